@@ -55,8 +55,8 @@ impl Bands {
     /// [`Error::Memory`] if a single column does not fit; errors of `column_products`.
     pub fn next<'a>(
         &mut self,
-        limits: impl Fn() -> Limits<'a>,
-        column_products: impl FnOnce() -> Result<Vec<u32>>,
+        limits: &dyn Fn() -> Limits<'a>,
+        column_products: &mut dyn FnMut() -> Result<Vec<u32>>,
     ) -> Result<Option<Band>> {
         if self.done {
             return Ok(None);
@@ -181,7 +181,7 @@ mod tests {
         let mut sizes = Sizes::default();
         columns.iter().for_each(|&products| sizes.add(products.into(), &limits.tuning.sort));
         let mut bands = Bands::new(columns.len(), sizes);
-        std::iter::from_fn(|| bands.next(|| *limits, || Ok(columns.to_vec())).transpose()).collect()
+        std::iter::from_fn(|| bands.next(&|| *limits, &mut || Ok(columns.to_vec())).transpose()).collect()
     }
 
     #[test]
@@ -235,7 +235,7 @@ mod tests {
         let one = limits(&tuning, 0).need(1, &single, 0).bytes;
         // Each band's columns stay in memory, so the second band finds too little.
         let mut bands = Bands::new(4, sizes);
-        let mut next = |free| bands.next(|| limits(&tuning, free), || Ok(products.to_vec()));
+        let mut next = |free| bands.next(&|| limits(&tuning, free), &mut || Ok(products.to_vec()));
         let first = next(one + 1000).unwrap().unwrap();
         assert_eq!((first.columns, first.kept_bytes), (0..1, 0));
         let error = next(one - 1000).unwrap_err().to_string();

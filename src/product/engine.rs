@@ -10,7 +10,7 @@ use super::{
     limits::{EntryMemory, Limits},
     method::{AnyMethod, Columns, Method, Tally},
     on_host::OnHost,
-    problem::{Counts, Factors, How, Operands, Pairs, Payload, Sizes, Spec, Values},
+    problem::{Counts, Factors, How, Operands, Pairs, Payload, Place, Sizes, Spec, Values},
     ranges::{RangeTuning, Ranged},
     runs::FoundColumns,
     sort::SortedRuns,
@@ -19,7 +19,6 @@ use super::{
 use crate::{
     Element, Result,
     device::{Device, Work},
-    resident::DeviceCbc,
     tuning::MethodCosts,
 };
 
@@ -45,6 +44,9 @@ struct Sharing<T: Element, P: Payload<T>> {
     combine: Combine<P::Word>,
 }
 
+/// Takes the columns of a band of C; none if the band has no products.
+type TakeBand<'p, W> = &'p mut dyn FnMut(Option<FoundColumns<W>>, &Band) -> Result<()>;
+
 impl<T: Element, P: Compression<T>> Engine<T, P> {
     pub fn new(device: &Device, spec: &Spec, tuning: Tuning, (wanted, costs): (Method, MethodCosts)) -> Result<Self> {
         debug_assert_eq!(tuning.payload, P::KIND);
@@ -69,18 +71,13 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
     }
 
     /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
-    pub fn multiply(
-        &self,
-        work: &Work,
-        operands: &Operands<'_, T>,
-        mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
-    ) -> Result<Counts> {
+    pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
         let area = operands.a.shape.product(operands.b.shape).area();
         let entry_bytes = operands.c_stride * size_of::<T>();
         let entries = EntryMemory::new::<T>(&self.tuning, operands.a.nrows, entry_bytes, area);
         let entries = EntryMemory { consumer: operands.consumer, ..entries };
         let factors = P::factors(operands);
-        let mut counts = self.in_bands(work, factors, entries, |found, band| {
+        let mut counts = self.in_bands(work, factors, entries, &mut |found, band| {
             let Some(found) = found else {
                 return place(operands.empty_product(work, band.columns.len())?);
             };
@@ -101,7 +98,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
         work: &Work,
         factors: Factors<'_, P::Operand>,
         entries: EntryMemory,
-        mut take: impl FnMut(Option<FoundColumns<P::Word>>, &Band) -> Result<()>,
+        take: TakeBand<'_, P::Word>,
     ) -> Result<Counts> {
         let limits = Limits::now(work, &self.tuning, entries);
         if let Some(sorted) = &self.sorted
@@ -119,7 +116,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
         let limits = || Limits::now(work, &self.tuning, entries);
         let products = analysis.sizes.products;
         let mut counts = Counts { products, longest_run: Some(0), ..Counts::default() };
-        while let Some(band) = bands.next(limits, || self.analyser.column_products(work, &mut analysis))? {
+        while let Some(band) = bands.next(&limits, &mut || self.analyser.column_products(work, &mut analysis))? {
             let (number, columns, products) = (counts.bands, band.columns.len(), band.sizes.products);
             let free_bytes = work.limit().saturating_sub(work.used_bytes());
             tracing::debug!(target: "blockmul::product", number, columns, products, free_bytes, "band");
@@ -232,12 +229,7 @@ impl<T: Element> OneShot<T> {
     }
 
     /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
-    pub fn multiply(
-        &self,
-        work: &Work,
-        operands: &Operands<'_, T>,
-        place: impl FnMut(DeviceCbc<T>) -> Result<()>,
-    ) -> Result<Counts> {
+    pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
         let counts = match self {
             Self::Host(product) => product.multiply(work, operands, place),
             Self::Adaptive(engine) => engine.multiply(work, operands, place),

@@ -281,7 +281,7 @@ mod tests {
                     (tuning.esc.method(), device.info().costs()),
                 )?;
                 let (work, mut nnz) = (Work::new(&device, None), 0);
-                let counts = esc.multiply(&work, &case.operands(), |c| {
+                let counts = esc.multiply(&work, &case.operands(), &mut |c| {
                     nnz = c.nnz() as u64;
                     Ok(())
                 })?;

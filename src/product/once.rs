@@ -8,7 +8,7 @@ use crate::{
     DeviceMatrix, DevicePattern, Element, Error, Matrix, Result, Semiring,
     device::{Clock, Device, StageTime, Work},
     host::Progress,
-    matrix::{Threshold, aligned_stride},
+    matrix::{Cbc, Threshold, aligned_stride},
     planned::prepared::same_device,
     resident::DeviceCbc,
     tuning::MethodCosts,
@@ -50,35 +50,49 @@ impl Options {
         a: &DeviceMatrix<M>,
         b: &DeviceMatrix<M>,
     ) -> Result<Measured<'w, DeviceMatrix<M>>> {
-        let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
+        let ran = self.arrays_on_device(work, in_column_order::<M>(&a.cbc, &b.cbc), self.how::<M>())?;
+        let Measured { c, clock, counts, dropped } = ran;
+        Ok(Measured { c: DeviceMatrix::new(c), clock, counts, dropped })
+    }
+
+    fn arrays_on_device<'w, T: Element>(
+        &self,
+        work: &'w Work,
+        (x, y): (&DeviceCbc<T>, &DeviceCbc<T>),
+        how: How,
+    ) -> Result<Measured<'w, DeviceCbc<T>>> {
         let operands = self.operands(x, y)?;
         let mut filter = self.drop_filter_of(work.device(), &operands)?;
         count_operands(work, x, y);
-        let (one_shot, clock) = self.one_shot::<M>(work, &operands)?;
+        let (one_shot, clock) = self.one_shot(work, &operands, how)?;
         let (mut bands, mut columns) = (Vec::new(), 0);
-        let counts = one_shot.multiply(work, &operands, |band| {
+        let counts = one_shot.multiply(work, &operands, &mut |band| {
             columns += band.ncols as u64;
             bands.push(filter.keep(work, band)?);
             self.tell(columns, y.ncols as u64);
             Ok(())
         })?;
-        let c = DeviceMatrix::new(join::join(work, &operands, bands, counts.last_stage())?);
+        let c = join::join(work, &operands, bands, counts.last_stage())?;
         Ok(Measured { c, clock, counts, dropped: filter.dropped })
     }
 
     /// Computes C = A·B and downloads it band by band, so that C need not fit the device.
     pub fn to_host<M: Matrix>(&self, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<(M, Report)> {
-        let (device, (x, y)) = (a.device(), in_column_order::<M>(&a.cbc, &b.cbc));
-        let operands = self.operands(x, y)?;
+        let (c, report) = self.arrays_to_host(in_column_order::<M>(&a.cbc, &b.cbc), self.how::<M>())?;
+        Ok((M::from_cbc(c)?, report))
+    }
+
+    fn arrays_to_host<T: Element>(&self, (x, y): (&DeviceCbc<T>, &DeviceCbc<T>), how: How) -> Result<(Cbc<T>, Report)> {
+        let (device, operands) = (&x.device, self.operands(x, y)?);
         if self.threshold.is_none() {
             HostColumns::check_product(&operands)?;
         }
         let work = self.reported(device)?;
         let mut filter = self.drop_filter_of(device, &operands)?;
         count_operands(&work, x, y);
-        let (one_shot, clock) = self.one_shot::<M>(&work, &operands)?;
+        let (one_shot, clock) = self.one_shot(&work, &operands, how)?;
         let (mut columns, mut transfers) = (HostColumns::new(&operands), Duration::ZERO);
-        let counts = one_shot.multiply(&work, &operands, |band| {
+        let counts = one_shot.multiply(&work, &operands, &mut |band| {
             let band = filter.keep(&work, band)?;
             work.wait()?;
             let transfer = Instant::now();
@@ -92,7 +106,7 @@ impl Options {
         let ran = Measured { c: (), clock, counts, dropped: filter.dropped };
         let mut report = self.report(&work, &ran, c.nnz() as u64, ran.counts.stages())?;
         report.total_ms -= transfers.as_secs_f64() * 1e3;
-        Ok((M::from_cbc(c)?, report.with_floors(&operands, &ran.counts)))
+        Ok((c, report.with_floors(&operands, &ran.counts)))
     }
 
     /// How the sums of the arrays' product are computed, whose factors are swapped if matrices are
@@ -111,12 +125,12 @@ impl Options {
     }
 
     /// The host's product or the kernels of A·B, and a clock that starts when they are loaded.
-    fn one_shot<'w, M: Matrix>(
+    fn one_shot<'w, T: Element>(
         &self,
         work: &'w Work,
-        operands: &Operands<'_, M::Element>,
-    ) -> Result<(OneShot<M::Element>, Clock<'w>)> {
-        let how = self.how::<M>();
+        operands: &Operands<'_, T>,
+        how: How,
+    ) -> Result<(OneShot<T>, Clock<'w>)> {
         if self.explained {
             work.in_turn();
         }

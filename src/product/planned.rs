@@ -189,7 +189,7 @@ impl<T: Element> PlannedProduct<T> {
         // Besides its row, an entry of C takes the end of its run.
         let area = spec.a.product(spec.b).area();
         let entries = EntryMemory::new::<T>(&engine.tuning, factors.a.nrows, size_of::<u32>(), area);
-        let counts = engine.in_bands(work, factors, entries, |found, band| {
+        let counts = engine.in_bands(work, factors, entries, &mut |found, band| {
             let Some(found) = found else {
                 let mut col_ptr = work.buffer(band.columns.len() + 1)?;
                 work.fill_zero(&mut col_ptr)?;

@@ -103,8 +103,8 @@ impl Finder {
         work: &Work,
         (a, b): PatternPair<'_>,
         (profile, room): (Profile, u64),
-        admits: impl Fn(u64) -> bool,
-        rest: impl FnOnce(&ClassLists, &mut Buffer<u32>) -> Result<()>,
+        admits: &dyn Fn(u64) -> bool,
+        rest: &mut dyn FnMut(&ClassLists, &mut Buffer<u32>) -> Result<()>,
     ) -> Result<Option<Found>> {
         let finds_rows = profile.sum(&Class::FOUND, |sums| sums.columns.into()) > 0;
 

@@ -102,7 +102,7 @@ impl<T: Element> KeptSums<T> {
             return Ok(None);
         }
         profile.share_out(&adaptive.costs, false);
-        let found = finder.run(work, (a, b), (profile, room), keeps, |_, _| Ok(()))?;
+        let found = finder.run(work, (a, b), (profile, room), &keeps, &mut |_, _| Ok(()))?;
         let Some(found) = found else { return Ok(None) };
         let numeric =
             |target: TargetKind| Numeric::new(device, teams, tuning.group_size, adaptive, target.over(semiring));

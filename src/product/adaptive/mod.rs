@@ -33,7 +33,7 @@ pub(super) use tuning::AdaptiveTuning;
 use super::{
     engine::Engine,
     method::Method,
-    problem::{Bin, Counts, Operands, Pipeline, Spec, Values},
+    problem::{Bin, Counts, Operands, Pipeline, Place, Spec, Values},
     target::{Layout, Target, TargetKind},
     tasks::TakenTasks,
     tuning::Tuning,
@@ -41,7 +41,6 @@ use super::{
 use crate::{
     DeviceInfo, Element, Result,
     device::{Device, Teams, Work},
-    resident::DeviceCbc,
 };
 use bands::{AdaptiveBand, ColumnBands};
 use find::{Finder, Found, PatternPair};
@@ -71,12 +70,7 @@ impl<T: Element> Adaptive<T> {
     }
 
     /// C = A·B; `place` takes the columns of C, in one band or several.
-    pub fn multiply(
-        &self,
-        work: &Work,
-        operands: &Operands<'_, T>,
-        mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
-    ) -> Result<Counts> {
+    pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         let (memory, cols) = (self.memory(work, operands), operands.b.ncols);
         let free = free_bytes(work, 0);
@@ -107,7 +101,7 @@ impl<T: Element> Adaptive<T> {
         let whole = AdaptiveBand::whole(&memory, &profile.sizes, free_bytes(work, profile.bytes()));
         let sure = whole.is_some();
         if let Some(band) = whole {
-            if self.band(work, operands, (profile, &band), &memory, &mut counts, &mut place)? {
+            if self.band(work, operands, (profile, &band), &memory, &mut counts, place)? {
                 return Ok(counts);
             }
             profile = self.finder.profile_band(work, patterns, (&rules, all), samples)?;
@@ -124,14 +118,14 @@ impl<T: Element> Adaptive<T> {
         operands: &Operands<'_, T>,
         (mut bands, memory): (ColumnBands<'_>, &AdaptiveMemory<'_>),
         mut counts: Counts,
-        mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
+        place: Place<'_, T>,
     ) -> Result<Counts> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         while let Some(band) = bands.next(memory, free_bytes(work, 0))? {
             let (number, columns, products) = (counts.bands, band.sizes.cols(), band.sizes.products());
             tracing::debug!(target: "blockmul::product", number, columns, products, band.expected, "band");
             let computed = match products {
-                0 => operands.empty_product(work, columns).and_then(&mut place).map(|()| {
+                0 => operands.empty_product(work, columns).and_then(&mut *place).map(|()| {
                     counts.bands += 1;
                     true
                 }),
@@ -141,7 +135,7 @@ impl<T: Element> Adaptive<T> {
                     let profile = self.finder.profile_band(work, patterns, (rules, columns), band.sizes.samples);
                     profile.and_then(|mut profile| {
                         profile.share_out(&self.tuning.costs, false);
-                        self.band(work, operands, (profile, &band), memory, &mut counts, &mut place)
+                        self.band(work, operands, (profile, &band), memory, &mut counts, place)
                     })
                 }
             };
@@ -161,14 +155,14 @@ impl<T: Element> Adaptive<T> {
         (mut profile, band): (Profile, &AdaptiveBand),
         memory: &AdaptiveMemory<'_>,
         counts: &mut Counts,
-        place: impl FnMut(DeviceCbc<T>) -> Result<()>,
+        place: Place<'_, T>,
     ) -> Result<bool> {
         let (free_bytes, mut with) = (free_bytes(work, profile.bytes()), counts.clone());
         profile.lists.numbers = profile.shares.iter().map(|share| with.add_bin(&share.bin())).collect();
         let rest = self.esc_columns(work, operands, &profile, &mut with)?;
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         let admits = |entries| band.admits(memory, entries, free_bytes);
-        let found = self.finder.run(work, patterns, (profile, band.room), admits, |lists, lengths| {
+        let found = self.finder.run(work, patterns, (profile, band.room), &admits, &mut |lists, lengths| {
             let lengths_of = |part| self.rest.lengths(work, &lists.list, part, lists.windows, lengths);
             rest.iter().try_for_each(lengths_of)
         })?; // round trip 2
@@ -185,7 +179,7 @@ impl<T: Element> Adaptive<T> {
         operands: &Operands<'_, T>,
         found: Found,
         rest: Vec<Part<T>>,
-        mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
+        place: Place<'_, T>,
     ) -> Result<()> {
         let Found { columns, chunk_ptr, rows, taken: (mut numbers, first), c_nnz } = found;
         work.stage("sums");
@@ -234,7 +228,7 @@ impl<T: Element> Adaptive<T> {
             let of_rest = towards(1 << counts.number_of(OTHERS), work);
             let b = self.rest.take(of_rest, operands.b, &task, entries)?;
             let mut first = task.first;
-            let by_esc = self.esc.multiply(work, &Operands { b: &b, consumer: None, ..*operands }, |columns| {
+            let by_esc = self.esc.multiply(work, &Operands { b: &b, consumer: None, ..*operands }, &mut |columns| {
                 let next = first + columns.ncols as u32;
                 parts.push(Part { first, columns });
                 first = next;

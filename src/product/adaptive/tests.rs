@@ -128,7 +128,7 @@ fn run<T: Element>(
     let adaptive = Adaptive::<T>::new(&device, teams, &spec, numbers, tuning)?;
     let (work, mut c) = (Work::new(&device, limit), HostColumns::new(operands));
     work.count_operand(operands.a.bytes() + operands.b.bytes());
-    let counts = adaptive.multiply(&work, operands, |band| {
+    let counts = adaptive.multiply(&work, operands, &mut |band| {
         work.wait()?;
         c.append(band.download(&Work::new(&device, None))?);
         Ok(())

@@ -229,7 +229,7 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
     let c_stride = da.shape.product(db.shape).area();
     let operands = Operands { a: &da, b: &db, c_stride, consumer: None };
     let mut bands = Vec::new();
-    esc.multiply(&work, &operands, |band| {
+    esc.multiply(&work, &operands, &mut |band| {
         bands.push(band);
         Ok(())
     })?;

@@ -165,7 +165,7 @@ fn estimate_by_esc<T: Element>(
     let mut bands = Bands::new(b.pattern.ncols(), sizes);
     let mut counts = Counts { products: sizes.products, ..Counts::default() };
     let mut peak_device_bytes = operand_bytes + setup;
-    let narrow = || {
+    let mut narrow = || {
         held.set(0);
         Ok(column_products().map(|products: u64| products.try_into().unwrap_or(u32::MAX)).collect())
     };
@@ -189,7 +189,7 @@ fn estimate_by_esc<T: Element>(
         let what = "the operands and what setup counts of them".into();
         return Err(Error::Memory { what, needed: operand_bytes + setup, available: limit, place: "device".into() });
     }
-    while let Some(band) = bands.next(|| limits(kept + held.get()), narrow)? {
+    while let Some(band) = bands.next(&|| limits(kept + held.get()), &mut narrow)? {
         let columns = band.columns.start as usize..band.columns.end as usize;
         let most = columns.clone().map(|col| limits(0).most_entries(products_of(col))).sum();
         let need = limits(0).need(band.columns.len() as u64, &band.sizes, most);

@@ -11,7 +11,7 @@ pub(super) use memory::{HostMemory, is_small, is_worth_it};
 
 use super::{
     Counts, Method, Operands,
-    problem::{How, Pipeline},
+    problem::{How, Pipeline, Place},
 };
 use crate::{
     Arithmetic, BlockShape, Element, Result, Semiring,
@@ -97,12 +97,7 @@ impl<T: Element> OnHost<T> {
     }
 
     /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
-    pub fn multiply(
-        &self,
-        work: &Work,
-        operands: &Operands<'_, T>,
-        mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
-    ) -> Result<Counts> {
+    pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
         let Self { a, b, products, semiring } = self;
         let b = b.as_ref().unwrap_or(a);
         let memory = HostMemory::new::<T>(work.device().info(), operands.c_stride, operands.consumer);

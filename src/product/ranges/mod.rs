@@ -32,7 +32,7 @@ use super::{
     engine::Engine,
     limits::Need,
     method::Method,
-    problem::{Counts, Operands, Pipeline, Sizes, Spec},
+    problem::{Counts, Operands, Pipeline, Place, Sizes, Spec},
     tuning::Tuning,
 };
 use crate::{
@@ -60,12 +60,7 @@ impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
     }
 
     /// C = A·B; `place` takes the columns of C, in one band or several.
-    pub fn multiply(
-        &self,
-        work: &Work,
-        operands: &Operands<'_, T>,
-        mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
-    ) -> Result<Counts> {
+    pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
         let (a, b, free) = (&*operands.a.pattern, &*operands.b.pattern, free_bytes(work));
         let memory =
             RangeMemory::new::<T>(work.device().info(), &self.tuning, (a.nrows, operands.c_stride), operands.consumer);
@@ -106,7 +101,7 @@ impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
                     let products = analysed.products.download(work)?;
                     drop((analysed, col_ptr));
                     let columns = (&lengths[..], &products[..]);
-                    counts.bands = self.in_bands(work, operands, columns, (&memory, groups), &mut place)?;
+                    counts.bands = self.in_bands(work, operands, columns, (&memory, groups), place)?;
                 }
             }
         }
@@ -115,12 +110,7 @@ impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
     }
 
     /// C by ESC.
-    fn by_esc(
-        &self,
-        work: &Work,
-        operands: &Operands<'_, T>,
-        place: impl FnMut(DeviceCbc<T>) -> Result<()>,
-    ) -> Result<Counts> {
+    fn by_esc(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
         // Rare, so that its kernels are not compiled for every product.
         let wanted = (Method::Auto, self.tuning.costs);
         let esc = Engine::<T, P>::new(work.device(), &self.spec, self.of_esc.clone(), wanted)?;
@@ -222,7 +212,7 @@ impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
         operands: &Operands<'_, T>,
         (lengths, products): (&[u32], &[u32]),
         (memory, groups): (&RangeMemory<'_>, Groups),
-        place: &mut impl FnMut(DeviceCbc<T>) -> Result<()>,
+        place: Place<'_, T>,
     ) -> Result<usize> {
         let (mut bands, mut first, free_at_first) = (0, 0, free_bytes(work));
         while first < lengths.len() {

@@ -92,7 +92,7 @@ fn run<T: Element, P: RangeSums<T>>(
     let of_esc = Tuning::new(device.info(), a.shape, b.shape).with_strides(operands.strides());
     let ranged = Ranged::<T, P>::new(&device, &spec, of_esc, tuning)?;
     let (work, mut c) = (Work::new(&device, Some(limit)), HostColumns::new(&operands));
-    let counts = ranged.multiply(&work, &operands, |band| {
+    let counts = ranged.multiply(&work, &operands, &mut |band| {
         work.wait()?;
         c.append(band.download(&Work::new(&device, None))?);
         Ok(())

@@ -36,7 +36,7 @@ fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64
     let operands = Operands { a: &da, b: &db, c_stride: want.stride(), consumer: None };
     let product = OneShot::new(&device, &operands, Method::Serial, None)?;
     let mut bands = Vec::new();
-    let counts = product.multiply(&work, &operands, |band| {
+    let counts = product.multiply(&work, &operands, &mut |band| {
         bands.push(band.download(&Work::new(&device, None))?);
         Ok(())
     })?;
@@ -139,10 +139,11 @@ fn a_method_may_have_no_columns() -> Result<()> {
         let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
         let operands = Operands { a: &da, b: &db, c_stride: 1, consumer: None };
         let mut bands = Vec::new();
-        let counts = OneShot::new(&device, &operands, Method::Serial, None)?.multiply(&work, &operands, |band| {
-            bands.push(band);
-            Ok(())
-        })?;
+        let counts =
+            OneShot::new(&device, &operands, Method::Serial, None)?.multiply(&work, &operands, &mut |band| {
+                bands.push(band);
+                Ok(())
+            })?;
         assert_eq!(counts.bins.len(), 1);
         let c = Cbc::from_cbc(join(&work, &operands, bands, "gather")?.download(&work)?)?;
         assert!(c == reference::multiply(&a, &b)?);
