@@ -2,8 +2,9 @@
 pub(crate) mod prepared;
 
 use crate::{
-    Device, Marker, Result,
+    Device, DeviceMatrix, Marker, Matrix, Result,
     device::{StageTime, Work},
+    resident::DeviceCbc,
 };
 
 /// An operation prepared for patterns, executed with values.
@@ -178,6 +179,13 @@ impl<'a, C> Accum<'a, C> {
     pub fn after<'m>(mut self, markers: impl IntoIterator<Item = &'m Marker>) -> Self {
         self.after.extend(markers.into_iter().cloned());
         self
+    }
+}
+
+impl<'a, M: Matrix> Accum<'a, DeviceMatrix<M>> {
+    /// The same for the arrays of C.
+    pub(crate) fn arrays(self) -> Accum<'a, DeviceCbc<M::Element>> {
+        Accum { c: &mut self.c.cbc, alpha: self.alpha, beta: self.beta, after: self.after }
     }
 }
 

@@ -13,6 +13,7 @@ mod transpose;
 mod union;
 
 pub use add::Add;
+pub(crate) use move_blocks::MovePlan;
 pub use permute::Permute;
 pub use scalar_map::ScalarMap;
 pub use scalars::Scalars;

@@ -2,7 +2,7 @@
 //! permutation. Kernel: `cl/structure/move_blocks.cl`.
 use super::Elementwise;
 use crate::{
-    DeviceMatrix, DevicePattern, Element, Matrix, Result,
+    DevicePattern, Element, Result,
     device::{Buffer, Device, In, Kernel, Out, Work, kernel},
     planned::{Accum, Cost, prepared::check_unscaled},
     resident::DeviceCbc,
@@ -97,13 +97,13 @@ impl<T: Element> MoveBlocks<T> {
 }
 
 /// A plan that moves the blocks of a matrix A to the places of a matrix C.
-pub(super) struct MovePlan<M: Matrix> {
+pub(crate) struct MovePlan<T: Element> {
     pub a: DevicePattern,
     pub c: DevicePattern,
-    blocks: MoveBlocks<M::Element>,
+    blocks: MoveBlocks<T>,
 }
 
-impl<M: Matrix> MovePlan<M> {
+impl<T: Element> MovePlan<T> {
     pub fn new(a: &DevicePattern, c: DevicePattern, grid: Elementwise, moves: Moves) -> Result<Self> {
         Ok(Self { blocks: MoveBlocks::new(a.device(), grid, moves)?, a: a.clone(), c })
     }
@@ -113,7 +113,7 @@ impl<M: Matrix> MovePlan<M> {
     }
 
     /// Moves the blocks of arrays that the caller has checked.
-    pub fn run(&self, work: &Work, a: &DeviceCbc<M::Element>, c: &mut DeviceCbc<M::Element>) -> Result<()> {
+    pub fn run(&self, work: &Work, a: &DeviceCbc<T>, c: &mut DeviceCbc<T>) -> Result<()> {
         self.blocks.run(work, a, c)
     }
 
@@ -123,13 +123,13 @@ impl<M: Matrix> MovePlan<M> {
         &self,
         work: &Work,
         (stage, what): (&'static str, &str),
-        a: &DeviceMatrix<M>,
-        into: Accum<'_, DeviceMatrix<M>>,
+        a: &DeviceCbc<T>,
+        into: Accum<'_, DeviceCbc<T>>,
     ) -> Result<()> {
         check_unscaled(what, &into)?;
-        self.a.check("A", &a.cbc)?;
-        self.c.check("C", &into.c.cbc)?;
+        self.a.check("A", a)?;
+        self.c.check("C", into.c)?;
         work.stage(stage);
-        self.run(work, &a.cbc, &mut into.c.cbc)
+        self.run(work, a, into.c)
     }
 }

@@ -6,7 +6,7 @@ use super::{
     move_blocks::{MovePlan, Moves, Turn},
 };
 use crate::{
-    BlockShape, Device, DeviceMatrix, DevicePattern, Error, Matrix, Part, Result,
+    BlockShape, Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Part, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     primitives::radix_sort::{Elements, RadixSort, RadixTuning},
@@ -47,7 +47,7 @@ use std::sync::Arc;
 /// # }
 /// ```
 pub struct Permute<M: Matrix> {
-    plan: MovePlan<M>,
+    plan: MovePlan<M::Element>,
 }
 
 impl<M: Matrix> Permute<M> {
@@ -61,7 +61,8 @@ impl<M: Matrix> Permute<M> {
         check_patterns::<M>(a.device(), [a])?;
         let row_to = inverse("row", rows, a.nrows())?;
         let col_to = inverse("column", cols, a.ncols())?;
-        Self::planned(a, (row_to, col_to), Part::Full, Elementwise::new(a.device().info(), a.array_shape))
+        let grid = Elementwise::new(a.device().info(), a.array_shape);
+        Ok(Self { plan: permutation(a, (row_to, col_to), Part::Full, grid)? })
     }
 
     /// Prepares C = P·S·Pᵀ of a symmetric S that is stored as its part `stored`. C has the same
@@ -80,44 +81,45 @@ impl<M: Matrix> Permute<M> {
             return Err(Error::Argument(format!("{s:?} is not square, so not symmetric")));
         }
         let to = inverse("row and column", order, s.nrows())?;
-        Self::planned(s, (to.clone(), to), stored, grid)
-    }
-
-    fn planned(
-        a: &DevicePattern,
-        (row_to, col_to): (Vec<u32>, Vec<u32>),
-        stored: Part,
-        grid: Elementwise,
-    ) -> Result<Self> {
-        let device = a.device();
-        let work = Work::new(device, None);
-        // The arrays of row-major matrices are those of the transposes.
-        let (row_to, col_to, triangle) = match (M::ROW_MAJOR, stored) {
-            (false, part) => (row_to, col_to, part),
-            (true, Part::Full) => (col_to, row_to, Part::Full),
-            (true, Part::Lower) => (col_to, row_to, Part::Upper),
-            (true, Part::Upper) => (col_to, row_to, Part::Lower),
-        };
-        let (row_to, col_to) = (work.upload(&row_to)?, work.upload(&col_to)?);
-        let permuted = Kernels::new(device, triangle)?.run(&work, &a.arrays, &row_to, &col_to)?;
-        if permuted.wrong > 0 {
-            let (wrong, side) = (permuted.wrong, if stored == Part::Lower { "above" } else { "below" });
-            return Err(Error::Argument(format!("{stored:?} part of {a:?}: {wrong} entries are {side} the diagonal")));
-        }
-        let turn = match stored {
-            Part::Full => Turn::None,
-            _ if a.array_shape == BlockShape::SCALAR => Turn::None,
-            _ => Turn::Some(permuted.turned),
-        };
-        let moves = Moves { source: permuted.source, turn };
-        let c = DevicePattern { arrays: permuted.pattern, array_shape: a.array_shape, row_major: M::ROW_MAJOR };
-        Ok(Self { plan: MovePlan::new(a, c, grid, moves)? })
+        Ok(Self { plan: permutation(s, (to.clone(), to), stored, grid)? })
     }
 
     /// The pattern of C.
     pub fn pattern(&self) -> &DevicePattern {
         &self.plan.c
     }
+}
+
+/// The plan of C = P·A·Qᵀ.
+fn permutation<T: Element>(
+    a: &DevicePattern,
+    (row_to, col_to): (Vec<u32>, Vec<u32>),
+    stored: Part,
+    grid: Elementwise,
+) -> Result<MovePlan<T>> {
+    let device = a.device();
+    let work = Work::new(device, None);
+    // The arrays of row-major matrices are those of the transposes.
+    let (row_to, col_to, triangle) = match (a.row_major, stored) {
+        (false, part) => (row_to, col_to, part),
+        (true, Part::Full) => (col_to, row_to, Part::Full),
+        (true, Part::Lower) => (col_to, row_to, Part::Upper),
+        (true, Part::Upper) => (col_to, row_to, Part::Lower),
+    };
+    let (row_to, col_to) = (work.upload(&row_to)?, work.upload(&col_to)?);
+    let permuted = Kernels::new(device, triangle)?.run(&work, &a.arrays, &row_to, &col_to)?;
+    if permuted.wrong > 0 {
+        let (wrong, side) = (permuted.wrong, if stored == Part::Lower { "above" } else { "below" });
+        return Err(Error::Argument(format!("{stored:?} part of {a:?}: {wrong} entries are {side} the diagonal")));
+    }
+    let turn = match stored {
+        Part::Full => Turn::None,
+        _ if a.array_shape == BlockShape::SCALAR => Turn::None,
+        _ => Turn::Some(permuted.turned),
+    };
+    let moves = Moves { source: permuted.source, turn };
+    let c = DevicePattern { arrays: permuted.pattern, array_shape: a.array_shape, row_major: a.row_major };
+    MovePlan::new(a, c, grid, moves)
 }
 
 impl<M: Matrix> Planned for Permute<M> {
@@ -137,7 +139,7 @@ impl<M: Matrix> Planned for Permute<M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
-        self.plan.enqueue(work, ("permute", "a permutation"), a, into)
+        self.plan.enqueue(work, ("permute", "a permutation"), &a.cbc, into.arrays())
     }
 }
 

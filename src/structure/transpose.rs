@@ -4,11 +4,10 @@ use super::{
     move_blocks::{MovePlan, Moves, Turn},
 };
 use crate::{
-    BlockShape, Device, DeviceMatrix, DevicePattern, Matrix, Result,
+    BlockShape, Device, DeviceMatrix, DevicePattern, Element, Matrix, Result,
     device::Work,
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     primitives::transpose::{self, Transposed},
-    resident::DeviceCbc,
 };
 
 /// The planned transpose of a matrix whose pattern does not change: the blocks are moved, and
@@ -31,7 +30,7 @@ use crate::{
 /// # }
 /// ```
 pub struct Transpose<M: Matrix> {
-    plan: MovePlan<M>,
+    plan: MovePlan<M::Element>,
 }
 
 impl<M: Matrix> Transpose<M> {
@@ -46,24 +45,28 @@ impl<M: Matrix> Transpose<M> {
     }
 
     pub(super) fn tuned(a: &DevicePattern, grid: Elementwise) -> Result<Self> {
-        let device = a.device();
-        check_patterns::<M>(device, [a])?;
-        let work = Work::new(device, None);
-        let Transposed { pattern, source } = transpose::Transpose::new(device)?.run(&work, &a.arrays)?;
-        let turn = if a.array_shape == BlockShape::SCALAR { Turn::None } else { Turn::All };
-        let c = DevicePattern { arrays: pattern, array_shape: a.array_shape.transpose(), row_major: M::ROW_MAJOR };
-        Ok(Self { plan: MovePlan::new(a, c, grid, Moves { source, turn })? })
-    }
-
-    /// Enqueues C = Aᵀ of arrays that the caller has checked.
-    pub(crate) fn turn(&self, work: &Work, a: &DeviceCbc<M::Element>, c: &mut DeviceCbc<M::Element>) -> Result<()> {
-        work.stage("transpose");
-        self.plan.run(work, a, c)
+        check_patterns::<M>(a.device(), [a])?;
+        Ok(Self { plan: MovePlan::transpose_tuned(a, grid)? })
     }
 
     /// The pattern of C.
     pub fn pattern(&self) -> &DevicePattern {
         &self.plan.c
+    }
+}
+
+impl<T: Element> MovePlan<T> {
+    /// The plan of C = Aᵀ for a pattern that the caller has checked.
+    pub(crate) fn transpose(a: &DevicePattern) -> Result<Self> {
+        Self::transpose_tuned(a, Elementwise::new(a.device().info(), a.array_shape))
+    }
+
+    fn transpose_tuned(a: &DevicePattern, grid: Elementwise) -> Result<Self> {
+        let (device, work) = (a.device(), Work::new(a.device(), None));
+        let Transposed { pattern, source } = transpose::Transpose::new(device)?.run(&work, &a.arrays)?;
+        let turn = if a.array_shape == BlockShape::SCALAR { Turn::None } else { Turn::All };
+        let c = DevicePattern { arrays: pattern, array_shape: a.array_shape.transpose(), row_major: a.row_major };
+        Self::new(a, c, grid, Moves { source, turn })
     }
 }
 
@@ -84,7 +87,7 @@ impl<M: Matrix> Planned for Transpose<M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
-        self.plan.enqueue(work, ("transpose", "a transpose"), a, into)
+        self.plan.enqueue(work, ("transpose", "a transpose"), &a.cbc, into.arrays())
     }
 }
 

@@ -5,7 +5,7 @@ use super::{
     sum::GroupSum,
 };
 use crate::{
-    BlockShape, DevicePattern, Element, Matrix, Pattern, Result, Semiring,
+    BlockShape, DevicePattern, Element, Pattern, Result, Semiring,
     device::{Buffer, Work},
     groups::{Cells, Group},
     product::{Destination, Scaling},
@@ -16,18 +16,18 @@ use crate::{
 pub(super) type Place = (usize, usize);
 
 /// A cell of C.
-pub(super) struct CellPlan<M: Matrix> {
+pub(super) struct CellPlan<T: Element> {
     pub at: Place,
     /// The products that are added, at least one.
-    pub terms: Vec<Term<M>>,
+    pub terms: Vec<Term<T>>,
     /// How to add the products, if there are several.
-    pub sum: Option<GroupSum<M::Element>>,
+    pub sum: Option<GroupSum<T>>,
 }
 
 /// The product of one inner group.
-pub(super) struct Term<M: Matrix> {
-    operands: Operands<M::Element>,
-    pub pair: Pair<M>,
+pub(super) struct Term<T: Element> {
+    operands: Operands<T>,
+    pub pair: Pair<T>,
 }
 
 /// The operands of a term.
@@ -44,6 +44,7 @@ enum Operands<T> {
 pub struct FactorGrid<'a> {
     pub(super) cells: &'a Cells<DevicePattern>,
     pub(super) transposed: bool,
+    pub(super) row_major: bool,
 }
 
 impl<'a> FactorGrid<'a> {
@@ -63,11 +64,11 @@ impl<'a> FactorGrid<'a> {
     }
 }
 
-impl<M: Matrix> CellPlan<M> {
+impl<T: Element> CellPlan<T> {
     /// Asks for the kernels of cell `at`, so that those of all cells are made together.
     pub fn ask(work: &Work, a: FactorGrid<'_>, b: FactorGrid<'_>, at: Place, places: Places<'_>) -> Result<()> {
         (0..a.cols().len()).try_for_each(|k| match (a.find(at.0, k), b.find(k, at.1)) {
-            (Some((_, x)), Some((_, y))) => Pair::<M>::ask(work.device(), x, y, places),
+            (Some((_, x)), Some((_, y))) => Pair::<T>::ask(work.device(), x, y, places),
             _ => Ok(()),
         })
     }
@@ -81,7 +82,7 @@ impl<M: Matrix> CellPlan<M> {
         places: Places<'_>,
         semiring: Semiring,
     ) -> Result<Option<Self>> {
-        let mut terms: Vec<Term<M>> = Vec::new();
+        let mut terms: Vec<Term<T>> = Vec::new();
         for k in 0..a.cols().len() {
             let (Some((a_at, x)), Some((b_at, y))) = (a.find(at.0, k), b.find(k, at.1)) else { continue };
             let operands = Operands::Cells { a: a_at, b: b_at };
@@ -89,7 +90,7 @@ impl<M: Matrix> CellPlan<M> {
         }
         match places {
             Places::Mask(..) if terms.is_empty() => {
-                terms.push(Term::nothing(work, (a.rows()[at.0], b.cols()[at.1]), places)?);
+                terms.push(Term::nothing(work, (a.rows()[at.0], b.cols()[at.1]), a.row_major, places)?);
             }
             _ => {}
         }
@@ -112,7 +113,7 @@ impl<M: Matrix> CellPlan<M> {
 
     /// Elements of the products that are to be added.
     pub fn parts(&self) -> usize {
-        let elements = |term: &Term<M>| term.pair.c.nnz() * term.pair.c.shape().area();
+        let elements = |term: &Term<T>| term.pair.c.nnz() * term.pair.c.shape().area();
         if self.sum.is_some() { self.terms.iter().map(elements).sum() } else { 0 }
     }
 
@@ -120,10 +121,10 @@ impl<M: Matrix> CellPlan<M> {
     pub fn enqueue(
         &self,
         work: &Work,
-        scaling: Scaling<<M::Element as Element>::Arithmetic>,
-        (a, b): (&Arrays<'_, M::Element>, &Arrays<'_, M::Element>),
-        parts: Option<&mut Buffer<M::Element>>,
-        c: &mut DeviceCbc<M::Element>,
+        scaling: Scaling<T::Arithmetic>,
+        (a, b): (&Arrays<'_, T>, &Arrays<'_, T>),
+        parts: Option<&mut Buffer<T>>,
+        c: &mut DeviceCbc<T>,
     ) -> Result<()> {
         let (Some(sum), Some(parts)) = (&self.sum, parts) else {
             return self.terms[0].enqueue(work, scaling, (a, b), Destination::from(c));
@@ -137,11 +138,11 @@ impl<M: Matrix> CellPlan<M> {
     }
 }
 
-impl<M: Matrix> Term<M> {
+impl<T: Element> Term<T> {
     /// The product of matrices without inner columns and rows.
-    fn nothing(work: &Work, (rows, cols): (Group, Group), places: Places<'_>) -> Result<Self> {
+    fn nothing(work: &Work, (rows, cols): (Group, Group), row_major: bool, places: Places<'_>) -> Result<Self> {
         let none = Group { blocks: 0, side: 1 };
-        let (a, b) = (empty::<M>(work, rows, none)?, empty::<M>(work, none, cols)?);
+        let (a, b) = (empty(work, rows, none, row_major)?, empty(work, none, cols, row_major)?);
         let stored = |pattern| StoredFactor { pattern, transposed: false };
         let pair = Pair::new(work, stored(&a), stored(&b), places)?;
         let zeros = |pattern: DevicePattern| -> Result<_> {
@@ -154,9 +155,9 @@ impl<M: Matrix> Term<M> {
     fn enqueue(
         &self,
         work: &Work,
-        scaling: Scaling<<M::Element as Element>::Arithmetic>,
-        (a, b): (&Arrays<'_, M::Element>, &Arrays<'_, M::Element>),
-        room: Destination<'_, M::Element>,
+        scaling: Scaling<T::Arithmetic>,
+        (a, b): (&Arrays<'_, T>, &Arrays<'_, T>),
+        room: Destination<'_, T>,
     ) -> Result<()> {
         let operands = match &self.operands {
             Operands::Cells { a: x, b: y } => a.get(x.0, x.1).copied().zip(b.get(y.0, y.1).copied()),
@@ -167,9 +168,9 @@ impl<M: Matrix> Term<M> {
 }
 
 /// A pattern without entries.
-fn empty<M: Matrix>(work: &Work, rows: Group, cols: Group) -> Result<DevicePattern> {
-    let (rows, cols) = if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) };
+fn empty(work: &Work, rows: Group, cols: Group, row_major: bool) -> Result<DevicePattern> {
+    let (rows, cols) = if row_major { (cols, rows) } else { (rows, cols) };
     let host = Pattern::new(rows.blocks, cols.blocks, vec![0; cols.blocks + 1], Vec::new())?;
     let arrays = PatternArrays::upload(work, &host)?;
-    Ok(DevicePattern { arrays, array_shape: BlockShape::new(rows.side, cols.side)?, row_major: M::ROW_MAJOR })
+    Ok(DevicePattern { arrays, array_shape: BlockShape::new(rows.side, cols.side)?, row_major })
 }

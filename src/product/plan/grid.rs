@@ -8,7 +8,7 @@ use super::{
     pair::Places,
 };
 use crate::{
-    DevicePattern, Element, Error, Matrix, Part, Result, Semiring,
+    DevicePattern, Element, Error, Part, Result, Semiring,
     device::{Scratch, Work},
     groups::{Cells, Group, describe_groups},
     product::{Bin, How, Scaling},
@@ -68,27 +68,27 @@ impl GridPlaces<'_> {
 }
 
 /// op(A)·op(B) of two grids.
-pub(super) struct GridProduct<M: Matrix> {
+pub(super) struct GridProduct<T: Element> {
     pub c: Cells<DevicePattern>,
     pub products: u64,
     pub flops: u64,
     pub longest_run: Option<u32>,
     pub bins: Vec<Bin>,
     pub bytes: u64,
-    cells: Vec<CellPlan<M>>,
+    cells: Vec<CellPlan<T>>,
     /// Scratch for the products of one cell before they are added: one after another, without
     /// padding. `None` if no cell adds any.
-    parts: Option<Scratch<M::Element>>,
+    parts: Option<Scratch<T>>,
 }
 
-impl<M: Matrix> GridProduct<M> {
+impl<T: Element> GridProduct<T> {
     /// Plans A·B. The caller has checked that the inner groups agree.
     pub fn new(work: &Work, a: FactorGrid<'_>, b: FactorGrid<'_>, made: GridPlaces<'_>) -> Result<Self> {
         let (rows, cols) = (a.rows(), b.cols());
         made.check(rows, cols)?;
         let places = || (0..rows.len()).flat_map(|row| (0..cols.len()).map(move |col| (row, col)));
         for (row, col) in places() {
-            made.of(row, col).map_or(Ok(()), |places| CellPlan::<M>::ask(work, a, b, (row, col), places))?;
+            made.of(row, col).map_or(Ok(()), |places| CellPlan::<T>::ask(work, a, b, (row, col), places))?;
         }
         let (mut cells, mut patterns) = (Vec::new(), Vec::new());
         for (row, col) in places() {
@@ -122,9 +122,9 @@ impl<M: Matrix> GridProduct<M> {
     pub fn enqueue(
         &self,
         work: &Work,
-        scaling: Scaling<<M::Element as Element>::Arithmetic>,
-        operands: (&Arrays<'_, M::Element>, &Arrays<'_, M::Element>),
-        c: &mut Cells<&mut DeviceCbc<M::Element>>,
+        scaling: Scaling<T::Arithmetic>,
+        operands: (&Arrays<'_, T>, &Arrays<'_, T>),
+        c: &mut Cells<&mut DeviceCbc<T>>,
     ) -> Result<()> {
         let mut parts = self.parts.as_ref().map(|parts| parts.take(work)).transpose()?;
         for cell in &self.cells {

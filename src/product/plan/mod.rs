@@ -5,6 +5,7 @@
 //! execution computes the sums alone. Every product is planned as one of grids of cells. A matrix
 //! is a grid of one cell.
 mod cell;
+mod chain;
 mod grid;
 mod inputs;
 mod kind;
@@ -20,22 +21,21 @@ pub use kind::Plannable;
 pub(crate) use pair::check_mask;
 pub use parts::GramParts;
 pub(super) use weigh::{ApplyWeights, block_diagonal};
-pub(crate) use weights::DeviceWeights;
 pub use weights::Weights;
+pub(crate) use weights::{ArrayWeights, DeviceWeights};
 
 use crate::{
-    Device, DeviceMatrix, DevicePattern, Element, Error, Result, Semiring,
+    Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Result, Semiring,
     device::Work,
     groups::Cells,
     matrix::aligned_stride,
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     product::{Counts, How, Scaling},
-    resident::{DeviceCbc, ScratchMatrix, TakenMatrix},
+    resident::DeviceCbc,
 };
 use cell::FactorGrid;
-use grid::{GridPlaces, GridProduct};
-use kind::{Arrays, ElementOf, arrays, arrays_mut};
-use weighing::Weighing;
+use chain::{Chain, WantedChain};
+use kind::{ElementOf, arrays, arrays_mut};
 
 /// A product of matrices whose patterns stay the same, prepared by
 /// [`Product::plan`](super::Product::plan): of matrices (`Plan<Cbc<f64>>`), or of groups
@@ -87,25 +87,10 @@ pub struct Plan<K: Plannable> {
     factors: Vec<K::Pattern>,
     /// Whether both factors are J.
     gram: bool,
-    /// The patterns of the weights, of each group of rows of the last factor.
-    weights: Option<Vec<DevicePattern>>,
     c: K::Pattern,
     alignment: Option<usize>,
     semiring: Semiring,
-    cost: Cost,
-    /// The counts of planning.
-    counts: Counts,
-    weighing: Option<Weighing<K::Matrix>>,
-    /// All products but the last to be made, from the right.
-    inner: Vec<Inner<K>>,
-    /// The product that makes C.
-    outer: GridProduct<K::Matrix>,
-}
-
-/// A product of a chain that another factor is multiplied by.
-struct Inner<K: Plannable> {
-    product: GridProduct<K::Matrix>,
-    c: Cells<ScratchMatrix<ElementOf<K>>>,
+    chain: Chain<ElementOf<K>>,
 }
 
 /// A product to plan.
@@ -128,52 +113,26 @@ impl<K: Plannable> Plan<K> {
         let Wanted { factors, gram, weights, parts, mask, alignment, how } = wanted;
         let cells: Vec<_> = factors.iter().map(|(pattern, _)| K::cells(pattern)).collect();
         check_patterns::<K::Matrix>(&device, cells.iter().flat_map(Cells::iter).map(|(_, pattern)| pattern))?;
-        let grid = |factor: usize| FactorGrid { cells: &cells[factor], transposed: factors[factor].1 };
-
-        let last = factors.len() - 1;
-        let weighing = weights.as_ref().map(|_| Weighing::new(work, grid(last))).transpose()?;
-        let weighted = weighing.as_ref().map(Weighing::pattern);
-        let mut inner: Vec<Inner<K>> = Vec::new();
-        let right = weighted.as_ref().map_or(grid(last), stored);
-        for left in (1..last).rev() {
-            let right = inner.last().map_or(right, |inner| stored(&inner.product.c));
-            K::check_inner(grid(left), right)?;
-            let product = GridProduct::new(work, grid(left), right, GridPlaces::whole(how))?;
-            let c = product.c.try_map(|pattern| ScratchMatrix::reserve(work, pattern))?;
-            inner.push(Inner { product, c });
-        }
-        let right = inner.last().map_or(right, |inner| stored(&inner.product.c));
-        K::check_inner(grid(0), right)?;
-        let mask = mask.map(K::cells);
-        let parts = GridPlaces::Parts(parts, how);
-        let made = mask.as_ref().map_or(parts, |mask| GridPlaces::Mask(mask, how.semiring));
-        let product = GridProduct::new(work, grid(0), right, made)?;
-
-        let products = || inner.iter().map(|inner| &inner.product).chain([&product]);
-        let scratch = inner.iter().flat_map(|inner| inner.c.iter()).map(|(_, cell)| cell.bytes()).sum::<u64>();
-        let weigh = |of: &Weighing<_>| (of.flops(weights.as_deref().unwrap_or_default()), of.bytes);
-        let (weigh_flops, weigh_bytes) = weighing.as_ref().map_or((0, 0), weigh);
-        let cost = Cost {
-            products: products().map(|product| product.products).sum(),
-            flops: products().map(|product| product.flops).sum::<u64>() + weigh_flops,
-            device_bytes: products().map(|product| product.bytes).sum::<u64>() + scratch + weigh_bytes,
+        let row_major = K::Matrix::ROW_MAJOR;
+        let transposed = factors.iter().map(|(_, transposed)| *transposed);
+        let grid = |(cells, transposed)| FactorGrid { cells, transposed, row_major };
+        let wanted = WantedChain {
+            factors: cells.iter().zip(transposed).map(grid).collect(),
+            weights: weights.as_deref(),
+            parts,
+            mask: mask.map(K::cells),
+            how,
+            check_inner: K::check_inner,
         };
-        let longest_run = products().map(|product| product.longest_run).fold(Some(0), longer_run);
-        let mut counts = Counts { products: cost.products, longest_run, bands: 1, ..Counts::default() };
-        products().flat_map(|product| &product.bins).for_each(|bin| counts.add(bin.method, bin.columns, bin.products));
+        let chain = Chain::new(work, wanted)?;
         Ok(Self {
-            c: K::of_cells(&device, product.c.clone())?,
+            c: K::of_cells(&device, chain.c().clone())?,
             device,
             factors: factors.into_iter().map(|(pattern, _)| pattern).collect(),
             gram,
-            weights: weighing.as_ref().map(|weighing| weighing.patterns.clone()),
             alignment,
             semiring: how.semiring,
-            cost,
-            counts,
-            weighing,
-            inner,
-            outer: product,
+            chain,
         })
     }
 
@@ -186,12 +145,12 @@ impl<K: Plannable> Plan<K> {
     /// (a matrix is one group): for [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros). None
     /// without weights.
     pub fn weights_patterns(&self) -> &[DevicePattern] {
-        self.weights.as_deref().unwrap_or_default()
+        self.chain.weights_patterns().unwrap_or_default()
     }
 
     /// The counts of planning.
     pub(super) fn counts(&self) -> &Counts {
-        &self.counts
+        &self.chain.counts
     }
 
     /// Zeros on the pattern of C.
@@ -213,13 +172,16 @@ impl<K: Plannable> Plan<K> {
     }
 
     /// The weights of the inputs. Refuses weights that the plan does not have, and missing ones.
-    fn weights_of<'a, 'b>(&self, inputs: &'b Inputs<'a, K::Device>) -> Result<&'b [DeviceWeights<'a, K::Matrix>]> {
-        match (&inputs.weights, self.weights.is_none()) {
+    fn weights_of<'a>(&self, inputs: &Inputs<'a, K::Device>) -> Result<Vec<ArrayWeights<'a, ElementOf<K>>>> {
+        match (&inputs.weights, self.chain.weights_patterns().is_none()) {
             (Some(_), true) => {
                 Err(Error::Argument("the plan is of a product without weights: it is given some".into()))
             }
             (None, false) => Err(Error::Argument("the plan is of a product with weights: it is given none".into())),
-            (weights, _) => Ok(weights.as_ref().map_or(&[], |weights| K::weights(weights))),
+            (weights, _) => {
+                let weights = weights.iter().flat_map(|weights| K::weights(weights));
+                Ok(weights.map(|weights| weights.arrays()).collect())
+            }
         }
     }
 }
@@ -237,7 +199,7 @@ impl<K: Plannable> Planned for Plan<K> {
     }
 
     fn cost(&self) -> Cost {
-        self.cost
+        self.chain.cost
     }
 
     fn enqueue(&self, On(work): On<'_>, inputs: Inputs<'_, K::Device>, into: Accum<'_, K::Device>) -> Result<()> {
@@ -245,40 +207,15 @@ impl<K: Plannable> Planned for Plan<K> {
         self.check(&factors, into.c)?;
         self.semiring.check_factors::<ElementOf<K>>(into.alpha, into.beta)?;
         let weights = self.weights_of(&inputs)?;
-        let last = factors.len() - 1;
-        let stored = arrays::<K>(factors[last]);
-        let mut made = match &self.weighing {
-            None => None,
-            Some(weighing) => {
-                weighing.check(weights)?;
-                Some(weighing.run(work, &stored, weights)?)
-            }
-        };
-        for (Inner { product, c }, left) in self.inner.iter().zip((1..last).rev()) {
-            let mut c = c.try_map(|cell| cell.take(work))?;
-            let operands = (&arrays::<K>(factors[left]), &made_or(&made, &stored));
-            product.enqueue(work, Scaling::plain(), operands, &mut c.map_mut(|cell| &mut **cell))?;
-            made = Some(c);
-        }
-        let (scaling, operands) =
-            (Scaling::new(into.alpha, into.beta), (&arrays::<K>(factors[0]), &made_or(&made, &stored)));
-        self.outer.enqueue(work, scaling, operands, &mut arrays_mut::<K>(into.c))
+        let arrays: Vec<_> = factors.iter().map(|factor| arrays::<K>(factor)).collect();
+        let scaling = Scaling::new(into.alpha, into.beta);
+        self.chain.enqueue(work, &arrays, &weights, scaling, &mut arrays_mut::<K>(into.c))
     }
 }
 
 /// The longer of two runs, if both are known.
 fn longer_run(a: Option<u32>, b: Option<u32>) -> Option<u32> {
     Some(a?.max(b?))
-}
-
-/// The right factor of the next product of a chain: what was made, or the last factor as it is
-/// stored.
-fn made_or<'a, T: Element>(made: &'a Option<Cells<TakenMatrix<'_, T>>>, stored: &'a Arrays<'_, T>) -> Arrays<'a, T> {
-    made.as_ref().map_or_else(|| stored.map(|cell| *cell), |made| made.map(|cell| &**cell))
-}
-
-fn stored(cells: &Cells<DevicePattern>) -> FactorGrid<'_> {
-    FactorGrid { cells, transposed: false }
 }
 
 /// Zeros on a pattern, each block on a multiple of `alignment` bytes.
@@ -292,7 +229,7 @@ fn zeros<T: Element>(work: &Work, pattern: &DevicePattern, alignment: Option<usi
 
 impl<K: Plannable> std::fmt::Debug for Plan<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Cost { products, device_bytes, .. } = self.cost;
+        let Cost { products, device_bytes, .. } = self.chain.cost;
         write!(f, "Plan({products} products, {device_bytes} bytes, C: {:?})", self.c)
     }
 }

@@ -1,8 +1,7 @@
 //! One product of two matrices, planned. Cells of a planned product are sums of these.
 use crate::{
-    DevicePattern, Error, Matrix, Part, Result, Semiring,
+    DevicePattern, Element, Error, Part, Result, Semiring,
     device::{Device, Work},
-    element::Element,
     events::ms,
     planned::prepared::same_device,
     product::{Bin, Destination, FactorPattern, How, PlannedProduct, Scaling},
@@ -26,44 +25,46 @@ pub(super) enum Places<'a> {
 }
 
 /// op(A)·op(B), prepared.
-pub(super) struct Pair<M: Matrix> {
+pub(super) struct Pair<T: Element> {
     pub c: DevicePattern,
     pub products: u64,
     pub flops: u64,
     pub longest_run: Option<u32>,
     pub bins: Vec<Bin>,
     pub bytes: u64,
-    product: PlannedProduct<M::Element>,
+    product: PlannedProduct<T>,
 }
 
-impl<M: Matrix> Pair<M> {
+impl<T: Element> Pair<T> {
     /// Asks for the kernels that [`Pair::new`] launches. Refuses nothing: that is left to it.
     pub fn ask(device: &Device, a: StoredFactor<'_>, b: StoredFactor<'_>, places: Places<'_>) -> Result<()> {
-        let (first, second) = Self::factors(a, b);
+        let row_major = a.pattern.row_major;
+        let (first, second) = factors(a, b);
         match places {
             Places::Part(part, how) if first.meets(&second) => {
-                let (part, how) = Self::of_arrays(part, how);
-                PlannedProduct::<M::Element>::ask(device, &first, &second, part, how)
+                let (part, how) = of_arrays(row_major, part, how);
+                PlannedProduct::<T>::ask(device, &first, &second, part, how)
             }
             _ => Ok(()),
         }
     }
 
     pub fn new(work: &Work, a: StoredFactor<'_>, b: StoredFactor<'_>, places: Places<'_>) -> Result<Self> {
-        let (first, second) = Self::factors(a, b);
+        let row_major = a.pattern.row_major;
+        let (first, second) = factors(a, b);
         if !first.meets(&second) {
             return Err(Error::Dimensions { a: first.dimensions(), b: second.dimensions() });
         }
         let start = Instant::now();
         let product = match places {
             Places::Part(part, how) => {
-                let (part, how) = Self::of_arrays(part, how);
+                let (part, how) = of_arrays(row_major, part, how);
                 PlannedProduct::new(work, &first, &second, part, how)?
             }
             Places::Mask(mask, semiring) => {
                 let (c_rows, c_cols) = (first.dimensions().nrows, second.dimensions().ncols);
-                check_mask(mask, work.device(), (c_rows, c_cols), M::ROW_MAJOR)?;
-                let semiring = if M::ROW_MAJOR { semiring.mirrored() } else { semiring };
+                check_mask(mask, work.device(), (c_rows, c_cols), row_major)?;
+                let semiring = if row_major { semiring.mirrored() } else { semiring };
                 PlannedProduct::masked(work, &first, &second, &mask.arrays, semiring)?
             }
         };
@@ -71,7 +72,7 @@ impl<M: Matrix> Pair<M> {
         tracing::debug!(target: "blockmul::plan", nnz, products, bytes, ms = ms(start), "product planned");
         let (a, b) = (first.op_shape(), second.op_shape());
         Ok(Self {
-            c: DevicePattern { arrays: product.c.clone(), array_shape: product.shape, row_major: M::ROW_MAJOR },
+            c: DevicePattern { arrays: product.c.clone(), array_shape: product.shape, row_major },
             products,
             flops: 2 * products * (a.area() * b.cols()) as u64,
             longest_run: product.longest_run,
@@ -81,40 +82,41 @@ impl<M: Matrix> Pair<M> {
         })
     }
 
-    /// The same in the arrays: above and below, and the factors, trade places if matrices are
-    /// row-major.
-    fn of_arrays(part: Part, how: How) -> (Part, How) {
-        match (M::ROW_MAJOR, part) {
-            (false, part) => (part, how),
-            (true, Part::Full) => (part, how.mirrored()),
-            (true, Part::Lower) => (Part::Upper, how.mirrored()),
-            (true, Part::Upper) => (Part::Lower, how.mirrored()),
-        }
-    }
-
-    /// The factors in the order of their arrays: those of row-major matrices are the transposes',
-    /// Cᵀ = op(B)ᵀ·op(A)ᵀ.
-    fn factors(a: StoredFactor<'_>, b: StoredFactor<'_>) -> (FactorPattern, FactorPattern) {
-        let factor = |StoredFactor { pattern, transposed }: StoredFactor<'_>| FactorPattern {
-            pattern: pattern.arrays.clone(),
-            shape: pattern.array_shape,
-            transposed,
-        };
-        let (a, b) = (factor(a), factor(b));
-        if M::ROW_MAJOR { (b, a) } else { (a, b) }
-    }
-
     /// Enqueues C = alpha·op(A)·op(B) + beta·C. The caller has checked the arrays.
     pub fn enqueue(
         &self,
         work: &Work,
-        (a, b): (&DeviceCbc<M::Element>, &DeviceCbc<M::Element>),
-        scaling: Scaling<<M::Element as Element>::Arithmetic>,
-        c: Destination<'_, M::Element>,
+        (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
+        scaling: Scaling<T::Arithmetic>,
+        c: Destination<'_, T>,
     ) -> Result<()> {
-        let operands = if M::ROW_MAJOR { (b, a) } else { (a, b) };
+        let operands = if self.c.row_major { (b, a) } else { (a, b) };
         self.product.execute(work, operands, scaling, c)
     }
+}
+
+/// The same in the arrays: above and below, and the factors, trade places if matrices are
+/// row-major.
+fn of_arrays(row_major: bool, part: Part, how: How) -> (Part, How) {
+    match (row_major, part) {
+        (false, part) => (part, how),
+        (true, Part::Full) => (part, how.mirrored()),
+        (true, Part::Lower) => (Part::Upper, how.mirrored()),
+        (true, Part::Upper) => (Part::Lower, how.mirrored()),
+    }
+}
+
+/// The factors in the order of their arrays: those of row-major matrices are the transposes',
+/// Cᵀ = op(B)ᵀ·op(A)ᵀ.
+fn factors(a: StoredFactor<'_>, b: StoredFactor<'_>) -> (FactorPattern, FactorPattern) {
+    let row_major = a.pattern.row_major;
+    let factor = |StoredFactor { pattern, transposed }: StoredFactor<'_>| FactorPattern {
+        pattern: pattern.arrays.clone(),
+        shape: pattern.array_shape,
+        transposed,
+    };
+    let (a, b) = (factor(a), factor(b));
+    if row_major { (b, a) } else { (a, b) }
 }
 
 /// Refuses a mask whose arrays are not those of `rows` x `cols` entries.

@@ -1,8 +1,8 @@
 //! T = W·J for a block-diagonal W: J's blocks scaled, on J's pattern.
 //! Kernels: `cl/product/weigh.cl`.
-use super::{DeviceWeights, Weights};
+use super::{ArrayWeights, Weights};
 use crate::{
-    BlockShape, DevicePattern, DeviceVector, Element, Error, Matrix, Pattern, Result,
+    BlockShape, DevicePattern, DeviceVector, Element, Error, Pattern, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
     planned::prepared::same_device,
     resident::{DeviceCbc, PatternArrays, ScratchMatrix, TakenMatrix},
@@ -78,9 +78,9 @@ impl<T: Element> ApplyWeights<T> {
     }
 
     /// Refuses weights that are not J's, called `name`.
-    pub fn check<M: Matrix<Element = T>>(&self, name: &str, weights: DeviceWeights<'_, M>) -> Result<()> {
+    pub fn check(&self, name: &str, weights: ArrayWeights<'_, T>) -> Result<()> {
         if let Some(information) = weights.information() {
-            self.weights.check(name, &information.cbc)?;
+            self.weights.check(name, information)?;
         }
         let Some((vector, rows_per_weight)) = self.vector(weights) else { return Ok(()) };
         same_device(self.device(), vector.device())?;
@@ -94,16 +94,11 @@ impl<T: Element> ApplyWeights<T> {
     }
 
     /// Enqueues T = W·J. The caller has checked both.
-    pub fn run<M: Matrix<Element = T>>(
-        &self,
-        work: &Work,
-        j: &DeviceCbc<T>,
-        weights: DeviceWeights<'_, M>,
-    ) -> Result<TakenMatrix<'_, T>> {
+    pub fn run(&self, work: &Work, j: &DeviceCbc<T>, weights: ArrayWeights<'_, T>) -> Result<TakenMatrix<'_, T>> {
         work.stage("weigh");
         let (nnz, group_size) = (j.nnz(), self.device().info().numbers().value_group);
         // J's blocks stand in for arguments that are not read.
-        let (information, stride) = weights.information().map_or((&j.values, 0), |w| (&w.cbc.values, w.cbc.stride));
+        let (information, stride) = weights.information().map_or((&j.values, 0), |w| (&w.values, w.stride));
         let (weight, rows_per_weight) =
             self.vector(weights).map_or((&j.values, 0), |(vector, rows)| (&vector.values, rows));
         let mut t = self.t.take(work)?;
@@ -123,10 +118,7 @@ impl<T: Element> ApplyWeights<T> {
     }
 
     /// The weights beside information matrices, and how many scalar rows share one.
-    fn vector<'a, M: Matrix<Element = T>>(
-        &self,
-        weights: DeviceWeights<'a, M>,
-    ) -> Option<(&'a DeviceVector<T>, usize)> {
+    fn vector<'a>(&self, weights: ArrayWeights<'a, T>) -> Option<(&'a DeviceVector<T>, usize)> {
         match weights {
             Weights::Information(_) => None,
             Weights::Scaled { weights, .. } | Weights::BlockRows(weights) => Some((weights, self.shape.rows())),

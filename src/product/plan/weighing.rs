@@ -1,44 +1,42 @@
 //! T = W·op(B), for the last factor of a product, cell by cell.
-use super::{ApplyWeights, DeviceWeights, Weights, block_diagonal, cell::FactorGrid, kind::Arrays};
+use super::{ApplyWeights, ArrayWeights, Weights, block_diagonal, cell::FactorGrid, kind::Arrays};
 use crate::{
-    DevicePattern, Error, Matrix, Result,
+    DevicePattern, Element, Error, Result,
     device::Work,
     groups::Cells,
-    plan::Planned,
     resident::{ScratchMatrix, TakenMatrix},
-    structure::Transpose,
+    structure::MovePlan,
 };
 
-pub(super) struct Weighing<M: Matrix> {
+pub(super) struct Weighing<T: Element> {
     /// The transpose of B, if the weights multiply that.
-    turned: Option<Cells<Turned<M>>>,
-    weigh: Cells<ApplyWeights<M::Element>>,
+    turned: Option<Cells<Turned<T>>>,
+    weigh: Cells<ApplyWeights<T>>,
     /// The pattern of W as a block-diagonal matrix, for each group of rows of op(B).
     pub patterns: Vec<DevicePattern>,
     pub bytes: u64,
 }
 
 /// A cell of Bᵀ.
-struct Turned<M: Matrix> {
-    plan: Transpose<M>,
-    matrix: ScratchMatrix<M::Element>,
+struct Turned<T: Element> {
+    plan: MovePlan<T>,
+    matrix: ScratchMatrix<T>,
 }
 
-impl<M: Matrix> Weighing<M> {
+impl<T: Element> Weighing<T> {
     pub fn new(work: &Work, b: FactorGrid<'_>) -> Result<Self> {
         let turned = match b.transposed {
             true => Some(b.cells.try_transpose(|pattern| -> Result<_> {
-                let plan = Transpose::new(pattern)?;
-                Ok(Turned { matrix: ScratchMatrix::reserve(work, plan.pattern())?, plan })
+                let plan = MovePlan::transpose(pattern)?;
+                Ok(Turned { matrix: ScratchMatrix::reserve(work, &plan.c)?, plan })
             })?),
             false => None,
         };
-        let cells =
-            turned.as_ref().map_or_else(|| b.cells.clone(), |turned| turned.map(|cell| cell.plan.pattern().clone()));
-        let diagonal = |group: &crate::groups::Group| block_diagonal(work, group.blocks, group.side, M::ROW_MAJOR);
+        let cells = turned.as_ref().map_or_else(|| b.cells.clone(), |turned| turned.map(|cell| cell.plan.c.clone()));
+        let diagonal = |group: &crate::groups::Group| block_diagonal(work, group.blocks, group.side, b.row_major);
         let patterns = b.rows().iter().map(diagonal).collect::<Result<Vec<_>>>()?;
         let weigh = cells.try_map_places(|(row, _), pattern| ApplyWeights::new(work, pattern, &patterns[row]))?;
-        let of_turned = |turned: &Cells<Turned<M>>| -> u64 {
+        let of_turned = |turned: &Cells<Turned<T>>| -> u64 {
             turned.iter().map(|(_, cell)| cell.plan.cost().device_bytes + cell.matrix.bytes()).sum()
         };
         let bytes = turned.as_ref().map_or(0, of_turned)
@@ -58,15 +56,15 @@ impl<M: Matrix> Weighing<M> {
     }
 
     /// Refuses weights that are not those of op(B)'s rows.
-    pub fn check(&self, weights: &[DeviceWeights<'_, M>]) -> Result<()> {
+    pub fn check(&self, weights: &[ArrayWeights<'_, T>]) -> Result<()> {
         let (found, expected) = (weights.len(), self.patterns.len());
         if found != expected {
             let why = "one for each group of rows of the last factor".into();
             return Err(Error::Length { array: "weights", found, expected, why });
         }
         self.weigh.iter().try_for_each(|((row, _), cell)| match expected {
-            1 => cell.check::<M>("W", weights[row]),
-            _ => cell.check::<M>(&format!("W of group {row}"), weights[row]),
+            1 => cell.check("W", weights[row]),
+            _ => cell.check(&format!("W of group {row}"), weights[row]),
         })
     }
 
@@ -74,16 +72,17 @@ impl<M: Matrix> Weighing<M> {
     pub fn run(
         &self,
         work: &Work,
-        b: &Arrays<'_, M::Element>,
-        weights: &[DeviceWeights<'_, M>],
-    ) -> Result<Cells<TakenMatrix<'_, M::Element>>> {
+        b: &Arrays<'_, T>,
+        weights: &[ArrayWeights<'_, T>],
+    ) -> Result<Cells<TakenMatrix<'_, T>>> {
         self.weigh.try_map_places(|(row, col), cell| match &self.turned {
-            None => cell.run::<M>(work, b.get(row, col).expect("of B's grid"), weights[row]),
+            None => cell.run(work, b.get(row, col).expect("of B's grid"), weights[row]),
             Some(turned) => {
                 let Turned { plan, matrix } = turned.get(row, col).expect("of the same grid");
                 let mut matrix = matrix.take(work)?;
-                plan.turn(work, b.get(col, row).expect("of B's grid"), &mut matrix)?;
-                cell.run::<M>(work, &matrix, weights[row])
+                work.stage("transpose");
+                plan.run(work, b.get(col, row).expect("of B's grid"), &mut matrix)?;
+                cell.run(work, &matrix, weights[row])
             }
         })
     }

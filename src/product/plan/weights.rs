@@ -1,5 +1,5 @@
 //! The weights of a product: [`Weights`].
-use crate::{DeviceMatrix, DeviceVector, Matrix};
+use crate::{DeviceMatrix, DeviceVector, Matrix, resident::DeviceCbc};
 
 /// The weights of the residuals J·x - b: a block-diagonal W with a block for each block row of J.
 ///
@@ -29,6 +29,9 @@ pub enum Weights<I, V> {
 /// Weights on a device.
 pub(crate) type DeviceWeights<'a, M> = Weights<&'a DeviceMatrix<M>, &'a DeviceVector<<M as Matrix>::Element>>;
 
+/// Their arrays.
+pub(crate) type ArrayWeights<'a, T> = Weights<&'a DeviceCbc<T>, &'a DeviceVector<T>>;
+
 impl<I, V> Weights<I, V> {
     /// The kind of weights, without their values.
     pub(crate) fn kind(&self) -> Weights<(), ()> {
@@ -37,6 +40,17 @@ impl<I, V> Weights<I, V> {
             Self::Scaled { .. } => Weights::Scaled { information: (), weights: () },
             Self::BlockRows(_) => Weights::BlockRows(()),
             Self::Rows(_) => Weights::Rows(()),
+        }
+    }
+}
+
+impl<'a, M: Matrix> Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>> {
+    pub(crate) fn arrays(self) -> ArrayWeights<'a, M::Element> {
+        match self {
+            Self::Information(information) => Weights::Information(&information.cbc),
+            Self::Scaled { information, weights } => Weights::Scaled { information: &information.cbc, weights },
+            Self::BlockRows(weights) => Weights::BlockRows(weights),
+            Self::Rows(weights) => Weights::Rows(weights),
         }
     }
 }

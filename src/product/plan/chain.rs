@@ -1,0 +1,135 @@
+//! The products of a plan, of the cells' arrays: a chain, which is multiplied from the right.
+use super::{
+    GramParts, Weights,
+    cell::FactorGrid,
+    grid::{GridPlaces, GridProduct},
+    kind::Arrays,
+    longer_run,
+    weighing::Weighing,
+    weights::ArrayWeights,
+};
+use crate::{
+    DevicePattern, Element, Result,
+    device::Work,
+    groups::Cells,
+    planned::Cost,
+    product::{Counts, How, Scaling},
+    resident::{DeviceCbc, ScratchMatrix, TakenMatrix},
+};
+
+/// Products of grids, planned. Compiled once for an element, whatever the matrices are.
+pub(super) struct Chain<T: Element> {
+    pub cost: Cost,
+    /// The counts of planning.
+    pub counts: Counts,
+    weighing: Option<Weighing<T>>,
+    /// All products but the last to be made, from the right.
+    inner: Vec<Inner<T>>,
+    /// The product that makes C.
+    outer: GridProduct<T>,
+}
+
+/// A product of a chain that another factor is multiplied by.
+struct Inner<T: Element> {
+    product: GridProduct<T>,
+    c: Cells<ScratchMatrix<T>>,
+}
+
+/// A chain to plan.
+pub(super) struct WantedChain<'a> {
+    /// From left to right; two or more.
+    pub factors: Vec<FactorGrid<'a>>,
+    /// Which weights there will be, for each group of rows.
+    pub weights: Option<&'a [Weights<(), ()>]>,
+    pub parts: GramParts,
+    pub mask: Option<Cells<DevicePattern>>,
+    pub how: How,
+    /// Refuses factors whose inner groups differ.
+    pub check_inner: fn(FactorGrid<'_>, FactorGrid<'_>) -> Result<()>,
+}
+
+impl<T: Element> Chain<T> {
+    /// Plans within the memory that `work` may allocate.
+    pub fn new(work: &Work, wanted: WantedChain<'_>) -> Result<Self> {
+        let WantedChain { factors, weights, parts, mask, how, check_inner } = wanted;
+        let row_major = factors[0].row_major;
+        let last = factors.len() - 1;
+        let weighing = weights.map(|_| Weighing::new(work, factors[last])).transpose()?;
+        let weighted = weighing.as_ref().map(Weighing::pattern);
+        let mut inner: Vec<Inner<T>> = Vec::new();
+        let right = weighted.as_ref().map_or(factors[last], |cells| stored(cells, row_major));
+        for left in (1..last).rev() {
+            let right = inner.last().map_or(right, |inner| stored(&inner.product.c, row_major));
+            check_inner(factors[left], right)?;
+            let product = GridProduct::new(work, factors[left], right, GridPlaces::whole(how))?;
+            let c = product.c.try_map(|pattern| ScratchMatrix::reserve(work, pattern))?;
+            inner.push(Inner { product, c });
+        }
+        let right = inner.last().map_or(right, |inner| stored(&inner.product.c, row_major));
+        check_inner(factors[0], right)?;
+        let parts = GridPlaces::Parts(parts, how);
+        let made = mask.as_ref().map_or(parts, |mask| GridPlaces::Mask(mask, how.semiring));
+        let outer = GridProduct::new(work, factors[0], right, made)?;
+
+        let products = || inner.iter().map(|inner| &inner.product).chain([&outer]);
+        let scratch = inner.iter().flat_map(|inner| inner.c.iter()).map(|(_, cell)| cell.bytes()).sum::<u64>();
+        let weigh = |of: &Weighing<_>| (of.flops(weights.unwrap_or_default()), of.bytes);
+        let (weigh_flops, weigh_bytes) = weighing.as_ref().map_or((0, 0), weigh);
+        let cost = Cost {
+            products: products().map(|product| product.products).sum(),
+            flops: products().map(|product| product.flops).sum::<u64>() + weigh_flops,
+            device_bytes: products().map(|product| product.bytes).sum::<u64>() + scratch + weigh_bytes,
+        };
+        let longest_run = products().map(|product| product.longest_run).fold(Some(0), longer_run);
+        let mut counts = Counts { products: cost.products, longest_run, bands: 1, ..Counts::default() };
+        products().flat_map(|product| &product.bins).for_each(|bin| counts.add(bin.method, bin.columns, bin.products));
+        Ok(Self { cost, counts, weighing, inner, outer })
+    }
+
+    /// The cells of C.
+    pub fn c(&self) -> &Cells<DevicePattern> {
+        &self.outer.c
+    }
+
+    /// The patterns of the weights, of each group of rows of the last factor.
+    pub fn weights_patterns(&self) -> Option<&[DevicePattern]> {
+        self.weighing.as_ref().map(|weighing| &weighing.patterns[..])
+    }
+
+    /// Enqueues C = alpha·A·…·Z + beta·C. The caller has checked the arrays, but not the weights.
+    pub fn enqueue(
+        &self,
+        work: &Work,
+        factors: &[Arrays<'_, T>],
+        weights: &[ArrayWeights<'_, T>],
+        scaling: Scaling<T::Arithmetic>,
+        c: &mut Cells<&mut DeviceCbc<T>>,
+    ) -> Result<()> {
+        let last = factors.len() - 1;
+        let stored = &factors[last];
+        let mut made = match &self.weighing {
+            None => None,
+            Some(weighing) => {
+                weighing.check(weights)?;
+                Some(weighing.run(work, stored, weights)?)
+            }
+        };
+        for (Inner { product, c }, left) in self.inner.iter().zip((1..last).rev()) {
+            let mut c = c.try_map(|cell| cell.take(work))?;
+            let operands = (&factors[left], &made_or(&made, stored));
+            product.enqueue(work, Scaling::plain(), operands, &mut c.map_mut(|cell| &mut **cell))?;
+            made = Some(c);
+        }
+        self.outer.enqueue(work, scaling, (&factors[0], &made_or(&made, stored)), c)
+    }
+}
+
+/// The right factor of the next product of a chain: what was made, or the last factor as it is
+/// stored.
+fn made_or<'a, T: Element>(made: &'a Option<Cells<TakenMatrix<'_, T>>>, stored: &'a Arrays<'_, T>) -> Arrays<'a, T> {
+    made.as_ref().map_or_else(|| stored.map(|cell| *cell), |made| made.map(|cell| &**cell))
+}
+
+fn stored(cells: &Cells<DevicePattern>, row_major: bool) -> FactorGrid<'_> {
+    FactorGrid { cells, transposed: false, row_major }
+}
