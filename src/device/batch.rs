@@ -55,16 +55,16 @@ fn renamed(name: &str, part: usize) -> String {
 }
 
 fn add_part(text: &mut String, number: usize, source: Source, options: &Options, kernels: &[&str]) {
-    let names = DefinedNames::of(&[COMMON.text, source.text]);
+    let (common, own) = (COMMON.text(), source.text());
+    let names = DefinedNames::of(&[&common, &own]);
     let defines = options.defines.iter().cloned();
     let renames = names.functions.iter().map(|function| (function.clone(), renamed(function, number)));
     let defines: Vec<(String, String)> = defines.chain(renames).collect();
     for (name, value) in &defines {
         let _ = writeln!(text, "#define {name} {value}");
     }
-    // The compiler's log names the file and the line.
-    let _ = writeln!(text, "#line 1 \"{}\"\n{}", COMMON.path, COMMON.text);
-    let _ = writeln!(text, "#line 1 \"{}\"\n{}", source.path, with_kernels(source.text, kernels));
+    text.push_str(&common);
+    text.push_str(&with_kernels(&own, kernels));
     let macros = names.macros.iter().map(String::as_str);
     let forgotten: BTreeSet<&str> = defines.iter().map(|(name, _)| leading_name(name)).chain(macros).collect();
     for name in forgotten {
@@ -161,6 +161,7 @@ fn without_directives(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::File;
 
     const TEXT: &str = "
 // sum(x): a comment
@@ -186,7 +187,7 @@ kernel __attribute__((reqd_work_group_size(1, 1, 1))) void other(global uint* to
 
     #[test]
     fn a_part_leaves_nothing_behind() {
-        let source = Source { path: "cl/text.cl", text: TEXT };
+        let source = Source { files: &[&File { path: "cl/text.cl", text: TEXT }] };
         let unit = |rows: u32, kernel| {
             let options = Options::group_size(4).define("ROWS", rows).define("COLS", 2).define("LESS(x, y)", "x < y");
             Unit { source, options, kernel }

@@ -257,7 +257,7 @@ impl Shared {
         }));
         if let Err(panic) = done {
             for program in programs {
-                let (path, options) = (program.unit.source.path.into(), program.unit.options.to_string());
+                let (path, options) = (program.unit.source.path().into(), program.unit.options.to_string());
                 let log = format!("a panic: {}", text_of(&*panic));
                 program.finish(Err(Error::Build { program: path, options, log }));
             }
@@ -385,7 +385,7 @@ impl Shared {
 
 /// The kernels' names for messages, such as `cl/product/esc/gather.cl gather_runs`.
 fn names(units: &[&Unit]) -> String {
-    let name = |unit: &&Unit| format!("{} {}", unit.source.path, unit.kernel);
+    let name = |unit: &&Unit| format!("{} {}", unit.source.path(), unit.kernel);
     units.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 

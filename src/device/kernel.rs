@@ -195,11 +195,13 @@ unsafe fn enqueue(work: &Work, raw: &handle::Kernel, grid: Grid, bytes: u64) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{In, InOut, Local, Out, kernel, test_device};
+    use crate::device::{File, In, InOut, Local, Out, kernel, test_device};
 
     const SUM: Source = Source {
-        path: "sum.cl",
-        text: "KERNEL sum(global const uint* a, global uint* b, uint n) { uint i = get_global_id(0); if (i < n) b[i] += a[i]; }",
+        files: &[&File {
+            path: "sum.cl",
+            text: "KERNEL sum(global const uint* a, global uint* b, uint n) { uint i = get_global_id(0); if (i < n) b[i] += a[i]; }",
+        }],
     };
     kernel! { struct Sum = "sum" in (SUM) { a: In<u32>, b: InOut<u32>, n: u32 } }
 
@@ -222,8 +224,9 @@ mod tests {
     #[test]
     fn a_group_has_the_local_memory_that_the_host_passes() -> Result<()> {
         const GROUP_SUM: Source = Source {
-            path: "group_sum.cl",
-            text: "KERNEL group_sum(global const uint* a, local uint* held, global uint* sums, uint each) {
+            files: &[&File {
+                path: "group_sum.cl",
+                text: "KERNEL group_sum(global const uint* a, local uint* held, global uint* sums, uint each) {
                        for (uint i = 0; i < each; ++i)
                            held[i * GROUP_SIZE + get_local_id(0)] = a[get_global_id(0) * each + i];
                        barrier(CLK_LOCAL_MEM_FENCE);
@@ -232,6 +235,7 @@ mod tests {
                        for (uint i = 0; i < GROUP_SIZE * each; ++i) sum += held[i];
                        sums[get_group_id(0)] = sum;
                    }",
+            }],
         };
         kernel! { struct GroupSum = "group_sum" in (GROUP_SUM) {
             a: In<u32>, held: Local<u32>, sums: Out<u32>, each: u32
@@ -296,7 +300,9 @@ mod tests {
         kernel! { struct Wide = "sum" in (SUM) { a: In<u32>, b: Out<u32>, n: u64 } }
         kernel! { struct Swapped = "sum" in (SUM) { b: In<u32>, a: Out<u32>, n: u32 } }
         kernel! { struct Missing = "product" in (SUM) { a: In<u32> } }
-        const BROKEN: Source = Source { path: "broken.cl", text: "KERNEL broken(global uint* a) { a[0] = nonsense; }" };
+        const BROKEN: Source = Source {
+            files: &[&File { path: "broken.cl", text: "KERNEL broken(global uint* a) { a[0] = nonsense; }" }],
+        };
         kernel! { struct Broken = "broken" in (BROKEN) { a: In<u32> } }
 
         assert_eq!(refusal::<Sum<'static>>(), "");
@@ -317,8 +323,12 @@ mod tests {
     /// A deliberate data race: `tools/oclgrind` proves with it that its detector is on.
     #[test]
     fn a_planted_race_leaves_one_of_the_values() -> Result<()> {
-        const RACE: Source =
-            Source { path: "race.cl", text: "KERNEL race(global uint* a, uint n) { a[0] = get_global_id(0) + n; }" };
+        const RACE: Source = Source {
+            files: &[&File {
+                path: "race.cl",
+                text: "KERNEL race(global uint* a, uint n) { a[0] = get_global_id(0) + n; }",
+            }],
+        };
         kernel! { struct Race = "race" in (RACE) { a: Out<u32>, n: u32 } }
         let device = test_device();
         let work = Work::new(&device, None);

@@ -9,6 +9,7 @@ mod batch;
 mod buffer;
 mod cl;
 mod compiler;
+mod files;
 mod foreign;
 #[cfg(feature = "gl")]
 mod gl;
@@ -30,6 +31,7 @@ mod team;
 mod work;
 
 pub(crate) use buffer::Buffer;
+pub(crate) use files::{File, file};
 pub use foreign::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
 pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, Kernel};

@@ -1,40 +1,30 @@
 //! Kernel sources, embedded in the library, and the options they are compiled with.
-use super::DeviceInfo;
+use super::{DeviceInfo, File};
 use crate::{Element, Semiring, Word, element::Text};
 
-/// An embedded kernel file: its path for messages, and its text.
+/// The source of a kernel: the file that has it, and before it those whose functions it calls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Source {
-    pub path: &'static str,
-    pub text: &'static str,
+    pub files: &'static [&'static File],
 }
 
-/// Embeds a file under `cl/`: `source!("product/esc/gather.cl")`. If several files are given, the
-/// texts of the others come before the last one's.
+impl Source {
+    /// The path of the kernel's own file.
+    pub fn path(&self) -> &'static str {
+        self.files.last().map_or("", |file| file.path)
+    }
+
+    /// The texts of all files, which the compiler's log names.
+    pub fn text(&self) -> String {
+        self.files.iter().flat_map(|File { path, text }| ["#line 1 \"", path, "\"\n", text, "\n"]).collect()
+    }
+}
+
+/// A file under `cl/`: `source!("product/esc/gather.cl")`. If several files are given, the texts of
+/// the others come before the last one's.
 macro_rules! source {
-    (@path $path:literal) => {
-        concat!("cl/", $path)
-    };
-    (@path $words:literal, $($path:literal),+) => {
-        $crate::device::source!(@path $($path),+)
-    };
-    (@text $path:literal) => {
-        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cl/", $path))
-    };
-    (@text $words:literal, $next:literal $(, $path:literal)*) => {
-        concat!(
-            $crate::device::source!(@text $words),
-            "\n#line 1 \"cl/",
-            $next,
-            "\"\n",
-            $crate::device::source!(@text $next $(, $path)*)
-        )
-    };
     ($($path:literal),+) => {
-        $crate::device::Source {
-            path: $crate::device::source!(@path $($path),+),
-            text: $crate::device::source!(@text $($path),+),
-        }
+        $crate::device::Source { files: const { &[$($crate::device::file(concat!("cl/", $path))),+] } }
     };
 }
 pub(crate) use source;

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use crate::{
         Result,
-        device::{DeviceKind, Grid, In, InOut, Kernel, Out, Source, Work, kernel, test_device},
+        device::{DeviceKind, File, Grid, In, InOut, Kernel, Out, Source, Work, file, kernel, test_device},
     };
 
     const PORTABLE: Teams = Teams { warps: false, most: 1 };
@@ -65,11 +65,12 @@ mod tests {
     const WORDS: usize = 17;
 
     const EXCHANGES: Source = Source {
-        path: "exchanges.cl",
-        text: concat!(
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cl/ptx.cl")),
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cl/team.cl")),
-            "
+        files: &[
+            file("cl/ptx.cl"),
+            file("cl/team.cl"),
+            &File {
+                path: "exchanges.cl",
+                text: "
 KERNEL exchanges(global const uint* value, global const uint* chosen, global uint* passed, global uint* words)
 {
     TEAM_MEMORY;
@@ -93,8 +94,9 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
     TEAM_BARRIER;
     *to++ = passed[item];
 }
-"
-        ),
+",
+            },
+        ],
     };
     kernel! { struct Exchanges = "exchanges" in (EXCHANGES) {
         value: In<u32>, chosen: In<u32>, passed: InOut<u32>, words: Out<u32>

@@ -90,7 +90,7 @@ impl Cache {
     }
 
     fn key_of(&self, Unit { source, options, kernel }: &Unit) -> String {
-        self.key(&[COMMON.text, source.path, source.text, &options.to_string(), kernel])
+        self.key(&[&COMMON.text(), &source.text(), &options.to_string(), kernel])
     }
 
     /// The description of a kernel in the cache, if it has one.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::device::{Options, Source, arguments::Argument};
+use crate::device::{File, Options, Source, arguments::Argument};
 use std::{fs, path::Path, time::Duration};
 
 const KEY: &str = "0123abcd0123abcd0123abcd0123abcd0123abcd0123abcd0123abcd0123abcd";
@@ -35,7 +35,7 @@ fn nothing_but_a_whole_file_is_taken() {
 
 /// A kernel for work-groups of this size.
 fn unit(group_size: usize) -> Unit {
-    let source = Source { path: "cl/one.cl", text: "KERNEL scan(global double* data, uint n) {}" };
+    let source = Source { files: &[&File { path: "cl/one.cl", text: "KERNEL scan(global double* data, uint n) {}" }] };
     Unit { source, options: Options::group_size(group_size), kernel: "scan" }
 }
 
@@ -151,7 +151,7 @@ fn everything_that_a_binary_depends_on_is_in_its_key() {
     let mut others: Vec<_> = changes.map(|change| cache(change).key_of(&unit(4))).into();
     let Unit { source, options, kernel } = unit(4);
     let mut add = |unit| others.push(cache(same).key_of(&unit));
-    add(Unit { source: Source { text: "other", ..source }, ..unit(4) });
+    add(Unit { source: Source { files: &[&File { path: "cl/one.cl", text: "other" }] }, ..unit(4) });
     add(Unit { options: options.clone().define("N", 1), ..unit(4) });
     add(Unit { options: Options { flags: "-w".into(), ..options }, source, kernel });
     add(Unit { kernel: "other", ..unit(4) });

@@ -2,7 +2,7 @@
 use super::*;
 use crate::{
     Word,
-    device::{Buffer, Device, Grid, InOut, Kernel, Options, Out, Source, Work, kernel, test_device},
+    device::{Buffer, Device, File, Grid, InOut, Kernel, Options, Out, Source, Work, kernel, test_device},
 };
 use opencl3::{
     event::{create_user_event, set_user_event_status},
@@ -238,8 +238,9 @@ fn memory_goes_back_to_the_device_when_its_commands_are_done() -> Result<()> {
 }
 
 const STEPS: Source = Source {
-    path: "steps.cl",
-    text: "KERNEL steps(global uint* a, uint count, uint n) {
+    files: &[&File {
+        path: "steps.cl",
+        text: "KERNEL steps(global uint* a, uint count, uint n) {
                uint i = get_global_id(0);
                if (i < n) for (uint s = 0; s < count; ++s) a[i] = a[i] * 1664525u + 1013904223u;
            }
@@ -247,6 +248,7 @@ const STEPS: Source = Source {
                uint i = get_global_id(0);
                if (i < n) a[i] = first + i;
            }",
+    }],
 };
 kernel! { struct Steps = "steps" in (STEPS) { a: InOut<u32>, count: u32, n: u32 } }
 kernel! { struct Number = "number" in (STEPS) { a: Out<u32>, first: u32, n: u32 } }

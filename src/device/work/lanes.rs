@@ -103,7 +103,7 @@ mod tests {
     use crate::{
         Error,
         device::{
-            Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Source,
+            Buffer, Device, File, Grid, In, InOut, Kernel, Options, Out, Source,
             handle::{CommandQueue, Context},
             kernel, test_device,
         },
@@ -119,8 +119,9 @@ mod tests {
     const GROUP: usize = 16;
 
     const STEPS: Source = Source {
-        path: "lanes.cl",
-        text: "KERNEL steps(global uint* a, uint count, uint n) {
+        files: &[&File {
+            path: "lanes.cl",
+            text: "KERNEL steps(global uint* a, uint count, uint n) {
                    uint i = get_global_id(0);
                    if (i < n) for (uint s = 0; s < count; ++s) a[i] = a[i] * 1664525u + 1013904223u;
                }
@@ -128,6 +129,7 @@ mod tests {
                    uint i = get_global_id(0);
                    if (i < n) c[i] = a[i] + b[i];
                }",
+        }],
     };
     kernel! { struct Steps = "steps" in (STEPS) { a: InOut<u32>, count: u32, n: u32 } }
     kernel! { struct Sum = "sum" in (STEPS) { a: In<u32>, b: In<u32>, c: Out<u32>, n: u32 } }

@@ -1,0 +1,166 @@
+//! The kernel files, each embedded once: parts of many kernels, they would be several times their
+//! size otherwise.
+
+/// An embedded kernel file: its path for messages, and its text.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct File {
+    pub path: &'static str,
+    pub text: &'static str,
+}
+
+macro_rules! files {
+    ($($path:literal)+) => {
+        static FILES: &[File] = &[$(
+            File {
+                path: concat!("cl/", $path),
+                text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cl/", $path)),
+            },
+        )+];
+    };
+}
+
+files! {
+    "apply/spmm/by_rows.cl"
+    "apply/spmm/coordinates.cl"
+    "apply/spmm/gcoo.cl"
+    "apply/spmm/groups.cl"
+    "apply/spmm/lines.cl"
+    "apply/spmm/pack.cl"
+    "apply/spmm/staged.cl"
+    "apply/spmm/vectors.cl"
+    "apply/spmv/arrival.cl"
+    "apply/spmv/atomics.cl"
+    "apply/spmv/coo.cl"
+    "apply/spmv/csr.cl"
+    "apply/spmv/csr_vector.cl"
+    "apply/spmv/ell.cl"
+    "apply/spmv/hyb.cl"
+    "apply/spmv/listed.cl"
+    "apply/spmv/pack.cl"
+    "apply/spmv/row.cl"
+    "apply/spmv/scoo.cl"
+    "apply/spmv/scoo_atomic.cl"
+    "apply/spmv/segmented_scan.cl"
+    "apply/spmv/slice_lanes.cl"
+    "apply/spmv/slices.cl"
+    "apply/spmv/symmetric.cl"
+    "apply/spmv/tails.cl"
+    "apply/spmv/values.cl"
+    "common.cl"
+    "graph/balance.cl"
+    "graph/components.cl"
+    "graph/edges.cl"
+    "graph/frontier.cl"
+    "graph/labels.cl"
+    "graph/lengths.cl"
+    "graph/near_far.cl"
+    "graph/patches.cl"
+    "graph/predecessors.cl"
+    "graph/start.cl"
+    "graph/sweep.cl"
+    "primitives/copy.cl"
+    "primitives/drop_entries.cl"
+    "primitives/scan.cl"
+    "primitives/segmented_reduce.cl"
+    "primitives/segmented_sort.cl"
+    "primitives/segmented_sort_serial.cl"
+    "primitives/transpose.cl"
+    "product/adaptive/equal.cl"
+    "product/adaptive/offsets.cl"
+    "product/adaptive/profile.cl"
+    "product/adaptive/rest.cl"
+    "product/adaptive/share_rows.cl"
+    "product/analysis.cl"
+    "product/blocks/runs.cl"
+    "product/blocks/scalars.cl"
+    "product/blocks/staged.cl"
+    "product/blocks/sums.cl"
+    "product/blocks/tiles.cl"
+    "product/blocks/words.cl"
+    "product/column_lists.cl"
+    "product/combine.cl"
+    "product/dense/count.cl"
+    "product/direct/direct.cl"
+    "product/esc/expansion.cl"
+    "product/esc/gather.cl"
+    "product/esc/sorted_expansion.cl"
+    "product/esc/tail_counts.cl"
+    "product/hash/count.cl"
+    "product/hash/order.cl"
+    "product/hash/slots.cl"
+    "product/hash/table.cl"
+    "product/hub/columns.cl"
+    "product/hub/sum_hub.cl"
+    "product/join.cl"
+    "product/keys.cl"
+    "product/masked/long_pieces.cl"
+    "product/masked/masked.cl"
+    "product/payload.cl"
+    "product/pieces.cl"
+    "product/ranges/bitmap.cl"
+    "product/ranges/blocks.cl"
+    "product/ranges/count.cl"
+    "product/ranges/move.cl"
+    "product/ranges/pairs.cl"
+    "product/ranges/setup.cl"
+    "product/ranges/sums.cl"
+    "product/retarget.cl"
+    "product/serial/serial.cl"
+    "product/sort/count_runs.cl"
+    "product/sort/count_sorted.cl"
+    "product/sort/place_runs.cl"
+    "product/sort/products.cl"
+    "product/sort/sum_sorted.cl"
+    "product/sum.cl"
+    "product/target.cl"
+    "product/tasks/bits.cl"
+    "product/tasks/cut.cl"
+    "product/tasks/found.cl"
+    "product/tasks/slots.cl"
+    "product/tasks/sums.cl"
+    "product/weigh.cl"
+    "ptx.cl"
+    "resident/fingerprint.cl"
+    "resident/validate.cl"
+    "solver/schur/base.cl"
+    "solver/schur/factor.cl"
+    "solver/schur/lines.cl"
+    "solver/schur/several.cl"
+    "solver/schur/solve.cl"
+    "solver/schur/structure.cl"
+    "spy/bin.cl"
+    "structure/add.cl"
+    "structure/move_blocks.cl"
+    "structure/permute.cl"
+    "structure/scalars.cl"
+    "structure/union.cl"
+    "team.cl"
+    "vector/axpby.cl"
+    "vector/columns.cl"
+    "vector/diagonal.cl"
+    "vector/dot.cl"
+    "vector/line_sums.cl"
+    "vector/lines.cl"
+    "vector/scaling.cl"
+}
+
+/// The file at `path`, which begins with `cl/`. In a constant, a path that is not in the list does
+/// not compile.
+pub(crate) const fn file(path: &str) -> &'static File {
+    let mut number = 0;
+    while number < FILES.len() {
+        if same(FILES[number].path.as_bytes(), path.as_bytes()) {
+            return &FILES[number];
+        }
+        number += 1;
+    }
+    panic!("a kernel file that is not in the list of src/device/files.rs")
+}
+
+const fn same(a: &[u8], b: &[u8]) -> bool {
+    let mut equal = 0;
+    while equal < a.len() && equal < b.len() && a[equal] == b[equal] {
+        equal += 1;
+    }
+    equal == a.len() && equal == b.len()
+}
