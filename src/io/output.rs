@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use tempfile::{NamedTempFile, TempPath};
 
-use super::packing::Packing;
+use super::packing::{Fill, Packing};
 use crate::{Error, Result};
 
 /// Calls `fill` with a buffered writer and puts the file in place when `fill` has succeeded. The
@@ -23,10 +23,8 @@ use crate::{Error, Result};
 /// [`Error::Io`] with the path; [`Error::Argument`] for the name of an archive, or of a packing
 /// that is only read (`.xz`, `.zst`). An earlier file stays as it was.
 pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    write_unpacked(path, |writer, packing| match packing {
-        Some(packing) => packing.pack(writer, fill),
-        None => fill(writer),
-    })
+    let mut fill = Some(fill);
+    write_packed(path, &mut |writer| fill.take().map_or(Ok(()), |fill| fill(writer)))
 }
 
 /// Refuses the names that [`write_whole`] refuses, before there is anything to write.
@@ -37,17 +35,24 @@ pub fn check_name(path: &Path) -> Result<()> {
     Packing::check_written(path)
 }
 
+fn write_packed(path: &Path, fill: Fill<'_>) -> Result<()> {
+    write_unpacked(path, &mut |writer, packing| match packing {
+        Some(packing) => packing.pack(writer, fill),
+        None => fill(writer),
+    })
+}
+
+/// Writes a file, once, and packs it.
+type FillPacked<'f> = &'f mut dyn FnMut(&mut dyn Write, Option<Packing>) -> io::Result<()>;
+
 /// As [`write_whole`], but `fill` gets the packing and packs its output itself.
-pub(super) fn write_unpacked(
-    path: &Path,
-    fill: impl FnOnce(&mut dyn Write, Option<Packing>) -> io::Result<()>,
-) -> Result<()> {
+pub(super) fn write_unpacked(path: &Path, fill: FillPacked<'_>) -> Result<()> {
     check_name(path)?;
-    attempt(path, |writer| fill(writer, Packing::of_name(path)))
+    attempt(path, &mut |writer| fill(writer, Packing::of_name(path)))
         .map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 
-fn attempt(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn attempt(path: &Path, fill: Fill<'_>) -> io::Result<()> {
     let target = match fs::metadata(path) {
         Ok(found) if !found.is_file() => return buffered(&OpenOptions::new().write(true).open(path)?, fill),
         Ok(_) => path.canonicalize()?,
@@ -152,7 +157,7 @@ impl Drop for Unfinished {
     }
 }
 
-fn buffered(file: &File, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn buffered(file: &File, fill: Fill<'_>) -> io::Result<()> {
     let mut writer = BufWriter::with_capacity(1 << 16, file);
     fill(&mut writer)?;
     writer.flush()

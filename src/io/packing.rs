@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 
+/// Writes a file, once. Not a type parameter, so that what is around it is compiled once.
+pub(super) type Fill<'f> = &'f mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
+
 /// Compression format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
@@ -70,11 +73,7 @@ impl Packing {
     /// Gzip uses level 2: for random values, mostly digits, level 1 leaves 48 % more bytes in two
     /// thirds of the time; level 3 takes 8 % longer to save 3 %. Bzip2 uses its largest blocks, as
     /// is usual: smaller ones are no faster.
-    pub fn pack<'w>(
-        self,
-        writer: &'w mut (dyn Write + 'w),
-        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<()> {
+    pub fn pack<'w>(self, writer: &'w mut (dyn Write + 'w), fill: Fill<'_>) -> io::Result<()> {
         match self {
             Self::Gzip => {
                 let mut encoder = GzEncoder::new(writer, flate2::Compression::new(2));
@@ -117,7 +116,7 @@ pub(crate) mod tests {
             None => all.extend(bytes),
             Some(Packing::Xz) => all = stored_as_xz(bytes),
             Some(Packing::Zstd) => all = compress_to_vec(bytes, CompressionLevel::Fastest),
-            Some(packing) => packing.pack(&mut all, |writer| writer.write_all(bytes)).unwrap(),
+            Some(packing) => packing.pack(&mut all, &mut |writer| writer.write_all(bytes)).unwrap(),
         }
         all
     }

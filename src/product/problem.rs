@@ -69,8 +69,8 @@ pub(crate) struct Transposed {
     pub b: bool,
 }
 
-/// Takes the columns of C, band after band. Not a type parameter, so that a product is compiled once
-/// for an element, not for each that takes its columns.
+/// Takes the columns of C, band after band. Not a type parameter, so that a product is compiled
+/// once for an element, not for each that takes its columns.
 pub(super) type Place<'p, T> = &'p mut dyn FnMut(DeviceCbc<T>) -> Result<()>;
 
 /// How the sums of a product are computed.

@@ -216,7 +216,7 @@ fn multiply<M: Matrix>(
 
 /// Writes a dense matrix: to `.npy`, else, and for `-`, as a Matrix Market array.
 fn write<T: Element>(path: &Path, matrix: DenseView<'_, T>) -> Result<(), Failure> {
-    output::write_filled(path, |writer| match dense::is_npy(path) {
+    output::write_filled(path, &mut |writer| match dense::is_npy(path) {
         true => dense::write_npy_to(writer, matrix),
         false => dense::write_array_to(writer, matrix),
     })

@@ -25,11 +25,14 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// Writes `bytes` to the file `path`, or to stdout for `-`.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    write_filled(path, |writer| writer.write_all(bytes))
+    write_filled(path, &mut |writer| writer.write_all(bytes))
 }
 
+/// Writes a file, once. Not a type parameter, so that what is around it is compiled once.
+pub type Fill<'f> = &'f mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>;
+
 /// Writes the output of `fill` to the file `path`, or to stdout for `-`.
-pub fn write_filled(path: &Path, fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Failure> {
+pub fn write_filled(path: &Path, fill: Fill<'_>) -> Result<(), Failure> {
     match is_standard(path) {
         true => to_stdout(fill),
         false => write_whole(path, fill).map_err(of_output),
@@ -42,7 +45,7 @@ pub fn write_matrix<M: Matrix>(path: &Path, matrix: &M, messages: &Messages) -> 
     let mut options = WriteOptions::default();
     options.progress = Some(messages.measured(format!("writing {}", path.display()), Unit::Entries));
     match is_standard(path) {
-        true => to_stdout(|writer| matrix_market::write_to(writer, matrix, &options)),
+        true => to_stdout(&mut |writer| matrix_market::write_to(writer, matrix, &options)),
         false => io::write(path, matrix, &options).map_err(of_output),
     }
 }
@@ -52,9 +55,9 @@ pub fn write_layout<M: Matrix>(path: &Path, matrix: &M, layout: &Layout) -> Resu
     bla::write(bla::place_beside(path), matrix, layout).map_err(of_output)
 }
 
-fn to_stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Failure> {
+fn to_stdout(fill: Fill<'_>) -> Result<(), Failure> {
     let mut stdout = BufWriter::new(std::io::stdout().lock());
-    write(&mut stdout).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
+    fill(&mut stdout).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
         std::io::ErrorKind::BrokenPipe => Failure::ReaderLeft,
         _ => Failure::Output("stdout".into(), error),
     })

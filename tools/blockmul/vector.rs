@@ -17,7 +17,7 @@ pub fn check_name(path: &Path) -> Result<(), Failure> {
 /// Matrix Market array with the fewest digits that read back.
 pub fn write<T: Element>(path: &Path, values: &[T]) -> Result<(), Failure> {
     let column = DenseView::new(DenseShape::new(values.len(), 1, Layout::ByColumns), values)?;
-    write_filled(path, |writer| match dense::is_npy(path) {
+    write_filled(path, &mut |writer| match dense::is_npy(path) {
         true => dense::write_npy_vector_to(writer, values),
         false => dense::write_array_to(writer, column),
     })

@@ -32,7 +32,7 @@ const CHUNK: u64 = 1 << 15;
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) with the path. An earlier file stays as it was.
 pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
-    write_unpacked(path.as_ref(), |writer, packing| write_chunks(writer, matrix, options, packing))
+    write_unpacked(path.as_ref(), &mut |writer, packing| write_chunks(writer, matrix, options, packing))
 }
 
 /// Writes `matrix` as [`write()`] does, unpacked, to any writer. It writes large pieces at a time,
@@ -57,7 +57,7 @@ fn write_chunks<M: Matrix>(
         lines.append(range, &mut text)?;
         let Some(packing) = packing else { return Ok(text) };
         let mut packed = Vec::with_capacity(text.len() / 2);
-        packing.pack(&mut packed, |writer| writer.write_all(&text))?;
+        packing.pack(&mut packed, &mut |writer| writer.write_all(&text))?;
         Ok(packed)
     };
     // This thread writes a round while the pool makes the next.

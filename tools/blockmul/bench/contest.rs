@@ -124,7 +124,7 @@ impl Contest {
         let c_nnz = want.as_cbc().pattern.nnz() as u64;
         drop(want);
         let mut order: Vec<usize> = (0..timed.len()).collect();
-        let rounds = bench.patience.rounds(&progress, || {
+        let rounds = bench.patience.rounds(&progress, &mut || {
             let mut times = vec![0.0; timed.len()];
             for &at in &order {
                 let product = timed[at].product(&a, b).untimed();

@@ -136,7 +136,7 @@ impl Iteration<'_> {
         };
         let progress = self.bench.messages.measured(format!("{} S", self.name), Unit::Runs);
         if right {
-            self.bench.patience.rounds(&progress, || {
+            self.bench.patience.rounds(&progress, &mut || {
                 let stages = elimination.execute_with_report(equations, &mut reduced)?.stages;
                 let (z, s) = (sum(&stages, ["factor", "solve"]), sum(&stages, ["compression", "base"]));
                 of_z.extend(z.0);
@@ -196,7 +196,7 @@ impl Iteration<'_> {
         run()?;
         device.finish()?;
         let launches = device.counters().launches - before;
-        let runs = self.bench.patience.rounds(&progress, || {
+        let runs = self.bench.patience.rounds(&progress, &mut || {
             let clock = Instant::now();
             run()?;
             device.finish()?;

@@ -109,7 +109,7 @@ impl Bench<'_> {
 
         // C returns to the pool before the next run. Times of stages would lengthen the whole.
         let untimed = Product::of(&a, b).method(method).untimed();
-        let runs = self.patience.rounds(&progress, || {
+        let runs = self.patience.rounds(&progress, &mut || {
             let total_ms = untimed.run_with_report()?.1.total_ms;
             Ok((total_ms, product.run_with_report()?.1))
         })?;
@@ -182,7 +182,7 @@ impl Subject<'_> {
         inputs: impl Fn() -> P::Inputs<'i>,
         c: &mut P::Output,
     ) -> Result<Record> {
-        self.timed(case, |with_stages| match with_stages {
+        self.timed(case, &mut |with_stages| match with_stages {
             true => Ok(plan.execute_with_report(inputs(), &mut *c)?.stages),
             false => plan.execute(inputs(), &mut *c).map(|_| Vec::new()),
         })
@@ -190,7 +190,7 @@ impl Subject<'_> {
 
     /// Times executions: `run(false)` enqueues one, `run(true)` waits for it too and returns the
     /// times of its stages, if it has any.
-    pub fn timed(&self, case: Case, mut run: impl FnMut(bool) -> Result<Vec<StageTime>>) -> Result<Record> {
+    pub fn timed(&self, case: Case, run: &mut dyn FnMut(bool) -> Result<Vec<StageTime>>) -> Result<Record> {
         let (device, together) = (self.device(), self.bench.together.unwrap_or(self.operation.together()));
         let sizes = self.sizes(&case)?;
         let text = format!("{} on {}", sizes.what(), device.info().name);
@@ -202,7 +202,7 @@ impl Subject<'_> {
         run(false)?;
         device.finish()?;
         let launches = (device.counters().launches - before) as u32;
-        let rounds = self.bench.patience.rounds(&progress, || {
+        let rounds = self.bench.patience.rounds(&progress, &mut || {
             device.finish()?;
             let clock = Instant::now();
             (0..together).try_for_each(|_| run(false).map(drop))?;
@@ -246,7 +246,7 @@ impl Case {
 
 impl Patience {
     /// The results of `run` in each round.
-    pub fn rounds<R>(&self, progress: &Progress, mut run: impl FnMut() -> Result<R>) -> Result<Vec<R>> {
+    pub fn rounds<R>(&self, progress: &Progress, run: &mut dyn FnMut() -> Result<R>) -> Result<Vec<R>> {
         let (start, mut runs) = (Instant::now(), Vec::new());
         for round in 0..self.rounds {
             if round >= LEAST_ROUNDS && start.elapsed().as_secs_f64() > self.seconds {

@@ -38,7 +38,7 @@ impl Subject<'_> {
                 right: same_bits(&found, &want),
                 ..Case::default()
             };
-            self.timed(case, |_| run().map(|_| Vec::new()))
+            self.timed(case, &mut |_| run().map(|_| Vec::new()))
         };
         schedules.map(timed).collect()
     }

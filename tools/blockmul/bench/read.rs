@@ -39,11 +39,11 @@ impl Bench<'_> {
         let of = |threads: usize| {
             let progress = self.messages.measured(format!("{name} by {threads} threads"), Unit::Runs);
             let read = || with_threads(threads, || io::read(path, &Default::default())).map(|file| file.matrix);
-            let timed = || {
+            let mut timed = || {
                 let clock = Instant::now();
                 read().map(|_| clock.elapsed().as_secs_f64() * 1e3)
             };
-            let runs = if same(&read()?, want) { self.patience.rounds(&progress, timed)? } else { Vec::new() };
+            let runs = if same(&read()?, want) { self.patience.rounds(&progress, &mut timed)? } else { Vec::new() };
             let sizes = Sizes::host(name.clone(), "read", threads, Size::of(want));
             Ok(Record::planned(sizes, &Execution::default(), runs).moving(Some(bytes)))
         };

@@ -35,7 +35,7 @@ impl Subject<'_> {
         let of_s = self.executed(case, &plan, || equations, &mut reduced)?;
         reduced.check()?;
         let case = Case { b: Size::of_vector(b_c.len()), ..Case::of("back-substitute", w, substituted) };
-        let of_x = self.timed(case, |_| plan.back_substitute(&reduced, &dc, &mut x_p).map(|_| Vec::new()))?;
+        let of_x = self.timed(case, &mut |_| plan.back_substitute(&reduced, &dc, &mut x_p).map(|_| Vec::new()))?;
         Ok([of_s, of_x])
     }
 }

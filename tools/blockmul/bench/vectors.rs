@@ -114,7 +114,7 @@ impl Subject<'_> {
             ..Case::of("scale", a, same_bits(scaled.download()?.values(), want.values()))
         };
         let ones = self.device().upload_vector(&vec![T::from_f64(1.0); d.len()])?;
-        self.timed(case, |_| scaled.scale_columns(&ones).map(|()| Vec::new()))
+        self.timed(case, &mut |_| scaled.scale_columns(&ones).map(|()| Vec::new()))
     }
 
     /// Times the dot product of two vectors as long as A has stored elements.
@@ -123,7 +123,7 @@ impl Subject<'_> {
         let (dx, dy) = (self.device().upload_vector(x)?, self.device().upload_vector(&y)?);
         let right = dx.dot(&dy)?.to_bits() == reference::dot(x, &y)?.to_bits();
         let case = Case { bytes: bytes::<T>(2 * x.len(), 0), ..of_vectors::<T>("dot", x.len(), right) };
-        self.timed(case, |_| dx.dot(&dy).map(|_| Vec::new()))
+        self.timed(case, &mut |_| dx.dot(&dy).map(|_| Vec::new()))
     }
 
     /// Times y = alpha·x + y of two such vectors.
@@ -136,7 +136,7 @@ impl Subject<'_> {
         let sums = x.iter().zip(&y).map(|(x, y)| T::narrow(alpha * x.widen() + y.widen()));
         let right = same_bits(&dy.download()?, &sums.collect::<Vec<_>>());
         let case = Case { bytes: bytes::<T>(3 * x.len(), 0), ..of_vectors::<T>("axpy", x.len(), right) };
-        self.timed(case, |_| dy.axpy(ALPHA, &dx).map(|()| Vec::new()))
+        self.timed(case, &mut |_| dy.axpy(ALPHA, &dx).map(|()| Vec::new()))
     }
 }
 

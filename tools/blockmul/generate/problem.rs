@@ -134,15 +134,15 @@ impl OutputArgs {
     /// Writes a problem; `make` returns a description of it and the function that writes it.
     fn write<W>(&self, make: impl FnOnce(u64) -> blockmul::Result<(String, W)>) -> Result<(), Failure>
     where
-        W: FnOnce(&mut dyn Write) -> std::io::Result<()>,
+        W: FnMut(&mut dyn Write) -> std::io::Result<()>,
     {
         let Self { output, common } = self;
         Places::default().problems([output]).check()?;
         let messages = Messages::new(common.quiet);
         messages.step("generating");
-        let (said, write) = make(common.seed)?;
+        let (said, mut write) = make(common.seed)?;
         messages.step(format!("writing {}", output.display()));
-        output::write_filled(output, write)?;
+        output::write_filled(output, &mut write)?;
         messages.say(&format!("{}: {said}", output.display()));
         Ok(())
     }

@@ -128,7 +128,7 @@ fn measured<T: Length>(setting: &Setting<'_>, report: &mut Report, name: &str, a
     };
     let progress = setting.bench.messages.measured(format!("{name} in {}", T::NAME), Unit::Runs);
     let mut y = vec![T::from_f64(0.0); subject.rows];
-    let serial = setting.bench.patience.rounds(&progress, || {
+    let serial = setting.bench.patience.rounds(&progress, &mut || {
         let clock = Instant::now();
         serial(&a, &x, black_box(&mut y));
         Ok(ms_since(clock))
@@ -162,7 +162,7 @@ fn measured<T: Length>(setting: &Setting<'_>, report: &mut Report, name: &str, a
             continue;
         }
         let runs_ms =
-            setting.bench.patience.rounds(&progress, || Ok(packed.execute_with_report(&dx, &mut y)?.total_ms))?;
+            setting.bench.patience.rounds(&progress, &mut || Ok(packed.execute_with_report(&dx, &mut y)?.total_ms))?;
         let ms = median(&runs_ms).unwrap_or(0.0);
         subject.formats.push(Time { format, convert_ms, ms, runs_ms });
     }

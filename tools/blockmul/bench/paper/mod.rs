@@ -144,7 +144,7 @@ impl Setting<'_> {
         }
         run()?;
         let progress = self.bench.messages.measured("measuring", Unit::Runs);
-        let mut times = self.bench.patience.rounds(&progress, run)?;
+        let mut times = self.bench.patience.rounds(&progress, &mut run)?;
         times.sort_by(f64::total_cmp);
         Ok(times.get(times.len() / 2).copied())
     }

@@ -155,7 +155,7 @@ impl Sweep {
             points.push(Point { value, products: report.products, ms: 0.0, methods: methods.join(", ") });
             operands.push(uploaded);
         }
-        let rounds = bench.patience.rounds(&progress, || {
+        let rounds = bench.patience.rounds(&progress, &mut || {
             let run = |uploaded: &Uploaded<T>| {
                 let product = of(uploaded).untimed();
                 in_turn(|| Ok(product.run_with_report()?.1.total_ms))
