@@ -249,6 +249,10 @@ fn every_operation_is_verified_and_timed() {
             [&["permute-lower", "scalars"], &grams[..]].concat(),
         ),
         (
+            "pose-graph:30x20 --block 3 --symmetric --operation apply --format csr,sliced-ell".into(),
+            vec!["apply csr", "apply csr triangle", "apply sliced-ell", "apply sliced-ell triangle"],
+        ),
+        (
             "--elements 5000 --operation transpose-pattern,scan,sort,reduce".into(),
             [&["transpose-pattern", "scan"][..], &["sort"; 6], &["reduce"; 3]].concat(),
         ),
@@ -288,6 +292,20 @@ fn operations_declare_their_bytes_and_their_work() {
         let stages: Vec<_> = record["stages"].as_array().unwrap().iter().map(|stage| &stage["runs_ms"]).collect();
         assert!(stages.iter().all(|runs| runs.as_array().unwrap().len() == 3), "{variant}: {record}");
     }
+    // Of a triangle its blocks are read, and for the index those of the whole.
+    let [(_, whole), (variant, triangle)] =
+        &by_variant(&desk, "pose-graph:30x20 --block 3 --symmetric --operation apply")[..]
+    else {
+        panic!("the whole and its triangle")
+    };
+    assert_eq!(
+        (variant.as_str(), &triangle["a"], &triangle["flops"]),
+        ("apply triangle", &whole["a"], &whole["flops"])
+    );
+    let nnz = whole["a"]["nnz"].as_i64().unwrap();
+    let kept = (nnz + 30) / 2;
+    let bytes = |kept: i64| Some(8 * 9 * kept + 8 * nnz + 2 * 8 * 90);
+    assert_eq!([whole, triangle].map(|record| record["bytes"].as_i64()), [bytes(nnz), bytes(kept)]);
     // Without sizes a family has about as many elements as are asked for.
     let scaled = benched(&desk, "uniform --operation transpose --elements 4800 --block 1,2x3 --together 2");
     let matrices: Vec<_> = scaled["results"].as_array().unwrap().iter().map(|record| &record["matrix"]).collect();

@@ -26,6 +26,7 @@ mod paths;
 mod places;
 mod problems;
 mod regret;
+mod regret_formats;
 mod report;
 mod shell;
 mod solve;

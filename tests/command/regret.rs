@@ -78,7 +78,9 @@ fn what_is_no_study_is_refused() {
         ("--regret --max-products 0", "from 1 to 1e12"),
         ("--regret --element f16", "f64 or f32"),
         ("--regret --operation plan", "--operation"),
-        ("--regret uniform:9x2 --block 2", "--block"),
+        ("--regret --operation apply,product", "--regret takes one --operation, product or apply"),
+        ("--regret uniform:9x2 --block 2", "--block with --regret is for --operation apply"),
+        ("--operation plan --symmetric", "--symmetric is for apply, not for plan"),
     ] {
         let ran = bench(&desk, line);
         assert_eq!(ran.status, 2, "{line}: {}", ran.stderr);

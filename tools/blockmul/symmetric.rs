@@ -1,8 +1,9 @@
 //! Symmetric matrices of which one triangle is kept.
 use crate::failure::Failure;
 use blockmul::{
-    Csc, Element,
+    Cbc, Csc, Element, Error, Result as Outcome,
     io::{MatrixFile, Symmetry},
+    matrix::Pattern,
 };
 
 /// A matrix, and what of it is kept on a device.
@@ -55,4 +56,58 @@ fn entries<T: Element>(a: &Csc<T>) -> impl Iterator<Item = (usize, usize, T)> {
     let of_column =
         move |col| a.pattern().entries(col).map(move |e| (a.pattern().row_idx()[e] as usize, col, a.values()[e]));
     (0..a.pattern().ncols()).flat_map(of_column)
+}
+
+/// The blocks on the diagonal and below it.
+pub fn lower<T: Element>(a: &Cbc<T>) -> Outcome<Cbc<T>> {
+    let (rows, cols, shape) = (a.nrows(), a.ncols(), a.shape());
+    if rows != cols || shape.rows() != shape.cols() {
+        return Err(Error::Argument(format!("A is {rows} x {cols} blocks of {shape}, a symmetric matrix is square")));
+    }
+    let kept = |col: usize| a.pattern().entries(col).filter(move |&entry| a.pattern().row_idx()[entry] as usize >= col);
+    of_columns(a, |col| kept(col).map(|entry| (a, entry)).collect())
+}
+
+/// The whole matrix of which `lower` has one triangle.
+pub fn mirrored<T: Element>(lower: &Cbc<T>) -> Outcome<Cbc<T>> {
+    let upper = lower.try_transpose()?;
+    of_columns(lower, |col| {
+        // The transpose ends at the diagonal, where the triangle begins.
+        let above = upper.pattern().entries(col).filter(|&entry| (upper.pattern().row_idx()[entry] as usize) < col);
+        let of_upper = above.map(|entry| (&upper, entry));
+        of_upper.chain(lower.pattern().entries(col).map(|entry| (lower, entry))).collect()
+    })
+}
+
+/// A matrix of the size of `a`, whose columns have these blocks.
+fn of_columns<'a, T: Element>(a: &Cbc<T>, blocks: impl Fn(usize) -> Vec<(&'a Cbc<T>, usize)>) -> Outcome<Cbc<T>> {
+    let (mut col_ptr, mut row_idx, mut values) = (vec![0u64], Vec::new(), Vec::new());
+    for col in 0..a.ncols() {
+        for (of, entry) in blocks(col) {
+            row_idx.push(of.pattern().row_idx()[entry]);
+            values.extend_from_slice(&of.values()[entry * of.stride()..][..of.shape().area()]);
+        }
+        col_ptr.push(row_idx.len() as u64);
+    }
+    Cbc::new(Pattern::new(a.nrows(), a.ncols(), col_ptr, row_idx)?, a.shape(), values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blockmul::BlockShape;
+
+    #[test]
+    fn a_triangle_and_its_mirror_image_are_the_whole() -> Outcome<()> {
+        let scalars = [(0, 0, 1.0), (2, 0, 2.0), (1, 1, 3.0), (3, 2, 4.0)];
+        let above = [(0, 2, 2.0), (2, 3, 4.0)];
+        let whole = Csc::from_triplets(4, 4, scalars.into_iter().chain(above))?;
+        for side in [1, 2] {
+            let whole = whole.to_blocks(BlockShape::new(side, side)?)?;
+            let triangle = lower(&whole)?;
+            assert!(triangle.nnz() < whole.nnz() && triangle.blocks().all(|(row, col, _)| row >= col));
+            assert_eq!(mirrored(&triangle)?.to_dense(), whole.to_dense());
+        }
+        Ok(())
+    }
 }

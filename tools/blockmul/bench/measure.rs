@@ -52,6 +52,8 @@ pub struct Bench<'a> {
     pub formats: Vec<Format>,
     /// The algebra of A·x.
     pub semiring: Semiring,
+    /// Whether A·x also takes one triangle of A.
+    pub symmetric: bool,
     /// Products with dense matrices.
     pub dense: Vec<Dense>,
     pub patience: Patience,
@@ -308,6 +310,7 @@ mod tests {
             methods,
             formats,
             semiring,
+            symmetric: false,
             dense: Vec::new(),
             patience,
             together: None,

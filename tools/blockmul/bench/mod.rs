@@ -56,10 +56,12 @@ Examples:
   blockmul bench H.bin P.mtx.gz --json new.json          then: tools/bench-compare old.json new.json
   blockmul bench --operation plan,apply H.bin            executions of a plan of H·H, and H·x
   blockmul bench --operation apply --format all A.mtx    A·x of scalars in every format
+  blockmul bench --operation apply --symmetric pose-graph      H·x by the whole of H, and by one triangle
   blockmul bench --operation dense --columns 128 --layout rows,columns A.mtx   A·D for a dense D
   blockmul bench --operation copy,transpose --block 6    bandwidths of a matrix of 64 MiB
   blockmul bench --iterations problem.txt.gz graph.g2o   the products of a solver's iteration
   blockmul bench --regret                                is the choice of methods the fastest? on generated families
+  blockmul bench --regret --operation apply              the same of formats of A·x, for 1, 10 and 1000 uses
   blockmul bench --paper polok -o polok                  the measurements of a paper again: polok/report.md
   blockmul bench --paper evtushenko -o evtushenko        formats of A·x against one thread
   blockmul bench --paper shi -o shi                      A·D: groups of rows beside rows
@@ -111,6 +113,10 @@ pub struct Args {
     /// Algebra of apply, apply-transposed and dense.
     #[arg(long, default_value = "plus-times", value_parser = crate::multiply::semiring())]
     semiring: Semiring,
+    /// Time apply also with one triangle of A on the device, the lower one. Its mirror image stands
+    /// for the upper one, so that another matrix than a symmetric one becomes symmetric.
+    #[arg(long, conflicts_with_all = ["iterations", "list", "paper"])]
+    symmetric: bool,
     /// Multiply rows (CSR, BSR), as most other libraries do, instead of columns: A and B are
     /// row-major.
     #[arg(long)]
@@ -198,6 +204,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let name = operation.name();
         return Err(Failure::Usage(format!("--semiring is for apply, apply-transposed and dense, not for {name}")));
     }
+    if let Some(operation) = args.operation.iter().find(|&&of| args.symmetric && of != Operation::Apply) {
+        return Err(Failure::Usage(format!("--symmetric is for apply, not for {}", operation.name())));
+    }
     if let Some(option) = args.dense.given().filter(|_| !args.operation.contains(&Operation::Dense)) {
         return Err(Failure::Usage(format!("{option} is for operation dense")));
     }
@@ -215,7 +224,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     };
     let together = args.together.map(NonZero::get);
     let (semiring, dense) = (args.semiring, args.dense.cases()?);
-    let bench = Bench { devices, methods, formats, semiring, dense, patience, together, messages: &messages };
+    let symmetric = args.symmetric;
+    let bench =
+        Bench { devices, methods, formats, semiring, symmetric, dense, patience, together, messages: &messages };
     if args.study.regret {
         return regret::run(args, &bench);
     }
@@ -258,7 +269,7 @@ impl Session<'_> {
             return Ok(());
         }
         let inputs = match &self.args.inputs[..] {
-            [] => operation.inputs(),
+            [] => operation.inputs(self.args.symmetric),
             inputs => inputs.iter().map(|input| (input.clone(), Vec::new())).collect(),
         };
         for (input, blocks) in inputs {

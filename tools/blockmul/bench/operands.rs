@@ -3,6 +3,8 @@ use super::matrices::{Pair, Source};
 use super::measure::{Bench, Subject};
 use super::operation::Operation;
 use super::record::Record;
+use super::vectors::Halves;
+use crate::symmetric::{lower, mirrored};
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Csr, Error, Result,
     element::{Field, Length, Real},
@@ -59,14 +61,7 @@ impl Operands<'_> {
                 let j = self.source.jacobian::<T>(self.shape)?;
                 Ok(self.everywhere(bench, |on| on.gram(&j)))
             }
-            Operation::Apply | Operation::ApplyTransposed if !bench.formats.is_empty() => {
-                let a = self.source.matrix::<T>(self.shape)?;
-                let in_format = |&format| self.everywhere(bench, |on| Ok(vec![on.apply_in(&a, format)?]));
-                // "all" means those that the matrix has.
-                let all = bench.formats == Format::ALL && a.shape() != BlockShape::SCALAR;
-                let formats = bench.formats.iter().filter(|format| !all || format.has_blocks());
-                Ok(formats.flat_map(in_format).collect())
-            }
+            Operation::Apply | Operation::ApplyTransposed => self.apply::<T>(bench),
             Operation::Dense => {
                 let a = self.source.matrix::<T>(self.shape)?;
                 let mut records = Vec::new();
@@ -84,9 +79,34 @@ impl Operands<'_> {
         }
     }
 
+    /// A·x in every format that is asked for; of a symmetric matrix by the whole, then by its
+    /// triangle.
+    fn apply<T: Field>(&self, bench: &Bench<'_>) -> Result<Outcomes> {
+        let a = self.source.matrix::<T>(self.shape)?;
+        let triangle = bench.symmetric.then(|| lower(&a)).transpose()?;
+        let whole = triangle.as_ref().map_or(Ok(a), mirrored)?;
+        let of = |stored| Halves { whole: &whole, stored };
+        let kept: Vec<_> = [of(&whole)].into_iter().chain(triangle.as_ref().map(of)).collect();
+        // "all" means those that the matrix has.
+        let all = bench.formats == Format::ALL && whole.shape() != BlockShape::SCALAR;
+        let formats = bench.formats.iter().filter(|format| !all || format.has_blocks());
+        let formats: Vec<_> = match &bench.formats[..] {
+            [] => vec![None],
+            _ => formats.copied().map(Some).collect(),
+        };
+        let each = formats.iter().flat_map(|format| kept.iter().map(move |of| (*format, *of)));
+        let in_format = |(format, of)| {
+            let record = |on: &Subject<'_>| match format {
+                Some(format) => on.apply_in(of, format),
+                None => on.apply(of),
+            };
+            self.everywhere(bench, |on| Ok(vec![record(on)?]))
+        };
+        Ok(each.flat_map(in_format).collect())
+    }
+
     fn of_matrix<T: Field>(&self, on: &Subject<'_>, a: &Cbc<T>) -> Result<Record> {
         match self.operation {
-            Operation::Apply | Operation::ApplyTransposed => on.apply(a),
             Operation::Norms => on.norms(a),
             Operation::Scale => on.scale(a),
             Operation::Dot => on.dot(a),

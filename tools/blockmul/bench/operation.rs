@@ -86,12 +86,14 @@ impl Operation {
     }
 
     /// The inputs if none are given, and the shapes of their blocks; the family's own if none.
-    pub fn inputs(self) -> Vec<(Input, Vec<BlockShape>)> {
+    pub fn inputs(self, symmetric: bool) -> Vec<(Input, Vec<BlockShape>)> {
         let input = |&(text, blocks): &Default| {
             let shape = |&(rows, cols): &(usize, usize)| BlockShape::new(rows, cols).expect("sides of a block");
             (Input::parse(text).expect("a family"), blocks.iter().map(shape).collect())
         };
-        self.defaults().iter().map(input).collect()
+        const SYMMETRIC: &[Default] = &[("pose-graph", &[(3, 3), (6, 6)])];
+        let defaults = if symmetric { SYMMETRIC } else { self.defaults() };
+        defaults.iter().map(input).collect()
     }
 
     fn defaults(self) -> &'static [Default] {

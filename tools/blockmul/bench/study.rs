@@ -11,8 +11,9 @@ pub struct StudyArgs {
     /// Time the choice of methods beside every method that can compute the whole product, on
     /// products of scalars: files, or else generated families in growing sizes. Also each class of
     /// columns alone, parameters that step across the thresholds of the choice, and a
-    /// cross-validation of its costs.
-    #[arg(long, conflicts_with_all = ["iterations", "list", "operation", "block", "elements", "method", "by_rows", "stages", "together", "columns", "layout", "sharing", "format", "semiring"])]
+    /// cross-validation of its costs. With --operation apply the choice of formats beside every
+    /// format, for 1, 10 and 1000 uses.
+    #[arg(long, conflicts_with_all = ["iterations", "list", "elements", "method", "by_rows", "stages", "columns", "layout", "sharing", "format", "semiring"])]
     pub regret: bool,
     /// Repeat the measurements of a paper, on files or on generated matrices that stand for the
     /// paper's, and write a report with figures into a folder.
@@ -25,8 +26,8 @@ pub struct StudyArgs {
     /// run-gpu keep in FOLDER/records. They are matched by the names of matrices.
     #[arg(long, value_name = "FILE.json,...", value_delimiter = ',', num_args = 1..)]
     pub peers: Vec<PathBuf>,
-    /// Most products of a matrix that a study generates [default: 1 million on CPUs, 100 million on
-    /// other devices].
+    /// Most products of a matrix that a study generates, or for --operation apply most elements
+    /// [default: 1 million on CPUs; on other devices 100 million, 10 million elements].
     #[arg(long, value_name = "N", value_parser = products)]
     max_products: Option<NonZero<u64>>,
 }
@@ -52,7 +53,16 @@ impl StudyArgs {
 
     /// Most products of a generated matrix.
     pub fn most(&self, device: &Device) -> u64 {
-        let default = if device.info().kind == DeviceKind::Cpu { 1_000_000 } else { 100_000_000 };
+        self.most_or(device, [1_000_000, 100_000_000])
+    }
+
+    /// Most elements of a generated matrix that is multiplied with vectors.
+    pub fn most_elements(&self, device: &Device) -> u64 {
+        self.most_or(device, [1_000_000, 10_000_000])
+    }
+
+    fn most_or(&self, device: &Device, [of_cpu, of_other]: [u64; 2]) -> u64 {
+        let default = if device.info().kind == DeviceKind::Cpu { of_cpu } else { of_other };
         self.max_products.map_or(default, NonZero::get)
     }
 }

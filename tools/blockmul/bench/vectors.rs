@@ -4,59 +4,79 @@ use super::operation::Operation;
 use super::record::Record;
 use crate::report::Size;
 use blockmul::{
-    Cbc, Element, Planned, Result,
+    Cbc, DevicePattern, Element, Planned, Result,
     element::Field,
-    plan::{Apply, Cost, Format, Norms},
+    plan::{Apply, ApplyOptions, Cost, Format, Norms},
     reference,
 };
+
+/// A matrix, and what of it is on the device: all of it, or a triangle.
+#[derive(Clone, Copy)]
+pub struct Halves<'a, T: Element> {
+    pub whole: &'a Cbc<T>,
+    pub stored: &'a Cbc<T>,
+}
+
+impl<T: Element> Halves<'_, T> {
+    fn is_triangle(&self) -> bool {
+        !std::ptr::eq(self.whole, self.stored)
+    }
+
+    /// The name of an operation on it.
+    fn variant(&self, name: String) -> String {
+        if self.is_triangle() { name + " triangle" } else { name }
+    }
+}
 
 impl Subject<'_> {
     /// Times A·x, or Aᵀ·x. Bytes are those of the values, of 8 of index for each entry (4 for Aᵀ),
     /// of x and of y.
-    pub fn apply<T: Element>(&self, a: &Cbc<T>) -> Result<Record> {
+    pub fn apply<T: Element>(&self, of: Halves<'_, T>) -> Result<Record> {
+        let Halves { whole: a, stored } = of;
         let transposed = self.operation() == Operation::ApplyTransposed;
-        let da = self.device().upload(a)?;
+        let da = self.device().upload(stored)?;
         let pattern = da.pattern();
-        let (plan, plan_ms) = self.planned(|| {
-            let options = Apply::<Cbc<T>>::with(&pattern).semiring(self.semiring());
-            if transposed { options.transposed() } else { options }.plan()
-        })?;
+        let (plan, plan_ms) = self.planned(|| self.options(&pattern, of).plan())?;
         let x = vector::<T>(plan.x_len());
         let (dx, mut y) = (self.device().upload_vector(&x)?, plan.output()?);
         plan.execute((&da, &dx), &mut y)?;
         let index = a.nnz() * if transposed { 4 } else { 8 };
-        let name = self.operation().name();
-        let case =
-            Case { plan_ms, ..self.applied(name, (a, &x), (plan.format(), plan.cost(), index), &y.download()?)? };
-        self.executed(case, &plan, || (&da, &dx), &mut y)
+        let bytes = bytes::<T>(stored.values().len() + x.len() + plan.y_len(), index);
+        let name = of.variant(self.operation().name());
+        let case = self.applied(name, (a, &x), (plan.format(), plan.cost()), &y.download()?)?;
+        self.executed(Case { plan_ms, bytes, ..case }, &plan, || (&da, &dx), &mut y)
     }
 
     /// Times A·x, or Aᵀ·x, in a format, with A's values in its order. Bytes are those of
     /// the values, of 4 of index for each entry and row, of x and of y.
-    pub fn apply_in<T: Element>(&self, a: &Cbc<T>, format: Format) -> Result<Record> {
-        let da = self.device().upload(a)?;
+    pub fn apply_in<T: Element>(&self, of: Halves<'_, T>, format: Format) -> Result<Record> {
+        let Halves { whole: a, stored } = of;
+        let da = self.device().upload(stored)?;
         let pattern = da.pattern();
-        let (packed, plan_ms) = self.planned(|| {
-            let options = Apply::<Cbc<T>>::with(&pattern).format(format).semiring(self.semiring());
-            if self.operation() == Operation::ApplyTransposed { options.transposed() } else { options }.pack(&da)
-        })?;
+        let (packed, plan_ms) = self.planned(|| self.options(&pattern, of).format(format).pack(&da))?;
         let x = vector::<T>(packed.x_len());
         let (dx, mut y) = (self.device().upload_vector(&x)?, packed.output()?);
         packed.execute(&dx, &mut y)?;
         let sums = if self.operation() == Operation::ApplyTransposed { a.shape().cols() } else { a.shape().rows() };
         let index = 4 * (a.nnz() + packed.y_len() / sums);
-        let name = format!("{} {}", self.operation().name(), packed.format());
-        let case = self.applied(name, (a, &x), (packed.format(), packed.cost(), index), &y.download()?)?;
-        self.executed(Case { plan_ms, ..case }, &packed, || &dx, &mut y)
+        let bytes = bytes::<T>(a.values().len() + x.len() + packed.y_len(), index);
+        let name = of.variant(format!("{} {}", self.operation().name(), packed.format()));
+        let case = self.applied(name, (a, &x), (packed.format(), packed.cost()), &y.download()?)?;
+        self.executed(Case { plan_ms, bytes, ..case }, &packed, || &dx, &mut y)
     }
 
-    /// The case of y = A·x, or of Aᵀ·x, compared with the reference in the order of a format;
-    /// `index` has the bytes of the index.
+    fn options<'a, T: Element>(&self, pattern: &'a DevicePattern, of: Halves<'_, T>) -> ApplyOptions<'a, Cbc<T>> {
+        let options = Apply::with(pattern).semiring(self.semiring());
+        let options = if of.is_triangle() { options.symmetric() } else { options };
+        if self.operation() == Operation::ApplyTransposed { options.transposed() } else { options }
+    }
+
+    /// The case of y = A·x, or of Aᵀ·x, compared with the reference in the order of a format.
     fn applied<T: Element>(
         &self,
         variant: String,
         (a, x): (&Cbc<T>, &[T]),
-        (format, cost, index): (Format, Cost, usize),
+        (format, cost): (Format, Cost),
         y: &[T],
     ) -> Result<Case> {
         let transposed = self.operation() == Operation::ApplyTransposed;
@@ -75,13 +95,7 @@ impl Subject<'_> {
                 within_rounding(y, &want, &by_reference(&sizes, &size(x))?, x.len())
             }
         };
-        Ok(Case {
-            b: Size::of_vector(x.len()),
-            c_nnz: y.len(),
-            cost,
-            bytes: bytes::<T>(a.values().len() + x.len() + y.len(), index),
-            ..Case::of(variant, a, right)
-        })
+        Ok(Case { b: Size::of_vector(x.len()), c_nnz: y.len(), cost, ..Case::of(variant, a, right) })
     }
 
     /// Times the norms of A's columns.

@@ -1,10 +1,11 @@
 //! `bench --regret`: whether the choice of methods is right. `contest` times the choice beside
 //! every method, `classes` does so for each class of columns, `cliffs` at the thresholds of the
 //! choice; `validation` fits costs to some families and judges them by others. `table` has the
-//! output.
+//! output. `formats` does the same for the formats of A·x.
 mod classes;
 mod cliffs;
 pub mod families;
+mod formats;
 mod summary;
 mod table;
 mod validation;
@@ -12,6 +13,7 @@ mod validation;
 use super::contest::{Contest, Variant};
 use super::matrices::{Input, Source};
 use super::measure::Bench;
+use super::operation::Operation;
 use super::results::Host;
 use super::{Args, ElementName};
 use crate::failure::Failure;
@@ -61,6 +63,15 @@ pub fn run(args: &Args, bench: &Bench<'_>) -> Result<(), Failure> {
         return Err(Failure::Usage("--regret takes one --device".into()));
     };
     bench.messages.show_compiling(&place.device);
+    match args.operation[..] {
+        [Operation::Apply] => return formats::run(args, bench, &place.device),
+        [Operation::Product] if args.block.is_empty() && args.together.is_none() => {}
+        [Operation::Product] => {
+            let option = if args.block.is_empty() { "--together" } else { "--block" };
+            return Err(Failure::Usage(format!("{option} with --regret is for --operation apply")));
+        }
+        _ => return Err(Failure::Usage("--regret takes one --operation, product or apply".into())),
+    }
     match args.element[..] {
         [ElementName::F64] => measured::<f64>(args, bench, &place.device),
         [ElementName::F32] => measured::<f32>(args, bench, &place.device),

@@ -1,0 +1,362 @@
+//! A·x of one matrix by the choice of formats and by every format, in turn. So a change of the
+//! machine concerns all of them.
+use super::super::super::measure::{Bench, in_turn, same_bits};
+use super::super::super::record::{median, spread};
+use crate::messages::Unit;
+use crate::report::Size;
+use blockmul::{
+    BlockShape, Cbc, Device, DeviceMatrix, DeviceVector, Error, Matrix, Planned, Result,
+    element::{Field, Order},
+    plan::{Apply, Format, Packed},
+    reference,
+};
+use serde::Serialize;
+use std::time::Instant;
+
+/// Executions with one set of values for which the choice is judged, the conversion counted.
+pub const USES: [u64; 3] = [1, 10, 1000];
+
+/// Executions timed together, beside the first, unless the command says how many.
+const TOGETHER: u32 = 10;
+
+/// Milliseconds that these take about, if they are fewer.
+const TOGETHER_MS: f64 = 20.0;
+
+/// What is stored of a matrix on the device.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stored {
+    Rows,
+    Columns,
+    Triangle,
+}
+
+/// Where an execution reads A's values.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Values {
+    /// Where they are.
+    InPlace,
+    /// In the order of the format, which is made with the plan.
+    Packed,
+}
+
+/// The times of one matrix.
+#[derive(Serialize)]
+pub struct Contest {
+    pub matrix: String,
+    pub family: String,
+    pub stored: Stored,
+    pub values: Values,
+    pub a: Size,
+    pub longest_row: usize,
+    pub entrants: Vec<Entrant>,
+    /// Formats that the matrix does not have, and why.
+    pub left_out: Vec<LeftOut>,
+    pub choices: Vec<Choice>,
+}
+
+/// A format, or the choice for some number of uses, and its times.
+#[derive(Serialize)]
+pub struct Entrant {
+    /// Whether `auto` took the format.
+    pub auto: bool,
+    pub format: Format,
+    /// Whether y is the reference's, bit for bit. A wrong one has no times.
+    pub verified: bool,
+    /// Milliseconds of the conversion and the first execution, of each round.
+    pub first_ms: Vec<f64>,
+    /// Milliseconds of another execution.
+    pub next_ms: Vec<f64>,
+    #[serde(skip)]
+    asked: Asked,
+}
+
+#[derive(Serialize)]
+pub struct LeftOut {
+    pub format: Format,
+    pub why: String,
+}
+
+/// The choice for a number of executions, beside the best format.
+#[derive(Serialize, Clone)]
+pub struct Choice {
+    pub uses: u64,
+    /// Whether sums may have an order of their own.
+    pub any_order: bool,
+    pub chosen: Format,
+    pub best: Format,
+    /// Milliseconds of the conversion and all executions.
+    pub auto_ms: f64,
+    pub best_ms: f64,
+    /// What the choice takes more than the best format, as a part of that.
+    pub regret: f64,
+    /// The distance of the quartiles of either of both times, as a part of the median: a smaller
+    /// regret may be chance.
+    pub noise: f64,
+}
+
+/// What a plan is asked for.
+#[derive(Clone, Copy, PartialEq)]
+struct Asked {
+    format: Format,
+    uses: u64,
+    any_order: bool,
+    packed: bool,
+    symmetric: bool,
+}
+
+/// A plan, or a matrix in a format.
+enum Prepared<M: Matrix> {
+    InPlace(Apply<M>),
+    Packed(Packed<M>),
+}
+
+impl<M: Matrix> Prepared<M> {
+    fn new(a: &DeviceMatrix<M>, asked: Asked) -> Result<Self> {
+        let pattern = a.pattern();
+        let options = Apply::<M>::with(&pattern).format(asked.format).uses(asked.uses);
+        let options = if asked.any_order { options.any_order() } else { options };
+        let options = if asked.symmetric { options.symmetric() } else { options };
+        if asked.packed { options.pack(a).map(Self::Packed) } else { options.plan().map(Self::InPlace) }
+    }
+
+    fn format(&self) -> Format {
+        match self {
+            Self::InPlace(plan) => plan.format(),
+            Self::Packed(packed) => packed.format(),
+        }
+    }
+
+    fn execute(
+        &self,
+        a: &DeviceMatrix<M>,
+        x: &DeviceVector<M::Element>,
+        y: &mut DeviceVector<M::Element>,
+    ) -> Result<()> {
+        match self {
+            Self::InPlace(plan) => plan.execute((a, x), y).map(drop),
+            Self::Packed(packed) => packed.execute(x, y).map(drop),
+        }
+    }
+}
+
+/// The operands on the device, and what they give.
+struct Operands<'a, M: Matrix> {
+    device: &'a Device,
+    a: DeviceMatrix<M>,
+    x: DeviceVector<M::Element>,
+    y: DeviceVector<M::Element>,
+    together: u32,
+    /// The reference's y in the orders that were asked for.
+    wanted: Vec<(Order, Vec<M::Element>)>,
+}
+
+/// What is timed: the whole matrix, and how much of it is stored in which way.
+pub struct Subject<'a, T: Field, M: Matrix<Element = T>> {
+    pub matrix: &'a str,
+    pub family: &'a str,
+    pub whole: &'a Cbc<T>,
+    pub a: &'a M,
+    pub stored: Stored,
+    pub values: Values,
+}
+
+impl Contest {
+    /// Times every format that a choice may take, and the choices.
+    pub fn of<T: Field, M: Matrix<Element = T>>(
+        bench: &Bench<'_>,
+        device: &Device,
+        subject: &Subject<'_, T, M>,
+    ) -> Result<Self> {
+        let &Subject { matrix, family, whole, a, stored, values } = subject;
+        let x: Vec<T> = (0..whole.scalar_cols()).map(|i| T::from_f64((i * 37 % 1001) as f64 * 0.002 - 1.0)).collect();
+        let mut operands = Operands {
+            device,
+            a: device.upload(a)?,
+            x: device.upload_vector(&x)?,
+            y: device.upload_vector(&vec![T::from_f64(0.0); whole.scalar_rows()])?,
+            together: bench.together.unwrap_or(TOGETHER),
+            wanted: Vec::new(),
+        };
+        let what = format!("{matrix} by {} on {}", stored.name(), device.info().name);
+        bench.messages.step(format!("{what}: compiling and verifying"));
+        let (mut entrants, mut left_out, mut choices) = (Vec::<Entrant>::new(), Vec::new(), Vec::new());
+        let (packed, symmetric) = (values == Values::Packed, stored == Stored::Triangle);
+        let asked = |format, uses, any_order| Asked { format, uses, any_order, packed, symmetric };
+        let blocks = whole.shape() != BlockShape::SCALAR;
+        for &any_order in if packed { &[false, true][..] } else { &[false] } {
+            for uses in USES {
+                let asked = asked(Format::Auto, uses, any_order);
+                let prepared = Prepared::new(&operands.a, asked)?;
+                let format = prepared.format();
+                choices.push((uses, any_order, format));
+                if !entrants.iter().any(|entrant| entrant.format == format) {
+                    entrants.push(operands.entrant(asked, &prepared, (whole, &x))?);
+                }
+            }
+        }
+        let reproducible =
+            Format::ALL.iter().filter(|format| format.reproducible() && (!blocks || format.has_blocks()));
+        for &format in reproducible.filter(|format| packed || format.order() == Order::Ascending) {
+            let asked = asked(format, 1, false);
+            match Prepared::new(&operands.a, asked) {
+                Ok(prepared) => entrants.push(operands.entrant(asked, &prepared, (whole, &x))?),
+                Err(error @ (Error::Argument(_) | Error::Unsupported { .. } | Error::Memory { .. })) => {
+                    left_out.push(LeftOut { format, why: error.to_string() });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let progress = bench.messages.measured(what, Unit::Runs);
+        let mut order: Vec<usize> = (0..entrants.len()).filter(|&at| entrants[at].verified).collect();
+        bench.patience.rounds(&progress, || {
+            for &at in &order {
+                let (first_ms, next_ms) = operands.turn(entrants[at].asked)?;
+                entrants[at].first_ms.push(first_ms);
+                entrants[at].next_ms.push(next_ms);
+            }
+            // The next round is the other way round, so that none always follows the same one.
+            order.reverse();
+            Ok(())
+        })?;
+        let by_rows = whole.pattern().transpose().0;
+        let choices = choices.into_iter().filter_map(|choice| Choice::of(choice, &entrants)).collect();
+        Ok(Self {
+            matrix: matrix.into(),
+            family: family.into(),
+            stored,
+            values,
+            a: Size::of(whole),
+            longest_row: (0..by_rows.ncols()).map(|row| by_rows.column(row).len()).max().unwrap_or(0),
+            entrants,
+            left_out,
+            choices,
+        })
+    }
+
+    /// Results that differ from the reference.
+    pub fn wrong(&self) -> usize {
+        self.entrants.iter().filter(|entrant| !entrant.verified).count()
+    }
+}
+
+impl<T: Field, M: Matrix<Element = T>> Operands<'_, M> {
+    /// A plan that has run once, its y compared.
+    fn entrant(&mut self, asked: Asked, prepared: &Prepared<M>, (whole, x): (&Cbc<T>, &[T])) -> Result<Entrant> {
+        let (format, order) = (prepared.format(), prepared.format().order());
+        prepared.execute(&self.a, &self.x, &mut self.y)?;
+        let y = self.y.download()?;
+        if !self.wanted.iter().any(|(of, _)| *of == order) {
+            let mut want = vec![T::from_f64(0.0); y.len()];
+            reference::multiply_vector_in(order, false, (1.0, whole, x), (0.0, &mut want))?;
+            self.wanted.push((order, want));
+        }
+        let verified = self.wanted.iter().any(|(of, want)| *of == order && same_bits(&y, want));
+        let auto = asked.format == Format::Auto;
+        Ok(Entrant { auto, format, verified, first_ms: Vec::new(), next_ms: Vec::new(), asked })
+    }
+
+    /// Milliseconds of a conversion with an execution, and of a further execution.
+    fn turn(&mut self, asked: Asked) -> Result<(f64, f64)> {
+        let mut prepared = None;
+        let first_ms = in_turn(|| {
+            // Its memory serves the next one.
+            prepared = None;
+            self.device.finish()?;
+            let clock = Instant::now();
+            let made = prepared.insert(Prepared::new(&self.a, asked)?);
+            made.execute(&self.a, &self.x, &mut self.y)?;
+            self.device.finish()?;
+            Ok(clock.elapsed().as_secs_f64() * 1e3)
+        })?;
+        let fit = (TOGETHER_MS / first_ms).ceil().clamp(1.0, self.together.into()) as u32;
+        let clock = Instant::now();
+        for prepared in std::iter::repeat_n(&prepared, fit as usize).flatten() {
+            prepared.execute(&self.a, &self.x, &mut self.y)?;
+        }
+        self.device.finish()?;
+        Ok((first_ms, clock.elapsed().as_secs_f64() * 1e3 / f64::from(fit)))
+    }
+}
+
+impl Entrant {
+    /// Milliseconds of so many executions in each round, with the conversion.
+    fn totals(&self, uses: u64) -> Vec<f64> {
+        self.first_ms.iter().zip(&self.next_ms).map(|(first, next)| first + (uses - 1) as f64 * next).collect()
+    }
+}
+
+impl Choice {
+    fn of((uses, any_order, chosen): (u64, bool, Format), entrants: &[Entrant]) -> Option<Self> {
+        let total = |entrant: &Entrant| median(&entrant.totals(uses));
+        let allowed = entrants.iter().filter(|of| !of.auto && (any_order || of.format.order() == Order::Ascending));
+        let timed = allowed.filter_map(|entrant| Some((total(entrant)?, entrant)));
+        let (best_ms, best) = timed.min_by(|one, other| one.0.total_cmp(&other.0))?;
+        let auto = entrants.iter().find(|entrant| entrant.auto && entrant.format == chosen)?;
+        let auto_ms = total(auto)?;
+        let noise = [auto, best].iter().filter_map(|of| spread(&of.totals(uses))).fold(0.0, f64::max);
+        let regret = auto_ms / best_ms - 1.0;
+        Some(Self { uses, any_order, chosen, best: best.format, auto_ms, best_ms, regret, noise })
+    }
+
+    /// Whether another format is faster, and by more than the noise.
+    pub fn is_wrong(&self) -> bool {
+        self.chosen != self.best && self.regret > self.noise
+    }
+}
+
+impl Stored {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rows => "rows",
+            Self::Columns => "columns",
+            Self::Triangle => "triangle",
+        }
+    }
+}
+
+impl Values {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InPlace => "in place",
+            Self::Packed => "packed",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entrant(auto: bool, format: Format, first_ms: [f64; 3], next_ms: [f64; 3]) -> Entrant {
+        let asked = Asked { format, uses: 1, any_order: false, packed: true, symmetric: false };
+        Entrant { auto, format, verified: true, first_ms: first_ms.into(), next_ms: next_ms.into(), asked }
+    }
+
+    #[test]
+    fn a_choice_is_compared_with_the_best_total_and_wrong_only_beyond_the_noise() {
+        let entrants = [
+            entrant(true, Format::Csr, [11.0, 10.0, 12.0], [2.0, 2.0, 2.0]),
+            entrant(false, Format::Csr, [10.0; 3], [2.0; 3]),
+            entrant(false, Format::Ell, [28.0; 3], [1.0; 3]),
+            entrant(false, Format::CsrVector, [1.0; 3], [0.5; 3]),
+        ];
+        let choice = |uses, any_order| Choice::of((uses, any_order, Format::Csr), &entrants).unwrap();
+        let once = choice(1, false);
+        assert_eq!((once.best, once.auto_ms, once.best_ms, once.is_wrong()), (Format::Csr, 11.0, 10.0, false));
+        let often = choice(1000, false);
+        assert_eq!((often.best, often.auto_ms, often.best_ms), (Format::Ell, 2009.0, 1027.0));
+        assert!(often.is_wrong() && often.noise < 0.001);
+        let any = choice(1, true);
+        assert_eq!((any.best, any.regret, any.noise), (Format::CsrVector, 10.0, 1.0 / 11.0));
+        // Twenty executions of either take 49 and 47.
+        let near = choice(20, false);
+        assert!(near.best == Format::Ell && near.regret > near.noise && near.regret < 0.05);
+        let noisy = [
+            entrant(true, Format::Csr, [40.0, 49.0, 60.0], [0.0; 3]),
+            entrant(false, Format::Ell, [47.0; 3], [0.0; 3]),
+        ];
+        assert!(!Choice::of((1, false, Format::Csr), &noisy).unwrap().is_wrong());
+    }
+}
