@@ -30,6 +30,7 @@
 mod costs;
 mod file;
 mod fit;
+mod formats;
 mod numbers;
 mod tables;
 
@@ -37,6 +38,7 @@ pub use costs::{BinSize, MethodCost, MethodCosts};
 pub(crate) use file::check_file;
 pub use file::{merged_costs, user_file};
 pub use fit::{Errors, Sample};
+pub(crate) use formats::FormatWeights;
 pub use numbers::Numbers;
 
 use serde::Serialize;

@@ -3,10 +3,15 @@
 //! A format's time is modelled in bytes: those that an execution moves, weighed by how well the
 //! format moves them, and its share of the bytes of the conversion. An item that adds a long row
 //! takes as long as the device needs to move many bytes, and so does a launch.
+//!
+//! To know the rows' lengths takes a launch and a read, as long as several executions of a small
+//! matrix. If the choice is the same for all lengths that rows of so many entries can have, they
+//! are not asked for.
 use super::{Block, Format, Request, slices::Profile};
-use crate::{DeviceKind, element::Order, primitives::segmented_reduce::RUN_PIECE};
+use crate::{DeviceKind, element::Order, primitives::segmented_reduce::RUN_PIECE, tuning::FormatWeights};
 
 /// What a choice depends on.
+#[derive(Clone, Copy)]
 pub(super) struct Situation {
     pub profile: Profile,
     pub request: Request,
@@ -26,73 +31,11 @@ pub(super) struct Choice {
     pub why: String,
 }
 
-/// Weights of bytes, in percent of those of a copy.
-struct Weights {
-    csr: u64,
-    /// Of blocks, of which neighbouring items read neighbouring elements.
-    csr_blocks: u64,
-    csr_vector: u64,
-    csr_adaptive: u64,
-    ell: u64,
-    sliced_ell: u64,
-    /// Of scalars that are read in another order than they are stored.
-    scattered: u64,
-    /// Bytes read beside a block that is read so.
-    beside: u64,
-    /// Bytes that a compute unit moves while an item or a team loads an entry and adds it.
-    entry: u64,
-    /// Bytes that a compute unit moves while an item adds a term that its group has loaded.
-    term: u64,
-    /// Bytes that a compute unit moves while a launch begins and ends.
-    launch: u64,
-}
-
-/// Estimates: cuSPARSE on an H200 moves 3.6 to 4.0 TB/s in sliced ELL and 2.5 to 3.1 in CSR. The
-/// items of `csr` read 12 bytes of sectors of 32. Each of 132 multiprocessors moves 30 bytes in a
-/// nanosecond. An item takes some 80 ns for each entry of a row that it loads (one at a time 330,
-/// `email-Enron` in sliced ELL) and 5 ns for one that its group has loaded. A launch takes 2 us.
-const GPU: Weights = Weights {
-    csr: 250,
-    csr_blocks: 115,
-    csr_vector: 120,
-    csr_adaptive: 140,
-    ell: 105,
-    sliced_ell: 105,
-    scattered: 200,
-    beside: 32,
-    entry: 2500,
-    term: 150,
-    launch: 60_000,
-};
-
-/// PoCL on 2 cores, where a row is a loop. On four matrices of 5 to 27 entries a row `csr-adaptive`
-/// took 1.3 to 1.9 times as long as `csr`, sliced ELL 1.1 to 2.5, and `csr-vector`, whose items
-/// wait for each other, 50 to 130.
-const CPU: Weights = Weights {
-    csr: 100,
-    csr_blocks: 100,
-    csr_vector: 5000,
-    csr_adaptive: 160,
-    ell: 180,
-    sliced_ell: 180,
-    scattered: 150,
-    beside: 64,
-    entry: 20,
-    term: 20,
-    launch: 0,
-};
-
 impl Situation {
-    fn weights(&self) -> &'static Weights {
-        match self.device {
-            DeviceKind::Gpu => &GPU,
-            _ => &CPU,
-        }
-    }
-
     /// Bytes of one execution in a format, weighed; `None` if the format is out of the question.
     fn cost(&self, format: Format) -> Option<u64> {
-        let (Profile { rows, entries, longest, sliced_places }, weights) = (self.profile, self.weights());
+        let Profile { rows, entries, longest, sliced_places } = self.profile;
+        let weights = FormatWeights::of(self.device);
         let of_blocks = self.block.area() > 1;
         if of_blocks && !format.has_blocks() {
             return None;
@@ -146,17 +89,46 @@ impl Situation {
 pub(super) fn choose(situation: &Situation) -> Choice {
     let mut costs: Vec<_> = Format::ALL.iter().filter_map(|&format| Some((situation.cost(format)?, format))).collect();
     costs.sort_by_key(|&(cost, _)| cost);
-    let others: Vec<_> = costs.iter().skip(1).map(|(cost, format)| format!("{format} {}", megabytes(*cost))).collect();
     let (least, format) = costs[0];
     let Profile { rows, entries, longest, .. } = situation.profile;
     let why = format!(
         "{format} for {rows} rows of {entries} entries, the longest of {longest}: an execution takes as long as a copy \
-         of {} (others: {}), with the conversion's share for {} uses",
+         of {} ({}), with the conversion's share for {} uses",
         megabytes(least),
-        others.join(", "),
+        others(&costs[1..]),
         situation.request.uses
     );
     Choice { format, why }
+}
+
+/// The format whose cost is the least for all lengths of rows, if there is one: for a matrix with as
+/// many rows and entries as the situation's profile has, and so many columns.
+pub(super) fn foregone(situation: &Situation, columns: u64) -> Option<Choice> {
+    let Profile { rows, entries, .. } = situation.profile;
+    let [least, most] = Profile::bounds([rows, columns], entries, situation.block.sums);
+    let with = |profile| Situation { profile, ..*situation };
+    let (least, most) = (with(least), with(most));
+    let mut costs: Vec<_> = Format::ALL.iter().filter_map(|&format| Some((least.cost(format)?, format))).collect();
+    costs.sort_by_key(|&(cost, _)| cost);
+    let highest = costs.iter().filter_map(|&(_, format)| Some((most.cost(format)?, format))).min_by_key(|of| of.0)?;
+    let (cost, format) = highest;
+    costs.retain(|(_, other)| *other != format);
+    if costs.first().is_some_and(|(other, _)| *other < cost) {
+        return None;
+    }
+    let why = format!(
+        "{format} for {rows} rows of {entries} entries, however long they are: an execution takes as long as a copy of \
+         {} at most ({} at least), with the conversion's share for {} uses",
+        megabytes(cost),
+        others(&costs),
+        situation.request.uses
+    );
+    Some(Choice { format, why })
+}
+
+fn others(costs: &[(u64, Format)]) -> String {
+    let others: Vec<_> = costs.iter().map(|(cost, format)| format!("{format} {}", megabytes(*cost))).collect();
+    format!("others: {}", others.join(", "))
 }
 
 fn megabytes(bytes: u64) -> String {
@@ -170,7 +142,7 @@ mod tests {
 
     fn chosen(device: DeviceKind, profile: Profile, request: Request, in_order: bool) -> Format {
         let compute_units = if device == DeviceKind::Gpu { 132 } else { 2 };
-        let found = choose(&Situation {
+        let situation = Situation {
             profile,
             request,
             device,
@@ -179,8 +151,13 @@ mod tests {
             vector_bytes: 8,
             block: Block::SCALAR,
             in_order,
-        });
+        };
+        let found = choose(&situation);
         assert!(found.why.starts_with(found.format.name()), "{}", found.why);
+        // What is chosen for all lengths is chosen for these.
+        if let Some(foregone) = foregone(&situation, profile.longest.max(profile.rows)) {
+            assert_eq!(foregone.format, found.format, "{}", foregone.why);
+        }
         found.format
     }
 
@@ -235,6 +212,30 @@ mod tests {
         // A team would take longer for the longest row than all groups for all rows.
         let longer = Profile { longest: 30_000, ..long };
         assert_eq!(chosen(DeviceKind::Gpu, longer, any, true), Format::CsrAdaptive);
+    }
+
+    #[test]
+    fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
+        let situation = |device, [rows, entries]: [u64; 2], request| Situation {
+            profile: Profile { rows, entries, longest: 0, sliced_places: 0 },
+            request,
+            device,
+            compute_units: 2,
+            element_bytes: 8,
+            vector_bytes: 8,
+            block: Block::SCALAR,
+            in_order: true,
+        };
+        let of = |device, sizes: [u64; 2], columns, request| foregone(&situation(device, sizes, request), columns);
+        let format = |choice: Option<Choice>| choice.map(|choice| choice.format);
+        // A CPU takes compressed rows, unless one row may have all entries.
+        let square = of(DeviceKind::Cpu, [1000, 5000], 1000, PACKED);
+        assert!(square.as_ref().is_some_and(|choice| choice.why.contains("at most (others: ")), "{square:?}");
+        assert_eq!(format(square), Some(Format::Csr));
+        assert_eq!(format(of(DeviceKind::Cpu, [10, 1_000_000], 1_000_000, PACKED)), None);
+        // A GPU pads rows or does not, by their lengths.
+        assert_eq!(format(of(DeviceKind::Gpu, [1_000_000, 5_000_000], 1_000_000, PACKED)), None);
+        assert_eq!(format(of(DeviceKind::Gpu, [0, 0], 0, PACKED)), Some(Format::Csr));
     }
 
     #[test]

@@ -54,6 +54,7 @@ use crate::{
 use choose::{Choice, Situation};
 use pack::Layout;
 use rows::{Block, Rows};
+use slices::Profile;
 use std::sync::Arc;
 
 /// What is asked of a format.
@@ -131,9 +132,8 @@ impl<T: Element, V: Element> Spmv<T, V> {
         let mut counted = None;
         let choice = match request.format {
             Format::Auto => {
-                let found = kernels()?.count(work, &rows)?;
                 let situation = Situation {
-                    profile: found.profile,
+                    profile: Profile { rows: rows.len() as u64, entries, longest: 0, sliced_places: 0 },
                     request,
                     device: device.info().kind,
                     compute_units: device.info().compute_units.into(),
@@ -142,8 +142,15 @@ impl<T: Element, V: Element> Spmv<T, V> {
                     block,
                     in_order: rows.source.is_none(),
                 };
-                counted = Some(found);
-                choose::choose(&situation)
+                match choose::foregone(&situation, rows.pattern.nrows as u64) {
+                    Some(choice) => choice,
+                    None => {
+                        let found = kernels()?.count(work, &rows)?;
+                        let profile = found.profile;
+                        counted = Some(found);
+                        choose::choose(&Situation { profile, ..situation })
+                    }
+                }
             }
             format => Choice { format, why: format!("{format}, as asked for") },
         };

@@ -57,9 +57,22 @@ pub(super) struct Profile {
 }
 
 impl Profile {
+    /// The shortest and the longest rows that a matrix of these rows and columns can have with so
+    /// many entries, each row with `sums` sums.
+    pub fn bounds([rows, columns]: [u64; 2], entries: u64, sums: usize) -> [Self; 2] {
+        let (shortest, longest) = (entries.div_ceil(rows.max(1)), entries.min(columns));
+        let padded = rows.next_multiple_of(height(sums) as u64).saturating_mul(longest);
+        [(shortest, entries), (longest, padded)].map(|(longest, sliced_places)| Self {
+            rows,
+            entries,
+            longest,
+            sliced_places,
+        })
+    }
+
     /// Places of ELL.
     pub fn ell_places(&self) -> u64 {
-        self.rows * self.longest
+        self.rows.saturating_mul(self.longest)
     }
 
     /// Whether a padded format with so many places is refused.
@@ -69,7 +82,7 @@ impl Profile {
 }
 
 fn is_mostly_padding(rows: u64, entries: u64, places: u64) -> bool {
-    places > FREE_PLACES && places > MOST_PADDING * (entries + rows)
+    places > FREE_PLACES && places / MOST_PADDING > entries + rows
 }
 
 /// The places of each slice of `height` rows, counted.
