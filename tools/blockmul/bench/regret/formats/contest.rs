@@ -210,7 +210,7 @@ impl Contest {
         }
         let progress = bench.messages.measured(what, Unit::Runs);
         let mut order: Vec<usize> = (0..entrants.len()).filter(|&at| entrants[at].verified).collect();
-        bench.patience.rounds(&progress, || {
+        bench.patience.rounds(&progress, &mut || {
             for &at in &order {
                 let (first_ms, next_ms) = operands.turn(entrants[at].asked)?;
                 entrants[at].first_ms.push(first_ms);
