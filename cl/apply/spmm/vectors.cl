@@ -43,8 +43,8 @@
 #define COLUMN(number, first, end) min((first) + ((number)*LANES + LANE) * VEC, (end)-VEC)
 #define LANE ((uint)get_local_id(0) % LANES)
 
-// The task and the share of the columns of number `id`. The shares of a task follow one another; with
-// `shares_last` the tasks of a share do, so that a cache keeps the rows of D that they have in common.
+// The task and the share of the columns of number `id`. The shares of a task follow one another;
+// with `shares_last` the tasks of a share do, so that a cache keeps what they have in common of D.
 // Behind the last number the task is none of them.
 uint2 task_of(uint id, uint tasks, uint shares, uint shares_last)
 {

@@ -38,7 +38,7 @@ kernel! {
 /// The lines that are not long; a work-group has as many as it has slots.
 pub(super) struct BlockTiles<T: Element> {
     kernels: Variants<SumBlockTiles<'static, T>>,
-    numbers: Numbers,
+    cache_bytes: usize,
     n: usize,
 }
 
@@ -61,7 +61,7 @@ impl<T: Element> BlockTiles<T> {
             let bytes = slot.group_size * slot.vec * side * size_of::<T::Arithmetic>();
             bytes <= MOST_SUM_BYTES
         });
-        Ok(fit.then_some(Self { kernels, numbers, n: request.n }))
+        Ok(fit.then_some(Self { kernels, cache_bytes: numbers.dense_cache_bytes, n: request.n }))
     }
 
     /// Requests the kernels.
@@ -90,7 +90,7 @@ impl<T: Element> BlockTiles<T> {
                 c: &mut *c.values,
                 lines: lines as u32,
                 columns: self.n as u32,
-                shares_last: slot.shares_last(&self.numbers, &d),
+                shares_last: slot.shares_last(self.cache_bytes, &d),
                 d_leading: d.leading as u32,
                 c_leading: c.leading as u32,
                 stride,

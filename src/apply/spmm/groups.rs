@@ -46,7 +46,7 @@ pub(super) struct GroupSums<T: Element> {
     /// The lines that are too long for a group.
     long: LineSums<T>,
     kernels: [Variants<SumGroups<'static, T>>; 2],
-    numbers: Numbers,
+    cache_bytes: usize,
     lines: usize,
 }
 
@@ -72,7 +72,13 @@ impl<T: Element> GroupSums<T> {
         let cuts = std::mem::replace(&mut groups.cuts, none()?);
         let of_long = Request { through: !request.packed, ..*request };
         let long = LineSums::of_pieces(work, (pieces, cuts, groups.parts), &of_long)?;
-        Ok(Self { groups, long, kernels: [kernels(false)?, kernels(true)?], numbers, lines: index.pattern().ncols })
+        Ok(Self {
+            groups,
+            long,
+            kernels: [kernels(false)?, kernels(true)?],
+            cache_bytes: numbers.dense_cache_bytes,
+            lines: index.pattern().ncols,
+        })
     }
 
     /// Requests the kernels that write C by columns, or by rows.
@@ -115,7 +121,7 @@ impl<T: Element> GroupSums<T> {
                 column: column as u32,
                 columns: columns as u32,
                 share: share as u32,
-                shares_last: slot.shares_last(&self.numbers, &d),
+                shares_last: slot.shares_last(self.cache_bytes, &d),
                 d_leading: d.leading as u32,
                 c_leading: c.leading as u32,
                 stride: a.stride,

@@ -89,7 +89,7 @@ pub(super) struct LineSums<T: Element> {
     kernels: Kernels<T>,
     add_parts: [Kernel<AddParts<'static, T>>; 2],
     side: usize,
-    numbers: Numbers,
+    cache_bytes: usize,
     n: usize,
     group_size: usize,
 }
@@ -118,8 +118,17 @@ impl<S: crate::device::Arguments> Variants<S> {
         held: usize,
         options: impl Fn(&Pass) -> Options,
     ) -> Result<Self> {
+        Self::over(device, |aligned| tuning::passes::<T>(numbers, n, held, aligned), options)
+    }
+
+    /// As [`Variants::new`], for other passes. There are none without gaps if that is of no use.
+    pub fn over(
+        device: &Device,
+        passes: impl Fn(bool) -> Option<Vec<Pass>>,
+        options: impl Fn(&Pass) -> Options,
+    ) -> Result<Self> {
         let kernels = |aligned| {
-            let passes = tuning::passes::<T>(numbers, n, held, aligned)?;
+            let passes = passes(aligned)?;
             let kernel = |pass: Pass| Kernel::rare(device, &options(&pass)).map(|kernel| (pass, kernel));
             Some(passes.into_iter().map(kernel).collect::<Result<Vec<_>>>())
         };
@@ -225,7 +234,7 @@ impl<T: Element> LineSums<T> {
             kernels,
             add_parts: [add(false)?, add(true)?],
             side,
-            numbers: request.numbers,
+            cache_bytes: request.numbers.dense_cache_bytes,
             n: request.n,
             group_size,
         })
@@ -322,7 +331,7 @@ impl<T: Element> LineSums<T> {
                 column: column as u32,
                 columns: columns as u32,
                 share: share as u32,
-                shares_last: slot.shares_last(&self.numbers, &d),
+                shares_last: slot.shares_last(self.cache_bytes, &d),
                 part_width: self.n as u32,
                 d_leading: d.leading as u32,
                 c_leading: c.leading as u32,

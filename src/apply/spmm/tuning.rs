@@ -51,8 +51,8 @@ impl Slot {
 
     /// 1 if tasks of one share of the columns follow one another: the cache keeps the columns of D
     /// that they have in common, and not all of D.
-    pub fn shares_last<T: Element>(&self, numbers: &Numbers, d: &ByRows<'_, T>) -> u32 {
-        let kept = |columns: usize| d.rows * columns * size_of::<T>() <= numbers.dense_cache_bytes;
+    pub fn shares_last<T: Element>(&self, cache_bytes: usize, d: &ByRows<'_, T>) -> u32 {
+        let kept = |columns: usize| d.rows * columns * size_of::<T>() <= cache_bytes;
         u32::from(kept(self.width()) && !kept(d.cols))
     }
 
