@@ -1,6 +1,6 @@
 //! The ways to share A out, and the choice among them.
-use super::{Request, gcoo::Gcoo, tuning};
-use crate::{BlockShape, Error, Result, device::Work, tuning::Numbers, vector::lines::Index};
+use super::{Request, gcoo::Gcoo, panels::Expected, tuning};
+use crate::{BlockShape, Element, Error, Result, device::Work, tuning::Numbers, vector::lines::Index};
 use serde::Serialize;
 
 /// How the entries of A are shared out in a product with a dense matrix. All give the same bits.
@@ -15,11 +15,14 @@ pub enum DenseMethod {
     /// Groups of neighbouring rows, whose entries in one column share a row of the dense matrix
     /// (GCOO of Shi, Wang and Chu, 2020). Of scalars alone: a row of blocks is such a group.
     Gcoo,
+    /// Tiles of rows, for which rows of the dense matrix are staged in local memory. Of scalars
+    /// alone.
+    Panels,
 }
 
 impl DenseMethod {
     /// Every way but [`DenseMethod::Auto`].
-    pub const ALL: &[Self] = &[Self::Rows, Self::Gcoo];
+    pub const ALL: &[Self] = &[Self::Rows, Self::Gcoo, Self::Panels];
 
     /// The name that the command uses.
     pub fn name(self) -> &'static str {
@@ -27,6 +30,7 @@ impl DenseMethod {
             Self::Auto => "auto",
             Self::Rows => "rows",
             Self::Gcoo => "gcoo",
+            Self::Panels => "panels",
         }
     }
 }
@@ -56,13 +60,15 @@ pub(super) struct Choice {
 
 /// The way that is asked for or estimated to be the fastest, and the groups if it is
 /// [`DenseMethod::Gcoo`]. They are made to count how often their rows of D are used.
-pub(super) fn choose(
+pub(super) fn choose<T: Element>(
     work: &Work,
     index: &Index,
     shape: BlockShape,
     request: &Request,
 ) -> Result<(Choice, Option<Gcoo>)> {
-    let Numbers { dense_group_lines: lines, dense_reuse_percent: least, .. } = request.numbers;
+    let Numbers { dense_group_lines: lines, dense_reuse_percent: least, dense_panel_percent, .. } = request.numbers;
+    let panels = Expected::new::<T>(work.device().info(), &request.numbers, index.pattern(), request.n);
+    let of_panels = format!("tiles of {} rows use a row of D {} times", panels.tile, times(panels.use_percent));
     let long = tuning::longest(&request.numbers, index.pattern());
     let chosen = |method, why| (Choice { method, why }, None);
     match request.method {
@@ -78,13 +84,21 @@ pub(super) fn choose(
         DenseMethod::Auto if shape != BlockShape::SCALAR => {
             Ok(chosen(DenseMethod::Rows, format!("rows: a row of blocks of {shape} shares its rows of D")))
         }
+        DenseMethod::Panels if shape != BlockShape::SCALAR => {
+            Err(Error::Argument(format!("panels are for rows of scalars: A has blocks of {shape}")))
+        }
+        DenseMethod::Panels => Ok(chosen(DenseMethod::Panels, format!("panels, as asked for: {of_panels}"))),
+        DenseMethod::Auto if panels.fill && panels.use_percent >= dense_panel_percent as u64 => {
+            let pay = times(dense_panel_percent as u64);
+            Ok(chosen(DenseMethod::Panels, format!("panels: {of_panels}, {pay} or more pay")))
+        }
         DenseMethod::Auto if least > 100 * lines => {
             Ok(chosen(DenseMethod::Rows, "rows: on this kind of device they are faster than groups".into()))
         }
         DenseMethod::Auto => {
             let groups = Gcoo::new(work, index, lines, long)?;
             let found = reuse(&groups, lines);
-            let least_text = format!("{}.{:02}", least / 100, least % 100);
+            let least_text = times(least as u64);
             match groups.reuse_percent() >= least as u64 {
                 true => {
                     let why = format!("gcoo: {found}, {least_text} or more pay");
@@ -97,7 +111,9 @@ pub(super) fn choose(
 }
 
 fn reuse(groups: &Gcoo, lines: usize) -> String {
-    let percent = groups.reuse_percent();
-    let times = format!("{}.{:02}", percent / 100, percent % 100);
-    format!("groups of {lines} rows use a row of D {times} times")
+    format!("groups of {lines} rows use a row of D {} times", times(groups.reuse_percent()))
+}
+
+fn times(percent: u64) -> String {
+    format!("{}.{:02}", percent / 100, percent % 100)
 }
