@@ -18,7 +18,8 @@ use std::marker::PhantomData;
 ///
 /// Aᵀ·x of a column-major matrix ([`Cbc`](crate::Cbc), [`Csc`](crate::Csc)) and A·x of a row-major
 /// one ([`Bsr`](crate::Bsr), [`Csr`](crate::Csr)) read the values from front to back. The other two
-/// need an index of 8 bytes per entry, which the constructor makes.
+/// need an index of 8 bytes per entry, which the constructor makes, unless the format is
+/// [`Format::Csc`].
 ///
 /// [`Apply::with`] takes a [format](Format) and other options. If A is multiplied many times with
 /// the same values, [`ApplyOptions::pack`] copies them once in the order in which executions read

@@ -12,10 +12,10 @@ use crate::symmetric;
 use crate::target::Target;
 use crate::vector;
 use blockmul::{
-    BlockShape, Csc, Element, Method, Planned, Semiring,
+    BlockShape, Csc, DeviceVector, Element, Method, Planned, Semiring,
     dense::{DenseShape, Layout, Side},
     element::{Order, VectorElement},
-    plan::{Apply, Format, Split},
+    plan::{Apply, Cost, Format, Split},
     reference,
 };
 use half::f16;
@@ -276,22 +276,39 @@ fn on_device<T: Element, V: VectorElement<T>>(
     let options = if args.transpose { options.transposed() } else { options };
     let options = if args.symmetric { options.symmetric() } else { options };
     let options = options.split(args.split.unwrap_or_default()).vectors::<V>();
-    let packed = if args.any_order { options.any_order() } else { options }.pack(&a)?;
+    let options = if args.any_order { options.any_order() } else { options };
+    if args.repeat.is_some() {
+        let packed = options.pack(&a)?;
+        let run = |y: &mut DeviceVector<V>| Ok(packed.execute_with_report(&x, y)?.total_ms);
+        return executed(
+            (device, clock, args.repeat),
+            (packed.format(), packed.why(), packed.cost()),
+            packed.output()?,
+            run,
+        );
+    }
+    // For a single product a copy of the values does not pay.
+    let plan = options.plan()?;
+    let run = |y: &mut DeviceVector<V>| Ok(plan.execute_with_report((&a, &x), y)?.total_ms);
+    executed((device, clock, None), (plan.format(), plan.why(), plan.cost()), plan.output()?, run)
+}
+
+/// Runs a product that has been converted since `clock`, once or several times after a warm-up, and
+/// reads y back.
+fn executed<V: Element>(
+    (device, clock, repeat): (&blockmul::Device, Instant, Option<NonZero<u32>>),
+    (format, why, cost): (Format, &str, Cost),
+    mut y: DeviceVector<V>,
+    run: impl Fn(&mut DeviceVector<V>) -> blockmul::Result<f64>,
+) -> Result<Run<V>, Failure> {
     device.finish()?;
     let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
-    let mut y = packed.output()?;
-    if args.repeat.is_some() {
-        packed.execute(&x, &mut y)?;
-        device.finish()?;
+    if repeat.is_some() {
+        run(&mut y)?;
     }
-    let mut runs_ms = Vec::new();
-    for _ in 0..uses {
-        runs_ms.push(packed.execute_with_report(&x, &mut y)?.total_ms);
-    }
-    let (format, why) = (packed.format(), packed.why().to_owned());
-    let device_bytes = packed.cost().device_bytes;
-    let y = y.download()?;
-    Ok(Run { y, format: Some((format, why)), order: format.order(), convert_ms, device_bytes, runs_ms })
+    let runs_ms = (0..repeat.map_or(1, NonZero::get)).map(|_| run(&mut y)).collect::<blockmul::Result<_>>()?;
+    let (order, device_bytes) = (format.order(), cost.device_bytes);
+    Ok(Run { y: y.download()?, format: Some((format, why.to_owned())), order, convert_ms, device_bytes, runs_ms })
 }
 
 fn by_reference<T: Element, V: VectorElement<T>>(

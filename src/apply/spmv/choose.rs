@@ -1,7 +1,7 @@
 //! The choice among formats: a pure function of the rows' lengths, of the device and of the use.
 //!
 //! A format's time is modelled in bytes: those that an execution moves, weighed by how well the
-//! format moves them, and its share of the bytes of the conversion. An item that adds a long row
+//! format moves them, and its share of the bytes of the conversion and of its steps. An item that adds a long row
 //! takes as long as the device needs to move many bytes, and so does a launch.
 //!
 //! To know the rows' lengths takes a launch and a read, as long as several executions of a small
@@ -14,6 +14,8 @@ use crate::{DeviceKind, element::Order, primitives::segmented_reduce::RUN_PIECE,
 #[derive(Clone, Copy)]
 pub(super) struct Situation {
     pub profile: Profile,
+    /// Columns of op(A).
+    pub columns: u64,
     pub request: Request,
     pub device: DeviceKind,
     pub compute_units: u64,
@@ -22,6 +24,8 @@ pub(super) struct Situation {
     pub block: Block,
     /// Whether A's values are in the order of the rows.
     pub in_order: bool,
+    /// Whether only the columns are at hand: the rows have to be found first.
+    pub by_columns: bool,
 }
 
 /// A format, and the reason for it.
@@ -40,6 +44,9 @@ impl Situation {
         if of_blocks && !format.has_blocks() {
             return None;
         }
+        if format == Format::Csc {
+            return self.by_columns.then(|| self.cost_by_columns(weights)).flatten();
+        }
         let (padded, weight, row_of_item) = match format {
             Format::Csr => (None, if of_blocks { weights.csr_blocks } else { weights.csr }, true),
             Format::CsrVector => (None, weights.csr_vector, false),
@@ -47,8 +54,9 @@ impl Situation {
             Format::Ell => (Some(self.profile.ell_places()), weights.ell, true),
             Format::SlicedEll => (Some(sliced_places), weights.sliced_ell, true),
             Format::Coo => (None, weights.csr_adaptive, false),
+            Format::Scoo => (None, weights.csr, true),
             // Not estimated: nothing was measured on a GPU.
-            Format::Auto | Format::Hyb | Format::SegmentedScan | Format::Scoo => return None,
+            Format::Auto | Format::Csc | Format::Hyb | Format::SegmentedScan => return None,
             Format::CsrAdaptiveAtomic | Format::CooAtomic | Format::HybAtomic | Format::ScooAtomic => return None,
         };
         let allowed = self.request.any_order || format.order() == Order::Ascending;
@@ -61,7 +69,18 @@ impl Situation {
         let (value, [sums, depth]) = (self.element_bytes * self.block.area() as u64, self.block.sides());
         // A row of a few entries takes its team as long as if all of it had one.
         let idle = if format == Format::CsrVector { rows * Order::LANES as u64 } else { 0 };
-        let listed = if format == Format::Coo { 4 * entries } else { 0 };
+        let beside = match format {
+            Format::Coo => 4 * entries,
+            Format::Scoo => rows * weights.scoo?,
+            _ => 0,
+        };
+        // Launches and reads of the conversion.
+        let steps = match format {
+            Format::Csr => 1,
+            Format::CsrAdaptive => 3,
+            Format::CsrVector | Format::Scoo => 0,
+            _ => 4,
+        };
         let values = match self.request.packed || self.in_order {
             true => (places + idle) * (4 + value),
             false if of_blocks => (places + idle) * 8 + entries * (value + weights.beside),
@@ -69,7 +88,7 @@ impl Situation {
         };
         // A block's factors come from the cache: a line of it for each block, about.
         let vectors = entries * self.vector_bytes * depth + rows * (2 * sums * self.vector_bytes + 4);
-        let moved = (values + listed + vectors) * weight / 100;
+        let moved = (values + beside + vectors) * weight / 100;
         let placed = padded.map_or(0, |places| 12 * entries + 8 * places);
         let packed = if self.request.packed { places * (4 + 2 * value) } else { 0 };
         // The sums of the pieces of a row are added in a launch of their own.
@@ -81,7 +100,17 @@ impl Situation {
         };
         let launches = if row_of_item || format == Format::CsrVector { 1 } else { 1 + u64::from(is_cut) };
         let executed = moved.max(serial * self.compute_units) + launches * weights.launch * self.compute_units;
-        Some(executed + (placed + packed) / self.request.uses.max(1))
+        let index = if self.by_columns { (entries + rows) * weights.index } else { 0 };
+        Some(executed + (index + placed + packed + steps * weights.step) / self.request.uses.max(1))
+    }
+
+    /// The same of [`Format::Csc`]: every item goes through all columns, and through the entries of
+    /// its own rows.
+    fn cost_by_columns(&self, weights: &FormatWeights) -> Option<u64> {
+        let (Profile { rows, entries, .. }, [column, entry]) = (self.profile, weights.csc?);
+        let packed = if self.request.packed { 2 * entries * self.element_bytes } else { 0 };
+        let of_rows = rows * (3 * self.vector_bytes + 8);
+        Some(self.columns * column * self.compute_units + entries * entry + of_rows + packed / self.request.uses.max(1))
     }
 }
 
@@ -102,10 +131,10 @@ pub(super) fn choose(situation: &Situation) -> Choice {
 }
 
 /// The format whose cost is the least for all lengths of rows, if there is one: for a matrix with as
-/// many rows and entries as the situation's profile has, and so many columns.
-pub(super) fn foregone(situation: &Situation, columns: u64) -> Option<Choice> {
+/// many rows and entries as the situation's profile has.
+pub(super) fn foregone(situation: &Situation) -> Option<Choice> {
     let Profile { rows, entries, .. } = situation.profile;
-    let [least, most] = Profile::bounds([rows, columns], entries, situation.block.sums);
+    let [least, most] = Profile::bounds([rows, situation.columns], entries, situation.block.sums);
     let with = |profile| Situation { profile, ..*situation };
     let (least, most) = (with(least), with(most));
     let mut costs: Vec<_> = Format::ALL.iter().filter_map(|&format| Some((least.cost(format)?, format))).collect();
@@ -144,6 +173,7 @@ mod tests {
         let compute_units = if device == DeviceKind::Gpu { 132 } else { 2 };
         let situation = Situation {
             profile,
+            columns: profile.longest.max(profile.rows),
             request,
             device,
             compute_units,
@@ -151,11 +181,12 @@ mod tests {
             vector_bytes: 8,
             block: Block::SCALAR,
             in_order,
+            by_columns: false,
         };
         let found = choose(&situation);
         assert!(found.why.starts_with(found.format.name()), "{}", found.why);
         // What is chosen for all lengths is chosen for these.
-        if let Some(foregone) = foregone(&situation, profile.longest.max(profile.rows)) {
+        if let Some(foregone) = foregone(&situation) {
             assert_eq!(foregone.format, found.format, "{}", foregone.why);
         }
         found.format
@@ -216,8 +247,9 @@ mod tests {
 
     #[test]
     fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
-        let situation = |device, [rows, entries]: [u64; 2], request| Situation {
+        let situation = |device, [rows, entries]: [u64; 2], columns, request| Situation {
             profile: Profile { rows, entries, longest: 0, sliced_places: 0 },
+            columns,
             request,
             device,
             compute_units: 2,
@@ -225,8 +257,9 @@ mod tests {
             vector_bytes: 8,
             block: Block::SCALAR,
             in_order: true,
+            by_columns: false,
         };
-        let of = |device, sizes: [u64; 2], columns, request| foregone(&situation(device, sizes, request), columns);
+        let of = |device, sizes, columns, request| foregone(&situation(device, sizes, columns, request));
         let format = |choice: Option<Choice>| choice.map(|choice| choice.format);
         // A CPU takes compressed rows, unless one row may have all entries.
         let square = of(DeviceKind::Cpu, [1000, 5000], 1000, PACKED);
@@ -236,6 +269,35 @@ mod tests {
         // A GPU pads rows or does not, by their lengths.
         assert_eq!(format(of(DeviceKind::Gpu, [1_000_000, 5_000_000], 1_000_000, PACKED)), None);
         assert_eq!(format(of(DeviceKind::Gpu, [0, 0], 0, PACKED)), Some(Format::Csr));
+    }
+
+    #[test]
+    fn a_cpu_finds_no_rows_for_a_few_products() {
+        let by_columns = |device, compute_units, uses| {
+            let profile = Profile { rows: 100_000, entries: 800_000, longest: 0, sliced_places: 0 };
+            let situation = Situation {
+                profile,
+                columns: 100_000,
+                request: Request { packed: false, uses, ..PACKED },
+                device,
+                compute_units,
+                element_bytes: 8,
+                vector_bytes: 8,
+                block: Block::SCALAR,
+                in_order: false,
+                by_columns: true,
+            };
+            (foregone(&situation).map(|choice| choice.format), situation)
+        };
+        assert_eq!(by_columns(DeviceKind::Cpu, 2, 1).0, Some(Format::Csc));
+        assert_eq!(by_columns(DeviceKind::Cpu, 2, 1000).0, Some(Format::Csr));
+        // Each of many units would go through all columns.
+        let (many, situation) = by_columns(DeviceKind::Cpu, 1000, 1);
+        assert!(many != Some(Format::Csc) && choose(&situation).format != Format::Csc);
+        assert_ne!(by_columns(DeviceKind::Gpu, 132, 1).0, Some(Format::Csc));
+        // If the rows are at hand there is nothing to save.
+        let found = Situation { by_columns: false, ..by_columns(DeviceKind::Cpu, 2, 1).1 };
+        assert_eq!(choose(&found).format, Format::Csr);
     }
 
     #[test]

@@ -17,6 +17,10 @@ pub enum Format {
     /// Compressed rows, a work-group for each stretch of short rows and for each piece of a long
     /// one.
     CsrAdaptive,
+    /// Compressed columns, a work-item for each compute unit's share of the rows: column-major
+    /// matrices are multiplied as they are, without an index of their rows. For a few executions on
+    /// a CPU.
+    Csc,
     /// All rows padded to the longest, stored one entry of every row after the other.
     Ell,
     /// The same for each slice of rows, of 32 scalar rows or a few more.
@@ -49,6 +53,7 @@ impl Format {
         Self::Csr,
         Self::CsrVector,
         Self::CsrAdaptive,
+        Self::Csc,
         Self::Ell,
         Self::SlicedEll,
         Self::Hyb,
@@ -68,6 +73,7 @@ impl Format {
             Self::Csr => "csr",
             Self::CsrVector => "csr-vector",
             Self::CsrAdaptive => "csr-adaptive",
+            Self::Csc => "csc",
             Self::Ell => "ell",
             Self::SlicedEll => "sliced-ell",
             Self::Hyb => "hyb",
@@ -91,7 +97,9 @@ impl Format {
             Self::SegmentedScan => Order::Scan,
             Self::Scoo => Order::FewLanes,
             Self::CsrAdaptiveAtomic | Self::CooAtomic | Self::HybAtomic | Self::ScooAtomic => Order::Arrival,
-            Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Ell | Self::SlicedEll | Self::Hyb => Order::Ascending,
+            Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Csc | Self::Ell | Self::SlicedEll | Self::Hyb => {
+                Order::Ascending
+            }
         }
     }
 
@@ -99,7 +107,7 @@ impl Format {
     pub fn has_blocks(self) -> bool {
         match self {
             Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Ell | Self::SlicedEll | Self::Hyb => true,
-            Self::CsrVector | Self::Coo | Self::SegmentedScan | Self::Scoo => false,
+            Self::CsrVector | Self::Csc | Self::Coo | Self::SegmentedScan | Self::Scoo => false,
             Self::CsrAdaptiveAtomic | Self::CooAtomic | Self::HybAtomic | Self::ScooAtomic => false,
         }
     }

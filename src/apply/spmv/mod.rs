@@ -7,6 +7,7 @@
 //! | [`csr`] | compressed rows, an item for each row, or for each stretch of rows |
 //! | [`csr_vector`] | compressed rows, a team of 32 items for each row |
 //! | [`csr_adaptive`] | compressed rows, a group for each stretch of rows |
+//! | [`csc`] | compressed columns, an item for each share of the rows |
 //! | [`coo`] | entries with their rows, a group for each tile of entries |
 //! | [`segmented_scan`] | the same by a segmented scan |
 //! | [`listed`] | entries with their rows |
@@ -23,6 +24,7 @@
 mod atomics;
 mod choose;
 mod coo;
+mod csc;
 mod csr;
 mod csr_adaptive;
 mod csr_vector;
@@ -54,7 +56,7 @@ use crate::{
 use choose::{Choice, Situation};
 use pack::Layout;
 use rows::{Block, Rows};
-use slices::Profile;
+use slices::{Counted, Profile};
 use std::sync::Arc;
 
 /// What is asked of a format.
@@ -115,49 +117,68 @@ impl<T: Element, V: Element> Spmv<T, V> {
             let format = request.format;
             return Err(Error::Argument(format!("{format} is a format of scalars: op(A) has blocks of {shape}")));
         }
-        let work = Work::new(device, None);
-        let rows = match request.symmetric {
-            true => symmetric::whole(&work, arrays, (shape, of_rows), request)?,
-            false => Rows::new(&work, arrays, Block::new(shape, of_rows), of_rows, request)?,
+        let work = &Work::new(device, None);
+        let block = Block::new(shape, of_rows);
+        // Rows and columns of op(A): the choice may not need to know more.
+        let (lines, others) = (arrays.ncols as u64, arrays.nrows as u64);
+        let [rows, columns] = if of_rows { [others, lines] } else { [lines, others] };
+        let situation = Situation {
+            profile: Profile { rows, entries: arrays.nnz() as u64, longest: 0, sliced_places: 0 },
+            columns,
+            request,
+            device: device.info().kind,
+            compute_units: device.info().compute_units.into(),
+            element_bytes: size_of::<T>() as u64,
+            vector_bytes: size_of::<V>() as u64,
+            block,
+            in_order: !of_rows && !request.symmetric,
+            by_columns: of_rows && !request.symmetric,
         };
-        Self::of_rows(&work, rows, request)
+        let choice = match request.format {
+            Format::Auto if request.symmetric => None,
+            Format::Auto => choose::foregone(&situation),
+            format => Some(Choice { format, why: format!("{format}, as asked for") }),
+        };
+        let by_columns = choice.as_ref().is_some_and(|choice| choice.format == Format::Csc);
+        let rows = match request.symmetric {
+            // Scalars of a symmetric matrix lie in its columns as in its rows.
+            true => symmetric::whole(work, arrays, (shape, of_rows), request)?,
+            false => Rows::new(work, arrays, block, of_rows != by_columns, request)?,
+        };
+        let (choice, counted) = match choice {
+            Some(choice) => (choice, None),
+            None => Self::chosen(work, &rows, situation)?,
+        };
+        let (entries, block) = (rows.pattern.nnz() as u64, rows.block);
+        let sums = Self::converted(work, rows, request, choice.format, counted)?;
+        Ok(Self { choice, entries, block, sums })
     }
 
-    /// Converts rows.
-    fn of_rows(work: &Work, rows: Rows, request: Request) -> Result<Self> {
-        let device = work.device();
-        let block = rows.block;
-        let entries = rows.pattern.nnz() as u64;
-        let kernels = || slices::Kernels::new(device, &rows);
-        let mut counted = None;
-        let choice = match request.format {
-            Format::Auto => {
-                let situation = Situation {
-                    profile: Profile { rows: rows.len() as u64, entries, longest: 0, sliced_places: 0 },
-                    request,
-                    device: device.info().kind,
-                    compute_units: device.info().compute_units.into(),
-                    element_bytes: size_of::<T>() as u64,
-                    vector_bytes: size_of::<V>() as u64,
-                    block,
-                    in_order: rows.source.is_none(),
-                };
-                match choose::foregone(&situation, rows.pattern.nrows as u64) {
-                    Some(choice) => choice,
-                    None => {
-                        let found = kernels()?.count(work, &rows)?;
-                        let profile = found.profile;
-                        counted = Some(found);
-                        choose::choose(&Situation { profile, ..situation })
-                    }
-                }
-            }
-            format => Choice { format, why: format!("{format}, as asked for") },
-        };
-        let sums: Box<dyn Sums<T, V>> = match choice.format {
+    /// The choice for rows, and their places if it had to know these.
+    fn chosen(work: &Work, rows: &Rows, situation: Situation) -> Result<(Choice, Option<Counted>)> {
+        let profile = Profile { entries: rows.pattern.nnz() as u64, ..situation.profile };
+        let situation = Situation { profile, block: rows.block, by_columns: false, ..situation };
+        if let Some(choice) = choose::foregone(&situation) {
+            return Ok((choice, None));
+        }
+        let counted = slices::Kernels::new(work.device(), rows)?.count(work, rows)?;
+        let profile = counted.profile;
+        Ok((choose::choose(&Situation { profile, ..situation }), Some(counted)))
+    }
+
+    /// The sums of a format of rows; of columns for [`Format::Csc`].
+    fn converted(
+        work: &Work,
+        rows: Rows,
+        request: Request,
+        format: Format,
+        counted: Option<Counted>,
+    ) -> Result<Box<dyn Sums<T, V>>> {
+        Ok(match format {
             Format::Auto | Format::Csr => Box::new(csr::Csr::new(work, rows)?),
             Format::CsrVector => Box::new(csr_vector::CsrVector::new(rows)?),
             Format::CsrAdaptive => Box::new(csr_adaptive::CsrAdaptive::new(rows)?),
+            Format::Csc => Box::new(csc::Csc::new(work, rows)?),
             Format::Coo => Box::new(coo::Coo::new(work, rows)?),
             Format::SegmentedScan => Box::new(segmented_scan::SegmentedScan::new(work, rows)?),
             Format::Scoo => Box::new(scoo::Scoo::new(rows)?),
@@ -167,12 +188,11 @@ impl<T: Element, V: Element> Spmv<T, V> {
             Format::Hyb => Box::new(hyb::Hyb::new(work, &rows, request.split)?),
             Format::CsrAdaptiveAtomic => Box::new(hyb::Hyb::arriving(work, &rows)?),
             Format::Ell | Format::SlicedEll => {
-                let kernels = kernels()?;
+                let kernels = slices::Kernels::new(work.device(), &rows)?;
                 let counted = counted.map_or_else(|| kernels.count(work, &rows), Ok)?;
-                Box::new(ell::Ell::new(work, &rows, choice.format, &kernels, counted)?)
+                Box::new(ell::Ell::new(work, &rows, format, &kernels, counted)?)
             }
-        };
-        Ok(Self { choice, entries, block, sums })
+        })
     }
 
     pub fn format(&self) -> Format {

@@ -91,6 +91,8 @@ pub struct Choice {
     pub best_ms: f64,
     /// What the choice takes more than the best format, as a part of that.
     pub regret: f64,
+    /// The same of the chosen format asked for by name: 0 if it is the best.
+    pub of_format: f64,
     /// The distance of the quartiles of either of both times, as a part of the median: a smaller
     /// regret may be chance.
     pub noise: f64,
@@ -296,8 +298,9 @@ impl Choice {
         let auto = entrants.iter().find(|entrant| entrant.auto && entrant.format == chosen)?;
         let auto_ms = total(auto)?;
         let noise = [auto, best].iter().filter_map(|of| spread(&of.totals(uses))).fold(0.0, f64::max);
-        let regret = auto_ms / best_ms - 1.0;
-        Some(Self { uses, any_order, chosen, best: best.format, auto_ms, best_ms, regret, noise })
+        let by_name = entrants.iter().find(|entrant| !entrant.auto && entrant.format == chosen);
+        let [regret, of_format] = [auto_ms, total(by_name?)?].map(|ms| ms / best_ms - 1.0);
+        Some(Self { uses, any_order, chosen, best: best.format, auto_ms, best_ms, regret, of_format, noise })
     }
 
     /// Whether another format is faster, and by more than the noise.
@@ -345,6 +348,7 @@ mod tests {
         let choice = |uses, any_order| Choice::of((uses, any_order, Format::Csr), &entrants).unwrap();
         let once = choice(1, false);
         assert_eq!((once.best, once.auto_ms, once.best_ms, once.is_wrong()), (Format::Csr, 11.0, 10.0, false));
+        assert_eq!((once.regret > 0.09, once.of_format), (true, 0.0), "choosing takes time, the choice is right");
         let often = choice(1000, false);
         assert_eq!((often.best, often.auto_ms, often.best_ms), (Format::Ell, 2009.0, 1027.0));
         assert!(often.is_wrong() && often.noise < 0.001);
@@ -355,6 +359,7 @@ mod tests {
         assert!(near.best == Format::Ell && near.regret > near.noise && near.regret < 0.05);
         let noisy = [
             entrant(true, Format::Csr, [40.0, 49.0, 60.0], [0.0; 3]),
+            entrant(false, Format::Csr, [50.0; 3], [0.0; 3]),
             entrant(false, Format::Ell, [47.0; 3], [0.0; 3]),
         ];
         assert!(!Choice::of((1, false, Format::Csr), &noisy).unwrap().is_wrong());

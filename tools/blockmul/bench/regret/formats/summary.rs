@@ -12,6 +12,8 @@ pub struct Summary {
     pub mean: f64,
     pub worst: f64,
     pub worst_of: String,
+    /// The mean and the worst regret of the chosen formats asked for by name.
+    pub of_formats: [f64; 2],
     /// The noise of the mean choice.
     pub noise: f64,
     /// Choices that were the best format: their regret is the noise, and what choosing takes.
@@ -42,6 +44,7 @@ impl Summary {
         let choices: Vec<&Choice> = all.iter().map(|(_, choice)| *choice).collect();
         let (best, others): (Vec<&Choice>, Vec<_>) = choices.iter().partition(|choice| choice.chosen == choice.best);
         let wrong: Vec<&Choice> = others.iter().copied().filter(|choice| choice.is_wrong()).collect();
+        let worst_format = choices.iter().map(|choice| choice.of_format).fold(0.0, f64::max);
         let worst_wrong = wrong.iter().map(|choice| choice.regret).reduce(f64::max);
         Some(Self {
             values,
@@ -51,6 +54,7 @@ impl Summary {
             mean: mean(&choices, |choice| choice.regret),
             worst: choice.regret,
             worst_of: format!("{} by {}", worst.matrix, worst.stored.name()),
+            of_formats: [mean(&choices, |choice| choice.of_format), worst_format],
             noise: mean(&choices, |choice| choice.noise),
             right: best.len(),
             as_good: others.len() - wrong.len(),

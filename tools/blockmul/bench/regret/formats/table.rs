@@ -131,7 +131,8 @@ fn summaries(all: &[Summary]) -> String {
         });
         format!(
             "regret of auto for {} uses, values {}{order}, {} choices: {} % in the mean, {} % at worst ({}); noise {:.1} \
-             %\n  auto's choice was the fastest format in {}, within the noise of it in {}{wrong}",
+             %; of the formats alone {} % in the mean, {} % at worst\n  auto's choice was the fastest format in {}, \
+             within the noise of it in {}{wrong}",
             of.uses,
             of.values.name(),
             of.choices,
@@ -139,6 +140,8 @@ fn summaries(all: &[Summary]) -> String {
             percent(of.worst),
             of.worst_of,
             100.0 * of.noise,
+            percent(of.of_formats[0]),
+            percent(of.of_formats[1]),
             of.right,
             of.as_good,
         )

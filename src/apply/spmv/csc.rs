@@ -1,0 +1,151 @@
+//! Compressed columns, as they are stored: a sum for each row in memory, and no index of the rows.
+//! Kernel: `cl/apply/spmv/csc.cl`.
+//!
+//! For a single product the index of a column-major matrix costs many times what the product does.
+//! Each compute unit has an item with a share of the rows, which goes through all columns: the
+//! terms of a row come in ascending place, as in every product.
+use super::{Rows, Sums};
+use crate::{
+    Element, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Scratch, Work, kernel},
+    element::Scaling,
+    primitives::segmented_reduce::RUN_PIECE,
+    vector::line_sums::Stored,
+};
+
+kernel! {
+    struct SumColumns<T: Element, V: Element> = "sum_columns" in "apply/spmv/values.cl", "apply/spmv/csc.cl" {
+        col_ptr: In<u32>,
+        row_idx: In<u32>,
+        source: In<u32>,
+        values: In<T>,
+        x: In<V>,
+        terms: InOut<u32>,
+        part: InOut<V::Arithmetic>,
+        whole: InOut<V::Arithmetic>,
+        y: InOut<V>,
+        rows: u32,
+        columns: u32,
+        share: u32,
+        stride: u32,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
+    }
+}
+
+pub(super) struct Csc<T: Element, V: Element> {
+    /// The rows of op(A)ᵀ.
+    columns: Rows,
+    kernel: Kernel<SumColumns<'static, T, V>>,
+    /// Terms of each row so far.
+    terms: Scratch<u32>,
+    /// The sum of each row's last piece, and of those before it.
+    parts: [Scratch<V::Arithmetic>; 2],
+    /// Rows of an item.
+    share: usize,
+}
+
+impl<T: Element, V: Element> Csc<T, V> {
+    /// Takes the columns of op(A), as rows of its transpose.
+    pub fn new(work: &Work, columns: Rows) -> Result<Self> {
+        let units = columns.device().info().compute_units as usize;
+        let share = columns.pattern.nrows.div_ceil(units.max(1)).max(1);
+        Self::tuned(work, columns, share)
+    }
+
+    fn tuned(work: &Work, columns: Rows, share: usize) -> Result<Self> {
+        let (device, rows) = (columns.device(), columns.pattern.nrows);
+        let options = columns.options::<T, V>(Options::group_size(1)).define("PIECE", RUN_PIECE);
+        let kernel = Kernel::new(device, &options)?;
+        let part = || Scratch::reserve(work, rows);
+        let (terms, parts) = (Scratch::reserve(work, rows)?, [part()?, part()?]);
+        Ok(Self { kernel, terms, parts, share, columns })
+    }
+}
+
+impl<T: Element, V: Element> Sums<T, V> for Csc<T, V> {
+    fn run(
+        &self,
+        work: &Work,
+        Stored { values, stride }: Stored<'_, T>,
+        x: &Buffer<V>,
+        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
+    ) -> Result<()> {
+        let (col_ptr, row_idx) = (&self.columns.pattern.col_ptr, &self.columns.pattern.row_idx);
+        let (source, rows, columns) = (self.columns.source(), self.columns.pattern.nrows, self.columns.len());
+        let mut terms = self.terms.take(work)?;
+        let [mut part, mut whole] = [self.parts[0].take(work)?, self.parts[1].take(work)?];
+        let args = SumColumns {
+            col_ptr,
+            row_idx,
+            source,
+            values,
+            x,
+            terms: &mut terms,
+            part: &mut part,
+            whole: &mut whole,
+            y,
+            rows: rows as u32,
+            columns: columns as u32,
+            share: self.share as u32,
+            stride,
+            alpha,
+            beta,
+        };
+        self.kernel.launch(work, Grid::groups(rows.div_ceil(self.share), 1), args)
+    }
+
+    fn places(&self) -> usize {
+        self.columns.pattern.nnz()
+    }
+
+    fn source(&self) -> Option<&Buffer<u32>> {
+        self.columns.source.as_ref()
+    }
+
+    fn bytes(&self) -> u64 {
+        let [part, whole] = &self.parts;
+        self.columns.bytes() + self.terms.bytes() + part.bytes() + whole.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Csc as Host, device::test_device, generate::Random, reference, resident::DeviceCbc};
+
+    /// Rows of 0 to 6 entries, and some of one piece, of one more entry, and of several pieces.
+    #[test]
+    fn small_shares_of_rows_have_the_same_bits() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let (cols, mut random) = (2500, Random::new(1));
+        let length = |row: usize| match row {
+            40 => 2 * RUN_PIECE + 1,
+            41 => RUN_PIECE,
+            42 => RUN_PIECE + 1,
+            _ => row * 5 % 7,
+        };
+        let entries = (0..70).flat_map(|row| (0..length(row)).map(move |k| (row, k + row)));
+        let values = entries.map(|(i, j)| (i, j, (2.0 * random.unit() - 1.0) as f32));
+        let host = Host::from_triplets(70, cols, values)?;
+        let a = DeviceCbc::upload(&work, crate::Matrix::as_cbc(&host))?;
+        let x: Vec<f32> = (0..cols).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
+        let dx = work.upload(&x)?;
+        let before: Vec<f32> = (0..70).map(|i| i as f32).collect();
+        let mut want = before.clone();
+        reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?;
+        for share in [1, 7, 41, 70, 100] {
+            let sums = Csc::<f32, f32>::tuned(&work, Rows::of_scalars(a.pattern.clone()), share)?;
+            // What one execution leaves in memory does not matter to the next.
+            for _ in 0..2 {
+                let mut y = work.upload(&before)?;
+                sums.run(&work, (&a).into(), &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
+                let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&y.download(&work)?), bits(&want), "{share}");
+            }
+        }
+        Ok(())
+    }
+}
