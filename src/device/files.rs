@@ -10,7 +10,8 @@ pub(crate) struct File {
 
 macro_rules! files {
     ($($path:literal)+) => {
-        static FILES: &[File] = &[$(
+        // An array, not a slice of one: constants that name a file would have copies of the slice.
+        static FILES: [File; [$($path),+].len()] = [$(
             File {
                 path: concat!("cl/", $path),
                 text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cl/", $path)),

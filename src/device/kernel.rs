@@ -80,12 +80,13 @@ struct Untyped {
 #[derive(Clone, Copy)]
 struct Declaration {
     id: TypeId,
+    fields: &'static str,
     declare: fn(&mut Declared),
 }
 
 impl<S: Arguments> Kernel<S> {
     fn declaration() -> Declaration {
-        Declaration { id: TypeId::of::<S>(), declare: S::declare }
+        Declaration { id: TypeId::of::<S>(), fields: S::FIELDS, declare: S::declare }
     }
 
     /// The kernel compiled with `options`. This requests it; the first launch waits for it.
@@ -145,7 +146,7 @@ impl Untyped {
         let compiled = compiled?;
         if self.checked.get().is_none() {
             if compiled.agreed.get() != Some(&declared.id) {
-                let parameters = parameters(declared.declare);
+                let parameters = parameters(declared.fields, declared.declare);
                 arguments::compare(&compiled.arguments.arguments, self.home.unit.kernel, &parameters)?;
                 compiled.agreed.get_or_init(|| declared.id);
             }
@@ -156,13 +157,7 @@ impl Untyped {
 
     /// Enqueues the kernel, whose arguments `pass` sets.
     #[inline(never)]
-    fn launch(
-        &self,
-        work: &Work,
-        grid: Grid,
-        declared: Declaration,
-        pass: &dyn Fn(&mut Arguing<'_>) -> Result<()>,
-    ) -> Result<()> {
+    fn launch(&self, work: &Work, grid: Grid, declared: Declaration, pass: &dyn Fn(&mut Arguing<'_>)) -> Result<()> {
         if grid.groups == 0 {
             return Ok(());
         }
@@ -170,8 +165,8 @@ impl Untyped {
         let raw = compiled.take()?;
         raw.launch_on(work.queue());
         let mut arguing = Arguing::new(&raw);
-        pass(&mut arguing)?;
-        let bytes = arguing.bytes();
+        pass(&mut arguing);
+        let bytes = arguing.finish()?;
         // SAFETY: all arguments that the kernel takes have been set.
         unsafe { enqueue(work, &raw, grid, bytes)? };
         compiled.put_back(raw);

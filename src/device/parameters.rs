@@ -38,67 +38,96 @@ pub(crate) struct Parameter {
     pub cl_type: String,
 }
 
-/// The parameters of a kernel, as the host declares them.
-#[derive(Default)]
-pub(crate) struct Declared(Vec<Parameter>);
+/// The parameters of a kernel, as the host declares them. No function here is generic: hundreds of
+/// kernels call them for each field, and all code of a field is a call.
+pub(crate) struct Declared {
+    parameters: Vec<Parameter>,
+    /// The names of the fields that are not declared yet.
+    fields: std::str::Split<'static, char>,
+}
 
 impl Declared {
-    fn add(&mut self, name: &str, of: &str, pointer: &str) {
-        self.0.push(Parameter { name: name.into(), cl_type: format!("{of}{pointer}") });
+    /// The name of the field to declare.
+    #[inline(never)]
+    pub fn field(&mut self) -> &'static str {
+        self.fields.next().unwrap_or_default()
     }
 
-    fn pointer(&mut self, name: &str, to: &str) {
-        self.add(name, to, "*");
+    /// Adds a pointer to values of this OpenCL type.
+    #[inline(never)]
+    pub fn pointer(&mut self, name: &str, to: &str) {
+        self.parameters.push(Parameter { name: name.into(), cl_type: format!("{to}*") });
     }
 
-    fn number(&mut self, name: &str, of: &str) {
-        self.add(name, of, "");
+    /// Adds a number of this OpenCL type.
+    #[inline(never)]
+    pub fn number(&mut self, name: &str, of: &str) {
+        self.parameters.push(Parameter { name: name.into(), cl_type: of.into() });
+    }
+
+    #[inline(never)]
+    fn pointer_field(&mut self, to: &str) {
+        let name = self.field();
+        self.pointer(name, to);
+    }
+
+    #[inline(never)]
+    fn number_field(&mut self, of: &str) {
+        let name = self.field();
+        self.number(name, of);
     }
 }
 
 /// The arguments of a launch, set one after another. No function here is generic, so that the
-/// hundreds of kernels share them.
+/// hundreds of kernels share them. After a failure nothing is set.
 pub(crate) struct Arguing<'k> {
     kernel: &'k handle::Kernel,
     index: u32,
     /// Bytes of device memory passed.
     bytes: u64,
+    set: Result<()>,
 }
 
 impl<'k> Arguing<'k> {
     pub(super) fn new(kernel: &'k handle::Kernel) -> Self {
-        Self { kernel, index: 0, bytes: 0 }
+        Self { kernel, index: 0, bytes: 0, set: Ok(()) }
     }
 
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+    /// The bytes of device memory passed, if all arguments were set.
+    pub(super) fn finish(self) -> Result<u64> {
+        self.set.map(|()| self.bytes)
+    }
+
+    fn set(&mut self, set: impl FnOnce(&handle::Kernel, u32) -> Result<()>) {
+        if self.set.is_ok() {
+            self.set = set(self.kernel, self.index);
+            self.index += 1;
+        }
     }
 
     /// # Safety
     /// The next argument must be a pointer to global memory of this type.
-    unsafe fn memory(&mut self, memory: &Memory, bytes: u64) -> Result<()> {
+    #[inline(never)]
+    unsafe fn memory(&mut self, memory: &Memory) {
+        self.bytes += memory.bytes();
         // SAFETY: as the caller promises; the handle lives as long as the borrow.
-        unsafe { self.kernel.set_memory(self.index, memory)? };
-        (self.index, self.bytes) = (self.index + 1, self.bytes + bytes);
-        Ok(())
+        self.set(|kernel, index| unsafe { kernel.set_memory(index, memory) });
     }
 
     /// # Safety
     /// The next argument must be a pointer to local memory.
-    unsafe fn local(&mut self, bytes: u64) -> Result<()> {
+    #[inline(never)]
+    unsafe fn local(&mut self, bytes: Result<u64>) {
         // SAFETY: as the caller promises.
-        unsafe { self.kernel.set_local(self.index, bytes)? };
-        self.index += 1;
-        Ok(())
+        self.set(|kernel, index| unsafe { kernel.set_local(index, bytes?) });
     }
 
     /// # Safety
     /// The next argument must be a number of these bytes.
-    unsafe fn number(&mut self, bytes: &[u8]) -> Result<()> {
+    #[inline(never)]
+    unsafe fn number(&mut self, bytes: &[u8]) {
         // SAFETY: as the caller promises.
-        unsafe { self.kernel.set_number(self.index, bytes)? };
-        self.index += 1;
-        Ok(())
+        self.set(|kernel, index| unsafe { kernel.set_number(index, bytes) });
     }
 }
 
@@ -106,25 +135,25 @@ impl<'k> Arguing<'k> {
 pub(crate) trait Param {
     /// The value that the host passes.
     type Value<'a>;
-    /// Adds the parameters that a field called `name` stands for.
-    fn declare(name: &str, to: &mut Declared);
+    /// Adds the parameters that the next field stands for.
+    fn declare(to: &mut Declared);
     /// Passes the value.
     ///
     /// # Safety
     /// The kernel must have the parameters of [`Param::declare`] next.
-    unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) -> Result<()>;
+    unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>);
 }
 
 macro_rules! buffer_param {
     ($param:ident, $value:ty) => {
         impl<T: Word> Param for $param<T> {
             type Value<'a> = $value;
-            fn declare(name: &str, to: &mut Declared) {
-                to.pointer(name, T::CL_NAME);
+            fn declare(to: &mut Declared) {
+                to.pointer_field(T::CL_NAME);
             }
-            unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) -> Result<()> {
+            unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) {
                 // SAFETY: passed on from the caller.
-                unsafe { to.memory(&value.memory, value.bytes()) }
+                unsafe { to.memory(&value.memory) }
             }
         }
     };
@@ -135,12 +164,12 @@ buffer_param!(InOut, &'a mut Buffer<T>);
 
 impl<T: Word> Param for Local<T> {
     type Value<'a> = usize;
-    fn declare(name: &str, to: &mut Declared) {
-        to.pointer(name, T::CL_NAME);
+    fn declare(to: &mut Declared) {
+        to.pointer_field(T::CL_NAME);
     }
-    unsafe fn pass(&len: &usize, to: &mut Arguing<'_>) -> Result<()> {
+    unsafe fn pass(&len: &usize, to: &mut Arguing<'_>) {
         // OpenCL refuses local memory of 0 bytes.
-        let bytes = bytes_of::<T>(len.max(1))?;
+        let bytes = bytes_of::<T>(len.max(1));
         // SAFETY: passed on from the caller.
         unsafe { to.local(bytes) }
     }
@@ -148,10 +177,10 @@ impl<T: Word> Param for Local<T> {
 
 impl<T: Word> Param for Scalar<T> {
     type Value<'a> = T;
-    fn declare(name: &str, to: &mut Declared) {
-        to.number(name, T::CL_NAME);
+    fn declare(to: &mut Declared) {
+        to.number_field(T::CL_NAME);
     }
-    unsafe fn pass(value: &T, to: &mut Arguing<'_>) -> Result<()> {
+    unsafe fn pass(value: &T, to: &mut Arguing<'_>) {
         // SAFETY: passed on from the caller.
         unsafe { to.number(bytemuck::bytes_of(value)) }
     }
@@ -162,10 +191,10 @@ macro_rules! scalar_param {
     ($($scalar:ty),+) => { $(
         impl Param for $scalar {
             type Value<'a> = $scalar;
-            fn declare(name: &str, to: &mut Declared) {
-                Scalar::<$scalar>::declare(name, to);
+            fn declare(to: &mut Declared) {
+                Scalar::<$scalar>::declare(to);
             }
-            unsafe fn pass(value: &$scalar, to: &mut Arguing<'_>) -> Result<()> {
+            unsafe fn pass(value: &$scalar, to: &mut Arguing<'_>) {
                 // SAFETY: passed on from the caller.
                 unsafe { Scalar::<$scalar>::pass(value, to) }
             }
@@ -182,17 +211,19 @@ pub(crate) trait Arguments: 'static {
     const KERNEL: &'static str;
     /// The struct, with the borrows of one launch.
     type Passed<'a>;
+    /// The names of the fields, each before a blank.
+    const FIELDS: &'static str;
     fn declare(to: &mut Declared);
     /// # Safety
     /// The kernel must take exactly the parameters of [`Arguments::declare`].
-    unsafe fn pass(passed: &Self::Passed<'_>, to: &mut Arguing<'_>) -> Result<()>;
+    unsafe fn pass(passed: &Self::Passed<'_>, to: &mut Arguing<'_>);
 }
 
 /// All parameters that `declare` adds.
-pub(super) fn parameters(declare: fn(&mut Declared)) -> Vec<Parameter> {
-    let mut declared = Declared::default();
+pub(super) fn parameters(fields: &'static str, declare: fn(&mut Declared)) -> Vec<Parameter> {
+    let mut declared = Declared { parameters: Vec::new(), fields: fields.split(' ') };
     declare(&mut declared);
-    declared.0
+    declared.parameters
 }
 
 /// Declares the arguments of a kernel, see the head of this file. If several files are given,
@@ -222,13 +253,13 @@ macro_rules! kernel {
             const SOURCE: $crate::device::Source = $source;
             const KERNEL: &'static str = $kernel;
             type Passed<'a> = $name<'a $(, $($word),+)?>;
+            const FIELDS: &'static str = concat!($(stringify!($field), " "),+);
             fn declare(to: &mut $crate::device::Declared) {
-                $(<$param as $crate::device::Param>::declare(stringify!($field), to);)+
+                $(<$param as $crate::device::Param>::declare(to);)+
             }
-            unsafe fn pass(passed: &Self::Passed<'_>, to: &mut $crate::device::Arguing<'_>) -> $crate::Result<()> {
+            unsafe fn pass(passed: &Self::Passed<'_>, to: &mut $crate::device::Arguing<'_>) {
                 // SAFETY: passed on from the caller, argument by argument.
-                $(unsafe { <$param as $crate::device::Param>::pass(&passed.$field, to)? };)+
-                Ok(())
+                $(unsafe { <$param as $crate::device::Param>::pass(&passed.$field, to) };)+
             }
         }
     };

@@ -2,7 +2,7 @@
 //! `cl/product/target.cl`.
 use super::problem::Scaling;
 use crate::{
-    Element, Result, Semiring,
+    Element, Semiring, Word,
     device::{Arguing, Buffer, Declared, Options, Param, Scalar},
 };
 use std::marker::PhantomData;
@@ -76,20 +76,21 @@ pub(super) struct InLayout<T>(PhantomData<T>);
 
 impl<T: Element> Param for InLayout<T> {
     type Value<'a> = Layout<T>;
-    fn declare(_: &str, to: &mut Declared) {
-        u64::declare("c_first", to);
-        ["a_stride", "b_stride", "c_stride"].iter().for_each(|stride| u32::declare(stride, to));
-        ["alpha", "beta"].iter().for_each(|factor| Scalar::<T::Arithmetic>::declare(factor, to));
+    fn declare(to: &mut Declared) {
+        to.field(); // which stands for numbers of other names
+        to.number("c_first", u64::CL_NAME);
+        ["a_stride", "b_stride", "c_stride"].iter().for_each(|stride| to.number(stride, u32::CL_NAME));
+        ["alpha", "beta"].iter().for_each(|factor| to.number(factor, T::Arithmetic::CL_NAME));
     }
-    unsafe fn pass(&Layout { first, strides, scaling }: &Layout<T>, to: &mut Arguing<'_>) -> Result<()> {
+    unsafe fn pass(&Layout { first, strides, scaling }: &Layout<T>, to: &mut Arguing<'_>) {
         // SAFETY: the arguments are these numbers in this order, as the caller promises.
         unsafe {
-            u64::pass(&first, to)?;
+            u64::pass(&first, to);
             for stride in strides {
-                u32::pass(&(stride as u32), to)?;
+                u32::pass(&(stride as u32), to);
             }
-            Scalar::<T::Arithmetic>::pass(&scaling.alpha, to)?;
-            Scalar::<T::Arithmetic>::pass(&scaling.beta, to)
+            Scalar::<T::Arithmetic>::pass(&scaling.alpha, to);
+            Scalar::<T::Arithmetic>::pass(&scaling.beta, to);
         }
     }
 }

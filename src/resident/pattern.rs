@@ -4,7 +4,7 @@ mod difference;
 
 use super::DeviceCbc;
 use crate::{
-    BlockShape, Element, Error, Matrix, Pattern, Result,
+    BlockShape, Element, Error, Matrix, Pattern, Result, Word,
     device::{Arguing, Buffer, Declared, Device, Grid, In, InOut, Kernel, Options, Param, Work, kernel},
     error::{Dimensions, PatternDifference, PatternMismatch, PatternSize},
 };
@@ -149,14 +149,15 @@ pub(crate) struct InPattern;
 
 impl Param for InPattern {
     type Value<'a> = &'a PatternArrays;
-    fn declare(name: &str, to: &mut Declared) {
-        ["col_ptr", "row_idx"].iter().for_each(|array| In::<u32>::declare(&format!("{name}_{array}"), to));
+    fn declare(to: &mut Declared) {
+        let name = to.field();
+        ["col_ptr", "row_idx"].iter().for_each(|array| to.pointer(&format!("{name}_{array}"), u32::CL_NAME));
     }
-    unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) -> Result<()> {
+    unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) {
         // SAFETY: the arguments are two global pointers, as the caller promises.
         unsafe {
-            In::<u32>::pass(&&value.col_ptr, to)?;
-            In::<u32>::pass(&&value.row_idx, to)
+            In::<u32>::pass(&&value.col_ptr, to);
+            In::<u32>::pass(&&value.row_idx, to);
         }
     }
 }
