@@ -33,6 +33,7 @@ files! {
     "apply/spmv/arrival.cl"
     "apply/spmv/atomics.cl"
     "apply/spmv/coo.cl"
+    "apply/spmv/csc.cl"
     "apply/spmv/csr.cl"
     "apply/spmv/csr_vector.cl"
     "apply/spmv/ell.cl"
