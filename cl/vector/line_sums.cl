@@ -8,6 +8,7 @@
 //              Of the groups of a line that is cut the last to end adds the sums of all
 //
 //   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]  cut[cuts]  as in lines.cl
+//   in      order[tiles]       the tile of each group, if ORDERED; else groups have them in turn
 //   in      other[nnz]         the column of each entry of a row, or the row of each of a column
 //   in      source[nnz]        number of each entry in the values, and if ACROSS is 2 whether the
 //                              line is a row of its block; not read if lines are columns
@@ -26,8 +27,8 @@
 //
 // Norms serve plus-times alone: they take roots.
 #if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(TOGETHER) ||      \
-    !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS)
-#error "ROWS, COLS, TILE, PIECE, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS: see src/vector/line_sums.rs"
+    !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS) || !defined(ORDERED)
+#error "ROWS, COLS, TILE, PIECE, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS, ORDERED: see src/vector/line_sums.rs"
 #endif
 #define WHOLE 0xffffffffu
 #define AREA (ROWS * COLS)
@@ -151,18 +152,33 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
 #endif
 }
 
-// Adds the terms that `count` blocks have for one sum. Those of TOGETHER blocks are read before they
-// are added: the reads of local memory do not wait for each other.
+#if TOGETHER > 1
+// Reads the terms that TOGETHER blocks have for one sum.
+void read_terms(ARITHMETIC* held, local const ARITHMETIC* term, uint number)
+{
+    WRITTEN_OUT
+    for (uint i = 0; i < TOGETHER * TERMS; ++i)
+        held[i] = term[i / TERMS * AREA + TERM_AT(number, i % TERMS)];
+}
+#endif
+
+// Adds the terms that `count` blocks have for one sum. Those of TOGETHER blocks are read while
+// those of the blocks before are added: the additions do not wait for local memory.
 ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
     uint first = 0;
 #if TOGETHER > 1
+    ARITHMETIC next[TOGETHER * TERMS];
+    if (count >= TOGETHER)
+        read_terms(next, term, number);
     AS_WRITTEN
     for (; first + TOGETHER <= count; first += TOGETHER) {
         ARITHMETIC held[TOGETHER * TERMS];
         WRITTEN_OUT
         for (uint i = 0; i < TOGETHER * TERMS; ++i)
-            held[i] = term[(first + i / TERMS) * AREA + TERM_AT(number, i % TERMS)];
+            held[i] = next[i];
+        if (first + 2 * TOGETHER <= count)
+            read_terms(next, term + (first + TOGETHER) * AREA, number);
         WRITTEN_OUT
         for (uint i = 0; i < TOGETHER * TERMS; ++i)
             sum = ADD(sum, held[i]);
@@ -224,8 +240,8 @@ void add_parts(global uint* words, uint first_part, uint of_line, uint line, loc
         PLACE(sum[own], y, (ulong)line * SUMS + number, alpha, beta);
 }
 
-KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restrict tile_line, global const uint4* restrict piece,
-                 global const uint* restrict other, global const uint* restrict source, global const VALUE* restrict values,
+KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restrict tile_line, global const uint* restrict order,
+                 global const uint4* restrict piece, global const uint* restrict other, global const uint* restrict source, global const VALUE* restrict values,
                  global const ELEMENT* restrict x, global uint* arrived, global ELEMENT* restrict y, uint pieces, uint parts,
                  uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
@@ -269,8 +285,13 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
         if (part != WHOLE && arrivals[0] == of_line)
             add_parts(words, part - pieces_before, of_line, line, term, y, alpha, beta);
     } else {
-        const uint first = tile_line[group - pieces];
-        uint last = tile_line[group - pieces + 1];
+#if ORDERED
+        const uint tile = order[group - pieces];
+#else
+        const uint tile = group - pieces;
+#endif
+        const uint first = tile_line[tile];
+        uint last = tile_line[tile + 1];
         if (last > first && line_ptr[last] - line_ptr[last - 1] > TILE)
             --last; // it is in pieces
         const uint begin = line_ptr[first];

@@ -2,6 +2,7 @@
 // Host: src/vector/lines.rs
 //
 //   tile_lines    one work-item per tile, and one more
+//   weigh_tiles   one work-item per line
 //   count_pieces  one work-item per line
 //   place_pieces  one work-item per line
 //
@@ -20,8 +21,8 @@
 //                                WHOLE if the piece is a whole line; the parts of a line follow one
 //                                another
 //   out  cut[counts[2]]          in any order: line, its first part, end of its parts, 0
-#ifndef PIECE
-#error "PIECE: see src/vector/lines.rs"
+#if !defined(PIECE) || !defined(LIGHT)
+#error "PIECE, LIGHT: see src/vector/lines.rs"
 #endif
 #define WHOLE 0xffffffffu
 
@@ -40,6 +41,14 @@ KERNEL tile_lines(global const uint* line_ptr, global uint* tile_line, uint line
             end = middle;
     }
     tile_line[number] = first;
+}
+
+KERNEL weigh_tiles(global const uint* line_ptr, global uint* tile_weight, uint lines, uint tile)
+{
+    const uint line = get_global_id(0);
+    const uint entries = line < lines ? line_ptr[line + 1] - line_ptr[line] : 0;
+    if (entries >= LIGHT && entries <= tile)
+        atomic_max(&tile_weight[((ulong)line_ptr[line] + line) / tile], 31 - clz(entries));
 }
 
 // Number of pieces of a line, 0 if it stays in its tile. If there are no tiles, an empty line is

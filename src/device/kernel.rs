@@ -294,12 +294,6 @@ mod tests {
         kernel! { struct OtherType = "sum" in (SUM) { a: In<f32>, b: Out<u32>, n: u32 } }
         kernel! { struct Wide = "sum" in (SUM) { a: In<u32>, b: Out<u32>, n: u64 } }
         kernel! { struct Swapped = "sum" in (SUM) { b: In<u32>, a: Out<u32>, n: u32 } }
-        kernel! { struct Missing = "product" in (SUM) { a: In<u32> } }
-        const BROKEN: Source = Source {
-            files: &[&File { path: "broken.cl", text: "KERNEL broken(global uint* a) { a[0] = nonsense; }" }],
-        };
-        kernel! { struct Broken = "broken" in (BROKEN) { a: In<u32> } }
-
         assert_eq!(refusal::<Sum<'static>>(), "");
         let fewer = refusal::<Fewer<'static>>();
         assert!(fewer.contains("takes 3 arguments, the host passes 2"), "{fewer}");
@@ -309,8 +303,21 @@ mod tests {
         assert!(wide.contains("argument 2 (n) is `uint`, the host passes `ulong`"), "{wide}");
         let swapped = refusal::<Swapped<'static>>();
         assert!(swapped.contains("argument 0 is called a, the host's is called b"), "{swapped}");
+    }
+
+    #[test]
+    fn a_kernel_that_its_source_lacks_is_named() {
+        kernel! { struct Missing = "product" in (SUM) { a: In<u32> } }
         let none = refusal::<Missing<'static>>();
         assert!(none.contains("product: its source has no such kernel"), "{none}");
+    }
+
+    #[test]
+    fn the_log_of_a_source_that_does_not_compile_is_shown() {
+        const BROKEN: Source = Source {
+            files: &[&File { path: "broken.cl", text: "KERNEL broken(global uint* a) { a[0] = nonsense; }" }],
+        };
+        kernel! { struct Broken = "broken" in (BROKEN) { a: In<u32> } }
         let log = refusal::<Broken<'static>>();
         assert!(log.contains("broken.cl") && log.contains("nonsense"), "the log names file and word: {log}");
     }

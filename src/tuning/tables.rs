@@ -48,11 +48,12 @@ pub(super) const GPU: Numbers = Numbers {
     // An entry's loads take half a microsecond or more. On an H200 five at once were the fastest or
     // within 2 % of 3 to 10 on four matrices of 5 to 60 entries a row, in `f64` and `f32`.
     row_ahead: 5,
-    // Of 20 settings these were the fastest or within 3 % on `rmat18_e8`, `cnr-2000`, `email-Enron`.
-    line_group: 256,
+    // With 256 items and four elements ahead `rmat18_e8` is as fast; 27-point stencils take 115 us,
+    // not 98.
+    line_group: 128,
     line_elements: 1024,
     line_held: 2048,
-    line_ahead: 4,
+    line_ahead: 8,
     // One item adds a row while its group waits: 1024 terms one by one, some ten cycles for each.
     line_together: 16,
     // Four warps; with fewer a multiprocessor runs out of groups before it runs out of warps.

@@ -21,6 +21,7 @@ kernel! {
     struct SumLines<T: Element, V: Element> = "sum_lines" in "ptx.cl", "vector/line_sums.cl" {
         line_ptr: In<u32>,
         tile_line: In<u32>,
+        order: In<u32>,
         piece: In<Piece>,
         other: In<u32>,
         source: In<u32>,
@@ -122,10 +123,11 @@ impl<T: Element, V: Element> LineSums<T, V> {
         .define("ACROSS", side.across())
         .define("NORMS", u8::from(!matches!(terms, Terms::Products(_))))
         .define("WHOLE_BLOCKS", u8::from(matches!(terms, Terms::BlockSquares)));
-        let kernel = Kernel::new(device, &Teams::options_of(device.info(), options))?;
         super::ask(device)?;
         let work = Work::new(device, None);
         let lines = Lines::new(&work, index(&work)?, tuning)?;
+        let options = options.define("ORDERED", u8::from(lines.order.len() > 0));
+        let kernel = Kernel::new(device, &Teams::options_of(device.info(), options))?;
         let words = size_of::<V::Arithmetic>().div_ceil(size_of::<u32>());
         let arrived = Scratch::reserve_zeroed(&work, lines.shares.parts * (1 + width * words))?;
         Ok(Self { kernel, arrived, group_size: tuning.group_size, lines, width })
@@ -151,11 +153,13 @@ impl<T: Element, V: Element> LineSums<T, V> {
         let (line_ptr, other, Stored { values, stride }) = (&pattern.col_ptr, &pattern.row_idx, a.into());
         let mut arrived = self.arrived.take(work)?;
         let shares = &lines.shares;
-        let (tile_line, piece, arrived) = (&shares.tile_line, &shares.pieces, &mut *arrived);
+        let (tile_line, order, piece) = (&shares.tile_line, &lines.order, &shares.pieces);
+        let arrived = &mut *arrived;
         let (pieces, parts) = (piece.len() as u32, shares.parts as u32);
         let args = SumLines {
             line_ptr,
             tile_line,
+            order,
             piece,
             other,
             source,

@@ -24,6 +24,15 @@ kernel! {
 }
 
 kernel! {
+    struct WeighTiles = "weigh_tiles" in "vector/lines.cl" {
+        line_ptr: In<u32>,
+        tile_weight: InOut<u32>,
+        lines: u32,
+        tile: u32,
+    }
+}
+
+kernel! {
     struct CountPieces = "count_pieces" in "vector/lines.cl" {
         line_ptr: In<u32>,
         counts: InOut<u32>,
@@ -118,7 +127,13 @@ pub(crate) enum Index {
 pub(crate) struct Lines {
     pub index: Index,
     pub shares: Shares,
+    /// The tiles, those with the longest lines first; empty if they come as they stand.
+    pub order: Buffer<u32>,
 }
+
+/// Tiles differ in weight if the longest line of one has so many entries. Shorter ones are added
+/// while the terms of other tiles are loaded.
+const LIGHT: usize = 64;
 
 /// Lines shared out among work-groups.
 pub(crate) struct Shares {
@@ -135,6 +150,7 @@ pub(crate) struct Shares {
 /// The kernels that share lines out. They are the same for every matrix.
 pub(super) struct Kernels {
     tile_lines: Kernel<TileLines<'static>>,
+    weigh: Kernel<WeighTiles<'static>>,
     count: Kernel<CountPieces<'static>>,
     place: Kernel<PlacePieces<'static>>,
     group_size: usize,
@@ -143,9 +159,10 @@ pub(super) struct Kernels {
 impl Kernels {
     pub fn new(device: &Device) -> Result<Self> {
         let group_size = device.info().numbers().elementwise_group;
-        let options = Options::group_size(group_size).define("PIECE", RUN_PIECE);
+        let options = Options::group_size(group_size).define("PIECE", RUN_PIECE).define("LIGHT", LIGHT);
         Ok(Self {
             tile_lines: Kernel::new(device, &options)?,
+            weigh: Kernel::rare(device, &options)?,
             count: Kernel::new(device, &options)?,
             place: Kernel::new(device, &options)?,
             group_size,
@@ -259,12 +276,43 @@ impl Shares {
     }
 }
 
+/// The tiles, those with long lines first, so that no group begins with one when the others end.
+/// Empty if no tile has any. Reads back a number for each tile.
+fn heavy_tiles_first(
+    work: &Work,
+    line_ptr: &Buffer<u32>,
+    lines: usize,
+    tile: usize,
+    tiles: usize,
+) -> Result<Buffer<u32>> {
+    if tile < LIGHT || tiles < 2 {
+        return work.buffer(0);
+    }
+    let Kernels { weigh, group_size, .. } = Kernels::new(work.device())?;
+    let mut weights = work.buffer(tiles)?;
+    work.fill_zero(&mut weights)?;
+    let args = WeighTiles { line_ptr, tile_weight: &mut weights, lines: lines as u32, tile: tile as u32 };
+    weigh.launch(work, Grid::items(lines, group_size), args)?;
+    let weights = weights.download(work)?;
+    if weights.iter().all(|weight| *weight == weights[0]) {
+        return work.buffer(0);
+    }
+    let mut order: Vec<u32> = (0..tiles as u32).collect();
+    order.sort_by_key(|&tile| std::cmp::Reverse(weights[tile as usize]));
+    work.upload(&order)
+}
+
 impl Lines {
     /// Shares the lines of an index out.
     pub fn new(work: &Work, index: Index, tuning: LineTuning) -> Result<Self> {
         let pattern = index.pattern();
         let shares = Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], tuning.tile, 0)?;
-        Ok(Self { index, shares })
+        // A group of one item is as long at work as its tile has entries.
+        let order = match tuning.group_size {
+            1 => work.buffer(0)?,
+            _ => heavy_tiles_first(work, &pattern.col_ptr, pattern.ncols, tuning.tile, shares.tiles())?,
+        };
+        Ok(Self { index, shares, order })
     }
 
     /// Number of lines.
@@ -280,7 +328,7 @@ impl Lines {
                 transposed.pattern.bytes() + transposed.source.bytes()
             }
         };
-        index + self.shares.bytes()
+        index + self.shares.bytes() + self.order.bytes()
     }
 }
 
@@ -343,6 +391,42 @@ mod tests {
         assert_eq!(found.next(), None);
         parts.sort_unstable();
         assert_eq!(parts, (0..lines.parts as u32).collect::<Vec<_>>());
+        Ok(())
+    }
+
+    #[test]
+    fn small_tiles_with_long_lines_come_first() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        // Tiles of 128 entries and lines: of short lines, of a line of 70, of one in pieces, of a
+        // line of 128 and of one of 64 next to short ones.
+        let mut lengths = [vec![1; 64], vec![70, 57], vec![300], vec![0; 83], vec![128, 64], vec![1; 64]].concat();
+        lengths.push(62);
+        let ordered = |lengths: &[usize], group_size: usize| -> Result<Vec<u32>> {
+            let arrays = PatternArrays::upload(&work, &pattern(lengths)?)?;
+            let tuning = LineTuning { group_size, tile: 128, held: 256, ahead: 1, together: 1 };
+            Lines::new(&work, Index::Columns(arrays), tuning)?.order.download(&work)
+        };
+        let ptr: Vec<usize> = lengths
+            .iter()
+            .scan(0, |end, &n| Some(std::mem::replace(end, *end + n)))
+            .enumerate()
+            .map(|(line, begin)| begin + line)
+            .collect();
+        let places = lengths.iter().sum::<usize>() + lengths.len();
+        let mut weights = vec![0; places.div_ceil(128)];
+        for (&n, place) in lengths.iter().zip(ptr) {
+            if (64..=128).contains(&n) {
+                weights[place / 128] = n.ilog2().max(weights[place / 128]);
+            }
+        }
+        let mut want: Vec<u32> = (0..weights.len() as u32).collect();
+        want.sort_by_key(|&tile| std::cmp::Reverse(weights[tile as usize]));
+        assert_ne!(want[0], 0, "the first tile has short lines alone");
+        assert_eq!(ordered(&lengths, 16)?, want);
+        assert!(ordered(&lengths, 1)?.is_empty(), "a CPU takes tiles as they stand");
+        assert!(ordered(&[3; 1000], 16)?.is_empty(), "no tile has long lines");
+        assert!(ordered(&[], 16)?.is_empty());
         Ok(())
     }
 
