@@ -43,13 +43,14 @@ impl RadixTuning {
         Self { group_size: 1, items, digit_bits, most_tiles }
     }
 
-    /// Shorter tiles and digits, if the arrays of a group do not fit local memory.
+    /// Fewer bits, and then shorter tiles, if the arrays of a group do not fit local memory.
     fn within(mut self, local_bytes: u64) -> Self {
-        while self.local_bytes() as u64 > local_bytes && self.items > 2 {
-            self.items = (self.items / 2).max(2);
-        }
-        while self.local_bytes() as u64 > local_bytes && self.digit_bits > 1 {
-            self.digit_bits -= 1;
+        while self.local_bytes() as u64 > local_bytes {
+            match self {
+                Self { digit_bits: 5.., .. } => self.digit_bits -= 1,
+                Self { items: 3.., .. } => self.items = (self.items / 2).max(2),
+                _ => break,
+            }
         }
         self
     }
@@ -170,7 +171,7 @@ impl RadixSort {
         let options = options.define("DIGIT_BITS", tuning.digit_bits).define("COLUMNS", u8::from(columns));
         let starts_group = device.info().numbers().elementwise_group;
         Ok(Self {
-            count: Kernel::rare_from(source, device, &options)?,
+            count: Kernel::new_from(source, device, &options)?,
             deal: Kernel::new_from(source, device, &options)?,
             starts: Kernel::new(device, &Options::group_size(starts_group))?,
             scan: Scan::new(device, ScanTuning::new(device.info()))?,
