@@ -80,6 +80,15 @@ impl RadixTuning {
 /// Most elements. Kernels add two positions in 32 bits.
 const MAX_ELEMENTS: usize = i32::MAX as usize;
 
+/// Refuses more than [`MAX_ELEMENTS`].
+fn refuse_more(n: usize) -> Result<()> {
+    let what = "number of entries to sort at once";
+    match n > MAX_ELEMENTS {
+        true => Err(Error::TooLarge { what, value: n as u64, limit: MAX_ELEMENTS as u64 }),
+        false => Ok(()),
+    }
+}
+
 kernel! {
     struct CountDigits = "count_digits" in "ptx.cl", "primitives/radix_sort.cl" {
         key: In<u32>,
@@ -205,10 +214,7 @@ impl RadixSort {
 
     fn sort(&self, work: &Work, elements: Elements<'_>, col_ptr: Option<&Buffer<u32>>) -> Result<Sorted> {
         let n = elements.key.len();
-        if n > MAX_ELEMENTS {
-            let what = "number of entries to sort at once";
-            return Err(Error::TooLarge { what, value: n as u64, limit: MAX_ELEMENTS as u64 });
-        }
+        refuse_more(n)?;
         let tile = self.tuning.tile(n);
         let tiles = n.div_ceil(tile);
         let grid = Grid::groups(tiles, self.tuning.group_size);

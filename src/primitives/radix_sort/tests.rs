@@ -115,6 +115,13 @@ fn passes_share_the_bits_of_the_keys() {
 }
 
 #[test]
+fn more_elements_than_positions_are_refused() {
+    assert!(refuse_more((1 << 31) - 1).is_ok());
+    let told = refuse_more(1 << 31).unwrap_err().to_string();
+    assert!(told.contains("2147483648") && told.contains("2147483647"), "{told}");
+}
+
+#[test]
 fn tunings_fit_the_local_memory() {
     let mut info = test_device().info().clone();
     (info.kind, info.max_group_size) = (crate::DeviceKind::Gpu, 1024);
