@@ -22,6 +22,9 @@ const TOGETHER: u32 = 10;
 /// Milliseconds that these take about, if they are fewer.
 const TOGETHER_MS: f64 = 20.0;
 
+/// A format that takes so many times as long as the fastest is no choice, and not timed.
+const HOPELESS: f64 = 20.0;
+
 /// What is stored of a matrix on the device.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -51,7 +54,7 @@ pub struct Contest {
     pub a: Size,
     pub longest_row: usize,
     pub entrants: Vec<Entrant>,
-    /// Formats that the matrix does not have, and why.
+    /// Formats that the matrix does not have or that are far too slow, and why.
     pub left_out: Vec<LeftOut>,
     pub choices: Vec<Choice>,
 }
@@ -70,6 +73,9 @@ pub struct Entrant {
     pub next_ms: Vec<f64>,
     #[serde(skip)]
     asked: Asked,
+    /// Milliseconds of an execution, before the rounds.
+    #[serde(skip)]
+    before_ms: f64,
 }
 
 #[derive(Serialize)]
@@ -210,6 +216,7 @@ impl Contest {
                 Err(error) => return Err(error),
             }
         }
+        left_out.extend(without_hopeless(&mut entrants));
         let progress = bench.messages.measured(what, Unit::Runs);
         let mut order: Vec<usize> = (0..entrants.len()).filter(|&at| entrants[at].verified).collect();
         bench.patience.rounds(&progress, &mut || {
@@ -243,6 +250,16 @@ impl Contest {
     }
 }
 
+/// Takes the formats away that take many times as long as the fastest.
+fn without_hopeless(entrants: &mut Vec<Entrant>) -> Vec<LeftOut> {
+    let least = entrants.iter().map(|entrant| entrant.before_ms).fold(f64::MAX, f64::min);
+    let chosen: Vec<Format> = entrants.iter().filter(|of| of.auto).map(|of| of.format).collect();
+    let is_hopeless = |of: &mut Entrant| of.verified && !chosen.contains(&of.format) && of.before_ms > HOPELESS * least;
+    let hopeless = entrants.extract_if(.., is_hopeless);
+    let why = |of: &Entrant| format!("it takes {:.0} times as long as the fastest format", of.before_ms / least);
+    hopeless.map(|of| LeftOut { format: of.format, why: why(&of) }).collect()
+}
+
 impl<T: Field, M: Matrix<Element = T>> Operands<'_, M> {
     /// A plan that has run once, its y compared.
     fn entrant(&mut self, asked: Asked, prepared: &Prepared<M>, (whole, x): (&Cbc<T>, &[T])) -> Result<Entrant> {
@@ -255,8 +272,11 @@ impl<T: Field, M: Matrix<Element = T>> Operands<'_, M> {
             self.wanted.push((order, want));
         }
         let verified = self.wanted.iter().any(|(of, want)| *of == order && same_bits(&y, want));
-        let auto = asked.format == Format::Auto;
-        Ok(Entrant { auto, format, verified, first_ms: Vec::new(), next_ms: Vec::new(), asked })
+        let clock = Instant::now();
+        prepared.execute(&self.a, &self.x, &mut self.y)?;
+        self.device.finish()?;
+        let (auto, before_ms) = (asked.format == Format::Auto, clock.elapsed().as_secs_f64() * 1e3);
+        Ok(Entrant { auto, format, verified, first_ms: Vec::new(), next_ms: Vec::new(), asked, before_ms })
     }
 
     /// Milliseconds of a conversion with an execution, and of a further execution.
@@ -334,7 +354,28 @@ mod tests {
 
     fn entrant(auto: bool, format: Format, first_ms: [f64; 3], next_ms: [f64; 3]) -> Entrant {
         let asked = Asked { format, uses: 1, any_order: false, packed: true, symmetric: false };
-        Entrant { auto, format, verified: true, first_ms: first_ms.into(), next_ms: next_ms.into(), asked }
+        Entrant {
+            auto,
+            format,
+            verified: true,
+            first_ms: first_ms.into(),
+            next_ms: next_ms.into(),
+            asked,
+            before_ms: first_ms[0],
+        }
+    }
+
+    #[test]
+    fn what_takes_many_times_as_long_is_not_timed() {
+        let of = |auto, format, ms| entrant(auto, format, [ms; 3], [ms; 3]);
+        // What was chosen is timed however slow it is.
+        let (csr, ell) = (Format::Csr, Format::Ell);
+        let mut entrants =
+            vec![of(true, csr, 300.0), of(false, csr, 300.0), of(false, ell, 10.0), of(false, Format::Hyb, 199.0)];
+        entrants.push(of(false, Format::Coo, 201.0));
+        let left_out = without_hopeless(&mut entrants);
+        assert_eq!((entrants.len(), left_out.len(), left_out[0].format), (4, 1, Format::Coo));
+        assert_eq!(left_out[0].why, "it takes 20 times as long as the fastest format");
     }
 
     #[test]
