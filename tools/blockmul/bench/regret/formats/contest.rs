@@ -6,6 +6,7 @@ use crate::messages::Unit;
 use crate::report::Size;
 use blockmul::{
     BlockShape, Cbc, Device, DeviceMatrix, DeviceVector, Error, Matrix, Planned, Result,
+    device::DeviceKind,
     element::{Field, Order},
     plan::{Apply, Format, Packed},
     reference,
@@ -157,8 +158,11 @@ struct Operands<'a, M: Matrix> {
     y: DeviceVector<M::Element>,
     together: u32,
     /// The reference's y in the orders that were asked for.
-    wanted: Vec<(Order, Vec<M::Element>)>,
+    wanted: &'a mut Wanted<M::Element>,
 }
+
+/// The reference's y of a matrix in several orders.
+pub type Wanted<T> = Vec<(Order, Vec<T>)>;
 
 /// What is timed: the whole matrix, and how much of it is stored in which way.
 pub struct Subject<'a, T: Field, M: Matrix<Element = T>> {
@@ -171,11 +175,13 @@ pub struct Subject<'a, T: Field, M: Matrix<Element = T>> {
 }
 
 impl Contest {
-    /// Times every format that a choice may take, and the choices.
+    /// Times every format that a choice may take, and the choices. What is `wanted` of the whole
+    /// matrix is kept for its next contest.
     pub fn of<T: Field, M: Matrix<Element = T>>(
         bench: &Bench<'_>,
         device: &Device,
         subject: &Subject<'_, T, M>,
+        wanted: &mut Wanted<T>,
     ) -> Result<Self> {
         let &Subject { matrix, family, whole, a, stored, values } = subject;
         let x: Vec<T> = (0..whole.scalar_cols()).map(|i| T::from_f64((i * 37 % 1001) as f64 * 0.002 - 1.0)).collect();
@@ -185,7 +191,7 @@ impl Contest {
             x: device.upload_vector(&x)?,
             y: device.upload_vector(&vec![T::from_f64(0.0); whole.scalar_rows()])?,
             together: bench.together.unwrap_or(TOGETHER),
-            wanted: Vec::new(),
+            wanted,
         };
         let what = format!("{matrix} by {} on {}", stored.name(), device.info().name);
         bench.messages.step(format!("{what}: compiling and verifying"));
@@ -207,6 +213,10 @@ impl Contest {
         let reproducible =
             Format::ALL.iter().filter(|format| format.reproducible() && (!blocks || format.has_blocks()));
         for &format in reproducible.filter(|format| packed || format.order() == Order::Ascending) {
+            if format == Format::Csc && device.info().kind != DeviceKind::Cpu {
+                left_out.push(LeftOut { format, why: "it is for CPUs".into() });
+                continue;
+            }
             let asked = asked(format, 1, false);
             match Prepared::new(&operands.a, asked) {
                 Ok(prepared) => entrants.push(operands.entrant(asked, &prepared, (whole, &x))?),

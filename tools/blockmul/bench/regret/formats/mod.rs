@@ -15,7 +15,7 @@ use crate::output;
 use crate::report::command_line;
 use crate::symmetric::{lower, mirrored};
 use blockmul::{Bsr, Cbc, Device, Matrix, element::Field};
-use contest::{Contest, Stored, Subject, Values};
+use contest::{Contest, Stored, Subject, Values, Wanted};
 use families::FAMILIES;
 use serde::Serialize;
 use std::path::Path;
@@ -107,11 +107,13 @@ impl Study {
     ) -> Result<(), Failure> {
         let measured = a.and_then(|a| {
             let by_rows = Bsr::from_transpose(a.try_transpose()?);
-            self.stored(bench, device, names, (&a, &by_rows, Stored::Rows))?;
-            self.stored(bench, device, names, (&a, &a, Stored::Columns))?;
+            let mut wanted = Wanted::new();
+            self.stored(bench, device, names, (&a, &by_rows, Stored::Rows), &mut wanted)?;
+            self.stored(bench, device, names, (&a, &a, Stored::Columns), &mut wanted)?;
             if symmetric {
                 let triangle = lower(&a)?;
-                self.stored(bench, device, names, (&mirrored(&triangle)?, &triangle, Stored::Triangle))?;
+                let whole = mirrored(&triangle)?;
+                self.stored(bench, device, names, (&whole, &triangle, Stored::Triangle), &mut Wanted::new())?;
             }
             Ok(())
         });
@@ -130,10 +132,11 @@ impl Study {
         device: &Device,
         [matrix, family]: [&str; 2],
         (whole, a, stored): (&Cbc<T>, &M, Stored),
+        wanted: &mut Wanted<T>,
     ) -> Result<(), Failure> {
         for values in [Values::InPlace, Values::Packed] {
             let subject = Subject { matrix, family, whole, a, stored, values };
-            self.contests.push(Contest::of(bench, device, &subject)?);
+            self.contests.push(Contest::of(bench, device, &subject, wanted)?);
         }
         Ok(())
     }
