@@ -59,7 +59,7 @@ const GPU: FormatWeights = FormatWeights {
 /// PoCL on 2 cores, where a row is a loop. On four matrices of 5 to 27 entries a row `csr-adaptive`
 /// took 1.3 to 1.9 times as long as `csr`, sliced ELL 1.1 to 2.5, and `csr-vector`, whose items
 /// wait for each other, 50 to 130. Of matrices that fit caches 30 to 40 bytes are moved in a
-/// nanosecond; rows are found in 15 to 55 ns for each entry and row, a step takes 25 us. An item of
+/// nanosecond; rows are found in 3 to 18 ns for each entry and row, a step takes 25 us. An item of
 /// `csc` took 0.9 to 3.3 ns for an entry, most for rows that are drawn at random.
 const CPU: FormatWeights = FormatWeights {
     csr: 100,
@@ -75,7 +75,7 @@ const CPU: FormatWeights = FormatWeights {
     launch: 0,
     step: 750_000,
     scoo: Some(80),
-    index: 1200,
+    index: 400,
     csc: Some([130, 80]),
 };
 
