@@ -21,8 +21,8 @@ pub(crate) struct FormatWeights {
     pub term: u64,
     /// Bytes that a compute unit moves while a launch begins and ends.
     pub launch: u64,
-    /// Bytes that the device moves while a step of a conversion begins and ends: a launch, or a read
-    /// of a few numbers.
+    /// Bytes that the device moves while a step of a conversion begins and ends: a launch, or a
+    /// read of a few numbers.
     pub step: u64,
     /// Bytes of a row that `scoo` moves beside what `csr` does. `None` where it was not measured.
     pub scoo: Option<u64>,

@@ -1,8 +1,8 @@
 //! The choice among formats: a pure function of the rows' lengths, of the device and of the use.
 //!
 //! A format's time is modelled in bytes: those that an execution moves, weighed by how well the
-//! format moves them, and its share of the bytes of the conversion and of its steps. An item that adds a long row
-//! takes as long as the device needs to move many bytes, and so does a launch.
+//! format moves them, and its share of the bytes of the conversion and of its steps. An item that
+//! adds a long row takes as long as the device needs to move many bytes, and so does a launch.
 //!
 //! To know the rows' lengths takes a launch and a read, as long as several executions of a small
 //! matrix. If the choice is the same for all lengths that rows of so many entries can have, they
@@ -130,8 +130,8 @@ pub(super) fn choose(situation: &Situation) -> Choice {
     Choice { format, why }
 }
 
-/// The format whose cost is the least for all lengths of rows, if there is one: for a matrix with as
-/// many rows and entries as the situation's profile has.
+/// The format whose cost is the least for all lengths of rows, if there is one: for a matrix with
+/// as many rows and entries as the situation's profile has.
 pub(super) fn foregone(situation: &Situation) -> Option<Choice> {
     let Profile { rows, entries, .. } = situation.profile;
     let [least, most] = Profile::bounds([rows, situation.columns], entries, situation.block.sums);
