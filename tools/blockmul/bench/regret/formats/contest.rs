@@ -1,14 +1,15 @@
 //! A·x of one matrix by the choice of formats and by every format, in turn. So a change of the
 //! machine concerns all of them.
 use super::super::super::measure::{Bench, in_turn, same_bits};
-use super::super::super::record::{median, spread};
+use super::choice::Choice;
+use super::prepared::{Asked, Prepared};
 use crate::messages::Unit;
 use crate::report::Size;
 use blockmul::{
-    BlockShape, Cbc, Device, DeviceMatrix, DeviceVector, Error, Matrix, Planned, Result,
+    BlockShape, Cbc, Device, DeviceMatrix, DeviceVector, Error, Matrix, Result,
     device::DeviceKind,
     element::{Field, Order},
-    plan::{Apply, Format, Packed},
+    plan::Format,
     reference,
 };
 use serde::Serialize;
@@ -83,71 +84,6 @@ pub struct Entrant {
 pub struct LeftOut {
     pub format: Format,
     pub why: String,
-}
-
-/// The choice for a number of executions, beside the best format.
-#[derive(Serialize, Clone)]
-pub struct Choice {
-    pub uses: u64,
-    /// Whether sums may have an order of their own.
-    pub any_order: bool,
-    pub chosen: Format,
-    pub best: Format,
-    /// Milliseconds of the conversion and all executions.
-    pub auto_ms: f64,
-    pub best_ms: f64,
-    /// What the choice takes more than the best format, as a part of that.
-    pub regret: f64,
-    /// The same of the chosen format asked for by name: 0 if it is the best.
-    pub of_format: f64,
-    /// The distance of the quartiles of either of both times, as a part of the median: a smaller
-    /// regret may be chance.
-    pub noise: f64,
-}
-
-/// What a plan is asked for.
-#[derive(Clone, Copy, PartialEq)]
-struct Asked {
-    format: Format,
-    uses: u64,
-    any_order: bool,
-    packed: bool,
-    symmetric: bool,
-}
-
-/// A plan, or a matrix in a format.
-enum Prepared<M: Matrix> {
-    InPlace(Apply<M>),
-    Packed(Packed<M>),
-}
-
-impl<M: Matrix> Prepared<M> {
-    fn new(a: &DeviceMatrix<M>, asked: Asked) -> Result<Self> {
-        let pattern = a.pattern();
-        let options = Apply::<M>::with(&pattern).format(asked.format).uses(asked.uses);
-        let options = if asked.any_order { options.any_order() } else { options };
-        let options = if asked.symmetric { options.symmetric() } else { options };
-        if asked.packed { options.pack(a).map(Self::Packed) } else { options.plan().map(Self::InPlace) }
-    }
-
-    fn format(&self) -> Format {
-        match self {
-            Self::InPlace(plan) => plan.format(),
-            Self::Packed(packed) => packed.format(),
-        }
-    }
-
-    fn execute(
-        &self,
-        a: &DeviceMatrix<M>,
-        x: &DeviceVector<M::Element>,
-        y: &mut DeviceVector<M::Element>,
-    ) -> Result<()> {
-        match self {
-            Self::InPlace(plan) => plan.execute((a, x), y).map(drop),
-            Self::Packed(packed) => packed.execute(x, y).map(drop),
-        }
-    }
 }
 
 /// The operands on the device, and what they give.
@@ -314,28 +250,8 @@ impl<T: Field, M: Matrix<Element = T>> Operands<'_, M> {
 
 impl Entrant {
     /// Milliseconds of so many executions in each round, with the conversion.
-    fn totals(&self, uses: u64) -> Vec<f64> {
+    pub fn totals(&self, uses: u64) -> Vec<f64> {
         self.first_ms.iter().zip(&self.next_ms).map(|(first, next)| first + (uses - 1) as f64 * next).collect()
-    }
-}
-
-impl Choice {
-    fn of((uses, any_order, chosen): (u64, bool, Format), entrants: &[Entrant]) -> Option<Self> {
-        let total = |entrant: &Entrant| median(&entrant.totals(uses));
-        let allowed = entrants.iter().filter(|of| !of.auto && (any_order || of.format.order() == Order::Ascending));
-        let timed = allowed.filter_map(|entrant| Some((total(entrant)?, entrant)));
-        let (best_ms, best) = timed.min_by(|one, other| one.0.total_cmp(&other.0))?;
-        let auto = entrants.iter().find(|entrant| entrant.auto && entrant.format == chosen)?;
-        let auto_ms = total(auto)?;
-        let noise = [auto, best].iter().filter_map(|of| spread(&of.totals(uses))).fold(0.0, f64::max);
-        let by_name = entrants.iter().find(|entrant| !entrant.auto && entrant.format == chosen);
-        let [regret, of_format] = [auto_ms, total(by_name?)?].map(|ms| ms / best_ms - 1.0);
-        Some(Self { uses, any_order, chosen, best: best.format, auto_ms, best_ms, regret, of_format, noise })
-    }
-
-    /// Whether another format is faster, and by more than the noise.
-    pub fn is_wrong(&self) -> bool {
-        self.chosen != self.best && self.regret > self.noise
     }
 }
 
@@ -359,10 +275,10 @@ impl Values {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
-    fn entrant(auto: bool, format: Format, first_ms: [f64; 3], next_ms: [f64; 3]) -> Entrant {
+    pub fn entrant(auto: bool, format: Format, first_ms: [f64; 3], next_ms: [f64; 3]) -> Entrant {
         let asked = Asked { format, uses: 1, any_order: false, packed: true, symmetric: false };
         Entrant {
             auto,
@@ -386,33 +302,5 @@ mod tests {
         let left_out = without_hopeless(&mut entrants);
         assert_eq!((entrants.len(), left_out.len(), left_out[0].format), (4, 1, Format::Coo));
         assert_eq!(left_out[0].why, "it takes 20 times as long as the fastest format");
-    }
-
-    #[test]
-    fn a_choice_is_compared_with_the_best_total_and_wrong_only_beyond_the_noise() {
-        let entrants = [
-            entrant(true, Format::Csr, [11.0, 10.0, 12.0], [2.0, 2.0, 2.0]),
-            entrant(false, Format::Csr, [10.0; 3], [2.0; 3]),
-            entrant(false, Format::Ell, [28.0; 3], [1.0; 3]),
-            entrant(false, Format::CsrVector, [1.0; 3], [0.5; 3]),
-        ];
-        let choice = |uses, any_order| Choice::of((uses, any_order, Format::Csr), &entrants).unwrap();
-        let once = choice(1, false);
-        assert_eq!((once.best, once.auto_ms, once.best_ms, once.is_wrong()), (Format::Csr, 11.0, 10.0, false));
-        assert_eq!((once.regret > 0.09, once.of_format), (true, 0.0), "choosing takes time, the choice is right");
-        let often = choice(1000, false);
-        assert_eq!((often.best, often.auto_ms, often.best_ms), (Format::Ell, 2009.0, 1027.0));
-        assert!(often.is_wrong() && often.noise < 0.001);
-        let any = choice(1, true);
-        assert_eq!((any.best, any.regret, any.noise), (Format::CsrVector, 10.0, 1.0 / 11.0));
-        // Twenty executions of either take 49 and 47.
-        let near = choice(20, false);
-        assert!(near.best == Format::Ell && near.regret > near.noise && near.regret < 0.05);
-        let noisy = [
-            entrant(true, Format::Csr, [40.0, 49.0, 60.0], [0.0; 3]),
-            entrant(false, Format::Csr, [50.0; 3], [0.0; 3]),
-            entrant(false, Format::Ell, [47.0; 3], [0.0; 3]),
-        ];
-        assert!(!Choice::of((1, false, Format::Csr), &noisy).unwrap().is_wrong());
     }
 }

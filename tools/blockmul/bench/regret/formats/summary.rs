@@ -1,5 +1,6 @@
 //! The regrets of choices in a few numbers.
-use super::contest::{Choice, Contest, USES, Values};
+use super::choice::Choice;
+use super::contest::{Contest, USES, Values};
 use serde::Serialize;
 
 /// What choices for one number of uses take more than the best format, over all matrices.

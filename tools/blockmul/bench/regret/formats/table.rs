@@ -1,6 +1,7 @@
 //! The output of a study of formats as text.
 use super::super::super::table::{NOTHING, number, table};
-use super::contest::{Choice, Contest, USES};
+use super::choice::Choice;
+use super::contest::{Contest, USES};
 use super::{FAMILIES, Summary};
 
 /// Every table, each with a line that says what it is.
