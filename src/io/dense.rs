@@ -27,7 +27,7 @@ use crate::{
 use nalgebra::DMatrix;
 use std::{
     fs::File,
-    io::{self, BufReader, Read, Write},
+    io::{self, Read, Write},
     path::Path,
 };
 
@@ -50,7 +50,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<DenseFile> 
     let path = path.as_ref();
     if is_npy(path) {
         let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-        return read_npy_from(BufReader::with_capacity(1 << 16, file), path);
+        return read_npy_from(file, path);
     }
     DenseFile::of_sparse(&super::read(path, options)?)
 }

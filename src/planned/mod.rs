@@ -3,7 +3,7 @@ pub(crate) mod prepared;
 
 use crate::{
     Device, DeviceMatrix, Marker, Matrix, Result,
-    device::{StageTime, Work},
+    device::{Clock, StageTime, Work},
     resident::DeviceCbc,
 };
 
@@ -95,16 +95,21 @@ pub trait Planned {
         let work = Work::timed(self.device(), None)?;
         let clock = work.clock();
         self.enqueue(On(&work), inputs.into(), into)?;
-        work.wait()?;
-        Ok(Report {
-            cost: self.cost(),
-            total_ms: clock.elapsed().as_secs_f64() * 1e3,
-            kernels_ms: work.kernel_wait().as_secs_f64() * 1e3,
-            stages: work.all_stage_times()?,
-            launches: work.launches(),
-            read_backs: work.read_backs(),
-        })
+        reported(&work, &clock, self.cost())
     }
+}
+
+/// Waits for an execution; its report.
+fn reported(work: &Work, clock: &Clock<'_>, cost: Cost) -> Result<Report> {
+    work.wait()?;
+    Ok(Report {
+        cost,
+        total_ms: clock.elapsed().as_secs_f64() * 1e3,
+        kernels_ms: work.kernel_wait().as_secs_f64() * 1e3,
+        stages: work.all_stage_times()?,
+        launches: work.launches(),
+        read_backs: work.read_backs(),
+    })
 }
 
 /// The queue and the work for one execution's commands. Only the library makes it.

@@ -149,15 +149,26 @@ impl Options {
         (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),
         mask: &DevicePattern,
     ) -> Result<Measured<'w, DeviceMatrix<M>>> {
-        let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
+        let (operands, semiring) = (in_column_order::<M>(&a.cbc, &b.cbc), self.how::<M>().semiring);
+        let Measured { c, clock, counts, dropped } =
+            self.arrays_on_mask(work, operands, (mask, M::ROW_MAJOR), semiring)?;
+        Ok(Measured { c: DeviceMatrix::new(c), clock, counts, dropped })
+    }
+
+    fn arrays_on_mask<'w, T: Element>(
+        &self,
+        work: &'w Work,
+        (x, y): (&DeviceCbc<T>, &DeviceCbc<T>),
+        (mask, row_major): (&DevicePattern, bool),
+        semiring: Semiring,
+    ) -> Result<Measured<'w, DeviceCbc<T>>> {
         let stride = self.operands(x, y)?.c_stride;
-        check_mask(mask, work.device(), (x.nrows, y.ncols), M::ROW_MAJOR)?;
+        check_mask(mask, work.device(), (x.nrows, y.ncols), row_major)?;
         count_operands(work, x, y);
         work.count_operand(mask.device_bytes());
-        let (c, clock, counts) =
-            masked::multiply_masked(work, (x, y), (&mask.arrays, self.how::<M>().semiring), stride)?;
+        let (c, clock, counts) = masked::multiply_masked(work, (x, y), (&mask.arrays, semiring), stride)?;
         self.tell(y.ncols as u64, y.ncols as u64);
-        Ok(Measured { c: DeviceMatrix::new(c), clock, counts, dropped: 0 })
+        Ok(Measured { c, clock, counts, dropped: 0 })
     }
 
     /// Reports the number of complete columns of C.

@@ -54,7 +54,16 @@ pub fn multiply_dense_over<M: Matrix>(
         Side::Left => (transposed == M::ROW_MAJOR, semiring, d, c),
         Side::Right => (transposed != M::ROW_MAJOR, semiring.mirrored(), d.transposed(), c.transposed()),
     };
-    let lines = Lines::new(a.as_cbc(), of_rows);
+    multiply_lines(semiring, Lines::new(a.as_cbc(), of_rows), (alpha, d), (beta, c))
+}
+
+/// C = alpha·L·D + beta·C with the lines L, whatever kind of matrix they are of.
+fn multiply_lines<T: Element>(
+    semiring: Semiring,
+    lines: Lines<'_, T>,
+    (alpha, d): (f64, DenseView<'_, T>),
+    (beta, c): (f64, DenseViewMut<'_, T>),
+) -> Result<()> {
     let (rows, inner) = (lines.pattern.ncols() * lines.width, lines.pattern.nrows() * lines.depth);
     let meet = (d.shape().rows, c.shape.rows, c.shape.cols) == (inner, rows, d.shape().cols);
     if !meet {
@@ -66,7 +75,7 @@ pub fn multiply_dense_over<M: Matrix>(
         )));
     }
     let algebra = Algebra::of(semiring);
-    let [scale, factor] = [alpha, beta].map(<M::Element as Element>::Arithmetic::nearest);
+    let [scale, factor] = [alpha, beta].map(T::Arithmetic::nearest);
     let n = d.shape().cols;
     // Sums of some rows at a time, so that memory holds no second C.
     for first in (0..rows).step_by(ROWS_AT_ONCE) {
@@ -76,7 +85,7 @@ pub fn multiply_dense_over<M: Matrix>(
             for (col, sum) in (0..n).zip(sums) {
                 let value = &mut c.values[c.shape.at(row, col)];
                 let scaled = scale.times(sum);
-                *value = M::Element::narrow(match beta == 0.0 {
+                *value = T::narrow(match beta == 0.0 {
                     true => scaled,
                     false => (algebra.add)(scaled, factor.times(value.widen())),
                 });

@@ -166,8 +166,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 /// A product, and what it took.
 struct Run<T> {
     y: Vec<T>,
-    format: Option<(Format, String)>,
     order: Order,
+    took: Took,
+}
+
+struct Took {
+    format: Option<(Format, String)>,
     convert_ms: Option<f64>,
     device_bytes: u64,
     runs_ms: Vec<f64>,
@@ -217,7 +221,8 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
             let clock = Instant::now();
             let y = by_reference(args, Order::Ascending, &a.whole, &x, y_len)?;
             let runs_ms = vec![clock.elapsed().as_secs_f64() * 1e3];
-            Run { y, format: None, order: Order::Ascending, convert_ms: None, device_bytes: 0, runs_ms }
+            let took = Took { format: None, convert_ms: None, device_bytes: 0, runs_ms };
+            Run { y, order: Order::Ascending, took }
         }
     };
     let different = match args.verify {
@@ -228,12 +233,26 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
         }
         false => None,
     };
+    finish(args, &target, (T::NAME, V::NAME), (Size::of(&a.whole), x_len, y_len), (run.took, different), &messages)?;
+    args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &run.y))
+}
+
+/// Reports a product of any element types, of whose y some elements are `different` from the
+/// reference's; it is refused if any is.
+fn finish(
+    args: &Args,
+    target: &Target,
+    (element, vectors): (&'static str, &'static str),
+    (a, x_len, y_len): (Size, usize, usize),
+    (run, different): (Took, Option<usize>),
+    messages: &Messages,
+) -> Result<(), Failure> {
     if let (true, Some((_, why))) = (args.explain, &run.format) {
         messages.say(why);
     }
-    let flops = 2 * a.whole.nnz() as u64;
+    let flops = 2 * a.nnz() as u64;
     let converted = (run.convert_ms, run.device_bytes);
-    let executed = Executed::new(flops, converted, (run.runs_ms.clone(), args.repeat.is_some()), different);
+    let executed = Executed::new(flops, converted, (run.runs_ms, args.repeat.is_some()), different);
     let (name, platform, driver) = target.describe();
     let report = Report {
         schema: SCHEMA,
@@ -241,23 +260,22 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
         device: DeviceName::new(name, platform, driver),
         format: run.format.as_ref().map(|(format, _)| *format),
         why: run.format.as_ref().map(|(_, why)| why.clone()),
-        element: T::NAME,
-        vectors: V::NAME,
+        element,
+        vectors,
         semiring: args.semiring,
         transposed: args.transpose,
         symmetric: args.symmetric,
-        a: Size::of(&a.whole),
+        a,
         x: Size::of_vector(x_len),
         y: Size::of_vector(y_len),
         executed,
     };
-    tell(args, &report, &messages)?;
-    match (different, &args.output) {
-        (Some(count), _) if count > 0 => Err(Failure::Verification(format!(
+    tell(args, &report, messages)?;
+    match different {
+        Some(count) if count > 0 => Err(Failure::Verification(format!(
             "{count} of {y_len} elements of y have not the reference's bits; nothing is written"
         ))),
-        (_, Some(path)) => vector::write(path, &run.y),
-        (_, None) => Ok(()),
+        _ => Ok(()),
     }
 }
 
@@ -307,8 +325,8 @@ fn executed<V: Element>(
         run(&mut y)?;
     }
     let runs_ms = (0..repeat.map_or(1, NonZero::get)).map(|_| run(&mut y)).collect::<blockmul::Result<_>>()?;
-    let (order, device_bytes) = (format.order(), cost.device_bytes);
-    Ok(Run { y: y.download()?, format: Some((format, why.to_owned())), order, convert_ms, device_bytes, runs_ms })
+    let took = Took { format: Some((format, why.to_owned())), convert_ms, device_bytes: cost.device_bytes, runs_ms };
+    Ok(Run { y: y.download()?, order: format.order(), took })
 }
 
 fn by_reference<T: Element, V: VectorElement<T>>(

@@ -112,6 +112,10 @@ struct Report {
 /// A product, and what it took.
 struct Run<T> {
     c: Vec<T>,
+    took: Took,
+}
+
+struct Took {
     sharing: Option<(DenseMethod, String)>,
     convert_ms: Option<f64>,
     device_bytes: u64,
@@ -168,7 +172,7 @@ fn multiply<M: Matrix>(
             let clock = Instant::now();
             let c = by_reference()?;
             let runs_ms = vec![clock.elapsed().as_secs_f64() * 1e3];
-            Run { c, sharing: None, convert_ms: None, device_bytes: 0, runs_ms }
+            Run { c, took: Took { sharing: None, convert_ms: None, device_bytes: 0, runs_ms } }
         }
     };
     let different = match request.verify {
@@ -178,14 +182,40 @@ fn multiply<M: Matrix>(
         }
         false => None,
     };
+    let terms = size.nnz() as u64 * a.as_cbc().shape.area() as u64;
+    let sparse = Sparse { element: M::Element::NAME, size, terms };
+    finish(request, target, &sparse, (d.shape, c_shape), (run.took, different), messages)?;
+    match request.output {
+        Some(path) => write(path, DenseView::new(c_shape, &run.c)?),
+        None => Ok(()),
+    }
+}
+
+/// The sparse matrix of a product, for the report.
+struct Sparse {
+    element: &'static str,
+    size: Size,
+    /// Scalars stored.
+    terms: u64,
+}
+
+/// Reports a product of any matrix types, of whose C some elements are `different` from the
+/// reference's; it is refused if any is.
+fn finish(
+    request: &Request<'_>,
+    target: &Target,
+    sparse: &Sparse,
+    (d_shape, c_shape): (DenseShape, DenseShape),
+    (run, different): (Took, Option<usize>),
+    messages: &Messages,
+) -> Result<(), Failure> {
     if let (true, Some((_, why))) = (request.explain, &run.sharing) {
         messages.say(why);
     }
-    let terms = size.nnz() as u64 * a.as_cbc().shape.area() as u64;
-    let n = if request.side == Side::Left { d.shape.cols } else { d.shape.rows };
+    let &Sparse { element, size, terms } = sparse;
+    let n = if request.side == Side::Left { d_shape.cols } else { d_shape.rows };
     let converted = (run.convert_ms, run.device_bytes);
-    let executed =
-        Executed::new(2 * terms * n as u64, converted, (run.runs_ms.clone(), request.repeat.is_some()), different);
+    let executed = Executed::new(2 * terms * n as u64, converted, (run.runs_ms, request.repeat.is_some()), different);
     let (name, platform, driver) = target.describe();
     let report = Report {
         schema: SCHEMA,
@@ -193,24 +223,23 @@ fn multiply<M: Matrix>(
         device: DeviceName::new(name, platform, driver),
         sharing: run.sharing.as_ref().map(|(sharing, _)| *sharing),
         why: run.sharing.as_ref().map(|(_, why)| why.clone()),
-        element: M::Element::NAME,
+        element,
         semiring: request.semiring,
         from_right: request.side == Side::Right,
         transposed: request.transposed,
         sparse: size,
-        dense: Size::of_dense(d.shape.rows, d.shape.cols),
-        layout: d.shape.layout.name(),
+        dense: Size::of_dense(d_shape.rows, d_shape.cols),
+        layout: d_shape.layout.name(),
         c: Size::of_dense(c_shape.rows, c_shape.cols),
         executed,
     };
     tell(request, &report, messages)?;
-    match (different, request.output) {
-        (Some(count), _) if count > 0 => Err(Failure::Verification(format!(
+    match different {
+        Some(count) if count > 0 => Err(Failure::Verification(format!(
             "{count} of {} elements of C have not the reference's bits; nothing is written",
-            run.c.len()
+            c_shape.len()
         ))),
-        (_, Some(path)) => write(path, DenseView::new(c_shape, &run.c)?),
-        (_, None) => Ok(()),
+        _ => Ok(()),
     }
 }
 
@@ -250,7 +279,7 @@ fn on_device<M: Matrix>(
     }
     let sharing = Some((packed.method(), packed.why().to_owned()));
     let device_bytes = packed.cost().device_bytes;
-    Ok(Run { c: c.values()?, sharing, convert_ms, device_bytes, runs_ms })
+    Ok(Run { c: c.values()?, took: Took { sharing, convert_ms, device_bytes, runs_ms } })
 }
 
 fn tell(request: &Request<'_>, report: &Report, messages: &Messages) -> Result<(), Failure> {

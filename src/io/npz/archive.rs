@@ -1,5 +1,5 @@
 //! The zip archive: finds members by name and names the errors in it.
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use zip::{ZipArchive, result::ZipError};
@@ -34,14 +34,14 @@ impl<R: Read + Seek> Archive<R> {
     }
 
     /// The member that holds an array; its header is read.
-    pub fn array(&mut self, array: &str) -> Result<Member<impl Read + use<'_, R>>> {
+    pub fn array(&mut self, array: &str) -> Result<Member<'_>> {
         let file = format!("{array}.npy");
         let place = format!("member {file}");
         if !self.has(array) {
             return Err(malformed(&self.name, "the archive", format!("there is no {place}")));
         }
         let bytes = self.zip.by_name(&file).map_err(|error| broken_zip(&self.name, &place, error))?;
-        Member::open(BufReader::with_capacity(1 << 16, bytes), &self.name, place)
+        Member::open(bytes, &self.name, place)
     }
 
     /// The error `path: place: reason`.

@@ -117,7 +117,7 @@ struct Axes {
     strides: [usize; 3],
 }
 
-fn read_axes(data: &Member<impl Read>, in_blocks: bool, shape: [u64; 2]) -> Result<Axes> {
+fn read_axes(data: &Member<'_>, in_blocks: bool, shape: [u64; 2]) -> Result<Axes> {
     if !in_blocks {
         return Ok(Axes { axes: [data.len()?, 1, 1], strides: [1, 1, 1] });
     }
@@ -132,7 +132,7 @@ fn read_axes(data: &Member<impl Read>, in_blocks: bool, shape: [u64; 2]) -> Resu
     Ok(Axes { axes: [count, rows, cols], strides: [of_block, of_row, of_col].map(|stride| stride as usize) })
 }
 
-fn read_shape(shape: &mut Member<impl Read>) -> Result<[u64; 2]> {
+fn read_shape(shape: &mut Member<'_>) -> Result<[u64; 2]> {
     shape.check_len(2, || "rows and columns".into())?;
     let mut sizes = [0; 2];
     shape.integers(|at, size| {
@@ -165,7 +165,7 @@ fn read_compressed<R: Read + Seek>(
 }
 
 /// Ends of the lines: `indptr` without its first element, 0.
-fn read_ends(indptr: &mut Member<impl Read>, name: &str, lines: u64, count: u64) -> Result<Vec<u64>> {
+fn read_ends(indptr: &mut Member<'_>, name: &str, lines: u64, count: u64) -> Result<Vec<u64>> {
     indptr.check_len(lines + 1, || format!("{lines} {name}s and 1"))?;
     let (mut ends, mut previous) = (Vec::new(), 0);
     indptr.integers(|at, end| {
@@ -181,7 +181,7 @@ fn read_ends(indptr: &mut Member<impl Read>, name: &str, lines: u64, count: u64)
 }
 
 /// Reads the first `used` of `count` indices, each below `width`.
-fn read_indices(member: &mut Member<impl Read>, name: &str, width: u64, count: u64, used: u64) -> Result<Vec<u32>> {
+fn read_indices(member: &mut Member<'_>, name: &str, width: u64, count: u64, used: u64) -> Result<Vec<u32>> {
     member.check_len(count, || "as many as in data.npy".into())?;
     let mut indices = Vec::new();
     member.integers(|at, index| match index {

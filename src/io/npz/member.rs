@@ -1,5 +1,5 @@
 //! One array: a header that is checked before use, and the elements in order.
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use half::f16;
@@ -10,8 +10,9 @@ use crate::io::words::quote;
 use crate::io::{Field, push};
 use crate::{Error, Result};
 
-pub(in crate::io) struct Member<R> {
-    bytes: R,
+pub(in crate::io) struct Member<'r> {
+    /// The innermost reader is called for each buffer only.
+    bytes: BufReader<Box<dyn Read + 'r>>,
     header: NpyHeader,
     path: std::path::PathBuf,
     place: String,
@@ -37,10 +38,35 @@ impl From<Error> for Refused {
     }
 }
 
+/// What is wrong with an element.
+enum Fault {
+    Read(std::io::Error),
+    Refused(Refused),
+}
+
+impl Fault {
+    /// The error of element `at` of `count`. Apart from the loops over elements, of which there are
+    /// many.
+    #[cold]
+    #[inline(never)]
+    fn error(self, path: &Path, place: &str, at: u64, count: u64) -> Error {
+        let place = format!("{place}, element {at}");
+        match self {
+            Self::Read(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+                malformed(path, place, format!("the data ends here, the header says {count} elements"))
+            }
+            Self::Read(error) => broken(path, &place, error),
+            Self::Refused(Refused::Reason(reason)) => malformed(path, place, reason),
+            Self::Refused(Refused::Error(error)) => error,
+        }
+    }
+}
+
 type TakeResult = std::result::Result<(), Refused>;
 
-impl<R: Read> Member<R> {
-    pub fn open(mut bytes: R, path: &Path, place: String) -> Result<Self> {
+impl<'r> Member<'r> {
+    pub fn open(bytes: impl Read + 'r, path: &Path, place: String) -> Result<Self> {
+        let mut bytes = BufReader::with_capacity(1 << 16, Box::new(bytes) as Box<dyn Read + 'r>);
         let header = read_header(&mut bytes, path, &place)?;
         Ok(Self { bytes, header, path: path.to_owned(), place })
     }
@@ -166,19 +192,15 @@ impl<R: Read> Member<R> {
             file.data::<T>().map_err(|error| malformed(&self.path, self.place.clone(), error.to_string()))?;
         let count = elements.total_len();
         for (at, element) in (0..count).zip(elements) {
-            let place = || format!("{}, element {at}", self.place);
-            let element = element.map_err(|error| match error.kind() {
-                std::io::ErrorKind::UnexpectedEof => {
-                    malformed(&self.path, place(), format!("the data ends here, the header says {count} elements"))
-                }
-                _ => broken(&self.path, &place(), error),
-            })?;
-            take(at, element).map_err(|refused| match refused {
-                Refused::Reason(reason) => malformed(&self.path, place(), reason),
-                Refused::Error(error) => error,
-            })?;
+            let at_fault = |fault: Fault| fault.error(&self.path, &self.place, at, count);
+            let element = element.map_err(|error| at_fault(Fault::Read(error)))?;
+            take(at, element).map_err(|refused| at_fault(Fault::Refused(refused)))?;
         }
-        // At the end of the data the archive's checksum is compared.
+        self.check_end(count)
+    }
+
+    /// Refuses data behind the elements. At the end of the data the archive's checksum is compared.
+    fn check_end(&mut self, count: u64) -> Result<()> {
         match self.bytes.read(&mut [0]) {
             Ok(0) => Ok(()),
             Ok(_) => Err(self.refuse_element(count, format!("more data than the {count} elements of the header"))),
