@@ -8,9 +8,11 @@
    The exit status is 1 if something was left out because it failed, as for lack of memory. */
 #include "dense.h"
 #include "gpu.h"
+#include <algorithm>
 #include <cublas_v2.h>
 #include <memory>
 #include <string>
+#include <utility>
 
 /* Flops from which a product is timed by itself, because the wait for a launch is nothing beside it. */
 static constexpr double LONG_FLOPS = 1e11;
@@ -180,7 +182,8 @@ static void gemm(cublasHandle_t handle, Operands<float> &of, const float *a) {
                       of.c.get(), of.rows));
 }
 
-/* The dense A made sparse: its entries are counted, their arrays allocated and filled. */
+/* The dense A made sparse: its entries are counted, their arrays allocated and filled. cuSPARSE leaves those of a row in any order
+   (github.com/NVIDIA/CUDALibrarySamples/issues/21). */
 template <class T> static void conversion(cusparseHandle_t handle, Operands<T> &of, const Blocks &scalars, T *a) {
     Held<int> offsets = allocate<int>(scalars.rows + 1), columns;
     Held<T> values;
@@ -211,8 +214,14 @@ template <class T> static void conversion(cusparseHandle_t handle, Operands<T> &
         if (memcmp(found_offsets.data(), scalars.offsets, found_offsets.size() * sizeof(int))) return "other offsets";
         check(cudaMemcpy(found.data(), columns.get(), found.size() * sizeof(int), cudaMemcpyDeviceToHost));
         check(cudaMemcpy(found_values.data(), values.get(), found.size() * sizeof(T), cudaMemcpyDeviceToHost));
-        for (size_t p = 0; p < found.size(); p++)
-            if (found[p] != scalars.columns[p] || found_values[p] != (T)scalars.values[p]) return "another entry";
+        std::vector<std::pair<int, T>> row;
+        for (int64_t i = 0; i < scalars.rows; i++) {
+            row.clear();
+            for (int p = scalars.offsets[i]; p < scalars.offsets[i + 1]; p++) row.emplace_back(found[p], found_values[p]);
+            std::sort(row.begin(), row.end());
+            for (int p = scalars.offsets[i]; p < scalars.offsets[i + 1]; p++)
+                if (row[p - scalars.offsets[i]] != std::make_pair(scalars.columns[p], (T)scalars.values[p])) return "another entry";
+        }
         return nullptr;
     };
     of.measure("from-dense by rows", fault, convert, [&] { done.clear(); });

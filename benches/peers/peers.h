@@ -246,7 +246,7 @@ static void tell(const Truth *t, const char *variant, const char *element, int t
         else fprintf(f, "\"runs_ms\": [");
         for (int i = 0; i < count; i++) fprintf(f, "%s%.6f", i ? ", " : "", runs[i]);
     }
-    if (!fault) {
+    if (count) {
         double *sorted = (double *)room(count, sizeof(double));
         memcpy(sorted, runs, count * sizeof(double));
         qsort(sorted, count, sizeof(double), by_size);
