@@ -1,8 +1,10 @@
 // coordinates: dense matrices, compressed lines and coordinates to and from groups (GCOO).
-// Host: src/apply/spmm/stored.rs
+// Host: src/apply/spmm/stored.rs, stored/from_dense.rs
 //
 //   count_dense  one work-item per group of LINES lines and chunk of CHUNK places across them
 //   fill_dense   the same
+//   count_rows   the same of lines whose elements follow one another: one work-group per chunk
+//   fill_rows    the same
 //   split        one work-item per entry
 //   gather       one work-item per entry
 //
@@ -15,36 +17,56 @@
 //   out  line_of[nnz]             line of each entry
 //   in   entry_idx[nnz]           the number of each sorted entry
 //   out  other[nnz]               partner and value of each sorted entry
+//
+// count_dense reads down the lines of neighbouring groups if those follow one another (d_line 1).
+// In fill_rows items count the elements of their places, and the scan of the counts says where each
+// of them writes: in the order of places, and of lines at each.
 #if !defined(LINES) || !defined(CHUNK)
 #error "LINES, CHUNK: see src/apply/spmm/stored.rs"
 #endif
+// Places of an item in count_rows and fill_rows. Its counts have 16 bits each.
+#define ROUNDS 4
 #define SAME 0x80
+
+// The group of number `id` and its chunk, of `chunks` each. Chunks of a group follow one another,
+// or with `lines_first` groups do. The number behind the last is the first chunk behind the last
+// group.
+ulong2 chunk_of(ulong id, ulong groups, ulong chunks, uint lines_first)
+{
+    if (id >= groups * chunks)
+        return (ulong2)(groups, 0);
+    return lines_first ? (ulong2)(id % groups, id / groups) : (ulong2)(id / chunks, id % chunks);
+}
+
+// Chunks of a group: at least one.
+#define CHUNKS(across) ((max((across), 1u) + (ulong)(CHUNK - 1)) / CHUNK)
 
 KERNEL count_dense(global const ELEMENT* restrict d, global ulong* restrict counts, uint lines, uint across, ulong d_line,
                    ulong d_place, uint groups)
 {
-    const ulong chunks = (across + CHUNK - 1) / CHUNK, id = get_global_id(0);
-    if (id <= groups * chunks) {
-        const uint first = (uint)(id / max(chunks, (ulong)1)) * LINES, begin = (uint)(id % max(chunks, (ulong)1)) * CHUNK;
-        ulong count = 0;
-        if (id < groups * chunks)
-            for (uint place = begin; place < min(begin + CHUNK, across); ++place)
-                for (uint line = first; line < min(first + LINES, lines); ++line)
-                    count += LOAD(d, line * d_line + place * d_place) != 0;
-        counts[id] = count;
-    }
+    const ulong chunks = CHUNKS(across), id = get_global_id(0);
+    const ulong2 of = chunk_of(id, groups, chunks, d_line == 1);
+    const uint first = (uint)of.x * LINES, begin = (uint)of.y * CHUNK;
+    ulong count = 0;
+    if (of.x < groups)
+        for (uint place = begin; place < min(begin + CHUNK, across); ++place)
+            for (uint line = first; line < min(first + LINES, lines); ++line)
+                count += LOAD(d, line * d_line + place * d_place) != 0;
+    if (id <= groups * chunks)
+        counts[of.x * chunks + of.y] = count;
 }
 
 KERNEL fill_dense(global const ELEMENT* restrict d, global const ulong* restrict counts, global uint* restrict group_ptr,
                   global uint* restrict g_other, global uchar* restrict g_line, global ELEMENT* restrict values, uint lines,
                   uint across, ulong d_line, ulong d_place, uint groups)
 {
-    const ulong chunks = (across + CHUNK - 1) / CHUNK, id = get_global_id(0);
-    if (id <= groups)
-        group_ptr[id] = (uint)counts[id * chunks];
-    if (id < groups * chunks) {
-        const uint first = (uint)(id / chunks) * LINES, begin = (uint)(id % chunks) * CHUNK;
-        ulong to = counts[id];
+    const ulong chunks = CHUNKS(across), id = get_global_id(0);
+    const ulong2 of = chunk_of(id, groups, chunks, d_line == 1);
+    const uint first = (uint)of.x * LINES, begin = (uint)of.y * CHUNK;
+    if (id <= groups * chunks && of.y == 0)
+        group_ptr[of.x] = (uint)counts[of.x * chunks];
+    if (of.x < groups) {
+        ulong to = counts[of.x * chunks + of.y];
         for (uint place = begin; place < min(begin + CHUNK, across); ++place) {
             uint same = 0;
             for (uint line = first; line < min(first + LINES, lines); ++line) {
@@ -60,6 +82,70 @@ KERNEL fill_dense(global const ELEMENT* restrict d, global const ulong* restrict
         }
     }
 }
+
+#if CHUNK == ROUNDS * GROUP_SIZE
+#define SUM(x, y) ((x) + (y))
+GROUP_SCAN(scan_rounds, ulong, SUM)
+
+// The lines of a group, as bits, that have an element at each of the item's places: in each round
+// the place beside its neighbour's. The result is their numbers, of a round in 16 bits.
+ulong bits_of_rounds(uint* bits, global const ELEMENT* restrict d, uint first, uint begin, uint lines, uint across, ulong d_line)
+{
+    ulong counts = 0;
+    WRITTEN_OUT
+    for (uint round = 0; round < ROUNDS; ++round) {
+        const uint place = begin + round * GROUP_SIZE + (uint)get_local_id(0);
+        bits[round] = 0;
+        for (uint line = 0; line < LINES; ++line)
+            if (place < across && first + line < lines && LOAD(d, (first + line) * d_line + place) != 0)
+                bits[round] |= 1u << line;
+        counts |= (ulong)popcount(bits[round]) << (16 * round);
+    }
+    return counts;
+}
+
+KERNEL count_rows(global const ELEMENT* restrict d, global ulong* restrict counts, uint lines, uint across, ulong d_line, uint groups)
+{
+    local ulong shared[GROUP_SIZE];
+    const ulong2 of = chunk_of(get_group_id(0), groups, CHUNKS(across), 0);
+    uint bits[ROUNDS];
+    ulong total;
+    scan_rounds(bits_of_rounds(bits, d, (uint)of.x * LINES, (uint)of.y * CHUNK, lines, across, d_line), shared, &total);
+    ulong count = 0;
+    for (uint round = 0; round < ROUNDS; ++round)
+        count += (total >> (16 * round)) & 0xffff;
+    counts[get_group_id(0)] = count; // the same by every item
+}
+
+KERNEL fill_rows(global const ELEMENT* restrict d, global const ulong* restrict counts, global uint* restrict group_ptr,
+                 global uint* restrict g_other, global uchar* restrict g_line, global ELEMENT* restrict values, uint lines,
+                 uint across, ulong d_line, uint groups)
+{
+    local ulong shared[GROUP_SIZE];
+    const ulong2 of = chunk_of(get_group_id(0), groups, CHUNKS(across), 0);
+    const uint first = (uint)of.x * LINES, begin = (uint)of.y * CHUNK;
+    uint bits[ROUNDS];
+    ulong total, to = counts[get_group_id(0)];
+    const ulong before = scan_rounds(bits_of_rounds(bits, d, first, begin, lines, across, d_line), shared, &total);
+    if (of.y == 0)
+        group_ptr[of.x] = (uint)to; // the same by every item
+    WRITTEN_OUT
+    for (uint round = 0; round < ROUNDS; ++round) {
+        const uint place = begin + round * GROUP_SIZE + (uint)get_local_id(0);
+        ulong at = to + ((before >> (16 * round)) & 0xffff);
+        uint same = 0;
+        for (uint left = bits[round]; left; left &= left - 1) {
+            const uint line = popcount((left & -left) - 1);
+            g_other[at] = place;
+            g_line[at] = (uchar)(line | same);
+            STORE(LOAD(d, (first + line) * d_line + place), values, at);
+            ++at;
+            same = SAME;
+        }
+        to += (total >> (16 * round)) & 0xffff;
+    }
+}
+#endif
 
 KERNEL split(global const uint* restrict group_ptr, global const uchar* restrict g_line, global uint* restrict line_of, uint groups,
              uint nnz)

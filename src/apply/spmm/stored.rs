@@ -1,49 +1,17 @@
 //! Sparse matrices in grouped coordinates (GCOO), made from dense and from compressed ones, and
 //! back. Kernels: `cl/apply/spmm/coordinates.cl`, `gcoo.cl`.
-//!
-//! From a dense matrix: count the elements of each group that are not 0, scan, allocate, fill (Shi,
-//! Wang, Chu 2020, Algorithm 1). Counts are those of chunks of a group, so that long groups are
-//! divided among many work-items.
+mod from_dense;
+
 use super::{gcoo::Gcoo, pack::Pack};
 use crate::{
     Csc, Csr, Device, DeviceDense, DeviceMatrix, Element, Error, Matrix, Result,
     device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
-    matrix::Layout,
-    primitives::{
-        radix_sort::{Elements, RadixSort, RadixTuning, Sorted},
-        scan::{Scan, ScanTuning},
-    },
+    matrix::DenseShape,
+    primitives::radix_sort::{Elements, RadixSort, RadixTuning, Sorted},
     resident::{DeviceCbc, PatternArrays},
     vector::lines::Index,
 };
-
-kernel! {
-    struct CountDense<T: Element> = "count_dense" in "apply/spmm/coordinates.cl" {
-        d: In<T>,
-        counts: Out<u64>,
-        lines: u32,
-        across: u32,
-        d_line: u64,
-        d_place: u64,
-        groups: u32,
-    }
-}
-
-kernel! {
-    struct FillDense<T: Element> = "fill_dense" in "apply/spmm/coordinates.cl" {
-        d: In<T>,
-        counts: In<u64>,
-        group_ptr: Out<u32>,
-        g_other: Out<u32>,
-        g_line: Out<u8>,
-        values: Out<T>,
-        lines: u32,
-        across: u32,
-        d_line: u64,
-        d_place: u64,
-        groups: u32,
-    }
-}
+use from_dense::{CHUNK, Entries};
 
 kernel! {
     struct Split = "split" in "apply/spmm/coordinates.cl" {
@@ -65,9 +33,6 @@ kernel! {
         nnz: u32,
     }
 }
-
-/// Places across the lines of a group that a work-item counts.
-const CHUNK: usize = 64;
 
 /// A sparse matrix of scalars on a device in grouped coordinates: groups of neighbouring rows, the
 /// entries of a group by columns, so that those in one column follow one another (S. Shi, Q. Wang,
@@ -135,8 +100,9 @@ fn group_size(device: &Device) -> usize {
     device.info().numbers().elementwise_group
 }
 
-fn options<T: Element>(device: &Device, group_lines: usize) -> Options {
-    Options::group_size(group_size(device)).element::<T>().define("LINES", group_lines).define("CHUNK", CHUNK)
+/// Options of `cl/apply/spmm/coordinates.cl`, with so many places across the lines in a chunk.
+fn options<T: Element>(device: &Device, group_lines: usize, chunk: usize) -> Options {
+    Options::group_size(group_size(device)).element::<T>().define("LINES", group_lines).define("CHUNK", chunk)
 }
 
 impl<T: Element> DeviceGcoo<T> {
@@ -148,56 +114,17 @@ impl<T: Element> DeviceGcoo<T> {
     /// entries on, [`Error::Memory`].
     pub fn from_dense(d: &DeviceDense<T>, group_rows: usize) -> Result<Self> {
         check_group(group_rows)?;
-        let device = d.device();
-        let work = Work::new(device, None);
-        let shape = d.shape();
-        let (lines, across) = (shape.rows, shape.cols);
-        let groups = lines.div_ceil(group_rows);
-        let chunks = across.div_ceil(CHUNK);
-        let (d_line, d_place) = match shape.layout {
-            Layout::ByRows => (shape.leading as u64, 1),
-            Layout::ByColumns => (1, shape.leading as u64),
-        };
-        let options = options::<T>(device, group_rows);
-        let mut counts = work.buffer(groups * chunks + 1)?;
-        let count: Kernel<CountDense<'_, T>> = Kernel::new(device, &options)?;
-        let scan = Scan::<u64>::new(device, ScanTuning::new(device.info()))?;
-        let fill: Kernel<FillDense<'_, T>> = Kernel::new(device, &options)?;
-        let (lines_32, across_32, groups_32) = (lines as u32, across as u32, groups as u32);
-        let grid = Grid::items(groups * chunks + 1, group_size(device));
-        let args = CountDense {
-            d: &d.values,
-            counts: &mut counts,
-            lines: lines_32,
-            across: across_32,
-            d_line,
-            d_place,
-            groups: groups_32,
-        };
-        count.launch(&work, grid, args)?;
-        scan.run(&work, &mut counts)?;
-        let nnz = work.read(&counts, groups * chunks, 1)?[0];
-        PatternArrays::check_nnz(nnz)?;
-        let nnz = nnz as usize;
-        let mut group_ptr = work.buffer(groups + 1)?;
-        let (mut other, mut line, mut values) = (work.buffer(nnz)?, work.buffer(nnz)?, work.buffer(nnz)?);
-        let args = FillDense {
-            d: &d.values,
-            counts: &counts,
-            group_ptr: &mut group_ptr,
-            g_other: &mut other,
-            g_line: &mut line,
-            values: &mut values,
-            lines: lines_32,
-            across: across_32,
-            d_line,
-            d_place,
-            groups: groups_32,
-        };
-        let grid = Grid::items((groups * chunks).max(groups + 1), group_size(device));
-        fill.launch(&work, grid, args)?;
-        let device = device.clone();
-        Ok(Self { device, nrows: lines, ncols: across, group_lines: group_rows, group_ptr, other, line, values })
+        let numbers = d.device().info().numbers();
+        Self::from_dense_by(d, group_rows, numbers.dense_lanes > 1)
+    }
+
+    /// As [`DeviceGcoo::from_dense`]; with `together` the items of a work-group share rows that are
+    /// stored one after another.
+    fn from_dense_by(d: &DeviceDense<T>, group_rows: usize, together: bool) -> Result<Self> {
+        let work = Work::new(d.device(), None);
+        let Entries { group_ptr, other, line, values } = from_dense::entries(&work, d, group_rows, together)?;
+        let (device, DenseShape { rows, cols, .. }) = (d.device().clone(), d.shape());
+        Ok(Self { device, nrows: rows, ncols: cols, group_lines: group_rows, group_ptr, other, line, values })
     }
 
     /// A matrix of scalars in groups of `group_rows` rows.
@@ -285,7 +212,7 @@ impl<T: Element> DeviceGcoo<T> {
     }
 
     fn kernel_options(&self) -> Options {
-        options::<T>(&self.device, self.group_lines)
+        options::<T>(&self.device, self.group_lines, CHUNK)
     }
 
     /// The row of each entry.

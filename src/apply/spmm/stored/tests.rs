@@ -1,6 +1,9 @@
 //! Groups made from every kind of matrix, and made back.
 use super::*;
-use crate::{device::test_device, matrix::DenseShape};
+use crate::{
+    device::test_device,
+    matrix::{DenseShape, Layout},
+};
 
 #[test]
 fn small_matrices_become_groups_and_come_back() -> Result<()> {
@@ -18,10 +21,11 @@ fn small_matrices_become_groups_and_come_back() -> Result<()> {
             let of_dense = DeviceGcoo::from_dense(&device.upload_dense(&dense)?, group_rows)?;
             let transposed = device.upload_dense(&dense.transpose())?.into_transpose();
             assert_eq!(transposed.shape(), DenseShape::new(rows, cols.max(1), Layout::ByRows));
-            let of_other_layout = DeviceGcoo::from_dense(&transposed, group_rows)?;
+            let by_items = DeviceGcoo::from_dense_by(&transposed, group_rows, false)?;
+            let by_groups = DeviceGcoo::from_dense_by(&transposed, group_rows, true)?;
             let want = of_columns.download()?;
             assert_eq!(want.values.len(), host.nnz());
-            for gcoo in [&of_columns, &of_rows, &of_dense, &of_other_layout] {
+            for gcoo in [&of_columns, &of_rows, &of_dense, &by_items, &by_groups] {
                 assert_eq!(gcoo.download()?, want, "{gcoo:?}");
                 assert_eq!(gcoo.to_columns()?.download()?, host, "{gcoo:?}");
                 assert_eq!(gcoo.to_rows()?.download()?, by_rows, "{gcoo:?}");
@@ -39,5 +43,9 @@ fn small_matrices_become_groups_and_come_back() -> Result<()> {
     let refused = DeviceGcoo::from_dense(&none, 33).unwrap_err().to_string();
     assert_eq!(refused, "groups of 33 rows: 1 to 32 are supported");
     assert_eq!(DeviceGcoo::from_dense(&none, 4)?.nnz(), 0);
+    let narrow = device.zero_dense::<f32>(DenseShape::new(5, 0, Layout::ByRows))?;
+    for together in [false, true] {
+        assert_eq!(DeviceGcoo::from_dense_by(&narrow, 4, together)?.download()?.group_ptr, [0, 0, 0]);
+    }
     Ok(())
 }

@@ -1,0 +1,153 @@
+//! The elements of a dense matrix that are not 0, in groups of lines: count those of each group,
+//! scan, allocate, fill (Shi, Wang, Chu 2020, Algorithm 1). Kernels:
+//! `cl/apply/spmm/coordinates.cl`.
+//!
+//! Counts are those of chunks of a group, so that long groups are divided among many work-items. On
+//! a GPU neighbouring items read neighbouring elements: of a matrix by rows, the places of one
+//! chunk, so that a work-group has a chunk; of one by columns, the lines of neighbouring groups.
+use super::{group_size, options};
+use crate::{
+    DeviceDense, Element, Result,
+    device::{Buffer, Grid, In, Kernel, Out, Work, kernel},
+    matrix::Layout,
+    primitives::scan::{Scan, ScanTuning},
+    resident::PatternArrays,
+};
+
+kernel! {
+    struct CountDense<T: Element> = "count_dense" in "apply/spmm/coordinates.cl" {
+        d: In<T>,
+        counts: Out<u64>,
+        lines: u32,
+        across: u32,
+        d_line: u64,
+        d_place: u64,
+        groups: u32,
+    }
+}
+
+kernel! {
+    struct FillDense<T: Element> = "fill_dense" in "apply/spmm/coordinates.cl" {
+        d: In<T>,
+        counts: In<u64>,
+        group_ptr: Out<u32>,
+        g_other: Out<u32>,
+        g_line: Out<u8>,
+        values: Out<T>,
+        lines: u32,
+        across: u32,
+        d_line: u64,
+        d_place: u64,
+        groups: u32,
+    }
+}
+
+kernel! {
+    struct CountRows<T: Element> = "count_rows" in "apply/spmm/coordinates.cl" {
+        d: In<T>,
+        counts: Out<u64>,
+        lines: u32,
+        across: u32,
+        d_line: u64,
+        groups: u32,
+    }
+}
+
+kernel! {
+    struct FillRows<T: Element> = "fill_rows" in "apply/spmm/coordinates.cl" {
+        d: In<T>,
+        counts: In<u64>,
+        group_ptr: Out<u32>,
+        g_other: Out<u32>,
+        g_line: Out<u8>,
+        values: Out<T>,
+        lines: u32,
+        across: u32,
+        d_line: u64,
+        groups: u32,
+    }
+}
+
+/// Places across the lines of a group that a work-item counts.
+pub(super) const CHUNK: usize = 64;
+
+/// Places that an item counts if its work-group has a chunk: `ROUNDS` of the kernels.
+const ROUNDS: usize = 4;
+
+/// The arrays of groups.
+pub(super) struct Entries<T: Element> {
+    /// Entries before each group, and of all.
+    pub group_ptr: Buffer<u32>,
+    pub other: Buffer<u32>,
+    pub line: Buffer<u8>,
+    pub values: Buffer<T>,
+}
+
+/// Count and fill, requested together.
+enum Kernels<T: Element> {
+    Items(Kernel<CountDense<'static, T>>, Kernel<FillDense<'static, T>>),
+    Groups(Kernel<CountRows<'static, T>>, Kernel<FillRows<'static, T>>),
+}
+
+/// The elements of groups of `group_rows` rows. Reads their number back. With `together` a
+/// work-group has a chunk of a matrix by rows.
+pub(super) fn entries<T: Element>(
+    work: &Work,
+    d: &DeviceDense<T>,
+    group_rows: usize,
+    together: bool,
+) -> Result<Entries<T>> {
+    let (device, shape) = (d.device(), d.shape());
+    let (d_line, d_place, together) = match shape.layout {
+        Layout::ByRows => (shape.leading as u64, 1, together),
+        Layout::ByColumns => (1, shape.leading as u64, false),
+    };
+    let size = group_size(device);
+    let chunk = if together { ROUNDS * size } else { CHUNK };
+    let groups = shape.rows.div_ceil(group_rows);
+    let all = groups * shape.cols.max(1).div_ceil(chunk);
+    let grid = if together { Grid::groups(all + 1, size) } else { Grid::items(all + 1, size) };
+    let options = options::<T>(device, group_rows, chunk);
+    let kernels = match together {
+        true => Kernels::Groups(Kernel::new(device, &options)?, Kernel::new(device, &options)?),
+        false => Kernels::Items(Kernel::new(device, &options)?, Kernel::new(device, &options)?),
+    };
+    let scan = Scan::<u64>::new(device, ScanTuning::new(device.info()))?;
+    let (lines, across, groups_32) = (shape.rows as u32, shape.cols as u32, groups as u32);
+    let mut counts = work.buffer(all + 1)?;
+    let d = &d.values;
+    match &kernels {
+        Kernels::Groups(count, _) => {
+            let args = CountRows { d, counts: &mut counts, lines, across, d_line, groups: groups_32 };
+            count.launch(work, grid, args)?;
+        }
+        Kernels::Items(count, _) => {
+            let args = CountDense { d, counts: &mut counts, lines, across, d_line, d_place, groups: groups_32 };
+            count.launch(work, grid, args)?;
+        }
+    }
+    scan.run(work, &mut counts)?;
+    let nnz = work.read(&counts, all, 1)?[0];
+    PatternArrays::check_nnz(nnz)?;
+    let nnz = nnz as usize;
+    let mut made = Entries {
+        group_ptr: work.buffer(groups + 1)?,
+        other: work.buffer(nnz)?,
+        line: work.buffer(nnz)?,
+        values: work.buffer(nnz)?,
+    };
+    let Entries { group_ptr, other: g_other, line: g_line, values } = &mut made;
+    let (counts, groups) = (&counts, groups_32);
+    match &kernels {
+        Kernels::Groups(_, fill) => {
+            let args = FillRows { d, counts, group_ptr, g_other, g_line, values, lines, across, d_line, groups };
+            fill.launch(work, grid, args)?;
+        }
+        Kernels::Items(_, fill) => {
+            let args =
+                FillDense { d, counts, group_ptr, g_other, g_line, values, lines, across, d_line, d_place, groups };
+            fill.launch(work, grid, args)?;
+        }
+    }
+    Ok(made)
+}
