@@ -319,5 +319,10 @@ fn products_in_one_shot_and_what_is_refused() -> Result<()> {
     let mut wrong = device.zero_dense(DenseShape::new(20, 5, Layout::ByRows))?;
     let refused = plan.execute((&a, &d), &mut wrong).unwrap_err().to_string();
     assert!(refused.starts_with("C is 20x5, 20x4 expected"), "{refused}");
+    let blocks = device.upload(&matrix::<f32>(4, 4, BlockShape::new(2, 2)?, &[])?)?.pattern();
+    for method in [DenseMethod::Gcoo, DenseMethod::Panels] {
+        let refused = ApplyDense::<Cbc<f32>>::with(&blocks, 4).method(method).plan().unwrap_err().to_string();
+        assert!(refused.starts_with(method.name()) && refused.ends_with("A has blocks of 2x2"), "{refused}");
+    }
     Ok(())
 }
