@@ -27,7 +27,6 @@ files! {
     "apply/spmm/groups.cl"
     "apply/spmm/lines.cl"
     "apply/spmm/pack.cl"
-    "apply/spmm/panels.cl"
     "apply/spmm/staged.cl"
     "apply/spmm/vectors.cl"
     "apply/spmv/arrival.cl"

@@ -76,16 +76,6 @@ pub struct Numbers {
     /// Entries of such a group that are staged in local memory at once: their b. On a GPU those of
     /// a line by itself too.
     pub dense_staged: usize,
-    /// Work-items of a work-group that multiplies a tile of lines with panels of the dense matrix.
-    pub dense_panel_group: usize,
-    /// Lines of such a tile whose sums an item holds.
-    pub dense_panel_lines: usize,
-    /// Rows of the dense matrix in a panel, if they fit local memory.
-    pub dense_panel_rows: usize,
-    /// Entries that an item loads before it adds their terms to such a tile's.
-    pub dense_panel_ahead: usize,
-    /// Entries of a tile for each 100 rows of the dense matrix, from which panels are used.
-    pub dense_panel_percent: usize,
     /// Bytes of the dense matrix that a device's cache keeps while others pass through it.
     pub dense_cache_bytes: usize,
     /// Entries for each 100 rows of the dense matrix that groups load, from which groups are used.
@@ -302,7 +292,6 @@ impl Numbers {
             vector_group: self.vector_group.min(most),
             dense_group: self.dense_group.min(most),
             dense_lanes: self.dense_lanes.min(most),
-            dense_panel_group: self.dense_panel_group.min(most),
             scan_group_size: self.scan_group_size.min(most),
             sort_group_size: self.sort_group_size.min(most),
             radix_group: self.radix_group.min(most),
@@ -329,7 +318,6 @@ impl Numbers {
             ("line_group", self.line_group),
             ("dense_group", self.dense_group),
             ("dense_lanes", self.dense_lanes),
-            ("dense_panel_group", self.dense_panel_group),
             ("dense_vector_bytes", self.dense_vector_bytes),
             ("dense_vectors", self.dense_vectors),
             ("scan_group_size", self.scan_group_size),
@@ -376,10 +364,6 @@ impl Numbers {
             ("dense_group_lines", self.dense_group_lines, 32),
             ("dense_group_ahead", self.dense_group_ahead, 16),
             ("dense_staged", self.dense_staged, 256),
-            ("dense_panel_lines", self.dense_panel_lines, 32),
-            ("dense_panel_rows", self.dense_panel_rows, 1 << 10),
-            ("dense_panel_ahead", self.dense_panel_ahead, 8),
-            ("dense_panel_percent", self.dense_panel_percent, 1 << 30),
             ("dense_cache_bytes", self.dense_cache_bytes, 1 << 40),
             ("dense_reuse_percent", self.dense_reuse_percent, 1 << 30),
             ("scan_items", self.scan_items, 1 << 16),

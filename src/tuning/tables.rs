@@ -74,12 +74,6 @@ pub(super) const GPU: Numbers = Numbers {
     // A slot has a row of blocks or two, so that matrices of few long rows fill the device.
     dense_block_tile: 8,
     dense_group_ahead: 4,
-    // Tiles of 128 lines: 16 warps with the sums of 8 lines each, in 32 registers of an item. With
-    // 64 rows of 512 bytes two groups share a multiprocessor: one loads while the other adds.
-    dense_panel_group: 512,
-    dense_panel_ahead: 2,
-    // What a row of D costs that is staged, and what the lines of a tile cost in each panel.
-    dense_panel_percent: 200,
     // Half of the L2 of an H200, which OpenCL does not tell: it gives the size of all L1.
     dense_cache_bytes: 25 << 20,
     // Rows that are staged were faster than groups on every matrix, 1.3 to 2 times with 32 columns:
@@ -134,12 +128,6 @@ pub(super) const CPU: Numbers = Numbers {
     dense_group_lines: 4,
     dense_group_ahead: 1,
     dense_staged: 32,
-    dense_panel_group: 1,
-    dense_panel_lines: 8,
-    dense_panel_rows: 64,
-    dense_panel_ahead: 1,
-    // Caches keep the rows of neighbouring lines.
-    dense_panel_percent: 1 << 20,
     // An item takes all columns.
     dense_cache_bytes: 1,
     // Caches keep the rows of neighbouring lines: groups are used only if they are asked for.

@@ -118,17 +118,8 @@ impl<S: crate::device::Arguments> Variants<S> {
         held: usize,
         options: impl Fn(&Pass) -> Options,
     ) -> Result<Self> {
-        Self::over(device, |aligned| tuning::passes::<T>(numbers, n, held, aligned), options)
-    }
-
-    /// As [`Variants::new`], for other passes. There are none without gaps if that is of no use.
-    pub fn over(
-        device: &Device,
-        passes: impl Fn(bool) -> Option<Vec<Pass>>,
-        options: impl Fn(&Pass) -> Options,
-    ) -> Result<Self> {
         let kernels = |aligned| {
-            let passes = passes(aligned)?;
+            let passes = tuning::passes::<T>(numbers, n, held, aligned)?;
             let kernel = |pass: Pass| Kernel::rare(device, &options(&pass)).map(|kernel| (pass, kernel));
             Some(passes.into_iter().map(kernel).collect::<Result<Vec<_>>>())
         };

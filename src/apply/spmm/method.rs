@@ -1,6 +1,6 @@
 //! The ways to share A out, and the choice among them.
-use super::{Request, gcoo::Gcoo, panels::Expected, tuning};
-use crate::{BlockShape, Element, Error, Result, device::Work, tuning::Numbers, vector::lines::Index};
+use super::{Request, gcoo::Gcoo, tuning};
+use crate::{BlockShape, Error, Result, device::Work, tuning::Numbers, vector::lines::Index};
 use serde::Serialize;
 
 /// How the entries of A are shared out in a product with a dense matrix. All give the same bits.
@@ -15,14 +15,11 @@ pub enum DenseMethod {
     /// Groups of neighbouring rows, whose entries in one column share a row of the dense matrix
     /// (GCOO of Shi, Wang and Chu, 2020). Of scalars alone: a row of blocks is such a group.
     Gcoo,
-    /// Tiles of rows, for which rows of the dense matrix are staged in local memory. Of scalars
-    /// alone.
-    Panels,
 }
 
 impl DenseMethod {
     /// Every way but [`DenseMethod::Auto`].
-    pub const ALL: &[Self] = &[Self::Rows, Self::Gcoo, Self::Panels];
+    pub const ALL: &[Self] = &[Self::Rows, Self::Gcoo];
 
     /// The name that the command uses.
     pub fn name(self) -> &'static str {
@@ -30,7 +27,6 @@ impl DenseMethod {
             Self::Auto => "auto",
             Self::Rows => "rows",
             Self::Gcoo => "gcoo",
-            Self::Panels => "panels",
         }
     }
 }
@@ -60,15 +56,13 @@ pub(super) struct Choice {
 
 /// The way that is asked for or estimated to be the fastest, and the groups if it is
 /// [`DenseMethod::Gcoo`]. They are made to count how often their rows of D are used.
-pub(super) fn choose<T: Element>(
+pub(super) fn choose(
     work: &Work,
     index: &Index,
     shape: BlockShape,
     request: &Request,
 ) -> Result<(Choice, Option<Gcoo>)> {
-    let Numbers { dense_group_lines: lines, dense_reuse_percent: least, dense_panel_percent, .. } = request.numbers;
-    let panels = Expected::new::<T>(work.device().info(), &request.numbers, index.pattern(), request.n);
-    let of_panels = format!("tiles of {} rows use a row of D {} times", panels.tile, times(panels.use_percent));
+    let Numbers { dense_group_lines: lines, dense_reuse_percent: least, .. } = request.numbers;
     let long = tuning::longest(&request.numbers, index.pattern());
     let chosen = |method, why| (Choice { method, why }, None);
     match request.method {
@@ -84,21 +78,13 @@ pub(super) fn choose<T: Element>(
         DenseMethod::Auto if shape != BlockShape::SCALAR => {
             Ok(chosen(DenseMethod::Rows, format!("rows: a row of blocks of {shape} shares its rows of D")))
         }
-        DenseMethod::Panels if shape != BlockShape::SCALAR => {
-            Err(Error::Argument(format!("panels are for rows of scalars: A has blocks of {shape}")))
-        }
-        DenseMethod::Panels => Ok(chosen(DenseMethod::Panels, format!("panels, as asked for: {of_panels}"))),
-        DenseMethod::Auto if panels.fill && panels.use_percent >= dense_panel_percent as u64 => {
-            let pay = times(dense_panel_percent as u64);
-            Ok(chosen(DenseMethod::Panels, format!("panels: {of_panels}, {pay} or more pay")))
-        }
         DenseMethod::Auto if least > 100 * lines => {
             Ok(chosen(DenseMethod::Rows, "rows: on this kind of device they are faster than groups".into()))
         }
         DenseMethod::Auto => {
             let groups = Gcoo::new(work, index, lines, long)?;
             let found = reuse(&groups, lines);
-            let least_text = times(least as u64);
+            let least_text = format!("{}.{:02}", least / 100, least % 100);
             match groups.reuse_percent() >= least as u64 {
                 true => {
                     let why = format!("gcoo: {found}, {least_text} or more pay");
@@ -111,9 +97,7 @@ pub(super) fn choose<T: Element>(
 }
 
 fn reuse(groups: &Gcoo, lines: usize) -> String {
-    format!("groups of {lines} rows use a row of D {} times", times(groups.reuse_percent()))
-}
-
-fn times(percent: u64) -> String {
-    format!("{}.{:02}", percent / 100, percent % 100)
+    let percent = groups.reuse_percent();
+    let times = format!("{}.{:02}", percent / 100, percent % 100);
+    format!("groups of {lines} rows use a row of D {times} times")
 }

@@ -13,7 +13,6 @@
 //! | [`method`] | the ways to share A out, and the choice |
 //! | [`lines`] | each line of A by itself |
 //! | [`staged`] | the same for scalars on GPUs |
-//! | [`panels`] | lines of scalars in tiles, which share rows of D in local memory |
 //! | [`block_tiles`] | rows of blocks on GPUs, for C by columns |
 //! | [`gcoo`], [`groups`] | groups of lines, which share the rows of D |
 //! | [`stored`] | such groups as a format, from dense and compressed matrices and back |
@@ -29,7 +28,6 @@ mod once;
 mod options;
 mod pack;
 mod packed;
-mod panels;
 mod plan;
 mod staged;
 mod stored;
@@ -56,7 +54,6 @@ use crate::{
 use by_rows::Rewrite;
 use groups::GroupSums;
 use lines::{Entries, LineSums};
-use panels::PanelSums;
 use std::sync::Arc;
 
 /// What is asked of the sums.
@@ -112,7 +109,6 @@ impl<V> Dense<V> {
 enum Sums<T: Element> {
     Lines(Box<LineSums<T>>),
     Groups(Box<GroupSums<T>>),
-    Panels(Box<PanelSums<T>>),
 }
 
 /// C = alpha·op(A)·D + beta·C, prepared for a pattern and a number of columns.
@@ -151,12 +147,9 @@ impl<T: Element> Spmm<T> {
         let work = Work::new(device, None);
         let index = Index::new(&work, arrays, of_rows)?;
         request.through = of_rows && !request.packed;
-        let (choice, groups) = method::choose::<T>(&work, &index, shape, &request)?;
+        let (choice, groups) = method::choose(&work, &index, shape, &request)?;
         let sums = match groups {
             Some(groups) => Sums::Groups(Box::new(GroupSums::new(&work, &index, groups, &request)?)),
-            None if choice.method == DenseMethod::Panels => {
-                Sums::Panels(Box::new(PanelSums::new(device, &index, &request)?))
-            }
             None => Sums::Lines(Box::new(LineSums::new(&work, &index, shape, &request)?)),
         };
         let depth = if of_rows { shape.cols() } else { shape.rows() };
@@ -168,7 +161,6 @@ impl<T: Element> Spmm<T> {
         match &sums {
             Sums::Lines(lines) => lines.ask(device, c),
             Sums::Groups(groups) => groups.ask(device, c),
-            Sums::Panels(panels) => panels.ask(device, c),
         }
         let by_rows = Scratch::new(device, index.pattern().nrows * depth * request.n)?;
         if d {
@@ -215,12 +207,12 @@ impl<T: Element> Spmm<T> {
         c: Dense<&mut Buffer<T>>,
     ) -> Result<()> {
         let PatternArrays { col_ptr: line_ptr, row_idx: other, .. } = self.index.pattern();
-        let (entries, operands) =
-            (Entries { line_ptr, other, source: self.index.source() }, Operands { a, d, scaling });
         match &self.sums {
             Sums::Groups(groups) => groups.run(work, line_ptr, a, d, scaling, c),
-            Sums::Lines(lines) => lines.run(work, &entries, &operands, c),
-            Sums::Panels(panels) => panels.run(work, &entries, &operands, c),
+            Sums::Lines(lines) => {
+                let entries = Entries { line_ptr, other, source: self.index.source() };
+                lines.run(work, &entries, &Operands { a, d, scaling }, c)
+            }
         }
     }
 
@@ -237,7 +229,6 @@ impl<T: Element> Spmm<T> {
             + match &self.sums {
                 Sums::Lines(lines) => lines.bytes(),
                 Sums::Groups(groups) => groups.bytes(),
-                Sums::Panels(_) => 0,
             }
     }
 

@@ -228,38 +228,6 @@ fn shares_of_columns_and_deep_blocks() -> Result<()> {
     Ok(())
 }
 
-/// Tiles of lines that meet many rows of D: of their own accord by panels, if there are enough of
-/// them, and more rows of D than a panel has.
-#[test]
-fn dense_tiles_of_lines() -> Result<()> {
-    let device = test_device();
-    let [_, gpu] = numbers(&device);
-    let units = device.info().compute_units as usize;
-    let mut random = Random::new(3);
-    let mut entries = |rows: usize, cols: usize| -> Result<Csr<f32>> {
-        let places = (0..rows * cols).filter(|at| at % 11 != 3 && random.below(8) == 0).collect::<Vec<_>>();
-        let value = |at: usize| (at / cols, at % cols, number(&mut random) as f32);
-        Ok(Csr::from_transpose(Csc::from_triplets(rows, cols, places.into_iter().map(value))?.transpose()))
-    };
-    let a = entries(130, 300)?;
-    let on_device = device.upload(&a)?;
-    let pattern = on_device.pattern();
-    let method = |n, percent| -> Result<DenseMethod> {
-        let mut options = ApplyDense::<Csr<f32>>::with(&pattern, n);
-        options.request.numbers = Numbers { dense_panel_percent: percent, ..gpu };
-        Ok(options.plan()?.method())
-    };
-    let enough = gpu.dense_lanes * 4 * units;
-    assert_eq!(method(enough, 100)?, DenseMethod::Panels);
-    assert_eq!(method(enough, 10_000)?, DenseMethod::Rows);
-    assert_eq!(method(gpu.dense_lanes * 4 - 4, 100)?, DenseMethod::Rows);
-    for (n, layout, packed) in [(128, Layout::ByRows, true), (131, Layout::ByColumns, false)] {
-        let layouts = [Layout::ByRows, layout];
-        check(&device, &a, Case { method: DenseMethod::Panels, packed, layouts, ..plain(n, gpu) })?;
-    }
-    Ok(())
-}
-
 /// Elements that are stored and computed in different types, integers, and algebras whose start,
 /// empty sum or order of factors differ.
 #[test]
@@ -320,9 +288,7 @@ fn products_in_one_shot_and_what_is_refused() -> Result<()> {
     let refused = plan.execute((&a, &d), &mut wrong).unwrap_err().to_string();
     assert!(refused.starts_with("C is 20x5, 20x4 expected"), "{refused}");
     let blocks = device.upload(&matrix::<f32>(4, 4, BlockShape::new(2, 2)?, &[])?)?.pattern();
-    for method in [DenseMethod::Gcoo, DenseMethod::Panels] {
-        let refused = ApplyDense::<Cbc<f32>>::with(&blocks, 4).method(method).plan().unwrap_err().to_string();
-        assert!(refused.starts_with(method.name()) && refused.ends_with("A has blocks of 2x2"), "{refused}");
-    }
+    let refused = ApplyDense::<Cbc<f32>>::with(&blocks, 4).method(DenseMethod::Gcoo).plan().unwrap_err().to_string();
+    assert_eq!(refused, "gcoo groups rows of scalars: A has blocks of 2x2");
     Ok(())
 }
