@@ -10,8 +10,8 @@
 // at place line_ptr[l] + l: there are as many places as entries and lines. A tile is `tile` places
 // and owns the lines that stand in it. So it has neither many entries nor many empty lines. A line
 // of `tile` entries or more is the last of its tile. Lines of more than `longest` entries, which is
-// `tile`, are in pieces; if it is 0, all are. A line is cut as if `before` more entries, fewer than PIECE, came
-// before its first.
+// `tile`, are in pieces; if it is 0, all are. A line is cut as if `before` more entries, fewer than
+// PIECE, came before its first.
 //
 //   in   line_ptr[lines + 1]     entries of the lines before each
 //   out  tile_line[tiles + 1]    first line of each tile

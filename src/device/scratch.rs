@@ -24,8 +24,8 @@ struct Idle<T: Word> {
     behind: Vec<Point>,
 }
 
-/// A buffer for one execution, its contents undefined unless they are zeroed. It returns to the plan when this is dropped,
-/// which may be before the commands that use it have run.
+/// A buffer for one execution, its contents undefined unless they are zeroed. It returns to the
+/// plan when this is dropped, which may be before the commands that use it have run.
 pub(crate) struct Taken<'a, T: Word> {
     scratch: &'a Scratch<T>,
     /// `None` once it was returned.

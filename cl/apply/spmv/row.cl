@@ -9,9 +9,9 @@
 // The terms are added in ascending place. After every PIECE entries a new sum begins, and the sums
 // are added left to right.
 //
-// An item loads AHEAD entries before it adds their terms: on a GPU the loads of a row would wait for
-// each other otherwise. PLACE is a type for every place, and for those that an item foresees. If
-// CUT is 0, no row has more than PIECE entries.
+// An item loads AHEAD entries before it adds their terms: on a GPU the loads of a row would wait
+// for each other otherwise. PLACE is a type for every place, and for those that an item foresees.
+// If CUT is 0, no row has more than PIECE entries.
 #if !defined(PIECE) || !defined(AHEAD) || !defined(PLACE) || !defined(CUT)
 #error "PIECE, AHEAD, PLACE, CUT: see src/apply/spmv/rows.rs"
 #endif
