@@ -245,7 +245,8 @@ macro_rules! kernel {
             $($field:ident: $param:ty),+ $(,)?
         }
     ) => {
-        // Evaluated where it is declared: a file that is not in the list is an error of `cargo check`.
+        // Evaluated where it is declared: a file that is not in the list is an error of `cargo
+        // check`.
         const _: $crate::device::Source = $source;
         $(#[$meta])*
         $visibility struct $name<'a $(, $($word: $bound),+)?> {

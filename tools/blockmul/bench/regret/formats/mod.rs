@@ -1,6 +1,6 @@
 //! `bench --regret --operation apply`: whether the choice of formats of A·x is right. `contest`
-//! times the choice beside every format, `choice` compares it with the best, `families` has the matrices, `summary` the regrets in a
-//! few numbers, `table` the output.
+//! times the choice beside every format, `choice` compares it with the best, `families` has the
+//! matrices, `summary` the regrets in a few numbers, `table` the output.
 mod choice;
 mod contest;
 mod families;
