@@ -62,8 +62,6 @@ pub struct Numbers {
     pub dense_long: usize,
     /// A line is not long if it has no more than so many times the entries of an average line.
     pub dense_long_average: usize,
-    /// Slots of pieces for each compute unit, from which an item has several columns of a piece.
-    pub dense_long_slots: usize,
     /// Most lines of a block that an item adds at once.
     pub dense_held_lines: usize,
     /// Entries and lines that a CPU's work-item takes one after another; lines that a work-group
@@ -360,7 +358,6 @@ impl Numbers {
             ("dense_long_ahead", self.dense_long_ahead, 64),
             ("dense_long", self.dense_long, 1 << 24),
             ("dense_long_average", self.dense_long_average, 1 << 10),
-            ("dense_long_slots", self.dense_long_slots, 1 << 20),
             ("dense_held_lines", self.dense_held_lines, 32),
             ("dense_tile", self.dense_tile, 1 << 24),
             ("dense_block_tile", self.dense_block_tile, 1 << 24),

@@ -128,8 +128,6 @@ pub(super) const CPU: Numbers = Numbers {
     dense_group_lines: 4,
     dense_group_ahead: 1,
     dense_staged: 32,
-    // As many warps as a multiprocessor of an H200 holds.
-    dense_long_slots: 64,
     // An item takes all columns.
     dense_cache_bytes: 1,
     // Caches keep the rows of neighbouring lines: groups are used only if they are asked for.

@@ -205,7 +205,7 @@ impl<T: Element> LineSums<T> {
             Variants::new::<T>(device, (request.numbers, request.n), held, options)
         };
         let kernels = match is_staged(shape, request) {
-            true => Kernels::Staged(Box::new(Staged::new(device, (long, pieces.len()), request)?)),
+            true => Kernels::Staged(Box::new(Staged::new(device, long, request)?)),
             false => {
                 let tiles = BlockTiles::new(device, (side, held), request, options)?;
                 Kernels::Plain([plain(false)?, plain(true)?], tiles)

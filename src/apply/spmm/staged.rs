@@ -70,8 +70,8 @@ pub(super) struct Staged<T: Element> {
 }
 
 impl<T: Element> Staged<T> {
-    /// Kernels for lines of which those of more than `long` entries are in so many pieces.
-    pub fn new(device: &Device, (long, pieces): (usize, usize), request: &Request) -> Result<Self> {
+    /// Kernels for lines of which those of more than `long` entries are in pieces.
+    pub fn new(device: &Device, long: usize, request: &Request) -> Result<Self> {
         let (numbers, n) = (request.numbers, request.n);
         let options = |slot: &Slot, by_columns| -> Options {
             let options = slot
@@ -88,8 +88,7 @@ impl<T: Element> Staged<T> {
             let numbers = Numbers { dense_vectors: vectors, ..numbers };
             Variants::new::<T>(device, (numbers, n), 1, |pass: &Pass| options(&pass.slot, by_columns))
         };
-        let many = Slot::many_pieces(&numbers, n, pieces, device.info().compute_units);
-        let of_piece = Slot::of_piece(&numbers, n, many);
+        let of_piece = Slot::of_piece(&numbers, n);
         let pieces = |by_columns| Kernel::rare(device, &options(&of_piece, by_columns));
         Ok(Self { tiles: [tiles(false)?, tiles(true)?], pieces: [pieces(false)?, pieces(true)?], of_piece, numbers, n })
     }

@@ -218,10 +218,6 @@ fn shares_of_columns_and_deep_blocks() -> Result<()> {
                 check(&device, &scalars, Case { method, ..case(cache) })?;
             }
         }
-        // Pieces as when there are many.
-        let wide = Numbers { dense_long_slots: 0, ..gpu };
-        check(&device, &scalars, Case { numbers: wide, ..case(gpu.dense_cache_bytes) })?;
-        check(&device, &scalars, Case { numbers: wide, n: 131, ..case(gpu.dense_cache_bytes) })?;
         for cache in [gpu.dense_cache_bytes, 1800 * 65 * 8] {
             check(&device, &deep, case(cache))?;
         }

@@ -39,9 +39,6 @@ const MOST_LOCAL_BYTES: u64 = 32 << 10;
 /// Most of them for the sums of a tile.
 pub(super) const MOST_SUM_BYTES: usize = 20 << 10;
 
-/// Most columns of an item of a piece.
-const MOST_PIECE_COLUMNS: usize = 4;
-
 impl Slot {
     /// Columns that a slot holds at once.
     pub fn width(&self) -> usize {
@@ -60,26 +57,11 @@ impl Slot {
     }
 
     /// The slot of a piece of a long line: an item has one column, and many rows of D on their way.
-    /// With `many` pieces it has several columns, and as many fewer rows.
-    pub fn of_piece(numbers: &Numbers, n: usize, many: bool) -> Self {
+    pub fn of_piece(numbers: &Numbers, n: usize) -> Self {
         let lanes = n.next_power_of_two().min(numbers.dense_lanes);
         // What many narrow slots stage fits local memory.
         let ahead = numbers.dense_long_ahead.min(lanes.max(4));
-        let vectors = if many { n.div_ceil(lanes).clamp(1, MOST_PIECE_COLUMNS) } else { 1 };
-        Self {
-            group_size: numbers.dense_group,
-            lanes,
-            vec: 1,
-            vectors,
-            aligned: false,
-            ahead: (ahead / vectors).max(1),
-        }
-    }
-
-    /// Whether so many pieces fill all compute units if their slots have several columns.
-    pub fn many_pieces(numbers: &Numbers, n: usize, pieces: usize, compute_units: u32) -> bool {
-        let slots = pieces * n.div_ceil(Self::of_piece(numbers, n, true).width());
-        slots >= numbers.dense_long_slots * compute_units as usize
+        Self { group_size: numbers.dense_group, lanes, vec: 1, vectors: 1, aligned: false, ahead }
     }
 
     /// Entries of a line that a slot stages at once. An item loads few of them.
@@ -224,9 +206,7 @@ mod tests {
                     assert!(slots * (staged + 1) * 13 <= 32 << 10, "{n}: {slot:?}");
                     assert!(staged.is_multiple_of(slot.ahead) && staged > 0, "{n}: {slot:?}");
                     assert_eq!(slot.staged::<f64>(&numbers, 100), slot.ahead, "the least that the kernel takes");
-                    let of_piece =
-                        [false, true].map(|many| Slot::of_piece(&numbers, n, many).staged_bytes::<f64>(&numbers));
-                    let of_piece = of_piece[0].max(of_piece[1]);
+                    let of_piece = Slot::of_piece(&numbers, n).staged_bytes::<f64>(&numbers);
                     let sums = slot.tile_lines::<f64>(&numbers, true) * slot.width() / slot.vectors * 8;
                     let staged = slot.staged_bytes::<f64>(&numbers);
                     assert!(of_piece.max(staged + sums) <= 32 << 10, "{n}: {slot:?}, {of_piece}, {staged} and {sums}");
