@@ -152,33 +152,18 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
 #endif
 }
 
-#if TOGETHER > 1
-// Reads the terms that TOGETHER blocks have for one sum.
-void read_terms(ARITHMETIC* held, local const ARITHMETIC* term, uint number)
-{
-    WRITTEN_OUT
-    for (uint i = 0; i < TOGETHER * TERMS; ++i)
-        held[i] = term[i / TERMS * AREA + TERM_AT(number, i % TERMS)];
-}
-#endif
-
-// Adds the terms that `count` blocks have for one sum. Those of TOGETHER blocks are read while
-// those of the blocks before are added: the additions do not wait for local memory.
+// Adds the terms that `count` blocks have for one sum. Those of TOGETHER blocks are read before they
+// are added: the reads of local memory do not wait for each other.
 ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
     uint first = 0;
 #if TOGETHER > 1
-    ARITHMETIC next[TOGETHER * TERMS];
-    if (count >= TOGETHER)
-        read_terms(next, term, number);
     AS_WRITTEN
     for (; first + TOGETHER <= count; first += TOGETHER) {
         ARITHMETIC held[TOGETHER * TERMS];
         WRITTEN_OUT
         for (uint i = 0; i < TOGETHER * TERMS; ++i)
-            held[i] = next[i];
-        if (first + 2 * TOGETHER <= count)
-            read_terms(next, term + (first + TOGETHER) * AREA, number);
+            held[i] = term[(first + i / TERMS) * AREA + TERM_AT(number, i % TERMS)];
         WRITTEN_OUT
         for (uint i = 0; i < TOGETHER * TERMS; ++i)
             sum = ADD(sum, held[i]);

@@ -69,10 +69,10 @@ pub(crate) struct LineTuning {
     pub together: usize,
 }
 
-/// Entries of `terms` terms each that an item loads at once: as many as have at most 2·`most`
-/// terms, and no more than `most`.
+/// Entries of `terms` terms each that an item loads at once: as few as have 2·`most` terms, and no
+/// more than `most`.
 pub(crate) fn entries_ahead(most: usize, terms: usize) -> usize {
-    (2 * most / terms).clamp(1, most)
+    (2 * most).div_ceil(terms).min(most)
 }
 
 impl LineTuning {

@@ -77,7 +77,7 @@ impl Situation {
         // Launches and reads of the conversion.
         let steps = match format {
             Format::Csr => 1,
-            Format::CsrAdaptive => 3,
+            Format::CsrAdaptive => weights.adaptive_steps,
             Format::CsrVector | Format::Scoo => 0,
             _ => 4,
         };
@@ -91,14 +91,18 @@ impl Situation {
         let moved = (values + beside + vectors) * weight / 100;
         let placed = padded.map_or(0, |places| 12 * entries + 8 * places);
         let packed = if self.request.packed { places * (4 + 2 * value) } else { 0 };
-        // The sums of the pieces of a row are added in a launch of their own.
         let (piece, is_cut) = (longest.min(RUN_PIECE as u64), longest > RUN_PIECE as u64);
         let serial = match format {
             Format::CsrVector => longest.div_ceil(Order::LANES as u64) * weights.entry,
             _ if row_of_item => longest * depth * weights.entry,
             _ => piece * depth * weights.term,
         };
-        let launches = if row_of_item || format == Format::CsrVector { 1 } else { 1 + u64::from(is_cut) };
+        let launches = match format {
+            Format::CsrAdaptive => weights.adaptive_launches,
+            _ if row_of_item || format == Format::CsrVector => 1,
+            // The sums of the pieces of a row are added in a launch of their own.
+            _ => 1 + u64::from(is_cut),
+        };
         let executed = moved.max(serial * self.compute_units) + launches * weights.launch * self.compute_units;
         let index = if self.by_columns { (entries + rows) * weights.index } else { 0 };
         Some(executed + (index + placed + packed + steps * weights.step) / self.request.uses.max(1))
@@ -217,7 +221,8 @@ mod tests {
     #[test]
     fn a_gpu_pads_rows_that_are_nearly_equal_if_they_are_used_often() {
         assert!(matches!(chosen(DeviceKind::Gpu, POISSON, PACKED, true), Format::Ell | Format::SlicedEll));
-        assert_eq!(chosen(DeviceKind::Gpu, POISSON, Request { uses: 1, ..PACKED }, true), Format::CsrAdaptive);
+        // The fewest launches are as good as a faster product.
+        assert_eq!(chosen(DeviceKind::Gpu, POISSON, Request { uses: 1, ..PACKED }, true), Format::Csr);
         // Converting costs as much as two or three executions gain.
         for (uses, pads) in [(1, false), (10, true), (1000, true)] {
             let format = chosen(DeviceKind::Gpu, POISSON, Request { uses, ..PACKED }, true);
