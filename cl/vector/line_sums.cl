@@ -152,8 +152,8 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
 #endif
 }
 
-// Adds the terms that `count` blocks have for one sum. Those of TOGETHER blocks are read before they
-// are added: the reads of local memory do not wait for each other.
+// Adds the terms that `count` blocks have for one sum. Those of TOGETHER blocks are read before
+// they are added: the reads of local memory do not wait for each other.
 ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
     uint first = 0;
