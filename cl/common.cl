@@ -32,8 +32,9 @@
 #define WRITTEN_OUT _Pragma("unroll")
 #endif
 
-// Asks for memory that is read soon. Only kernels of CPUs do.
-#ifdef __clang__
+// Asks for memory that is read soon. Only kernels of CPUs do. NVIDIA's compiler has no such
+// function of its clang for pointers to global memory.
+#if defined(__clang__) && !defined(__NV_CL_C_VERSION)
 #define ASK(place) __builtin_prefetch((const void*)(size_t)(place))
 #else
 #define ASK(place) ((void)0)
