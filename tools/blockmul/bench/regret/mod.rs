@@ -63,18 +63,20 @@ pub fn run(args: &Args, bench: &Bench<'_>) -> Result<(), Failure> {
         return Err(Failure::Usage("--regret takes one --device".into()));
     };
     bench.messages.show_compiling(&place.device);
-    match args.operation[..] {
-        [Operation::Apply] => return formats::run(args, bench, &place.device),
-        [Operation::Product] if args.block.is_empty() && args.together.is_none() => {}
+    let of_formats = match args.operation[..] {
+        [Operation::Apply] => true,
+        [Operation::Product] if args.block.is_empty() && args.together.is_none() => false,
         [Operation::Product] => {
             let option = if args.block.is_empty() { "--together" } else { "--block" };
             return Err(Failure::Usage(format!("{option} with --regret is for --operation apply")));
         }
         _ => return Err(Failure::Usage("--regret takes one --operation, product or apply".into())),
-    }
-    match args.element[..] {
-        [ElementName::F64] => measured::<f64>(args, bench, &place.device),
-        [ElementName::F32] => measured::<f32>(args, bench, &place.device),
+    };
+    match (of_formats, &args.element[..]) {
+        (true, [ElementName::F64]) => formats::measured::<f64>(args, bench, &place.device),
+        (true, [ElementName::F32]) => formats::measured::<f32>(args, bench, &place.device),
+        (false, [ElementName::F64]) => measured::<f64>(args, bench, &place.device),
+        (false, [ElementName::F32]) => measured::<f32>(args, bench, &place.device),
         _ => Err(Failure::Usage("--regret takes one element type, f64 or f32".into())),
     }
 }

@@ -9,7 +9,7 @@ mod summary;
 mod table;
 
 use super::super::matrices::Input;
-use super::super::{Args, ElementName, matrices::Source, measure::Bench, results::Host};
+use super::super::{Args, matrices::Source, measure::Bench, results::Host};
 use super::{GROWTH, SMALLEST};
 use crate::failure::Failure;
 use crate::messages::{Tone, tell, visible};
@@ -43,16 +43,8 @@ struct Study {
     failures: Vec<Failure>,
 }
 
-/// Measures with the element type that is asked for.
-pub fn run(args: &Args, bench: &Bench<'_>, device: &Device) -> Result<(), Failure> {
-    match args.element[..] {
-        [ElementName::F64] => measured::<f64>(args, bench, device),
-        [ElementName::F32] => measured::<f32>(args, bench, device),
-        _ => Err(Failure::Usage("--regret takes one element type, f64 or f32".into())),
-    }
-}
-
-fn measured<T: Field>(args: &Args, bench: &Bench<'_>, device: &Device) -> Result<(), Failure> {
+/// Measures on generated families, or on the inputs given.
+pub fn measured<T: Field>(args: &Args, bench: &Bench<'_>, device: &Device) -> Result<(), Failure> {
     let (most, info) = (args.study.most_elements(device), device.info());
     bench.messages.say(&format!("device: {} ({})", info.name, info.platform));
     let mut study = Study {
