@@ -338,12 +338,20 @@ const _: () = {
     shared::<Device>();
 };
 
-/// The device the tests run on: the one named by `BLOCKMUL_TEST_DEVICE`, else any. Without a device
-/// the tests fail; they are not skipped.
+/// The device the tests run on: the one named by `BLOCKMUL_TEST_DEVICE`, else any, with the kernels
+/// and numbers of a GPU if `BLOCKMUL_TEST_KIND` is `gpu`. Without a device the tests fail; they are
+/// not skipped.
 #[cfg(test)]
 pub(crate) fn test_device() -> Device {
     use std::sync::OnceLock;
     static DEVICE: OnceLock<Device> = OnceLock::new();
-    let wanted = std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into());
-    DEVICE.get_or_init(|| Device::select(&wanted).unwrap_or_else(|error| panic!("{error}"))).clone()
+    let open = || {
+        let list = Device::list()?;
+        let mut info = info::choose(&list, &std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into()))?.clone();
+        if std::env::var("BLOCKMUL_TEST_KIND").is_ok_and(|kind| kind == "gpu") {
+            info.kind = DeviceKind::Gpu;
+        }
+        Device::open(&info)
+    };
+    DEVICE.get_or_init(|| open().unwrap_or_else(|error: crate::Error| panic!("{error}"))).clone()
 }

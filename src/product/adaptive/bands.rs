@@ -5,6 +5,7 @@
 //! that fits by the entries expected. If its entries, once counted, do not fit after all, it is cut
 //! again by the bounds, and so are those after it.
 use super::{
+    Class,
     classes::{ClassSizes, ClassesSums},
     memory::{AdaptiveMemory, EntriesOfC},
     rules::{ClassRules, Column},
@@ -121,11 +122,16 @@ impl<'a> ColumnBands<'a> {
 }
 
 impl AdaptiveBand {
-    /// All columns of a product, if they fit.
+    /// All columns of a product, if they may fit. Without columns for ESC that takes no more than
+    /// that their entries can be counted.
     pub fn whole(memory: &AdaptiveMemory<'_>, sizes: &ClassSizes, free_bytes: u64) -> Option<Self> {
         let room = sizes.room(memory.adaptive.room_percent);
         let sure = memory.fits(sizes, room, free_bytes);
-        let fits = sure || memory.fits_with(sizes, room, EntriesOfC::expected(sizes, room), free_bytes);
+        let least = match sizes.of(Class::Rest).columns {
+            0 => EntriesOfC::default(),
+            _ => EntriesOfC::expected(sizes, room),
+        };
+        let fits = sure || memory.fits_with(sizes, room, least, free_bytes);
         fits.then(|| Self { sizes: sizes.clone(), room, expected: !sure, kept_bytes: 0 })
     }
 

@@ -175,6 +175,10 @@ impl ForetoldBands<'_> {
             _ if !admitted => {
                 memory.need(sizes, *room, EntriesOfC { by_esc: entries.by_esc, ..EntriesOfC::default() }, &of_esc).bytes
             }
+            // As much as admits it.
+            _ if counted && sizes.of(Class::Rest).columns == 0 => {
+                memory.need_with(sizes, *room, EntriesOfC::counted(sizes, entries.all)).bytes
+            }
             _ => memory.need(sizes, *room, entries, &of_esc).bytes,
         };
         // A single column may be tried that fits only if C has few entries in it.

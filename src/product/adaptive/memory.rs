@@ -7,7 +7,9 @@ use crate::{
     device::pool_bytes,
     primitives::drop_entries::DropMemory,
     product::{
+        choose,
         limits::{EntryMemory, Largest, Limits, Need, setup_bytes},
+        method::Method,
         problem::Sizes,
         tasks::CutTasks,
         tuning::Tuning,
@@ -116,7 +118,7 @@ impl<'a> AdaptiveMemory<'a> {
         let held = list + parts;
 
         let finds = band.sum(&Class::FOUND, |sums| sums.columns.into()) > 0;
-        let direct = band.of(Class::Direct).columns as u64;
+        let direct = self.direct_columns(band);
         let chunk_ptr = largest.array(4 * (chunks + 1));
         let places = pool_bytes(if finds { 4 * chunks } else { 0 });
         let own_ptr = if direct > 0 { pool_bytes(4 * (direct + 1)) } else { 0 };
@@ -169,6 +171,24 @@ impl<'a> AdaptiveMemory<'a> {
         largest.0 = largest.0.max(need.largest).max(8 * (of_b + 1));
         let parts = ptr + largest.array(4 * entries) + largest.array(self.element_bytes * entries);
         (taken.max(b + setup.max(kept + need.bytes)), parts)
+    }
+
+    /// The direct columns of a band, if they are a bin: then they have offsets of their own.
+    fn direct_columns(&self, band: &ClassSizes) -> u64 {
+        let is_bin = || {
+            let shares = choose::share_out(&band.statistics(), &self.adaptive.costs, false);
+            shares.is_some_and(|shares| shares.iter().any(|share| share.method == Method::Direct))
+        };
+        match band.of(Class::Direct).columns {
+            0 => 0,
+            columns => {
+                if is_bin() {
+                    columns.into()
+                } else {
+                    0
+                }
+            }
+        }
     }
 
     /// Most tasks of columns with so many entries: one for each window of each column, and those

@@ -66,8 +66,8 @@ impl<M: Matrix> Product<'_, M> {
 mod tests {
     use super::*;
     use crate::{
-        BlockShape, Cbc, Device, DeviceMatrix, Method, device::test_device, generate, matrix::Threshold,
-        product::Report,
+        BlockShape, Cbc, Device, DeviceInfo, DeviceKind, DeviceMatrix, Method, device::test_device, generate,
+        matrix::Threshold, product::Report,
     };
     use proptest::prelude::*;
 
@@ -112,6 +112,40 @@ mod tests {
         check(&p.cast::<f32>(), &p.transpose().cast())?;
         let w = generate::bundle_adjustment(100, 12_000, 5, BlockShape::new(6, 3)?, Default::default(), 2)?;
         check(&w, &w.transpose())
+    }
+
+    /// Bands are a matter of the host alone, so a GPU's can be counted without one.
+    #[test]
+    fn the_estimated_peak_is_a_limit_that_keeps_one_band() -> Result<()> {
+        let mut nvidia = test_device().info().clone();
+        (nvidia.platform, nvidia.kind, nvidia.compute_units) = ("NVIDIA CUDA".into(), DeviceKind::Gpu, 132);
+        (nvidia.local_bytes, nvidia.max_group_size, nvidia.max_alloc_bytes) = (48 << 10, 1024, 35 << 30);
+        fn check<M: Matrix>(info: &DeviceInfo, a: &M, b: &M) -> Result<()> {
+            let whole = Product::of(a, b).estimate(info)?;
+            let again = Product::of(a, b).memory_limit(whole.peak_device_bytes).estimate(info)?;
+            assert_eq!((whole.bands, again.bands), (1, 1), "{whole:?}, {again:?}");
+            assert!(again.peak_device_bytes <= whole.peak_device_bytes, "{whole:?}, {again:?}");
+            Ok(())
+        }
+        for info in [&nvidia, test_device().info()] {
+            for nodes in [64, 256, 1024, 4096] {
+                for seed in 0..20 {
+                    let p: Cbc<f64> = generate::power_law(
+                        nodes,
+                        nodes as usize * (4 + seed as usize),
+                        BlockShape::SCALAR,
+                        Default::default(),
+                        seed,
+                    )?;
+                    let p = p.to_scalars();
+                    check(info, &p, &p)?;
+                    check(info, &p.cast::<f32>(), &p.transpose().cast())?;
+                }
+            }
+            let w = generate::bundle_adjustment(100, 12_000, 5, BlockShape::new(6, 3)?, Default::default(), 2)?;
+            check(info, &w, &w.transpose())?;
+        }
+        Ok(())
     }
 
     #[test]
