@@ -1,8 +1,12 @@
 // ptx: the only inline PTX of the kernels, for devices that take it (WARPS).
 // Host: src/device/team.rs
 //
-//   DEVICE_FENCE           what the item wrote to memory is visible to the device before what it
-//                          does next. Its twin is mem_fence
+//   DEVICE_FENCE           what the item, and its group before the last barrier, wrote to memory is
+//                          visible to the device before what it does next. Its twin is mem_fence,
+//                          which orders memory for the group alone
+//   CARRY_OUT(atomic)      calls an atomic function on global memory. Its twin waits for the
+//                          result. So the device has carried it out before the item's next barrier,
+//                          which no fence of OpenCL 1.2 promises to other groups
 //   UNROLLED               stands before a loop whose bounds are constants
 //   WARP_BARRIER           what the warp's items wrote to memory is visible to the warp
 //   warp_from(v, i)        v of item i of the warp. These have portable twins in team.cl
@@ -25,6 +29,7 @@
 
 #if WARPS
 #define DEVICE_FENCE asm volatile("membar.gl;" ::: "memory")
+#define CARRY_OUT(atomic) ((void)(atomic))
 #define WARP_BARRIER asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 
 uint warp_from(uint value, uint item)
@@ -68,4 +73,9 @@ void put_aside_16(uint4 value, global void* to)
 }
 #else
 #define DEVICE_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define CARRY_OUT(atomic)                       \
+    do {                                        \
+        volatile uint carried_out = (atomic);   \
+        (void)carried_out;                      \
+    } while (0)
 #endif

@@ -7,7 +7,7 @@
 //              item adds each sum; pieces take longest and come first, in rounds of HELD entries.
 //              Of the groups of a line that is cut the last to end adds the sums of all
 //
-//   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]  cut[cuts]  as in lines.cl
+//   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]   as in lines.cl
 //   in      order[tiles]       the tile of each group, if ORDERED; else groups have them in turn
 //   in      other[nnz]         the column of each entry of a row, or the row of each of a column
 //   in      source[nnz]        number of each entry in the values, and if ACROSS is 2 whether the
@@ -178,8 +178,8 @@ ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
     return sum;
 }
 
-// A sum as words that groups exchange by atomics: whichever group is the last to write them finds
-// those of the others.
+// A sum as words that groups exchange by atomics, which the device carries out in one place,
+// whatever its caches: the group that arrives last finds the words of the others.
 typedef union {
     ARITHMETIC sum;
     uint word[WORDS];
@@ -190,7 +190,7 @@ void give(ARITHMETIC sum, global uint* to)
     Exchanged given;
     given.sum = sum;
     for (uint i = 0; i < WORDS; ++i)
-        atomic_xchg(&to[i], given.word[i]);
+        CARRY_OUT(atomic_xchg(&to[i], given.word[i]));
 }
 
 ARITHMETIC found(global uint* at)

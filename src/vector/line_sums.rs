@@ -185,7 +185,8 @@ impl<T: Element, V: Element> LineSums<T, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cbc, Csc, Matrix, device::test_device, generate::Random, reference};
+    use crate::{Cbc, Csc, Matrix, device::test_device, element::Field, generate::Random, reference};
+    use half::f16;
     use nalgebra::DMatrix;
 
     /// There are fewer items than sums of a line, as many, or more; lines are in tiles, or all in
@@ -203,53 +204,71 @@ mod tests {
         LineTuning { group_size, tile, held, ahead, together }
     }
 
-    /// A long row and a long column among short and empty ones.
-    fn arrow(n: usize, shape: BlockShape) -> Result<Cbc<f32>> {
+    /// Two long rows and two long columns among short and empty ones.
+    fn arrow<T: Field>(n: usize, shape: BlockShape) -> Result<Cbc<T>> {
         let mut random = Random::new(1);
-        let block = |random: &mut Random| {
-            DMatrix::from_fn(shape.rows(), shape.cols(), |_, _| (2.0 * random.unit() - 1.0) as f32)
-        };
-        let long = (0..n).map(|k| (1, k)).chain((0..n).filter(|&k| k != 1).map(|k| (k, 2)));
-        let short = (0..n).step_by(5).map(|k| (k, k)).filter(|&(i, j)| i != 1 && j != 2);
-        Cbc::from_triplets(n, n, shape, long.chain(short).map(|(i, j)| (i, j, block(&mut random))))
+        let mut block = || DMatrix::from_fn(shape.rows(), shape.cols(), |_, _| T::from_f64(2.0 * random.unit() - 1.0));
+        let is_long = |i: usize, j: usize| [1, 6].contains(&i) || [2, 8].contains(&j);
+        let places = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+        let stored = places.filter(|&(i, j)| is_long(i, j) || i == j && i % 5 == 0);
+        Cbc::from_triplets(n, n, shape, stored.map(|(i, j)| (i, j, block())))
+    }
+
+    /// Sums over rows and columns of an arrow, under a tuning.
+    fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning) -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let on_device = DeviceCbc::upload(&work, a.as_cbc())?;
+        for rows in [false, true] {
+            let (x, y) = if rows { (a.scalar_cols(), a.scalar_rows()) } else { (a.scalar_rows(), a.scalar_cols()) };
+            let x: Vec<T> = (0..x).map(|i| T::from_f64((i % 97) as f64 * 0.31 - 15.0)).collect();
+            let mut want = vec![T::from_f64(9.0); y];
+            let (dx, mut first, mut second) = (work.upload(&x)?, work.upload(&want)?, work.upload(&want)?);
+            let sums = LineSums::<T>::tuned(
+                &device,
+                |work| Index::new(work, &on_device.pattern, rows),
+                on_device.shape,
+                if rows { Side::Rows } else { Side::Columns },
+                Terms::Products(Semiring::PlusTimes),
+                tuning,
+            )?;
+            assert_eq!(sums.lines.shares.cuts.len(), 2, "the longest lines");
+            // The second time with what the first has left of arrivals.
+            for y in [&mut first, &mut second] {
+                let [alpha, beta] = [0.7, -1.3].map(nalgebra::convert);
+                sums.run(&work, &on_device, &dx, Scaling { alpha, beta }, y)?;
+            }
+            match rows {
+                true => reference::multiply_vector(0.7, a, &x, -1.3, &mut want)?,
+                false => reference::multiply_vector_transposed(0.7, a, &x, -1.3, &mut want)?,
+            }
+            for (time, y) in [first, second].iter().enumerate() {
+                let y = y.download(&work)?;
+                let what = || format!("{} of {}, rows {rows}, {tuning:?}, {time}", T::NAME, a.shape());
+                let same = |(y, want): (&T, &T)| y.to_f64().to_bits() == want.to_f64().to_bits();
+                assert!(y.iter().zip(&want).all(same), "{}", what());
+            }
+        }
+        Ok(())
     }
 
     #[test]
     fn small_sums_have_the_bits_of_the_reference_under_every_tuning() -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
         // A few entries more than a piece.
-        for (n, (r, c)) in [(1030, (1, 1)), (1030, (3, 2))] {
-            let host = arrow(n, BlockShape::new(r, c)?)?;
-            let a = DeviceCbc::upload(&work, host.as_cbc())?;
-            for tuning in TUNINGS {
-                for rows in [false, true] {
-                    let (x, mut want) = if rows { (n * c, vec![9.0; n * r]) } else { (n * r, vec![9.0; n * c]) };
-                    let x: Vec<f32> = (0..x).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
-                    let (dx, mut y) = (work.upload(&x)?, work.upload(&want)?);
-                    let sums = LineSums::<f32>::tuned(
-                        &device,
-                        |work| Index::new(work, &a.pattern, rows),
-                        a.shape,
-                        if rows { Side::Rows } else { Side::Columns },
-                        Terms::Products(Semiring::PlusTimes),
-                        tuning,
-                    )?;
-                    // The second time with what the first has left of arrivals.
-                    let mut first = work.upload(&want)?;
-                    sums.run(&work, &a, &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut first)?;
-                    sums.run(&work, &a, &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
-                    match rows {
-                        true => reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?,
-                        false => reference::multiply_vector_transposed(0.7, &host, &x, -1.3, &mut want)?,
-                    }
-                    let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
-                    assert_eq!(bits(&y.download(&work)?), bits(&want), "{n} of {r}x{c}, rows {rows}, {tuning:?}");
-                    assert_eq!(bits(&first.download(&work)?), bits(&want), "at first: rows {rows}, {tuning:?}");
-                }
-            }
+        let (scalars, blocks) = (arrow::<f32>(1030, BlockShape::SCALAR)?, arrow::<f32>(1030, BlockShape::new(3, 2)?)?);
+        for tuning in TUNINGS {
+            check(&scalars, tuning)?;
+            check(&blocks, tuning)?;
         }
         Ok(())
+    }
+
+    #[test]
+    fn sums_of_cut_lines_are_exchanged_in_every_type() -> Result<()> {
+        // Of several words, and of three pieces.
+        check(&arrow::<f64>(2049, BlockShape::SCALAR)?, TUNINGS[3])?;
+        check(&arrow::<f64>(1030, BlockShape::new(3, 2)?)?, TUNINGS[1])?;
+        check(&arrow::<f16>(1030, BlockShape::new(1, 2)?)?, TUNINGS[4])
     }
 
     #[test]
