@@ -168,3 +168,26 @@ const fn same(a: &[u8], b: &[u8]) -> bool {
     }
     equal == a.len() && equal == b.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fs, path::Path};
+
+    fn collect(folder: &Path, paths: &mut Vec<String>) {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            match path.is_dir() {
+                true => collect(&path, paths),
+                false => paths.push(path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().to_str().unwrap().into()),
+            }
+        }
+    }
+
+    #[test]
+    fn every_kernel_file_is_in_the_list_once() {
+        let mut paths = Vec::new();
+        collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("cl"), &mut paths);
+        paths.sort();
+        assert_eq!(FILES.iter().map(|file| file.path).collect::<Vec<_>>(), paths, "in the order of their paths");
+    }
+}
