@@ -127,7 +127,7 @@ pub struct Args {
     device: Vec<String>,
     /// Executions enqueued together in a round, whose time is divided among them [default: 20 on
     /// vectors, 10 of transposes and their like, 1 of products; products from nothing, primitives
-    /// and reading always 1].
+    /// and reading always 1]. With --regret as many as take some 20 ms, but not more [default: 10].
     #[arg(long, value_name = "N", value_parser = some)]
     together: Option<NonZero<u32>>,
     /// Timed rounds of each product or operation.
