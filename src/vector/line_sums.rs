@@ -214,11 +214,13 @@ mod tests {
         Cbc::from_triplets(n, n, shape, stored.map(|(i, j)| (i, j, block())))
     }
 
-    /// Sums over rows and columns of an arrow, under a tuning.
-    fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning) -> Result<()> {
+    /// Sums over rows and columns of a matrix, of which `cuts` are cut, under a tuning. Whether
+    /// tiles are in an order of their own.
+    fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning, cuts: usize) -> Result<[bool; 2]> {
         let device = test_device();
         let work = Work::new(&device, None);
         let on_device = DeviceCbc::upload(&work, a.as_cbc())?;
+        let mut ordered = [false; 2];
         for rows in [false, true] {
             let (x, y) = if rows { (a.scalar_cols(), a.scalar_rows()) } else { (a.scalar_rows(), a.scalar_cols()) };
             let x: Vec<T> = (0..x).map(|i| T::from_f64((i % 97) as f64 * 0.31 - 15.0)).collect();
@@ -232,7 +234,8 @@ mod tests {
                 Terms::Products(Semiring::PlusTimes),
                 tuning,
             )?;
-            assert_eq!(sums.lines.shares.cuts.len(), 2, "the longest lines");
+            assert_eq!(sums.lines.shares.cuts.len(), cuts, "the longest lines");
+            ordered[usize::from(rows)] = sums.lines.order.len() > 0;
             // The second time with what the first has left of arrivals.
             for y in [&mut first, &mut second] {
                 let [alpha, beta] = [0.7, -1.3].map(nalgebra::convert);
@@ -249,7 +252,7 @@ mod tests {
                 assert!(y.iter().zip(&want).all(same), "{}", what());
             }
         }
-        Ok(())
+        Ok(ordered)
     }
 
     #[test]
@@ -257,18 +260,31 @@ mod tests {
         // A few entries more than a piece.
         let (scalars, blocks) = (arrow::<f32>(1030, BlockShape::SCALAR)?, arrow::<f32>(1030, BlockShape::new(3, 2)?)?);
         for tuning in TUNINGS {
-            check(&scalars, tuning)?;
-            check(&blocks, tuning)?;
+            check(&scalars, tuning, 2)?;
+            check(&blocks, tuning, 2)?;
         }
+        Ok(())
+    }
+
+    #[test]
+    fn sums_of_tiles_in_an_order_of_their_own() -> Result<()> {
+        // Tiles of short rows before one with a row of 80, which comes first, and one with a row of
+        // 130, which is in a piece.
+        let length = |row: usize| [2, 80, 130][usize::from(row == 90) + 2 * usize::from(row == 120)];
+        let places = (0..150).flat_map(|row| (0..length(row)).map(move |k| (row, (row + k) % 150)));
+        let host = Csc::from_triplets(150, 150, places.map(|(i, j)| (i, j, (i * 7 + j) as f32 * 0.37)))?;
+        let host = Cbc::new(host.pattern().clone(), BlockShape::SCALAR, host.values().to_vec())?;
+        assert_eq!(check(&host, tuning(16, 128, 256, [2, 4]), 0)?, [false, true]);
         Ok(())
     }
 
     #[test]
     fn sums_of_cut_lines_are_exchanged_in_every_type() -> Result<()> {
         // Of several words, and of three pieces.
-        check(&arrow::<f64>(2049, BlockShape::SCALAR)?, TUNINGS[3])?;
-        check(&arrow::<f64>(1030, BlockShape::new(3, 2)?)?, TUNINGS[1])?;
-        check(&arrow::<f16>(1030, BlockShape::new(1, 2)?)?, TUNINGS[4])
+        check(&arrow::<f64>(2049, BlockShape::SCALAR)?, TUNINGS[3], 2)?;
+        check(&arrow::<f64>(1030, BlockShape::new(3, 2)?)?, TUNINGS[1], 2)?;
+        check(&arrow::<f16>(1030, BlockShape::new(1, 2)?)?, TUNINGS[4], 2)?;
+        Ok(())
     }
 
     #[test]
