@@ -1,0 +1,144 @@
+//! Sums of lines under every tuning, compared with the reference.
+use super::*;
+use crate::{Cbc, Csc, Matrix, device::test_device, element::Field, generate::Random, reference};
+use half::f16;
+use nalgebra::DMatrix;
+
+/// There are fewer items than sums of a line, as many, or more; lines are in tiles, or all in
+/// pieces. Items load one element or entry at once, or several.
+const TUNINGS: [LineTuning; 6] = [
+    tuning(1, 16, 32, [1, 1]),
+    tuning(2, 0, 1, [1, 4]),
+    tuning(4, 8, 16, [2, 1]),
+    tuning(16, 512, 1024, [4, 8]),
+    tuning(64, 3, 7, [2, 2]),
+    tuning(8, 40, 80, [8, 8]),
+];
+
+const fn tuning(group_size: usize, tile: usize, held: usize, [ahead, together]: [usize; 2]) -> LineTuning {
+    LineTuning { group_size, tile, held, ahead, together }
+}
+
+/// Two long rows and two long columns among short and empty ones.
+fn arrow<T: Field>(n: usize, shape: BlockShape) -> Result<Cbc<T>> {
+    let mut random = Random::new(1);
+    let mut block = || DMatrix::from_fn(shape.rows(), shape.cols(), |_, _| T::from_f64(2.0 * random.unit() - 1.0));
+    let is_long = |i: usize, j: usize| [1, 6].contains(&i) || [2, 8].contains(&j);
+    let places = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+    let stored = places.filter(|&(i, j)| is_long(i, j) || i == j && i % 5 == 0);
+    Cbc::from_triplets(n, n, shape, stored.map(|(i, j)| (i, j, block())))
+}
+
+/// Sums over rows and columns of a matrix, of which `cuts` are cut, under a tuning. Whether
+/// tiles are in an order of their own.
+fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning, cuts: usize) -> Result<[bool; 2]> {
+    let device = test_device();
+    let work = Work::new(&device, None);
+    let on_device = DeviceCbc::upload(&work, a.as_cbc())?;
+    let mut ordered = [false; 2];
+    for rows in [false, true] {
+        let (x, y) = if rows { (a.scalar_cols(), a.scalar_rows()) } else { (a.scalar_rows(), a.scalar_cols()) };
+        let x: Vec<T> = (0..x).map(|i| T::from_f64((i % 97) as f64 * 0.31 - 15.0)).collect();
+        let mut want = vec![T::from_f64(9.0); y];
+        let (dx, mut first, mut second) = (work.upload(&x)?, work.upload(&want)?, work.upload(&want)?);
+        let sums = LineSums::<T>::tuned(
+            &device,
+            |work| Index::new(work, &on_device.pattern, rows),
+            on_device.shape,
+            if rows { Side::Rows } else { Side::Columns },
+            Terms::Products(Semiring::PlusTimes),
+            tuning,
+        )?;
+        assert_eq!(sums.lines.shares.cuts.len(), cuts, "the longest lines");
+        ordered[usize::from(rows)] = sums.lines.order.len() > 0;
+        // The second time with what the first has left of arrivals.
+        for y in [&mut first, &mut second] {
+            let [alpha, beta] = [0.7, -1.3].map(nalgebra::convert);
+            sums.run(&work, &on_device, &dx, Scaling { alpha, beta }, y)?;
+        }
+        match rows {
+            true => reference::multiply_vector(0.7, a, &x, -1.3, &mut want)?,
+            false => reference::multiply_vector_transposed(0.7, a, &x, -1.3, &mut want)?,
+        }
+        for (time, y) in [first, second].iter().enumerate() {
+            let y = y.download(&work)?;
+            let what = || format!("{} of {}, rows {rows}, {tuning:?}, {time}", T::NAME, a.shape());
+            let same = |(y, want): (&T, &T)| y.to_f64().to_bits() == want.to_f64().to_bits();
+            assert!(y.iter().zip(&want).all(same), "{}", what());
+        }
+    }
+    Ok(ordered)
+}
+
+#[test]
+fn small_sums_have_the_bits_of_the_reference_under_every_tuning() -> Result<()> {
+    // A few entries more than a piece.
+    let (scalars, blocks) = (arrow::<f32>(1030, BlockShape::SCALAR)?, arrow::<f32>(1030, BlockShape::new(3, 2)?)?);
+    for tuning in TUNINGS {
+        check(&scalars, tuning, 2)?;
+        check(&blocks, tuning, 2)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn sums_of_tiles_in_an_order_of_their_own() -> Result<()> {
+    // Tiles of short rows before one with a row of 80, which comes first, and one with a row of
+    // 130, which is in a piece.
+    let length = |row: usize| [2, 80, 130][usize::from(row == 90) + 2 * usize::from(row == 120)];
+    let places = (0..150).flat_map(|row| (0..length(row)).map(move |k| (row, (row + k) % 150)));
+    let host = Csc::from_triplets(150, 150, places.map(|(i, j)| (i, j, (i * 7 + j) as f32 * 0.37)))?;
+    let host = Cbc::new(host.pattern().clone(), BlockShape::SCALAR, host.values().to_vec())?;
+    assert_eq!(check(&host, tuning(16, 128, 256, [2, 4]), 0)?, [false, true]);
+    Ok(())
+}
+
+#[test]
+fn sums_of_cut_lines_are_exchanged_in_every_type() -> Result<()> {
+    // Of several words, and of three pieces.
+    check(&arrow::<f64>(2049, BlockShape::SCALAR)?, TUNINGS[3], 2)?;
+    check(&arrow::<f64>(1030, BlockShape::new(3, 2)?)?, TUNINGS[1], 2)?;
+    check(&arrow::<f16>(1030, BlockShape::new(1, 2)?)?, TUNINGS[4], 2)?;
+    Ok(())
+}
+
+#[test]
+fn sums_in_min_plus_are_shortest_paths() -> Result<()> {
+    let device = test_device();
+    let work = Work::new(&device, None);
+    // The edge from node k to node k + 1 has length k + 1, one from the first to the last 100.
+    let steps = (0..4).map(|k| (k + 1, k, k as f64 + 1.0));
+    let host = Csc::from_triplets(5, 5, steps.chain([(4, 0, 100.0)]))?;
+    let a = DeviceCbc::upload(&work, host.as_cbc())?;
+    // Lines in tiles, and in pieces.
+    for tuning in [tuning(4, 8, 16, [1, 1]), tuning(2, 0, 1, [4, 4]), tuning(4, 1, 9, [4, 4])] {
+        let terms = Terms::Products(Semiring::MinPlus);
+        let sums = LineSums::<f64>::tuned(
+            &device,
+            |work| Index::new(work, &a.pattern, true),
+            a.shape,
+            Side::Rows,
+            terms,
+            tuning,
+        )?;
+        let far = f64::INFINITY;
+        let mut lengths = vec![0.0, far, far, far, far];
+        // Paths of one edge, then of up to two, and so on. No edge ends at the first node: its
+        // sum is EMPTY.
+        for want in [
+            [0.0, 1.0, far, far, 100.0],
+            [0.0, 1.0, 3.0, far, 100.0],
+            [0.0, 1.0, 3.0, 6.0, 100.0],
+            [0.0, 1.0, 3.0, 6.0, 10.0],
+        ] {
+            let (x, mut y) = (work.upload(&lengths)?, work.upload(&lengths)?);
+            sums.run(&work, &a, &x, Scaling::new(1.0, 1.0), &mut y)?;
+            lengths = y.download(&work)?;
+            assert_eq!(lengths, want, "{tuning:?}");
+        }
+        let (x, mut y) = (work.upload(&lengths)?, work.upload(&[7.0; 5])?);
+        sums.run(&work, &a, &x, Scaling::plain(), &mut y)?;
+        assert_eq!(y.download(&work)?, [far, 1.0, 3.0, 6.0, 10.0], "{tuning:?}");
+    }
+    Ok(())
+}
