@@ -124,8 +124,8 @@ impl<'a, M: Matrix, V: VectorElement<M::Element>> ApplyOptions<'a, M, V> {
     }
 
     /// The number of executions with one set of values, 100 by default: [`Format::Auto`] converts
-    /// for many and not for few. For a single one on a CPU [`ApplyOptions::plan`] with
-    /// [`Format::Auto`] leaves scalars as they are stored, by rows or by columns.
+    /// for many and not for few. For a single one on a CPU of few cores [`ApplyOptions::plan`]
+    /// leaves scalars as they are stored, by rows or by columns.
     pub fn uses(mut self, n: u64) -> Self {
         self.request.uses = n;
         self
