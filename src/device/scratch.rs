@@ -22,6 +22,8 @@ struct Idle<T: Word> {
     buffer: Buffer<T>,
     /// The last commands that use it.
     behind: Vec<Point>,
+    /// Failures that the device had forgotten when it was zero, or when executions had left it so.
+    failures: u64,
 }
 
 /// A buffer for one execution, its contents undefined unless they are zeroed. It returns to the
@@ -30,6 +32,7 @@ pub(crate) struct Taken<'a, T: Word> {
     scratch: &'a Scratch<T>,
     /// `None` once it was returned.
     buffer: Option<Buffer<T>>,
+    failures: u64,
 }
 
 impl<T: Word> Scratch<T> {
@@ -52,7 +55,8 @@ impl<T: Word> Scratch<T> {
     }
 
     /// As [`Scratch::reserve`], of memory that is zero before the first execution. Each execution
-    /// leaves as zero what the next must find so.
+    /// leaves as zero what the next must find so. After a command of the device has failed, which
+    /// may have been part of an execution, the memory is filled with zeros again.
     ///
     /// # Errors
     /// As [`Work::buffer`].
@@ -68,7 +72,8 @@ impl<T: Word> Scratch<T> {
     /// # Errors
     /// As [`Work::buffer`], if it must be taken from the pool.
     pub fn take(&self, work: &Work) -> Result<Taken<'_, T>> {
-        Ok(Taken { scratch: self, buffer: Some(self.lend(work)?) })
+        let (buffer, failures) = self.lent(work)?;
+        Ok(Taken { scratch: self, buffer: Some(buffer), failures })
     }
 
     /// As [`Scratch::take`], for a caller that gives the buffer back by [`Scratch::give_back`]. One
@@ -77,27 +82,35 @@ impl<T: Word> Scratch<T> {
     /// # Errors
     /// As [`Scratch::take`].
     pub fn lend(&self, work: &Work) -> Result<Buffer<T>> {
+        self.lent(work).map(|(buffer, _)| buffer)
+    }
+
+    /// A buffer, and the failures that the device had forgotten before.
+    fn lent(&self, work: &Work) -> Result<(Buffer<T>, u64)> {
+        let now = work.queue().commands().forgotten();
         let idle = self.idle().take();
-        match idle {
-            Some(Idle { mut buffer, behind }) => {
+        let (mut buffer, failures) = match idle {
+            Some(Idle { mut buffer, behind, failures }) => {
                 buffer.memory.hand_to(work.queue(), behind);
-                Ok(buffer)
+                (buffer, Some(failures))
             }
-            None => {
-                let mut buffer = work.buffer(self.len)?;
-                if self.zeroed {
-                    work.fill_zero(&mut buffer)?;
-                }
-                Ok(buffer)
-            }
+            None => (work.buffer(self.len)?, None),
+        };
+        if self.zeroed && failures != Some(now) {
+            work.fill_zero(&mut buffer)?;
         }
+        Ok((buffer, now))
     }
 
     /// Returns a buffer that was lent, which may be before the commands that use it have run.
     pub fn give_back(&self, buffer: Buffer<T>) {
+        self.put_back(buffer, 0);
+    }
+
+    fn put_back(&self, buffer: Buffer<T>, failures: u64) {
         let behind = buffer.memory.behind();
         // The first one to come back is the plan's. The others go to the pool.
-        self.idle().get_or_insert(Idle { buffer, behind });
+        self.idle().get_or_insert(Idle { buffer, behind, failures });
     }
 
     /// Bytes of device memory held from the first execution on, rounded up to the size class.
@@ -127,7 +140,7 @@ impl<T: Word> DerefMut for Taken<'_, T> {
 
 impl<T: Word> Drop for Taken<'_, T> {
     fn drop(&mut self) {
-        self.buffer.take().into_iter().for_each(|buffer| self.scratch.give_back(buffer));
+        self.buffer.take().into_iter().for_each(|buffer| self.scratch.put_back(buffer, self.failures));
     }
 }
 
@@ -135,7 +148,7 @@ impl<T: Word> Drop for Taken<'_, T> {
 mod tests {
     use super::*;
     use crate::device::test_device;
-    use opencl3::event::create_user_event;
+    use opencl3::event::{create_user_event, set_user_event_status};
 
     const LEN: usize = 100_000;
 
@@ -216,6 +229,29 @@ mod tests {
         assert_eq!(execute(&second)?.1, []);
         let (_, waits) = execute(&first)?;
         assert!(waits != [on_second.get()] && waits.len() == 1, "for the last one");
+        Ok(())
+    }
+
+    #[test]
+    fn what_executions_leave_stays_until_a_command_fails() -> Result<()> {
+        let device = Device::open(test_device().info())?;
+        let work = Work::new(&device, None);
+        let scratch = Scratch::<u32>::reserve_zeroed(&work, 100)?;
+        let found = || scratch.take(&work)?.download(&work);
+        assert_eq!(found()?, [0; 100]);
+        work.write(&[7; 100], &mut *scratch.take(&work)?)?;
+        assert_eq!(found()?, [7; 100], "an execution is trusted");
+        let (one, two) = (scratch.take(&work)?, scratch.take(&work)?);
+        assert_eq!((one.download(&work)?, two.download(&work)?), (vec![7; 100], vec![0; 100]));
+        drop((one, two));
+
+        let context = device.inner.context.get();
+        let taken = work.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, _| create_user_event(context))?;
+        set_user_event_status(taken.get(), -5).unwrap();
+        assert!(device.finish().is_err());
+        assert_eq!(found()?, [0; 100], "it may have been an execution");
+        work.write(&[7; 100], &mut *scratch.take(&work)?)?;
+        assert_eq!(found()?, [7; 100]);
         Ok(())
     }
 

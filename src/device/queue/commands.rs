@@ -35,6 +35,8 @@ pub(super) struct State {
     check_at: usize,
     /// The first command that failed after it was taken.
     failed: Option<(&'static str, i32)>,
+    /// How many failures have been forgotten.
+    forgotten: u64,
 }
 
 /// One queue.
@@ -180,10 +182,17 @@ impl Commands {
     pub(super) fn forget(&self, then: u64) {
         let mut state = self.state();
         state.failed = None;
+        state.forgotten += 1;
         for of_queue in &mut state.queues {
             of_queue.last.retain(|(at, _)| *at > then);
             of_queue.awaited.retain(|(at, _)| *at > then);
         }
+    }
+
+    /// The number of failures that were forgotten. What a plan keeps in memory from one execution
+    /// to the next is lost with each.
+    pub(in crate::device) fn forgotten(&self) -> u64 {
+        self.state().forgotten
     }
 
     /// Waits for `points`, whether they fail or not.
