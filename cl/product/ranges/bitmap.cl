@@ -18,7 +18,7 @@
 // The number of the lowest bit that is set.
 uint lowest(ulong bits)
 {
-    return 63 - (uint)clz(bits & -bits);
+    return (uint)popcount(~bits & (bits - 1));
 }
 
 // Zeros a bitmap.

@@ -22,7 +22,7 @@
 #if !defined(DIRECT)
 #error "DIRECT: see src/product/ranges/kernels.rs"
 #endif
-#define PLACES(nrows) (((ulong)(nrows) + 15) / 16 * 16)
+#define PLACES(nrows) (((ulong)(nrows) / 16 + 1) * 16)
 
 // Finds the runs of the column of C of the entries first..last of B. Writes its rows, ascending,
 // and the pairs of its products; leaves the end of each row's run in next. Returns the number of

@@ -23,9 +23,9 @@ pub(super) fn bitmap_words(nrows: usize) -> [usize; 2] {
     [words, words.div_ceil(64).next_multiple_of(8)]
 }
 
-/// Places of the sums of so many rows: whole cache lines.
+/// Places of the sums of so many rows, and one for the identity: whole cache lines.
 pub(super) fn sum_places(nrows: usize) -> usize {
-    nrows.next_multiple_of(16)
+    (nrows + 1).next_multiple_of(16)
 }
 
 /// Words of the record of an analysis by `groups` groups, with so many samples.
