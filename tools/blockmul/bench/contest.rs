@@ -17,6 +17,10 @@ use serde::Serialize;
 /// Explained runs of each method, of which the fastest counts.
 const EXPLAINED: usize = 2;
 
+/// A variant that takes so many times as long as the fastest when its kernels are loaded keeps this
+/// one time if only the fast ones take turns.
+const MUCH_SLOWER: f64 = 10.0;
+
 /// A way to compute the product.
 #[derive(Clone)]
 pub struct Variant {
@@ -24,6 +28,16 @@ pub struct Variant {
     pub method: Method,
     /// Costs to choose by, instead of the device's.
     pub costs: Option<MethodCosts>,
+}
+
+/// What takes part in a contest, and how.
+#[derive(Clone, Copy)]
+pub struct Wanted<'v> {
+    pub variants: &'v [Variant],
+    /// Whether variants that are much slower than the fastest take no turns.
+    pub only_fast: bool,
+    /// Whether each method runs with the times of its bins, too.
+    pub explained: bool,
 }
 
 /// The times of a product, the choice first.
@@ -91,14 +105,13 @@ impl Variant {
 }
 
 impl Contest {
-    /// Times A·B (A·A without B) by each of the variants. With `explained`, by each method with the
-    /// times of its bins too.
+    /// Times A·B (A·A without B) by each of the variants.
     pub fn of<M: Matrix>(
         bench: &Bench<'_>,
         device: &Device,
         [matrix, family]: [&str; 2],
         (a, b): (&M, Option<&M>),
-        (variants, explained): (&[Variant], bool),
+        wanted: Wanted<'_>,
     ) -> Result<Self> {
         bench.messages.step(format!("{matrix}: the reference"));
         let want = reference::multiply(a, b.unwrap_or(a))?;
@@ -107,11 +120,11 @@ impl Contest {
         let b = b.as_ref().unwrap_or(&a);
         let progress = bench.messages.measured(format!("{matrix} on {}", device.info().name), Unit::Runs);
         let (mut entrants, mut left_out) = (Vec::new(), Vec::new());
-        let mut timed = Vec::new();
-        for variant in variants {
+        let mut of_entrants = Vec::new();
+        for variant in wanted.variants {
             match first_run(variant, (&a, b), &want) {
                 Ok(Ok(entrant)) => {
-                    timed.extend(entrant.verified.then_some(variant));
+                    of_entrants.push(variant);
                     entrants.push(entrant);
                 }
                 Ok(Err(why)) => left_out.push(LeftOut { name: variant.name.clone(), why }),
@@ -123,22 +136,28 @@ impl Contest {
         }
         let c_nnz = want.as_cbc().pattern.nnz() as u64;
         drop(want);
-        let mut order: Vec<usize> = (0..timed.len()).collect();
+        let least = entrants.iter().filter_map(|entrant| entrant.ms).fold(f64::INFINITY, f64::min);
+        let slow = |ms| wanted.only_fast && ms > MUCH_SLOWER * least;
+        let in_turns = |at: &usize| entrants[*at].ms.is_some_and(|ms| !slow(ms));
+        let mut order: Vec<usize> = (0..entrants.len()).filter(in_turns).collect();
         let rounds = bench.patience.rounds(&progress, &mut || {
-            let mut times = vec![0.0; timed.len()];
+            let mut times = vec![None; entrants.len()];
             for &at in &order {
-                let product = timed[at].product(&a, b).untimed();
-                times[at] = in_turn(|| Ok(product.run_with_report()?.1.total_ms))?;
+                let product = of_entrants[at].product(&a, b).untimed();
+                times[at] = Some(in_turn(|| Ok(product.run_with_report()?.1.total_ms))?);
             }
             // The next round is the other way round, so that none always follows the same one.
             order.reverse();
             Ok(times)
         })?;
-        for (at, entrant) in entrants.iter_mut().filter(|entrant| entrant.verified).enumerate() {
-            entrant.timed(rounds.iter().map(|round| round[at]).collect());
+        for at in order {
+            entrants[at].timed(rounds.iter().filter_map(|round| round[at]).collect());
         }
-        let methods = timed.iter().filter(|variant| explained && variant.method != Method::Auto);
-        let explained = methods.map(|variant| by_method(variant, &a, b)).collect::<Result<_>>()?;
+        let methods = of_entrants
+            .iter()
+            .zip(&entrants)
+            .filter(|(variant, entrant)| wanted.explained && entrant.verified && variant.method != Method::Auto);
+        let explained = methods.map(|(variant, _)| by_method(variant, &a, b)).collect::<Result<_>>()?;
         let ([a, b], [matrix, family]) = (sizes, [matrix, family].map(str::to_owned));
         Ok(Self { matrix, family, a, b, products, c_nnz, entrants, left_out, explained })
     }
@@ -209,10 +228,15 @@ fn first_run<M: Matrix>(
     }
     let verified = equal(&c.download()?, want);
     drop(c);
-    let Report { bins, stages, launches, used_device_bytes, .. } = product.run_with_report()?.1;
+    let Report { bins, stages, launches, used_device_bytes, total_ms, .. } = product.run_with_report()?.1;
     let (name, method) = (variant.name.clone(), variant.method);
     let (runs_ms, ms, spread) = (Vec::new(), None, None);
-    Ok(Ok(Entrant { name, method, verified, runs_ms, ms, spread, used_device_bytes, launches, bins, stages }))
+    let mut entrant =
+        Entrant { name, method, verified, runs_ms, ms, spread, used_device_bytes, launches, bins, stages };
+    if verified {
+        entrant.timed(vec![total_ms]);
+    }
+    Ok(Ok(entrant))
 }
 
 /// The fastest of a few explained runs.

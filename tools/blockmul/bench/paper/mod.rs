@@ -11,7 +11,7 @@ mod polok;
 mod report;
 mod shi;
 
-use super::contest::{Contest, Variant};
+use super::contest::{Contest, Variant, Wanted};
 use super::measure::Bench;
 use super::{Args, ElementName};
 use crate::failure::Failure;
@@ -91,14 +91,15 @@ impl Setting<'_> {
         (a, b): (&Csc<f64>, Option<&Csc<f64>>),
         variants: &[Variant],
     ) -> Option<Contest> {
+        let wanted = Wanted { variants, only_fast: false, explained: false };
         let by_rows = |matrix: &Csc<f64>| matrix.try_transpose().map(Csr::from_transpose);
         let of = |(): ()| -> Result<Contest> {
             let names = [name, family];
             match self.args.by_rows {
-                false => Contest::of(self.bench, self.device, names, (a, b), (variants, false)),
+                false => Contest::of(self.bench, self.device, names, (a, b), wanted),
                 true => {
                     let (a, b) = (by_rows(a)?, b.map(by_rows).transpose()?);
-                    Contest::of(self.bench, self.device, names, (&a, b.as_ref()), (variants, false))
+                    Contest::of(self.bench, self.device, names, (&a, b.as_ref()), wanted)
                 }
             }
         };
@@ -113,13 +114,14 @@ impl Setting<'_> {
         (a, b): (&Cbc<f64>, Option<&Cbc<f64>>),
         variants: &[Variant],
     ) -> Option<Contest> {
+        let wanted = Wanted { variants, only_fast: false, explained: false };
         let by_rows = |matrix: &Cbc<f64>| matrix.try_transpose().map(Bsr::from_transpose);
         let of = |(): ()| -> Result<Contest> {
             match self.args.by_rows {
-                false => Contest::of(self.bench, self.device, [name, name], (a, b), (variants, false)),
+                false => Contest::of(self.bench, self.device, [name, name], (a, b), wanted),
                 true => {
                     let (a, b) = (by_rows(a)?, b.map(by_rows).transpose()?);
-                    Contest::of(self.bench, self.device, [name, name], (&a, b.as_ref()), (variants, false))
+                    Contest::of(self.bench, self.device, [name, name], (&a, b.as_ref()), wanted)
                 }
             }
         };

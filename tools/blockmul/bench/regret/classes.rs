@@ -1,6 +1,6 @@
 //! The oracle by class: the columns of a product are divided as the choice divides them, and each
 //! class is a product of its own, by every method that can compute it.
-use super::super::contest::{Contest, Variant};
+use super::super::contest::{Contest, Variant, Wanted};
 use super::super::measure::Bench;
 use blockmul::{Csc, Device, Result, element::Field, matrix::Pattern, tuning::Numbers};
 use serde::Serialize;
@@ -58,7 +58,8 @@ impl Classes {
             let part = with_columns(b, &columns)?;
             let what = format!("{}: {name}", whole.matrix);
             let of = [what.as_str(), &whole.family];
-            let contest = Contest::of(bench, device, of, (a, Some(&part)), (&Variant::all(), false))?;
+            let wanted = Wanted { variants: &Variant::all(), only_fast: true, explained: false };
+            let contest = Contest::of(bench, device, of, (a, Some(&part)), wanted)?;
             let (Some(auto), Some(best)) = (contest.auto_ms(), contest.best().and_then(|best| best.ms)) else {
                 return Ok(None);
             };

@@ -10,7 +10,7 @@ mod summary;
 mod table;
 mod validation;
 
-use super::contest::{Contest, Variant};
+use super::contest::{Contest, Variant, Wanted};
 use super::matrices::{Input, Source};
 use super::measure::Bench;
 use super::operation::Operation;
@@ -125,7 +125,7 @@ fn measured<T: Field>(args: &Args, bench: &Bench<'_>, device: &Device) -> Result
         }
         study.write(json)?;
     }
-    study.validation = Validation::of(&study.products, info.costs())?;
+    study.validation = Validation::of(&study.products, info)?;
     study.write(json)?;
     study.finish(args, bench)
 }
@@ -153,7 +153,8 @@ impl Study {
     ) -> Result<(), Failure> {
         let contest = factors.and_then(|(a, b)| {
             let of = (&a, b.as_ref());
-            let contest = Contest::of(bench, device, [name, family], of, (&Variant::all(), true))?;
+            let wanted = Wanted { variants: &Variant::all(), only_fast: true, explained: true };
+            let contest = Contest::of(bench, device, [name, family], of, wanted)?;
             let classes = Classes::of(bench, device, (&a, b.as_ref().unwrap_or(&a)), &contest)?;
             Ok((contest, classes))
         });

@@ -3,7 +3,8 @@
 use super::super::contest::Contest;
 use crate::tune::{cost_name, launch_ms, samples};
 use blockmul::{
-    Result,
+    Method, Result,
+    device::DeviceInfo,
     tuning::{MethodCost, MethodCosts},
 };
 use serde::Serialize;
@@ -45,8 +46,11 @@ pub struct Predicted {
 }
 
 impl Validation {
-    /// `None` for fewer families than folds, or if nothing can be predicted.
-    pub fn of(contests: &[Contest], present: MethodCosts) -> Result<Option<Self>> {
+    /// `None` for fewer families than folds, or if nothing can be predicted. Products that the
+    /// choice leaves to the host, before it looks at costs, are left out.
+    pub fn of(contests: &[Contest], info: &DeviceInfo) -> Result<Option<Self>> {
+        let (present, methods) = (info.costs(), chosen_by_costs(info));
+        let contests: Vec<&Contest> = contests.iter().filter(|of| !by_host(of)).collect();
         let mut families: Vec<&str> = Vec::new();
         contests.iter().for_each(|of| {
             if !families.contains(&of.family.as_str()) {
@@ -56,20 +60,33 @@ impl Validation {
         if families.len() < FOLDS {
             return Ok(None);
         }
-        let fold = |contest: &&Contest| families.iter().position(|name| *name == contest.family).map(|at| at % FOLDS);
+        let fold = |contest: &Contest| families.iter().position(|name| *name == contest.family).map(|at| at % FOLDS);
         let mut folds = Vec::new();
         for number in 0..FOLDS {
             let (used, others): (Vec<_>, Vec<_>) = contests.iter().partition(|of| fold(of) == Some(number));
             let costs = fitted(&used, present)?;
-            let Some(predicted) = predicted(&others, &costs) else { return Ok(None) };
+            let Some(predicted) = predicted(&others, &costs, &methods) else { return Ok(None) };
             let families = families.iter().skip(number).step_by(FOLDS).map(|&name| name.to_owned()).collect();
             folds.push(Fold { families, costs, predicted });
         }
         let mean = |of: fn(&Predicted) -> f64| folds.iter().map(|fold| of(&fold.predicted)).sum::<f64>() / FOLDS as f64;
         let (regret, best) = (mean(|of| of.regret), mean(|of| of.best));
-        let all: Vec<_> = contests.iter().collect();
-        Ok(predicted(&all, &present).map(|present| Self { folds, regret, best, present }))
+        Ok(predicted(&contests, &present, &methods).map(|present| Self { folds, regret, best, present }))
     }
+}
+
+/// The methods among which costs decide on a device: where products are computed in ranges of
+/// columns, whether ESC computes them instead.
+fn chosen_by_costs(info: &DeviceInfo) -> Vec<&'static str> {
+    let in_ranges = info.numbers().range_shares > 0;
+    let of_ranges = [Method::Dense, Method::Esc].map(cost_name);
+    MethodCosts::names().filter(|name| !in_ranges || of_ranges.contains(name)).collect()
+}
+
+/// Whether the choice left a product to the host.
+fn by_host(contest: &Contest) -> bool {
+    let auto = contest.entrants.iter().find(|entrant| entrant.method == Method::Auto);
+    auto.is_some_and(|auto| auto.bins.iter().all(|bin| bin.method == Method::Host))
 }
 
 /// The costs fitted to some products, as `blockmul tune` does it. Methods with too few bins keep
@@ -88,12 +105,14 @@ fn fitted(contests: &[&Contest], present: MethodCosts) -> Result<MethodCosts> {
     Ok(table)
 }
 
-/// The choices by these costs: of each product the method with the least predicted time.
-fn predicted(contests: &[&Contest], costs: &MethodCosts) -> Option<Predicted> {
+/// The choices by these costs: of each product the one of these methods with the least predicted
+/// time.
+fn predicted(contests: &[&Contest], costs: &MethodCosts, methods: &[&str]) -> Option<Predicted> {
     let (mut products, mut sum, mut worst, mut best) = (0, 0.0, 0.0_f64, 0);
     for contest in contests {
         let predictions = contest.explained.iter().filter_map(|run| {
-            let cost = costs.of(cost_name(run.method))?;
+            let name = cost_name(run.method);
+            let cost = costs.of(name).filter(|_| methods.contains(&name))?;
             let ms = run.bins.iter().map(|bin| bin.size.map(|size| cost.predict_ms(&size))).sum::<Option<f64>>()?;
             let entrant = contest.entrants.iter().find(|entrant| entrant.method == run.method)?;
             Some((ms, entrant.ms?))
