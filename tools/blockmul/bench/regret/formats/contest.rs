@@ -27,6 +27,9 @@ const TOGETHER_MS: f64 = 20.0;
 /// A format that takes so many times as long as the fastest is no choice, and not timed.
 const HOPELESS: f64 = 20.0;
 
+/// Executions by which that is judged: the fastest of them, since the machine may hold one up.
+const JUDGED: u32 = 3;
+
 /// What is stored of a matrix on the device.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -75,7 +78,7 @@ pub struct Entrant {
     pub next_ms: Vec<f64>,
     #[serde(skip)]
     asked: Asked,
-    /// Milliseconds of an execution, before the rounds.
+    /// Milliseconds of an execution, before the rounds; the fewest of several.
     #[serde(skip)]
     before_ms: f64,
 }
@@ -218,10 +221,14 @@ impl<T: Field, M: Matrix<Element = T>> Operands<'_, M> {
             self.wanted.push((order, want));
         }
         let verified = self.wanted.iter().any(|(of, want)| *of == order && same_bits(&y, want));
-        let clock = Instant::now();
-        prepared.execute(&self.a, &self.x, &mut self.y)?;
-        self.device.finish()?;
-        let (auto, before_ms) = (asked.format == Format::Auto, clock.elapsed().as_secs_f64() * 1e3);
+        let mut before_ms = f64::MAX;
+        for _ in 0..JUDGED {
+            let clock = Instant::now();
+            prepared.execute(&self.a, &self.x, &mut self.y)?;
+            self.device.finish()?;
+            before_ms = before_ms.min(clock.elapsed().as_secs_f64() * 1e3);
+        }
+        let auto = asked.format == Format::Auto;
         Ok(Entrant { auto, format, verified, first_ms: Vec::new(), next_ms: Vec::new(), asked, before_ms })
     }
 
