@@ -132,7 +132,7 @@ mod tests {
                 for seed in 0..20 {
                     let p: Cbc<f64> = generate::power_law(
                         nodes,
-                        nodes as usize * (4 + seed as usize),
+                        nodes * (4 + seed as usize),
                         BlockShape::SCALAR,
                         Default::default(),
                         seed,
