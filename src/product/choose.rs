@@ -14,7 +14,7 @@ use super::{
     sort,
     tuning::Tuning,
 };
-use crate::tuning::{BinSize, MethodCosts};
+use crate::tuning::{BinSize, MethodCosts, Numbers};
 use std::ops::Range;
 
 /// A rule: `method` computes the columns whose number of products is in `products`.
@@ -65,7 +65,89 @@ const FAMILIES: [&[Class]; 5] = [
 ];
 
 /// Launches of a product by ESC, about.
-const ESC_LAUNCHES: u32 = 16;
+const ESC_LAUNCHES: u32 = 10;
+
+/// What a product costs by the methods of scalars: their bins, and what comes besides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Prices {
+    pub costs: MethodCosts,
+    /// Milliseconds of the analysis, and of each column in it.
+    pub analysis_ms: f64,
+    pub column_ms: f64,
+    /// Milliseconds that a bin takes the host, or its queues, besides its kernels.
+    pub bin_ms: f64,
+    /// Milliseconds for each entry of B in columns whose rows are found, and once more for those of
+    /// the longest column: its entries are taken one after another.
+    pub entry_ms: [f64; 2],
+}
+
+impl Prices {
+    pub fn new(numbers: &Numbers, costs: MethodCosts) -> Self {
+        Self {
+            costs,
+            analysis_ms: numbers.adaptive_analysis_us as f64 * 1e-3,
+            column_ms: numbers.adaptive_column_ps as f64 * 1e-9,
+            bin_ms: numbers.adaptive_bin_us as f64 * 1e-3,
+            entry_ms: [numbers.adaptive_entry_ps as f64 * 1e-9, numbers.adaptive_longest_ns as f64 * 1e-6],
+        }
+    }
+
+    /// Milliseconds for the entries of B in columns of some classes that have `products` products,
+    /// and have the longest column or not. The kernels are those of the class `last`.
+    fn of_entries_ms(&self, classes: &[ClassSums], (products, has_longest): (u64, bool), last: Class) -> f64 {
+        if !Class::FOUND.contains(&last) {
+            return 0.0;
+        }
+        let all = classes.iter().map(|class| class.products).sum::<u64>().max(1);
+        let entries =
+            classes.iter().map(|class| f64::from(class.b_entries)).sum::<f64>() * products as f64 / all as f64;
+        let longest = classes.iter().map(|class| class.longest_b).max().filter(|_| has_longest).unwrap_or(0);
+        entries * self.entry_ms[0] + f64::from(longest) * self.entry_ms[1]
+    }
+
+    /// Whether sorting all columns of C, which this class can take, is predicted to be as fast as
+    /// ESC.
+    pub fn sorts_all(&self, class: Class, known: &Known) -> bool {
+        let sorted = sorted_share(class, known.columns, known.products, &self.costs);
+        known.by_esc_ms(&self.costs).is_none_or(|by_esc| least(&sorted) <= by_esc)
+    }
+
+    /// Whether ESC is predicted to take no longer than the analysis of the columns and one bin of
+    /// all of them.
+    pub fn needs_no_analysis(&self, known: &Known) -> bool {
+        let &Known { columns, products } = known;
+        let size = BinSize::new(own_launches(Class::Narrow) + 1, products, products / 2, columns);
+        let bins = [Method::Sort, Method::Dense].map(|method| predict_ms(&self.costs, method, &size));
+        let bin = bins.into_iter().flatten().min_by(f64::total_cmp);
+        let others = bin.map(|bin| self.analysis_ms + self.column_ms * columns as f64 + self.bin_ms + bin);
+        known.by_esc_ms(&self.costs).is_some_and(|by_esc| others.is_some_and(|others| by_esc <= others))
+    }
+}
+
+/// What the host knows of a product before its columns are analysed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Known {
+    pub columns: u64,
+    /// Products, about.
+    pub products: u64,
+}
+
+impl Known {
+    /// Of a product with `columns` columns, of an A with `a_nnz` entries in `inner` columns, of
+    /// which the longest has `longest` if that is known, and a B with `b_nnz` entries.
+    ///
+    /// The products are as many as if all columns of A were alike, or as if entries of B met the
+    /// longest alone: the geometric mean of both.
+    pub fn new(columns: usize, [a_nnz, inner]: [usize; 2], longest: Option<u32>, b_nnz: usize) -> Self {
+        let alike = b_nnz as f64 * a_nnz as f64 / inner.max(1) as f64;
+        let most = longest.map_or(alike, |longest| b_nnz as f64 * f64::from(longest));
+        Self { columns: columns as u64, products: (alike * most).sqrt() as u64 }
+    }
+
+    fn by_esc_ms(&self, costs: &MethodCosts) -> Option<f64> {
+        esc_ms(costs, self.columns, self.products, self.products)
+    }
+}
 
 /// The methods that can compute the columns of a class. Which columns of dense classes are hubs,
 /// the device decides.
@@ -124,8 +206,8 @@ fn places(class: Class) -> u64 {
 ///
 /// `None` if `esc` is allowed to compute all columns, and is predicted to take less than their
 /// bins.
-pub(super) fn share_out(sums: &[ClassSums; Class::ALL.len()], costs: &MethodCosts, esc: bool) -> Option<Vec<Share>> {
-    let mut shares = Vec::new();
+pub(super) fn share_out(sums: &[ClassSums; Class::ALL.len()], prices: &Prices, esc: bool) -> Option<Vec<Share>> {
+    let (mut shares, costs) = (Vec::new(), &prices.costs);
     for family in FAMILIES {
         for [first, last] in together(sums, costs, family) {
             let classes = &sums[first as usize..=last as usize];
@@ -137,11 +219,14 @@ pub(super) fn share_out(sums: &[ClassSums; Class::ALL.len()], costs: &MethodCost
                 let all = u128::from(sum(|class| class.most_entries));
                 (all * u128::from(of)).div_ceil(u128::from(products.max(1))) as u64
             };
-            for (methods, [columns, products]) in [(able(last), others), (&[Method::Hub], hubs)] {
-                let launches = own_launches(last) + u32::from(Class::FOUND.contains(&last));
+            let launches = own_launches(last) + u32::from(Class::FOUND.contains(&last));
+            // A class with hubs has its longest column among them.
+            let parts: [(&[Method], _, _); 2] = [(able(last), others, hubs[0] == 0), (&[Method::Hub], hubs, true)];
+            for (methods, [columns, products], has_longest) in parts {
                 let size = BinSize::new(launches, products, entries(products), columns * places(last));
+                let by_entries = prices.of_entries_ms(classes, (products, has_longest), last);
                 let share = |&method: &Method| {
-                    let predicted_ms = predict_ms(costs, method, &size);
+                    let predicted_ms = predict_ms(costs, method, &size).map(|ms| ms + by_entries);
                     Share { method, first, last, columns, size, predicted_ms }
                 };
                 let best = methods.iter().map(share).min_by(|one, other| least(one).total_cmp(&least(other)));
@@ -149,7 +234,7 @@ pub(super) fn share_out(sums: &[ClassSums; Class::ALL.len()], costs: &MethodCost
             }
         }
     }
-    let ms = shares.iter().map(least).sum::<f64>();
+    let ms = shares.iter().map(|share| prices.bin_ms + least(share)).sum::<f64>();
     let of_rest = sums[Class::Rest as usize];
     let rest_ms = esc_ms(costs, of_rest.columns.into(), of_rest.products, of_rest.most_entries);
     let ms = ms + if of_rest.columns > 0 { rest_ms.unwrap_or(0.0) } else { 0.0 };

@@ -81,21 +81,18 @@ pub(super) fn terms_ms(size: &BinSize) -> [f64; 4] {
 
 /// The methods that have costs: name, and coefficients on GPUs and on CPUs.
 ///
-/// Those of GPUs are estimates from whole products on an NVIDIA H200 (`docs/benchmarks.md`): 6
-/// microseconds for a launch; 1.5 ms for 64 M products of a million sorted columns; 0.28 and 0.15
-/// ms for 19 and 4.5 M products of 5 and 16 thousand dense columns with a million entries of C
-/// each; 50 ms by `esc` for the 705 M products of a stencil, 9 and 86 ms for 96 and 864 M of
-/// graphs, with few columns by `direct`. The products of `hash` and `hub` are guesses: twice those
-/// of `dense`. Those of CPUs are fits of `blockmul tune` on two cores with PoCL that other users
+/// Those of GPUs are a fit of `blockmul tune --seconds 60` on an NVIDIA H200; of `esc` what whole
+/// products take, with that of columns from a matrix of 40 million columns
+/// (`docs/decisions/0011-costs-of-methods.md`). Those of CPUs are fits of `blockmul tune` on two cores with PoCL that other users
 /// share, but `direct` and `dense`, which are estimates from whole products
 /// (`docs/decisions/0014-ranges-on-cpus.md`): 1 ns for a product, 4 for an entry of C.
 const TABLE: &[(&str, [f64; 4], [f64; 4])] = &[
-    ("esc", [6.0, 80.0, 20.0, 0.0], [70.0, 6000.0, 10_000.0, 100_000.0]),
-    ("direct", [6.0, 10.0, 0.0, 200.0], [70.0, 1000.0, 0.0, 20_000.0]),
-    ("sort", [6.0, 5.0, 6.0, 400.0], [180.0, 18_000.0, 0.0, 2_900_000.0]),
-    ("dense", [6.0, 8.0, 60.0, 3000.0], [70.0, 1000.0, 4000.0, 20_000.0]),
-    ("hub", [6.0, 15.0, 60.0, 3000.0], [170.0, 78_000.0, 110_000.0, 12_000_000.0]),
-    ("hash", [6.0, 15.0, 60.0, 3000.0], [170.0, 40_000.0, 60_000.0, 8_000_000.0]),
+    ("esc", [10.0, 48.0, 0.0, 60.0], [112.0, 6000.0, 10_000.0, 100_000.0]),
+    ("direct", [6.0, 10.5, 0.0, 67.0], [70.0, 1000.0, 0.0, 20_000.0]),
+    ("sort", [6.0, 0.86, 4.1, 265.0], [180.0, 18_000.0, 0.0, 2_900_000.0]),
+    ("dense", [6.0, 2.5, 25.0, 1340.0], [70.0, 1000.0, 4000.0, 20_000.0]),
+    ("hub", [6.0, 11.0, 38.0, 2050.0], [170.0, 78_000.0, 110_000.0, 12_000_000.0]),
+    ("hash", [6.0, 1.0, 25.0, 2730.0], [170.0, 40_000.0, 60_000.0, 8_000_000.0]),
 ];
 
 /// What each method of products of scalars costs on a device.

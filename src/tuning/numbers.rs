@@ -263,6 +263,18 @@ pub struct Numbers {
     pub adaptive_lane_products: usize,
     /// Work-groups for each compute unit, if groups take column after column.
     pub adaptive_groups: usize,
+    /// Microseconds that the analysis of an adaptive product's columns takes at least.
+    pub adaptive_analysis_us: usize,
+    /// Picoseconds that it takes for each column.
+    pub adaptive_column_ps: usize,
+    /// Microseconds that a bin of such a product takes besides its kernels: in a small product they
+    /// are not hidden behind other kernels.
+    pub adaptive_bin_us: usize,
+    /// Picoseconds for each entry of B in columns that are not sorted.
+    pub adaptive_entry_ps: usize,
+    /// Nanoseconds besides for each entry of the longest of these columns: its entries are taken in
+    /// turn.
+    pub adaptive_longest_ns: usize,
     /// Work-items of a work-group that visits the edges of a graph's vertices, for shortest paths
     /// in the order of near and far.
     pub frontier_group: usize,
@@ -428,6 +440,11 @@ impl Numbers {
             ("adaptive_lanes", self.adaptive_lanes, 15),
             ("adaptive_lane_products", self.adaptive_lane_products, 1 << 30),
             ("adaptive_groups", self.adaptive_groups, 1 << 10),
+            ("adaptive_analysis_us", self.adaptive_analysis_us, 1 << 30),
+            ("adaptive_column_ps", self.adaptive_column_ps, 1 << 30),
+            ("adaptive_bin_us", self.adaptive_bin_us, 1 << 30),
+            ("adaptive_entry_ps", self.adaptive_entry_ps, 1 << 30),
+            ("adaptive_longest_ns", self.adaptive_longest_ns, 1 << 30),
             ("frontier_tile", self.frontier_tile, 1 << 10),
             ("frontier_groups", self.frontier_groups, 1 << 10),
             ("frontier_edges", self.frontier_edges, 1 << 20),

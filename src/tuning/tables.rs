@@ -273,6 +273,12 @@ pub(super) const CPU: Numbers = Numbers {
     // More than are resident, since columns differ in length; few enough that each clears its
     // bitmap once for many columns.
     adaptive_groups: 32,
+    // Fitted to whole products on an NVIDIA H200: docs/decisions/0011-costs-of-methods.md.
+    adaptive_analysis_us: 56,
+    adaptive_column_ps: 90,
+    adaptive_bin_us: 40,
+    adaptive_entry_ps: 200,
+    adaptive_longest_ns: 300,
     // One item needs no barriers.
     frontier_group: 1,
     frontier_tile: 16,

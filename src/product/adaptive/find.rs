@@ -165,7 +165,7 @@ impl Finder {
         let products = at_most("products", u64::from(sums[2]) << 32 | u64::from(sums[1]), most)?;
         let c_nnz = at_most("entries of C", sums[0].into(), products)? as usize;
         work.count_towards(0);
-        let share = choose::sorted_share(class, b.ncols as u64, products, &self.tuning.costs);
+        let share = choose::sorted_share(class, b.ncols as u64, products, &self.tuning.prices.costs);
         let lists = ClassLists::of_one(work, share)?;
         let columns = FoundColumns { lists, direct: None, tasks: None };
         let (chunk_ptr, rows) = (col_ptr.first(b.ncols + 1), FoundRows::new(work, work.buffer(0)?, 0)?);

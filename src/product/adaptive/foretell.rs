@@ -14,7 +14,7 @@ use crate::{
     analysis::entries_of_columns,
     device::pool_bytes,
     product::{
-        choose,
+        choose::{self, Known},
         dense::SAMPLE_PRODUCTS,
         problem::{Bin, Counts, Pipeline, Sizes},
     },
@@ -46,25 +46,26 @@ pub(in crate::product) fn foretell(
     let (tuning, cols) = (memory.adaptive, b.ncols() as u64);
     let longest = |of: &Pattern| (0..of.ncols()).map(|col| of.entries(col).len() as u32).max().unwrap_or(0);
     let longest = [longest(a), longest(b)];
-    if let Some(class) = tuning.class_of_all(longest)
+    let known = Known::new(b.ncols(), [a.nnz(), a.ncols()], Some(longest[0]), b.nnz());
+    if let Some(class) = tuning.class_of_all(longest, &known)
         && memory.counts_sorted(longest[0], [b.ncols(), b.nnz()], free_bytes)
     {
         let products_of = |col| products_of(a, b, col).map(u64::from).sum::<u64>();
         let products = (0..b.ncols()).into_par_iter().map(products_of).sum();
         let entries = counted_entries(a, b, products).unwrap_or(products);
         if memory.fits_sorted(cols, entries, free_bytes) {
-            let bins = vec![choose::sorted_share(class, cols, products, &tuning.costs).bin()];
+            let bins = vec![choose::sorted_share(class, cols, products, &tuning.prices.costs).bin()];
             let counts = Counts { products, bands: 1, pipeline: Pipeline::Adaptive, bins, ..Counts::default() };
             return Ok(Foretold { counts: Some(counts), peak_bytes: memory.need_sorted(cols, entries).bytes });
         }
     }
     let profile_bytes = AdaptiveMemory::profile_bytes(cols);
-    if profile_bytes > free_bytes {
+    if (tuning.esc && tuning.prices.needs_no_analysis(&known)) || profile_bytes > free_bytes {
         return Ok(Foretold { counts: None, peak_bytes: 0 });
     }
     let rules = ClassRules::new(tuning, [a.nrows(), a.ncols(), b.ncols()], [a.nnz(), b.nnz()]);
     let whole = HostProfile::new(&rules, a, b);
-    let shares = choose::share_out(&whole.sizes.statistics(), &tuning.costs, tuning.esc);
+    let shares = choose::share_out(&whole.sizes.statistics(), &tuning.prices, tuning.esc);
     let by_esc = !whole.sizes.are_taken() || shares.is_none();
     if by_esc {
         return Ok(Foretold { counts: None, peak_bytes: profile_bytes });
@@ -192,13 +193,13 @@ impl ForetoldBands<'_> {
 
     fn add_bins(&mut self, band: &ClassSizes) {
         let memory = self.columns.memory;
-        for share in choose::share_out(&band.statistics(), &memory.adaptive.costs, false).unwrap_or_default() {
+        for share in choose::share_out(&band.statistics(), &memory.adaptive.prices, false).unwrap_or_default() {
             self.counts.add_bin(&share.bin());
         }
         let rest = band.of(Class::Rest);
         if rest.columns > 0 {
             let mut bins = [Bin::of(OTHERS, memory.esc.esc.method(), rest.columns.into(), rest.products)];
-            choose::predict_esc(&mut bins, (1, memory.rows), &memory.adaptive.costs);
+            choose::predict_esc(&mut bins, (1, memory.rows), &memory.adaptive.prices.costs);
             self.counts.add_bin(&bins[0]);
         }
     }

@@ -101,7 +101,7 @@ impl<T: Element> KeptSums<T> {
         if !keeps(0) {
             return Ok(None);
         }
-        profile.share_out(&adaptive.costs, false);
+        profile.share_out(&adaptive.prices, false);
         let found = finder.run(work, (a, b), (profile, room), &keeps, &mut |_, _| Ok(()))?;
         let Some(found) = found else { return Ok(None) };
         let numeric =

@@ -176,7 +176,7 @@ impl<'a> AdaptiveMemory<'a> {
     /// The direct columns of a band, if they are a bin: then they have offsets of their own.
     fn direct_columns(&self, band: &ClassSizes) -> u64 {
         let is_bin = || {
-            let shares = choose::share_out(&band.statistics(), &self.adaptive.costs, false);
+            let shares = choose::share_out(&band.statistics(), &self.adaptive.prices, false);
             shares.is_some_and(|shares| shares.iter().any(|share| share.method == Method::Direct))
         };
         match band.of(Class::Direct).columns {

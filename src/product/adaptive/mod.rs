@@ -31,6 +31,7 @@ pub(super) use task::ColumnTask;
 pub(super) use tuning::AdaptiveTuning;
 
 use super::{
+    choose::Known,
     engine::Engine,
     method::Method,
     problem::{Bin, Counts, Operands, Pipeline, Place, Spec, Values},
@@ -65,7 +66,7 @@ impl<T: Element> Adaptive<T> {
             numeric: Numeric::new(device, teams, group_size, adaptive, TargetKind::New.over(spec.semiring))?,
             tuning: *adaptive,
             rest: Rest::new(device, group_size, scan)?,
-            esc: Engine::new(device, spec, tuning, (Method::Auto, adaptive.costs))?,
+            esc: Engine::new(device, spec, tuning, (Method::Auto, adaptive.prices.costs))?,
         })
     }
 
@@ -74,7 +75,9 @@ impl<T: Element> Adaptive<T> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         let (memory, cols) = (self.memory(work, operands), operands.b.ncols);
         let free = free_bytes(work, 0);
-        if let Some(class) = self.class_of_all(patterns, &memory, free) {
+        let of_a = [patterns.0.nnz(), patterns.0.ncols];
+        let known = Known::new(cols, of_a, patterns.0.longest_column, patterns.1.nnz());
+        if let Some(class) = self.class_of_all(patterns, &known, (&memory, free)) {
             let found = self.finder.run_sorted(work, patterns, class)?;
             if memory.fits_sorted(cols as u64, found.c_nnz as u64, free) {
                 let counts = found.columns.lists.counts();
@@ -82,13 +85,14 @@ impl<T: Element> Adaptive<T> {
                 return Ok(counts);
             }
         }
-        if AdaptiveMemory::profile_bytes(cols as u64) > free_bytes(work, 0) {
+        let by_esc = self.tuning.esc && self.tuning.prices.needs_no_analysis(&known);
+        if by_esc || AdaptiveMemory::profile_bytes(cols as u64) > free_bytes(work, 0) {
             return self.esc.multiply(work, operands, place);
         }
         work.stage("setup");
         let rules = self.finder.rules(patterns);
         let mut profile = self.finder.profile(work, patterns, &rules)?; // round trip 1
-        if !profile.are_taken() || !profile.share_out(&self.tuning.costs, self.tuning.esc) {
+        if !profile.are_taken() || !profile.share_out(&self.tuning.prices, self.tuning.esc) {
             drop(profile);
             return self.esc.multiply(work, operands, place);
         }
@@ -134,7 +138,7 @@ impl<T: Element> Adaptive<T> {
                     let (rules, columns) = (bands.rules, band.sizes.columns.clone());
                     let profile = self.finder.profile_band(work, patterns, (rules, columns), band.sizes.samples);
                     profile.and_then(|mut profile| {
-                        profile.share_out(&self.tuning.costs, false);
+                        profile.share_out(&self.tuning.prices, false);
                         self.band(work, operands, (profile, &band), memory, &mut counts, place)
                     })
                 }
@@ -207,9 +211,14 @@ impl<T: Element> Adaptive<T> {
 
     /// The class of sorted columns that takes every column of C, if the host knows that there is
     /// one, and their entries can be counted within `free` bytes.
-    fn class_of_all(&self, (a, b): PatternPair<'_>, memory: &AdaptiveMemory<'_>, free: u64) -> Option<Class> {
+    fn class_of_all(
+        &self,
+        (a, b): PatternPair<'_>,
+        known: &Known,
+        (memory, free): (&AdaptiveMemory<'_>, u64),
+    ) -> Option<Class> {
         let longest = [a.longest_column?, b.longest_column?];
-        let class = self.tuning.class_of_all(longest)?;
+        let class = self.tuning.class_of_all(longest, known)?;
         memory.counts_sorted(longest[0], [b.ncols, b.nnz()], free).then_some(class)
     }
 

@@ -11,9 +11,8 @@ use super::{
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Teams, Work, at_most, kernel},
-    product::choose,
+    product::choose::{self, Prices},
     resident::{InPattern, PatternArrays},
-    tuning::MethodCosts,
 };
 use std::ops::{Deref, Range};
 
@@ -73,8 +72,8 @@ impl Deref for Profile {
 impl Profile {
     /// Shares the columns out among the methods, by their costs. Whether they compute them: not if
     /// ESC may, and is predicted to take less.
-    pub fn share_out(&mut self, costs: &MethodCosts, esc: bool) -> bool {
-        let shares = choose::share_out(&self.statistics(), costs, esc);
+    pub fn share_out(&mut self, prices: &Prices, esc: bool) -> bool {
+        let shares = choose::share_out(&self.statistics(), prices, esc);
         let found = shares.is_some();
         self.lists.shares = shares.unwrap_or_default();
         self.lists.numbers = (0..self.lists.shares.len()).collect();

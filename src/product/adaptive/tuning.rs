@@ -3,6 +3,7 @@ use super::{Class, classes::ClassSizes};
 use crate::{
     DeviceInfo,
     product::{
+        choose::{Known, Prices},
         hash::{GlobalTables, most_rows},
         limits::Limits,
         method::Method,
@@ -67,7 +68,7 @@ pub(in crate::product) struct AdaptiveTuning {
     /// Rows of a piece of such columns.
     pub equal_piece: usize,
     /// What the methods cost.
-    pub costs: MethodCosts,
+    pub prices: Prices,
     /// Whether ESC may compute all columns, if that costs less.
     pub esc: bool,
     /// Products of an average column, and columns, for which [`AdaptiveTuning::sorted_most`] is 0.
@@ -149,7 +150,7 @@ impl AdaptiveTuning {
             equal_products: numbers.adaptive_equal_products as u64,
             equal_columns: numbers.adaptive_equal_columns,
             equal_piece: numbers.adaptive_equal_piece,
-            costs,
+            prices: Prices::new(&numbers, costs),
             esc: wanted == Method::Auto,
             long_column: numbers.adaptive_long_column as u64,
             few_columns: numbers.adaptive_few_columns as u64,
@@ -185,10 +186,11 @@ impl AdaptiveTuning {
     }
 
     /// The class of sorted columns that takes every column of C, if there is one for columns of A
-    /// and of B with at most so many entries.
-    pub fn class_of_all(&self, longest: [u32; 2]) -> Option<Class> {
+    /// and of B with at most so many entries, and ESC is not as fast where it may be chosen.
+    pub fn class_of_all(&self, longest: [u32; 2], known: &Known) -> Option<Class> {
         let products = u64::from(longest[0]) * u64::from(longest[1]);
-        sort::class_of(products, self.sorted_most).map(|class| Class::SORTED[class])
+        let class = Class::SORTED[sort::class_of(products, self.sorted_most)?];
+        (!self.esc || self.prices.sorts_all(class, known)).then_some(class)
     }
 
     /// Most products of a column that is sorted, among `columns` columns with about `products`

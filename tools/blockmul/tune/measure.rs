@@ -8,7 +8,7 @@ use blockmul::{
     element::Field,
     host::Progress,
     product::{Bin, Report},
-    tuning::{MethodCosts, Sample},
+    tuning::{MethodCosts, Numbers, Sample},
 };
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -24,9 +24,8 @@ const LEAST_CHOICES: usize = 3;
 const LONG_MS: f64 = 200.0;
 /// The part of the time in which products are measured; in the rest the choice is.
 const MEASURING: f64 = 0.7;
-/// Products up to which the cost of launches to the host is measured: in larger ones the device is
-/// the slower.
-const MOST_OF_LAUNCHES: u64 = 1 << 20;
+/// Launches of a product whose columns are all sorted without an analysis, about.
+const SORTED_LAUNCHES: u32 = 4;
 /// Bytes of device memory that a product may take for each of its products.
 const PRODUCT_BYTES: u64 = 64;
 
@@ -237,12 +236,20 @@ fn upload<T: Field>(device: &Device, operands: &Operands<T>) -> Result<(OnDevice
     Ok((device.upload(&operands.a)?, operands.b.as_ref().map(|b| device.upload(b)).transpose()?))
 }
 
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[(times.len() - 1) / 2]
-}
-
 impl ByMethod {
+    /// Milliseconds besides its bins with which the choice on a GPU reckons, by these numbers.
+    pub fn besides_ms(&self, numbers: &Numbers) -> f64 {
+        if self.bins.iter().all(|bin| cost_name(bin.method) == Method::Esc.name()) {
+            return 0.0;
+        }
+        let columns = self.bins.iter().map(|bin| bin.columns as f64).sum::<f64>();
+        let analysis_us = match self.launches > SORTED_LAUNCHES {
+            true => numbers.adaptive_analysis_us as f64 + columns * numbers.adaptive_column_ps as f64 * 1e-6,
+            false => 0.0,
+        };
+        (analysis_us + (self.bins.len() * numbers.adaptive_bin_us) as f64) * 1e-3
+    }
+
     /// The fastest of some runs.
     pub fn of(method: Method, mut reports: Vec<Report>) -> Self {
         reports.sort_by(|one, other| one.total_ms.total_cmp(&other.total_ms));
@@ -257,27 +264,9 @@ impl ByMethod {
     }
 }
 
-/// Milliseconds that a launch takes besides the busy time of its kernel: the median over small
-/// products that the method of this name computed alone. Each run with its number of products.
-pub fn launch_ms<'a>(runs: impl Iterator<Item = (u64, &'a ByMethod)>, name: &str) -> f64 {
-    let small = runs.filter(|(products, _)| *products <= MOST_OF_LAUNCHES).map(|(_, run)| run);
-    let alone = |run: &&ByMethod| run.launches > 0 && run.bins.iter().all(|bin| cost_name(bin.method) == name);
-    let of_run = |run: &ByMethod| ((run.total_ms - run.busy_ms) / f64::from(run.launches)).max(0.0);
-    let times: Vec<f64> = small.filter(alone).map(of_run).collect();
-    if times.is_empty() { 0.0 } else { median(times) }
-}
-
-/// The runs of some products, with the numbers of products.
-pub fn runs<'a>(cases: impl IntoIterator<Item = &'a Case>) -> impl Iterator<Item = (u64, &'a ByMethod)> {
-    cases.into_iter().flat_map(|case| case.runs.iter().map(|run| (case.products, run)))
-}
-
-/// The bins that a method computed in some runs, with what their launches took.
-pub fn samples<'a>(runs: impl Iterator<Item = &'a ByMethod>, name: &str, launch_ms: f64) -> Vec<Sample> {
-    let sample = |bin: &Bin| {
-        let (size, ms) = (bin.size?, bin.measured_ms?);
-        (ms > 0.0).then(|| Sample::new(size, ms + f64::from(size.launches) * launch_ms))
-    };
+/// The bins that a method computed in some runs, with the busy times of their kernels.
+pub fn samples<'a>(runs: impl Iterator<Item = &'a ByMethod>, name: &str) -> Vec<Sample> {
+    let sample = |bin: &Bin| Some(Sample::new(bin.size?, bin.measured_ms.filter(|ms| *ms > 0.0)?));
     let bins = runs.flat_map(|run| &run.bins);
     bins.filter(|bin| cost_name(bin.method) == name).filter_map(sample).collect()
 }
@@ -292,11 +281,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_of_an_even_number_is_the_smaller() {
-        assert_eq!([median(vec![3.0, 1.0, 2.0]), median(vec![4.0, 1.0])], [2.0, 1.0]);
-    }
-
-    #[test]
     fn a_bit_that_differs_is_a_failure() {
         let of = |value: f64| Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, value)]).unwrap();
         let what = || "dense and sort".to_owned();
@@ -308,26 +292,30 @@ mod tests {
     }
 
     #[test]
-    fn launches_are_what_small_products_take_beside_their_kernels() {
-        let run = |total_ms, methods: &[Method]| ByMethod {
+    fn an_analysis_and_every_bin_take_more_than_their_kernels() {
+        let run = |launches, methods: &[Method]| ByMethod {
             method: methods[0],
-            total_ms,
+            total_ms: 1.0,
             busy_ms: 1.0,
-            launches: 10,
+            launches,
             bins: methods.iter().map(|&method| bin(method)).collect(),
         };
-        let case = |products, runs| Case { family: "x", level: 0, products, held_out: false, seconds: 0.0, runs };
-        let cases = [
-            case(
-                1000,
-                vec![run(1.05, &[Method::Dense]), run(1.1, &[Method::Sort]), run(9.0, &[Method::Sort, Method::Esc])],
-            ),
-            case(1 << 30, vec![run(7.0, &[Method::Dense])]),
-            case(1000, vec![run(0.5, &[Method::Esc])]),
-        ];
-        for (name, ms) in [("dense", 0.005), ("sort", 0.01), ("esc", 0.0), ("hub", 0.0)] {
-            assert!((launch_ms(runs(&cases), name) - ms).abs() < 1e-12, "{name}");
+        let mut numbers = numbers();
+        (numbers.adaptive_analysis_us, numbers.adaptive_bin_us, numbers.adaptive_column_ps) = (1000, 10, 1);
+        for (launches, methods, ms) in [
+            (10, &[Method::Dense][..], 1.01),
+            (10, &[Method::Sort, Method::Dense], 1.02),
+            (3, &[Method::Sort], 0.01),
+            (16, &[Method::EscLocal], 0.0),
+        ] {
+            let found = run(launches, methods).besides_ms(&numbers);
+            assert!((found - ms).abs() < 1e-6, "{methods:?}: {found}");
         }
+    }
+
+    fn numbers() -> Numbers {
+        let wanted = std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into());
+        Device::select(&wanted).unwrap().info().numbers()
     }
 
     fn bin(method: Method) -> Bin {

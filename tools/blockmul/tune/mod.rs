@@ -17,7 +17,7 @@ use blockmul::{
     tuning::{self, MethodCosts},
 };
 use measure::Time;
-pub use measure::{ByMethod, cost_name, launch_ms, samples};
+pub use measure::{ByMethod, cost_name, samples};
 use outcome::Outcome;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! The costs fitted to the measured products, how well they predict others, and what the choice by
 //! them costs.
-use super::measure::{Case, Choice, launch_ms, runs, samples};
+use super::measure::{Case, Choice, samples};
 use blockmul::{
     Device, Result,
     tuning::{Errors, MethodCost, MethodCosts},
@@ -43,10 +43,9 @@ impl Outcome {
         let (mut methods, mut table) = (Vec::new(), device.info().costs());
         let usual = MethodCosts::of_kind(device.info().kind);
         for method in MethodCosts::names() {
-            let launch_ms = launch_ms(runs(&cases), method);
             let of = |held_out: bool| {
                 let some = cases.iter().filter(|case| case.held_out == held_out);
-                samples(runs(some).map(|(_, run)| run), method, launch_ms)
+                samples(some.flat_map(|case| &case.runs), method)
             };
             let (used, held_out) = (of(false), of(true));
             if used.len() < LEAST_BINS {

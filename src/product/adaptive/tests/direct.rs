@@ -67,7 +67,7 @@ fn few_single_entries_are_sorted() -> Result<()> {
     };
     let (a, b) = operands(32)?;
     assert_eq!(check(&a, &b, &usual)?, [Method::Sort]);
-    assert_eq!(check(&a, &b, &AdaptiveTuning { costs: apart(), ..usual })?, [Method::Direct, Method::Sort]);
+    assert_eq!(check(&a, &b, &AdaptiveTuning { prices: apart(), ..usual })?, [Method::Direct, Method::Sort]);
     let (a, b) = operands(33)?;
     assert_eq!(check(&a, &b, &usual)?, [Method::Direct, Method::Sort]);
     Ok(())
@@ -77,7 +77,7 @@ fn few_single_entries_are_sorted() -> Result<()> {
 #[test]
 fn single_entries_beside_windows() -> Result<()> {
     let (a, b) = super::operands::<f64>(300, 900_000)?;
-    let usual = AdaptiveTuning { costs: apart(), ..tuning(Method::Auto) };
+    let usual = AdaptiveTuning { prices: apart(), ..tuning(Method::Auto) };
     let small = AdaptiveTuning { medium_words: 40, narrow_words: 8, wide_words: 2000, ..usual };
     let methods = check(&a, &b, &small)?;
     assert_eq!(methods, [Method::Direct, Method::Sort, Method::Dense, Method::Hub]);

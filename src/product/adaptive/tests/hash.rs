@@ -4,7 +4,7 @@ use super::*;
 /// Numbers with tables so small that columns of every class are short: at most 32, 64 and 128 rows
 /// are in local memory.
 fn small_tables() -> AdaptiveTuning {
-    AdaptiveTuning { hash_words: [40, 80, 160], costs: apart(), ..tuning(Method::Hash) }
+    AdaptiveTuning { hash_words: [40, 80, 160], prices: apart(), ..tuning(Method::Hash) }
 }
 
 /// A column of A·B for each of `counts`, with so many of `rows` from the first on. Columns of A
@@ -55,7 +55,7 @@ fn columns_at_the_borders_of_tables() -> Result<()> {
         let (a, b) = columns_of::<f64>(100_000, &rows, &COUNTS, part)?;
         assert_eq!(check(&a, &b, &small_tables())?, [Method::Hash]);
         // Few columns join those of the next class that has some.
-        let joined = AdaptiveTuning { costs: MethodCosts::of_kind(DeviceKind::Gpu), ..small_tables() };
+        let joined = AdaptiveTuning { prices: tuning(Method::Hash).prices, ..small_tables() };
         assert_eq!(check(&a, &b, &joined)?, [Method::Hash]);
     }
     Ok(())
@@ -127,7 +127,7 @@ fn rows_far_apart() -> Result<()> {
         let (a, want) = (spread(&a)?, spread(&want)?);
         let row_bits = usize::BITS - (nrows as usize - 1).leading_zeros();
         let numbers = |wanted| {
-            let of_device = AdaptiveTuning::new(test_device().info(), (wanted, tuning(wanted).costs), row_bits);
+            let of_device = AdaptiveTuning::new(test_device().info(), (wanted, tuning(wanted).prices.costs), row_bits);
             AdaptiveTuning { few_columns: 0, ..of_device }
         };
         assert_eq!(check_equal(&a, &b, &want, &numbers(Method::Hash))?, [Method::Hash]);

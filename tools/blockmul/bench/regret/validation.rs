@@ -1,11 +1,11 @@
 //! The inverse threefold cross-validation of spECK (Parger 2020, section 5): costs are fitted to
 //! the products of a third of the families, and judged by the choice they predict on the others.
 use super::super::contest::Contest;
-use crate::tune::{cost_name, launch_ms, samples};
+use crate::tune::{cost_name, samples};
 use blockmul::{
     Method, Result,
     device::DeviceInfo,
-    tuning::{MethodCost, MethodCosts},
+    tuning::{MethodCost, MethodCosts, Numbers},
 };
 use serde::Serialize;
 
@@ -49,7 +49,7 @@ impl Validation {
     /// `None` for fewer families than folds, or if nothing can be predicted. Products that the
     /// choice leaves to the host, before it looks at costs, are left out.
     pub fn of(contests: &[Contest], info: &DeviceInfo) -> Result<Option<Self>> {
-        let (present, methods) = (info.costs(), chosen_by_costs(info));
+        let (present, choice) = (info.costs(), Choice::on(info));
         let contests: Vec<&Contest> = contests.iter().filter(|of| !by_host(of)).collect();
         let mut families: Vec<&str> = Vec::new();
         contests.iter().for_each(|of| {
@@ -65,22 +65,33 @@ impl Validation {
         for number in 0..FOLDS {
             let (used, others): (Vec<_>, Vec<_>) = contests.iter().partition(|of| fold(of) == Some(number));
             let costs = fitted(&used, present)?;
-            let Some(predicted) = predicted(&others, &costs, &methods) else { return Ok(None) };
+            let Some(predicted) = predicted(&others, &costs, &choice) else { return Ok(None) };
             let families = families.iter().skip(number).step_by(FOLDS).map(|&name| name.to_owned()).collect();
             folds.push(Fold { families, costs, predicted });
         }
         let mean = |of: fn(&Predicted) -> f64| folds.iter().map(|fold| of(&fold.predicted)).sum::<f64>() / FOLDS as f64;
         let (regret, best) = (mean(|of| of.regret), mean(|of| of.best));
-        Ok(predicted(&contests, &present, &methods).map(|present| Self { folds, regret, best, present }))
+        Ok(predicted(&contests, &present, &choice).map(|present| Self { folds, regret, best, present }))
     }
 }
 
-/// The methods among which costs decide on a device: where products are computed in ranges of
-/// columns, whether ESC computes them instead.
-fn chosen_by_costs(info: &DeviceInfo) -> Vec<&'static str> {
-    let in_ranges = info.numbers().range_shares > 0;
-    let of_ranges = [Method::Dense, Method::Esc].map(cost_name);
-    MethodCosts::names().filter(|name| !in_ranges || of_ranges.contains(name)).collect()
+/// How costs decide on a device.
+struct Choice {
+    /// The methods among which they do.
+    methods: Vec<&'static str>,
+    /// What products take besides their bins, if the choice reckons with it.
+    besides: Option<Numbers>,
+}
+
+impl Choice {
+    /// Where products are computed in ranges of columns, costs decide whether ESC computes them
+    /// instead.
+    fn on(info: &DeviceInfo) -> Self {
+        let in_ranges = info.numbers().range_shares > 0;
+        let of_ranges = [Method::Dense, Method::Esc].map(cost_name);
+        let methods = MethodCosts::names().filter(|name| !in_ranges || of_ranges.contains(name)).collect();
+        Self { methods, besides: (!in_ranges).then(|| info.numbers()) }
+    }
 }
 
 /// Whether the choice left a product to the host.
@@ -94,9 +105,7 @@ fn by_host(contest: &Contest) -> bool {
 fn fitted(contests: &[&Contest], present: MethodCosts) -> Result<MethodCosts> {
     let mut table = present;
     for name in MethodCosts::names() {
-        let runs = contests.iter().flat_map(|of| of.explained.iter().map(|run| (of.products, run)));
-        let launch_ms = launch_ms(runs, name);
-        let samples = samples(contests.iter().flat_map(|of| &of.explained), name, launch_ms);
+        let samples = samples(contests.iter().flat_map(|of| &of.explained), name);
         if samples.len() >= LEAST_BINS {
             let usual = table.of(name).expect("its name is the table's");
             table = table.with(name, MethodCost::fit(&samples, &usual)?)?;
@@ -107,13 +116,14 @@ fn fitted(contests: &[&Contest], present: MethodCosts) -> Result<MethodCosts> {
 
 /// The choices by these costs: of each product the one of these methods with the least predicted
 /// time.
-fn predicted(contests: &[&Contest], costs: &MethodCosts, methods: &[&str]) -> Option<Predicted> {
+fn predicted(contests: &[&Contest], costs: &MethodCosts, choice: &Choice) -> Option<Predicted> {
     let (mut products, mut sum, mut worst, mut best) = (0, 0.0, 0.0_f64, 0);
     for contest in contests {
         let predictions = contest.explained.iter().filter_map(|run| {
             let name = cost_name(run.method);
-            let cost = costs.of(name).filter(|_| methods.contains(&name))?;
-            let ms = run.bins.iter().map(|bin| bin.size.map(|size| cost.predict_ms(&size))).sum::<Option<f64>>()?;
+            let cost = costs.of(name).filter(|_| choice.methods.contains(&name))?;
+            let bins = run.bins.iter().map(|bin| bin.size.map(|size| cost.predict_ms(&size))).sum::<Option<f64>>()?;
+            let ms = bins + choice.besides.as_ref().map_or(0.0, |numbers| run.besides_ms(numbers));
             let entrant = contest.entrants.iter().find(|entrant| entrant.method == run.method)?;
             Some((ms, entrant.ms?))
         });
