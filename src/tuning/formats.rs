@@ -28,6 +28,8 @@ pub(crate) struct FormatWeights {
     pub adaptive_steps: u64,
     /// Launches that take as long as the one of `csr-adaptive`, whose items wait for each other.
     pub adaptive_launches: u64,
+    /// Launches that take as long as those of `coo`.
+    pub coo_launches: u64,
     /// Bytes of a row that `scoo` moves beside what `csr` does. `None` where it was not measured.
     pub scoo: Option<u64>,
     /// Bytes that the device moves while it finds the rows of a column-major matrix, for each entry
@@ -43,7 +45,7 @@ pub(crate) struct FormatWeights {
 /// nanosecond. An item takes some 80 ns for each entry of a row that it loads (one at a time 330,
 /// `email-Enron` in sliced ELL) and 5 ns for one that its group has loaded. A launch takes 2 us.
 /// Plans and products of 66 matrices of 10,000 and 100,000 entries give a step 25 us, and a launch
-/// of `csr-adaptive` 4 us more than others.
+/// of `csr-adaptive` 4 us more than others; those of `coo` took 14 us more than that of `csr`.
 const GPU: FormatWeights = FormatWeights {
     csr: 250,
     csr_blocks: 115,
@@ -59,6 +61,7 @@ const GPU: FormatWeights = FormatWeights {
     step: 100_000_000,
     adaptive_steps: 6,
     adaptive_launches: 3,
+    coo_launches: 8,
     scoo: None,
     index: 200,
     csc: None,
@@ -84,6 +87,7 @@ const CPU: FormatWeights = FormatWeights {
     step: 750_000,
     adaptive_steps: 3,
     adaptive_launches: 1,
+    coo_launches: 1,
     scoo: Some(80),
     index: 400,
     csc: Some([130, 80]),

@@ -16,6 +16,8 @@ pub(super) struct Situation {
     pub profile: Profile,
     /// Columns of op(A).
     pub columns: u64,
+    /// Entries of the longest row, if they are known before rows are looked at.
+    pub longest: Option<u32>,
     pub request: Request,
     pub device: DeviceKind,
     pub compute_units: u64,
@@ -99,6 +101,7 @@ impl Situation {
         };
         let launches = match format {
             Format::CsrAdaptive => weights.adaptive_launches,
+            Format::Coo => weights.coo_launches,
             _ if row_of_item || format == Format::CsrVector => 1,
             // The sums of the pieces of a row are added in a launch of their own.
             _ => 1 + u64::from(is_cut),
@@ -138,7 +141,7 @@ pub(super) fn choose(situation: &Situation) -> Choice {
 /// as many rows and entries as the situation's profile has.
 pub(super) fn foregone(situation: &Situation) -> Option<Choice> {
     let Profile { rows, entries, .. } = situation.profile;
-    let [least, most] = Profile::bounds([rows, situation.columns], entries, situation.block.sums);
+    let [least, most] = Profile::bounds([rows, situation.columns], entries, situation.block.sums, situation.longest);
     let with = |profile| Situation { profile, ..*situation };
     let (least, most) = (with(least), with(most));
     let mut costs: Vec<_> = Format::ALL.iter().filter_map(|&format| Some((least.cost(format)?, format))).collect();
@@ -178,6 +181,7 @@ mod tests {
         let situation = Situation {
             profile,
             columns: profile.longest.max(profile.rows),
+            longest: None,
             request,
             device,
             compute_units,
@@ -255,6 +259,7 @@ mod tests {
         let situation = |device, [rows, entries]: [u64; 2], columns, request| Situation {
             profile: Profile { rows, entries, longest: 0, sliced_places: 0 },
             columns,
+            longest: None,
             request,
             device,
             compute_units: 2,
@@ -274,6 +279,16 @@ mod tests {
         // A GPU pads rows or does not, by their lengths.
         assert_eq!(format(of(DeviceKind::Gpu, [1_000_000, 5_000_000], 1_000_000, PACKED)), None);
         assert_eq!(format(of(DeviceKind::Gpu, [0, 0], 0, PACKED)), Some(Format::Csr));
+        // For one product it pads nothing, if it knows that no row is long.
+        let once = Request { uses: 1, ..PACKED };
+        let known = |longest| {
+            let found = situation(DeviceKind::Gpu, [20_000, 100_000], 20_000, once);
+            format(foregone(&Situation { compute_units: 132, longest, ..found }))
+        };
+        assert_eq!(
+            [known(None), known(Some(5)), known(Some(20_000))],
+            [None, Some(Format::Csr), Some(Format::CsrAdaptive)]
+        );
     }
 
     #[test]
@@ -283,6 +298,7 @@ mod tests {
             let situation = Situation {
                 profile,
                 columns: 100_000,
+                longest: None,
                 request: Request { packed: false, uses, ..PACKED },
                 device,
                 compute_units,

@@ -125,6 +125,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
         let situation = Situation {
             profile: Profile { rows, entries: arrays.nnz() as u64, longest: 0, sliced_places: 0 },
             columns,
+            longest: arrays.longest_column.filter(|_| !of_rows && !request.symmetric),
             request,
             device: device.info().kind,
             compute_units: device.info().compute_units.into(),
@@ -157,7 +158,8 @@ impl<T: Element, V: Element> Spmv<T, V> {
     /// The choice for rows, and their places if it had to know these.
     fn chosen(work: &Work, rows: &Rows, situation: Situation) -> Result<(Choice, Option<Counted>)> {
         let profile = Profile { entries: rows.pattern.nnz() as u64, ..situation.profile };
-        let situation = Situation { profile, block: rows.block, by_columns: false, ..situation };
+        let longest = rows.pattern.longest_column;
+        let situation = Situation { profile, longest, block: rows.block, by_columns: false, ..situation };
         if let Some(choice) = choose::foregone(&situation) {
             return Ok((choice, None));
         }

@@ -58,9 +58,10 @@ pub(super) struct Profile {
 
 impl Profile {
     /// The shortest and the longest rows that a matrix of these rows and columns can have with so
-    /// many entries, each row with `sums` sums.
-    pub fn bounds([rows, columns]: [u64; 2], entries: u64, sums: usize) -> [Self; 2] {
-        let (shortest, longest) = (entries.div_ceil(rows.max(1)), entries.min(columns));
+    /// many entries, each row with `sums` sums; the longest has `known` entries if that is known.
+    pub fn bounds([rows, columns]: [u64; 2], entries: u64, sums: usize, known: Option<u32>) -> [Self; 2] {
+        let [shortest, longest] =
+            known.map_or([entries.div_ceil(rows.max(1)), entries.min(columns)], |longest| [longest.into(); 2]);
         let padded = rows.next_multiple_of(height(sums) as u64).saturating_mul(longest);
         [(shortest, entries), (longest, padded)].map(|(longest, sliced_places)| Self {
             rows,
