@@ -180,14 +180,15 @@ ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
 
 // A sum as words that groups exchange by atomics, which the device carries out in one place,
 // whatever its caches: the group that arrives last finds the words of the others.
-typedef union {
-    ARITHMETIC sum;
-    uint word[WORDS];
-} Exchanged;
+#define EXCHANGED                                                                                                     \
+    union {                                                                                                           \
+        ARITHMETIC sum;                                                                                               \
+        uint word[WORDS];                                                                                             \
+    }
 
 void give(ARITHMETIC sum, global uint* to)
 {
-    Exchanged given;
+    EXCHANGED given;
     given.sum = sum;
     for (uint i = 0; i < WORDS; ++i)
         CARRY_OUT(atomic_xchg(&to[i], given.word[i]));
@@ -195,7 +196,7 @@ void give(ARITHMETIC sum, global uint* to)
 
 ARITHMETIC found(global uint* at)
 {
-    Exchanged found;
+    EXCHANGED found;
     for (uint i = 0; i < WORDS; ++i)
         found.word[i] = atomic_or(&at[i], 0);
     return found.sum;
