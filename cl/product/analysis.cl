@@ -17,7 +17,7 @@
 //                                     chunks, the number of short segments, the expansion size
 //                                     (from the last column), the products of segments of more than
 //                                     one chunk
-#if !defined(SHORT_MAX) || !defined(CHUNK) || !defined(ITEMS) || !defined(ONLY_LOWER) || !defined(ONLY_UPPER)
+#if !defined(SHORT_MAX) || !defined(CHUNK) || !defined(ITEMS)
 #error "see src/product/analysis.rs"
 #endif
 
@@ -26,23 +26,26 @@
 GROUP_SCAN(group_max, ulong, LARGER)
 GROUP_SCAN(group_sum, ulong, PLUS)
 
+// Parts of C: all entries, those on and below the diagonal, those on and above.
+#define FULL 0
+#define LOWER 1
+
 // Number of entries of column k of A that the entry (k, col) of B meets. They are all entries,
 // those from row col on (lower), or those up to row col (upper).
 uint products_of(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
-                 global const uint* b_row_idx, uint b_cols, uint entry)
+                 global const uint* b_row_idx, uint b_cols, uint entry, uint part)
 {
     const uint row = b_row_idx[entry], begin = a_col_ptr[row], end = a_col_ptr[row + 1];
-#if ONLY_LOWER
-    return end - lower_bound(a_row_idx, begin, end, column_of(b_col_ptr, b_cols, entry));
-#elif ONLY_UPPER
-    return lower_bound(a_row_idx, begin, end, column_of(b_col_ptr, b_cols, entry) + 1) - begin;
-#else
-    return end - begin;
-#endif
+    if (part == FULL)
+        return end - begin;
+    const uint col = column_of(b_col_ptr, b_cols, entry);
+    const uint first = lower_bound(a_row_idx, begin, end, part == LOWER ? col : col + 1);
+    return part == LOWER ? end - first : first - begin;
 }
 
 KERNEL setup_entries(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
-                     global const uint* b_row_idx, global ulong* b_prods, global ulong* tile_prods, uint b_cols, uint b_nnz)
+                     global const uint* b_row_idx, global ulong* b_prods, global ulong* tile_prods, uint b_cols, uint b_nnz,
+                     uint part)
 {
     local ulong shared[GROUP_SIZE];
     const ulong start = (ulong)get_group_id(0) * GROUP_SIZE * ITEMS;
@@ -50,7 +53,7 @@ KERNEL setup_entries(global const uint* a_col_ptr, global const uint* a_row_idx,
     for (uint i = get_local_id(0); i < GROUP_SIZE * ITEMS; i += GROUP_SIZE)
         if (start + i <= b_nnz) {
             const uint entry = (uint)(start + i);
-            const uint prods = entry < b_nnz ? products_of(a_col_ptr, a_row_idx, b_col_ptr, b_row_idx, b_cols, entry) : 0;
+            const uint prods = entry < b_nnz ? products_of(a_col_ptr, a_row_idx, b_col_ptr, b_row_idx, b_cols, entry, part) : 0;
             b_prods[entry] = prods; // 0 at the end, which the scan makes the expansion size
             sum += prods;
         }

@@ -29,6 +29,7 @@ kernel! {
         tile_prods: Out<u64>,
         b_cols: u32,
         b_nnz: u32,
+        part: u32,
     }
 }
 
@@ -52,6 +53,7 @@ pub(crate) struct Analyser {
     sum: Scan<u64>,
     chunk_sum: Scan<u32>,
     scan: ScanTuning,
+    part: Part,
     record_groups: usize,
 }
 
@@ -97,15 +99,14 @@ impl Analyser {
         let options = Options::group_size(tuning.scan.group_size)
             .define("ITEMS", tuning.scan.items)
             .define("SHORT_MAX", tuning.sort.short_max)
-            .define("CHUNK", tuning.sort.chunk)
-            .define("ONLY_LOWER", u8::from(part == Part::Lower))
-            .define("ONLY_UPPER", u8::from(part == Part::Upper));
+            .define("CHUNK", tuning.sort.chunk);
         Ok(Self {
             entries: Kernel::new(device, &options)?,
             segments: Kernel::new(device, &options)?,
             sum: Scan::finishing(device, tuning.scan)?,
             chunk_sum: Scan::finishing(device, tuning.scan)?,
             scan: tuning.scan,
+            part,
             record_groups: tuning.record_groups,
         })
     }
@@ -124,6 +125,11 @@ impl Analyser {
             tile_prods: &mut tile_prods,
             b_cols: cols as u32,
             b_nnz: nnz as u32,
+            part: match self.part {
+                Part::Full => 0,
+                Part::Lower => 1,
+                Part::Upper => 2,
+            },
         };
         self.entries.launch(work, Grid::groups(tiles, self.scan.group_size), args)?;
         self.sum.finish(work, &mut prods, nnz + 1, tile_prods)?;

@@ -10,16 +10,8 @@
 //   out  row[products]  payload[products]
 //   out  tile_segment[tiles + 1]     segment of the first product of each tile, and of the last
 //                                    product
-#if !defined(TILE) || !defined(FROM_END)
-#error "TILE: products of a work-group, see src/product/tuning.rs; FROM_END: see src/product/esc/expansion.rs"
-#endif
-
-// The entry of A of a product. An entry of B meets the first entries of its column of A, or the
-// last ones (lower triangle).
-#if FROM_END
-#define A_ENTRY(k, b_entry, product) (a_col_ptr[(k) + 1] - (uint)(b_prods[(b_entry) + 1] - (product)))
-#else
-#define A_ENTRY(k, b_entry, product) (a_col_ptr[k] + (uint)((product) - b_prods[b_entry]))
+#ifndef TILE
+#error "TILE: products of a work-group, see src/product/tuning.rs"
 #endif
 
 // Number of the last entry e in first <= e < end with b_prods[e] <= product. Requires
@@ -85,7 +77,7 @@ uint next_entry(global const ulong* b_prods, uint entry, uint end, ulong product
 KERNEL expand(global const uint* a_col_ptr, global const uint* a_row_idx, global const OPERAND* a_operand,
               global const uint* b_col_ptr, global const uint* b_row_idx, global const OPERAND* b_operand,
               global const ulong* b_prods, global uint* row, global PAYLOAD* payload, global uint* tile_segment,
-              ulong first_product, uint products, uint first_col, uint cols)
+              ulong first_product, uint products, uint first_col, uint cols, uint from_end)
 {
     local uint bounds[2];
     const uint start = get_group_id(0) * TILE;
@@ -95,7 +87,9 @@ KERNEL expand(global const uint* a_col_ptr, global const uint* a_row_idx, global
     for (uint i = get_local_id(0); i < count; i += GROUP_SIZE) {
         const ulong product = first_product + start + i;
         b_entry = next_entry(b_prods, b_entry, bounds[1], product);
-        const uint a_entry = A_ENTRY(b_row_idx[b_entry], b_entry, product);
+        // An entry of B meets the first entries of its column of A, or the last ones (lower
+        // triangle). The difference from the last one is negative, modulo 2^32.
+        const uint a_entry = a_col_ptr[b_row_idx[b_entry] + from_end] + (uint)(product - b_prods[b_entry + from_end]);
         row[start + i] = a_row_idx[a_entry];
         payload[start + i] = MAKE(a_entry, b_entry);
     }

@@ -28,6 +28,7 @@ kernel! {
         products: u32,
         first_col: u32,
         cols: u32,
+        from_end: u32,
     }
 }
 
@@ -36,6 +37,7 @@ pub(crate) struct InGlobalMemory<T: Element, P: Payload<T>> {
     expand: Kernel<Expand<'static, P::Operand, P::Word>>,
     sort: SegmentedSort<P::Word>,
     tiles: TileTuning,
+    part: Part,
 }
 
 impl<T: Element, P: Payload<T>> Front<T, P> for InGlobalMemory<T, P> {
@@ -43,11 +45,10 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InGlobalMemory<T, P> {
     type Expanded = Products<P::Word>;
 
     fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
-        let options = P::define(Options::group_size(tuning.tiles.group_size), spec)
-            .define("TILE", tuning.tiles.products)
-            .define("FROM_END", u8::from(spec.part == Part::Lower));
+        let options =
+            P::define(Options::group_size(tuning.tiles.group_size), spec).define("TILE", tuning.tiles.products);
         let sort = SegmentedSort::new(device, tuning.sort)?;
-        Ok(Self { expand: Kernel::new(device, &options)?, sort, tiles: tuning.tiles })
+        Ok(Self { expand: Kernel::new(device, &options)?, sort, tiles: tuning.tiles, part: spec.part })
     }
 
     fn expand(&self, work: &Work, task: &Columns<'_, P::Operand>, _: &BandSegments) -> Result<Products<P::Word>> {
@@ -70,6 +71,7 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InGlobalMemory<T, P> {
             products,
             first_col: band.columns.start,
             cols: band.columns.len() as u32,
+            from_end: u32::from(self.part == Part::Lower),
         };
         self.expand.launch(work, Grid::groups(tiles, self.tiles.group_size), args)?;
         Ok(Products { rows, payload, tile_segment })
