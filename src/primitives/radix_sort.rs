@@ -180,14 +180,23 @@ impl RadixSort {
         let options = options.define("DIGIT_BITS", tuning.digit_bits).define("COLUMNS", u8::from(columns));
         let starts_group = device.info().numbers().elementwise_group;
         Ok(Self {
-            count: Kernel::new_from(source, device, &options)?,
+            count: Kernel::rare_from(source, device, &options)?,
             deal: Kernel::new_from(source, device, &options)?,
             starts: Kernel::new(device, &Options::group_size(starts_group))?,
-            scan: Scan::new(device, ScanTuning::new(device.info()))?,
+            scan: Scan::finishing(device, ScanTuning::new(device.info()))?,
             tuning,
             columns,
             starts_group,
         })
+    }
+
+    /// Requests the kernels that a sort of `n` elements takes if they are more than a tile. A sort
+    /// requests them itself: this is for kernels that are compiled together long before it.
+    pub fn ask(&self, device: &Device, n: usize) {
+        if n > self.tuning.tile(n) {
+            self.count.ask(device);
+            self.scan.ask(device);
+        }
     }
 
     /// Sorts elements.
@@ -215,6 +224,7 @@ impl RadixSort {
     fn sort(&self, work: &Work, elements: Elements<'_>, col_ptr: Option<&Buffer<u32>>) -> Result<Sorted> {
         let n = elements.key.len();
         refuse_more(n)?;
+        self.ask(work.device(), n);
         let tile = self.tuning.tile(n);
         let tiles = n.div_ceil(tile);
         let grid = Grid::groups(tiles, self.tuning.group_size);

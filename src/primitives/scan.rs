@@ -62,8 +62,9 @@ pub(crate) struct Scan<W: Word> {
 
 impl<W: Word> Scan<W> {
     pub fn new(device: &Device, tuning: ScanTuning) -> Result<Self> {
-        let reduce = Kernel::new(device, &Self::options(tuning))?;
-        Ok(Self { reduce, ..Self::finishing(device, tuning)? })
+        let scan = Self::finishing(device, tuning)?;
+        scan.ask(device);
+        Ok(scan)
     }
 
     /// As [`Scan::new`], for sums that rarely take more than one tile: the kernel that adds up
@@ -71,6 +72,11 @@ impl<W: Word> Scan<W> {
     pub fn finishing(device: &Device, tuning: ScanTuning) -> Result<Self> {
         let options = Self::options(tuning);
         Ok(Self { reduce: Kernel::rare(device, &options)?, tiles: Kernel::new(device, &options)?, tuning })
+    }
+
+    /// Requests the kernel that adds up tiles.
+    pub fn ask(&self, device: &Device) {
+        self.reduce.ask(device);
     }
 
     fn options(tuning: ScanTuning) -> Options {

@@ -29,6 +29,12 @@ impl Transpose {
         Ok(Self { sort: RadixSort::with_columns(device, tuning)? })
     }
 
+    /// Requests the kernels that transpose a pattern of `entries` entries.
+    pub fn ask(device: &Device, entries: usize) -> Result<()> {
+        Self::new(device)?.sort.ask(device, entries);
+        Ok(())
+    }
+
     pub fn run(&self, work: &Work, pattern: &PatternArrays) -> Result<Transposed> {
         let (rows, cols) = (pattern.nrows, pattern.ncols);
         let Sorted { key, order, column } = self.sort.run_columns(work, &pattern.row_idx, rows, &pattern.col_ptr)?;

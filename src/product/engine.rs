@@ -24,6 +24,14 @@ use crate::{
 
 /// The kernels of one product, for one kind of payload.
 pub(super) struct Engine<T: Element, P: Compression<T>> {
+    pub finder: RunFinder<T, P>,
+    sums: P::Kernels,
+    /// What methods cost, for predictions.
+    costs: MethodCosts,
+}
+
+/// The kernels that find the runs of a product. A plan has them without those of the sums.
+pub(super) struct RunFinder<T: Element, P: Compression<T>> {
     pub tuning: Tuning,
     analyser: Analyser,
     rules: Vec<Rule>,
@@ -31,11 +39,8 @@ pub(super) struct Engine<T: Element, P: Compression<T>> {
     methods: Vec<Box<dyn AnyMethod<T, P>>>,
     /// Only if there are several rules.
     sharing: Option<Sharing<T, P>>,
-    sums: P::Kernels,
     /// For products whose columns are all short.
     sorted: Option<SortedRuns<T, P>>,
-    /// What methods cost, for predictions.
-    costs: MethodCosts,
 }
 
 /// What shares columns out among methods, and puts what they make together.
@@ -49,6 +54,35 @@ type TakeBand<'p, W> = &'p mut dyn FnMut(Option<FoundColumns<W>>, &Band) -> Resu
 
 impl<T: Element, P: Compression<T>> Engine<T, P> {
     pub fn new(device: &Device, spec: &Spec, tuning: Tuning, (wanted, costs): (Method, MethodCosts)) -> Result<Self> {
+        let sums = P::kernels(device, spec, &tuning)?;
+        Ok(Self { finder: RunFinder::new(device, spec, tuning, wanted)?, sums, costs })
+    }
+
+    /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
+    pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
+        let area = operands.a.shape.product(operands.b.shape).area();
+        let entry_bytes = operands.c_stride * size_of::<T>();
+        let entries = EntryMemory::new::<T>(&self.finder.tuning, operands.a.nrows, entry_bytes, area);
+        let entries = EntryMemory { consumer: operands.consumer, ..entries };
+        let factors = P::factors(operands);
+        let mut counts = self.finder.in_bands(work, factors, entries, &mut |found, band| {
+            let Some(found) = found else {
+                return place(operands.empty_product(work, band.columns.len())?);
+            };
+            let FoundColumns { pattern, runs } = found;
+            let values = P::sums(&self.sums, work, operands, &runs)?;
+            drop(runs);
+            place(operands.product(pattern.col_ptr, pattern.row_idx, values))
+        })?;
+        if P::KIND == PayloadKind::Values {
+            choose::predict_esc(&mut counts.bins, (counts.bands, operands.a.nrows as u64), &self.costs);
+        }
+        Ok(counts)
+    }
+}
+
+impl<T: Element, P: Compression<T>> RunFinder<T, P> {
+    pub fn new(device: &Device, spec: &Spec, tuning: Tuning, wanted: Method) -> Result<Self> {
         debug_assert_eq!(tuning.payload, P::KIND);
         let rules = choose(&tuning, wanted);
         let shared = rules.len() > 1;
@@ -62,34 +96,10 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
             analyser: Analyser::new(device, &tuning, spec.part)?,
             methods: rules.iter().map(method).collect::<Result<_>>()?,
             sharing: shared.then(sharing).transpose()?,
-            sums: P::kernels(device, spec, &tuning)?,
             sorted: SortedRuns::new(device, spec, &tuning, wanted)?,
             rules,
             tuning,
-            costs,
         })
-    }
-
-    /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
-    pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
-        let area = operands.a.shape.product(operands.b.shape).area();
-        let entry_bytes = operands.c_stride * size_of::<T>();
-        let entries = EntryMemory::new::<T>(&self.tuning, operands.a.nrows, entry_bytes, area);
-        let entries = EntryMemory { consumer: operands.consumer, ..entries };
-        let factors = P::factors(operands);
-        let mut counts = self.in_bands(work, factors, entries, &mut |found, band| {
-            let Some(found) = found else {
-                return place(operands.empty_product(work, band.columns.len())?);
-            };
-            let FoundColumns { pattern, runs } = found;
-            let values = P::sums(&self.sums, work, operands, &runs)?;
-            drop(runs);
-            place(operands.product(pattern.col_ptr, pattern.row_idx, values))
-        })?;
-        if P::KIND == PayloadKind::Values {
-            choose::predict_esc(&mut counts.bins, (counts.bands, operands.a.nrows as u64), &self.costs);
-        }
-        Ok(counts)
     }
 
     /// The columns of each band for `take`; none if the band has no products.

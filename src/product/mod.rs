@@ -49,7 +49,7 @@ pub use operand::{Factor, Operand};
 pub use plan::{GramParts, Inputs, Plan, Plannable, Weights};
 pub(crate) use planned::PlannedProduct;
 pub use problem::Bin;
-pub(crate) use problem::{Counts, Destination, FactorPattern, How, Operands, STAGES};
+pub(crate) use problem::{Counts, Destination, FactorPattern, How, Operands, STAGES, Spec};
 pub use report::Report;
 
 use crate::{

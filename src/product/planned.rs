@@ -5,7 +5,7 @@
 use super::{
     adaptive::{KeepRule, Kept, KeptSums},
     blocks::{BlockSums, Places},
-    engine::Engine,
+    engine::RunFinder,
     join::join_patterns,
     limits::EntryMemory,
     method::Method,
@@ -18,7 +18,7 @@ use crate::{
     BlockShape, Element, Error, OperandPair, Result,
     device::{Buffer, Device, Scratch, Teams, Work},
     element::{Piece, Stretch},
-    primitives::{segmented_reduce::Runs, transpose::Transpose},
+    primitives::segmented_reduce::Runs,
     resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;
@@ -100,8 +100,8 @@ impl<T: Element> PlannedProduct<T> {
         }
     }
 
-    /// As [`PlannedProduct::new`], with operand pairs in every case: for plans that are retargeted
-    /// or whose pairs are read.
+    /// As [`PlannedProduct::new`], with operand pairs in every case: for plans whose pairs are
+    /// read.
     pub fn of_pairs(
         work: &Work,
         a: &FactorPattern,
@@ -112,6 +112,12 @@ impl<T: Element> PlannedProduct<T> {
         let how = how.into();
         let (tuning, spec) = Self::numbers(work.device(), a, b, part, how);
         Self::tuned(work, (a, b), tuning, &spec, how.method)
+    }
+
+    /// As [`PlannedProduct::of_pairs`], for plans that are retargeted.
+    pub fn to_retarget(work: &Work, a: &FactorPattern, b: &FactorPattern, part: Part) -> Result<Self> {
+        let (tuning, spec) = Self::numbers(work.device(), a, b, part, How::default());
+        Self::tuned_to_retarget(work, (a, b), tuning, &spec)
     }
 
     /// The teams that compute sums, and when a plan keeps what they take besides the case that
@@ -141,55 +147,67 @@ impl<T: Element> PlannedProduct<T> {
     pub fn ask(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part, how: impl Into<How>) -> Result<()> {
         let how = how.into();
         let (tuning, spec) = Self::numbers(device, a, b, part, how);
-        Self::kernels(device, tuning, &spec, how.method)?;
+        BlockSums::<T>::new(device, &tuning, &spec)?;
+        RunFinder::<T, Pairs>::new(device, &spec, tuning, how.method)?;
         if let Some((teams, Some(_))) = Self::keeping(device, (a, b), part, how.method) {
             KeptSums::<T>::ask(device, a.pattern.nrows, teams, how.method)?;
         }
-        if a.transposed || b.transposed {
-            Transpose::new(device)?;
-        }
-        Ok(())
+        [a, b].into_iter().try_for_each(|factor| factor.ask_transpose(device))
     }
 
-    /// As [`PlannedProduct::ask`], for the kernels that [`PlannedProduct::retarget`] launches.
-    pub fn ask_retarget(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part) -> Result<()> {
-        let (tuning, spec) = Self::numbers(device, a, b, part, How::default());
-        let (sums, _) = Self::kernels(device, tuning, &spec, Method::Auto)?;
-        sums.with_empty_runs(device)?;
+    /// As [`PlannedProduct::ask`], for the kernels of [`PlannedProduct::to_retarget`] and of
+    /// [`PlannedProduct::retarget`], but not for those that transpose factors.
+    pub fn ask_retarget(device: &Device, spec: &Spec) -> Result<()> {
+        let tuning = Self::tuning(device, spec, Method::Auto);
+        BlockSums::<T>::with_empty_runs(device, &tuning, spec)?;
+        RunFinder::<T, Pairs>::new(device, spec, tuning, Method::Auto)?;
         Retarget::new(device).map(drop)
     }
 
     fn numbers(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part, how: How) -> (Tuning, Spec) {
-        let info = device.info();
-        let tuning = Tuning::new(info, a.op_shape(), b.op_shape()).keeping_pairs();
-        (tuning.with_method(info, how.method), Spec::of_factors(a, b, part).over(how.semiring))
+        let spec = Spec::of_factors(a, b, part).over(how.semiring);
+        (Self::tuning(device, &spec, how.method), spec)
     }
 
-    fn kernels(
-        device: &Device,
-        tuning: Tuning,
-        spec: &Spec,
-        method: Method,
-    ) -> Result<(BlockSums<T>, Engine<T, Pairs>)> {
-        let sums = BlockSums::new(device, &tuning, spec)?;
-        Ok((sums, Engine::new(device, spec, tuning, (method, device.info().costs()))?))
+    fn tuning(device: &Device, spec: &Spec, method: Method) -> Tuning {
+        Tuning::new(device.info(), spec.a, spec.b).keeping_pairs().with_method(device.info(), method)
     }
 
     pub(super) fn tuned(
         work: &Work,
-        (a, b): (&FactorPattern, &FactorPattern),
+        factors: (&FactorPattern, &FactorPattern),
         tuning: Tuning,
         spec: &Spec,
         method: Method,
     ) -> Result<Self> {
-        let (sums, engine) = Self::kernels(work.device(), tuning, spec, method)?;
+        let sums = BlockSums::new(work.device(), &tuning, spec)?;
+        Self::analysed(work, factors, RunFinder::new(work.device(), spec, tuning, method)?, spec, sums)
+    }
+
+    fn tuned_to_retarget(
+        work: &Work,
+        factors: (&FactorPattern, &FactorPattern),
+        tuning: Tuning,
+        spec: &Spec,
+    ) -> Result<Self> {
+        let sums = BlockSums::with_empty_runs(work.device(), &tuning, spec)?;
+        Self::analysed(work, factors, RunFinder::new(work.device(), spec, tuning, Method::Auto)?, spec, sums)
+    }
+
+    fn analysed(
+        work: &Work,
+        (a, b): (&FactorPattern, &FactorPattern),
+        finder: RunFinder<T, Pairs>,
+        spec: &Spec,
+        sums: BlockSums<T>,
+    ) -> Result<Self> {
         let (at, bt) = (a.transpose(work)?, b.transpose(work)?);
         let factors = Factors::of_pairs(a.multiplied(at.as_ref()), b.multiplied(bt.as_ref()));
         let (mut bands, mut patterns, mut first) = (Vec::new(), Vec::new(), 0);
         // Besides its row, an entry of C takes the end of its run.
         let area = spec.a.product(spec.b).area();
-        let entries = EntryMemory::new::<T>(&engine.tuning, factors.a.nrows, size_of::<u32>(), area);
-        let counts = engine.in_bands(work, factors, entries, &mut |found, band| {
+        let entries = EntryMemory::new::<T>(&finder.tuning, factors.a.nrows, size_of::<u32>(), area);
+        let counts = finder.in_bands(work, factors, entries, &mut |found, band| {
             let Some(found) = found else {
                 let mut col_ptr = work.buffer(band.columns.len() + 1)?;
                 work.fill_zero(&mut col_ptr)?;
@@ -213,14 +231,13 @@ impl<T: Element> PlannedProduct<T> {
         })
     }
 
-    /// Retargets the product to a larger pattern, whose further entries become zero. `places` gives
-    /// the entry of `pattern` for each entry of C.
+    /// Retargets the product, one of [`PlannedProduct::to_retarget`], to a larger pattern, whose
+    /// further entries become zero. `places` gives the entry of `pattern` for each entry of C.
     pub fn retarget(&mut self, work: &Work, places: &Buffer<u32>, pattern: Arc<PatternArrays>) -> Result<()> {
         let PlannedSums::Pairs { sums, bands } = &mut self.sums else {
             return Err(Error::Contradiction("a plan without operand pairs is retargeted".into()));
         };
         let retarget = Retarget::new(work.device())?;
-        *sums = sums.with_empty_runs(work.device())?;
         for PlannedBand { pairs, run_end, pieces, stretches, first, .. } in bands {
             (*run_end, *first) = retarget.run(work, places, *first, run_end, pieces)?;
             *stretches = sums.stretches(work, run_end, pairs.len())?;
@@ -378,7 +395,7 @@ mod tests {
             let spec = Spec { row_bits: 32, ..Spec::of_factors(&left, &right, Part::Lower) };
             let blocks = BlockTuning { kernel, group_size, long_run };
             let tuning = Tuning { blocks, ..Tuning::new(device.info(), shape, shape.transpose()).keeping_pairs() };
-            let mut plan = PlannedProduct::<f64>::tuned(&work, (&left, &right), tuning, &spec, Method::Auto)?;
+            let mut plan = PlannedProduct::<f64>::tuned_to_retarget(&work, (&left, &right), tuning, &spec)?;
             let executed = |plan: &PlannedProduct<f64>| -> Result<Vec<f64>> {
                 let values = work.upload(&vec![7.5; plan.c.nnz() * area])?;
                 let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: area, values };

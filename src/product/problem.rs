@@ -4,7 +4,7 @@ pub(crate) use crate::element::Scaling;
 pub use crate::matrix::Part;
 use crate::{
     BlockShape, Element, OperandPair, Result, Semiring, Word,
-    device::{Buffer, Options, Work},
+    device::{Buffer, Device, Options, Work},
     error::Dimensions,
     primitives::{
         drop_entries::DropMemory,
@@ -42,6 +42,11 @@ impl FactorPattern {
     /// Shape of the factor's blocks, after a transpose.
     pub fn op_shape(&self) -> BlockShape {
         if self.transposed { self.shape.transpose() } else { self.shape }
+    }
+
+    /// Requests the kernels of [`FactorPattern::transpose`].
+    pub(super) fn ask_transpose(&self, device: &Device) -> Result<()> {
+        if self.transposed { Transpose::ask(device, self.pattern.nnz()) } else { Ok(()) }
     }
 
     /// The transposed pattern, if the transpose is multiplied.
@@ -128,6 +133,12 @@ impl Spec {
     pub fn of_factors(a: &FactorPattern, b: &FactorPattern, part: Part) -> Self {
         let transposed = Transposed { a: a.transposed, b: b.transposed };
         Self { part, transposed, sourced: transposed, ..Self::new(a.op_shape(), b.op_shape(), a.dimensions().nrows) }
+    }
+
+    /// A part of A·Aᵀ, of an A that is stored.
+    pub fn of_square(a: BlockShape, nrows: usize, part: Part) -> Self {
+        let transposed = Transposed { a: false, b: true };
+        Self { part, transposed, sourced: transposed, ..Self::new(a, a.transpose(), nrows) }
     }
 
     /// The same for columns that are gathered from B.

@@ -40,7 +40,7 @@ impl Retarget {
     pub fn new(device: &Device) -> Result<Self> {
         let group_size = device.info().numbers().elementwise_group;
         let options = Options::group_size(group_size);
-        Ok(Self { ends: Kernel::new(device, &options)?, pieces: Kernel::new(device, &options)?, group_size })
+        Ok(Self { ends: Kernel::new(device, &options)?, pieces: Kernel::rare(device, &options)?, group_size })
     }
 
     /// Moves a band whose first run is entry `first` of C to the larger pattern, and renumbers its

@@ -10,7 +10,7 @@ use crate::{
     resident::PatternArrays,
 };
 kernel! {
-    pub(super) struct FindDiagonal = "find_diagonal" in "vector/diagonal.cl" {
+    struct FindDiagonal = "find_diagonal" in "vector/diagonal.cl" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
         entry_idx: Out<u32>,
@@ -41,6 +41,9 @@ kernel! {
     }
 }
 
+/// Kernels that copy the blocks on a diagonal, and its scalars.
+type Copies<T> = (Kernel<CopyBlocks<'static, T>>, Kernel<CopyElements<'static, T>>);
+
 /// The blocks on the diagonal of a square matrix of square blocks, as for a block-Jacobi
 /// preconditioner. They are found once for a pattern, and copied for any values. Blocks that the
 /// matrix does not store are zero.
@@ -70,12 +73,28 @@ pub struct Diagonal<M: Matrix> {
     elements: Kernel<CopyElements<'static, M::Element>>,
 }
 
-/// The kernel that finds the diagonal.
-pub(super) fn find(device: &Device) -> Result<Kernel<FindDiagonal<'static>>> {
-    Kernel::new(device, &Options::group_size(device.info().numbers().elementwise_group))
-}
-
 impl<M: Matrix> Diagonal<M> {
+    /// Requests the kernels of the diagonals' scalars of matrices with blocks of `side` rows, so
+    /// that those of several plans are compiled together.
+    pub(crate) fn ask_scalars(device: &Device, side: usize) -> Result<()> {
+        PatternArrays::ask(device)?;
+        Self::find(device)?;
+        Self::copies(device, side)?.1.ask(device);
+        Ok(())
+    }
+
+    /// The kernel that finds the diagonal.
+    fn find(device: &Device) -> Result<Kernel<FindDiagonal<'static>>> {
+        Kernel::new(device, &Options::group_size(device.info().numbers().elementwise_group))
+    }
+
+    /// The kernels that copy blocks and scalars. Most solvers launch one of them.
+    fn copies(device: &Device, side: usize) -> Result<Copies<M::Element>> {
+        let group_size = device.info().numbers().elementwise_group;
+        let options = Options::group_size(group_size).element::<M::Element>().define("SIDE", side);
+        Ok((Kernel::rare(device, &options)?, Kernel::rare(device, &options)?))
+    }
+
     /// Finds the diagonal of matrices with pattern `a`.
     ///
     /// # Errors
@@ -90,9 +109,9 @@ impl<M: Matrix> Diagonal<M> {
         }
         let work = Work::new(device, None);
         let group_size = device.info().numbers().elementwise_group;
-        let options = Options::group_size(group_size).element::<M::Element>().define("SIDE", shape.rows());
-        super::ask(device)?;
-        let (blocks, elements) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
+        // The comparison of patterns is the first step of an execution.
+        PatternArrays::ask(device)?;
+        let (blocks, elements) = Self::copies(device, shape.rows())?;
         let (mut entry, mut d_col_ptr, mut d_row_idx) = (work.buffer(n)?, work.buffer(n + 1)?, work.buffer(n)?);
         let args = FindDiagonal {
             col_ptr: &a.arrays.col_ptr,
@@ -102,7 +121,7 @@ impl<M: Matrix> Diagonal<M> {
             d_row_idx: &mut d_row_idx,
             n: n as u32,
         };
-        find(device)?.launch(&work, Grid::items(n + 1, group_size), args)?;
+        Self::find(device)?.launch(&work, Grid::items(n + 1, group_size), args)?;
         let arrays = PatternArrays::new(device, n, n, d_col_ptr, d_row_idx);
         let pattern = DevicePattern { arrays, array_shape: shape, row_major: M::ROW_MAJOR };
         Ok(Self { a: a.clone(), pattern, entry, blocks, elements })
@@ -129,6 +148,7 @@ impl<M: Matrix> Planned for Diagonal<M> {
     }
 
     fn output(&self) -> Result<DeviceMatrix<M>> {
+        self.blocks.ask(self.device());
         DeviceMatrix::zeros(&self.pattern)
     }
 
@@ -168,6 +188,7 @@ impl<M: Matrix> Planned for DiagonalScalars<'_, M> {
     }
 
     fn output(&self) -> Result<Self::Output> {
+        self.0.elements.ask(self.device());
         self.device().zero_vector(self.0.a.scalar_sides().0)
     }
 

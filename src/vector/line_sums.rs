@@ -123,7 +123,8 @@ impl<T: Element, V: Element> LineSums<T, V> {
         .define("ACROSS", side.across())
         .define("NORMS", u8::from(!matches!(terms, Terms::Products(_))))
         .define("WHOLE_BLOCKS", u8::from(matches!(terms, Terms::BlockSquares)));
-        super::ask(device)?;
+        // The comparison of patterns is the first step of an execution.
+        PatternArrays::ask(device)?;
         let work = Work::new(device, None);
         let lines = Lines::new(&work, index(&work)?, tuning)?;
         let options = options.define("ORDERED", u8::from(lines.order.len() > 0));

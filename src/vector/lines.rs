@@ -161,12 +161,19 @@ impl Kernels {
         let group_size = device.info().numbers().elementwise_group;
         let options = Options::group_size(group_size).define("PIECE", RUN_PIECE).define("LIGHT", LIGHT);
         Ok(Self {
-            tile_lines: Kernel::new(device, &options)?,
+            tile_lines: Kernel::rare(device, &options)?,
             weigh: Kernel::rare(device, &options)?,
-            count: Kernel::new(device, &options)?,
-            place: Kernel::new(device, &options)?,
+            count: Kernel::rare(device, &options)?,
+            place: Kernel::rare(device, &options)?,
             group_size,
         })
+    }
+
+    /// Requests the kernels that most [`Shares`] take.
+    pub fn ask(&self, device: &Device) {
+        self.tile_lines.ask(device);
+        self.count.ask(device);
+        self.place.ask(device);
     }
 
     /// The first line of each tile of `tile` entries and lines, and the number of lines.
@@ -184,6 +191,18 @@ impl Kernels {
         self.tile_lines.launch(work, Grid::items(tiles + 1, self.group_size), args)?;
         Ok(first)
     }
+}
+
+/// Requests the kernels of [`Lines::new`], so that they are compiled with others.
+pub(crate) fn ask(device: &Device) -> Result<()> {
+    Kernels::new(device)?.ask(device);
+    Ok(())
+}
+
+/// Requests the kernel of [`stretches`].
+pub(crate) fn ask_stretches(device: &Device) -> Result<()> {
+    Kernels::new(device)?.tile_lines.ask(device);
+    Ok(())
 }
 
 /// Cuts the columns of a pattern into stretches of at most `length` entries and columns, or of one
@@ -239,6 +258,7 @@ impl Shares {
         before: usize,
     ) -> Result<Self> {
         let kernels = Kernels::new(work.device())?;
+        kernels.ask(work.device());
         let tile_line = match tile {
             0 => work.buffer(1)?,
             _ => kernels.tile_lines(work, line_ptr, [lines, nnz], tile)?,

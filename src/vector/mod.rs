@@ -21,15 +21,7 @@ pub(crate) use arithmetic::PIECE as DOT_PIECE;
 pub use diagonal::{Diagonal, DiagonalScalars};
 pub use norms::Norms;
 
-use crate::{Device, DeviceVector, Element, Error, Result, plan::prepared::same_device, resident::PatternArrays};
-
-/// Asks for the kernels that set up any plan of this folder. A solver has several such plans, and
-/// kernels compiled together take less time.
-fn ask(device: &Device) -> Result<()> {
-    PatternArrays::ask(device)?;
-    lines::Kernels::new(device)?;
-    diagonal::find(device).map(drop)
-}
+use crate::{Device, DeviceVector, Element, Error, Result, plan::prepared::same_device};
 
 /// Refuses a vector of another length, or on another device.
 pub(crate) fn check_vector<T: Element>(

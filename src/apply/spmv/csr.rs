@@ -6,7 +6,7 @@
 //! apart.
 use super::{Rows, Sums};
 use crate::{
-    DeviceInfo, Element, Result,
+    Device, DeviceInfo, Element, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
     element::Scaling,
     vector::{line_sums::Stored, lines},
@@ -54,6 +54,12 @@ fn stretch(info: &DeviceInfo, places: usize, area: usize) -> Option<usize> {
     let most = info.numbers().row_stretch;
     let share = places.div_ceil(STRETCHES * info.compute_units as usize);
     (most > 0).then(|| (share.max(SHORTEST / area).min(most / area)).max(1))
+}
+
+/// Requests the kernel that cuts rows into stretches, so that it is compiled with those that find
+/// the rows.
+pub(super) fn ask(device: &Device) -> Result<()> {
+    if device.info().numbers().row_stretch > 0 { lines::ask_stretches(device) } else { Ok(()) }
 }
 
 pub(super) struct Csr<T: Element, V: Element> {

@@ -141,6 +141,9 @@ impl<T: Element, V: Element> Spmv<T, V> {
             format => Some(Choice { format, why: format!("{format}, as asked for") }),
         };
         let by_columns = choice.as_ref().is_some_and(|choice| choice.format == Format::Csc);
+        if choice.as_ref().is_some_and(|choice| choice.format == Format::Csr) {
+            csr::ask(device)?;
+        }
         let rows = match request.symmetric {
             // Scalars of a symmetric matrix lie in its columns as in its rows.
             true => symmetric::whole(work, arrays, (shape, of_rows), request)?,

@@ -205,7 +205,7 @@ impl<T: Element> Adaptive<T> {
     }
 
     fn memory<'m>(&'m self, work: &'m Work, operands: &Operands<'_, T>) -> AdaptiveMemory<'m> {
-        let numbers = (&self.esc.tuning, &self.tuning);
+        let numbers = (&self.esc.finder.tuning, &self.tuning);
         AdaptiveMemory::new::<T>(work.device().info(), numbers, operands.a.nrows, operands.consumer)
     }
 

@@ -92,8 +92,8 @@ impl<T: Element> BlockSums<T> {
 
     /// The same kernels for runs that may be empty. The test for empty runs costs GPUs up to a
     /// sixth of the time.
-    pub fn with_empty_runs(&self, device: &Device) -> Result<Self> {
-        Self::compiled(device, self.tuning, &self.spec, true)
+    pub fn with_empty_runs(device: &Device, tuning: &Tuning, spec: &Spec) -> Result<Self> {
+        Self::compiled(device, tuning.blocks, spec, true)
     }
 
     fn compiled(device: &Device, tuning: BlockTuning, spec: &Spec, empty_runs: bool) -> Result<Self> {

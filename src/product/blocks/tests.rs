@@ -53,10 +53,11 @@ fn check<T: Element>(lengths: &[usize], kernel: BlockKernel, group_size: usize, 
 
     let blocks = BlockTuning { kernel, group_size, long_run };
     let tuning = Tuning { blocks, ..Tuning::new(device.info(), scalar, scalar).keeping_pairs() };
-    let mut sums = BlockSums::<T>::new(&device, &tuning, &Spec::new(scalar, scalar, 1))?;
-    if lengths.contains(&0) {
-        sums = sums.with_empty_runs(&device)?;
-    }
+    let spec = Spec::new(scalar, scalar, 1);
+    let sums = match lengths.contains(&0) {
+        true => BlockSums::<T>::with_empty_runs(&device, &tuning, &spec)?,
+        false => BlockSums::<T>::new(&device, &tuning, &spec)?,
+    };
     let (first, stride) = (3, 2);
     let old: Vec<T> = (0..(first + lengths.len()) * stride).map(|i| value(i + 7)).collect();
     let (end, piece, pair) = (work.upload(&ends)?, work.upload(&pieces)?, work.upload(&pairs)?);

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Element, OperandPair, Result, Semiring,
     device::{Device, Work},
-    primitives::transpose::{self, Transpose},
+    primitives::transpose,
     product::{
         blocks::BlockSums,
         method::Algorithm,
@@ -60,12 +60,12 @@ impl<T: Element> OnMask<T> {
         let spec = Spec::of_factors(a, b, Part::Full).over(semiring);
         // The rows of A are looked up: entries of Aᵀ, which is transposed if A is not.
         let spec = Spec { sourced: Transposed { a: !a.transposed, b: b.transposed }, ..spec };
-        let sums = BlockSums::new(device, tuning, &spec)?;
-        Transpose::new(device)?; // asked for together with the others
+        let a_t = FactorPattern { transposed: !a.transposed, ..a.clone() };
+        [&a_t, b].into_iter().try_for_each(|factor| factor.ask_transpose(device))?;
         Ok(Self {
             analyser: MaskAnalyser::new(device, &options::<T>(&spec, tuning), tuning.scan, tuning.tiles.group_size)?,
             method: Algorithm::<T, Pairs>::new(device, &spec, tuning)?,
-            sums: sums.with_empty_runs(device)?,
+            sums: BlockSums::with_empty_runs(device, tuning, &spec)?,
         })
     }
 

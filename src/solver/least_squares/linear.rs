@@ -4,9 +4,9 @@ use super::{
     normal::Normal,
 };
 use crate::{
-    Bsr, Cbc, DeviceVector, Error, Planned, Result,
+    BlockShape, Bsr, Cbc, DeviceGroups, DeviceVector, Error, Planned, Result,
     events::ms,
-    solver::{Damping, Elimination, Formed, NormalEquations, Reduced},
+    solver::{Damping, Elimination, Formed, Implicit, NormalEquations, Reduced},
     structure::{ScalarMap, Scalars},
 };
 use faer::{
@@ -61,6 +61,26 @@ pub enum Solver {
 }
 
 impl Solver {
+    /// Requests the kernels that the solver of J's unknowns launches, so that they are compiled
+    /// with those of the normal equations.
+    pub fn ask(j: &DeviceGroups<Bsr<f64>>, linear: Linear) -> Result<()> {
+        let (device, rows) = (j.device(), j.row_groups().iter().map(|group| group.blocks).sum());
+        match (j.col_groups(), linear) {
+            ([unknowns], _) => Scalars::<Bsr<f64>>::ask(device, BlockShape::new(unknowns.side, unknowns.side)?),
+            ([cameras, points], linear) => {
+                let shape = BlockShape::new(cameras.side, points.side)?;
+                // A row of J has at most one block of W.
+                match linear {
+                    Linear::Cholesky => Elimination::<Formed<f64>>::ask(device, shape, cameras.blocks, rows),
+                    Linear::ConjugateGradients(_) => {
+                        Elimination::<Implicit<f64>>::ask(device, shape, cameras.blocks, rows)
+                    }
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub fn new(normal: &Normal, linear: Linear) -> Result<Self> {
         match (normal.b().len(), linear) {
             (1, Linear::Cholesky) => Ok(Self::Whole(Box::new(Whole::new(normal)?))),

@@ -166,6 +166,7 @@ pub fn minimize<P: LeastSquares>(
 ) -> Result<Solution<P::State>> {
     let began = Clock::start(device);
     let mut linearization = problem.prepare(device)?;
+    Solver::ask(linearization.jacobian(), options.linear)?;
     let mut normal = Normal::new(&linearization)?;
     let mut solver = Solver::new(&normal, options.linear)?;
     let plan_ms = began.ms();

@@ -35,18 +35,23 @@ impl Normal {
     /// [`Error::Unsupported`].
     pub fn new(linearization: &Linearization) -> Result<Self> {
         let j = linearization.jacobian();
-        let weights = linearization.weights();
-        let gram = Product::gram(j).part(Self::PARTS);
-        let product = if let Some(weights) = &weights { gram.weighted(weights).plan()? } else { gram.plan()? };
-        let h = product.output()?;
         let (rows, cols) = (j.row_groups().len(), j.col_groups());
         let device = j.device();
         let (mut gradients, mut b, mut diagonals) = (Vec::new(), Vec::new(), Vec::new());
+        // Requested before the first plan waits for its own. Those of the gradients' sums are then
+        // compiled with those of H, which is planned last.
+        cols.iter().try_for_each(|group| Diagonal::<Bsr<f64>>::ask_scalars(device, group.side))?;
         for (col, group) in cols.iter().enumerate() {
             let cells = (0..rows).filter_map(|row| Some((row, j.get(row, col)?)));
             let plan = |(row, cell): (usize, &DeviceMatrix<_>)| Ok((row, Apply::transposed(&cell.pattern())?));
             gradients.push(cells.map(plan).collect::<Result<Vec<_>>>()?);
             b.push(device.zero_vector(group.scalars())?);
+        }
+        let weights = linearization.weights();
+        let gram = Product::gram(j).part(Self::PARTS);
+        let product = if let Some(weights) = &weights { gram.weighted(weights).plan()? } else { gram.plan()? };
+        let h = product.output()?;
+        for col in 0..cols.len() {
             let on_diagonal = h.get(col, col).ok_or_else(|| Error::Argument("the problem has no unknowns".into()))?;
             let diagonal = Diagonal::new(&on_diagonal.pattern())?;
             let scalars = diagonal.scalars().output()?;

@@ -1,6 +1,6 @@
 //! The forms of S, of which an elimination has one.
 use super::{cameras::Cameras, system::Damped};
-use crate::{Cbc, Device, DeviceMatrix, DevicePattern, Real, Result, planned::On};
+use crate::{BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, Real, Result, planned::On};
 
 /// What an [`Elimination`](super::Elimination) makes of S: [`Formed`](super::Formed) or
 /// [`Implicit`](super::Implicit). Implemented here only.
@@ -13,7 +13,7 @@ pub trait Form: Sized + Send + Sync {
 
     /// Requests kernels that [`Form::new`] and an execution launch, so that they are made together.
     #[doc(hidden)]
-    fn ask(device: &Device, u: &DevicePattern, w: &DevicePattern) -> Result<()>;
+    fn ask(device: &Device, shape: BlockShape, cameras: usize) -> Result<()>;
     #[doc(hidden)]
     fn new(on: On<'_>, u: &DevicePattern, w: &DevicePattern) -> Result<Self>;
     #[doc(hidden)]

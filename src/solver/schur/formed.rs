@@ -7,12 +7,12 @@ use super::{
     system::Damped,
 };
 use crate::{
-    Cbc, Device, DeviceMatrix, DevicePattern, Real, Result,
+    BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, Real, Result,
     element::Scaling,
     events::ms,
     matrix::Part,
     planned::On,
-    product::{Method, PlannedProduct},
+    product::{PlannedProduct, Spec},
     structure::Scalars,
 };
 use std::time::Instant;
@@ -57,19 +57,17 @@ impl<T: Real> Form for Formed<T> {
     type Element = T;
     type System = DeviceMatrix<Cbc<T>>;
 
-    fn ask(device: &Device, u: &DevicePattern, w: &DevicePattern) -> Result<()> {
-        let (z, zt) = factors_of_square(w);
-        PlannedProduct::<T>::ask_retarget(device, &z, &zt, Part::Lower)?;
+    fn ask(device: &Device, shape: BlockShape, cameras: usize) -> Result<()> {
+        PlannedProduct::<T>::ask_retarget(device, &Spec::of_square(shape, cameras, Part::Lower))?;
         structure::Kernels::new(device)?;
-        Base::<T>::ask(device, w.shape().rows())?;
-        PlannedProduct::<T>::ask(device, &z, &zt, Part::Lower, Method::Auto)?;
+        Base::<T>::ask(device, shape.rows())?;
         // The kernel that hands S over to a sparse Cholesky factorization.
-        Scalars::<Cbc<T>>::ask(device, u.shape())
+        Scalars::<Cbc<T>>::ask(device, shape.product(shape.transpose()))
     }
 
     fn new(On(work): On<'_>, u: &DevicePattern, w: &DevicePattern) -> Result<Self> {
         let (start, (z, zt)) = (Instant::now(), factors_of_square(w));
-        let mut product = PlannedProduct::of_pairs(work, &z, &zt, Part::Lower, Method::Auto)?;
+        let mut product = PlannedProduct::to_retarget(work, &z, &zt, Part::Lower)?;
         let Structure { pattern, places, slots } = Structure::new(work, &u.arrays, &product.c)?;
         product.retarget(work, &places, pattern.clone())?;
         let (nnz, products, bytes) = (pattern.nnz(), product.products, product.bytes());

@@ -7,12 +7,12 @@ use super::{
     system::Damped,
 };
 use crate::{
-    Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Marker, Real, Result, Semiring,
+    BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Marker, Real, Result, Semiring,
     device::{Scratch, Work},
     element::Scaling,
     planned::On,
     product::PlannedProduct,
-    vector::line_sums::LineSums,
+    vector::{line_sums::LineSums, lines},
 };
 
 /// The form of an [`Elimination`] whose S is an operator that is never formed. It serves
@@ -163,8 +163,9 @@ impl<T: Real> Form for Implicit<T> {
     type Element = T;
     type System = Operator<T>;
 
-    fn ask(device: &Device, _: &DevicePattern, w: &DevicePattern) -> Result<()> {
-        Base::<T>::ask(device, w.shape().rows())
+    fn ask(device: &Device, shape: BlockShape, _: usize) -> Result<()> {
+        lines::ask(device)?;
+        Base::<T>::ask(device, shape.rows())
     }
 
     fn new(On(work): On<'_>, u: &DevicePattern, w: &DevicePattern) -> Result<Self> {

@@ -21,7 +21,7 @@ mod structure;
 pub(crate) mod system;
 
 use crate::{
-    Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Marker, Real, Result,
+    BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Marker, Real, Result,
     device::Work,
     planned::{
         Accum, Cost, On, Planned,
@@ -121,16 +121,22 @@ pub struct Elimination<F: Form> {
 }
 
 impl<F: Form> Elimination<F> {
+    /// Requests the kernels of a plan with `cameras` cameras and a W of `entries` blocks of this
+    /// shape, so that those of several plans are compiled together.
+    pub(crate) fn ask(device: &Device, shape: BlockShape, cameras: usize, entries: usize) -> Result<()> {
+        F::ask(device, shape, cameras)?;
+        Transpose::ask(device, entries)?;
+        structure::scatter(device)?;
+        Factor::<F::Element>::ask(device, shape.cols())?;
+        Solve::<F::Element>::ask(device, shape)?;
+        lines::ask::<F::Element>(device, shape)
+    }
+
     fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
         let (work, shape) = (&Work::new(u.device(), None), w.shape());
         check_patterns::<F::Element>(work, [u, w, v])?;
         let device = work.device();
-        F::ask(device, u, w)?;
-        Transpose::new(device)?;
-        structure::scatter(device)?;
-        Factor::<F::Element>::ask(device, shape.cols())?;
-        Solve::<F::Element>::ask(device, shape)?;
-        lines::ask::<F::Element>(device, shape)?;
+        Self::ask(device, shape, w.nrows(), w.nnz())?;
         check_diagonal(work, v)?;
         let form = F::new(On(work), u, w)?;
         let transposed = Transpose::new(device)?.run(work, &w.arrays)?;
