@@ -107,6 +107,9 @@ impl<T: Element, P: RangeSums<T>> RangeKernels<T, P> {
     pub fn analyse(&self, work: &Work, (a, b): PatternPair<'_>, groups: usize) -> Result<Analysed> {
         let RangeTuning { parts, ranges, .. } = self.tuning;
         let (cols, samples) = (b.ncols, self.tuning.samples([a.ncols, b.ncols], [a.nnz(), b.nnz()]));
+        if samples > 0 {
+            self.sample.ask(work.device());
+        }
         let mut products = work.buffer(cols)?;
         let sampled = parts * Profile::WORDS;
         let mut record = work.buffer(record_words(&self.tuning, groups, samples))?;
