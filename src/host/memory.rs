@@ -1,5 +1,8 @@
 //! Host memory: requests that do not fit are refused before the system kills the process for them.
 mod control_groups;
+mod pages;
+
+pub(crate) use pages::prefer_large;
 
 use crate::{Error, Result};
 use std::path::Path;

@@ -88,6 +88,8 @@ fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, semiring: Semi
     let (nnz, col_ptr) = (found.nnz(), found.col_ptr().collect());
     fits("the product", nnz as u64)?;
     let (mut row_idx, mut values) = (vec![0u32; nnz], vec![T::zeroed(); nnz * shape.area()]);
+    memory::prefer_large(&mut row_idx);
+    memory::prefer_large(&mut values);
     let room = Room { rows: &mut row_idx[..], values: &mut values[..], stride: shape.area() };
     factors.sum(found, semiring, room)?;
     Cbc::new(Pattern::trusted(a.pattern.nrows(), b.pattern.ncols(), col_ptr, row_idx), shape, values)

@@ -17,7 +17,7 @@ use crate::{
     Arithmetic, BlockShape, Element, Result, Semiring,
     device::{Later, Work},
     gustavson::{Columns, Factors, FoundRows, Operand, Room},
-    host::memory::check_large,
+    host::memory::{check_large, prefer_large},
     resident::{DeviceCbc, PatternArrays},
 };
 use std::time::Instant;
@@ -151,6 +151,8 @@ fn band<T: Element>(
     let found = found.map_or_else(|| find(factors), Ok)?;
     check_large(|| "the product".into(), (nnz * (size_of::<u32>() + stride * size_of::<T>())) as u64)?;
     let (mut rows, mut values) = (vec![0; nnz], vec![T::zeroed(); nnz * stride]);
+    prefer_large(&mut rows);
+    prefer_large(&mut values);
     factors.sum(found, semiring, Room { rows: &mut rows, values: &mut values, stride })?;
     work.count_host_time(began.elapsed());
     let (of_offsets, of_rows, of_values) =
