@@ -30,11 +30,15 @@ impl KernelArguments {
     }
 }
 
+pub(super) fn no_such_kernel(kernel: &'static str) -> Error {
+    Error::Signature { kernel, detail: "its source has no such kernel".into() }
+}
+
 /// The arguments of the kernel `name` of a program; `written` is its name in the source. OpenCL
 /// promises names and types only for programs built from source.
 pub(super) fn of_kernel(program: &Program, name: &str, written: &'static str) -> Result<KernelArguments> {
     if !program.kernel_names()?.iter().any(|one| one == name) {
-        return Err(Error::Signature { kernel: written, detail: "its source has no such kernel".into() });
+        return Err(no_such_kernel(written));
     }
     let kernel = Kernel::of(program, name)?;
     let argument = |index| {

@@ -87,6 +87,11 @@ fn with_kernels(text: &str, kernels: &[&str]) -> String {
     text.lines().flat_map(|line| [if keep(line) { line } else { "" }, "\n"]).collect()
 }
 
+/// Whether a source has this kernel.
+pub(super) fn has_kernel(text: &str, kernel: &str) -> bool {
+    text.lines().filter_map(|line| line.strip_prefix("KERNEL ")).any(|rest| leading_name(rest) == kernel)
+}
+
 /// The names that a source defines.
 #[derive(Default)]
 struct DefinedNames {

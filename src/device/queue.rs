@@ -134,6 +134,7 @@ impl Queue {
     /// Waits for one command, and checks the status of those before it.
     pub(super) fn wait(&self, event: &Event) -> Result<()> {
         let waited = event.wait();
+        self.commands.forget_ended(self.number);
         self.check_statuses()?;
         waited
     }

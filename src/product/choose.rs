@@ -76,9 +76,11 @@ pub(super) struct Prices {
     pub column_ms: f64,
     /// Milliseconds that a bin takes the host, or its queues, besides its kernels.
     pub bin_ms: f64,
-    /// Milliseconds for each entry of B in columns whose rows are found, and once more for those of
-    /// the longest column: its entries are taken one after another.
-    pub entry_ms: [f64; 2],
+    /// Milliseconds for each entry of B in columns whose rows are found.
+    pub entry_ms: f64,
+    /// The same for those of the longest of these columns besides: its entries are taken one after
+    /// another.
+    pub longest_ms: f64,
 }
 
 impl Prices {
@@ -88,21 +90,27 @@ impl Prices {
             analysis_ms: numbers.adaptive_analysis_us as f64 * 1e-3,
             column_ms: numbers.adaptive_column_ps as f64 * 1e-9,
             bin_ms: numbers.adaptive_bin_us as f64 * 1e-3,
-            entry_ms: [numbers.adaptive_entry_ps as f64 * 1e-9, numbers.adaptive_longest_ns as f64 * 1e-6],
+            entry_ms: numbers.adaptive_entry_ps as f64 * 1e-9,
+            longest_ms: numbers.adaptive_longest_ns as f64 * 1e-6,
         }
     }
 
-    /// Milliseconds for the entries of B in columns of some classes that have `products` products,
-    /// and have the longest column or not. The kernels are those of the class `last`.
-    fn of_entries_ms(&self, classes: &[ClassSums], (products, has_longest): (u64, bool), last: Class) -> f64 {
+    /// Milliseconds for the entries of B in columns of some classes that have `products` of their
+    /// products. The kernels are those of the class `last`.
+    fn of_entries_ms(&self, classes: &[ClassSums], products: u64, last: Class) -> f64 {
         if !Class::FOUND.contains(&last) {
             return 0.0;
         }
         let all = classes.iter().map(|class| class.products).sum::<u64>().max(1);
-        let entries =
-            classes.iter().map(|class| f64::from(class.b_entries)).sum::<f64>() * products as f64 / all as f64;
-        let longest = classes.iter().map(|class| class.longest_b).max().filter(|_| has_longest).unwrap_or(0);
-        entries * self.entry_ms[0] + f64::from(longest) * self.entry_ms[1]
+        let entries = classes.iter().map(|class| f64::from(class.b_entries)).sum::<f64>();
+        self.entry_ms * entries * products as f64 / all as f64
+    }
+
+    /// Milliseconds for the longest column of B whose rows are found. Other columns are computed
+    /// meanwhile, those of other bins too.
+    fn of_longest_ms(&self, sums: &[ClassSums; Class::ALL.len()]) -> f64 {
+        let longest = Class::FOUND.iter().map(|&class| sums[class as usize].longest_b).max().unwrap_or(0);
+        self.longest_ms * f64::from(longest)
     }
 
     /// Whether sorting all columns of C, which this class can take, is predicted to be as fast as
@@ -220,11 +228,9 @@ pub(super) fn share_out(sums: &[ClassSums; Class::ALL.len()], prices: &Prices, e
                 (all * u128::from(of)).div_ceil(u128::from(products.max(1))) as u64
             };
             let launches = own_launches(last) + u32::from(Class::FOUND.contains(&last));
-            // A class with hubs has its longest column among them.
-            let parts: [(&[Method], _, _); 2] = [(able(last), others, hubs[0] == 0), (&[Method::Hub], hubs, true)];
-            for (methods, [columns, products], has_longest) in parts {
+            for (methods, [columns, products]) in [(able(last), others), (&[Method::Hub], hubs)] {
                 let size = BinSize::new(launches, products, entries(products), columns * places(last));
-                let by_entries = prices.of_entries_ms(classes, (products, has_longest), last);
+                let by_entries = prices.of_entries_ms(classes, products, last);
                 let share = |&method: &Method| {
                     let predicted_ms = predict_ms(costs, method, &size).map(|ms| ms + by_entries);
                     Share { method, first, last, columns, size, predicted_ms }
@@ -234,7 +240,7 @@ pub(super) fn share_out(sums: &[ClassSums; Class::ALL.len()], prices: &Prices, e
             }
         }
     }
-    let ms = shares.iter().map(|share| prices.bin_ms + least(share)).sum::<f64>();
+    let ms = prices.of_longest_ms(sums) + shares.iter().map(|share| prices.bin_ms + least(share)).sum::<f64>();
     let of_rest = sums[Class::Rest as usize];
     let rest_ms = esc_ms(costs, of_rest.columns.into(), of_rest.products, of_rest.most_entries);
     let ms = ms + if of_rest.columns > 0 { rest_ms.unwrap_or(0.0) } else { 0.0 };

@@ -166,6 +166,14 @@ impl Commands {
         }
     }
 
+    /// What is free behind the last commands of `queue` is free at once if they have ended.
+    pub(super) fn forget_ended(&self, queue: u32) {
+        let of_queue = &mut self.state().queues[queue as usize];
+        if !of_queue.by_events {
+            of_queue.last.retain(|(_, event)| !matches!(event.status(), Ok(0)));
+        }
+    }
+
     /// As [`Queue::check_statuses`](super::Queue::check_statuses).
     pub(super) fn check_statuses(&self) -> Result<()> {
         self.state().check_statuses()
