@@ -89,7 +89,7 @@ fn with_kernels(text: &str, kernels: &[&str]) -> String {
 
 /// Whether a source has this kernel.
 pub(super) fn has_kernel(text: &str, kernel: &str) -> bool {
-    text.lines().filter_map(|line| line.strip_prefix("KERNEL ")).any(|rest| leading_name(rest) == kernel)
+    DefinedNames::of(&[text]).functions.contains(kernel)
 }
 
 /// The names that a source defines.
