@@ -106,11 +106,11 @@ impl Prices {
         self.entry_ms * entries * products as f64 / all as f64
     }
 
-    /// Milliseconds for the longest column of B whose rows are found, of those that a team takes in
-    /// turn. Other columns are computed meanwhile, those of other bins too.
+    /// Milliseconds for the longest column of B whose rows are found. Other columns are computed
+    /// meanwhile, those of other bins too.
     fn of_longest_ms(&self, sums: &[ClassSums; Class::ALL.len()]) -> f64 {
-        let in_turn = |&class: &Class| sums[class as usize].longest_b.div_ceil(teams(class));
-        self.longest_ms * f64::from(Class::FOUND.iter().map(in_turn).max().unwrap_or(0))
+        let longest = Class::FOUND.iter().map(|&class| sums[class as usize].longest_b).max().unwrap_or(0);
+        self.longest_ms * f64::from(longest)
     }
 
     /// Whether sorting all columns of C, which this class can take, is predicted to be as fast as
@@ -204,15 +204,6 @@ fn places(class: Class) -> u64 {
         Class::HashedMedium => 2,
         Class::HashedLarge => 8,
         Class::HashedGlobal => 16,
-    }
-}
-
-/// Teams that share the work of a column.
-fn teams(class: Class) -> u32 {
-    match class {
-        Class::Medium | Class::Wide | Class::HashedMedium => 4,
-        Class::Big | Class::HashedLarge | Class::HashedGlobal => 16,
-        _ => 1,
     }
 }
 

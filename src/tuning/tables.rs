@@ -278,7 +278,7 @@ pub(super) const CPU: Numbers = Numbers {
     adaptive_column_ps: 90,
     adaptive_bin_us: 40,
     adaptive_entry_ps: 200,
-    adaptive_longest_ns: 300,
+    adaptive_longest_ns: 250,
     // One item needs no barriers.
     frontier_group: 1,
     frontier_tile: 16,
