@@ -23,12 +23,14 @@ pub(super) struct Batch {
     pub(super) options: String,
     /// The name of each unit's kernel in the program.
     pub(super) names: Vec<String>,
+    /// A kernel that its source lacks.
+    pub(super) missing: Option<&'static str>,
 }
 
 impl Batch {
     /// Joins units whose compiler flags are the same.
     pub(super) fn new<'u>(units: impl IntoIterator<Item = &'u Unit>) -> Self {
-        let (mut parts, mut names): (Vec<(Source, &Options, Vec<&str>)>, _) = (Vec::new(), Vec::new());
+        let (mut parts, mut names): (Vec<(Source, &Options, Vec<&'static str>)>, _) = (Vec::new(), Vec::new());
         for Unit { source, options, kernel } in units {
             let part = parts.iter().position(|(of, with, _)| of == source && *with == options).unwrap_or_else(|| {
                 parts.push((*source, options, Vec::new()));
@@ -41,11 +43,11 @@ impl Batch {
         // PoCL prints the number of warnings on stderr, and has some where vectors are wider than
         // the CPU's.
         let options = format!("-w -cl-std=CL1.2 -cl-kernel-arg-info{flags}");
-        let mut text = String::new();
+        let (mut text, mut missing) = (String::new(), None);
         for (number, (source, options, kernels)) in parts.iter().enumerate() {
-            add_part(&mut text, number, *source, options, kernels);
+            missing = missing.or(add_part(&mut text, number, *source, options, kernels));
         }
-        Self { text, options, names }
+        Self { text, options, names, missing }
     }
 }
 
@@ -54,7 +56,14 @@ fn renamed(name: &str, part: usize) -> String {
     format!("{name}_{part}")
 }
 
-fn add_part(text: &mut String, number: usize, source: Source, options: &Options, kernels: &[&str]) {
+/// Adds a source with these of its kernels. Returns one that it lacks.
+fn add_part(
+    text: &mut String,
+    number: usize,
+    source: Source,
+    options: &Options,
+    kernels: &[&'static str],
+) -> Option<&'static str> {
     let (common, own) = (COMMON.text(), source.text());
     let names = DefinedNames::of(&[&common, &own]);
     let defines = options.defines.iter().cloned();
@@ -70,6 +79,7 @@ fn add_part(text: &mut String, number: usize, source: Source, options: &Options,
     for name in forgotten {
         let _ = writeln!(text, "#undef {name}");
     }
+    kernels.iter().copied().find(|&kernel| !names.functions.contains(kernel))
 }
 
 /// `text` with blank lines in place of the kernels that are not among `kernels`. A kernel begins
@@ -85,11 +95,6 @@ fn with_kernels(text: &str, kernels: &[&str]) -> String {
         kept
     };
     text.lines().flat_map(|line| [if keep(line) { line } else { "" }, "\n"]).collect()
-}
-
-/// Whether a source has this kernel.
-pub(super) fn has_kernel(text: &str, kernel: &str) -> bool {
-    DefinedNames::of(&[text]).functions.contains(kernel)
 }
 
 /// The names that a source defines.
@@ -200,6 +205,8 @@ kernel __attribute__((reqd_work_group_size(1, 1, 1))) void other(global uint* to
         let batch = Batch::new(&[unit(3, "fill"), unit(5, "fill"), unit(3, "other")]);
         assert_eq!(batch.options, "-w -cl-std=CL1.2 -cl-kernel-arg-info");
         assert_eq!(batch.names, ["fill_0", "fill_1", "other_0"]);
+        assert_eq!(batch.missing, None);
+        assert_eq!(Batch::new(&[unit(3, "fill"), unit(3, "helper")]).missing, Some("helper"), "it is only called");
         for word in ["#define ROWS 3\n", "#define ROWS 5\n", "#define fill fill_1\n", "#line 1 \"cl/text.cl\"\n"] {
             assert!(batch.text.contains(word), "no {word} in {}", batch.text);
         }

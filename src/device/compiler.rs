@@ -7,7 +7,7 @@
 //! loaded side by side.
 use super::{
     DeviceInfo, arguments,
-    batch::{Batch, Unit, has_kernel},
+    batch::{Batch, Unit},
     cl::{BUILD_FAILURE, failed},
     handle::{Context, Program as ClProgram},
     info::DeviceId,
@@ -334,11 +334,11 @@ impl Shared {
     fn compiled(&self, programs: &[Arc<Program>]) -> Result<Vec<Compiled>> {
         let start = Instant::now();
         let units: Vec<&Unit> = programs.iter().map(|program| &program.unit).collect();
-        // NVIDIA's driver crashes if it is asked for the kernels of a program without any.
-        if let Some(unit) = units.iter().find(|unit| !has_kernel(&unit.source.text(), unit.kernel)) {
-            return Err(arguments::no_such_kernel(unit.kernel));
-        }
         let batch = Batch::new(units.iter().copied());
+        // NVIDIA's driver crashes if it is asked for the kernels of a program without any.
+        if let Some(kernel) = batch.missing {
+            return Err(arguments::no_such_kernel(kernel));
+        }
         let built = self.build(&batch, &units)?;
         let arguments: Vec<_> = (batch.names.iter().zip(&units))
             .map(|(name, unit)| arguments::of_kernel(&built, name, unit.kernel))

@@ -179,16 +179,8 @@ impl<'a> AdaptiveMemory<'a> {
             let shares = choose::share_out(&band.statistics(), &self.adaptive.prices, false);
             shares.is_some_and(|shares| shares.iter().any(|share| share.method == Method::Direct))
         };
-        match band.of(Class::Direct).columns {
-            0 => 0,
-            columns => {
-                if is_bin() {
-                    columns.into()
-                } else {
-                    0
-                }
-            }
-        }
+        let columns = band.of(Class::Direct).columns;
+        if columns > 0 && is_bin() { columns.into() } else { 0 }
     }
 
     /// Most tasks of columns with so many entries: one for each window of each column, and those
