@@ -3,7 +3,7 @@ blockmul, and last how many times longer each peer takes than blockmul; geometri
 
     python benches/peers/table.py FILE.json ... [--against VARIANT | --fastest] [--gflops]
 
-`--fastest` leaves one column of each library, in each line its fastest variant. `-` is a result that is wrong or not there; means are over
+`--fastest` leaves one column of each library, in each line its fastest variant of the whole product. `-` is a result that is wrong or not there; means are over
 the matrices that both have. The reasons of wrong ones follow the table.
 """
 
@@ -61,10 +61,15 @@ def aligned(rows):
     return "\n".join(f"| {' | '.join(row)} |" for row in left)
 
 
+def is_whole(record):
+    """Whether all of a product was computed: not its values alone, into a pattern that was "kept", nor one triangle, the "upper"."""
+    return not {"kept", "upper"} & set((record.get("variant") or "").split(" "))
+
+
 def fastest_variants(records):
-    """Of each library's records of a matrix the fastest, without a variant; where all are wrong one of those."""
+    """Of each library's records of a whole product the fastest, without a variant; where all are wrong one of those."""
     best = {}
-    for record in records:
+    for record in filter(is_whole, records):
         key = (record["library"], *case_of(record))
         if key not in best or (milliseconds(record) or math.inf) < (milliseconds(best[key]) or math.inf):
             best[key] = record

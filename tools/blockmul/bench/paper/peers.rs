@@ -49,7 +49,7 @@ pub enum DenseWork {
 /// The records of other libraries.
 #[derive(Default)]
 pub struct Peers {
-    /// Products of sparse matrices in f64.
+    /// Whole products of sparse matrices in f64.
     products: Vec<Peer>,
     dense: Vec<(DenseWork, Peer)>,
 }
@@ -68,7 +68,7 @@ impl Peers {
             for peer in file.results.into_iter().filter(|peer| peer.library != "blockmul") {
                 match peer.dense_work() {
                     Some(work) => all.dense.push((work, peer)),
-                    None if peer.element == "f64" => all.products.push(peer),
+                    None if peer.element == "f64" && peer.is_whole() => all.products.push(peer),
                     None => {}
                 }
             }
@@ -133,6 +133,12 @@ impl Peer {
         Some(if way.starts_with("gemm ") { DenseWork::Gemm(columns) } else { DenseWork::Product(columns) })
     }
 
+    /// Whether all of a product was computed: not its values alone, into a pattern that was "kept",
+    /// nor one triangle, the "upper".
+    fn is_whole(&self) -> bool {
+        !self.variant.iter().flat_map(|variant| variant.split(' ')).any(|word| matches!(word, "kept" | "upper"))
+    }
+
     /// The time of a right result.
     pub fn right_ms(&self) -> Option<f64> {
         self.ms.filter(|_| self.verified)
@@ -173,6 +179,9 @@ mod tests {
             record("x", "a", 3.0, true),
             record("x", "b", 2.0, true),
             record("x", "c", 1.0, false),
+            record("x", "kept pattern", 0.1, true),
+            record("x", "csr kept", 0.1, true),
+            record("x", "csr upper", 0.1, true),
             record("blockmul", "auto", 0.5, true),
             record("y", "a", 9.0, false),
             record("x", "dense csr ALG2 by rows 32", 0.2, true),
