@@ -1,0 +1,106 @@
+use super::*;
+use crate::{Pattern, device::test_device};
+
+/// A pattern with columns of these lengths, each with entries in its first rows.
+fn pattern(lengths: &[usize]) -> Result<Pattern> {
+    let mut ptr = vec![0];
+    ptr.extend(lengths.iter().scan(0, |end, &n| {
+        *end += n as u64;
+        Some(*end)
+    }));
+    let rows = lengths.iter().flat_map(|&n| 0..n as u32).collect();
+    Pattern::new(lengths.iter().copied().max().unwrap_or(0), lengths.len(), ptr, rows)
+}
+
+/// Every line belongs to one tile or is in pieces. No tile has more entries than fit it. Pieces
+/// cover their lines.
+fn shares_are_complete(lengths: &[usize], tile: usize, before: usize) -> Result<()> {
+    let device = test_device();
+    let work = Work::new(&device, None);
+    let arrays = PatternArrays::upload(&work, &pattern(lengths)?)?;
+    let sizes = [arrays.ncols, arrays.nnz()];
+    let lines = Shares::new(&work, &arrays.col_ptr, sizes, tile, before)?;
+    let ptr: Vec<usize> = arrays.col_ptr.download(&work)?.into_iter().map(|p| p as usize).collect();
+    let is_long = |line: usize| tile == 0 || lengths[line] > tile;
+
+    if lines.tiles() > 0 {
+        let firsts = lines.tile_line.download(&work)?;
+        assert_eq!((firsts[0], firsts[firsts.len() - 1]), (0, lengths.len() as u32));
+        for ends in firsts.windows(2) {
+            let (first, mut end) = (ends[0] as usize, ends[1] as usize);
+            assert!(first <= end && end - first <= tile, "{ends:?} of {tile}");
+            end -= usize::from(end > first && is_long(end - 1));
+            assert!((first..end).all(|line| !is_long(line)), "a line longer than a tile is its last");
+            assert!(ptr[end] - ptr[first] < 2 * tile, "{ends:?}: {} of {tile}", ptr[end] - ptr[first]);
+        }
+    }
+
+    let (mut pieces, cuts) = (lines.pieces.download(&work)?, lines.cuts.download(&work)?);
+    pieces.sort_unstable_by_key(|piece| (piece.run, piece.begin));
+    let mut parts = Vec::new();
+    let mut found = pieces.into_iter();
+    for line in (0..lengths.len()).filter(|&line| is_long(line)) {
+        let cut = cuts.iter().find(|cut| cut.run as usize == line);
+        let count = (lengths[line] + before).div_ceil(RUN_PIECE).max(1);
+        assert_eq!(cut.map_or(1, |cut| (cut.end - cut.begin) as usize), count);
+        for number in 0..count {
+            let begin = ptr[line] + (number * RUN_PIECE).saturating_sub(before);
+            let end = ptr[line + 1].min(ptr[line] + (number + 1) * RUN_PIECE - before);
+            let part = cut.map_or(u32::MAX, |cut| cut.begin + number as u32);
+            let want = Piece { run: line as u32, begin: begin as u32, end: end as u32, part };
+            assert_eq!(found.next(), Some(want));
+            parts.extend(cut.map(|_| part));
+        }
+    }
+    assert_eq!(found.next(), None);
+    parts.sort_unstable();
+    assert_eq!(parts, (0..lines.parts as u32).collect::<Vec<_>>());
+    Ok(())
+}
+
+#[test]
+fn small_tiles_with_long_lines_come_first() -> Result<()> {
+    let device = test_device();
+    let work = Work::new(&device, None);
+    // Tiles of 128 entries and lines: of short lines, of a line of 70, of one in pieces, of a
+    // line of 128 and of one of 64 next to short ones.
+    let mut lengths = [vec![1; 64], vec![70, 57], vec![300], vec![0; 83], vec![128, 64], vec![1; 64]].concat();
+    lengths.push(62);
+    let ordered = |lengths: &[usize], group_size: usize| -> Result<Vec<u32>> {
+        let arrays = PatternArrays::upload(&work, &pattern(lengths)?)?;
+        let tuning = LineTuning { group_size, tile: 128, held: 256, ahead: 1, together: 1 };
+        Lines::new(&work, Index::Columns(arrays), tuning)?.order.download(&work)
+    };
+    let ptr: Vec<usize> = lengths
+        .iter()
+        .scan(0, |end, &n| Some(std::mem::replace(end, *end + n)))
+        .enumerate()
+        .map(|(line, begin)| begin + line)
+        .collect();
+    let places = lengths.iter().sum::<usize>() + lengths.len();
+    let mut weights = vec![0; places.div_ceil(128)];
+    for (&n, place) in lengths.iter().zip(ptr) {
+        if (64..=128).contains(&n) {
+            weights[place / 128] = n.ilog2().max(weights[place / 128]);
+        }
+    }
+    let mut want: Vec<u32> = (0..weights.len() as u32).collect();
+    want.sort_by_key(|&tile| std::cmp::Reverse(weights[tile as usize]));
+    assert_ne!(want[0], 0, "the first tile has short lines alone");
+    assert_eq!(ordered(&lengths, 16)?, want);
+    assert!(ordered(&lengths, 1)?.is_empty(), "a CPU takes tiles as they stand");
+    assert!(ordered(&[3; 1000], 16)?.is_empty(), "no tile has long lines");
+    assert!(ordered(&[], 16)?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn small_lines_are_shared_out_whole() -> Result<()> {
+    let mixed = [3, 0, 0, 9, 1, 8, 0, 2, 1025, 0, 1024, 7, 2049, 1, 0];
+    for (tile, before) in [(0, 0), (1, 0), (8, 0), (1024, 0), (0, 3), (8, 1016), (1, 1023)] {
+        for lengths in [&[][..], &[0], &[0; 100], &[1; 70], &mixed] {
+            shares_are_complete(lengths, tile, before)?;
+        }
+    }
+    Ok(())
+}
