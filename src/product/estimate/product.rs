@@ -194,7 +194,8 @@ mod tests {
         Ok(())
     }
 
-    /// Checks that a limit that was enough once is enough again, for any number of bands.
+    /// Checks that a limit that was enough once is enough again, for any number of bands. If entries
+    /// are dropped, that is the estimate: how many stay is not known before.
     fn check_limits<M: Matrix + PartialEq>(a: &M, b: &M, method: Method, threshold: Option<Threshold>) -> Result<()> {
         let device = test_device();
         let run = |limit: u64| {
@@ -215,9 +216,9 @@ mod tests {
                 "{report:?}"
             );
             assert!(report.peak_device_bytes <= limit, "{report:?}");
-            Ok(report.used_device_bytes)
+            Ok(if threshold.is_some() { estimated.peak_device_bytes } else { report.used_device_bytes })
         };
-        let mut peak = report.used_device_bytes;
+        let mut peak = if threshold.is_some() { within(u64::MAX)? } else { report.used_device_bytes };
         for _ in 0..8 {
             let again = within(peak)?;
             assert!(again <= peak);
