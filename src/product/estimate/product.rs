@@ -194,8 +194,8 @@ mod tests {
         Ok(())
     }
 
-    /// Checks that a limit that was enough once is enough again, for any number of bands. If entries
-    /// are dropped, that is the estimate: how many stay is not known before.
+    /// Checks that a limit that was enough once is enough again, for any number of bands. If
+    /// entries are dropped, that is the estimate: how many stay is not known before.
     fn check_limits<M: Matrix + PartialEq>(a: &M, b: &M, method: Method, threshold: Option<Threshold>) -> Result<()> {
         let device = test_device();
         let run = |limit: u64| {
