@@ -4,7 +4,7 @@ use super::record::Record;
 use crate::numbers::some;
 use crate::report::Size;
 use blockmul::{
-    Cbc, Element, Planned, Result, Semiring,
+    Element, Matrix, Planned, Result, Semiring,
     dense::{DenseShape, DenseView, DenseViewMut, Layout, Side},
     plan::{ApplyDense, DenseMethod},
     reference,
@@ -78,11 +78,12 @@ impl DenseArgs {
 
 impl Dense {
     /// The dense matrix to multiply `a` with.
-    pub fn operand<T: Element>(&self, semiring: Semiring, a: &Cbc<T>) -> Result<DenseOperand<T>> {
-        let shapes = [a.scalar_cols(), a.scalar_rows()].map(|rows| DenseShape::new(rows, self.columns, self.layout));
-        let number = |i: usize| T::from_f64((i * 37 % 1001) as f64 * 0.002 - 1.0);
-        let d: Vec<T> = (0..shapes[0].len()).map(number).collect();
-        let mut want = vec![T::from_f64(0.0); shapes[1].len()];
+    pub fn operand<M: Matrix>(&self, semiring: Semiring, a: &M) -> Result<DenseOperand<M::Element>> {
+        let size = Size::of(a);
+        let shapes = [size.cols(), size.rows()].map(|rows| DenseShape::new(rows, self.columns, self.layout));
+        let number = |i: usize| M::Element::from_f64((i * 37 % 1001) as f64 * 0.002 - 1.0);
+        let d: Vec<M::Element> = (0..shapes[0].len()).map(number).collect();
+        let mut want = vec![M::Element::from_f64(0.0); shapes[1].len()];
         let into = (0.0, DenseViewMut::new(shapes[1], &mut want)?);
         let of_a = (1.0, a, DenseView::new(shapes[0], &d)?);
         reference::multiply_dense_over(semiring, Side::Left, false, of_a, into)?;
@@ -93,31 +94,33 @@ impl Dense {
 impl Subject<'_> {
     /// Times A·D with A's values in the order of the sums. Bytes are those of the values, of 4 of
     /// index for each entry and row, of D and of C.
-    pub fn dense<T: Element>(
+    pub fn dense<M: Matrix>(
         &self,
-        a: &Cbc<T>,
-        DenseOperand { shapes: [d_shape, c_shape], d, want }: &DenseOperand<T>,
+        a: &M,
+        DenseOperand { shapes: [d_shape, c_shape], d, want }: &DenseOperand<M::Element>,
         method: DenseMethod,
     ) -> Result<Record> {
         let (columns, layout) = (d_shape.cols, d_shape.layout);
         let da = self.device().upload(a)?;
         let pattern = da.pattern();
         let (packed, plan_ms) = self.planned(|| {
-            let options = ApplyDense::<Cbc<T>>::with(&pattern, columns).method(method);
+            let options = ApplyDense::<M>::with(&pattern, columns).method(method);
             options.semiring(self.semiring()).layouts(layout, layout).pack(&da)
         })?;
         let on_device = self.device().upload_dense(DenseView::new(*d_shape, d)?)?;
         let mut c = packed.output()?;
         packed.execute(&on_device, &mut c)?;
         let right = c.shape() == *c_shape && same_bits(&c.values()?, want);
-        let index = 4 * (a.nnz() + a.pattern().nrows());
-        let elements = a.values().len() + d.len() + want.len();
+        let view = a.as_cbc();
+        let lines = if M::ROW_MAJOR { view.pattern.ncols() } else { view.pattern.nrows() };
+        let index = 4 * (view.pattern.nnz() + lines);
+        let elements = view.values.len() + d.len() + want.len();
         let variant = format!("dense {} by {layout} {columns}", packed.method());
         let case = Case {
             b: Size::of_dense(d_shape.rows, d_shape.cols),
             c_nnz: want.len(),
             cost: packed.cost(),
-            bytes: Some((elements * size_of::<T>() + index) as u64),
+            bytes: Some((elements * size_of::<M::Element>() + index) as u64),
             plan_ms,
             ..Case::of(variant, a, right)
         };

@@ -118,7 +118,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["iterations", "list", "paper"])]
     symmetric: bool,
     /// Multiply rows (CSR, BSR), as most other libraries do, instead of columns: A and B are
-    /// row-major.
+    /// row-major. Operation dense then needs no index of A's rows.
     #[arg(long)]
     by_rows: bool,
     /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices`; may
@@ -194,9 +194,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             "{name} takes no INPUT: its arrays have as many elements as --elements says"
         )));
     }
-    let multiplies = |operation: &&Operation| matches!(operation, Operation::Product | Operation::Plan);
+    let multiplies =
+        |operation: &&Operation| matches!(operation, Operation::Product | Operation::Plan | Operation::Dense);
     if let Some(operation) = args.operation.iter().find(|operation| args.by_rows && !multiplies(operation)) {
-        return Err(Failure::Usage(format!("--by-rows is for product and plan, not for {}", operation.name())));
+        return Err(Failure::Usage(format!("--by-rows is for product, plan and dense, not for {}", operation.name())));
     }
     let applies =
         |operation: &&Operation| matches!(operation, Operation::Apply | Operation::ApplyTransposed | Operation::Dense);

@@ -6,7 +6,7 @@ use super::record::Record;
 use super::vectors::Halves;
 use crate::symmetric::{lower, mirrored};
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, Error, Result,
+    BlockShape, Bsr, Cbc, Csc, Csr, Error, Matrix, Result,
     element::{Field, Length, Real},
     plan::Format,
 };
@@ -64,19 +64,27 @@ impl Operands<'_> {
             Operation::Apply | Operation::ApplyTransposed => self.apply::<T>(bench),
             Operation::Dense => {
                 let a = self.source.matrix::<T>(self.shape)?;
-                let mut records = Vec::new();
-                for dense in &bench.dense {
-                    let operand = dense.operand(bench.semiring, &a)?;
-                    let by = |&method| self.everywhere(bench, |on| Ok(vec![on.dense(&a, &operand, method)?]));
-                    records.extend(dense.methods.iter().flat_map(by));
+                match self.by_rows {
+                    false => self.dense(bench, &a),
+                    true => self.dense(bench, &Bsr::from_transpose(a.try_transpose()?)),
                 }
-                Ok(records)
             }
             _ => {
                 let a = self.source.matrix::<T>(self.shape)?;
                 Ok(self.everywhere(bench, |on| Ok(vec![self.of_matrix(on, &a)?])))
             }
         }
+    }
+
+    /// A·D for every dense D, by every way to share A's entries out.
+    fn dense<M: Matrix>(&self, bench: &Bench<'_>, a: &M) -> Result<Outcomes> {
+        let mut records = Vec::new();
+        for dense in &bench.dense {
+            let operand = dense.operand(bench.semiring, a)?;
+            let by = |&method| self.everywhere(bench, |on| Ok(vec![on.dense(a, &operand, method)?]));
+            records.extend(dense.methods.iter().flat_map(by));
+        }
+        Ok(records)
     }
 
     /// A·x in every format that is asked for; of a symmetric matrix by the whole, then by its
