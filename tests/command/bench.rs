@@ -64,14 +64,27 @@ fn rows_are_multiplied_like_columns() {
     let line = "uniform:60x3 bundle-adjustment:9x40x3 --block 1,2x3 --operation product,plan,dense --columns 3";
     let [by_columns, by_rows] = ["", " --by-rows"].map(|option| benched(&desk, &format!("{line}{option}")));
     let sizes = |all: &Value| -> Vec<Value> {
-        let of = |record: &Value| json!([record["matrix"], record["products"], record["c_nnz"], record["verified"]]);
+        let of = |record: &Value| {
+            json!([
+                record["matrix"],
+                record["products"],
+                record["flops"],
+                record["verified"],
+                record["a"],
+                record["c_nnz"]
+            ])
+        };
         all["results"].as_array().unwrap().iter().map(of).collect()
     };
     assert_eq!(sizes(&by_rows), sizes(&by_columns));
     assert!(sizes(&by_rows).len() == 12 && sizes(&by_rows).iter().all(|of| of[3] == true), "{by_rows}");
     let refused = bench(&desk, "uniform:60x3 --operation transpose --by-rows");
     assert_eq!(refused.status, 2, "{}", refused.stderr);
-    assert!(refused.stderr.contains("--by-rows is for product, plan and dense, not for transpose"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("--by-rows is for product, plan and dense, not for transpose"),
+        "{}",
+        refused.stderr
+    );
     for option in ["--columns 7", "--layout rows", "--sharing gcoo"] {
         let refused = bench(&desk, &format!("uniform:60x3 {option}"));
         let name = option.split(' ').next().unwrap();

@@ -184,7 +184,14 @@ impl Size {
     pub fn of<M: Matrix>(matrix: &M) -> Self {
         let view = matrix.as_cbc();
         let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());
-        Self { rows, cols, nnz: view.pattern.nnz(), block: [view.shape.rows(), view.shape.cols()] }
+        let of_arrays = Self { rows, cols, nnz: view.pattern.nnz(), block: [view.shape.rows(), view.shape.cols()] };
+        // The arrays of a row-major matrix are its transpose's.
+        if M::ROW_MAJOR { of_arrays.transposed() } else { of_arrays }
+    }
+
+    fn transposed(self) -> Self {
+        let [rows, cols] = self.block;
+        Self { rows: self.cols, cols: self.rows, nnz: self.nnz, block: [cols, rows] }
     }
 }
 

@@ -112,15 +112,15 @@ impl Sizes {
         method: Method,
         (a, b, c): (&M, &M, &M),
     ) -> Self {
-        let c = c.as_cbc();
+        let (a, b, c) = (Size::of(a), Size::of(b), c.as_cbc());
         Self {
             variant: method.name().into(),
             matrix: matrix.to_owned(),
-            a: Size::of(a),
-            b: Size::of(b),
+            a,
+            b,
             element: M::Element::NAME,
             c_nnz: c.pattern.nnz(),
-            flops_each: 2 * (c.shape.area() * a.as_cbc().shape.cols()) as u64,
+            flops_each: 2 * (c.shape.area() * a.block[1]) as u64,
             ..Self::on(device, copy_gb_s)
         }
     }
