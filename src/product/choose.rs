@@ -14,7 +14,10 @@ use super::{
     sort,
     tuning::Tuning,
 };
-use crate::tuning::{BinSize, MethodCosts, Numbers};
+use crate::{
+    resident::ColumnLengths,
+    tuning::{BinSize, MethodCosts, Numbers},
+};
 use std::ops::Range;
 
 /// A rule: `method` computes the columns whose number of products is in `products`.
@@ -81,6 +84,8 @@ pub(super) struct Prices {
     /// The same for those of the longest of these columns besides: its entries are taken one after
     /// another.
     pub longest_ms: f64,
+    /// Products of the longest column that ESC sorts whole, without merges.
+    pub whole: u64,
 }
 
 impl Prices {
@@ -92,6 +97,7 @@ impl Prices {
             bin_ms: numbers.adaptive_bin_us as f64 * 1e-3,
             entry_ms: numbers.adaptive_entry_ps as f64 * 1e-9,
             longest_ms: numbers.adaptive_longest_ns as f64 * 1e-6,
+            whole: numbers.expansion_short_max as u64,
         }
     }
 
@@ -117,18 +123,27 @@ impl Prices {
     /// ESC.
     pub fn sorts_all(&self, class: Class, known: &Known) -> bool {
         let sorted = sorted_share(class, known.columns, known.products, &self.costs);
-        known.by_esc_ms(&self.costs).is_none_or(|by_esc| least(&sorted) <= by_esc)
+        self.by_esc_ms(known).is_none_or(|by_esc| least(&sorted) <= by_esc)
     }
 
     /// Whether ESC is predicted to take no longer than the analysis of the columns and one bin of
-    /// all of them.
+    /// all of them: sorted if an average column is short enough, or their rows found. The longest
+    /// column is too long to be sorted, or no analysis would be needed.
     pub fn needs_no_analysis(&self, known: &Known) -> bool {
-        let &Known { columns, products } = known;
+        let &Known { columns, products, b_entries, longest_b } = known;
         let size = BinSize::new(own_launches(Class::Narrow) + 1, products, products / 2, columns);
-        let bins = [Method::Sort, Method::Dense].map(|method| predict_ms(&self.costs, method, &size));
-        let bin = bins.into_iter().flatten().min_by(f64::total_cmp);
-        let others = bin.map(|bin| self.analysis_ms + self.column_ms * columns as f64 + self.bin_ms + bin);
-        known.by_esc_ms(&self.costs).is_some_and(|by_esc| others.is_some_and(|others| by_esc <= others))
+        let short = products <= columns.saturating_mul(sort::CLASSES[sort::CLASSES.len() - 1].into());
+        let sorted = predict_ms(&self.costs, Method::Sort, &size).filter(|_| short);
+        let found = predict_ms(&self.costs, Method::Dense, &size).map(|ms| ms + self.entry_ms * b_entries as f64);
+        let longest = self.longest_ms * f64::from(longest_b.unwrap_or(0));
+        let bin = [sorted, found].into_iter().flatten().min_by(f64::total_cmp);
+        let others = bin.map(|bin| self.analysis_ms + self.column_ms * columns as f64 + self.bin_ms + bin + longest);
+        self.by_esc_ms(known).is_some_and(|by_esc| others.is_some_and(|others| by_esc <= others))
+    }
+
+    fn by_esc_ms(&self, known: &Known) -> Option<f64> {
+        let &Known { columns, products, .. } = known;
+        esc_ms(&self.costs, columns, weighed(products, columns, self.whole), products)
     }
 }
 
@@ -138,23 +153,42 @@ pub(super) struct Known {
     pub columns: u64,
     /// Products, about.
     pub products: u64,
+    /// Entries of B.
+    pub b_entries: u64,
+    /// Those of its longest column, if that is known.
+    pub longest_b: Option<u32>,
 }
 
 impl Known {
-    /// Of a product with `columns` columns, of an A with `a_nnz` entries in `inner` columns, of
-    /// which the longest has `longest` if that is known, and a B with `b_nnz` entries.
+    /// Of a product with `columns` columns, of an A with `a_nnz` entries in `inner` columns and a B
+    /// with `b_nnz` entries; `lengths` are those of their columns, if known.
     ///
-    /// The products are as many as if all columns of A were alike, or as if entries of B met the
-    /// longest alone: the geometric mean of both.
-    pub fn new(columns: usize, [a_nnz, inner]: [usize; 2], longest: Option<u32>, b_nnz: usize) -> Self {
-        let alike = b_nnz as f64 * a_nnz as f64 / inner.max(1) as f64;
-        let most = longest.map_or(alike, |longest| b_nnz as f64 * f64::from(longest));
-        Self { columns: columns as u64, products: (alike * most).sqrt() as u64 }
+    /// The products are as many as if entries of B met each column of A as often as it has entries:
+    /// those of the square of a symmetric matrix. Otherwise, if lengths are not known, as if all
+    /// columns were alike.
+    pub fn new(
+        columns: usize,
+        [a_nnz, inner]: [usize; 2],
+        b_nnz: usize,
+        [of_a, of_b]: [Option<ColumnLengths>; 2],
+    ) -> Self {
+        let (entries, of) = match of_a {
+            Some(ColumnLengths { squares, .. }) => (squares as f64, a_nnz),
+            None => (a_nnz as f64, inner),
+        };
+        let products = (b_nnz as f64 * entries / of.max(1) as f64) as u64;
+        let longest_b = of_b.map(|of| of.longest);
+        Self { columns: columns as u64, products, b_entries: b_nnz as u64, longest_b }
     }
+}
 
-    fn by_esc_ms(&self, costs: &MethodCosts) -> Option<f64> {
-        esc_ms(costs, self.columns, self.products, self.products)
-    }
+/// The products of some columns by what they cost ESC, which sorts up to `whole` products of a
+/// column in local memory. Each time that the sorted parts of longer columns are merged in pairs
+/// adds a fifth.
+fn weighed(products: u64, columns: u64, whole: u64) -> u64 {
+    let parts = (products / columns.max(1)).div_ceil(whole.max(1)).max(1);
+    let merges = u64::from(u64::BITS - (parts - 1).leading_zeros());
+    products.saturating_add(products.saturating_mul(merges) / 5)
 }
 
 /// The methods that can compute the columns of a class. Which columns of dense classes are hubs,
@@ -241,12 +275,14 @@ pub(super) fn share_out(sums: &[ClassSums; Class::ALL.len()], prices: &Prices, e
         }
     }
     let ms = prices.of_longest_ms(sums) + shares.iter().map(|share| prices.bin_ms + least(share)).sum::<f64>();
+    let by_esc_ms = |classes: &[ClassSums]| {
+        let sum = |number: fn(&ClassSums) -> u64| classes.iter().map(number).sum();
+        let products = classes.iter().map(|class| weighed(class.products, class.columns.into(), prices.whole)).sum();
+        esc_ms(costs, sum(|class| class.columns.into()), products, sum(|class| class.most_entries))
+    };
     let of_rest = sums[Class::Rest as usize];
-    let rest_ms = esc_ms(costs, of_rest.columns.into(), of_rest.products, of_rest.most_entries);
-    let ms = ms + if of_rest.columns > 0 { rest_ms.unwrap_or(0.0) } else { 0.0 };
-    let sum = |number: fn(&ClassSums) -> u64| sums.iter().map(number).sum();
-    let all =
-        esc_ms(costs, sum(|class| class.columns.into()), sum(|class| class.products), sum(|class| class.most_entries));
+    let ms = ms + if of_rest.columns > 0 { by_esc_ms(&[of_rest]).unwrap_or(0.0) } else { 0.0 };
+    let all = by_esc_ms(sums);
     let by_esc = esc && !shares.is_empty() && all.is_some_and(|all| all < ms);
     (!by_esc).then_some(shares)
 }
@@ -256,7 +292,7 @@ fn least(share: &Share) -> f64 {
     share.predicted_ms.unwrap_or(f64::MAX)
 }
 
-/// The predicted time of columns of scalars by ESC, in milliseconds.
+/// The predicted time of columns of scalars by ESC, in milliseconds; `products` may be weighed.
 pub(super) fn esc_ms(costs: &MethodCosts, columns: u64, products: u64, entries: u64) -> Option<f64> {
     predict_ms(costs, Method::Esc, &esc_size(1, columns, products, entries))
 }
@@ -266,11 +302,12 @@ fn esc_size(bands: usize, columns: u64, products: u64, entries: u64) -> BinSize 
     BinSize::new(ESC_LAUNCHES * bands as u32, products, entries, columns)
 }
 
-/// Predicts the times of bins of ESC, which has `bands` bands and a C with `nrows` rows.
-pub(super) fn predict_esc(bins: &mut [Bin], (bands, nrows): (usize, u64), costs: &MethodCosts) {
+/// Predicts the times of bins of ESC, which has `bands` bands and a C with `nrows` rows, and sorts
+/// up to `whole` products of a column without merges.
+pub(super) fn predict_esc(bins: &mut [Bin], (bands, nrows): (usize, u64), (costs, whole): (&MethodCosts, u64)) {
     for bin in bins {
         let most = bin.products.min(bin.columns.saturating_mul(nrows));
-        let size = esc_size(bands, bin.columns, bin.products, most);
+        let size = esc_size(bands, bin.columns, weighed(bin.products, bin.columns, whole), most);
         bin.predicted_ms = predict_ms(costs, bin.method, &size);
         bin.size = bin.predicted_ms.map(|_| size);
     }

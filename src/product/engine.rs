@@ -75,7 +75,8 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
             place(operands.product(pattern.col_ptr, pattern.row_idx, values))
         })?;
         if P::KIND == PayloadKind::Values {
-            choose::predict_esc(&mut counts.bins, (counts.bands, operands.a.nrows as u64), &self.costs);
+            let whole = self.finder.tuning.sort.short_max as u64;
+            choose::predict_esc(&mut counts.bins, (counts.bands, operands.a.nrows as u64), (&self.costs, whole));
         }
         Ok(counts)
     }

@@ -132,9 +132,29 @@ pub(crate) struct PatternArrays {
     pub ncols: usize,
     pub col_ptr: Buffer<u32>,
     pub row_idx: Buffer<u32>,
-    /// Entries of the longest column, if the host has seen the pattern.
-    pub longest_column: Option<u32>,
+    /// If the host has seen the pattern.
+    pub lengths: Option<ColumnLengths>,
     fingerprint: OnceLock<Fingerprint>,
+}
+
+/// What the host knows of the columns of a pattern that it has seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ColumnLengths {
+    /// Entries of the longest column.
+    pub longest: u32,
+    /// The sum of the squares of the columns' entries: the products of A·A if each row of A has as
+    /// many entries as the column of the same number.
+    pub squares: u64,
+}
+
+impl ColumnLengths {
+    pub fn of(pattern: &Pattern) -> Self {
+        let lengths = pattern.col_ptr().windows(2).map(|ends| ends[1] - ends[0]);
+        lengths.fold(Self { longest: 0, squares: 0 }, |Self { longest, squares }, length| Self {
+            longest: longest.max(length as u32),
+            squares: squares.saturating_add(length * length),
+        })
+    }
 }
 
 /// Two sums over every offset and row, each with its place. Two patterns that differ have the same
@@ -183,17 +203,16 @@ impl PatternArrays {
     }
 
     fn unseen(device: &Device, nrows: usize, ncols: usize, col_ptr: Buffer<u32>, row_idx: Buffer<u32>) -> Self {
-        let (device, longest_column, fingerprint) = (device.clone(), None, OnceLock::new());
-        Self { device, nrows, ncols, col_ptr, row_idx, longest_column, fingerprint }
+        let (device, lengths, fingerprint) = (device.clone(), None, OnceLock::new());
+        Self { device, nrows, ncols, col_ptr, row_idx, lengths, fingerprint }
     }
 
     pub fn upload(work: &Work, host: &Pattern) -> Result<Arc<Self>> {
         Self::check_nnz(host.nnz() as u64)?;
         let col_ptr: Vec<u32> = host.col_ptr().iter().map(|&p| p as u32).collect();
-        let longest_column = col_ptr.windows(2).map(|ends| ends[1] - ends[0]).max().or(Some(0));
         let (col_ptr, row_idx) = (work.upload(&col_ptr)?, work.upload(host.row_idx())?);
         let unseen = Self::unseen(work.device(), host.nrows(), host.ncols(), col_ptr, row_idx);
-        Ok(Arc::new(Self { longest_column, ..unseen }))
+        Ok(Arc::new(Self { lengths: Some(ColumnLengths::of(host)), ..unseen }))
     }
 
     pub fn check_nnz(nnz: u64) -> Result<()> {

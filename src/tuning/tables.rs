@@ -274,11 +274,11 @@ pub(super) const CPU: Numbers = Numbers {
     // bitmap once for many columns.
     adaptive_groups: 32,
     // Fitted to whole products on an NVIDIA H200: docs/decisions/0011-costs-of-methods.md.
-    adaptive_analysis_us: 56,
+    adaptive_analysis_us: 65,
     adaptive_column_ps: 90,
-    adaptive_bin_us: 40,
+    adaptive_bin_us: 50,
     adaptive_entry_ps: 200,
-    adaptive_longest_ns: 250,
+    adaptive_longest_ns: 150,
     // One item needs no barriers.
     frontier_group: 1,
     frontier_tile: 16,

@@ -125,7 +125,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
         let situation = Situation {
             profile: Profile { rows, entries: arrays.nnz() as u64, longest: 0, sliced_places: 0 },
             columns,
-            longest: arrays.longest_column.filter(|_| !of_rows && !request.symmetric),
+            longest: arrays.lengths.map(|of| of.longest).filter(|_| !of_rows && !request.symmetric),
             request,
             device: device.info().kind,
             compute_units: device.info().compute_units.into(),
@@ -161,7 +161,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
     /// The choice for rows, and their places if it had to know these.
     fn chosen(work: &Work, rows: &Rows, situation: Situation) -> Result<(Choice, Option<Counted>)> {
         let profile = Profile { entries: rows.pattern.nnz() as u64, ..situation.profile };
-        let longest = rows.pattern.longest_column;
+        let longest = rows.pattern.lengths.map(|of| of.longest);
         let situation = Situation { profile, longest, block: rows.block, by_columns: false, ..situation };
         if let Some(choice) = choose::foregone(&situation) {
             return Ok((choice, None));

@@ -161,7 +161,7 @@ impl Finder {
         work.stage("offsets");
         self.scan.run_first(work, &mut col_ptr, b.ncols + 1)?;
         let sums = work.read(&col_ptr, b.ncols, 3)?;
-        let most = u64::from(a.longest_column.unwrap_or(0)) * b.nnz() as u64;
+        let most = a.lengths.map_or(0, |of| u64::from(of.longest)) * b.nnz() as u64;
         let products = at_most("products", u64::from(sums[2]) << 32 | u64::from(sums[1]), most)?;
         let c_nnz = at_most("entries of C", sums[0].into(), products)? as usize;
         work.count_towards(0);

@@ -18,6 +18,7 @@ use crate::{
         dense::SAMPLE_PRODUCTS,
         problem::{Bin, Counts, Pipeline, Sizes},
     },
+    resident::ColumnLengths,
 };
 use rayon::prelude::*;
 
@@ -44,9 +45,9 @@ pub(in crate::product) fn foretell(
     free_bytes: u64,
 ) -> Result<Foretold> {
     let (tuning, cols) = (memory.adaptive, b.ncols() as u64);
-    let longest = |of: &Pattern| (0..of.ncols()).map(|col| of.entries(col).len() as u32).max().unwrap_or(0);
-    let longest = [longest(a), longest(b)];
-    let known = Known::new(b.ncols(), [a.nnz(), a.ncols()], Some(longest[0]), b.nnz());
+    let lengths = [a, b].map(ColumnLengths::of);
+    let longest = lengths.map(|of| of.longest);
+    let known = Known::new(b.ncols(), [a.nnz(), a.ncols()], b.nnz(), lengths.map(Some));
     if let Some(class) = tuning.class_of_all(longest, &known)
         && memory.counts_sorted(longest[0], [b.ncols(), b.nnz()], free_bytes)
     {
@@ -199,7 +200,8 @@ impl ForetoldBands<'_> {
         let rest = band.of(Class::Rest);
         if rest.columns > 0 {
             let mut bins = [Bin::of(OTHERS, memory.esc.esc.method(), rest.columns.into(), rest.products)];
-            choose::predict_esc(&mut bins, (1, memory.rows), &memory.adaptive.prices.costs);
+            let prices = &memory.adaptive.prices;
+            choose::predict_esc(&mut bins, (1, memory.rows), (&prices.costs, prices.whole));
             self.counts.add_bin(&bins[0]);
         }
     }

@@ -76,7 +76,7 @@ impl<T: Element> Adaptive<T> {
         let (memory, cols) = (self.memory(work, operands), operands.b.ncols);
         let free = free_bytes(work, 0);
         let of_a = [patterns.0.nnz(), patterns.0.ncols];
-        let known = Known::new(cols, of_a, patterns.0.longest_column, patterns.1.nnz());
+        let known = Known::new(cols, of_a, patterns.1.nnz(), [patterns.0.lengths, patterns.1.lengths]);
         if let Some(class) = self.class_of_all(patterns, &known, (&memory, free)) {
             let found = self.finder.run_sorted(work, patterns, class)?;
             if memory.fits_sorted(cols as u64, found.c_nnz as u64, free) {
@@ -217,7 +217,7 @@ impl<T: Element> Adaptive<T> {
         known: &Known,
         (memory, free): (&AdaptiveMemory<'_>, u64),
     ) -> Option<Class> {
-        let longest = [a.longest_column?, b.longest_column?];
+        let longest = [a.lengths?.longest, b.lengths?.longest];
         let class = self.tuning.class_of_all(longest, known)?;
         memory.counts_sorted(longest[0], [b.ncols, b.nnz()], free).then_some(class)
     }

@@ -4,6 +4,7 @@ use crate::{
     BlockShape, Result,
     device::{DeviceKind, test_device},
     generate::Random,
+    resident::ColumnLengths,
     tuning::MethodCost,
 };
 
@@ -203,24 +204,52 @@ fn esc_takes_all_columns_if_that_is_cheaper_and_allowed() -> Result<()> {
     Ok(())
 }
 
+/// What the host knows of A·B with `columns` columns, if the columns of A and of B have these
+/// lengths.
+fn known(columns: usize, [a_nnz, inner, b_nnz]: [usize; 3], squares: u64, longest: [u32; 2]) -> Known {
+    let lengths = longest.map(|longest| Some(ColumnLengths { longest, squares }));
+    Known::new(columns, [a_nnz, inner], b_nnz, lengths)
+}
+
 #[test]
-fn small_products_and_nearly_empty_columns_are_left_to_esc_without_an_analysis() {
+fn products_are_expected_from_the_lengths_of_columns() {
+    // A stencil of 27 points, without a border.
+    assert_eq!(known(1000, [27_000, 1000, 27_000], 729_000, [27; 2]).products, 729_000);
+    // One long row and column, which meet.
+    assert_eq!(known(1000, [2998, 1000, 2998], 1_003_996, [1000; 2]).products, 1_003_996);
+    let unknown = Known::new(1000, [2998, 1000], 2998, [None; 2]);
+    assert_eq!((unknown.products, unknown.b_entries, unknown.longest_b), (8988, 2998, None));
+    assert_eq!(Known::new(0, [0, 0], 0, [None; 2]).products, 0);
+}
+
+/// Families of `bench --regret` on an NVIDIA H200, 2026-11-25; ms of ESC and of the other methods.
+#[test]
+fn columns_are_analysed_if_that_may_gain() {
     let prices = priced(gpu());
-    let of = |columns, a_nnz, inner, longest, b_nnz| Known::new(columns, [a_nnz, inner], Some(longest), b_nnz);
-    // A stencil of 27 points, 1,000 and a million unknowns.
-    let [small, large] = [1000, 1_000_000].map(|n| of(n, 27 * n, n, 27, 27 * n));
-    assert_eq!((small.products, large.products), (729_000, 729_000_000));
-    assert!(!prices.needs_no_analysis(&large) && prices.needs_no_analysis(&of(100, 2700, 100, 27, 2700)));
+    let by_esc = |known| prices.needs_no_analysis(&known);
+    // A stencil in space: 0.19 and 0.19, 0.74 and 0.29.
+    assert!(by_esc(known(216, [4096, 216, 4096], 85_184, [27; 2])));
+    assert!(!by_esc(known(13_824, [343_000, 13_824, 343_000], 8_741_816, [27; 2])));
+    // Roads with hubs: 0.16 and 0.32, 0.61 and 0.90.
+    assert!(by_esc(known(83_521, [234_144, 83_521, 234_144], 818_106, [104; 2])));
+    // Few long columns of B over short ones of A: 0.23 and 0.32, 0.75 and 1.28.
+    assert!(by_esc(known(1111, [26_664, 8888, 333_300], 79_992, [3, 300])));
+    assert!(by_esc(known(11_111, [266_664, 88_888, 3_333_300], 799_992, [3, 300])));
+    // A graph with hubs: 0.30 and 0.52, 1.06 and 0.94.
+    assert!(by_esc(known(2465, [19_298, 2465, 19_298], 1_251_903, [444; 2])));
+    assert!(!by_esc(known(11_798, [96_952, 11_798, 96_952], 12_385_556, [1347; 2])));
     // Half an entry a column: the columns alone take longer than ESC.
-    let hollow = of(40_000_000, 20_000_000, 40_000_000, 5, 20_000_000);
-    assert!(prices.needs_no_analysis(&hollow) && !prices.sorts_all(Class::Sorted32, &hollow));
-    assert!(prices.sorts_all(Class::Sorted32, &of(400_000, 2_000_000, 400_000, 5, 2_000_000)));
-    // One long column of A, which some entries of B meet.
-    let arrow = of(1000, 2998, 1000, 1000, 2998);
-    assert!((2998 * 3..2998 * 1000).contains(&arrow.products), "{arrow:?}");
-    let unknown = Known::new(1000, [2998, 1000], None, 2998);
-    assert_eq!(unknown.products, 8988);
-    assert_eq!(Known::new(0, [0, 0], None, 0).products, 0);
+    let hollow = known(40_000_000, [20_000_000, 40_000_000, 20_000_000], 30_000_000, [5; 2]);
+    assert!(by_esc(hollow) && !prices.sorts_all(Class::Sorted32, &hollow));
+    let plane = known(400_000, [2_000_000, 400_000, 2_000_000], 10_000_000, [5; 2]);
+    assert!(prices.sorts_all(Class::Sorted32, &plane));
+}
+
+#[test]
+fn merges_make_long_columns_dearer_for_esc() {
+    let weights = |length: u64| weighed(1000 * length, 1000, 576) as f64 / (1000 * length) as f64;
+    assert_eq!([1, 576, 577, 1152, 1153, 36_864].map(weights), [1.0, 1.0, 1.2, 1.2, 1.4, 2.2]);
+    assert_eq!((weighed(0, 0, 576), weighed(u64::MAX, 1, 1)), (0, u64::MAX));
 }
 
 /// Two products of as many products and columns: one of them has them in one long column.

@@ -205,7 +205,8 @@ fn estimate_by_esc<T: Element>(
         }
     }
     if tuning.payload == PayloadKind::Values {
-        predict_esc(&mut counts.bins, (counts.bands, a.pattern.nrows() as u64), &costs);
+        let whole = tuning.sort.short_max as u64;
+        predict_esc(&mut counts.bins, (counts.bands, a.pattern.nrows() as u64), (&costs, whole));
     }
     let Counts { products, bands, bins, .. } = counts;
     Ok(Estimate { products, bands, peak_device_bytes, operand_bytes, bins })

@@ -116,7 +116,7 @@ impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
 
     /// The class of all columns, if the host knows that there is one.
     pub fn short_columns(&self, factors: &Factors<'_, P::Operand>, limits: &Limits<'_>) -> Option<ShortColumns> {
-        let longest = [factors.a.longest_column?, factors.b.longest_column?];
+        let longest = [factors.a.lengths?.longest, factors.b.lengths?.longest];
         self.rule.short_columns(longest, [factors.b.ncols, factors.b.nnz()], limits)
     }
 
