@@ -240,9 +240,10 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
         ARITHMETIC sum[OWN];
         for (uint own = 0; own < OWN; ++own)
             sum[own] = begin < end ? IDENTITY : EMPTY;
-        for (uint done = begin; done < end; done += HELD) {
-            const uint count = min((uint)HELD, end - done);
-            load_terms(term, done, count, other, source, values, x, stride);
+        // Counted from the first: the number of an entry behind the last may have no place in 32 bits.
+        for (uint done = 0; done < end - begin; done += HELD) {
+            const uint count = min((uint)HELD, end - begin - done);
+            load_terms(term, begin + done, count, other, source, values, x, stride);
             GROUP_BARRIER;
             for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
                 sum[own] = add_terms(sum[own], term, count, number);

@@ -45,15 +45,17 @@ void add_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint 
                uint d_leading, uint stride)
 {
 #if SIDE == 1 && DEPTH == 1
+    // Counted from the first: the number of an entry behind the last may have no place in 32 bits.
+    const uint count = end - begin;
     AS_WRITTEN
-    for (uint place = begin; place < end; place += AHEAD) {
+    for (uint done = 0; done < count; done += AHEAD) {
         ARITHMETIC value[AHEAD];
         VECTOR x[AHEAD * VECTORS];
         WRITTEN_OUT
         for (uint i = 0; i < AHEAD; ++i) {
-            if (place + i < end) {
-                const ulong row = (ulong)other[place + i] * d_leading;
-                value[i] = LOAD(values, BLOCK_OF(place + i));
+            if (done + i < count) {
+                const ulong row = (ulong)other[begin + done + i] * d_leading;
+                value[i] = LOAD(values, BLOCK_OF(begin + done + i));
                 WRITTEN_OUT
                 for (uint v = 0; v < VECTORS; ++v)
                     x[i * VECTORS + v] = LOAD_VECTOR(d, row + COLUMN(v, first, column_end));
@@ -61,7 +63,7 @@ void add_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint 
         }
         WRITTEN_OUT
         for (uint i = 0; i < AHEAD; ++i) {
-            if (place + i < end) {
+            if (done + i < count) {
                 WRITTEN_OUT
                 for (uint v = 0; v < VECTORS; ++v)
                     sum[v] = ADD(sum[v], MULTIPLY(SPREAD(value[i]), x[i * VECTORS + v]));
