@@ -64,10 +64,11 @@ impl Marker {
     /// # Errors
     /// [`Error::OpenCl`]: the queue is flushed first.
     pub fn raw(&self) -> Result<Option<RawEvent>> {
-        if let (Some(device), Some(_)) = (&self.device, &self.event) {
+        let event = self.event.as_ref().map(|event| event.get()).transpose()?;
+        if let (Some(device), Some(_)) = (&self.device, event) {
             device.inner.queue.flush()?; // others may wait for it without ever flushing this queue
         }
-        Ok(self.event.as_ref().map(|event| event.get()))
+        Ok(event)
     }
 
     /// Waits until everything enqueued before the marker is done.

@@ -13,6 +13,7 @@ use std::{
     cell::Cell,
     ffi::{CString, c_void},
     ptr,
+    sync::{Arc, OnceLock},
 };
 
 /// Defines a handle. The raw handle is kept as a number, so that handles of thread-safe objects are
@@ -56,8 +57,8 @@ handle!(
     CommandQueue: cl_command_queue, clq::release_command_queue
 );
 handle!(
-    /// The event of a command.
-    Event: cl_event, cle::release_event
+    /// One of OpenCL's events.
+    EventHandle: cl_event, cle::release_event
 );
 handle!(
     /// A program.
@@ -67,6 +68,16 @@ handle!(
     /// The thread-safe part of a kernel.
     KernelHandle: cl_kernel, clk::release_kernel
 );
+
+/// The event of a command. If the command was enqueued without one, it is the event of a marker,
+/// which is enqueued when it is first needed: it is behind the command, and behind those that its
+/// queue has taken meanwhile.
+#[derive(Debug)]
+pub(super) struct Event {
+    handle: OnceLock<EventHandle>,
+    /// The queue of a command without an event, which runs in order.
+    queue: Option<Arc<CommandQueue>>,
+}
 
 /// A kernel. It stores its arguments, so two threads cannot share one: not `Sync`.
 pub(crate) struct Kernel {
@@ -98,21 +109,53 @@ impl CommandQueue {
 }
 
 impl Event {
+    /// Takes over one reference to a command's own event.
+    ///
+    /// # Safety
+    /// `raw` must be valid, and the caller must own the reference that is given away.
+    pub(super) unsafe fn from_raw(raw: cl_event) -> Self {
+        // SAFETY: as the caller promises.
+        let handle = unsafe { EventHandle::from_raw(raw) };
+        Self { handle: handle.into(), queue: None }
+    }
+
+    /// The end of what `queue`, which runs in order, has taken so far.
+    pub(super) fn behind(queue: Arc<CommandQueue>) -> Self {
+        Self { handle: OnceLock::new(), queue: Some(queue) }
+    }
+
+    /// Whether it has been needed, or was the command's own from the start.
+    pub(super) fn is_known(&self) -> bool {
+        self.handle.get().is_some()
+    }
+
+    pub(super) fn get(&self) -> Result<cl_event> {
+        if let (None, Some(queue)) = (self.handle.get(), &self.queue) {
+            // SAFETY: the queue is valid, and there are no events to wait for.
+            let made = unsafe { clq::enqueue_marker_with_wait_list(queue.get(), 0, ptr::null()) };
+            // SAFETY: it was made for this handle. If another thread was first, this one is
+            // released.
+            let _ = self.handle.set(unsafe { EventHandle::from_raw(check("clEnqueueMarkerWithWaitList", made)?) });
+        }
+        Ok(self.handle.get().map_or(ptr::null_mut(), EventHandle::get))
+    }
+
     /// State of the command: 0 if it is done, above 0 before that, below 0 the error that ended it.
     pub(super) fn status(&self) -> Result<i32> {
-        let status = cle::get_event_info(self.get(), cle::CL_EVENT_COMMAND_EXECUTION_STATUS);
+        let status = cle::get_event_info(self.get()?, cle::CL_EVENT_COMMAND_EXECUTION_STATUS);
         Ok(check("clGetEventInfo", status)?.into())
     }
 
     /// Nanoseconds a finished command ran; `None` if its queue keeps no times.
     pub(super) fn nanoseconds(&self) -> Option<u64> {
-        let at = |what| cle::get_event_profiling_info(self.get(), what).ok().map(u64::from);
+        let event = self.handle.get()?.get();
+        let at = |what| cle::get_event_profiling_info(event, what).ok().map(u64::from);
         Some(at(cle::CL_PROFILING_COMMAND_END)?.saturating_sub(at(cle::CL_PROFILING_COMMAND_START)?))
     }
 
     /// Waits until the command has ended.
     pub(super) fn wait(&self) -> Result<()> {
-        check("clWaitForEvents", cle::wait_for_events(&[self.get()]))
+        check("clWaitForEvents", cle::wait_for_events(&[self.get()?]))
     }
 }
 

@@ -83,6 +83,11 @@ impl DeviceInfo {
         self.kind == DeviceKind::Gpu && self.platform == "NVIDIA CUDA"
     }
 
+    /// Whether a queue ends when one of its commands fails: each later one fails too.
+    pub(super) fn ends_queues_that_fail(&self) -> bool {
+        self.has_warp_instructions()
+    }
+
     /// Refuses an element type that the device cannot compute with.
     pub(crate) fn require<T: Element>(&self) -> Result<()> {
         match T::NAME == "f64" && !self.fp64 {

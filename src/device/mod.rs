@@ -190,6 +190,12 @@ impl Device {
 
     /// As [`Device::open`]; queues that keep times may be apart from the others.
     pub(crate) fn open_with(info: &DeviceInfo, times_apart: bool) -> Result<Self> {
+        Self::open_silently(info, times_apart, times_apart && info.ends_queues_that_fail())
+    }
+
+    /// As [`Device::open_with`]. If `silent`, the first queue, which then keeps no times, launches
+    /// kernels without events.
+    pub(crate) fn open_silently(info: &DeviceInfo, times_apart: bool, silent: bool) -> Result<Self> {
         crate::tuning::check_file()?;
         let start = Instant::now();
         let context = Context::of(info.id)?;
@@ -197,7 +203,7 @@ impl Device {
         let DeviceInfo { index, name, platform, driver, .. } = info;
         let (name, platform, driver) = (name.as_str(), platform.as_str(), driver.as_str());
         tracing::info!(target: "blockmul::device", index, name, platform, driver, ms = ms(start), "opened");
-        Ok(Self::from_parts(info.clone(), context, Queue::in_order(queue), (times_apart, false)))
+        Ok(Self::from_parts(info.clone(), context, Queue::in_order(queue).silently(silent), (times_apart, false)))
     }
 
     fn from_parts(info: DeviceInfo, context: Context, queue: Queue, (times_apart, adopted): (bool, bool)) -> Self {

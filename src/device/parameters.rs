@@ -85,17 +85,20 @@ pub(crate) struct Arguing<'k> {
     index: u32,
     /// Bytes of device memory passed.
     bytes: u64,
+    /// Whether some of it is used for the first time.
+    is_fresh: bool,
     set: Result<()>,
 }
 
 impl<'k> Arguing<'k> {
     pub(super) fn new(kernel: &'k handle::Kernel) -> Self {
-        Self { kernel, index: 0, bytes: 0, set: Ok(()) }
+        Self { kernel, index: 0, bytes: 0, is_fresh: false, set: Ok(()) }
     }
 
-    /// The bytes of device memory passed, if all arguments were set.
-    pub(super) fn finish(self) -> Result<u64> {
-        self.set.map(|()| self.bytes)
+    /// The bytes of device memory passed, if all arguments were set, and whether some of it is used
+    /// for the first time.
+    pub(super) fn finish(self) -> Result<(u64, bool)> {
+        self.set.map(|()| (self.bytes, self.is_fresh))
     }
 
     fn set(&mut self, set: impl FnOnce(&handle::Kernel, u32) -> Result<()>) {
@@ -110,6 +113,7 @@ impl<'k> Arguing<'k> {
     #[inline(never)]
     unsafe fn memory(&mut self, memory: &Memory) {
         self.bytes += memory.bytes();
+        self.is_fresh |= !memory.is_used();
         // SAFETY: as the caller promises; the handle lives as long as the borrow.
         self.set(|kernel, index| unsafe { kernel.set_memory(index, memory) });
     }

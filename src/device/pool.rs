@@ -27,7 +27,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed},
     },
 };
 
@@ -110,6 +110,7 @@ struct Free {
     raw: isize,
     /// The number of the buffer that was handed out last before this one came back.
     age: u64,
+    used: bool,
     /// The commands behind which it is free.
     behind: Vec<Point>,
 }
@@ -163,6 +164,7 @@ impl Pool {
         let held = (lately + lately / 2).max(ALWAYS_KEPT).min(self.capacity);
         let kept = held.saturating_sub(state.used_bytes).min(budget.room_for(size));
         state.keep(kept);
+        let used = AtomicBool::new(pooled.as_ref().is_some_and(|free| free.used));
         let raw = match pooled {
             Some(Free { raw, behind, .. }) => {
                 queue.follow(behind);
@@ -194,7 +196,7 @@ impl Pool {
         drop(state);
         tracing::trace!(target: "blockmul::pool", bytes = size, reused, in_use, kept, "buffer");
         let home = Home::Pool(self.clone(), budget.meter.clone());
-        Ok(Memory { raw, bytes: size, home, queues: AtomicU32::new(1 << queue.number()) })
+        Ok(Memory { raw, bytes: size, home, queues: AtomicU32::new(1 << queue.number()), used })
     }
 
     /// Counts `bytes` that are used and were not taken from the pool: operands.
@@ -339,6 +341,8 @@ pub(super) struct Memory {
     home: Home,
     /// The queues whose commands may use it, one bit for each number.
     queues: AtomicU32,
+    /// Whether a command has used it. A driver may allocate it at the first one.
+    used: AtomicBool,
 }
 
 enum Home {
@@ -355,7 +359,12 @@ impl Memory {
     /// The handle, for a command of the queue of this number.
     pub(super) fn raw_on(&self, queue: u32) -> cl_mem {
         self.queues.fetch_or(1 << queue, Relaxed);
+        self.used.store(true, Relaxed);
         self.raw()
+    }
+
+    pub(super) fn is_used(&self) -> bool {
+        self.used.load(Relaxed)
     }
 
     /// The commands behind which it is free, if no more use it.
@@ -380,7 +389,8 @@ impl Memory {
         // SAFETY: the caller promises that `raw` is valid.
         check("clRetainMemObject", unsafe { cl::retain_mem_object(raw) })?;
         let bytes: usize = check("clGetMemObjectInfo", cl::get_mem_object_info(raw, cl::CL_MEM_SIZE))?.into();
-        Ok(Self { raw: raw as isize, bytes: bytes as u64, home: Home::Foreign, queues: AtomicU32::new(0) })
+        let (raw, bytes, used) = (raw as isize, bytes as u64, AtomicBool::new(false));
+        Ok(Self { raw, bytes, home: Home::Foreign, queues: AtomicU32::new(0), used })
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -413,6 +423,6 @@ impl Drop for Memory {
         let age = state.taken;
         state.used_bytes -= self.bytes;
         state.free_bytes += self.bytes;
-        state.free.entry(self.bytes).or_default().push_back(Free { raw: self.raw, age, behind });
+        state.free.entry(self.bytes).or_default().push_back(Free { raw: self.raw, age, used: self.is_used(), behind });
     }
 }

@@ -6,6 +6,9 @@
 //! every command since the last check. After a failure all queues of the device are unusable: every
 //! call reports it, until [`Queue::finish`] has.
 //!
+//! A queue may launch kernels without events ([`Queue::silently`]). It ends when a command fails,
+//! so that each later call fails too, reads among them.
+//!
 //! Commands of one queue run in order. Commands of two queues run in any order, unless the later
 //! one waits for the event of the earlier one: [`Queue::follow`].
 mod commands;
@@ -28,7 +31,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) type SharedEvent = Arc<Event>;
 
 /// Enqueues one command: gets the queue and the events to wait for, and returns the event of the
-/// command, or OpenCL's error.
+/// command, or OpenCL's error. If it has [no need of an event](Waits::is_silent), null may stand
+/// for it.
 pub(super) type Command<'c> = dyn FnMut(cl_command_queue, Waits<'_>) -> std::result::Result<cl_event, i32> + 'c;
 
 /// One queue of a device.
@@ -39,6 +43,8 @@ pub(super) struct Queue {
     /// Whether the queue may reorder commands. If so, each command waits for the event of the one
     /// before.
     by_events: bool,
+    /// Whether kernels are launched without events.
+    silent: bool,
     /// Held while a command is enqueued, if each waits for the one before.
     turn: Mutex<()>,
     /// The commands of all queues of the device.
@@ -46,21 +52,29 @@ pub(super) struct Queue {
 }
 
 /// The events a command waits for, as OpenCL takes them.
-pub(super) struct Waits<'a>(&'a [cl_event]);
+pub(super) struct Waits<'a> {
+    events: &'a [cl_event],
+    silent: bool,
+}
 
 impl Waits<'_> {
     pub(super) fn len(&self) -> u32 {
-        self.0.len() as u32
+        self.events.len() as u32
     }
 
     /// Null if there are none.
     pub(super) fn pointer(&self) -> *const cl_event {
-        if self.0.is_empty() { std::ptr::null() } else { self.0.as_ptr() }
+        if self.events.is_empty() { std::ptr::null() } else { self.events.as_ptr() }
+    }
+
+    /// Whether a kernel may be launched without an event.
+    pub(super) fn is_silent(&self) -> bool {
+        self.silent
     }
 
     /// These events and `others`.
     pub(super) fn and(&self, others: &[cl_event]) -> Vec<cl_event> {
-        [others, self.0].concat()
+        [others, self.events].concat()
     }
 }
 
@@ -84,7 +98,13 @@ impl Queue {
     fn new(raw: CommandQueue, commands: Arc<Commands>, by_events: bool) -> Self {
         let raw = Arc::new(raw);
         let number = commands.add_queue(raw.clone(), by_events);
-        Self { raw, number, by_events, turn: Mutex::default(), commands }
+        Self { raw, number, by_events, silent: false, turn: Mutex::default(), commands }
+    }
+
+    /// The same queue, which launches kernels without events if `silent`. It must run in order, and
+    /// its driver must fail what comes after a command that has failed.
+    pub(super) fn silently(self, silent: bool) -> Self {
+        Self { silent: silent && !self.by_events, ..self }
     }
 
     /// Enqueues one command through `command`.
@@ -96,14 +116,15 @@ impl Queue {
         let _turn = self.by_events.then(|| self.turn.lock().unwrap_or_else(PoisonError::into_inner));
         // Other threads may enqueue while a command blocks.
         let (begun, before) = self.commands.begin(self.number)?;
-        let wait: Vec<cl_event> = before.iter().map(|event| event.get()).collect();
-        let taken = match check(call, command(self.raw.get(), Waits(&wait))) {
+        let wait = before.iter().map(|event| event.get()).collect::<Result<Vec<_>>>()?;
+        let taken = match check(call, command(self.raw.get(), Waits { events: &wait, silent: self.silent })) {
+            Ok(event) if event.is_null() => Arc::new(Event::behind(self.raw.clone())),
             // SAFETY: the command was taken, and its event made for this handle.
             Ok(event) => unsafe { Arc::new(Event::from_raw(event)) },
             // An earlier command may be the cause.
             Err(error) => return Err(self.check_statuses().err().unwrap_or(error)),
         };
-        let status = taken.status();
+        let status = if taken.is_known() { taken.status() } else { Ok(1) };
         // A command that has already failed is reported like one that was not taken. If its status
         // cannot be read now, a later check will read it: the command was taken and must not be
         // enqueued twice.
@@ -133,7 +154,8 @@ impl Queue {
 
     /// Waits for one command, and checks the status of those before it.
     pub(super) fn wait(&self, event: &Event) -> Result<()> {
-        let waited = event.wait();
+        // A command without an event gets its marker now, which is to be flushed too.
+        let waited = event.get().and_then(|_| self.flush()).and_then(|()| event.wait());
         self.commands.forget_ended(self.number);
         self.check_statuses()?;
         waited

@@ -225,10 +225,10 @@ mod tests {
         let (on_first, waits) = execute(&first)?;
         assert_eq!(waits, []);
         let (on_second, waits) = execute(&second)?;
-        assert_eq!(waits, [on_first.get()]);
+        assert_eq!(waits, [on_first.get()?]);
         assert_eq!(execute(&second)?.1, []);
         let (_, waits) = execute(&first)?;
-        assert!(waits != [on_second.get()] && waits.len() == 1, "for the last one");
+        assert!(waits != [on_second.get()?] && waits.len() == 1, "for the last one");
         Ok(())
     }
 
@@ -247,7 +247,7 @@ mod tests {
 
         let context = device.inner.context.get();
         let taken = work.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, _| create_user_event(context))?;
-        set_user_event_status(taken.get(), -5).unwrap();
+        set_user_event_status(taken.get()?, -5).unwrap();
         assert!(device.finish().is_err());
         assert_eq!(found()?, [0; 100], "it may have been an execution");
         work.write(&[7; 100], &mut *scratch.take(&work)?)?;

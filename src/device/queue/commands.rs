@@ -129,6 +129,10 @@ impl Commands {
         if !done || of_queue.by_events {
             of_queue.last.push((now, taken.clone()));
         }
+        // What comes behind a command without an event fails with it.
+        if !taken.is_known() {
+            return Ok(());
+        }
         state.pending.push_back((call, taken.clone()));
         if state.pending.len() >= state.check_at.max(MOST_PENDING) {
             state.check_statuses()?;
@@ -170,7 +174,7 @@ impl Commands {
     pub(super) fn forget_ended(&self, queue: u32) {
         let of_queue = &mut self.state().queues[queue as usize];
         if !of_queue.by_events {
-            of_queue.last.retain(|(_, event)| !matches!(event.status(), Ok(0)));
+            of_queue.last.retain(|(_, event)| !event.is_known() || !matches!(event.status(), Ok(0)));
         }
     }
 

@@ -3,6 +3,7 @@ use super::{commands::MOST_PENDING, *};
 use crate::{
     Error,
     device::{Device, Work, test_device},
+    primitives::scan::{Scan, ScanTuning},
 };
 use opencl3::event::{create_user_event, set_user_event_status};
 
@@ -25,7 +26,7 @@ fn a_command_that_fails_after_it_was_taken_is_reported_at_every_read_until_finis
     let buffer = work.upload(&[1u32, 2, 3])?;
     let command = taken(&device);
     assert_eq!(buffer.download(&work)?, [1, 2, 3], "it is on its way");
-    set_user_event_status(command.get(), -5).unwrap();
+    set_user_event_status(command.get()?, -5).unwrap();
     for _ in 0..2 {
         let other = Work::new(&device, None);
         assert!(fails(&buffer.download(&other)) && fails(&buffer.download(&work)));
@@ -48,10 +49,10 @@ fn commands_without_a_later_read_are_forgotten_when_they_are_done() -> Result<()
     let device = Device::open(test_device().info())?;
     let open = taken(&device);
     for _ in 0..3 * MOST_PENDING {
-        set_user_event_status(taken(&device).get(), 0).unwrap();
+        set_user_event_status(taken(&device).get()?, 0).unwrap();
     }
     assert!(device.inner.queue.commands.state().pending.len() <= MOST_PENDING);
-    set_user_event_status(open.get(), -5).unwrap();
+    set_user_event_status(open.get()?, -5).unwrap();
     assert!(device.inner.queue.check_statuses().is_err(), "the one that was on its way is not");
     Ok(())
 }
@@ -61,9 +62,9 @@ fn an_event_that_has_failed_is_not_waited_for() -> Result<()> {
     let device = Device::open(test_device().info())?;
     // SAFETY: made for this handle, of the device's context.
     let event = unsafe { Event::from_raw(create_user_event(device.inner.context.get()).unwrap()) };
-    set_user_event_status(event.get(), -5).unwrap();
+    set_user_event_status(event.get()?, -5).unwrap();
     // SAFETY: the event is valid.
-    let refused = unsafe { device.wait_for(&[event.get()]) };
+    let refused = unsafe { device.wait_for(&[event.get()?]) };
     assert!(matches!(refused, Err(Error::CommandFailed { code: -5, .. })), "{refused:?}");
     // The failure is one of another command: the device goes on.
     let work = Work::new(&device, None);
@@ -77,7 +78,7 @@ fn faked(work: &Work) -> Result<(SharedEvent, Vec<cl_event>)> {
     let mut waits = Vec::new();
     let context = work.device().inner.context.get();
     let event = work.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, wait| {
-        waits = wait.0.to_vec();
+        waits = wait.events.to_vec();
         create_user_event(context)
     })?;
     Ok((event, waits))
@@ -94,26 +95,27 @@ fn the_next_command_waits_for_what_its_queue_follows_and_those_after_it_do_not()
     second.follow(&first);
     second.follow(&first);
     first.follow(&first);
+    let on_last = [last.get()?];
     let refused = second.queue().enqueue("clEnqueueCopyBuffer", &mut |_, wait| {
-        assert_eq!(wait.0, [last.get()]);
+        assert_eq!(wait.events, on_last);
         Err(-36)
     });
     assert!(refused.is_err());
     // The third is behind all that the second is to wait for, though the second has taken no
     // command yet.
     third.follow(&second);
-    assert_eq!(faked(&third)?.1, [last.get()]);
+    assert_eq!(faked(&third)?.1, [last.get()?]);
     let (on_second, waits) = faked(&second)?;
-    assert_eq!(waits, [last.get()], "a command that was refused has not waited");
+    assert_eq!(waits, [last.get()?], "a command that was refused has not waited");
     assert_eq!(faked(&second)?.1, []);
     assert_eq!(faked(&first)?.1, []);
     // A command that is done is not waited for.
-    set_user_event_status(on_first.get(), 0).unwrap();
-    set_user_event_status(last.get(), 0).unwrap();
-    set_user_event_status(on_second.get(), 0).unwrap();
+    set_user_event_status(on_first.get()?, 0).unwrap();
+    set_user_event_status(last.get()?, 0).unwrap();
+    set_user_event_status(on_second.get()?, 0).unwrap();
     let (end, _) = faked(&second)?;
     first.follow(&second);
-    set_user_event_status(end.get(), 0).unwrap();
+    set_user_event_status(end.get()?, 0).unwrap();
     assert_eq!(faked(&first)?.1, []);
     Ok(())
 }
@@ -129,10 +131,10 @@ fn a_queue_ordered_by_events_waits_for_its_own_last_command_too() -> Result<()> 
     first.follow(&second);
     second.follow(&first);
     let (three, waits) = faked(&first)?;
-    assert_eq!(waits, [one.get(), two.get()]);
-    assert_eq!(faked(&second)?.1, [one.get()], "that kept its order by itself");
-    set_user_event_status(three.get(), 0).unwrap();
-    assert_eq!(faked(&first)?.1, [three.get()], "though it is done");
+    assert_eq!(waits, [one.get()?, two.get()?]);
+    assert_eq!(faked(&second)?.1, [one.get()?], "that kept its order by itself");
+    set_user_event_status(three.get()?, 0).unwrap();
+    assert_eq!(faked(&first)?.1, [three.get()?], "though it is done");
     Ok(())
 }
 
@@ -150,18 +152,18 @@ fn of_commands_enqueued_at_the_same_time_both_are_the_last() -> Result<()> {
     })?;
     let inner = inner.unwrap();
     second.follow(&first);
-    assert_eq!(faked(&second)?.1, [inner.get(), outer.get()]);
+    assert_eq!(faked(&second)?.1, [inner.get()?, outer.get()?]);
     let (last, _) = faked(&first)?;
     second.follow(&first);
-    assert_eq!(faked(&second)?.1, [last.get()]);
+    assert_eq!(faked(&second)?.1, [last.get()?]);
     // A wait set while a command is on its way to the driver is for the next one.
     let (on_first, _) = faked(&first)?;
     second.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, wait| {
-        assert_eq!(wait.0, []);
+        assert_eq!(wait.events, []);
         second.follow(&first);
         create_user_event(device.inner.context.get())
     })?;
-    assert_eq!(faked(&second)?.1, [on_first.get()]);
+    assert_eq!(faked(&second)?.1, [on_first.get()?]);
     Ok(())
 }
 
@@ -171,7 +173,7 @@ fn a_failure_on_one_queue_is_reported_on_all_until_finish() -> Result<()> {
     let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
     let (command, _) = faked(&first)?;
     second.follow(&first);
-    set_user_event_status(command.get(), -5).unwrap();
+    set_user_event_status(command.get()?, -5).unwrap();
     for work in [&second, &first, &second] {
         let refused = work.upload(&[1u32]).map(|_| Vec::new());
         assert!(fails(&refused), "{refused:?}");
@@ -182,4 +184,36 @@ fn a_failure_on_one_queue_is_reported_on_all_until_finish() -> Result<()> {
         assert_eq!(faked(work)?.1, [], "what has failed is not waited for");
     }
     Ok(())
+}
+
+/// Kernels launched without events leave none that are checked. Another queue waits for them, and
+/// so do their reader and the application, by a marker.
+#[test]
+fn commands_without_events_are_waited_for_by_markers() -> Result<()> {
+    let device = Device::open_silently(test_device().info(), true, true)?;
+    let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
+    let pending = || device.inner.queue.commands.state().pending.len();
+    let scan = Scan::<u32>::new(&device, ScanTuning::new(device.info()))?;
+    let mut values = first.upload(&vec![1u32; 5000])?;
+    scan.run(&first, &mut values)?;
+    // The kernels and their memory have been used, so that these launches have no events.
+    let before = pending();
+    scan.run(&first, &mut values)?;
+    assert_eq!(pending(), before);
+    let marker = first.marker();
+    second.follow(&first);
+    scan.run(&second, &mut values)?;
+    // Sums of all before, three times.
+    let want = |i: u64| (i * i.wrapping_sub(1) * i.wrapping_sub(2) / 6) as u32;
+    first.follow(&second);
+    let found = values.download(&first)?;
+    assert!(found.iter().zip((0..).map(want)).all(|(found, want)| *found == want), "{:?}", &found[..9]);
+    assert!(marker.raw()?.is_some_and(|event| !event.is_null()));
+    marker.wait()?;
+    second.wait()?;
+    // A queue that keeps times has their events.
+    let timed = Work::timed(&device, None)?;
+    scan.run(&timed, &mut values)?;
+    assert!(timed.all_stage_times()?.iter().all(|stage| stage.ms.is_some()));
+    device.finish()
 }

@@ -306,7 +306,7 @@ mod tests {
         let single = idle.fork(1)?;
         let last = faked(&single[0])?;
         idle.join(single)?;
-        assert_eq!(idle.record.borrow().last.as_ref().map(|event| event.get()), Some(last));
+        assert_eq!(idle.record.borrow().last.as_ref().map(|event| event.get()).transpose()?, Some(last));
         set_user_event_status(last, 0).unwrap();
         idle.wait()
     }
