@@ -5,7 +5,9 @@
 //   sum_lines  one work-group per piece of a line of more than TILE entries, and per tile of
 //              shorter lines: neighbours load its products to local memory side by side, then one
 //              item adds each sum; pieces take longest and come first, in rounds of HELD entries.
-//              Of the groups of a line that is cut the last to end adds the sums of all
+//              If SPLIT, each sum of a piece has a group: while one item adds, others load the
+//              terms of the next round. Of the groups of a line that is cut the last to end adds
+//              the sums of all
 //
 //   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]   as in lines.cl
 //   in      order[tiles]       the tile of each group, if ORDERED; else groups have them in turn
@@ -27,8 +29,8 @@
 //
 // Norms serve plus-times alone: they take roots.
 #if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(TOGETHER) ||      \
-    !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS) || !defined(ORDERED)
-#error "ROWS, COLS, TILE, PIECE, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS, ORDERED: see src/vector/line_sums.rs"
+    !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS) || !defined(ORDERED) || !defined(SPLIT)
+#error "ROWS, COLS, TILE, PIECE, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS, ORDERED, SPLIT: see src/vector/line_sums.rs"
 #endif
 #define WHOLE 0xffffffffu
 #define AREA (ROWS * COLS)
@@ -45,8 +47,19 @@
 #define TERM_AT(sum, k) ((sum) * ROWS + (k))
 #endif
 #define TERMS (AREA / SUMS)
-// Element j of those that an item loads from element i on, or the last.
-#define ELEMENT_BEHIND(i, j) min((i) + (j) * GROUP_SIZE, elements - 1)
+// Element j of those that an item of `items` loads from element i on, or the last.
+#define ELEMENT_BEHIND(i, j) min((i) + (j) * items, elements - 1)
+// The place in its block of element i of those that are loaded, of all sums or of one.
+#define ALL_SUMS 0xffffffffu
+#define PLACE_IN_BLOCK(i) (number == ALL_SUMS ? (i) % AREA : TERM_AT(number, (i) % TERMS))
+
+// Groups of a piece, and items of each that do not load while one of them adds.
+#if SPLIT
+#define SPLITS SUMS
+#define ADDING (GROUP_SIZE < 64 ? GROUP_SIZE / 2 : 32)
+#else
+#define SPLITS 1
+#endif
 
 // Words of a sum.
 #define WORDS ((sizeof(ARITHMETIC) + 3) / 4)
@@ -105,15 +118,16 @@ float root(float x)
 #define PLACE(sum, y, at, alpha, beta) place_sum(sum, y, at, alpha, beta)
 #endif
 
-// Loads the products of all elements of entries begin to begin + count, block after block. An item
-// loads what AHEAD elements need before it multiplies; behind the last the last is loaded again.
-void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uint* other, global const uint* source,
-                global const VALUE* values, global const ELEMENT* x, uint stride)
+// Loads the products of all elements of entries begin to begin + count, block after block, or those
+// for the sum `number` alone, by `items` items. An item loads what AHEAD elements need before it
+// multiplies; behind the last the last is loaded again.
+void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uint item, uint items, global const uint* other,
+                global const uint* source, global const VALUE* values, global const ELEMENT* x, uint stride)
 {
-    const uint elements = count * AREA;
+    const uint area = number == ALL_SUMS ? AREA : TERMS, elements = count * area;
 #if AHEAD == 1
-    for (uint i = get_local_id(0); i < elements; i += GROUP_SIZE) {
-        const uint entry = begin + i / AREA, element = i % AREA;
+    for (uint i = item; i < elements; i += items) {
+        const uint entry = begin + i / area, element = PLACE_IN_BLOCK(i);
         const ARITHMETIC value = LOAD_VALUE(values, (ulong)BLOCK_OF(entry) * stride + ELEMENT_OF(entry, element));
 #if NORMS
         term[i] = value * value;
@@ -122,18 +136,18 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
 #endif
     }
 #else
-    for (uint i = get_local_id(0); i < elements; i += GROUP_SIZE * AHEAD) {
+    for (uint i = item; i < elements; i += items * AHEAD) {
         ARITHMETIC value[AHEAD];
 #if !NORMS
         ARITHMETIC factor[AHEAD];
         uint place[AHEAD];
         WRITTEN_OUT
         for (uint j = 0; j < AHEAD; ++j)
-            place[j] = other[begin + ELEMENT_BEHIND(i, j) / AREA];
+            place[j] = other[begin + ELEMENT_BEHIND(i, j) / area];
 #endif
         WRITTEN_OUT
         for (uint j = 0; j < AHEAD; ++j) {
-            const uint at = ELEMENT_BEHIND(i, j), entry = begin + at / AREA, element = at % AREA;
+            const uint at = ELEMENT_BEHIND(i, j), entry = begin + at / area, element = PLACE_IN_BLOCK(at);
             value[j] = LOAD_VALUE(values, (ulong)BLOCK_OF(entry) * stride + ELEMENT_OF(entry, element));
 #if !NORMS
             factor[j] = LOAD(x, FACTOR_AT(place[j], element));
@@ -141,20 +155,61 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
         }
         WRITTEN_OUT
         for (uint j = 0; j < AHEAD; ++j) {
-            if (i + j * GROUP_SIZE < elements)
+            if (i + j * items < elements)
 #if NORMS
-                term[i + j * GROUP_SIZE] = value[j] * value[j];
+                term[i + j * items] = value[j] * value[j];
 #else
-                term[i + j * GROUP_SIZE] = MULTIPLY(value[j], factor[j]);
+                term[i + j * items] = MULTIPLY(value[j], factor[j]);
 #endif
         }
     }
 #endif
 }
 
-// Adds the terms that `count` blocks have for one sum. Those of TOGETHER blocks are read before
-// they are added: the reads of local memory do not wait for each other.
-ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
+// Adds the terms that `count` blocks have for one sum. Blocks are `area` elements apart, all or
+// TERMS of one sum. The terms of TOGETHER blocks are read before they are added: the reads of local
+// memory do not wait for each other. Of scalars the next are read while some are added.
+#define TERM(block, k) term[(block) * area + (area == TERMS ? (k) : TERM_AT(number, k))]
+#if TERMS == 1 && TOGETHER > 1
+ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number, uint area)
+{
+    ARITHMETIC held[TOGETHER];
+    uint first = 0;
+    if (count >= TOGETHER) {
+        WRITTEN_OUT
+        for (uint i = 0; i < TOGETHER; ++i)
+            held[i] = TERM(i, 0);
+        AS_WRITTEN
+        for (; first + 2 * TOGETHER <= count; first += TOGETHER) {
+            ARITHMETIC next[TOGETHER];
+            WRITTEN_OUT
+            for (uint i = 0; i < TOGETHER; ++i)
+                next[i] = TERM(first + TOGETHER + i, 0);
+            WRITTEN_OUT
+            for (uint i = 0; i < TOGETHER; ++i) {
+                sum = ADD(sum, held[i]);
+                held[i] = next[i];
+            }
+        }
+        WRITTEN_OUT
+        for (uint i = 0; i < TOGETHER; ++i)
+            sum = ADD(sum, held[i]);
+        first += TOGETHER;
+    }
+    if (first < count) {
+        WRITTEN_OUT
+        for (uint i = 0; i < TOGETHER; ++i)
+            held[i] = TERM(min(first + i, count - 1), 0);
+        WRITTEN_OUT
+        for (uint i = 0; i < TOGETHER; ++i) {
+            const ARITHMETIC more = ADD(sum, held[i]);
+            sum = first + i < count ? more : sum;
+        }
+    }
+    return sum;
+}
+#else
+ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number, uint area)
 {
     uint first = 0;
 #if TOGETHER > 1
@@ -163,7 +218,7 @@ ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
         ARITHMETIC held[TOGETHER * TERMS];
         WRITTEN_OUT
         for (uint i = 0; i < TOGETHER * TERMS; ++i)
-            held[i] = term[(first + i / TERMS) * AREA + TERM_AT(number, i % TERMS)];
+            held[i] = TERM(first + i / TERMS, i % TERMS);
         WRITTEN_OUT
         for (uint i = 0; i < TOGETHER * TERMS; ++i)
             sum = ADD(sum, held[i]);
@@ -173,10 +228,36 @@ ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
     for (; first < count; ++first) {
         IN_ORDER
         for (uint k = 0; k < TERMS; ++k)
-            sum = ADD(sum, term[first * AREA + TERM_AT(number, k)]);
+            sum = ADD(sum, TERM(first, k));
     }
     return sum;
 }
+#endif
+
+#if SPLIT
+// Adds the terms of a sum of a piece, those of a round while others are loaded. The result is that
+// of item 0.
+ARITHMETIC add_piece(local ARITHMETIC* term, uint begin, uint count, uint number, global const uint* other, global const uint* source,
+                     global const VALUE* values, global const ELEMENT* x, uint stride)
+{
+    const uint item = get_local_id(0), most = HELD * SUMS / 2;
+    ARITHMETIC sum = count > 0 ? IDENTITY : EMPTY;
+    load_terms(term, begin, min(most, count), number, item, GROUP_SIZE, other, source, values, x, stride);
+    GROUP_BARRIER;
+    for (uint done = 0, here = 0; done < count; done += most, here = most * TERMS - here) {
+        const uint left = count - done;
+        if (item < ADDING) {
+            if (item == 0)
+                sum = add_terms(sum, term + here, min(most, left), number, TERMS);
+        } else if (left > most) {
+            load_terms(term + most * TERMS - here, begin + done + most, min(most, left - most), number, item - ADDING, GROUP_SIZE - ADDING,
+                       other, source, values, x, stride);
+        }
+        GROUP_BARRIER; // the terms of the next round, and every read of this one
+    }
+    return sum;
+}
+#endif
 
 // A sum as words that groups exchange by atomics, which the device carries out in one place,
 // whatever its caches: the group that arrives last finds the words of the others.
@@ -234,29 +315,37 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
     local ARITHMETIC term[HELD * AREA];
     local uint arrivals[1];
     const uint group = get_group_id(0);
-    if (group < pieces) {
-        const uint4 at = piece[group];
+    if (group < pieces * SPLITS) {
+        const uint4 at = piece[group / SPLITS];
         const uint line = at.x, begin = at.y, end = at.z, part = at.w;
+        // Read before the terms, which take longer.
+        const uint from = line_ptr[line], pieces_before = (begin - from) / PIECE, of_line = (line_ptr[line + 1] - from - 1) / PIECE + 1;
+        const uint groups = of_line * SPLITS;
         ARITHMETIC sum[OWN];
+#if SPLIT
+        const uint first = group % SPLITS, behind = get_local_id(0) == 0 ? first + 1 : 0;
+        sum[0] = add_piece(term, begin, end - begin, first, other, source, values, x, stride);
+#else
+        const uint first = get_local_id(0), behind = SUMS;
         for (uint own = 0; own < OWN; ++own)
             sum[own] = begin < end ? IDENTITY : EMPTY;
-        // Counted from the first: the number of an entry behind the last may have no place in 32 bits.
+        // Counted from the first: the number of one behind the last may have no place in 32 bits.
         for (uint done = 0; done < end - begin; done += HELD) {
             const uint count = min((uint)HELD, end - begin - done);
-            load_terms(term, begin + done, count, other, source, values, x, stride);
+            load_terms(term, begin + done, count, ALL_SUMS, get_local_id(0), GROUP_SIZE, other, source, values, x, stride);
             GROUP_BARRIER;
-            for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
-                sum[own] = add_terms(sum[own], term, count, number);
+            for (uint own = 0, number = first; number < behind; ++own, number += GROUP_SIZE)
+                sum[own] = add_terms(sum[own], term, count, number, AREA);
             GROUP_BARRIER; // every read, before the next round writes
         }
+#endif
         global uint* words = arrived + parts;
-        for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
+        for (uint own = 0, number = first; number < behind; ++own, number += GROUP_SIZE) {
             if (part == WHOLE)
                 PLACE(sum[own], y, (ulong)line * SUMS + number, alpha, beta);
             else
                 give(sum[own], words + ((ulong)part * SUMS + number) * WORDS);
         }
-        const uint from = line_ptr[line], pieces_before = (begin - from) / PIECE, of_line = (line_ptr[line + 1] - from - 1) / PIECE + 1;
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // the group's sums, before it arrives
         if (get_local_id(0) == 0) {
             arrivals[0] = 0;
@@ -264,30 +353,30 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
                 DEVICE_FENCE;
                 arrivals[0] = atomic_inc(&arrived[part - pieces_before]) + 1;
                 DEVICE_FENCE;
-                if (arrivals[0] == of_line)
+                if (arrivals[0] == groups)
                     atomic_xchg(&arrived[part - pieces_before], 0); // for the next execution
             }
         }
         GROUP_BARRIER;
-        if (part != WHOLE && arrivals[0] == of_line)
+        if (part != WHOLE && arrivals[0] == groups)
             add_parts(words, part - pieces_before, of_line, line, term, y, alpha, beta);
     } else {
 #if ORDERED
-        const uint tile = order[group - pieces];
+        const uint tile = order[group - pieces * SPLITS];
 #else
-        const uint tile = group - pieces;
+        const uint tile = group - pieces * SPLITS;
 #endif
         const uint first = tile_line[tile];
         uint last = tile_line[tile + 1];
         if (last > first && line_ptr[last] - line_ptr[last - 1] > TILE)
             --last; // it is in pieces
         const uint begin = line_ptr[first];
-        load_terms(term, begin, line_ptr[last] - begin, other, source, values, x, stride);
+        load_terms(term, begin, line_ptr[last] - begin, ALL_SUMS, get_local_id(0), GROUP_SIZE, other, source, values, x, stride);
         GROUP_BARRIER;
         for (uint i = get_local_id(0); i < (last - first) * SUMS; i += GROUP_SIZE) {
             const uint line = first + i / SUMS, from = line_ptr[line], entries = line_ptr[line + 1] - from;
             const ARITHMETIC start = entries > 0 ? IDENTITY : EMPTY;
-            const ARITHMETIC sum = add_terms(start, term + (from - begin) * AREA, entries, i % SUMS);
+            const ARITHMETIC sum = add_terms(start, term + (from - begin) * AREA, entries, i % SUMS, AREA);
             PLACE(sum, y, (ulong)line * SUMS + i % SUMS, alpha, beta);
         }
     }

@@ -70,6 +70,8 @@ pub(crate) struct LineSums<T: Element, V: Element = T> {
     /// How many pieces of each line that is cut have their sums, and these sums as words.
     arrived: Scratch<u32>,
     group_size: usize,
+    /// Groups of a piece: one, or one for each sum.
+    splits: usize,
 }
 
 impl<T: Element, V: Element> LineSums<T, V> {
@@ -127,11 +129,14 @@ impl<T: Element, V: Element> LineSums<T, V> {
         PatternArrays::ask(device)?;
         let work = Work::new(device, None);
         let lines = Lines::new(&work, index(&work)?, tuning)?;
-        let options = options.define("ORDERED", u8::from(lines.order.len() > 0));
+        let pieces = lines.shares.pieces.len();
+        let split = width > 1 && tuning.group_size > 1 && pieces > 0 && pieces * width <= tuning.apart;
+        let options = options.define("ORDERED", u8::from(lines.order.len() > 0)).define("SPLIT", u8::from(split));
         let kernel = Kernel::new(device, &Teams::options_of(device.info(), options))?;
         let words = size_of::<V::Arithmetic>().div_ceil(size_of::<u32>());
         let arrived = Scratch::reserve_zeroed(&work, lines.shares.parts * (1 + width * words))?;
-        Ok(Self { kernel, arrived, group_size: tuning.group_size, lines, width })
+        let splits = if split { width } else { 1 };
+        Ok(Self { kernel, arrived, group_size: tuning.group_size, lines, width, splits })
     }
 
     /// Number of sums.
@@ -149,7 +154,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
         Scaling { alpha, beta }: Scaling<V::Arithmetic>,
         y: &mut Buffer<V>,
     ) -> Result<()> {
-        let Self { lines, group_size, .. } = self;
+        let Self { lines, group_size, splits, .. } = self;
         let (pattern, source) = (lines.index.pattern(), lines.index.source());
         let (line_ptr, other, Stored { values, stride }) = (&pattern.col_ptr, &pattern.row_idx, a.into());
         let mut arrived = self.arrived.take(work)?;
@@ -174,7 +179,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
             alpha,
             beta,
         };
-        self.kernel.launch(work, Grid::groups(piece.len() + shares.tiles(), *group_size), args)
+        self.kernel.launch(work, Grid::groups(piece.len() * splits + shares.tiles(), *group_size), args)
     }
 
     /// Bytes of device memory held beside the pattern, size classes included.

@@ -67,7 +67,13 @@ pub(crate) struct LineTuning {
     pub ahead: usize,
     /// Terms that an item reads from local memory before it adds them, or a few more.
     pub together: usize,
+    /// Each sum of a piece has a group of its own if so many groups suffice for all.
+    pub apart: usize,
 }
+
+/// Groups for each compute unit that a device has room for at once, or fewer. The sums of a piece
+/// are added at the same time if each has a group, but blocks are then loaded piecemeal.
+const MOST_APART: usize = 4;
 
 /// Entries of `terms` terms each that an item loads at once: as few as have 2·`most` terms, and no
 /// more than `most`.
@@ -88,6 +94,7 @@ impl LineTuning {
             held: (numbers.line_held / shape.area()).max(2 * tile).max(1),
             ahead: numbers.line_ahead,
             together: numbers.line_together,
+            apart: MOST_APART * info.compute_units as usize,
         }
     }
 }

@@ -5,18 +5,26 @@ use half::f16;
 use nalgebra::DMatrix;
 
 /// There are fewer items than sums of a line, as many, or more; lines are in tiles, or all in
-/// pieces. Items load one element or entry at once, or several.
-const TUNINGS: [LineTuning; 6] = [
+/// pieces, whose sums have groups of their own or not. Items load one element or entry at once, or
+/// several.
+const TUNINGS: [LineTuning; 9] = [
     tuning(1, 16, 32, [1, 1]),
     tuning(2, 0, 1, [1, 4]),
     tuning(4, 8, 16, [2, 1]),
     tuning(16, 512, 1024, [4, 8]),
     tuning(64, 3, 7, [2, 2]),
     tuning(8, 40, 80, [8, 8]),
+    apart(tuning(2, 0, 1, [1, 4])),
+    apart(tuning(16, 512, 1024, [4, 8])),
+    apart(tuning(64, 3, 7, [2, 2])),
 ];
 
+const fn apart(tuning: LineTuning) -> LineTuning {
+    LineTuning { apart: usize::MAX, ..tuning }
+}
+
 const fn tuning(group_size: usize, tile: usize, held: usize, [ahead, together]: [usize; 2]) -> LineTuning {
-    LineTuning { group_size, tile, held, ahead, together }
+    LineTuning { group_size, tile, held, ahead, together, apart: 0 }
 }
 
 /// Some long rows and as many long columns among short and empty ones.
@@ -99,6 +107,7 @@ fn sums_of_cut_lines_are_exchanged_in_every_type() -> Result<()> {
     // Of several words, and of three pieces; two lines are cut.
     check(&arrow::<f64>(2049, 2, BlockShape::SCALAR)?, TUNINGS[3], 2)?;
     check(&arrow::<f64>(1030, 2, BlockShape::new(3, 2)?)?, TUNINGS[1], 2)?;
+    check(&arrow::<f64>(1030, 2, BlockShape::new(3, 2)?)?, TUNINGS[8], 2)?;
     check(&arrow::<f16>(1030, 2, BlockShape::new(1, 2)?)?, TUNINGS[4], 2)?;
     Ok(())
 }

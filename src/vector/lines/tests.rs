@@ -68,7 +68,7 @@ fn small_tiles_with_long_lines_come_first() -> Result<()> {
     lengths.push(62);
     let ordered = |lengths: &[usize], group_size: usize| -> Result<Vec<u32>> {
         let arrays = PatternArrays::upload(&work, &pattern(lengths)?)?;
-        let tuning = LineTuning { group_size, tile: 128, held: 256, ahead: 1, together: 1 };
+        let tuning = LineTuning { group_size, tile: 128, held: 256, ahead: 1, together: 1, apart: 0 };
         Lines::new(&work, Index::Columns(arrays), tuning)?.order.download(&work)
     };
     let ptr: Vec<usize> = lengths
