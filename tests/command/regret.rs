@@ -43,6 +43,7 @@ fn every_method_is_timed_or_left_out_with_a_reason() {
     let other = regrets[0] - (auto / best - 1.0);
     assert!(other <= regrets[1] + 1e-9 && auto / best - 1.0 <= regrets[1] + 1e-9, "{summary}");
     assert_eq!(summary["products"], 2);
+    assert!(summary["of_choice"]["median"].as_f64() <= summary["of_choice"]["worst"].as_f64(), "{summary}");
     // The columns of an arrow: one is full.
     let classes = all["classes"].as_array().unwrap().iter().find(|of| of["matrix"] == "arrow:40").unwrap();
     let columns: u64 = classes["classes"].as_array().unwrap().iter().map(|of| of["columns"].as_u64().unwrap()).sum();

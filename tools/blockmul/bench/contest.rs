@@ -179,6 +179,28 @@ impl Contest {
         Some(self.auto_ms()? / self.best()?.ms? - 1.0)
     }
 
+    /// The method that launched what the choice did, bin by bin: both times are of one program.
+    fn same_as_auto(&self) -> Option<[&Entrant; 2]> {
+        let launched = |of: &Entrant| {
+            let bins: Vec<_> = of.bins.iter().map(|bin| (bin.method, bin.columns, bin.products)).collect();
+            (of.launches, bins)
+        };
+        let (autos, methods): (Vec<_>, Vec<_>) =
+            self.entrants.iter().filter(|of| of.ms.is_some()).partition(|of| of.method == Method::Auto);
+        let auto = *autos.first()?;
+        Some([auto, methods.into_iter().find(|of| launched(of) == launched(auto))?])
+    }
+
+    /// As [`Contest::regret`], but if a method launched what the choice did, the times of both are
+    /// taken together: how far they are apart is noise.
+    pub fn regret_of_choice(&self) -> Option<f64> {
+        let Some([auto, same]) = self.same_as_auto() else { return self.regret() };
+        let together = median(&[&auto.runs_ms[..], &same.runs_ms].concat())?;
+        let others = self.entrants.iter().filter(|of| of.method != Method::Auto && of.name != same.name);
+        let best = others.filter_map(|of| of.ms).fold(together, f64::min);
+        Some(together / best - 1.0)
+    }
+
     /// Results that differ from the reference.
     pub fn wrong(&self) -> usize {
         self.entrants.iter().filter(|entrant| !entrant.verified).count()
@@ -244,4 +266,56 @@ fn by_method<M: Matrix>(variant: &Variant, a: &DeviceMatrix<M>, b: &DeviceMatrix
     let product = variant.product(a, b).explained();
     let reports = (0..EXPLAINED).map(|_| Ok(product.run_with_report()?.1)).collect::<Result<_>>()?;
     Ok(ByMethod::of(variant.method, reports))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contest(entrants: &[(Method, u32, &[f64])]) -> Contest {
+        let entrant = |&(method, launches, runs): &(Method, u32, &[f64])| {
+            let mut entrant = Entrant {
+                name: method.to_string(),
+                method,
+                verified: true,
+                runs_ms: Vec::new(),
+                ms: None,
+                spread: None,
+                used_device_bytes: 0,
+                launches,
+                bins: Vec::new(),
+                stages: Vec::new(),
+            };
+            entrant.timed(runs.to_vec());
+            entrant
+        };
+        let size = Size::default();
+        let [matrix, family] = [String::new(), String::new()];
+        let entrants = entrants.iter().map(entrant).collect();
+        Contest {
+            matrix,
+            family,
+            a: size,
+            b: size,
+            products: 1,
+            c_nnz: 1,
+            entrants,
+            left_out: Vec::new(),
+            explained: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn times_of_one_program_are_taken_together() {
+        let regrets = |of: &Contest| [of.regret(), of.regret_of_choice()].map(|of| (100.0 * of.unwrap()).round());
+        let noisy =
+            [(Method::Auto, 3, &[4.0, 3.0, 2.0][..]), (Method::Dense, 3, &[2.0, 2.0]), (Method::Esc, 9, &[8.0])];
+        assert_eq!(regrets(&contest(&noisy)), [50.0, 0.0]);
+        // Another one was faster than both, which are together as fast as their median, 2.
+        let wrong = [noisy[0], noisy[1], (Method::Esc, 9, &[1.0])];
+        assert_eq!(regrets(&contest(&wrong)), [200.0, 100.0]);
+        // None launched the same.
+        let analysed = [(Method::Auto, 5, noisy[0].2), noisy[1], noisy[2]];
+        assert_eq!(regrets(&contest(&analysed)), [50.0, 50.0]);
+    }
 }

@@ -4,10 +4,9 @@ use super::super::record::quantile;
 use blockmul::Method;
 use serde::Serialize;
 
-/// What the choice takes more than the fastest method, over all products.
+/// Regrets of several products.
 #[derive(Serialize)]
-pub struct Summary {
-    pub products: usize,
+pub struct Regrets {
     pub mean: f64,
     pub median: f64,
     /// 95 of 100 regret less.
@@ -15,6 +14,33 @@ pub struct Summary {
     pub worst: f64,
     /// The product with the worst regret.
     pub worst_of: String,
+}
+
+impl Regrets {
+    /// `None` if no product has a regret.
+    fn of(contests: &[Contest], regret: impl Fn(&Contest) -> Option<f64>) -> Option<Self> {
+        let of_each: Vec<_> = contests.iter().filter_map(|of| Some((regret(of)?, &of.matrix))).collect();
+        let regrets: Vec<f64> = of_each.iter().map(|(regret, _)| *regret).collect();
+        let &(worst, of) = of_each.iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
+        Some(Self {
+            mean: regrets.iter().sum::<f64>() / regrets.len() as f64,
+            median: quantile(&regrets, 0.5)?,
+            percentile_95: quantile(&regrets, 0.95)?,
+            worst,
+            worst_of: of.clone(),
+        })
+    }
+}
+
+/// What the choice takes more than the fastest method, over all products.
+#[derive(Serialize)]
+pub struct Summary {
+    pub products: usize,
+    #[serde(flatten)]
+    pub regrets: Regrets,
+    /// Those of the choice alone: a method that launched what the choice did is taken for the same
+    /// program.
+    pub of_choice: Regrets,
     /// Products whose choice was the fastest method: their regret is the noise.
     pub right: usize,
     /// The mean and the worst regret of the other products, and which has that.
@@ -26,11 +52,6 @@ pub struct Summary {
 impl Summary {
     /// `None` if there is no product with times.
     pub fn of(contests: &[Contest]) -> Option<Self> {
-        let regrets: Vec<f64> = contests.iter().filter_map(Contest::regret).collect();
-        let worst = contests.iter().max_by(|one, other| {
-            let regret = |of: &Contest| of.regret().unwrap_or(f64::MIN);
-            regret(one).total_cmp(&regret(other))
-        })?;
         let mut best: Vec<(String, usize)> = Vec::new();
         for name in contests.iter().filter_map(Contest::best).map(|entrant| &entrant.name) {
             match best.iter_mut().find(|(known, _)| known == name) {
@@ -49,12 +70,9 @@ impl Summary {
         let worst_wrong = wrong.iter().max_by(|one, other| one.0.total_cmp(&other.0));
         best.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
         Some(Self {
-            products: regrets.len(),
-            mean: regrets.iter().sum::<f64>() / regrets.len() as f64,
-            median: quantile(&regrets, 0.5)?,
-            percentile_95: quantile(&regrets, 0.95)?,
-            worst: worst.regret()?,
-            worst_of: worst.matrix.clone(),
+            products: contests.iter().filter(|of| of.regret().is_some()).count(),
+            regrets: Regrets::of(contests, Contest::regret)?,
+            of_choice: Regrets::of(contests, Contest::regret_of_choice)?,
             right: right.len(),
             wrong: worst_wrong.map(|(worst, of)| (mean, *worst, (*of).clone())),
             best,

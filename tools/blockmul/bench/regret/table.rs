@@ -1,6 +1,7 @@
 //! The output of a study of regrets as text.
 use super::super::contest::{Contest, Entrant};
 use super::super::table::{NOTHING, count, number, table};
+use super::summary::Regrets;
 use super::{Classes, Cliff, FAMILIES, Study, Summary, Validation};
 use blockmul::Method;
 
@@ -74,15 +75,20 @@ fn summary(of: &Summary) -> String {
         let [mean, worst] = [mean, worst].map(|part| percent(Some(*part)));
         format!("; the others regret {mean} % in the mean, {worst} % at worst ({of})")
     });
+    let regrets = |of: &Regrets| {
+        let [mean, median, percentile_95, worst] =
+            [of.mean, of.median, of.percentile_95, of.worst].map(|part| percent(Some(part)));
+        let of = &of.worst_of;
+        format!(
+            "{mean} % in the mean, {median} % in the median, {percentile_95} % at the 95th percentile, {worst} % at worst ({of})"
+        )
+    };
     format!(
-        "regret of auto on {} products: {} % in the mean, {} % in the median, {} % at the 95th percentile, {} % at \
-         worst ({})\nauto's choice was the fastest method in {} of {}: what regret these have is noise{wrong}\nfastest method: {}",
+        "regret of auto on {} products: {}\nof the choice, if a method that launched the same is taken for the same: {}\n\
+         auto's choice was the fastest method in {} of {}: what regret these have is noise{wrong}\nfastest method: {}",
         of.products,
-        percent(Some(of.mean)),
-        percent(Some(of.median)),
-        percent(Some(of.percentile_95)),
-        percent(Some(of.worst)),
-        of.worst_of,
+        regrets(&of.regrets),
+        regrets(&of.of_choice),
         of.right,
         of.products,
         best.join(", ")
