@@ -239,6 +239,9 @@ pub struct Numbers {
     pub adaptive_hub_entries: usize,
     /// See [`Numbers::adaptive_hub_entries`].
     pub adaptive_hub_average: usize,
+    /// The rows of C in the column of a hub are in a range of at least so many times the products of
+    /// an entry.
+    pub adaptive_hub_range: usize,
     /// Neighbouring columns of B with equal rows, but the first of each, in percent of the columns
     /// that are not sorted, from which they share the rows of C. None do if it is more than 100.
     pub adaptive_equal_percent: usize,
@@ -430,6 +433,7 @@ impl Numbers {
             ("adaptive_sampled_products", self.adaptive_sampled_products, 1 << 30),
             ("adaptive_hub_entries", self.adaptive_hub_entries, 1 << 30),
             ("adaptive_hub_average", self.adaptive_hub_average, 1 << 30),
+            ("adaptive_hub_range", self.adaptive_hub_range, 1 << 20),
             ("adaptive_equal_percent", self.adaptive_equal_percent, 101),
             ("adaptive_equal_products", self.adaptive_equal_products, 1 << 30),
             ("adaptive_equal_columns", self.adaptive_equal_columns, 8),

@@ -255,6 +255,9 @@ pub(super) const CPU: Numbers = Numbers {
     // with an average of 32 5.9.
     adaptive_hub_entries: 128,
     adaptive_hub_average: 96,
+    // W·Wᵀ of a bundle adjustment, 270 rows and 30 products an entry, takes 1.30 ms by `hub`, 0.94
+    // by `dense`; 18,000 rows and 17 products (`cnr-2000` by columns) 5.2 and 10.8.
+    adaptive_hub_range: 16,
     // An estimate: fewer save less than the launch that shares.
     adaptive_equal_percent: 25,
     adaptive_equal_products: 1,
@@ -276,7 +279,7 @@ pub(super) const CPU: Numbers = Numbers {
     // bitmap once for many columns.
     adaptive_groups: 32,
     // Fitted to whole products on an NVIDIA H200: docs/decisions/0011-costs-of-methods.md.
-    adaptive_analysis_us: 65,
+    adaptive_analysis_us: 85,
     adaptive_column_ps: 90,
     adaptive_bin_us: 50,
     adaptive_entry_ps: 200,

@@ -3,9 +3,10 @@
 // Host: src/product/adaptive/equal.rs
 //
 // A column follows the one before it if their rows are the same. The first of such columns leads
-// the others: their columns of C have its rows. The word of a column has its class, and FOLLOWS if
-// it follows.
+// the others: their columns of C have its rows. The word of a column has its class, FOLLOWS if it
+// follows, and HUB if it is a hub of a dense class.
 #define FOLLOWS 0x100
+#define HUB 0x200
 #define CLASS_OF(word) ((word) & 0xff)
 
 // Columns from the leader of a column to it; 0 if the column follows none.

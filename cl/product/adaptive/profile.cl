@@ -113,14 +113,15 @@ uint3 measure(global const uint* a_col_ptr, global const uint* a_row_idx, global
         products[at] = count;                                                                                         \
         first_row[at] = rows.x;                                                                                       \
         last_row[at] = rows.y;                                                                                        \
-        class[at] = (follows) ? (of) | FOLLOWS : (of);                                                                \
+        const bool hub = of >= NARROW && of < NARROW + 4 && is_hub(entries, count, rows.x, rows.y);                   \
+        class[at] = (of) | ((follows) ? FOLLOWS : 0) | (hub ? HUB : 0);                                               \
         atomic_inc(of_class);                                                                                         \
         add_wide(of_class + 1, count);                                                                                \
         add_wide(of_class + 3, most_entries);                                                                         \
         atomic_max(of_class + 5, entries);                                                                            \
         atomic_max(of_class + 6, count);                                                                              \
         atomic_add(of_class + 7, entries);                                                                            \
-        if (of >= NARROW && of < NARROW + 4 && is_hub(entries, count)) {                                              \
+        if (hub) {                                                                                                    \
             atomic_inc(of_class + 8);                                                                                 \
             add_wide(of_class + 9, count);                                                                            \
         }                                                                                                             \

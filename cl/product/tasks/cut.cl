@@ -8,7 +8,6 @@
 //   list_tasks    the same with LIST: lists them
 //
 //   in   b_col_ptr[b_cols + 1]
-//   in   products[cols]
 //   in   class[cols]              only columns of the classes first_class..end_class have tasks.
 //                                 If `shares_rows` those that follow have the place of their
 //                                 leader, see cl/product/adaptive/equal.cl
@@ -76,7 +75,7 @@ uint class_of_piece(global const uint* rows, uint count, bool cut, uint slots, u
 
 // Where the rows of a column's window are, NOWHERE if there are none; how many they are; how many
 // make a piece; and how their slots are found, with the columns of a task from bit 8 on.
-uint4 stretch_of(global const uint* b_col_ptr, global const uint* products, global const uint* class, global const uint* chunk_ptr,
+uint4 stretch_of(global const uint* b_col_ptr, global const uint* class, global const uint* chunk_ptr,
                  global const uint* place, uint chunk, uint first_col, uint cols, uint windows, uint first_class, uint end_class, uint shares_rows)
 {
     const uint col = chunk / windows;
@@ -85,7 +84,7 @@ uint4 stretch_of(global const uint* b_col_ptr, global const uint* products, glob
         return (uint4)(NOWHERE, 0, PIECE, BY_BITS | 1 << 8);
     const uint entries = chunk_ptr[chunk + 1] - chunk_ptr[chunk];
     const uint of_b = b_col_ptr[first_col + col + 1] - b_col_ptr[first_col + col];
-    const uint slots = of >= HASHED ? BY_HASH : is_hub(of_b, products[col]) ? OF_HUB : BY_BITS;
+    const uint slots = of >= HASHED ? BY_HASH : word & HUB ? OF_HUB : BY_BITS;
     uint of_piece = slots == OF_HUB || of_b > CUT_FROM ? PIECE / 2 : PIECE, columns = 1;
     if (shares_rows && slots == BY_BITS && of_b <= CUT_FROM) {
         if (columns_from_leader(class, col) % EQUAL_COLUMNS > 0)
@@ -102,7 +101,7 @@ uint4 stretch_of(global const uint* b_col_ptr, global const uint* products, glob
 #define GROUP_MEMORY                                                                                                  \
     local uint shared[GROUP_SIZE], before_of[GROUP_SIZE], from_of[GROUP_SIZE], entries_of[GROUP_SIZE], rows_of[GROUP_SIZE], how_of[GROUP_SIZE]; \
     const uint item = get_local_id(0), own_chunk = get_global_id(0);                                                  \
-    const uint4 own = stretch_of(b_col_ptr, products, class, chunk_ptr, place, own_chunk, first_col, cols, windows, first_class, end_class, shares_rows); \
+    const uint4 own = stretch_of(b_col_ptr, class, chunk_ptr, place, own_chunk, first_col, cols, windows, first_class, end_class, shares_rows); \
     uint pieces;                                                                                                      \
     before_of[item] = pieces_before(own.x == NOWHERE ? 0 : (own.y + own.z - 1) / own.z, shared, &pieces); \
     from_of[item] = own.x;                                                                                            \
@@ -127,7 +126,7 @@ uint4 stretch_of(global const uint* b_col_ptr, global const uint* products, glob
 #define COUNT(of, chunk, piece, columns) atomic_inc(counts + of)
 #define LIST(of, chunk, piece, columns) task[atomic_inc(next + of)] = (chunk) | (ulong)(piece) << 32 | (ulong)((columns) - 1) << 60
 
-KERNEL count_tasks(global const uint* b_col_ptr, global const uint* products, global const uint* class, global const uint* chunk_ptr, global const uint* place,
+KERNEL count_tasks(global const uint* b_col_ptr, global const uint* class, global const uint* chunk_ptr, global const uint* place,
                    global const uint* rows, global uint* record, uint first_col, uint cols, uint windows, uint first_class,
                    uint end_class, uint shares_rows)
 {
@@ -148,7 +147,7 @@ KERNEL count_tasks(global const uint* b_col_ptr, global const uint* products, gl
         record[TASK_CLASSES] = chunk_ptr[cols * windows];
 }
 
-KERNEL list_tasks(global const uint* b_col_ptr, global const uint* products, global const uint* class, global const uint* chunk_ptr, global const uint* place,
+KERNEL list_tasks(global const uint* b_col_ptr, global const uint* class, global const uint* chunk_ptr, global const uint* place,
                   global const uint* rows, global uint* record, global ulong* task, uint first_col, uint cols, uint windows,
                   uint first_class, uint end_class, uint shares_rows)
 {

@@ -80,6 +80,7 @@ impl ClassRules {
             .define("HASHED_MOST", tuning.hash_words.map(|words| most_rows(words).to_string()).join(", "))
             .define("HUB_ENTRIES", tuning.hub_entries)
             .define("HUB_AVERAGE", format!("{}u", tuning.hub_average))
+            .define("HUB_RANGE", tuning.hub_range)
     }
 
     /// Windows of a column whose rows are in a range of so many words: see
@@ -127,8 +128,12 @@ impl ClassRules {
 
     /// Whether a column of a dense class is a hub: the model of `cl/product/hub/columns.cl`.
     fn is_hub(&self, column: &Column) -> bool {
-        let &Column { entries, products, .. } = column;
-        products > 0 && entries >= self.tuning.hub_entries && products / entries < self.tuning.hub_average
+        let (&Column { entries, products, .. }, of) = (column, &self.tuning);
+        let (first, last) = column.rows.unwrap_or((0, u32::MAX));
+        products > 0
+            && entries >= of.hub_entries
+            && products / entries < of.hub_average
+            && u64::from(of.hub_range) * u64::from(products / entries) <= u64::from(last - first)
     }
 
     /// Whether columns that follow share the rows of their leaders, if these are all columns.

@@ -58,6 +58,9 @@ pub(in crate::product) struct AdaptiveTuning {
     pub hub_entries: u32,
     /// See there.
     pub hub_average: u32,
+    /// A hub's rows of C are in a range so many times as long as an average column of A that it
+    /// meets.
+    pub hub_range: u32,
     /// Columns that follow another one, in percent of the columns whose rows are found, from which
     /// they share its rows.
     pub equal_percent: u64,
@@ -146,6 +149,7 @@ impl AdaptiveTuning {
                 Method::Hub => u32::MAX,
                 _ => 0,
             },
+            hub_range: if wanted == Method::Hub { 0 } else { numbers.adaptive_hub_range as u32 },
             equal_percent: numbers.adaptive_equal_percent as u64,
             equal_products: numbers.adaptive_equal_products as u64,
             equal_columns: numbers.adaptive_equal_columns,

@@ -14,9 +14,8 @@ use crate::{
 };
 
 kernel! {
-    struct CountTasks = "count_tasks" in "product/hub/columns.cl", "product/adaptive/equal.cl", "product/hash/slots.cl", "product/tasks/cut.cl" {
+    struct CountTasks = "count_tasks" in "product/adaptive/equal.cl", "product/hash/slots.cl", "product/tasks/cut.cl" {
         b_col_ptr: In<u32>,
-        products: In<u32>,
         class: In<u32>,
         chunk_ptr: In<u32>,
         place: In<u32>,
@@ -32,9 +31,8 @@ kernel! {
 }
 
 kernel! {
-    struct ListTasks = "list_tasks" in "product/hub/columns.cl", "product/adaptive/equal.cl", "product/hash/slots.cl", "product/tasks/cut.cl" {
+    struct ListTasks = "list_tasks" in "product/adaptive/equal.cl", "product/hash/slots.cl", "product/tasks/cut.cl" {
         b_col_ptr: In<u32>,
-        products: In<u32>,
         class: In<u32>,
         chunk_ptr: In<u32>,
         place: In<u32>,
@@ -128,9 +126,7 @@ impl CutTasks {
             .define("STEP_BYTES", step_bytes::<T>())
             .define("HUB_BYTES", hub_bytes::<T>())
             .define("EQUAL_COLUMNS", tuning.equal_columns)
-            .define("EQUAL_PIECE", tuning.equal_piece)
-            .define("HUB_ENTRIES", tuning.hub_entries)
-            .define("HUB_AVERAGE", format!("{}u", tuning.hub_average));
+            .define("EQUAL_PIECE", tuning.equal_piece);
         let (count, list) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
         Ok(Self { count, list, tuning: *tuning, group_size })
     }
@@ -152,7 +148,6 @@ impl CutTasks {
         work.fill_zero(&mut record)?;
         let args = CountTasks {
             b_col_ptr: &b.col_ptr,
-            products: &profile.products,
             class: &profile.class,
             chunk_ptr,
             place: &found.place,
@@ -189,7 +184,6 @@ impl CutTasks {
         let mut task = work.buffer(cut.counts.iter().sum())?;
         let args = ListTasks {
             b_col_ptr: &b.col_ptr,
-            products: &profile.products,
             class: &profile.class,
             chunk_ptr,
             place: &found.place,

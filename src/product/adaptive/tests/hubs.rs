@@ -26,6 +26,9 @@ fn hubs_have_the_bits_of_the_reference() -> Result<()> {
     // Columns of 255 entries are no hubs, with 256 they are.
     let some = AdaptiveTuning { hub_entries: 256, hub_average: 32, ..tuning(Method::Auto) };
     assert_eq!(check(&a, &b, &some)?, [Method::Direct, Method::Dense, Method::Hub]);
+    // None if their rows would have to be in a range of more than there are.
+    let wide = AdaptiveTuning { hub_range: 40_000, ..some };
+    assert_eq!(check(&a, &b, &wide)?, [Method::Direct, Method::Dense]);
     assert_eq!(check(&a, &b, &tuning(Method::Hub))?, [Method::Hub]);
     assert_eq!(check(&a, &b, &tuning(Method::Dense))?, [Method::Dense]);
     let (a, b) = operands::<f32>(700)?;
