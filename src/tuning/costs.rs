@@ -82,11 +82,11 @@ pub(super) fn terms_ms(size: &BinSize) -> [f64; 4] {
 /// The methods that have costs: name, and coefficients on GPUs and on CPUs.
 ///
 /// Those of GPUs are a fit of `blockmul tune --seconds 60` on an NVIDIA H200, with 6 microseconds
-/// for a launch; of `esc` what whole products take, with that of columns from a matrix of 40 million
-/// (`docs/decisions/0011-costs-of-methods.md`); its products are weighed by how often they are merged. Those of CPUs are fits
-/// of `blockmul tune` on two cores with PoCL that other users share, but `direct` and `dense`,
-/// which are estimates from whole products (`docs/decisions/0014-ranges-on-cpus.md`): 1 ns for a
-/// product, 4 for an entry of C.
+/// for a launch; of `esc` what whole products take, with that of columns from a matrix of 40
+/// million (`docs/decisions/0011-costs-of-methods.md`), and its products are weighed by how often
+/// they are merged. Those of CPUs are fits of `blockmul tune` on two cores with PoCL that other
+/// users share, but `direct` and `dense`, which are estimates from whole products
+/// (`docs/decisions/0014-ranges-on-cpus.md`): 1 ns for a product, 4 for an entry of C.
 const TABLE: &[(&str, [f64; 4], [f64; 4])] = &[
     ("esc", [14.0, 45.0, 0.0, 60.0], [112.0, 6000.0, 10_000.0, 100_000.0]),
     ("direct", [6.0, 10.5, 0.0, 67.0], [70.0, 1000.0, 0.0, 20_000.0]),

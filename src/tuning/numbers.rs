@@ -239,8 +239,8 @@ pub struct Numbers {
     pub adaptive_hub_entries: usize,
     /// See [`Numbers::adaptive_hub_entries`].
     pub adaptive_hub_average: usize,
-    /// The rows of C in the column of a hub are in a range of at least so many times the products of
-    /// an entry.
+    /// The rows of C in the column of a hub are in a range of at least so many times the products
+    /// of an entry.
     pub adaptive_hub_range: usize,
     /// Neighbouring columns of B with equal rows, but the first of each, in percent of the columns
     /// that are not sorted, from which they share the rows of C. None do if it is more than 100.
