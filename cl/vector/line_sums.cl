@@ -9,8 +9,7 @@
 //              terms of the next round. Of the groups of a line that is cut the last to end adds
 //              the sums of all
 //
-//   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]   as in lines.cl
-//   in      order[tiles]       the tile of each group, if ORDERED; else groups have them in turn
+//   in      line_ptr[lines + 1]  share[tiles]  piece[pieces]   as in lines.cl
 //   in      other[nnz]         the column of each entry of a row, or the row of each of a column
 //   in      source[nnz]        number of each entry in the values, and if ACROSS is 2 whether the
 //                              line is a row of its block; not read if lines are columns
@@ -29,8 +28,8 @@
 //
 // Norms serve plus-times alone: they take roots.
 #if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(TOGETHER) ||      \
-    !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS) || !defined(ORDERED) || !defined(SPLIT)
-#error "ROWS, COLS, TILE, PIECE, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS, ORDERED, SPLIT: see src/vector/line_sums.rs"
+    !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS) || !defined(SPLIT)
+#error "ROWS, COLS, TILE, PIECE, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS, SPLIT: see src/vector/line_sums.rs"
 #endif
 #define WHOLE 0xffffffffu
 #define AREA (ROWS * COLS)
@@ -307,8 +306,8 @@ void add_parts(global uint* words, uint first_part, uint of_line, uint line, loc
         PLACE(sum[own], y, (ulong)line * SUMS + number, alpha, beta);
 }
 
-KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restrict tile_line, global const uint* restrict order,
-                 global const uint4* restrict piece, global const uint* restrict other, global const uint* restrict source, global const VALUE* restrict values,
+KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restrict share, global const uint4* restrict piece,
+                 global const uint* restrict other, global const uint* restrict source, global const VALUE* restrict values,
                  global const ELEMENT* restrict x, global uint* arrived, global ELEMENT* restrict y, uint pieces, uint parts,
                  uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
@@ -361,23 +360,21 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
         if (part != WHOLE && arrivals[0] == groups)
             add_parts(words, part - pieces_before, of_line, line, term, y, alpha, beta);
     } else {
-#if ORDERED
-        const uint tile = order[group - pieces * SPLITS];
-#else
-        const uint tile = group - pieces * SPLITS;
-#endif
-        const uint first = tile_line[tile];
-        uint last = tile_line[tile + 1];
-        if (last > first && line_ptr[last] - line_ptr[last - 1] > TILE)
-            --last; // it is in pieces
-        const uint begin = line_ptr[first];
-        load_terms(term, begin, line_ptr[last] - begin, ALL_SUMS, get_local_id(0), GROUP_SIZE, other, source, values, x, stride);
+        const uint4 at = share[group - pieces * SPLITS];
+        const uint first = at.x, sums = (at.y - at.x) * SUMS, begin = at.z;
+        // The item's first line, read before the terms.
+        uint i = get_local_id(0), from = begin, end = begin;
+        if (i < sums)
+            from = line_ptr[first + i / SUMS], end = line_ptr[first + i / SUMS + 1];
+        load_terms(term, begin, at.w - begin, ALL_SUMS, i, GROUP_SIZE, other, source, values, x, stride);
         GROUP_BARRIER;
-        for (uint i = get_local_id(0); i < (last - first) * SUMS; i += GROUP_SIZE) {
-            const uint line = first + i / SUMS, from = line_ptr[line], entries = line_ptr[line + 1] - from;
-            const ARITHMETIC start = entries > 0 ? IDENTITY : EMPTY;
-            const ARITHMETIC sum = add_terms(start, term + (from - begin) * AREA, entries, i % SUMS, AREA);
-            PLACE(sum, y, (ulong)line * SUMS + i % SUMS, alpha, beta);
+        while (i < sums) {
+            const ARITHMETIC start = from < end ? IDENTITY : EMPTY;
+            const ARITHMETIC sum = add_terms(start, term + (from - begin) * AREA, end - from, i % SUMS, AREA);
+            PLACE(sum, y, (ulong)first * SUMS + i, alpha, beta);
+            i += GROUP_SIZE;
+            if (i < sums)
+                from = line_ptr[first + i / SUMS], end = line_ptr[first + i / SUMS + 1];
         }
     }
 }

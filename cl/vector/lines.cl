@@ -2,6 +2,7 @@
 // Host: src/vector/lines.rs
 //
 //   tile_lines    one work-item per tile, and one more
+//   place_tiles   one work-item per tile
 //   weigh_tiles   one work-item per line
 //   count_pieces  one work-item per line
 //   place_pieces  one work-item per line
@@ -15,6 +16,9 @@
 //
 //   in   line_ptr[lines + 1]     entries of the lines before each
 //   out  tile_line[tiles + 1]    first line of each tile
+//   in   order[tiles]            the tiles, in the order in which groups are to have them
+//   out  share[tiles]            of each tile in that order: its first line, the end of its lines
+//                                that are not in pieces, their first entry, the end of these
 //   out  counts[3]               pieces of long lines, pieces that are parts of a cut line, cut
 //                                lines; zero before
 //   out  piece[counts[0]]        in any order: line, first entry, end, and number of its part, or
@@ -41,6 +45,19 @@ KERNEL tile_lines(global const uint* line_ptr, global uint* tile_line, uint line
             end = middle;
     }
     tile_line[number] = first;
+}
+
+KERNEL place_tiles(global const uint* line_ptr, global const uint* tile_line, global const uint* order, global uint4* share, uint tiles,
+                   uint longest, uint is_ordered)
+{
+    const uint number = get_global_id(0);
+    if (number >= tiles)
+        return;
+    const uint tile = is_ordered ? order[number] : number, first = tile_line[tile];
+    uint last = tile_line[tile + 1];
+    if (last > first && line_ptr[last] - line_ptr[last - 1] > longest)
+        --last; // it is in pieces
+    share[number] = (uint4)(first, last, line_ptr[first], line_ptr[last]);
 }
 
 KERNEL weigh_tiles(global const uint* line_ptr, global uint* tile_weight, uint lines, uint tile)

@@ -20,8 +20,7 @@ use std::sync::Arc;
 kernel! {
     struct SumLines<T: Element, V: Element> = "sum_lines" in "ptx.cl", "vector/line_sums.cl" {
         line_ptr: In<u32>,
-        tile_line: In<u32>,
-        order: In<u32>,
+        share: In<Piece>,
         piece: In<Piece>,
         other: In<u32>,
         source: In<u32>,
@@ -131,7 +130,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
         let lines = Lines::new(&work, index(&work)?, tuning)?;
         let pieces = lines.shares.pieces.len();
         let split = width > 1 && tuning.group_size > 1 && pieces > 0 && pieces * width <= tuning.apart;
-        let options = options.define("ORDERED", u8::from(lines.order.len() > 0)).define("SPLIT", u8::from(split));
+        let options = options.define("SPLIT", u8::from(split));
         let kernel = Kernel::new(device, &Teams::options_of(device.info(), options))?;
         let words = size_of::<V::Arithmetic>().div_ceil(size_of::<u32>());
         let arrived = Scratch::reserve_zeroed(&work, lines.shares.parts * (1 + width * words))?;
@@ -159,13 +158,12 @@ impl<T: Element, V: Element> LineSums<T, V> {
         let (line_ptr, other, Stored { values, stride }) = (&pattern.col_ptr, &pattern.row_idx, a.into());
         let mut arrived = self.arrived.take(work)?;
         let shares = &lines.shares;
-        let (tile_line, order, piece) = (&shares.tile_line, &lines.order, &shares.pieces);
+        let (share, piece) = (&lines.tiles, &shares.pieces);
         let arrived = &mut *arrived;
         let (pieces, parts) = (piece.len() as u32, shares.parts as u32);
         let args = SumLines {
             line_ptr,
-            tile_line,
-            order,
+            share,
             piece,
             other,
             source,
@@ -179,7 +177,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
             alpha,
             beta,
         };
-        self.kernel.launch(work, Grid::groups(piece.len() * splits + shares.tiles(), *group_size), args)
+        self.kernel.launch(work, Grid::groups(piece.len() * splits + share.len(), *group_size), args)
     }
 
     /// Bytes of device memory held beside the pattern, size classes included.

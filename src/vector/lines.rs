@@ -24,6 +24,18 @@ kernel! {
 }
 
 kernel! {
+    struct PlaceTiles = "place_tiles" in "vector/lines.cl" {
+        line_ptr: In<u32>,
+        tile_line: In<u32>,
+        order: In<u32>,
+        share: Out<Piece>,
+        tiles: u32,
+        longest: u32,
+        is_ordered: u32,
+    }
+}
+
+kernel! {
     struct WeighTiles = "weigh_tiles" in "vector/lines.cl" {
         line_ptr: In<u32>,
         tile_weight: InOut<u32>,
@@ -134,8 +146,12 @@ pub(crate) enum Index {
 pub(crate) struct Lines {
     pub index: Index,
     pub shares: Shares,
-    /// The tiles, those with the longest lines first; empty if they come as they stand.
-    pub order: Buffer<u32>,
+    /// The tiles in the order in which groups have them: first line, end of the lines that are not
+    /// in pieces, first entry, end of the entries. A group reads them at once.
+    pub tiles: Buffer<Piece>,
+    /// Whether tiles with long lines come first, otherwise they come as they stand.
+    #[cfg(test)]
+    pub is_ordered: bool,
 }
 
 /// Tiles differ in weight if the longest line of one has so many entries. Shorter ones are added
@@ -157,6 +173,7 @@ pub(crate) struct Shares {
 /// The kernels that share lines out. They are the same for every matrix.
 pub(super) struct Kernels {
     tile_lines: Kernel<TileLines<'static>>,
+    place_tiles: Kernel<PlaceTiles<'static>>,
     weigh: Kernel<WeighTiles<'static>>,
     count: Kernel<CountPieces<'static>>,
     place: Kernel<PlacePieces<'static>>,
@@ -169,6 +186,7 @@ impl Kernels {
         let options = Options::group_size(group_size).define("PIECE", RUN_PIECE).define("LIGHT", LIGHT);
         Ok(Self {
             tile_lines: Kernel::rare(device, &options)?,
+            place_tiles: Kernel::rare(device, &options)?,
             weigh: Kernel::rare(device, &options)?,
             count: Kernel::rare(device, &options)?,
             place: Kernel::rare(device, &options)?,
@@ -202,7 +220,9 @@ impl Kernels {
 
 /// Requests the kernels of [`Lines::new`], so that they are compiled with others.
 pub(crate) fn ask(device: &Device) -> Result<()> {
-    Kernels::new(device)?.ask(device);
+    let kernels = Kernels::new(device)?;
+    kernels.ask(device);
+    kernels.place_tiles.ask(device);
     Ok(())
 }
 
@@ -329,17 +349,42 @@ fn heavy_tiles_first(
     work.upload(&order)
 }
 
+/// The order in which groups have the tiles; empty if they come as they stand.
+fn order(work: &Work, pattern: &PatternArrays, shares: &Shares, tuning: LineTuning) -> Result<Buffer<u32>> {
+    match tuning.group_size {
+        // A group of one item is as long at work as its tile has entries.
+        1 => work.buffer(0),
+        _ => heavy_tiles_first(work, &pattern.col_ptr, pattern.ncols, tuning.tile, shares.tiles()),
+    }
+}
+
 impl Lines {
     /// Shares the lines of an index out.
     pub fn new(work: &Work, index: Index, tuning: LineTuning) -> Result<Self> {
         let pattern = index.pattern();
         let shares = Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], tuning.tile, 0)?;
-        // A group of one item is as long at work as its tile has entries.
-        let order = match tuning.group_size {
-            1 => work.buffer(0)?,
-            _ => heavy_tiles_first(work, &pattern.col_ptr, pattern.ncols, tuning.tile, shares.tiles())?,
+        let Kernels { place_tiles, group_size, .. } = Kernels::new(work.device())?;
+        place_tiles.ask(work.device());
+        let order = order(work, pattern, &shares, tuning)?;
+        let count = shares.tiles();
+        let mut tiles = work.buffer(count)?;
+        let args = PlaceTiles {
+            line_ptr: &pattern.col_ptr,
+            tile_line: &shares.tile_line,
+            order: &order,
+            share: &mut tiles,
+            tiles: count as u32,
+            longest: tuning.tile as u32,
+            is_ordered: u32::from(order.len() > 0),
         };
-        Ok(Self { index, shares, order })
+        place_tiles.launch(work, Grid::items(count, group_size), args)?;
+        Ok(Self {
+            #[cfg(test)]
+            is_ordered: order.len() > 0,
+            index,
+            shares,
+            tiles,
+        })
     }
 
     /// Number of lines.
@@ -355,7 +400,7 @@ impl Lines {
                 transposed.pattern.bytes() + transposed.source.bytes()
             }
         };
-        index + self.shares.bytes() + self.order.bytes()
+        index + self.shares.bytes() + self.tiles.bytes()
     }
 }
 

@@ -58,7 +58,7 @@ fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning, cuts: usize) -> Result<[bool;
             tuning,
         )?;
         assert_eq!(sums.lines.shares.cuts.len(), cuts, "the longest lines");
-        ordered[usize::from(rows)] = sums.lines.order.len() > 0;
+        ordered[usize::from(rows)] = sums.lines.is_ordered;
         // The second time with what the first has left of arrivals.
         for y in [&mut first, &mut second] {
             let [alpha, beta] = [0.7, -1.3].map(nalgebra::convert);

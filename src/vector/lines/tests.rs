@@ -69,7 +69,21 @@ fn small_tiles_with_long_lines_come_first() -> Result<()> {
     let ordered = |lengths: &[usize], group_size: usize| -> Result<Vec<u32>> {
         let arrays = PatternArrays::upload(&work, &pattern(lengths)?)?;
         let tuning = LineTuning { group_size, tile: 128, held: 256, ahead: 1, together: 1, apart: 0 };
-        Lines::new(&work, Index::Columns(arrays), tuning)?.order.download(&work)
+        let shares = Shares::new(&work, &arrays.col_ptr, [arrays.ncols, arrays.nnz()], tuning.tile, 0)?;
+        let found = order(&work, &arrays, &shares, tuning)?.download(&work)?;
+        // Groups have them in that order, without the lines that are in pieces.
+        let (first, tiles) =
+            (shares.tile_line.download(&work)?, Lines::new(&work, Index::Columns(arrays), tuning)?.tiles);
+        let (ptr, tiles) = (pattern(lengths)?.col_ptr().to_vec(), tiles.download(&work)?);
+        assert_eq!(tiles.len(), shares.tiles());
+        for (number, tile) in tiles.iter().enumerate() {
+            let which = found.get(number).map_or(number, |tile| *tile as usize);
+            let (begin, mut end) = (first[which] as usize, first[which + 1] as usize);
+            end -= usize::from(end > begin && lengths[end - 1] > tuning.tile);
+            let [run, entry, behind] = [begin, ptr[begin] as usize, ptr[end] as usize].map(|number| number as u32);
+            assert_eq!(*tile, Piece { run, begin: end as u32, end: entry, part: behind });
+        }
+        Ok(found)
     };
     let ptr: Vec<usize> = lengths
         .iter()
