@@ -10,7 +10,8 @@
 //   product[]            local: the products of a stretch or piece, PADDED
 //
 // The items of a group load the operand pairs of its products side by side, whatever runs they
-// belong to, and put the products into local memory. Then each item adds runs, in ascending k.
+// belong to, and put the products into local memory. Then each item adds runs, in ascending k. A
+// piece is one run.
 //
 // A stretch has the runs whose number and first product together lie between two multiples of
 // STRETCH, so that groups have about as many products and runs to process, however long or empty
@@ -96,9 +97,11 @@ KERNEL sum_scalars(global const uint* restrict run_end, global const uint4* rest
     const uint item = get_local_id(0), group = get_group_id(0);
     const bool is_piece = group < pieces;
     const uint4 own = is_piece ? piece[group] : stretch[group - pieces];
-    const uint begin = own.y, products = own.z - own.y, runs = is_piece ? 0 : own.w;
+    const uint begin = own.y, products = own.z - own.y, runs = is_piece ? 1 : own.w;
     global ELEMENT* c = c_values + ((ulong)first + own.x) * c_stride;
-    if (!EMPTY_RUNS && runs == products) {
+    const bool single = !EMPTY_RUNS && !is_piece && runs == products;
+    uint from = 0, to = products;
+    if (single) {
         // Each run is one product.
         for (uint i = item; i < products; i += GROUP_SIZE * AHEAD) {
             MULTIPLY_PAIRS(value, i)
@@ -109,8 +112,7 @@ KERNEL sum_scalars(global const uint* restrict run_end, global const uint4* rest
         }
     } else {
         // The ends of the item's first run are loaded beside the first pairs.
-        uint from = 0, to = 0;
-        if (item < runs) {
+        if (!is_piece && item < runs) {
             from = run_begin(run_end, own.x + item) - begin;
             to = run_end[own.x + item] + 1 - begin;
         }
@@ -121,21 +123,18 @@ KERNEL sum_scalars(global const uint* restrict run_end, global const uint4* rest
                 if (i + q * GROUP_SIZE < products)
                     product[PADDED(i + q * GROUP_SIZE)] = value[q];
         }
-        GROUP_BARRIER;
-        for (uint run = item; run < runs; run += GROUP_SIZE) {
-            const uint run_from = from, run_to = to;
-            if (run + GROUP_SIZE < runs) {
-                from = run_begin(run_end, own.x + run + GROUP_SIZE) - begin;
-                to = run_end[own.x + run + GROUP_SIZE] + 1 - begin;
-            }
-            place_sum(sum_of_run(product, run_from, run_to), c, (ulong)run * c_stride, alpha, beta);
+    }
+    GROUP_BARRIER; // PoCL 3.1, if it optimises, loses it in a branch
+    for (uint run = item; run < (single ? 0 : runs); run += GROUP_SIZE) {
+        const uint run_from = from, run_to = to;
+        if (run + GROUP_SIZE < runs) {
+            from = run_begin(run_end, own.x + run + GROUP_SIZE) - begin;
+            to = run_end[own.x + run + GROUP_SIZE] + 1 - begin;
         }
-        if (is_piece && item == 0) {
-            const ARITHMETIC sum = sum_of_run(product, 0, products);
-            if (own.w == WHOLE)
-                place_sum(sum, c, 0, alpha, beta);
-            else
-                parts[own.w] = sum;
-        }
+        const ARITHMETIC sum = sum_of_run(product, run_from, run_to);
+        if (is_piece && own.w != WHOLE)
+            parts[own.w] = sum;
+        else
+            place_sum(sum, c, (ulong)run * c_stride, alpha, beta);
     }
 }
