@@ -159,14 +159,13 @@ mod tests {
         (0..count).fold(start, |value, _| value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
     }
 
-    /// Both buffers are written on the first queue, stepped on a lane each, and summed on the
-    /// first.
-    fn overlapped(device: &Device, kernels: &Kernels, lanes: usize, start: u32) -> Result<()> {
-        let work = Work::new(device, None);
+    /// Both buffers are written on the first queue of the work, stepped on a lane each, and summed
+    /// on the first.
+    fn overlapped(work: &Work, kernels: &Kernels, lanes: usize, start: u32) -> Result<()> {
         work.stage("before");
         let (mut one, mut two) = (work.upload(&[start; LEN])?, work.upload(&[start + 1; LEN])?);
-        kernels.steps(&work, &mut one, 100)?;
-        kernels.steps(&work, &mut two, 100)?;
+        kernels.steps(work, &mut one, 100)?;
+        kernels.steps(work, &mut two, 100)?;
         work.stage("apart");
         let forked = work.fork(lanes)?;
         assert_eq!(forked.len(), lanes.max(1));
@@ -177,33 +176,38 @@ mod tests {
         work.join(forked)?;
         work.stage("after");
         let mut both = work.buffer(LEN)?;
-        kernels.sum(&work, &one, &two, &mut both)?;
+        kernels.sum(work, &one, &two, &mut both)?;
         // What goes back to the pool here was used by lanes.
         drop((one, two));
         let expected = stepped(start, 310).wrapping_add(stepped(start + 1, 250));
-        assert_eq!(both.download(&work)?, vec![expected; LEN], "{lanes} lanes from {start}");
+        assert_eq!(both.download(work)?, vec![expected; LEN], "{lanes} lanes from {start}");
         assert_eq!((work.launches(), work.read_backs()), (9, 1));
         let times = work.all_stage_times()?;
         let counts: Vec<_> = times.iter().map(|time| (time.name, time.commands, time.launches)).collect();
         assert_eq!(counts, [("before", 4, 2), ("apart", 6, 6), ("after", 2, 1)]);
-        assert!(times.iter().all(|time| time.ms.is_some_and(|ms| ms > 0.0)), "{times:?}");
+        let keeps_times = work.timed || !work.device().inner.times_apart;
+        assert!(times.iter().all(|time| time.ms.map(|ms| ms > 0.0) == keeps_times.then_some(true)), "{times:?}");
         Ok(())
     }
 
+    /// Works on queues that keep times and works on queues that need not, one after another and in
+    /// several threads.
     #[test]
     fn lanes_begin_behind_their_work_and_it_goes_on_behind_them() -> Result<()> {
         let device = Device::open(test_device().info())?;
         let kernels = Kernels::new(&device)?;
         let before = device.counters();
-        for round in 0..60 {
-            overlapped(&device, &kernels, round as usize % 4, round)?;
+        for round in 0..30 {
+            overlapped(&Work::new(&device, None), &kernels, round as usize % 4, round)?;
+            overlapped(&Work::timed(&device, None)?, &kernels, round as usize % 4, round)?;
         }
         let after = device.counters();
         assert_eq!((after.launches - before.launches, after.commands - before.commands), (60 * 9, 60 * 12));
         let (device, kernels) = (&device, &kernels);
         std::thread::scope(|scope| {
-            let rounds =
-                |thread: u32| (0..20).try_for_each(|round| overlapped(device, kernels, 2, 1000 * thread + round));
+            let rounds = |thread: u32| {
+                (0..20).try_for_each(|round| overlapped(&Work::new(device, None), kernels, 2, 1000 * thread + round))
+            };
             let threads: Vec<_> = (1..=4u32).map(|thread| scope.spawn(move || rounds(thread))).collect();
             threads.into_iter().try_for_each(|thread| thread.join().unwrap())
         })
@@ -216,7 +220,7 @@ mod tests {
         let raw = CommandQueue::new(&context, info.id, true)?;
         let device = Device::from_parts(info, context, Queue::ordered_by_events(raw), (false, false));
         let kernels = Kernels::new(&device)?;
-        (0..20).try_for_each(|round| overlapped(&device, &kernels, round as usize % 4, round))
+        (0..20).try_for_each(|round| overlapped(&Work::new(&device, None), &kernels, round as usize % 4, round))
     }
 
     #[test]
