@@ -15,13 +15,13 @@
 //   warp_votes(b)          the items whose b is not 0, as bits
 //   put_aside_8(v, to)     writes 8 bytes that are not read soon: they leave the cache first. The
 //   put_aside_16(v, to)    twins, in words.cl, are plain assignments
-#if !defined(WARPS)
-#error "WARPS: see src/device/team.rs"
+#if !defined(WARPS) || !defined(UNROLLS)
+#error "WARPS, UNROLLS: see src/device/team.rs"
 #endif
 
-// If WARPS, the arrays of such a loop stay in registers. Elsewhere the loop stays one: a compiler
+// If UNROLLS, the arrays of such a loop stay in registers. Elsewhere the loop stays one: a compiler
 // that splits kernels at barriers takes minutes for hundreds of them.
-#if WARPS
+#if UNROLLS
 #define UNROLLED _Pragma("unroll")
 #else
 #define UNROLLED _Pragma("nounroll")

@@ -1,11 +1,13 @@
 //! Teams of 32 work-items that exchange words, see `cl/team.cl`, and instructions of warps, see
 //! `cl/ptx.cl`.
-use super::{DeviceInfo, Options};
+use super::{DeviceInfo, DeviceKind, Options};
 
 /// How a device runs teams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Teams {
     warps: bool,
+    /// Whether loops whose bounds are constants are written out.
+    unrolls: bool,
     /// Most teams of a work-group.
     most: usize,
 }
@@ -18,7 +20,7 @@ impl Teams {
     pub fn of(info: &DeviceInfo) -> Option<Self> {
         let warps = info.has_warp_instructions() && info.numbers().warp_instructions == 1;
         let most = if warps { info.max_group_size / Self::SIZE } else { 1 };
-        (info.max_group_size >= Self::SIZE).then_some(Self { warps, most })
+        (info.max_group_size >= Self::SIZE).then_some(Self { warps, unrolls: unrolls(info), most })
     }
 
     /// Whether teams exchange words by instructions of their own. Otherwise each is a work-group.
@@ -43,12 +45,18 @@ impl Teams {
 
     /// `options` of kernels that use instructions of warps, if the device has them, and no teams.
     pub fn options_of(info: &DeviceInfo, options: Options) -> Options {
-        Self::of(info).unwrap_or(Self { warps: false, most: 0 }).define(options)
+        Self::of(info).unwrap_or(Self { warps: false, unrolls: unrolls(info), most: 0 }).define(options)
     }
 
     fn define(self, options: Options) -> Options {
-        options.define("WARPS", u8::from(self.warps))
+        options.define("WARPS", u8::from(self.warps)).define("UNROLLS", u8::from(self.unrolls))
     }
+}
+
+/// Whether a device keeps arrays in registers, if the loops over them are written out: a GPU does.
+/// PoCL splits kernels at barriers, whatever kind of device it makes of the CPU.
+fn unrolls(info: &DeviceInfo) -> bool {
+    info.kind == DeviceKind::Gpu && info.platform != "Portable Computing Language"
 }
 
 #[cfg(test)]
@@ -56,10 +64,10 @@ mod tests {
     use super::*;
     use crate::{
         Result,
-        device::{DeviceKind, File, Grid, In, InOut, Kernel, Out, Source, Work, file, kernel, test_device},
+        device::{File, Grid, In, InOut, Kernel, Out, Source, Work, file, kernel, test_device},
     };
 
-    const PORTABLE: Teams = Teams { warps: false, most: 1 };
+    const PORTABLE: Teams = Teams { warps: false, unrolls: false, most: 1 };
 
     /// Words that the kernel writes for each item.
     const WORDS: usize = 17;
@@ -173,8 +181,15 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
         assert_eq!(sizes(&nvidia), Some([32, 32, 128, 1024]));
         assert_eq!((sizes(&pocl), sizes(&cpu)), (Some([32; 4]), Some([32; 4])));
         let options = |info: &DeviceInfo| Teams::of(info).unwrap().options(4).to_string();
-        assert_eq!(options(&nvidia), " -DGROUP_SIZE=128 -DWARPS=1");
-        assert_eq!(options(&pocl), " -DGROUP_SIZE=32 -DWARPS=0");
+        assert_eq!(options(&nvidia), " -DGROUP_SIZE=128 -DWARPS=1 -DUNROLLS=1");
+        assert_eq!(options(&pocl), " -DGROUP_SIZE=32 -DWARPS=0 -DUNROLLS=0");
+        // Loops are written out on every GPU.
+        let other = DeviceInfo { platform: "AMD Accelerated Parallel Processing".into(), ..nvidia.clone() };
+        assert_eq!(options(&other), " -DGROUP_SIZE=32 -DWARPS=0 -DUNROLLS=1");
+        assert_eq!(
+            Teams::options_of(&cpu, Options::group_size(1)).to_string(),
+            " -DGROUP_SIZE=1 -DWARPS=0 -DUNROLLS=0"
+        );
         let small = DeviceInfo { max_group_size: 16, ..nvidia };
         assert_eq!(Teams::of(&small), None);
     }
