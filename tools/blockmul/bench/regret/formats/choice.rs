@@ -20,8 +20,8 @@ pub struct Choice {
     /// The same of the chosen format asked for by name: 0 if it is the best.
     pub of_format: f64,
     /// The distance of the quartiles of either of both times, as a part of the median: a smaller
-    /// regret may be chance.
-    pub noise: f64,
+    /// regret may be chance. `None`, unknown, if there are too few rounds.
+    pub noise: Option<f64>,
 }
 
 impl Choice {
@@ -32,16 +32,25 @@ impl Choice {
         let (best_ms, best) = timed.min_by(|one, other| one.0.total_cmp(&other.0))?;
         let auto = entrants.iter().find(|entrant| entrant.auto && entrant.format == chosen)?;
         let auto_ms = total(auto)?;
-        let noise = [auto, best].iter().filter_map(|of| spread(&of.totals(uses))).fold(0.0, f64::max);
+        let noise = noise([&auto.totals(uses), &best.totals(uses)]);
         let by_name = entrants.iter().find(|entrant| !entrant.auto && entrant.format == chosen);
         let [regret, of_format] = [auto_ms, total(by_name?)?].map(|ms| ms / best_ms - 1.0);
         Some(Self { uses, any_order, chosen, best: best.format, auto_ms, best_ms, regret, of_format, noise })
     }
 
-    /// Whether another format is faster, and by more than the noise.
+    /// Whether another format is faster, and by more than the noise. If that is unknown, by
+    /// anything.
     pub fn is_wrong(&self) -> bool {
-        self.chosen != self.best && self.regret > self.noise
+        self.chosen != self.best && self.regret > self.noise.unwrap_or(0.0)
     }
+}
+
+/// The larger spread of two lists of times. That of fewer than three times is unknown: one time has
+/// no quartiles, and those of two say nothing of a third.
+fn noise(times: [&[f64]; 2]) -> Option<f64> {
+    let spread = |times: &[f64]| (times.len() >= 3).then(|| spread(times)).flatten();
+    let [one, other] = times.map(spread);
+    Some(one?.max(other?))
 }
 
 #[cfg(test)]
@@ -63,17 +72,25 @@ mod tests {
         assert_eq!((once.regret > 0.09, once.of_format), (true, 0.0), "choosing takes time, the choice is right");
         let often = choice(1000, false);
         assert_eq!((often.best, often.auto_ms, often.best_ms), (Format::Ell, 2009.0, 1027.0));
-        assert!(often.is_wrong() && often.noise < 0.001);
+        assert!(often.is_wrong() && often.noise.is_some_and(|noise| noise < 0.001));
         let any = choice(1, true);
-        assert_eq!((any.best, any.regret, any.noise), (Format::CsrVector, 10.0, 1.0 / 11.0));
+        assert_eq!((any.best, any.regret, any.noise), (Format::CsrVector, 10.0, Some(1.0 / 11.0)));
         // Twenty executions of either take 49 and 47.
         let near = choice(20, false);
-        assert!(near.best == Format::Ell && near.regret > near.noise && near.regret < 0.05);
+        assert!(near.best == Format::Ell && Some(near.regret) > near.noise && near.regret < 0.05);
         let noisy = [
             entrant(true, Format::Csr, [40.0, 49.0, 60.0], [0.0; 3]),
             entrant(false, Format::Csr, [50.0; 3], [0.0; 3]),
             entrant(false, Format::Ell, [47.0; 3], [0.0; 3]),
         ];
         assert!(!Choice::of((1, false, Format::Csr), &noisy).unwrap().is_wrong());
+    }
+
+    #[test]
+    fn the_noise_of_few_rounds_is_unknown_and_not_none() {
+        assert_eq!(noise([&[4.0, 4.0, 4.0], &[9.0, 10.0, 11.0]]), Some(0.1));
+        for few in [&[][..], &[10.0], &[10.0, 11.0]] {
+            assert_eq!((noise([few, &[4.0; 3]]), noise([&[4.0; 3], few])), (None, None));
+        }
     }
 }

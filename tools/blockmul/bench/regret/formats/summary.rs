@@ -15,8 +15,8 @@ pub struct Summary {
     pub worst_of: String,
     /// The mean and the worst regret of the chosen formats asked for by name.
     pub of_formats: [f64; 2],
-    /// The noise of the mean choice.
-    pub noise: f64,
+    /// The mean noise of the choices of which it is known.
+    pub noise: Option<f64>,
     /// Choices that were the best format: their regret is the noise, and what choosing takes.
     pub right: usize,
     /// Choices of another format whose regret is not beyond the noise.
@@ -56,10 +56,16 @@ impl Summary {
             worst: choice.regret,
             worst_of: format!("{} by {}", worst.matrix, worst.stored.name()),
             of_formats: [mean(&choices, |choice| choice.of_format), worst_format],
-            noise: mean(&choices, |choice| choice.noise),
+            noise: mean_noise(choices.iter().copied()),
             right: best.len(),
             as_good: others.len() - wrong.len(),
             wrong: worst_wrong.map(|worst| (wrong.len(), mean(&wrong, |choice| choice.regret), worst)),
         })
     }
+}
+
+/// The mean noise of the choices of which it is known.
+pub fn mean_noise<'c>(choices: impl Iterator<Item = &'c Choice>) -> Option<f64> {
+    let known: Vec<f64> = choices.filter_map(|choice| choice.noise).collect();
+    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
 }

@@ -2,7 +2,7 @@
 use super::super::super::table::{NOTHING, number, table};
 use super::choice::Choice;
 use super::contest::{Contest, USES};
-use super::{FAMILIES, Summary};
+use super::{FAMILIES, Summary, summary::mean_noise};
 
 /// Every table, each with a line that says what it is.
 pub fn text(contests: &[Contest], summary: &[Summary]) -> String {
@@ -50,7 +50,8 @@ fn families(contests: &[Contest]) -> String {
             let worst = choices(uses).map(|choice| choice.regret).reduce(f64::max);
             match worst {
                 Some(worst) => {
-                    [percent(mean(|of| of.regret)), percent(worst), number(Some(100.0 * mean(|of| of.noise)), 1)]
+                    let noise = mean_noise(choices(uses)).map(|noise| 100.0 * noise);
+                    [percent(mean(|of| of.regret)), percent(worst), number(noise, 1)]
                 }
                 None => [NOTHING; 3].map(String::from),
             }
@@ -102,7 +103,7 @@ fn wrong(contests: &[Contest]) -> Option<String> {
             number(Some(choice.auto_ms), 3),
             number(Some(choice.best_ms), 3),
             percent(choice.regret),
-            number(Some(100.0 * choice.noise), 1),
+            number(choice.noise.map(|noise| 100.0 * noise), 1),
         ]
     });
     (!wrong.is_empty()).then(|| table(header, 6, rows))
@@ -131,7 +132,7 @@ fn summaries(all: &[Summary]) -> String {
             format!("; {count} regret more, {} % in the mean, {} % at worst", percent(mean), percent(worst))
         });
         format!(
-            "regret of auto for {} uses, values {}{order}, {} choices: {} % in the mean, {} % at worst ({}); noise {:.1} \
+            "regret of auto for {} uses, values {}{order}, {} choices: {} % in the mean, {} % at worst ({}); noise {} \
              %; of the formats alone {} % in the mean, {} % at worst\n  auto's choice was the fastest format in {}, \
              within the noise of it in {}{wrong}",
             of.uses,
@@ -140,7 +141,7 @@ fn summaries(all: &[Summary]) -> String {
             percent(of.mean),
             percent(of.worst),
             of.worst_of,
-            100.0 * of.noise,
+            number(of.noise.map(|noise| 100.0 * noise), 1),
             percent(of.of_formats[0]),
             percent(of.of_formats[1]),
             of.right,
