@@ -22,9 +22,8 @@ use crate::{Error, Result};
 /// # Errors
 /// [`Error::Io`] with the path; [`Error::Argument`] for the name of an archive, or of a packing
 /// that is only read (`.xz`, `.zst`). An earlier file stays as it was.
-pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let mut fill = Some(fill);
-    write_packed(path, &mut |writer| fill.take().map_or(Ok(()), |fill| fill(writer)))
+pub fn write_whole(path: &Path, mut fill: impl FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    write_packed(path, &mut fill)
 }
 
 /// Refuses the names that [`write_whole`] refuses, before there is anything to write.
