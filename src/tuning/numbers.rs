@@ -40,9 +40,17 @@ pub struct Numbers {
     pub line_together: usize,
     /// Elements of lines that a work-item loads before it multiplies them.
     pub line_ahead: usize,
+    /// Entries of a line from which tiles of lines differ in weight: those with long lines come
+    /// first. Shorter ones are added while the terms of other tiles are loaded.
+    pub line_light: usize,
     /// Most entries and rows, together, that a work-item adds one after another in A·x of
     /// compressed rows. 0 if each item has one row.
     pub row_stretch: usize,
+    /// Fewest of these stretches, and of the tiles of lines of sparse times dense, for each compute
+    /// unit if an item takes one: the last to end is a small part of the whole.
+    pub least_shares: usize,
+    /// Fewest elements and rows of a stretch.
+    pub row_shortest: usize,
     /// Entries of a row that a work-item loads before it adds their terms in A·x.
     pub row_ahead: usize,
     /// Work-items of a work-group that multiplies sparse and dense matrices.
@@ -71,6 +79,9 @@ pub struct Numbers {
     pub dense_block_tile: usize,
     /// Lines of a group of grouped coordinates (GCOO): p of Shi, Wang and Chu (2020).
     pub dense_group_lines: usize,
+    /// Elements of each line of such a group that a work-item looks at where groups are made of a
+    /// dense matrix. Work-groups share the lines that have more, if they lie side by side.
+    pub dense_chunk: usize,
     /// Rows of the dense matrix that an item loads before it adds their terms to such a group's.
     pub dense_group_ahead: usize,
     /// Entries of such a group that are staged in local memory at once: their b. On a GPU those of
@@ -359,6 +370,9 @@ impl Numbers {
             ("line_ahead", self.line_ahead, 16),
             ("line_group", self.line_group, 1024),
             ("line_together", self.line_together, 64),
+            ("line_light", self.line_light, 1 << 24),
+            ("least_shares", self.least_shares, 1 << 10),
+            ("row_shortest", self.row_shortest, 1 << 24),
             ("scaled_elements", self.scaled_elements, 1 << 16),
             ("checked_items", self.checked_items, 1 << 16),
             ("binned_items", self.binned_items, 1 << 16),
@@ -377,6 +391,7 @@ impl Numbers {
             ("dense_tile", self.dense_tile, 1 << 24),
             ("dense_block_tile", self.dense_block_tile, 1 << 24),
             ("dense_group_lines", self.dense_group_lines, 32),
+            ("dense_chunk", self.dense_chunk, 1 << 16),
             ("dense_group_ahead", self.dense_group_ahead, 16),
             ("dense_staged", self.dense_staged, 256),
             ("dense_cache_bytes", self.dense_cache_bytes, 1 << 40),

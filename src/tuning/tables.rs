@@ -110,8 +110,12 @@ pub(super) const CPU: Numbers = Numbers {
     line_held: 1024,
     line_ahead: 1,
     line_together: 1,
+    line_light: 64,
     // Starting a group is a small part of its work, and groups end together: 0.4 MB of doubles.
     row_stretch: 1 << 15,
+    least_shares: 8,
+    // About a microsecond's work.
+    row_shortest: 1 << 10,
     // A core reorders loads itself.
     row_ahead: 1,
     // An item takes all columns, in vectors of 16 doubles: of AVX-512 two registers each.
@@ -128,6 +132,7 @@ pub(super) const CPU: Numbers = Numbers {
     dense_tile: 1 << 15,
     dense_block_tile: 1 << 15,
     dense_group_lines: 4,
+    dense_chunk: 64,
     dense_group_ahead: 1,
     dense_staged: 32,
     // An item takes all columns.

@@ -10,6 +10,7 @@ use crate::{
         transpose::{Transpose, Transposed},
     },
     resident::PatternArrays,
+    tuning::Numbers,
 };
 use std::sync::Arc;
 
@@ -154,10 +155,6 @@ pub(crate) struct Lines {
     pub is_ordered: bool,
 }
 
-/// Tiles differ in weight if the longest line of one has so many entries. Shorter ones are added
-/// while the terms of other tiles are loaded.
-const LIGHT: usize = 64;
-
 /// Lines shared out among work-groups.
 pub(crate) struct Shares {
     /// First line of each tile.
@@ -182,8 +179,8 @@ pub(super) struct Kernels {
 
 impl Kernels {
     pub fn new(device: &Device) -> Result<Self> {
-        let group_size = device.info().numbers().elementwise_group;
-        let options = Options::group_size(group_size).define("PIECE", RUN_PIECE).define("LIGHT", LIGHT);
+        let Numbers { elementwise_group: group_size, line_light, .. } = device.info().numbers();
+        let options = Options::group_size(group_size).define("PIECE", RUN_PIECE).define("LIGHT", line_light);
         Ok(Self {
             tile_lines: Kernel::rare(device, &options)?,
             place_tiles: Kernel::rare(device, &options)?,
@@ -332,7 +329,7 @@ fn heavy_tiles_first(
     tile: usize,
     tiles: usize,
 ) -> Result<Buffer<u32>> {
-    if tile < LIGHT || tiles < 2 {
+    if tile < work.device().info().numbers().line_light || tiles < 2 {
         return work.buffer(0);
     }
     let Kernels { weigh, group_size, .. } = Kernels::new(work.device())?;

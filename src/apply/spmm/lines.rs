@@ -65,9 +65,6 @@ kernel! {
     }
 }
 
-/// Fewest tiles for each compute unit of a CPU: the last to end is a small part of the whole.
-const TILES: usize = 8;
-
 /// The entries of lines in the order of a kernel.
 pub(super) struct Entries<'a> {
     pub line_ptr: &'a Buffer<u32>,
@@ -159,7 +156,8 @@ impl<T: Element> LineSums<T> {
             BlockShape::SCALAR => request.numbers.dense_tile,
             _ => request.numbers.dense_block_tile,
         };
-        let share = (pattern.nnz() + pattern.ncols).div_ceil(TILES * info.compute_units as usize);
+        let share =
+            (pattern.nnz() + pattern.ncols).div_ceil(request.numbers.least_shares * info.compute_units as usize);
         // Few lines are divided among all compute units.
         let tile = share.clamp(most.min(RUN_PIECE), most);
         let staged = is_staged(shape, request);

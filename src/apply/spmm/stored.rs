@@ -11,7 +11,7 @@ use crate::{
     resident::{DeviceCbc, PatternArrays},
     vector::lines::Index,
 };
-use from_dense::{CHUNK, Entries};
+use from_dense::Entries;
 
 kernel! {
     struct Split = "split" in "apply/spmm/coordinates.cl" {
@@ -115,7 +115,9 @@ impl<T: Element> DeviceGcoo<T> {
     pub fn from_dense(d: &DeviceDense<T>, group_rows: usize) -> Result<Self> {
         check_group(group_rows)?;
         let numbers = d.device().info().numbers();
-        Self::from_dense_by(d, group_rows, numbers.dense_lanes > 1)
+        // Most items of a work-group would have no element of a short row.
+        let together = numbers.dense_lanes > 1 && d.shape().cols > numbers.dense_chunk;
+        Self::from_dense_by(d, group_rows, together)
     }
 
     /// As [`DeviceGcoo::from_dense`]; with `together` the items of a work-group share rows that are
@@ -212,7 +214,7 @@ impl<T: Element> DeviceGcoo<T> {
     }
 
     fn kernel_options(&self) -> Options {
-        options::<T>(&self.device, self.group_lines, CHUNK)
+        options::<T>(&self.device, self.group_lines, self.device.info().numbers().dense_chunk)
     }
 
     /// The row of each entry.

@@ -9,6 +9,7 @@ use crate::{
     Device, DeviceInfo, Element, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
     element::Scaling,
+    tuning::Numbers,
     vector::{line_sums::Stored, lines},
 };
 
@@ -42,18 +43,12 @@ kernel! {
     }
 }
 
-/// Fewest stretches for each compute unit: the last to end is a small part of the whole.
-const STRETCHES: usize = 8;
-
-/// Fewest elements and rows of a stretch, about a microsecond's work.
-const SHORTEST: usize = 1 << 10;
-
 /// Entries and rows of a stretch of a matrix with `places` of them, whose blocks have `area`
 /// elements; `None` if items have a row each.
 fn stretch(info: &DeviceInfo, places: usize, area: usize) -> Option<usize> {
-    let most = info.numbers().row_stretch;
-    let share = places.div_ceil(STRETCHES * info.compute_units as usize);
-    (most > 0).then(|| (share.max(SHORTEST / area).min(most / area)).max(1))
+    let Numbers { row_stretch: most, row_shortest: shortest, least_shares, .. } = info.numbers();
+    let share = places.div_ceil(least_shares * info.compute_units as usize);
+    (most > 0).then(|| (share.max(shortest / area).min(most / area)).max(1))
 }
 
 /// Requests the kernel that cuts rows into stretches, so that it is compiled with those that find

@@ -68,9 +68,6 @@ kernel! {
     }
 }
 
-/// Places across the lines of a group that a work-item counts.
-pub(super) const CHUNK: usize = 64;
-
 /// Places that an item counts if its work-group has a chunk: `ROUNDS` of the kernels.
 const ROUNDS: usize = 4;
 
@@ -103,7 +100,7 @@ pub(super) fn entries<T: Element>(
         Layout::ByColumns => (1, shape.leading as u64, false),
     };
     let size = group_size(device);
-    let chunk = if together { ROUNDS * size } else { CHUNK };
+    let chunk = if together { ROUNDS * size } else { device.info().numbers().dense_chunk };
     let groups = shape.rows.div_ceil(group_rows);
     let all = groups * shape.cols.max(1).div_ceil(chunk);
     let grid = if together { Grid::groups(all + 1, size) } else { Grid::items(all + 1, size) };
