@@ -162,6 +162,13 @@ pub(super) fn foregone(situation: &Situation) -> Option<Choice> {
     Some(Choice { format, why })
 }
 
+/// The format that needs no index of the rows, for a matrix of which only the columns are at hand,
+/// on a device without room for the index; `None` if the device or the matrix cannot have it.
+pub(super) fn without_rows(situation: &Situation) -> Option<Choice> {
+    let format = Format::Csc;
+    situation.cost(format).map(|_| Choice { format, why: format!("{format}: an index of the rows has no room") })
+}
+
 fn others(costs: &[(u64, Format)]) -> String {
     let others: Vec<_> = costs.iter().map(|(cost, format)| format!("{format} {}", megabytes(*cost))).collect();
     format!("others: {}", others.join(", "))

@@ -135,7 +135,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
             in_order: !of_rows && !request.symmetric,
             by_columns: of_rows && !request.symmetric,
         };
-        let choice = match request.format {
+        let mut choice = match request.format {
             Format::Auto if request.symmetric => None,
             Format::Auto => choose::foregone(&situation),
             format => Some(Choice { format, why: format!("{format}, as asked for") }),
@@ -147,7 +147,17 @@ impl<T: Element, V: Element> Spmv<T, V> {
         let rows = match request.symmetric {
             // Scalars of a symmetric matrix lie in its columns as in its rows.
             true => symmetric::whole(work, arrays, (shape, of_rows), request)?,
-            false => Rows::new(work, arrays, block, of_rows != by_columns, request)?,
+            false => match Rows::new(work, arrays, block, of_rows != by_columns, request) {
+                Err(Error::Memory { .. })
+                    if request.format == Format::Auto
+                        && !by_columns
+                        && let Some(instead) = choose::without_rows(&situation) =>
+                {
+                    choice = Some(instead);
+                    Rows::new(work, arrays, block, false, request)?
+                }
+                rows => rows?,
+            },
         };
         let (choice, counted) = match choice {
             Some(choice) => (choice, None),

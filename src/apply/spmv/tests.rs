@@ -68,3 +68,47 @@ fn rows_loaded_ahead_have_the_bits_of_the_reference() -> Result<()> {
     }
     Ok(())
 }
+
+/// A device whose memory has room for the matrix, the vectors and sums of rows, but not for an
+/// index of the rows.
+#[test]
+fn without_room_for_an_index_of_the_rows_columns_are_used_as_they_are() -> Result<()> {
+    let host = of_all_lengths(BlockShape::SCALAR)?;
+    let room = |bytes: u64| -> Result<_> {
+        let mut info = test_device().info().clone();
+        info.global_bytes = bytes;
+        let device = Device::open(&info)?;
+        let a = DeviceCbc::upload(&Work::new(&device, None), host.as_cbc())?;
+        Ok((device, a))
+    };
+    let (_device, a) = room(test_device().info().global_bytes)?;
+    let request = |format| Request {
+        format,
+        semiring: Semiring::PlusTimes,
+        any_order: false,
+        split: Split::Bytes,
+        uses: 1000,
+        packed: false,
+        symmetric: false,
+    };
+    let spmv =
+        |a: &DeviceCbc<f32>, format| Spmv::<f32, f32>::new(&a.pattern, BlockShape::SCALAR, true, request(format));
+    assert_ne!(spmv(&a, Format::Auto)?.format(), Format::Csc);
+    let x: Vec<f32> = (0..70).map(|i| i as f32 * 0.31 - 15.0).collect();
+    let mut want = vec![2.0; 2200];
+    reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?;
+
+    let (device, a) = room(a.bytes() + (60 << 10))?;
+    assert!(matches!(spmv(&a, Format::Csr), Err(Error::Memory { .. })));
+    if device.info().kind != crate::DeviceKind::Cpu {
+        assert!(matches!(spmv(&a, Format::Auto), Err(Error::Memory { .. })), "each item would go through all columns");
+        return Ok(());
+    }
+    let spmv = spmv(&a, Format::Auto)?;
+    assert_eq!((spmv.format(), spmv.why()), (Format::Csc, "csc: an index of the rows has no room"));
+    let work = Work::new(&device, None);
+    let (x, mut y) = (work.upload(&x)?, work.upload(&vec![2.0f32; 2200])?);
+    spmv.run(&work, (&a).into(), &x, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
+    assert!(y.download(&work)?.iter().zip(&want).all(|(found, want)| found.to_bits() == want.to_bits()));
+    Ok(())
+}
