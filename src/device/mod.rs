@@ -9,6 +9,8 @@ mod batch;
 mod buffer;
 mod cl;
 mod compiler;
+#[cfg(test)]
+mod faked;
 mod files;
 mod foreign;
 #[cfg(feature = "gl")]

@@ -147,8 +147,11 @@ impl<T: Word> Drop for Taken<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::test_device;
-    use opencl3::event::{create_user_event, set_user_event_status};
+    use crate::device::{
+        faked::{EndFaked, fake},
+        test_device,
+    };
+    use opencl3::event::set_user_event_status;
 
     const LEN: usize = 100_000;
 
@@ -206,6 +209,7 @@ mod tests {
     #[test]
     fn another_queue_waits_for_the_last_execution() -> Result<()> {
         let device = Device::open(test_device().info())?;
+        let _end = EndFaked;
         let scratch = Scratch::<u32>::new(&device, LEN)?;
         let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
         let context = device.inner.context.get();
@@ -216,7 +220,7 @@ mod tests {
             taken.raw_on(work.queue());
             let event = work.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, wait| {
                 waits = wait.and(&[]);
-                create_user_event(context)
+                fake(context)
             })?;
             Result::Ok((event, waits))
         };
@@ -235,6 +239,7 @@ mod tests {
     #[test]
     fn what_executions_leave_stays_until_a_command_fails() -> Result<()> {
         let device = Device::open(test_device().info())?;
+        let _end = EndFaked;
         let work = Work::new(&device, None);
         let scratch = Scratch::<u32>::reserve_zeroed(&work, 100)?;
         let found = || scratch.take(&work)?.download(&work);
@@ -246,7 +251,7 @@ mod tests {
         drop((one, two));
 
         let context = device.inner.context.get();
-        let taken = work.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, _| create_user_event(context))?;
+        let taken = work.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, _| fake(context))?;
         set_user_event_status(taken.get()?, -5).unwrap();
         assert!(device.finish().is_err());
         assert_eq!(found()?, [0; 100], "it may have been an execution");

@@ -2,12 +2,13 @@
 use super::*;
 use crate::{
     Word,
-    device::{Buffer, Device, File, Grid, InOut, Kernel, Options, Out, Source, Work, kernel, test_device},
+    device::{
+        Buffer, Device, File, Grid, InOut, Kernel, Options, Out, Source, Work,
+        faked::{EndFaked, fake},
+        kernel, test_device,
+    },
 };
-use opencl3::{
-    event::{create_user_event, set_user_event_status},
-    types::cl_event,
-};
+use opencl3::{event::set_user_event_status, types::cl_event};
 use std::{ptr, time::Duration};
 
 const MIB: usize = 1 << 20;
@@ -125,7 +126,7 @@ fn faked<T: Word>(work: &Work, buffers: &[&Buffer<T>]) -> Result<(cl_event, Vec<
     let context = work.device().inner.context.get();
     work.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, wait| {
         waits = wait.and(&[]);
-        create_user_event(context).inspect(|&event| made = Some(event))
+        fake(context).inspect(|&event| made = Some(event))
     })?;
     Ok((made.expect("it was taken"), waits))
 }
@@ -133,6 +134,7 @@ fn faked<T: Word>(work: &Work, buffers: &[&Buffer<T>]) -> Result<(cl_event, Vec<
 #[test]
 fn memory_of_another_queue_is_waited_for_and_of_the_same_is_not() -> Result<()> {
     let device = own_device();
+    let _end = EndFaked;
     let [first, second, third] = [0, 1, 2].map(|number| device.work_on(number, None).unwrap());
     let taken = |work: &Work| buffer(work, MIB);
     let one = taken(&first)?;
@@ -173,6 +175,7 @@ fn memory_of_another_queue_is_waited_for_and_of_the_same_is_not() -> Result<()> 
 #[test]
 fn memory_that_two_queues_have_used_is_free_behind_both() -> Result<()> {
     let device = own_device();
+    let _end = EndFaked;
     let [first, second, third] = [0, 1, 2].map(|number| device.work_on(number, None).unwrap());
     let (one, two) = (buffer(&first, MIB)?, buffer(&second, MIB)?);
     let raw = one.raw();
@@ -205,6 +208,7 @@ fn memory_that_two_queues_have_used_is_free_behind_both() -> Result<()> {
 #[test]
 fn a_command_that_is_done_is_not_waited_for() -> Result<()> {
     let device = own_device();
+    let _end = EndFaked;
     let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
     let one = buffer(&first, MIB)?;
     let (on_first, _) = faked(&first, &[&one])?;

@@ -2,15 +2,19 @@
 use super::{commands::MOST_PENDING, *};
 use crate::{
     Error,
-    device::{Device, Work, test_device},
+    device::{
+        Device, Work,
+        faked::{EndFaked, fake},
+        test_device,
+    },
     primitives::scan::{Scan, ScanTuning},
 };
-use opencl3::event::{create_user_event, set_user_event_status};
+use opencl3::event::set_user_event_status;
 
 /// Takes a command that does nothing until its end is set.
 fn taken(device: &Device) -> SharedEvent {
     let context = device.inner.context.get();
-    let taken = device.inner.queue.enqueue("clEnqueueNDRangeKernel", &mut |_, _| create_user_event(context));
+    let taken = device.inner.queue.enqueue("clEnqueueNDRangeKernel", &mut |_, _| fake(context));
     taken.unwrap()
 }
 
@@ -22,6 +26,7 @@ fn fails(error: &Result<Vec<u32>>) -> bool {
 fn a_command_that_fails_after_it_was_taken_is_reported_at_every_read_until_finish() -> Result<()> {
     // A device of its own: the failure would reach other tests too.
     let device = Device::open(test_device().info())?;
+    let _end = EndFaked;
     let work = Work::new(&device, None);
     let buffer = work.upload(&[1u32, 2, 3])?;
     let command = taken(&device);
@@ -47,6 +52,7 @@ fn a_command_that_fails_after_it_was_taken_is_reported_at_every_read_until_finis
 #[test]
 fn commands_without_a_later_read_are_forgotten_when_they_are_done() -> Result<()> {
     let device = Device::open(test_device().info())?;
+    let _end = EndFaked;
     let open = taken(&device);
     for _ in 0..3 * MOST_PENDING {
         set_user_event_status(taken(&device).get()?, 0).unwrap();
@@ -60,8 +66,9 @@ fn commands_without_a_later_read_are_forgotten_when_they_are_done() -> Result<()
 #[test]
 fn an_event_that_has_failed_is_not_waited_for() -> Result<()> {
     let device = Device::open(test_device().info())?;
+    let _end = EndFaked;
     // SAFETY: made for this handle, of the device's context.
-    let event = unsafe { Event::from_raw(create_user_event(device.inner.context.get()).unwrap()) };
+    let event = unsafe { Event::from_raw(fake(device.inner.context.get()).unwrap()) };
     set_user_event_status(event.get()?, -5).unwrap();
     // SAFETY: the event is valid.
     let refused = unsafe { device.wait_for(&[event.get()?]) };
@@ -79,7 +86,7 @@ fn faked(work: &Work) -> Result<(SharedEvent, Vec<cl_event>)> {
     let context = work.device().inner.context.get();
     let event = work.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, wait| {
         waits = wait.events.to_vec();
-        create_user_event(context)
+        fake(context)
     })?;
     Ok((event, waits))
 }
@@ -87,6 +94,7 @@ fn faked(work: &Work) -> Result<(SharedEvent, Vec<cl_event>)> {
 #[test]
 fn the_next_command_waits_for_what_its_queue_follows_and_those_after_it_do_not() -> Result<()> {
     let device = Device::open(test_device().info())?;
+    let _end = EndFaked;
     let [first, second, third] = [0, 1, 2].map(|number| device.work_on(number, None).unwrap());
     let (on_first, waits) = faked(&first)?;
     assert_eq!(waits, [], "nothing is before it");
@@ -126,6 +134,7 @@ fn a_queue_ordered_by_events_waits_for_its_own_last_command_too() -> Result<()> 
     let context = super::super::handle::Context::of(info.id)?;
     let raw = CommandQueue::new(&context, info.id, true)?;
     let device = Device::from_parts(info, context, Queue::ordered_by_events(raw), (false, false));
+    let _end = EndFaked;
     let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
     let (one, two) = (faked(&first)?.0, faked(&second)?.0);
     first.follow(&second);
@@ -143,12 +152,13 @@ fn a_queue_ordered_by_events_waits_for_its_own_last_command_too() -> Result<()> 
 #[test]
 fn of_commands_enqueued_at_the_same_time_both_are_the_last() -> Result<()> {
     let device = Device::open(test_device().info())?;
+    let _end = EndFaked;
     let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
     faked(&first)?;
     let mut inner = None;
     let outer = first.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, _| {
         inner = Some(faked(&first).unwrap().0);
-        create_user_event(device.inner.context.get())
+        fake(device.inner.context.get())
     })?;
     let inner = inner.unwrap();
     second.follow(&first);
@@ -161,7 +171,7 @@ fn of_commands_enqueued_at_the_same_time_both_are_the_last() -> Result<()> {
     second.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, wait| {
         assert_eq!(wait.events, []);
         second.follow(&first);
-        create_user_event(device.inner.context.get())
+        fake(device.inner.context.get())
     })?;
     assert_eq!(faked(&second)?.1, [on_first.get()?]);
     Ok(())
@@ -170,6 +180,7 @@ fn of_commands_enqueued_at_the_same_time_both_are_the_last() -> Result<()> {
 #[test]
 fn a_failure_on_one_queue_is_reported_on_all_until_finish() -> Result<()> {
     let device = Device::open(test_device().info())?;
+    let _end = EndFaked;
     let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
     let (command, _) = faked(&first)?;
     second.follow(&first);

@@ -1,0 +1,35 @@
+//! Commands of tests that do nothing until their end is set: user events.
+use opencl3::{
+    event::{create_user_event, release_event, retain_event, set_user_event_status},
+    types::{cl_context, cl_event},
+};
+use std::cell::RefCell;
+
+thread_local! {
+    /// The events that the thread has made since the last [`EndFaked`].
+    static MADE: RefCell<Vec<cl_event>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The event of a command that does nothing until its end is set, by `set_user_event_status`.
+pub(super) fn fake(context: cl_context) -> Result<cl_event, i32> {
+    let event = create_user_event(context)?;
+    // SAFETY: the event was just made. `EndFaked` releases it.
+    unsafe { retain_event(event)? };
+    MADE.with_borrow_mut(|made| made.push(event));
+    Ok(event)
+}
+
+/// Ends the commands faked by this thread whose end was not set. A test that leaves some declares
+/// one behind its device: a driver may wait for them before it releases the context.
+pub(super) struct EndFaked;
+
+impl Drop for EndFaked {
+    fn drop(&mut self) {
+        for event in MADE.take() {
+            // Refused if it has ended.
+            let _ = set_user_event_status(event, 0);
+            // SAFETY: `fake` retained it.
+            let _ = unsafe { release_event(event) };
+        }
+    }
+}
