@@ -1,23 +1,30 @@
 //! Products on the host, by columns and without a device: Gustavson's algorithm (ACM TOMS 4, 1978).
 //!
-//! Two passes share columns out by their products, among the threads of the ambient rayon pool. The
-//! first, [`Factors::find`], finds the rows of each column of C in a bitmap. Then the memory that
-//! C needs is known. The second, [`Factors::sum`], adds products to a dense column and copies the
-//! sums of those rows. Rows that are kept from one pass to the next save the second its bitmap: it
-//! takes 13 ms instead of 21 on the square of a grid's Laplacian, 90 instead of 161 on that of a
-//! random matrix.
+//! [`Factors::multiply`] computes scalars in one pass: it adds each product to the sum of its row
+//! and sets the row's bit, and the bits give the rows in order. Blocks take two passes, and so do
+//! products in bands, whose sizes must be known before their memory: [`Factors::find`] finds the
+//! rows of each column by bits alone, then the sums of these rows are computed in a dense column.
+//! Columns are shared out by their products, among the threads of the ambient rayon pool.
 //!
 //! Sums are formed in the kernels' order, so that results are equal to the bit: the terms of an
 //! entry in ascending k, within a block product over the inner index, each multiplication rounded
 //! before the addition, and cut into pieces of 1024 products. The model in the tests has the same
 //! in a few lines, on one thread.
+mod factors;
+mod far;
+mod growing;
+mod near;
+mod once;
+mod parts;
 mod rows;
 mod sums;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use rows::FoundRows;
-pub(crate) use sums::{Factors, Operand, Room};
+use growing::{Growing, Places};
+
+pub(crate) use factors::{Factors, Operand};
+pub(crate) use parts::Found;
 
 use crate::{Error, Pattern, Result};
 use std::{ops::Range, sync::Mutex};

@@ -1,137 +1,13 @@
 //! The second pass: the sums of the rows that were found.
-use super::{Columns, FoundRows, Offset, share_out};
-use crate::{
-    Arithmetic, BlockShape, Element, Result, Semiring, element::Algebra, host::memory, matrix::CbcView,
-    primitives::segmented_reduce::RUN_PIECE,
+use super::{
+    Offset,
+    factors::{Factors, Operand, Operation, Operations},
 };
+use crate::{Arithmetic, BlockShape, Element, element::Algebra, primitives::segmented_reduce::RUN_PIECE};
 use nalgebra::{DMatrixView, DMatrixViewMut};
-use std::borrow::Cow;
-
-/// A factor: its pattern, and its blocks in the type in which sums are formed.
-pub(crate) struct Operand<'a, O, N: Clone> {
-    columns: Columns<'a, O>,
-    shape: BlockShape,
-    /// Elements from one block to the next.
-    stride: usize,
-    values: Cow<'a, [N]>,
-}
-
-impl<'a, O: Offset, N: Arithmetic> Operand<'a, O, N> {
-    pub fn new<T: Element<Arithmetic = N>>(
-        columns: Columns<'a, O>,
-        (shape, stride): (BlockShape, usize),
-        values: &'a [T],
-    ) -> Self {
-        let values = match size_of::<T>() == size_of::<N>() {
-            true => Cow::Borrowed(bytemuck::cast_slice(values)), // the same type
-            false => Cow::Owned(values.iter().map(|value| value.widen()).collect()),
-        };
-        Self { columns, shape, stride, values }
-    }
-
-    fn block(&self, entry: usize) -> &[N] {
-        &self.values[entry * self.stride..][..self.shape.area()]
-    }
-}
-
-impl<'a, N: Arithmetic> Operand<'a, u64, N> {
-    pub fn of_view<T: Element<Arithmetic = N>>(view: CbcView<'a, T>) -> Self {
-        Self::new(view.pattern.into(), (view.shape, view.stride), view.values)
-    }
-}
-
-/// Where C is written: a row for each entry, and `stride` elements.
-pub(crate) struct Room<'a, T> {
-    pub rows: &'a mut [u32],
-    pub values: &'a mut [T],
-    pub stride: usize,
-}
-
-impl<'a, T> Room<'a, T> {
-    /// Splits off the room of the first entries.
-    fn take(&mut self, entries: usize) -> Self {
-        let rows = self.rows.split_off_mut(..entries);
-        let values = self.values.split_off_mut(..entries * self.stride);
-        Self { rows: rows.unwrap_or_default(), values: values.unwrap_or_default(), stride: self.stride }
-    }
-}
-
-/// The factors of A·B.
-pub(crate) struct Factors<'a, O, N: Clone> {
-    pub a: Operand<'a, O, N>,
-    pub b: Operand<'a, O, N>,
-}
-
-/// The operations of an algebra, in a form that the compiler can inline.
-#[derive(Clone, Copy)]
-struct Operations<A, M> {
-    add: A,
-    multiply: M,
-}
-
-trait Operation<N>: Fn(N, N) -> N + Copy + Sync {}
-
-impl<N, F: Fn(N, N) -> N + Copy + Sync> Operation<N> for F {}
-
-impl<O: Offset, N: Arithmetic> Factors<'_, O, N> {
-    /// Finds the rows of each column of A·B. `fits` is asked first, and from time to time, whether
-    /// so many entries of C, which it has at least, fit the memory.
-    pub fn find(&self, fits: impl Fn(u64) -> Result<()> + Sync) -> Result<FoundRows> {
-        let multiplications = self.a.shape.area() * self.b.shape.cols();
-        FoundRows::find(self.a.columns, self.b.columns, multiplications as u64, fits)
-    }
-
-    /// Writes the rows that were found and their sums.
-    ///
-    /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory) if a dense column for each thread does not fit.
-    pub fn sum<T: Element<Arithmetic = N>>(
-        &self,
-        found: FoundRows,
-        semiring: Semiring,
-        into: Room<'_, T>,
-    ) -> Result<()> {
-        let algebra = &Algebra::of(semiring);
-        match semiring {
-            // Functions by name are inlined. Calls double the time.
-            Semiring::PlusTimes => self.sum_by(found, algebra, Operations { add: N::plus, multiply: N::times }, into),
-            _ => self.sum_by(found, algebra, Operations { add: algebra.add, multiply: algebra.multiply }, into),
-        }
-    }
-
-    fn sum_by<T: Element<Arithmetic = N>>(
-        &self,
-        found: FoundRows,
-        algebra: &Algebra<N>,
-        by: Operations<impl Operation<N>, impl Operation<N>>,
-        mut into: Room<'_, T>,
-    ) -> Result<()> {
-        let (nrows, shape) = (self.a.columns.nrows, self.a.shape.product(self.b.shape));
-        let threads = match found.parts.len() {
-            parts @ 0..2 => parts,
-            parts => parts.min(rayon::current_num_threads()),
-        };
-        let what = || format!("a column of the product, {nrows} rows, on each of {threads} threads");
-        memory::check_large(what, Column::<N>::bytes(nrows, shape).saturating_mul(threads as u64))?;
-        let parts: Vec<_> = found.parts.into_iter().map(|part| (into.take(part.rows.len()), part)).collect();
-        share_out(
-            parts.into_iter(),
-            || Column::new(nrows, shape, algebra),
-            |column, (mut room, part)| {
-                room.rows.copy_from_slice(&part.rows);
-                for (col, count) in part.cols.zip(part.counts) {
-                    let Room { rows, values, stride } = room.take(count as usize);
-                    column.sum(by, self, col, rows);
-                    column.write(rows, values, stride);
-                }
-                Ok(())
-            },
-        )
-    }
-}
 
 /// A dense column of C. Only the elements of rows that are summed have a meaning.
-struct Column<'a, N> {
+pub(super) struct Column<'a, N> {
     algebra: &'a Algebra<N>,
     shape: BlockShape,
     nrows: usize,
@@ -149,17 +25,17 @@ struct Cut<N> {
 
 impl<'a, N: Arithmetic> Column<'a, N> {
     /// Bytes of a column of `nrows` blocks, including the arrays for cut runs.
-    fn bytes(nrows: usize, shape: BlockShape) -> u64 {
+    pub fn bytes(nrows: usize, shape: BlockShape) -> u64 {
         (nrows as u64).saturating_mul((size_of::<u16>() + 2 * shape.area() * size_of::<N>()) as u64)
     }
 
-    fn new(nrows: usize, shape: BlockShape, algebra: &'a Algebra<N>) -> Self {
+    pub fn new(nrows: usize, shape: BlockShape, algebra: &'a Algebra<N>) -> Self {
         let cut = Cut { in_use: false, terms: Vec::new(), pieces: Vec::new() };
         Self { algebra, shape, nrows, sum: vec![N::ZERO; nrows * shape.area()], cut }
     }
 
     /// Sums column `col` of C, which has these rows.
-    fn sum<O: Offset>(
+    pub fn sum<O: Offset>(
         &mut self,
         by: Operations<impl Operation<N>, impl Operation<N>>,
         of: &Factors<'_, O, N>,
@@ -249,23 +125,31 @@ impl<'a, N: Arithmetic> Column<'a, N> {
         self.cut.terms[row] = 0;
     }
 
-    /// Writes the sums of these rows.
-    fn write<T: Element<Arithmetic = N>>(&mut self, rows: &[u32], values: &mut [T], stride: usize) {
+    /// Calls `each` with the number and the sums of each of these rows.
+    pub fn take(&mut self, rows: &[u32], mut each: impl FnMut(usize, &[N])) {
         let area = self.shape.area();
-        if (area, stride) == (1, 1) && !self.cut.in_use {
-            let sums = rows.iter().map(|&row| self.sum[row as usize]);
-            return values.iter_mut().zip(sums).for_each(|(value, sum)| *value = T::narrow(sum));
-        }
-        for (&row, block) in rows.iter().zip(values.chunks_exact_mut(stride)) {
+        for (i, &row) in rows.iter().enumerate() {
             let row = row as usize;
             if self.cut.in_use {
                 self.end_piece(row);
             }
             let sums = if self.cut.in_use { &self.cut.pieces } else { &self.sum };
-            let (block, padding) = block.split_at_mut(area);
-            block.iter_mut().zip(&sums[row * area..]).for_each(|(value, &sum)| *value = T::narrow(sum));
-            padding.fill(T::zeroed());
+            each(i, &sums[row * area..][..area]);
         }
+    }
+
+    /// Writes the sums of these rows.
+    pub fn write<T: Element<Arithmetic = N>>(&mut self, rows: &[u32], values: &mut [T], stride: usize) {
+        let area = self.shape.area();
+        if (area, stride) == (1, 1) && !self.cut.in_use {
+            let sums = rows.iter().map(|&row| self.sum[row as usize]);
+            return values.iter_mut().zip(sums).for_each(|(value, sum)| *value = T::narrow(sum));
+        }
+        self.take(rows, |i, sums| {
+            let (block, padding) = values[i * stride..][..stride].split_at_mut(area);
+            block.iter_mut().zip(sums).for_each(|(value, &sum)| *value = T::narrow(sum));
+            padding.fill(T::zeroed());
+        });
     }
 }
 

@@ -40,12 +40,13 @@ fn model<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, semiring: Semiring) -
     Cbc::new(Pattern::new(a.pattern.nrows(), b.pattern.ncols(), col_ptr, row_idx)?, shape, values)
 }
 
-/// A·B by both passes, with offsets of type `O` and `padding` elements after each block of C.
+/// A·B with offsets of type `O` and `padding` elements after each block of C, its rows found before
+/// its sums or, of scalars, together.
 fn fast<O: Offset + TryFrom<u64>, T: Element>(
     a: CbcView<'_, T>,
     b: CbcView<'_, T>,
     semiring: Semiring,
-    padding: usize,
+    (padding, together): (usize, bool),
 ) -> Result<Cbc<T>> {
     let offsets = |view: CbcView<'_, T>| -> Vec<O> {
         view.pattern.col_ptr().iter().map(|&offset| O::try_from(offset).ok().unwrap()).collect()
@@ -60,10 +61,12 @@ fn fast<O: Offset + TryFrom<u64>, T: Element>(
         a: Operand::new(of_a, (a.shape, a.stride), a.values),
         b: Operand::new(of_b, (b.shape, b.stride), b.values),
     };
-    let found = factors.find(|_| Ok(()))?;
-    let (col_ptr, nnz, stride) = (found.col_ptr().collect(), found.nnz(), shape.area() + padding);
-    let (mut row_idx, mut values) = (vec![u32::MAX; nnz], vec![T::from_f64(7.0); nnz * stride]);
-    factors.sum(found, semiring, Room { rows: &mut row_idx, values: &mut values, stride })?;
+    let stride = shape.area() + padding;
+    let found = if together { factors.multiply(semiring, |_| Ok(()))? } else { factors.find(|_| Ok(()))? };
+    let scalars = [a.shape, b.shape] == [BlockShape::SCALAR; 2] && [a.stride, b.stride] == [1, 1];
+    assert!(found.parts.iter().all(|part| part.sums.is_some() == (together && scalars)));
+    let col_ptr = found.col_ptr();
+    let (row_idx, values) = factors.arrays::<T>(found, semiring, stride)?;
     let blocks = values.chunks_exact(stride).flat_map(|block| {
         assert!(block[shape.area()..].iter().all(|padding| padding.to_f64() == 0.0));
         &block[..shape.area()]
@@ -79,8 +82,13 @@ fn check<T: Element>(a: &Cbc<T>, b: &Cbc<T>, semiring: Semiring, what: &str) {
     let bits = |value: &T| if value.to_f64().is_nan() { vec![0xff; 9] } else { bytemuck::bytes_of(value).to_vec() };
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let (wide, narrow) = pool.install(|| (fast::<u64, T>(a, b, semiring, 0), fast::<u32, T>(a, b, semiring, 3)));
-        for c in [wide.unwrap(), narrow.unwrap()] {
+        for (padding, together) in [(0, false), (0, true), (3, false), (3, true)] {
+            let how = (padding, together);
+            let c = pool.install(|| match padding {
+                0 => fast::<u64, T>(a, b, semiring, how),
+                _ => fast::<u32, T>(a, b, semiring, how),
+            });
+            let c = c.unwrap();
             assert_eq!(c.pattern(), want.pattern(), "{what}");
             assert!(c.values().iter().map(bits).eq(want.values().iter().map(bits)), "{what}, {threads} threads");
         }
@@ -138,6 +146,7 @@ proptest! {
         check(&a.cast::<f32>(), &b.cast(), Semiring::PlusTimes, "f32");
         check(&a.cast::<f16>(), &b.cast(), Semiring::PlusTimes, "f16");
         check(&a.with_alignment(64).unwrap(), &b.with_alignment(32).unwrap(), Semiring::PlusTimes, "aligned");
+        check(&a, &b.with_alignment(32).unwrap(), Semiring::PlusTimes, "B aligned");
     }
 }
 
@@ -170,10 +179,42 @@ fn rows_far_apart_are_found_by_sorting_and_many_by_the_bitmap() {
 }
 
 #[test]
+fn columns_are_near_or_dense_or_neither_and_one_in_many_is_sampled() {
+    // Of 20,000 rows: those of a band, few of which are in the first word that it touches; so many
+    // that each word has some; and so few that many words have none.
+    let (nrows, cols) = (20_000, 60);
+    let band = generate::uniform(3000, cols, 9, BlockShape::SCALAR, Values::Real, 3).unwrap();
+    let rows = band.pattern().row_idx().iter().map(|row| row + 10_037).collect();
+    let pattern = Pattern::new(nrows, cols, band.pattern().col_ptr().to_vec(), rows).unwrap();
+    let band = Cbc::new(pattern, BlockShape::SCALAR, band.values().to_vec()).unwrap();
+    let uniform = |of_column| generate::uniform(nrows, cols, of_column, BlockShape::SCALAR, Values::Real, 3).unwrap();
+    let b = generate::uniform(cols, 300, 7, BlockShape::SCALAR, Values::Real, 4).unwrap();
+    for a in [band, uniform(60), uniform(8)] {
+        check(&a, &b, Semiring::PlusTimes, "f64");
+        check(&a, &b, Semiring::MaxPlus, "max-plus");
+    }
+}
+
+#[test]
+fn products_that_the_memory_has_no_room_for_twice_are_found_first() {
+    let a = generate::uniform(300, 300, 60, BlockShape::SCALAR, Values::Real, 3).unwrap();
+    let (columns, shape) = (a.pattern().into(), (BlockShape::SCALAR, 1));
+    let operand = || Operand::<u64, f64>::new(columns, shape, a.values());
+    let factors = Factors { a: operand(), b: operand() };
+    // C is nearly full: 90,000 entries of a million products.
+    for (limit, together) in [(10_000_000, true), (1_000_000, false)] {
+        let fits = |nnz| if nnz <= limit { Ok(()) } else { Err(crate::Error::Argument(format!("{nnz} entries"))) };
+        let found = factors.multiply(Semiring::PlusTimes, fits).unwrap();
+        assert!(found.parts.iter().all(|part| part.sums.is_some() == together));
+        assert!((80_000..=90_000).contains(&found.nnz()), "{}", found.nnz());
+    }
+}
+
+#[test]
 fn an_error_of_a_thread_is_returned() {
     let a = generate::uniform(300, 300, 60, BlockShape::SCALAR, Values::Real, 3).unwrap();
     let refuse = |nnz| Err(crate::Error::Argument(format!("{nnz} entries")));
-    assert!(FoundRows::find(a.pattern().into(), a.pattern().into(), 1, refuse).is_err());
+    assert!(rows::find::<_, f64>(a.pattern().into(), a.pattern().into(), 1, refuse).is_err());
     let few = AtMost(std::sync::atomic::AtomicUsize::new(3));
     assert!(share_out(0..5, || (), |_, item| few.take(item)).is_err());
 }

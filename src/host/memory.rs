@@ -1,8 +1,10 @@
 //! Host memory: requests that do not fit are refused before the system kills the process for them.
 mod control_groups;
 mod pages;
+mod prefetch;
 
 pub(crate) use pages::prefer_large;
+pub(crate) use prefetch::prefetch;
 
 use crate::{Error, Result};
 use std::path::Path;

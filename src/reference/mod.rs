@@ -25,7 +25,7 @@ pub use vectors::{
 
 use crate::{
     BlockShape, Cbc, Element, Error, Matrix, Pattern, Result, Semiring,
-    gustavson::{Columns, Factors, Operand, Room},
+    gustavson::{Columns, Factors, Operand},
     host::memory,
     matrix::CbcView,
 };
@@ -82,16 +82,11 @@ fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, semiring: Semi
         return Err(Error::Dimensions { a: a.dimensions(), b: b.dimensions() });
     }
     let shape = a.shape.product(b.shape);
-    let fits = |what: &'static str, nnz: u64| memory::check_large(|| what.into(), bytes_of::<T>(nnz, shape));
+    let fits = |nnz: u64| memory::check_large(|| "the product (at least)".into(), bytes_of::<T>(nnz, shape));
     let factors = Factors { a: Operand::of_view(a), b: Operand::of_view(b) };
-    let found = factors.find(|nnz| fits("the product (at least)", nnz))?;
-    let (nnz, col_ptr) = (found.nnz(), found.col_ptr().collect());
-    fits("the product", nnz as u64)?;
-    let (mut row_idx, mut values) = (vec![0u32; nnz], vec![T::zeroed(); nnz * shape.area()]);
-    memory::prefer_large(&mut row_idx);
-    memory::prefer_large(&mut values);
-    let room = Room { rows: &mut row_idx[..], values: &mut values[..], stride: shape.area() };
-    factors.sum(found, semiring, room)?;
+    let found = factors.multiply(semiring, fits)?;
+    let col_ptr = found.col_ptr();
+    let (row_idx, values) = factors.arrays(found, semiring, shape.area())?;
     Cbc::new(Pattern::trusted(a.pattern.nrows(), b.pattern.ncols(), col_ptr, row_idx), shape, values)
 }
 

@@ -22,16 +22,18 @@ impl HostMemory {
             + self.consumer.map_or(0, |consumer| consumer.peak(entries, columns))
     }
 
+    /// Whether columns with so many entries fit `free` bytes.
+    pub fn fits(&self, columns: u64, entries: u64, free: u64) -> bool {
+        let largest = pool_bytes(self.entry_bytes.max(4).saturating_mul(entries));
+        // Offsets in a band have 32 bits.
+        entries < 1 << 31 && largest <= self.max_alloc_bytes && self.need(columns, entries) <= free
+    }
+
     /// The columns of the next band, of those that begin and end here: as many as fit `free` bytes,
     /// but at least one if there is one.
     pub fn band(&self, col_ptr: &[u64], free: u64) -> usize {
         let columns = col_ptr.len() - 1;
-        let fits = |columns: &usize| {
-            let entries = col_ptr[*columns] - col_ptr[0];
-            let largest = pool_bytes(self.entry_bytes.max(4).saturating_mul(entries));
-            // Offsets in a band have 32 bits.
-            entries < 1 << 31 && largest <= self.max_alloc_bytes && self.need(*columns as u64, entries) <= free
-        };
+        let fits = |columns: &usize| self.fits(*columns as u64, col_ptr[*columns] - col_ptr[0], free);
         let all = columns > 0 && fits(&columns);
         if all { columns } else { (1..columns).take_while(fits).count().max(1).min(columns) }
     }

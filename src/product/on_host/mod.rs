@@ -16,8 +16,8 @@ use super::{
 use crate::{
     Arithmetic, BlockShape, Element, Result, Semiring,
     device::{Later, Work},
-    gustavson::{Columns, Factors, FoundRows, Operand, Room},
-    host::memory::{check_large, prefer_large},
+    gustavson::{Columns, Factors, Found, Operand},
+    host::memory::check_large,
     resident::{DeviceCbc, PatternArrays},
 };
 use std::time::Instant;
@@ -105,8 +105,12 @@ impl<T: Element> OnHost<T> {
         work.stage("multiply");
         let began = Instant::now();
         let factors = |of_b| Factors { a: a.operand(a.columns()), b: b.operand(of_b) };
-        let found = find(&factors(b.columns()))?;
-        let col_ptr: Vec<u64> = found.col_ptr().collect();
+        let of_all = factors(b.columns());
+        // If C has one band in any case, its sums are computed with its rows.
+        let one_band =
+            memory.fits(products.len() as u64, products.iter().sum(), work.limit().saturating_sub(work.used_bytes()));
+        let found = if one_band { of_all.multiply(*semiring, fits::<T::Arithmetic>)? } else { find(&of_all)? };
+        let col_ptr = found.col_ptr();
         work.count_host_time(began.elapsed());
         let mut found = Some(found);
         let mut begin = 0;
@@ -132,8 +136,13 @@ impl<T: Element> OnHost<T> {
 }
 
 /// The rows of C.
-fn find<N: Arithmetic>(factors: &Factors<'_, u32, N>) -> Result<FoundRows> {
-    factors.find(|entries| check_large(|| "the rows of the product".into(), 4 * entries))
+fn find<N: Arithmetic>(factors: &Factors<'_, u32, N>) -> Result<Found<N>> {
+    factors.find(fits::<()>)
+}
+
+/// Refuses entries of C if their rows, and an `N` for each, do not fit.
+fn fits<N>(entries: u64) -> Result<()> {
+    check_large(|| "the rows of the product".into(), entries.saturating_mul((4 + size_of::<N>()) as u64))
 }
 
 /// The columns of A·B of a band, which begin and end at `col_ptr` in C.
@@ -141,7 +150,7 @@ fn band<T: Element>(
     work: &Work,
     operands: &Operands<'_, T>,
     (factors, semiring): (&Factors<'_, u32, T::Arithmetic>, Semiring),
-    found: Option<FoundRows>,
+    found: Option<Found<T::Arithmetic>>,
     col_ptr: &[u64],
 ) -> Result<DeviceCbc<T>> {
     let (stride, nnz) = (operands.c_stride, (col_ptr[col_ptr.len() - 1] - col_ptr[0]) as usize);
@@ -149,11 +158,7 @@ fn band<T: Element>(
     let offsets: Vec<u32> = col_ptr.iter().map(|offset| (offset - col_ptr[0]) as u32).collect();
     let began = Instant::now();
     let found = found.map_or_else(|| find(factors), Ok)?;
-    check_large(|| "the product".into(), (nnz * (size_of::<u32>() + stride * size_of::<T>())) as u64)?;
-    let (mut rows, mut values) = (vec![0; nnz], vec![T::zeroed(); nnz * stride]);
-    prefer_large(&mut rows);
-    prefer_large(&mut values);
-    factors.sum(found, semiring, Room { rows: &mut rows, values: &mut values, stride })?;
+    let (rows, values) = factors.arrays(found, semiring, stride)?;
     work.count_host_time(began.elapsed());
     let (of_offsets, of_rows, of_values) =
         (work.upload_later(offsets)?, work.upload_later(rows)?, work.upload_later(values)?);

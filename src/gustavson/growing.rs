@@ -1,0 +1,140 @@
+//! Arrays of C whose length is not known before they are computed.
+use crate::{Arithmetic, Result, host::memory::prefer_large};
+use std::mem::MaybeUninit;
+
+/// The entries of a part, as far as they are computed.
+pub(super) struct Growing<N> {
+    rows: Vec<u32>,
+    sums: Vec<N>,
+    /// Entries that the memory has been asked for.
+    asked: usize,
+}
+
+impl<N: Arithmetic> Growing<N> {
+    /// No entries yet, and memory for about `expected`.
+    pub fn expecting(expected: usize) -> Self {
+        let mut made = Self { rows: Vec::new(), sums: Vec::new(), asked: 0 };
+        made.reserve(expected);
+        made
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn reserve(&mut self, more: usize) {
+        self.rows.reserve_exact(more);
+        self.sums.reserve_exact(more);
+        prefer_large(self.rows.spare_capacity_mut());
+        prefer_large(self.sums.spare_capacity_mut());
+    }
+
+    /// Appends the entries that `add` pushes: at most as many as there are products.
+    #[inline(always)]
+    pub fn append(
+        &mut self,
+        products: usize,
+        fits: impl Fn(usize) -> Result<()>,
+        add: impl FnOnce(&mut Places<'_, N>),
+    ) -> Result<()> {
+        let (len, capacity) = (self.rows.len(), self.rows.capacity().min(self.sums.capacity()));
+        if capacity - len < products {
+            self.grow(products, fits)?;
+        }
+        let (rows, sums) = (self.rows.spare_capacity_mut(), self.sums.spare_capacity_mut());
+        let mut places = Places { rows: &mut rows[..products], sums: &mut sums[..products], len: 0 };
+        add(&mut places);
+        let len = len + places.len;
+        // SAFETY: `Places::push`, which alone counts them, has written these places of both arrays.
+        unsafe {
+            self.rows.set_len(len);
+            self.sums.set_len(len);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn grow(&mut self, products: usize, fits: impl Fn(usize) -> Result<()>) -> Result<()> {
+        self.ask(fits)?;
+        self.reserve(products.max(self.len() / 2));
+        Ok(())
+    }
+
+    fn ask(&mut self, fits: impl Fn(usize) -> Result<()>) -> Result<()> {
+        fits(self.len() - self.asked)?;
+        self.asked = self.len();
+        Ok(())
+    }
+
+    /// The rows and their sums.
+    pub fn finish(mut self, fits: impl Fn(usize) -> Result<()>) -> Result<(Vec<u32>, Vec<N>)> {
+        self.ask(fits)?;
+        Ok((self.rows, self.sums))
+    }
+}
+
+/// Places behind the entries that are computed.
+pub(super) struct Places<'a, N> {
+    rows: &'a mut [MaybeUninit<u32>],
+    sums: &'a mut [MaybeUninit<N>],
+    len: usize,
+}
+
+impl<N> Places<'_, N> {
+    /// Writes the next entry. A vector's `push` looks whether it must grow: with it, the product of
+    /// a 5-point stencil takes 16 % longer.
+    ///
+    /// # Panics
+    /// If there are more entries than products.
+    #[inline(always)]
+    pub fn push(&mut self, row: u32, sum: N) {
+        self.rows[self.len].write(row);
+        self.sums[self.len].write(sum);
+        self.len += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_kept_while_the_arrays_grow() -> Result<()> {
+        let (mut made, mut want) = (Growing::expecting(5), (Vec::new(), Vec::new()));
+        for col in 0..200 {
+            // Fewer entries than products, none, and as many.
+            let (entries, products) = (col % 7, col % 7 + col % 2);
+            made.append(
+                products,
+                |_| Ok(()),
+                |places| {
+                    (0..entries).for_each(|row| places.push(row as u32, (col * row) as f64));
+                },
+            )?;
+            want.0.extend((0..entries).map(|row| row as u32));
+            want.1.extend((0..entries).map(|row| (col * row) as f64));
+            assert_eq!(made.len(), want.0.len());
+        }
+        assert_eq!(made.finish(|_| Ok(()))?, want);
+        Ok(())
+    }
+
+    #[test]
+    #[should_panic(expected = "index out of bounds")]
+    fn more_entries_than_products_are_a_fault() {
+        let add = |places: &mut Places<'_, f64>| (0..3).for_each(|row| places.push(row, 1.0));
+        let _panics = Growing::expecting(100).append(2, |_| Ok(()), add);
+    }
+
+    #[test]
+    fn growth_asks_whether_all_entries_fit() {
+        let mut made = Growing::expecting(0);
+        let asked = std::cell::Cell::new(0);
+        let fits = |more: usize| {
+            asked.set(asked.get() + more);
+            if asked.get() < 40 { Ok(()) } else { Err(crate::Error::Argument(format!("{} entries", asked.get()))) }
+        };
+        let grown = (0..100).try_for_each(|row| made.append(1, fits, |places| places.push(row, 1.0)));
+        assert!(grown.is_err() && (40..60).contains(&made.len()), "{}", made.len());
+    }
+}

@@ -1,0 +1,188 @@
+//! One pass for scalars: each product is added to the sum of its row as it is met, and the bits of
+//! these rows give them in order.
+use super::{
+    Found, Growing, Offset, Places,
+    factors::{Factors, Operation, Operations},
+    far::Far,
+    near::Near,
+    parts::{Shares, parts},
+    rows::{Extent, RowSet},
+    share_out,
+    sums::Column,
+};
+use crate::{
+    Arithmetic, BlockShape, Result,
+    element::Algebra,
+    host::memory::{check_large, prefetch},
+    primitives::segmented_reduce::RUN_PIECE,
+};
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+/// Entries of B ahead of the current column's whose columns of A are asked for, unless the last
+/// column was near: as in the kernels for CPUs.
+const AHEAD: usize = 8;
+
+/// Of so many columns, or more, one is computed twice, so that the memory for all is known.
+const SAMPLED: usize = 128;
+
+/// Columns that are computed twice, at most.
+const SAMPLES: usize = 256;
+
+/// See [`Factors::multiply`].
+pub(super) fn multiply<O: Offset, N: Arithmetic>(
+    factors: &Factors<'_, O, N>,
+    algebra: &Algebra<N>,
+    by: Operations<impl Operation<N>, impl Operation<N>>,
+    fits: impl Fn(u64) -> Result<()> + Sync,
+) -> Result<Found<N>> {
+    let Shares { mut parts, roomy } = parts(factors.a.columns, factors.b.columns, 1, &fits)?;
+    if !roomy {
+        return factors.find(fits);
+    }
+    let entries = AtomicU64::new(0);
+    let fits = |more: usize| fits(entries.fetch_add(more as u64, Ordering::Relaxed) + more as u64);
+    share_out(
+        parts.iter_mut(),
+        || OnePass::new(factors, algebra),
+        |pass, part| {
+            let expected = pass.expect(by, part.cols.clone())?.min(part.most);
+            let mut made = Growing::expecting(expected as usize);
+            for col in part.cols.clone() {
+                let before = made.len();
+                pass.column(by, col, &mut made, &fits)?;
+                part.counts.push((made.len() - before) as u32);
+            }
+            let (rows, sums) = made.finish(fits)?;
+            (part.rows, part.sums) = (rows, Some(sums));
+            Ok(())
+        },
+    )?;
+    Ok(Found { parts })
+}
+
+/// What a thread computes columns of C in.
+struct OnePass<'a, O, N: Clone> {
+    factors: &'a Factors<'a, O, N>,
+    algebra: &'a Algebra<N>,
+    near: Near<N>,
+    /// For columns that are not near.
+    far: Option<Far<N>>,
+    /// For columns whose runs may be cut.
+    cut: Option<(RowSet, Column<'a, N>)>,
+    /// Products of columns whose rows are far apart.
+    products: Vec<(u32, N)>,
+    was_near: bool,
+}
+
+impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
+    fn new(factors: &'a Factors<'a, O, N>, algebra: &'a Algebra<N>) -> Self {
+        let near = Near::new(algebra.identity);
+        Self { factors, algebra, near, far: None, cut: None, products: Vec::new(), was_near: true }
+    }
+
+    /// About how many entries columns of C have: by each [`SAMPLED`]th, as many for an entry of B.
+    fn expect(&mut self, by: Operations<impl Operation<N>, impl Operation<N>>, cols: Range<usize>) -> Result<u64> {
+        let b = self.factors.b.columns;
+        let (mut made, mut of_b) = (Growing::expecting(0), 0);
+        let step = SAMPLED.max(cols.len() / SAMPLES);
+        for col in cols.clone().skip(step / 2).step_by(step) {
+            of_b += b.entries(col).len();
+            self.column(by, col, &mut made, &|_| Ok(()))?;
+        }
+        let all = (b.col_ptr[cols.end].into() - b.col_ptr[cols.start].into()) as u128;
+        let expected = made.len() as u128 * all / of_b.max(1) as u128;
+        Ok((expected + expected / 32) as u64)
+    }
+
+    /// Appends a column of C.
+    #[inline(always)]
+    fn column(
+        &mut self,
+        by: Operations<impl Operation<N>, impl Operation<N>>,
+        col: usize,
+        made: &mut Growing<N>,
+        fits: impl Fn(usize) -> Result<()>,
+    ) -> Result<()> {
+        let Factors { a, b } = self.factors;
+        let (of_b, a_values) = (b.columns.entries(col), &a.values[..]);
+        if of_b.len() > RUN_PIECE {
+            return self.cut_column(by, col, made, fits);
+        }
+        if !self.was_near {
+            self.ask_ahead(of_b.clone());
+        }
+        // The rows and values of the columns of A, each with its factor.
+        let lists = b.columns.row_idx[of_b.clone()].iter().zip(&b.values[of_b]).map(|(&k, &factor)| {
+            let of_a = a.columns.entries(k as usize);
+            (&a.columns.row_idx[of_a.clone()], &a_values[of_a], factor)
+        });
+        let Some(extent) = Extent::of(lists.clone().map(|(rows, ..)| rows)) else { return Ok(()) };
+        self.was_near = extent.is_near();
+        if !self.was_near && !extent.is_sparse() && self.far.is_none() {
+            self.far = Some(Far::new(a.columns.nrows, self.algebra.identity)?);
+        }
+        made.append(extent.products, fits, |places| match &mut self.far {
+            _ if self.was_near => self.near.add(by, lists, &extent, places),
+            Some(far) if !extent.is_sparse() => far.add(by, lists, &extent, places),
+            _ => sort(by, lists, &mut self.products, places),
+        })
+    }
+
+    /// Asks the processor for the columns of A that the entries of B behind these meet.
+    fn ask_ahead(&self, of_b: Range<usize>) {
+        let Factors { a, b } = self.factors;
+        for &k in b.columns.row_idx.iter().skip(of_b.start + AHEAD).take(of_b.len()) {
+            let first = a.columns.col_ptr[k as usize].into() as usize;
+            a.columns.row_idx.get(first).map(prefetch);
+            a.values.get(first).map(prefetch);
+        }
+    }
+
+    /// Appends a column of C in two passes, as those of blocks.
+    #[cold]
+    fn cut_column(
+        &mut self,
+        by: Operations<impl Operation<N>, impl Operation<N>>,
+        col: usize,
+        made: &mut Growing<N>,
+        fits: impl Fn(usize) -> Result<()>,
+    ) -> Result<()> {
+        let Factors { a, b } = self.factors;
+        let nrows = a.columns.nrows;
+        let (set, column) = match &mut self.cut {
+            Some(cut) => cut,
+            cut => {
+                let what = || format!("a column of the product, {nrows} rows");
+                check_large(what, Column::<N>::bytes(nrows, BlockShape::SCALAR))?;
+                let column = Column::new(nrows, BlockShape::SCALAR, self.algebra);
+                cut.insert((RowSet::new(nrows), column))
+            }
+        };
+        let mut found = Vec::new();
+        set.find(a.columns, b.columns.column(col), &mut found);
+        column.sum(by, self.factors, col, &found);
+        let products = a.columns.products(b.columns, col) as usize;
+        made.append(products, fits, |places| column.take(&found, |i, sum| places.push(found[i], sum[0])))
+    }
+}
+
+/// Sums the products of each row after a sort, which is faster if few rows are far apart.
+fn sort<'l, N: Arithmetic>(
+    by: Operations<impl Operation<N>, impl Operation<N>>,
+    lists: impl Iterator<Item = (&'l [u32], &'l [N], N)>,
+    products: &mut Vec<(u32, N)>,
+    places: &mut Places<'_, N>,
+) {
+    products.clear();
+    for (rows, values, factor) in lists {
+        products.extend(rows.iter().zip(values).map(|(&row, &x)| (row, (by.multiply)(x, factor))));
+    }
+    products.sort_by_key(|&(row, _)| row);
+    for run in products.chunk_by(|one, next| one.0 == next.0) {
+        let sum = run.iter().map(|&(_, product)| product).reduce(by.add);
+        sum.into_iter().for_each(|sum| places.push(run[0].0, sum));
+    }
+}

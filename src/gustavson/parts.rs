@@ -1,0 +1,140 @@
+//! The parts of a product, which threads compute one after another, and what is found of C.
+use super::{Columns, ONE_THREAD, Offset, PARTS};
+use crate::{Arithmetic, Element, Result};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// The rows of every column of C = A·B, ascending, and perhaps their sums.
+pub(crate) struct Found<N> {
+    pub(super) parts: Vec<Part<N>>,
+}
+
+/// Neighbouring columns of C, which one thread computes.
+pub(super) struct Part<N> {
+    pub cols: Range<usize>,
+    /// Entries that these columns have at most.
+    pub most: u64,
+    /// Entries of each column.
+    pub counts: Vec<u32>,
+    pub rows: Vec<u32>,
+    /// The sum of each entry, if one pass computes both.
+    pub sums: Option<Vec<N>>,
+}
+
+impl<N> Found<N> {
+    /// Entries of C.
+    pub fn nnz(&self) -> usize {
+        self.parts.iter().map(|part| part.rows.len()).sum()
+    }
+
+    /// Where each column of C begins, and the last ends.
+    pub fn col_ptr(&self) -> Vec<u64> {
+        let columns: usize = self.parts.iter().map(|part| part.counts.len()).sum();
+        let mut col_ptr = Vec::with_capacity(columns + 1);
+        let mut end = 0;
+        col_ptr.push(end);
+        for part in &self.parts {
+            col_ptr.extend(part.counts.iter().map(|&count| {
+                end += u64::from(count);
+                end
+            }));
+        }
+        col_ptr
+    }
+}
+
+impl<N: Arithmetic> Found<N> {
+    /// Rows and sums, if they are in one array, in the type of C's elements, which are to be
+    /// `stride` apart.
+    pub fn into_arrays<T: Element<Arithmetic = N>>(
+        mut self,
+        stride: usize,
+    ) -> std::result::Result<(Vec<u32>, Vec<T>), Self> {
+        let whole = self.parts.len() == 1 && stride == 1 && size_of::<T>() == size_of::<N>();
+        match self.parts.pop() {
+            Some(Part { rows, sums: Some(sums), .. }) if whole => Ok((rows, bytemuck::cast_vec(sums))),
+            part => {
+                self.parts.extend(part);
+                Err(self)
+            }
+        }
+    }
+}
+
+/// Columns that are shared out.
+pub(super) struct Shares<N> {
+    pub parts: Vec<Part<N>>,
+    /// Whether the memory has room for twice as many entries as there are products.
+    pub roomy: bool,
+}
+
+/// Products of some columns, and the entries that these have at least: each column those of the
+/// longest column of A that it is made of.
+#[derive(Clone, Copy, Default)]
+struct Load {
+    products: u64,
+    least: u64,
+}
+
+impl Load {
+    fn plus(self, other: Self) -> Self {
+        Self { products: self.products + other.products, least: self.least + other.least }
+    }
+
+    fn of<O: Offset>(a: Columns<'_, O>, b: Columns<'_, O>, cols: Range<usize>) -> Self {
+        cols.fold(Self::default(), |load, col| {
+            let (mut products, mut least) = (0, 0);
+            for &k in b.column(col) {
+                let length = a.entries(k as usize).len() as u64;
+                (products, least) = (products + length, length.max(least));
+            }
+            load.plus(Self { products, least })
+        })
+    }
+}
+
+/// Parts with about the same number of products, each of `work` multiplications. Fails if the
+/// entries that C has at least do not fit.
+pub(super) fn parts<O: Offset, N>(
+    a: Columns<'_, O>,
+    b: Columns<'_, O>,
+    work: u64,
+    fits: impl Fn(u64) -> Result<()>,
+) -> Result<Shares<N>> {
+    let (ncols, threads) = (b.ncols(), rayon::current_num_threads());
+    let part = |cols: Range<usize>, most| {
+        let counts = Vec::with_capacity(cols.len());
+        Part { cols, most, counts, rows: Vec::new(), sums: None }
+    };
+    if threads == 1 {
+        // If all columns of A were as long as the longest, products need not be counted.
+        let longest = (0..a.ncols()).map(|k| a.entries(k).len() as u64).max().unwrap_or(0);
+        let most = longest.saturating_mul(b.row_idx.len() as u64);
+        if fits(most.saturating_mul(2)).is_ok() {
+            return Ok(Shares { parts: vec![part(0..ncols, most)], roomy: true });
+        }
+    }
+    // Every entry of B and every column takes some time without a product, too.
+    let alone = |load: u64| threads == 1 || load.saturating_mul(work) < ONE_THREAD;
+    // Columns are weighed in groups, of which a part has 64.
+    let group = (ncols / (64 * PARTS * threads)).max(1);
+    let weigh = |i: usize| Load::of(a, b, i * group..ncols.min((i + 1) * group));
+    let groups: Vec<Load> = match alone((b.row_idx.len() + ncols) as u64) {
+        true => (0..ncols.div_ceil(group)).map(weigh).collect(),
+        false => (0..ncols.div_ceil(group)).into_par_iter().map(weigh).collect(),
+    };
+    let all = groups.iter().fold(Load::default(), |all, &load| all.plus(load));
+    fits(all.least)?;
+    let load = all.products + ncols as u64;
+    let share = if alone(load) { load } else { load.div_ceil((PARTS * threads) as u64) }.max(1);
+    let (mut parts, mut start, mut products) = (Vec::new(), 0, 0);
+    for (i, of_group) in groups.iter().enumerate() {
+        let end = ncols.min((i + 1) * group);
+        products += of_group.products;
+        if products + (end - start) as u64 >= share || end == ncols {
+            parts.push(part(start..end, products));
+            (start, products) = (end, 0);
+        }
+    }
+    Ok(Shares { parts, roomy: fits(all.products.saturating_mul(2)).is_ok() })
+}
