@@ -2,7 +2,7 @@
 //! the line sums of `vector/`, which matrices of blocks have too.
 //!
 //! Neighbours multiply neighbouring entries into local memory, then one item adds each row, or each
-//! piece of 1024 entries. The pieces of a row are added by a second kernel.
+//! piece of 1024 entries. The last group of a row to end adds the pieces of the row.
 use super::{Layout, Rows, Sums};
 use crate::{
     Element, Result,
