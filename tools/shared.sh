@@ -25,6 +25,7 @@ tools/test: total             1100
   setup                        180
   build                        500
   tests                        700
+tools/test full: total        1500
 tools/test quick: total        120
   quick build                   30
   quick tests                  120
