@@ -162,7 +162,8 @@ mod vector;
 /// [`Planned`].
 pub mod plan {
     pub use crate::apply::{
-        Apply, ApplyDense, ApplyOptions, DenseMethod, DenseOptions, Format, Packed, PackedDense, Split,
+        Apply, ApplyDense, ApplyGcoo, ApplyOptions, DenseMethod, DenseOptions, Format, GcooOptions, Packed,
+        PackedDense, Split,
     };
     pub use crate::planned::*;
     pub use crate::product::Plan;
@@ -172,7 +173,9 @@ pub mod plan {
 
 /// Products of sparse and dense matrices.
 pub mod dense {
-    pub use crate::apply::{DeviceGcoo, GcooArrays, multiply, multiply_by};
+    pub use crate::apply::{
+        DenseProduct as Product, DenseReport as Report, DeviceGcoo, GcooArrays, Source, multiply, multiply_by,
+    };
     pub use crate::matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side};
     pub use crate::resident::DeviceDense;
 }

@@ -17,5 +17,8 @@ pub use matvec::Apply;
 pub use options::ApplyOptions;
 pub use packed::Packed;
 pub(crate) use spmm::Spmm;
-pub use spmm::{ApplyDense, DenseMethod, DenseOptions, DeviceGcoo, GcooArrays, PackedDense, multiply, multiply_by};
+pub use spmm::{
+    ApplyDense, ApplyGcoo, DenseMethod, DenseOptions, DeviceGcoo, GcooArrays, GcooOptions, PackedDense,
+    Product as DenseProduct, Report as DenseReport, Source, multiply, multiply_by,
+};
 pub use spmv::{Format, Split};

@@ -217,9 +217,22 @@ impl<'a, T: Element> DenseViewMut<'a, T> {
         Ok(Self { shape, values })
     }
 
+    /// Sides and layout.
+    pub fn shape(&self) -> DenseShape {
+        self.shape
+    }
+
     /// The transpose over the same elements.
     pub fn transposed(self) -> Self {
         Self { shape: self.shape.transposed(), ..self }
+    }
+
+    /// Replaces the elements by those of a matrix with the same sides.
+    pub(crate) fn copy_from(&mut self, from: DenseView<'_, T>) {
+        let DenseShape { rows, cols, .. } = self.shape;
+        for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+            self.values[self.shape.at(row, col)] = from.get(row, col);
+        }
     }
 }
 

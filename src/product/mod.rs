@@ -37,6 +37,7 @@ mod serial;
 mod sort;
 mod target;
 mod tasks;
+mod times;
 mod tuning;
 
 pub(crate) use crate::element::Scaling;
@@ -51,6 +52,7 @@ pub(crate) use planned::PlannedProduct;
 pub use problem::Bin;
 pub(crate) use problem::{Counts, Destination, FactorPattern, How, Operands, STAGES, Spec};
 pub use report::Report;
+pub use times::Times;
 
 use crate::{
     DeviceMatrix, DevicePattern, Element, Error, Matrix, Result, Semiring,
@@ -63,15 +65,16 @@ use once::Options;
 use plan::Wanted;
 
 /// C = A·B on the device that holds A and B, where C stays. Blocks of A are r x k, of B k x c, of C
-/// r x c.
+/// r x c. One of A and B may be [dense](crate::dense::DeviceDense); so is C then, in the same
+/// layout.
 ///
 /// Rows ascend in every column of C (columns in every row, for row-major matrices). An entry whose
 /// value comes out 0 is kept. The result is the same to the bit in every run, on every device and
 /// for every memory limit.
 ///
 /// # Errors
-/// [`Error::Dimensions`] if the inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`],
-/// [`Error::TooLarge`].
+/// [`Error::Dimensions`] if the inner sizes differ, for a dense factor [`Error::Argument`];
+/// [`Error::DeviceMismatch`], [`Error::Memory`], [`Error::TooLarge`].
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -80,11 +83,14 @@ use plan::Wanted;
 /// let a = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0), (1, 1, 5.0)])?)?;
 /// let c = blockmul::multiply(&a, &a)?.download()?;
 /// assert_eq!(c.values(), [4.0, 21.0, 25.0]);
+///
+/// let d = device.upload_dense(&nalgebra::dmatrix![1.0, 0.0; 10.0, 1.0])?;
+/// assert_eq!(blockmul::multiply(&a, &d)?.download()?, nalgebra::dmatrix![2.0, 0.0; 53.0, 5.0]);
 /// # Ok(())
 /// # }
 /// ```
-pub fn multiply<M: Matrix>(a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<DeviceMatrix<M>> {
-    Product::of(a, b).run()
+pub fn multiply<A: Times<B>, B>(a: &A, b: &B) -> Result<A::Product> {
+    a.times(b)
 }
 
 /// A product of two or more factors, with options: A·B, AᵀB, JᵀJ, JᵀWJ, RᵀAR, on a mask, of groups.

@@ -9,8 +9,8 @@ use crate::{
 /// factor.
 #[derive(Debug)]
 pub struct Factor<'a, X> {
-    pub(super) operand: &'a X,
-    pub(super) transposed: bool,
+    pub(crate) operand: &'a X,
+    pub(crate) transposed: bool,
 }
 
 impl<X> Clone for Factor<'_, X> {

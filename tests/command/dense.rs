@@ -61,6 +61,31 @@ fn apply_takes_several_vectors() {
     desk.fails("apply a.mtx d.mtx --transpose", 2, &["d.mtx: X is 4 x 2, 2 rows are expected"]);
 }
 
+/// D has 96 KB.
+#[test]
+fn a_limit_of_memory_cuts_the_dense_operand_in_bands() {
+    let desk = desk();
+    let values: String = (0..12_000).map(|i| format!("{}\n", i % 7)).collect();
+    desk.put("wide.mtx", &format!("%%MatrixMarket matrix array real general\n4 3000\n{values}"));
+    let whole = on_device(&desk, "multiply", "a.mtx wide.mtx --verify -o c.npy");
+    assert!(!whole.stdout.contains("bands"), "{}", whole.stdout);
+    for (line, name) in [("a.mtx wide.mtx", "b.npy"), ("wide.mtx a.mtx --transpose-a --transpose-b", "t.npy")] {
+        let line = format!("{line} --memory-limit 100KiB --repeat 2 --verify --report r.json --overwrite -o {name}");
+        let ran = on_device(&desk, "multiply", &line);
+        assert!(ran.stdout.contains(" bands, "), "{}", ran.stdout);
+        let report: Value = serde_json::from_str(&std::fs::read_to_string(desk.path("r.json")).unwrap()).unwrap();
+        assert!(report["bands"].as_u64().unwrap() > 1 && report["device_bytes"].as_u64().unwrap() <= 100 << 10);
+        assert_eq!(report["runs_ms"].as_array().unwrap().len(), 2);
+    }
+    assert_eq!(matrix(&desk, "b.npy"), matrix(&desk, "c.npy"));
+    assert_eq!(matrix(&desk, "t.npy"), matrix(&desk, "c.npy").transpose());
+    let device = common::device().info().index;
+    let refused = desk.run(&format!("multiply a.mtx wide.mtx --device {device} --memory-limit 16KiB"));
+    assert_eq!(refused.status, 4, "{}", refused.stderr);
+    let why = "with one column of D and of C at a time: ";
+    assert!(refused.stderr.contains(why) && refused.stderr.contains("a limit of 16384 bytes"), "{}", refused.stderr);
+}
+
 #[test]
 fn what_dense_operands_do_not_take_is_refused() {
     let desk = desk();

@@ -359,6 +359,7 @@ fn with_matrix<T: Element>(args: &Args, a: Csc<T>, x: &DenseOperand<T>, messages
         device: args.device.as_deref(),
         verify: args.verify,
         repeat: args.repeat,
+        memory_limit: None,
         explain: args.explain,
         quiet: args.quiet,
         output: &args.output,

@@ -9,7 +9,7 @@ use crate::report::{DeviceName, Executed, Size, command_line};
 use crate::target::Target;
 use blockmul::{
     BlockShape, Cbc, Csc, Device, Element, Matrix, Method, Planned, Semiring,
-    dense::{DenseShape, DenseView, DenseViewMut, Layout, Side},
+    dense::{DenseShape, DenseView, DenseViewMut, Layout, Product, Side},
     io::{
         ReadOptions,
         dense::{self, DenseFile, is_npy},
@@ -36,6 +36,8 @@ pub struct Request<'a> {
     pub device: Option<&'a str>,
     pub verify: bool,
     pub repeat: Option<NonZero<u32>>,
+    /// Most bytes of device memory held at once.
+    pub memory_limit: Option<u64>,
     pub explain: bool,
     pub quiet: bool,
     pub output: &'a Option<PathBuf>,
@@ -105,6 +107,8 @@ struct Report {
     dense: Size,
     layout: &'static str,
     c: Size,
+    /// Bands of columns of the dense matrix, or of its rows if the sparse one is the second factor.
+    bands: usize,
     #[serde(flatten)]
     executed: Executed,
 }
@@ -117,6 +121,7 @@ struct Run<T> {
 
 struct Took {
     sharing: Option<(DenseMethod, String)>,
+    bands: usize,
     convert_ms: Option<f64>,
     device_bytes: u64,
     runs_ms: Vec<f64>,
@@ -167,12 +172,15 @@ fn multiply<M: Matrix>(
         Ok(c)
     };
     let run = match target {
-        Target::Device(device) => on_device(request, device, a, d)?,
+        Target::Device(device) => match request.memory_limit {
+            None => on_device(request, device, a, d)?,
+            Some(limit) => in_bands(request, (device, limit), a, (d, c_shape))?,
+        },
         Target::Reference => {
             let clock = Instant::now();
             let c = by_reference()?;
             let runs_ms = vec![clock.elapsed().as_secs_f64() * 1e3];
-            Run { c, took: Took { sharing: None, convert_ms: None, device_bytes: 0, runs_ms } }
+            Run { c, took: Took { sharing: None, bands: 1, convert_ms: None, device_bytes: 0, runs_ms } }
         }
     };
     let different = match request.verify {
@@ -215,7 +223,8 @@ fn finish(
     let &Sparse { element, size, terms } = sparse;
     let n = if request.side == Side::Left { d_shape.cols } else { d_shape.rows };
     let converted = (run.convert_ms, run.device_bytes);
-    let executed = Executed::new(2 * terms * n as u64, converted, (run.runs_ms, request.repeat.is_some()), different);
+    let runs_ms = (run.runs_ms, request.repeat.is_some());
+    let executed = Executed::new(2 * terms * n as u64, converted, runs_ms, different);
     let (name, platform, driver) = target.describe();
     let report = Report {
         schema: SCHEMA,
@@ -231,6 +240,7 @@ fn finish(
         dense: Size::of_dense(d_shape.rows, d_shape.cols),
         layout: d_shape.layout.name(),
         c: Size::of_dense(c_shape.rows, c_shape.cols),
+        bands: run.bands,
         executed,
     };
     tell(request, &report, messages)?;
@@ -279,7 +289,36 @@ fn on_device<M: Matrix>(
     }
     let sharing = Some((packed.method(), packed.why().to_owned()));
     let device_bytes = packed.cost().device_bytes;
-    Ok(Run { c: c.values()?, took: Took { sharing, convert_ms, device_bytes, runs_ms } })
+    Ok(Run { c: c.values()?, took: Took { sharing, bands: 1, convert_ms, device_bytes, runs_ms } })
+}
+
+/// Multiplies as many columns of D at a time as fit a limit.
+fn in_bands<M: Matrix>(
+    request: &Request<'_>,
+    (device, limit): (&Device, u64),
+    a: &M,
+    (d, c_shape): (&DenseOperand<M::Element>, DenseShape),
+) -> Result<Run<M::Element>, Failure> {
+    let (a, d) = (device.upload(a)?, DenseView::new(d.shape, &d.values)?);
+    let a = if request.transposed { a.t() } else { (&a).into() };
+    let product = if request.side == Side::Left { Product::of(a, d) } else { Product::by(d, a) };
+    let product = product.semiring(request.semiring).memory_limit(limit);
+    let mut c = vec![M::Element::from_f64(0.0); c_shape.len()];
+    let (mut runs_ms, warm_ups) = (Vec::new(), usize::from(request.repeat.is_some()));
+    let mut last = None;
+    for _ in 0..warm_ups + request.repeat.map_or(1, NonZero::get) as usize {
+        let report = product.run_into(DenseViewMut::new(c_shape, &mut c)?)?;
+        runs_ms.push(report.total_ms);
+        last = Some(report);
+    }
+    let took = last.map(|report| Took {
+        sharing: Some((report.method, report.why)),
+        bands: report.bands,
+        convert_ms: Some(report.plan_ms),
+        device_bytes: report.peak_device_bytes,
+        runs_ms: runs_ms.split_off(warm_ups),
+    });
+    Ok(Run { c, took: took.expect("a run at least") })
 }
 
 fn tell(request: &Request<'_>, report: &Report, messages: &Messages) -> Result<(), Failure> {
@@ -292,8 +331,9 @@ fn tell(request: &Request<'_>, report: &Report, messages: &Messages) -> Result<(
         Semiring::PlusTimes => String::new(),
         semiring => format!(" over {semiring}"),
     };
+    let bands = if report.bands > 1 { format!(" in {} bands", report.bands) } else { String::new() };
     let text = format!(
-        "C = {product}{over} in {} by {by} on {}\n  {} {} times {} x {} by {}, {}",
+        "C = {product}{over} in {} by {by} on {}\n  {} {} times {} x {} by {}{bands}, {}",
         report.element,
         report.device.name(),
         report.sparse.nnz(),

@@ -178,12 +178,8 @@ fn with_element<T: Field>(args: &Args) -> Result<(), Failure> {
 
 /// C = A·B if one of them is dense; the sparse one is on `side`.
 fn with_dense<T: Field>(args: &Args, side: Side) -> Result<(), Failure> {
-    let given = [
-        ("--method", args.method != Method::Auto),
-        ("--drop", args.drop.is_some()),
-        ("--mask", args.mask.is_some()),
-        ("--memory-limit", args.memory_limit.is_some()),
-    ];
+    let given =
+        [("--method", args.method != Method::Auto), ("--drop", args.drop.is_some()), ("--mask", args.mask.is_some())];
     if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
         return Err(Failure::Usage(format!("{name} is for products of sparse matrices, and an operand is dense")));
     }
@@ -198,6 +194,7 @@ fn with_dense<T: Field>(args: &Args, side: Side) -> Result<(), Failure> {
         device: args.device.as_deref(),
         verify: args.verify,
         repeat: args.repeat,
+        memory_limit: args.memory_limit,
         explain: args.explain,
         quiet: args.quiet,
         output: &args.output,

@@ -7,6 +7,7 @@
 //   fill_rows    the same
 //   split        one work-item per entry
 //   gather       one work-item per entry
+//   count_lines  one work-item per line, and one more
 //
 //   in   d[]                      element (line, place) at line * d_line + place * d_place
 //   out  counts[groups * chunks + 1]   elements of each chunk that are not 0; then, scanned, those
@@ -16,7 +17,11 @@
 //   out  values[nnz]
 //   out  line_of[nnz]             line of each entry
 //   in   entry_idx[nnz]           the number of each sorted entry
-//   out  other[nnz]               partner and value of each sorted entry
+//   out  other[nnz]               partner of each sorted entry
+//   out  line_len[lines + 1]      entries of each line, then 0
+//   out  group_len[groups]        entries of each group
+//   in out  found[2]              zeros before: different places of all groups, entries of the
+//                                 longest line
 //
 // count_dense reads down the lines of neighbouring groups if those follow one another (d_line 1).
 // In fill_rows items count the elements of their places, and the scan of the counts says where each
@@ -155,12 +160,43 @@ KERNEL split(global const uint* restrict group_ptr, global const uchar* restrict
         line_of[i] = column_of(group_ptr, groups, i) * LINES + (g_line[i] & ~SAME);
 }
 
-KERNEL gather(global const uint* restrict entry_idx, global const uint* restrict partner, global const ELEMENT* restrict values,
-              global uint* restrict other, global ELEMENT* restrict sorted, uint nnz)
+KERNEL gather(global const uint* restrict entry_idx, global const uint* restrict partner, global uint* restrict other, uint nnz)
 {
     const uint i = get_global_id(0);
-    if (i < nnz) {
+    if (i < nnz)
         other[i] = partner[entry_idx[i]];
-        STORE(LOAD(values, entry_idx[i]), sorted, i);
+}
+
+KERNEL count_lines(global const uint* restrict group_ptr, global const uchar* restrict g_line, global uint* restrict line_len,
+                   global uint* restrict group_len, global uint* restrict found, uint lines)
+{
+    local uint of_group[2];
+    if (get_local_id(0) == 0)
+        of_group[0] = of_group[1] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint line = get_global_id(0);
+    uint count = 0, places = 0;
+    if (line < lines) {
+        const uint group = line / LINES, begin = group_ptr[group], end = group_ptr[group + 1];
+        for (uint i = begin; i < end; ++i) {
+            const uint of_line = g_line[i];
+            count += (of_line & ~SAME) == line % LINES;
+            places += !(of_line & SAME);
+        }
+        if (line % LINES == 0)
+            group_len[group] = end - begin;
+        else
+            places = 0; // the first line's item counts them
+    }
+    if (line <= lines)
+        line_len[line] = count;
+    if (places != 0)
+        atomic_add(&of_group[0], places);
+    if (count != 0)
+        atomic_max(&of_group[1], count);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0) {
+        atomic_add(&found[0], of_group[0]);
+        atomic_max(&found[1], of_group[1]);
     }
 }

@@ -1,26 +1,48 @@
 // groups: C = alpha * A * D + beta * C for groups of lines of A (GCOO; Shi, Wang, Chu 2020,
-// Algorithm 2), each by one slot of LANES work-items, and each share of the columns of D.
+// Algorithm 2), each by one slot of LANES work-items, and each share of the columns of D. Lines are
+// of scalars, or of blocks of SIDE scalar lines.
 // Host: src/apply/spmm/groups.rs
 //
 //   in      line_ptr[lines + 1]  group_len[groups]  g_other[nnz]  g_line[nnz]  g_source[nnz]
 //                                as in gcoo.cl; g_source is not read unless THROUGH
-//   in      values[nnz * stride]
+//   in      values[nnz * stride] blocks of SIDE lines with DEPTH elements each
 //   in      d[]                  by rows, d_leading apart
 //   in out  c[]                  c_leading apart; rows of long lines are left alone
 //
 // The items of a slot stage the next STAGED entries of their group in local memory, then take each
-// of them in turn. A row of D is loaded once for the entries of a group that meet it. An item keeps
-// a sum for each line of the group. Entries of a line come in ascending place, so that its sum has
-// the bits of the line by itself. Lines of more than LONG entries are in pieces, in staged.cl or
-// lines.cl.
-#if !defined(LINES) || !defined(STAGED) || !defined(LONG) || !defined(THROUGH)
-#error "LINES, STAGED, LONG, THROUGH: see src/apply/spmm/groups.rs"
+// of them in turn. Rows of D are loaded once for the entries of a group that meet them; those of
+// blocks with more than AHEAD are loaded for each. An item keeps a sum for each line of the group,
+// of blocks for HELD lines of each at once. Entries of a line come in ascending place, in a block
+// too, so that its sum has the bits of the line by itself. Lines of more than LONG entries are in
+// pieces, in staged.cl or lines.cl.
+#if !defined(LINES) || !defined(STAGED) || !defined(VALUES_STAGED) || !defined(LONG) || !defined(THROUGH) || !defined(SIDE) || \
+    !defined(DEPTH) || !defined(ACROSS) || !defined(HELD)
+#error "LINES, STAGED, VALUES_STAGED, LONG, THROUGH, SIDE, DEPTH, ACROSS, HELD: see src/apply/spmm/groups.rs"
 #endif
 #define SAME 0x80
 // One more than what a slot stages, so that slots lie in different banks.
 #define ROOM (STAGED + 1)
 // Stands for a line where a slot has staged past the end of its group: no sum takes it.
 #define NO_LINE 0x7f
+#define AREA (SIDE * DEPTH)
+
+// The number of an entry's block, and the place in it of element k of a line.
+#if THROUGH
+#define NUMBER_OF(entry) g_source[entry]
+#else
+#define NUMBER_OF(entry) (entry)
+#endif
+#define AT(line, k) (ACROSS ? (k)*SIDE + (line) : (line)*DEPTH + (k))
+// Rows of D that are loaded before their terms are added: AHEAD at most, about as many each time.
+#define PANELS ((DEPTH + AHEAD - 1) / AHEAD)
+#define PANEL ((DEPTH + PANELS - 1) / PANELS)
+
+// Element k of a line of the entry staged at `at`.
+#if VALUES_STAGED
+#define VALUE(at, line, k) held_value[(at)*AREA + AT(line, k)]
+#else
+#define VALUE(at, line, k) LOAD(values, (ulong)held_number[at] * stride + AT(line, k))
+#endif
 
 KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restrict group_len, global const uint* restrict g_other,
                   global const uchar* restrict g_line, global const uint* restrict g_source,
@@ -30,7 +52,11 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
 {
     local uint held_other[SLOTS * ROOM];
     local uchar held_line[SLOTS * ROOM];
-    local ARITHMETIC held_value[SLOTS * ROOM];
+#if VALUES_STAGED
+    local ARITHMETIC held_value[SLOTS * ROOM * AREA];
+#else
+    local uint held_number[SLOTS * ROOM];
+#endif
 
     const uint shares = (columns + share - 1) / share, slot = get_local_id(0) / LANES;
     const uint first_id = get_group_id(0) * SLOTS;
@@ -45,14 +71,24 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
         most = max(most, of_slot < groups ? group_len[of_slot] : 0);
     }
 
-    for (uint first = from; first < from + share; first += WIDTH) {
-        VECTOR sum[LINES * VECTORS], x[(AHEAD + 1) * VECTORS];
+    AS_WRITTEN
+    for (uint round = 0; round < (share + WIDTH - 1) / WIDTH * ((SIDE + HELD - 1) / HELD); ++round) {
+        const uint first = from + round / ((SIDE + HELD - 1) / HELD) * WIDTH, number = round % ((SIDE + HELD - 1) / HELD) * HELD;
+        VECTOR sum[LINES * HELD * VECTORS];
         WRITTEN_OUT
-        for (uint i = 0; i < LINES * VECTORS; ++i)
+        for (uint i = 0; i < LINES * HELD * VECTORS; ++i)
             sum[i] = SPREAD(IDENTITY);
+#if AREA == 1
+        VECTOR x[(AHEAD + 1) * VECTORS];
         WRITTEN_OUT
         for (uint v = 0; v < VECTORS; ++v)
             x[v] = SPREAD(IDENTITY);
+#else
+        VECTOR x[PANEL * VECTORS];
+        WRITTEN_OUT
+        for (uint i = 0; i < PANEL * VECTORS; ++i)
+            x[i] = SPREAD(IDENTITY);
+#endif
         AS_WRITTEN
         for (uint done = 0; done < most; done += STAGED) {
             GROUP_BARRIER; // every read of the round before
@@ -61,14 +97,20 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
                 const uint entry = begin + done + i;
                 held_other[slot * ROOM + i] = is ? g_other[entry] : 0;
                 held_line[slot * ROOM + i] = is ? g_line[entry] : (SAME | NO_LINE);
-#if THROUGH
-                held_value[slot * ROOM + i] = is ? (ARITHMETIC)LOAD(values, (ulong)g_source[entry] * stride) : 0;
-#else
-                held_value[slot * ROOM + i] = is ? (ARITHMETIC)LOAD(values, (ulong)entry * stride) : 0;
+#if !VALUES_STAGED
+                held_number[slot * ROOM + i] = is ? NUMBER_OF(entry) : 0;
 #endif
             }
+#if VALUES_STAGED
+            for (uint i = LANE; i < STAGED * AREA; i += LANES) {
+                const bool is = done + i / AREA < entries;
+                const uint entry = begin + done + i / AREA;
+                held_value[slot * ROOM * AREA + i] = is ? (ARITHMETIC)LOAD(values, (ulong)NUMBER_OF(entry) * stride + i % AREA) : 0;
+            }
+#endif
             GROUP_BARRIER;
             const uint staged = min((uint)STAGED, max(entries, done) - done);
+#if AREA == 1
             AS_WRITTEN
             for (uint next = 0; next < staged; next += AHEAD) {
                 local const uint* other = held_other + slot * ROOM + next;
@@ -100,18 +142,57 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
                 for (uint v = 0; v < VECTORS; ++v)
                     x[v] = x[AHEAD * VECTORS + v];
             }
+#else
+            AS_WRITTEN
+            for (uint next = 0; next < staged; ++next) {
+                const uint at = slot * ROOM + next, of_line = held_line[at] & NO_LINE;
+                const bool same = PANELS == 1 && (held_line[at] & SAME);
+                const ulong row = (ulong)held_other[at] * DEPTH;
+                AS_WRITTEN
+                for (uint k = 0; k < DEPTH; k += PANEL) {
+                    if (!same) {
+                        WRITTEN_OUT
+                        for (uint i = 0; i < PANEL; ++i) {
+                            WRITTEN_OUT
+                            for (uint v = 0; v < VECTORS; ++v)
+                                x[i * VECTORS + v] =
+                                    LOAD_VECTOR(d, (row + min(k + i, (uint)DEPTH - 1)) * d_leading + COLUMN(v, first, to));
+                        }
+                    }
+                    WRITTEN_OUT
+                    for (uint l = 0; l < LINES; ++l) {
+                        if (of_line == l) {
+                            WRITTEN_OUT
+                            for (uint i = 0; i < PANEL; ++i) {
+                                if (DEPTH % PANEL == 0 || k + i < DEPTH) {
+                                    WRITTEN_OUT
+                                    for (uint h = 0; h < HELD; ++h) {
+                                        const ARITHMETIC value = VALUE(at, min(number + h, (uint)SIDE - 1), k + i);
+                                        WRITTEN_OUT
+                                        for (uint v = 0; v < VECTORS; ++v)
+                                            sum[(l * HELD + h) * VECTORS + v] = ADD(sum[(l * HELD + h) * VECTORS + v],
+                                                                                    MULTIPLY(SPREAD(value), x[i * VECTORS + v]));
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+#endif
         }
         WRITTEN_OUT
         for (uint l = 0; l < LINES; ++l) {
             const uint line = group * LINES + l;
-            if (works && line < lines) {
-                const uint of_line = line_ptr[line + 1] - line_ptr[line];
+            const uint of_line = works && line < lines ? line_ptr[line + 1] - line_ptr[line] : LONG + 1;
+            WRITTEN_OUT
+            for (uint h = 0; h < HELD; ++h) {
                 WRITTEN_OUT
                 for (uint v = 0; v < VECTORS; ++v) {
                     // Other items have the columns behind the last.
-                    if (of_line <= LONG && first + (v * LANES + LANE) * VEC < to)
-                        place_vector(of_line > 0 ? sum[l * VECTORS + v] : SPREAD(EMPTY), c, line, COLUMN(v, first, to), c_leading,
-                                     alpha, beta);
+                    if (of_line <= LONG && number + h < SIDE && first + (v * LANES + LANE) * VEC < to)
+                        place_vector(of_line > 0 ? sum[(l * HELD + h) * VECTORS + v] : SPREAD(EMPTY), c,
+                                     line * SIDE + number + h, COLUMN(v, first, to), c_leading, alpha, beta);
                 }
             }
         }

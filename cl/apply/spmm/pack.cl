@@ -1,11 +1,19 @@
-// pack: copies blocks into the order of the sums, one work-item per element.
+// pack: copies blocks into another order, one work-item per element.
 // Host: src/apply/spmm/pack.rs
 //
 //   in   source[nnz]     number of each block in the values; read if THROUGH
 //   in   values[nnz * stride]   blocks of AREA elements
-//   out  packed[nnz * AREA]
-#if !defined(THROUGH) || !defined(AREA)
-#error "THROUGH, AREA: see src/apply/spmm/pack.rs"
+//   out  packed[nnz * AREA]     the same blocks, or their transposes if TURNED is not 0: of TURNED
+//                               rows
+#if !defined(THROUGH) || !defined(AREA) || !defined(TURNED)
+#error "THROUGH, AREA, TURNED: see src/apply/spmm/pack.rs"
+#endif
+
+// The element of the values' block that is element `at` of a packed one.
+#if TURNED
+#define ELEMENT_OF(at) ((at) % TURNED * (AREA / TURNED) + (at) / TURNED)
+#else
+#define ELEMENT_OF(at) (at)
 #endif
 
 KERNEL pack_blocks(global const uint* restrict source, global const ELEMENT* restrict values, global ELEMENT* restrict packed,
@@ -13,5 +21,5 @@ KERNEL pack_blocks(global const uint* restrict source, global const ELEMENT* res
 {
     const ulong at = get_global_id(0), place = at / AREA;
     if (at < elements)
-        STORE(LOAD(values, (ulong)(THROUGH ? source[place] : place) * stride + at % AREA), packed, at);
+        STORE(LOAD(values, (ulong)(THROUGH ? source[place] : place) * stride + ELEMENT_OF(at % AREA)), packed, at);
 }

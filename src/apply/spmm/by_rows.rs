@@ -2,9 +2,11 @@
 //!
 //! A row of D is then in one place, which every entry of A that meets it reads. The copy reads and
 //! writes D once.
+use super::{ByRows as RowMajor, Dense};
 use crate::{
     Element, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Scratch, Work, kernel},
+    matrix::DenseShape,
 };
 
 kernel! {
@@ -21,7 +23,7 @@ kernel! {
 /// are in use at once; a row is one at least.
 const TILE: [usize; 2] = [64, 32];
 
-pub(super) struct Rewrite<T: Element> {
+struct Rewrite<T: Element> {
     kernel: Kernel<ByRows<'static, T>>,
     group_size: usize,
 }
@@ -54,6 +56,47 @@ impl<T: Element> Rewrite<T> {
         let (rows, cols, leading) = (rows as u32, cols as u32, leading as u32);
         let args = ByRows { columns, by_rows, rows, cols, leading };
         self.kernel.launch(work, Grid::groups(tiles, self.group_size), args)
+    }
+}
+
+/// Where a product reads D by rows: where it is, or in a copy.
+pub(super) struct RowsOfD<T: Element> {
+    rewrite: Rewrite<T>,
+    copy: Scratch<T>,
+    /// Whether D is expected by columns, so that the copy's memory is there.
+    by_columns: bool,
+}
+
+impl<T: Element> RowsOfD<T> {
+    /// For matrices of `len` elements, expected by columns or by rows.
+    pub fn new(work: &Work, by_columns: bool, len: usize) -> Result<Self> {
+        let (rewrite, copy) = (Rewrite::new(work.device())?, Scratch::new(work.device(), len)?);
+        if by_columns {
+            rewrite.ask(work.device());
+            copy.take(work)?;
+        }
+        Ok(Self { rewrite, copy, by_columns })
+    }
+
+    /// Multiplies with D by rows.
+    pub fn with(
+        &self,
+        work: &Work,
+        (shape, d): (DenseShape, &Buffer<T>),
+        multiply: impl FnOnce(RowMajor<'_, T>) -> Result<()>,
+    ) -> Result<()> {
+        let (Dense { values, leading, by_columns }, DenseShape { rows, cols, .. }) = (Dense::new(shape, d), shape);
+        if !by_columns {
+            return multiply(RowMajor { values, leading, rows, cols });
+        }
+        let mut copy = self.copy.take(work)?;
+        self.rewrite.run(work, values, [rows, cols, leading], &mut copy)?;
+        multiply(RowMajor { values: &copy, leading: cols, rows, cols })
+    }
+
+    /// Bytes of device memory held.
+    pub fn bytes(&self) -> u64 {
+        if self.by_columns { self.copy.bytes() } else { 0 }
     }
 }
 

@@ -5,8 +5,9 @@
 //!
 //! The lines of a group are sorted lists, which one work-item merges. So the conversion takes one
 //! kernel, and another for lines that are too long to be merged by one item: they stay as they are,
-//! behind the other entries of their group.
-use super::lines;
+//! behind the other entries of their group. Of a matrix of blocks, entries and lines are those of
+//! blocks.
+use super::{groups::GroupArrays, lines};
 use crate::{
     Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
@@ -44,8 +45,17 @@ kernel! {
     }
 }
 
+/// Pieces of lines that are too long for a group.
+pub(super) struct LongLines {
+    /// The pieces, and the lines of several.
+    pub pieces: Buffer<Piece>,
+    pub cuts: Buffer<Piece>,
+    pub parts: usize,
+}
+
 /// The entries of a pattern in the order of groups.
 pub(super) struct Gcoo {
+    pub group_lines: usize,
     /// Entries of each group, which begin where its first line does. Those of long lines are
     /// behind them.
     pub group_len: Buffer<u32>,
@@ -55,14 +65,17 @@ pub(super) struct Gcoo {
     pub line: Buffer<u8>,
     /// Its number in A's values.
     pub source: Buffer<u32>,
-    /// The pieces of long lines, and the lines of several.
-    pub pieces: Buffer<Piece>,
-    pub cuts: Buffer<Piece>,
-    pub parts: usize,
+    pub long: LongLines,
     /// Rows of D that groups load: places that differ within their group.
     pub loads: u32,
     /// Entries that meet them.
     pub merged: u32,
+}
+
+impl LongLines {
+    pub fn none(work: &Work) -> Result<Self> {
+        Ok(Self { pieces: work.buffer(0)?, cuts: work.buffer(0)?, parts: 0 })
+    }
 }
 
 impl Gcoo {
@@ -122,7 +135,24 @@ impl Gcoo {
             _ => group_len.download(work)?.iter().sum(),
         };
         let (other, line, source) = (g_other, g_line, g_source);
-        Ok(Self { group_len, other, line, source, pieces: moved, cuts, parts, loads, merged })
+        let long = LongLines { pieces: moved, cuts, parts };
+        Ok(Self { group_lines, group_len, other, line, source, long, loads, merged })
+    }
+
+    /// The pieces of long lines, which their sums keep.
+    pub fn take_long(&mut self, work: &Work) -> Result<LongLines> {
+        Ok(std::mem::replace(&mut self.long, LongLines::none(work)?))
+    }
+
+    /// The arrays for kernels.
+    pub fn arrays<'a>(&'a self, line_ptr: &'a Buffer<u32>) -> GroupArrays<'a> {
+        let Self { group_len, other, line, source, .. } = self;
+        GroupArrays { line_ptr, group_len, other, line, source }
+    }
+
+    /// Bytes of device memory held, without long lines.
+    pub fn bytes(&self) -> u64 {
+        self.group_len.bytes() + self.other.bytes() + self.line.bytes() + self.source.bytes()
     }
 
     /// Entries for each 100 rows of D that groups load.
@@ -185,7 +215,7 @@ mod tests {
                     .map(|((other, line), source)| (other, line & 0x7f, line & 0x80 == 0, source))
                     .collect();
                 assert_eq!(entries, want, "{rows}x{cols}, groups of {group_lines}");
-                let of_long: u32 = found.pieces.download(&work)?.iter().map(|piece| piece.end - piece.begin).sum();
+                let of_long: u32 = found.long.pieces.download(&work)?.iter().map(|piece| piece.end - piece.begin).sum();
                 assert_eq!(found.merged as usize + of_long as usize, want.len());
                 let new = want.iter().filter(|(_, _, new, _)| *new).count();
                 assert_eq!(found.loads, new as u32 - of_long);

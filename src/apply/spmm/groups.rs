@@ -1,18 +1,19 @@
 //! Groups of lines of A times D, each by one slot of work-items, which stage its entries in local
 //! memory and load each row of D once for all lines of the group (Shi, Wang, Chu 2020, Algorithm
 //! 2). Kernel: `cl/apply/spmm/groups.cl`.
+//!
+//! Of a matrix of blocks, lines are rows of blocks. A group has as many as have the scalar lines of
+//! a group of scalars, about, so that an item keeps as many sums.
 use super::{
-    ByRows, Dense, Operands, Request,
-    gcoo::Gcoo,
+    Dense, Operands, Request,
+    gcoo::LongLines,
     lines::{Entries, LineSums, Variants},
     tuning::{self, Pass},
 };
 use crate::{
-    Device, Element, Result,
+    BlockShape, Device, Element, Result,
     device::{Buffer, Grid, In, InOut, Scalar, Work, kernel},
-    element::Scaling,
     tuning::Numbers,
-    vector::{line_sums::Stored, lines::Index},
 };
 
 kernel! {
@@ -41,8 +42,28 @@ kernel! {
     }
 }
 
+/// Groups whose sums are prepared.
+pub(super) struct GroupsOf {
+    pub lines: usize,
+    pub group_lines: usize,
+    /// Most entries of a line that is in a group.
+    pub longest: usize,
+    /// Longer ones.
+    pub long: LongLines,
+}
+
+/// The arrays of groups, as in `cl/apply/spmm/gcoo.cl`.
+#[derive(Clone, Copy)]
+pub(super) struct GroupArrays<'a> {
+    pub line_ptr: &'a Buffer<u32>,
+    pub group_len: &'a Buffer<u32>,
+    pub other: &'a Buffer<u32>,
+    pub line: &'a Buffer<u8>,
+    /// Any array if values are in the order of groups.
+    pub source: &'a Buffer<u32>,
+}
+
 pub(super) struct GroupSums<T: Element> {
-    groups: Gcoo,
     /// The lines that are too long for a group.
     long: LineSums<T>,
     kernels: [Variants<SumGroups<'static, T>>; 2],
@@ -51,33 +72,37 @@ pub(super) struct GroupSums<T: Element> {
 }
 
 impl<T: Element> GroupSums<T> {
-    /// Sums of `groups`, made of the lines of `index`.
-    pub fn new(work: &Work, index: &Index, mut groups: Gcoo, request: &Request) -> Result<Self> {
-        let numbers = Numbers { dense_ahead: request.numbers.dense_group_ahead, ..request.numbers };
-        let long = tuning::longest(&numbers, index.pattern());
+    /// Sums of groups. `shape` is that of the column-major blocks.
+    pub fn new(work: &Work, of: GroupsOf, shape: BlockShape, request: &Request) -> Result<Self> {
+        let (side, depth) = request.sides(shape);
+        let numbers = match shape {
+            BlockShape::SCALAR => Numbers { dense_ahead: request.numbers.dense_group_ahead, ..request.numbers },
+            _ => request.numbers,
+        };
+        let held = tuning::held_lines(numbers, side);
         let local_bytes = work.device().info().local_bytes;
         let kernels = |by_columns| {
             let options = |pass: &Pass| {
+                let staged = pass.slot.staged::<T>(&numbers, local_bytes, shape.area());
                 pass.slot
                     .options::<T>(request.semiring, by_columns)
-                    .define("LINES", numbers.dense_group_lines)
-                    .define("STAGED", pass.slot.staged::<T>(&numbers, local_bytes))
-                    .define("LONG", long)
-                    .define("THROUGH", u8::from(!request.packed))
+                    .define("LINES", of.group_lines)
+                    .define("STAGED", staged.entries)
+                    .define("VALUES_STAGED", u8::from(staged.values))
+                    .define("LONG", of.longest)
+                    .define("THROUGH", u8::from(request.through))
+                    .define("SIDE", side)
+                    .define("DEPTH", depth)
+                    .define("ACROSS", u8::from(request.across))
+                    .define("HELD", held)
             };
-            Variants::new::<T>(work.device(), (numbers, request.n), numbers.dense_group_lines, options)
+            Variants::new::<T>(work.device(), (numbers, request.n), of.group_lines * held, options)
         };
-        let none = || work.buffer(0);
-        let pieces = std::mem::replace(&mut groups.pieces, none()?);
-        let cuts = std::mem::replace(&mut groups.cuts, none()?);
-        let of_long = Request { through: !request.packed, ..*request };
-        let long = LineSums::of_pieces(work, (pieces, cuts, groups.parts), &of_long)?;
         Ok(Self {
-            groups,
-            long,
             kernels: [kernels(false)?, kernels(true)?],
+            long: LineSums::of_pieces(work, of.long, shape, request)?,
             cache_bytes: numbers.dense_cache_bytes,
-            lines: index.pattern().ncols,
+            lines: of.lines,
         })
     }
 
@@ -87,22 +112,15 @@ impl<T: Element> GroupSums<T> {
         self.long.ask(device, c_by_columns);
     }
 
-    /// The number of each entry in A's values, in the order of groups.
-    pub fn source(&self) -> &Buffer<u32> {
-        &self.groups.source
-    }
-
     /// C = alpha·A·D + beta·C for D by rows.
     pub fn run(
         &self,
         work: &Work,
-        line_ptr: &Buffer<u32>,
-        a: Stored<'_, T>,
-        d: ByRows<'_, T>,
-        scaling: Scaling<T::Arithmetic>,
+        GroupArrays { line_ptr, group_len, other, line, source }: GroupArrays<'_>,
+        operands: &Operands<'_, T>,
         c: Dense<&mut Buffer<T>>,
     ) -> Result<()> {
-        let Gcoo { group_len, other, line, source, .. } = &self.groups;
+        let Operands { a, d, scaling } = operands;
         let by_columns = c.by_columns;
         let leading: &[usize] = if by_columns { &[d.leading] } else { &[d.leading, c.leading] };
         for (pass, kernel) in self.kernels[usize::from(by_columns)].for_leading(leading) {
@@ -121,7 +139,7 @@ impl<T: Element> GroupSums<T> {
                 column: column as u32,
                 columns: columns as u32,
                 share: share as u32,
-                shares_last: slot.shares_last(self.cache_bytes, &d),
+                shares_last: slot.shares_last(self.cache_bytes, d),
                 d_leading: d.leading as u32,
                 c_leading: c.leading as u32,
                 stride: a.stride,
@@ -130,12 +148,11 @@ impl<T: Element> GroupSums<T> {
             };
             kernel.launch(work, Grid::items(pass.items(group_len.len())?, slot.group_size), args)?;
         }
-        self.long.run(work, &Entries { line_ptr, other, source }, &Operands { a, d, scaling }, c)
+        self.long.run(work, &Entries { line_ptr, other, source }, operands, c)
     }
 
-    /// Bytes of device memory held beside the index.
+    /// Bytes of device memory held beside the groups.
     pub fn bytes(&self) -> u64 {
-        let Gcoo { group_len, other, line, source, .. } = &self.groups;
-        group_len.bytes() + other.bytes() + line.bytes() + source.bytes() + self.long.bytes()
+        self.long.bytes()
     }
 }

@@ -6,6 +6,7 @@
 use super::{
     Dense, Operands, Request,
     block_tiles::BlockTiles,
+    gcoo::LongLines,
     staged::Staged,
     tuning::{self, Pass},
 };
@@ -163,30 +164,25 @@ impl<T: Element> LineSums<T> {
         let staged = is_staged(shape, request);
         let tiles = if staged { work.buffer(1)? } else { lines::stretches(work, pattern, tile)? };
         let Shares { pieces, cuts, parts, .. } = shares(work, pattern, long)?;
-        let rows = matches!(index, Index::Rows(_));
         let dense_ahead = if staged { tuning::ahead(&request.numbers, pattern) } else { request.numbers.dense_ahead };
         let request = Request { numbers: Numbers { dense_ahead, ..request.numbers }, ..*request };
-        Self::over(work, (tiles, pattern.ncols), (pieces, cuts, parts), (shape, rows, long), &request)
+        Self::over(work, (tiles, pattern.ncols), LongLines { pieces, cuts, parts }, (shape, long), &request)
     }
 
     /// As [`LineSums::new`], for the pieces of lines alone.
-    pub fn of_pieces(
-        work: &Work,
-        (pieces, cuts, parts): (Buffer<Piece>, Buffer<Piece>, usize),
-        request: &Request,
-    ) -> Result<Self> {
-        Self::over(work, (work.buffer(1)?, 0), (pieces, cuts, parts), (BlockShape::SCALAR, false, RUN_PIECE), request)
+    pub fn of_pieces(work: &Work, long: LongLines, shape: BlockShape, request: &Request) -> Result<Self> {
+        Self::over(work, (work.buffer(1)?, 0), long, (shape, RUN_PIECE), request)
     }
 
     fn over(
         work: &Work,
         (tile_line, lines): (Buffer<u32>, usize),
-        (pieces, cuts, parts): (Buffer<Piece>, Buffer<Piece>, usize),
-        (shape, rows, long): (BlockShape, bool, usize),
+        LongLines { pieces, cuts, parts }: LongLines,
+        (shape, long): (BlockShape, usize),
         request: &Request,
     ) -> Result<Self> {
         let (device, info) = (work.device(), work.device().info());
-        let (side, depth) = if rows { (shape.rows(), shape.cols()) } else { (shape.cols(), shape.rows()) };
+        let (side, depth) = request.sides(shape);
         let held = tuning::held_lines(request.numbers, side);
         let options = |options: Options| {
             options
@@ -194,7 +190,7 @@ impl<T: Element> LineSums<T> {
                 .define("LONG", long)
                 .define("SIDE", side)
                 .define("DEPTH", depth)
-                .define("ACROSS", u8::from(rows))
+                .define("ACROSS", u8::from(request.across))
                 .define("HELD", held)
         };
         let plain = |by_columns| {

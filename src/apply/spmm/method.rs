@@ -1,6 +1,6 @@
 //! The ways to share A out, and the choice among them.
 use super::{Request, gcoo::Gcoo, tuning};
-use crate::{BlockShape, Error, Result, device::Work, tuning::Numbers, vector::lines::Index};
+use crate::{BlockShape, Error, Result, device::Work, vector::lines::Index};
 use serde::Serialize;
 
 /// How the entries of A are shared out in a product with a dense matrix. All give the same bits.
@@ -13,7 +13,8 @@ pub enum DenseMethod {
     /// Each row by itself; of a matrix of blocks each row of blocks.
     Rows,
     /// Groups of neighbouring rows, whose entries in one column share a row of the dense matrix
-    /// (GCOO of Shi, Wang and Chu, 2020). Of scalars alone: a row of blocks is such a group.
+    /// (GCOO of Shi, Wang and Chu, 2020). Of a matrix of blocks groups of rows of blocks, as many
+    /// as have the scalar rows of a group.
     Gcoo,
 }
 
@@ -49,6 +50,7 @@ impl std::str::FromStr for DenseMethod {
 }
 
 /// A way, and the reason for it in a sentence.
+#[derive(Debug, Clone)]
 pub(super) struct Choice {
     pub method: DenseMethod,
     pub why: String,
@@ -62,20 +64,19 @@ pub(super) fn choose(
     shape: BlockShape,
     request: &Request,
 ) -> Result<(Choice, Option<Gcoo>)> {
-    let Numbers { dense_group_lines: lines, dense_reuse_percent: least, .. } = request.numbers;
+    let (least, (side, _)) = (request.numbers.dense_reuse_percent, request.sides(shape));
+    let lines = tuning::group_lines(&request.numbers, side);
+    let rows = if shape == BlockShape::SCALAR { "rows" } else { "rows of blocks" };
     let long = tuning::longest(&request.numbers, index.pattern());
     let chosen = |method, why| (Choice { method, why }, None);
     match request.method {
-        DenseMethod::Gcoo if shape != BlockShape::SCALAR => {
-            Err(Error::Argument(format!("gcoo groups rows of scalars: A has blocks of {shape}")))
-        }
         DenseMethod::Gcoo => {
             let groups = Gcoo::new(work, index, lines, long)?;
-            let why = format!("gcoo, as asked for: {}", reuse(&groups, lines));
+            let why = format!("gcoo, as asked for: {}", reuse(groups.reuse_percent(), lines, rows));
             Ok((Choice { method: DenseMethod::Gcoo, why }, Some(groups)))
         }
         DenseMethod::Rows => Ok(chosen(DenseMethod::Rows, "rows, as asked for".into())),
-        DenseMethod::Auto if shape != BlockShape::SCALAR => {
+        DenseMethod::Auto if lines == 1 => {
             Ok(chosen(DenseMethod::Rows, format!("rows: a row of blocks of {shape} shares its rows of D")))
         }
         DenseMethod::Auto if least > 100 * lines => {
@@ -83,21 +84,27 @@ pub(super) fn choose(
         }
         DenseMethod::Auto => {
             let groups = Gcoo::new(work, index, lines, long)?;
-            let found = reuse(&groups, lines);
-            let least_text = format!("{}.{:02}", least / 100, least % 100);
-            match groups.reuse_percent() >= least as u64 {
-                true => {
-                    let why = format!("gcoo: {found}, {least_text} or more pay");
-                    Ok((Choice { method: DenseMethod::Gcoo, why }, Some(groups)))
-                }
-                false => Ok(chosen(DenseMethod::Rows, format!("rows: {found}, fewer than the {least_text} that pay"))),
-            }
+            let choice = by_reuse(groups.reuse_percent(), least, (lines, rows));
+            let groups = (choice.method == DenseMethod::Gcoo).then_some(groups);
+            Ok((choice, groups))
         }
     }
 }
 
-fn reuse(groups: &Gcoo, lines: usize) -> String {
-    let percent = groups.reuse_percent();
+/// The way for groups of so many `rows`, whose entries meet each row of D that they load
+/// `percent` / 100 times: groups if these are at least `least` / 100.
+pub(super) fn by_reuse(percent: u64, least: usize, (lines, rows): (usize, &str)) -> Choice {
+    let (found, least_text) = (reuse(percent, lines, rows), format!("{}.{:02}", least / 100, least % 100));
+    match percent >= least as u64 {
+        true => Choice { method: DenseMethod::Gcoo, why: format!("gcoo: {found}, {least_text} or more pay") },
+        false => {
+            let why = format!("rows: {found}, fewer than the {least_text} that pay");
+            Choice { method: DenseMethod::Rows, why }
+        }
+    }
+}
+
+pub(super) fn reuse(percent: u64, lines: usize, rows: &str) -> String {
     let times = format!("{}.{:02}", percent / 100, percent % 100);
-    format!("groups of {lines} rows use a row of D {times} times")
+    format!("groups of {lines} {rows} use a row of D {times} times")
 }

@@ -9,15 +9,18 @@
 //! | [`plan`], [`options`] | the plan, and its options |
 //! | [`packed`] | the plan with A's values in its order |
 //! | [`pack`] | those values |
-//! | [`once`] | a product in one shot |
+//! | [`once`], [`product`] | a product in one shot, and its options |
+//! | [`bands`] | the same for a D on the host, some columns at a time |
+//! | [`sides`] | the sides of a product, and what executions check |
 //! | [`method`] | the ways to share A out, and the choice |
 //! | [`lines`] | each line of A by itself |
 //! | [`staged`] | the same for scalars on GPUs |
 //! | [`block_tiles`] | rows of blocks on GPUs, for C by columns |
 //! | [`gcoo`], [`groups`] | groups of lines, which share the rows of D |
-//! | [`stored`] | such groups as a format, from dense and compressed matrices and back |
+//! | [`stored`] | such groups as a format, from other matrices and back, and its products |
 //! | [`by_rows`] | dense matrices stored by columns, copied by rows |
 //! | [`tuning`] | how the columns of D are shared out |
+mod bands;
 mod block_tiles;
 mod by_rows;
 mod gcoo;
@@ -29,6 +32,8 @@ mod options;
 mod pack;
 mod packed;
 mod plan;
+mod product;
+mod sides;
 mod staged;
 mod stored;
 #[cfg(test)]
@@ -40,19 +45,21 @@ pub use once::{multiply, multiply_by};
 pub use options::DenseOptions;
 pub use packed::PackedDense;
 pub use plan::ApplyDense;
-pub use stored::{DeviceGcoo, GcooArrays};
+pub use product::{Product, Report, Source};
+pub use stored::{ApplyGcoo, DeviceGcoo, GcooArrays, GcooOptions};
 
 use crate::{
     BlockShape, Device, DevicePattern, Element, Result, Semiring,
-    device::{Buffer, Scratch, Work},
+    device::{Buffer, Work},
     element::Scaling,
     matrix::{DenseShape, Layout},
     resident::PatternArrays,
     tuning::Numbers,
     vector::{line_sums::Stored, lines::Index},
 };
-use by_rows::Rewrite;
-use groups::GroupSums;
+use by_rows::RowsOfD;
+use gcoo::Gcoo;
+use groups::{GroupSums, GroupsOf};
 use lines::{Entries, LineSums};
 use std::sync::Arc;
 
@@ -67,9 +74,37 @@ struct Request {
     packed: bool,
     /// Whether values are read through an index.
     through: bool,
+    /// Whether lines are rows of the column-major blocks, not columns.
+    across: bool,
     numbers: Numbers,
     /// The layouts of D and C for which kernels are requested; others are when they are first used.
     layouts: [Layout; 2],
+}
+
+impl Request {
+    /// Of n columns over plus-times, all by rows.
+    fn new(device: &Device, n: usize) -> Self {
+        Self {
+            n,
+            semiring: Semiring::PlusTimes,
+            method: DenseMethod::Auto,
+            packed: false,
+            through: false,
+            across: false,
+            numbers: device.info().numbers(),
+            layouts: [Layout::ByRows; 2],
+        }
+    }
+
+    /// Scalar lines and scalars across of a block in a line of blocks.
+    fn sides(&self, shape: BlockShape) -> (usize, usize) {
+        if self.across { (shape.rows(), shape.cols()) } else { (shape.cols(), shape.rows()) }
+    }
+
+    /// Whether D and C are expected by columns. One column is a matrix by rows of one element.
+    fn by_columns(&self) -> [bool; 2] {
+        self.layouts.map(|layout| layout == Layout::ByColumns && self.n != 1)
+    }
 }
 
 /// What a product reads, and its factors.
@@ -108,18 +143,14 @@ impl<V> Dense<V> {
 /// The sums of an execution.
 enum Sums<T: Element> {
     Lines(Box<LineSums<T>>),
-    Groups(Box<GroupSums<T>>),
+    Groups(Box<(Gcoo, GroupSums<T>)>),
 }
 
 /// C = alpha·op(A)·D + beta·C, prepared for a pattern and a number of columns.
 pub(crate) struct Spmm<T: Element> {
     index: Index,
     sums: Sums<T>,
-    rewrite: Rewrite<T>,
-    /// D by rows, if it is stored by columns.
-    by_rows: Scratch<T>,
-    /// Whether D is expected by columns.
-    by_columns: bool,
+    d: RowsOfD<T>,
     choice: method::Choice,
 }
 
@@ -129,50 +160,54 @@ impl<T: Element> Spmm<T> {
     pub fn of_pattern(pattern: &DevicePattern, of_rows: bool, n: usize) -> Result<Self> {
         let device = pattern.device();
         device.require::<T>()?;
-        let request = Request {
-            n,
-            semiring: Semiring::PlusTimes,
-            method: DenseMethod::Auto,
-            packed: false,
-            through: false,
-            numbers: device.info().numbers(),
-            layouts: [Layout::ByRows; 2],
-        };
-        Self::new(&pattern.arrays, pattern.array_shape, of_rows, request)
+        let (work, request) = (Work::new(device, None), Request::new(device, n));
+        Self::new(&work, &pattern.arrays, pattern.array_shape, of_rows, request)
     }
 
     /// Prepares the columns of `arrays`, or its rows, as the lines of op(A).
-    fn new(arrays: &Arc<PatternArrays>, shape: BlockShape, of_rows: bool, mut request: Request) -> Result<Self> {
-        let device = &arrays.device;
-        let work = Work::new(device, None);
-        let index = Index::new(&work, arrays, of_rows)?;
-        request.through = of_rows && !request.packed;
-        let (choice, groups) = method::choose(&work, &index, shape, &request)?;
+    fn new(
+        work: &Work,
+        arrays: &Arc<PatternArrays>,
+        shape: BlockShape,
+        of_rows: bool,
+        request: Request,
+    ) -> Result<Self> {
+        let through = of_rows && !request.packed;
+        Self::of_index(work, Index::new(work, arrays, of_rows)?, shape, Request { through, across: of_rows, ..request })
+    }
+
+    /// Prepares the lines of an index. `shape` is that of the column-major blocks.
+    fn of_index(work: &Work, index: Index, shape: BlockShape, request: Request) -> Result<Self> {
+        let (choice, groups) = method::choose(work, &index, shape, &request)?;
+        let [d, c] = request.by_columns();
         let sums = match groups {
-            Some(groups) => Sums::Groups(Box::new(GroupSums::new(&work, &index, groups, &request)?)),
-            None => Sums::Lines(Box::new(LineSums::new(&work, &index, shape, &request)?)),
+            Some(mut groups) => {
+                let of = GroupsOf {
+                    lines: index.pattern().ncols,
+                    group_lines: groups.group_lines,
+                    longest: tuning::longest(&request.numbers, index.pattern()),
+                    long: groups.take_long(work)?,
+                };
+                let request = Request { through: !request.packed, ..request };
+                let sums = GroupSums::new(work, of, shape, &request)?;
+                sums.ask(work.device(), c);
+                Sums::Groups(Box::new((groups, sums)))
+            }
+            None => {
+                let sums = LineSums::new(work, &index, shape, &request)?;
+                sums.ask(work.device(), c);
+                Sums::Lines(Box::new(sums))
+            }
         };
-        let depth = if of_rows { shape.cols() } else { shape.rows() };
-        let [d, c] = request.layouts.map(|layout| layout == Layout::ByColumns && request.n != 1);
-        let rewrite = Rewrite::new(device)?;
-        if d {
-            rewrite.ask(device);
-        }
-        match &sums {
-            Sums::Lines(lines) => lines.ask(device, c),
-            Sums::Groups(groups) => groups.ask(device, c),
-        }
-        let by_rows = Scratch::new(device, index.pattern().nrows * depth * request.n)?;
-        if d {
-            by_rows.take(&work)?;
-        }
-        Ok(Self { by_rows, by_columns: d, rewrite, sums, index, choice })
+        let depth = request.sides(shape).1;
+        let d = RowsOfD::new(work, d, index.pattern().nrows * depth * request.n)?;
+        Ok(Self { index, sums, d, choice })
     }
 
     /// The number of each entry in A's values in the order of the sums; `None` if it is the same.
     fn source(&self) -> Option<&Buffer<u32>> {
         match (&self.sums, &self.index) {
-            (Sums::Groups(groups), _) => Some(groups.source()),
+            (Sums::Groups(groups), _) => Some(&groups.0.source),
             (_, Index::Columns(_)) => None,
             (_, Index::Rows(transposed) | Index::Mirrored(transposed)) => Some(&transposed.source),
         }
@@ -183,37 +218,21 @@ impl<T: Element> Spmm<T> {
         &self,
         work: &Work,
         a: Stored<'_, T>,
-        (d_shape, d): (DenseShape, &Buffer<T>),
+        d: (DenseShape, &Buffer<T>),
         scaling: Scaling<T::Arithmetic>,
         (c_shape, c): (DenseShape, &mut Buffer<T>),
     ) -> Result<()> {
-        let (dense, c) = (Dense::new(d_shape, d), Dense::new(c_shape, c));
-        let DenseShape { rows, cols, .. } = d_shape;
-        if !dense.by_columns {
-            return self.sum(work, a, ByRows { values: dense.values, leading: dense.leading, rows, cols }, scaling, c);
-        }
-        let mut by_rows = self.by_rows.take(work)?;
-        self.rewrite.run(work, dense.values, [rows, cols, dense.leading], &mut by_rows)?;
-        self.sum(work, a, ByRows { values: &by_rows, leading: cols, rows, cols }, scaling, c)
-    }
-
-    /// As [`Spmm::run`], for D by rows.
-    fn sum(
-        &self,
-        work: &Work,
-        a: Stored<'_, T>,
-        d: ByRows<'_, T>,
-        scaling: Scaling<T::Arithmetic>,
-        c: Dense<&mut Buffer<T>>,
-    ) -> Result<()> {
         let PatternArrays { col_ptr: line_ptr, row_idx: other, .. } = self.index.pattern();
-        match &self.sums {
-            Sums::Groups(groups) => groups.run(work, line_ptr, a, d, scaling, c),
-            Sums::Lines(lines) => {
-                let entries = Entries { line_ptr, other, source: self.index.source() };
-                lines.run(work, &entries, &Operands { a, d, scaling }, c)
+        self.d.with(work, d, |d| {
+            let (operands, c) = (Operands { a, d, scaling }, Dense::new(c_shape, c));
+            match &self.sums {
+                Sums::Groups(groups) => groups.1.run(work, groups.0.arrays(line_ptr), &operands, c),
+                Sums::Lines(lines) => {
+                    let entries = Entries { line_ptr, other, source: self.index.source() };
+                    lines.run(work, &entries, &operands, c)
+                }
             }
-        }
+        })
     }
 
     /// Bytes of device memory held beside A's pattern.
@@ -224,12 +243,11 @@ impl<T: Element> Spmm<T> {
                 transposed.pattern.bytes() + transposed.source.bytes()
             }
         };
-        index
-            + if self.by_columns { self.by_rows.bytes() } else { 0 }
-            + match &self.sums {
-                Sums::Lines(lines) => lines.bytes(),
-                Sums::Groups(groups) => groups.bytes(),
-            }
+        let sums = match &self.sums {
+            Sums::Lines(lines) => lines.bytes(),
+            Sums::Groups(groups) => groups.0.bytes() + groups.1.bytes(),
+        };
+        index + self.d.bytes() + sums
     }
 
     pub fn device(&self) -> &Device {

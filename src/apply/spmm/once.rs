@@ -1,8 +1,8 @@
 //! Products of sparse and dense matrices in one shot.
-use super::ApplyDense;
-use crate::{DeviceDense, DeviceMatrix, Matrix, Planned, Result};
+use super::{ApplyDense, ApplyGcoo, DenseMethod, DeviceGcoo};
+use crate::{DeviceDense, DeviceMatrix, Element, Matrix, Planned, Result, product::Times};
 
-/// C = A·D, in the layout of D.
+/// C = A·D, in the layout of D, as [`blockmul::multiply`](crate::multiply) computes it.
 ///
 /// For products that repeat, an [`ApplyDense`](crate::plan::ApplyDense) keeps what depends on A's
 /// pattern.
@@ -41,4 +41,33 @@ pub fn multiply_by<M: Matrix>(d: &DeviceDense<M::Element>, a: &DeviceMatrix<M>) 
     let mut c = plan.output()?;
     plan.execute((a, d), &mut c)?;
     Ok(c)
+}
+
+impl<M: Matrix> Times<DeviceDense<M::Element>> for DeviceMatrix<M> {
+    type Product = DeviceDense<M::Element>;
+
+    fn times(&self, d: &DeviceDense<M::Element>) -> Result<Self::Product> {
+        multiply(self, d)
+    }
+}
+
+impl<M: Matrix> Times<DeviceMatrix<M>> for DeviceDense<M::Element> {
+    type Product = Self;
+
+    fn times(&self, a: &DeviceMatrix<M>) -> Result<Self> {
+        multiply_by(self, a)
+    }
+}
+
+/// The groups are read as they are: compressed lines of them would pay in products that repeat.
+impl<T: Element> Times<DeviceDense<T>> for DeviceGcoo<T> {
+    type Product = DeviceDense<T>;
+
+    fn times(&self, d: &DeviceDense<T>) -> Result<DeviceDense<T>> {
+        let layout = d.shape().layout;
+        let plan = ApplyGcoo::with(self, d.shape().cols).method(DenseMethod::Gcoo).layouts(layout, layout).plan()?;
+        let mut c = plan.output()?;
+        plan.execute((self, d), &mut c)?;
+        Ok(c)
+    }
 }

@@ -2,6 +2,7 @@
 use super::{ApplyDense, DenseMethod, PackedDense, Request};
 use crate::{
     DeviceMatrix, DevicePattern, Matrix, Result, Semiring,
+    device::Work,
     matrix::{Layout, Side},
 };
 use std::marker::PhantomData;
@@ -18,16 +19,7 @@ pub struct DenseOptions<'a, M: Matrix> {
 
 impl<'a, M: Matrix> DenseOptions<'a, M> {
     pub(super) fn new(a: &'a DevicePattern, n: usize) -> Self {
-        let request = Request {
-            n,
-            semiring: Semiring::PlusTimes,
-            method: DenseMethod::Auto,
-            packed: false,
-            through: false,
-            numbers: a.device().info().numbers(),
-            layouts: [Layout::ByRows; 2],
-        };
-        Self { a, side: Side::Left, transposed: false, request, matrix: PhantomData }
+        Self { a, side: Side::Left, transposed: false, request: Request::new(a.device(), n), matrix: PhantomData }
     }
 
     /// Multiplies from the right: C = D·A, where D has as many rows as the plan has columns
@@ -87,7 +79,7 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
     /// M, and for an element type that the semiring does not have;
     /// [`Error::Memory`](crate::Error::Memory), [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn plan(self) -> Result<ApplyDense<M>> {
-        ApplyDense::prepared(&self)
+        ApplyDense::prepared(&Work::new(self.a.device(), None), &self)
     }
 
     /// Prepares the product for one matrix, whose values are copied in the order in which
@@ -97,6 +89,6 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
     /// As [`DenseOptions::plan`].
     pub fn pack(mut self, a: &DeviceMatrix<M>) -> Result<PackedDense<M>> {
         self.request.packed = true;
-        PackedDense::new(ApplyDense::prepared(&self)?, a)
+        PackedDense::new(ApplyDense::prepared(&Work::new(self.a.device(), None), &self)?, a)
     }
 }

@@ -1,6 +1,6 @@
-//! A's values in the order of the sums, blocks as they are. Kernel: `cl/apply/spmm/pack.cl`.
+//! A's values in another order, that of the sums. Kernel: `cl/apply/spmm/pack.cl`.
 use crate::{
-    Element, Result,
+    BlockShape, Element, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
     vector::line_sums::Stored,
 };
@@ -23,11 +23,24 @@ pub(super) struct Pack<T: Element> {
 }
 
 impl<T: Element> Pack<T> {
-    /// `through` says whether blocks have an index, `area` the elements of a block.
+    /// Of blocks of `area` elements, which stay as they are; `through` says whether they have an
+    /// index.
     pub fn new(device: &Device, through: bool, area: usize) -> Result<Self> {
+        Self::tuned(device, through, area, 0)
+    }
+
+    /// Transposes the blocks besides, which become column-major blocks of this shape.
+    pub fn transposing(device: &Device, through: bool, to: BlockShape) -> Result<Self> {
+        Self::tuned(device, through, to.area(), to.rows())
+    }
+
+    fn tuned(device: &Device, through: bool, area: usize, turned: usize) -> Result<Self> {
         let group_size = device.info().numbers().vector_group;
-        let options =
-            Options::group_size(group_size).element::<T>().define("THROUGH", u8::from(through)).define("AREA", area);
+        let options = Options::group_size(group_size)
+            .element::<T>()
+            .define("THROUGH", u8::from(through))
+            .define("AREA", area)
+            .define("TURNED", turned);
         let none = Work::new(device, None).buffer(0)?;
         Ok(Self { kernel: Kernel::new(device, &options)?, none, group_size })
     }

@@ -1,14 +1,11 @@
 //! Products of a sparse matrix with dense matrices, prepared.
-use super::{DenseMethod, DenseOptions, Spmm};
+use super::{DenseMethod, DenseOptions, Spmm, sides::Sides};
 use crate::{
-    Device, DeviceDense, DeviceMatrix, DevicePattern, Error, Matrix, Result, Semiring,
+    Device, DeviceDense, DeviceMatrix, DevicePattern, Matrix, Result,
     device::Work,
     element::Scaling,
-    matrix::{DenseShape, Layout, Side},
-    planned::{
-        Accum, Cost, On, Planned,
-        prepared::{check_patterns, same_device},
-    },
+    matrix::{DenseShape, Side},
+    planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     vector::line_sums::Stored,
 };
 use std::marker::PhantomData;
@@ -43,12 +40,7 @@ use std::marker::PhantomData;
 /// ```
 pub struct ApplyDense<M: Matrix> {
     a: DevicePattern,
-    side: Side,
-    transposed: bool,
-    semiring: Semiring,
-    /// Columns of D; its rows if A is on the right.
-    n: usize,
-    layout: Layout,
+    sides: Sides,
     spmm: Spmm<M::Element>,
     matrix: PhantomData<fn() -> M>,
 }
@@ -67,22 +59,16 @@ impl<M: Matrix> ApplyDense<M> {
         DenseOptions::new(a, n)
     }
 
-    pub(super) fn prepared(options: &DenseOptions<'_, M>) -> Result<Self> {
-        let &DenseOptions { a, side, transposed, mut request, .. } = options;
-        request.semiring.check::<M::Element>()?;
+    /// Prepares within the memory that `work` may allocate.
+    pub(super) fn prepared(work: &Work, options: &DenseOptions<'_, M>) -> Result<Self> {
+        let &DenseOptions { a, side, transposed, request, .. } = options;
+        let (sides, request) = Sides::new::<M::Element>(side, transposed, a.scalar_sides(), request)?;
         check_patterns::<M>(a.device(), [a])?;
-        let semiring = request.semiring;
-        let layout = request.layouts[1];
         // Rows of op(A) are the lines if A is on the left. They are rows of the arrays if both or
         // neither are transposed.
-        let left = side == Side::Left;
-        if !left {
-            request.semiring = semiring.mirrored();
-            request.layouts = request.layouts.map(Layout::transposed);
-        }
-        let rows = (transposed == M::ROW_MAJOR) == left;
-        let spmm = Spmm::new(&a.arrays, a.array_shape, rows, request)?;
-        Ok(Self { a: a.clone(), side, transposed, semiring, n: request.n, layout, spmm, matrix: PhantomData })
+        let rows = (transposed == M::ROW_MAJOR) == (side == Side::Left);
+        let spmm = Spmm::new(work, &a.arrays, a.array_shape, rows, request)?;
+        Ok(Self { a: a.clone(), sides, spmm, matrix: PhantomData })
     }
 
     /// How the entries of A are shared out.
@@ -97,20 +83,17 @@ impl<M: Matrix> ApplyDense<M> {
 
     /// Rows and columns of D.
     pub fn d_sides(&self) -> (usize, usize) {
-        let (rows, cols) = self.sides();
-        if self.side == Side::Left { (cols, self.n) } else { (self.n, rows) }
+        self.sides.d()
     }
 
     /// Rows and columns of C.
     pub fn c_sides(&self) -> (usize, usize) {
-        let (rows, cols) = self.sides();
-        if self.side == Side::Left { (rows, self.n) } else { (self.n, cols) }
+        self.sides.c()
     }
 
-    /// Scalar rows and columns of op(A).
-    fn sides(&self) -> (usize, usize) {
-        let (rows, cols) = self.a.scalar_sides();
-        if self.transposed { (cols, rows) } else { (rows, cols) }
+    /// The shape of C as it is expected.
+    pub(super) fn c_shape(&self) -> DenseShape {
+        self.sides.c_shape()
     }
 
     pub(super) fn spmm(&self) -> &Spmm<M::Element> {
@@ -140,30 +123,11 @@ impl<M: Matrix> ApplyDense<M> {
         d: &DeviceDense<M::Element>,
         into: Accum<'_, DeviceDense<M::Element>>,
     ) -> Result<()> {
-        self.semiring.check_factors::<M::Element>(into.alpha, into.beta)?;
-        self.check_dense("D", d, self.d_sides())?;
-        self.check_dense("C", into.c, self.c_sides())?;
+        self.sides.check(self.device(), d, &into)?;
         work.stage("apply");
-        let of_left = |shape: DenseShape| if self.side == Side::Left { shape } else { shape.transposed() };
-        let (d_shape, c_shape) = (of_left(d.shape()), of_left(into.c.shape()));
+        let (d_shape, c_shape) = (self.sides.of_left(d.shape()), self.sides.of_left(into.c.shape()));
         let scaling = Scaling::new(into.alpha, into.beta);
         self.spmm.run(work, a, (d_shape, &d.values), scaling, (c_shape, &mut into.c.values))
-    }
-
-    fn check_dense(&self, name: &str, dense: &DeviceDense<M::Element>, (rows, cols): (usize, usize)) -> Result<()> {
-        same_device(self.device(), dense.device())?;
-        let DenseShape { rows: of_rows, cols: of_cols, .. } = dense.shape();
-        if (of_rows, of_cols) == (rows, cols) {
-            return Ok(());
-        }
-        let (a_rows, a_cols) = self.sides();
-        let op = if self.transposed { "Aᵀ" } else { "A" };
-        let product = if self.side == Side::Left { "on the left" } else { "on the right" };
-        Err(Error::Argument(format!(
-            "{name} is {of_rows}x{of_cols}, {rows}x{cols} expected: {op} is {a_rows}x{a_cols} scalars {product}, \
-             planned for {}",
-            self.n
-        )))
     }
 }
 
@@ -178,12 +142,11 @@ impl<M: Matrix> Planned for ApplyDense<M> {
     }
 
     fn output(&self) -> Result<Self::Output> {
-        let (rows, cols) = self.c_sides();
-        self.device().zero_dense(DenseShape::new(rows, cols, self.layout))
+        self.device().zero_dense(self.sides.c_shape())
     }
 
     fn cost(&self) -> Cost {
-        let terms = self.nnz() as u64 * self.area() as u64 * self.n as u64;
+        let terms = self.nnz() as u64 * self.area() as u64 * self.sides.n() as u64;
         Cost { products: 0, flops: 2 * terms, device_bytes: self.spmm.bytes() }
     }
 
@@ -195,8 +158,6 @@ impl<M: Matrix> Planned for ApplyDense<M> {
 
 impl<M: Matrix> std::fmt::Debug for ApplyDense<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let transposed = if self.transposed { "transposed " } else { "" };
-        let bytes = self.cost().device_bytes;
-        write!(f, "ApplyDense({transposed}{:?}, {:?}, {} columns, {bytes} bytes)", self.a, self.side, self.n)
+        write!(f, "ApplyDense({:?}, {}, {} bytes)", self.a, self.sides, self.cost().device_bytes)
     }
 }

@@ -1,49 +1,39 @@
-//! Sparse matrices in grouped coordinates (GCOO), made from dense and from compressed ones, and
-//! back. Kernels: `cl/apply/spmm/coordinates.cl`, `gcoo.cl`.
+//! Sparse matrices in grouped coordinates (GCOO): made from dense and from compressed ones, and
+//! back, and multiplied as they are. Kernels: `cl/apply/spmm/coordinates.cl`, `gcoo.cl`.
+//!
+//! | file | makes |
+//! |---|---|
+//! | [`from_dense`] | groups of the elements of a dense matrix |
+//! | [`compressed`] | compressed rows and columns |
+//! | [`plan`] | products with dense matrices |
+mod compressed;
 mod from_dense;
+mod plan;
+
+pub use plan::{ApplyGcoo, GcooOptions};
 
 use super::{gcoo::Gcoo, pack::Pack};
 use crate::{
-    Csc, Csr, Device, DeviceDense, DeviceMatrix, Element, Error, Matrix, Result,
-    device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
+    BlockShape, Device, DeviceDense, DeviceMatrix, Element, Error, Matrix, Result,
+    device::{Buffer, Options, Work},
     matrix::DenseShape,
-    primitives::radix_sort::{Elements, RadixSort, RadixTuning, Sorted},
-    resident::{DeviceCbc, PatternArrays},
     vector::lines::Index,
 };
 use from_dense::Entries;
+use std::sync::Arc;
 
-kernel! {
-    struct Split = "split" in "apply/spmm/coordinates.cl" {
-        group_ptr: In<u32>,
-        g_line: In<u8>,
-        line_of: Out<u32>,
-        groups: u32,
-        nnz: u32,
-    }
-}
-
-kernel! {
-    struct Gather<T: Element> = "gather" in "apply/spmm/coordinates.cl" {
-        entry_idx: In<u32>,
-        partner: In<u32>,
-        values: In<T>,
-        other: Out<u32>,
-        sorted: Out<T>,
-        nnz: u32,
-    }
-}
-
-/// A sparse matrix of scalars on a device in grouped coordinates: groups of neighbouring rows, the
-/// entries of a group by columns, so that those in one column follow one another (S. Shi, Q. Wang,
-/// X. Chu, 2020, section III-A).
+/// A sparse matrix on a device in grouped coordinates: groups of neighbouring rows, the entries of
+/// a group by columns, so that those in one column follow one another (S. Shi, Q. Wang, X. Chu,
+/// 2020, section III-A). Of a matrix of blocks, rows, columns and entries are those of blocks.
 ///
-/// It is a format to convert from and to. [`ApplyDense`](crate::plan::ApplyDense) makes its own
-/// groups of a compressed matrix, if they pay.
+/// It is multiplied with dense matrices as it is, by [`multiply`](crate::multiply) and
+/// [`ApplyGcoo`](crate::plan::ApplyGcoo). [`ApplyDense`](crate::plan::ApplyDense) makes its own
+/// groups of a compressed matrix, if they pay. Triplets are compressed first, by
+/// [`Csc::from_triplets`](crate::Csc::from_triplets).
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Csr, Device, dense::DeviceGcoo};
+/// use blockmul::{Csr, Device, dense::DeviceGcoo, multiply};
 /// use nalgebra::dmatrix;
 /// let device = Device::auto()?;
 /// // The matrix of the paper's Figure 2, in groups of two rows.
@@ -59,19 +49,29 @@ kernel! {
 /// assert_eq!((host.rows, host.cols), (vec![0, 1, 0, 2, 3, 3], vec![0, 1, 3, 0, 2, 3]));
 /// let compressed: Csr<f64> = grouped.to_rows()?.download()?;
 /// assert_eq!(compressed.values(), [7.0, 8.0, 10.0, 9.0, 6.0, 3.0]);
+///
+/// let d = device.upload_dense(&dmatrix![1.0; 1.0; 0.0; 2.0])?;
+/// assert_eq!(multiply(&grouped, &d)?.download()?, dmatrix![23.0; 10.0; 9.0; 6.0]);
 /// # Ok(())
 /// # }
 /// ```
 pub struct DeviceGcoo<T: Element> {
+    groups: Arc<Groups>,
+    /// Blocks column-major.
+    values: Buffer<T>,
+}
+
+/// The places of a [`DeviceGcoo`]'s entries.
+struct Groups {
     device: Device,
     nrows: usize,
     ncols: usize,
-    group_lines: usize,
+    shape: BlockShape,
+    group_rows: usize,
     /// Entries before each group, and of all.
     group_ptr: Buffer<u32>,
     other: Buffer<u32>,
     line: Buffer<u8>,
-    values: Buffer<T>,
 }
 
 /// The arrays of a [`DeviceGcoo`], as the paper has them.
@@ -84,7 +84,7 @@ pub struct GcooArrays<T> {
     pub rows: Vec<u32>,
     /// Column of each entry, ascending in a group.
     pub cols: Vec<u32>,
-    /// Value of each entry.
+    /// Value of each entry; blocks column-major.
     pub values: Vec<T>,
 }
 
@@ -126,53 +126,86 @@ impl<T: Element> DeviceGcoo<T> {
         let work = Work::new(d.device(), None);
         let Entries { group_ptr, other, line, values } = from_dense::entries(&work, d, group_rows, together)?;
         let (device, DenseShape { rows, cols, .. }) = (d.device().clone(), d.shape());
-        Ok(Self { device, nrows: rows, ncols: cols, group_lines: group_rows, group_ptr, other, line, values })
+        let shape = BlockShape::SCALAR;
+        let groups = Groups { device, nrows: rows, ncols: cols, shape, group_rows, group_ptr, other, line };
+        Ok(Self { groups: Arc::new(groups), values })
     }
 
-    /// A matrix of scalars in groups of `group_rows` rows.
+    /// A matrix in groups of `group_rows` rows, of blocks in groups of so many rows of blocks.
     ///
     /// # Errors
-    /// As [`DeviceGcoo::from_dense`]; [`Error::Argument`] for a matrix of blocks.
+    /// As [`DeviceGcoo::from_dense`].
     pub fn from_matrix<M: Matrix<Element = T>>(a: &DeviceMatrix<M>, group_rows: usize) -> Result<Self> {
         check_group(group_rows)?;
-        if a.shape().area() != 1 {
-            return Err(Error::Argument(format!("gcoo groups rows of scalars: A has blocks of {}", a.shape())));
-        }
-        let device = a.device();
+        let (device, shape) = (a.device(), a.shape());
         let work = Work::new(device, None);
-        // Rows of a row-major matrix are the columns of its arrays.
+        // Rows of a row-major matrix are the columns of its arrays, whose blocks are transposes.
         let index = Index::new(&work, &a.cbc.pattern, !M::ROW_MAJOR)?;
-        let groups = Gcoo::new(&work, &index, group_rows, u32::MAX as usize)?;
-        let mut values = work.buffer(a.nnz())?;
-        Pack::new(device, true, 1)?.run(&work, Some(&groups.source), (&a.cbc).into(), &mut values)?;
+        let grouped = Gcoo::new(&work, &index, group_rows, u32::MAX as usize)?;
+        let mut values = work.buffer(a.nnz() * shape.area())?;
+        let pack = match M::ROW_MAJOR {
+            true => Pack::transposing(device, true, shape)?,
+            false => Pack::new(device, true, shape.area())?,
+        };
+        pack.run(&work, Some(&grouped.source), (&a.cbc).into(), &mut values)?;
         // Groups begin where their first lines do.
         let line_ptr = index.pattern().col_ptr.download(&work)?;
         let starts: Vec<u32> = line_ptr.iter().copied().step_by(group_rows).collect();
         let ends = (!a.nrows().is_multiple_of(group_rows)).then(|| a.nnz() as u32);
         let group_ptr = work.upload(&starts.into_iter().chain(ends).collect::<Vec<_>>())?;
-        let Gcoo { other, line, .. } = groups;
+        let Gcoo { other, line, .. } = grouped;
         let (device, nrows, ncols) = (device.clone(), a.nrows(), a.ncols());
-        Ok(Self { device, nrows, ncols, group_lines: group_rows, group_ptr, other, line, values })
+        let groups = Groups { device, nrows, ncols, shape, group_rows, group_ptr, other, line };
+        Ok(Self { groups: Arc::new(groups), values })
     }
 
-    /// Rows.
+    /// Rows, counted in entries (blocks).
     pub fn nrows(&self) -> usize {
-        self.nrows
+        self.groups.nrows
     }
 
-    /// Columns.
+    /// Columns, counted in entries (blocks).
     pub fn ncols(&self) -> usize {
-        self.ncols
+        self.groups.ncols
     }
 
-    /// Entries.
+    /// Entries (blocks).
     pub fn nnz(&self) -> usize {
-        self.other.len()
+        self.groups.nnz()
+    }
+
+    /// Shape of the blocks; 1x1 for scalars.
+    pub fn shape(&self) -> BlockShape {
+        self.groups.shape
+    }
+
+    /// Rows of a group.
+    pub fn group_rows(&self) -> usize {
+        self.groups.group_rows
+    }
+
+    /// The device the matrix lives on.
+    pub fn device(&self) -> &Device {
+        &self.groups.device
     }
 
     /// Bytes of device memory held.
     pub fn device_bytes(&self) -> u64 {
-        self.group_ptr.bytes() + self.other.bytes() + self.line.bytes() + self.values.bytes()
+        self.groups.bytes() + self.values.bytes()
+    }
+
+    /// Replaces all values, in the order of [`GcooArrays::values`]; plans stay valid. Waits until
+    /// they are copied.
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::OpenCl`].
+    pub fn write_values(&mut self, values: &[T]) -> Result<()> {
+        let expected = self.values.len();
+        if values.len() != expected {
+            let why = format!("{} blocks of {}", self.nnz(), self.shape());
+            return Err(Error::Length { array: "values", found: values.len(), expected, why });
+        }
+        Work::new(self.device(), None).write(values, &mut self.values)
     }
 
     /// Copies the arrays to the host.
@@ -180,80 +213,31 @@ impl<T: Element> DeviceGcoo<T> {
     /// # Errors
     /// [`Error::OpenCl`], [`Error::Memory`].
     pub fn download(&self) -> Result<GcooArrays<T>> {
-        let work = Work::new(&self.device, None);
+        let work = Work::new(self.device(), None);
         Ok(GcooArrays {
-            group_ptr: self.group_ptr.download(&work)?,
-            rows: self.rows(&work)?.download(&work)?,
-            cols: self.other.download(&work)?,
+            group_ptr: self.groups.group_ptr.download(&work)?,
+            rows: self.groups.rows::<T>(&work)?.download(&work)?,
+            cols: self.groups.other.download(&work)?,
             values: self.values.download(&work)?,
         })
     }
+}
 
-    /// The same matrix in compressed rows.
-    ///
-    /// # Errors
-    /// [`Error::Memory`], [`Error::OpenCl`].
-    pub fn to_rows(&self) -> Result<DeviceMatrix<Csr<T>>> {
-        let work = Work::new(&self.device, None);
-        let rows = self.rows(&work)?;
-        let (ptr, other, values) = self.compressed(&work, &rows, &self.other, self.nrows)?;
-        let pattern = PatternArrays::new(&self.device, self.ncols, self.nrows, ptr, other);
-        Ok(DeviceMatrix::new(DeviceCbc { pattern, shape: crate::BlockShape::SCALAR, stride: 1, values }))
+impl Groups {
+    fn nnz(&self) -> usize {
+        self.other.len()
     }
 
-    /// The same matrix in compressed columns.
-    ///
-    /// # Errors
-    /// As [`DeviceGcoo::to_rows`].
-    pub fn to_columns(&self) -> Result<DeviceMatrix<Csc<T>>> {
-        let work = Work::new(&self.device, None);
-        let rows = self.rows(&work)?;
-        let (ptr, other, values) = self.compressed(&work, &self.other, &rows, self.ncols)?;
-        let pattern = PatternArrays::new(&self.device, self.nrows, self.ncols, ptr, other);
-        Ok(DeviceMatrix::new(DeviceCbc { pattern, shape: crate::BlockShape::SCALAR, stride: 1, values }))
-    }
-
-    fn kernel_options(&self) -> Options {
-        options::<T>(&self.device, self.group_lines, self.device.info().numbers().dense_chunk)
-    }
-
-    /// The row of each entry.
-    fn rows(&self, work: &Work) -> Result<Buffer<u32>> {
-        let mut line_of = work.buffer(self.nnz())?;
-        let split: Kernel<Split<'_>> = Kernel::new(&self.device, &self.kernel_options())?;
-        let (groups, nnz) = (self.nrows.div_ceil(self.group_lines) as u32, self.nnz() as u32);
-        let args = Split { group_ptr: &self.group_ptr, g_line: &self.line, line_of: &mut line_of, groups, nnz };
-        split.launch(work, Grid::items(self.nnz(), group_size(&self.device)), args)?;
-        Ok(line_of)
-    }
-
-    /// Offsets of `lines` lines, the other index of each entry, and the values, by a stable sort:
-    /// in a line entries keep the order of groups, which is ascending in both indices.
-    fn compressed(
-        &self,
-        work: &Work,
-        line_of: &Buffer<u32>,
-        partner: &Buffer<u32>,
-        lines: usize,
-    ) -> Result<(Buffer<u32>, Buffer<u32>, Buffer<T>)> {
-        let (device, entries) = (&self.device, self.nnz());
-        let (grid, nnz) = (Grid::items(entries, group_size(device)), entries as u32);
-        let sort = RadixSort::new(device, RadixTuning::new(device.info()))?;
-        let gather: Kernel<Gather<'_, T>> = Kernel::new(device, &self.kernel_options())?;
-        let Sorted { key, order, .. } = sort.run(work, Elements { key: line_of, keys: lines, order: None })?;
-        let ptr = sort.starts(work, &key, lines)?;
-        let (mut other, mut sorted) = (work.buffer(entries)?, work.buffer(entries)?);
-        let values = &self.values;
-        let args = Gather { entry_idx: &order, partner, values, other: &mut other, sorted: &mut sorted, nnz };
-        gather.launch(work, grid, args)?;
-        Ok((ptr, other, sorted))
+    fn bytes(&self) -> u64 {
+        self.group_ptr.bytes() + self.other.bytes() + self.line.bytes()
     }
 }
 
 impl<T: Element> std::fmt::Debug for DeviceGcoo<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (rows, cols, lines) = (self.nrows, self.ncols, self.group_lines);
-        write!(f, "DeviceGcoo({rows}x{cols} in groups of {lines} rows, {} entries)", self.nnz())
+        let Groups { nrows, ncols, shape, group_rows, .. } = &*self.groups;
+        let nnz = self.nnz();
+        write!(f, "DeviceGcoo({nrows}x{ncols} entries of {shape} in groups of {group_rows} rows, {nnz} entries)")
     }
 }
 

@@ -1,5 +1,5 @@
 //! Products with dense matrices on every device's numbers, compared with the reference to the bit.
-use super::{ApplyDense, DenseMethod, multiply, multiply_by};
+use super::{ApplyDense, DenseMethod, DeviceGcoo, multiply, multiply_by};
 use crate::{
     BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceKind, DeviceMatrix, Element, Matrix, Planned, Result, Semiring,
     device::test_device,
@@ -184,12 +184,19 @@ fn both_sides_transposes_and_long_lines() -> Result<()> {
 #[test]
 fn blocks_of_all_shapes() -> Result<()> {
     let device = test_device();
-    for (r, k) in [(2, 3), (6, 6), (9, 1)] {
+    for (r, k, method) in [
+        (2, 3, DenseMethod::Rows),
+        (6, 6, DenseMethod::Rows),
+        (9, 1, DenseMethod::Rows),
+        (2, 3, DenseMethod::Gcoo),
+        (3, 9, DenseMethod::Gcoo),
+        (9, 1, DenseMethod::Gcoo),
+    ] {
         let a = matrix::<f64>(30, 1100, BlockShape::new(r, k)?, &[(5, 1030)])?;
         let by_rows = Bsr::from_transpose(a.clone());
         for numbers in numbers(&device) {
             for (side, transposed) in [(Side::Left, false), (Side::Left, true), (Side::Right, false)] {
-                let case = Case { side, transposed, ..plain(6, numbers) };
+                let case = Case { side, transposed, method, ..plain(6, numbers) };
                 let layouts = [Layout::ByRows, if transposed { Layout::ByColumns } else { Layout::ByRows }];
                 check(&device, &a, Case { packed: transposed, layouts, ..case })?;
                 check(&device, &by_rows, Case { packed: side == Side::Right, gap: 2, ..case })?;
@@ -219,7 +226,9 @@ fn shares_of_columns_and_deep_blocks() -> Result<()> {
             }
         }
         for cache in [gpu.dense_cache_bytes, 1800 * 65 * 8] {
-            check(&device, &deep, case(cache))?;
+            for &method in DenseMethod::ALL {
+                check(&device, &deep, Case { method, ..case(cache) })?;
+            }
         }
         for cache in [gpu.dense_cache_bytes, 60 * 65 * 8] {
             check(&device, &deep, Case { transposed: true, ..case(cache) })?;
@@ -250,7 +259,10 @@ fn semirings_and_elements() -> Result<()> {
     one::<u32>(&device, Semiring::MaxMin, cpu)?;
     one::<i32>(&device, Semiring::PlusSecond, gpu)?;
     one::<u8>(&device, Semiring::OrAnd, cpu)?;
-    one::<u8>(&device, Semiring::OrAnd, gpu)
+    one::<u8>(&device, Semiring::OrAnd, gpu)?;
+    let blocks = matrix::<f32>(20, 30, BlockShape::new(2, 2)?, &[])?;
+    let case = Case { semiring: Semiring::MinPlus, method: DenseMethod::Gcoo, ..plain(6, gpu) };
+    check(&device, &blocks, case)
 }
 
 #[test]
@@ -287,8 +299,53 @@ fn products_in_one_shot_and_what_is_refused() -> Result<()> {
     let mut wrong = device.zero_dense(DenseShape::new(20, 5, Layout::ByRows))?;
     let refused = plan.execute((&a, &d), &mut wrong).unwrap_err().to_string();
     assert!(refused.starts_with("C is 20x5, 20x4 expected"), "{refused}");
-    let blocks = device.upload(&matrix::<f32>(4, 4, BlockShape::new(2, 2)?, &[])?)?.pattern();
-    let refused = ApplyDense::<Cbc<f32>>::with(&blocks, 4).method(DenseMethod::Gcoo).plan().unwrap_err().to_string();
-    assert_eq!(refused, "gcoo groups rows of scalars: A has blocks of 2x2");
+    Ok(())
+}
+
+/// Any of two factors is dense, or A is in groups.
+#[test]
+fn multiply_takes_a_dense_factor() -> Result<()> {
+    let device = test_device();
+    let host = matrix::<f64>(7, 9, BlockShape::new(2, 3)?, &[])?;
+    let a = device.upload(&host)?;
+    let (d, e) = (DMatrix::from_fn(27, 2, |i, j| (i + j) as f64), DMatrix::from_fn(2, 14, |i, j| (i * j) as f64));
+    let (mut c, mut b) = (DMatrix::zeros(14, 2), DMatrix::zeros(2, 27));
+    multiply_dense(Side::Left, false, (1.0, &host, (&d).into()), (0.0, (&mut c).into()))?;
+    multiply_dense(Side::Right, false, (1.0, &host, (&e).into()), (0.0, (&mut b).into()))?;
+    let (d, e) = (device.upload_dense(&d)?, device.upload_dense(&e)?);
+    assert_eq!(crate::multiply(&a, &d)?.download()?, c);
+    assert_eq!(crate::multiply(&e, &a)?.download()?, b);
+    assert_eq!(crate::multiply(&DeviceGcoo::from_matrix(&a, 2)?, &d)?.download()?, c);
+    assert!(crate::multiply(&a, &e).unwrap_err().to_string().starts_with("D is 2x14, 27x14 expected"));
+    Ok(())
+}
+
+/// How often a group meets the rows of D that it loads says which way is taken.
+#[test]
+fn groups_are_chosen_by_their_reuse() -> Result<()> {
+    let device = test_device();
+    let scalars = device.upload(&scalars::<f64>(23, 19, &[])?)?.pattern();
+    let of_blocks = |rows, cols| -> Result<_> {
+        Ok(device.upload(&matrix::<f64>(23, 19, BlockShape::new(rows, cols)?, &[])?)?.pattern())
+    };
+    let (pairs, sixes) = (of_blocks(2, 3)?, of_blocks(6, 6)?);
+    let [_, gpu] = numbers(&device);
+    let why = |plan: &ApplyDense<Cbc<f64>>| (plan.method(), plan.why().to_owned());
+    let planned = |pattern, least, method| -> Result<_> {
+        let mut options = ApplyDense::<Cbc<f64>>::with(pattern, 4).method(method);
+        options.request.numbers = Numbers { dense_reuse_percent: least, ..gpu };
+        Ok(why(&options.plan()?))
+    };
+    assert_eq!(planned(&pairs, 100, DenseMethod::Auto)?.0, DenseMethod::Gcoo);
+    let (method, why_rows) = planned(&pairs, 199, DenseMethod::Auto)?;
+    assert_eq!(method, DenseMethod::Rows);
+    assert!(why_rows.starts_with("rows: groups of 2 rows of blocks use a row of D 1."), "{why_rows}");
+    assert!(why_rows.ends_with(" times, fewer than the 1.99 that pay"), "{why_rows}");
+    let (_, asked) = planned(&sixes, 100, DenseMethod::Gcoo)?;
+    assert_eq!(asked, "gcoo, as asked for: groups of 1 rows of blocks use a row of D 1.00 times");
+    assert_eq!(planned(&sixes, 100, DenseMethod::Auto)?.1, "rows: a row of blocks of 6x6 shares its rows of D");
+    let mut options = ApplyDense::<Csc<f64>>::with(&scalars, 4);
+    options.request.numbers = Numbers { dense_reuse_percent: 100, ..gpu };
+    assert!(options.plan()?.why().starts_with("gcoo: groups of 4 rows use a row of D "));
     Ok(())
 }

@@ -23,6 +23,14 @@ pub(super) struct Slot {
     pub ahead: usize,
 }
 
+/// What a slot has of its group in local memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct StagedEntries {
+    pub entries: usize,
+    /// Whether their values are there too. Otherwise each is read where it is.
+    pub values: bool,
+}
+
 /// Some columns of D, and how they are shared out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pass {
@@ -85,15 +93,20 @@ impl Slot {
         (most / self.slots()).max(1) * self.slots()
     }
 
-    /// Entries of its group that a slot stages at once: a multiple of [`Slot::ahead`], as many as
-    /// fit the local memory of a work-group.
-    pub fn staged<T: Element>(&self, numbers: &Numbers, local_bytes: u64) -> usize {
-        let slots = self.slots();
-        // An index, a line and a value; each slot has room for one more.
-        let bytes = slots * (size_of::<u32>() + size_of::<u8>() + size_of::<T::Arithmetic>());
-        let fitting = (local_bytes.min(MOST_LOCAL_BYTES) as usize / bytes).saturating_sub(1);
-        let most = numbers.dense_staged.next_multiple_of(self.ahead);
-        most.min(fitting / self.ahead * self.ahead).max(self.ahead)
+    /// What a slot stages of its group, with values of `area` elements: as many entries as fit the
+    /// local memory of a work-group, of scalars a multiple of [`Slot::ahead`].
+    pub fn staged<T: Element>(&self, numbers: &Numbers, local_bytes: u64, area: usize) -> StagedEntries {
+        let step = if area == 1 { self.ahead } else { 1 };
+        // An index, a line and a value, or its number; each slot has room for one more.
+        let fitting = |of_value: usize| {
+            let bytes = self.slots() * (size_of::<u32>() + size_of::<u8>() + of_value);
+            (local_bytes.min(MOST_LOCAL_BYTES) as usize / bytes).saturating_sub(1) / step * step
+        };
+        let with_values = fitting(area * size_of::<T::Arithmetic>());
+        let values = area == 1 || with_values > 0;
+        let fitting = if values { with_values } else { fitting(size_of::<u32>()) };
+        let most = numbers.dense_staged.next_multiple_of(step);
+        StagedEntries { entries: most.min(fitting).max(step), values }
     }
 
     /// Options of `cl/apply/spmm/vectors.cl`.
@@ -186,6 +199,12 @@ pub(super) fn longest(numbers: &Numbers, pattern: &PatternArrays) -> usize {
     (numbers.dense_long_average * average).max(numbers.dense_long).min(RUN_PIECE)
 }
 
+/// Lines of a group: rows of scalars, or of blocks with `side` scalar lines each. They have about
+/// as many sums.
+pub(super) fn group_lines(numbers: &Numbers, side: usize) -> usize {
+    numbers.dense_group_lines.div_ceil(side)
+}
+
 /// Lines of a block that an item adds at once: about as many in each round.
 pub(super) fn held_lines(numbers: Numbers, side: usize) -> usize {
     side.div_ceil(side.div_ceil(numbers.dense_held_lines))
@@ -202,10 +221,16 @@ mod tests {
             for aligned in [false, true] {
                 let numbers = Numbers::of(DeviceKind::Gpu);
                 for Pass { slot, .. } in passes::<f64>(numbers, n, 1, aligned).unwrap_or_default() {
-                    let (slots, staged) = (slot.group_size / slot.lanes, slot.staged::<f64>(&numbers, 1 << 20));
-                    assert!(slots * (staged + 1) * 13 <= 32 << 10, "{n}: {slot:?}");
-                    assert!(staged.is_multiple_of(slot.ahead) && staged > 0, "{n}: {slot:?}");
-                    assert_eq!(slot.staged::<f64>(&numbers, 100), slot.ahead, "the least that the kernel takes");
+                    let slots = slot.group_size / slot.lanes;
+                    for area in [1, 2, 6, 36, 1024] {
+                        let StagedEntries { entries, values } = slot.staged::<f64>(&numbers, 1 << 20, area);
+                        let bytes = 5 + if values { 8 * area } else { 4 };
+                        assert!(slots * (entries + 1) * bytes <= 32 << 10, "{n}: {slot:?}, {entries} of {area}");
+                        assert!(entries > 0 && (area > 1 || values && entries.is_multiple_of(slot.ahead)), "{slot:?}");
+                        assert!(area < 1024 || !values, "a block of 32x32 is not staged");
+                    }
+                    let least = StagedEntries { entries: slot.ahead, values: true };
+                    assert_eq!(slot.staged::<f64>(&numbers, 100, 1), least, "the least that the kernel takes");
                     let of_piece = Slot::of_piece(&numbers, n).staged_bytes::<f64>(&numbers);
                     let sums = slot.tile_lines::<f64>(&numbers, true) * slot.width() / slot.vectors * 8;
                     let staged = slot.staged_bytes::<f64>(&numbers);
@@ -247,5 +272,6 @@ mod tests {
         let cpu = passes::<f64>(Numbers::of(DeviceKind::Cpu), 53, 1, false).unwrap();
         assert_eq!(cpu.iter().map(|pass| pass.columns).collect::<Vec<_>>(), [32, 16, 4, 1]);
         assert_eq!((held_lines(gpu, 9), held_lines(gpu, 6), held_lines(gpu, 1)), (5, 6, 1));
+        assert_eq!([1, 2, 3, 6].map(|side| group_lines(&gpu, side)), [4, 2, 2, 1]);
     }
 }

@@ -4,9 +4,10 @@ use super::{bits, reals, shape};
 use crate::common::{Family, blocks, device};
 use blockmul::{
     Cbc, Device, Error, Planned,
-    dense::{DenseShape, DenseView, Layout},
+    dense::{DenseShape, DenseView, DenseViewMut, Layout, Product, Side},
     generate::{self, Values},
     plan::{Accum, Apply, ApplyDense},
+    reference,
 };
 
 #[test]
@@ -62,6 +63,64 @@ fn executions_take_no_memory_and_read_nothing() -> blockmul::Result<()> {
         (after.buffers_created, after.buffers_taken, after.read_backs),
         (before.buffers_created, before.buffers_taken, before.read_backs)
     );
+    Ok(())
+}
+
+/// Products with a limit of memory: D on the host in bands, of every side and layout.
+#[test]
+fn bands_have_the_bits_of_the_whole() -> blockmul::Result<()> {
+    let host = blocks::<f64>(Family::PowerLawColumns, 40, 30, 5, shape(2, 3), 4);
+    let a = device().upload(&host)?;
+    let n = 700;
+    let limit = 300 << 10;
+    for (side, transposed) in [(Side::Left, false), (Side::Left, true), (Side::Right, false), (Side::Right, true)] {
+        let (rows, cols) = if transposed { (90, 80) } else { (80, 90) };
+        let (d_sides, c_sides) = match side {
+            Side::Left => ((cols, n), (rows, n)),
+            Side::Right => ((n, rows), (n, cols)),
+        };
+        let layouts = [Layout::ByRows, Layout::ByColumns];
+        for (d_layout, c_layout) in layouts.into_iter().zip([layouts[usize::from(transposed)]; 2]) {
+            let d_shape = DenseShape::new(d_sides.0, d_sides.1, d_layout);
+            let d_shape = d_shape.with_leading(d_shape.leading + 3);
+            let c_shape = DenseShape::new(c_sides.0, c_sides.1, c_layout);
+            let (values, mut want) = (reals::<f64>(d_shape.len(), 9), vec![0.0; c_shape.len()]);
+            let d = DenseView::new(d_shape, &values)?;
+            reference::multiply_dense(
+                side,
+                transposed,
+                (1.0, &host, d),
+                (0.0, DenseViewMut::new(c_shape, &mut want)?),
+            )?;
+            let factor = if transposed { a.t() } else { (&a).into() };
+            let product = if side == Side::Left { Product::of(factor, d) } else { Product::by(d, factor) };
+            let mut c = vec![0.0; c_shape.len()];
+            let report = product.clone().memory_limit(limit).run_into(DenseViewMut::new(c_shape, &mut c)?)?;
+            assert_eq!(bits(&c), bits(&want), "{side:?} {transposed} {d_layout} {c_layout}");
+            assert!(report.bands > 1 && report.bands * report.columns >= n, "{report:?}");
+            assert!(report.peak_device_bytes <= limit, "{report:?}");
+            let want = DenseView::new(c_shape, &want)?.to_matrix();
+            let (whole, report) = product.run_to_host()?;
+            assert_eq!((bits(whole.as_slice()), report.bands), (bits(want.as_slice()), 1));
+            assert_eq!(product.run()?.download()?, whole);
+            let on_device = device().upload_dense(d)?;
+            let factor = if transposed { a.t() } else { (&a).into() };
+            let product =
+                if side == Side::Left { Product::of(factor, &on_device) } else { Product::by(&on_device, factor) };
+            assert_eq!(product.run_to_host()?.0, whole);
+            let refused = product.memory_limit(limit).run();
+            assert!(matches!(refused, Err(Error::Memory { .. })), "D alone has more bytes");
+        }
+    }
+    let d = reals::<f64>(90, 9);
+    let d = DenseView::new(DenseShape::new(90, 1, Layout::ByRows), &d)?;
+    let refused = Product::of(&a, d).memory_limit(1 << 12).run_to_host().unwrap_err().to_string();
+    assert!(refused.contains("with one column of D and of C at a time: "), "{refused}");
+    assert!(refused.contains("device memory within a limit of 4096 bytes"), "{refused}");
+    let refused = Product::by(d, &a).run_to_host().unwrap_err().to_string();
+    assert!(refused.starts_with("D is 90x1, 90x80 expected"), "{refused}");
+    let plan = Product::of(&a, d).plan()?;
+    assert_eq!((plan.d_sides(), plan.c_sides()), ((90, 1), (80, 1)));
     Ok(())
 }
 

@@ -1,0 +1,173 @@
+//! Products with a dense matrix on the host, some columns of it at a time.
+use super::{ApplyDense, product::Product, product::Report};
+use crate::{
+    DeviceDense, Element, Error, Matrix, Result,
+    device::{Work, pool_bytes},
+    matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side},
+    planned::Accum,
+};
+use std::{borrow::Cow, time::Duration};
+
+/// A product whose D and C are on the host.
+pub(super) struct Bands<'a, M: Matrix> {
+    pub product: &'a Product<'a, M>,
+    pub work: &'a Work,
+    pub side: Side,
+}
+
+/// What a band takes: a plan, and memory for some columns of D and C.
+struct Prepared<M: Matrix> {
+    plan: ApplyDense<M>,
+    d: DeviceDense<M::Element>,
+    c: DeviceDense<M::Element>,
+}
+
+impl<M: Matrix> Bands<'_, M> {
+    /// Multiplies. D and C are those of A on the left: for a product from the right their
+    /// transposes.
+    pub fn run(&self, d: DenseView<'_, M::Element>, mut c: DenseViewMut<'_, M::Element>) -> Result<Report> {
+        let (n, clock) = (d.shape().cols, self.work.clock());
+        let mut columns = self.fitting(d.shape(), c.shape);
+        let Prepared { plan, d: mut some_d, c: mut some_c } = loop {
+            match self.prepare(columns, d.shape(), c.shape) {
+                // The estimate has not seen all: pieces of long lines, groups.
+                Err(Error::Memory { .. }) if columns > 1 => columns = columns.div_ceil(2),
+                Err(Error::Memory { what, needed, available, place }) => {
+                    let what = format!("{what}, with one column of D and of C at a time");
+                    return Err(Error::Memory { what, needed, available, place });
+                }
+                prepared => break prepared?,
+            }
+        };
+        self.work.wait()?;
+        let (plan_ms, mut total) = (clock.elapsed().as_secs_f64() * 1e3, Duration::ZERO);
+        let bands = n.div_ceil(columns.max(1)).max(1);
+        let mut values = vec![M::Element::from_f64(0.0); some_c.shape.len()];
+        for band in 0..bands {
+            // The last band has as many columns as the others, so that one plan multiplies all.
+            let first = (band * columns).min(n - columns);
+            self.work.write(&columns_of(d, first, columns).1, &mut some_d.values)?;
+            let clock = self.work.clock();
+            let a = (&self.product.a().cbc).into();
+            plan.multiply(self.work, a, &some_d, Accum::into(&mut some_c))?;
+            self.work.wait()?;
+            total += clock.elapsed();
+            self.work.read_into(&some_c.values, 0, &mut values)?;
+            put_columns(&mut c, first, columns, &values);
+        }
+        Ok(Report::new(self.work, &plan, (bands, columns), plan_ms, total.as_secs_f64() * 1e3))
+    }
+
+    fn prepare(&self, columns: usize, d: DenseShape, c: DenseShape) -> Result<Prepared<M>> {
+        let of_product = |shape: DenseShape| if self.side == Side::Left { shape } else { shape.transposed() };
+        let layouts = [of_product(d).layout, of_product(c).layout];
+        let pattern = self.product.a().pattern();
+        let plan = ApplyDense::prepared(self.work, &self.product.options(&pattern, columns, layouts))?;
+        let dense = |shape: DenseShape| -> Result<_> {
+            let values = self.work.buffer(shape.len())?;
+            Ok(DeviceDense { shape: of_product(shape), values, device: self.work.device().clone() })
+        };
+        Ok(Prepared { plan, d: dense(some(d, columns))?, c: dense(tight(c, columns))? })
+    }
+
+    /// About as many columns as fit the memory that is free: at least one, if there is one.
+    fn fitting(&self, d: DenseShape, c: DenseShape) -> usize {
+        let a = &self.product.a().cbc;
+        let words = |count: usize| pool_bytes(size_of::<u32>() as u64 * count as u64);
+        // An index of A: offsets, places and numbers of its entries.
+        let index = 2 * words(a.nnz()) + words(a.nrows.max(a.ncols) + 1);
+        let free = self.work.limit().saturating_sub(self.work.used_bytes() + index);
+        let most = self.work.device().info().max_alloc_bytes;
+        let fits = |columns: usize| {
+            let bytes = |shape: DenseShape| pool_bytes((shape.len() * size_of::<M::Element>()) as u64);
+            let (of_d, of_c) = (bytes(some(d, columns)), bytes(tight(c, columns)));
+            let copy = if d.layout == Layout::ByColumns { of_d } else { 0 };
+            of_d + copy + of_c <= free && of_d.max(of_c) <= most
+        };
+        if fits(d.cols) {
+            return d.cols;
+        }
+        let (mut least, mut beyond) = (1, d.cols.max(1));
+        while beyond - least > 1 {
+            let middle = least + (beyond - least) / 2;
+            if fits(middle) { least = middle } else { beyond = middle }
+        }
+        // Whole vectors, if there are some.
+        if least > VECTOR { least / VECTOR * VECTOR } else { least }
+    }
+}
+
+/// Columns that bands have a multiple of: those of the longest vector.
+const VECTOR: usize = 32;
+
+/// So many columns of a matrix, with gaps as they are between columns.
+fn some(shape: DenseShape, columns: usize) -> DenseShape {
+    match shape.layout {
+        Layout::ByColumns => DenseShape { cols: columns, ..shape },
+        Layout::ByRows => tight(shape, columns),
+    }
+}
+
+/// So many columns of a matrix, without gaps.
+fn tight(shape: DenseShape, columns: usize) -> DenseShape {
+    DenseShape::new(shape.rows, columns, shape.layout)
+}
+
+/// Some columns of a matrix, and their shape.
+fn columns_of<T: Element>(matrix: DenseView<'_, T>, first: usize, columns: usize) -> (DenseShape, Cow<'_, [T]>) {
+    let (from, shape) = (matrix.shape(), some(matrix.shape(), columns));
+    let values = match from.layout {
+        _ if shape.len() == 0 => Cow::Borrowed(&[][..]),
+        Layout::ByColumns => Cow::Borrowed(&matrix.values()[from.at(0, first)..][..shape.len()]),
+        Layout::ByRows => {
+            let row = |row| matrix.values()[from.at(row, first)..][..columns].iter().copied();
+            Cow::Owned((0..from.rows).flat_map(row).collect())
+        }
+    };
+    (shape, values)
+}
+
+/// Replaces some columns of a matrix by those in `values`, without gaps and in its layout.
+fn put_columns<T: Element>(matrix: &mut DenseViewMut<'_, T>, first: usize, columns: usize, values: &[T]) {
+    let (to, from) = (matrix.shape, tight(matrix.shape, columns));
+    let (lines, width) = from.lines();
+    if width == 0 {
+        return;
+    }
+    for (line, values) in (0..lines).zip(values.chunks(width)) {
+        let start = match to.layout {
+            Layout::ByColumns => to.at(0, first + line),
+            Layout::ByRows => to.at(line, first),
+        };
+        matrix.values[start..][..width].copy_from_slice(values);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_taken_and_put() -> Result<()> {
+        for (layout, leading) in
+            [(Layout::ByRows, 5), (Layout::ByRows, 7), (Layout::ByColumns, 3), (Layout::ByColumns, 4)]
+        {
+            let shape = DenseShape::new(3, 5, layout).with_leading(leading);
+            let values: Vec<f64> = (0..shape.len()).map(|i| i as f64).collect();
+            let view = DenseView::new(shape, &values)?;
+            let (some, taken) = columns_of(view, 1, 3);
+            let taken = DenseView::new(some, &taken)?.to_matrix();
+            assert_eq!(taken, view.to_matrix().columns(1, 3), "{layout} {leading}");
+            let mut put = vec![-1.0; shape.len()];
+            let tight: Vec<f64> = match layout {
+                Layout::ByRows => taken.transpose().as_slice().to_vec(),
+                Layout::ByColumns => taken.as_slice().to_vec(),
+            };
+            put_columns(&mut DenseViewMut::new(shape, &mut put)?, 2, 3, &tight);
+            let put = DenseView::new(shape, &put)?.to_matrix();
+            assert_eq!(put.columns(2, 3), taken);
+            assert!(put.columns(0, 2).iter().all(|value| *value == -1.0));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,258 @@
+//! Products of sparse and dense matrices in one shot, with options.
+use super::{ApplyDense, DenseMethod, DenseOptions, Request, bands::Bands, sides::Sides};
+use crate::{
+    DeviceDense, DeviceMatrix, DevicePattern, Element, Matrix, Result, Semiring,
+    device::Work,
+    matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side},
+    planned::Accum,
+    product::Factor,
+};
+use nalgebra::DMatrix;
+use serde::Serialize;
+
+/// The dense matrix of a [`Product`]: on the device that holds the sparse one, or on the host.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum Source<'a, T: Element> {
+    Device(&'a DeviceDense<T>),
+    Host(DenseView<'a, T>),
+}
+
+impl<'a, T: Element> From<&'a DeviceDense<T>> for Source<'a, T> {
+    fn from(d: &'a DeviceDense<T>) -> Self {
+        Self::Device(d)
+    }
+}
+
+impl<'a, T: Element> From<DenseView<'a, T>> for Source<'a, T> {
+    fn from(d: DenseView<'a, T>) -> Self {
+        Self::Host(d)
+    }
+}
+
+impl<'a, T: Element> From<&'a DMatrix<T>> for Source<'a, T> {
+    fn from(d: &'a DMatrix<T>) -> Self {
+        Self::Host(d.into())
+    }
+}
+
+impl<T: Element> Source<'_, T> {
+    fn shape(&self) -> DenseShape {
+        match self {
+            Self::Device(d) => d.shape(),
+            Self::Host(d) => d.shape(),
+        }
+    }
+}
+
+/// A product of a sparse and a dense matrix in one shot, with options: A·D, Aᵀ·D, D·A, D·Aᵀ. For
+/// two sparse matrices there is [`blockmul::Product`](crate::Product).
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csr, Device, dense};
+/// use nalgebra::{DMatrix, dmatrix};
+/// let device = Device::auto()?;
+/// let a = device.upload(&Csr::new(2, 2, vec![0, 1, 3], vec![0, 0, 1], vec![2.0, 3.0, 5.0])?)?;
+///
+/// let d = device.upload_dense(&dmatrix![1.0, 0.0; 10.0, 1.0])?;
+/// let c = dense::Product::of(a.t(), &d).run()?; // Aᵀ·D, on the device
+/// assert_eq!(c.download()?, dmatrix![32.0, 3.0; 50.0, 5.0]);
+///
+/// // D on the host: as many columns at a time as fit the device, or a limit.
+/// let d = DMatrix::from_element(2, 10_000, 1.0);
+/// let (c, report) = dense::Product::of(&a, &d).memory_limit(200 << 10).run_to_host()?;
+/// assert_eq!(c.column(9_999).as_slice(), [2.0, 8.0]);
+/// assert!(report.bands > 1 && report.peak_device_bytes <= 200 << 10);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Product<'a, M: Matrix> {
+    a: Factor<'a, DeviceMatrix<M>>,
+    d: Source<'a, M::Element>,
+    side: Side,
+    semiring: Semiring,
+    method: DenseMethod,
+    memory_limit: Option<u64>,
+}
+
+/// Time and memory of a [`Product`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// How the entries of A were shared out.
+    pub method: DenseMethod,
+    /// The reason for it, in a sentence.
+    pub why: String,
+    /// Bands of columns of D, or of its rows if A is on the right.
+    pub bands: usize,
+    /// Columns of each band. Some of them are in two.
+    pub columns: usize,
+    /// Milliseconds until A's entries were shared out, without the loading of kernels.
+    pub plan_ms: f64,
+    /// Milliseconds of all bands, without transfers and the loading of kernels.
+    pub total_ms: f64,
+    /// Highest sum of bytes of device memory, operands included.
+    pub peak_device_bytes: u64,
+}
+
+impl<'a, M: Matrix> Product<'a, M> {
+    /// The product A·D; A may be transposed, by [`DeviceMatrix::t`].
+    pub fn of(a: impl Into<Factor<'a, DeviceMatrix<M>>>, d: impl Into<Source<'a, M::Element>>) -> Self {
+        let (semiring, method) = (Semiring::PlusTimes, DenseMethod::Auto);
+        Self { a: a.into(), d: d.into(), side: Side::Left, semiring, method, memory_limit: None }
+    }
+
+    /// The product D·A.
+    pub fn by(d: impl Into<Source<'a, M::Element>>, a: impl Into<Factor<'a, DeviceMatrix<M>>>) -> Self {
+        Self { side: Side::Right, ..Self::of(a, d) }
+    }
+
+    /// Adds and multiplies in a semiring. The factors of a product are in the order of the
+    /// matrices.
+    pub fn semiring(mut self, semiring: Semiring) -> Self {
+        self.semiring = semiring;
+        self
+    }
+
+    /// How the entries of A are shared out.
+    pub fn method(mut self, method: DenseMethod) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// Limits the bytes of device memory held at once, operands included. If D is on the host, and
+    /// C goes there, they are multiplied in bands of columns, of rows if A is on the right, as wide
+    /// as fit.
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Prepares the product for dense matrices of D's sides and layout.
+    ///
+    /// # Errors
+    /// As [`DenseOptions::plan`]; [`Error::Memory`](crate::Error::Memory) if the plan does not fit
+    /// the limit.
+    pub fn plan(&self) -> Result<ApplyDense<M>> {
+        let (shape, pattern) = (self.d.shape(), self.a.operand.pattern());
+        ApplyDense::prepared(&self.work(), &self.options(&pattern, self.n(shape), [shape.layout; 2]))
+    }
+
+    /// Computes C on the device, in D's layout, and returns without waiting for its completion. A D
+    /// on the host is copied to the device.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) if the sides do not meet, and for an element
+    /// type that the semiring does not have;
+    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch);
+    /// [`Error::Memory`](crate::Error::Memory).
+    pub fn run(&self) -> Result<DeviceDense<M::Element>> {
+        let work = self.work();
+        match self.d {
+            Source::Device(d) => Ok(self.on_device(&work, d)?.0),
+            Source::Host(view) => {
+                let (shape, values) = (view.shape(), work.upload(view.values())?);
+                let d = DeviceDense { shape, values, device: self.a.operand.device().clone() };
+                Ok(self.on_device(&work, &d)?.0)
+            }
+        }
+    }
+
+    /// Computes C on the host.
+    ///
+    /// # Errors
+    /// As [`Product::run`]; [`Error::Memory`](crate::Error::Memory) with the numbers if A and one
+    /// column of D and of C do not fit the device or the limit, or if D is on the device and C does
+    /// not fit beside it.
+    pub fn run_to_host(&self) -> Result<(DMatrix<M::Element>, Report)> {
+        let (rows, cols) = self.sides(self.d.shape())?.c();
+        let mut c = crate::matrix::dense_zeros(rows, cols);
+        let report = self.run_into((&mut c).into())?;
+        Ok((c, report))
+    }
+
+    /// As [`Product::run_to_host`], into an array of any layout.
+    ///
+    /// # Errors
+    /// As [`Product::run_to_host`].
+    pub fn run_into(&self, mut c: DenseViewMut<'_, M::Element>) -> Result<Report> {
+        let (work, sides) = (self.work(), self.sides(self.d.shape())?);
+        sides.check_sides("D", self.d.shape(), sides.d())?;
+        sides.check_sides("C", c.shape, sides.c())?;
+        match self.d {
+            Source::Device(d) => {
+                work.count_operand(d.device_bytes());
+                let (on_device, report) = self.on_device(&work, d)?;
+                c.copy_from(DenseView::new(on_device.shape, &on_device.values()?)?);
+                Ok(report)
+            }
+            Source::Host(d) => {
+                let (d, c) = match self.side {
+                    Side::Left => (d, c),
+                    Side::Right => (d.transposed(), c.transposed()),
+                };
+                Bands { product: self, work: &work, side: self.side }.run(d, c)
+            }
+        }
+    }
+
+    pub(super) fn a(&self) -> &'a DeviceMatrix<M> {
+        self.a.operand
+    }
+
+    /// A plan for n columns, and D and C in these layouts.
+    pub(super) fn options<'p>(&self, pattern: &'p DevicePattern, n: usize, [d, c]: [Layout; 2]) -> DenseOptions<'p, M> {
+        let options = ApplyDense::with(pattern, n).semiring(self.semiring).method(self.method).layouts(d, c);
+        let options = if self.side == Side::Right { options.from_right() } else { options };
+        if self.a.transposed { options.transposed() } else { options }
+    }
+
+    fn n(&self, d: DenseShape) -> usize {
+        if self.side == Side::Left { d.cols } else { d.rows }
+    }
+
+    fn sides(&self, d: DenseShape) -> Result<Sides> {
+        let a = self.a.operand;
+        let request = Request { semiring: self.semiring, ..Request::new(a.device(), self.n(d)) };
+        Ok(Sides::new::<M::Element>(self.side, self.a.transposed, a.pattern().scalar_sides(), request)?.0)
+    }
+
+    /// A work within the limit, of which A takes its part.
+    fn work(&self) -> Work {
+        let work = Work::new(self.a.operand.device(), self.memory_limit);
+        work.count_operand(self.a.operand.device_bytes());
+        work
+    }
+
+    /// C in the layout of D, not waited for.
+    fn on_device(&self, work: &Work, d: &DeviceDense<M::Element>) -> Result<(DeviceDense<M::Element>, Report)> {
+        let pattern = self.a.operand.pattern();
+        let clock = work.clock();
+        let options = self.options(&pattern, self.n(d.shape()), [d.shape().layout; 2]);
+        let plan = ApplyDense::prepared(work, &options)?;
+        let plan_ms = clock.elapsed().as_secs_f64() * 1e3;
+        let shape = plan.c_shape();
+        let mut c = DeviceDense { shape, values: work.buffer(shape.len())?, device: work.device().clone() };
+        let clock = work.clock();
+        plan.multiply(work, (&self.a.operand.cbc).into(), d, Accum::into(&mut c))?;
+        let total_ms = clock.elapsed().as_secs_f64() * 1e3;
+        let columns = self.n(d.shape());
+        Ok((c, Report::new(work, &plan, (1, columns), plan_ms, total_ms)))
+    }
+}
+
+impl Report {
+    pub(super) fn new<M: Matrix>(
+        work: &Work,
+        plan: &ApplyDense<M>,
+        (bands, columns): (usize, usize),
+        plan_ms: f64,
+        total_ms: f64,
+    ) -> Self {
+        let (method, why) = (plan.method(), plan.why().to_owned());
+        Self { method, why, bands, columns, plan_ms, total_ms, peak_device_bytes: work.most_used_bytes() }
+    }
+}

@@ -1,0 +1,121 @@
+//! The sides of a product of a sparse matrix and dense ones, and what every execution checks.
+use super::Request;
+use crate::{
+    Device, DeviceDense, Element, Error, Result, Semiring,
+    matrix::{DenseShape, Layout, Side},
+    planned::{Accum, prepared::same_device},
+};
+
+/// A product op(A)·D or D·op(A).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sides {
+    side: Side,
+    transposed: bool,
+    semiring: Semiring,
+    /// Columns of D; its rows if A is on the right.
+    n: usize,
+    /// The layout of C that is expected.
+    layout: Layout,
+    /// Scalar rows and columns of op(A).
+    a: (usize, usize),
+}
+
+impl Sides {
+    /// The sides of a product with A of so many scalar rows and columns; and the request for that
+    /// of op(A), or its transpose, on the left.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an element type that the semiring does not have.
+    pub fn new<T: Element>(
+        side: Side,
+        transposed: bool,
+        (rows, cols): (usize, usize),
+        mut request: Request,
+    ) -> Result<(Self, Request)> {
+        request.semiring.check::<T>()?;
+        let (semiring, n, layout) = (request.semiring, request.n, request.layouts[1]);
+        let a = if transposed { (cols, rows) } else { (rows, cols) };
+        // D·A is the transpose of Aᵀ·Dᵀ.
+        if side == Side::Right {
+            request.semiring = semiring.mirrored();
+            request.layouts = request.layouts.map(Layout::transposed);
+        }
+        Ok((Self { side, transposed, semiring, n, layout, a }, request))
+    }
+
+    /// Rows and columns of D.
+    pub fn d(&self) -> (usize, usize) {
+        let (rows, cols) = self.a;
+        if self.side == Side::Left { (cols, self.n) } else { (self.n, rows) }
+    }
+
+    /// Rows and columns of C.
+    pub fn c(&self) -> (usize, usize) {
+        let (rows, cols) = self.a;
+        if self.side == Side::Left { (rows, self.n) } else { (self.n, cols) }
+    }
+
+    /// The shape of C as it is expected.
+    pub fn c_shape(&self) -> DenseShape {
+        let (rows, cols) = self.c();
+        DenseShape::new(rows, cols, self.layout)
+    }
+
+    /// The shape of a dense matrix if A, or its transpose, is on the left.
+    pub fn of_left(&self, shape: DenseShape) -> DenseShape {
+        if self.side == Side::Left { shape } else { shape.transposed() }
+    }
+
+    /// Columns of D if A is on the left.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Refuses matrices of other sides or on another device than `device`, and factors that the
+    /// semiring does not have.
+    pub fn check<T: Element>(
+        &self,
+        device: &Device,
+        d: &DeviceDense<T>,
+        into: &Accum<'_, DeviceDense<T>>,
+    ) -> Result<()> {
+        self.semiring.check_factors::<T>(into.alpha, into.beta)?;
+        self.check_dense(device, "D", d, self.d())?;
+        self.check_dense(device, "C", into.c, self.c())
+    }
+
+    fn check_dense<T: Element>(
+        &self,
+        device: &Device,
+        name: &str,
+        dense: &DeviceDense<T>,
+        expected: (usize, usize),
+    ) -> Result<()> {
+        same_device(device, dense.device())?;
+        self.check_sides(name, dense.shape(), expected)
+    }
+
+    /// Refuses a matrix, called `name`, of other sides than so many rows and columns.
+    pub fn check_sides(&self, name: &str, shape: DenseShape, (rows, cols): (usize, usize)) -> Result<()> {
+        let DenseShape { rows: of_rows, cols: of_cols, .. } = shape;
+        if (of_rows, of_cols) == (rows, cols) {
+            return Ok(());
+        }
+        let (a_rows, a_cols) = self.a;
+        let op = if self.transposed { "Aᵀ" } else { "A" };
+        let product = if self.side == Side::Left { "on the left" } else { "on the right" };
+        Err(Error::Argument(format!(
+            "{name} is {of_rows}x{of_cols}, {rows}x{cols} expected: {op} is {a_rows}x{a_cols} scalars {product}, \
+             planned for {}",
+            self.n
+        )))
+    }
+}
+
+/// As the plans show them.
+impl std::fmt::Display for Sides {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let transposed = if self.transposed { "transposed, " } else { "" };
+        write!(f, "{transposed}{:?}, {} columns", self.side, self.n)
+    }
+}

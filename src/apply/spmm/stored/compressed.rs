@@ -1,0 +1,152 @@
+//! Groups made into compressed lines. Kernels: `cl/apply/spmm/coordinates.cl`.
+use super::{DeviceGcoo, Groups, group_size, options};
+use crate::{
+    BlockShape, Csc, Csr, DeviceMatrix, Element, Error, Matrix, Result,
+    apply::spmm::pack::Pack,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    primitives::{
+        radix_sort::{Elements, RadixSort, RadixTuning, Sorted},
+        scan::{Scan, ScanTuning},
+        transpose::Transposed,
+    },
+    resident::{DeviceCbc, PatternArrays},
+    vector::line_sums::Stored,
+};
+
+kernel! {
+    struct Split = "split" in "apply/spmm/coordinates.cl" {
+        group_ptr: In<u32>,
+        g_line: In<u8>,
+        line_of: Out<u32>,
+        groups: u32,
+        nnz: u32,
+    }
+}
+
+kernel! {
+    struct Gather = "gather" in "apply/spmm/coordinates.cl" {
+        entry_idx: In<u32>,
+        partner: In<u32>,
+        other: Out<u32>,
+        nnz: u32,
+    }
+}
+
+kernel! {
+    struct CountLines = "count_lines" in "apply/spmm/coordinates.cl" {
+        group_ptr: In<u32>,
+        g_line: In<u8>,
+        line_len: Out<u32>,
+        group_len: Out<u32>,
+        found: InOut<u32>,
+        lines: u32,
+    }
+}
+
+/// The lines of groups, and what they have in common.
+pub(super) struct Counted {
+    /// Entries before each line, and of all.
+    pub line_ptr: Buffer<u32>,
+    /// Entries of each group.
+    pub group_len: Buffer<u32>,
+    /// Rows of D that groups load: places that differ within their group.
+    pub loads: u32,
+    /// Entries of the longest line.
+    pub longest: u32,
+}
+
+impl<T: Element> DeviceGcoo<T> {
+    /// The same matrix in compressed rows.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::OpenCl`]; [`Error::BlockShape`] for a matrix of blocks, which
+    /// becomes a [`Bsr`](crate::Bsr) by [`DeviceGcoo::to_matrix`].
+    pub fn to_rows(&self) -> Result<DeviceMatrix<Csr<T>>> {
+        self.to_matrix()
+    }
+
+    /// The same matrix in compressed columns.
+    ///
+    /// # Errors
+    /// As [`DeviceGcoo::to_rows`].
+    pub fn to_columns(&self) -> Result<DeviceMatrix<Csc<T>>> {
+        self.to_matrix()
+    }
+
+    /// The same matrix, compressed.
+    ///
+    /// # Errors
+    /// As [`DeviceGcoo::to_rows`].
+    pub fn to_matrix<M: Matrix<Element = T>>(&self) -> Result<DeviceMatrix<M>> {
+        let (shape, area) = (self.shape(), self.shape().area());
+        if !M::BLOCKS && shape != BlockShape::SCALAR {
+            return Err(Error::BlockShape { rows: shape.rows(), cols: shape.cols() });
+        }
+        let work = Work::new(self.device(), None);
+        let Transposed { pattern, source } = self.groups.compressed::<T>(&work, M::ROW_MAJOR)?;
+        let mut values = work.buffer(self.values.len())?;
+        let (pack, shape) = match M::ROW_MAJOR {
+            true => (Pack::transposing(self.device(), true, shape.transpose())?, shape.transpose()),
+            false => (Pack::new(self.device(), true, area)?, shape),
+        };
+        pack.run(&work, Some(&source), Stored { values: &self.values, stride: area as u32 }, &mut values)?;
+        Ok(DeviceMatrix::new(DeviceCbc { pattern, shape, stride: area, values }))
+    }
+}
+
+impl Groups {
+    fn kernel_options<T: Element>(&self) -> Options {
+        options::<T>(&self.device, self.group_rows, self.device.info().numbers().dense_chunk)
+    }
+
+    /// The row of each entry.
+    pub(super) fn rows<T: Element>(&self, work: &Work) -> Result<Buffer<u32>> {
+        let mut line_of = work.buffer(self.nnz())?;
+        let split: Kernel<Split<'_>> = Kernel::new(&self.device, &self.kernel_options::<T>())?;
+        let (groups, nnz) = (self.nrows.div_ceil(self.group_rows) as u32, self.nnz() as u32);
+        let args = Split { group_ptr: &self.group_ptr, g_line: &self.line, line_of: &mut line_of, groups, nnz };
+        split.launch(work, Grid::items(self.nnz(), group_size(&self.device)), args)?;
+        Ok(line_of)
+    }
+
+    /// The rows, or columns, as the columns of a pattern, and the number of each of its entries
+    /// here. The sort is stable: in a line entries keep the order of groups, which is ascending in
+    /// both indices.
+    pub(super) fn compressed<T: Element>(&self, work: &Work, by_rows: bool) -> Result<Transposed> {
+        let (device, entries, rows) = (&self.device, self.nnz(), self.rows::<T>(work)?);
+        let (key, partner, lines, across) = match by_rows {
+            true => (&rows, &self.other, self.nrows, self.ncols),
+            false => (&self.other, &rows, self.ncols, self.nrows),
+        };
+        let sort = RadixSort::new(device, RadixTuning::new(device.info()))?;
+        let gather: Kernel<Gather<'_>> = Kernel::new(device, &self.kernel_options::<T>())?;
+        let Sorted { key, order, .. } = sort.run(work, Elements { key, keys: lines, order: None })?;
+        let ptr = sort.starts(work, &key, lines)?;
+        let mut other = work.buffer(entries)?;
+        let args = Gather { entry_idx: &order, partner, other: &mut other, nnz: entries as u32 };
+        gather.launch(work, Grid::items(entries, group_size(device)), args)?;
+        Ok(Transposed { pattern: PatternArrays::new(device, across, lines, ptr, other), source: order })
+    }
+
+    /// Counts the entries of lines. Reads two numbers back.
+    pub(super) fn counted<T: Element>(&self, work: &Work) -> Result<Counted> {
+        let lines = self.nrows;
+        let count: Kernel<CountLines<'_>> = Kernel::new(&self.device, &self.kernel_options::<T>())?;
+        let scan = Scan::<u32>::new(&self.device, ScanTuning::new(self.device.info()))?;
+        let (mut line_ptr, mut found) = (work.buffer(lines + 1)?, work.buffer(2)?);
+        let mut group_len = work.buffer(lines.div_ceil(self.group_rows))?;
+        work.fill_zero(&mut found)?;
+        let args = CountLines {
+            group_ptr: &self.group_ptr,
+            g_line: &self.line,
+            line_len: &mut line_ptr,
+            group_len: &mut group_len,
+            found: &mut found,
+            lines: lines as u32,
+        };
+        count.launch(work, Grid::items(lines + 1, group_size(&self.device)), args)?;
+        scan.run(work, &mut line_ptr)?;
+        let found = found.download(work)?;
+        Ok(Counted { line_ptr, group_len, loads: found[0], longest: found[1] })
+    }
+}

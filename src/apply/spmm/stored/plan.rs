@@ -1,0 +1,293 @@
+//! Products of matrices in groups with dense ones, prepared.
+use super::{DeviceGcoo, Groups, compressed::Counted};
+use crate::{
+    BlockShape, Device, DeviceDense, Element, Error, Result, Semiring,
+    apply::spmm::{
+        Dense, DenseMethod, Operands, Request, Spmm,
+        by_rows::RowsOfD,
+        gcoo::LongLines,
+        groups::{GroupArrays, GroupSums, GroupsOf},
+        method::{self, Choice},
+        sides::Sides,
+    },
+    device::{Buffer, Work},
+    element::Scaling,
+    matrix::{Layout, Side},
+    planned::{Accum, Cost, On, Planned},
+    primitives::segmented_reduce::RUN_PIECE,
+    vector::{line_sums::Stored, lines::Index},
+};
+use std::sync::Arc;
+
+/// A product of a matrix in groups ([`DeviceGcoo`]) with dense matrices, prepared for the matrix's
+/// places and the number of columns of the dense ones. It has the bits of
+/// [`ApplyDense`](crate::plan::ApplyDense).
+///
+/// A·D, and D·Aᵀ, whose A has its columns in groups, read the groups as they are. The plan counts
+/// how often an entry of a group meets a row of D that is there already. If that does not pay, and
+/// for Aᵀ·D, D·A and rows of more than 1024 entries, it makes compressed lines of the groups, whose
+/// values are read where they are. [`ApplyGcoo::why`] says which.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Device, Planned, dense::DeviceGcoo, plan::ApplyGcoo};
+/// use nalgebra::dmatrix;
+/// let device = Device::auto()?;
+/// let a = device.upload_dense(&dmatrix![2.0, 0.0; 3.0, 5.0])?;
+/// let mut a = DeviceGcoo::from_dense(&a, 4)?;
+/// let plan = ApplyGcoo::new(&a, 1)?; // places, once
+/// let (d, mut c) = (device.upload_dense(&dmatrix![1.0; 10.0])?, plan.output()?);
+/// plan.execute((&a, &d), &mut c)?; // values, many times
+/// assert_eq!(c.download()?, dmatrix![2.0; 53.0]);
+/// a.write_values(&[4.0, 3.0, 5.0])?;
+/// plan.execute((&a, &d), &mut c)?;
+/// assert_eq!(c.download()?, dmatrix![4.0; 53.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct ApplyGcoo<T: Element> {
+    a: Arc<Groups>,
+    sides: Sides,
+    way: Way<T>,
+}
+
+/// How the entries are read.
+enum Way<T: Element> {
+    /// As they are.
+    Groups(Box<AsGroups<T>>),
+    /// By compressed lines.
+    Lines(Box<Spmm<T>>),
+}
+
+struct AsGroups<T: Element> {
+    counted: Counted,
+    sums: GroupSums<T>,
+    d: RowsOfD<T>,
+    why: String,
+}
+
+/// A product of a matrix in groups that is to be prepared; see [`ApplyGcoo::with`].
+#[derive(Debug, Clone)]
+pub struct GcooOptions<'a, T: Element> {
+    a: &'a DeviceGcoo<T>,
+    side: Side,
+    transposed: bool,
+    request: Request,
+}
+
+impl<T: Element> GcooOptions<'_, T> {
+    /// Multiplies from the right: C = D·A, where D has as many rows as the plan has columns
+    /// otherwise.
+    #[allow(clippy::wrong_self_convention)] // the side that A stands on
+    pub fn from_right(mut self) -> Self {
+        self.side = Side::Right;
+        self
+    }
+
+    /// Multiplies with Aᵀ.
+    pub fn transposed(mut self) -> Self {
+        self.transposed = true;
+        self
+    }
+
+    /// Adds and multiplies in a semiring. The factors of a product are in the order of the
+    /// matrices.
+    pub fn semiring(mut self, semiring: Semiring) -> Self {
+        self.request.semiring = semiring;
+        self
+    }
+
+    /// Whether groups are read as such.
+    pub fn method(mut self, method: DenseMethod) -> Self {
+        self.request.method = method;
+        self
+    }
+
+    /// The layouts of D and of C; see
+    /// [`DenseOptions::layouts`](crate::plan::DenseOptions::layouts).
+    pub fn layouts(mut self, d: Layout, c: Layout) -> Self {
+        self.request.layouts = [d, c];
+        self
+    }
+
+    /// With other numbers than the device's.
+    #[cfg(test)]
+    pub(super) fn numbers(mut self, numbers: crate::tuning::Numbers) -> Self {
+        self.request.numbers = numbers;
+        self
+    }
+
+    /// Prepares the product.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an element type that the semiring does not have; [`Error::Memory`],
+    /// [`Error::Unsupported`].
+    pub fn plan(self) -> Result<ApplyGcoo<T>> {
+        let Self { a, side, transposed, request } = self;
+        let groups = &a.groups;
+        let (rows, cols) = (groups.nrows * groups.shape.rows(), groups.ncols * groups.shape.cols());
+        let (sides, request) = Sides::new::<T>(side, transposed, (rows, cols), request)?;
+        let work = Work::new(&groups.device, None);
+        // The lines are A's rows if it is on the left, or transposed on the right.
+        let of_rows = transposed == (side == Side::Right);
+        let request = Request { across: of_rows, ..request };
+        Ok(ApplyGcoo { a: groups.clone(), sides, way: Way::new(&work, groups, of_rows, request)? })
+    }
+}
+
+impl<T: Element> Way<T> {
+    fn new(work: &Work, groups: &Groups, of_rows: bool, request: Request) -> Result<Self> {
+        let counted = of_rows.then(|| groups.counted::<T>(work)).transpose()?;
+        let mut found = None;
+        // Longer lines are cut in pieces, which groups with their entries do not have.
+        if let Some(counted) = counted.filter(|counted| counted.longest as usize <= RUN_PIECE) {
+            found = groups.choice(&counted, &request);
+            if let Some(Choice { method: DenseMethod::Gcoo, why }) = found {
+                return Self::of_groups(work, groups, counted, &request, why);
+            }
+        }
+        let index = Index::Rows(groups.compressed::<T>(work, of_rows)?);
+        let method = found.as_ref().map_or(request.method, |choice| choice.method);
+        let mut spmm = Spmm::of_index(work, index, groups.shape, Request { method, through: true, ..request })?;
+        spmm.choice = found.unwrap_or(spmm.choice);
+        Ok(Self::Lines(Box::new(spmm)))
+    }
+
+    fn of_groups(work: &Work, groups: &Groups, counted: Counted, request: &Request, why: String) -> Result<Self> {
+        let Groups { shape, nrows, ncols, group_rows, .. } = *groups;
+        let (lines, longest, long) = (nrows, RUN_PIECE, LongLines::none(work)?);
+        let of = GroupsOf { lines, group_lines: group_rows, longest, long };
+        let sums = GroupSums::new(work, of, shape, request)?;
+        let [d, c] = request.by_columns();
+        sums.ask(work.device(), c);
+        let d = RowsOfD::new(work, d, ncols * shape.cols() * request.n)?;
+        Ok(Self::Groups(Box::new(AsGroups { counted, sums, d, why })))
+    }
+}
+
+impl Groups {
+    /// Whether the entries of the groups share enough rows of D. `None` if that does not matter:
+    /// lines by themselves are wanted, or faster.
+    fn choice(&self, counted: &Counted, request: &Request) -> Option<Choice> {
+        let (least, lines) = (request.numbers.dense_reuse_percent, self.group_rows);
+        let percent = 100 * self.nnz() as u64 / u64::from(counted.loads.max(1));
+        let rows = if self.shape == BlockShape::SCALAR { "rows" } else { "rows of blocks" };
+        match request.method {
+            DenseMethod::Gcoo => {
+                let why = format!("gcoo, as asked for: {}", method::reuse(percent, lines, rows));
+                Some(Choice { method: DenseMethod::Gcoo, why })
+            }
+            DenseMethod::Auto if least <= 100 * lines => Some(method::by_reuse(percent, least, (lines, rows))),
+            DenseMethod::Rows | DenseMethod::Auto => None,
+        }
+    }
+
+    /// The arrays for kernels.
+    fn arrays<'a>(&'a self, counted: &'a Counted) -> GroupArrays<'a> {
+        let (line_ptr, group_len, other) = (&counted.line_ptr, &counted.group_len, &self.other);
+        GroupArrays { line_ptr, group_len, other, line: &self.line, source: other }
+    }
+}
+
+impl<T: Element> ApplyGcoo<T> {
+    /// Prepares C = A·D for matrices D of n columns by rows.
+    ///
+    /// # Errors
+    /// As [`GcooOptions::plan`].
+    pub fn new(a: &DeviceGcoo<T>, n: usize) -> Result<Self> {
+        Self::with(a, n).plan()
+    }
+
+    /// A product with matrices of n columns that is to be prepared, with options.
+    pub fn with(a: &DeviceGcoo<T>, n: usize) -> GcooOptions<'_, T> {
+        GcooOptions { a, side: Side::Left, transposed: false, request: Request::new(a.device(), n) }
+    }
+
+    /// Whether entries are read in groups.
+    pub fn method(&self) -> DenseMethod {
+        match &self.way {
+            Way::Groups(_) => DenseMethod::Gcoo,
+            Way::Lines(spmm) => spmm.choice.method,
+        }
+    }
+
+    /// The reason for it, in a sentence.
+    pub fn why(&self) -> &str {
+        match &self.way {
+            Way::Groups(groups) => &groups.why,
+            Way::Lines(spmm) => &spmm.choice.why,
+        }
+    }
+
+    /// Rows and columns of D.
+    pub fn d_sides(&self) -> (usize, usize) {
+        self.sides.d()
+    }
+
+    /// Rows and columns of C.
+    pub fn c_sides(&self) -> (usize, usize) {
+        self.sides.c()
+    }
+
+    fn multiply(
+        &self,
+        work: &Work,
+        values: &Buffer<T>,
+        d: &DeviceDense<T>,
+        into: Accum<'_, DeviceDense<T>>,
+    ) -> Result<()> {
+        let a = Stored { values, stride: self.a.shape.area() as u32 };
+        let d = (self.sides.of_left(d.shape()), &d.values);
+        let (c_shape, c) = (self.sides.of_left(into.c.shape()), &mut into.c.values);
+        let scaling = Scaling::new(into.alpha, into.beta);
+        match &self.way {
+            Way::Lines(spmm) => spmm.run(work, a, d, scaling, (c_shape, c)),
+            Way::Groups(groups) => groups.d.with(work, d, |d| {
+                let arrays = self.a.arrays(&groups.counted);
+                groups.sums.run(work, arrays, &Operands { a, d, scaling }, Dense::new(c_shape, c))
+            }),
+        }
+    }
+}
+
+impl<T: Element> Planned for ApplyGcoo<T> {
+    /// The matrix A, whose places are those of the plan's, and the dense matrix D.
+    type Inputs<'a> = (&'a DeviceGcoo<T>, &'a DeviceDense<T>);
+    /// The dense matrix C.
+    type Output = DeviceDense<T>;
+
+    fn device(&self) -> &Device {
+        &self.a.device
+    }
+
+    fn output(&self) -> Result<Self::Output> {
+        self.device().zero_dense(self.sides.c_shape())
+    }
+
+    fn cost(&self) -> Cost {
+        let terms = self.a.nnz() as u64 * self.a.shape.area() as u64 * self.sides.n() as u64;
+        let device_bytes = match &self.way {
+            Way::Lines(spmm) => spmm.bytes(),
+            Way::Groups(groups) => {
+                let AsGroups { counted, sums, d, .. } = &**groups;
+                counted.line_ptr.bytes() + counted.group_len.bytes() + sums.bytes() + d.bytes()
+            }
+        };
+        Cost { products: 0, flops: 2 * terms, device_bytes }
+    }
+
+    fn enqueue(&self, On(work): On<'_>, (a, d): Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
+        if !Arc::ptr_eq(&self.a, &a.groups) {
+            return Err(Error::Argument("A is not the matrix in groups that the product was planned for".into()));
+        }
+        self.sides.check(self.device(), d, &into)?;
+        work.stage("apply");
+        self.multiply(work, &a.values, d, into)
+    }
+}
+
+impl<T: Element> std::fmt::Debug for ApplyGcoo<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ApplyGcoo({}, {}, {} bytes)", self.method(), self.sides, self.cost().device_bytes)
+    }
+}

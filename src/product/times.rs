@@ -1,0 +1,22 @@
+//! Factors of [`multiply`](crate::multiply).
+use super::Product;
+use crate::{DeviceMatrix, Matrix, Result};
+
+/// A left factor of [`multiply`](crate::multiply) for right factors of type `B`: two sparse
+/// matrices of one type, or a sparse matrix, compressed or [in groups](crate::dense::DeviceGcoo),
+/// and a [dense](crate::dense::DeviceDense) one.
+pub trait Times<B> {
+    /// The product.
+    type Product;
+
+    #[doc(hidden)]
+    fn times(&self, b: &B) -> Result<Self::Product>;
+}
+
+impl<M: Matrix> Times<DeviceMatrix<M>> for DeviceMatrix<M> {
+    type Product = Self;
+
+    fn times(&self, b: &Self) -> Result<Self> {
+        Product::of(self, b).run()
+    }
+}
