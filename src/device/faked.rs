@@ -20,8 +20,8 @@ pub(super) fn fake(context: cl_context) -> Result<cl_event, i32> {
 }
 
 /// Ends the commands faked by this thread whose end was not set. A test that leaves some declares
-/// one behind its device: NVIDIA's driver waits for them before it releases the context, even if the
-/// events were released.
+/// one behind its device: NVIDIA's driver waits for them before it releases the context, even if
+/// the events were released.
 pub(super) struct EndFaked;
 
 impl Drop for EndFaked {
