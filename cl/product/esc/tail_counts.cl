@@ -60,9 +60,18 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
     for (uint word = item; word < WORDS; word += GROUP_SIZE) {
         uint bits = flags[word];
         const uint from = start + word * WORD_BITS, to = min(from + WORD_BITS, start + count);
-        for (uint p = from; p < to; ++p)
-            if (p + 1 == products || row[p] != row[p + 1] || (!few && ends_segment(segment_ptr, first, last, p)))
-                bits |= 1u << (p - from);
+        if (few && to == from + WORD_BITS && to < products) {
+            // Loads without conditions, so that all are under way at once.
+            uint here = row[from];
+            for (uint i = 0; i < WORD_BITS; ++i) {
+                const uint next = row[from + i + 1];
+                bits |= (uint)(here != next) << i;
+                here = next;
+            }
+        } else
+            for (uint p = from; p < to; ++p)
+                if (p + 1 == products || row[p] != row[p + 1] || (!few && ends_segment(segment_ptr, first, last, p)))
+                    bits |= 1u << (p - from);
         flags[word] = bits;
         tail_flags[tile * WORDS + word] = bits;
     }
