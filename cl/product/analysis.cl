@@ -13,17 +13,16 @@
 //   out  segment_ptr[columns + 1]     where each column's products begin in the band's expansion
 //   out  chunk_ptr[columns + 1]       chunks that the sort cuts each segment into, 0 for a short
 //                                     one; to be scanned
-//   out  record[groups * 5]           for the columns of a group: the longest, the number of
-//                                     chunks, the number of short segments, the expansion size
-//                                     (from the last column), the products of segments of more than
-//                                     one chunk
-#if !defined(SHORT_MAX) || !defined(CHUNK) || !defined(ITEMS)
+//   out  record[groups * RECORD]      for the columns of a group: the number of chunks, the number
+//                                     of short segments, the products of segments of more than one
+//                                     chunk, the longest segment, the expansion size (from the last
+//                                     column), the longest short segment, and the shortest long
+//                                     one, 0 if there is none
+#if !defined(SHORT_MAX) || !defined(CHUNK) || !defined(ITEMS) || !defined(RECORD)
 #error "see src/product/analysis.rs"
 #endif
 
-#define LARGER(x, y) max(x, y)
 #define PLUS(x, y) ((x) + (y))
-GROUP_SCAN(group_max, ulong, LARGER)
 GROUP_SCAN(group_sum, ulong, PLUS)
 
 // Parts of C: all entries, those on and below the diagonal, those on and above.
@@ -65,8 +64,9 @@ KERNEL setup_entries(global const uint* a_col_ptr, global const uint* a_row_idx,
 KERNEL setup_segments(global const uint* b_col_ptr, global const ulong* b_prods, global uint* segment_ptr,
                       global uint* chunk_ptr, global ulong* record, ulong first_product, uint first_col, uint cols)
 {
-    local ulong shared[GROUP_SIZE];
-    ulong longest = 0, chunks = 0, shorts = 0, last = 0, in_chunks = 0;
+    local ulong shared[RECORD][GROUP_SIZE];
+    const uint item = get_local_id(0);
+    ulong longest = 0, chunks = 0, shorts = 0, last = 0, in_chunks = 0, longest_short = 0, shorter_long = 0;
     for (ulong i = get_global_id(0); i <= cols; i += get_global_size(0)) {
         const ulong start = b_prods[b_col_ptr[first_col + i]];
         ulong chunk_count = 0;
@@ -77,19 +77,30 @@ KERNEL setup_segments(global const uint* b_col_ptr, global const ulong* b_prods,
             chunks += chunk_count;
             shorts += length > 0 && length <= SHORT_MAX;
             in_chunks += length > CHUNK ? length : 0;
+            longest_short = max(longest_short, length <= SHORT_MAX ? length : 0);
+            shorter_long = max(shorter_long, length <= SHORT_MAX ? 0 : ~length);
         } else
             last = start;
         // Fits 32 bits: the host uses it only if the band's expansion fits.
         segment_ptr[i] = (uint)(start - first_product);
         chunk_ptr[i] = (uint)chunk_count;
     }
-    ulong totals[5];
-    group_max(longest, shared, &totals[0]);
-    group_sum(chunks, shared, &totals[1]);
-    group_sum(shorts, shared, &totals[2]);
-    group_max(last, shared, &totals[3]);
-    group_sum(in_chunks, shared, &totals[4]);
-    if (get_local_id(0) == 0)
-        for (uint i = 0; i < 5; ++i)
-            record[5 * get_group_id(0) + i] = totals[i];
+    // All are combined in one tree; the first three are sums.
+    const ulong own[RECORD] = {chunks, shorts, in_chunks, longest, last, longest_short, shorter_long};
+    for (uint i = 0; i < RECORD; ++i)
+        shared[i][item] = own[i];
+    for (uint half_group = GROUP_SIZE / 2; half_group > 0; half_group /= 2) {
+        GROUP_BARRIER;
+        if (item < half_group)
+            for (uint i = 0; i < RECORD; ++i) {
+                const ulong one = shared[i][item], other = shared[i][item + half_group];
+                shared[i][item] = i < 3 ? one + other : max(one, other);
+            }
+    }
+    if (item == 0) {
+        global ulong* to = record + RECORD * get_group_id(0);
+        for (uint i = 0; i < RECORD; ++i)
+            to[i] = shared[i][0];
+        to[RECORD - 1] = shared[RECORD - 1][0] > 0 ? ~shared[RECORD - 1][0] : 0;
+    }
 }

@@ -87,6 +87,7 @@ files! {
     "product/direct/direct.cl"
     "product/esc/expansion.cl"
     "product/esc/gather.cl"
+    "product/esc/sorted_chunks.cl"
     "product/esc/sorted_expansion.cl"
     "product/esc/tail_counts.cl"
     "product/hash/count.cl"

@@ -15,6 +15,9 @@ pub(crate) struct Teams {
 impl Teams {
     /// Work-items of a team.
     pub const SIZE: usize = 32;
+    /// Teams that are work-groups.
+    #[cfg(test)]
+    pub const PORTABLE: Self = Self { warps: false, unrolls: false, most: 1 };
 
     /// `None` on devices with smaller work-groups.
     pub fn of(info: &DeviceInfo) -> Option<Self> {
@@ -66,8 +69,6 @@ mod tests {
         Result,
         device::{File, Grid, In, InOut, Kernel, Out, Source, Work, file, kernel, test_device},
     };
-
-    const PORTABLE: Teams = Teams { warps: false, unrolls: false, most: 1 };
 
     /// Words that the kernel writes for each item.
     const WORDS: usize = 17;
@@ -149,7 +150,7 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
             .map(|i| if i / 32 == TEAMS - 1 { 5 } else { (random() << 1 | 1) >> (random() % 32) })
             .collect();
         let of_device = Teams::of(device.info()).filter(|teams| teams.are_warps());
-        for (teams, wanted) in [(Some(PORTABLE), 4), (of_device, 1), (of_device, 4)] {
+        for (teams, wanted) in [(Some(Teams::PORTABLE), 4), (of_device, 1), (of_device, 4)] {
             let Some(teams) = teams else { continue };
             let options = teams.options(wanted).define("WORDS", WORDS);
             let kernel: Kernel<Exchanges<'_>> = Kernel::new(&device, &options)?;

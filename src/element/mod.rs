@@ -75,6 +75,20 @@ unsafe impl Word for OperandPair {
     const CL_NAME: &'static str = "uint2";
 }
 
+/// Where a chunk of a long column of C begins in the order of rows.
+#[repr(C, align(8))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+pub(crate) struct Cut {
+    /// The row of its first product.
+    pub row: u32,
+    /// Products of that row in the chunks before.
+    pub before: u32,
+}
+// SAFETY: two u32 aligned to 8 bytes are `uint2`.
+unsafe impl Word for Cut {
+    const CL_NAME: &'static str = "uint2";
+}
+
 /// A piece of a long run of products.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]

@@ -46,6 +46,9 @@ kernel! {
     }
 }
 
+/// Words of each partial record of the segments.
+pub(super) const RECORD: usize = 7;
+
 /// The kernels of the analysis.
 pub(crate) struct Analyser {
     entries: Kernel<SetupEntries<'static>>,
@@ -55,6 +58,7 @@ pub(crate) struct Analyser {
     scan: ScanTuning,
     part: Part,
     record_groups: usize,
+    short_max: u64,
 }
 
 /// The segments of a band's expansion, as the sort takes them.
@@ -99,7 +103,8 @@ impl Analyser {
         let options = Options::group_size(tuning.scan.group_size)
             .define("ITEMS", tuning.scan.items)
             .define("SHORT_MAX", tuning.sort.short_max)
-            .define("CHUNK", tuning.sort.chunk);
+            .define("CHUNK", tuning.sort.chunk)
+            .define("RECORD", RECORD);
         Ok(Self {
             entries: Kernel::new(device, &options)?,
             segments: Kernel::new(device, &options)?,
@@ -108,6 +113,7 @@ impl Analyser {
             scan: tuning.scan,
             part,
             record_groups: tuning.record_groups,
+            short_max: tuning.sort.short_max as u64,
         })
     }
 
@@ -135,22 +141,26 @@ impl Analyser {
         self.sum.finish(work, &mut prods, nnz + 1, tile_prods)?;
 
         let (segments, record) = self.launch(work, b, &prods, 0, 0..cols)?;
-        let sizes = record.download(work)?.chunks_exact(5).fold(Sizes::default(), |sizes, of_group| Sizes {
-            products: sizes.products.max(of_group[3]),
-            longest: sizes.longest.max(of_group[0]),
-            chunks: sizes.chunks + of_group[1],
-            shorts: sizes.shorts + of_group[2],
-            in_chunks: sizes.in_chunks + of_group[4],
+        let sizes = record.download(work)?.chunks_exact(RECORD).fold(Sizes::default(), |sizes, of_group| Sizes {
+            chunks: sizes.chunks + of_group[0],
+            shorts: sizes.shorts + of_group[1],
+            in_chunks: sizes.in_chunks + of_group[2],
+            longest: sizes.longest.max(of_group[3]),
+            products: sizes.products.max(of_group[4]),
+            longest_short: sizes.longest_short.max(of_group[5]),
+            shortest_long: [sizes.shortest_long, of_group[6]].into_iter().filter(|&long| long > 0).min().unwrap_or(0),
         });
         // An entry of B meets a column of A.
         let most = (nnz as u64).saturating_mul(a.nrows.min(a.nnz()) as u64);
-        let Sizes { products, longest, chunks, shorts, in_chunks } = sizes;
+        let Sizes { products, longest, chunks, shorts, in_chunks, longest_short, shortest_long } = sizes;
         at_most("products", products, most)?;
         for (what, count) in [("products of a column", longest), ("products in chunks", in_chunks), ("chunks", chunks)]
         {
             at_most(what, count, products)?;
         }
         at_most("columns of C", shorts, cols as u64)?;
+        at_most("products of a short column", longest_short, self.short_max)?;
+        at_most("products of a long column", shortest_long, longest)?;
         Ok(Analysis { prods, sizes, whole: Some(BandSegments { sizes, ..segments }) })
     }
 
@@ -204,7 +214,7 @@ impl Analyser {
         let cols = columns.len();
         let groups = (cols + 1).div_ceil(self.scan.group_size).min(self.record_groups);
         let (mut ptr, mut chunk_ptr) = (work.buffer(cols + 1)?, work.buffer(cols + 1)?);
-        let mut record = work.buffer(5 * groups)?;
+        let mut record = work.buffer(RECORD * groups)?;
         let args = SetupSegments {
             b_col_ptr: &b.col_ptr,
             b_prods: prods,
@@ -258,8 +268,10 @@ mod tests {
                 let sizes = Sizes {
                     products: *prods.last().unwrap(),
                     longest: *lengths.iter().max().unwrap(),
-                    chunks: long.map(|length| length.div_ceil(tuning.sort.chunk as u64)).sum(),
+                    chunks: long.clone().map(|length| length.div_ceil(tuning.sort.chunk as u64)).sum(),
                     shorts: lengths.iter().filter(short).count() as u64,
+                    longest_short: lengths.iter().copied().filter(|length| short(&length)).max().unwrap_or(0),
+                    shortest_long: long.clone().copied().min().unwrap_or(0),
                     in_chunks: lengths.iter().filter(|&&length| length > tuning.sort.chunk as u64).sum(),
                 };
                 assert_eq!(analysis.sizes, sizes);

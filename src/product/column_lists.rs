@@ -203,6 +203,8 @@ impl<O: Word> ColumnLists<O> {
                 chunks: at_most("chunks of a class", of_class[4].into(), band.sizes.chunks)?,
                 shorts: at_most("short columns of a class", of_class[5].into(), band.sizes.shorts)?,
                 in_chunks: at_most("products in chunks", of_class[6].into(), band.sizes.in_chunks)?,
+                longest_short: band.sizes.longest_short,
+                shortest_long: band.sizes.shortest_long,
             };
             let list = (listed > 0).then(|| {
                 let mut of_list = work.buffer(listed)?;

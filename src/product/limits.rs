@@ -2,6 +2,7 @@
 //! functions are pure. Every sum here repeats the allocations of a stage, size classes included, so
 //! that a limit close to the true need is kept and not refused.
 use super::{
+    analysis::RECORD,
     method::ColumnMethod,
     problem::Sizes,
     tuning::{PayloadKind, Tuning},
@@ -232,7 +233,9 @@ pub(crate) fn segment_bytes(columns: u64) -> u64 {
 
 /// Bytes of the record that setup reads back.
 fn record_bytes(tuning: &Tuning, columns: u64) -> u64 {
-    pool_bytes(8 * 5 * (columns + 1).div_ceil(tuning.scan.group_size as u64).min(tuning.record_groups as u64))
+    pool_bytes(
+        8 * RECORD as u64 * (columns + 1).div_ceil(tuning.scan.group_size as u64).min(tuning.record_groups as u64),
+    )
 }
 
 /// Bytes that setup allocates for a B of `nnz` entries in `columns` columns: the most at once, and

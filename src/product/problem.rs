@@ -269,6 +269,10 @@ pub(crate) struct Sizes {
     pub chunks: u64,
     /// Non-empty segments that the sort does not cut.
     pub shorts: u64,
+    /// Products of the longest of these.
+    pub longest_short: u64,
+    /// Products of the shortest segment that the sort cuts, 0 if there is none.
+    pub shortest_long: u64,
     /// Products of segments of more than one chunk.
     pub in_chunks: u64,
 }
@@ -280,7 +284,12 @@ impl Sizes {
         self.products += products;
         self.longest = self.longest.max(products);
         self.chunks += if products > short_max { products.div_ceil(chunk) } else { 0 };
-        self.shorts += u64::from(products > 0 && products <= short_max);
+        if products > 0 && products <= short_max {
+            self.shorts += 1;
+            self.longest_short = self.longest_short.max(products);
+        } else if products > 0 && (self.shortest_long == 0 || products < self.shortest_long) {
+            self.shortest_long = products;
+        }
         self.in_chunks += if products > chunk { products } else { 0 };
     }
 }

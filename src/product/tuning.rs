@@ -4,7 +4,7 @@
 use super::method::{ColumnMethod, Method};
 use crate::{
     BlockShape, DeviceInfo, DeviceKind, Element, OperandPair,
-    device::Options,
+    device::{Options, Teams},
     primitives::{scan::ScanTuning, segmented_reduce::RUN_PIECE, segmented_sort::SortTuning},
     tuning::Numbers,
 };
@@ -20,6 +20,8 @@ pub(crate) struct Tuning {
     pub scan: ScanTuning,
     pub sort: SortTuning,
     pub windows: WindowTuning,
+    /// If teams are warps; used if the sort's chunks have its size, which those of pairs have.
+    pub digits: Option<DigitTuning>,
     pub tiles: TileTuning,
     pub blocks: BlockTuning,
     pub payload: PayloadKind,
@@ -50,6 +52,37 @@ impl WindowTuning {
     /// Products for which a work-group has room.
     pub fn room(&self) -> usize {
         self.group_size * self.items
+    }
+}
+
+/// Parameters for sorting pairs of long segments by digits, in chunks, before they are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DigitTuning {
+    pub teams: Teams,
+    /// Teams of a work-group.
+    pub in_group: usize,
+    /// Products of a work-item: at least 2, since PoCL 3.1 loses barriers of loops that cannot run
+    /// twice.
+    pub items: usize,
+    /// Most entries of a column of B.
+    pub entries: usize,
+}
+
+impl DigitTuning {
+    /// `None` if teams are no warps, or if the chunks do not suit the kernel that sorts them if
+    /// they have to be merged.
+    fn new(info: &DeviceInfo, sort: &SortTuning) -> Option<Self> {
+        let numbers = info.numbers();
+        let teams = Teams::of(info).filter(|teams| teams.are_warps())?;
+        let (in_group, items) = (teams.in_group(numbers.digit_teams), numbers.digit_items);
+        let digits = Self { teams, in_group, items, entries: numbers.digit_entries };
+        let fits = digits.room().is_multiple_of(sort.group_size) && digits.room() >= 2 * sort.short_max;
+        (fits && info.local_bytes >= numbers.expansion_local_bytes as u64).then_some(digits)
+    }
+
+    /// Products for which a work-group has room.
+    pub fn room(&self) -> usize {
+        self.teams.group_size(self.in_group) * self.items
     }
 }
 
@@ -170,20 +203,23 @@ impl Tuning {
     pub fn new(info: &DeviceInfo, a: BlockShape, b: BlockShape) -> Self {
         let numbers = info.numbers();
         let sort = SortTuning::for_expansion(info);
-        Self {
+        let payload = PayloadKind::of([a.area(), b.area(), a.product(b).area()]);
+        let of_values = Self {
             group_size: numbers.group_size,
             record_groups: numbers.record_groups,
             scan: ScanTuning::new(info),
             sort,
             esc: if sort.serial { ColumnMethod::Esc } else { ColumnMethod::EscLocal },
             windows: WindowTuning { group_size: numbers.window_group_size, items: numbers.window_items },
+            digits: DigitTuning::new(info, &sort),
             tiles: TileTuning {
                 group_size: numbers.tile_group_size,
                 products: numbers.tile_group_size * numbers.tile_items,
             },
             blocks: BlockTuning::new(info, &numbers, a, b),
-            payload: PayloadKind::of([a.area(), b.area(), a.product(b).area()]),
-        }
+            payload: PayloadKind::Values,
+        };
+        if payload == PayloadKind::Values { of_values } else { of_values.keeping_pairs() }
     }
 
     /// Longest run that is not cut into pieces.
@@ -202,7 +238,7 @@ impl Tuning {
     /// The same with the wanted variant of ESC, if the device has work-groups large enough for it.
     pub fn with_method(self, info: &DeviceInfo, wanted: Method) -> Self {
         match wanted {
-            Method::Esc => Self { esc: ColumnMethod::Esc, sort: SortTuning::new(info), ..self },
+            Method::Esc => Self { esc: ColumnMethod::Esc, sort: SortTuning::new(info), digits: None, ..self },
             Method::EscLocal if info.max_group_size >= 8 => {
                 let sort = if self.sort.serial {
                     SortTuning::parallel(self.windows.group_size, info.numbers().sort_items)
@@ -217,7 +253,8 @@ impl Tuning {
 
     /// The same for a planned product: operand pairs are kept, even for scalars.
     pub fn keeping_pairs(self) -> Self {
-        Self { payload: PayloadKind::Pairs, ..self }
+        let chunk = self.digits.map_or(self.sort.chunk, |digits| digits.room());
+        Self { payload: PayloadKind::Pairs, sort: SortTuning { chunk, ..self.sort }, ..self }
     }
 }
 

@@ -132,6 +132,15 @@ pub struct Numbers {
     pub expansion_local_bytes: usize,
     /// Most products of a column that an expansion in local memory sorts whole.
     pub expansion_short_max: usize,
+    /// Teams of 32 work-items of a work-group that sorts operand pairs of a chunk of a longer
+    /// column by digits, if teams are warps.
+    pub digit_teams: usize,
+    /// Pairs of each of these work-items: at least 2, since PoCL 3.1 loses barriers of loops that
+    /// cannot run twice. A work-group that has to merge has as many, a multiple of its items.
+    pub digit_items: usize,
+    /// Most entries of a column of B whose chunks are sorted by digits: each chunk looks at all of
+    /// them.
+    pub digit_entries: usize,
     /// Most elements of a segment that a CPU sorts whole. The chunks of longer segments have twice
     /// as many.
     pub serial_short_max: usize,
@@ -412,6 +421,9 @@ impl Numbers {
             ("serial_merge_cost", self.serial_merge_cost, 1 << 10),
             ("serial_deal_cost", self.serial_deal_cost, 1 << 10),
             ("serial_digit_cost", self.serial_digit_cost, 1 << 10),
+            ("digit_teams", self.digit_teams, 32),
+            ("digit_items", self.digit_items, 3328 / (32 * self.digit_teams)),
+            ("digit_entries", self.digit_entries, 3584),
             ("window_items", self.window_items, 15),
             ("tile_items", self.tile_items, 1 << 16),
             ("block_compiled_side", self.block_compiled_side, 16),
@@ -477,6 +489,9 @@ impl Numbers {
         }
         if self.radix_items < 2 {
             return refuse("radix_items", self.radix_items, "less than 2");
+        }
+        if self.digit_items < 2 {
+            return refuse("digit_items", self.digit_items, "less than 2");
         }
         if self.adaptive_equal_piece < 64 {
             return refuse("adaptive_equal_piece", self.adaptive_equal_piece, "less than 64");

@@ -122,7 +122,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     local ushort origin[ROOM];
 #endif
     // Where each segment begins, and the segment of each work-item's first position.
-    local ushort opening[ROOM + 1], segment_of[GROUP_SIZE];
+    local ushort opening[CHUNKS ? 2 : ROOM + 1], segment_of[GROUP_SIZE];
     local uint shared[GROUP_SIZE], edge[2];
     const uint item = get_local_id(0), mine = item * ITEMS;
 

@@ -223,5 +223,6 @@ impl<'a> AdaptiveMemory<'a> {
 fn rest_sizes(of: &ClassSums, esc: &Tuning) -> Sizes {
     let (columns, products) = (u64::from(of.columns), of.products);
     let chunks = products.div_ceil(esc.sort.chunk as u64) + columns;
-    Sizes { products, longest: of.longest.into(), chunks, shorts: columns, in_chunks: products }
+    let (longest, longest_short) = (of.longest.into(), esc.sort.short_max as u64);
+    Sizes { products, longest, chunks, shorts: columns, longest_short, shortest_long: 0, in_chunks: products }
 }

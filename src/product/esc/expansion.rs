@@ -8,7 +8,7 @@ use crate::{
     product::{
         analysis::BandSegments,
         method::{Columns, Method},
-        problem::{Part, Payload, Sizes, Spec},
+        problem::{Part, Payload, Spec},
         tuning::{TileTuning, Tuning},
     },
     resident::InPattern,
@@ -84,8 +84,8 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InGlobalMemory<T, P> {
         Ok(Products { rows, payload, tile_segment })
     }
 
-    fn merged(sizes: &Sizes) -> u64 {
-        sizes.products
+    fn merged(&self, task: &Columns<'_, P::Operand>) -> u64 {
+        task.band.sizes.products
     }
 }
 

@@ -23,13 +23,14 @@
 //! Empty columns of A, B and C need no case of their own.
 mod expansion;
 mod gather;
+mod sorted_chunks;
 mod sorted_expansion;
 mod tail_counts;
 
 use super::{
     analysis::BandSegments,
     method::{Algorithm, Columns, Method, PlacedColumns, Record, Tally},
-    problem::{Payload, Sizes, Spec},
+    problem::{Payload, Spec},
     runs::{FoundColumns, FoundRuns},
     tuning::Tuning,
 };
@@ -61,7 +62,7 @@ pub(super) trait Front<T: Element, P: Payload<T>>: Sized {
     fn expand(&self, work: &Work, task: &Columns<'_, P::Operand>, segments: &BandSegments) -> Result<Self::Expanded>;
     fn sort(&self, work: &Work, segments: &BandSegments, expanded: Self::Expanded) -> Result<Products<P::Word>>;
     /// Products that the sort must still move.
-    fn merged(sizes: &Sizes) -> u64;
+    fn merged(&self, task: &Columns<'_, P::Operand>) -> u64;
 }
 
 /// The products of an expansion, or of a part of it.
@@ -124,7 +125,7 @@ impl<T: Element, P: Payload<T>, F: Front<T, P>> Algorithm<T, P> for Esc<T, P, F>
     }
 
     fn merged(&self, task: &Columns<'_, P::Operand>) -> u64 {
-        F::merged(&task.band.sizes)
+        self.front.merged(task)
     }
 }
 

@@ -1,8 +1,10 @@
 //! Expansion and segmented sort (Polok 2015, Algorithm 2, lines 15-39) for devices with fast local
 //! memory. Products are sorted before they are written for the first time: short segments whole,
-//! long ones by chunks, which the segmented sort then merges. Kernel:
+//! long ones by chunks. On devices with warps chunks of pairs are sorted by digits
+//! ([`super::sorted_chunks`]). Elsewhere, and if columns of B are very long, they are sorted like
+//! short segments, and the segmented sort merges them. Kernel:
 //! `cl/product/esc/sorted_expansion.cl`.
-use super::{Front, Products};
+use super::{Front, Products, sorted_chunks::SortedChunks};
 use crate::{
     Element, Result, Word,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
@@ -42,22 +44,24 @@ kernel! {
 pub(crate) struct InLocalMemory<T: Element, P: Payload<T>> {
     of_windows: Kernel<SortExpansion<'static, P::Operand, P::Word>>,
     of_chunks: Kernel<SortExpansion<'static, P::Operand, P::Word>>,
+    by_digits: Option<SortedChunks<T, P>>,
     merge: SegmentedSort<P::Word>,
     windows: WindowTuning,
     sort: SortTuning,
     tiles: TileTuning,
 }
 
-/// Sorted short segments and chunks of long ones.
-pub(crate) struct SortedChunks<W> {
+/// Sorted short segments, and long ones or chunks of them.
+pub(crate) struct SortedParts<W> {
     pub(super) products: Products<W>,
-    /// Rows and payloads of the chunks that take an odd number of merge passes.
-    between: (Buffer<u32>, Buffer<W>),
+    /// Rows and payloads of the chunks that take an odd number of merge passes. `None` if there is
+    /// nothing to merge.
+    between: Option<(Buffer<u32>, Buffer<W>)>,
 }
 
 impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
     const METHOD: Method = Method::EscLocal;
-    type Expanded = SortedChunks<P::Word>;
+    type Expanded = SortedParts<P::Word>;
 
     fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         let (windows, sort) = (tuning.windows, tuning.sort);
@@ -72,9 +76,15 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
                 .define("SHORT_MAX", sort.short_max)
                 .define("TILE", tuning.tiles.products)
         };
+        let by_digits = SortedChunks::new(device, spec, tuning)?;
+        let of_chunks = options(sort.group_size, sort.chunk / sort.group_size, 1);
         Ok(Self {
             of_windows: Kernel::new(device, &options(windows.group_size, windows.items, 0))?,
-            of_chunks: Kernel::new(device, &options(sort.group_size, sort.chunk / sort.group_size, 1))?,
+            of_chunks: match by_digits {
+                Some(_) => Kernel::rare(device, &of_chunks)?,
+                None => Kernel::new(device, &of_chunks)?,
+            },
+            by_digits,
             merge: SegmentedSort::new(device, sort)?,
             windows,
             sort,
@@ -87,21 +97,26 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
         work: &Work,
         task: &Columns<'_, P::Operand>,
         segments: &BandSegments,
-    ) -> Result<SortedChunks<P::Word>> {
+    ) -> Result<SortedParts<P::Word>> {
         work.stage("expansion");
         let (factors, band) = (task.factors, task.band);
         let (products, sizes) = (band.sizes.products as usize, segments.for_sort());
-        let between = if sizes.chunks > 0 { products } else { 0 };
+        let by_digits = self.by_digits.as_ref().filter(|digits| digits.take(task));
+        let between = if sizes.chunks > 0 && by_digits.is_none() { products } else { 0 };
         let (mut rows_between, mut payload_between) = (work.buffer(between)?, work.buffer(between)?);
-        let (mut rows, mut payload) = (work.buffer(products)?, work.buffer(products)?);
-        let mut tile_segment = work.buffer(self.tiles.count(products as u32) + 1)?;
-        // All short segments that begin in a window must fit a work-group. So windows are wider if
-        // the longest segment is shorter.
-        let window = self.windows.room() - self.sort.short_max.min(sizes.longest as usize);
-        let windows = if sizes.has_short { products.div_ceil(window) } else { 0 };
-        let grids =
-            [Grid::groups(windows, self.windows.group_size), Grid::groups(sizes.chunks as usize, self.sort.group_size)];
-        for (kernel, grid) in [&self.of_windows, &self.of_chunks].into_iter().zip(grids) {
+        let (rows, payload) = (work.buffer(products)?, work.buffer(products)?);
+        let tile_segment = work.buffer(self.tiles.count(products as u32) + 1)?;
+        let mut all = Products { rows, payload, tile_segment };
+        // All short segments that begin in a window must fit a work-group, and nothing begins in it
+        // behind a long one. So windows are wider if short segments are shorter and long ones
+        // longer.
+        let Sizes { longest_short, shortest_long, .. } = band.sizes;
+        let room = self.windows.room() - longest_short as usize;
+        let window = if shortest_long > 0 { room.min(shortest_long as usize) } else { room }.max(1);
+        let windows = if longest_short > 0 { products.div_ceil(window) } else { 0 };
+        let of_windows = (&self.of_windows, Grid::groups(windows, self.windows.group_size));
+        let of_chunks = (&self.of_chunks, Grid::groups(sizes.chunks as usize, self.sort.group_size));
+        for (kernel, grid) in [of_windows].into_iter().chain(by_digits.is_none().then_some(of_chunks)) {
             let args = SortExpansion {
                 a: factors.a,
                 a_operand: factors.a_operand,
@@ -112,9 +127,9 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
                 chunk_ptr: sizes.chunk_ptr,
                 row_between: &mut rows_between,
                 payload_between: &mut payload_between,
-                row: &mut rows,
-                payload: &mut payload,
-                tile_segment: &mut tile_segment,
+                row: &mut all.rows,
+                payload: &mut all.payload,
+                tile_segment: &mut all.tile_segment,
                 first_product: band.first_product,
                 products: products as u32,
                 first_col: band.columns.start,
@@ -123,19 +138,27 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
             };
             kernel.launch(work, grid, args)?;
         }
-        let products = Products { rows, payload, tile_segment };
-        Ok(SortedChunks { products, between: (rows_between, payload_between) })
+        if let Some(digits) = by_digits {
+            digits.run(work, task, &sizes, &mut all)?;
+        }
+        let between = by_digits.is_none().then_some((rows_between, payload_between));
+        Ok(SortedParts { products: all, between })
     }
 
-    fn sort(&self, work: &Work, segments: &BandSegments, expanded: SortedChunks<P::Word>) -> Result<Products<P::Word>> {
+    fn sort(&self, work: &Work, segments: &BandSegments, expanded: SortedParts<P::Word>) -> Result<Products<P::Word>> {
         work.stage("segmented_sort");
-        let SortedChunks { mut products, between: (mut rows, mut payload) } = expanded;
-        let (rows, payload) = ([&mut rows, &mut products.rows], [&mut payload, &mut products.payload]);
-        self.merge.merge(work, &segments.for_sort(), rows, payload)?;
+        let SortedParts { mut products, between } = expanded;
+        if let Some((mut rows, mut payload)) = between {
+            let (rows, payload) = ([&mut rows, &mut products.rows], [&mut payload, &mut products.payload]);
+            self.merge.merge(work, &segments.for_sort(), rows, payload)?;
+        }
         Ok(products)
     }
 
-    fn merged(sizes: &Sizes) -> u64 {
-        sizes.in_chunks
+    fn merged(&self, task: &Columns<'_, P::Operand>) -> u64 {
+        match self.by_digits.as_ref().is_some_and(|digits| digits.take(task)) {
+            true => 0,
+            false => task.band.sizes.in_chunks,
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     BlockShape, Csc, OperandPair, Pattern,
-    device::test_device,
+    device::{Teams, test_device},
     matrix::Matrix,
     primitives::segmented_sort::SortTuning,
     product::{
@@ -13,8 +13,8 @@ use crate::{
         engine::OneShot,
         join::join,
         method::ColumnMethod,
-        problem::{Operands, Part},
-        tuning::{self, TileTuning, WindowTuning},
+        problem::{Operands, Part, Sizes},
+        tuning::{self, DigitTuning, TileTuning, WindowTuning},
     },
     reference,
     resident::DeviceCbc,
@@ -42,6 +42,15 @@ pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
         ..parallel.clone()
     };
     [parallel, serial]
+}
+
+/// Chunks of 64 products that portable teams sort by digits, for columns of B with at most so many
+/// entries.
+pub(crate) fn by_digits(entries: usize) -> Tuning {
+    let [parallel, _] = tunings(BlockShape::SCALAR, BlockShape::SCALAR);
+    let digits = DigitTuning { teams: Teams::PORTABLE, in_group: 1, items: 2, entries };
+    let sort = SortTuning { short_max: 20, ..SortTuning::parallel(8, 8) };
+    Tuning { sort, digits: Some(digits), ..parallel }
 }
 
 /// The operands of a product on the device, and the expected results of every stage.
@@ -99,13 +108,23 @@ pub(crate) fn products<P: Compression<f64>>(
     (before, row_bits): (u64, u32),
     sort: bool,
 ) -> Result<(Products<P::Word>, BandSegments)> {
+    products_of_part::<P>(case, tuning, (before, row_bits, Part::Full), sort)
+}
+
+/// The same of a part of C.
+pub(crate) fn products_of_part<P: Compression<f64>>(
+    case: &Case,
+    tuning: &Tuning,
+    (before, row_bits, part): (u64, u32, Part),
+    sort: bool,
+) -> Result<(Products<P::Word>, BandSegments)> {
     let (device, work, operands) = (test_device(), &case.work, case.operands());
-    let analyser = Analyser::new(&device, tuning, Part::Full)?;
+    let analyser = Analyser::new(&device, tuning, part)?;
     let analysis = analyser.run(work, &case.a, &case.b)?;
     let prods: Vec<u64> = analysis.prods.download(work)?.into_iter().map(|p| p + before).collect();
     let band = Band { first_product: before, ..case.band(analysis.sizes) };
     let mut analysis = Analysis::new(work.upload(&prods)?, analysis.sizes);
-    let spec = Spec { row_bits, ..Spec::new(BlockShape::SCALAR, BlockShape::SCALAR, case.a.nrows) };
+    let spec = Spec { row_bits, part, ..Spec::new(BlockShape::SCALAR, BlockShape::SCALAR, case.a.nrows) };
     let mut task =
         Columns { factors: P::factors(&operands), analyser: &analyser, analysis: &mut analysis, band: &band };
     let segments = task.segments(work)?;

@@ -1,0 +1,137 @@
+//! Expansion and sort of the chunks of long segments by digits, in local memory, for devices whose
+//! teams are warps. Columns of A are cut by rows first, so that each chunk is sorted whole and none
+//! is merged. Kernels: `cl/product/esc/sorted_chunks.cl`.
+use super::Products;
+use crate::{
+    Element, Result, Word,
+    device::{Device, Grid, In, Kernel, Out, Work, kernel},
+    element::Cut,
+    primitives::segmented_sort::Segments,
+    product::{
+        method::Columns,
+        problem::{Part, Payload, Spec},
+        tuning::{DigitTuning, Tuning},
+    },
+    resident::InPattern,
+};
+
+kernel! {
+    struct CutChunks = "cut_chunks" in "ptx.cl", "team.cl", "product/payload.cl", "product/esc/sorted_chunks.cl" {
+        a: InPattern,
+        b: InPattern,
+        b_prods: In<u64>,
+        segment_ptr: In<u32>,
+        chunk_ptr: In<u32>,
+        cut: Out<Cut>,
+        first_col: u32,
+        cols: u32,
+        rows: u32,
+    }
+}
+
+kernel! {
+    struct SortChunks<O: Word, W: Word> = "sorted_chunks" in "ptx.cl", "team.cl", "product/payload.cl", "product/esc/sorted_chunks.cl" {
+        a: InPattern,
+        a_operand: In<O>,
+        b: InPattern,
+        b_operand: In<O>,
+        b_prods: In<u64>,
+        segment_ptr: In<u32>,
+        chunk_ptr: In<u32>,
+        cut: In<Cut>,
+        row: Out<u32>,
+        payload: Out<W>,
+        tile_segment: Out<u32>,
+        products: u32,
+        first_col: u32,
+        cols: u32,
+    }
+}
+
+/// Most bits of a digit.
+const DIGIT_BITS: u32 = 9;
+
+/// The kernels for chunks of one size.
+pub(super) struct SortedChunks<T: Element, P: Payload<T>> {
+    cut: Kernel<CutChunks<'static>>,
+    sort: Kernel<SortChunks<'static, P::Operand, P::Word>>,
+    digits: DigitTuning,
+}
+
+impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
+    /// `None` if chunks have another size, on devices without warps, and if a row and a position do
+    /// not fit a word.
+    pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Option<Self>> {
+        let Some(digits) = tuning.digits.filter(|digits| digits.room() == tuning.sort.chunk) else { return Ok(None) };
+        let position_bits = digits.room().next_power_of_two().ilog2();
+        if spec.row_bits + position_bits > u32::BITS {
+            return Ok(None);
+        }
+        let passes = spec.row_bits.div_ceil(DIGIT_BITS).max(2); // see DigitTuning::items
+        let options = P::define(digits.teams.options(digits.in_group), spec)
+            .define("FROM_END", u8::from(spec.part == Part::Lower))
+            .define("ITEMS", digits.items)
+            .define("ENTRIES", digits.entries)
+            .define("POSITION_BITS", position_bits)
+            .define("DIGIT_BITS", spec.row_bits.div_ceil(passes))
+            .define("DIGIT_PASSES", passes)
+            .define("TILE", tuning.tiles.products);
+        Ok(Some(Self { cut: Kernel::new(device, &options)?, sort: Kernel::new(device, &options)?, digits }))
+    }
+
+    /// Whether the columns of B of a task are short enough, as far as the host knows.
+    pub fn take(&self, task: &Columns<'_, P::Operand>) -> bool {
+        task.factors.b.lengths.is_some_and(|of| of.longest as usize <= self.digits.entries)
+    }
+
+    /// Writes the products of long segments, sorted.
+    pub fn run(
+        &self,
+        work: &Work,
+        task: &Columns<'_, P::Operand>,
+        segments: &Segments<'_>,
+        products: &mut Products<P::Word>,
+    ) -> Result<()> {
+        let (factors, chunks) = (task.factors, segments.chunks as usize);
+        if chunks == 0 {
+            return Ok(());
+        }
+        let (first_col, cols) = (task.band.columns.start, task.band.columns.len() as u32);
+        let grid = Grid::groups(chunks, self.digits.teams.group_size(self.digits.in_group));
+        let mut cut = work.buffer(chunks)?;
+        if segments.longest as usize > self.digits.room() {
+            let args = CutChunks {
+                a: factors.a,
+                b: factors.b,
+                b_prods: &task.analysis.prods,
+                segment_ptr: segments.ptr,
+                chunk_ptr: segments.chunk_ptr,
+                cut: &mut cut,
+                first_col,
+                cols,
+                rows: factors.a.nrows as u32,
+            };
+            self.cut.launch(work, grid, args)?;
+        }
+        let args = SortChunks {
+            a: factors.a,
+            a_operand: factors.a_operand,
+            b: factors.b,
+            b_operand: factors.b_operand,
+            b_prods: &task.analysis.prods,
+            segment_ptr: segments.ptr,
+            chunk_ptr: segments.chunk_ptr,
+            cut: &cut,
+            row: &mut products.rows,
+            payload: &mut products.payload,
+            tile_segment: &mut products.tile_segment,
+            products: task.band.sizes.products as u32,
+            first_col,
+            cols,
+        };
+        self.sort.launch(work, grid, args)
+    }
+}
+
+#[cfg(test)]
+mod tests;

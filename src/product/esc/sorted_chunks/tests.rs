@@ -1,0 +1,125 @@
+use super::*;
+use crate::{
+    Csc, Pattern,
+    product::{
+        esc::tests::{Case, by_digits, edge_cases, few_cases, products, products_of_part, with_segments},
+        problem::{Pairs, Values},
+        tuning::PayloadKind,
+    },
+};
+
+/// Checks the sorted products of a case, all in one band or behind 2^33 others.
+fn check(case: &Case, tuning: &Tuning) -> Result<()> {
+    for before in [0, 1 << 33] {
+        let rows: Vec<u32> = case.sorted.iter().map(|&(_, row, _)| row).collect();
+        let segments: Vec<u32> =
+            case.sorted.iter().step_by(16).chain(case.sorted.last()).map(|&(segment, ..)| segment).collect();
+        let pairs: Vec<_> = case.sorted.iter().map(|&(.., pair)| pair).collect();
+        let (found_rows, found_segments) = match tuning.payload {
+            PayloadKind::Values => {
+                let (found, _) = products::<Values>(case, tuning, (before, 20), true)?;
+                let (a, b) = (case.host.0.values(), case.host.1.values());
+                let want: Vec<f64> = pairs.iter().map(|pair| a[pair.a as usize] * b[pair.b as usize]).collect();
+                assert_eq!(found.payload.download(&case.work)?, want);
+                (found.rows, found.tile_segment)
+            }
+            PayloadKind::Pairs => {
+                let (found, _) = products::<Pairs>(case, tuning, (before, 20), true)?;
+                assert_eq!(found.payload.download(&case.work)?, pairs);
+                (found.rows, found.tile_segment)
+            }
+        };
+        assert_eq!(found_rows.download(&case.work)?, rows);
+        assert_eq!(found_segments.download(&case.work)?, segments);
+    }
+    Ok(())
+}
+
+fn agree(cases: Vec<Case>) -> Result<()> {
+    for case in cases {
+        // Columns of B that all are short enough, and some that are not, whose chunks are merged.
+        for entries in [300, 40] {
+            check(&case, &by_digits(entries))?;
+            check(&case, &by_digits(entries).keeping_pairs())?;
+        }
+    }
+    Ok(())
+}
+
+/// A column of B that meets all columns of A, whose rows these are.
+fn of_one_column(nrows: usize, columns: &[Vec<u32>]) -> Result<Case> {
+    let ends = columns.iter().scan(0, |end, rows| {
+        *end += rows.len() as u64;
+        Some(*end)
+    });
+    let col_ptr = std::iter::once(0).chain(ends).collect();
+    let pattern = Pattern::new(nrows, columns.len(), col_ptr, columns.concat())?;
+    let values = (0..pattern.nnz()).map(|i| i as f64 + 2.0).collect();
+    let b = Csc::from_triplets(columns.len(), 2, (0..columns.len()).map(|k| (k, 1, 1.0 + k as f64)))?;
+    Case::new(Csc::new(pattern, values)?, b)
+}
+
+#[test]
+fn chunks_agree_with_the_model() -> Result<()> {
+    agree(edge_cases()?)
+}
+
+#[test]
+fn small_chunks_agree_with_the_model() -> Result<()> {
+    agree(few_cases()?.into_iter().chain([cut_inside_rows()?]).collect())
+}
+
+/// Three chunks, each of which begins inside a row: before some of its products, behind all of
+/// others, and where some columns of A are empty or have a single entry.
+fn cut_inside_rows() -> Result<Case> {
+    let rows = |k: u32| match k % 5 {
+        0 => vec![3],
+        1 => vec![0, 3, 4, 9],
+        2 => vec![],
+        3 => vec![3, 4, 7],
+        _ => (0..10).collect(),
+    };
+    of_one_column(10, &(0..50).map(rows).collect::<Vec<_>>())
+}
+
+#[test]
+fn rows_longer_than_a_chunk_are_cut() -> Result<()> {
+    // 250 products in one row; the same between rows below and above; in the last row.
+    let in_row = |row: u32| move |_: usize| vec![row];
+    let between = |k: usize| if k.is_multiple_of(10) { vec![1, 5, 8] } else { vec![5] };
+    agree(vec![
+        of_one_column(1, &(0..250).map(in_row(0)).collect::<Vec<_>>())?,
+        of_one_column(9, &(0..250).map(between).collect::<Vec<_>>())?,
+        of_one_column(1000, &(0..130).map(in_row(999)).collect::<Vec<_>>())?,
+    ])
+}
+
+#[test]
+fn columns_of_very_different_length_are_cut() -> Result<()> {
+    // One long column among short ones, as in a graph with a hub, before and behind them.
+    let long: Vec<u32> = (0..300).map(|i| i * 3).collect();
+    for place in [0, 7, 15] {
+        let of = |k: u32| if k == place { long.clone() } else { vec![k, k + 40 * (k % 3 + 1), 890] };
+        agree(vec![of_one_column(900, &(0..16).map(of).collect::<Vec<_>>())?])?;
+    }
+    // Many columns of C, short and long.
+    let lengths: Vec<usize> = (0..60).map(|j| (j * 37) % 150).collect();
+    agree(vec![with_segments(&lengths, 17)?])
+}
+
+#[test]
+fn parts_of_c_have_their_products() -> Result<()> {
+    // Columns of A with 5 to 34 entries; columns of C with some 400 products.
+    let place = |k: usize, i: usize| ((i + k) % 40, k, 1.0 + (i % 5) as f64);
+    let places = (0..40).flat_map(|k| (0..5 + k * 3 / 4).map(move |i| place(k, i)));
+    let a = Csc::from_triplets(40, 40, places)?;
+    let case = Case::new(a.clone(), a)?;
+    let tuning = by_digits(300).keeping_pairs();
+    for part in [Part::Lower, Part::Upper] {
+        let (found, _) = products_of_part::<Pairs>(&case, &tuning, (0, 20, part), true)?;
+        let is_in = |&&(col, row, _): &&(u32, u32, _)| if part == Part::Lower { row >= col } else { row <= col };
+        let pairs: Vec<_> = case.sorted.iter().filter(is_in).map(|&(.., pair)| pair).collect();
+        assert_eq!(found.payload.download(&case.work)?, pairs);
+    }
+    Ok(())
+}
