@@ -119,7 +119,7 @@ impl Event {
         Self { handle: handle.into(), queue: None }
     }
 
-    /// The end of what `queue`, which runs in order, has taken so far.
+    /// The end of all commands enqueued so far in `queue`, which runs them in order.
     pub(super) fn behind(queue: Arc<CommandQueue>) -> Self {
         Self { handle: OnceLock::new(), queue: Some(queue) }
     }

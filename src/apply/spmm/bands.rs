@@ -84,7 +84,7 @@ impl<M: Matrix> Bands<'_, M> {
             let copy = if d.layout == Layout::ByColumns { of_d } else { 0 };
             of_d + copy + of_c <= free && of_d.max(of_c) <= most
         };
-        if fits(d.cols) {
+        if d.cols <= 1 || fits(d.cols) {
             return d.cols;
         }
         let (mut least, mut beyond) = (1, d.cols.max(1));
