@@ -88,7 +88,7 @@ fn rows_are_multiplied_like_columns() {
         "{}",
         refused.stderr
     );
-    for option in ["--columns 7", "--layout rows", "--sharing gcoo"] {
+    for option in ["--columns 7", "--layout rows", "--sharing gcoo", "--in-place"] {
         let refused = bench(&desk, &format!("uniform:60x3 {option}"));
         let name = option.split(' ').next().unwrap();
         assert_eq!(refused.status, 2, "{}", refused.stderr);
@@ -255,6 +255,10 @@ fn every_operation_is_verified_and_timed() {
         (
             "uniform:60x3 --block 1 --columns 5 --layout rows,columns --sharing auto,gcoo --operation dense".into(),
             vec!["dense rows by rows 5", "dense gcoo by rows 5", "dense rows by columns 5", "dense gcoo by columns 5"],
+        ),
+        (
+            "uniform:60x3 --block 2x3 --columns 5 --sharing rows,stored --in-place --operation dense".into(),
+            vec!["dense rows in place by rows 5", "dense gcoo stored by rows 5"],
         ),
         (
             "bundle-adjustment:9x40x3 --block 6x3 --operation gram,schur".into(),

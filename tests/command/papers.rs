@@ -149,6 +149,13 @@ fn shi_has_its_tables_and_figures() {
     ] {
         assert!(page.contains(words), "no \"{words}\"");
     }
+
+    let (page, object) = study(&desk, "--paper shi --squares 40:0.9,40:0.5,30:0.8");
+    let found: Vec<_> = object["matrices"].as_array().unwrap().iter().collect();
+    let names: Vec<_> = found.iter().step_by(2).map(|of| of["matrix"].as_str().unwrap()).collect();
+    assert_eq!(names, ["random_40_0.9", "random_40_0.5", "random_30_0.8"]);
+    assert!(found.iter().all(|of| of["conversion_ms"].as_f64().is_some()), "{found:?}");
+    assert!(page.contains("n = 30, milliseconds") && page.contains("n = 40, milliseconds"));
 }
 
 #[test]
@@ -164,6 +171,8 @@ fn what_is_no_paper_is_refused() {
         ("--paper polok -o p --peers other.json", "other/1"),
         ("uniform:9x2 -o p", "--output is for --paper"),
         ("uniform:9x2 --peers other.json", "--peers is for --paper"),
+        ("--paper polok -o p --squares 9:0.5", "--squares is for --paper shi"),
+        ("--paper shi -o p --squares 9:1", "N:S"),
     ] {
         let ran = bench(&desk, line);
         assert_eq!(ran.status, 2, "{line}: {}", ran.stderr);

@@ -11,10 +11,17 @@ use blockmul::{
     plan::{Cost, Format},
     reference,
 };
-use std::{cell::OnceCell, time::Instant};
+use std::{
+    cell::OnceCell,
+    time::{Duration, Instant},
+};
 
 /// Least number of rounds: with fewer, a single round could determine the median.
 const LEAST_ROUNDS: u32 = 3;
+
+/// How often a plan is made to be timed, and the time after which it is not made again.
+const MOST_PLANS: usize = 9;
+const PLANNING: Duration = Duration::from_millis(300);
 
 pub struct Patience {
     pub rounds: u32,
@@ -165,15 +172,22 @@ impl Subject<'_> {
         self.bench.semiring
     }
 
-    /// Makes a plan twice; the milliseconds are those of the second time, with kernels compiled.
+    /// Makes a plan several times; the milliseconds are the median of all but the first, which
+    /// waits for kernels.
     pub fn planned<P>(&self, plan: impl Fn() -> Result<P>) -> Result<(P, Option<f64>)> {
         self.bench.messages.step(format!("{}: planning", self.name));
         plan()?;
         self.device().finish()?;
-        let clock = Instant::now();
-        let planned = plan()?;
-        self.device().finish()?;
-        Ok((planned, Some(clock.elapsed().as_secs_f64() * 1e3)))
+        let (begin, mut runs) = (Instant::now(), Vec::new());
+        loop {
+            let clock = Instant::now();
+            let planned = plan()?;
+            self.device().finish()?;
+            runs.push(clock.elapsed().as_secs_f64() * 1e3);
+            if runs.len() == MOST_PLANS || begin.elapsed() > PLANNING {
+                return Ok((planned, median(&runs)));
+            }
+        }
     }
 
     /// Times executions of a plan, and its stages.

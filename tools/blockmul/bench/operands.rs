@@ -81,8 +81,8 @@ impl Operands<'_> {
         let mut records = Vec::new();
         for dense in &bench.dense {
             let operand = dense.operand(bench.semiring, a)?;
-            let by = |&method| self.everywhere(bench, |on| Ok(vec![on.dense(a, &operand, method)?]));
-            records.extend(dense.methods.iter().flat_map(by));
+            let by = |&way| self.everywhere(bench, |on| Ok(vec![on.dense(a, &operand, way)?]));
+            records.extend(dense.ways.iter().flat_map(by));
         }
         Ok(records)
     }

@@ -1,5 +1,5 @@
 //! Studies: measurements of a question, instead of a list of products.
-use super::paper::Paper;
+use super::paper::{Paper, Square};
 use crate::failure::Failure;
 use blockmul::{Device, device::DeviceKind};
 use std::num::NonZero;
@@ -13,11 +13,11 @@ pub struct StudyArgs {
     /// columns alone, parameters that step across the thresholds of the choice, and a
     /// cross-validation of its costs. With --operation apply the choice of formats beside every
     /// format, for 1, 10 and 1000 uses.
-    #[arg(long, conflicts_with_all = ["iterations", "list", "elements", "method", "by_rows", "stages", "columns", "layout", "sharing", "format", "semiring"])]
+    #[arg(long, conflicts_with_all = ["iterations", "list", "elements", "method", "by_rows", "stages", "columns", "layout", "sharing", "in_place", "format", "semiring"])]
     pub regret: bool,
     /// Repeat the measurements of a paper, on files or on generated matrices that stand for the
     /// paper's, and write a report with figures into a folder.
-    #[arg(long, value_name = "PAPER", requires = "output", conflicts_with_all = ["regret", "iterations", "list", "operation", "block", "elements", "method", "stages", "together", "json", "columns", "layout", "sharing", "format", "semiring"])]
+    #[arg(long, value_name = "PAPER", requires = "output", conflicts_with_all = ["regret", "iterations", "list", "operation", "block", "elements", "method", "stages", "together", "json", "columns", "layout", "sharing", "in_place", "format", "semiring"])]
     pub paper: Option<Paper>,
     /// The folder of --paper, which is made: report.md, report.json, pictures.
     #[arg(short, long, value_name = "FOLDER")]
@@ -30,6 +30,10 @@ pub struct StudyArgs {
     /// [default: 1 million on CPUs; on other devices 100 million, 10 million elements].
     #[arg(long, value_name = "N", value_parser = products)]
     max_products: Option<NonZero<u64>>,
+    /// The random squares of --paper shi, in place of its own squares and models: N rows, of whose
+    /// elements the part S are zeros.
+    #[arg(long, value_name = "N:S,...", value_delimiter = ',', num_args = 1..)]
+    pub squares: Vec<Square>,
 }
 
 /// Parses a number of products, such as 1000000 or 1e6.
@@ -47,6 +51,7 @@ impl StudyArgs {
         };
         let no_paper = self.paper.is_none();
         only(no_paper && !self.regret && self.max_products.is_some(), "--max-products", "--regret and --paper")?;
+        only(self.paper != Some(Paper::Shi) && !self.squares.is_empty(), "--squares", "--paper shi")?;
         only(no_paper && self.output.is_some(), "--output", "--paper")?;
         only(no_paper && !self.peers.is_empty(), "--peers", "--paper")
     }

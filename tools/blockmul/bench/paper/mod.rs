@@ -19,6 +19,7 @@ use crate::messages::{Tone, Unit, tell};
 use blockmul::{Bsr, Cbc, Csc, Csr, Device, Error, Method, Result, device::DeviceKind};
 use peers::Peers;
 use report::Report;
+pub use shi::Square;
 use std::path::Path;
 
 /// A paper whose measurements can be repeated.

@@ -12,9 +12,11 @@ use super::report::Report;
 use super::{ElementName, Setting};
 use crate::failure::Failure;
 use blockmul::{BlockShape, Csr, Result, plan::DenseMethod};
-use matrices::{CONVERTED, Square, TABLE_III, shown, squares};
+pub use matrices::Square;
+use matrices::{CONVERTED, TABLE_III, shown, squares};
 use operand::{Kept, measured};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The times of a matrix in one element type.
 #[derive(Serialize)]
@@ -85,7 +87,8 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<
         report.keep("matrices", &subjects);
         report.save(setting.folder)
     };
-    if setting.args.inputs.is_empty() {
+    let wanted = &setting.args.study.squares;
+    if setting.args.inputs.is_empty() && wanted.is_empty() {
         for model in &TABLE_III {
             let job = Job { name: model.name.into(), kind: Kind::Model, convert: false };
             both(report, job, model.matrix(setting.most))?;
@@ -100,10 +103,16 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<
         };
         both(report, job, source.and_then(|a| Ok(Csr::from_transpose(a.to_scalars().try_transpose()?))))?;
     }
-    let squares = squares(setting.most);
-    let sides = shown(&squares);
+    let (squares, sides) = match &wanted[..] {
+        [] => {
+            let squares = squares(setting.most);
+            let sides = shown(&squares);
+            (squares, sides)
+        }
+        wanted => (wanted.to_vec(), BTreeSet::from_iter(wanted.iter().map(|square| square.side)).into_iter().collect()),
+    };
     for square @ Square { side, zeros } in squares {
-        let convert = sides.contains(&side) && CONVERTED.contains(&zeros);
+        let convert = !wanted.is_empty() || sides.contains(&side) && CONVERTED.contains(&zeros);
         both(report, Job { name: square.name(), kind: Kind::Random, convert }, square.matrix())?;
     }
     tables::write(setting, report, &subjects, &sides)

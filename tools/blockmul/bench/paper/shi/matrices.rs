@@ -1,6 +1,7 @@
 //! The matrices of the study: random squares, and those that stand for Table III.
 use crate::patterns::{banded, drawn, elements, hubs_and_leaves, scattered, side};
 use blockmul::{Csc, Csr, Result, matrix::Pattern};
+use std::str::FromStr;
 
 /// Sides of random squares. The paper's begin at 400; smaller ones are for few products.
 const SIDES: [usize; 9] = [50, 100, 200, 400, 1000, 2000, 4000, 8000, 14_000];
@@ -18,6 +19,19 @@ const SHOWN: [usize; 2] = [4000, 14_000];
 pub struct Square {
     pub side: usize,
     pub zeros: f64,
+}
+
+impl FromStr for Square {
+    type Err = String;
+
+    /// Parses N:S, as the peers take it.
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let parsed = text.split_once(':').and_then(|(side, zeros)| {
+            let (side, zeros) = (side.parse().ok()?, zeros.parse().ok()?);
+            ((1..=1 << 20).contains(&side) && (0.0..1.0).contains(&zeros)).then_some(Self { side, zeros })
+        });
+        parsed.ok_or_else(|| "N:S is wanted, a side up to 1048576 and a part of zeros below 1".into())
+    }
 }
 
 /// The squares that have at most so many products.
@@ -192,6 +206,14 @@ mod tests {
         assert_eq!(places.fold(0, |sum, place| (sum * 31 + place) % 1_000_003), 244_899);
         assert_eq!(a.values().iter().sum::<f64>(), 278.0);
         Ok(())
+    }
+
+    #[test]
+    fn squares_are_named_by_side_and_zeros() {
+        assert_eq!("400:0.95".parse(), Ok(Square { side: 400, zeros: 0.95 }));
+        for wrong in ["400", "0:0.5", "400:1", "400:-0.1", "x:0.5", "400:nan"] {
+            assert!(wrong.parse::<Square>().unwrap_err().contains("N:S"), "{wrong}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The tables of the report.
 use super::figures;
-use super::matrices::{CONVERTED, TABLE_III};
+use super::matrices::TABLE_III;
 use super::operand::REFERENCE_PRODUCTS;
 use super::{Kind, Setting, Subject};
 use crate::bench::paper::polok::peers_text;
@@ -247,11 +247,10 @@ fn conversions(report: &mut Report, element: &str, of: &[&Subject]) -> Result<()
         return Ok(());
     }
     report.say(&format!("## Figure 13, {element}: conversion and product"));
-    report.say(&format!(
+    report.say(
         "Milliseconds from the dense A on the device to groups there (EO: counts, a scan, memory, entries), and of the \
-         product by `gcoo` (KC), for the sparsities {CONVERTED:?}. The product's groups are made from CSR, in the time \
-         of the plan.",
-    ));
+         products by `gcoo` (KC) and by `rows`. The groups of `gcoo` are made from CSR, in the time of the plan.",
+    );
     let row = |subject: &&Subject| {
         let (extra, kernel) = (subject.conversion_ms, subject.ms(DenseMethod::Gcoo));
         let plan = subject.methods.iter().find(|time| time.method == DenseMethod::Gcoo).map(|time| time.plan_ms);
@@ -263,10 +262,11 @@ fn conversions(report: &mut Report, element: &str, of: &[&Subject]) -> Result<()
             shown(kernel, 3),
             shown(plan, 3),
             shown(extra.zip(kernel).map(|(extra, kernel)| 100.0 * extra / kernel), 1),
+            shown(subject.ms(DenseMethod::Rows), 3),
             shown(peer, 3),
         ]
     };
-    let header = ["square", "zeros", "EO", "KC", "plan", "EO / KC, %", "EO of another library"];
+    let header = ["square", "zeros", "EO", "KC", "plan", "EO / KC, %", "`rows`", "EO of another library"];
     report.table(&header, &of.iter().map(row).collect::<Vec<_>>());
     if element == figures::ELEMENT {
         figures::conversions(report, &of)?
