@@ -116,7 +116,8 @@ impl Dense {
 }
 
 impl Subject<'_> {
-    /// Times A·D. Bytes are those of the values, of 4 of index for each entry and row, of D and of C.
+    /// Times A·D. Bytes are those of the values, of 4 of index for each entry and row, of D and of
+    /// C.
     pub fn dense<M: Matrix>(&self, a: &M, operand: &DenseOperand<M::Element>, way: Way) -> Result<Record> {
         let DenseOperand { shapes: [d_shape, _], d, .. } = operand;
         let (columns, layout) = (d_shape.cols, d_shape.layout);
