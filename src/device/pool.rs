@@ -10,74 +10,28 @@
 //! the work that asks for memory, and towards its peak. The pool keeps as much as was needed
 //! lately. The rest goes back to the driver, the oldest first. Memory that a plan reserves for its
 //! executions is in use as long as the plan lives.
+mod memory;
+mod meter;
 mod pages;
 #[cfg(test)]
 mod tests;
 
 use super::{
-    cl::{INVALID_BUFFER_SIZE, OUT_OF_HOST_MEMORY, OUT_OF_MEMORY, OUT_OF_RESOURCES, check, failed},
+    cl::{INVALID_BUFFER_SIZE, OUT_OF_HOST_MEMORY, OUT_OF_MEMORY, OUT_OF_RESOURCES, failed},
     queue::{Commands, Point, Queue},
 };
 use crate::{Error, Result};
-use opencl3::{
-    memory as cl,
-    types::{cl_context, cl_mem},
-};
+pub(super) use memory::Memory;
+use memory::{Home, release};
+pub(super) use meter::{Budget, Meter};
+use opencl3::types::cl_context;
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU32},
     },
 };
-
-/// Counts bytes: in use now, the most in use at once, and the most in use and kept by the pool
-/// together.
-#[derive(Default)]
-pub(crate) struct Meter {
-    used: AtomicU64,
-    most_used: AtomicU64,
-    peak: AtomicU64,
-}
-
-impl Meter {
-    /// Counts `bytes` more in use, while the pool keeps `kept`.
-    fn add(&self, bytes: u64, kept: u64) {
-        let used = self.used.fetch_add(bytes, Relaxed) + bytes;
-        self.most_used.fetch_max(used, Relaxed);
-        self.peak.fetch_max(used + kept, Relaxed);
-    }
-
-    fn sub(&self, bytes: u64) {
-        self.used.fetch_sub(bytes, Relaxed);
-    }
-
-    pub(super) fn used(&self) -> u64 {
-        self.used.load(Relaxed)
-    }
-
-    pub(super) fn most_used(&self) -> u64 {
-        self.most_used.load(Relaxed)
-    }
-
-    pub(super) fn peak(&self) -> u64 {
-        self.peak.load(Relaxed)
-    }
-}
-
-/// The account on which memory is taken, and the most it may hold at once.
-#[derive(Clone, Copy)]
-pub(super) struct Budget<'a> {
-    pub(super) meter: &'a Arc<Meter>,
-    pub(super) limit: u64,
-}
-
-impl Budget<'_> {
-    /// Bytes the pool may keep when `bytes` more are in use.
-    fn room_for(&self, bytes: u64) -> u64 {
-        self.limit.saturating_sub(self.meter.used().saturating_add(bytes))
-    }
-}
 
 /// The pool of one context. Raw handles are stored as numbers, so that the pool is `Send` and
 /// `Sync`.
@@ -320,109 +274,10 @@ impl State {
     }
 }
 
-fn release(raw: isize) {
-    // SAFETY: this module created or retained `raw` and releases it once. If that fails it leaks;
-    // nothing else can be done.
-    let _ = unsafe { cl::release_mem_object(raw as cl_mem) };
-}
-
 /// The size class of `bytes`, at least a page. Every power of two is divided into eight steps, so
 /// at most 1/8 is wasted.
 pub(crate) fn rounded(bytes: u64) -> u64 {
     let bytes = bytes.max(4096);
     let step = (bytes.next_power_of_two() / 16).max(1);
     bytes.div_ceil(step) * step
-}
-
-/// A `cl_mem` that is held: from the pool, to which it returns, or the application's, retained.
-pub(super) struct Memory {
-    raw: isize,
-    bytes: u64,
-    home: Home,
-    /// The queues whose commands may use it, one bit for each number.
-    queues: AtomicU32,
-    /// Whether a command has used it. A driver may allocate it at the first one.
-    used: AtomicBool,
-}
-
-enum Home {
-    Pool(Arc<Pool>, Arc<Meter>),
-    Foreign,
-}
-
-impl Memory {
-    /// The handle, for use outside the queues of the device.
-    pub(super) fn raw(&self) -> cl_mem {
-        self.raw as cl_mem
-    }
-
-    /// The handle, for a command of the queue of this number.
-    pub(super) fn raw_on(&self, queue: u32) -> cl_mem {
-        self.queues.fetch_or(1 << queue, Relaxed);
-        self.used.store(true, Relaxed);
-        self.raw()
-    }
-
-    pub(super) fn is_used(&self) -> bool {
-        self.used.load(Relaxed)
-    }
-
-    /// The commands behind which it is free, if no more use it.
-    pub(super) fn behind(&self) -> Vec<Point> {
-        match &self.home {
-            Home::Pool(pool, _) => pool.commands.last_of(self.queues.load(Relaxed)),
-            Home::Foreign => Vec::new(),
-        }
-    }
-
-    /// Makes the memory one for commands of `queue` alone, behind `behind`.
-    pub(super) fn hand_to(&mut self, queue: &Queue, behind: Vec<Point>) {
-        queue.follow(behind);
-        self.queues = AtomicU32::new(1 << queue.number());
-    }
-
-    /// Keeps an application's memory alive.
-    ///
-    /// # Safety
-    /// `raw` must be a valid `cl_mem`.
-    pub(super) unsafe fn foreign(raw: cl_mem) -> Result<Self> {
-        // SAFETY: the caller promises that `raw` is valid.
-        check("clRetainMemObject", unsafe { cl::retain_mem_object(raw) })?;
-        let bytes: usize = check("clGetMemObjectInfo", cl::get_mem_object_info(raw, cl::CL_MEM_SIZE))?.into();
-        let (raw, bytes, used) = (raw as isize, bytes as u64, AtomicBool::new(false));
-        Ok(Self { raw, bytes, home: Home::Foreign, queues: AtomicU32::new(0), used })
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Gives the handle away with one reference. The memory never returns to the pool.
-    pub(super) fn into_raw(mut self) -> cl_mem {
-        self.abandon();
-        let raw = self.raw();
-        std::mem::forget(self);
-        raw
-    }
-
-    /// Takes the memory from the pool: it does not return there when dropped.
-    pub(super) fn abandon(&mut self) {
-        if let Home::Pool(pool, meter) = std::mem::replace(&mut self.home, Home::Foreign) {
-            pool.state().used_bytes -= self.bytes;
-            meter.sub(self.bytes);
-        }
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        let Home::Pool(pool, meter) = &self.home else { return release(self.raw) };
-        meter.sub(self.bytes);
-        let behind = self.behind();
-        let mut state = pool.state();
-        let age = state.taken;
-        state.used_bytes -= self.bytes;
-        state.free_bytes += self.bytes;
-        state.free.entry(self.bytes).or_default().push_back(Free { raw: self.raw, age, used: self.is_used(), behind });
-    }
 }

@@ -1,4 +1,5 @@
 //! [`Work`]: the commands and the memory of one product, upload or download.
+mod copies;
 mod lanes;
 mod later;
 mod reads;
@@ -14,7 +15,6 @@ use super::{
 use crate::{Error, Result, Word};
 use lanes::Home;
 pub(crate) use later::Later;
-use opencl3::command_queue as clq;
 use std::{
     cell::{Cell, RefCell},
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -54,11 +54,6 @@ impl Clock<'_> {
         self.start.elapsed().saturating_sub(self.work.kernel_wait.get() - self.waited)
     }
 }
-
-/// Most bytes of one fill; the rest is copied from there. NVIDIA's driver counts patterns by 31
-/// bits. Fills of single bytes fail from 2 GiB on. Patterns of 16 bytes fail from 32 GiB on, or
-/// never end, wherever the fill begins.
-const FILL_BYTES: usize = 16 << 30;
 
 impl Work {
     /// A work that allocates at most `limit` bytes (the device's memory if `None`).
@@ -186,96 +181,6 @@ impl Work {
         Ok(Buffer::new(self.device.inner.pool.take(bytes, self.budget(), &self.queue)?, len))
     }
 
-    /// A buffer holding `values`. Waits until they are copied.
-    pub fn upload<T: Word>(&self, values: &[T]) -> Result<Buffer<T>> {
-        let mut buffer = self.buffer(values.len())?;
-        self.write(values, &mut buffer)?;
-        Ok(buffer)
-    }
-
-    /// Copies `values` into the whole of `buffer`. Waits until they are copied.
-    pub fn write<T: Word>(&self, values: &[T], buffer: &mut Buffer<T>) -> Result<()> {
-        assert_eq!(values.len(), buffer.len());
-        match values {
-            [] => Ok(()),
-            _ => self.enqueue_write(values, buffer, true),
-        }
-    }
-
-    /// Enqueues a write of `values` to the begin of `buffer`, which has room for them. If it does
-    /// not block, they are there and stay as they are until it has ended.
-    fn enqueue_write<T: Word>(&self, values: &[T], buffer: &mut Buffer<T>, blocks: bool) -> Result<()> {
-        self.enqueue("clEnqueueWriteBuffer", buffer.bytes(), &mut |queue, wait| {
-            // SAFETY: the buffer holds `values.len()` values, which are there until the write has
-            // ended.
-            unsafe {
-                let (from, bytes, blocks) = (values.as_ptr().cast(), size_of_val(values), blocks.into());
-                let memory = buffer.raw_on(&self.queue);
-                clq::enqueue_write_buffer(queue, memory, blocks, 0, bytes, from, wait.len(), wait.pointer())
-            }
-        })
-    }
-
-    /// Copies `len` values of `from` at `from_start` into `to` at `to_start`, on the device.
-    pub fn copy<T: Word>(
-        &self,
-        from: &Buffer<T>,
-        from_start: usize,
-        to: &mut Buffer<T>,
-        to_start: usize,
-        len: usize,
-    ) -> Result<()> {
-        let inside = lies_in(from_start, len, from.len()) && lies_in(to_start, len, to.len());
-        assert!(inside, "copy of {len} outside its buffers");
-        if len == 0 {
-            return Ok(());
-        }
-        let size = size_of::<T>();
-        let (from_start, to_start, bytes) = (from_start * size, to_start * size, len * size);
-        self.enqueue("clEnqueueCopyBuffer", from.bytes() + to.bytes(), &mut |queue, wait| {
-            // SAFETY: both ranges lie inside their buffers. These are distinct, since one is
-            // borrowed mutably.
-            unsafe {
-                let (from, to) = (from.raw_on(&self.queue), to.raw_on(&self.queue));
-                let (wait, events) = (wait.len(), wait.pointer());
-                clq::enqueue_copy_buffer(queue, from, to, from_start, to_start, bytes, wait, events)
-            }
-        })
-    }
-
-    /// Sets every value of `buffer`, which is from the pool, to zero, and a few bytes behind them.
-    pub fn fill_zero<T: Word>(&self, buffer: &mut Buffer<T>) -> Result<()> {
-        self.fill_zero_by(buffer, FILL_BYTES)
-    }
-
-    /// As [`Work::fill_zero`], by commands of at most `most` bytes, a multiple of a pattern's 16.
-    fn fill_zero_by<T: Word>(&self, buffer: &mut Buffer<T>, most: usize) -> Result<()> {
-        let zero = [0u8; 16];
-        let bytes = (buffer.len() * size_of::<T>()).next_multiple_of(zero.len());
-        assert!(bytes as u64 <= buffer.bytes(), "size classes are whole patterns");
-        if bytes == 0 {
-            return Ok(());
-        }
-        let first = most.min(bytes);
-        self.enqueue("clEnqueueFillBuffer", buffer.bytes(), &mut |queue, wait| {
-            // SAFETY: the range lies inside the memory held; the pattern is copied by the call.
-            unsafe {
-                let (pattern, size, wait, events) = (zero.as_ptr().cast(), zero.len(), wait.len(), wait.pointer());
-                clq::enqueue_fill_buffer(queue, buffer.raw_on(&self.queue), pattern, size, 0, first, wait, events)
-            }
-        })?;
-        (first..bytes).step_by(most).try_for_each(|start| {
-            let len = most.min(bytes - start);
-            self.enqueue("clEnqueueCopyBuffer", buffer.bytes(), &mut |queue, wait| {
-                // SAFETY: both ranges lie inside the memory held, the first before the second.
-                unsafe {
-                    let (memory, wait, events) = (buffer.raw_on(&self.queue), wait.len(), wait.pointer());
-                    clq::enqueue_copy_buffer(queue, memory, memory, 0, start, len, wait, events)
-                }
-            })
-        })
-    }
-
     /// Enqueues a kernel whose buffers have `bytes` bytes.
     pub(super) fn launch(&self, bytes: u64, command: &mut Command<'_>) -> Result<()> {
         self.enqueue("clEnqueueNDRangeKernel", bytes, command)?;
@@ -372,11 +277,6 @@ pub(crate) fn at_most(what: &'static str, value: u64, most: u64) -> Result<u64> 
     }
 }
 
-/// Whether `start..start + len` lies in `0..end`; numbers that overflow do not.
-fn lies_in(start: usize, len: usize, end: usize) -> bool {
-    start.checked_add(len).is_some_and(|last| last <= end)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -393,19 +293,6 @@ mod tests {
             assert!(matches!(refused, Err(Error::TooLarge { .. })), "{len}: {refused:?}");
         }
         assert!(matches!(work.buffer::<u32>(1 << 50), Err(Error::Memory { .. })), "counted, but not there");
-        assert!(lies_in(2, 3, 5) && !lies_in(2, 4, 5) && !lies_in(usize::MAX, 2, 5));
-    }
-
-    #[test]
-    fn a_fill_in_pieces_reaches_every_value() -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
-        for (len, most) in [(0, 16), (1, 16), (3, 16), (4, 16), (5, 16), (1000, 48), (1000, 1 << 20)] {
-            let mut buffer = work.upload(&vec![7u32; len])?;
-            work.fill_zero_by(&mut buffer, most)?;
-            assert_eq!(buffer.download(&work)?, vec![0; len], "{len} values by {most} bytes");
-        }
-        Ok(())
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Reads: values of a buffer on the host. Each waits for the device.
-use super::{Work, at_most, lies_in};
+use super::{Work, at_most, copies::lies_in};
 use crate::{
     Result, Word,
     device::{Buffer, landing::Landing},

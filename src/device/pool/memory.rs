@@ -1,0 +1,113 @@
+//! Device memory that is held.
+use super::{Free, Meter, Pool};
+use crate::{
+    Result,
+    device::{
+        cl::check,
+        queue::{Point, Queue},
+    },
+};
+use opencl3::{memory as cl, types::cl_mem};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
+};
+
+/// A `cl_mem` that is held: from the pool, to which it returns, or the application's, retained.
+pub(in crate::device) struct Memory {
+    pub(super) raw: isize,
+    pub(super) bytes: u64,
+    pub(super) home: Home,
+    /// The queues whose commands may use it, one bit for each number.
+    pub(super) queues: AtomicU32,
+    /// Whether a command has used it. A driver may allocate it at the first one.
+    pub(super) used: AtomicBool,
+}
+
+pub(super) enum Home {
+    Pool(Arc<Pool>, Arc<Meter>),
+    Foreign,
+}
+
+impl Memory {
+    /// The handle, for use outside the queues of the device.
+    pub(in crate::device) fn raw(&self) -> cl_mem {
+        self.raw as cl_mem
+    }
+
+    /// The handle, for a command of the queue of this number.
+    pub(in crate::device) fn raw_on(&self, queue: u32) -> cl_mem {
+        self.queues.fetch_or(1 << queue, Relaxed);
+        self.used.store(true, Relaxed);
+        self.raw()
+    }
+
+    pub(in crate::device) fn is_used(&self) -> bool {
+        self.used.load(Relaxed)
+    }
+
+    /// The commands behind which it is free, if no more use it.
+    pub(in crate::device) fn behind(&self) -> Vec<Point> {
+        match &self.home {
+            Home::Pool(pool, _) => pool.commands.last_of(self.queues.load(Relaxed)),
+            Home::Foreign => Vec::new(),
+        }
+    }
+
+    /// Makes the memory one for commands of `queue` alone, behind `behind`.
+    pub(in crate::device) fn hand_to(&mut self, queue: &Queue, behind: Vec<Point>) {
+        queue.follow(behind);
+        self.queues = AtomicU32::new(1 << queue.number());
+    }
+
+    /// Keeps an application's memory alive.
+    ///
+    /// # Safety
+    /// `raw` must be a valid `cl_mem`.
+    pub(in crate::device) unsafe fn foreign(raw: cl_mem) -> Result<Self> {
+        // SAFETY: the caller promises that `raw` is valid.
+        check("clRetainMemObject", unsafe { cl::retain_mem_object(raw) })?;
+        let bytes: usize = check("clGetMemObjectInfo", cl::get_mem_object_info(raw, cl::CL_MEM_SIZE))?.into();
+        let (raw, bytes, used) = (raw as isize, bytes as u64, AtomicBool::new(false));
+        Ok(Self { raw, bytes, home: Home::Foreign, queues: AtomicU32::new(0), used })
+    }
+
+    pub(in crate::device) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Gives the handle away with one reference. The memory never returns to the pool.
+    pub(in crate::device) fn into_raw(mut self) -> cl_mem {
+        self.abandon();
+        let raw = self.raw();
+        std::mem::forget(self);
+        raw
+    }
+
+    /// Takes the memory from the pool: it does not return there when dropped.
+    pub(in crate::device) fn abandon(&mut self) {
+        if let Home::Pool(pool, meter) = std::mem::replace(&mut self.home, Home::Foreign) {
+            pool.state().used_bytes -= self.bytes;
+            meter.sub(self.bytes);
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let Home::Pool(pool, meter) = &self.home else { return release(self.raw) };
+        meter.sub(self.bytes);
+        let behind = self.behind();
+        let mut state = pool.state();
+        let age = state.taken;
+        state.used_bytes -= self.bytes;
+        state.free_bytes += self.bytes;
+        state.free.entry(self.bytes).or_default().push_back(Free { raw: self.raw, age, used: self.is_used(), behind });
+    }
+}
+
+pub(super) fn release(raw: isize) {
+    // SAFETY: this module created or retained `raw` and releases it once. If that fails it leaks;
+    // nothing else can be done.
+    let _ = unsafe { cl::release_mem_object(raw as cl_mem) };
+}

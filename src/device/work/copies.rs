@@ -1,0 +1,129 @@
+//! Writes, copies and fills of device memory.
+use super::Work;
+use crate::{Result, Word, device::Buffer};
+use opencl3::command_queue as clq;
+
+/// Most bytes of one fill; the rest is copied from there. NVIDIA's driver counts patterns by 31
+/// bits. Fills of single bytes fail from 2 GiB on. Patterns of 16 bytes fail from 32 GiB on, or
+/// never end, wherever the fill begins.
+const FILL_BYTES: usize = 16 << 30;
+
+impl Work {
+    /// A buffer holding `values`. Waits until they are copied.
+    pub fn upload<T: Word>(&self, values: &[T]) -> Result<Buffer<T>> {
+        let mut buffer = self.buffer(values.len())?;
+        self.write(values, &mut buffer)?;
+        Ok(buffer)
+    }
+
+    /// Copies `values` into the whole of `buffer`. Waits until they are copied.
+    pub fn write<T: Word>(&self, values: &[T], buffer: &mut Buffer<T>) -> Result<()> {
+        assert_eq!(values.len(), buffer.len());
+        match values {
+            [] => Ok(()),
+            _ => self.enqueue_write(values, buffer, true),
+        }
+    }
+
+    /// Enqueues a write of `values` to the begin of `buffer`, which has room for them. If it does
+    /// not block, they are there and stay as they are until it has ended.
+    pub(super) fn enqueue_write<T: Word>(&self, values: &[T], buffer: &mut Buffer<T>, blocks: bool) -> Result<()> {
+        self.enqueue("clEnqueueWriteBuffer", buffer.bytes(), &mut |queue, wait| {
+            // SAFETY: the buffer holds `values.len()` values, which are there until the write has
+            // ended.
+            unsafe {
+                let (from, bytes, blocks) = (values.as_ptr().cast(), size_of_val(values), blocks.into());
+                let memory = buffer.raw_on(&self.queue);
+                clq::enqueue_write_buffer(queue, memory, blocks, 0, bytes, from, wait.len(), wait.pointer())
+            }
+        })
+    }
+
+    /// Copies `len` values of `from` at `from_start` into `to` at `to_start`, on the device.
+    pub fn copy<T: Word>(
+        &self,
+        from: &Buffer<T>,
+        from_start: usize,
+        to: &mut Buffer<T>,
+        to_start: usize,
+        len: usize,
+    ) -> Result<()> {
+        let inside = lies_in(from_start, len, from.len()) && lies_in(to_start, len, to.len());
+        assert!(inside, "copy of {len} outside its buffers");
+        if len == 0 {
+            return Ok(());
+        }
+        let size = size_of::<T>();
+        let (from_start, to_start, bytes) = (from_start * size, to_start * size, len * size);
+        self.enqueue("clEnqueueCopyBuffer", from.bytes() + to.bytes(), &mut |queue, wait| {
+            // SAFETY: both ranges lie inside their buffers. These are distinct, since one is
+            // borrowed mutably.
+            unsafe {
+                let (from, to) = (from.raw_on(&self.queue), to.raw_on(&self.queue));
+                let (wait, events) = (wait.len(), wait.pointer());
+                clq::enqueue_copy_buffer(queue, from, to, from_start, to_start, bytes, wait, events)
+            }
+        })
+    }
+
+    /// Sets every value of `buffer`, which is from the pool, to zero, and a few bytes behind them.
+    pub fn fill_zero<T: Word>(&self, buffer: &mut Buffer<T>) -> Result<()> {
+        self.fill_zero_by(buffer, FILL_BYTES)
+    }
+
+    /// As [`Work::fill_zero`], by commands of at most `most` bytes, a multiple of a pattern's 16.
+    fn fill_zero_by<T: Word>(&self, buffer: &mut Buffer<T>, most: usize) -> Result<()> {
+        let zero = [0u8; 16];
+        let bytes = (buffer.len() * size_of::<T>()).next_multiple_of(zero.len());
+        assert!(bytes as u64 <= buffer.bytes(), "size classes are whole patterns");
+        if bytes == 0 {
+            return Ok(());
+        }
+        let first = most.min(bytes);
+        self.enqueue("clEnqueueFillBuffer", buffer.bytes(), &mut |queue, wait| {
+            // SAFETY: the range lies inside the memory held; the pattern is copied by the call.
+            unsafe {
+                let (pattern, size, wait, events) = (zero.as_ptr().cast(), zero.len(), wait.len(), wait.pointer());
+                clq::enqueue_fill_buffer(queue, buffer.raw_on(&self.queue), pattern, size, 0, first, wait, events)
+            }
+        })?;
+        (first..bytes).step_by(most).try_for_each(|start| {
+            let len = most.min(bytes - start);
+            self.enqueue("clEnqueueCopyBuffer", buffer.bytes(), &mut |queue, wait| {
+                // SAFETY: both ranges lie inside the memory held, the first before the second.
+                unsafe {
+                    let (memory, wait, events) = (buffer.raw_on(&self.queue), wait.len(), wait.pointer());
+                    clq::enqueue_copy_buffer(queue, memory, memory, 0, start, len, wait, events)
+                }
+            })
+        })
+    }
+}
+
+/// Whether `start..start + len` lies in `0..end`; numbers that overflow do not.
+pub(super) fn lies_in(start: usize, len: usize, end: usize) -> bool {
+    start.checked_add(len).is_some_and(|last| last <= end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::test_device;
+
+    #[test]
+    fn ranges_outside_a_buffer_are_known() {
+        assert!(lies_in(2, 3, 5) && !lies_in(2, 4, 5) && !lies_in(usize::MAX, 2, 5));
+    }
+
+    #[test]
+    fn a_fill_in_pieces_reaches_every_value() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        for (len, most) in [(0, 16), (1, 16), (3, 16), (4, 16), (5, 16), (1000, 48), (1000, 1 << 20)] {
+            let mut buffer = work.upload(&vec![7u32; len])?;
+            work.fill_zero_by(&mut buffer, most)?;
+            assert_eq!(buffer.download(&work)?, vec![0; len], "{len} values by {most} bytes");
+        }
+        Ok(())
+    }
+}
