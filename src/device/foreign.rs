@@ -160,6 +160,9 @@ impl Device {
                 _ => {}
             }
         }
+        // A marker of an earlier execution must not wait for them: the application may wait for it
+        // before it ends them.
+        self.inner.queue.mark_silent()?;
         self.inner.queue.enqueue("clEnqueueBarrierWithWaitList", &mut |queue, before| {
             let events = before.and(events);
             // SAFETY: valid, as the caller promises.

@@ -13,7 +13,10 @@ use std::{
     cell::Cell,
     ffi::{CString, c_void},
     ptr,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// Defines a handle. The raw handle is kept as a number, so that handles of thread-safe objects are
@@ -69,14 +72,23 @@ handle!(
     KernelHandle: cl_kernel, clk::release_kernel
 );
 
-/// The event of a command. If the command was enqueued without one, it is the event of a marker,
-/// which is enqueued when it is first needed: it is behind the command, and behind those that its
-/// queue has taken meanwhile.
+/// The event of a command. Commands that were enqueued without one share that of a marker, which is
+/// enqueued when it is first needed: it is behind them, and behind those that their queue has taken
+/// meanwhile.
 #[derive(Debug)]
 pub(super) struct Event {
     handle: OnceLock<EventHandle>,
-    /// The queue of a command without an event, which runs in order.
-    queue: Option<Arc<CommandQueue>>,
+    /// `None` for a command's own event.
+    marker: Option<LaterMarker>,
+}
+
+/// The marker of commands without events.
+#[derive(Debug)]
+struct LaterMarker {
+    /// Their queue, which runs in order.
+    queue: Arc<CommandQueue>,
+    /// Whether the marker is needed. Commands that are taken from then on may be behind it.
+    is_needed: AtomicBool,
 }
 
 /// A kernel. It stores its arguments, so two threads cannot share one: not `Sync`.
@@ -116,12 +128,24 @@ impl Event {
     pub(super) unsafe fn from_raw(raw: cl_event) -> Self {
         // SAFETY: as the caller promises.
         let handle = unsafe { EventHandle::from_raw(raw) };
-        Self { handle: handle.into(), queue: None }
+        Self { handle: handle.into(), marker: None }
     }
 
-    /// The end of all commands enqueued so far in `queue`, which runs them in order.
+    /// The end of all commands that `queue`, which runs them in order, takes until it is needed.
     pub(super) fn behind(queue: Arc<CommandQueue>) -> Self {
-        Self { handle: OnceLock::new(), queue: Some(queue) }
+        Self { handle: OnceLock::new(), marker: Some(LaterMarker { queue, is_needed: AtomicBool::new(false) }) }
+    }
+
+    /// Whether it is the event of one command.
+    pub(super) fn is_own(&self) -> bool {
+        self.marker.is_none()
+    }
+
+    /// Whether it is the end of commands, and is behind one that its queue has taken by now.
+    pub(super) fn is_open(&self) -> bool {
+        // A command that was taken before this is read was taken before the marker: the flag is set
+        // before the driver is asked for one, and the driver takes commands one by one.
+        self.marker.as_ref().is_some_and(|marker| !marker.is_needed.load(Ordering::SeqCst))
     }
 
     /// Whether it has been needed, or was the command's own from the start.
@@ -129,8 +153,19 @@ impl Event {
         self.handle.get().is_some()
     }
 
+    /// Takes an event for its marker.
+    ///
+    /// # Safety
+    /// As [`Event::from_raw`].
+    #[cfg(test)]
+    pub(super) unsafe fn be_marked_by(&self, raw: cl_event) {
+        // SAFETY: as the caller promises.
+        self.handle.set(unsafe { EventHandle::from_raw(raw) }).expect("it was not needed before");
+    }
+
     pub(super) fn get(&self) -> Result<cl_event> {
-        if let (None, Some(queue)) = (self.handle.get(), &self.queue) {
+        if let (None, Some(LaterMarker { queue, is_needed })) = (self.handle.get(), &self.marker) {
+            is_needed.store(true, Ordering::SeqCst);
             // SAFETY: the queue is valid, and there are no events to wait for.
             let made = unsafe { clq::enqueue_marker_with_wait_list(queue.get(), 0, ptr::null()) };
             // SAFETY: it was made for this handle. If another thread was first, this one is

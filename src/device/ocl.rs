@@ -18,6 +18,7 @@ impl Device {
     /// The context and the queue of this device as `ocl`'s, retained. Other queues of that context
     /// share all its objects. Commands on this queue run in order with the device's own.
     pub fn to_ocl(&self) -> (ocl::Context, core::CommandQueue) {
+        self.inner.queue.keep_events();
         // SAFETY: both handles are valid, and `copied` retains them.
         unsafe {
             (

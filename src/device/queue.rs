@@ -25,7 +25,10 @@ use opencl3::{
     command_queue as clq,
     types::{cl_command_queue, cl_event},
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 /// An event shared by all that wait for it or read its times.
 pub(super) type SharedEvent = Arc<Event>;
@@ -44,7 +47,7 @@ pub(super) struct Queue {
     /// before.
     by_events: bool,
     /// Whether kernels are launched without events.
-    silent: bool,
+    silent: AtomicBool,
     /// Held while a command is enqueued, if each waits for the one before.
     turn: Mutex<()>,
     /// The commands of all queues of the device.
@@ -98,13 +101,22 @@ impl Queue {
     fn new(raw: CommandQueue, commands: Arc<Commands>, by_events: bool) -> Self {
         let raw = Arc::new(raw);
         let number = commands.add_queue(raw.clone(), by_events);
-        Self { raw, number, by_events, silent: false, turn: Mutex::default(), commands }
+        Self { raw, number, by_events, silent: AtomicBool::new(false), turn: Mutex::default(), commands }
     }
 
     /// The same queue, which launches kernels without events if `silent`. It must run in order, and
     /// its driver must fail what comes after a command that has failed.
     pub(super) fn silently(self, silent: bool) -> Self {
-        Self { silent: silent && !self.by_events, ..self }
+        Self { silent: (silent && !self.by_events).into(), ..self }
+    }
+
+    /// Has an event for each kernel from here on: others may put commands into the queue that wait
+    /// for theirs, and what is before these must not wait for them.
+    #[cfg(feature = "ocl")]
+    pub(super) fn keep_events(&self) {
+        self.silent.store(false, Ordering::SeqCst);
+        // A marker that the driver refuses now is asked for again when it is needed.
+        let _ = self.mark_silent();
     }
 
     /// Enqueues one command through `command`.
@@ -117,14 +129,15 @@ impl Queue {
         // Other threads may enqueue while a command blocks.
         let (begun, before) = self.commands.begin(self.number)?;
         let wait = before.iter().map(|event| event.get()).collect::<Result<Vec<_>>>()?;
-        let taken = match check(call, command(self.raw.get(), Waits { events: &wait, silent: self.silent })) {
-            Ok(event) if event.is_null() => Arc::new(Event::behind(self.raw.clone())),
+        let silent = self.silent.load(Ordering::SeqCst);
+        let taken = match check(call, command(self.raw.get(), Waits { events: &wait, silent })) {
+            Ok(event) if event.is_null() => self.commands.end_of_silent(self.number, call),
             // SAFETY: the command was taken, and its event made for this handle.
             Ok(event) => unsafe { Arc::new(Event::from_raw(event)) },
             // An earlier command may be the cause.
             Err(error) => return Err(self.check_statuses().err().unwrap_or(error)),
         };
-        let status = if taken.is_known() { taken.status() } else { Ok(1) };
+        let status = if taken.is_own() { taken.status() } else { Ok(1) };
         // A command that has already failed is reported like one that was not taken. If its status
         // cannot be read now, a later check will read it: the command was taken and must not be
         // enqueued twice.
@@ -174,6 +187,12 @@ impl Queue {
     /// The commands of all queues of the device.
     pub(super) fn commands(&self) -> &Arc<Commands> {
         &self.commands
+    }
+
+    /// Gives the commands so far that have no event the one of a marker. What the queue takes from
+    /// here on is not before it.
+    pub(super) fn mark_silent(&self) -> Result<()> {
+        self.commands.silent(self.number).map_or(Ok(()), |end| end.get().map(drop))
     }
 
     /// Makes the commands from here on run behind `points`.

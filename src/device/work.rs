@@ -249,6 +249,12 @@ impl Work {
         Marker::of(&self.device, self.record.borrow().last.clone())
     }
 
+    /// Whether the last command has an event.
+    #[cfg(test)]
+    pub(super) fn last_has_event(&self) -> bool {
+        self.record.borrow().last.as_ref().is_some_and(|event| event.is_own())
+    }
+
     /// Kernels launched so far.
     pub fn launches(&self) -> u32 {
         self.record.borrow().launches.len() as u32

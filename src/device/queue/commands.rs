@@ -2,12 +2,18 @@
 use super::SharedEvent;
 use crate::{
     Error, Result,
-    device::{cl::check, handle::CommandQueue},
+    device::{
+        cl::check,
+        handle::{CommandQueue, Event},
+    },
 };
 use opencl3::{command_queue as clq, error_codes::error_text};
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 /// Commands pending at which their statuses are checked without a read. A solver that never reads
@@ -22,6 +28,8 @@ const MOST_QUEUES: usize = u32::BITS as usize;
 #[derive(Default)]
 pub(in crate::device) struct Commands {
     state: Mutex<State>,
+    /// How many failures have been forgotten.
+    forgotten: AtomicU64,
 }
 
 #[derive(Default)]
@@ -35,8 +43,6 @@ pub(super) struct State {
     check_at: usize,
     /// The first command that failed after it was taken.
     failed: Option<(&'static str, i32)>,
-    /// How many failures have been forgotten.
-    forgotten: u64,
 }
 
 /// One queue.
@@ -50,6 +56,8 @@ struct QueueState {
     last: Vec<(u64, SharedEvent)>,
     /// Commands of other queues for which the next command waits, with the time this was set.
     awaited: Vec<(u64, Point)>,
+    /// The end of the commands without events since it was last needed.
+    silent: Option<SharedEvent>,
 }
 
 /// A command of a queue: a point in its order.
@@ -69,7 +77,7 @@ impl Commands {
     pub(super) fn add_queue(&self, raw: Arc<CommandQueue>, by_events: bool) -> u32 {
         let queues = &mut self.state().queues;
         assert!(queues.len() < MOST_QUEUES, "a device has at most {MOST_QUEUES} queues");
-        queues.push(QueueState { raw, by_events, last: Vec::new(), awaited: Vec::new() });
+        queues.push(QueueState { raw, by_events, last: Vec::new(), awaited: Vec::new(), silent: None });
         queues.len() as u32 - 1
     }
 
@@ -104,6 +112,26 @@ impl Commands {
         Ok((now, before))
     }
 
+    /// The end of a command of `queue` that was taken without an event. It is checked like the
+    /// event of a command, once it is needed.
+    pub(super) fn end_of_silent(&self, queue: u32, call: &'static str) -> SharedEvent {
+        let mut state = self.state();
+        let of_queue = &mut state.queues[queue as usize];
+        if let Some(end) = of_queue.silent.as_ref().filter(|end| end.is_open()) {
+            return end.clone();
+        }
+        let end = Arc::new(Event::behind(of_queue.raw.clone()));
+        of_queue.silent = Some(end.clone());
+        state.pending.push_back((call, end.clone()));
+        end
+    }
+
+    /// The end of the commands of `queue` without events since it was last needed, if there are
+    /// some.
+    pub(super) fn silent(&self, queue: u32) -> Option<SharedEvent> {
+        self.state().queues[queue as usize].silent.clone().filter(|end| end.is_open())
+    }
+
     /// Records a command of `queue` that began at `begun` and was taken; it may be `done` already.
     ///
     /// # Errors
@@ -129,11 +157,10 @@ impl Commands {
         if !done || of_queue.by_events {
             of_queue.last.push((now, taken.clone()));
         }
-        // What comes behind a command without an event fails with it.
-        if !taken.is_known() {
-            return Ok(());
+        // That of commands without events is pending already.
+        if taken.is_own() {
+            state.pending.push_back((call, taken.clone()));
         }
-        state.pending.push_back((call, taken.clone()));
         if state.pending.len() >= state.check_at.max(MOST_PENDING) {
             state.check_statuses()?;
             state.check_at = 2 * state.pending.len();
@@ -194,7 +221,7 @@ impl Commands {
     pub(super) fn forget(&self, then: u64) {
         let mut state = self.state();
         state.failed = None;
-        state.forgotten += 1;
+        self.forgotten.fetch_add(1, Ordering::SeqCst);
         for of_queue in &mut state.queues {
             of_queue.last.retain(|(at, _)| *at > then);
             of_queue.awaited.retain(|(at, _)| *at > then);
@@ -204,7 +231,7 @@ impl Commands {
     /// The number of failures that were forgotten. What a plan keeps in memory from one execution
     /// to the next is lost with each.
     pub(in crate::device) fn forgotten(&self) -> u64 {
-        self.state().forgotten
+        self.forgotten.load(Ordering::SeqCst)
     }
 
     /// Waits for `points`, whether they fail or not.
@@ -242,14 +269,17 @@ impl State {
     fn check_statuses(&mut self) -> Result<()> {
         let mut asked = Ok(());
         let Self { pending, failed, .. } = self;
-        pending.retain(|(call, event)| match event.status() {
-            Ok(0) => false,
-            Ok(code) if code < 0 => {
+        // An end of commands without events that nothing has needed is left: what comes behind
+        // such a command fails with it.
+        pending.retain(|(call, event)| match event.is_known().then(|| event.status()) {
+            Some(Ok(0)) => false,
+            Some(Ok(code)) if code < 0 => {
                 failed.get_or_insert((call, code));
                 false
             }
-            Ok(_on_its_way) => true,
-            Err(error) => {
+            // On its way, or an end of commands without events that nothing has needed.
+            Some(Ok(_)) | None => true,
+            Some(Err(error)) => {
                 asked = Err(error);
                 true
             }

@@ -207,15 +207,20 @@ fn commands_without_events_are_waited_for_by_markers() -> Result<()> {
     let scan = Scan::<u32>::new(&device, ScanTuning::new(device.info()))?;
     let mut values = first.upload(&vec![1u32; 5000])?;
     scan.run(&first, &mut values)?;
-    // The kernels and their memory have been used, so that these launches have no events.
-    let before = pending();
+    // The kernels and their memory have been used, so that these launches have no events. They
+    // share one until it is needed.
+    scan.run(&first, &mut values)?;
+    let (before, early) = (pending(), first.marker());
     scan.run(&first, &mut values)?;
     assert_eq!(pending(), before);
+    early.wait()?;
+    assert!(!first.last_has_event());
     let marker = first.marker();
     second.follow(&first);
     scan.run(&second, &mut values)?;
-    // Sums of all before, three times.
-    let want = |i: u64| (i * i.wrapping_sub(1) * i.wrapping_sub(2) / 6) as u32;
+    // Sums of all before, four times.
+    let choose = |i: u64, of: u64| (0..of).fold(1, |product, j| product * i.saturating_sub(j) / (j + 1));
+    let want = |i: u64| choose(i, 4) as u32;
     first.follow(&second);
     let found = values.download(&first)?;
     assert!(found.iter().zip((0..).map(want)).all(|(found, want)| *found == want), "{:?}", &found[..9]);
@@ -226,5 +231,54 @@ fn commands_without_events_are_waited_for_by_markers() -> Result<()> {
     let timed = Work::timed(&device, None)?;
     scan.run(&timed, &mut values)?;
     assert!(timed.all_stage_times()?.iter().all(|stage| stage.ms.is_some()));
+    device.finish()
+}
+
+/// As on NVIDIA's GPUs: the marker of an execution becomes an event when it is needed.
+#[test]
+fn a_marker_does_not_wait_for_events_that_the_device_waits_for_later() -> Result<()> {
+    let device = Device::open_silently(test_device().info(), true, true)?;
+    let _end = EndFaked;
+    let work = Work::new(&device, None);
+    let scan = Scan::<u32>::new(&device, ScanTuning::new(device.info()))?;
+    let mut values = work.upload(&vec![1u32; 5000])?;
+    (0..2).try_for_each(|_| scan.run(&work, &mut values))?;
+    assert!(!work.last_has_event());
+    let marker = work.marker();
+    let open = fake(device.inner.context.get()).unwrap();
+    // SAFETY: the event is valid.
+    unsafe { device.wait_for(&[open])? };
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| marker.wait());
+        let patience = std::time::Instant::now();
+        while !waits.is_finished() && patience.elapsed().as_secs() < 5 {
+            std::thread::yield_now();
+        }
+        let before = waits.is_finished();
+        set_user_event_status(open, 0).unwrap();
+        waits.join().unwrap()?;
+        assert!(before, "it waits for the event");
+        device.finish()
+    })
+}
+
+#[test]
+fn a_command_without_an_event_that_fails_is_reported_to_the_queue_that_waits_for_it() -> Result<()> {
+    let device = Device::open_silently(test_device().info(), true, true)?;
+    let _end = EndFaked;
+    let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
+    let silent = first.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, _| Ok(std::ptr::null_mut()))?;
+    // On a queue that has ended a marker fails.
+    let marker = fake(device.inner.context.get()).unwrap();
+    // SAFETY: the event was made for this handle.
+    unsafe { silent.be_marked_by(marker) };
+    set_user_event_status(marker, -5).unwrap();
+    second.follow(&first);
+    for work in [&second, &first, &second] {
+        let refused = work.upload(&[1u32]).map(|_| Vec::new());
+        assert!(fails(&refused), "{refused:?}");
+    }
+    assert!(matches!(device.finish(), Err(Error::CommandFailed { code: -5, .. })));
+    assert_eq!(second.upload(&[1u32, 2])?.download(&second)?, [1, 2]);
     device.finish()
 }
