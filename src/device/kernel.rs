@@ -8,6 +8,7 @@ use super::{
     handle,
     parameters::parameters,
     program::{Compiled, Program},
+    uses::{FirstUse, Uses},
     work::Work,
 };
 use crate::{
@@ -81,6 +82,7 @@ struct Untyped {
     home: Arc<Program>,
     /// Set once the compiled kernel's parameters have been compared with those declared.
     checked: OnceLock<()>,
+    first_use: Arc<FirstUse>,
 }
 
 /// Arguments as they are declared: their type, and their parameters.
@@ -138,7 +140,7 @@ impl Untyped {
     #[inline(never)]
     fn new(device: &Device, source: Source, kernel: &'static str, options: &Options) -> Self {
         let home = device.inner.programs.get(Unit { source, options: options.clone(), kernel });
-        Self { home, checked: OnceLock::new() }
+        Self { home, checked: OnceLock::new(), first_use: Arc::default() }
     }
 
     #[inline(never)]
@@ -168,33 +170,33 @@ impl Untyped {
         if grid.groups == 0 {
             return Ok(());
         }
-        let is_first = self.checked.get().is_none();
         let compiled = self.compiled(work, declared)?;
         let raw = compiled.take()?;
         raw.launch_on(work.queue());
-        let mut arguing = Arguing::new(&raw);
+        let mut uses = work.uses(&[]);
+        uses.note(&self.first_use);
+        let mut arguing = Arguing::new(&raw, uses);
         pass(&mut arguing);
-        let (bytes, is_fresh) = arguing.finish()?;
+        let uses = arguing.finish()?;
         // SAFETY: all arguments that the kernel takes have been set.
-        unsafe { enqueue(work, &raw, grid, bytes, is_first || is_fresh)? };
+        unsafe { enqueue(work, &raw, grid, &uses)? };
         compiled.put_back(raw);
         Ok(())
     }
 }
 
-/// Enqueues a kernel whose buffers have `bytes` bytes. If the kernel or some of the buffers are
-/// used for the first time, the device may lack memory for them, and the command has an event to
-/// say so.
+/// Enqueues a kernel. If it is the first command that uses the kernel or some memory, the device
+/// may lack memory for them, and the command has an event to say so.
 ///
 /// # Safety
 /// Every argument must be set.
-unsafe fn enqueue(work: &Work, raw: &handle::Kernel, grid: Grid, bytes: u64, is_first: bool) -> Result<()> {
+unsafe fn enqueue(work: &Work, raw: &handle::Kernel, grid: Grid, uses: &Uses) -> Result<()> {
     let (global, local) = ([grid.groups * grid.group_size], [grid.group_size]);
-    work.launch(bytes, &mut |queue, wait| {
+    work.launch(uses, &mut |queue, wait| {
         let (global, local, waits, events) = (global.as_ptr(), local.as_ptr(), wait.len(), wait.pointer());
         // SAFETY: as the caller promises; the sizes are arrays of the one dimension named.
         unsafe {
-            match wait.is_silent() && !is_first {
+            match wait.is_silent() && !uses.is_first() {
                 true => enqueue_silently(queue, raw.get(), global, local, (waits, events)),
                 false => clq::enqueue_nd_range_kernel(queue, raw.get(), 1, ptr::null(), global, local, waits, events),
             }

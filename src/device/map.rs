@@ -24,7 +24,7 @@ impl Work {
         if buffer.len() > 0 {
             let address = Cell::new(std::ptr::null_mut());
             let bytes = buffer.len() * size_of::<T>();
-            self.enqueue("clEnqueueMapBuffer", buffer.bytes(), &mut |queue, wait| {
+            self.enqueue("clEnqueueMapBuffer", &self.uses(&[&buffer.memory]), &mut |queue, wait| {
                 let mut mapped = std::ptr::null_mut();
                 // SAFETY: the range is the buffer's. The call blocks, so the address is valid from
                 // its return until it is unmapped.
@@ -64,8 +64,8 @@ impl<T: Word> Mapped<'_, T> {
 
     fn release(&mut self) -> Result<()> {
         let Some(address) = self.pointer.take() else { return Ok(()) };
-        let bytes = self.buffer.bytes();
-        let unmapped = self.work.enqueue("clEnqueueUnmapMemObject", bytes, &mut |queue, wait| {
+        let uses = self.work.uses(&[&self.buffer.memory]);
+        let unmapped = self.work.enqueue("clEnqueueUnmapMemObject", &uses, &mut |queue, wait| {
             // SAFETY: the address is that of the buffer's mapping, unmapped once. No slice of it
             // outlives `self`.
             unsafe {

@@ -30,6 +30,7 @@ mod queue;
 mod scratch;
 mod source;
 mod team;
+mod uses;
 mod work;
 
 pub(crate) use buffer::Buffer;

@@ -13,7 +13,7 @@
 //!
 //! rustc checks the types at every launch. Names and types of the fields are compared with the
 //! compiled kernel's before its first launch.
-use super::{Source, buffer::Buffer, handle, pool::Memory, work::bytes_of};
+use super::{Source, buffer::Buffer, handle, pool::Memory, uses::Uses, work::bytes_of};
 use crate::{Result, Word};
 use std::marker::PhantomData;
 
@@ -83,22 +83,20 @@ impl Declared {
 pub(crate) struct Arguing<'k> {
     kernel: &'k handle::Kernel,
     index: u32,
-    /// Bytes of device memory passed.
-    bytes: u64,
-    /// Whether some of it is used for the first time.
-    is_fresh: bool,
+    /// The device memory passed.
+    uses: Uses,
     set: Result<()>,
 }
 
 impl<'k> Arguing<'k> {
-    pub(super) fn new(kernel: &'k handle::Kernel) -> Self {
-        Self { kernel, index: 0, bytes: 0, is_fresh: false, set: Ok(()) }
+    /// Those of a kernel that is launched with `uses`.
+    pub(super) fn new(kernel: &'k handle::Kernel, uses: Uses) -> Self {
+        Self { kernel, index: 0, uses, set: Ok(()) }
     }
 
-    /// The bytes of device memory passed, if all arguments were set, and whether some of it is used
-    /// for the first time.
-    pub(super) fn finish(self) -> Result<(u64, bool)> {
-        self.set.map(|()| (self.bytes, self.is_fresh))
+    /// What the launch uses, with the device memory passed, if all arguments were set.
+    pub(super) fn finish(self) -> Result<Uses> {
+        self.set.map(|()| self.uses)
     }
 
     fn set(&mut self, set: impl FnOnce(&handle::Kernel, u32) -> Result<()>) {
@@ -112,8 +110,7 @@ impl<'k> Arguing<'k> {
     /// The next argument must be a pointer to global memory of this type.
     #[inline(never)]
     unsafe fn memory(&mut self, memory: &Memory) {
-        self.bytes += memory.bytes();
-        self.is_fresh |= !memory.is_used();
+        self.uses.memory(memory);
         // SAFETY: as the caller promises; the handle lives as long as the borrow.
         self.set(|kernel, index| unsafe { kernel.set_memory(index, memory) });
     }

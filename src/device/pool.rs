@@ -19,6 +19,7 @@ mod tests;
 use super::{
     cl::{INVALID_BUFFER_SIZE, OUT_OF_HOST_MEMORY, OUT_OF_MEMORY, OUT_OF_RESOURCES, failed},
     queue::{Commands, Point, Queue},
+    uses::FirstUse,
 };
 use crate::{Error, Result};
 pub(super) use memory::Memory;
@@ -27,10 +28,7 @@ pub(super) use meter::{Budget, Meter};
 use opencl3::types::cl_context;
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU32},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
 };
 
 /// The pool of one context. Raw handles are stored as numbers, so that the pool is `Send` and
@@ -64,7 +62,7 @@ struct Free {
     raw: isize,
     /// The number of the buffer that was handed out last before this one came back.
     age: u64,
-    used: bool,
+    first_use: Arc<FirstUse>,
     /// The commands behind which it is free.
     behind: Vec<Point>,
 }
@@ -118,11 +116,10 @@ impl Pool {
         let held = (lately + lately / 2).max(ALWAYS_KEPT).min(self.capacity);
         let kept = held.saturating_sub(state.used_bytes).min(budget.room_for(size));
         state.keep(kept);
-        let used = AtomicBool::new(pooled.as_ref().is_some_and(|free| free.used));
-        let raw = match pooled {
-            Some(Free { raw, behind, .. }) => {
+        let (raw, first_use) = match pooled {
+            Some(Free { raw, behind, first_use, .. }) => {
                 queue.follow(behind);
-                raw
+                (raw, first_use)
             }
             None => {
                 let mut made = self.create(size);
@@ -135,7 +132,7 @@ impl Pool {
                     made = self.create(size);
                 }
                 match made {
-                    Ok(raw) => raw,
+                    Ok(raw) => (raw, Arc::default()),
                     Err(code) => {
                         state.used_bytes -= size;
                         return Err(self.refusal(size, state.used_bytes, Some(code)));
@@ -150,7 +147,7 @@ impl Pool {
         drop(state);
         tracing::trace!(target: "blockmul::pool", bytes = size, reused, in_use, kept, "buffer");
         let home = Home::Pool(self.clone(), budget.meter.clone());
-        Ok(Memory { raw, bytes: size, home, queues: AtomicU32::new(1 << queue.number()), used })
+        Ok(Memory { raw, bytes: size, home, queues: AtomicU32::new(1 << queue.number()), first_use })
     }
 
     /// Counts `bytes` that are used and were not taken from the pool: operands.

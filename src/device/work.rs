@@ -9,8 +9,9 @@ use super::{
     Device, Marker,
     buffer::Buffer,
     cl::{OUT_OF_HOST_MEMORY, OUT_OF_MEMORY, OUT_OF_RESOURCES},
-    pool::{Budget, Meter, rounded},
+    pool::{Budget, Memory, Meter, rounded},
     queue::{Command, Queue},
+    uses::Uses,
 };
 use crate::{Error, Result, Word};
 use lanes::Home;
@@ -181,9 +182,16 @@ impl Work {
         Ok(Buffer::new(self.device.inner.pool.take(bytes, self.budget(), &self.queue)?, len))
     }
 
-    /// Enqueues a kernel whose buffers have `bytes` bytes.
-    pub(super) fn launch(&self, bytes: u64, command: &mut Command<'_>) -> Result<()> {
-        self.enqueue("clEnqueueNDRangeKernel", bytes, command)?;
+    /// What a command on `memory` uses.
+    pub(super) fn uses(&self, memory: &[&Memory]) -> Uses {
+        let mut uses = Uses::new(self.queue.commands().forgotten());
+        memory.iter().for_each(|memory| uses.memory(memory));
+        uses
+    }
+
+    /// Enqueues a kernel.
+    pub(super) fn launch(&self, uses: &Uses, command: &mut Command<'_>) -> Result<()> {
+        self.enqueue("clEnqueueNDRangeKernel", uses, command)?;
         self.device.inner.launches.fetch_add(1, Relaxed);
         let mut record = self.record.borrow_mut();
         let stage = record.stage;
@@ -191,10 +199,9 @@ impl Work {
         Ok(())
     }
 
-    /// Enqueues a command on buffers of `bytes` bytes. A driver that allocates on first use may
-    /// have no memory left for them. Then the pool gives back all it keeps, and the command is
-    /// tried once more.
-    pub(super) fn enqueue(&self, call: &'static str, bytes: u64, command: &mut Command<'_>) -> Result<()> {
+    /// Enqueues a command. A driver that allocates on first use may have no memory left for its
+    /// buffers. Then the pool gives back all it keeps, and the command is tried once more.
+    pub(super) fn enqueue(&self, call: &'static str, uses: &Uses, command: &mut Command<'_>) -> Result<()> {
         let Device { inner } = &self.device;
         let mut taken = self.queue.enqueue(call, command);
         if let Err(Error::OpenCl { code: OUT_OF_MEMORY, .. }) = taken
@@ -205,7 +212,8 @@ impl Work {
             inner.pool.trim();
             taken = self.queue.enqueue(call, command);
         }
-        let event = taken.map_err(|error| self.out_of_memory(error, bytes))?;
+        let event = taken.map_err(|error| self.out_of_memory(error, uses.bytes()))?;
+        uses.taken();
         inner.commands.fetch_add(1, Relaxed);
         let mut record = self.record.borrow_mut();
         let (stage, bins) = (record.stage, record.bins);
@@ -310,10 +318,11 @@ mod tests {
             set_user_event_status(event, 0).map(|()| event)
         };
         let attempts = Cell::new(0);
+        let held = work.buffer::<u32>(1)?;
         // A command that fails `times` times.
         let failing = |code, times| {
             attempts.set(0);
-            work.enqueue("clEnqueueFillBuffer", 4096, &mut |_, _| {
+            work.enqueue("clEnqueueFillBuffer", &work.uses(&[&held.memory]), &mut |_, _| {
                 attempts.set(attempts.get() + 1);
                 if attempts.get() > times { done(&device) } else { Err(code) }
             })

@@ -5,12 +5,13 @@ use crate::{
     device::{
         cl::check,
         queue::{Point, Queue},
+        uses::FirstUse,
     },
 };
 use opencl3::{memory as cl, types::cl_mem};
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
+    atomic::{AtomicU32, Ordering::Relaxed},
 };
 
 /// A `cl_mem` that is held: from the pool, to which it returns, or the application's, retained.
@@ -20,8 +21,7 @@ pub(in crate::device) struct Memory {
     pub(super) home: Home,
     /// The queues whose commands may use it, one bit for each number.
     pub(super) queues: AtomicU32,
-    /// Whether a command has used it. A driver may allocate it at the first one.
-    pub(super) used: AtomicBool,
+    pub(super) first_use: Arc<FirstUse>,
 }
 
 pub(super) enum Home {
@@ -38,12 +38,11 @@ impl Memory {
     /// The handle, for a command of the queue of this number.
     pub(in crate::device) fn raw_on(&self, queue: u32) -> cl_mem {
         self.queues.fetch_or(1 << queue, Relaxed);
-        self.used.store(true, Relaxed);
         self.raw()
     }
 
-    pub(in crate::device) fn is_used(&self) -> bool {
-        self.used.load(Relaxed)
+    pub(in crate::device) fn first_use(&self) -> &Arc<FirstUse> {
+        &self.first_use
     }
 
     /// The commands behind which it is free, if no more use it.
@@ -68,8 +67,8 @@ impl Memory {
         // SAFETY: the caller promises that `raw` is valid.
         check("clRetainMemObject", unsafe { cl::retain_mem_object(raw) })?;
         let bytes: usize = check("clGetMemObjectInfo", cl::get_mem_object_info(raw, cl::CL_MEM_SIZE))?.into();
-        let (raw, bytes, used) = (raw as isize, bytes as u64, AtomicBool::new(false));
-        Ok(Self { raw, bytes, home: Home::Foreign, queues: AtomicU32::new(0), used })
+        let (raw, bytes, first_use) = (raw as isize, bytes as u64, Arc::default());
+        Ok(Self { raw, bytes, home: Home::Foreign, queues: AtomicU32::new(0), first_use })
     }
 
     pub(in crate::device) fn bytes(&self) -> u64 {
@@ -102,7 +101,8 @@ impl Drop for Memory {
         let age = state.taken;
         state.used_bytes -= self.bytes;
         state.free_bytes += self.bytes;
-        state.free.entry(self.bytes).or_default().push_back(Free { raw: self.raw, age, used: self.is_used(), behind });
+        let free = Free { raw: self.raw, age, first_use: self.first_use.clone(), behind };
+        state.free.entry(self.bytes).or_default().push_back(free);
     }
 }
 

@@ -28,7 +28,7 @@ impl Work {
     /// Enqueues a write of `values` to the begin of `buffer`, which has room for them. If it does
     /// not block, they are there and stay as they are until it has ended.
     pub(super) fn enqueue_write<T: Word>(&self, values: &[T], buffer: &mut Buffer<T>, blocks: bool) -> Result<()> {
-        self.enqueue("clEnqueueWriteBuffer", buffer.bytes(), &mut |queue, wait| {
+        self.enqueue("clEnqueueWriteBuffer", &self.uses(&[&buffer.memory]), &mut |queue, wait| {
             // SAFETY: the buffer holds `values.len()` values, which are there until the write has
             // ended.
             unsafe {
@@ -55,7 +55,7 @@ impl Work {
         }
         let size = size_of::<T>();
         let (from_start, to_start, bytes) = (from_start * size, to_start * size, len * size);
-        self.enqueue("clEnqueueCopyBuffer", from.bytes() + to.bytes(), &mut |queue, wait| {
+        self.enqueue("clEnqueueCopyBuffer", &self.uses(&[&from.memory, &to.memory]), &mut |queue, wait| {
             // SAFETY: both ranges lie inside their buffers. These are distinct, since one is
             // borrowed mutably.
             unsafe {
@@ -80,7 +80,7 @@ impl Work {
             return Ok(());
         }
         let first = most.min(bytes);
-        self.enqueue("clEnqueueFillBuffer", buffer.bytes(), &mut |queue, wait| {
+        self.enqueue("clEnqueueFillBuffer", &self.uses(&[&buffer.memory]), &mut |queue, wait| {
             // SAFETY: the range lies inside the memory held; the pattern is copied by the call.
             unsafe {
                 let (pattern, size, wait, events) = (zero.as_ptr().cast(), zero.len(), wait.len(), wait.pointer());
@@ -89,7 +89,7 @@ impl Work {
         })?;
         (first..bytes).step_by(most).try_for_each(|start| {
             let len = most.min(bytes - start);
-            self.enqueue("clEnqueueCopyBuffer", buffer.bytes(), &mut |queue, wait| {
+            self.enqueue("clEnqueueCopyBuffer", &self.uses(&[&buffer.memory]), &mut |queue, wait| {
                 // SAFETY: both ranges lie inside the memory held, the first before the second.
                 unsafe {
                     let (memory, wait, events) = (buffer.raw_on(&self.queue), wait.len(), wait.pointer());

@@ -280,7 +280,7 @@ mod tests {
     /// Takes a command on the queue of `work` that does nothing until its end is set.
     fn faked(work: &Work) -> Result<cl_event> {
         let made = Cell::new(std::ptr::null_mut());
-        work.enqueue("clEnqueueNDRangeKernel", 0, &mut |_, _| {
+        work.enqueue("clEnqueueNDRangeKernel", &work.uses(&[]), &mut |_, _| {
             create_user_event(work.device().inner.context.get()).inspect(|&event| made.set(event))
         })?;
         Ok(made.get())

@@ -68,7 +68,7 @@ impl Work {
         (to, bytes): (*mut T, usize),
         blocks: bool,
     ) -> Result<()> {
-        self.enqueue("clEnqueueReadBuffer", buffer.bytes(), &mut |queue, wait| {
+        self.enqueue("clEnqueueReadBuffer", &self.uses(&[&buffer.memory]), &mut |queue, wait| {
             // SAFETY: the range lies in the buffer, and there are as many bytes at `to` until the
             // read has ended.
             unsafe {

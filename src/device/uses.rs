@@ -1,0 +1,125 @@
+//! First uses. A driver may allocate memory at the first command that uses it, and load a kernel at
+//! its first launch. That command may fail for lack of memory, so it has an event.
+use super::pool::Memory;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+/// Whether a device has taken a command that uses a memory or a kernel. What was used before the
+/// device failed counts as unused: the command may have been the one that failed.
+#[derive(Debug, Default)]
+pub(super) struct FirstUse {
+    /// 0 before the first use; then 1 and the failures that the device had forgotten by then.
+    since: AtomicU64,
+}
+
+/// What one command uses.
+#[derive(Debug, Default)]
+pub(super) struct Uses {
+    /// Failures that the device has forgotten.
+    failures: u64,
+    /// Bytes of device memory.
+    bytes: u64,
+    /// What it uses first.
+    first: Vec<Arc<FirstUse>>,
+}
+
+impl Uses {
+    /// Those of a command on a device that has forgotten so many failures.
+    pub(super) fn new(failures: u64) -> Self {
+        Self { failures, ..Self::default() }
+    }
+
+    pub(super) fn memory(&mut self, memory: &Memory) {
+        self.bytes += memory.bytes();
+        self.note(memory.first_use());
+    }
+
+    /// Adds something that takes no memory of the pool.
+    pub(super) fn note(&mut self, first_use: &Arc<FirstUse>) {
+        if first_use.since.load(Relaxed) != 1 + self.failures {
+            self.first.push(first_use.clone());
+        }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether the command is the first to use something.
+    pub(super) fn is_first(&self) -> bool {
+        !self.first.is_empty()
+    }
+
+    /// The device has taken the command.
+    pub(super) fn taken(&self) {
+        for first_use in &self.first {
+            first_use.since.store(1 + self.failures, Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        Result,
+        device::{
+            Buffer, Device, File, Grid, InOut, Kernel, Options, Source, Work,
+            faked::{EndFaked, fake},
+            kernel, test_device,
+        },
+    };
+    use opencl3::event::set_user_event_status;
+
+    const INCREASE: Source = Source {
+        files: &[&File { path: "uses.cl", text: "KERNEL increase(global uint* a) { a[get_global_id(0)] += 1; }" }],
+    };
+    kernel! { struct Increase = "increase" in (INCREASE) { a: InOut<u32> } }
+
+    const GROUP: usize = 16;
+
+    /// Whether launches of a kernel on a memory have events. They are refused if the groups are too
+    /// large.
+    fn have_events(
+        work: &Work,
+        kernel: &Kernel<Increase<'static>>,
+        a: &mut Buffer<u32>,
+        groups: &[usize],
+    ) -> Result<Vec<bool>> {
+        let launch = |&size| {
+            let launched = kernel.launch(work, Grid::groups(1, size), Increase { a: &mut *a });
+            assert_eq!(launched.is_ok(), size == GROUP, "{launched:?}");
+            Ok(launched.is_ok() && work.last_has_event())
+        };
+        groups.iter().map(launch).collect()
+    }
+
+    #[test]
+    fn the_first_command_that_is_taken_has_an_event() -> Result<()> {
+        let device = Device::open_silently(test_device().info(), true, true)?;
+        let _end = EndFaked;
+        let work = Work::new(&device, None);
+        let kernel = || Kernel::new(&device, &Options::group_size(GROUP));
+        let (one, other, third) = (kernel()?, kernel()?, kernel()?);
+        let [mut a, mut b, mut c] = [GROUP, 10_000, 100_000].map(|len| work.buffer(len).unwrap());
+        let wrong = 2 * GROUP;
+        assert_eq!(have_events(&work, &one, &mut a, &[GROUP, GROUP])?, [true, false]);
+        assert_eq!(have_events(&work, &other, &mut a, &[GROUP, GROUP])?, [true, false], "another kernel");
+        assert_eq!(have_events(&work, &one, &mut b, &[GROUP, GROUP])?, [true, false], "other memory");
+        // What was refused has used nothing.
+        assert_eq!(have_events(&work, &third, &mut a, &[wrong, GROUP, GROUP])?, [false, true, false]);
+        assert_eq!(have_events(&work, &third, &mut c, &[wrong, GROUP, GROUP])?, [false, true, false]);
+        // Memory of the pool keeps what is known of it.
+        drop(b);
+        b = work.buffer(10_000)?;
+        assert_eq!(have_events(&work, &one, &mut b, &[GROUP])?, [false]);
+        // A command that fails after it was taken may be one that was the first.
+        let failing = work.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, _| fake(device.inner.context.get()))?;
+        set_user_event_status(failing.get()?, -5).unwrap();
+        assert!(device.finish().is_err());
+        assert_eq!(have_events(&work, &one, &mut b, &[GROUP, GROUP])?, [true, false]);
+        assert_eq!(have_events(&work, &other, &mut a, &[GROUP, GROUP])?, [true, false]);
+        device.finish()
+    }
+}
