@@ -90,7 +90,7 @@ void sum_run(global const uint2* restrict pair, global const ELEMENT* restrict a
              uint begin, uint end, uint last, uint a_stride, uint b_stride, ARITHMETIC* sums)
 {
     OF_COLUMN(DECLARE)
-    UNROLLED
+    WRITTEN_OUT
     for (uint c = 0; c < COLS; ++c) {
         OF_COLUMN(BEGIN)
     }
@@ -100,7 +100,7 @@ void sum_run(global const uint2* restrict pair, global const ELEMENT* restrict a
         global const ELEMENT* b = b_values + (ulong)pair[p].y * b_stride;
 #if PAIRS_AHEAD > 0
         global const ELEMENT* next = a_values + (ulong)pair[min(p + PAIRS_AHEAD, last)].x * a_stride;
-        UNROLLED
+        WRITTEN_OUT
         for (uint i = 0; i < ROWS * INNER; i += 64 / sizeof(ELEMENT))
             ASK(next + i);
 #endif
@@ -108,21 +108,21 @@ void sum_run(global const uint2* restrict pair, global const ELEMENT* restrict a
         for (uint k = 0; k < INNER; ++k) {
 #if A_TRANSPOSED || ELEMENT_IS_HALF || ELEMENT_IS_BYTE
             ARITHMETIC left[ROWS];
-            UNROLLED
+            WRITTEN_OUT
             for (uint r = 0; r < ROWS; ++r)
                 left[r] = LOAD(a, A_AT(r, k, ROWS, INNER));
 #else
             global const ARITHMETIC* left = a + k * ROWS;
 #endif
             OF_COLUMN(TAKE)
-            UNROLLED
+            WRITTEN_OUT
             for (uint c = 0; c < COLS; ++c) {
                 const ARITHMETIC factor = LOAD(b, B_AT(k, c, INNER, COLS));
                 OF_COLUMN(TERM)
             }
         }
     }
-    UNROLLED
+    WRITTEN_OUT
     for (uint c = 0; c < COLS; ++c) {
         OF_COLUMN(PUT)
     }

@@ -58,14 +58,14 @@ KERNEL cut_stretches(global const uint* run_end, global uint4* stretch, uint nnz
     ARITHMETIC value[AHEAD];                                                                                          \
     {                                                                                                                 \
         uint2 operands[AHEAD];                                                                                        \
-        UNROLLED                                                                                                      \
+        WRITTEN_OUT                                                                                                   \
         for (uint q = 0; q < AHEAD; ++q) {                                                                            \
             operands[q] = (uint2)(NONE);                                                                              \
             if ((from) + q * GROUP_SIZE < products)                                                                   \
                 operands[q] = pair[begin + (from) + q * GROUP_SIZE];                                                  \
         }                                                                                                             \
         ARITHMETIC other[AHEAD];                                                                                      \
-        UNROLLED                                                                                                      \
+        WRITTEN_OUT                                                                                                   \
         for (uint q = 0; q < AHEAD; ++q) {                                                                            \
             value[q] = other[q] = 0;                                                                                  \
             if (operands[q].x != NONE) {                                                                              \
@@ -73,7 +73,7 @@ KERNEL cut_stretches(global const uint* run_end, global uint4* stretch, uint nnz
                 other[q] = LOAD(b_values, (ulong)operands[q].y * b_stride);                                           \
             }                                                                                                         \
         }                                                                                                             \
-        UNROLLED                                                                                                      \
+        WRITTEN_OUT                                                                                                   \
         for (uint q = 0; q < AHEAD; ++q)                                                                              \
             value[q] = MULTIPLY(value[q], other[q]);                                                                  \
     }
@@ -105,7 +105,7 @@ KERNEL sum_scalars(global const uint* restrict run_end, global const uint4* rest
         // Each run is one product.
         for (uint i = item; i < products; i += GROUP_SIZE * AHEAD) {
             MULTIPLY_PAIRS(value, i)
-            UNROLLED
+            WRITTEN_OUT
             for (uint q = 0; q < AHEAD; ++q)
                 if (i + q * GROUP_SIZE < products)
                     place_sum(ADD(IDENTITY, value[q]), c, (ulong)(i + q * GROUP_SIZE) * c_stride, alpha, beta);
@@ -118,7 +118,7 @@ KERNEL sum_scalars(global const uint* restrict run_end, global const uint4* rest
         }
         for (uint i = item; i < products; i += GROUP_SIZE * AHEAD) {
             MULTIPLY_PAIRS(value, i)
-            UNROLLED
+            WRITTEN_OUT
             for (uint q = 0; q < AHEAD; ++q)
                 if (i + q * GROUP_SIZE < products)
                     product[PADDED(i + q * GROUP_SIZE)] = value[q];

@@ -68,10 +68,10 @@
 // to local memory. All items take one block, then the next. So little is computed for each vector,
 // which is a single element if sides are odd.
 #define FETCH(held, values, stride, WHICH, PARTS, WIDTH, aligned)                                                     \
-    UNROLLED                                                                                                          \
+    WRITTEN_OUT                                                                                                       \
     for (uint t = 0; t < TEAMS; ++t) {                                                                                \
         const uint entry = coming[t].WHICH;                                                                           \
-        UNROLLED                                                                                                      \
+        WRITTEN_OUT                                                                                                   \
         for (uint s = 0; s < ROUNDS(PARTS); ++s) {                                                                    \
             const uint i = item + s * GROUP_SIZE;                                                                     \
             if (entry != NONE && i < PARTS)                                                                           \
@@ -80,9 +80,9 @@
         }                                                                                                             \
     }
 #define KEEP(held, blocks, STEP, PARTS, WIDTH, LEAD, PITCH)                                                           \
-    UNROLLED                                                                                                          \
+    WRITTEN_OUT                                                                                                       \
     for (uint t = 0; t < TEAMS; ++t)                                                                                  \
-        UNROLLED                                                                                                      \
+        WRITTEN_OUT                                                                                                   \
         for (uint s = 0; s < ROUNDS(PARTS); ++s) {                                                                    \
             const uint i = item + s * GROUP_SIZE, at = i * WIDTH;                                                     \
             if (i < PARTS)                                                                                            \
@@ -142,7 +142,7 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
     GROUP_BARRIER;
     const uint rounds = longest;
     ARITHMETIC sum[TILE_COLS * TILE_ROWS];
-    UNROLLED
+    WRITTEN_OUT
     for (uint j = 0; j < TILE_COLS * TILE_ROWS; ++j)
         sum[j] = IDENTITY;
     A_VECTOR held_a[TEAMS * ROUNDS(A_PARTS)];
@@ -160,16 +160,16 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
         FETCH_BLOCKS
         next = FETCH_PAIR(round + 2);
         if (round < products) {
-            UNROLLED
+            WRITTEN_OUT
             for (uint k = 0; k < INNER; ++k) {
                 ARITHMETIC x[TILE_ROWS];
-                UNROLLED
+                WRITTEN_OUT
                 for (uint r = 0; r < TILE_ROWS; ++r)
                     x[r] = left[A_TRANSPOSED ? min(row + r, ROWS - 1u) * A_PITCH + k : k * A_PITCH + row + r];
-                UNROLLED
+                WRITTEN_OUT
                 for (uint c = 0; c < TILE_COLS; ++c) {
                     const ARITHMETIC y = right[B_TRANSPOSED ? k * B_PITCH + col + c : (col + c) * B_PITCH + k];
-                    UNROLLED
+                    WRITTEN_OUT
                     for (uint r = 0; r < TILE_ROWS; ++r)
                         sum[c * TILE_ROWS + r] = ADD(sum[c * TILE_ROWS + r], MULTIPLY(x[r], y));
                 }
@@ -178,7 +178,7 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
     }
     GROUP_BARRIER; // every read, before the sums are written
     if (team < TEAMS) {
-        UNROLLED
+        WRITTEN_OUT
         for (uint j = 0; j < TILE_COLS * TILE_ROWS; ++j)
             if (row + j % TILE_ROWS < ROWS)
                 blocks[team * AREA + (col + j / TILE_ROWS) * ROWS + row + j % TILE_ROWS] = sum[j];
@@ -193,11 +193,11 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
             if (to.y == WHOLE && beta == 0 && c_stride % C_WIDTH == 0) {
                 OF(PUT_, C_WIDTH)(true, alpha * *(local const OF(VECTOR_, C_WIDTH)*)from, c + i * C_WIDTH);
             } else if (to.y == WHOLE) {
-                UNROLLED
+                WRITTEN_OUT
                 for (uint j = 0; j < C_WIDTH; ++j)
                     place_sum(from[j], c, i * C_WIDTH + j, alpha, beta);
             } else if (to.y != IDLE) {
-                UNROLLED
+                WRITTEN_OUT
                 for (uint j = 0; j < C_WIDTH; ++j)
                     parts[(ulong)to.y * AREA + i * C_WIDTH + j] = from[j];
             }

@@ -35,19 +35,19 @@
 #define GET(aligned, to, from, N, UNIT)                                                                               \
     {                                                                                                                 \
         if (BY_4((N) | (UNIT))) {                                                                                     \
-            UNROLLED                                                                                                  \
+            WRITTEN_OUT                                                                                               \
             for (uint i_ = 0; i_ + 3 < (N); i_ += 4) {                                                                \
                 const VECTOR_4 v = GET_4(aligned, (from) + i_);                                                       \
                 (to)[i_] = v.x, (to)[i_ + 1] = v.y, (to)[i_ + 2] = v.z, (to)[i_ + 3] = v.w;                           \
             }                                                                                                         \
         } else if (BY_2((N) | (UNIT))) {                                                                              \
-            UNROLLED                                                                                                  \
+            WRITTEN_OUT                                                                                               \
             for (uint i_ = 0; i_ + 1 < (N); i_ += 2) {                                                                \
                 const VECTOR_2 v = GET_2(aligned, (from) + i_);                                                       \
                 (to)[i_] = v.x, (to)[i_ + 1] = v.y;                                                                   \
             }                                                                                                         \
         } else {                                                                                                      \
-            UNROLLED                                                                                                  \
+            WRITTEN_OUT                                                                                               \
             for (uint i_ = 0; i_ < (N); ++i_)                                                                         \
                 (to)[i_] = LOAD(from, i_);                                                                            \
         }                                                                                                             \
@@ -56,15 +56,15 @@
 #define PUT(aligned, sums, to, N)                                                                                     \
     {                                                                                                                 \
         if (beta == 0 && BY_4(N)) {                                                                                   \
-            UNROLLED                                                                                                  \
+            WRITTEN_OUT                                                                                               \
             for (uint i_ = 0; i_ + 3 < (N); i_ += 4)                                                                  \
                 PUT_4(aligned, alpha * (VECTOR_4)(sums[i_], sums[i_ + 1], sums[i_ + 2], sums[i_ + 3]), (to) + i_);    \
         } else if (beta == 0 && BY_2(N)) {                                                                            \
-            UNROLLED                                                                                                  \
+            WRITTEN_OUT                                                                                               \
             for (uint i_ = 0; i_ + 1 < (N); i_ += 2)                                                                  \
                 PUT_2(aligned, alpha * (VECTOR_2)(sums[i_], sums[i_ + 1]), (to) + i_);                                \
         } else {                                                                                                      \
-            UNROLLED                                                                                                  \
+            WRITTEN_OUT                                                                                               \
             for (uint i_ = 0; i_ < (N); ++i_)                                                                         \
                 place_sum(sums[i_], to, i_, alpha, beta);                                                             \
         }                                                                                                             \
@@ -73,7 +73,7 @@
 // Loads the columns of B of a team's item `lane`; TAKEN_AT is the place of an element among them.
 #if B_TRANSPOSED
 #define GET_COLUMNS(aligned, to, b, lane)                                                                             \
-    UNROLLED                                                                                                          \
+    WRITTEN_OUT                                                                                                       \
     for (uint k_ = 0; k_ < INNER; ++k_)                                                                               \
         GET(aligned, (to) + k_ * TILE_COLS, (b) + k_ * COLS + (lane) * TILE_COLS, TILE_COLS, COLS)
 #define TAKEN_AT(k, c) ((k) * TILE_COLS + (c))
@@ -118,7 +118,7 @@ uint class_of(uint length)
 // FETCH loads vectors of the blocks with the numbers entry.WHICH into registers, KEEP stores them
 // to local memory.
 #define FETCH(held, values, stride, WHICH, PARTS, WIDTH_, aligned)                                                    \
-    UNROLLED                                                                                                          \
+    WRITTEN_OUT                                                                                                       \
     for (uint s = 0; s < ROUNDS(SLOTS * PARTS); ++s) {                                                                \
         const uint i = item + s * GROUP_SIZE, slot = i / PARTS;                                                       \
         const uint entry = slot < SLOTS ? coming[slot].WHICH : NONE;                                                  \
@@ -127,7 +127,7 @@ uint class_of(uint length)
             held[s] = OF(GET_, WIDTH_)(aligned, values + (ulong)entry * stride + i % PARTS * WIDTH_);                 \
     }
 #define KEEP(held, blocks, STEP, PARTS, WIDTH_)                                                                       \
-    UNROLLED                                                                                                          \
+    WRITTEN_OUT                                                                                                       \
     for (uint s = 0; s < ROUNDS(SLOTS * PARTS); ++s) {                                                                \
         const uint i = item + s * GROUP_SIZE, slot = i / PARTS;                                                       \
         if (slot < SLOTS)                                                                                             \
@@ -142,7 +142,7 @@ uint class_of(uint length)
         FETCH(held_b, b_values, b_stride, y, B_PARTS, B_WIDTH, false)                                                 \
     }
 #define FETCH_PAIRS(round)                                                                                            \
-    UNROLLED                                                                                                          \
+    WRITTEN_OUT                                                                                                       \
     for (uint s = 0; s < ROUNDS(SLOTS); ++s) {                                                                        \
         const uint slot = item + s * GROUP_SIZE, of = min(slot / PIECE_DEPTH, PIECE_TEAMS - 1u);                      \
         const uint p = begins[of] + (round) * PIECE_DEPTH + slot % PIECE_DEPTH;                                       \
@@ -151,7 +151,7 @@ uint class_of(uint length)
             held_pair[s] = pair[p];                                                                                   \
     }
 #define KEEP_PAIRS                                                                                                    \
-    UNROLLED                                                                                                          \
+    WRITTEN_OUT                                                                                                       \
     for (uint s = 0; s < ROUNDS(SLOTS); ++s)                                                                          \
         if (item + s * GROUP_SIZE < SLOTS)                                                                            \
             coming[item + s * GROUP_SIZE] = held_pair[s];
@@ -208,10 +208,10 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
             const uint p = at.y + round * PIECE_DEPTH, depth = p < at.z ? min((uint)PIECE_DEPTH, at.z - p) : 0;
             ROLLED
             for (uint i = 0; i < depth; ++i) {
-                UNROLLED
+                WRITTEN_OUT
                 for (uint k = 0; k < INNER; ++k) {
                     const ARITHMETIC factor = right[i * B_STEP + B_AT(k, col, INNER, COLS)];
-                    UNROLLED
+                    WRITTEN_OUT
                     for (uint r = 0; r < PIECE_ROWS; ++r)
                         sum[r] = ADD(sum[r], MULTIPLY(left[i * A_STEP + A_AT(row + r, k, ROWS, INNER)], factor));
                 }
@@ -235,7 +235,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
             of_class[i] = 0;
         GROUP_BARRIER;
         uint class[ROUNDS(TEAMS * BATCH)], before[ROUNDS(TEAMS * BATCH)];
-        UNROLLED
+        WRITTEN_OUT
         for (uint s = 0; s < ROUNDS(TEAMS * BATCH); ++s) {
             const uint i = item + s * GROUP_SIZE;
             if (i < runs) {
@@ -249,7 +249,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
             }
         }
         GROUP_BARRIER;
-        UNROLLED
+        WRITTEN_OUT
         for (uint s = 0; s < ROUNDS(TEAMS * BATCH); ++s) {
             const uint i = item + s * GROUP_SIZE;
             if (i < runs) {
@@ -270,7 +270,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
         if (end == NONE)
             continue;
         ARITHMETIC sum[TILE_COLS * ROWS];
-        UNROLLED
+        WRITTEN_OUT
         for (uint j = 0; j < TILE_COLS * ROWS; ++j)
             sum[j] = START(begin, end);
         uint2 operands = begin < end ? pair[begin] : (uint2)(0);
@@ -288,11 +288,11 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
                 GET(false, x, a, LEFT, LEFT)
                 GET_COLUMNS(false, y, b, lane)
             }
-            UNROLLED
+            WRITTEN_OUT
             for (uint k = 0; k < INNER; ++k)
-                UNROLLED
+                WRITTEN_OUT
                 for (uint c = 0; c < TILE_COLS; ++c)
-                    UNROLLED
+                    WRITTEN_OUT
                     for (uint r = 0; r < ROWS; ++r)
                         sum[c * ROWS + r] = ADD(sum[c * ROWS + r], MULTIPLY(x[A_AT(r, k, ROWS, INNER)], y[TAKEN_AT(k, c)]));
         }

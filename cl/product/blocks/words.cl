@@ -28,10 +28,8 @@
 #define JOIN(word, n) JOIN_(word, n)
 
 #ifdef __clang__
-#define UNROLLED _Pragma("clang loop unroll(full)")
 #define ROLLED _Pragma("clang loop unroll(disable)")
 #else
-#define UNROLLED
 #define ROLLED
 #endif
 
