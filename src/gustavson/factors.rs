@@ -1,7 +1,7 @@
 //! The factors of a product, and its passes.
 use super::{Columns, Found, Offset, once, rows, share_out, sums::Column};
 use crate::{Arithmetic, BlockShape, Element, Result, Semiring, element::Algebra, host::memory, matrix::CbcView};
-use std::borrow::Cow;
+use std::{borrow::Cow, iter::Zip, slice::Iter};
 
 /// A factor: its pattern, and its blocks in the type in which sums are formed.
 pub(crate) struct Operand<'a, O, N: Clone> {
@@ -82,6 +82,21 @@ pub(super) struct Operations<A, M> {
 pub(super) trait Operation<N>: Fn(N, N) -> N + Copy + Sync {}
 
 impl<N, F: Fn(N, N) -> N + Copy + Sync> Operation<N> for F {}
+
+/// A column of A that a column of B meets: its rows, its values, and the factor of these from B.
+pub(super) struct List<'l, N> {
+    pub rows: &'l [u32],
+    pub values: &'l [N],
+    pub factor: N,
+}
+
+impl<'l, N: Arithmetic> List<'l, N> {
+    /// The row and the value of each entry.
+    #[inline(always)]
+    pub fn entries(&self) -> Zip<Iter<'l, u32>, Iter<'l, N>> {
+        self.rows.iter().zip(self.values)
+    }
+}
 
 /// Evaluates `$call` with `$by`, the operations of a semiring. Functions by name are inlined: calls
 /// double the time.

@@ -1,7 +1,7 @@
 //! Columns of C whose rows are not near one another.
 use super::{
     Places,
-    factors::{Operation, Operations},
+    factors::{List, Operation, Operations},
     rows::{Extent, RowSet},
 };
 use crate::{Arithmetic, Result, host::memory::check_large};
@@ -13,24 +13,29 @@ pub(super) struct Far<N> {
     met: RowSet,
 }
 
+/// Refuses a dense column of the product, of `bytes` bytes, that no memory has room for.
+pub(super) fn check_column(nrows: usize, bytes: u64) -> Result<()> {
+    check_large(|| format!("a column of the product, {nrows} rows"), bytes)
+}
+
 impl<N: Arithmetic> Far<N> {
     pub fn new(nrows: usize, identity: N) -> Result<Self> {
-        check_large(|| format!("a column of the product, {nrows} rows"), (nrows * size_of::<N>()) as u64)?;
+        check_column(nrows, (nrows * size_of::<N>()) as u64)?;
         Ok(Self { identity, sums: vec![identity; nrows], met: RowSet::new(nrows) })
     }
 
-    /// Adds the products of lists of rows, values and a factor; writes rows and sums.
+    /// Adds the products of columns of A; writes rows and sums.
     pub fn add<'l>(
         &mut self,
         by: Operations<impl Operation<N>, impl Operation<N>>,
-        lists: impl Iterator<Item = (&'l [u32], &'l [N], N)>,
+        lists: impl Iterator<Item = List<'l, N>>,
         extent: &Extent,
         places: &mut Places<'_, N>,
     ) {
-        for (rows, values, factor) in lists {
-            self.met.insert(rows.iter().zip(values), extent, |(&row, &x)| {
+        for list in lists {
+            self.met.insert(list.entries(), extent, |(&row, &x)| {
                 let sum = &mut self.sums[row as usize];
-                *sum = (by.add)(*sum, (by.multiply)(x, factor));
+                *sum = (by.add)(*sum, (by.multiply)(x, list.factor));
                 row
             });
         }

@@ -1,7 +1,7 @@
 //! Columns of C whose rows are near one another, as those of meshes are.
 use super::{
     Places,
-    factors::{Operation, Operations},
+    factors::{List, Operation, Operations},
     rows::{Extent, WORD, bits},
 };
 use crate::Arithmetic;
@@ -23,12 +23,12 @@ impl<N: Arithmetic> Near<N> {
         Self { identity, sums: Box::new([identity; ROWS]), words: [0; ROWS >> WORD] }
     }
 
-    /// Adds the products of lists of rows, values and a factor; writes rows and sums.
+    /// Adds the products of columns of A; writes rows and sums.
     #[inline(always)]
     pub fn add<'l>(
         &mut self,
         by: Operations<impl Operation<N>, impl Operation<N>>,
-        lists: impl Iterator<Item = (&'l [u32], &'l [N], N)>,
+        lists: impl Iterator<Item = List<'l, N>>,
         extent: &Extent,
         places: &mut Places<'_, N>,
     ) {
@@ -36,10 +36,10 @@ impl<N: Arithmetic> Near<N> {
         // Masks spare the checks of bounds.
         let place = |row: u32| row.wrapping_sub(base) as usize % ROWS;
         let mut met = 0u64;
-        for (rows, values, factor) in lists {
-            for (&row, &x) in rows.iter().zip(values) {
+        for list in lists {
+            for (&row, &x) in list.entries() {
                 let at = place(row);
-                self.sums[at] = (by.add)(self.sums[at], (by.multiply)(x, factor));
+                self.sums[at] = (by.add)(self.sums[at], (by.multiply)(x, list.factor));
                 self.words[at >> WORD] |= 1 << (at & 63);
                 met |= 1 << (at >> WORD);
             }

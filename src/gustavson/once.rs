@@ -2,8 +2,8 @@
 //! these rows give them in order.
 use super::{
     Found, Growing, Offset, Places,
-    factors::{Factors, Operation, Operations},
-    far::Far,
+    factors::{Factors, List, Operation, Operations},
+    far::{Far, check_column},
     near::Near,
     parts::{Shares, parts},
     rows::{Extent, RowSet},
@@ -11,10 +11,7 @@ use super::{
     sums::Column,
 };
 use crate::{
-    Arithmetic, BlockShape, Result,
-    element::Algebra,
-    host::memory::{check_large, prefetch},
-    primitives::segmented_reduce::RUN_PIECE,
+    Arithmetic, BlockShape, Result, element::Algebra, host::memory::prefetch, primitives::segmented_reduce::RUN_PIECE,
 };
 use std::{
     ops::Range,
@@ -114,12 +111,11 @@ impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
         if !self.was_near {
             self.ask_ahead(of_b.clone());
         }
-        // The rows and values of the columns of A, each with its factor.
         let lists = b.columns.row_idx[of_b.clone()].iter().zip(&b.values[of_b]).map(|(&k, &factor)| {
             let of_a = a.columns.entries(k as usize);
-            (&a.columns.row_idx[of_a.clone()], &a_values[of_a], factor)
+            List { rows: &a.columns.row_idx[of_a.clone()], values: &a_values[of_a], factor }
         });
-        let Some(extent) = Extent::of(lists.clone().map(|(rows, ..)| rows)) else { return Ok(()) };
+        let Some(extent) = Extent::of(lists.clone().map(|list| list.rows)) else { return Ok(()) };
         self.was_near = extent.is_near();
         if !self.was_near && !extent.is_sparse() && self.far.is_none() {
             self.far = Some(Far::new(a.columns.nrows, self.algebra.identity)?);
@@ -155,8 +151,7 @@ impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
         let (set, column) = match &mut self.cut {
             Some(cut) => cut,
             cut => {
-                let what = || format!("a column of the product, {nrows} rows");
-                check_large(what, Column::<N>::bytes(nrows, BlockShape::SCALAR))?;
+                check_column(nrows, Column::<N>::bytes(nrows, BlockShape::SCALAR))?;
                 let column = Column::new(nrows, BlockShape::SCALAR, self.algebra);
                 cut.insert((RowSet::new(nrows), column))
             }
@@ -172,13 +167,13 @@ impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
 /// Sums the products of each row after a sort, which is faster if few rows are far apart.
 fn sort<'l, N: Arithmetic>(
     by: Operations<impl Operation<N>, impl Operation<N>>,
-    lists: impl Iterator<Item = (&'l [u32], &'l [N], N)>,
+    lists: impl Iterator<Item = List<'l, N>>,
     products: &mut Vec<(u32, N)>,
     places: &mut Places<'_, N>,
 ) {
     products.clear();
-    for (rows, values, factor) in lists {
-        products.extend(rows.iter().zip(values).map(|(&row, &x)| (row, (by.multiply)(x, factor))));
+    for list in lists {
+        products.extend(list.entries().map(|(&row, &x)| (row, (by.multiply)(x, list.factor))));
     }
     products.sort_by_key(|&(row, _)| row);
     for run in products.chunk_by(|one, next| one.0 == next.0) {
