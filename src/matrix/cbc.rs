@@ -1,64 +1,11 @@
 //! [`Cbc`]: compressed columns of dense blocks of one shape.
-use super::{CbcView, Matrix, Pattern, sealed::Sealed};
+use super::{
+    CbcView, Matrix, Pattern,
+    sealed::Sealed,
+    shape::{BlockShape, aligned_stride, check_sides, check_stride},
+};
 use crate::{Element, Error, Result};
 use nalgebra::{DMatrix, DMatrixView, Dim, RawStorage, SMatrixView};
-
-/// Rows and columns of a block, each 1 to 32.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct BlockShape {
-    rows: u8,
-    cols: u8,
-}
-
-impl BlockShape {
-    /// 1x1: a scalar.
-    pub const SCALAR: Self = Self { rows: 1, cols: 1 };
-    /// The longest side a block may have.
-    pub const MAX_SIDE: usize = 32;
-
-    /// A shape of `rows` x `cols`.
-    ///
-    /// # Errors
-    /// [`Error::BlockShape`] if a side is 0 or above 32.
-    pub fn new(rows: usize, cols: usize) -> Result<Self> {
-        let ok = |side| (1..=Self::MAX_SIDE).contains(&side);
-        match ok(rows) && ok(cols) {
-            true => Ok(Self { rows: rows as u8, cols: cols as u8 }),
-            false => Err(Error::BlockShape { rows, cols }),
-        }
-    }
-
-    /// Rows of a block.
-    pub fn rows(self) -> usize {
-        self.rows.into()
-    }
-
-    /// Columns of a block.
-    pub fn cols(self) -> usize {
-        self.cols.into()
-    }
-
-    /// Elements in a block.
-    pub fn area(self) -> usize {
-        self.rows() * self.cols()
-    }
-
-    /// The shape of a block of this shape times one of shape `right`.
-    pub fn product(self, right: Self) -> Self {
-        Self { rows: self.rows, cols: right.cols }
-    }
-
-    /// The shape of the transposed block.
-    pub fn transpose(self) -> Self {
-        Self { rows: self.cols, cols: self.rows }
-    }
-}
-
-impl std::fmt::Display for BlockShape {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}x{}", self.rows, self.cols)
-    }
-}
 
 /// A block-sparse matrix in compressed-column form: a [`Pattern`] of the block grid, and dense
 /// blocks of one shape, each contiguous and column-major, as in nalgebra.
@@ -302,42 +249,6 @@ impl<T: Element> Cbc<T> {
     /// Returns pattern and values.
     pub fn into_parts(self) -> (Pattern, Vec<T>) {
         (self.pattern, self.values)
-    }
-}
-
-/// Refuses a grid of blocks if its scalar rows or columns exceed the numbers of a [`Pattern`].
-pub(crate) fn check_sides(nrows: usize, ncols: usize, shape: BlockShape) -> Result<()> {
-    let sides = [
-        ("number of rows, counted in scalars", nrows, shape.rows()),
-        ("number of columns, counted in scalars", ncols, shape.cols()),
-    ];
-    for (what, blocks, side) in sides {
-        let value = (blocks as u64).saturating_mul(side as u64);
-        if value > Pattern::MAX_LINES {
-            return Err(Error::TooLarge { what, value, limit: Pattern::MAX_LINES });
-        }
-    }
-    Ok(())
-}
-
-/// Number of elements in `nnz` blocks `stride` apart; kernels take the stride as a 32-bit argument.
-pub(crate) fn check_stride(nnz: usize, stride: usize) -> Result<usize> {
-    let limit = u64::from(u32::MAX);
-    if stride as u64 > limit {
-        return Err(Error::TooLarge { what: "stride of blocks", value: stride as u64, limit });
-    }
-    nnz.checked_mul(stride).ok_or(Error::TooLarge {
-        what: "number of blocks",
-        value: nnz as u64,
-        limit: (usize::MAX / stride) as u64,
-    })
-}
-
-/// Elements from one block to the next if each starts at a multiple of `bytes`.
-pub(crate) fn aligned_stride<T: Element>(shape: BlockShape, bytes: usize) -> Result<usize> {
-    match bytes {
-        16 | 32 | 64 => Ok((shape.area() * size_of::<T>()).next_multiple_of(bytes) / size_of::<T>()),
-        _ => Err(Error::Argument(format!("blocks can be aligned to 16, 32 or 64 bytes, not {bytes}"))),
     }
 }
 

@@ -12,18 +12,20 @@ mod near;
 mod part;
 mod pattern;
 mod row_major;
+mod shape;
 mod threshold;
 mod triplets;
 
 pub use add::add;
 pub(crate) use add::union;
-pub use cbc::{BlockShape, Cbc};
-pub(crate) use cbc::{aligned_stride, check_sides, check_stride};
+pub use cbc::Cbc;
 pub use csc::Csc;
 pub use dense::{DenseShape, DenseView, DenseViewMut, Layout, Side};
 pub use part::Part;
 pub use pattern::Pattern;
 pub use row_major::{Bsr, Csr};
+pub use shape::BlockShape;
+pub(crate) use shape::{aligned_stride, check_sides, check_stride};
 pub use threshold::{Threshold, drop_below};
 pub(crate) use threshold::{kept_entries, pattern_of};
 
