@@ -1,10 +1,13 @@
 //! The vocabulary of a product: its factors, the part of C to make, and its sizes.
-use super::{method::Method, ranges::Way, tuning::PayloadKind};
+mod counts;
+mod payload;
+
+use super::method::Method;
 pub(crate) use crate::element::Scaling;
 pub use crate::matrix::Part;
 use crate::{
-    BlockShape, Element, OperandPair, Result, Semiring, Word,
-    device::{Buffer, Device, Options, Work},
+    BlockShape, Element, Result, Semiring, Word,
+    device::{Buffer, Device, Work},
     error::Dimensions,
     primitives::{
         drop_entries::DropMemory,
@@ -12,8 +15,10 @@ use crate::{
         transpose::{self, Transpose},
     },
     resident::{DeviceCbc, PatternArrays},
-    tuning::BinSize,
 };
+pub use counts::Bin;
+pub(crate) use counts::{Counts, Pipeline, STAGES};
+pub(crate) use payload::{Pairs, Payload, Values};
 use std::sync::Arc;
 
 /// The pattern of a factor, for a plan.
@@ -147,47 +152,6 @@ impl Spec {
     }
 }
 
-/// The data that a sort moves with the row of a product, as a type: [`Values`] or [`Pairs`].
-pub(crate) trait Payload<T: Element>: 'static {
-    /// Type of the word sorted with each row.
-    type Word: Word;
-    /// Type of the word that is read for each entry of an operand.
-    type Operand: Word;
-    const KIND: PayloadKind;
-    /// Defines the macros by which kernels make payloads; `spec` says whether the entries of an
-    /// operand have explicit numbers.
-    fn define(options: Options, spec: &Spec) -> Options;
-}
-
-/// Payload of scalars: the values of products.
-pub(crate) enum Values {}
-
-/// Payload of blocks and plans: the pairs of operands, which are multiplied when they are summed.
-pub(crate) enum Pairs {}
-
-impl<T: Element> Payload<T> for Values {
-    type Word = T::Arithmetic;
-    type Operand = T;
-    const KIND: PayloadKind = PayloadKind::Values;
-
-    fn define(options: Options, spec: &Spec) -> Options {
-        let wide = u8::from(size_of::<T::Arithmetic>() == 8);
-        options.element_in::<T>(spec.semiring).define("PAYLOAD", "ARITHMETIC").define("PAYLOAD_IS_WIDE", wide)
-    }
-}
-
-impl<T: Element> Payload<T> for Pairs {
-    type Word = OperandPair;
-    type Operand = u32;
-    const KIND: PayloadKind = PayloadKind::Pairs;
-
-    fn define(options: Options, spec: &Spec) -> Options {
-        let options =
-            options.define("A_SOURCED", u8::from(spec.sourced.a)).define("B_SOURCED", u8::from(spec.sourced.b));
-        options.word::<OperandPair>("PAYLOAD").define("PAYLOAD_IS_WIDE", 1)
-    }
-}
-
 /// The patterns of A and B, and the words that are read for their entries.
 pub(crate) struct Factors<'a, O: Word> {
     pub a: &'a PatternArrays,
@@ -309,152 +273,3 @@ impl<'a, T> From<&'a mut DeviceCbc<T>> for Destination<'a, T> {
         Self { values: &mut c.values, stride: c.stride, first: 0 }
     }
 }
-
-/// Columns of C that one method computed together.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-#[non_exhaustive]
-pub struct Bin {
-    /// Which columns these are, in words.
-    pub which: &'static str,
-    /// The method.
-    pub method: Method,
-    /// Columns of C that it computed.
-    pub columns: u64,
-    /// Their products of entries (blocks).
-    pub products: u64,
-    /// The sizes by which the time was predicted.
-    #[serde(skip)]
-    pub size: Option<BinSize>,
-    /// Milliseconds predicted from sizes by the [costs](crate::tuning::MethodCosts) of the method;
-    /// `None` for blocks, plans, and methods without costs.
-    pub predicted_ms: Option<f64>,
-    /// Milliseconds that the kernels of these columns were busy; `None` unless the product was
-    /// [explained](super::Product::explained). The time of kernels that compute columns of several
-    /// bins is divided by the bins' products.
-    pub measured_ms: Option<f64>,
-}
-
-impl Bin {
-    /// Columns whose time is neither predicted nor measured.
-    pub(crate) fn of(which: &'static str, method: Method, columns: u64, products: u64) -> Self {
-        Self { which, method, columns, products, size: None, predicted_ms: None, measured_ms: None }
-    }
-
-    /// Adds the same columns of another band.
-    fn join(&mut self, other: &Self) {
-        let size = |one: BinSize, other: BinSize| {
-            let (products, entries) = (one.products + other.products, one.entries + other.entries);
-            BinSize::new(one.launches + other.launches, products, entries, one.places + other.places)
-        };
-        (self.columns, self.products) = (self.columns + other.columns, self.products + other.products);
-        self.size = self.size.zip(other.size).map(|(one, other)| size(one, other));
-        self.predicted_ms = self.predicted_ms.zip(other.predicted_ms).map(|(one, other)| one + other);
-    }
-}
-
-/// Counts collected while multiplying, for the report.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Counts {
-    /// Expansion size.
-    pub products: u64,
-    /// Products of the longest run, if the methods count it.
-    pub longest_run: Option<u32>,
-    pub bands: usize,
-    /// Products that the sort merges after the expansion.
-    pub merged: u64,
-    /// The share of each method, for all bands together.
-    pub bins: Vec<Bin>,
-    pub pipeline: Pipeline,
-}
-
-impl Counts {
-    /// The stages, as the report names them.
-    pub fn stages(&self) -> &'static [&'static str] {
-        match self.pipeline {
-            Pipeline::Esc => &STAGES,
-            Pipeline::Adaptive => &ADAPTIVE_STAGES,
-            Pipeline::Host => &HOST_STAGES,
-            Pipeline::Ranges(way) => way.stages(),
-        }
-    }
-
-    /// The stage in which C is complete.
-    pub fn last_stage(&self) -> &'static str {
-        self.stages().last().copied().unwrap_or("setup")
-    }
-
-    /// The bins with the busy time of their commands in `work`. The time of commands for several
-    /// bins is divided by the bins' products. Of a product by ESC, or on the host, only the time of
-    /// all bins is known.
-    pub fn measured_bins(&self, work: &Work) -> Result<Vec<Bin>> {
-        let mut bins = self.bins.clone();
-        let Some(times) = work.bin_times()? else { return Ok(bins) };
-        if matches!(self.pipeline, Pipeline::Esc | Pipeline::Host) {
-            if let [bin] = &mut bins[..] {
-                bin.measured_ms = Some(times.values().sum());
-            }
-            return Ok(bins);
-        }
-        bins.iter_mut().for_each(|bin| bin.measured_ms = Some(0.0));
-        for (bits, ms) in times {
-            let counts = |number: usize| bits >> number & 1 == 1;
-            let products = (0..bins.len()).filter(|&bin| counts(bin)).map(|bin| bins[bin].products).sum::<u64>();
-            for (_, bin) in bins.iter_mut().enumerate().filter(|(number, _)| counts(*number)) {
-                let part = ms * bin.products as f64 / products.max(1) as f64;
-                bin.measured_ms = bin.measured_ms.map(|ms| ms + part);
-            }
-        }
-        Ok(bins)
-    }
-
-    /// The number of the bin of these columns, or of the next new one.
-    pub fn number_of(&self, which: &str) -> usize {
-        self.bins.iter().position(|bin| bin.which == which).unwrap_or(self.bins.len())
-    }
-
-    /// Adds a bin to that of the same columns in earlier bands, and returns its number.
-    pub fn add_bin(&mut self, bin: &Bin) -> usize {
-        let same = |known: &Bin| (known.which, known.method) == (bin.which, bin.method);
-        match self.bins.iter().position(same) {
-            Some(number) => {
-                self.bins[number].join(bin);
-                number
-            }
-            None => {
-                self.bins.push(*bin);
-                self.bins.len() - 1
-            }
-        }
-    }
-
-    /// Adds columns with `products` products to the share of `method`.
-    pub fn add(&mut self, method: Method, columns: u64, products: u64) {
-        match self.bins.iter_mut().find(|bin| bin.method == method) {
-            Some(bin) => (bin.columns, bin.products) = (bin.columns + columns, bin.products + products),
-            None => self.bins.push(Bin::of("all columns", method, columns, products)),
-        }
-    }
-}
-
-/// The stages of a product, by what computed it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Pipeline {
-    /// [`Engine`](super::engine::Engine).
-    #[default]
-    Esc,
-    /// [`Adaptive`](super::adaptive::Adaptive).
-    Adaptive,
-    /// [`OnHost`](super::on_host::OnHost).
-    Host,
-    /// [`Ranged`](super::ranges::Ranged).
-    Ranges(Way),
-}
-
-/// The stages, as the report names them.
-pub(crate) const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts", "compression", "gather"];
-
-/// The same of an adaptive product. ESC's, if it has some of the columns, count towards none.
-pub(crate) const ADAPTIVE_STAGES: [&str; 4] = ["setup", "count", "offsets", "sums"];
-
-/// The same of a product on the host.
-pub(crate) const HOST_STAGES: [&str; 2] = ["read", "multiply"];

@@ -1,0 +1,166 @@
+//! The options of a [`Product`].
+use super::{Method, Operand, Product};
+use crate::{Semiring, host::Progress, matrix::Threshold, tuning::MethodCosts};
+
+impl<'a, X: Operand> Product<'a, X> {
+    /// Sets weights of the rows of the last factor: A·W·B, JᵀWJ. A matrix takes one
+    /// [`Weights`](super::Weights), a matrix of groups a slice with one for each group of rows. For
+    /// patterns the argument says which kind of weights executions will use, for the
+    /// [cost](crate::plan::Cost); executions may use other kinds.
+    pub fn weighted(mut self, weights: X::Weights<'a>) -> Self {
+        self.weights = Some(weights);
+        self
+    }
+
+    /// Sets the part of a square C to make: the whole, or one triangle with its diagonal. For
+    /// groups the argument is a [`GramParts`](super::GramParts), or a [`Part`](super::Part) of the
+    /// whole.
+    pub fn part(mut self, part: impl Into<X::Parts>) -> Self {
+        self.parts = Some(part.into().into());
+        self
+    }
+
+    /// Restricts C to the places where `mask` has entries: `C<M> = A·B` of GraphBLAS, with a
+    /// structural mask M.
+    ///
+    /// C has exactly the mask's pattern, so that matrices of that pattern can be added and compared
+    /// entry by entry. Places that receive no product are explicit zeros; the other entries have
+    /// the bits of the whole product. Products outside the mask are neither formed nor counted.
+    /// Memory is proportional to the products and to the mask. For each place of the mask, the time
+    /// to plan is proportional to the shorter of its row of A and its column of B. Within a memory
+    /// limit the mask is cut into bands of places.
+    ///
+    /// The mask's grid is that of C; the shape of its blocks does not matter.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Planned, Product};
+    /// let device = Device::auto()?;
+    /// // Triangles through each edge of a graph: paths of two edges, counted at the edges.
+    /// let edges = [(0, 1), (0, 2), (1, 2), (2, 3)];
+    /// let both = edges.iter().flat_map(|&(i, j)| [(i, j, 1.0), (j, i, 1.0)]);
+    /// let a = device.upload(&Csc::from_triplets(4, 4, both)?)?;
+    /// let mask = a.pattern();
+    /// let plan = Product::of(&a, &a).mask(&mask).plan()?;
+    /// let mut triangles = plan.output()?;
+    /// plan.execute((&a, &a), &mut triangles)?;
+    /// // None through the edge 2-3:
+    /// assert_eq!(triangles.download()?.values(), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0]);
+    /// assert_eq!(plan.cost().products, 6);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn mask(mut self, mask: &'a X::Pattern) -> Self {
+        self.mask = Some(mask);
+        self
+    }
+
+    /// Drops the entries (blocks) of C below a [`Threshold`] (for a number, an absolute one), as
+    /// approximate inverses, aggregation and Markov clustering need it. For A·B they are dropped as
+    /// soon as a band of C is complete, so that neither the device nor the host ever holds all of
+    /// them. The pattern of C then depends on values, so plans do not drop; see
+    /// [`DeviceMatrix::drop_below`](crate::DeviceMatrix::drop_below).
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::matrix::Threshold;
+    /// use blockmul::{Csc, Device, Product};
+    /// let a = Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, 1e-6), (0, 1, 1e-6), (1, 1, 1e-6)])?;
+    /// let a = Device::auto()?.upload(&a)?;
+    /// // A·A is 1, 1e-6; 1e-6, 2e-12.
+    /// let (c, report) = Product::of(&a, &a).drop_below(1e-9).run_to_host()?;
+    /// assert_eq!((c.nnz(), report.dropped), (3, 1));
+    /// let c = Product::of(&a, &a).drop_below(Threshold::relative(0.1).keep_diagonal()).run()?;
+    /// assert_eq!(c.download()?.pattern().row_idx(), [0, 0, 1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn drop_below(mut self, threshold: impl Into<Threshold>) -> Self {
+        self.options.threshold = Some(threshold.into());
+        self
+    }
+
+    /// Starts each block of C at a multiple of `bytes` bytes, 16, 32 or 64, for SIMD consumers (the
+    /// paper's last open point). Only for block matrices.
+    pub fn alignment(mut self, bytes: usize) -> Self {
+        self.options.alignment = Some(bytes);
+        self
+    }
+
+    /// Chooses the method.
+    pub fn method(mut self, method: Method) -> Self {
+        self.options.method = method;
+        self
+    }
+
+    /// Adds and multiplies in a semiring. Every method follows it, so the bits are those of
+    /// [`reference::multiply_over`](crate::reference::multiply_over). Places of a mask that receive
+    /// no product have the value of an empty sum.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Product, Semiring};
+    /// let device = Device::auto()?;
+    /// // Edges 0 to 1 and 1 to 2, of lengths 2 and 3: column j has the edges that leave j.
+    /// let g = device.upload(&Csc::from_triplets(3, 3, [(1, 0, 2u32), (2, 1, 3)])?)?;
+    /// let two_edges = Product::of(&g, &g).semiring(Semiring::MinPlus).run()?.download()?;
+    /// assert_eq!((two_edges.pattern().row_idx(), two_edges.values()), (&[2][..], &[5][..]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn semiring(mut self, semiring: Semiring) -> Self {
+        self.options.semiring = semiring;
+        self
+    }
+
+    /// Measures the time of each [`Bin`](super::Bin) of the report. The kernels of different bins
+    /// then follow one another instead of overlapping, so that `total_ms` may be more than without
+    /// this.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Product};
+    /// let a = Device::auto()?.upload(&Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 1, 3.0)])?)?;
+    /// let (_, report) = Product::of(&a, &a).explained().run_with_report()?;
+    /// for bin in &report.bins {
+    ///     println!("{}: {} by {}", bin.which, bin.columns, bin.method);
+    ///     println!("{:?} ms, predicted {:?} ms", bin.measured_ms, bin.predicted_ms);
+    /// }
+    /// assert_eq!(report.bins[0].products, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn explained(mut self) -> Self {
+        self.options.explained = true;
+        self
+    }
+
+    /// Leaves the times of stages and bins out of the report, so that its `total_ms` is that of
+    /// [`Product::run`]. They are kept on queues of their own, whose commands take longer: on an
+    /// NVIDIA H200 by 6 microseconds each. Without such queues, as on CPUs, the times stay.
+    pub fn untimed(mut self) -> Self {
+        self.options.untimed = true;
+        self
+    }
+
+    /// Chooses methods, and predicts times, by other costs than those of the device's table. No
+    /// costs change the result.
+    pub fn costs(mut self, costs: MethodCosts) -> Self {
+        self.options.costs = Some(costs);
+        self
+    }
+
+    /// Limits the bytes of device memory held at once, operands included. The product is cut into
+    /// bands to stay below it. Plans are made within the limit.
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.options.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Reports the number of complete columns (of blocks) of C to `progress`: after each band of
+    /// A·B, for other products at the end.
+    pub fn progress(mut self, progress: Progress) -> Self {
+        self.options.progress = Some(progress);
+        self
+    }
+}
