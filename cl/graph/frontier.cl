@@ -131,7 +131,7 @@ KERNEL frontier_round(global const uint* restrict out_ptr, global const uint* re
     global uint* this_far = far + from_far * vertices;
     local uint first_edge[TILE], edges_before[TILE + 1];
     local ELEMENT reached_at[TILE];
-    const uint item = get_local_id(0), tiles = mode == VISIT ? (count + TILE - 1) / TILE : 0;
+    const uint item = get_local_id(0), tiles = mode == VISIT ? count / TILE + (count % TILE > 0) : 0;
     for (uint tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {
         for (uint i = item; i < TILE; i += GROUP_SIZE) {
             const uint entry = tile * TILE + i;
@@ -176,7 +176,7 @@ KERNEL frontier_round(global const uint* restrict out_ptr, global const uint* re
     }
     global uint* next_far = far + (from_far ^ 1) * vertices;
     const uint divides = mode == DIVIDE ? far_count : 0;
-    for (uint i = get_global_id(0); i < divides; i += get_global_size(0)) {
+    for (ulong i = get_global_id(0); i < divides; i += get_global_size(0)) {
         const uint vertex = this_far[i];
         const ELEMENT reached = path_length[vertex];
         if (reached > limit) {

@@ -65,7 +65,7 @@ impl Device {
     /// Copies `matrix` to the device, where it may be multiplied any number of times.
     ///
     /// # Errors
-    /// [`Error::Memory`], [`Error::TooLarge`] from 2^32 - 1 entries on, [`Error::Unsupported`] for
+    /// [`Error::Memory`], [`Error::TooLarge`] above 2^32 - 2^16 entries, [`Error::Unsupported`] for
     /// `f64` without `cl_khr_fp64`.
     pub fn upload<M: Matrix>(&self, matrix: &M) -> Result<DeviceMatrix<M>> {
         Ok(DeviceMatrix::new(DeviceCbc::upload(&Work::new(self, None), matrix.as_cbc())?))

@@ -195,8 +195,9 @@ kernel! {
 const _: () = assert!(Pattern::MAX_LINES < u32::MAX as u64);
 
 impl PatternArrays {
-    /// Most entries of a matrix on a device: kernels form `entry + 1` in 32 bits.
-    pub const MAX_NNZ: u64 = u32::MAX as u64 - 1;
+    /// Most entries of a matrix on a device, 2^32 - 2^16. Kernels step through entries in 32 bits,
+    /// by a work-group's or a tile's at a time: a step beyond the last entry must not wrap.
+    pub const MAX_NNZ: u64 = (1 << 32) - (1 << 16);
 
     pub fn new(device: &Device, nrows: usize, ncols: usize, col_ptr: Buffer<u32>, row_idx: Buffer<u32>) -> Arc<Self> {
         Arc::new(Self::unseen(device, nrows, ncols, col_ptr, row_idx))

@@ -143,11 +143,11 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
     const uint item = get_local_id(0), place = item % PART;
     for (uint i = item; i < CLASSES * RECORD; i += GROUP_SIZE)
         sums[i] = 0;
-    for (uint base = get_group_id(0) * COLUMNS; base < cols; base += get_num_groups(0) * COLUMNS) {
+    for (ulong base = get_group_id(0) * COLUMNS; base < cols; base += get_num_groups(0) * COLUMNS) {
         if (item == 0)
             longs = 0;
         barrier(CLK_LOCAL_MEM_FENCE); // also the zeros above
-        const uint col = base + item / PART;
+        const uint col = min(base + item / PART, (ulong)cols);
         const uint begin = col < cols ? b_col_ptr[first_col + col] : 0, end = col < cols ? b_col_ptr[first_col + col + 1] : 0;
         const bool is_long = end - begin > LONG;
         if (is_long && place == 0)
@@ -210,11 +210,11 @@ KERNEL list_columns(global const uint* class, global uint* record, global uint* 
     global uint* cursor = record + CLASSES * RECORD + 2;
     local uint counts[CLASSES], firsts[CLASSES];
     const uint item = get_local_id(0);
-    for (uint base = get_group_id(0) * GROUP_SIZE; base < cols; base += get_num_groups(0) * GROUP_SIZE) {
+    for (ulong base = get_group_id(0) * GROUP_SIZE; base < cols; base += get_num_groups(0) * GROUP_SIZE) {
         if (item < CLASSES)
             counts[item] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
-        const uint col = base + item, word = col < cols ? class[col] : 0, of = CLASS_OF(word);
+        const uint col = min(base + item, (ulong)cols), word = col < cols ? class[col] : 0, of = CLASS_OF(word);
         const bool listed = col < cols && !(shares_rows && (word & FOLLOWS));
         const uint place = listed ? atomic_inc(counts + of) : 0;
         barrier(CLK_LOCAL_MEM_FENCE);

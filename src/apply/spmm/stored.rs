@@ -110,8 +110,8 @@ impl<T: Element> DeviceGcoo<T> {
     /// number back.
     ///
     /// # Errors
-    /// [`Error::Argument`] for groups of other than 1 to 32 rows, [`Error::TooLarge`] from 2^32 - 1
-    /// entries on, [`Error::Memory`].
+    /// [`Error::Argument`] for groups of other than 1 to 32 rows, [`Error::TooLarge`] above
+    /// 2^32 - 2^16 entries, [`Error::Memory`].
     pub fn from_dense(d: &DeviceDense<T>, group_rows: usize) -> Result<Self> {
         check_group(group_rows)?;
         let numbers = d.device().info().numbers();

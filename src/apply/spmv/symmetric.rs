@@ -79,7 +79,7 @@ pub(super) fn whole(
     }
     at_most("entries on the diagonal", found[2].into(), lines as u64)?;
     let entries = 2 * arrays.nnz() as u64 - u64::from(found[2]);
-    at_most("entries of the whole symmetric matrix", entries, u32::MAX.into())?;
+    at_most("entries of the whole symmetric matrix", entries, PatternArrays::MAX_NNZ)?;
     scan.run(work, &mut whole_ptr)?;
     let (mut whole_idx, mut whole_source) = (work.buffer(entries as usize)?, work.buffer(entries as usize)?);
     let args = PlaceWhole {

@@ -73,6 +73,18 @@ fn what_does_not_belong_together_is_refused() -> Result<()> {
         unsafe { DeviceMatrix::<Csc<f64>>::adopt(&device, &longer) },
         Err(Error::Length { array: "row_idx", .. })
     ));
+    // Kernels count entries in 32 bits, a tile beyond the last.
+    let most = (1 << 32) - (1 << 16);
+    for (nnz, is_counted) in [(most, true), (most + 1, false), (u32::MAX as usize, false), (1 << 32, false)] {
+        let refused = unsafe { DeviceMatrix::<Csc<f64>>::adopt(&device, &RawMatrix { nnz, ..own.3 }) };
+        match refused {
+            Err(Error::Length { expected, .. }) => assert!(is_counted && expected == nnz),
+            Err(Error::TooLarge { value, limit, .. }) => {
+                assert!(!is_counted && (value, limit) == (nnz as u64, most as u64));
+            }
+            other => panic!("{nnz} entries: {other:?}"),
+        }
+    }
     let blocky = RawMatrix { shape: BlockShape::new(2, 2)?, stride: 4, ..own.3 };
     assert!(matches!(unsafe { DeviceMatrix::<Csc<f64>>::adopt(&device, &blocky) }, Err(Error::Argument(_))));
     // A stride so large that nnz * stride wraps to 0, which fits any buffer. Then the largest
