@@ -13,6 +13,7 @@
 // team, and of its team. Every item of the group calls it.
 uint group_sum_before(uint before, uint of_team, uint* all, local uint* team_sums)
 {
+#if WARPS
     uint sum = 0;
     barrier(CLK_LOCAL_MEM_FENCE); // the reads of the call before
     if (LANE == 0)
@@ -23,6 +24,9 @@ uint group_sum_before(uint before, uint of_team, uint* all, local uint* team_sum
         sum += team_sums[other];
     }
     *all = sum;
+#else
+    *all = of_team; // a team is a group
+#endif
     return before;
 }
 
