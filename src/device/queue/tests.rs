@@ -282,3 +282,20 @@ fn a_command_without_an_event_that_fails_is_reported_to_the_queue_that_waits_for
     assert_eq!(second.upload(&[1u32, 2])?.download(&second)?, [1, 2]);
     device.finish()
 }
+
+/// Others may put a command that waits into the queue, and wait for a marker before they end that.
+#[cfg(feature = "ocl")]
+#[test]
+fn a_queue_that_is_lent_has_events_from_then_on() -> Result<()> {
+    let device = Device::open_silently(test_device().info(), true, true)?;
+    let work = Work::new(&device, None);
+    let scan = Scan::<u32>::new(&device, ScanTuning::new(device.info()))?;
+    let mut values = work.upload(&vec![1u32; 5000])?;
+    (0..2).try_for_each(|_| scan.run(&work, &mut values))?;
+    assert!(!work.last_has_event());
+    let lent = device.to_ocl();
+    scan.run(&work, &mut values)?;
+    assert!(work.last_has_event());
+    drop(lent);
+    device.finish()
+}
