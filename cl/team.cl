@@ -144,8 +144,8 @@ uint team_votes(uint vote, TEAM_OF)
 }
 
 // Each item reads the values of all: two barriers, in place of two for each round of exchanges. A
-// compiler that splits kernels at barriers has fewer parts to optimise, each of them a loop over the
-// items: PoCL takes 8.6 s for count_local of method hash, and took 11.6.
+// compiler that splits kernels at barriers has fewer parts to optimise, each of them a loop over
+// the items: PoCL takes 8.6 s for count_local of method hash, and took 11.6.
 #define DEFINE_TEAM_FOLD(name, COMBINE)                                                                               \
     uint name(uint value, TEAM_OF)                                                                                    \
     {                                                                                                                 \
