@@ -17,7 +17,7 @@
 // tiles begin where vectors may. The last tiles of a column may reach beyond the block; the
 // elements beyond it are dropped. The last columns of tiles overlap those before them.
 #if !defined(TILE_ROWS) || !defined(TILE_COLS) || !defined(TEAMS) || !defined(WIDE)
-#error "TILE_ROWS, TILE_COLS, TEAMS, WIDE: see src/product/tuning.rs"
+#error "TILE_ROWS, TILE_COLS, TEAMS, WIDE: see src/product/tuning/blocks.rs"
 #endif
 #define ROW_TILES ((ROWS + TILE_ROWS - 1) / TILE_ROWS)
 #define COL_TILES ((COLS + TILE_COLS - 1) / TILE_COLS)

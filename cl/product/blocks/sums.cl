@@ -28,7 +28,7 @@
 
 #ifdef ROWS
 #if !defined(RUNS)
-#error "RUNS: see src/product/tuning.rs"
+#error "RUNS: see src/product/tuning/blocks.rs"
 #endif
 KERNEL sum_serial(global const uint* restrict run_end, global const uint2* restrict pair, global const ELEMENT* restrict a_values,
                   global const ELEMENT* restrict b_values, global ELEMENT* restrict c_values, uint nnz, uint first,

@@ -18,7 +18,7 @@
 // Vectors are 16 bytes if the number of elements and their place allow it. Halves are loaded in
 // vectors and converted.
 #if !defined(TILE_COLS) || !defined(BATCH) || !defined(PIECE_ROWS) || !defined(PIECE_TEAMS) || !defined(PIECE_DEPTH) || !defined(WIDE)
-#error "TILE_COLS, BATCH, PIECE_ROWS, PIECE_TEAMS, PIECE_DEPTH, WIDE: see src/product/tuning.rs"
+#error "TILE_COLS, BATCH, PIECE_ROWS, PIECE_TEAMS, PIECE_DEPTH, WIDE: see src/product/tuning/blocks.rs"
 #endif
 #define TEAM (COLS / TILE_COLS)
 #define TEAMS (GROUP_SIZE / TEAM)

@@ -1,0 +1,229 @@
+//! Numbers of the kernels that multiply blocks and add them up.
+use crate::{BlockShape, DeviceInfo, DeviceKind, Element, primitives::segmented_reduce::RUN_PIECE, tuning::Numbers};
+
+/// Parameters for multiplying blocks and adding them up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BlockTuning {
+    pub kernel: BlockKernel,
+    pub group_size: usize,
+    /// Products from which a run gets a work-group to itself.
+    pub long_run: usize,
+}
+
+/// Division of blocks among the work-items of [`BlockKernel::Tiles`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BlockTiles {
+    /// Columns of C for each item; a divisor of the columns of a block.
+    pub cols: usize,
+    /// Runs that a team sums one after another.
+    pub batch: usize,
+    /// Rows of C for each item if the run is long; a divisor of the rows of a block.
+    pub piece_rows: usize,
+    /// Pieces of long runs that a group sums at once.
+    pub piece_teams: usize,
+    /// Products of each piece in local memory at once.
+    pub piece_depth: usize,
+}
+
+/// Division of blocks among the work-items of [`BlockKernel::Staged`]: each item has a tile of C.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StagedTiles {
+    /// Rows of a tile; the last tile of a column may reach beyond the block.
+    pub rows: usize,
+    /// Columns of a tile, at most those of a block.
+    pub cols: usize,
+    /// Pieces that a group sums at once.
+    pub teams: usize,
+}
+
+/// Numbers of [`BlockKernel::Staged`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StagedNumbers {
+    /// Work-items of a group.
+    pub group: usize,
+    /// Bytes of blocks that a group stages at once.
+    pub bytes: usize,
+}
+
+/// Numbers of [`BlockKernel::Scalars`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ScalarNumbers {
+    /// Operand pairs that a work-item loads at once.
+    pub ahead: usize,
+    /// Products and runs, together, of a work-group; at most [`BlockTuning::long_run`].
+    pub stretch: usize,
+}
+
+/// The kernel that multiplies blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlockKernel {
+    /// Compiled for the three sides, with [`BlockTiles`] in registers.
+    Tiles,
+    /// The same for larger blocks, with [`StagedTiles`] in registers and operands in local memory.
+    /// Every run is a piece.
+    Staged(StagedNumbers),
+    /// For blocks of one element: work-groups take stretches of runs.
+    Scalars(ScalarNumbers),
+    /// Compiled for the three sides, for CPUs: a work-item sums `runs` runs one after another.
+    Serial { runs: usize },
+    /// One program for every shape, with the sides as arguments.
+    General,
+}
+
+/// Whether kernels are compiled for the sides of these blocks of A and B.
+pub(in crate::product) fn sides_are_compiled(numbers: &Numbers, (a, b): (BlockShape, BlockShape)) -> bool {
+    [a.rows(), a.cols(), b.cols()].iter().all(|&side| side <= numbers.block_compiled_side)
+}
+
+impl BlockTuning {
+    pub(super) fn new(info: &DeviceInfo, numbers: &Numbers, a: BlockShape, b: BlockShape) -> Self {
+        let cpu = info.kind == DeviceKind::Cpu;
+        let wide = |preferred: usize| preferred.min(1 << info.max_group_size.max(1).ilog2());
+        let compiled = sides_are_compiled(numbers, (a, b)) && (cpu || b.cols() <= wide(64));
+        let staged = StagedNumbers { group: numbers.block_staged_group, bytes: numbers.block_staged_bytes };
+        let kernel = match cpu {
+            _ if !compiled => BlockKernel::General,
+            true => BlockKernel::Serial { runs: numbers.block_serial_runs },
+            false if (a, b) == (BlockShape::SCALAR, BlockShape::SCALAR) => {
+                BlockKernel::Scalars(ScalarNumbers { ahead: numbers.scalar_ahead, stretch: numbers.scalar_stretch })
+            }
+            false if a.area() <= numbers.block_held_area => BlockKernel::Tiles,
+            false if wide(staged.group) == staged.group => BlockKernel::Staged(staged),
+            false => BlockKernel::General,
+        };
+        Self {
+            kernel,
+            group_size: match kernel {
+                BlockKernel::Serial { .. } => 1,
+                BlockKernel::Staged(staged) => staged.group,
+                BlockKernel::Scalars(_) => wide(numbers.scalar_group),
+                BlockKernel::General if a.product(b).area() > 64 => wide(128),
+                BlockKernel::Tiles | BlockKernel::General => wide(64),
+            },
+            long_run: match kernel {
+                BlockKernel::Tiles => numbers.block_long_run,
+                BlockKernel::Staged(_) => 0,
+                BlockKernel::Scalars(_) | BlockKernel::Serial { .. } | BlockKernel::General => RUN_PIECE,
+            },
+        }
+    }
+
+    /// Stretches of the runs of `products` products that make `nnz` entries of C.
+    pub fn stretches(&self, products: u64, nnz: u64) -> u64 {
+        match self.kernel {
+            BlockKernel::Scalars(numbers) if nnz > 0 => (products + nnz).div_ceil(numbers.stretch as u64),
+            _ => 0,
+        }
+    }
+}
+
+impl BlockTiles {
+    /// Tiles for groups of `group_size` items, at least the columns of a block of `b`. The numbers
+    /// were measured on an H200.
+    pub fn new<T: Element>(group_size: usize, a: BlockShape, b: BlockShape) -> Self {
+        let (rows, inner, cols) = (a.rows(), a.cols(), b.cols());
+        let (words, pair) = (size_of::<T::Arithmetic>() / size_of::<u32>(), (rows + cols) * inner);
+        // Two columns halve the loads of A. With more than 16 registers of sums too few groups are
+        // resident (6x6 doubles: 0.38 ms, not 0.34).
+        let two = cols % 2 == 0 && 2 * rows * words <= 16;
+        let fits = |n: &usize| rows.is_multiple_of(*n) && rows / n * cols <= group_size;
+        let piece_rows = (1..=rows).find(fits).unwrap_or(rows);
+        let room = group_size / (rows / piece_rows * cols);
+        // Registers in which each item holds the next blocks; groups with short runs pay for them
+        // too. 16 are best, for the smallest blocks 8 (3x3 floats: 0.23 ms, with 32 registers
+        // 0.44). But there are at least eight products at once, because otherwise a run of a
+        // thousand takes longer than all others.
+        let held = if pair <= 18 { 8 } else { 16 };
+        let slots = held * group_size / (words * pair);
+        let piece_teams = (slots.max(8) / 8).clamp(1, room);
+        Self {
+            cols: if two { 2 } else { 1 },
+            // Three runs for each team, sorted by length (6x6 pose graphs: 0.64 ms, not 0.82). Six
+            // are slower if runs have similar lengths.
+            batch: 3,
+            piece_rows,
+            piece_teams,
+            piece_depth: slots.max(8) / piece_teams,
+        }
+    }
+}
+
+impl StagedTiles {
+    /// Tiles with the shapes that were fastest on an H200. A team is at most a group.
+    pub fn new<T: Element>(numbers: StagedNumbers, a: BlockShape, b: BlockShape) -> Self {
+        let (rows, cols, element) = (a.rows(), b.cols(), size_of::<T::Arithmetic>());
+        let even = |n: usize| n.next_multiple_of(2);
+        let (tile_rows, tile_cols) = match rows {
+            // 9x9 in tiles of 3x3: 0.73 ms, in columns 0.81.
+            ..=9 if rows % 3 == 0 && cols % 3 == 0 => (3, 3),
+            ..=10 => (rows, 1),
+            // Half a column, with an even number of elements for vector loads. The exception is
+            // doubles: 14 rows in tiles of 7 take 1.37 ms, of 8 1.69.
+            _ if rows % 2 == 0 && element == 8 => (rows / 2, 1),
+            _ => (even(rows.div_ceil(2)), 1),
+        };
+        let team = rows.div_ceil(tile_rows) * cols.div_ceil(tile_cols);
+        // Two products of a team at once gain nothing, because half as many groups are resident
+        // (11x11: 1.35 ms, not 1.02).
+        let fitting = numbers.bytes / (element * (a.area() + b.area()));
+        Self { rows: tile_rows, cols: tile_cols, teams: (numbers.group / team).min(fitting).max(1) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMPILED_SIDE: usize = 16;
+    const HELD_AREA: usize = 64;
+    const STAGED: StagedNumbers = StagedNumbers { group: 32, bytes: 6 << 10 };
+
+    /// Bytes of local memory that `cl/product/blocks/tiles.cl` declares.
+    fn local_bytes<T: Element>(group_size: usize, a: BlockShape, b: BlockShape) -> usize {
+        let tiles = BlockTiles::new::<T>(group_size, a, b);
+        let element = size_of::<T::Arithmetic>();
+        // At most a vector of 16 bytes between blocks; a pair for each slot; two words for each
+        // piece, and three for each run; the classes.
+        let slots = tiles.piece_teams * tiles.piece_depth;
+        let runs = group_size / (b.cols() / tiles.cols) * tiles.batch;
+        slots * ((a.area() + b.area()) * element + 2 * 16 + 8) + 8 * tiles.piece_teams + 12 * runs + 4 * 40 + 64
+    }
+
+    /// Most bytes of local memory that `cl/product/blocks/staged.cl` declares: a vector behind each
+    /// column, or the blocks of C; two pairs for each team.
+    fn staged_bytes<T: Element>(a: BlockShape, b: BlockShape) -> usize {
+        let StagedTiles { rows, teams, .. } = StagedTiles::new::<T>(STAGED, a, b);
+        let element = size_of::<T::Arithmetic>();
+        let operands =
+            (a.area() + b.area() + rows) * element + (2 * a.rows().max(a.cols()) + 2 * b.cols().max(b.rows())) * 16;
+        teams * (operands.max(a.rows() * b.cols() * element) + 16) + 64
+    }
+
+    #[test]
+    fn blocks_of_every_shape_fit_the_smallest_local_memory() -> crate::Result<()> {
+        for side in 0..COMPILED_SIDE.pow(3) {
+            let [rows, inner, cols] =
+                [1, COMPILED_SIDE, COMPILED_SIDE * COMPILED_SIDE].map(|n| side / n % COMPILED_SIDE + 1);
+            let (a, b) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);
+            if a.area() > HELD_AREA {
+                for tiles in [StagedTiles::new::<f64>(STAGED, a, b), StagedTiles::new::<f32>(STAGED, a, b)] {
+                    let items = rows.div_ceil(tiles.rows) * cols.div_ceil(tiles.cols) * tiles.teams;
+                    assert!(items <= STAGED.group && tiles.cols <= cols, "{a} by {b}: {tiles:?}");
+                }
+                for bytes in [staged_bytes::<f64>(a, b), staged_bytes::<f32>(a, b)] {
+                    assert!(bytes <= 32 << 10, "{a} by {b}: {bytes} bytes");
+                }
+                continue;
+            }
+            for group_size in [64, 32, 16] {
+                let tiles = BlockTiles::new::<f64>(group_size, a, b);
+                let items = rows / tiles.piece_rows * cols * tiles.piece_teams;
+                assert!(items <= group_size || tiles.piece_teams == 1, "{a} by {b}: {tiles:?}");
+                for bytes in [local_bytes::<f64>(group_size, a, b), local_bytes::<f32>(group_size, a, b)] {
+                    assert!(bytes <= 32 << 10, "{a} by {b}: {bytes} bytes, {tiles:?}");
+                }
+            }
+        }
+        Ok(())
+    }
+}
