@@ -1,0 +1,47 @@
+//! Counts of operations on a device.
+use super::{Device, Inner};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counts of operations since the device was opened, over all its clones. The difference of two
+/// readings is the cost of the calls between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Buffers created by the driver. A second product of the same size creates none.
+    pub buffers_created: u64,
+    /// Buffers taken from the pool, new or not. An execution of a plan takes none.
+    pub buffers_taken: u64,
+    /// Commands enqueued: kernels, copies, fills.
+    pub commands: u64,
+    /// Kernels launched.
+    pub launches: u64,
+    /// Blocking reads from the device.
+    pub read_backs: u64,
+    /// Kernels compiled from source.
+    pub kernels_compiled: u64,
+    /// Kernels loaded from the cache of kernels.
+    pub kernels_loaded: u64,
+    /// Nanoseconds that callers waited for kernels, compiled or loaded. Threads that wait at the
+    /// same time all count.
+    pub kernel_wait_ns: u64,
+}
+
+impl Device {
+    /// Counts of operations on the device so far.
+    pub fn counters(&self) -> Counters {
+        let (buffers_created, buffers_taken) = self.inner.pool.counts();
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (kernels_compiled, kernels_loaded) = self.inner.compiler.counts();
+        let Inner { kernel_wait, commands, launches, read_backs, .. } = &*self.inner;
+        Counters {
+            buffers_created,
+            buffers_taken,
+            commands: count(commands),
+            launches: count(launches),
+            read_backs: count(read_backs),
+            kernels_compiled,
+            kernels_loaded,
+            kernel_wait_ns: count(kernel_wait),
+        }
+    }
+}
