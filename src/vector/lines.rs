@@ -1,9 +1,13 @@
 //! The lines of a pattern, shared out among work-groups once for all sums. Short lines form tiles
 //! of entries and lines; long ones are cut into pieces. No order of a sum depends on the shares.
 //! Kernels: `cl/vector/lines.cl`.
+mod long;
+
+pub(crate) use long::LongLines;
+
 use crate::{
     BlockShape, DeviceInfo, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, at_most, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     element::Piece,
     primitives::{
         segmented_reduce::RUN_PIECE,
@@ -260,6 +264,14 @@ impl Index {
         }
     }
 
+    /// Entries of the longest line, if they have been counted.
+    pub fn longest(&self) -> Option<usize> {
+        match self {
+            Self::Columns(pattern) => pattern.lengths.map(|lengths| lengths.longest as usize),
+            Self::Rows(_) | Self::Mirrored(_) => None,
+        }
+    }
+
     /// The block of the values that each entry of a line is. Unused if lines are columns.
     pub fn source(&self) -> &Buffer<u32> {
         match self {
@@ -287,25 +299,7 @@ impl Shares {
             0 => work.buffer(1)?,
             _ => kernels.tile_lines(work, line_ptr, [lines, nnz], tile)?,
         };
-        let Kernels { count, place, group_size, .. } = kernels;
-        let (grid, longest, before) = (Grid::items(lines, group_size), tile as u32, before as u32);
-        let (places, lines) = ((nnz + lines) as u64, lines as u32);
-
-        let mut counts = work.buffer(3)?;
-        work.fill_zero(&mut counts)?;
-        count.launch(work, grid, CountPieces { line_ptr, counts: &mut counts, lines, longest, before })?;
-        let found = counts.download(work)?;
-        // Every piece has an entry, except that of an empty line.
-        for (what, count) in ["pieces of lines", "parts of lines", "lines that are cut"].into_iter().zip(&found) {
-            at_most(what, (*count).into(), places)?;
-        }
-        let [pieces, parts, cuts] = [found[0], found[1], found[2]].map(|count| count as usize);
-        let (mut pieces, mut cuts) = (work.buffer(pieces)?, work.buffer(cuts)?);
-        if pieces.len() > 0 {
-            work.fill_zero(&mut counts)?;
-            let (counts, piece, cut) = (&mut counts, &mut pieces, &mut cuts);
-            place.launch(work, grid, PlacePieces { line_ptr, counts, piece, cut, lines, longest, before })?;
-        }
+        let LongLines { pieces, cuts, parts } = LongLines::by(kernels, work, line_ptr, [lines, nnz], tile, before)?;
         Ok(Self { tile_line, pieces, cuts, parts })
     }
 

@@ -7,12 +7,12 @@
 //! kernel, and another for lines that are too long to be merged by one item: they stay as they are,
 //! behind the other entries of their group. Of a matrix of blocks, entries and lines are those of
 //! blocks.
-use super::{groups::GroupArrays, lines};
+use super::groups::GroupArrays;
 use crate::{
     Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     element::Piece,
-    vector::lines::{Index, Shares},
+    vector::lines::{Index, LongLines},
 };
 
 kernel! {
@@ -45,14 +45,6 @@ kernel! {
     }
 }
 
-/// Pieces of lines that are too long for a group.
-pub(super) struct LongLines {
-    /// The pieces, and the lines of several.
-    pub pieces: Buffer<Piece>,
-    pub cuts: Buffer<Piece>,
-    pub parts: usize,
-}
-
 /// The entries of a pattern in the order of groups.
 pub(super) struct Gcoo {
     pub group_lines: usize,
@@ -70,12 +62,6 @@ pub(super) struct Gcoo {
     pub loads: u32,
     /// Entries that meet them.
     pub merged: u32,
-}
-
-impl LongLines {
-    pub fn none(work: &Work) -> Result<Self> {
-        Ok(Self { pieces: work.buffer(0)?, cuts: work.buffer(0)?, parts: 0 })
-    }
 }
 
 impl Gcoo {
@@ -111,7 +97,7 @@ impl Gcoo {
         };
         merge.launch(work, Grid::items(groups, group_size), args)?;
 
-        let Shares { pieces, cuts, parts, .. } = lines::shares(work, pattern, longest)?;
+        let LongLines { pieces, cuts, parts } = LongLines::new(work, index, longest)?;
         let mut moved = work.buffer(pieces.len())?;
         if pieces.len() > 0 {
             let move_pieces: Kernel<MovePieces<'_>> = Kernel::new(device, &options)?;

@@ -6,7 +6,6 @@
 //! a group of scalars, about, so that an item keeps as many sums.
 use super::{
     Dense, Operands, Request,
-    gcoo::LongLines,
     lines::{Entries, LineSums, Variants},
     tuning::{self, Pass},
 };
@@ -14,6 +13,7 @@ use crate::{
     BlockShape, Device, Element, Result,
     device::{Buffer, Grid, In, InOut, Scalar, Work, kernel},
     tuning::Numbers,
+    vector::lines::LongLines,
 };
 
 kernel! {

@@ -6,7 +6,6 @@
 use super::{
     Dense, Operands, Request,
     block_tiles::BlockTiles,
-    gcoo::LongLines,
     staged::Staged,
     tuning::{self, Pass},
 };
@@ -15,11 +14,10 @@ use crate::{
     device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Scratch, Work, kernel},
     element::{Piece, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
-    resident::PatternArrays,
     tuning::Numbers,
     vector::{
         line_sums::Stored,
-        lines::{self, Index, Shares},
+        lines::{self, Index, LongLines},
     },
 };
 
@@ -163,10 +161,10 @@ impl<T: Element> LineSums<T> {
         let tile = share.clamp(most.min(RUN_PIECE), most);
         let staged = is_staged(shape, request);
         let tiles = if staged { work.buffer(1)? } else { lines::stretches(work, pattern, tile)? };
-        let Shares { pieces, cuts, parts, .. } = shares(work, pattern, long)?;
+        let in_pieces = LongLines::new(work, index, long)?;
         let dense_ahead = if staged { tuning::ahead(&request.numbers, pattern) } else { request.numbers.dense_ahead };
         let request = Request { numbers: Numbers { dense_ahead, ..request.numbers }, ..*request };
-        Self::over(work, (tiles, pattern.ncols), LongLines { pieces, cuts, parts }, (shape, long), &request)
+        Self::over(work, (tiles, pattern.ncols), in_pieces, (shape, long), &request)
     }
 
     /// As [`LineSums::new`], for the pieces of lines alone.
@@ -333,9 +331,4 @@ impl<T: Element> LineSums<T> {
     pub fn bytes(&self) -> u64 {
         self.tile_line.bytes() + self.pieces.bytes() + self.cuts.bytes() + self.parts.bytes()
     }
-}
-
-/// The pieces of lines with more than `longest` entries.
-pub(super) fn shares(work: &Work, pattern: &PatternArrays, longest: usize) -> Result<Shares> {
-    Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], longest, 0)
 }

@@ -3,7 +3,7 @@
 use super::{bits, reals, shape};
 use crate::common::{Family, blocks, device};
 use blockmul::{
-    Cbc, Device, Error, Planned,
+    Bsr, Cbc, Device, Error, Planned,
     dense::{DenseShape, DenseView, DenseViewMut, Layout, Product, Side},
     generate::{self, Values},
     plan::{Accum, Apply, ApplyDense},
@@ -63,6 +63,19 @@ fn executions_take_no_memory_and_read_nothing() -> blockmul::Result<()> {
         (after.buffers_created, after.buffers_taken, after.read_backs),
         (before.buffers_created, before.buffers_taken, before.read_backs)
     );
+    Ok(())
+}
+
+#[test]
+fn a_plan_of_rows_reads_nothing() -> blockmul::Result<()> {
+    let device = Device::open(device().info())?; // counters of its own
+    let by_columns = generate::pose_graph(60, 90, 3, Values::Real, 2)?;
+    let by_rows = Bsr::from_transpose(by_columns.try_transpose()?);
+    let (by_columns, by_rows) = (device.upload(&by_columns)?, device.upload(&by_rows)?);
+    let before = device.counters().read_backs;
+    ApplyDense::<Bsr<f64>>::new(&by_rows.pattern(), 7)?;
+    ApplyDense::<Cbc<f64>>::with(&by_columns.pattern(), 7).transposed().plan()?;
+    assert_eq!(device.counters().read_backs, before, "the host has seen how long rows are");
     Ok(())
 }
 

@@ -5,7 +5,6 @@ use crate::{
     apply::spmm::{
         Dense, DenseMethod, Operands, Request, Spmm,
         by_rows::RowsOfD,
-        gcoo::LongLines,
         groups::{GroupArrays, GroupSums, GroupsOf},
         method::{self, Choice},
         sides::Sides,
@@ -15,7 +14,10 @@ use crate::{
     matrix::{Layout, Side},
     planned::{Accum, Cost, On, Planned},
     primitives::segmented_reduce::RUN_PIECE,
-    vector::{line_sums::Stored, lines::Index},
+    vector::{
+        line_sums::Stored,
+        lines::{Index, LongLines},
+    },
 };
 use std::sync::Arc;
 
