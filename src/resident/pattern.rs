@@ -163,6 +163,23 @@ impl ColumnLengths {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprint([u64; 2]);
 
+impl Fingerprint {
+    /// That of the words of several arrays. Reads it back.
+    pub fn of(work: &Work, arrays: &[&Buffer<u32>]) -> Result<Self> {
+        let (kernel, group_size) = PatternArrays::fingerprint_kernel(work.device())?;
+        let groups = work.device().info().numbers().record_groups;
+        let mut sums = work.buffer(2 * groups)?;
+        work.fill_zero(&mut sums)?;
+        for (array, word) in (0..).zip(arrays) {
+            let grid = Grid::groups(word.len().div_ceil(group_size).min(groups), group_size);
+            kernel.launch(work, grid, HashWords { word, sums: &mut sums, words: word.len() as u32, array })?;
+        }
+        let sums: Vec<u64> = sums.download(work)?;
+        let add = |x: [u64; 2], y: &[u64]| [x[0].wrapping_add(y[0]), x[1].wrapping_add(y[1])];
+        Ok(Self(sums.chunks(2).fold([0; 2], add)))
+    }
+}
+
 /// A pattern that a kernel reads: a field `a` of a `kernel!` stands for the arguments `a_col_ptr`
 /// and `a_row_idx`.
 pub(crate) struct InPattern;
@@ -281,17 +298,7 @@ impl PatternArrays {
         if let Some(known) = self.fingerprint.get() {
             return Ok(*known);
         }
-        let work = Work::new(&self.device, None);
-        let (kernel, group_size) = Self::fingerprint_kernel(&self.device)?;
-        let groups = self.device.info().numbers().record_groups;
-        let mut sums = work.buffer(2 * groups)?;
-        work.fill_zero(&mut sums)?;
-        for (array, word) in [(0, &self.col_ptr), (1, &self.row_idx)] {
-            let grid = Grid::groups(word.len().div_ceil(group_size).min(groups), group_size);
-            kernel.launch(&work, grid, HashWords { word, sums: &mut sums, words: word.len() as u32, array })?;
-        }
-        let sums: Vec<u64> = sums.download(&work)?;
-        let add = |x: [u64; 2], y: &[u64]| [x[0].wrapping_add(y[0]), x[1].wrapping_add(y[1])];
-        Ok(*self.fingerprint.get_or_init(|| Fingerprint(sums.chunks(2).fold([0; 2], add))))
+        let found = Fingerprint::of(&Work::new(&self.device, None), &[&self.col_ptr, &self.row_idx])?;
+        Ok(*self.fingerprint.get_or_init(|| found))
     }
 }

@@ -17,10 +17,11 @@ use crate::{
     BlockShape, Device, DeviceDense, DeviceMatrix, Element, Error, Matrix, Result,
     device::{Buffer, Options, Work},
     matrix::DenseShape,
+    resident::Fingerprint,
     vector::lines::Index,
 };
 use from_dense::Entries;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A sparse matrix on a device in grouped coordinates: groups of neighbouring rows, the entries of
 /// a group by columns, so that those in one column follow one another (S. Shi, Q. Wang, X. Chu,
@@ -72,6 +73,7 @@ struct Groups {
     group_ptr: Buffer<u32>,
     other: Buffer<u32>,
     line: Buffer<u8>,
+    fingerprint: OnceLock<Fingerprint>,
 }
 
 /// The arrays of a [`DeviceGcoo`], as the paper has them.
@@ -127,7 +129,17 @@ impl<T: Element> DeviceGcoo<T> {
         let Entries { group_ptr, other, line, values } = from_dense::entries(&work, d, group_rows, together)?;
         let (device, DenseShape { rows, cols, .. }) = (d.device().clone(), d.shape());
         let shape = BlockShape::SCALAR;
-        let groups = Groups { device, nrows: rows, ncols: cols, shape, group_rows, group_ptr, other, line };
+        let groups = Groups {
+            device,
+            nrows: rows,
+            ncols: cols,
+            shape,
+            group_rows,
+            group_ptr,
+            other,
+            line,
+            fingerprint: OnceLock::new(),
+        };
         Ok(Self { groups: Arc::new(groups), values })
     }
 
@@ -155,7 +167,8 @@ impl<T: Element> DeviceGcoo<T> {
         let group_ptr = work.upload(&starts.into_iter().chain(ends).collect::<Vec<_>>())?;
         let Gcoo { other, line, .. } = grouped;
         let (device, nrows, ncols) = (device.clone(), a.nrows(), a.ncols());
-        let groups = Groups { device, nrows, ncols, shape, group_rows, group_ptr, other, line };
+        let groups =
+            Groups { device, nrows, ncols, shape, group_rows, group_ptr, other, line, fingerprint: OnceLock::new() };
         Ok(Self { groups: Arc::new(groups), values })
     }
 
@@ -230,6 +243,26 @@ impl Groups {
 
     fn bytes(&self) -> u64 {
         self.group_ptr.bytes() + self.other.bytes() + self.line.bytes()
+    }
+
+    /// Whether the groups have their entries in the same places: immediately if they are the same
+    /// arrays, otherwise by fingerprints. Each is computed once (one read-back).
+    fn same_as<T: Element>(self: &Arc<Self>, of: &Arc<Self>) -> Result<bool> {
+        let sizes = |of: &Self| (of.nrows, of.ncols, of.shape, of.group_rows, of.nnz());
+        let same = Arc::ptr_eq(self, of);
+        Ok(same
+            || self.device.same_as(&of.device)
+                && sizes(self) == sizes(of)
+                && self.fingerprint::<T>()? == of.fingerprint::<T>()?)
+    }
+
+    fn fingerprint<T: Element>(&self) -> Result<Fingerprint> {
+        if let Some(known) = self.fingerprint.get() {
+            return Ok(*known);
+        }
+        let work = Work::new(&self.device, None);
+        let found = Fingerprint::of(&work, &[&self.group_ptr, &self.other, &self.rows::<T>(&work)?])?;
+        Ok(*self.fingerprint.get_or_init(|| found))
     }
 }
 

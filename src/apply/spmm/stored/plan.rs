@@ -279,8 +279,10 @@ impl<T: Element> Planned for ApplyGcoo<T> {
     }
 
     fn enqueue(&self, On(work): On<'_>, (a, d): Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
-        if !Arc::ptr_eq(&self.a, &a.groups) {
-            return Err(Error::Argument("A is not the matrix in groups that the product was planned for".into()));
+        if !self.a.same_as::<T>(&a.groups)? {
+            return Err(Error::Argument(
+                "A's entries are not in the groups and places that the product was planned for".into(),
+            ));
         }
         self.sides.check(self.device(), d, &into)?;
         work.stage("apply");

@@ -176,11 +176,24 @@ fn values_change_and_places_do_not() -> Result<()> {
     let device = test_device();
     let host: Csc<f64> = Csc::from_cbc(matrix(20, 30, BlockShape::SCALAR, &[])?)?;
     let on_device = device.upload(&host)?;
-    let (mut a, other) = (DeviceGcoo::from_matrix(&on_device, 4)?, DeviceGcoo::from_matrix(&on_device, 4)?);
+    let mut a = DeviceGcoo::from_matrix(&on_device, 4)?;
     let plan = ApplyGcoo::with(&a, 2).method(DenseMethod::Gcoo).plan()?;
-    let (d, mut c) = (device.zero_dense::<f64>(DenseShape::new(30, 2, Layout::ByRows))?, plan.output()?);
-    let refused = plan.execute((&other, &d), &mut c).unwrap_err().to_string();
-    assert_eq!(refused, "A is not the matrix in groups that the product was planned for");
+    let d: Vec<f64> = (0..60).map(f64::from).collect();
+    let d = device.upload_dense(DenseView::new(DenseShape::new(30, 2, Layout::ByRows), &d)?)?;
+    let (mut c, mut c_of_same) = (plan.output()?, plan.output()?);
+    // The same places, converted anew.
+    let same = DeviceGcoo::from_matrix(&on_device, 4)?;
+    plan.execute((&a, &d), &mut c)?;
+    plan.execute((&same, &d), &mut c_of_same)?;
+    assert_eq!(c_of_same.values()?, c.values()?);
+    // Groups of other rows; as many entries elsewhere.
+    let rows = |col: usize| host.pattern().column(col).iter().map(move |&row| (19 - row as usize, col, 1.0));
+    let mirrored = Csc::from_triplets(20, 30, (0..30).flat_map(rows))?;
+    assert_eq!(mirrored.nnz(), host.nnz());
+    for other in [DeviceGcoo::from_matrix(&on_device, 5)?, DeviceGcoo::from_matrix(&device.upload(&mirrored)?, 4)?] {
+        let refused = plan.execute((&other, &d), &mut c).unwrap_err().to_string();
+        assert_eq!(refused, "A's entries are not in the groups and places that the product was planned for");
+    }
     let refused = plan.execute((&a, &c), &mut plan.output()?).unwrap_err().to_string();
     assert!(refused.starts_with("D is 20x2, 30x2 expected"), "{refused}");
     let refused = a.write_values(&[1.0]).unwrap_err();
