@@ -19,8 +19,8 @@
 //   in   order[tiles]            the tiles, in the order in which groups are to have them
 //   out  share[tiles]            of each tile in that order: its first line, the end of its lines
 //                                that are not in pieces, their first entry, the end of these
-//   out  counts[3]               pieces of long lines, pieces that are parts of a cut line, cut
-//                                lines; zero before
+//   out  counts[4]               pieces of long lines, pieces that are parts of a cut line, cut
+//                                lines, entries of all of these lines; zero before
 //   out  piece[counts[0]]        in any order: line, first entry, end, and number of its part, or
 //                                WHOLE if the piece is a whole line; the parts of a line follow one
 //                                another
@@ -82,8 +82,10 @@ KERNEL count_pieces(global const uint* line_ptr, global uint* counts, uint lines
 {
     const uint line = get_global_id(0);
     const uint pieces = line < lines ? pieces_of(line_ptr[line + 1] - line_ptr[line], longest, before) : 0;
-    if (pieces > 0)
+    if (pieces > 0) {
         atomic_add(&counts[0], pieces);
+        atomic_add(&counts[3], line_ptr[line + 1] - line_ptr[line]);
+    }
     if (pieces > 1) {
         atomic_add(&counts[1], pieces);
         atomic_inc(&counts[2]);

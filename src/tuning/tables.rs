@@ -67,8 +67,10 @@ pub(super) const GPU: Numbers = Numbers {
     // there are fewer if items need more registers. Shorter rows have fewer: those of 5 entries
     // take 0.94 ms with 4 at once, 1.41 with 8.
     dense_ahead: 8,
-    // 32 rounds for a piece of 1024.
-    dense_long_ahead: 32,
+    // 64 rounds for a piece of 1024. Pieces share a kernel with tiles, which slow down if it needs
+    // more registers: `rmat18_e8` with 32 columns takes 84 us in floats and 124 in doubles, with 32
+    // ahead 93 and 172.
+    dense_long_ahead: 16,
     // The slots of a warp go as long as the longest of their lines.
     dense_long: 64,
     dense_long_average: 4,

@@ -299,7 +299,7 @@ impl Shares {
             0 => work.buffer(1)?,
             _ => kernels.tile_lines(work, line_ptr, [lines, nnz], tile)?,
         };
-        let LongLines { pieces, cuts, parts } = LongLines::by(kernels, work, line_ptr, [lines, nnz], tile, before)?;
+        let LongLines { pieces, cuts, parts, .. } = LongLines::by(kernels, work, line_ptr, [lines, nnz], tile, before)?;
         Ok(Self { tile_line, pieces, cuts, parts })
     }
 

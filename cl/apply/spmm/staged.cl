@@ -3,9 +3,9 @@
 // waiting for their numbers.
 // Host: src/apply/spmm/staged.rs
 //
-//   sum_tiles   one work-group per tile of `taken` lines for each of its slots, and share of the
-//               columns of D
-//   sum_pieces  one slot per piece of a long line, and share of the columns of D
+//   sum_staged  `piece_groups` work-groups for pieces of long lines, if PIECES: one slot of
+//               PIECE_LANES items per piece and share of the columns of D; then one per tile of
+//               `taken` lines for each of its slots, and share of the columns of D
 //
 //   in      line_ptr[lines + 1]  piece[pieces]   as in cl/vector/lines.cl; lines of more than LONG
 //                                  entries are in pieces
@@ -13,20 +13,24 @@
 //   in      source[nnz]            number of each entry in the values; read if THROUGH
 //   in      values[nnz * stride]
 //   in      d[]                    by rows, d_leading apart
-//   in out  parts[parts * part_width]   sums of the pieces of lines that are cut
+//   in out  parts[parts * columns]   sums of the pieces of lines that are cut
 //   in out  c[]                    c_leading apart
 //
-// The slots of a warp, or of a group if there are no WARPS, go round together: as often as the
-// longest of their lines needs. While items add the terms of STAGED entries, they load the next.
-// AHEAD rows of D are loaded before their terms are added. The terms of a line are added in the
-// order of its entries, so that each column has the bits of A times that column of D. If C is by
-// columns, the sums of a tile go through local memory, and neighbours write down a column.
-#if !defined(THROUGH) || !defined(LONG) || !defined(STAGED) || !defined(WARPS)
-#error "THROUGH, LONG, STAGED, WARPS: see src/apply/spmm/staged.rs"
+// Pieces come first, so that none is left alone at the end. The slots of a warp, or of a group if
+// there are no WARPS, go round together: as often as the longest of their lines needs. While items
+// add the terms of staged entries, they load the next. AHEAD rows of D, of a piece PIECE_AHEAD,
+// are loaded before their terms are added. The terms of a line are added in the order of its
+// entries, so that each column has the bits of A times that column of D. If C is by columns, the
+// sums of a tile go through local memory, and neighbours write down a column.
+#if !defined(THROUGH) || !defined(LONG) || !defined(STAGED) || !defined(PIECES) || !defined(WARPS)
+#error "THROUGH, LONG, STAGED, PIECES, WARPS: see src/apply/spmm/staged.rs"
+#endif
+#if !defined(PIECE_LANES) || !defined(PIECE_AHEAD) || !defined(PIECE_STAGED)
+#error "PIECE_LANES, PIECE_AHEAD, PIECE_STAGED: see src/apply/spmm/staged.rs"
 #endif
 #define WHOLE 0xffffffffu
 
-#if WARPS && GROUP_SIZE >= 32 && LANES <= 32
+#if WARPS && GROUP_SIZE >= 32 && LANES <= 32 && PIECE_LANES <= 32
 #define STEP 32
 #define STEP_BARRIER WARP_BARRIER
 #else
@@ -35,9 +39,15 @@
 #endif
 #define STEP_SLOTS (STEP / LANES)
 // A multiple of 16 bytes, so that neighbours are read at once, and slots begin in different banks.
-#define ROOM ((STAGED + 3) / 4 * 4 + 4)
-// Entries that an item loads for a round.
-#define FETCHED ((STAGED + LANES - 1) / LANES)
+#define ROOM_OF(staged) (((staged) + 3) / 4 * 4 + 4)
+#define ROOM ROOM_OF(STAGED)
+#define PIECE_ROOM ROOM_OF(PIECE_STAGED)
+#define PIECE_SLOTS (GROUP_SIZE / PIECE_LANES)
+#if PIECES && PIECE_SLOTS * PIECE_ROOM > SLOTS * ROOM
+#define HELD_ENTRIES (PIECE_SLOTS * PIECE_ROOM)
+#else
+#define HELD_ENTRIES (SLOTS * ROOM)
+#endif
 
 #if THROUGH
 #define VALUE_OF(place) ((ARITHMETIC)LOAD(values, (ulong)source[place] * stride))
@@ -45,19 +55,35 @@
 #define VALUE_OF(place) ((ARITHMETIC)LOAD(values, (ulong)(place) * stride))
 #endif
 
-// Loads this item's part of the entries from `done`.
-void fetch(uint* row, ARITHMETIC* value, uint begin, uint entries, uint done, global const uint* restrict other,
-           global const uint* restrict source, global const ELEMENT* restrict values, uint stride)
+// Loads this item's part of `staged` entries from `done`, of which each of `lanes` items has one in
+// turn. Both numbers are constants.
+void fetch(uint* row, ARITHMETIC* value, uint staged, uint lanes, uint begin, uint entries, uint done,
+           global const uint* restrict other, global const uint* restrict source, global const ELEMENT* restrict values, uint stride)
 {
     WRITTEN_OUT
-    for (uint i = 0; i < FETCHED; ++i) {
-        const uint at = done + i * LANES + LANE;
+    for (uint i = 0; i < (staged + lanes - 1) / lanes; ++i) {
+        const uint at = done + i * lanes + get_local_id(0) % lanes;
         row[i] = 0, value[i] = 0;
         if (at < entries) {
             row[i] = other[begin + at];
             value[i] = VALUE_OF(begin + at);
         }
     }
+}
+
+// Puts what fetch has loaded into local memory.
+void hold(const uint* row, const ARITHMETIC* value, uint staged, uint lanes, local uint* held_row, local ARITHMETIC* held_value)
+{
+    STEP_BARRIER; // every read of the round before
+    WRITTEN_OUT
+    for (uint i = 0; i < (staged + lanes - 1) / lanes; ++i) {
+        const uint at = i * lanes + get_local_id(0) % lanes;
+        if (at < staged) {
+            held_row[at] = row[i];
+            held_value[at] = value[i];
+        }
+    }
+    STEP_BARRIER;
 }
 
 // Adds the terms of the first `count` of AHEAD staged entries.
@@ -91,21 +117,13 @@ void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uin
                local ARITHMETIC* held_value, global const uint* restrict other, global const uint* restrict source,
                global const ELEMENT* restrict values, global const ELEMENT* restrict d, uint d_leading, uint stride)
 {
-    uint next_row[FETCHED];
-    ARITHMETIC next_value[FETCHED];
-    fetch(next_row, next_value, begin, entries, 0, other, source, values, stride);
+    uint next_row[(STAGED + LANES - 1) / LANES];
+    ARITHMETIC next_value[(STAGED + LANES - 1) / LANES];
+    fetch(next_row, next_value, STAGED, LANES, begin, entries, 0, other, source, values, stride);
     AS_WRITTEN
     for (uint done = 0; done < most; done += STAGED) {
-        STEP_BARRIER; // every read of the round before
-        WRITTEN_OUT
-        for (uint i = 0; i < FETCHED; ++i) {
-            if (i * LANES + LANE < STAGED) {
-                held_row[i * LANES + LANE] = next_row[i];
-                held_value[i * LANES + LANE] = next_value[i];
-            }
-        }
-        STEP_BARRIER;
-        fetch(next_row, next_value, begin, entries, done + STAGED, other, source, values, stride);
+        hold(next_row, next_value, STAGED, LANES, held_row, held_value);
+        fetch(next_row, next_value, STAGED, LANES, begin, entries, done + STAGED, other, source, values, stride);
         const uint staged = min((uint)STAGED, max(entries, done) - done);
         AS_WRITTEN
         for (uint next = 0; next < staged; next += AHEAD) {
@@ -118,19 +136,14 @@ void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uin
     }
 }
 
-KERNEL sum_tiles(global const uint* restrict line_ptr, global const uint* restrict other, global const uint* restrict source,
-                 global const ELEMENT* restrict values, global const ELEMENT* restrict d, global ELEMENT* restrict c, uint lines,
-                 uint taken, uint columns, uint shares_last, uint d_leading, uint c_leading, uint stride, ARITHMETIC alpha,
-                 ARITHMETIC beta)
+// Sums of tile `number` of the tiles and shares. `held_sum` is for C by columns.
+void sum_tile(uint number, global const uint* restrict line_ptr, global const uint* restrict other, global const uint* restrict source,
+              global const ELEMENT* restrict values, global const ELEMENT* restrict d, global ELEMENT* restrict c, uint lines,
+              uint taken, uint columns, uint shares_last, uint d_leading, uint c_leading, uint stride, ARITHMETIC alpha,
+              ARITHMETIC beta, local uint* held_row, local ARITHMETIC* held_value, local ARITHMETIC* held_sum)
 {
-    local uint held_row[SLOTS * ROOM] __attribute__((aligned(16)));
-    local ARITHMETIC held_value[SLOTS * ROOM] __attribute__((aligned(16)));
-#if C_BY_COLUMNS
-    // One more, so that neighbouring columns use different banks.
-    local ARITHMETIC held_sum[WIDTH * (TILE + 1)];
-#endif
     const uint shares = (columns + WIDTH - 1) / WIDTH, slot = get_local_id(0) / LANES, of_tile = taken * SLOTS;
-    const uint2 task = task_of(get_group_id(0), (lines + of_tile - 1) / of_tile, shares, shares_last);
+    const uint2 task = task_of(number, (lines + of_tile - 1) / of_tile, shares, shares_last);
     const uint tile = task.x * of_tile, of_step = slot / STEP_SLOTS * STEP_SLOTS * taken;
     const uint first = task.y * WIDTH, to = min(first + WIDTH, columns);
     AS_WRITTEN
@@ -154,7 +167,7 @@ KERNEL sum_tiles(global const uint* restrict line_ptr, global const uint* restri
         WRITTEN_OUT
         for (uint v = 0; v < VECTORS; ++v)
             sum[v] = SPREAD(mine > 0 ? IDENTITY : EMPTY);
-        add_terms(sum, begin, mine, most, first, to, held_row + slot * ROOM, held_value + slot * ROOM, other, source, values, d,
+        add_terms(sum, begin, mine, most, first, to, held_row, held_value, other, source, values, d,
                   d_leading, stride);
         WRITTEN_OUT
         for (uint v = 0; v < VECTORS; ++v) {
@@ -183,44 +196,97 @@ KERNEL sum_tiles(global const uint* restrict line_ptr, global const uint* restri
 #endif
 }
 
-KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restrict other, global const uint* restrict source,
-                  global const ELEMENT* restrict values, global const ELEMENT* restrict d, global ARITHMETIC* restrict parts,
-                  global ELEMENT* restrict c, uint pieces, uint columns, uint shares_last, uint d_leading, uint c_leading, uint stride,
-                  ARITHMETIC alpha, ARITHMETIC beta)
+#if PIECES
+// Adds the terms of the first `count` of PIECE_AHEAD staged entries to the sum of column `col`.
+void add_ahead(ARITHMETIC* sum, uint count, uint col, local const uint* row, local const ARITHMETIC* value,
+               global const ELEMENT* restrict d, uint d_leading)
 {
-    local uint held_row[SLOTS * ROOM] __attribute__((aligned(16)));
-    local ARITHMETIC held_value[SLOTS * ROOM] __attribute__((aligned(16)));
-    const uint shares = (columns + WIDTH - 1) / WIDTH, slot = get_local_id(0) / LANES;
-    const uint first_id = get_group_id(0) * SLOTS;
-    const uint2 task = task_of(first_id + slot, pieces, shares, shares_last);
+    ARITHMETIC x[PIECE_AHEAD];
+    WRITTEN_OUT
+    for (uint i = 0; i < PIECE_AHEAD; ++i) {
+        const ulong begin = (ulong)row[i] * d_leading;
+        if (i < count)
+            x[i] = LOAD(d, begin + col);
+    }
+    WRITTEN_OUT
+    for (uint i = 0; i < PIECE_AHEAD; ++i) {
+        if (i < count)
+            *sum = ADD(*sum, MULTIPLY(value[i], x[i]));
+    }
+}
+
+// Sums of the pieces of a work-group, an item of a slot one column: the time of the longest piece
+// is that of its rounds.
+void sum_pieces(global const uint4* restrict piece, global const uint* restrict other, global const uint* restrict source,
+                global const ELEMENT* restrict values, global const ELEMENT* restrict d, global ARITHMETIC* restrict parts,
+                global ELEMENT* restrict c, uint pieces, uint columns, uint shares_last, uint d_leading, uint c_leading, uint stride,
+                ARITHMETIC alpha, ARITHMETIC beta, local uint* held_row, local ARITHMETIC* held_value)
+{
+    const uint shares = (columns + PIECE_LANES - 1) / PIECE_LANES, first_id = get_group_id(0) * PIECE_SLOTS;
+    const uint2 task = task_of(first_id + get_local_id(0) / PIECE_LANES, pieces, shares, shares_last);
     const bool works = task.x < pieces;
     const uint4 at = piece[min(task.x, pieces - 1)];
-    const uint first = task.y * WIDTH, to = min(first + WIDTH, columns), mine = works ? at.z - at.y : 0;
-    uint most = mine;
+    const uint of_item = task.y * PIECE_LANES + get_local_id(0) % PIECE_LANES, col = min(of_item, columns - 1);
+    const uint begin = at.y, entries = works ? at.z - at.y : 0;
+    uint most = entries;
 #if STEP == 32 && WARPS
     WRITTEN_OUT
-    for (uint bit = LANES; bit < 32; bit *= 2)
+    for (uint bit = PIECE_LANES; bit < 32; bit *= 2)
         most = max(most, warp_across(most, bit));
 #else
-    for (uint i = 0; i < SLOTS; ++i) {
+    for (uint i = 0; i < PIECE_SLOTS; ++i) {
         const uint4 other_piece = piece[min(task_of(first_id + i, pieces, shares, shares_last).x, pieces - 1)];
         most = max(most, other_piece.z - other_piece.y);
     }
 #endif
-    VECTOR sum[VECTORS];
-    WRITTEN_OUT
-    for (uint v = 0; v < VECTORS; ++v)
-        sum[v] = SPREAD(IDENTITY);
-    add_terms(sum, at.y, mine, most, first, to, held_row + slot * ROOM, held_value + slot * ROOM, other, source, values, d,
-              d_leading, stride);
-    WRITTEN_OUT
-    for (uint v = 0; v < VECTORS; ++v) {
-        const uint col = first + (v * LANES + LANE) * VEC;
-        if (works && col < to) {
-            if (at.w == WHOLE)
-                place_vector(sum[v], c, at.x, col, c_leading, alpha, beta);
+    ARITHMETIC sum = IDENTITY;
+    uint next_row[(PIECE_STAGED + PIECE_LANES - 1) / PIECE_LANES];
+    ARITHMETIC next_value[(PIECE_STAGED + PIECE_LANES - 1) / PIECE_LANES];
+    fetch(next_row, next_value, PIECE_STAGED, PIECE_LANES, begin, entries, 0, other, source, values, stride);
+    AS_WRITTEN
+    for (uint done = 0; done < most; done += PIECE_STAGED) {
+        hold(next_row, next_value, PIECE_STAGED, PIECE_LANES, held_row, held_value);
+        fetch(next_row, next_value, PIECE_STAGED, PIECE_LANES, begin, entries, done + PIECE_STAGED, other, source, values, stride);
+        const uint staged = min((uint)PIECE_STAGED, max(entries, done) - done);
+        AS_WRITTEN
+        for (uint next = 0; next < staged; next += PIECE_AHEAD) {
+            if (next + PIECE_AHEAD <= staged)
+                add_ahead(&sum, PIECE_AHEAD, col, held_row + next, held_value + next, d, d_leading);
             else
-                PUT(sum[v], parts, (ulong)at.w * columns + col);
+                add_ahead(&sum, staged - next, col, held_row + next, held_value + next, d, d_leading);
         }
     }
+    if (works && of_item < columns) {
+        if (at.w == WHOLE)
+            place_sum(sum, c, C_BY_COLUMNS ? (ulong)col * c_leading + at.x : (ulong)at.x * c_leading + col, alpha, beta);
+        else
+            parts[(ulong)at.w * columns + col] = sum;
+    }
+}
+#endif
+
+KERNEL sum_staged(global const uint* restrict line_ptr, global const uint4* restrict piece, global const uint* restrict other,
+                  global const uint* restrict source, global const ELEMENT* restrict values, global const ELEMENT* restrict d,
+                  global ARITHMETIC* restrict parts, global ELEMENT* restrict c, uint lines, uint taken, uint pieces,
+                  uint piece_groups, uint columns, uint shares_last, uint piece_shares_last, uint d_leading, uint c_leading,
+                  uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    local uint held_row[HELD_ENTRIES] __attribute__((aligned(16)));
+    local ARITHMETIC held_value[HELD_ENTRIES] __attribute__((aligned(16)));
+#if C_BY_COLUMNS
+    // One more, so that neighbouring columns use different banks.
+    local ARITHMETIC held_sum[WIDTH * (TILE + 1)];
+#else
+    local ARITHMETIC* held_sum = held_value;
+#endif
+    const uint slot = get_local_id(0) / LANES;
+#if PIECES
+    if (get_group_id(0) < piece_groups) {
+        const uint of_piece = get_local_id(0) / PIECE_LANES * PIECE_ROOM;
+        sum_pieces(piece, other, source, values, d, parts, c, pieces, columns, piece_shares_last, d_leading, c_leading, stride,
+                   alpha, beta, held_row + of_piece, held_value + of_piece);
+    } else
+#endif
+        sum_tile(get_group_id(0) - piece_groups, line_ptr, other, source, values, d, c, lines, taken, columns, shares_last, d_leading,
+                 c_leading, stride, alpha, beta, held_row + slot * ROOM, held_value + slot * ROOM, held_sum);
 }

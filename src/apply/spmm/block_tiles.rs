@@ -49,24 +49,25 @@ impl<T: Element> BlockTiles<T> {
         device: &Device,
         (side, held): (usize, usize),
         request: &Request,
-        options: impl Fn(Options) -> Options,
-    ) -> Result<Option<Self>> {
+        options: impl Fn(Options) -> Options + Send + Sync + 'static,
+    ) -> Option<Self> {
         if request.numbers.dense_lanes == 1 {
-            return Ok(None);
+            return None;
         }
-        let of_tile = |pass: &Pass| options(pass.slot.options::<T>(request.semiring, true)).define("TILED", 1);
+        let semiring = request.semiring;
+        let of_tile = move |pass: &Pass| options(pass.slot.options::<T>(semiring, true)).define("TILED", 1);
         let numbers = Numbers { dense_vectors: 1, ..request.numbers };
-        let kernels = Variants::new::<T>(device, (numbers, request.n), held, of_tile)?;
+        let kernels = Variants::new::<T>(device, (numbers, request.n), held, of_tile);
         let fit = kernels.passes().all(|Pass { slot, .. }| {
             let bytes = slot.group_size * slot.vec * side * size_of::<T::Arithmetic>();
             bytes <= MOST_SUM_BYTES
         });
-        Ok(fit.then_some(Self { kernels, cache_bytes: numbers.dense_cache_bytes, n: request.n }))
+        fit.then_some(Self { kernels, cache_bytes: numbers.dense_cache_bytes, n: request.n })
     }
 
     /// Requests the kernels.
-    pub fn ask(&self, device: &Device) {
-        self.kernels.ask(device);
+    pub fn ask(&self) -> Result<()> {
+        self.kernels.ask()
     }
 
     /// The sums of `lines` lines.
@@ -78,7 +79,8 @@ impl<T: Element> BlockTiles<T> {
         &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_, T>,
         c: &mut Dense<&mut Buffer<T>>,
     ) -> Result<()> {
-        for (Pass { slot, .. }, kernel) in self.kernels.for_leading(&[d.leading]) {
+        for variant in self.kernels.for_leading(&[d.leading]) {
+            let (Pass { slot, .. }, kernel) = variant?;
             let groups = lines.div_ceil(slot.slots()) * self.n.div_ceil(slot.width());
             at_most("work-groups of a product with a dense matrix", groups as u64, u32::MAX.into())?;
             let args = SumBlockTiles {

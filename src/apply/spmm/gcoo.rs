@@ -97,7 +97,7 @@ impl Gcoo {
         };
         merge.launch(work, Grid::items(groups, group_size), args)?;
 
-        let LongLines { pieces, cuts, parts } = LongLines::new(work, index, longest)?;
+        let LongLines { pieces, cuts, parts, entries } = LongLines::new(work, index, longest)?;
         let mut moved = work.buffer(pieces.len())?;
         if pieces.len() > 0 {
             let move_pieces: Kernel<MovePieces<'_>> = Kernel::new(device, &options)?;
@@ -121,7 +121,7 @@ impl Gcoo {
             _ => group_len.download(work)?.iter().sum(),
         };
         let (other, line, source) = (g_other, g_line, g_source);
-        let long = LongLines { pieces: moved, cuts, parts };
+        let long = LongLines { pieces: moved, cuts, parts, entries };
         Ok(Self { group_lines, group_len, other, line, source, long, loads, merged })
     }
 

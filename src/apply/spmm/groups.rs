@@ -81,25 +81,27 @@ impl<T: Element> GroupSums<T> {
         };
         let held = tuning::held_lines(numbers, side);
         let local_bytes = work.device().info().local_bytes;
+        let &Request { semiring, through, across, .. } = request;
+        let (group_lines, longest) = (of.group_lines, of.longest);
         let kernels = |by_columns| {
-            let options = |pass: &Pass| {
+            let options = move |pass: &Pass| {
                 let staged = pass.slot.staged::<T>(&numbers, local_bytes, shape.area());
                 pass.slot
-                    .options::<T>(request.semiring, by_columns)
-                    .define("LINES", of.group_lines)
+                    .options::<T>(semiring, by_columns)
+                    .define("LINES", group_lines)
                     .define("STAGED", staged.entries)
                     .define("VALUES_STAGED", u8::from(staged.values))
-                    .define("LONG", of.longest)
-                    .define("THROUGH", u8::from(request.through))
+                    .define("LONG", longest)
+                    .define("THROUGH", u8::from(through))
                     .define("SIDE", side)
                     .define("DEPTH", depth)
-                    .define("ACROSS", u8::from(request.across))
+                    .define("ACROSS", u8::from(across))
                     .define("HELD", held)
             };
-            Variants::new::<T>(work.device(), (numbers, request.n), of.group_lines * held, options)
+            Variants::new::<T>(work.device(), (numbers, request.n), group_lines * held, options)
         };
         Ok(Self {
-            kernels: [kernels(false)?, kernels(true)?],
+            kernels: [kernels(false), kernels(true)],
             long: LineSums::of_pieces(work, of.long, shape, request)?,
             cache_bytes: numbers.dense_cache_bytes,
             lines: of.lines,
@@ -107,9 +109,9 @@ impl<T: Element> GroupSums<T> {
     }
 
     /// Requests the kernels that write C by columns, or by rows.
-    pub fn ask(&self, device: &Device, c_by_columns: bool) {
-        self.kernels[usize::from(c_by_columns)].ask(device);
-        self.long.ask(device, c_by_columns);
+    pub fn ask(&self, device: &Device, c_by_columns: bool) -> Result<()> {
+        self.kernels[usize::from(c_by_columns)].ask()?;
+        self.long.ask(device, c_by_columns)
     }
 
     /// C = alpha·A·D + beta·C for D by rows.
@@ -123,7 +125,8 @@ impl<T: Element> GroupSums<T> {
         let Operands { a, d, scaling } = operands;
         let by_columns = c.by_columns;
         let leading: &[usize] = if by_columns { &[d.leading] } else { &[d.leading, c.leading] };
-        for (pass, kernel) in self.kernels[usize::from(by_columns)].for_leading(leading) {
+        for variant in self.kernels[usize::from(by_columns)].for_leading(leading) {
+            let (pass, kernel) = variant?;
             let Pass { column, columns, share, slot } = *pass;
             let args = SumGroups {
                 line_ptr,

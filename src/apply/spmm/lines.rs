@@ -20,6 +20,7 @@ use crate::{
         lines::{self, Index, LongLines},
     },
 };
+use std::sync::OnceLock;
 
 kernel! {
     struct SumLines<T: Element> = "sum_lines"
@@ -83,7 +84,8 @@ pub(super) struct LineSums<T: Element> {
     cuts: Buffer<Piece>,
     parts: Scratch<T::Arithmetic>,
     kernels: Kernels<T>,
-    add_parts: [Kernel<AddParts<'static, T>>; 2],
+    /// For C by rows and by columns, if lines are cut.
+    add_parts: Option<[Kernel<AddParts<'static, T>>; 2]>,
     side: usize,
     cache_bytes: usize,
     n: usize,
@@ -94,17 +96,25 @@ pub(super) struct LineSums<T: Element> {
 enum Kernels<T: Element> {
     /// Of blocks, and on CPUs. On other devices the lines that are not long have a kernel of their
     /// own for C by columns, if the sums of a work-group fit local memory.
-    Plain([Variants<SumLines<'static, T>>; 2], Option<BlockTiles<T>>),
+    Plain([Variants<SumLines<'static, T>>; 2], Option<Box<BlockTiles<T>>>),
     /// Of scalars on other devices.
     Staged(Box<Staged<T>>),
 }
 
 /// A kernel for each pass over the columns of D, one set if rows of D and C are aligned and one for
-/// all others.
+/// all others. Most plans take one of them.
 pub(super) struct Variants<S> {
-    aligned: Option<Vec<(Pass, Kernel<S>)>>,
-    any: Vec<(Pass, Kernel<S>)>,
+    device: Device,
+    options: Box<OptionsOf>,
+    aligned: Option<Vec<Variant<S>>>,
+    any: Vec<Variant<S>>,
 }
+
+/// The options of the kernel for a pass.
+type OptionsOf = dyn Fn(&Pass) -> Options + Send + Sync;
+
+/// A pass, and its kernel once it is needed.
+type Variant<S> = (Pass, OnceLock<Kernel<S>>);
 
 impl<S: crate::device::Arguments> Variants<S> {
     /// Kernels for n columns; none is requested.
@@ -112,31 +122,43 @@ impl<S: crate::device::Arguments> Variants<S> {
         device: &Device,
         (numbers, n): (Numbers, usize),
         held: usize,
-        options: impl Fn(&Pass) -> Options,
-    ) -> Result<Self> {
-        let kernels = |aligned| {
+        options: impl Fn(&Pass) -> Options + Send + Sync + 'static,
+    ) -> Self {
+        let passes = |aligned| {
             let passes = tuning::passes::<T>(numbers, n, held, aligned)?;
-            let kernel = |pass: Pass| Kernel::rare(device, &options(&pass)).map(|kernel| (pass, kernel));
-            Some(passes.into_iter().map(kernel).collect::<Result<Vec<_>>>())
+            Some(passes.into_iter().map(|pass| (pass, OnceLock::new())).collect::<Vec<_>>())
         };
-        Ok(Self { aligned: kernels(true).transpose()?, any: kernels(false).transpose()?.unwrap_or_default() })
+        let (aligned, any) = (passes(true), passes(false).unwrap_or_default());
+        Self { device: device.clone(), options: Box::new(options), aligned, any }
     }
 
     pub fn passes(&self) -> impl Iterator<Item = &Pass> {
         self.aligned.iter().flatten().chain(&self.any).map(|(pass, _)| pass)
     }
 
+    fn kernel<'a>(&'a self, (pass, kernel): &'a Variant<S>) -> Result<&'a Kernel<S>> {
+        match kernel.get() {
+            Some(kernel) => Ok(kernel),
+            None => {
+                let made = Kernel::rare(&self.device, &(self.options)(pass))?;
+                Ok(kernel.get_or_init(|| made))
+            }
+        }
+    }
+
     /// Requests the kernels for matrices without gaps.
-    pub fn ask(&self, device: &Device) {
-        self.aligned.as_ref().unwrap_or(&self.any).iter().for_each(|(_, kernel)| kernel.ask(device));
+    pub fn ask(&self) -> Result<()> {
+        let mut wanted = self.aligned.as_ref().unwrap_or(&self.any).iter();
+        wanted.try_for_each(|variant| self.kernel(variant).map(|kernel| kernel.ask(&self.device)))
     }
 
     /// The passes for D and C with these leading dimensions.
-    pub fn for_leading(&self, leading: &[usize]) -> &[(Pass, Kernel<S>)] {
-        let fits = |passes: &&Vec<(Pass, Kernel<S>)>| {
+    pub fn for_leading(&self, leading: &[usize]) -> impl Iterator<Item = Result<(&Pass, &Kernel<S>)>> + use<'_, S> {
+        let fits = |passes: &&Vec<Variant<S>>| {
             passes.iter().all(|(pass, _)| leading.iter().all(|leading| leading.is_multiple_of(pass.slot.vec)))
         };
-        self.aligned.as_ref().filter(fits).unwrap_or(&self.any)
+        let passes = self.aligned.as_ref().filter(fits).unwrap_or(&self.any);
+        passes.iter().map(|variant| self.kernel(variant).map(|kernel| (&variant.0, kernel)))
     }
 }
 
@@ -162,7 +184,8 @@ impl<T: Element> LineSums<T> {
         let staged = is_staged(shape, request);
         let tiles = if staged { work.buffer(1)? } else { lines::stretches(work, pattern, tile)? };
         let in_pieces = LongLines::new(work, index, long)?;
-        let dense_ahead = if staged { tuning::ahead(&request.numbers, pattern) } else { request.numbers.dense_ahead };
+        let whole = [pattern.ncols - in_pieces.len(), pattern.nnz() - in_pieces.entries];
+        let dense_ahead = if staged { tuning::ahead(&request.numbers, whole) } else { request.numbers.dense_ahead };
         let request = Request { numbers: Numbers { dense_ahead, ..request.numbers }, ..*request };
         Self::over(work, (tiles, pattern.ncols), in_pieces, (shape, long), &request)
     }
@@ -175,14 +198,14 @@ impl<T: Element> LineSums<T> {
     fn over(
         work: &Work,
         (tile_line, lines): (Buffer<u32>, usize),
-        LongLines { pieces, cuts, parts }: LongLines,
+        LongLines { pieces, cuts, parts, .. }: LongLines,
         (shape, long): (BlockShape, usize),
         request: &Request,
     ) -> Result<Self> {
-        let (device, info) = (work.device(), work.device().info());
+        let (device, info, request) = (work.device(), work.device().info(), *request);
         let (side, depth) = request.sides(shape);
         let held = tuning::held_lines(request.numbers, side);
-        let options = |options: Options| {
+        let options = move |options: Options| {
             options
                 .define("THROUGH", u8::from(request.through))
                 .define("LONG", long)
@@ -193,21 +216,22 @@ impl<T: Element> LineSums<T> {
         };
         let plain = |by_columns| {
             let options =
-                |pass: &Pass| options(pass.slot.options::<T>(request.semiring, by_columns)).define("TILED", 0);
+                move |pass: &Pass| options(pass.slot.options::<T>(request.semiring, by_columns)).define("TILED", 0);
             Variants::new::<T>(device, (request.numbers, request.n), held, options)
         };
-        let kernels = match is_staged(shape, request) {
-            true => Kernels::Staged(Box::new(Staged::new(device, long, request)?)),
+        let kernels = match is_staged(shape, &request) {
+            true => Kernels::Staged(Box::new(Staged::new(device, (long, pieces.len()), &request))),
             false => {
-                let tiles = BlockTiles::new(device, (side, held), request, options)?;
-                Kernels::Plain([plain(false)?, plain(true)?], tiles)
+                let tiles = BlockTiles::new(device, (side, held), &request, options);
+                Kernels::Plain([plain(false), plain(true)], tiles.map(Box::new))
             }
         };
         let group_size = info.numbers().vector_group;
         let alone = tuning::Slot { group_size, lanes: 1, vec: 1, vectors: 1, aligned: false, ahead: 1 };
-        let add = |by_columns| {
+        let add = |by_columns| -> Result<_> {
             Kernel::rare(device, &options(alone.options::<T>(request.semiring, by_columns)).define("TILED", 0))
         };
+        let add_parts = if cuts.len() > 0 { Some([add(false)?, add(true)?]) } else { None };
         Ok(Self {
             parts: Scratch::reserve(work, parts * side * request.n)?,
             tile_line,
@@ -215,7 +239,7 @@ impl<T: Element> LineSums<T> {
             pieces,
             cuts,
             kernels,
-            add_parts: [add(false)?, add(true)?],
+            add_parts,
             side,
             cache_bytes: request.numbers.dense_cache_bytes,
             n: request.n,
@@ -224,23 +248,22 @@ impl<T: Element> LineSums<T> {
     }
 
     /// Requests the kernels that write C by columns, or by rows.
-    pub fn ask(&self, device: &Device, c_by_columns: bool) {
+    pub fn ask(&self, device: &Device, c_by_columns: bool) -> Result<()> {
         match &self.kernels {
-            Kernels::Staged(staged) => staged.ask(device, c_by_columns, (self.lines > 0, self.pieces.len() > 0)),
+            Kernels::Staged(staged) if self.lines + self.pieces.len() > 0 => staged.ask(c_by_columns)?,
             Kernels::Plain(plain, Some(tiles)) if c_by_columns => {
                 if self.lines > 0 {
-                    tiles.ask(device);
+                    tiles.ask()?;
                 }
                 if self.pieces.len() > 0 {
-                    plain[1].ask(device);
+                    plain[1].ask()?;
                 }
             }
-            Kernels::Plain(plain, _) if self.tasks() > 0 => plain[usize::from(c_by_columns)].ask(device),
-            Kernels::Plain(..) => {}
+            Kernels::Plain(plain, _) if self.tasks() > 0 => plain[usize::from(c_by_columns)].ask()?,
+            Kernels::Staged(_) | Kernels::Plain(..) => {}
         }
-        if self.cuts.len() > 0 {
-            self.add_parts[usize::from(c_by_columns)].ask(device);
-        }
+        self.add_parts.iter().for_each(|add_parts| add_parts[usize::from(c_by_columns)].ask(device));
+        Ok(())
     }
 
     fn tasks(&self) -> usize {
@@ -258,8 +281,7 @@ impl<T: Element> LineSums<T> {
         let mut parts = self.parts.take(work)?;
         match &self.kernels {
             Kernels::Staged(staged) => {
-                staged.sum_pieces(work, &self.pieces, entries, operands, (&mut parts, &mut c))?;
-                staged.sum_tiles(work, self.lines, entries, operands, &mut c)?;
+                staged.run(work, (self.lines, &self.pieces), entries, operands, (&mut parts, &mut c))?;
             }
             Kernels::Plain([_, plain], Some(tiles)) if c.by_columns => {
                 let pieces = self.pieces.len();
@@ -271,6 +293,7 @@ impl<T: Element> LineSums<T> {
                 self.sum_lines(work, kernels, entries, operands, (&mut parts, &mut c))?;
             }
         }
+        let Some(add_parts) = &self.add_parts else { return Ok(()) };
         let Scaling { alpha, beta } = operands.scaling;
         let (cuts, columns) = (self.cuts.len(), self.n as u32);
         let grid = Grid::items(cuts * self.side * self.n, self.group_size);
@@ -285,7 +308,7 @@ impl<T: Element> LineSums<T> {
             alpha,
             beta,
         };
-        self.add_parts[usize::from(c.by_columns)].launch(work, grid, args)
+        add_parts[usize::from(c.by_columns)].launch(work, grid, args)
     }
 
     fn sum_lines(
@@ -297,7 +320,8 @@ impl<T: Element> LineSums<T> {
         (parts, c): (&mut Buffer<T::Arithmetic>, &mut Dense<&mut Buffer<T>>),
     ) -> Result<()> {
         let leading: &[usize] = if c.by_columns { &[d.leading] } else { &[d.leading, c.leading] };
-        for (pass, kernel) in kernels.for_leading(leading) {
+        for variant in kernels.for_leading(leading) {
+            let (pass, kernel) = variant?;
             let Pass { column, columns, share, slot } = *pass;
             let args = SumLines {
                 line_ptr,

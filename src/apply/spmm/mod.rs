@@ -190,12 +190,12 @@ impl<T: Element> Spmm<T> {
                 };
                 let request = Request { through: !request.packed, ..request };
                 let sums = GroupSums::new(work, of, shape, &request)?;
-                sums.ask(work.device(), c);
+                sums.ask(work.device(), c)?;
                 Sums::Groups(Box::new((groups, sums)))
             }
             None => {
                 let sums = LineSums::new(work, &index, shape, &request)?;
-                sums.ask(work.device(), c);
+                sums.ask(work.device(), c)?;
                 Sums::Lines(Box::new(sums))
             }
         };

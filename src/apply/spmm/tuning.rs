@@ -84,10 +84,11 @@ impl Slot {
     }
 
     /// Lines of a work-group, at least one for each slot. If C is by columns, the sums of all fit
-    /// local memory beside what is staged.
-    pub fn tile_lines<T: Element>(&self, numbers: &Numbers, by_columns: bool) -> usize {
+    /// local memory beside what is staged, of them or of pieces.
+    pub fn tile_lines<T: Element>(&self, numbers: &Numbers, of_piece: &Self, by_columns: bool) -> usize {
         let bytes = self.width() * size_of::<T::Arithmetic>();
-        let free = (MOST_LOCAL_BYTES as usize).saturating_sub(self.staged_bytes::<T>(numbers));
+        let staged = self.staged_bytes::<T>(numbers).max(of_piece.staged_bytes::<T>(numbers));
+        let free = (MOST_LOCAL_BYTES as usize).saturating_sub(staged);
         let fitting = if by_columns { MOST_SUM_BYTES.min(free) / bytes } else { usize::MAX };
         let most = numbers.dense_tile.min(fitting);
         (most / self.slots()).max(1) * self.slots()
@@ -185,10 +186,10 @@ fn prev_power_of_two(n: usize) -> usize {
     1 << n.ilog2()
 }
 
-/// Entries that an item loads ahead: no more than an average line has.
-pub(super) fn ahead(numbers: &Numbers, pattern: &PatternArrays) -> usize {
-    let lines = pattern.ncols.max(1);
-    let average = (pattern.nnz() + lines / 2) / lines;
+/// Entries that an item loads ahead: no more than an average line has, of lines that are whole.
+pub(super) fn ahead(numbers: &Numbers, [lines, entries]: [usize; 2]) -> usize {
+    let lines = lines.max(1);
+    let average = (entries + lines / 2) / lines;
     numbers.dense_ahead.min(prev_power_of_two(average.max(1)))
 }
 
@@ -231,10 +232,10 @@ mod tests {
                     }
                     let least = StagedEntries { entries: slot.ahead, values: true };
                     assert_eq!(slot.staged::<f64>(&numbers, 100, 1), least, "the least that the kernel takes");
-                    let of_piece = Slot::of_piece(&numbers, n).staged_bytes::<f64>(&numbers);
-                    let sums = slot.tile_lines::<f64>(&numbers, true) * slot.width() / slot.vectors * 8;
-                    let staged = slot.staged_bytes::<f64>(&numbers);
-                    assert!(of_piece.max(staged + sums) <= 32 << 10, "{n}: {slot:?}, {of_piece}, {staged} and {sums}");
+                    let of_piece = Slot::of_piece(&numbers, n);
+                    let sums = slot.tile_lines::<f64>(&numbers, &of_piece, true) * slot.width() / slot.vectors * 8;
+                    let staged = slot.staged_bytes::<f64>(&numbers).max(of_piece.staged_bytes::<f64>(&numbers));
+                    assert!(staged + sums <= 32 << 10, "{n}: {slot:?}, {staged} and {sums}");
                 }
             }
         }

@@ -14,11 +14,18 @@ pub(crate) struct LongLines {
     pub cuts: Buffer<Piece>,
     /// Number of pieces of those lines.
     pub parts: usize,
+    /// Entries of all lines that are in pieces.
+    pub entries: usize,
 }
 
 impl LongLines {
     pub fn none(work: &Work) -> Result<Self> {
-        Ok(Self { pieces: work.buffer(0)?, cuts: work.buffer(0)?, parts: 0 })
+        Ok(Self { pieces: work.buffer(0)?, cuts: work.buffer(0)?, parts: 0, entries: 0 })
+    }
+
+    /// Number of lines that are in pieces.
+    pub fn len(&self) -> usize {
+        self.pieces.len() - self.parts + self.cuts.len()
     }
 
     /// The lines of an index of more than `most` entries, which is not 0. Reads back the number of
@@ -46,7 +53,7 @@ impl LongLines {
         let (grid, longest, before) = (Grid::items(lines, group_size), longest as u32, before as u32);
         let (places, lines) = ((nnz + lines) as u64, lines as u32);
 
-        let mut counts = work.buffer(3)?;
+        let mut counts = work.buffer(4)?;
         work.fill_zero(&mut counts)?;
         count.launch(work, grid, CountPieces { line_ptr, counts: &mut counts, lines, longest, before })?;
         let found = counts.download(work)?;
@@ -54,13 +61,13 @@ impl LongLines {
         for (what, count) in ["pieces of lines", "parts of lines", "lines that are cut"].into_iter().zip(&found) {
             at_most(what, (*count).into(), places)?;
         }
-        let [pieces, parts, cuts] = [found[0], found[1], found[2]].map(|count| count as usize);
+        let [pieces, parts, cuts, entries] = [found[0], found[1], found[2], found[3]].map(|count| count as usize);
         let (mut pieces, mut cuts) = (work.buffer(pieces)?, work.buffer(cuts)?);
         if pieces.len() > 0 {
             work.fill_zero(&mut counts)?;
             let (counts, piece, cut) = (&mut counts, &mut pieces, &mut cuts);
             place.launch(work, grid, PlacePieces { line_ptr, counts, piece, cut, lines, longest, before })?;
         }
-        Ok(Self { pieces, cuts, parts })
+        Ok(Self { pieces, cuts, parts, entries })
     }
 }

@@ -161,7 +161,7 @@ impl<T: Element> Way<T> {
         let of = GroupsOf { lines, group_lines: group_rows, longest, long };
         let sums = GroupSums::new(work, of, shape, request)?;
         let [d, c] = request.by_columns();
-        sums.ask(work.device(), c);
+        sums.ask(work.device(), c)?;
         let d = RowsOfD::new(work, d, ncols * shape.cols() * request.n)?;
         Ok(Self::Groups(Box::new(AsGroups { counted, sums, d, why })))
     }
