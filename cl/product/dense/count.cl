@@ -126,8 +126,8 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
         }
         TEAM_BARRIER;
         const uint touches = *touched_count;
-        uint at = 0;
-        if (touches <= TOUCHED) {
+        const bool few = touches <= TOUCHED;
+        if (few) {
             // Each item ranks two of the words, then takes those of its place.
             const uint mine = lane < touches ? touched[lane] : NOWHERE, other = lane + 32 < touches ? touched[lane + 32] : NOWHERE;
             uint rank = 0, other_rank = 0;
@@ -140,51 +140,49 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
                 touched[TOUCHED + rank] = mine;
             if (other != NOWHERE)
                 touched[TOUCHED + other_rank] = other;
-            TEAM_BARRIER;
+        }
+        // No barrier is in a branch: PoCL 5 does not compile those of both its sides.
+        TEAM_BARRIER;
+        uint word = 0, next = 0, set = 0, next_set = 0, count = 0, all;
+        if (few) {
             // Two neighbouring words, so that one sum gives the place of both.
-            const uint word = 2 * lane < touches ? touched[TOUCHED + 2 * lane] : 0, next = 2 * lane + 1 < touches ? touched[TOUCHED + 2 * lane + 1] : 0;
-            uint set = 2 * lane < touches ? bits[word] : 0, next_set = 2 * lane + 1 < touches ? bits[next] : 0, all;
-            uint before = team_sum_before(popcount(set) + popcount(next_set), &all, TEAM);
-            if (lane == 0) {
-                at = take_place(top + top_at, all, room);
-                place[col * windows] = at;
-                if (purpose == ALL)
-                    lengths[col * windows] = all;
-            }
-            at = team_from(at, 0, TEAM);
-            if (set != 0)
-                bits[word] = 0;
-            if (next_set != 0)
-                bits[next] = 0;
-            if (at != NOWHERE) {
-                global uint* to = rows + at;
-                for (; set != 0; set &= set - 1)
-                    to[before++] = (low + word) * 32 + 31 - clz(set & -set);
-                for (; next_set != 0; next_set &= next_set - 1)
-                    to[before++] = (low + next) * 32 + 31 - clz(next_set & -next_set);
-            }
-        } else {
-            uint count = 0, all;
-            for (uint word = lane; word < range; word += TEAM_SIZE)
-                count += popcount(bits[word]);
-            all = team_sum(count, TEAM);
-            if (lane == 0) {
-                at = take_place(top + top_at, all, room);
-                place[col * windows] = at;
-                if (purpose == ALL)
-                    lengths[col * windows] = all;
-            }
-            at = team_from(at, 0, TEAM);
-            global uint* to = rows + (at == NOWHERE ? 0 : at);
-            for (uint base = 0; base < range; base += TEAM_SIZE) {
-                const uint word = base + lane, set = word < range ? bits[word] : 0;
-                if (set != 0)
-                    bits[word] = 0;
-                const uint before = team_sum_before(popcount(set), &all, TEAM);
-                if (at != NOWHERE && all > 0)
-                    write_rows(set, before, all, (low + base) * 32, to, TEAM);
-                to += all;
-            }
+            word = 2 * lane < touches ? touched[TOUCHED + 2 * lane] : 0;
+            next = 2 * lane + 1 < touches ? touched[TOUCHED + 2 * lane + 1] : 0;
+            set = 2 * lane < touches ? bits[word] : 0;
+            next_set = 2 * lane + 1 < touches ? bits[next] : 0;
+            count = popcount(set) + popcount(next_set);
+        } else
+            for (uint of_range = lane; of_range < range; of_range += TEAM_SIZE)
+                count += popcount(bits[of_range]);
+        uint before = team_sum_before(count, &all, TEAM);
+        uint at = 0;
+        if (lane == 0) {
+            at = take_place(top + top_at, all, room);
+            place[col * windows] = at;
+            if (purpose == ALL)
+                lengths[col * windows] = all;
+        }
+        at = team_from(at, 0, TEAM);
+        global uint* to = rows + (at == NOWHERE ? 0 : at);
+        if (set != 0)
+            bits[word] = 0;
+        if (next_set != 0)
+            bits[next] = 0;
+        if (at != NOWHERE) {
+            for (; set != 0; set &= set - 1)
+                to[before++] = (low + word) * 32 + 31 - clz(set & -set);
+            for (; next_set != 0; next_set &= next_set - 1)
+                to[before++] = (low + next) * 32 + 31 - clz(next_set & -next_set);
+        }
+        const uint words_left = few ? 0 : range;
+        for (uint base = 0; base < words_left; base += TEAM_SIZE) {
+            const uint of_range = base + lane, here = of_range < range ? bits[of_range] : 0;
+            if (here != 0)
+                bits[of_range] = 0;
+            before = team_sum_before(popcount(here), &all, TEAM);
+            if (at != NOWHERE && all > 0)
+                write_rows(here, before, all, (low + base) * 32, to, TEAM);
+            to += all;
         }
         TEAM_BARRIER; // the zeros, and the reads of the list
     }

@@ -128,19 +128,18 @@ KERNEL count_local(global const uint* a_col_ptr, global const uint* a_row_idx, g
         barrier(CLK_LOCAL_MEM_FENCE);
         INSERT_COLUMN(insert_rows_local, table, capacity, count);
         TAKE_PLACE(to, count)
-        if (to != NOWHERE && count > 0) {
-            // What the rows leave of local memory has a bitmap.
-            MOVE_ROWS(table, capacity, CLK_LOCAL_MEM_FENCE)
-            barrier(CLK_LOCAL_MEM_FENCE);
-            const uint range = last_row[col] - first_row[col] + 1, left = words - count;
-            if (bits_pay(count, count, range, left)) {
-                WRITE_BY_BITS(set_bits_of_local, table, count, first_row[col], range, table + count, left, to)
-            } else {
-                sort_local(table, count);
-                for (uint at = item; at < count; at += GROUP_SIZE)
-                    rows[to + at] = table[at];
-            }
-        }
+        // No barrier is in a branch: PoCL 5 does not compile those of both its sides.
+        const uint kept = to == NOWHERE ? 0 : count;
+        MOVE_ROWS(table, (kept == 0 ? 0 : capacity), CLK_LOCAL_MEM_FENCE)
+        barrier(CLK_LOCAL_MEM_FENCE);
+        // What the rows leave of local memory has a bitmap.
+        const uint range = last_row[col] - first_row[col] + 1, left = words - kept;
+        const bool by_bits = kept > 0 && bits_pay(kept, kept, range, left);
+        const uint sorted = by_bits ? 0 : kept;
+        WRITE_BY_BITS(set_bits_of_local, table, kept, first_row[col], (by_bits ? range : 0), table + kept, left, to)
+        sort_local(table, sorted);
+        for (uint at = item; at < sorted; at += GROUP_SIZE)
+            rows[to + at] = table[at];
         barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next column
     }
 }
@@ -183,17 +182,15 @@ KERNEL count_global(global const uint* a_col_ptr, global const uint* a_row_idx, 
         INSERT_COLUMN(insert_rows_global, table, capacity, count);
         GROUP_MEMORY_BARRIER; // the table
         TAKE_PLACE(to, count)
-        if (to != NOWHERE && count > 0) {
-            if (bits_pay(capacity, count, range, words)) {
-                WRITE_BY_BITS(set_bits_of_global, table, capacity, first_row[col], range, part, words, to)
-            } else {
-                MOVE_ROWS(table, capacity, CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-                GROUP_MEMORY_BARRIER;
-                global const uint* sorted = sort_global(table, table + entries, count, part, words);
-                for (uint at = item; at < count; at += GROUP_SIZE)
-                    rows[to + at] = sorted[at];
-            }
-        }
+        const uint kept = to == NOWHERE ? 0 : count;
+        const bool by_bits = kept > 0 && bits_pay(capacity, kept, range, words);
+        const uint to_sort = by_bits ? 0 : kept;
+        WRITE_BY_BITS(set_bits_of_global, table, capacity, first_row[col], (by_bits ? range : 0), part, words, to)
+        MOVE_ROWS(table, (to_sort == 0 ? 0 : capacity), CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+        GROUP_MEMORY_BARRIER;
+        global const uint* sorted = sort_global(table, table + entries, to_sort, part, words);
+        for (uint at = item; at < to_sort; at += GROUP_SIZE)
+            rows[to + at] = sorted[at];
         GROUP_MEMORY_BARRIER; // the reads, before the next column
     }
 }

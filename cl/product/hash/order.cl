@@ -164,10 +164,11 @@ uint write_bits(local const uint* bits, uint words, uint low, global uint* to, l
 }
 
 // Writes those of row[0..count) that are rows to rows[to..], ascending, by a bitmap of `words`
-// words. They are among the `range` rows from `first` on.
+// words. They are among the `range` rows from `first` on; none are written if `range` is 0.
 #define WRITE_BY_BITS(set_bits, row, count, first, range, bits, words, to)                                            \
-    for (uint window = 0, done = 0; window < (range - 1) / (32 * (words)) + 1; ++window) {                            \
-        const uint from = window * 32 * (words), here = min(32 * (words), range - from);                              \
+    const uint windows_of_rows = (range) == 0 ? 0 : ((range) - 1) / (32 * (words)) + 1;                               \
+    for (uint window = 0, done = 0; window < windows_of_rows; ++window) {                                             \
+        const uint from = window * 32 * (words), here = min(32 * (words), (range) - from);                            \
         for (uint word = item; word < (here + 31) / 32; word += GROUP_SIZE)                                           \
             (bits)[word] = 0;                                                                                         \
         barrier(CLK_LOCAL_MEM_FENCE);                                                                                 \
