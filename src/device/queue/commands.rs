@@ -210,11 +210,24 @@ impl Commands {
         self.state().check_statuses()
     }
 
-    /// Waits for every command of every queue.
+    /// Waits for every command of every queue. Queues that have none, but for the first, which may
+    /// be the application's, are left out: each would take some microseconds.
     pub(super) fn finish(&self) -> Result<()> {
-        let queues: Vec<_> = self.state().queues.iter().map(|of_queue| of_queue.raw.clone()).collect();
-        let finished = queues.iter().map(|raw| check("clFinish", clq::finish(raw.get())));
-        finished.fold(Ok(()), Result::and)
+        let state = self.state();
+        let (then, all) = (state.now, state.queues.iter().enumerate());
+        let busy = all.filter(|(number, of_queue)| *number == 0 || !of_queue.last.is_empty());
+        let queues: Vec<_> = busy.map(|(number, of_queue)| (number, of_queue.raw.clone())).collect();
+        drop(state);
+        let mut finished = Ok(());
+        for (number, raw) in queues {
+            let ended = check("clFinish", clq::finish(raw.get()));
+            let of_queue = &mut self.state().queues[number];
+            if ended.is_ok() && !of_queue.by_events {
+                of_queue.last.retain(|(at, _)| *at > then);
+            }
+            finished = finished.and(ended);
+        }
+        finished
     }
 
     /// Forgets a failure, and the commands that were taken until `then`, which are done.
