@@ -130,7 +130,7 @@ impl Prices {
     /// all of them: sorted if an average column is short enough, or their rows found. The longest
     /// column is too long to be sorted, or no analysis would be needed.
     pub fn needs_no_analysis(&self, known: &Known) -> bool {
-        let &Known { columns, products, b_entries, longest_b } = known;
+        let &Known { columns, products, b_entries, longest_b, .. } = known;
         let size = BinSize::new(own_launches(Class::Narrow) + 1, products, products / 2, columns);
         let short = products <= columns.saturating_mul(sort::CLASSES[sort::CLASSES.len() - 1].into());
         let sorted = predict_ms(&self.costs, Method::Sort, &size).filter(|_| short);
@@ -153,6 +153,8 @@ pub(super) struct Known {
     pub columns: u64,
     /// Products, about.
     pub products: u64,
+    /// The same if all columns of A were alike.
+    pub if_alike: u64,
     /// Entries of B.
     pub b_entries: u64,
     /// Those of its longest column, if that is known.
@@ -172,13 +174,11 @@ impl Known {
         b_nnz: usize,
         [of_a, of_b]: [Option<ColumnLengths>; 2],
     ) -> Self {
-        let (entries, of) = match of_a {
-            Some(ColumnLengths { squares, .. }) => (squares as f64, a_nnz),
-            None => (a_nnz as f64, inner),
-        };
-        let products = (b_nnz as f64 * entries / of.max(1) as f64) as u64;
+        let product_of = |entries: f64, of: usize| (b_nnz as f64 * entries / of.max(1) as f64) as u64;
+        let if_alike = product_of(a_nnz as f64, inner);
+        let products = of_a.map_or(if_alike, |ColumnLengths { squares, .. }| product_of(squares as f64, a_nnz));
         let longest_b = of_b.map(|of| of.longest);
-        Self { columns: columns as u64, products, b_entries: b_nnz as u64, longest_b }
+        Self { columns: columns as u64, products, if_alike, b_entries: b_nnz as u64, longest_b }
     }
 }
 

@@ -258,7 +258,7 @@ pub(super) const CPU: Numbers = Numbers {
     adaptive_piece: 512,
     // Samples differ from the whole. Rows without room cost a second pass over their columns. With
     // 105 and with 125 `rmat18_e8` takes 28.6 ms, `st27_100` 6.7 and 6.8.
-    adaptive_room_percent: 105,
+    adaptive_room_percent: 110,
     // The rows of fewer products take about 16 MiB at most: less than is worth a launch.
     adaptive_sampled_products: 1 << 22,
     // `email-Enron` takes 1.85 ms, with an average of 48 2.27; `cnr-2000` 5.4, from 256 entries and

@@ -15,7 +15,7 @@ use crate::{
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Teams, Work, at_most, kernel},
     primitives::scan::{Scan, ScanTuning},
     product::{
-        choose,
+        choose::{self, Known},
         dense::DenseCounts,
         direct::{DirectColumns, DirectCounts},
         hash::HashCounts,
@@ -174,7 +174,8 @@ impl Finder {
 
     /// The rules for the columns of A·B.
     pub fn rules(&self, (a, b): PatternPair<'_>) -> ClassRules {
-        ClassRules::new(&self.tuning, [a.nrows, a.ncols, b.ncols], [a.nnz(), b.nnz()])
+        let known = Known::new(b.ncols, [a.nnz(), a.ncols], b.nnz(), [a.lengths, b.lengths]);
+        ClassRules::new(&self.tuning, a.nrows, &known)
     }
 
     /// Analyses all columns of B. One read.

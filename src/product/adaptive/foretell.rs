@@ -64,7 +64,7 @@ pub(in crate::product) fn foretell(
     if (tuning.esc && tuning.prices.needs_no_analysis(&known)) || profile_bytes > free_bytes {
         return Ok(Foretold { counts: None, peak_bytes: 0 });
     }
-    let rules = ClassRules::new(tuning, [a.nrows(), a.ncols(), b.ncols()], [a.nnz(), b.nnz()]);
+    let rules = ClassRules::new(tuning, a.nrows(), &known);
     let whole = HostProfile::new(&rules, a, b);
     let shares = choose::share_out(&whole.sizes.statistics(), &tuning.prices, tuning.esc);
     let by_esc = !whole.sizes.are_taken() || shares.is_none();

@@ -1,7 +1,10 @@
 //! The rules by which columns are put into classes. The device does that, by `class_of` of
 //! `cl/product/adaptive/profile.cl`; here is its model, by which the host foretells products.
 use super::{AdaptiveTuning, Class, ClassSums, classes::ClassesSums, equal};
-use crate::{device::Options, product::hash::most_rows};
+use crate::{
+    device::Options,
+    product::{choose::Known, hash::most_rows},
+};
 
 /// The numbers of one column of C before it is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,14 +51,11 @@ impl ClassRules {
     /// Columns sampled.
     pub const SAMPLES: usize = 256;
 
-    /// The rules for a product of an A with `nrows` rows, `inner` columns and `a_nnz` entries and a
-    /// B with `ncols` columns and `b_nnz` entries.
-    pub fn new(tuning: &AdaptiveTuning, [nrows, inner, ncols]: [usize; 3], [a_nnz, b_nnz]: [usize; 2]) -> Self {
-        let most_words = tuning.most_words(nrows, ncols) as u32;
-        // About as many products as entries of B meet average columns of A.
-        let expected = (b_nnz as u64).saturating_mul(a_nnz as u64) / inner.max(1) as u64;
-        let sorted_most = tuning.sorted_most(expected, ncols as u64);
-        let sampled = (tuning.dense || tuning.hash) && expected >= tuning.sampled_products;
+    /// The rules for a product of which `known` is known, whose C has `nrows` rows.
+    pub fn new(tuning: &AdaptiveTuning, nrows: usize, known: &Known) -> Self {
+        let most_words = tuning.most_words(nrows, known.columns as usize) as u32;
+        let sorted_most = tuning.sorted_most(known.if_alike, known.columns);
+        let sampled = (tuning.dense || tuning.hash) && known.products >= tuning.sampled_products;
         Self { tuning: *tuning, sorted_most, most_words, sampled }
     }
 
@@ -174,7 +174,8 @@ mod tests {
         let device = test_device();
         let tuning = AdaptiveTuning::new(device.info(), (Method::Dense, device.info().costs()), 32);
         let class = |rows: usize, (first, last)| {
-            let rules = ClassRules::new(&tuning, [rows, rows, rows], [27 * rows; 2]);
+            let known = Known::new(rows, [27 * rows, rows], 27 * rows, [None; 2]);
+            let rules = ClassRules::new(&tuning, rows, &known);
             let column = Column { entries: 27, products: 729, rows: Some((first, last)), follows: false };
             (rules.class_of(&column), rules.windows_of(column.words()))
         };
