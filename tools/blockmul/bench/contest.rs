@@ -54,6 +54,8 @@ pub struct Contest {
     pub entrants: Vec<Entrant>,
     /// Those that did not, and why.
     pub left_out: Vec<LeftOut>,
+    /// Entries of the longest column of B; of a product of rows, those of the longest row of A.
+    pub longest: usize,
     /// The runs that costs are fitted to.
     #[serde(skip)]
     pub explained: Vec<ByMethod>,
@@ -116,6 +118,9 @@ impl Contest {
         bench.messages.step(format!("{matrix}: the reference"));
         let want = reference::multiply(a, b.unwrap_or(a))?;
         let (sizes, products) = ([Size::of(a), Size::of(b.unwrap_or(a))], reference::products(a, b.unwrap_or(a)));
+        let of_columns = if M::ROW_MAJOR { a } else { b.unwrap_or(a) };
+        let longest =
+            of_columns.as_cbc().pattern.col_ptr().windows(2).map(|of| of[1] - of[0]).max().unwrap_or(0) as usize;
         let (a, b) = (device.upload(a)?, b.map(|b| device.upload(b)).transpose()?);
         let b = b.as_ref().unwrap_or(&a);
         let progress = bench.messages.measured(format!("{matrix} on {}", device.info().name), Unit::Runs);
@@ -159,7 +164,7 @@ impl Contest {
             .filter(|(variant, entrant)| wanted.explained && entrant.verified && variant.method != Method::Auto);
         let explained = methods.map(|(variant, _)| by_method(variant, &a, b)).collect::<Result<_>>()?;
         let ([a, b], [matrix, family]) = (sizes, [matrix, family].map(str::to_owned));
-        Ok(Self { matrix, family, a, b, products, c_nnz, entrants, left_out, explained })
+        Ok(Self { matrix, family, a, b, products, c_nnz, entrants, left_out, longest, explained })
     }
 
     /// The time of the choice.
@@ -301,6 +306,7 @@ mod tests {
             c_nnz: 1,
             entrants,
             left_out: Vec::new(),
+            longest: 1,
             explained: Vec::new(),
         }
     }

@@ -278,8 +278,9 @@ impl Patience {
 /// Milliseconds below which a run takes longer if another product came before it.
 const SHORT_MS: f64 = 50.0;
 /// Least milliseconds of the runs of a turn, and most runs: the time of one of a tenth of a
-/// millisecond may be half as long again because a thread sleeps.
-const TURN_MS: f64 = 5.0;
+/// millisecond may be half as long again because a thread sleeps. Some machines stay slow for a
+/// while, so many short turns tell more than a few long ones.
+const TURN_MS: f64 = 2.0;
 const MOST_RUNS: usize = 50;
 
 /// The time of a product that takes turns with others. Of short ones the first run does not count,
@@ -323,7 +324,7 @@ mod tests {
         };
         assert_eq!(of(&[80.0, 70.0]), (80.0, 1), "one that is long runs once");
         assert_eq!(of(&[40.0, 30.0, 20.0]), (30.0, 1));
-        assert_eq!(of(&[4.0, 1.0, 3.0, 2.0, 9.0]), (2.0, 1), "the median of 5 ms");
+        assert_eq!(of(&[4.0, 0.5, 1.25, 0.75, 9.0]), (0.75, 1), "the median of 2 ms");
         assert_eq!(of(&[0.01; 60]), (0.01, 9), "but of no more than 50 runs");
     }
 

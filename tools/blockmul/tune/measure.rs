@@ -238,7 +238,9 @@ fn upload<T: Field>(device: &Device, operands: &Operands<T>) -> Result<(OnDevice
 
 impl ByMethod {
     /// Milliseconds besides its bins with which the choice on a GPU reckons, by these numbers.
-    pub fn besides_ms(&self, numbers: &Numbers) -> f64 {
+    /// `longest` is the number of entries of the longest column of B, which are taken one after
+    /// another by methods that find rows.
+    pub fn besides_ms(&self, numbers: &Numbers, longest: usize) -> f64 {
         if self.bins.iter().all(|bin| cost_name(bin.method) == Method::Esc.name()) {
             return 0.0;
         }
@@ -247,7 +249,9 @@ impl ByMethod {
             true => numbers.adaptive_analysis_us as f64 + columns * numbers.adaptive_column_ps as f64 * 1e-6,
             false => 0.0,
         };
-        (analysis_us + (self.bins.len() * numbers.adaptive_bin_us) as f64) * 1e-3
+        let finds_rows = self.bins.iter().any(|bin| matches!(bin.method, Method::Dense | Method::Hub | Method::Hash));
+        let longest_ns = if finds_rows { longest * numbers.adaptive_longest_ns } else { 0 };
+        (analysis_us + (self.bins.len() * numbers.adaptive_bin_us) as f64) * 1e-3 + longest_ns as f64 * 1e-6
     }
 
     /// The fastest of some runs.
@@ -292,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn an_analysis_and_every_bin_take_more_than_their_kernels() {
+    fn an_analysis_every_bin_and_a_long_column_take_more_than_their_kernels() {
         let run = |launches, methods: &[Method]| ByMethod {
             method: methods[0],
             total_ms: 1.0,
@@ -302,13 +306,15 @@ mod tests {
         };
         let mut numbers = numbers();
         (numbers.adaptive_analysis_us, numbers.adaptive_bin_us, numbers.adaptive_column_ps) = (1000, 10, 1);
+        numbers.adaptive_longest_ns = 1_500_000;
         for (launches, methods, ms) in [
-            (10, &[Method::Dense][..], 1.01),
-            (10, &[Method::Sort, Method::Dense], 1.02),
+            (10, &[Method::Dense][..], 4.01),
+            (10, &[Method::Sort, Method::Dense], 4.02),
+            (10, &[Method::Sort], 1.01),
             (3, &[Method::Sort], 0.01),
             (16, &[Method::EscLocal], 0.0),
         ] {
-            let found = run(launches, methods).besides_ms(&numbers);
+            let found = run(launches, methods).besides_ms(&numbers, 2);
             assert!((found - ms).abs() < 1e-6, "{methods:?}: {found}");
         }
     }

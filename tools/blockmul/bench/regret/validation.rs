@@ -5,6 +5,7 @@ use crate::tune::{cost_name, samples};
 use blockmul::{
     Method, Result,
     device::DeviceInfo,
+    product::Bin,
     tuning::{MethodCost, MethodCosts, Numbers},
 };
 use serde::Serialize;
@@ -81,6 +82,8 @@ struct Choice {
     methods: Vec<&'static str>,
     /// What products take besides their bins, if the choice reckons with it.
     besides: Option<Numbers>,
+    /// The device's costs.
+    present: MethodCosts,
 }
 
 impl Choice {
@@ -90,7 +93,17 @@ impl Choice {
         let in_ranges = info.numbers().range_shares > 0;
         let of_ranges = [Method::Dense, Method::Esc].map(cost_name);
         let methods = MethodCosts::names().filter(|name| !in_ranges || of_ranges.contains(name)).collect();
-        Self { methods, besides: (!in_ranges).then(|| info.numbers()) }
+        Self { methods, besides: (!in_ranges).then(|| info.numbers()), present: info.costs() }
+    }
+}
+
+impl Choice {
+    /// The predicted time of a bin by these costs, and by the device's numbers for what they do not
+    /// say: the entries of B.
+    fn predict_ms(&self, bin: &Bin, cost: MethodCost) -> Option<f64> {
+        let (size, present) = (bin.size?, self.present.of(cost_name(bin.method))?);
+        let by_entries = bin.predicted_ms.map_or(0.0, |ms| (ms - present.predict_ms(&size)).max(0.0));
+        Some(cost.predict_ms(&size) + by_entries)
     }
 }
 
@@ -122,8 +135,8 @@ fn predicted(contests: &[&Contest], costs: &MethodCosts, choice: &Choice) -> Opt
         let predictions = contest.explained.iter().filter_map(|run| {
             let name = cost_name(run.method);
             let cost = costs.of(name).filter(|_| choice.methods.contains(&name))?;
-            let bins = run.bins.iter().map(|bin| bin.size.map(|size| cost.predict_ms(&size))).sum::<Option<f64>>()?;
-            let ms = bins + choice.besides.as_ref().map_or(0.0, |numbers| run.besides_ms(numbers));
+            let bins = run.bins.iter().map(|bin| choice.predict_ms(bin, cost)).sum::<Option<f64>>()?;
+            let ms = bins + choice.besides.as_ref().map_or(0.0, |numbers| run.besides_ms(numbers, contest.longest));
             let entrant = contest.entrants.iter().find(|entrant| entrant.method == run.method)?;
             Some((ms, entrant.ms?))
         });

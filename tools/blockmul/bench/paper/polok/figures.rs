@@ -12,6 +12,9 @@ use serde::Serialize;
 const SIDES: [usize; 6] = [1, 2, 3, 4, 6, 8];
 /// Matrices of figure 5.
 const IN_BLOCKS: usize = 4;
+/// Of the device's memory C may take such a part: on a CPU the reference's C, a second one to be
+/// compared with it and the operand pairs lie in the same memory.
+const PART_OF_C: u64 = 4;
 /// Floating-point operations from which a product counts as one of a saturated device.
 const SATURATED: f64 = 1e6;
 /// How many times the largest of them has to be the smallest.
@@ -122,10 +125,17 @@ pub fn of_sides(
 ) -> std::result::Result<Vec<InBlocks>, Failure> {
     let mut all = Vec::new();
     let mut series = Vec::new();
+    let mut left_out = Vec::new();
     for of in subjects.iter().take(IN_BLOCKS) {
         let mut points = Vec::new();
+        let mut c_nnz = 0;
         for side in SIDES {
             let name = format!("{} in {side}x{side}", of.name);
+            let (c_bytes, most) = (c_nnz * (side * side * 8) as u64, setting.device.info().global_bytes / PART_OF_C);
+            if c_bytes > most {
+                left_out.push(format!("{name} ({} GB)", c_bytes.div_ceil(1_000_000_000)));
+                continue;
+            }
             let dense = match dense(&of.blocks, side) {
                 Ok(dense) => dense,
                 Err(error) => {
@@ -137,6 +147,7 @@ pub fn of_sides(
             let Some(contest) = setting.blocks(report, &name, (&dense, transposed.as_ref()), variants) else {
                 continue;
             };
+            c_nnz = contest.c_nnz;
             let flops = 2 * contest.products * (side * side * side) as u64;
             points.extend(contest.auto_ms().map(|ms| [side as f64, flops as f64 / ms / 1e6]));
             all.push(InBlocks { side, flops, contest });
@@ -147,6 +158,12 @@ pub fn of_sides(
     let plot = Plot::new("rate over block size", [("side of a block", false), ("Gflop/s", true)], series);
     let text = "auto, with each entry (block) of the first four matrices replaced by a dense block. Two operations for each product of elements.";
     report.figure("figure-5.png", text, plot.encode())?;
+    if !left_out.is_empty() {
+        report.say(&format!(
+            "Left out, because C would take more than a part in {PART_OF_C} of the device's memory: {}.",
+            left_out.join(", ")
+        ));
+    }
     Ok(all)
 }
 
