@@ -39,7 +39,7 @@ Examples:
 
 X is a matrix in any format, or an array in a file that ends in .npy; if it has several columns, --format does
 not apply. y is written as a Matrix Market array, or to a file that ends in .npy. Formats say how rows are stored and shared out; all but
-csr-vector, coo, segmented-scan and scoo, which have orders of their own, give the same bits. Those of formats
+csr-vector, csr-shared, coo, segmented-scan and scoo, which have orders of their own, give the same bits. Those of formats
 that end in -atomic differ from run to run. --verify compares with the reference in the format's order of sums.
 Exit status: 0 done; 1 y has not the reference's bits; 2 wrong usage, or an input that cannot be read; 3 no such
 device; 4 not enough memory; 5 anything else.")]

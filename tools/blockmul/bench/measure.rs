@@ -61,6 +61,8 @@ pub struct Bench<'a> {
     pub semiring: Semiring,
     /// Whether A·x also takes one triangle of A.
     pub symmetric: bool,
+    /// Whether A·x may be in a format with another order of sums.
+    pub any_order: bool,
     /// Products with dense matrices.
     pub dense: Vec<Dense>,
     pub patience: Patience,
@@ -170,6 +172,11 @@ impl Subject<'_> {
     /// The algebra of A·x.
     pub fn semiring(&self) -> Semiring {
         self.bench.semiring
+    }
+
+    /// Whether A·x may be in a format with another order of sums.
+    pub fn any_order(&self) -> bool {
+        self.bench.any_order
     }
 
     /// Makes a plan several times; the milliseconds are the median of all but the first, which
@@ -342,6 +349,7 @@ mod tests {
             formats,
             semiring,
             symmetric: false,
+            any_order: false,
             dense: Vec::new(),
             patience,
             together: None,

@@ -110,6 +110,9 @@ pub struct Args {
     /// format as estimated].
     #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', value_parser = format_or_all())]
     format: Vec<String>,
+    /// Let format auto of apply and apply-transposed choose formats with other orders of sums, too.
+    #[arg(long, conflicts_with_all = ["iterations", "list", "paper", "regret"])]
+    any_order: bool,
     /// Algebra of apply, apply-transposed and dense.
     #[arg(long, default_value = "plus-times", value_parser = crate::multiply::semiring())]
     semiring: Semiring,
@@ -208,6 +211,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(operation) = args.operation.iter().find(|&&of| args.symmetric && of != Operation::Apply) {
         return Err(Failure::Usage(format!("--symmetric is for apply, not for {}", operation.name())));
     }
+    let by_format = |operation: &&Operation| matches!(operation, Operation::Apply | Operation::ApplyTransposed);
+    if let Some(operation) = args.operation.iter().find(|of| args.any_order && !by_format(of)) {
+        let name = operation.name();
+        return Err(Failure::Usage(format!("--any-order is for apply and apply-transposed, not for {name}")));
+    }
     if let Some(option) = args.dense.given().filter(|_| !args.operation.contains(&Operation::Dense)) {
         return Err(Failure::Usage(format!("{option} is for operation dense")));
     }
@@ -225,16 +233,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     };
     let together = args.together.map(NonZero::get);
     let (semiring, dense) = (args.semiring, args.dense.cases()?);
-    let symmetric = args.symmetric;
+    let (symmetric, any_order) = (args.symmetric, args.any_order);
+    let messages = &messages;
     let bench =
-        Bench { devices, methods, formats, semiring, symmetric, dense, patience, together, messages: &messages };
+        Bench { devices, methods, formats, semiring, symmetric, any_order, dense, patience, together, messages };
     if args.study.regret {
         return regret::run(args, &bench);
     }
     if let (Some(paper), Some(folder)) = (args.study.paper, &args.study.output) {
         return paper::run(paper, folder, args, &bench);
     }
-    let mut session = Session { args, bench: &bench, messages: &messages, results: Results::new(), status: None };
+    let mut session = Session { args, bench: &bench, messages, results: Results::new(), status: None };
     for file in &args.iterations {
         let records = bench.iteration(file);
         session.keep_all(&file.display().to_string(), records)?;

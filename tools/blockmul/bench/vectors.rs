@@ -68,6 +68,7 @@ impl Subject<'_> {
     fn options<'a, T: Element>(&self, pattern: &'a DevicePattern, of: Halves<'_, T>) -> ApplyOptions<'a, Cbc<T>> {
         let options = Apply::with(pattern).semiring(self.semiring());
         let options = if of.is_triangle() { options.symmetric() } else { options };
+        let options = if self.any_order() { options.any_order() } else { options };
         if self.operation() == Operation::ApplyTransposed { options.transposed() } else { options }
     }
 
