@@ -13,6 +13,10 @@
 //   warp_across(v, m)      v of the item whose number differs by the bits m
 //   warp_before(v, d)      v of the item d places before; of the first d items their own
 //   warp_votes(b)          the items whose b is not 0, as bits
+//   load_once_4(from)      loads 4 bytes that no item writes and none reads again: they leave the
+//   load_once_8(from)      nearest cache first. The twins, in once.cl, are plain loads
+//   load_again_4(from)     loads 4 bytes that no item writes and others read soon: they leave that
+//   load_again_8(from)     cache last, likewise
 //   put_aside_8(v, to)     writes 8 bytes that are not read soon: they leave the cache first. The
 //   put_aside_16(v, to)    twins, in words.cl, are plain assignments
 #if !defined(WARPS) || !defined(UNROLLS)
@@ -58,6 +62,34 @@ uint warp_votes(uint vote)
     uint votes;
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }" : "=r"(votes) : "r"(vote));
     return votes;
+}
+
+uint load_once_4(global const void* from)
+{
+    uint value;
+    asm("ld.global.nc.L1::evict_first.b32 %0, [%1];" : "=r"(value) : "l"(from));
+    return value;
+}
+
+ulong load_once_8(global const void* from)
+{
+    ulong value;
+    asm("ld.global.nc.L1::evict_first.b64 %0, [%1];" : "=l"(value) : "l"(from));
+    return value;
+}
+
+uint load_again_4(global const void* from)
+{
+    uint value;
+    asm("ld.global.nc.L1::evict_last.b32 %0, [%1];" : "=r"(value) : "l"(from));
+    return value;
+}
+
+ulong load_again_8(global const void* from)
+{
+    ulong value;
+    asm("ld.global.nc.L1::evict_last.b64 %0, [%1];" : "=l"(value) : "l"(from));
+    return value;
 }
 
 void put_aside_8(uint2 value, global void* to)

@@ -7,7 +7,10 @@
 //              item adds each sum; pieces take longest and come first, in rounds of HELD entries.
 //              If SPLIT, each sum of a piece has a group: while one item adds, others load the
 //              terms of the next round. Of the groups of a line that is cut the last to end adds
-//              the sums of all
+//              the sums of all. If DIRECT, an item loads what a sum of a tile needs by itself,
+//              DIRECT entries at once, and lines of more than LONGEST are in pieces: lines are
+//              columns, blocks have an even number of rows and are an even number of elements
+//              apart. VALUE_PAIR and ELEMENT_PAIR are two elements of values and of x
 //
 //   in      line_ptr[lines + 1]  share[tiles]  piece[pieces]   as in lines.cl
 //   in      other[nnz]         the column of each entry of a row, or the row of each of a column
@@ -28,8 +31,9 @@
 //
 // Norms serve plus-times alone: they take roots.
 #if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(TOGETHER) ||      \
-    !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS) || !defined(SPLIT)
-#error "ROWS, COLS, TILE, PIECE, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS, SPLIT: see src/vector/line_sums.rs"
+    !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS) || !defined(SPLIT) || !defined(DIRECT) || !defined(LONGEST) ||            \
+    !defined(STREAMED)
+#error "ROWS, COLS, TILE, PIECE, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS, SPLIT, DIRECT, LONGEST, STREAMED: see src/vector/line_sums.rs"
 #endif
 #define WHOLE 0xffffffffu
 #define AREA (ROWS * COLS)
@@ -59,9 +63,6 @@
 #else
 #define SPLITS 1
 #endif
-
-// Words of a sum.
-#define WORDS ((sizeof(ARITHMETIC) + 3) / 4)
 
 // Sums for each item of a group that has one line.
 #define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
@@ -117,9 +118,20 @@ float root(float x)
 #define PLACE(sum, y, at, alpha, beta) place_sum(sum, y, at, alpha, beta)
 #endif
 
+#if STREAMED
+#define LOAD_PLACE(other, i) COLUMN_ONCE(other, i)
+#define LOAD_ELEMENT(values, i) VALUE_ONCE(values, i)
+#define LOAD_FACTOR(x, i) LOAD_AGAIN(x, i)
+#else
+#define LOAD_PLACE(other, i) (other)[i]
+#define LOAD_ELEMENT(values, i) LOAD_VALUE(values, i)
+#define LOAD_FACTOR(x, i) LOAD(x, i)
+#endif
+
 // Loads the products of all elements of entries begin to begin + count, block after block, or those
 // for the sum `number` alone, by `items` items. An item loads what AHEAD elements need before it
-// multiplies; behind the last the last is loaded again.
+// multiplies; behind the last the last is loaded again. If STREAMED, the nearest cache is left to
+// x.
 void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uint item, uint items, global const uint* other,
                 global const uint* source, global const VALUE* values, global const ELEMENT* x, uint stride)
 {
@@ -142,14 +154,14 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uin
         uint place[AHEAD];
         WRITTEN_OUT
         for (uint j = 0; j < AHEAD; ++j)
-            place[j] = other[begin + ELEMENT_BEHIND(i, j) / area];
+            place[j] = LOAD_PLACE(other, begin + ELEMENT_BEHIND(i, j) / area);
 #endif
         WRITTEN_OUT
         for (uint j = 0; j < AHEAD; ++j) {
             const uint at = ELEMENT_BEHIND(i, j), entry = begin + at / area, element = PLACE_IN_BLOCK(at);
-            value[j] = LOAD_VALUE(values, (ulong)BLOCK_OF(entry) * stride + ELEMENT_OF(entry, element));
+            value[j] = LOAD_ELEMENT(values, (ulong)BLOCK_OF(entry) * stride + ELEMENT_OF(entry, element));
 #if !NORMS
-            factor[j] = LOAD(x, FACTOR_AT(place[j], element));
+            factor[j] = LOAD_FACTOR(x, FACTOR_AT(place[j], element));
 #endif
         }
         WRITTEN_OUT
@@ -167,45 +179,12 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uin
 
 // Adds the terms that `count` blocks have for one sum. Blocks are `area` elements apart, all or
 // TERMS of one sum. The terms of TOGETHER blocks are read before they are added: the reads of local
-// memory do not wait for each other. Of scalars the next are read while some are added.
+// memory do not wait for each other. Those of scalars are read as terms.cl says.
 #define TERM(block, k) term[(block) * area + (area == TERMS ? (k) : TERM_AT(number, k))]
 #if TERMS == 1 && TOGETHER > 1
 ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number, uint area)
 {
-    ARITHMETIC held[TOGETHER];
-    uint first = 0;
-    if (count >= TOGETHER) {
-        WRITTEN_OUT
-        for (uint i = 0; i < TOGETHER; ++i)
-            held[i] = TERM(i, 0);
-        AS_WRITTEN
-        for (; first + 2 * TOGETHER <= count; first += TOGETHER) {
-            ARITHMETIC next[TOGETHER];
-            WRITTEN_OUT
-            for (uint i = 0; i < TOGETHER; ++i)
-                next[i] = TERM(first + TOGETHER + i, 0);
-            WRITTEN_OUT
-            for (uint i = 0; i < TOGETHER; ++i) {
-                sum = ADD(sum, held[i]);
-                held[i] = next[i];
-            }
-        }
-        WRITTEN_OUT
-        for (uint i = 0; i < TOGETHER; ++i)
-            sum = ADD(sum, held[i]);
-        first += TOGETHER;
-    }
-    if (first < count) {
-        WRITTEN_OUT
-        for (uint i = 0; i < TOGETHER; ++i)
-            held[i] = TERM(min(first + i, count - 1), 0);
-        WRITTEN_OUT
-        for (uint i = 0; i < TOGETHER; ++i) {
-            const ARITHMETIC more = ADD(sum, held[i]);
-            sum = first + i < count ? more : sum;
-        }
-    }
-    return sum;
+    return add_apart(sum, &TERM(0, 0), count, area);
 }
 #else
 ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number, uint area)
@@ -228,6 +207,43 @@ ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
         IN_ORDER
         for (uint k = 0; k < TERMS; ++k)
             sum = ADD(sum, TERM(first, k));
+    }
+    return sum;
+}
+#endif
+
+#if DIRECT
+// Adds the terms that the entries from `entry` to `end` have for a sum. An item loads those of
+// DIRECT entries, two elements in each load, before it adds them; behind the last the last are
+// loaded again.
+ARITHMETIC add_entries(ARITHMETIC sum, uint entry, uint end, uint number, global const uint* other, global const VALUE* values,
+                       global const ELEMENT* x, uint stride)
+{
+    AS_WRITTEN
+    for (; entry < end; entry += DIRECT) {
+        uint place[DIRECT];
+        ARITHMETIC value[DIRECT * TERMS], factor[DIRECT * TERMS];
+        WRITTEN_OUT
+        for (uint j = 0; j < DIRECT; ++j)
+            place[j] = other[min(entry + j, end - 1)];
+        WRITTEN_OUT
+        for (uint j = 0; j < DIRECT; ++j) {
+            const ulong begin = (ulong)min(entry + j, end - 1) * stride + TERM_AT(number, 0), across = (ulong)place[j] * TERMS;
+            WRITTEN_OUT
+            for (uint k = 0; k < TERMS; k += 2) {
+                const VALUE_PAIR pair = *(global const VALUE_PAIR*)(values + begin + k);
+                const ELEMENT_PAIR factors = *(global const ELEMENT_PAIR*)(x + across + k);
+                value[j * TERMS + k] = pair.x;
+                value[j * TERMS + k + 1] = pair.y;
+                factor[j * TERMS + k] = factors.x;
+                factor[j * TERMS + k + 1] = factors.y;
+            }
+        }
+        WRITTEN_OUT
+        for (uint i = 0; i < DIRECT * TERMS; ++i) {
+            const ARITHMETIC more = ADD(sum, MULTIPLY(value[i], factor[i]));
+            sum = entry + i / TERMS < end ? more : sum;
+        }
     }
     return sum;
 }
@@ -257,30 +273,6 @@ ARITHMETIC add_piece(local ARITHMETIC* term, uint begin, uint count, uint number
     return sum;
 }
 #endif
-
-// A sum as words that groups exchange by atomics, which the device carries out in one place,
-// whatever its caches: the group that arrives last finds the words of the others.
-#define EXCHANGED                                                                                                     \
-    union {                                                                                                           \
-        ARITHMETIC sum;                                                                                               \
-        uint word[WORDS];                                                                                             \
-    }
-
-void give(ARITHMETIC sum, global uint* to)
-{
-    EXCHANGED given;
-    given.sum = sum;
-    for (uint i = 0; i < WORDS; ++i)
-        CARRY_OUT(atomic_xchg(&to[i], given.word[i]));
-}
-
-ARITHMETIC found(global uint* at)
-{
-    EXCHANGED found;
-    for (uint i = 0; i < WORDS; ++i)
-        found.word[i] = atomic_or(&at[i], 0);
-    return found.sum;
-}
 
 // Adds the sums of the parts of a line that is cut: the `of_line` parts from `first_part` on.
 void add_parts(global uint* words, uint first_part, uint of_line, uint line, local ARITHMETIC* term, global ELEMENT* restrict y,
@@ -361,6 +353,16 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
             add_parts(words, part - pieces_before, of_line, line, term, y, alpha, beta);
     } else {
         const uint4 at = share[group - pieces * SPLITS];
+#if DIRECT
+        const uint first = at.x, sums = (at.y - at.x) * SUMS;
+        for (uint i = get_local_id(0); i < sums; i += GROUP_SIZE) {
+            const uint from = line_ptr[first + i / SUMS], end = line_ptr[first + i / SUMS + 1];
+            if (end - from > LONGEST)
+                continue; // it is in pieces
+            const ARITHMETIC start = from < end ? IDENTITY : EMPTY;
+            PLACE(add_entries(start, from, end, i % SUMS, other, values, x, stride), y, (ulong)first * SUMS + i, alpha, beta);
+        }
+#else
         const uint first = at.x, sums = (at.y - at.x) * SUMS, begin = at.z;
         // The item's first line, read before the terms.
         uint i = get_local_id(0), from = begin, end = begin;
@@ -376,5 +378,6 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
             if (i < sums)
                 from = line_ptr[first + i / SUMS], end = line_ptr[first + i / SUMS + 1];
         }
+#endif
     }
 }

@@ -10,7 +10,7 @@
 // Lines are the columns of a pattern, or its rows by way of the transposed pattern. Line l stands
 // at place line_ptr[l] + l: there are as many places as entries and lines. A tile is `tile` places
 // and owns the lines that stand in it. So it has neither many entries nor many empty lines. A line
-// of `tile` entries or more is the last of its tile. Lines of more than `longest` entries, which is
+// of `tile` entries or more is the last of its tile. Lines of more than `longest` entries, at most
 // `tile`, are in pieces; if it is 0, all are. A line is cut as if `before` more entries, fewer than
 // PIECE, came before its first.
 //
@@ -25,8 +25,8 @@
 //                                WHOLE if the piece is a whole line; the parts of a line follow one
 //                                another
 //   out  cut[counts[2]]          in any order: line, its first part, end of its parts, 0
-#if !defined(PIECE) || !defined(LIGHT)
-#error "PIECE, LIGHT: see src/vector/lines.rs"
+#if !defined(PIECE)
+#error "PIECE: see src/vector/lines.rs"
 #endif
 #define WHOLE 0xffffffffu
 
@@ -60,11 +60,11 @@ KERNEL place_tiles(global const uint* line_ptr, global const uint* tile_line, gl
     share[number] = (uint4)(first, last, line_ptr[first], line_ptr[last]);
 }
 
-KERNEL weigh_tiles(global const uint* line_ptr, global uint* tile_weight, uint lines, uint tile)
+KERNEL weigh_tiles(global const uint* line_ptr, global uint* tile_weight, uint lines, uint tile, uint light)
 {
     const uint line = get_global_id(0);
     const uint entries = line < lines ? line_ptr[line + 1] - line_ptr[line] : 0;
-    if (entries >= LIGHT && entries <= tile)
+    if (entries >= light && entries <= tile)
         atomic_max(&tile_weight[((ulong)line_ptr[line] + line) / tile], 31 - clz(entries));
 }
 

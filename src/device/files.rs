@@ -51,6 +51,7 @@ files! {
     "apply/spmv/coo.cl"
     "apply/spmv/csc.cl"
     "apply/spmv/csr.cl"
+    "apply/spmv/csr_shared.cl"
     "apply/spmv/csr_vector.cl"
     "apply/spmv/ell.cl"
     "apply/spmv/hyb.cl"
@@ -77,6 +78,7 @@ files! {
     "graph/predecessors.cl"
     "graph/start.cl"
     "graph/sweep.cl"
+    "once.cl"
     "primitives/copy.cl"
     "primitives/drop_entries.cl"
     "primitives/key_starts.cl"
@@ -163,7 +165,9 @@ files! {
     "vector/dot.cl"
     "vector/line_sums.cl"
     "vector/lines.cl"
+    "vector/parts.cl"
     "vector/scaling.cl"
+    "vector/terms.cl"
 }
 
 /// The file at `path`, which begins with `cl/`. In a constant, a path that is not in the list does

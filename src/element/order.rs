@@ -22,6 +22,10 @@ pub enum Order {
     /// places for each tile, of which the second counts in the first tile alone; tiles of these
     /// from left to right. It belongs to matrices of scalars.
     Scan,
+    /// In ascending place, cut every 1024 terms, but of a piece of more than 64 terms 32 lanes add
+    /// every 32nd in ascending place, and their sums are added from left to right. It belongs to
+    /// matrices of scalars.
+    Shared,
     /// 4 lanes add every 4th term in ascending place, and their sums are added from left to right.
     /// It belongs to matrices of scalars.
     FewLanes,
@@ -30,8 +34,11 @@ pub enum Order {
 }
 
 impl Order {
-    /// The lanes of [`Order::Lanes`].
+    /// The lanes of [`Order::Lanes`] and [`Order::Shared`].
     pub(crate) const LANES: usize = 32;
+
+    /// The most terms that [`Order::Shared`] has in ascending place.
+    pub(crate) const LONG: usize = 64;
 
     /// The lanes of [`Order::FewLanes`].
     pub(crate) const FEW_LANES: usize = 4;

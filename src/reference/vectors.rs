@@ -277,6 +277,12 @@ impl<'a, T: Element> Lines<'a, T> {
                         let terms: Vec<_> = entries.iter().map(|entry| (*entry, sum(&mut [*entry].iter()))).collect();
                         segmented_scan::sum(algebra, &terms)
                     }
+                    Order::Shared => {
+                        algebra.sum(entries.chunks(RUN_PIECE).map(|piece| match piece.len() > Order::LONG {
+                            true => algebra.sum(lanes(piece, Order::LANES, algebra.identity, &sum)),
+                            false => sum(&mut piece.iter()),
+                        }))
+                    }
                     Order::FewLanes => match entries.is_empty() {
                         true => algebra.empty,
                         false => algebra.sum(lanes(&entries, Order::FEW_LANES, algebra.identity, &sum)),

@@ -9,6 +9,7 @@ pub(crate) struct FormatWeights {
     pub csr_blocks: u64,
     pub csr_vector: u64,
     pub csr_adaptive: u64,
+    pub csr_shared: u64,
     pub ell: u64,
     pub sliced_ell: u64,
     /// Of scalars that are read in another order than they are stored.
@@ -51,6 +52,7 @@ const GPU: FormatWeights = FormatWeights {
     csr_blocks: 115,
     csr_vector: 120,
     csr_adaptive: 140,
+    csr_shared: 130,
     ell: 105,
     sliced_ell: 105,
     scattered: 200,
@@ -77,6 +79,7 @@ const CPU: FormatWeights = FormatWeights {
     csr_blocks: 100,
     csr_vector: 5000,
     csr_adaptive: 160,
+    csr_shared: 200,
     ell: 180,
     sliced_ell: 180,
     scattered: 150,

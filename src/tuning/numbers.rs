@@ -41,6 +41,21 @@ pub struct Numbers {
     pub line_together: usize,
     /// Elements of lines that a work-item loads before it multiplies them.
     pub line_ahead: usize,
+    /// `line_group` for lines of scalars of which some are longer than a tile.
+    pub skewed_line_group: usize,
+    /// `line_ahead` for the same.
+    pub skewed_line_ahead: usize,
+    /// Work-items of a group that adds up rows of scalars, of which items share the long ones.
+    pub shared_line_group: usize,
+    /// Elements and rows of a tile of such rows, at most 1024.
+    pub shared_line_elements: usize,
+    /// Elements of such rows that an item loads before it multiplies them.
+    pub shared_line_ahead: usize,
+    /// Elements and lines of a tile of packed blocks that work-items load by themselves.
+    pub direct_line_elements: usize,
+    /// Terms of a sum that such an item loads before it adds them. Blocks with more are loaded
+    /// to local memory.
+    pub direct_line_terms: usize,
     /// Entries of a line from which tiles of lines differ in weight: those with long lines come
     /// first. Shorter ones are added while the terms of other tiles are loaded.
     pub line_light: usize,

@@ -48,9 +48,18 @@ pub(super) const GPU: Numbers = Numbers {
     // An entry's loads take half a microsecond or more. On an H200 five at once were the fastest or
     // within 2 % of 3 to 10 on four matrices of 5 to 60 entries a row, in `f64` and `f32`.
     row_ahead: 5,
-    // With 256 items and four elements ahead `rmat18_e8` is as fast; 27-point stencils take 115 us,
-    // not 98.
     line_group: 128,
+    // `rmat18_e8` takes 21.0 us, with the numbers above 21.9; the 27-point stencil, all of whose
+    // rows are short, 103 us, not 87.
+    skewed_line_group: 256,
+    skewed_line_ahead: 4,
+    // `rmat18_e8` takes 19.2 to 19.7 us, with the numbers above 19.7 to 20.8.
+    shared_line_group: 128,
+    shared_line_elements: 512,
+    shared_line_ahead: 4,
+    // Some 110 blocks of 6x6, three at once: with 84 and three `blk6_er` takes 25.6 us, not 22.4.
+    direct_line_elements: 4000,
+    direct_line_terms: 18,
     line_elements: 1024,
     line_held: 2048,
     line_ahead: 8,
@@ -111,6 +120,13 @@ pub(super) const CPU: Numbers = Numbers {
     line_group: 128,
     line_held: 1024,
     line_ahead: 1,
+    skewed_line_group: 128,
+    skewed_line_ahead: 1,
+    shared_line_group: 128,
+    shared_line_elements: 1024,
+    shared_line_ahead: 1,
+    direct_line_elements: 1024,
+    direct_line_terms: 1,
     line_together: 1,
     line_light: 64,
     // Starting a group is a small part of its work, and groups end together: 0.4 MB of doubles.

@@ -18,7 +18,7 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct SumLines<T: Element, V: Element> = "sum_lines" in "ptx.cl", "vector/line_sums.cl" {
+    struct SumLines<T: Element, V: Element> = "sum_lines" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "vector/line_sums.cl" {
         line_ptr: In<u32>,
         share: In<Piece>,
         piece: In<Piece>,
@@ -87,10 +87,13 @@ impl<T: Element, V: Element> LineSums<T, V> {
         Self::tuned(device, index, shape, side, terms, LineTuning::new(device.info(), shape))
     }
 
-    /// As [`LineSums::new`], for lines whose index is known.
-    pub fn over(device: &Device, index: Index, shape: BlockShape, terms: Terms) -> Result<Self> {
-        let side = index.side();
-        Self::tuned(device, |_| Ok(index), shape, side, terms, LineTuning::new(device.info(), shape))
+    /// As [`LineSums::new`], for products of lines whose index is known, with values that are
+    /// packed or not.
+    pub fn over(device: &Device, index: Index, shape: BlockShape, semiring: Semiring, packed: bool) -> Result<Self> {
+        let (side, info) = (index.side(), device.info());
+        let has_pairs = packed && side == Side::Columns && !T::NAME.eq("f16") && !V::NAME.eq("f16");
+        let tuning = if has_pairs { LineTuning::packed(info, shape) } else { LineTuning::new(info, shape) };
+        Self::tuned(device, |_| Ok(index), shape, side, Terms::Products(semiring), tuning)
     }
 
     fn tuned(
@@ -108,7 +111,14 @@ impl<T: Element, V: Element> LineSums<T, V> {
             (_, Side::Rows | Side::Flagged) => shape.rows(),
         };
         let terms_of_sum = shape.area() / width;
-        let options = Options::group_size(tuning.group_size);
+        // The comparison of patterns is the first step of an execution.
+        PatternArrays::ask(device)?;
+        let work = Work::new(device, None);
+        let lines = Lines::new(&work, index(&work)?, tuning)?;
+        let pieces = lines.shares.pieces.len();
+        let (group_size, ahead) = if pieces > 0 { tuning.skewed } else { (tuning.group_size, tuning.ahead) };
+        let split = width > 1 && group_size > 1 && pieces > 0 && pieces * width <= tuning.apart;
+        let options = Options::group_size(group_size);
         let options = match terms {
             Terms::Products(semiring) => options.element_in::<V>(semiring).value_in::<T>(semiring),
             Terms::Squares | Terms::BlockSquares => options.element::<V>().value::<T>(),
@@ -119,23 +129,23 @@ impl<T: Element, V: Element> LineSums<T, V> {
         .define("TILE", tuning.tile)
         .define("PIECE", RUN_PIECE)
         .define("HELD", tuning.held)
-        .define("AHEAD", tuning.ahead)
+        .define("AHEAD", ahead)
         .define("TOGETHER", entries_ahead(tuning.together, terms_of_sum))
         .define("ACROSS", side.across())
+        // With 8 elements ahead such loads took 34 us on `rmat18_e8`, not 22.
+        .define("STREAMED", u8::from(shape == BlockShape::SCALAR && pieces > 0))
+        .define("DIRECT", tuning.direct)
+        .define("LONGEST", tuning.longest)
+        .define("VALUE_PAIR", format!("{}2", T::CL_NAME))
+        .define("ELEMENT_PAIR", format!("{}2", V::CL_NAME))
+        .define("SPLIT", u8::from(split))
         .define("NORMS", u8::from(!matches!(terms, Terms::Products(_))))
         .define("WHOLE_BLOCKS", u8::from(matches!(terms, Terms::BlockSquares)));
-        // The comparison of patterns is the first step of an execution.
-        PatternArrays::ask(device)?;
-        let work = Work::new(device, None);
-        let lines = Lines::new(&work, index(&work)?, tuning)?;
-        let pieces = lines.shares.pieces.len();
-        let split = width > 1 && tuning.group_size > 1 && pieces > 0 && pieces * width <= tuning.apart;
-        let options = options.define("SPLIT", u8::from(split));
         let kernel = Kernel::new(device, &Teams::options_of(device.info(), options))?;
         let words = size_of::<V::Arithmetic>().div_ceil(size_of::<u32>());
         let arrived = Scratch::reserve_zeroed(&work, lines.shares.parts * (1 + width * words))?;
         let splits = if split { width } else { 1 };
-        Ok(Self { kernel, arrived, group_size: tuning.group_size, lines, width, splits })
+        Ok(Self { kernel, arrived, group_size, lines, width, splits })
     }
 
     /// Number of sums.

@@ -46,6 +46,7 @@ kernel! {
         tile_weight: InOut<u32>,
         lines: u32,
         tile: u32,
+        light: u32,
     }
 }
 
@@ -75,15 +76,23 @@ kernel! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineTuning {
     pub group_size: usize,
-    /// Entries and lines of a tile, and entries of the longest line in one, at most [`RUN_PIECE`].
-    /// 0 if every line is in pieces.
+    /// Entries and lines of a tile. 0 if every line is in pieces.
     pub tile: usize,
+    /// Entries of the longest line in a tile, at most [`RUN_PIECE`] and a tile's. It is a tile's
+    /// unless items load lines by themselves.
+    pub longest: usize,
     /// Entries that are in local memory at once: those of two tiles at least.
     pub held: usize,
     /// Elements that an item loads before it multiplies them.
     pub ahead: usize,
+    /// `group_size` and `ahead` if some lines are in pieces.
+    pub skewed: (usize, usize),
+    /// Entries that an item loads at once if it loads lines by itself, otherwise 0.
+    pub direct: usize,
     /// Terms that an item reads from local memory before it adds them, or a few more.
     pub together: usize,
+    /// Entries of a line from which tiles differ in weight, at least 1.
+    pub light: usize,
     /// Each sum of a piece has a group of its own if so many groups suffice for all.
     pub apart: usize,
 }
@@ -104,17 +113,58 @@ impl LineTuning {
         let entries = numbers.line_elements / shape.area();
         // A few large blocks keep a group busy.
         let tile = if entries < 4 { 0 } else { entries };
+        // On a CPU each work-item has a tile of its own.
+        let group_size = info.serial_or(numbers.line_group);
+        let skewed = match shape {
+            BlockShape::SCALAR => (info.serial_or(numbers.skewed_line_group), numbers.skewed_line_ahead),
+            _ => (group_size, numbers.line_ahead),
+        };
         Self {
-            // On a CPU each work-item has a tile of its own.
-            group_size: info.serial_or(numbers.line_group),
+            group_size,
             tile,
+            longest: tile,
             held: (numbers.line_held / shape.area()).max(2 * tile).max(1),
             ahead: numbers.line_ahead,
+            skewed,
+            direct: 0,
             together: numbers.line_together,
+            light: numbers.line_light,
             apart: MOST_APART * info.compute_units as usize,
         }
     }
+
+    /// Rows of scalars whose items share the long ones.
+    pub fn shared(info: &DeviceInfo) -> Self {
+        let numbers = info.numbers();
+        let (group_size, ahead) = (info.serial_or(numbers.shared_line_group), numbers.shared_line_ahead);
+        let tile = numbers.shared_line_elements;
+        Self {
+            group_size,
+            tile,
+            longest: tile,
+            held: 2 * tile,
+            ahead,
+            skewed: (group_size, ahead),
+            ..Self::new(info, BlockShape::SCALAR)
+        }
+    }
+
+    /// Columns of blocks that are packed: items load a few of them at once by themselves, two
+    /// elements in each load, if the blocks' rows allow that and the device has groups.
+    pub fn packed(info: &DeviceInfo, shape: BlockShape) -> Self {
+        let (tuning, numbers) = (Self::new(info, shape), info.numbers());
+        let (terms, tile) = (shape.rows(), numbers.direct_line_elements / shape.area());
+        let direct = numbers.direct_line_terms / terms;
+        if terms % 2 == 1 || !DIRECT.contains(&direct) || tuning.group_size == 1 || tile <= tuning.tile {
+            return tuning;
+        }
+        Self { tile, direct, held: tuning.tile, ..tuning }
+    }
 }
+
+/// Entries that items load at once by themselves. Nine blocks of 2x2 at once took 45.8 us on the
+/// H200, through local memory 41.0; larger blocks than 6x6 have not been measured.
+const DIRECT: std::ops::RangeInclusive<usize> = 3..=4;
 
 /// What lines are of their column-major blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,8 +233,8 @@ pub(super) struct Kernels {
 
 impl Kernels {
     pub fn new(device: &Device) -> Result<Self> {
-        let Numbers { elementwise_group: group_size, line_light, .. } = device.info().numbers();
-        let options = Options::group_size(group_size).define("PIECE", RUN_PIECE).define("LIGHT", line_light);
+        let Numbers { elementwise_group: group_size, .. } = device.info().numbers();
+        let options = Options::group_size(group_size).define("PIECE", RUN_PIECE);
         Ok(Self {
             tile_lines: Kernel::rare(device, &options)?,
             place_tiles: Kernel::rare(device, &options)?,
@@ -283,14 +333,14 @@ impl Index {
 
 impl Shares {
     /// Shares out `lines` lines with `nnz` entries, which begin where `line_ptr` says, in tiles of
-    /// `tile` entries and lines; lines of more than `tile` entries are in pieces. `before` entries
-    /// of each line are added elsewhere: its pieces are cut as if it began with them. Reads back
-    /// the number of pieces.
+    /// `tile` entries and lines; lines of more than `longest` entries are in pieces. `before`
+    /// entries of each line are added elsewhere: its pieces are cut as if it began with them. Reads
+    /// back the number of pieces.
     pub fn new(
         work: &Work,
         line_ptr: &Buffer<u32>,
         [lines, nnz]: [usize; 2],
-        tile: usize,
+        [tile, longest]: [usize; 2],
         before: usize,
     ) -> Result<Self> {
         let kernels = Kernels::new(work.device())?;
@@ -299,7 +349,8 @@ impl Shares {
             0 => work.buffer(1)?,
             _ => kernels.tile_lines(work, line_ptr, [lines, nnz], tile)?,
         };
-        let LongLines { pieces, cuts, parts, .. } = LongLines::by(kernels, work, line_ptr, [lines, nnz], tile, before)?;
+        let LongLines { pieces, cuts, parts, .. } =
+            LongLines::by(kernels, work, line_ptr, [lines, nnz], longest, before)?;
         Ok(Self { tile_line, pieces, cuts, parts })
     }
 
@@ -314,22 +365,29 @@ impl Shares {
     }
 }
 
-/// The tiles, those with long lines first, so that no group begins with one when the others end.
-/// Empty if no tile has any. Reads back a number for each tile.
+/// The tiles, those with long lines first, so that no group begins with one when the others end;
+/// empty if they come as they stand. Reads back a number for each tile.
 fn heavy_tiles_first(
     work: &Work,
-    line_ptr: &Buffer<u32>,
-    lines: usize,
-    tile: usize,
+    pattern: &PatternArrays,
     tiles: usize,
+    LineTuning { group_size, tile, light, .. }: LineTuning,
 ) -> Result<Buffer<u32>> {
-    if tile < work.device().info().numbers().line_light || tiles < 2 {
+    // A group of one item is as long at work as its tile has entries.
+    if group_size == 1 || tiles < 2 || tile < light {
         return work.buffer(0);
     }
     let Kernels { weigh, group_size, .. } = Kernels::new(work.device())?;
     let mut weights = work.buffer(tiles)?;
     work.fill_zero(&mut weights)?;
-    let args = WeighTiles { line_ptr, tile_weight: &mut weights, lines: lines as u32, tile: tile as u32 };
+    let (line_ptr, lines) = (&pattern.col_ptr, pattern.ncols);
+    let args = WeighTiles {
+        line_ptr,
+        tile_weight: &mut weights,
+        lines: lines as u32,
+        tile: tile as u32,
+        light: light.min(u32::MAX as usize) as u32,
+    };
     weigh.launch(work, Grid::items(lines, group_size), args)?;
     let weights = weights.download(work)?;
     if weights.iter().all(|weight| *weight == weights[0]) {
@@ -340,24 +398,16 @@ fn heavy_tiles_first(
     work.upload(&order)
 }
 
-/// The order in which groups have the tiles; empty if they come as they stand.
-fn order(work: &Work, pattern: &PatternArrays, shares: &Shares, tuning: LineTuning) -> Result<Buffer<u32>> {
-    match tuning.group_size {
-        // A group of one item is as long at work as its tile has entries.
-        1 => work.buffer(0),
-        _ => heavy_tiles_first(work, &pattern.col_ptr, pattern.ncols, tuning.tile, shares.tiles()),
-    }
-}
-
 impl Lines {
     /// Shares the lines of an index out.
     pub fn new(work: &Work, index: Index, tuning: LineTuning) -> Result<Self> {
         let pattern = index.pattern();
-        let shares = Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], tuning.tile, 0)?;
+        let shares =
+            Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], [tuning.tile, tuning.longest], 0)?;
         let Kernels { place_tiles, group_size, .. } = Kernels::new(work.device())?;
         place_tiles.ask(work.device());
-        let order = order(work, pattern, &shares, tuning)?;
         let count = shares.tiles();
+        let order = heavy_tiles_first(work, pattern, count, tuning)?;
         let mut tiles = work.buffer(count)?;
         let args = PlaceTiles {
             line_ptr: &pattern.col_ptr,
@@ -365,7 +415,7 @@ impl Lines {
             order: &order,
             share: &mut tiles,
             tiles: count as u32,
-            longest: tuning.tile as u32,
+            longest: tuning.longest as u32,
             is_ordered: u32::from(order.len() > 0),
         };
         place_tiles.launch(work, Grid::items(count, group_size), args)?;

@@ -1,5 +1,5 @@
-// row: the sum of a row by one work-item. It comes after values.cl, before the kernels that have
-// such rows.
+// row: the sum of a row by one work-item. It comes after once.cl and values.cl, before the kernels
+// that have such rows.
 // Host: src/apply/spmv/rows.rs
 //
 // The places of a row are `apart` places from each other, from first + lane to end + lane. Places
@@ -11,11 +11,22 @@
 //
 // An item loads AHEAD entries before it adds their terms: on a GPU the loads of a row would wait
 // for each other otherwise. PLACE is a type for every place, and for those that an item foresees.
-// If CUT is 0, no row has more than PIECE entries.
-#if !defined(PIECE) || !defined(AHEAD) || !defined(PLACE) || !defined(CUT)
-#error "PIECE, AHEAD, PLACE, CUT: see src/apply/spmv/rows.rs"
+// If CUT is 0, no row has more than PIECE entries. If STREAMED, neighbours read neighbouring
+// places, so that what is near them is not read again.
+#if !defined(PIECE) || !defined(AHEAD) || !defined(PLACE) || !defined(CUT) || !defined(STREAMED)
+#error "PIECE, AHEAD, PLACE, CUT, STREAMED: see src/apply/spmv/rows.rs"
 #endif
 #define PADDING 0xffffffffu
+
+#if STREAMED
+#define LOAD_COLUMN(i) COLUMN_ONCE(col, i)
+#define LOAD_ELEMENT(i) VALUE_ONCE(values, i)
+#define LOAD_FACTOR(i) LOAD_AGAIN(x, i)
+#else
+#define LOAD_COLUMN(i) col[i]
+#define LOAD_ELEMENT(i) LOAD_VALUE(values, i)
+#define LOAD_FACTOR(i) LOAD(x, i)
+#endif
 
 #if AHEAD > 1
 // The sum of a row, EMPTY if it has no entry.
@@ -36,7 +47,7 @@ ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint numbe
             const PLACE place = first + i * (PLACE)apart;
             column[i] = PADDING;
             if (place < end)
-                column[i] = col[place + lane];
+                column[i] = LOAD_COLUMN(place + lane);
         }
         WRITTEN_OUT
         for (uint i = 0; i < AHEAD; ++i) {
@@ -54,7 +65,7 @@ ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint numbe
                 const uint step = STEP_SLICED(place, apart, lane);
                 WRITTEN_OUT
                 for (uint k = 0; k < DEPTH; ++k)
-                    value[i * DEPTH + k] = LOAD_VALUE(values, begin + (ulong)k * step);
+                    value[i * DEPTH + k] = LOAD_ELEMENT(begin + (ulong)k * step);
             }
         }
         WRITTEN_OUT
@@ -62,7 +73,7 @@ ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint numbe
             const ulong begin = (ulong)(column[i] == PADDING ? 0 : column[i]) * DEPTH;
             WRITTEN_OUT
             for (uint k = 0; k < DEPTH; ++k)
-                factor[i * DEPTH + k] = LOAD(x, begin + k);
+                factor[i * DEPTH + k] = LOAD_FACTOR(begin + k);
         }
         WRITTEN_OUT
         for (uint i = 0; i < AHEAD; ++i) {

@@ -53,6 +53,7 @@ impl Situation {
             Format::Csr => (None, if of_blocks { weights.csr_blocks } else { weights.csr }, true),
             Format::CsrVector => (None, weights.csr_vector, false),
             Format::CsrAdaptive => (None, weights.csr_adaptive, false),
+            Format::CsrShared => (None, weights.csr_shared, false),
             Format::Ell => (Some(self.profile.ell_places()), weights.ell, true),
             Format::SlicedEll => (Some(sliced_places), weights.sliced_ell, true),
             Format::Coo => (None, weights.csr_adaptive, false),
@@ -79,7 +80,7 @@ impl Situation {
         // Launches and reads of the conversion.
         let steps = match format {
             Format::Csr => 1,
-            Format::CsrAdaptive => weights.adaptive_steps,
+            Format::CsrAdaptive | Format::CsrShared => weights.adaptive_steps,
             Format::CsrVector | Format::Scoo => 0,
             _ => 4,
         };
@@ -97,10 +98,13 @@ impl Situation {
         let serial = match format {
             Format::CsrVector => longest.div_ceil(Order::LANES as u64) * weights.entry,
             _ if row_of_item => longest * depth * weights.entry,
+            // An item adds a short row, or a lane and then the lanes.
+            Format::CsrShared => longest.min(Order::LONG as u64) * weights.term,
             _ => piece * depth * weights.term,
         };
         let launches = match format {
             Format::CsrAdaptive => weights.adaptive_launches,
+            Format::CsrShared => 1,
             Format::Coo => weights.coo_launches,
             _ if row_of_item || format == Format::CsrVector => 1,
             // The sums of the pieces of a row are added in a launch of their own.
@@ -258,7 +262,10 @@ mod tests {
         assert_eq!(chosen(DeviceKind::Gpu, long, any, true), Format::CsrVector);
         // A team would take longer for the longest row than all groups for all rows.
         let longer = Profile { longest: 30_000, ..long };
-        assert_eq!(chosen(DeviceKind::Gpu, longer, any, true), Format::CsrAdaptive);
+        assert_eq!(chosen(DeviceKind::Gpu, longer, any, true), Format::CsrShared);
+        // Rows of very different lengths; rows that are nearly equal are padded in any order.
+        assert_eq!(chosen(DeviceKind::Gpu, SKEWED, any, true), Format::CsrShared);
+        assert!(matches!(chosen(DeviceKind::Gpu, POISSON, any, true), Format::Ell | Format::SlicedEll));
     }
 
     #[test]

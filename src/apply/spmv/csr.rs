@@ -14,7 +14,7 @@ use crate::{
 };
 
 kernel! {
-    struct SumRows<T: Element, V: Element> = "sum_rows" in "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
+    struct SumRows<T: Element, V: Element> = "sum_rows" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: In<u32>,
@@ -29,7 +29,7 @@ kernel! {
 }
 
 kernel! {
-    struct SumStretches<T: Element, V: Element> = "sum_stretches" in "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
+    struct SumStretches<T: Element, V: Element> = "sum_stretches" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
         row_ptr: In<u32>,
         stretch_row: In<u32>,
         col: In<u32>,

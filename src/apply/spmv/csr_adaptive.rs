@@ -10,7 +10,7 @@ use crate::{
     element::Scaling,
     primitives::transpose::Transposed,
     vector::{
-        line_sums::{LineSums, Stored, Terms},
+        line_sums::{LineSums, Stored},
         lines::{Index, Side},
     },
 };
@@ -39,8 +39,7 @@ impl<T: Element, V: Element> CsrAdaptive<T, V> {
             source => (Index::Columns(pattern), shape, source),
         };
         let held = if source.is_some() { of_rows } else { 0 };
-        let terms = Terms::Products(semiring);
-        Ok(Self { sums: LineSums::over(&device, index, shape, terms)?, source, held, places })
+        Ok(Self { sums: LineSums::over(&device, index, shape, semiring, packed)?, source, held, places })
     }
 }
 

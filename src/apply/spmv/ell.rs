@@ -14,7 +14,7 @@ use crate::{
 };
 
 kernel! {
-    struct SumSlices<T: Element, V: Element> = "sum_slices" in "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/ell.cl" {
+    struct SumSlices<T: Element, V: Element> = "sum_slices" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/ell.cl" {
         slice_ptr: In<u64>,
         col: In<u32>,
         source: In<u32>,

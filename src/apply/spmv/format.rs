@@ -17,6 +17,8 @@ pub enum Format {
     /// Compressed rows, a work-group for each stretch of short rows and for each piece of a long
     /// one.
     CsrAdaptive,
+    /// The same, but 32 work-items share a row of more than 64 entries, or a piece of one.
+    CsrShared,
     /// Compressed columns, a work-item for each compute unit's share of the rows: column-major
     /// matrices are multiplied as they are, without an index of their rows. For a few executions on
     /// a CPU.
@@ -53,6 +55,7 @@ impl Format {
         Self::Csr,
         Self::CsrVector,
         Self::CsrAdaptive,
+        Self::CsrShared,
         Self::Csc,
         Self::Ell,
         Self::SlicedEll,
@@ -73,6 +76,7 @@ impl Format {
             Self::Csr => "csr",
             Self::CsrVector => "csr-vector",
             Self::CsrAdaptive => "csr-adaptive",
+            Self::CsrShared => "csr-shared",
             Self::Csc => "csc",
             Self::Ell => "ell",
             Self::SlicedEll => "sliced-ell",
@@ -93,6 +97,7 @@ impl Format {
     pub fn order(self) -> Order {
         match self {
             Self::CsrVector => Order::Lanes,
+            Self::CsrShared => Order::Shared,
             Self::Coo => Order::Tiles,
             Self::SegmentedScan => Order::Scan,
             Self::Scoo => Order::FewLanes,
@@ -107,7 +112,7 @@ impl Format {
     pub fn has_blocks(self) -> bool {
         match self {
             Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Ell | Self::SlicedEll | Self::Hyb => true,
-            Self::CsrVector | Self::Csc | Self::Coo | Self::SegmentedScan | Self::Scoo => false,
+            Self::CsrVector | Self::CsrShared | Self::Csc | Self::Coo | Self::SegmentedScan | Self::Scoo => false,
             Self::CsrAdaptiveAtomic | Self::CooAtomic | Self::HybAtomic | Self::ScooAtomic => false,
         }
     }

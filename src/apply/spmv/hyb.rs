@@ -22,7 +22,7 @@ use crate::{
 };
 
 kernel! {
-    struct SumHeads<T: Element, V: Element> = "sum_heads" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct SumHeads<T: Element, V: Element> = "sum_heads" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         col: In<u32>,
         source: In<u32>,
         line_before: In<u32>,
@@ -39,7 +39,7 @@ kernel! {
 }
 
 kernel! {
-    struct SumTails<T: Element, V: Element> = "sum_tails" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct SumTails<T: Element, V: Element> = "sum_tails" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         tail_ptr: In<u32>,
         tile_line: In<u32>,
         tail_row: In<u32>,
@@ -58,7 +58,7 @@ kernel! {
 }
 
 kernel! {
-    struct SumTailPieces<T: Element, V: Element> = "sum_tail_pieces" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct SumTailPieces<T: Element, V: Element> = "sum_tail_pieces" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         piece: In<Piece>,
         tail_ptr: In<u32>,
         tail_row: In<u32>,
@@ -77,7 +77,7 @@ kernel! {
 }
 
 kernel! {
-    struct AddTailParts<V: Element> = "add_tail_parts" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct AddTailParts<V: Element> = "add_tail_parts" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         cut: In<Piece>,
         tail_row: In<u32>,
         parts: In<V::Arithmetic>,
@@ -156,7 +156,7 @@ impl<T: Element, V: Element> Hyb<T, V> {
         let (before, lines) = (parts.width as usize, parts.tail_row.len());
         // A few large blocks keep a group busy.
         let tile = if entries < 4 { 0 } else { entries.min(RUN_PIECE - before) };
-        let shares = Shares::new(work, &parts.tail_ptr, [lines, parts.tails], tile, before)?;
+        let shares = Shares::new(work, &parts.tail_ptr, [lines, parts.tails], [tile, tile], before)?;
         let of_block = rows.block.sums;
         let head = Scratch::reserve(work, lines * of_block)?;
         let part = Scratch::reserve(work, shares.parts * of_block)?;

@@ -7,6 +7,7 @@
 //! | [`csr`] | compressed rows, an item for each row, or for each stretch of rows |
 //! | [`csr_vector`] | compressed rows, a team of 32 items for each row |
 //! | [`csr_adaptive`] | compressed rows, a group for each stretch of rows |
+//! | [`csr_shared`] | the same, with items that share long rows |
 //! | [`csc`] | compressed columns, an item for each share of the rows |
 //! | [`coo`] | entries with their rows, a group for each tile of entries |
 //! | [`segmented_scan`] | the same by a segmented scan |
@@ -27,6 +28,7 @@ mod coo;
 mod csc;
 mod csr;
 mod csr_adaptive;
+mod csr_shared;
 mod csr_vector;
 mod ell;
 mod format;
@@ -193,6 +195,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
             Format::Auto | Format::Csr => Box::new(csr::Csr::new(work, rows)?),
             Format::CsrVector => Box::new(csr_vector::CsrVector::new(rows)?),
             Format::CsrAdaptive => Box::new(csr_adaptive::CsrAdaptive::new(rows)?),
+            Format::CsrShared => Box::new(csr_shared::CsrShared::new(work, rows)?),
             Format::Csc => Box::new(csc::Csc::new(work, rows)?),
             Format::Coo => Box::new(coo::Coo::new(work, rows)?),
             Format::SegmentedScan => Box::new(segmented_scan::SegmentedScan::new(work, rows)?),

@@ -2,7 +2,7 @@
 use super::Request;
 use crate::{
     BlockShape, Device, Element, Result, Semiring,
-    device::{Buffer, Options, Work},
+    device::{Buffer, Options, Teams, Work},
     primitives::{
         segmented_reduce::RUN_PIECE,
         transpose::{Transpose, Transposed},
@@ -137,11 +137,12 @@ impl Rows {
     pub fn by_item(&self, options: Options, places: u64, apart: usize, longest: u64) -> Options {
         let ahead = entries_ahead(self.ahead, self.block.depth);
         let is_small = ahead > 1 && places + (ahead * apart) as u64 <= u32::MAX.into();
-        options
+        Teams::options_of(self.device().info(), options)
             .define("PIECE", RUN_PIECE)
             .define("AHEAD", ahead)
             .define("PLACE", if is_small { "uint" } else { "ulong" })
             .define("CUT", u8::from(longest > RUN_PIECE as u64))
+            .define("STREAMED", u8::from(apart > 1))
     }
 
     /// Bytes held beside A's pattern.

@@ -24,7 +24,8 @@ const fn apart(tuning: LineTuning) -> LineTuning {
 }
 
 const fn tuning(group_size: usize, tile: usize, held: usize, [ahead, together]: [usize; 2]) -> LineTuning {
-    LineTuning { group_size, tile, held, ahead, together, apart: 0 }
+    let (skewed, longest) = ((group_size, ahead), tile);
+    LineTuning { group_size, tile, longest, held, ahead, skewed, direct: 0, together, light: 64, apart: 0 }
 }
 
 /// Some long rows and as many long columns among short and empty ones.
@@ -44,7 +45,8 @@ fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning, cuts: usize) -> Result<[bool;
     let work = Work::new(&device, None);
     let on_device = DeviceCbc::upload(&work, a.as_cbc())?;
     let mut ordered = [false; 2];
-    for rows in [false, true] {
+    // Items load columns by themselves.
+    for rows in [false, true].into_iter().take(if tuning.direct > 0 { 1 } else { 2 }) {
         let (x, y) = if rows { (a.scalar_cols(), a.scalar_rows()) } else { (a.scalar_rows(), a.scalar_cols()) };
         let x: Vec<T> = (0..x).map(|i| T::from_f64((i % 97) as f64 * 0.31 - 15.0)).collect();
         let mut want = vec![T::from_f64(9.0); y];
@@ -86,6 +88,21 @@ fn small_sums_have_the_bits_of_the_reference_under_every_tuning() -> Result<()> 
     for tuning in TUNINGS {
         check(&scalars, tuning, 1)?;
         check(&blocks, tuning, 1)?;
+    }
+    Ok(())
+}
+
+/// One entry at once and several; lines in tiles, and in pieces whose sums have groups of their own
+/// or not.
+#[test]
+fn small_lines_that_items_load_by_themselves() -> Result<()> {
+    for (rows, cols) in [(2, 3), (6, 6), (4, 1)] {
+        let blocks = arrow::<f32>(1030, 1, BlockShape::new(rows, cols)?)?;
+        for direct in [1, 3] {
+            let direct = LineTuning { tile: 40, longest: 9, direct, ..tuning(16, 9, 9, [2, 2]) };
+            check(&blocks, direct, 1)?;
+            check(&blocks, apart(direct), 1)?;
+        }
     }
     Ok(())
 }

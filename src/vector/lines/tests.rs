@@ -19,7 +19,7 @@ fn shares_are_complete(lengths: &[usize], tile: usize, before: usize) -> Result<
     let work = Work::new(&device, None);
     let arrays = PatternArrays::upload(&work, &pattern(lengths)?)?;
     let sizes = [arrays.ncols, arrays.nnz()];
-    let lines = Shares::new(&work, &arrays.col_ptr, sizes, tile, before)?;
+    let lines = Shares::new(&work, &arrays.col_ptr, sizes, [tile, tile], before)?;
     let ptr: Vec<usize> = arrays.col_ptr.download(&work)?.into_iter().map(|p| p as usize).collect();
     let is_long = |line: usize| tile == 0 || lengths[line] > tile;
 
@@ -68,9 +68,20 @@ fn small_tiles_with_long_lines_come_first() -> Result<()> {
     lengths.push(62);
     let ordered = |lengths: &[usize], group_size: usize| -> Result<Vec<u32>> {
         let arrays = PatternArrays::upload(&work, &pattern(lengths)?)?;
-        let tuning = LineTuning { group_size, tile: 128, held: 256, ahead: 1, together: 1, apart: 0 };
-        let shares = Shares::new(&work, &arrays.col_ptr, [arrays.ncols, arrays.nnz()], tuning.tile, 0)?;
-        let found = order(&work, &arrays, &shares, tuning)?.download(&work)?;
+        let tuning = LineTuning {
+            group_size,
+            tile: 128,
+            longest: 128,
+            held: 256,
+            ahead: 1,
+            skewed: (group_size, 1),
+            direct: 0,
+            together: 1,
+            light: 64,
+            apart: 0,
+        };
+        let shares = Shares::new(&work, &arrays.col_ptr, [arrays.ncols, arrays.nnz()], [128, 128], 0)?;
+        let found = heavy_tiles_first(&work, &arrays, shares.tiles(), tuning)?.download(&work)?;
         // Groups have them in that order, without the lines that are in pieces.
         let (first, tiles) =
             (shares.tile_line.download(&work)?, Lines::new(&work, Index::Columns(arrays), tuning)?.tiles);
@@ -104,6 +115,7 @@ fn small_tiles_with_long_lines_come_first() -> Result<()> {
     assert_eq!(ordered(&lengths, 16)?, want);
     assert!(ordered(&lengths, 1)?.is_empty(), "a CPU takes tiles as they stand");
     assert!(ordered(&[3; 1000], 16)?.is_empty(), "no tile has long lines");
+    assert!(ordered(&[64; 126], 16)?.is_empty(), "each tile has long lines");
     assert!(ordered(&[], 16)?.is_empty());
     Ok(())
 }

@@ -1,0 +1,44 @@
+// once: loads of a matrix, whose elements are read once, and of a vector, whose are read again. On
+// devices that take PTX the former leave the nearest cache to the latter.
+// Host: src/device/team.rs. It comes after ptx.cl.
+//
+//   COLUMN_ONCE(columns, i)   a number of a column
+//   VALUE_ONCE(values, i)     an element of a matrix, as LOAD_VALUE
+//   LOAD_AGAIN(x, i)          an element of a vector, as LOAD
+#if WARPS
+#define COLUMN_ONCE(columns, i) load_once_4(&(columns)[i])
+
+// Defines name(from): what load_8 or load_4 loads, by the size of the type.
+#define LOADS(name, TYPE, load_8, load_4)                                                                             \
+    TYPE name(global const TYPE* from)                                                                                \
+    {                                                                                                                 \
+        union {                                                                                                       \
+            ulong eight;                                                                                              \
+            uint four;                                                                                                \
+            TYPE value;                                                                                               \
+        } loaded;                                                                                                     \
+        if (sizeof(TYPE) == 8)                                                                                        \
+            loaded.eight = load_8(from);                                                                              \
+        else if (sizeof(TYPE) == 4)                                                                                   \
+            loaded.four = load_4(from);                                                                               \
+        else                                                                                                          \
+            loaded.value = *from;                                                                                     \
+        return loaded.value;                                                                                          \
+    }
+#else
+#define COLUMN_ONCE(columns, i) (columns)[i]
+#endif
+
+// Halves are loaded by core functions.
+#if !WARPS || VALUE_IS_HALF
+#define VALUE_ONCE(values, i) LOAD_VALUE(values, i)
+#else
+LOADS(value_once, VALUE, load_once_8, load_once_4)
+#define VALUE_ONCE(values, i) value_once(&(values)[i])
+#endif
+#if !WARPS || ELEMENT_IS_HALF
+#define LOAD_AGAIN(x, i) LOAD(x, i)
+#else
+LOADS(load_again, ELEMENT, load_again_8, load_again_4)
+#define LOAD_AGAIN(x, i) load_again(&(x)[i])
+#endif

@@ -1,0 +1,29 @@
+// parts: sums that work-groups exchange: those of the parts of a line that is cut.
+// Host: src/vector/line_sums.rs, src/apply/spmv/csr_shared.rs. It comes after ptx.cl.
+
+// Words of a sum.
+#define WORDS ((sizeof(ARITHMETIC) + 3) / 4)
+
+// A sum as words that groups exchange by atomics, which the device carries out in one place,
+// whatever its caches: the group that arrives last finds the words of the others.
+#define EXCHANGED                                                                                                     \
+    union {                                                                                                           \
+        ARITHMETIC sum;                                                                                               \
+        uint word[WORDS];                                                                                             \
+    }
+
+void give(ARITHMETIC sum, global uint* to)
+{
+    EXCHANGED given;
+    given.sum = sum;
+    for (uint i = 0; i < WORDS; ++i)
+        CARRY_OUT(atomic_xchg(&to[i], given.word[i]));
+}
+
+ARITHMETIC found(global uint* at)
+{
+    EXCHANGED found;
+    for (uint i = 0; i < WORDS; ++i)
+        found.word[i] = atomic_or(&at[i], 0);
+    return found.sum;
+}

@@ -1,0 +1,57 @@
+// terms: adds terms that lie in local memory.
+// Host: src/vector/line_sums.rs, src/apply/spmv/csr_shared.rs
+//
+// The reads of local memory do not wait for each other: TOGETHER terms are read while as many are
+// added.
+#if !defined(TOGETHER)
+#error "TOGETHER: see src/vector/line_sums.rs"
+#endif
+
+// Adds `count` terms, `apart` places from each other, one after the other.
+#if TOGETHER > 1
+ARITHMETIC add_apart(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint apart)
+{
+    ARITHMETIC held[TOGETHER];
+    uint first = 0;
+    if (count >= TOGETHER) {
+        WRITTEN_OUT
+        for (uint i = 0; i < TOGETHER; ++i)
+            held[i] = term[i * apart];
+        AS_WRITTEN
+        for (; first + 2 * TOGETHER <= count; first += TOGETHER) {
+            ARITHMETIC next[TOGETHER];
+            WRITTEN_OUT
+            for (uint i = 0; i < TOGETHER; ++i)
+                next[i] = term[(first + TOGETHER + i) * apart];
+            WRITTEN_OUT
+            for (uint i = 0; i < TOGETHER; ++i) {
+                sum = ADD(sum, held[i]);
+                held[i] = next[i];
+            }
+        }
+        WRITTEN_OUT
+        for (uint i = 0; i < TOGETHER; ++i)
+            sum = ADD(sum, held[i]);
+        first += TOGETHER;
+    }
+    if (first < count) {
+        WRITTEN_OUT
+        for (uint i = 0; i < TOGETHER; ++i)
+            held[i] = term[min(first + i, count - 1) * apart];
+        WRITTEN_OUT
+        for (uint i = 0; i < TOGETHER; ++i) {
+            const ARITHMETIC more = ADD(sum, held[i]);
+            sum = first + i < count ? more : sum;
+        }
+    }
+    return sum;
+}
+#else
+ARITHMETIC add_apart(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint apart)
+{
+    IN_ORDER
+    for (uint i = 0; i < count; ++i)
+        sum = ADD(sum, term[i * apart]);
+    return sum;
+}
+#endif

@@ -1,0 +1,176 @@
+//! Compressed rows, a work-group for each stretch of short rows and for each piece of a long one,
+//! as in `csr-adaptive`, but 32 work-items share a row of more than 64 entries. Kernel:
+//! `cl/apply/spmv/csr_shared.cl`.
+//!
+//! In ascending order a group waits for one item that adds up to 1024 terms, each of which waits
+//! for the last. Here none adds more than 64. The sums have an order of their own,
+//! [`Order::Shared`], which no number of a device enters.
+//!
+//! [`Order::Shared`]: crate::element::Order::Shared
+use super::{Rows, Sums};
+use crate::{
+    Element, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Scratch, Teams, Work, kernel},
+    element::{Order, Piece, Scaling},
+    primitives::segmented_reduce::RUN_PIECE,
+    vector::{
+        line_sums::Stored,
+        lines::{Index, LineTuning, Lines},
+    },
+};
+
+kernel! {
+    struct SumShared<T: Element, V: Element> = "sum_shared" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "apply/spmv/values.cl", "apply/spmv/csr_shared.cl" {
+        row_ptr: In<u32>,
+        share: In<Piece>,
+        piece: In<Piece>,
+        col: In<u32>,
+        source: In<u32>,
+        values: In<T>,
+        x: In<V>,
+        arrived: InOut<u32>,
+        y: InOut<V>,
+        pieces: u32,
+        parts: u32,
+        stride: u32,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
+    }
+}
+
+pub(super) struct CsrShared<T: Element, V: Element> {
+    rows: Rows,
+    lines: Lines,
+    kernel: Kernel<SumShared<'static, T, V>>,
+    /// How many pieces of each row that is cut have their sums, and these sums as words.
+    arrived: Scratch<u32>,
+    group_size: usize,
+}
+
+impl<T: Element, V: Element> CsrShared<T, V> {
+    pub fn new(work: &Work, rows: Rows) -> Result<Self> {
+        let tuning = LineTuning::shared(rows.device().info());
+        Self::tuned(work, rows, tuning)
+    }
+
+    fn tuned(work: &Work, rows: Rows, tuning: LineTuning) -> Result<Self> {
+        let LineTuning { group_size, tile, held, ahead, together, .. } = tuning;
+        let device = rows.device();
+        let lines = Lines::new(work, Index::Columns(rows.pattern.clone()), tuning)?;
+        let options = rows
+            .options::<T, V>(Options::group_size(group_size))
+            .define("TILE", tile)
+            .define("PIECE", RUN_PIECE)
+            .define("HELD", held.max(RUN_PIECE))
+            .define("AHEAD", ahead)
+            .define("TOGETHER", together)
+            .define("LONG", Order::LONG)
+            .define("LANES", Order::LANES);
+        let kernel = Kernel::new(device, &Teams::options_of(device.info(), options))?;
+        let words = size_of::<V::Arithmetic>().div_ceil(size_of::<u32>());
+        let arrived = Scratch::reserve_zeroed(work, lines.shares.parts * (1 + words))?;
+        Ok(Self { rows, lines, kernel, arrived, group_size })
+    }
+}
+
+impl<T: Element, V: Element> Sums<T, V> for CsrShared<T, V> {
+    fn run(
+        &self,
+        work: &Work,
+        Stored { values, stride }: Stored<'_, T>,
+        x: &Buffer<V>,
+        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
+    ) -> Result<()> {
+        let Self { rows, lines, group_size, .. } = self;
+        let (row_ptr, col, source) = (&rows.pattern.col_ptr, &rows.pattern.row_idx, rows.source());
+        let (share, piece) = (&lines.tiles, &lines.shares.pieces);
+        let (pieces, parts) = (piece.len() as u32, lines.shares.parts as u32);
+        let mut arrived = self.arrived.take(work)?;
+        let arrived = &mut *arrived;
+        let args =
+            SumShared { row_ptr, share, piece, col, source, values, x, arrived, y, pieces, parts, stride, alpha, beta };
+        self.kernel.launch(work, Grid::groups(piece.len() + share.len(), *group_size), args)
+    }
+
+    fn places(&self) -> usize {
+        self.rows.pattern.nnz()
+    }
+
+    fn source(&self) -> Option<&Buffer<u32>> {
+        self.rows.source.as_ref()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.rows.bytes() + self.lines.bytes() + self.arrived.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Csc, Csr, Matrix, device::test_device, element::Field, generate::Random, reference, resident::DeviceCbc,
+    };
+
+    /// Rows of all kinds: of no term, of as many as an item adds and one more, of a tile, of a
+    /// piece and one more, of parts that take two rounds of local memory.
+    const LENGTHS: [usize; 16] = [3, 0, 64, 65, 1, 127, 1024, 1025, 0, 200, 200, 5000, 33, 2048 + 64, 2048 + 65, 96];
+
+    fn check<T: Field>(lengths: &[usize], tuning: LineTuning) -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let mut random = Random::new(1);
+        let cols = lengths.iter().copied().max().unwrap_or(0);
+        let entries: Vec<_> = lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |k| (k, row))).collect();
+        let values = entries.into_iter().map(|(j, i)| (j, i, T::from_f64(2.0 * random.unit() - 1.0)));
+        let host = Csr::from_transpose(Csc::from_triplets(cols, lengths.len(), values)?);
+        let a = DeviceCbc::upload(&work, host.as_cbc())?;
+        let x: Vec<T> = (0..cols).map(|i| T::from_f64((i % 97) as f64 * 0.31 - 15.0)).collect();
+        let dx = work.upload(&x)?;
+        let before = vec![T::from_f64(1.0); lengths.len()];
+        let mut want = before.clone();
+        reference::multiply_vector_in(Order::Shared, false, (0.7, &host, &x), (-1.3, &mut want))?;
+        let sums = CsrShared::<T, T>::tuned(&work, Rows::of_scalars(a.pattern.clone()), tuning)?;
+        // The second time with what the first has left of arrivals.
+        for time in 0..2 {
+            let mut y = work.upload(&before)?;
+            let [alpha, beta] = [0.7, -1.3].map(nalgebra::convert);
+            sums.run(&work, (&a).into(), &dx, Scaling { alpha, beta }, &mut y)?;
+            let bits = |y: &[T]| y.iter().map(|y| y.to_f64().to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&y.download(&work)?), bits(&want), "{} {tuning:?}, {time}", T::NAME);
+        }
+        Ok(())
+    }
+
+    /// Fewer items than lanes, as many, more; rows in tiles or in pieces; every number of terms
+    /// loaded and read ahead.
+    #[test]
+    fn small_groups_and_large_ones_have_the_bits_of_the_reference() -> Result<()> {
+        let of = |group_size, tile, [ahead, together]: [usize; 2]| LineTuning {
+            group_size,
+            tile,
+            longest: tile,
+            held: 2 * tile,
+            ahead,
+            skewed: (group_size, ahead),
+            direct: 0,
+            together,
+            apart: 0,
+            light: 64,
+        };
+        for tuning in
+            [of(1, 1024, [1, 1]), of(8, 0, [3, 2]), of(32, 200, [2, 8]), of(128, 1024, [8, 8]), of(64, 16, [1, 4])]
+        {
+            check::<f32>(&LENGTHS, tuning)?;
+        }
+        check::<f64>(&LENGTHS, of(64, 512, [4, 8]))
+    }
+
+    /// More parts than local memory holds sums.
+    #[test]
+    fn the_parts_of_a_long_row_have_the_bits_of_the_reference() -> Result<()> {
+        let tuning = LineTuning::shared(test_device().info());
+        check::<f32>(&[5, 1030 * RUN_PIECE + 7, 70], LineTuning { held: RUN_PIECE, tile: 512, longest: 512, ..tuning })
+    }
+}
