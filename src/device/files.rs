@@ -79,6 +79,7 @@ files! {
     "graph/start.cl"
     "graph/sweep.cl"
     "once.cl"
+    "primitives/arrivals.cl"
     "primitives/copy.cl"
     "primitives/drop_entries.cl"
     "primitives/key_starts.cl"

@@ -54,7 +54,7 @@ impl Graph {
         if leaving == self.leaving {
             return Ok(Edges { pattern: self.stored.clone(), source: None });
         }
-        let Transposed { pattern, source } = Transpose::new(work.device())?.run(work, &self.stored)?;
+        let Transposed { pattern, source, .. } = Transpose::new(work.device())?.run(work, &self.stored)?;
         Ok(Edges { pattern, source: Some(source) })
     }
 }

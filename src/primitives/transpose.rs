@@ -1,9 +1,15 @@
 //! The pattern of a transpose on the device, and the entry that each of its entries comes from: the
 //! order of the entries by row.
+//!
+//! On GPUs entries take places of their rows from counters; on CPUs, and if a row is long, they are
+//! sorted by row.
 use crate::{
     Result,
     device::{Buffer, Device, Work},
-    primitives::radix_sort::{RadixSort, RadixTuning, Sorted},
+    primitives::{
+        arrivals::{ArrivalTuning, Arrivals, Arrived},
+        radix_sort::{RadixSort, RadixTuning, Sorted},
+    },
     resident::PatternArrays,
 };
 use std::sync::Arc;
@@ -13,34 +19,49 @@ pub(crate) struct Transposed {
     pub pattern: Arc<PatternArrays>,
     /// For each entry, its number in the pattern that was transposed.
     pub source: Buffer<u32>,
+    /// Entries of the longest column, if they have been counted.
+    pub longest: Option<usize>,
 }
 
-/// The kernels of a transposition.
+/// How entries are counted, for a number of rows and of entries; `None` if they are sorted.
+type Counting = fn(&Device, usize, usize) -> Option<ArrivalTuning>;
+
+/// A transposition.
 pub(crate) struct Transpose {
-    sort: RadixSort,
+    device: Device,
+    sort: RadixTuning,
+    count: Counting,
 }
 
 impl Transpose {
     pub fn new(device: &Device) -> Result<Self> {
-        Self::tuned(device, RadixTuning::new(device.info()))
+        Ok(Self { device: device.clone(), sort: RadixTuning::new(device.info()), count: ArrivalTuning::new })
     }
 
-    fn tuned(device: &Device, tuning: RadixTuning) -> Result<Self> {
-        Ok(Self { sort: RadixSort::with_columns(device, tuning)? })
-    }
-
-    /// Requests the kernels that transpose a pattern of `entries` entries.
-    pub fn ask(device: &Device, entries: usize) -> Result<()> {
-        Self::new(device)?.sort.ask(device, entries);
-        Ok(())
+    /// Requests the kernels that transpose a pattern of so many rows and entries.
+    pub fn ask(device: &Device, rows: usize, entries: usize) -> Result<()> {
+        match ArrivalTuning::new(device, rows, entries) {
+            Some(tuning) => Arrivals::new(device, tuning).map(drop),
+            None => {
+                RadixSort::with_columns(device, RadixTuning::new(device.info()))?.ask(device, entries);
+                Ok(())
+            }
+        }
     }
 
     pub fn run(&self, work: &Work, pattern: &PatternArrays) -> Result<Transposed> {
-        let (rows, cols) = (pattern.nrows, pattern.ncols);
-        let Sorted { key, order, column } = self.sort.run_columns(work, &pattern.row_idx, rows, &pattern.col_ptr)?;
-        let t_col_ptr = self.sort.starts(work, &key, rows)?;
-        let pattern = PatternArrays::new(&pattern.device, cols, rows, t_col_ptr, column);
-        Ok(Transposed { pattern, source: order })
+        let (device, rows, cols) = (&self.device, pattern.nrows, pattern.ncols);
+        let transposed = |col_ptr, row_idx| PatternArrays::new(&pattern.device, cols, rows, col_ptr, row_idx);
+        if let Some(tuning) = (self.count)(device, rows, pattern.nnz())
+            && let Some(arrived) = Arrivals::new(device, tuning)?.run(work, pattern)?
+        {
+            let Arrived { row_ptr, column, order, longest } = arrived;
+            return Ok(Transposed { pattern: transposed(row_ptr, column), source: order, longest: Some(longest) });
+        }
+        let sort = RadixSort::with_columns(device, self.sort)?;
+        let Sorted { key, order, column } = sort.run_columns(work, &pattern.row_idx, rows, &pattern.col_ptr)?;
+        let row_ptr = sort.starts(work, &key, rows)?;
+        Ok(Transposed { pattern: transposed(row_ptr, column), source: order, longest: None })
     }
 }
 
@@ -59,8 +80,12 @@ mod tests {
             RadixTuning::serial(items, digit_bits, 4),
             RadixTuning::new(device.info()),
         ];
-        for tuning in tunings {
-            let transpose = Transpose::tuned(&device, tuning)?;
+        let sorts = tunings.map(|sort| Transpose { sort, count: |_, _, _| None, device: device.clone() });
+        let usual = Transpose::new(&device)?;
+        let counts: [Counting; 3] = [|_, _, _| SMALL, |_, _, _| LONE, |_, _, _| WIDE];
+        let counts = counts.map(|count| Transpose { count, device: device.clone(), ..usual });
+        for transpose in sorts.iter().chain(&counts).chain([&usual]) {
+            let tuning = (transpose.sort, (transpose.count)(&device, 1, 1));
             for host in patterns {
                 let what = format!("{}x{}, {} entries, {tuning:?}", host.nrows(), host.ncols(), host.nnz());
                 let arrays = PatternArrays::upload(&work, host)?;
@@ -69,10 +94,24 @@ mod tests {
                 assert_eq!(found.pattern.download(&work)?, want, "{what}");
                 let source: Vec<u32> = source.into_iter().map(|entry| entry as u32).collect();
                 assert_eq!(found.source.download(&work)?, source, "{what}");
+                if let Some(longest) = found.longest {
+                    let want = (0..want.ncols()).map(|row| want.entries(row).len()).max();
+                    assert_eq!(longest, want.unwrap_or(0), "{what}");
+                }
             }
         }
         Ok(())
     }
+
+    /// Rows of 5 to 32 entries are sorted by a group; if one is longer, all entries are.
+    const SMALL: Option<ArrivalTuning> =
+        Some(ArrivalTuning { group_size: 64, items: 2, lanes: 4, held: 4, longest: 32 });
+    /// An item for each row.
+    const LONE: Option<ArrivalTuning> =
+        Some(ArrivalTuning { group_size: 32, items: 3, lanes: 1, held: 8, longest: 1024 });
+    /// Many lanes.
+    const WIDE: Option<ArrivalTuning> =
+        Some(ArrivalTuning { group_size: 64, items: 8, lanes: 32, held: 64, longest: 128 });
 
     fn random(nodes: usize, edges: usize) -> Result<Pattern> {
         let a = generate::power_law(nodes, edges, BlockShape::SCALAR, generate::Values::Integer, 5)?;

@@ -51,7 +51,7 @@ impl FactorPattern {
 
     /// Requests the kernels of [`FactorPattern::transpose`].
     pub(super) fn ask_transpose(&self, device: &Device) -> Result<()> {
-        if self.transposed { Transpose::ask(device, self.pattern.nnz()) } else { Ok(()) }
+        if self.transposed { Transpose::ask(device, self.pattern.nrows, self.pattern.nnz()) } else { Ok(()) }
     }
 
     /// The transposed pattern, if the transpose is multiplied.

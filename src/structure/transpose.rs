@@ -63,7 +63,7 @@ impl<T: Element> MovePlan<T> {
 
     fn transpose_tuned(a: &DevicePattern, grid: Elementwise) -> Result<Self> {
         let (device, work) = (a.device(), Work::new(a.device(), None));
-        let Transposed { pattern, source } = transpose::Transpose::new(device)?.run(&work, &a.arrays)?;
+        let Transposed { pattern, source, .. } = transpose::Transpose::new(device)?.run(&work, &a.arrays)?;
         let turn = if a.array_shape == BlockShape::SCALAR { Turn::None } else { Turn::All };
         let c = DevicePattern { arrays: pattern, array_shape: a.array_shape.transpose(), row_major: a.row_major };
         Self::new(a, c, grid, Moves { source, turn })

@@ -318,7 +318,7 @@ impl Index {
     pub fn longest(&self) -> Option<usize> {
         match self {
             Self::Columns(pattern) => pattern.lengths.map(|lengths| lengths.longest as usize),
-            Self::Rows(_) | Self::Mirrored(_) => None,
+            Self::Rows(transposed) | Self::Mirrored(transposed) => transposed.longest,
         }
     }
 

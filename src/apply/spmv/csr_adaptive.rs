@@ -32,7 +32,7 @@ impl<T: Element, V: Element> CsrAdaptive<T, V> {
         let shape = block.by_columns()?;
         let (index, shape, source) = match source {
             Some(source) if !packed => {
-                let rows = Transposed { pattern, source };
+                let rows = Transposed { pattern, source, longest: None };
                 let index = if block.side == Side::Flagged { Index::Mirrored(rows) } else { Index::Rows(rows) };
                 (index, shape.transpose(), None)
             }

@@ -90,7 +90,7 @@ impl Rows {
         if !of_rows {
             return Ok(Self { pattern: arrays.clone(), source: None, packed, semiring, block, ahead });
         }
-        let Transposed { pattern, source } = Transpose::new(work.device())?.run(work, arrays)?;
+        let Transposed { pattern, source, .. } = Transpose::new(work.device())?.run(work, arrays)?;
         Ok(Self { pattern, source: Some(source), packed, semiring, block, ahead })
     }
 

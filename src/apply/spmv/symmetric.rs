@@ -63,7 +63,7 @@ pub(super) fn whole(
     let count: Kernel<CountWhole<'_>> = Kernel::new(device, &options)?;
     let place: Kernel<PlaceWhole<'_>> = Kernel::new(device, &options)?;
     let scan = Scan::new(device, ScanTuning::new(device.info()))?;
-    let Transposed { pattern: by_rows, source } = Transpose::new(device)?.run(work, arrays)?;
+    let Transposed { pattern: by_rows, source, .. } = Transpose::new(device)?.run(work, arrays)?;
 
     let (col_ptr, row_idx, row_ptr, of_lines) = (&arrays.col_ptr, &arrays.row_idx, &by_rows.col_ptr, lines as u32);
     let (mut record, mut whole_ptr) = (work.buffer(3)?, work.buffer(lines + 1)?);

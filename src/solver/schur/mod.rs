@@ -125,7 +125,7 @@ impl<F: Form> Elimination<F> {
     /// shape, so that those of several plans are compiled together.
     pub(crate) fn ask(device: &Device, shape: BlockShape, cameras: usize, entries: usize) -> Result<()> {
         F::ask(device, shape, cameras)?;
-        Transpose::ask(device, entries)?;
+        Transpose::ask(device, cameras, entries)?;
         structure::scatter(device)?;
         Factor::<F::Element>::ask(device, shape.cols())?;
         Solve::<F::Element>::ask(device, shape)?;

@@ -83,7 +83,7 @@ impl<T: Element> DeviceGcoo<T> {
             return Err(Error::BlockShape { rows: shape.rows(), cols: shape.cols() });
         }
         let work = Work::new(self.device(), None);
-        let Transposed { pattern, source } = self.groups.compressed::<T>(&work, M::ROW_MAJOR)?;
+        let Transposed { pattern, source, .. } = self.groups.compressed::<T>(&work, M::ROW_MAJOR)?;
         let mut values = work.buffer(self.values.len())?;
         let (pack, shape) = match M::ROW_MAJOR {
             true => (Pack::transposing(self.device(), true, shape.transpose())?, shape.transpose()),
@@ -125,7 +125,7 @@ impl Groups {
         let mut other = work.buffer(entries)?;
         let args = Gather { entry_idx: &order, partner, other: &mut other, nnz: entries as u32 };
         gather.launch(work, Grid::items(entries, group_size(device)), args)?;
-        Ok(Transposed { pattern: PatternArrays::new(device, across, lines, ptr, other), source: order })
+        Ok(Transposed { pattern: PatternArrays::new(device, across, lines, ptr, other), source: order, longest: None })
     }
 
     /// Counts the entries of lines. Reads two numbers back.

@@ -1,0 +1,170 @@
+//! The entries of compressed columns by rows: each takes the next place of its row from a counter,
+//! then each row puts its entries in order. Kernels: `cl/primitives/arrivals.cl`.
+//!
+//! Entries are read twice and written twice, whatever the number of rows, where a radix sort takes
+//! a pass for every few bits of it. The order in which entries arrive is any, but no two have the
+//! same number, so that the result is that of a stable sort.
+use crate::{
+    Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    primitives::scan::{Scan, ScanTuning},
+    resident::PatternArrays,
+};
+
+kernel! {
+    struct CountArrivals = "count_arrivals" in "primitives/arrivals.cl" {
+        row_idx: In<u32>,
+        count: InOut<u32>,
+        place: Out<u32>,
+        found: InOut<u32>,
+        n: u32,
+    }
+}
+
+kernel! {
+    struct PlaceArrivals = "place_arrivals" in "primitives/arrivals.cl" {
+        row_idx: In<u32>,
+        place: In<u32>,
+        row_ptr: In<u32>,
+        col_ptr: In<u32>,
+        pair: Out<u64>,
+        n: u32,
+        ncols: u32,
+    }
+}
+
+kernel! {
+    struct OrderRows = "order_rows" in "primitives/arrivals.cl" {
+        row_ptr: In<u32>,
+        pair: In<u64>,
+        column: Out<u32>,
+        order: Out<u32>,
+        found: InOut<u32>,
+        longer: Out<u32>,
+        rows: u32,
+    }
+}
+
+kernel! {
+    struct OrderLong = "order_long" in "primitives/arrivals.cl" {
+        row_ptr: In<u32>,
+        pair: In<u64>,
+        column: Out<u32>,
+        order: Out<u32>,
+        found: In<u32>,
+        longer: In<u32>,
+    }
+}
+
+/// Parameters that the kernels are compiled with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ArrivalTuning {
+    pub group_size: usize,
+    /// Entries that a work-item counts or places.
+    pub items: usize,
+    /// Work-items of a row.
+    pub lanes: usize,
+    /// Most entries of a row that its items keep in local memory: a multiple of 4.
+    pub held: usize,
+    /// Most entries of a row, which a work-group sorts: a power of two.
+    pub longest: usize,
+}
+
+/// Most entries of an average row: with more, they wait for each other's counters.
+const MOST_AVERAGE: usize = 128;
+
+impl ArrivalTuning {
+    /// For rows of `average` entries; `None` on devices and for rows for which a sort is faster.
+    pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
+        let average = entries / rows.max(1);
+        let is_cpu = device.info().numbers().radix_group == 1;
+        // Few lanes, so that short rows fill them; many, so that the memory of a group holds rows.
+        let lanes = if average <= 8 { 8 } else { 32 };
+        let tuning = Self { group_size: 256, items: 8, lanes, held: 8 * lanes, longest: 1024 };
+        (!is_cpu && average <= MOST_AVERAGE && device.info().max_group_size >= tuning.group_size).then_some(tuning)
+    }
+
+    fn options(&self) -> Options {
+        Options::group_size(self.group_size)
+            .define("ITEMS", self.items)
+            .define("LANES", self.lanes)
+            .define("HELD", self.held)
+            .define("LONGEST", self.longest)
+    }
+}
+
+/// The entries by rows.
+pub(crate) struct Arrived {
+    pub row_ptr: Buffer<u32>,
+    pub column: Buffer<u32>,
+    /// The number of each entry.
+    pub order: Buffer<u32>,
+    /// Entries of the longest row.
+    pub longest: usize,
+}
+
+pub(crate) struct Arrivals {
+    count: Kernel<CountArrivals<'static>>,
+    place: Kernel<PlaceArrivals<'static>>,
+    order: Kernel<OrderRows<'static>>,
+    order_long: Kernel<OrderLong<'static>>,
+    scan: Scan<u32>,
+    tuning: ArrivalTuning,
+    compute_units: usize,
+}
+
+impl Arrivals {
+    pub fn new(device: &Device, tuning: ArrivalTuning) -> Result<Self> {
+        let options = tuning.options();
+        Ok(Self {
+            count: Kernel::new(device, &options)?,
+            place: Kernel::new(device, &options)?,
+            order: Kernel::new(device, &options)?,
+            order_long: Kernel::rare(device, &options)?,
+            scan: Scan::new(device, ScanTuning::new(device.info()))?,
+            tuning,
+            compute_units: device.info().compute_units as usize,
+        })
+    }
+
+    /// The entries by rows; `None` if a row is too long. Reads back the length of the longest.
+    pub fn run(&self, work: &Work, pattern: &PatternArrays) -> Result<Option<Arrived>> {
+        let PatternArrays { nrows: rows, ncols, row_idx, col_ptr, .. } = pattern;
+        let (n, tuning) = (row_idx.len(), &self.tuning);
+        let (mut row_ptr, mut place, mut found) = (work.buffer(rows + 1)?, work.buffer(n)?, work.buffer(2)?);
+        work.fill_zero(&mut row_ptr)?;
+        work.fill_zero(&mut found)?;
+        let grid = Grid::groups(n.div_ceil(tuning.group_size * tuning.items), tuning.group_size);
+        let args = CountArrivals { row_idx, count: &mut row_ptr, place: &mut place, found: &mut found, n: n as u32 };
+        self.count.launch(work, grid, args)?;
+        let longest = found.download(work)?[0] as usize;
+        if longest > tuning.longest {
+            return Ok(None);
+        }
+        self.scan.run(work, &mut row_ptr)?;
+        let (mut pair, mut column, mut order) = (work.buffer(n)?, work.buffer(n)?, work.buffer(n)?);
+        let (ncols, n_32) = (*ncols as u32, n as u32);
+        let args =
+            PlaceArrivals { row_idx, place: &place, row_ptr: &row_ptr, col_ptr, pair: &mut pair, n: n_32, ncols };
+        self.place.launch(work, grid, args)?;
+        let most_longer = if longest > tuning.held { n / tuning.held } else { 0 };
+        let mut longer = work.buffer(most_longer)?;
+        let args = OrderRows {
+            row_ptr: &row_ptr,
+            pair: &pair,
+            column: &mut column,
+            order: &mut order,
+            found: &mut found,
+            longer: &mut longer,
+            rows: *rows as u32,
+        };
+        self.order.launch(work, Grid::items(rows * tuning.lanes, tuning.group_size), args)?;
+        if most_longer > 0 {
+            let grid = Grid::groups(most_longer.min(4 * self.compute_units), tuning.group_size);
+            let (row_ptr, pair, found, longer) = (&row_ptr, &pair, &found, &longer);
+            let args = OrderLong { row_ptr, pair, column: &mut column, order: &mut order, found, longer };
+            self.order_long.launch(work, grid, args)?;
+        }
+        Ok(Some(Arrived { row_ptr, column, order, longest }))
+    }
+}
