@@ -163,8 +163,9 @@ impl LineTuning {
 }
 
 /// Entries that items load at once by themselves. Nine blocks of 2x2 at once took 45.8 us on the
-/// H200, through local memory 41.0; larger blocks than 6x6 have not been measured.
-const DIRECT: std::ops::RangeInclusive<usize> = 3..=4;
+/// H200, through local memory 41.0; two of 8x8 took 22.0 us, through local memory 34.5. Larger ones
+/// have not been measured.
+const DIRECT: std::ops::RangeInclusive<usize> = 2..=4;
 
 /// What lines are of their column-major blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
