@@ -1,11 +1,11 @@
-// once: loads of a matrix, whose elements are read once, and of a vector, whose are read again. On
-// devices that take PTX the former leave the nearest cache to the latter.
+// once: loads of a matrix, whose elements are read once, and of a vector, whose are read again.
+// With CACHE_HINTS the former leave the nearest cache to the latter.
 // Host: src/device/team.rs. It comes after ptx.cl.
 //
 //   COLUMN_ONCE(columns, i)   a number of a column
 //   VALUE_ONCE(values, i)     an element of a matrix, as LOAD_VALUE
 //   LOAD_AGAIN(x, i)          an element of a vector, as LOAD
-#if WARPS
+#if CACHE_HINTS
 #define COLUMN_ONCE(columns, i) load_once_4(&(columns)[i])
 
 // Defines name(from): what load_8 or load_4 loads, by the size of the type.
@@ -30,13 +30,13 @@
 #endif
 
 // Halves are loaded by core functions.
-#if !WARPS || VALUE_IS_HALF
+#if !CACHE_HINTS || VALUE_IS_HALF
 #define VALUE_ONCE(values, i) LOAD_VALUE(values, i)
 #else
 LOADS(value_once, VALUE, load_once_8, load_once_4)
 #define VALUE_ONCE(values, i) value_once(&(values)[i])
 #endif
-#if !WARPS || ELEMENT_IS_HALF
+#if !CACHE_HINTS || ELEMENT_IS_HALF
 #define LOAD_AGAIN(x, i) LOAD(x, i)
 #else
 LOADS(load_again, ELEMENT, load_again_8, load_again_4)

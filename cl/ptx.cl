@@ -14,13 +14,14 @@
 //   warp_before(v, d)      v of the item d places before; of the first d items their own
 //   warp_votes(b)          the items whose b is not 0, as bits
 //   load_once_4(from)      loads 4 bytes that no item writes and none reads again: they leave the
-//   load_once_8(from)      nearest cache first. The twins, in once.cl, are plain loads
+//   load_once_8(from)      nearest cache first. If CACHE_HINTS; the twins, in once.cl, are plain
+//                          loads
 //   load_again_4(from)     loads 4 bytes that no item writes and others read soon: they leave that
 //   load_again_8(from)     cache last, likewise
 //   put_aside_8(v, to)     writes 8 bytes that are not read soon: they leave the cache first. The
 //   put_aside_16(v, to)    twins, in words.cl, are plain assignments
-#if !defined(WARPS) || !defined(UNROLLS)
-#error "WARPS, UNROLLS: see src/device/team.rs"
+#if !defined(WARPS) || !defined(UNROLLS) || !defined(CACHE_HINTS)
+#error "WARPS, UNROLLS, CACHE_HINTS: see src/device/team.rs"
 #endif
 
 // If UNROLLS, the arrays of such a loop stay in registers. Elsewhere the loop stays one: a compiler
@@ -64,6 +65,8 @@ uint warp_votes(uint vote)
     return votes;
 }
 
+// Compute capability 7.0.
+#if CACHE_HINTS
 uint load_once_4(global const void* from)
 {
     uint value;
@@ -91,6 +94,7 @@ ulong load_again_8(global const void* from)
     asm("ld.global.nc.L1::evict_last.b64 %0, [%1];" : "=l"(value) : "l"(from));
     return value;
 }
+#endif
 
 void put_aside_8(uint2 value, global void* to)
 {

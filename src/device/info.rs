@@ -53,6 +53,9 @@ pub struct DeviceInfo {
     /// Whether quotients and square roots of `f32` can be correctly rounded.
     #[serde(skip)]
     pub(super) exact_division: bool,
+    /// Whether NVIDIA's compiler takes hints at how long what is loaded stays in the nearest cache.
+    #[serde(skip)]
+    pub(super) cache_hints: bool,
     /// The platform's version, which names the compiler it was built with.
     #[serde(skip)]
     pub(super) platform_version: String,
@@ -152,13 +155,17 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
         t if t & cl::CL_DEVICE_TYPE_ACCELERATOR != 0 => DeviceKind::Accelerator,
         _ => DeviceKind::Other,
     };
+    let driver = trimmed(get(device.driver_version())?);
+    // Other platforms do not know the question.
+    let capability = device.compute_capability_major_nv().unwrap_or(0);
     Ok(DeviceInfo {
         index,
         name: trimmed(get(device.name())?),
         platform: trimmed(platform.name().unwrap_or_default()),
         platform_version: trimmed(platform.version().unwrap_or_default()),
         vendor: trimmed(get(device.vendor())?),
-        driver: trimmed(get(device.driver_version())?),
+        cache_hints: takes_cache_hints(capability, &driver),
+        driver,
         version: trimmed(get(device.version())?),
         kind,
         compute_units: get(device.max_compute_units())?,
@@ -172,6 +179,13 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
         exact_division: get(device.single_fp_config())? & cl::CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0,
         id: DeviceId(id as isize),
     })
+}
+
+/// Whether a GPU of NVIDIA of this major compute capability, with this driver, has loads with
+/// `L1::evict_first` and `L1::evict_last`: from 7.0 on, in PTX 7.4, which drivers from 470 on take.
+fn takes_cache_hints(capability: u32, driver: &str) -> bool {
+    let of_driver = driver.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
+    capability >= 7 && of_driver >= 470
 }
 
 fn trimmed(text: String) -> String {
@@ -223,8 +237,23 @@ mod tests {
             long_atomics: true,
             long_minima: true,
             exact_division: true,
+            cache_hints: false,
             platform_version: String::new(),
             id: DeviceId(0),
+        }
+    }
+
+    #[test]
+    fn old_gpus_and_old_drivers_take_no_cache_hints() {
+        for (capability, driver, takes) in [
+            (9, "580.159.04", true),
+            (7, "470.57", true),
+            (6, "580.159.04", false),
+            (8, "460.32.03", false),
+            (0, "3.1", false),
+            (9, "", false),
+        ] {
+            assert_eq!(takes_cache_hints(capability, driver), takes, "{capability}, {driver}");
         }
     }
 

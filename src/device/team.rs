@@ -8,6 +8,8 @@ pub(crate) struct Teams {
     warps: bool,
     /// Whether loops whose bounds are constants are written out.
     unrolls: bool,
+    /// Whether loads may say how long what they load stays in the nearest cache.
+    hints: bool,
     /// Most teams of a work-group.
     most: usize,
 }
@@ -17,13 +19,14 @@ impl Teams {
     pub const SIZE: usize = 32;
     /// Teams that are work-groups.
     #[cfg(test)]
-    pub const PORTABLE: Self = Self { warps: false, unrolls: false, most: 1 };
+    pub const PORTABLE: Self = Self { warps: false, unrolls: false, hints: false, most: 1 };
 
     /// `None` on devices with smaller work-groups.
     pub fn of(info: &DeviceInfo) -> Option<Self> {
         let warps = info.has_warp_instructions() && info.numbers().warp_instructions == 1;
         let most = if warps { info.max_group_size / Self::SIZE } else { 1 };
-        (info.max_group_size >= Self::SIZE).then_some(Self { warps, unrolls: unrolls(info), most })
+        let hints = warps && info.cache_hints;
+        (info.max_group_size >= Self::SIZE).then_some(Self { warps, unrolls: unrolls(info), hints, most })
     }
 
     /// Whether teams exchange words by instructions of their own. Otherwise each is a work-group.
@@ -48,11 +51,14 @@ impl Teams {
 
     /// `options` of kernels that use instructions of warps, if the device has them, and no teams.
     pub fn options_of(info: &DeviceInfo, options: Options) -> Options {
-        Self::of(info).unwrap_or(Self { warps: false, unrolls: unrolls(info), most: 0 }).define(options)
+        Self::of(info).unwrap_or(Self { warps: false, unrolls: unrolls(info), hints: false, most: 0 }).define(options)
     }
 
     fn define(self, options: Options) -> Options {
-        options.define("WARPS", u8::from(self.warps)).define("UNROLLS", u8::from(self.unrolls))
+        options
+            .define("WARPS", u8::from(self.warps))
+            .define("UNROLLS", u8::from(self.unrolls))
+            .define("CACHE_HINTS", u8::from(self.hints))
     }
 }
 
@@ -174,6 +180,7 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
             platform: "NVIDIA CUDA".into(),
             kind: DeviceKind::Gpu,
             max_group_size: 1024,
+            cache_hints: true,
             ..test_device().info().clone()
         };
         let pocl = DeviceInfo { platform: "Portable Computing Language".into(), ..nvidia.clone() };
@@ -182,14 +189,16 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
         assert_eq!(sizes(&nvidia), Some([32, 32, 128, 1024]));
         assert_eq!((sizes(&pocl), sizes(&cpu)), (Some([32; 4]), Some([32; 4])));
         let options = |info: &DeviceInfo| Teams::of(info).unwrap().options(4).to_string();
-        assert_eq!(options(&nvidia), " -DGROUP_SIZE=128 -DWARPS=1 -DUNROLLS=1");
-        assert_eq!(options(&pocl), " -DGROUP_SIZE=32 -DWARPS=0 -DUNROLLS=0");
+        assert_eq!(options(&nvidia), " -DGROUP_SIZE=128 -DWARPS=1 -DUNROLLS=1 -DCACHE_HINTS=1");
+        assert_eq!(options(&pocl), " -DGROUP_SIZE=32 -DWARPS=0 -DUNROLLS=0 -DCACHE_HINTS=0");
+        let old = DeviceInfo { cache_hints: false, ..nvidia.clone() };
+        assert_eq!(options(&old), " -DGROUP_SIZE=128 -DWARPS=1 -DUNROLLS=1 -DCACHE_HINTS=0");
         // Loops are written out on every GPU.
         let other = DeviceInfo { platform: "AMD Accelerated Parallel Processing".into(), ..nvidia.clone() };
-        assert_eq!(options(&other), " -DGROUP_SIZE=32 -DWARPS=0 -DUNROLLS=1");
+        assert_eq!(options(&other), " -DGROUP_SIZE=32 -DWARPS=0 -DUNROLLS=1 -DCACHE_HINTS=0");
         assert_eq!(
             Teams::options_of(&cpu, Options::group_size(1)).to_string(),
-            " -DGROUP_SIZE=1 -DWARPS=0 -DUNROLLS=0"
+            " -DGROUP_SIZE=1 -DWARPS=0 -DUNROLLS=0 -DCACHE_HINTS=0"
         );
         let small = DeviceInfo { max_group_size: 16, ..nvidia };
         assert_eq!(Teams::of(&small), None);
