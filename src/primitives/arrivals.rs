@@ -70,18 +70,15 @@ pub(crate) struct ArrivalTuning {
     pub longest: usize,
 }
 
-/// Most entries of an average row: with more, they wait for each other's counters.
-const MOST_AVERAGE: usize = 128;
-
 impl ArrivalTuning {
-    /// For rows of `average` entries; `None` on devices and for rows for which a sort is faster.
+    /// For so many rows and entries; `None` if the device sorts entries by row instead.
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
-        let average = entries / rows.max(1);
-        let is_cpu = device.info().numbers().radix_group == 1;
+        let (average, numbers) = (entries / rows.max(1), device.info().numbers());
         // Few lanes, so that short rows fill them; many, so that the memory of a group holds rows.
         let lanes = if average <= 8 { 8 } else { 32 };
-        let tuning = Self { group_size: 256, items: 8, lanes, held: 8 * lanes, longest: 1024 };
-        (!is_cpu && average <= MOST_AVERAGE && device.info().max_group_size >= tuning.group_size).then_some(tuning)
+        let (group_size, items) = (numbers.arrival_group, numbers.arrival_items);
+        let counts = group_size >= 32 && average <= numbers.arrival_average;
+        counts.then_some(Self { group_size, items, lanes, held: 8 * lanes, longest: 1024 })
     }
 
     fn options(&self) -> Options {

@@ -142,6 +142,13 @@ pub struct Numbers {
     pub radix_bits: usize,
     /// Most work-items of a radix sort for each compute unit of a CPU.
     pub radix_shares: usize,
+    /// Work-items of a work-group that counts the entries of rows. Less than 32: entries are sorted
+    /// by row instead.
+    pub arrival_group: usize,
+    /// Entries that each of these work-items counts or places.
+    pub arrival_items: usize,
+    /// Most entries of an average row: of longer ones they would wait for each other's counters.
+    pub arrival_average: usize,
     /// Elements per work-item for the chunks of an expansion, if local memory has room for them.
     pub expansion_items: usize,
     /// Bytes of local memory from which it has. On devices with less, each item has `sort_items`.
@@ -346,6 +353,7 @@ impl Numbers {
             scan_group_size: self.scan_group_size.min(most),
             sort_group_size: self.sort_group_size.min(most),
             radix_group: self.radix_group.min(most),
+            arrival_group: self.arrival_group.min(most),
             window_group_size: self.window_group_size.min(most),
             tile_group_size: self.tile_group_size.min(most),
             frontier_group: self.frontier_group.min(most),

@@ -17,6 +17,9 @@ pub(super) const GPU: Numbers = Numbers {
     // 4096 elements: runs of 16 or more with a digit if digits are evenly distributed.
     radix_items: 16,
     radix_bits: 8,
+    arrival_group: 256,
+    arrival_items: 8,
+    arrival_average: 128,
     // Of 15 pairs, chunks of 2816 and short segments up to 576 were the fastest, or within 3 % of
     // the fastest, on ten matrices.
     expansion_items: 11,
@@ -181,6 +184,9 @@ pub(super) const CPU: Numbers = Numbers {
     radix_items: 1 << 14,
     radix_bits: 11,
     radix_shares: 4,
+    arrival_group: 1,
+    arrival_items: 8,
+    arrival_average: 128,
     expansion_items: 7,
     // 16 bytes for each product of a chunk, and some for the group.
     expansion_local_bytes: 48 << 10,
