@@ -91,7 +91,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
     /// packed or not.
     pub fn over(device: &Device, index: Index, shape: BlockShape, semiring: Semiring, packed: bool) -> Result<Self> {
         let (side, info) = (index.side(), device.info());
-        let has_pairs = packed && side == Side::Columns && !T::NAME.eq("f16") && !V::NAME.eq("f16");
+        let has_pairs = packed && side == Side::Columns && T::NAME != "f16" && V::NAME != "f16";
         let tuning = if has_pairs { LineTuning::packed(info, shape) } else { LineTuning::new(info, shape) };
         Self::tuned(device, |_| Ok(index), shape, side, Terms::Products(semiring), tuning)
     }

@@ -2,11 +2,13 @@
 //! of entries and lines; long ones are cut into pieces. No order of a sum depends on the shares.
 //! Kernels: `cl/vector/lines.cl`.
 mod long;
+mod tuning;
 
 pub(crate) use long::LongLines;
+pub(crate) use tuning::{LineTuning, entries_ahead};
 
 use crate::{
-    BlockShape, DeviceInfo, Result,
+    Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     element::Piece,
     primitives::{
@@ -71,101 +73,6 @@ kernel! {
         before: u32,
     }
 }
-
-/// The sizes by which lines are shared out and summed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LineTuning {
-    pub group_size: usize,
-    /// Entries and lines of a tile. 0 if every line is in pieces.
-    pub tile: usize,
-    /// Entries of the longest line in a tile, at most [`RUN_PIECE`] and a tile's. It is a tile's
-    /// unless items load lines by themselves.
-    pub longest: usize,
-    /// Entries that are in local memory at once: those of two tiles at least.
-    pub held: usize,
-    /// Elements that an item loads before it multiplies them.
-    pub ahead: usize,
-    /// `group_size` and `ahead` if some lines are in pieces.
-    pub skewed: (usize, usize),
-    /// Entries that an item loads at once if it loads lines by itself, otherwise 0.
-    pub direct: usize,
-    /// Terms that an item reads from local memory before it adds them, or a few more.
-    pub together: usize,
-    /// Entries of a line from which tiles differ in weight, at least 1.
-    pub light: usize,
-    /// Each sum of a piece has a group of its own if so many groups suffice for all.
-    pub apart: usize,
-}
-
-/// Groups for each compute unit that a device has room for at once, or fewer. The sums of a piece
-/// are added at the same time if each has a group, but blocks are then loaded piecemeal.
-const MOST_APART: usize = 4;
-
-/// Entries of `terms` terms each that an item loads at once: as few as have 2·`most` terms, and no
-/// more than `most`.
-pub(crate) fn entries_ahead(most: usize, terms: usize) -> usize {
-    (2 * most).div_ceil(terms).min(most)
-}
-
-impl LineTuning {
-    pub fn new(info: &DeviceInfo, shape: BlockShape) -> Self {
-        let numbers = info.numbers();
-        let entries = numbers.line_elements / shape.area();
-        // A few large blocks keep a group busy.
-        let tile = if entries < 4 { 0 } else { entries };
-        // On a CPU each work-item has a tile of its own.
-        let group_size = info.serial_or(numbers.line_group);
-        let skewed = match shape {
-            BlockShape::SCALAR => (info.serial_or(numbers.skewed_line_group), numbers.skewed_line_ahead),
-            _ => (group_size, numbers.line_ahead),
-        };
-        Self {
-            group_size,
-            tile,
-            longest: tile,
-            held: (numbers.line_held / shape.area()).max(2 * tile).max(1),
-            ahead: numbers.line_ahead,
-            skewed,
-            direct: 0,
-            together: numbers.line_together,
-            light: numbers.line_light,
-            apart: MOST_APART * info.compute_units as usize,
-        }
-    }
-
-    /// Rows of scalars whose items share the long ones.
-    pub fn shared(info: &DeviceInfo) -> Self {
-        let numbers = info.numbers();
-        let (group_size, ahead) = (info.serial_or(numbers.shared_line_group), numbers.shared_line_ahead);
-        let tile = numbers.shared_line_elements;
-        Self {
-            group_size,
-            tile,
-            longest: tile,
-            held: 2 * tile,
-            ahead,
-            skewed: (group_size, ahead),
-            ..Self::new(info, BlockShape::SCALAR)
-        }
-    }
-
-    /// Columns of blocks that are packed: items load a few of them at once by themselves, two
-    /// elements in each load, if the blocks' rows allow that and the device has groups.
-    pub fn packed(info: &DeviceInfo, shape: BlockShape) -> Self {
-        let (tuning, numbers) = (Self::new(info, shape), info.numbers());
-        let (terms, tile) = (shape.rows(), numbers.direct_line_elements / shape.area());
-        let direct = numbers.direct_line_terms / terms;
-        if terms % 2 == 1 || !DIRECT.contains(&direct) || tuning.group_size == 1 || tile <= tuning.tile {
-            return tuning;
-        }
-        Self { tile, direct, held: tuning.tile, ..tuning }
-    }
-}
-
-/// Entries that items load at once by themselves. Nine blocks of 2x2 at once took 45.8 us on the
-/// H200, through local memory 41.0; two of 8x8 took 22.0 us, through local memory 34.5. Larger ones
-/// have not been measured.
-const DIRECT: std::ops::RangeInclusive<usize> = 2..=4;
 
 /// What lines are of their column-major blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
