@@ -63,6 +63,9 @@ pub struct DeviceInfo {
     pub(super) id: DeviceId,
 }
 
+/// The name of NVIDIA's platform.
+const NVIDIA: &str = "NVIDIA CUDA";
+
 impl DeviceInfo {
     /// The work-group size for items that wait for one another: `preferred`, or 1 on a CPU, where a
     /// group of one item needs no barriers.
@@ -83,7 +86,7 @@ impl DeviceInfo {
     /// Whether the device runs work-items in warps of 32, and its compiler takes NVIDIA's inline
     /// PTX.
     pub(super) fn has_warp_instructions(&self) -> bool {
-        self.kind == DeviceKind::Gpu && self.platform == "NVIDIA CUDA"
+        self.kind == DeviceKind::Gpu && self.platform == NVIDIA
     }
 
     /// Whether a queue ends when one of its commands fails: each later one fails too.
@@ -155,13 +158,14 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
         t if t & cl::CL_DEVICE_TYPE_ACCELERATOR != 0 => DeviceKind::Accelerator,
         _ => DeviceKind::Other,
     };
-    let driver = trimmed(get(device.driver_version())?);
-    // Other platforms do not know the question.
-    let capability = device.compute_capability_major_nv().unwrap_or(0);
+    let (platform_name, driver) =
+        (trimmed(platform.name().unwrap_or_default()), trimmed(get(device.driver_version())?));
+    // Other platforms do not know the question: to them it is an error.
+    let capability = if platform_name == NVIDIA { device.compute_capability_major_nv().unwrap_or(0) } else { 0 };
     Ok(DeviceInfo {
         index,
         name: trimmed(get(device.name())?),
-        platform: trimmed(platform.name().unwrap_or_default()),
+        platform: platform_name,
         platform_version: trimmed(platform.version().unwrap_or_default()),
         vendor: trimmed(get(device.vendor())?),
         cache_hints: takes_cache_hints(capability, &driver),
