@@ -10,7 +10,7 @@
 //!
 //! | step | file | reads |
 //! |---|---|---|
-//! | the rows of A as columns of Aᵀ, unless they are stored so | `primitives/transpose.rs` | |
+//! | the rows of A as columns of Aᵀ, if not stored so | `primitives/transpose.rs` | a longest row |
 //! | probes of each place; bands of places | `masked/bands.rs` | probes; bands, if several |
 //! | hits counted, and placed | here, as an [`Algorithm`] | the [`Tally`] of each band |
 //! | hits summed, or kept for it | `masked/once.rs`, `masked/planned.rs` | |

@@ -40,6 +40,10 @@ fn check(work: &Work, a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern, tuning: &Tunin
     };
     let (a_factor, b_factor) = (factor(a, false)?, factor(b, false)?);
     let reads = work.read_backs();
+    FactorPattern { transposed: true, ..a_factor.clone() }.transpose(work)?;
+    let transposing = work.read_backs() - reads;
+    assert!(transposing <= 1);
+    let reads = work.read_backs();
     let planned = PlannedProduct::<f64>::masked_in_bands(
         work,
         (&a_factor, &b_factor),
@@ -47,9 +51,10 @@ fn check(work: &Work, a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern, tuning: &Tunin
         (tuning, Semiring::PlusTimes),
         most,
     )?;
-    // The probes, where bands end if there are several, and the record of each band.
+    // The longest row of A if counted, the probes, where bands end if there are several, and the
+    // record of each band.
     let bands = planned.bands().len() as u32;
-    assert_eq!(work.read_backs() - reads, bands + u32::from(bands > 0) + u32::from(bands > 1));
+    assert_eq!(work.read_backs() - reads, transposing + bands + u32::from(bands > 0) + u32::from(bands > 1));
     let (mut found, mut found_ends, mut longest) = (Vec::new(), Vec::new(), 0);
     for band in planned.bands() {
         assert_eq!(band.first as usize, found_ends.len());
