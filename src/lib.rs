@@ -109,9 +109,10 @@
 //! # Threads and memory
 //!
 //! [`Device`] and [`DeviceMatrix`] are `Send` and `Sync`; several threads may multiply on one
-//! device. A product that does not fit the device, or the limit given to [`Product::memory_limit`],
-//! is cut into bands of columns. If that is not enough, the result is an [`Error`] with its
-//! numbers. The library does not panic on input, and prints nothing.
+//! device. A product that does not fit the device, what the host of a CPU device has free, or the
+//! limit given to [`Product::memory_limit`], is cut into bands of columns. If that is not enough,
+//! the result is an [`Error`] with its numbers. The library does not panic on input, and prints
+//! nothing.
 //!
 //! # Events
 //!

@@ -1,5 +1,5 @@
 //! Lists platforms and devices, reads their limits, and chooses a device.
-use super::cl::check;
+use super::{cl::check, room::HostRoom};
 pub use crate::tuning::DeviceKind;
 use crate::{
     Element, Error, Result,
@@ -71,6 +71,14 @@ impl DeviceInfo {
     /// group of one item needs no barriers.
     pub(crate) fn serial_or(&self, preferred: usize) -> usize {
         if self.kind == DeviceKind::Cpu { 1 } else { preferred.min(self.max_group_size) }
+    }
+
+    /// Bytes that may be allocated if the device holds nothing: on a CPU no more than the host has.
+    pub(crate) fn free_bytes(&self) -> u64 {
+        match self.kind {
+            DeviceKind::Cpu => self.global_bytes.min(HostRoom::new().left(0, 0)),
+            _ => self.global_bytes,
+        }
     }
 
     /// The numbers that kernels are compiled and launched with on this device.

@@ -28,6 +28,7 @@ mod parameters;
 mod pool;
 mod program;
 mod queue;
+mod room;
 mod scratch;
 mod source;
 mod team;
@@ -56,6 +57,7 @@ use landing::Landing;
 use pool::Pool;
 use program::ProgramCache;
 use queue::Queue;
+use room::HostRoom;
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
@@ -78,6 +80,8 @@ struct Inner {
     programs: ProgramCache,
     compiler: Compiler,
     pool: Arc<Pool>,
+    /// What the host has, if the device is a CPU.
+    room: Option<HostRoom>,
     /// Where small reads land, unless the device is a CPU.
     landing: Option<Landing>,
     /// The first queue, for all commands that do not ask for another.
@@ -198,11 +202,13 @@ impl Device {
         let programs = ProgramCache::default();
         let further = Mutex::default();
         let landing = (info.kind != DeviceKind::Cpu).then(Landing::default);
+        let room = (info.kind == DeviceKind::Cpu).then(HostRoom::new);
         let inner = Inner {
             info,
             programs,
             compiler,
             pool,
+            room,
             landing,
             queue,
             further,
@@ -215,6 +221,24 @@ impl Device {
             read_backs,
         };
         Self { inner: Arc::new(inner) }
+    }
+
+    /// As [`Device::open`], on a host with `room`.
+    #[cfg(test)]
+    fn open_in(info: &DeviceInfo, room: HostRoom) -> Result<Self> {
+        let mut device = Self::open(info)?;
+        let inner = Arc::get_mut(&mut device.inner).expect("a new device has one handle");
+        inner.room = Some(room);
+        Ok(device)
+    }
+
+    /// Bytes that the host of a CPU device has left for it.
+    fn host_room(&self) -> Option<u64> {
+        let Inner { room, pool, .. } = &*self.inner;
+        room.as_ref().map(|room| {
+            let (used, kept) = pool.held();
+            room.left(used, kept)
+        })
     }
 
     /// Queue `number` of the device, below 16, made when it is first asked for. Queue 0 is that of

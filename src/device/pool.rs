@@ -205,6 +205,12 @@ impl Pool {
         self.capacity.saturating_sub(self.state().used_bytes)
     }
 
+    /// Bytes in use, and bytes kept for later.
+    pub(super) fn held(&self) -> (u64, u64) {
+        let state = self.state();
+        (state.used_bytes, state.free_bytes)
+    }
+
     /// Bytes kept for later.
     pub(super) fn kept(&self) -> u64 {
         self.state().free_bytes

@@ -123,9 +123,15 @@ impl Work {
         self.queue.follow(self.queue.commands().last_of(1 << other.queue.number()));
     }
 
-    /// Most bytes this work may have allocated at once.
-    pub fn limit(&self) -> u64 {
-        self.limit
+    /// Bytes that may still be allocated.
+    pub fn free_bytes(&self) -> u64 {
+        self.free_bytes_without(0)
+    }
+
+    /// Bytes that may be allocated once `held` bytes have been given back.
+    pub fn free_bytes_without(&self, held: u64) -> u64 {
+        let free = self.limit.saturating_add(held).saturating_sub(self.meter.used());
+        self.device.host_room().map_or(free, |left| free.min(left.saturating_add(held)))
     }
 
     fn budget(&self) -> Budget<'_> {
@@ -179,7 +185,24 @@ impl Work {
                 place: format!("device memory within a limit of {} bytes", self.limit),
             });
         }
+        self.check_host(bytes)?;
         Ok(Buffer::new(self.device.inner.pool.take(bytes, self.budget(), &self.queue)?, len))
+    }
+
+    /// Refuses a large buffer that a CPU device would take from a host without memory for it: the
+    /// system grants it, and ends the process when it is written.
+    fn check_host(&self, bytes: u64) -> Result<()> {
+        const LARGE: u64 = 1 << 26;
+        let Some(available) = (bytes > LARGE).then(|| self.device.host_room()).flatten() else { return Ok(()) };
+        if available < bytes {
+            let (what, place) = (format!("a buffer of {bytes} bytes"), "host, whose memory the device uses".into());
+            return Err(Error::Memory { what, needed: bytes, available, place });
+        }
+        let pool = &self.device.inner.pool;
+        if available - bytes < pool.kept() {
+            pool.trim();
+        }
+        Ok(())
     }
 
     /// What a command on `memory` uses.

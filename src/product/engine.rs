@@ -129,7 +129,7 @@ impl<T: Element, P: Compression<T>> RunFinder<T, P> {
         let mut counts = Counts { products, longest_run: Some(0), ..Counts::default() };
         while let Some(band) = bands.next(&limits, &mut || self.analyser.column_products(work, &mut analysis))? {
             let (number, columns, products) = (counts.bands, band.columns.len(), band.sizes.products);
-            let free_bytes = work.limit().saturating_sub(work.used_bytes());
+            let free_bytes = work.free_bytes();
             tracing::debug!(target: "blockmul::product", number, columns, products, free_bytes, "band");
             let found = match products {
                 0 => Ok(None),

@@ -95,7 +95,7 @@ impl<'a> Limits<'a> {
 
     /// The limits for `work` with the memory that is free now.
     pub fn now(work: &Work, tuning: &'a Tuning, entries: EntryMemory) -> Self {
-        Self::within(work.device().info(), work.limit().saturating_sub(work.used_bytes()), tuning, entries)
+        Self::within(work.device().info(), work.free_bytes(), tuning, entries)
     }
 
     /// The limits with `free_bytes` bytes of a device.

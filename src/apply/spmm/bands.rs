@@ -76,7 +76,7 @@ impl<M: Matrix> Bands<'_, M> {
         let words = |count: usize| pool_bytes(size_of::<u32>() as u64 * count as u64);
         // An index of A: offsets, places and numbers of its entries.
         let index = 2 * words(a.nnz()) + words(a.nrows.max(a.ncols) + 1);
-        let free = self.work.limit().saturating_sub(self.work.used_bytes() + index);
+        let free = self.work.free_bytes().saturating_sub(index);
         let most = self.work.device().info().max_alloc_bytes;
         let fits = |columns: usize| {
             let bytes = |shape: DenseShape| pool_bytes((shape.len() * size_of::<M::Element>()) as u64);

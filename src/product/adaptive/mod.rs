@@ -74,7 +74,7 @@ impl<T: Element> Adaptive<T> {
     pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         let (memory, cols) = (self.memory(work, operands), operands.b.ncols);
-        let free = free_bytes(work, 0);
+        let free = work.free_bytes();
         let of_a = [patterns.0.nnz(), patterns.0.ncols];
         let known = Known::new(cols, of_a, patterns.1.nnz(), [patterns.0.lengths, patterns.1.lengths]);
         if let Some(class) = self.class_of_all(patterns, &known, (&memory, free)) {
@@ -86,7 +86,7 @@ impl<T: Element> Adaptive<T> {
             }
         }
         let by_esc = self.tuning.esc && self.tuning.prices.needs_no_analysis(&known);
-        if by_esc || AdaptiveMemory::profile_bytes(cols as u64) > free_bytes(work, 0) {
+        if by_esc || AdaptiveMemory::profile_bytes(cols as u64) > work.free_bytes() {
             return self.esc.multiply(work, operands, place);
         }
         work.stage("setup");
@@ -102,7 +102,7 @@ impl<T: Element> Adaptive<T> {
             return Ok(Counts { longest_run: Some(0), bands: 1, ..counts });
         }
         let (samples, all) = (profile.samples, profile.columns.clone());
-        let whole = AdaptiveBand::whole(&memory, &profile.sizes, free_bytes(work, profile.bytes()));
+        let whole = AdaptiveBand::whole(&memory, &profile.sizes, work.free_bytes_without(profile.bytes()));
         let sure = whole.is_some();
         if let Some(band) = whole {
             if self.band(work, operands, (profile, &band), &memory, &mut counts, place)? {
@@ -125,7 +125,7 @@ impl<T: Element> Adaptive<T> {
         place: Place<'_, T>,
     ) -> Result<Counts> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
-        while let Some(band) = bands.next(memory, free_bytes(work, 0))? {
+        while let Some(band) = bands.next(memory, work.free_bytes())? {
             let (number, columns, products) = (counts.bands, band.sizes.cols(), band.sizes.products());
             tracing::debug!(target: "blockmul::product", number, columns, products, band.expected, "band");
             let computed = match products {
@@ -161,7 +161,7 @@ impl<T: Element> Adaptive<T> {
         counts: &mut Counts,
         place: Place<'_, T>,
     ) -> Result<bool> {
-        let (free_bytes, mut with) = (free_bytes(work, profile.bytes()), counts.clone());
+        let (free_bytes, mut with) = (work.free_bytes_without(profile.bytes()), counts.clone());
         profile.lists.numbers = profile.shares.iter().map(|share| with.add_bin(&share.bin())).collect();
         let rest = self.esc_columns(work, operands, &profile, &mut with)?;
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
@@ -255,11 +255,6 @@ impl<T: Element> Adaptive<T> {
 
 /// The columns of ESC in an adaptive product.
 const OTHERS: &str = "the others";
-
-/// Bytes that may still be allocated, and `held` ones.
-fn free_bytes(work: &Work, held: u64) -> u64 {
-    (work.limit() + held).saturating_sub(work.used_bytes())
-}
 
 /// The same work, whose next commands count towards these bins.
 fn towards(bins: u64, work: &Work) -> &Work {

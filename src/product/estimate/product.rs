@@ -49,7 +49,7 @@ impl<M: Matrix> Product<'_, M> {
         let options = &self.options;
         let c_stride =
             options.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<M::Element>(shape, bytes))?;
-        let limit = options.memory_limit.unwrap_or(u64::MAX).min(device.global_bytes);
+        let limit = options.memory_limit.unwrap_or(u64::MAX).min(device.free_bytes());
         let conditions = Conditions {
             info: device,
             limit,

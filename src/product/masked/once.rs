@@ -31,7 +31,7 @@ pub(crate) fn multiply_masked<'w, T: Element>(
     }
     let lines = Lines::new(work, factors)?;
     // Half of what is left: places and probes take their part, and pieces.
-    let room = (work.limit().saturating_sub(work.used_bytes()) / 2).min(work.device().info().max_alloc_bytes);
+    let room = (work.free_bytes() / 2).min(work.device().info().max_alloc_bytes);
     let counts = product.in_bands(work, &lines, mask, most_probes(room), |found, first| {
         work.stage("compression");
         let stretches = &product.sums.stretches(work, &found.run_end, found.payload.len())?;

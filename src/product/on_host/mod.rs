@@ -107,8 +107,7 @@ impl<T: Element> OnHost<T> {
         let factors = |of_b| Factors { a: a.operand(a.columns()), b: b.operand(of_b) };
         let of_all = factors(b.columns());
         // If C has one band in any case, its sums are computed with its rows.
-        let one_band =
-            memory.fits(products.len() as u64, products.iter().sum(), work.limit().saturating_sub(work.used_bytes()));
+        let one_band = memory.fits(products.len() as u64, products.iter().sum(), work.free_bytes());
         let found = if one_band { of_all.multiply(*semiring, fits::<T::Arithmetic>)? } else { find(&of_all)? };
         let col_ptr = found.col_ptr();
         work.count_host_time(began.elapsed());
@@ -116,7 +115,7 @@ impl<T: Element> OnHost<T> {
         let mut begin = 0;
         // A product without columns has one band, too.
         while begin < products.len() || counts.bands == 0 {
-            let free = work.limit().saturating_sub(work.used_bytes());
+            let free = work.free_bytes();
             let end = begin + memory.band(&col_ptr[begin..], free);
             let factors = factors(Columns { col_ptr: &b.col_ptr[begin..=end], ..b.columns() });
             // The rows found serve the only band. For each of several they are found again.

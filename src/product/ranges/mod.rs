@@ -61,7 +61,7 @@ impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
 
     /// C = A·B; `place` takes the columns of C, in one band or several.
     pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
-        let (a, b, free) = (&*operands.a.pattern, &*operands.b.pattern, free_bytes(work));
+        let (a, b, free) = (&*operands.a.pattern, &*operands.b.pattern, work.free_bytes());
         let memory =
             RangeMemory::new::<T>(work.device().info(), &self.tuning, (a.nrows, operands.c_stride), operands.consumer);
         let samples = self.tuning.samples([a.ncols, b.ncols], [a.nnz(), b.nnz()]);
@@ -214,9 +214,9 @@ impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
         (memory, groups): (&RangeMemory<'_>, Groups),
         place: Place<'_, T>,
     ) -> Result<usize> {
-        let (mut bands, mut first, free_at_first) = (0, 0, free_bytes(work));
+        let (mut bands, mut first, free_at_first) = (0, 0, work.free_bytes());
         while first < lengths.len() {
-            let free = free_bytes(work);
+            let free = work.free_bytes();
             let kept = free_at_first.saturating_sub(free);
             let fits = |columns, entries| memory.fits_sums(columns, entries, groups, free);
             let end = band_end(lengths, first, fits)
@@ -269,9 +269,4 @@ fn begins(entries: &[u64]) -> Vec<u32> {
         before as u32
     };
     std::iter::once(0).chain(entries.iter().map(begin)).collect()
-}
-
-/// Bytes that may still be allocated.
-fn free_bytes(work: &Work) -> u64 {
-    work.limit().saturating_sub(work.used_bytes())
 }
