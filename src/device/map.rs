@@ -45,6 +45,8 @@ impl Work {
             pointer = Some(address.get());
         }
         let mapped = Mapped { work: self, buffer, pointer };
+        // As after a blocking write.
+        self.queue().check_statuses()?;
         match pointer.is_none_or(|address| address.cast::<T>().is_aligned()) {
             true => Ok(mapped),
             // An application's memory (CL_MEM_USE_HOST_PTR) that is not aligned for its elements.

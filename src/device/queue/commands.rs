@@ -251,8 +251,9 @@ impl Commands {
     pub(in crate::device) fn wait(&self, points: &[Point]) {
         for point in points {
             if !matches!(point.event.status(), Ok(..=0)) {
-                // The next check finds a failure; here it is an end like any other.
+                // A failure is an end like any other here. The next command is told of it.
                 let _ = self.flush(point).and_then(|()| point.event.wait());
+                let _ = self.check_statuses();
             }
         }
     }

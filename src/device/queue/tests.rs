@@ -49,6 +49,28 @@ fn a_command_that_fails_after_it_was_taken_is_reported_at_every_read_until_finis
     Ok(())
 }
 
+/// What comes behind a wait would run on what the failed command has not computed.
+#[test]
+fn a_failure_is_reported_at_the_first_wait_behind_it() -> Result<()> {
+    let failing = |wait: &dyn Fn(&Work) -> Result<()>| -> Result<Result<()>> {
+        let device = Device::open(test_device().info())?;
+        let _end = EndFaked;
+        let work = Work::new(&device, None);
+        let command = taken(&device);
+        wait(&work)?;
+        set_user_event_status(command.get()?, -5).unwrap();
+        Ok(wait(&work))
+    };
+    let waits: [&dyn Fn(&Work) -> Result<()>; 3] =
+        [&|work| work.upload(&[1u32]).map(drop), &|work| work.map(&mut work.buffer::<u32>(1)?)?.unmap(), &|work| {
+            work.buffer::<u32>(1)?.download(work).map(drop)
+        }];
+    for (i, wait) in waits.into_iter().enumerate() {
+        assert!(matches!(failing(wait)?, Err(Error::CommandFailed { code: -5, .. })), "wait {i}");
+    }
+    Ok(())
+}
+
 #[test]
 fn commands_without_a_later_read_are_forgotten_when_they_are_done() -> Result<()> {
     let device = Device::open(test_device().info())?;

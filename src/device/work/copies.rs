@@ -36,7 +36,9 @@ impl Work {
                 let memory = buffer.raw_on(&self.queue);
                 clq::enqueue_write_buffer(queue, memory, blocks, 0, bytes, from, wait.len(), wait.pointer())
             }
-        })
+        })?;
+        // What comes behind a wait must not run on what a command before it has not computed.
+        if blocks { self.queue.check_statuses() } else { Ok(()) }
     }
 
     /// Copies `len` values of `from` at `from_start` into `to` at `to_start`, on the device.
