@@ -93,9 +93,9 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Adds and multiplies in a semiring. Every method follows it, so the bits are those of
+    /// Adds and multiplies in a [`Semiring`]. Every method follows it, so the bits are those of
     /// [`reference::multiply_over`](crate::reference::multiply_over). Places of a mask that receive
-    /// no product have the value of an empty sum.
+    /// no product have the value of an empty sum. Every place of a block is an entry.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

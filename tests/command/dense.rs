@@ -89,6 +89,9 @@ fn a_limit_of_memory_cuts_the_dense_operand_in_bands() {
 #[test]
 fn what_dense_operands_do_not_take_is_refused() {
     let desk = desk();
+    let (banner, entries) = WIDE.split_once('\n').unwrap();
+    // Its own blocks.
+    desk.put("blocks.mtx", &format!("{banner}\n%%blockmul blocks 2x2\n{entries}"));
     for (line, part) in [
         ("d.mtx a.mtx --transpose-b", "cannot multiply 4 x 2 (dense) with 4 x 2 (sparse)"),
         ("a.mtx d.mtx --transpose-a", "cannot multiply 4 x 2 (sparse) with 4 x 2 (dense)"),
@@ -96,7 +99,21 @@ fn what_dense_operands_do_not_take_is_refused() {
         ("a.mtx d.mtx --drop 1", "--drop is for products of sparse matrices"),
         ("a.mtx d.mtx -o c.npz", "c.npz: dense matrices are written to .mtx (Matrix Market) and .npy (NumPy)"),
         ("a.mtx none.npy", "none.npy"),
+        ("a.mtx d.mtx --block 2 --semiring min-plus", "--semiring min-plus multiplies scalars: in blocks"),
+        ("d.mtx blocks.mtx --semiring plus-pair", "--semiring plus-pair multiplies scalars"),
     ] {
         desk.fails(&format!("multiply {line}"), 2, &[part]);
     }
+}
+
+/// Blocks of a file have places without an entry, those of a family have none.
+#[test]
+fn files_are_timed_in_blocks_over_sums_of_products_alone() {
+    let desk = desk();
+    let line = "--operation dense --columns 3 --semiring min-plus --block 2 --rounds 2 --quiet";
+    let of_file = bench::bench(&desk, &format!("a.mtx {line}"));
+    assert_eq!(of_file.status, 2, "{}", of_file.stderr);
+    assert!(of_file.stderr.contains("--semiring min-plus multiplies scalars"), "{}", of_file.stderr);
+    let of_family = bench::bench(&desk, &format!("uniform:20x3 {line}"));
+    assert_eq!(of_family.status, 0, "{}", of_family.stderr);
 }

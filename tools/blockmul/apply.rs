@@ -1,9 +1,9 @@
 //! `blockmul apply`: multiplies a matrix with a vector, or with several.
+use crate::algebra::semiring;
 use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
 use crate::input::{self, NumberName};
 use crate::messages::Messages;
-use crate::multiply::semiring;
 use crate::numbers::some;
 use crate::output;
 use crate::places::Overwriting;

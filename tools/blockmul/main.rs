@@ -1,6 +1,7 @@
 //! The command `blockmul`: parses, calls the library, exits. Each subcommand is a file; stdout is
 //! for results, stderr for the rest.
 mod add;
+mod algebra;
 mod apply;
 mod bench;
 mod chart;

@@ -1,4 +1,5 @@
 //! `blockmul multiply`: reads files, multiplies them and reports the costs.
+use crate::algebra::{check_blocks, semiring};
 use crate::dense;
 use crate::explain;
 use crate::failure::Failure;
@@ -100,12 +101,6 @@ pub struct Args {
     quiet: bool,
 }
 
-pub fn semiring() -> impl clap::builder::TypedValueParser<Value = Semiring> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser};
-    let names = Semiring::ALL.iter().map(|semiring| semiring.name());
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<Semiring>())
-}
-
 pub fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
     let names = std::iter::once(Method::Auto).chain(Method::ALL.iter().copied()).map(Method::name);
@@ -201,6 +196,7 @@ fn with_dense<T: Field>(args: &Args, side: Side) -> Result<(), Failure> {
         report: &args.report,
     };
     let SparseAndDense { sparse, block, transposed, dense } = args.operands.read_with_dense::<T>(side, &messages)?;
+    check_blocks(args.semiring, &[block])?;
     dense::run(&request(transposed), sparse, block, &dense, &messages)
 }
 
@@ -215,14 +211,7 @@ impl Job<'_> {
     fn finish<M: Operand<Element: Field>>(&self, operands: Operands<M::Element>) -> Result<(), Failure> {
         let Operands { a, b, overflow, a_shape, b_shape } = operands;
         let semiring = self.args.semiring;
-        let of_blocks = matches!(semiring, Semiring::PlusTimes | Semiring::OrAnd);
-        if !of_blocks && (a_shape, b_shape) != (BlockShape::SCALAR, BlockShape::SCALAR) {
-            let why = format!(
-                "--semiring {semiring} multiplies scalars: in blocks, places without an entry would be entries of 0; \
-                 --block 1 cuts none"
-            );
-            return Err(Failure::Usage(why));
-        }
+        check_blocks(semiring, &[a_shape, b_shape])?;
         // If B is A and is cut alike, it is the same matrix, which is uploaded once.
         let b = match b {
             None if a_shape == b_shape => None,

@@ -51,8 +51,8 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
         self
     }
 
-    /// Adds and multiplies in a semiring. The factors of a product are in the order of the
-    /// matrices.
+    /// Adds and multiplies in a [`Semiring`]. The factors of a product are in the order of the
+    /// matrices. Every place of a block is an entry.
     pub fn semiring(mut self, semiring: Semiring) -> Self {
         self.request.semiring = semiring;
         self

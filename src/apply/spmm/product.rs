@@ -110,8 +110,8 @@ impl<'a, M: Matrix> Product<'a, M> {
         Self { side: Side::Right, ..Self::of(a, d) }
     }
 
-    /// Adds and multiplies in a semiring. The factors of a product are in the order of the
-    /// matrices.
+    /// Adds and multiplies in a [`Semiring`]. The factors of a product are in the order of the
+    /// matrices. Every place of a block is an entry.
     pub fn semiring(mut self, semiring: Semiring) -> Self {
         self.semiring = semiring;
         self

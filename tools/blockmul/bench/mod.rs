@@ -23,6 +23,7 @@ mod study;
 mod table;
 mod vectors;
 
+use crate::algebra::check_blocks;
 use crate::failure::Failure;
 use crate::input::ElementName;
 use crate::messages::{Messages, Tone, tell, visible};
@@ -114,7 +115,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["iterations", "list", "paper", "regret"])]
     any_order: bool,
     /// Algebra of apply, apply-transposed and dense.
-    #[arg(long, default_value = "plus-times", value_parser = crate::multiply::semiring())]
+    #[arg(long, default_value = "plus-times", value_parser = crate::algebra::semiring())]
     semiring: Semiring,
     /// Time apply also with one triangle of A on the device, the lower one. Its mirror image stands
     /// for the upper one, so that another matrix than a symmetric one becomes symmetric.
@@ -321,6 +322,11 @@ impl Session<'_> {
             (wanted, _) => wanted.to_vec(),
         };
         for shape in blocks {
+            // The blocks of families are full.
+            if let (Input::File(_), Err(failure)) = (input, check_blocks(self.args.semiring, &[shape])) {
+                self.note(&source.name(shape), &failure);
+                continue;
+            }
             for &element in &self.args.element {
                 let what = format!("{} in {shape} {}", source.name(shape), element.name());
                 self.messages.step(format!("{what}: making operands"));
