@@ -1,5 +1,6 @@
 //! Conjugate gradients for several right-hand sides at once (M. R. Hestenes, E. Stiefel, *Methods
 //! of Conjugate Gradients for Solving Linear Systems*, 1952).
+use super::scale::Scales;
 use crate::{
     DeviceDense, DeviceMatrix, DevicePattern, Error, Field, Matrix, Planned, Result,
     apply::ApplyDense,
@@ -77,11 +78,13 @@ impl<M: Matrix<Element: Field>> ConjugateGradients<M> {
     }
 
     /// Solves A·X = B from X = 0. X is by rows. A column that meets a direction of no or negative
-    /// curvature ends there, and has not converged.
+    /// curvature, or of one that is too large for the type, ends there, and has not converged.
+    /// Right-hand sides of any finite size are taken: those whose squares the type cannot hold are
+    /// scaled by a power of two.
     ///
     /// # Errors
     /// [`Error::PlanPattern`] for a matrix of another pattern, [`Error::Argument`] for a B of other
-    /// sides, [`Error::Memory`], [`Error::OpenCl`].
+    /// sides or with an element that is not finite, [`Error::Memory`], [`Error::OpenCl`].
     pub fn solve(
         &self,
         a: &DeviceMatrix<M>,
@@ -92,8 +95,12 @@ impl<M: Matrix<Element: Field>> ConjugateGradients<M> {
         let (mut x, mut r, mut p, mut ap) = (room()?, room()?, room()?, room()?);
         let ones = vec![1.0; n];
         r.copy_from(b)?;
-        p.copy_from(b)?;
         let mut rr = r.column_dots(&r)?;
+        let scales = Scales::apply(&mut r, &rr)?;
+        if scales.is_some() {
+            rr = r.column_dots(&r)?;
+        }
+        p.copy_from(&r)?;
         let norms: Vec<f64> = rr.iter().map(|rr| rr.sqrt()).collect();
         let enough = |col: usize, rr: f64| rr.sqrt() <= self.tolerance * norms[col];
         let mut solved: Vec<_> = (0..n)
@@ -110,7 +117,7 @@ impl<M: Matrix<Element: Field>> ConjugateGradients<M> {
             self.product.execute((a, &p), &mut ap)?;
             let curvature = p.column_dots(&ap)?;
             // Columns that are solved, and those without a minimum, stay as they are.
-            (0..n).for_each(|col| works[col] &= curvature[col] > 0.0);
+            (0..n).for_each(|col| works[col] &= curvature[col] > 0.0 && curvature[col].is_finite());
             let of = |value: &dyn Fn(usize) -> f64, other: f64| -> Vec<f64> {
                 (0..n).map(|col| if works[col] { value(col) } else { other }).collect()
             };
@@ -128,6 +135,9 @@ impl<M: Matrix<Element: Field>> ConjugateGradients<M> {
             (0..n).for_each(|col| works[col] &= !solved[col].converged);
             rr = next;
         }
+        if let Some(scales) = scales {
+            scales.undo(&mut x)?;
+        }
         Ok((x, solved))
     }
 }
@@ -140,6 +150,10 @@ mod tests {
 
     /// The five-point Laplacian of a grid.
     fn grid(side: usize) -> Result<Csr<f64>> {
+        Ok(Csr::from_transpose(laplacian(side)?))
+    }
+
+    fn laplacian(side: usize) -> Result<Csc<f64>> {
         let at = |i: usize, j: usize| i * side + j;
         let mut entries = Vec::new();
         for (i, j) in (0..side).flat_map(|i| (0..side).map(move |j| (i, j))) {
@@ -151,7 +165,7 @@ mod tests {
                 entries.extend([(at(i, j), at(i, j + 1), -1.0), (at(i, j + 1), at(i, j), -1.0)]);
             }
         }
-        Ok(Csr::from_transpose(Csc::from_triplets(side * side, side * side, entries)?))
+        Csc::from_triplets(side * side, side * side, entries)
     }
 
     #[test]
@@ -177,6 +191,44 @@ mod tests {
         assert_eq!((solved[0].steps, x.column(0).norm()), (0, 0.0));
         let dense = host.as_cbc().to_dense().transpose();
         assert!((dense * &x - &b).norm() < 1e-8);
+        Ok(())
+    }
+
+    /// The squares of these norms are infinite or 0 in their types.
+    #[test]
+    fn right_hand_sides_of_any_size_are_solved() -> Result<()> {
+        fn solve<T: Field>(sizes: &[f64]) -> Result<()> {
+            let host = laplacian(5)?;
+            let a = test_device().upload(&host.cast::<T>())?;
+            // B = A·(size, 2·size, ...), and beside them a column of ordinary size.
+            let ordinary = host.as_cbc().to_dense() * DMatrix::from_fn(25, 1, |row, _| (row + 1) as f64);
+            let cg = ConjugateGradients::new(&a.pattern(), 2)?.limits(1e-5, 100);
+            for &size in sizes {
+                let b =
+                    DMatrix::from_fn(25, 2, |row, col| T::from_f64(ordinary[row] * if col == 0 { size } else { 1.0 }));
+                let (x, solved) = cg.solve(&a, &test_device().upload_dense(&b)?)?;
+                assert!(solved.iter().all(|column| column.converged && column.steps > 3), "{size:e}: {solved:?}");
+                for (row, x) in x.download()?.row_iter().enumerate() {
+                    let want = (row + 1) as f64;
+                    assert!((x[0].to_f64() / size - want).abs() < 1e-2 * want, "{size:e}, row {row}: {}", x[0]);
+                    assert!((x[1].to_f64() - want).abs() < 1e-2 * want, "row {row}: {}", x[1]);
+                }
+            }
+            Ok(())
+        }
+        solve::<f32>(&[2e34, 3e-25, 3e-36])?;
+        solve::<f64>(&[1e300, 1e-200, 1e-300])
+    }
+
+    #[test]
+    fn right_hand_sides_are_finite() -> Result<()> {
+        let a = test_device().upload(&grid(2)?)?;
+        let cg = ConjugateGradients::new(&a.pattern(), 1)?;
+        for value in [f64::INFINITY, f64::NAN] {
+            let b = test_device().upload_dense(&DMatrix::from_fn(4, 1, |row, _| if row == 2 { value } else { 1.0 }))?;
+            let refused = cg.solve(&a, &b).err().unwrap().to_string();
+            assert_eq!(refused, format!("B has {value} at row 2, column 0: a right-hand side is finite"));
+        }
         Ok(())
     }
 

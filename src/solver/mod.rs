@@ -4,6 +4,7 @@ mod gradients;
 #[cfg(feature = "faer")]
 pub mod least_squares;
 pub mod problem;
+mod scale;
 pub(crate) mod schur;
 
 pub use gradients::{ConjugateGradients, SolvedColumn};
