@@ -71,6 +71,7 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
         field: if words == 3 { Field::Real } else { Field::Pattern },
         symmetry: Symmetry::General,
         stored,
+        is_array: false,
         warnings: Vec::new(),
     })
 }

@@ -63,6 +63,8 @@ pub struct MatrixFile {
     /// Entries written in the file, before expansion and summing; in an array all values, zeros
     /// too.
     pub stored: u64,
+    /// Whether the file is an array, which writes every value: a dense matrix.
+    pub is_array: bool,
     /// Deviations from the format that were accepted, as `path:line: reason`.
     pub warnings: Vec<String>,
 }

@@ -44,6 +44,30 @@ fn a_dense_operand_may_be_on_either_side() {
 }
 
 #[test]
+fn an_array_on_stdin_is_dense() {
+    let desk = desk();
+    let piped = |line: &str, file: &str| {
+        let mut command = desk.command(&format!("multiply {line} --device {} --quiet", common::device().info().index));
+        command.write_stdin(std::fs::read(desk.path(file)).unwrap());
+        let ran = ran(command);
+        assert_eq!(ran.status, 0, "{line}: {}", ran.stderr);
+        ran.stdout
+    };
+    let named = |line: &str| on_device(&desk, "multiply", &format!("{line} --quiet -o -")).stdout;
+    let (left, right) = (named("a.mtx d.mtx"), named("d.mtx a.mtx"));
+    assert!(left.starts_with("%%MatrixMarket matrix array") && right.starts_with("%%MatrixMarket matrix array"));
+    assert_eq!(piped("a.mtx - -o -", "d.mtx"), left);
+    assert_eq!(piped("- a.mtx -o -", "d.mtx"), right);
+    assert_eq!(piped("- d.mtx -o -", "a.mtx"), left);
+    piped("a.mtx - --verify -o c.npy", "d.mtx");
+    assert_eq!(matrix(&desk, "c.npy"), dmatrix![3.0, -1.5; 250.0, 1000.0]);
+    // Two arrays, of which B is A, are sparse.
+    let squared = piped("- --transpose-b -o -", "d.mtx");
+    assert!(squared.starts_with("%%MatrixMarket matrix coordinate"), "{squared}");
+    desk.fails("multiply a.mtx - -o c.foo", 2, &["c.foo: unknown ending .foo"]);
+}
+
+#[test]
 fn apply_takes_several_vectors() {
     let desk = desk();
     let ran = on_device(&desk, "apply", "a.mtx d.mtx --verify --repeat 2 --report r.json -o -");
@@ -51,11 +75,15 @@ fn apply_takes_several_vectors() {
     let report: Value = serde_json::from_str(&std::fs::read_to_string(desk.path("r.json")).unwrap()).unwrap();
     assert_eq!((&report["verified"], report["runs_ms"].as_array().unwrap().len()), (&true.into(), 2));
     assert_eq!((&report["sharing"], &report["from_right"]), (&"rows".into(), &false.into()));
-    let refused = "--block-b is for a sparse matrix, and B is dense";
+    let refused = "--block-b is for a sparse matrix, and B is dense; --block cuts A";
     desk.fails("multiply a.mtx d.mtx --block-b 2", 2, &[refused]);
-    desk.fails("multiply d.mtx a.mtx --block 2", 2, &["--block is for a sparse matrix, and A is dense"]);
+    desk.fails(
+        "multiply d.mtx a.mtx --block 2",
+        2,
+        &["--block is for a sparse matrix, and A is dense; --block-b cuts B"],
+    );
     on_device(&desk, "apply", "a.mtx -o y.npy --quiet");
-    desk.fails("multiply y.npy d.mtx -o c.npy", 2, &["y.npy and d.mtx are both dense; one is sparse"]);
+    desk.fails("multiply y.npy d.mtx -o c.npy", 2, &["y.npy and d.mtx are both dense: one must be sparse"]);
     desk.fails("multiply y.npy", 2, &["both dense"]);
     desk.fails("apply a.mtx d.mtx --format csr", 2, &["--format csr is for vectors, X has 2 columns"]);
     desk.fails("apply a.mtx d.mtx --transpose", 2, &["d.mtx: X is 4 x 2, 2 rows are expected"]);

@@ -11,7 +11,7 @@ use blockmul::{
     BlockShape, Cbc, Csc, Device, Element, Matrix, Method, Planned, Semiring,
     dense::{DenseShape, DenseView, DenseViewMut, Layout, Product, Side},
     io::{
-        ReadOptions,
+        MatrixFile, ReadOptions,
         dense::{self, DenseFile, is_npy},
     },
     plan::{ApplyDense, DenseMethod},
@@ -57,9 +57,19 @@ pub fn read<T: Element>(path: &Path, name: &str, messages: &Messages) -> Result<
             messages.step(format!("reading {}", path.display()));
             dense::read(path, &ReadOptions::default())?
         }
-        false => DenseFile::of_sparse(&input::read(path, false, messages)?)?,
+        false => return of_file(&input::read(path, false, messages)?, (name, path), messages),
     };
     of_matrix(&file.matrix, file.layout, (name, path), messages)
+}
+
+/// A dense matrix of a file that has been read.
+pub fn of_file<T: Element>(
+    file: &MatrixFile,
+    named: (&str, &Path),
+    messages: &Messages,
+) -> Result<DenseOperand<T>, Failure> {
+    let DenseFile { matrix, layout, .. } = DenseFile::of_sparse(file)?;
+    of_matrix(&matrix, layout, named, messages)
 }
 
 /// A matrix of doubles in a layout, as elements.

@@ -21,6 +21,11 @@ pub fn read(path: &Path, sum_duplicates: bool, messages: &Messages) -> blockmul:
     Ok(file)
 }
 
+/// Whether a path is stdin or a pipe, which is read once.
+pub fn is_stream(path: &Path) -> bool {
+    is_standard(path) || std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
 /// The shape of the blocks that a file declares; `None` for scalars.
 pub fn layout(file: &MatrixFile) -> Option<BlockShape> {
     file.layout.as_ref().and_then(io::Layout::uniform).filter(|&shape| shape != BlockShape::SCALAR)

@@ -17,11 +17,16 @@ pub struct MaskFile {
 }
 
 impl MaskFile {
-    /// Reads the mask. If it is stdin, none of `others`, which are read too, may be stdin.
-    pub fn read(path: &Path, others: &[&Path], sum_duplicates: bool, messages: &Messages) -> Result<Self, Failure> {
-        if is_standard(path) && others.iter().any(|other| is_standard(other)) {
-            return Err(Failure::Usage("the mask and a matrix cannot both be read from stdin".into()));
+    /// Refuses a mask from stdin if one of `others`, which are read too, is stdin.
+    pub fn check(path: &Path, others: &[&Path]) -> Result<(), Failure> {
+        match is_standard(path) && others.iter().any(|other| is_standard(other)) {
+            true => Err(Failure::Usage("the mask and a matrix cannot both be read from stdin".into())),
+            false => Ok(()),
         }
+    }
+
+    /// Reads the mask.
+    pub fn read(path: &Path, sum_duplicates: bool, messages: &Messages) -> Result<Self, Failure> {
         let (pattern, _) = input::read(path, sum_duplicates, messages)?.matrix.into_parts();
         let zeros = vec![f16::ZERO; pattern.nnz()];
         Ok(Self { path: path.into(), places: Csc::new(pattern, zeros)? })

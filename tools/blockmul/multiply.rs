@@ -7,7 +7,7 @@ use crate::input::ElementName;
 use crate::mask::{self, Mask, MaskFile};
 use crate::messages::{Messages, Unit};
 use crate::numbers::{from_zero, some};
-use crate::operands::{Operand, OperandArgs, Operands, SparseAndDense};
+use crate::operands::{Operand, OperandArgs, Operands, SparseAndDense, Streamed};
 use crate::output;
 use crate::places::Overwriting;
 use crate::report::{Report, Size};
@@ -17,10 +17,7 @@ use blockmul::{
     BlockShape, Cbc, Csc, Matrix, Method, Semiring, dense::Side, element::Field, matrix::Threshold, reference::verify,
 };
 use half::f16;
-use std::{
-    num::NonZero,
-    path::{Path, PathBuf},
-};
+use std::{num::NonZero, path::PathBuf};
 
 /// Multiply sparse matrices: C = A·B; without B, A·A if A is square, else A·Aᵀ.
 #[derive(clap::Args)]
@@ -36,8 +33,8 @@ Examples:
   blockmul multiply A.mtx D.npy -o C.npy               a sparse matrix times a dense one, or the reverse
   blockmul multiply A.mtx --explain                    which method computes which columns, and why it is expected to be fast
 
-An operand is dense if its file ends in .npy or is a Matrix Market array and the other's is not. C is then
-written as an array, or to a file that ends in .npy.
+An operand is dense if its file ends in .npy or is a Matrix Market array and the other's is not; - may be an
+array too. C is then written as an array, or to a file that ends in .npy.
 Without --report - and -o -, stdout shows the sizes and the time of each stage. With --explain the kernels of
 different methods do not overlap, so that each has a time of its own.
 Exit status: 0 done; 1 the result failed --verify; 2 wrong usage, or an input that cannot be read; 3 no such
@@ -108,19 +105,9 @@ pub fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
 }
 
 impl Args {
-    /// The files to read; the mask is the last.
-    fn inputs(&self) -> Vec<&Path> {
-        let operands = [Some(&self.operands.a), self.operands.b.as_ref()];
-        operands.into_iter().chain([self.mask.as_ref()]).flatten().map(PathBuf::as_path).collect()
-    }
-
     fn read_mask(&self, messages: &Messages) -> Result<Option<MaskFile>, Failure> {
-        match self.inputs().split_last() {
-            Some((mask, operands)) if self.mask.is_some() => {
-                MaskFile::read(mask, operands, self.operands.sum_duplicates, messages).map(Some)
-            }
-            _ => Ok(None),
-        }
+        let read = |mask| MaskFile::read(mask, self.operands.sum_duplicates, messages);
+        self.mask.as_deref().map(read).transpose()
     }
 
     fn threshold(&self) -> Option<Threshold> {
@@ -138,31 +125,40 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if to_stdout(&args.output) && to_stdout(&args.report) {
         return Err(Failure::Usage("-o - and --report - cannot both have stdout".into()));
     }
-    let dense = args.operands.dense()?;
-    let places = args.overwriting.places().reads([&args.operands.a]).reads(&args.operands.b).reads(&args.mask);
-    let places = if dense.is_some() { places.others(&args.output) } else { places.matrices(&args.output) };
-    places.others(&args.report).check()?;
-    if let Some(side) = dense {
+    let places = || args.overwriting.places().reads([&args.operands.a]).reads(&args.operands.b).reads(&args.mask);
+    places().others(&args.output).others(&args.report).check()?;
+    // A name that no dense matrix may have is a sparse one's.
+    if args.output.as_deref().is_some_and(|path| vector::check_name(path).is_err()) {
+        places().matrices(&args.output).check()?;
+    }
+    if let Some(mask) = &args.mask {
+        let operands = [Some(&args.operands.a), args.operands.b.as_ref()];
+        MaskFile::check(mask, &operands.into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    }
+    let messages = Messages::new(args.quiet);
+    let streamed = args.operands.read_streams(&messages)?;
+    if let Some(side) = args.operands.dense(&streamed)? {
+        let of = (side, streamed);
         return match args.element {
-            ElementName::F64 => with_dense::<f64>(args, side),
-            ElementName::F32 => with_dense::<f32>(args, side),
-            ElementName::F16 => with_dense::<f16>(args, side),
+            ElementName::F64 => with_dense::<f64>(args, of, &messages),
+            ElementName::F32 => with_dense::<f32>(args, of, &messages),
+            ElementName::F16 => with_dense::<f16>(args, of, &messages),
         };
     }
+    places().matrices(&args.output).check()?;
     match args.element {
-        ElementName::F64 => with_element::<f64>(args),
-        ElementName::F32 => with_element::<f32>(args),
-        ElementName::F16 => with_element::<f16>(args),
+        ElementName::F64 => with_element::<f64>(args, streamed, messages),
+        ElementName::F32 => with_element::<f32>(args, streamed, messages),
+        ElementName::F16 => with_element::<f16>(args, streamed, messages),
     }
 }
 
-fn with_element<T: Field>(args: &Args) -> Result<(), Failure> {
-    let messages = Messages::new(args.quiet);
+fn with_element<T: Field>(args: &Args, streamed: Streamed, messages: Messages) -> Result<(), Failure> {
     // The device is opened while the files are read.
     let (operands, (target, mask)) = std::thread::scope(|scope| {
         let opening = scope.spawn(|| Target::open::<T>(args.device.as_deref(), args.method));
         let mask = args.read_mask(&messages)?;
-        args.operands.read::<T, _>(&messages, || Ok((joined(opening)?.announce(&messages), mask)))
+        args.operands.read::<T, _>(streamed, &messages, || Ok((joined(opening)?.announce(&messages), mask)))
     })?;
     let job = Job { args, target, mask, messages };
     match (operands.a_shape, operands.b_shape) {
@@ -172,7 +168,7 @@ fn with_element<T: Field>(args: &Args) -> Result<(), Failure> {
 }
 
 /// C = A·B if one of them is dense; the sparse one is on `side`.
-fn with_dense<T: Field>(args: &Args, side: Side) -> Result<(), Failure> {
+fn with_dense<T: Field>(args: &Args, (side, streamed): (Side, Streamed), messages: &Messages) -> Result<(), Failure> {
     let given =
         [("--method", args.method != Method::Auto), ("--drop", args.drop.is_some()), ("--mask", args.mask.is_some())];
     if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
@@ -181,7 +177,6 @@ fn with_dense<T: Field>(args: &Args, side: Side) -> Result<(), Failure> {
     if let Some(path) = &args.output {
         vector::check_name(path)?;
     }
-    let messages = Messages::new(args.quiet);
     let request = |transposed| dense::Request {
         side,
         transposed,
@@ -195,9 +190,10 @@ fn with_dense<T: Field>(args: &Args, side: Side) -> Result<(), Failure> {
         output: &args.output,
         report: &args.report,
     };
-    let SparseAndDense { sparse, block, transposed, dense } = args.operands.read_with_dense::<T>(side, &messages)?;
+    let SparseAndDense { sparse, block, transposed, dense } =
+        args.operands.read_with_dense::<T>(side, streamed, messages)?;
     check_blocks(args.semiring, &[block])?;
-    dense::run(&request(transposed), sparse, block, &dense, &messages)
+    dense::run(&request(transposed), sparse, block, &dense, messages)
 }
 
 struct Job<'a> {

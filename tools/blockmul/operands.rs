@@ -83,14 +83,38 @@ impl Overflow {
     }
 }
 
+/// The operands that are read before it is known which one is dense: those of stdin and of pipes,
+/// which cannot be opened twice.
+#[derive(Default)]
+pub struct Streamed {
+    a: Option<MatrixFile>,
+    b: Option<MatrixFile>,
+}
+
 impl OperandArgs {
+    /// Reads the operands that cannot be opened twice.
+    pub fn read_streams(&self, messages: &Messages) -> std::result::Result<Streamed, Failure> {
+        let read = |path: &PathBuf| match input::is_stream(path) {
+            true => input::read(path, self.sum_duplicates, messages).map(Some),
+            false => Ok(None),
+        };
+        let b = self.b.as_ref().filter(|&b| *b != self.a);
+        Ok(Streamed { a: read(&self.a)?, b: b.map_or(Ok(None), read)? })
+    }
+
     /// The side of the sparse matrix if the other operand is dense. Two arrays of Matrix Market are
     /// read as sparse matrices.
-    pub fn dense(&self) -> std::result::Result<Option<Side>, Failure> {
+    pub fn dense(&self, streamed: &Streamed) -> std::result::Result<Option<Side>, Failure> {
         let b = self.b.as_ref().unwrap_or(&self.a);
-        match (is_dense(&self.a), is_dense(b)) {
+        let same = *b == self.a;
+        let dense = |path: &PathBuf, read: &Option<MatrixFile>| {
+            read.as_ref().map_or_else(|| is_dense(path), |file| file.is_array)
+        };
+        let read_b = if same { &streamed.a } else { &streamed.b };
+        match (dense(&self.a, &streamed.a), dense(b, read_b)) {
             (true, true) if is_npy(&self.a) || is_npy(b) => {
-                Err(Failure::Usage(format!("{} and {} are both dense; one is sparse", self.a.display(), b.display())))
+                let (a, b) = (self.a.display(), b.display());
+                Err(Failure::Usage(format!("{a} and {b} are both dense: one must be sparse")))
             }
             (false, true) => Ok(Some(Side::Left)),
             (true, false) => Ok(Some(Side::Right)),
@@ -102,32 +126,40 @@ impl OperandArgs {
     pub fn read_with_dense<T: Element>(
         &self,
         side: Side,
+        streamed: Streamed,
         messages: &Messages,
     ) -> std::result::Result<SparseAndDense<T>, Failure> {
         let b = self.b.as_ref().unwrap_or(&self.a);
-        let (sparse, dense, name) = match side {
-            Side::Left => (&self.a, b, "B"),
-            Side::Right => (b, &self.a, "A"),
+        let (a, b) = ((&self.a, streamed.a), (b, streamed.b));
+        let ((sparse, sparse_file), (dense, dense_file), name) = match side {
+            Side::Left => (a, b, "B"),
+            Side::Right => (b, a, "A"),
         };
         let (transposed, transpose_dense) = match side {
             Side::Left => (self.transpose_a, self.transpose_b),
             Side::Right => (self.transpose_b, self.transpose_a),
         };
         let (block, of_dense) = match side {
-            Side::Left => (self.block, self.block_b.map(|_| "--block-b")),
-            Side::Right => (self.block_b, self.block.map(|_| "--block")),
+            Side::Left => (self.block, self.block_b.map(|_| ("--block-b", "--block cuts A"))),
+            Side::Right => (self.block_b, self.block.map(|_| ("--block", "--block-b cuts B"))),
         };
-        if let Some(option) = of_dense {
-            return Err(Failure::Usage(format!("{option} is for a sparse matrix, and {name} is dense")));
+        if let Some((option, instead)) = of_dense {
+            return Err(Failure::Usage(format!("{option} is for a sparse matrix, and {name} is dense; {instead}")));
         }
-        let file = input::read(sparse, self.sum_duplicates, messages)?;
+        let file = match sparse_file {
+            Some(file) => file,
+            None => input::read(sparse, self.sum_duplicates, messages)?,
+        };
         let of_sparse = if side == Side::Left { "A" } else { "B" };
         say_symmetry(of_sparse, &file, messages);
         let layout = input::layout(&file);
         // Shapes that are asked for are those of the operand once it is transposed.
         let block = oriented_shape(block, transposed).or(layout).unwrap_or(BlockShape::SCALAR);
         let (sparse, _) = input::cast::<T>(&file.matrix, of_sparse, messages);
-        let mut dense = dense::read::<T>(dense, name, messages)?;
+        let mut dense = match dense_file {
+            Some(file) => dense::of_file(&file, (name, dense), messages)?,
+            None => dense::read::<T>(dense, name, messages)?,
+        };
         if transpose_dense {
             dense.shape = dense.shape.transposed();
         }
@@ -137,12 +169,17 @@ impl OperandArgs {
     /// Reads the files, calls `once_read`, and prints shapes and transpositions chosen by default.
     pub fn read<T: Element, R>(
         &self,
+        streamed: Streamed,
         messages: &Messages,
         once_read: impl FnOnce() -> std::result::Result<R, Failure>,
     ) -> std::result::Result<(Operands<T>, R), Failure> {
-        let file_a = input::read(&self.a, self.sum_duplicates, messages)?;
+        let read = |path, file: Option<MatrixFile>| match file {
+            Some(file) => Ok(file),
+            None => input::read(path, self.sum_duplicates, messages),
+        };
+        let file_a = read(&self.a, streamed.a)?;
         let file_b = match &self.b {
-            Some(path) if *path != self.a => Some(input::read(path, self.sum_duplicates, messages)?),
+            Some(path) if *path != self.a => Some(read(path, streamed.b)?),
             _ => None,
         };
         let done = once_read()?;

@@ -107,6 +107,7 @@ pub fn read_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOption
         field: if sizes.kind == 0 { Field::Pattern } else { Field::Real },
         symmetry: Symmetry::General,
         stored: count as u64,
+        is_array: false,
         warnings: Vec::new(),
     })
 }

@@ -111,6 +111,7 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
         field: header.field,
         symmetry: header.symmetry,
         stored: header.stored,
+        is_array: header.is_array,
         warnings: header.warnings,
     })
 }

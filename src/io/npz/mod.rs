@@ -83,6 +83,7 @@ pub fn read_from(reader: impl Read + Seek, name: impl AsRef<Path>, options: &Rea
         field: arrays.field,
         symmetry: Symmetry::General,
         stored: arrays.len() as u64 * block_rows * block_cols,
+        is_array: false,
         warnings: Vec::new(),
     })
 }
