@@ -28,6 +28,48 @@ fn values_that_become_infinite_are_counted_and_reported() {
     assert_eq!((counts.as_str(), said.as_str()), (r#"{"a":0,"b":0,"c":null}"#, ""));
 }
 
+/// A dense operand, and vectors.
+#[test]
+fn dense_results_that_become_infinite_are_counted_and_reported() {
+    let desk = Desk::new();
+    desk.put("a.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 60000\n1 2 60000\n");
+    desk.put("d.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n1\n1\n0\n");
+    desk.put("large.mtx", "%%MatrixMarket matrix array real general\n2 2\n1e5\n1\n1\n-1\n");
+    desk.put("inf.mtx", "%%MatrixMarket matrix array real general\n2 2\ninf\n1\n1\n1\n");
+    let device = common::device().info().index;
+    let overflowed = |line: &str| {
+        let ran = desk.ok(&format!("{line} -q --report - --device {device}"));
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        (report["overflowed"].to_string(), ran.stderr)
+    };
+    for (line, counts, said) in [
+        (
+            "multiply a.mtx d.mtx --element f16",
+            r#"{"a":0,"b":0,"c":1}"#,
+            "warning: 1 of 2 values of C are not finite: their sums are too large for f16\n",
+        ),
+        ("multiply a.mtx d.mtx --element f32", r#"{"a":0,"b":0,"c":0}"#, ""),
+        ("multiply a.mtx d.mtx --element f16 --semiring min-plus", r#"{"a":0,"b":0,"c":0}"#, ""),
+        (
+            "apply a.mtx large.mtx --element f16",
+            r#"{"a":0,"b":1,"c":1}"#,
+            "warning: 1 of 4 values of X are too large for f16: they are infinite\n\
+             warning: 1 of 2 values of C are not finite: their sums are too large for f16\n",
+        ),
+        ("apply a.mtx inf.mtx --element f16", r#"{"a":0,"b":0,"c":null}"#, ""),
+        (
+            "apply a.mtx --element f16",
+            r#"{"a":0,"b":0,"c":1}"#,
+            "warning: 1 of 1 values of y are not finite: their sums are too large for f16\n",
+        ),
+    ] {
+        assert_eq!(overflowed(line), (counts.to_owned(), said.to_owned()), "{line}");
+    }
+    // The dense one is the first factor.
+    let (counts, _) = overflowed("multiply large.mtx a.mtx --transpose-b --element f16");
+    assert_eq!(counts, r#"{"a":1,"b":0,"c":1}"#);
+}
+
 #[test]
 fn other_commands_tell_of_values_too_large_as_well() {
     let desk = Desk::new();

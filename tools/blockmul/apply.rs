@@ -6,6 +6,7 @@ use crate::input::{self, NumberName};
 use crate::messages::Messages;
 use crate::numbers::some;
 use crate::output;
+use crate::overflow::{Converted, Overflow};
 use crate::places::Overwriting;
 use crate::report::{DeviceName, Executed, Size, command_line};
 use crate::symmetric;
@@ -37,10 +38,11 @@ Examples:
   blockmul apply A.mtx X.npy -o Y.npy                  A times every column of X
   blockmul apply A.mtx --explain --repeat 100          which format is estimated to be the fastest, and why
 
-X is a matrix in any format, or an array in a file that ends in .npy; if it has several columns, --format does
-not apply. y is written as a Matrix Market array, or to a file that ends in .npy. Formats say how rows are stored and shared out; all but
-csr-vector, csr-shared, coo, segmented-scan and scoo, which have orders of their own, give the same bits. Those of formats
-that end in -atomic differ from run to run. --verify compares with the reference in the format's order of sums.
+X is a matrix in any format, or an array in a file that ends in .npy; if it has several columns, --format and
+--any-order do not apply. y is written as a Matrix Market array, or to a file that ends in .npy. Formats say
+how rows are stored and shared out; all but csr-vector, csr-shared, coo, segmented-scan and scoo, which have
+orders of their own, give the same bits. Those of formats that end in -atomic differ from run to run. --verify
+compares with the reference in the format's order of sums.
 Exit status: 0 done; 1 y has not the reference's bits; 2 wrong usage, or an input that cannot be read; 3 no such
 device; 4 not enough memory; 5 anything else.")]
 pub struct Args {
@@ -61,7 +63,7 @@ pub struct Args {
     /// Format of A's rows on the device.
     #[arg(long, default_value = "auto", value_parser = format())]
     format: Format,
-    /// Let auto choose formats that add in an order of their own.
+    /// Let auto choose formats that add in an order of their own; for an X of one column.
     #[arg(long)]
     any_order: bool,
     /// Where --format hyb cuts rows: bytes, at the fewest bytes; filled, while a third of the rows
@@ -131,6 +133,8 @@ struct Report {
     a: Size,
     x: Size,
     y: Size,
+    /// Finite values that became infinite: a those of A, b of x, c of y.
+    overflowed: Overflow,
     #[serde(flatten)]
     executed: Executed,
 }
@@ -182,7 +186,7 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
     args.semiring.check::<T>()?;
     let messages = Messages::new(args.quiet);
     let file = input::read(&args.a, args.sum_duplicates, &messages)?;
-    let a = input::cast_numbers::<T>(&file.matrix, "A", &messages)?;
+    let (a, converted) = input::cast_numbers::<T>(&file.matrix, "A", &messages)?;
     let a = if args.symmetric { symmetric::Halves::new(a, &file)? } else { symmetric::Halves::whole(a) };
     let (rows, cols) = (a.whole.pattern().nrows(), a.whole.pattern().ncols());
     let (x_len, y_len) = if args.transpose { (rows, cols) } else { (cols, rows) };
@@ -198,7 +202,7 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
         }
         None => {
             let shape = DenseShape::new(x_len, 1, Layout::ByColumns);
-            DenseOperand { shape, values: vec![V::from_f64(1.0); x_len] }
+            DenseOperand { shape, values: vec![V::from_f64(1.0); x_len], converted: Converted::EXACT }
         }
     };
     if x.shape.cols != 1 {
@@ -207,8 +211,10 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
             return Err(Failure::Usage(format!("--vectors {x} of --element {a} is for an X of one column")));
         }
         let values = x.values.iter().map(|value| T::from_f64(value.to_f64())).collect();
-        return with_matrix(args, a.whole, &DenseOperand { shape: x.shape, values }, &messages);
+        let x = DenseOperand { shape: x.shape, values, converted: x.converted };
+        return with_matrix(args, (a.whole, converted), &x, &messages);
     }
+    let overflow = Overflow::of_operands(converted, x.converted);
     let x = x.values;
     let target = Target::choose::<V>(args.device.as_deref(), Method::Auto, &messages)?;
     messages.step("multiplying");
@@ -233,7 +239,12 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
         }
         false => None,
     };
-    finish(args, &target, (T::NAME, V::NAME), (Size::of(&a.whole), x_len, y_len), (run.took, different), &messages)?;
+    let overflowed = match args.semiring {
+        Semiring::PlusTimes => overflow.of_values("y", &run.y, &messages),
+        _ => overflow,
+    };
+    let of = (T::NAME, V::NAME, overflowed);
+    finish(args, &target, of, (Size::of(&a.whole), x_len, y_len), (run.took, different), &messages)?;
     args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &run.y))
 }
 
@@ -242,7 +253,7 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
 fn finish(
     args: &Args,
     target: &Target,
-    (element, vectors): (&'static str, &'static str),
+    (element, vectors, overflowed): (&'static str, &'static str, Overflow),
     (a, x_len, y_len): (Size, usize, usize),
     (run, different): (Took, Option<usize>),
     messages: &Messages,
@@ -268,6 +279,7 @@ fn finish(
         a,
         x: Size::of_vector(x_len),
         y: Size::of_vector(y_len),
+        overflowed,
         executed,
     };
     tell(args, &report, messages)?;
@@ -342,7 +354,12 @@ fn by_reference<T: Element, V: VectorElement<T>>(
 }
 
 /// A times every column of X.
-fn with_matrix<T: Element>(args: &Args, a: Csc<T>, x: &DenseOperand<T>, messages: &Messages) -> Result<(), Failure> {
+fn with_matrix<T: Element>(
+    args: &Args,
+    a: (Csc<T>, Converted),
+    x: &DenseOperand<T>,
+    messages: &Messages,
+) -> Result<(), Failure> {
     if args.format != Format::Auto {
         return Err(Failure::Usage(format!("--format {} is for vectors, X has {} columns", args.format, x.shape.cols)));
     }

@@ -5,6 +5,7 @@ use crate::input;
 use crate::messages::Messages;
 use crate::operands::Operand;
 use crate::output;
+use crate::overflow::{Converted, Overflow};
 use crate::report::{DeviceName, Executed, Size, command_line};
 use crate::target::Target;
 use blockmul::{
@@ -48,6 +49,7 @@ pub struct Request<'a> {
 pub struct DenseOperand<T> {
     pub shape: DenseShape,
     pub values: Vec<T>,
+    pub converted: Converted,
 }
 
 /// Reads a dense matrix, and warns of values that are too large for the element.
@@ -91,12 +93,8 @@ fn of_matrix<T: Element>(
         return Err(Failure::Usage(why));
     }
     let values: Vec<T> = by_layout.iter().map(|&value| T::from_f64(value)).collect();
-    let lost = by_layout.iter().zip(&values).filter(|(from, to)| from.is_finite() && !to.to_f64().is_finite()).count();
-    if lost > 0 {
-        let all = values.len();
-        messages.alert(&format!("{lost} of {all} values of {name} are too large for {}: they are infinite", T::NAME));
-    }
-    Ok(DenseOperand { shape, values })
+    let converted = Converted::count(by_layout.iter(), &values, name, messages);
+    Ok(DenseOperand { shape, values, converted })
 }
 
 /// The JSON object of `--report`.
@@ -119,6 +117,8 @@ struct Report {
     c: Size,
     /// Bands of columns of the dense matrix, or of its rows if the sparse one is the second factor.
     bands: usize,
+    /// Finite values that became infinite.
+    overflowed: Overflow,
     #[serde(flatten)]
     executed: Executed,
 }
@@ -140,15 +140,19 @@ struct Took {
 /// Multiplies, verifies, reports, and writes C in the layout of D.
 pub fn run<T: Element>(
     request: &Request<'_>,
-    a: Csc<T>,
+    (a, converted): (Csc<T>, Converted),
     block: BlockShape,
     d: &DenseOperand<T>,
     messages: &Messages,
 ) -> Result<(), Failure> {
+    let overflow = match request.side {
+        Side::Left => Overflow::of_operands(converted, d.converted),
+        Side::Right => Overflow::of_operands(d.converted, converted),
+    };
     let target = Target::choose::<T>(request.device, Method::Auto, messages)?;
     match block {
-        BlockShape::SCALAR => multiply(request, &target, &a, d, messages),
-        block => multiply(request, &target, &Cbc::cut(a, block)?, d, messages),
+        BlockShape::SCALAR => multiply(request, &target, &a, (d, overflow), messages),
+        block => multiply(request, &target, &Cbc::cut(a, block)?, (d, overflow), messages),
     }
 }
 
@@ -156,7 +160,7 @@ fn multiply<M: Matrix>(
     request: &Request<'_>,
     target: &Target,
     a: &M,
-    d: &DenseOperand<M::Element>,
+    (d, overflow): (&DenseOperand<M::Element>, Overflow),
     messages: &Messages,
 ) -> Result<(), Failure> {
     let size = Size::of(a);
@@ -200,8 +204,12 @@ fn multiply<M: Matrix>(
         }
         false => None,
     };
+    let overflowed = match request.semiring {
+        Semiring::PlusTimes => overflow.of_values("C", &run.c, messages),
+        _ => overflow,
+    };
     let terms = size.nnz() as u64 * a.as_cbc().shape.area() as u64;
-    let sparse = Sparse { element: M::Element::NAME, size, terms };
+    let sparse = Sparse { element: M::Element::NAME, size, terms, overflowed };
     finish(request, target, &sparse, (d.shape, c_shape), (run.took, different), messages)?;
     match request.output {
         Some(path) => write(path, DenseView::new(c_shape, &run.c)?),
@@ -209,12 +217,13 @@ fn multiply<M: Matrix>(
     }
 }
 
-/// The sparse matrix of a product, for the report.
+/// The sparse matrix of a product, and what does not fit its elements, for the report.
 struct Sparse {
     element: &'static str,
     size: Size,
     /// Scalars stored.
     terms: u64,
+    overflowed: Overflow,
 }
 
 /// Reports a product of any matrix types, of whose C some elements are `different` from the
@@ -230,7 +239,7 @@ fn finish(
     if let (true, Some((_, why))) = (request.explain, &run.sharing) {
         messages.say(why);
     }
-    let &Sparse { element, size, terms } = sparse;
+    let &Sparse { element, size, terms, overflowed } = sparse;
     let n = if request.side == Side::Left { d_shape.cols } else { d_shape.rows };
     let converted = (run.convert_ms, run.device_bytes);
     let runs_ms = (run.runs_ms, request.repeat.is_some());
@@ -251,6 +260,7 @@ fn finish(
         layout: d_shape.layout.name(),
         c: Size::of_dense(c_shape.rows, c_shape.cols),
         bands: run.bands,
+        overflowed,
         executed,
     };
     tell(request, &report, messages)?;

@@ -2,6 +2,7 @@
 use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
 use crate::output::is_standard;
+use crate::overflow::Converted;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix,
     io::{self, MatrixFile, ReadOptions, matrix_market},
@@ -63,7 +64,11 @@ pub enum NumberName {
 
 /// Converts to the element type, as [`cast`]. Integers take whole numbers of their range, and
 /// infinities.
-pub fn cast_numbers<T: Element>(matrix: &Csc<f64>, name: &str, messages: &Messages) -> Result<Csc<T>, Failure> {
+pub fn cast_numbers<T: Element>(
+    matrix: &Csc<f64>,
+    name: &str,
+    messages: &Messages,
+) -> Result<(Csc<T>, Converted), Failure> {
     if T::ARITHMETIC_ROUNDOFF == 0.0 {
         let fits = |&value: &f64| T::from_f64(value).to_f64() == value || value.is_infinite();
         if let Some(entry) = matrix.values().iter().position(|value| !fits(value)) {
@@ -74,20 +79,14 @@ pub fn cast_numbers<T: Element>(matrix: &Csc<f64>, name: &str, messages: &Messag
             return Err(Failure::Usage(why));
         }
     }
-    Ok(cast(matrix, name, messages).0)
+    Ok(cast(matrix, name, messages))
 }
 
-/// Converts to the element type; warns of finite values that become infinite, and returns their
-/// number.
-pub fn cast<T: Element>(matrix: &Csc<f64>, name: &str, messages: &Messages) -> (Csc<T>, u64) {
-    let converted = matrix.cast::<T>();
-    let pairs = matrix.values().iter().zip(converted.values());
-    let lost = pairs.filter(|(before, after)| before.is_finite() && !after.to_f64().is_finite()).count();
-    if lost > 0 {
-        let all = matrix.values().len();
-        messages.alert(&format!("{lost} of {all} values of {name} are too large for {}: they are infinite", T::NAME));
-    }
-    (converted, lost as u64)
+/// Converts to the element type; warns of finite values that become infinite.
+pub fn cast<T: Element>(matrix: &Csc<f64>, name: &str, messages: &Messages) -> (Csc<T>, Converted) {
+    let cast = matrix.cast::<T>();
+    let converted = Converted::count(matrix.values().iter(), cast.values(), name, messages);
+    (cast, converted)
 }
 
 /// A matrix to be written to a file: in blocks if it has a layout.

@@ -25,6 +25,7 @@ mod multiply;
 mod numbers;
 mod operands;
 mod output;
+mod overflow;
 mod patches;
 mod paths;
 mod patterns;

@@ -190,10 +190,10 @@ fn with_dense<T: Field>(args: &Args, (side, streamed): (Side, Streamed), message
         output: &args.output,
         report: &args.report,
     };
-    let SparseAndDense { sparse, block, transposed, dense } =
+    let SparseAndDense { sparse, converted, block, transposed, dense } =
         args.operands.read_with_dense::<T>(side, streamed, messages)?;
     check_blocks(args.semiring, &[block])?;
-    dense::run(&request(transposed), sparse, block, &dense, messages)
+    dense::run(&request(transposed), (sparse, converted), block, &dense, messages)
 }
 
 struct Job<'a> {

@@ -3,6 +3,7 @@ use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
 use crate::input;
 use crate::messages::Messages;
+use crate::overflow::{Converted, Overflow};
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Result,
     dense::Side,
@@ -52,35 +53,12 @@ pub struct Operands<T> {
 /// A sparse and a dense operand.
 pub struct SparseAndDense<T> {
     pub sparse: Csc<T>,
+    pub converted: Converted,
     /// The blocks of the sparse one as it is in its file.
     pub block: BlockShape,
     /// Whether it is multiplied as its transpose.
     pub transposed: bool,
     pub dense: DenseOperand<T>,
-}
-
-/// Numbers of finite values that became infinite: in A and B because they are too large for the
-/// element type, in C because sums are.
-#[derive(Clone, Copy, serde::Serialize)]
-pub struct Overflow {
-    pub a: u64,
-    pub b: u64,
-    /// `None` if a file has values that are not finite, because theirs cannot be distinguished.
-    pub c: Option<u64>,
-}
-
-impl Overflow {
-    /// Counts the infinite values of C and warns of them.
-    pub fn of_product<M: Matrix>(self, c: &M, messages: &Messages) -> Self {
-        let view = c.as_cbc();
-        let lost = view.values.iter().filter(|value| !value.to_f64().is_finite()).count() as u64;
-        if self.c.is_some() && lost > 0 {
-            let (all, element) = (view.pattern.nnz() * view.shape.area(), M::Element::NAME);
-            messages
-                .alert(&format!("{lost} of {all} values of C are not finite: their sums are too large for {element}"));
-        }
-        Self { c: self.c.map(|_| lost), ..self }
-    }
 }
 
 /// The operands that are read before it is known which one is dense: those of stdin and of pipes,
@@ -155,7 +133,7 @@ impl OperandArgs {
         let layout = input::layout(&file);
         // Shapes that are asked for are those of the operand once it is transposed.
         let block = oriented_shape(block, transposed).or(layout).unwrap_or(BlockShape::SCALAR);
-        let (sparse, _) = input::cast::<T>(&file.matrix, of_sparse, messages);
+        let (sparse, converted) = input::cast::<T>(&file.matrix, of_sparse, messages);
         let mut dense = match dense_file {
             Some(file) => dense::of_file(&file, (name, dense), messages)?,
             None => dense::read::<T>(dense, name, messages)?,
@@ -163,7 +141,7 @@ impl OperandArgs {
         if transpose_dense {
             dense.shape = dense.shape.transposed();
         }
-        Ok(SparseAndDense { sparse, block, transposed, dense })
+        Ok(SparseAndDense { sparse, converted, block, transposed, dense })
     }
 
     /// Reads the files, calls `once_read`, and prints shapes and transpositions chosen by default.
@@ -202,11 +180,9 @@ impl OperandArgs {
         };
         let a = oriented(file_a.matrix, self.transpose_a)?;
         let (a_shape, b_shape) = self.shapes((a_layout, b_layout), b.as_ref().unwrap_or(&a), messages);
-        let finite = |m: &Csc<f64>| m.values().iter().all(|value| value.is_finite());
-        let all_finite = finite(&a) && b.as_ref().is_none_or(finite);
-        let (a, a_lost) = input::cast(&a, "A", messages);
-        let (b, b_lost) = b.map(|b| input::cast(&b, "B", messages)).unzip();
-        let overflow = Overflow { a: a_lost, b: b_lost.unwrap_or(a_lost), c: all_finite.then_some(0) };
+        let (a, of_a) = input::cast(&a, "A", messages);
+        let (b, of_b) = b.map(|b| input::cast(&b, "B", messages)).unzip();
+        let overflow = Overflow::of_operands(of_a, of_b.unwrap_or(of_a));
         Ok((Operands { a, b, overflow, a_shape, b_shape }, done))
     }
 

@@ -161,7 +161,7 @@ fn with_element<T: Length, D: Length>(
     let file = input::read(&args.graph, args.sum_duplicates, &messages)?;
     let g = match args.levels {
         true => Csc::new(file.matrix.pattern().clone(), vec![T::from_f64(1.0); file.matrix.nnz()])?,
-        false => input::cast_numbers::<T>(&file.matrix, "G", &messages)?,
+        false => input::cast_numbers::<T>(&file.matrix, "G", &messages)?.0,
     };
     let g = if args.transpose { g.try_transpose()? } else { g };
     let vertices = g.ncols();

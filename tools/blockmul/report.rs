@@ -1,5 +1,5 @@
 //! Costs of a product: the JSON object of `--report`, and the table.
-use crate::operands::Overflow;
+use crate::overflow::Overflow;
 use crate::sizes::show_bytes;
 use crate::target::{Run, Target};
 use blockmul::{BlockShape, DeviceMatrix, Element, Matrix, Semiring, product::Bin, reference::verify::Verification};
