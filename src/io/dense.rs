@@ -3,7 +3,8 @@
 //! [`read`] takes an array of one or two axes from a file that ends in `.npy`, in C's or Fortran's
 //! order, of any float, integer or boolean type; one axis is a column. Any other file is read as
 //! [`io::read`](super::read) does, and places without an entry are zeros. [`write()`] makes a
-//! `.npy` of the layout and the element of the matrix, or else a Matrix Market array.
+//! `.npy` of the layout and the element of the matrix, or else a Matrix Market array. Both may be
+//! packed, as other files are: `.npy.gz`.
 //!
 //! ```
 //! use blockmul::dense::{DenseShape, DenseView, Layout};
@@ -17,7 +18,14 @@
 //! # Ok::<(), blockmul::Error>(())
 //! ```
 use super::{
-    MatrixFile, ReadOptions, matrix_market::is_banner, npz::Member, source::Source, words::words, write_whole,
+    MatrixFile, ReadOptions,
+    matrix_market::is_banner,
+    npz::Member,
+    packing::{Packing, without_packing},
+    source::Source,
+    unpacked::Unpacked,
+    words::words,
+    write_whole,
 };
 use crate::{
     Element, Error, Pattern, Result,
@@ -67,13 +75,15 @@ impl DenseFile {
     }
 }
 
-/// Reads the bytes of a `.npy` file from any reader; messages have `name` where those of [`read`]
-/// have the path.
+/// Reads the bytes of a `.npy` file, plain or packed, from any reader; messages have `name` where
+/// those of [`read`] have the path.
 ///
 /// # Errors
 /// As [`read`].
 pub fn read_npy_from(reader: impl Read, name: impl AsRef<Path>) -> Result<DenseFile> {
-    let member = Member::open(reader, name.as_ref(), "the array".into())?;
+    let name = name.as_ref();
+    let bytes = Unpacked::new(reader).map_err(|source| Error::Io { path: name.to_owned(), source })?;
+    let member = Member::open(bytes, name, "the array".into())?;
     let (rows, cols) = match *member.shape() {
         [rows] => (rows, 1),
         [rows, cols] => (rows, cols),
@@ -103,8 +113,8 @@ fn check_memory(rows: u64, cols: u64) -> Result<()> {
     memory::check_large(|| format!("a dense matrix of {rows}x{cols}"), bytes)
 }
 
-/// Writes a dense matrix to the file at `path`, to `.npy` or to `.mtx`, and replaces an earlier
-/// file once the new one is whole.
+/// Writes a dense matrix to the file at `path`, to `.npy` or to `.mtx`, packed if `.gz` or `.bz2`
+/// follows, and replaces an earlier file once the new one is whole.
 ///
 /// # Errors
 /// [`Error::Io`] with the path, and an earlier file stays as it was; [`Error::Argument`] for
@@ -120,17 +130,18 @@ pub fn write<T: Element>(path: impl AsRef<Path>, matrix: DenseView<'_, T>) -> Re
 /// # Errors
 /// [`Error::Argument`].
 pub fn check_name(path: &Path) -> Result<()> {
+    Packing::check_written(path)?;
     match is_npy(path) || has_ending(path, "mtx") {
         true => Ok(()),
         false => Err(Error::Argument(format!(
-            "{}: dense matrices are written to .mtx (Matrix Market) and .npy (NumPy)",
+            "{}: dense matrices are written to .mtx (Matrix Market) and .npy (NumPy), packed if .gz or .bz2 follows",
             path.display()
         ))),
     }
 }
 
-/// Whether the file at `path` holds a dense matrix: a `.npy`, or a Matrix Market array, which may
-/// be packed. `-` does not, nor does what is no regular file.
+/// Whether the file at `path` holds a dense matrix: a `.npy`, or a Matrix Market array; both may be
+/// packed. `-` does not, nor does what is no regular file.
 pub fn is_dense(path: impl AsRef<Path>) -> bool {
     let path = path.as_ref();
     if is_npy(path) {
@@ -147,13 +158,13 @@ pub fn is_dense(path: impl AsRef<Path>) -> bool {
     is_banner && found.nth(1).is_some_and(|format| format.eq_ignore_ascii_case(b"array"))
 }
 
-/// Whether a file of this name is a NumPy array.
+/// Whether a file of this name is a NumPy array, plain or packed.
 pub fn is_npy(path: &Path) -> bool {
     has_ending(path, "npy")
 }
 
 fn has_ending(path: &Path, ending: &str) -> bool {
-    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
+    without_packing(path).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
 /// Writes a `.npy` file: little-endian numbers of the element, in the order of the layout, without
@@ -246,6 +257,13 @@ mod tests {
                 let halves: Vec<f16> = values.iter().map(|&value| f16::from_f64(value)).collect();
                 write(&npy, DenseView::new(shape, &halves)?)?;
                 assert_eq!(read(&npy, &ReadOptions::default())?.matrix, want);
+                for (name, first) in [("d.npy.gz", &b"\x1f\x8b"[..]), ("d.NPY.BZ2", b"BZh"), ("d.mtx.gz", b"\x1f\x8b")]
+                {
+                    let path = folder.path().join(name);
+                    write(&path, view)?;
+                    assert!(std::fs::read(&path).unwrap().starts_with(first) && is_dense(&path), "{name}");
+                    assert_eq!(read(&path, &ReadOptions::default())?.matrix, want, "{name}");
+                }
             }
         }
         Ok(())
@@ -264,5 +282,7 @@ mod tests {
         assert!(refused(&header).contains("3 axes where 1 or 2 are expected"), "{}", refused(&header));
         let refused = write("d.csv", (&matrix(2, 2)).into()).unwrap_err().to_string();
         assert!(refused.contains("d.csv: dense matrices are written to .mtx"), "{refused}");
+        let refused = write("d.npy.xz", (&matrix(2, 2)).into()).unwrap_err().to_string();
+        assert!(refused.contains("d.npy.xz: xz is read, not written"), "{refused}");
     }
 }

@@ -8,6 +8,7 @@ fn desk() -> Desk {
     desk.put("a.mtx", WIDE);
     // 4 x 2, by columns.
     desk.put("d.mtx", "%%MatrixMarket matrix array real general\n4 2\n2\n7\n0.25\n-1\n1\n1\n1\n1\n");
+    desk.put("ones.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 1 1\n2 2 1\n3 3 1\n4 4 1\n");
     desk
 }
 
@@ -65,6 +66,23 @@ fn an_array_on_stdin_is_dense() {
     let squared = piped("- --transpose-b -o -", "d.mtx");
     assert!(squared.starts_with("%%MatrixMarket matrix coordinate"), "{squared}");
     desk.fails("multiply a.mtx - -o c.foo", 2, &["c.foo: unknown ending .foo"]);
+}
+
+#[test]
+fn packed_arrays_are_read_and_written() {
+    let desk = desk();
+    on_device(&desk, "apply", "ones.mtx d.mtx -q -o d.npy.gz");
+    assert!(std::fs::read(desk.path("d.npy.gz")).unwrap().starts_with(b"\x1f\x8b"));
+    for (line, name) in [
+        ("multiply a.mtx d.mtx", "c.mtx.gz"),
+        ("multiply a.mtx d.mtx", "c.npy.bz2"),
+        ("multiply a.mtx d.npy.gz", "e.npy.gz"),
+        ("apply a.mtx d.npy.gz", "y.mtx.bz2"),
+    ] {
+        let (command, line) = line.split_once(' ').unwrap();
+        on_device(&desk, command, &format!("{line} -q -o {name}"));
+        assert_eq!(matrix(&desk, name), dmatrix![3.0, -1.5; 250.0, 1000.0], "{name}");
+    }
 }
 
 #[test]

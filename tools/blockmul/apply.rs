@@ -50,7 +50,8 @@ pub struct Args {
     a: PathBuf,
     /// The vector, or vectors as columns [default: ones].
     x: Option<PathBuf>,
-    /// Write y here: .mtx for Matrix Market, .npy for NumPy; - for Matrix Market on stdout.
+    /// Write y here: .mtx for Matrix Market, .npy for NumPy, packed if .gz or .bz2 follows; - for
+    /// Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Multiply with the transpose of A.
