@@ -29,9 +29,9 @@ use crate::{Error, Result};
 /// or-and. The device and the [reference](crate::reference) follow the same rules in the same
 /// order, so their bits are equal, but for the bits of a NaN.
 ///
-/// **Blocks.** Every place of a block is an entry, also one whose value is 0. So blocks that a matrix
-/// of scalars was [cut](crate::Csc::to_blocks) into have its products in plus-times and or-and
-/// alone, unless they are full.
+/// **Blocks.** Every place of a block is an entry, also one whose value is 0. So the blocks that a
+/// matrix of scalars was [cut](crate::Csc::to_blocks) into have its products in plus-times and
+/// or-and alone, unless they are full.
 ///
 /// The factors alpha and beta of an [`Accum`](crate::plan::Accum) belong to plus-times. In other
 /// algebras alpha is 1, and beta is 0 to replace the old contents or 1 to add to them.
