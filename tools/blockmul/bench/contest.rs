@@ -41,7 +41,7 @@ pub struct Wanted<'v> {
 }
 
 /// The times of a product, the choice first.
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 pub struct Contest {
     pub matrix: String,
     pub family: String,
@@ -84,6 +84,8 @@ pub struct Entrant {
 pub struct LeftOut {
     pub name: String,
     pub why: String,
+    /// The part of the products that it leaves to other methods, if that is why.
+    pub part: Option<f64>,
 }
 
 impl Variant {
@@ -132,9 +134,13 @@ impl Contest {
                     of_entrants.push(variant);
                     entrants.push(entrant);
                 }
-                Ok(Err(why)) => left_out.push(LeftOut { name: variant.name.clone(), why }),
+                Ok(Err(part)) => left_out.push(LeftOut {
+                    name: variant.name.clone(),
+                    why: format!("leaves {:.1} % of the products to others", 100.0 * part),
+                    part: Some(part),
+                }),
                 Err(error @ (Error::Memory { .. } | Error::TooLarge { .. } | Error::Unsupported { .. })) => {
-                    left_out.push(LeftOut { name: variant.name.clone(), why: error.to_string() });
+                    left_out.push(LeftOut { name: variant.name.clone(), why: error.to_string(), part: None });
                 }
                 Err(error) => return Err(error),
             }
@@ -256,20 +262,19 @@ fn in_turns(entrants: &mut [Entrant], only_fast: bool, run: impl Fn(usize) -> Re
     Ok(order)
 }
 
-/// Runs a variant twice: the first result is compared, the second run has its kernels loaded. Why
-/// it is left out, if it is a method that leaves columns to others.
+/// Runs a variant twice: the first result is compared, the second run has its kernels loaded. An
+/// `Err` within is the part of the products that a method leaves to others.
 fn first_run<M: Matrix>(
     variant: &Variant,
     (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),
     want: &M,
-) -> Result<std::result::Result<Entrant, String>> {
+) -> Result<std::result::Result<Entrant, f64>> {
     let product = variant.product(a, b);
     let (c, first) = product.run_with_report()?;
     let others = |bin: &&Bin| bin.method != variant.method && bin.products > 0;
     if variant.method != Method::Auto && first.bins.iter().any(|bin| others(&bin)) {
         let by_others: u64 = first.bins.iter().filter(others).map(|bin| bin.products).sum();
-        let part = 100.0 * by_others as f64 / first.products.max(1) as f64;
-        return Ok(Err(format!("leaves {part:.1} % of the products to others")));
+        return Ok(Err(by_others as f64 / first.products.max(1) as f64));
     }
     let verified = equal(&c.download()?, want);
     drop(c);
@@ -312,21 +317,7 @@ mod tests {
             entrant.timed(runs.to_vec());
             entrant
         };
-        let size = Size::default();
-        let [matrix, family] = [String::new(), String::new()];
-        let entrants = entrants.iter().map(entrant).collect();
-        Contest {
-            matrix,
-            family,
-            a: size,
-            b: size,
-            products: 1,
-            c_nnz: 1,
-            entrants,
-            left_out: Vec::new(),
-            longest: 1,
-            explained: Vec::new(),
-        }
+        Contest { products: 1, entrants: entrants.iter().map(entrant).collect(), ..Contest::default() }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! The output of a study of regrets as text.
-use super::super::contest::{Contest, Entrant};
+use super::super::contest::{Contest, Entrant, LeftOut};
 use super::super::table::{NOTHING, count, number, table};
 use super::summary::Regrets;
 use super::{Classes, Cliff, FAMILIES, Study, Summary, Validation};
@@ -53,20 +53,23 @@ fn products(contests: &[Contest]) -> String {
     table(header, 4, rows)
 }
 
-/// The methods that were left out, each with a reason and the number of products.
+/// The methods that were left out, each with the number of products and the reason in the one that
+/// it left the least of.
 fn left_out(contests: &[Contest]) -> Option<String> {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut methods: Vec<(&str, Vec<&LeftOut>)> = Vec::new();
     for left_out in contests.iter().flat_map(|contest| &contest.left_out) {
-        match reasons.iter_mut().find(|(name, _)| *name == left_out.name) {
-            Some((_, whys)) => whys.push(&left_out.why),
-            None => reasons.push((&left_out.name, vec![&left_out.why])),
+        match methods.iter_mut().find(|(name, _)| *name == left_out.name) {
+            Some((_, reasons)) => reasons.push(left_out),
+            None => methods.push((&left_out.name, vec![left_out])),
         }
     }
-    let line = |(name, whys): &(&str, Vec<&str>)| {
-        let least = whys.iter().min().unwrap_or(&"");
-        format!("{name} is left out of {} of {} products: it {least} in one", whys.len(), contests.len())
+    let line = |(name, reasons): &(&str, Vec<&LeftOut>)| {
+        let part = |of: &LeftOut| of.part.unwrap_or(f64::INFINITY);
+        let least = reasons.iter().min_by(|one, other| part(one).total_cmp(&part(other)))?;
+        let why = if least.part.is_some() { format!("it {} in one", least.why) } else { least.why.clone() };
+        Some(format!("{name} is left out of {} of {} products: {why}", reasons.len(), contests.len()))
     };
-    (!reasons.is_empty()).then(|| reasons.iter().map(line).collect::<Vec<_>>().join("\n"))
+    (!methods.is_empty()).then(|| methods.iter().filter_map(line).collect::<Vec<_>>().join("\n"))
 }
 
 fn summary(of: &Summary) -> String {
@@ -150,4 +153,30 @@ fn validation(of: &Validation) -> String {
         percent(Some(of.regret)),
         100.0 * of.best
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_that_was_left_out_left_the_least_part_in_one() {
+        let of = |parts: &[Option<f64>]| {
+            let left_out = |part: &Option<f64>| LeftOut {
+                name: "hub".into(),
+                why: part.map_or("no memory".into(), |part| format!("leaves {:.1} %", 100.0 * part)),
+                part: *part,
+            };
+            let contests: Vec<_> = parts
+                .iter()
+                .map(|part| Contest { left_out: vec![left_out(part)], ..Contest::default() })
+                .collect();
+            super::left_out(&contests).unwrap()
+        };
+        assert_eq!(
+            of(&[Some(1.0), Some(0.392), None, Some(0.5)]),
+            "hub is left out of 4 of 4 products: it leaves 39.2 % in one"
+        );
+        assert_eq!(of(&[None]), "hub is left out of 1 of 1 products: no memory");
+    }
 }
