@@ -10,7 +10,10 @@ use std::{
     collections::BTreeMap,
     env,
     path::{Path, PathBuf},
-    sync::OnceLock,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// Environment variable with the path of the file, or `off`.
@@ -127,9 +130,19 @@ pub fn user_file() -> Option<PathBuf> {
     }
 }
 
-/// The path of the file to read, if there is one. One that the variable names has to exist.
+/// Whether the file that the variable names need not exist.
+static OPTIONAL: AtomicBool = AtomicBool::new(false);
+
+/// Lets the file that `BLOCKMUL_TUNING` names be missing, which is an error otherwise: for a program
+/// that writes it. It has an effect before the first search for devices.
+pub fn allow_missing_user_file() {
+    OPTIONAL.store(true, Ordering::Relaxed);
+}
+
+/// The path of the file to read, if there is one.
 fn path() -> Option<PathBuf> {
-    user_file().filter(|path| env::var_os(VARIABLE).is_some() || path.exists())
+    let must_exist = env::var_os(VARIABLE).is_some() && !OPTIONAL.load(Ordering::Relaxed);
+    user_file().filter(|path| must_exist || path.exists())
 }
 
 /// The text of a tuning file with these costs for the device of this name and kind, by method. What

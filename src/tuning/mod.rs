@@ -36,7 +36,7 @@ mod tables;
 
 pub use costs::{BinSize, MethodCost, MethodCosts};
 pub(crate) use file::check_file;
-pub use file::{merged_costs, user_file};
+pub use file::{allow_missing_user_file, merged_costs, user_file};
 pub use fit::{Errors, Sample};
 pub(crate) use formats::FormatWeights;
 pub use numbers::Numbers;

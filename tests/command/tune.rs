@@ -113,3 +113,18 @@ fn what_cannot_be_tuned_is_refused_before_it_is_measured() {
     desk.fails("tune --device nonesuch", 3, &["blockmul devices"]);
     assert_eq!(desk.files(), ["t.json"]);
 }
+
+#[test]
+fn the_file_that_a_variable_names_may_be_a_new_one() {
+    let desk = Desk::new();
+    let new = desk.path("new.json");
+    let variables = [("BLOCKMUL_TUNING", new.to_str().unwrap())];
+    // Another command reads it, and so does `tune` if it writes another one.
+    for line in ["--dry-run", "-o other.json"] {
+        let ran = tune(&desk, &variables, &format!("--seconds 0 {line}"));
+        assert!(ran.status == 2 && ran.stderr.contains("new.json: "), "{line}: {}", ran.stderr);
+    }
+    let ran = tune(&desk, &variables, "--seconds 0 -q");
+    assert_eq!((ran.status, desk.files()), (0, vec!["new.json".into()]), "{}", ran.stderr);
+    assert!(!json(&std::fs::read_to_string(new).unwrap())["devices"].is_null());
+}

@@ -94,7 +94,7 @@ fn taken(output: &Path, input: &Path) -> Failure {
 
 /// Whether two paths, neither of which need exist, lead to the same file. Pipes and devices never
 /// do.
-fn same(a: &Path, b: &Path) -> bool {
+pub fn same(a: &Path, b: &Path) -> bool {
     matches!((identity(a), identity(b)), (Some(a), Some(b)) if a == b)
 }
 

@@ -8,7 +8,7 @@ mod outcome;
 use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
 use crate::output;
-use crate::places::Places;
+use crate::places::{Places, same};
 use crate::target;
 use blockmul::{
     Device, Error, Method,
@@ -67,8 +67,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage("-o - and --json cannot both have stdout".into()));
     }
     Places::default().others(&args.output).check()?;
-    let device = target::select(args.device.as_deref())?;
     let place = if args.dry_run { None } else { Some(Place::new(args.output.as_deref())?) };
+    if place.as_ref().is_some_and(Place::is_user_file) {
+        tuning::allow_missing_user_file();
+    }
+    let device = target::select(args.device.as_deref())?;
     // Refused now, not when all is measured.
     place.as_ref().map(|place| place.merged(&device, &[])).transpose()?;
     let messages = Messages::new(args.quiet);
@@ -162,6 +165,10 @@ impl Place {
             std::fs::create_dir_all(folder).map_err(|error| Failure::Output(folder.display().to_string(), error))?;
         }
         output::write(path, text)
+    }
+
+    fn is_user_file(&self) -> bool {
+        self.file().is_some_and(|file| tuning::user_file().is_some_and(|user| same(file, &user)))
     }
 
     fn file(&self) -> Option<&Path> {
