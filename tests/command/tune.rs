@@ -110,6 +110,14 @@ fn what_cannot_be_tuned_is_refused_before_it_is_measured() {
         refused(&[], "-o t.json", words);
         assert_eq!(std::fs::read_to_string(desk.path("t.json")).unwrap(), text, "as it was");
     }
+    // The folder of the user's file is none that could be made.
+    if cfg!(target_os = "linux") {
+        for (variable, line) in [("/proc/none", ""), ("config", "-o /proc/t.json")] {
+            let ran = tune(&desk, &[("XDG_CONFIG_HOME", variable)], line);
+            assert!(ran.status == 5 && ran.stderr.contains("/proc/"), "{line}: {}", ran.stderr);
+            assert!(!ran.stderr.contains("device: "), "{line}: nothing is measured: {}", ran.stderr);
+        }
+    }
     desk.fails("tune --device nonesuch", 3, &["blockmul devices"]);
     assert_eq!(desk.files(), ["t.json"]);
 }

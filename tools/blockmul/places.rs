@@ -66,13 +66,14 @@ impl Places {
 
     /// Checks the outputs, and returns whether a result goes to stdout.
     ///
-    /// It refuses folders that do not exist, unknown endings, two results in one place, and results
-    /// that replace an input.
+    /// It refuses folders that do not exist or in which nothing can be written, unknown endings, two
+    /// results in one place, and results that replace an input.
     pub fn check(&self) -> Result<bool, Failure> {
         for (number, (path, kind)) in self.outputs.iter().enumerate() {
             if !is_standard(path) {
                 check_place(path)?;
                 check_name(path, *kind)?;
+                check_writable(path)?;
             }
             if self.outputs[..number].iter().any(|(other, _)| other == path || same(other, path)) {
                 return Err(Failure::Usage(format!("two results cannot both go to {}", path.display())));
@@ -144,6 +145,19 @@ fn check_place(path: &Path) -> Result<(), Failure> {
         false => format!("the folder {} of the output {output} does not exist", folder.display()),
     };
     Err(Failure::Usage(refused))
+}
+
+/// Refuses a path whose folder takes no new file, since results are written beside their place. A
+/// folder that does not exist stands for the nearest one above it that does.
+pub fn check_writable(path: &Path) -> Result<(), Failure> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Ok(()); // a pipe or a device, which is written itself
+    }
+    let place = io::linked(path);
+    let mut folders = place.ancestors().skip(1).map(|of| if of.as_os_str().is_empty() { Path::new(".") } else { of });
+    let Some(folder) = folders.find(|folder| folder.exists()) else { return Ok(()) };
+    // The file has no name where the system allows it, and is gone at once.
+    tempfile::tempfile_in(folder).map(drop).map_err(|error| Failure::Output(path.display().to_string(), error))
 }
 
 fn check_name(path: &Path, kind: OutputKind) -> Result<(), Failure> {
@@ -235,6 +249,26 @@ mod tests {
             format!("{base}/a.mtx is no folder, so that the output {base}/a.mtx/c.mtx cannot be in it")
         );
         assert_eq!(refused(Places::default().matrices([&path("")])), format!("the output {base}/ is a folder"));
+    }
+
+    #[test]
+    fn a_folder_that_takes_no_file_is_found_before_there_is_a_result() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        Places::default().others([&path("c.json")]).check().unwrap();
+        check_writable(&path("none/yet/c.json")).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+        #[cfg(target_os = "linux")]
+        for places in
+            [Places::default().others([&"/proc/c.json".into()]), Places::default().matrices([&"/proc/c.mtx".into()])]
+        {
+            let failure = places.check().unwrap_err();
+            assert!(failure.status() == 5 && failure.to_string().starts_with("/proc/c."), "{failure}");
+        }
+        #[cfg(target_os = "linux")]
+        assert_eq!(check_writable(Path::new("/proc/none/c.json")).unwrap_err().status(), 5);
+        #[cfg(unix)]
+        check_writable(Path::new("/dev/null")).unwrap();
     }
 
     #[test]

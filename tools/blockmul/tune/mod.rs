@@ -8,7 +8,7 @@ mod outcome;
 use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
 use crate::output;
-use crate::places::{Places, same};
+use crate::places::{Places, check_writable, same};
 use crate::target;
 use blockmul::{
     Device, Error, Method,
@@ -73,6 +73,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let device = target::select(args.device.as_deref())?;
     // Refused now, not when all is measured.
+    place.as_ref().and_then(Place::file).map_or(Ok(()), check_writable)?;
     place.as_ref().map(|place| place.merged(&device, &[])).transpose()?;
     let messages = Messages::new(args.quiet);
     messages.show_compiling(&device);

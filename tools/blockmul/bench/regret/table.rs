@@ -167,10 +167,8 @@ mod tests {
                 why: part.map_or("no memory".into(), |part| format!("leaves {:.1} %", 100.0 * part)),
                 part: *part,
             };
-            let contests: Vec<_> = parts
-                .iter()
-                .map(|part| Contest { left_out: vec![left_out(part)], ..Contest::default() })
-                .collect();
+            let contests: Vec<_> =
+                parts.iter().map(|part| Contest { left_out: vec![left_out(part)], ..Contest::default() }).collect();
             super::left_out(&contests).unwrap()
         };
         assert_eq!(
