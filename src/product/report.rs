@@ -21,12 +21,12 @@ pub struct Report {
     pub longest_run: Option<u32>,
     /// Bands of columns into which the product was cut.
     pub bands: usize,
-    /// Most bytes of device memory held from the driver at once: the memory in use, and what the
-    /// device's pool kept for later use. Never above
-    /// [`Product::memory_limit`](super::Product::memory_limit).
+    /// Most bytes of device memory in use at once, operands and size classes included. Never above
+    /// [`Estimate::peak_device_bytes`](super::Estimate::peak_device_bytes).
     pub peak_device_bytes: u64,
-    /// Most bytes in use at once, operands and size classes included.
-    pub used_device_bytes: u64,
+    /// Most bytes held from the driver at once: the memory in use, and what the device's pool kept
+    /// for later use. Never above [`Product::memory_limit`](super::Product::memory_limit).
+    pub held_device_bytes: u64,
     /// Device time of each stage, and lower bounds of the bytes it moves and the operations it
     /// computes. Kernels that overlap on several queues count in full: the time of a stage is busy
     /// time, and the sum of all may exceed `total_ms`. Keeping them takes time too: see

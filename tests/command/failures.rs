@@ -98,7 +98,7 @@ fn a_limit_too_small_is_status_4_and_a_small_one_means_bands() {
     let limit = whole["c"]["nnz"].as_u64().unwrap() * 12 / 3 * 2;
     let banded = desk.report(&format!("p.mtx -o banded.mtx --memory-limit {limit}"));
     assert!(
-        banded["bands"].as_u64().unwrap() > 1 && banded["peak_device_bytes"].as_u64().unwrap() <= limit,
+        banded["bands"].as_u64().unwrap() > 1 && banded["held_device_bytes"].as_u64().unwrap() <= limit,
         "{banded}"
     );
     assert_eq!(banded["c"], whole["c"]);
@@ -112,7 +112,7 @@ fn a_limit_under_which_bands_fit_is_obeyed() {
     desk.ok("generate uniform --rows 2207 --per-column 10 --seed 1 -q -o u.mtx");
     let report = desk.report("u.mtx --memory-limit 1MiB --verify");
     assert_eq!(report["a"]["nnz"], 22_070);
-    assert!(report["bands"].as_u64() > Some(1) && report["peak_device_bytes"].as_u64() <= Some(1 << 20), "{report}");
+    assert!(report["bands"].as_u64() > Some(1) && report["held_device_bytes"].as_u64() <= Some(1 << 20), "{report}");
     assert_eq!(report["verified"]["max_abs_error"], 0.0);
 }
 

@@ -80,7 +80,7 @@ fn the_product_is_the_one_that_multiply_reports() {
         assert_eq!(product["compression"]["least"], report["expansion_factor"]);
         assert_eq!((&product["a_block"], &product["b_block"]), (&report["a"]["block"], &report["b"]["block"]));
         let device = &info["devices"][common::device().info().index];
-        assert!(device["peak_device_bytes"].as_u64().unwrap() >= report["used_device_bytes"].as_u64().unwrap());
+        assert!(device["peak_device_bytes"].as_u64().unwrap() >= report["peak_device_bytes"].as_u64().unwrap());
         assert_eq!((&device["bands"], &device["refused"]), (&1.into(), &Value::Null));
     }
     desk.fails("info w.mtx --block 5", 2, &["54 rows", "fits: 2, 3, 6, 9, 18, 27", "hint:"]);
@@ -99,7 +99,7 @@ fn methods_and_memory_are_those_that_multiply_reports() {
             let needs = &info["devices"][number];
             assert_eq!((&needs["bins"], &needs["bands"]), (&report["bins"], &report["bands"]), "{line}");
             let bytes = |of: &Value, name: &str| of[name].as_u64().unwrap();
-            let (most, used) = (bytes(needs, "peak_device_bytes"), bytes(&report, "used_device_bytes"));
+            let (most, used) = (bytes(needs, "peak_device_bytes"), bytes(&report, "peak_device_bytes"));
             // ESC's memory is bounded by that of a C whose products do not meet.
             let is_esc = |bin: &Value| ["esc", "esc-local"].contains(&bin["method"].as_str().unwrap());
             let by_esc = report["bins"].as_array().unwrap().iter().any(is_esc);

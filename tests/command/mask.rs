@@ -60,7 +60,7 @@ fn masks_come_with_transposes_element_types_limits_and_stdin() {
     assert!(desk.read::<f32>("c.mtx") == want);
     let limit = whole["peak_device_bytes"].as_u64().unwrap() * 8 / 10;
     let banded = desk.report(&format!("{line} --memory-limit {limit}"));
-    assert!(banded["bands"].as_u64() > Some(1) && banded["peak_device_bytes"].as_u64() <= Some(limit), "{banded}");
+    assert!(banded["bands"].as_u64() > Some(1) && banded["held_device_bytes"].as_u64() <= Some(limit), "{banded}");
     assert!(desk.read::<f32>("c.mtx") == want, "bands change no bit");
 
     let device = common::device().info().index;

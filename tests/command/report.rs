@@ -25,7 +25,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
         "expansion_factor",
         "bands",
         "peak_device_bytes",
-        "used_device_bytes",
+        "held_device_bytes",
         "launches",
         "stages",
         "total_ms",
@@ -78,7 +78,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
     assert_eq!(sizes, (&"all columns".into(), &"esc".into(), &3.into(), &5.into(), &Value::Null));
     assert_eq!(
         (&report["schema"], &report["bins"], bin["predicted_ms"].is_f64()),
-        (&2.into(), &repeated["bins"], true)
+        (&3.into(), &repeated["bins"], true)
     );
     let small = desk.report("s.mtx --verify");
     assert_eq!((&small["method"], &small["verified"]), (&"auto".into(), &verified));

@@ -10,7 +10,7 @@ use std::{error::Error, fs, process::Command};
 /// The product's limits in MiB; none at first. The product is cut into bands from 3 down.
 const LIMITS: [Option<u64>; 6] = [None, Some(100), Some(6), Some(4), Some(3), Some(2)];
 
-/// Checks that `peak_device_bytes` is the most that OpenCL held at once, and within the limit.
+/// Checks that `held_device_bytes` is the most that OpenCL held at once, and within the limit.
 pub fn is_told(workshop: &Workshop) -> Result<Vec<End>, Box<dyn Error>> {
     LIMITS.into_iter().map(|limit| within(workshop, limit)).collect()
 }
@@ -29,7 +29,7 @@ fn within(workshop: &Workshop, limit: Option<u64>) -> Result<End, Box<dyn Error>
     let text = fs::read(&report).map_err(|_| format!("within {limit:?} MiB: {}", ran.stderr))?;
     let report: serde_json::Value = serde_json::from_slice(&text)?;
     let number = |name: &str| report[name].as_u64().unwrap_or(0);
-    let (told, bands, held) = (number("peak_device_bytes"), number("bands"), ran.counts.get("most bytes"));
+    let (told, bands, held) = (number("held_device_bytes"), number("bands"), ran.counts.get("most bytes"));
     let cut = limit.is_some_and(|limit| limit <= 3);
     let right = told == held && limit.is_none_or(|limit| held <= limit << 20) && (bands > 1) == cut;
     Ok(End {

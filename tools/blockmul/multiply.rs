@@ -322,7 +322,7 @@ mod tests {
                 dropped: None,
                 bands: 1,
                 peak_device_bytes: 0,
-                used_device_bytes: 0,
+                held_device_bytes: 0,
                 launches: 0,
                 stages,
                 total_ms,

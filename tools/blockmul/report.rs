@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 /// Number of the schema, increased by changes that a reader must know.
-const SCHEMA: u32 = 2;
+const SCHEMA: u32 = 3;
 
 /// What a product of a prepared matrix took, in the JSON object of `--report`.
 #[derive(Serialize)]
@@ -84,7 +84,7 @@ pub struct Report {
     expansion_factor: Option<f64>,
     bands: usize,
     peak_device_bytes: u64,
-    used_device_bytes: u64,
+    held_device_bytes: u64,
     /// Kernels launched.
     launches: u32,
     stages: Vec<Stage>,
@@ -236,7 +236,7 @@ impl Report {
             expansion_factor: (c_nnz > 0).then(|| run.products as f64 / c_nnz as f64),
             bands: run.bands,
             peak_device_bytes: run.peak_device_bytes,
-            used_device_bytes: run.used_device_bytes,
+            held_device_bytes: run.held_device_bytes,
             launches: run.launches,
             stages: run.stages.iter().map(|&(name, ms)| Stage { name, ms }).collect(),
             total_ms: run.total_ms,

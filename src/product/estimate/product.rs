@@ -96,8 +96,8 @@ mod tests {
             assert_eq!((estimated.products, estimated.bands), (report.products, report.bands), "within {limit}");
             assert_eq!(estimated.bins, report.bins, "within {limit}");
             let bound = estimated.peak_device_bytes;
-            assert!(report.used_device_bytes <= bound && bound <= limit, "{report:?} within {estimated:?}");
-            assert!(report.peak_device_bytes <= limit, "{report:?} within {limit}");
+            assert!(report.peak_device_bytes <= bound && bound <= limit, "{report:?} within {estimated:?}");
+            assert!(report.held_device_bytes <= limit, "{report:?} within {limit}");
             assert!(estimated.bands == 1 || limit < whole.peak_device_bytes);
         }
         assert_eq!(whole.bands, 1);
@@ -173,7 +173,7 @@ mod tests {
                 let (_, report) = to_host(&device, &a, &b, |product| product.method(method))?;
                 assert_eq!((report.products, report.bands), (report.c_nnz, 1));
                 let what = format!("{rows}x{cols} of {shape} by {method}");
-                assert_eq!(report.used_device_bytes, estimated.peak_device_bytes, "{what}");
+                assert_eq!(report.peak_device_bytes, estimated.peak_device_bytes, "{what}");
             }
         }
         Ok(())
@@ -189,7 +189,7 @@ mod tests {
         for (limit, bands) in [(1 << 20, 40), (2 << 20, 8)] {
             let (c, report) = to_host(&test_device(), &a, &a, |product| product.memory_limit(limit))?;
             assert!(c == want && (2..=bands).contains(&report.bands), "{report:?}");
-            assert!(report.peak_device_bytes <= limit && report.peak_device_bytes > limit / 10 * 8, "{report:?}");
+            assert!(report.held_device_bytes <= limit && report.peak_device_bytes > limit / 10 * 8, "{report:?}");
         }
         Ok(())
     }
@@ -212,13 +212,13 @@ mod tests {
             let estimated = product.estimate(device.info())?;
             assert!(c == want && report.bands == estimated.bands, "{report:?}, {estimated:?}");
             assert!(
-                report.used_device_bytes <= estimated.peak_device_bytes && estimated.peak_device_bytes <= limit,
+                report.peak_device_bytes <= estimated.peak_device_bytes && estimated.peak_device_bytes <= limit,
                 "{report:?}"
             );
-            assert!(report.peak_device_bytes <= limit, "{report:?}");
-            Ok(if threshold.is_some() { estimated.peak_device_bytes } else { report.used_device_bytes })
+            assert!(report.held_device_bytes <= limit, "{report:?}");
+            Ok(if threshold.is_some() { estimated.peak_device_bytes } else { report.peak_device_bytes })
         };
-        let mut peak = if threshold.is_some() { within(u64::MAX)? } else { report.used_device_bytes };
+        let mut peak = if threshold.is_some() { within(u64::MAX)? } else { report.peak_device_bytes };
         for _ in 0..8 {
             let again = within(peak)?;
             assert!(again <= peak);

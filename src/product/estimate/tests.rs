@@ -49,9 +49,9 @@ fn as_estimated(
     }
     assert_eq!((estimated.products, estimated.bands), (report.products, report.bands), "{what}");
     assert_eq!(estimated.bins, report.bins, "{what}");
-    let (used, most) = (report.used_device_bytes, estimated.peak_device_bytes);
+    let (used, most) = (report.peak_device_bytes, estimated.peak_device_bytes);
     assert!(used <= most && most <= limit, "{what}: {used} of {most} bytes");
-    assert!(report.peak_device_bytes <= limit, "{what}: {report:?}");
+    assert!(report.held_device_bytes <= limit, "{what}: {report:?}");
     // ESC's memory is bounded by that of C without products that meet.
     let by_esc = report.bins.iter().any(|bin| bin.method == Method::Esc);
     assert!(by_esc || 2 * most <= 3 * used, "{what}: {used} of {most} bytes");
@@ -66,7 +66,7 @@ fn bins_bands_and_memory_are_those_of_the_product() -> Result<()> {
             let whole = as_estimated((name, &a), method, u64::MAX, None)?;
             assert_eq!(whole.bands, 1);
             let operands = Product::of(&a, &a).estimate(test_device().info())?.operand_bytes;
-            let room = whole.used_device_bytes - operands;
+            let room = whole.peak_device_bytes - operands;
             // Less room may be enough for another way to the same band.
             let rooms = std::iter::successors(Some(room / 5 * 3), |room| Some(room / 5 * 4));
             let banded = rooms.map(|room| as_estimated((name, &a), method, operands + room, None));
@@ -91,7 +91,7 @@ fn the_memory_of_dropped_entries_is_foretold() -> Result<()> {
         for threshold in [Threshold::absolute(0.5), Threshold::relative(0.5)] {
             let whole = as_estimated((name, &a), method, u64::MAX, Some(threshold))?;
             assert!(whole.dropped > 0);
-            as_estimated((name, &a), method, whole.used_device_bytes / 3 * 2, Some(threshold))?;
+            as_estimated((name, &a), method, whole.peak_device_bytes / 3 * 2, Some(threshold))?;
         }
     }
     Ok(())
@@ -103,7 +103,7 @@ fn one_band_by_methods_of_scalars_is_several_of_esc() -> Result<()> {
     let (name, a) = families()?.swap_remove(0);
     let dense = as_estimated((name, &a), Method::Dense, u64::MAX, None)?;
     let limit = Product::of(&a, &a).method(Method::Esc).estimate(test_device().info())?.peak_device_bytes / 5 * 4;
-    assert!(dense.used_device_bytes < limit);
+    assert!(dense.peak_device_bytes < limit);
     assert_eq!(as_estimated((name, &a), Method::Dense, limit, None)?.bands, 1);
     assert!(as_estimated((name, &a), Method::Esc, limit, None)?.bands > 1);
     Ok(())
@@ -121,7 +121,7 @@ fn tables_in_global_memory_are_estimated() -> Result<()> {
         let estimated = Product::of(&a, &b).method(method).memory_limit(limit).estimate(device.info())?;
         let (_, report) = Product::of(&on_device, &other).method(method).memory_limit(limit).run_to_host()?;
         assert_eq!((estimated.bands, &estimated.bins), (report.bands, &report.bins), "{report:?}, {estimated:?}");
-        assert!(report.used_device_bytes <= estimated.peak_device_bytes, "{report:?}, {estimated:?}");
+        assert!(report.peak_device_bytes <= estimated.peak_device_bytes, "{report:?}, {estimated:?}");
         assert!(estimated.peak_device_bytes <= limit);
         Ok(report)
     };
@@ -129,7 +129,7 @@ fn tables_in_global_memory_are_estimated() -> Result<()> {
     assert_eq!((whole.bands, whole.bins[0].method), (1, Method::Hash));
     // With less room there are fewer columns at once, whose tables take less.
     let operands = Product::of(&a, &b).estimate(device.info())?.operand_bytes;
-    let banded = within(Method::Hash, operands + (whole.used_device_bytes - operands) / 3 * 2)?;
+    let banded = within(Method::Hash, operands + (whole.peak_device_bytes - operands) / 3 * 2)?;
     assert!(banded.bands > 1 && banded.bins.iter().all(|bin| bin.method == Method::Hash), "{banded:?}");
     Ok(())
 }
@@ -147,7 +147,7 @@ fn short_columns_of_blocks_are_foretold() -> Result<()> {
         let by_esc = |method| matches!(method, Method::Esc | Method::EscLocal);
         let found = report.bins[0].method;
         assert!(report.bins.len() == 1 && (found == method || by_esc(found) && by_esc(method)), "{found}");
-        assert!(report.used_device_bytes <= estimated.peak_device_bytes, "{report:?}, {estimated:?}");
+        assert!(report.peak_device_bytes <= estimated.peak_device_bytes, "{report:?}, {estimated:?}");
     }
     Ok(())
 }

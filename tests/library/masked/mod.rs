@@ -197,9 +197,9 @@ fn a_memory_limit_cuts_the_mask_into_bands_of_the_same_bits() {
     let (da, dm) = (device().upload(&a).unwrap(), device().upload(&whole).unwrap());
     let (free, report) = Product::of(&da, &da).mask(&dm.pattern()).run_with_report().unwrap();
     assert_eq!((bits(&free.download().unwrap()), report.bands), (bits(&whole), 1));
-    let limit = report.used_device_bytes * 7 / 10;
+    let limit = report.peak_device_bytes * 7 / 10;
     let (cut, report) = Product::of(&da, &da).mask(&dm.pattern()).memory_limit(limit).run_with_report().unwrap();
-    assert!(report.bands > 1 && report.peak_device_bytes <= limit, "{report:?}");
+    assert!(report.bands > 1 && report.held_device_bytes <= limit, "{report:?}");
     assert_eq!(bits(&cut.download().unwrap()), bits(&whole));
     assert_eq!(report.products, reference::products(&a, &a));
     let none = Product::of(&da, &da).mask(&dm.pattern()).memory_limit(1 << 16).run();

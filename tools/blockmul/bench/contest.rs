@@ -73,7 +73,7 @@ pub struct Entrant {
     pub ms: Option<f64>,
     /// The distance of the quartiles, as a part of the median.
     pub spread: Option<f64>,
-    pub used_device_bytes: u64,
+    pub peak_device_bytes: u64,
     pub launches: u32,
     pub bins: Vec<Bin>,
     pub stages: Vec<StageTime>,
@@ -278,11 +278,11 @@ fn first_run<M: Matrix>(
     }
     let verified = equal(&c.download()?, want);
     drop(c);
-    let Report { bins, stages, launches, used_device_bytes, total_ms, .. } = product.run_with_report()?.1;
+    let Report { bins, stages, launches, peak_device_bytes, total_ms, .. } = product.run_with_report()?.1;
     let (name, method) = (variant.name.clone(), variant.method);
     let (runs_ms, ms, spread) = (Vec::new(), None, None);
     let mut entrant =
-        Entrant { name, method, verified, runs_ms, ms, spread, used_device_bytes, launches, bins, stages };
+        Entrant { name, method, verified, runs_ms, ms, spread, peak_device_bytes, launches, bins, stages };
     if verified {
         entrant.timed(vec![total_ms]);
     }
@@ -309,7 +309,7 @@ mod tests {
                 runs_ms: Vec::new(),
                 ms: None,
                 spread: None,
-                used_device_bytes: 0,
+                peak_device_bytes: 0,
                 launches,
                 bins: Vec::new(),
                 stages: Vec::new(),

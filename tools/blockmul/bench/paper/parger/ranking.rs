@@ -63,7 +63,7 @@ pub fn ms(setting: &Setting<'_>, contest: &Contest, name: &str) -> Option<f64> {
 /// The memory of a method or a library, in bytes.
 pub fn bytes(setting: &Setting<'_>, contest: &Contest, name: &str) -> Option<f64> {
     let of_peer = || setting.peers.fastest(name, &contest.matrix).and_then(|peer| peer.used_device_bytes);
-    entrant(contest, name).map(|entrant| entrant.used_device_bytes).or_else(of_peer).map(|bytes| bytes as f64)
+    entrant(contest, name).map(|entrant| entrant.peak_device_bytes).or_else(of_peer).map(|bytes| bytes as f64)
 }
 
 /// Table 3, and figures 6, 7 and 15.
