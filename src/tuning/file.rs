@@ -133,8 +133,8 @@ pub fn user_file() -> Option<PathBuf> {
 /// Whether the file that the variable names need not exist.
 static OPTIONAL: AtomicBool = AtomicBool::new(false);
 
-/// Lets the file that `BLOCKMUL_TUNING` names be missing, which is an error otherwise: for a program
-/// that writes it. It has an effect before the first search for devices.
+/// Lets the file that `BLOCKMUL_TUNING` names be missing, which is an error otherwise: for a
+/// program that writes it. It has an effect before the first search for devices.
 pub fn allow_missing_user_file() {
     OPTIONAL.store(true, Ordering::Relaxed);
 }

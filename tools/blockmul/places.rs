@@ -66,8 +66,8 @@ impl Places {
 
     /// Checks the outputs, and returns whether a result goes to stdout.
     ///
-    /// It refuses folders that do not exist or in which nothing can be written, unknown endings, two
-    /// results in one place, and results that replace an input.
+    /// It refuses folders that do not exist or in which nothing can be written, unknown endings,
+    /// two results in one place, and results that replace an input.
     pub fn check(&self) -> Result<bool, Failure> {
         for (number, (path, kind)) in self.outputs.iter().enumerate() {
             if !is_standard(path) {
