@@ -134,6 +134,11 @@ impl Work {
         self.device.host_room().map_or(free, |left| free.min(left.saturating_add(held)))
     }
 
+    /// Most bytes that may be allocated at once, operands included.
+    pub fn limit_bytes(&self) -> u64 {
+        self.limit
+    }
+
     fn budget(&self) -> Budget<'_> {
         Budget { meter: &self.meter, limit: self.limit }
     }
@@ -144,6 +149,7 @@ impl Work {
     }
 
     /// Bytes allocated now.
+    #[cfg(test)]
     pub fn used_bytes(&self) -> u64 {
         self.meter.used()
     }

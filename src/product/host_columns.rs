@@ -41,11 +41,6 @@ impl<T: Element> HostColumns<T> {
         check(of_a.least_entries_of_product(of_b.as_ref().unwrap_or(&of_a)))
     }
 
-    /// Number of columns that have reached the host.
-    pub fn count(&self) -> u64 {
-        self.col_ptr.len() as u64 - 1
-    }
-
     /// Refuses a band that does not fit the host's memory. If there are earlier bands, all columns
     /// count twice: they may have to be moved to a larger allocation.
     pub fn check_fits(&self, band: &DeviceCbc<T>) -> Result<()> {

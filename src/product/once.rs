@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     DeviceMatrix, DevicePattern, Element, Error, Matrix, Result, Semiring,
-    device::{Clock, Device, StageTime, Work},
+    device::{Clock, Device, StageTime, Work, pool_bytes},
     host::Progress,
     matrix::{Cbc, Threshold, aligned_stride},
     planned::prepared::same_device,
@@ -63,16 +63,17 @@ impl Options {
     ) -> Result<Measured<'w, DeviceCbc<T>>> {
         let operands = self.operands(x, y)?;
         let mut filter = self.drop_filter_of(work.device(), &operands)?;
-        count_operands(work, x, y);
-        let (one_shot, clock) = self.one_shot(work, &operands, how)?;
+        let held = HeldOperands::count(work, x, y)?;
+        let (one_shot, clock) = self.one_shot(work, &operands, how).map_err(|error| held.explain(error))?;
         let (mut bands, mut columns) = (Vec::new(), 0);
-        let counts = one_shot.multiply(work, &operands, &mut |band| {
+        let multiplied = one_shot.multiply(work, &operands, &mut |band| {
             columns += band.ncols as u64;
             bands.push(filter.keep(work, band)?);
             self.tell(columns, y.ncols as u64);
             Ok(())
-        })?;
-        let c = join::join(work, &operands, bands, counts.last_stage())?;
+        });
+        let counts = multiplied.map_err(|error| held.explain(error))?;
+        let c = join::join(work, &operands, bands, counts.last_stage()).map_err(|error| held.explain(error))?;
         Ok(Measured { c, clock, counts, dropped: filter.dropped })
     }
 
@@ -87,26 +88,53 @@ impl Options {
         if self.threshold.is_none() {
             HostColumns::check_product(&operands)?;
         }
-        let work = self.reported(device)?;
-        let mut filter = self.drop_filter_of(device, &operands)?;
-        count_operands(&work, x, y);
-        let (one_shot, clock) = self.one_shot(&work, &operands, how)?;
-        let (mut columns, mut transfers) = (HostColumns::new(&operands), Duration::ZERO);
-        let counts = one_shot.multiply(&work, &operands, &mut |band| {
-            let band = filter.keep(&work, band)?;
-            work.wait()?;
-            let transfer = Instant::now();
+        let mut columns = HostColumns::new(&operands);
+        let report = self.arrays_in_bands(&operands, how, &mut |band| {
             columns.check_fits(&band)?;
             columns.append(band.download(&Work::new(device, None))?);
-            transfers += transfer.elapsed();
-            self.tell(columns.count(), y.ncols as u64);
             Ok(())
         })?;
-        let c = columns.finish()?;
+        Ok((columns.finish()?, report))
+    }
+
+    /// Computes C = A·B and hands it over band by band, in order, so that C need fit neither the
+    /// device nor the host.
+    pub fn in_bands<M: Matrix>(
+        &self,
+        (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),
+        take: &mut dyn FnMut(DeviceMatrix<M>) -> Result<()>,
+    ) -> Result<Report> {
+        let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
+        self.arrays_in_bands(&self.operands(x, y)?, self.how::<M>(), &mut |band| take(DeviceMatrix::new(band)))
+    }
+
+    fn arrays_in_bands<T: Element>(
+        &self,
+        operands: &Operands<'_, T>,
+        how: How,
+        take: &mut dyn FnMut(DeviceCbc<T>) -> Result<()>,
+    ) -> Result<Report> {
+        let (x, y) = (operands.a, operands.b);
+        let work = self.reported(&x.device)?;
+        let mut filter = self.drop_filter_of(&x.device, operands)?;
+        let held = HeldOperands::count(&work, x, y)?;
+        let (one_shot, clock) = self.one_shot(&work, operands, how).map_err(|error| held.explain(error))?;
+        let (mut columns, mut entries, mut transfers) = (0, 0, Duration::ZERO);
+        let multiplied = one_shot.multiply(&work, operands, &mut |band| {
+            let band = filter.keep(&work, band)?;
+            work.wait()?;
+            (columns, entries) = (columns + band.ncols as u64, entries + band.nnz() as u64);
+            let transfer = Instant::now();
+            take(band)?;
+            transfers += transfer.elapsed();
+            self.tell(columns, y.ncols as u64);
+            Ok(())
+        });
+        let counts = multiplied.map_err(|error| held.explain(error))?;
         let ran = Measured { c: (), clock, counts, dropped: filter.dropped };
-        let mut report = self.report(&work, &ran, c.nnz() as u64, ran.counts.stages())?;
+        let mut report = self.report(&work, &ran, entries, ran.counts.stages())?;
         report.total_ms -= transfers.as_secs_f64() * 1e3;
-        Ok((c, report.with_floors(&operands, &ran.counts)))
+        Ok(report.with_floors(operands, &ran.counts))
     }
 
     /// How the sums of the arrays' product are computed, whose factors are swapped if matrices are
@@ -164,9 +192,10 @@ impl Options {
     ) -> Result<Measured<'w, DeviceCbc<T>>> {
         let stride = self.operands(x, y)?.c_stride;
         check_mask(mask, work.device(), (x.nrows, y.ncols), row_major)?;
-        count_operands(work, x, y);
+        let held = HeldOperands::count(work, x, y)?;
         work.count_operand(mask.device_bytes());
-        let (c, clock, counts) = masked::multiply_masked(work, (x, y), (&mask.arrays, semiring), stride)?;
+        let (c, clock, counts) = masked::multiply_masked(work, (x, y), (&mask.arrays, semiring), stride)
+            .map_err(|error| held.explain(error))?;
         self.tell(y.ncols as u64, y.ncols as u64);
         Ok(Measured { c, clock, counts, dropped: 0 })
     }
@@ -242,9 +271,48 @@ fn in_column_order<'a, M: Matrix>(
     if M::ROW_MAJOR { (b, a) } else { (a, b) }
 }
 
-fn count_operands<T: Element>(work: &Work, a: &DeviceCbc<T>, b: &DeviceCbc<T>) {
-    work.count_operand(a.bytes());
-    if !std::ptr::eq(a, b) {
-        work.count_operand(b.bytes());
+/// The device memory of the operands of a product, beside which C has to fit.
+struct HeldOperands {
+    bytes: u64,
+    /// Whether B is A.
+    one: bool,
+}
+
+impl HeldOperands {
+    /// Counts the operands as memory of the work.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if they do not fit with the offsets of C.
+    fn count<T: Element>(work: &Work, a: &DeviceCbc<T>, b: &DeviceCbc<T>) -> Result<Self> {
+        let one = std::ptr::eq(a, b);
+        let held = Self { bytes: a.bytes() + if one { 0 } else { b.bytes() }, one };
+        work.count_operand(held.bytes);
+        let (needed, available) = (held.bytes + pool_bytes(4 * (b.ncols as u64 + 1)), work.limit_bytes());
+        if needed > available {
+            let what = format!("{} and the offsets of C", held.names());
+            let place =
+                format!("device memory within a limit of {available} bytes; {} {} bytes", held.take(), held.bytes);
+            return Err(Error::Memory { what, needed, available, place });
+        }
+        Ok(held)
+    }
+
+    /// Says in an error of device memory what the operands take of it.
+    fn explain(&self, error: Error) -> Error {
+        match error {
+            Error::Memory { what, needed, available, place } if place != "host" => {
+                let place = format!("{place}; {} {} bytes", self.take(), self.bytes);
+                Error::Memory { what, needed, available, place }
+            }
+            error => error,
+        }
+    }
+
+    fn names(&self) -> &'static str {
+        if self.one { "A" } else { "A, B" }
+    }
+
+    fn take(&self) -> &'static str {
+        if self.one { "A takes" } else { "A and B take" }
     }
 }

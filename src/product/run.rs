@@ -54,6 +54,24 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
         }
     }
 
+    /// Computes C and hands its columns (rows, if row-major) to `take`, band by band, in order;
+    /// reports time and memory. A·B in bands that `take` drops needs room for one of them alone, on
+    /// the device and on the host. Any other product, and one with a mask, is one band.
+    ///
+    /// # Errors
+    /// As [`Product::run`]; those of `take`.
+    pub fn run_in_bands(&self, mut take: impl FnMut(DeviceMatrix<M>) -> Result<()>) -> Result<Report> {
+        self.check::<M>()?;
+        match (self.plain(), self.mask) {
+            (Some(operands), None) => self.options.in_bands(operands, &mut take),
+            _ => {
+                let (c, report) = self.run_with_report()?;
+                take(c)?;
+                Ok(report)
+            }
+        }
+    }
+
     fn work(&self) -> Work {
         Work::new(self.factors[0].operand.device(), self.options.memory_limit)
     }

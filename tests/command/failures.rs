@@ -50,6 +50,7 @@ fn without_opencl_auto_is_the_reference_and_says_so() {
 fn wrong_usage_and_unreadable_inputs_are_status_2() {
     let desk = Desk::new();
     desk.put("s.mtx", SQUARE);
+    desk.put("wide.mtx", WIDE);
     desk.put("bad.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n3 1 1\n");
     desk.put("twice.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 1 2\n");
     desk.put("complex.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n");
@@ -60,6 +61,10 @@ fn wrong_usage_and_unreadable_inputs_are_status_2() {
         ("multiply s.mtx --method magic", &["magic", "esc"]),
         ("multiply s.mtx --memory-limit much", &["much", "2GiB"]),
         ("multiply s.mtx --repeat 0", &["0"]),
+        ("multiply s.mtx wide.mtx", &["A is 3x3, B is 2x4"]),
+        ("multiply s.mtx wide.mtx --block 3 --block-b 1", &["A is 1x1 blocks of 3x3, B is 2x4"]),
+        ("multiply s.mtx --method masked", &["--method masked needs a --mask"]),
+        ("multiply s.mtx --mask s.mtx --method hash", &["--method hash is for products without --mask"]),
         ("multiply missing.mtx", &["missing.mtx"]),
         ("multiply bad.mtx", &["bad.mtx:4: "]),
         ("multiply twice.mtx", &["twice.mtx:4: "]),
@@ -103,6 +108,23 @@ fn a_limit_too_small_is_status_4_and_a_small_one_means_bands() {
     );
     assert_eq!(banded["c"], whole["c"]);
     assert!(std::fs::read(desk.path("whole.mtx")).unwrap() == std::fs::read(desk.path("banded.mtx")).unwrap());
+}
+
+/// Without -o and --verify no band of C is kept, and the report is the same.
+#[test]
+fn a_product_that_nobody_keeps_is_reported_alike() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 2000 --per-column 9 --seed 1 -q -o u.mtx");
+    let limit = desk.report("u.mtx -o whole.mtx")["peak_device_bytes"].as_u64().unwrap() / 3;
+    for options in [format!("--memory-limit {limit}"), "--drop 0.1".into(), "--block 2".into(), "--mask u.mtx".into()] {
+        let [kept, dropped] = ["-o c.mtx", ""].map(|output| desk.report(&format!("u.mtx {options} {output}")));
+        for field in ["c", "products", "flops", "expansion_factor", "bands", "overflowed", "dropped", "bins"] {
+            assert_eq!(kept[field], dropped[field], "{options}: {field}");
+        }
+        assert!(kept["c"]["nnz"].as_u64() > Some(0) && dropped["verified"].is_null(), "{dropped}");
+    }
+    let text = desk.multiply("u.mtx --explain").stderr;
+    assert!(text.contains("products"), "{text}");
 }
 
 /// A band's bound is far above what the band takes, so bounds alone would refuse this limit.

@@ -1,7 +1,7 @@
 //! Whole products on a device: pattern and values equal the reference's to the bit.
 use crate::common::*;
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, DeviceMatrix, Element, Matrix, Method, Product, Result, device::DeviceKind,
+    BlockShape, Bsr, Cbc, Csc, Csr, DeviceMatrix, Element, Error, Matrix, Method, Product, Result, device::DeviceKind,
     host::Progress, matrix::Threshold, product::Report, reference,
 };
 use half::f16;
@@ -246,6 +246,54 @@ fn bands_change_no_bit() -> Result<()> {
         }
     }
     assert!(most > 2, "the test must reach several bands");
+    Ok(())
+}
+
+#[test]
+fn bands_are_handed_over_one_by_one() -> Result<()> {
+    let (device, a) = (device(), scalars::<f64>(Family::Uniform, 3000, 3000, 12, 3));
+    let whole = reference::multiply(&a, &a)?;
+    let part = Product::of(&a, &a).estimate(device.info())?.peak_device_bytes / 4;
+    let uploaded = device.upload(&a)?;
+    let (mut columns, mut bands) = (0, 0);
+    let report = Product::of(&uploaded, &uploaded).memory_limit(part).run_in_bands(|band| {
+        let band = band.download()?;
+        for col in 0..band.ncols() {
+            assert_eq!(band.pattern().column(col), whole.pattern().column(columns + col));
+            let bits = |of: &Csc<f64>, col: usize| -> Vec<u64> {
+                of.values()[of.pattern().entries(col)].iter().map(|value| value.to_bits()).collect()
+            };
+            assert_eq!(bits(&band, col), bits(&whole, columns + col));
+        }
+        (columns, bands) = (columns + band.ncols(), bands + 1);
+        Ok(())
+    })?;
+    assert!(bands > 1 && columns == 3000, "{bands} bands, {columns} columns");
+    assert_eq!((report.bands, report.c_nnz), (bands, whole.nnz() as u64));
+    assert!(report.held_device_bytes <= part);
+    let stopped = Product::of(&uploaded, &uploaded).run_in_bands(|_| Err(Error::Argument("enough".into())));
+    assert_eq!(stopped.unwrap_err().to_string(), "enough");
+    Ok(())
+}
+
+#[test]
+fn operands_above_the_limit_are_refused_with_what_they_take() -> Result<()> {
+    let (device, a) = (device(), scalars::<f64>(Family::Uniform, 3000, 3000, 12, 3));
+    let operand = device.upload(&a)?;
+    let bytes = operand.device_bytes();
+    // For less than A, and for little beside it.
+    for (method, limit) in [(Method::Host, bytes / 2), (Method::Esc, bytes / 2), (Method::Esc, bytes + 20_000)] {
+        let product = Product::of(&operand, &operand).method(method).memory_limit(limit);
+        for error in [product.run().map(drop).unwrap_err(), product.run_to_host().map(drop).unwrap_err()] {
+            let text = error.to_string();
+            assert!(text.contains(&format!("A takes {bytes} bytes")), "{limit}: {text}");
+            let Error::Memory { needed, available, .. } = error else { panic!("{error}") };
+            assert!(needed > available && (limit > bytes || available == limit), "{limit}: {text}");
+        }
+    }
+    let b = device.upload(&a)?;
+    let text = Product::of(&operand, &b).memory_limit(bytes).run().map(drop).unwrap_err().to_string();
+    assert!(text.contains(&format!("A and B take {} bytes", 2 * bytes)), "{text}");
     Ok(())
 }
 

@@ -1,11 +1,12 @@
 //! `--explain`: the operands of the product and the work of each stage.
+use crate::report::Size;
 use crate::sizes::show_bytes;
 use crate::target::Run;
 use blockmul::{Element, Matrix, element::OperandPair};
 
 /// Describes a product in a few lines for stderr.
-pub fn explain<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
-    let (a, b, c) = (a.as_cbc(), b.as_cbc(), c.as_cbc());
+pub fn explain<M: Matrix>(a: &M, b: &M, c: &Size, run: &Run) -> String {
+    let (a, b) = (a.as_cbc(), b.as_cbc());
     let scalar = a.shape.area() == 1 && b.shape.area() == 1;
     let lengths = a.pattern.col_ptr().windows(2).map(|ends| ends[1] - ends[0]).collect::<Vec<_>>();
     let segments = (0..b.pattern.ncols())
@@ -20,14 +21,14 @@ pub fn explain<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
         true => "the values with equal rows are added up, in ascending k".into(),
         false => format!("blocks {} by {} are multiplied and added up in their place in C", a.shape, b.shape),
     };
-    let runs = c.pattern.nnz() as u64 + run.dropped.unwrap_or(0);
+    let runs = c.nnz() as u64 + run.dropped.unwrap_or(0);
     let mut lines = vec![format!(
         "setup          {} columns of B: {} products, {} in the longest column, {empty} columns empty",
         segments.len(),
         run.products,
         longest
     )];
-    let c_bytes = show_bytes(c_bytes(&c));
+    let c_bytes = show_bytes(c_bytes::<M::Element>(c));
     // Methods that add products as they meet them have sums.
     let lines_of = match run.stages.iter().any(|(name, _)| *name == "sums") {
         true => vec![
@@ -58,16 +59,16 @@ pub fn explain<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
 }
 
 /// As [`explain`], for a masked product.
-pub fn explain_masked<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
-    let (of_c, all) = (c.as_cbc(), blockmul::reference::products(a, b));
-    let (nnz, places) = (of_c.pattern.nnz(), of_c.pattern.nrows() * of_c.pattern.ncols());
+pub fn explain_masked<M: Matrix>(a: &M, b: &M, c: &Size, run: &Run) -> String {
+    let all = blockmul::reference::products(a, b);
+    let (nnz, places) = (c.nnz(), c.rows() * c.cols() / c.area());
     let mut lines = vec![
         format!("mask           {nnz} of {places} places of C are wanted"),
         "setup          for each, the shorter of its row of A and column of B".into(),
         format!("expansion      that looked up in the other: {} products of the {all} of A·B", run.products),
         format!(
             "compression    added up in ascending k, 0 where there are none; C takes {}",
-            show_bytes(c_bytes(&of_c))
+            show_bytes(c_bytes::<M::Element>(c))
         ),
     ];
     if run.stages.is_empty() {
@@ -82,6 +83,7 @@ fn in_bands(run: &Run, of: &str) -> String {
     format!("in {} bands of {of}, for device memory ({} used)", run.bands, show_bytes(run.peak_device_bytes))
 }
 
-fn c_bytes<T: Element>(c: &blockmul::matrix::CbcView<'_, T>) -> u64 {
-    (size_of_val(c.pattern.col_ptr()) + size_of_val(c.pattern.row_idx()) + size_of_val(c.values)) as u64
+/// Bytes of C's arrays on the host.
+fn c_bytes<T: Element>(c: &Size) -> u64 {
+    (8 * (c.cols() / c.block[1] + 1) + c.nnz() * (4 + c.area() * size_of::<T>())) as u64
 }

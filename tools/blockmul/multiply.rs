@@ -11,10 +11,11 @@ use crate::operands::{Operand, OperandArgs, Operands, SparseAndDense, Streamed};
 use crate::output;
 use crate::places::Overwriting;
 use crate::report::{Report, Size};
-use crate::target::{Options, Run, Target, joined};
+use crate::target::{Extent, Options, Run, Target, joined};
 use crate::vector;
 use blockmul::{
-    BlockShape, Cbc, Csc, Matrix, Method, Semiring, dense::Side, element::Field, matrix::Threshold, reference::verify,
+    BlockShape, Cbc, Csc, Element, Matrix, Method, Semiring, dense::Side, element::Field, matrix::Threshold,
+    reference::verify,
 };
 use half::f16;
 use std::{num::NonZero, path::PathBuf};
@@ -125,6 +126,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if to_stdout(&args.output) && to_stdout(&args.report) {
         return Err(Failure::Usage("-o - and --report - cannot both have stdout".into()));
     }
+    if args.method.needs_mask() && args.mask.is_none() {
+        return Err(Failure::Usage(format!("--method {} needs a --mask", args.method)));
+    }
+    if args.mask.is_some() && args.method != Method::Auto && !args.method.needs_mask() {
+        let why = "a masked product has a method of its own";
+        return Err(Failure::Usage(format!("--method {} is for products without --mask: {why}", args.method)));
+    }
     let places = || args.overwriting.places().reads([&args.operands.a]).reads(&args.operands.b).reads(&args.mask);
     places().others(&args.output).others(&args.report).check()?;
     // A name that no dense matrix may have is a sparse one's.
@@ -220,29 +228,29 @@ impl Job<'_> {
         let (size, shape) = mask::size_of_product(&a, b)?;
         let mask = self.mask.as_ref().map(|mask| mask.cut(size, shape)).transpose()?;
         let mask = mask.as_ref();
-        let (c, run, runs_ms) = self.multiply((&a, b), mask)?;
+        let (c, of_c, run, runs_ms) = self.multiply((&a, b), mask)?;
         // Elsewhere infinities are the values of places that no path leads to.
         let overflow = match semiring {
-            Semiring::PlusTimes => overflow.of_product(&c, &self.messages),
+            Semiring::PlusTimes => overflow.of_product(&of_c, M::Element::NAME, &self.messages),
             _ => overflow,
         };
-        let verification = match self.args.verify {
-            true => {
+        let verification = match c.as_ref().filter(|_| self.args.verify) {
+            Some(c) => {
                 self.messages.step("verifying");
                 Some(match mask {
-                    _ if semiring != Semiring::PlusTimes => verify::verify_over(semiring, (&a, b), &c, mask)?,
-                    Some(mask) => verify::verify_masked(&a, b, &c, mask)?,
-                    None => verify::verify_dropped(&a, b, &c, self.args.threshold())?,
+                    _ if semiring != Semiring::PlusTimes => verify::verify_over(semiring, (&a, b), c, mask)?,
+                    Some(mask) => verify::verify_masked(&a, b, c, mask)?,
+                    None => verify::verify_dropped(&a, b, c, self.args.threshold())?,
                 })
             }
-            false => None,
+            None => None,
         };
         if self.args.explain {
             let explain = if mask.is_some() { explain::explain_masked } else { explain::explain };
-            self.messages.say(&explain(&a, b, &c, &run));
+            self.messages.say(&explain(&a, b, &of_c.size, &run));
         }
         let mask = mask.map(|mask| Size::in_blocks(mask, shape));
-        let report = Report::new(&self.target, (&a, b, &c), mask, &run, runs_ms, verification);
+        let report = Report::new(&self.target, (&a, b, of_c.size), mask, &run, runs_ms, verification);
         let report = report.over(semiring);
         let report = if self.args.explain { report.explained() } else { report };
         self.tell(&report.overflowed(overflow))?;
@@ -253,31 +261,37 @@ impl Job<'_> {
                 v.max_abs_error,
                 v.max_rel_error
             ))),
-            _ => self.write(&c),
+            _ => c.map_or(Ok(()), |c| self.write(&c)),
         }
     }
 
-    /// The product and its costs. With `--repeat`, these are the costs of the run of median time,
-    /// and all times.
+    /// The product, if it is wanted, what is said of it, and its costs. With `--repeat`, these are
+    /// the costs of the run of median time, and all times.
     fn multiply<M: Matrix<Element: Field>>(
         &self,
         operands: (&M, &M),
         mask: Option<&Mask>,
-    ) -> Result<(M, Run, Option<Vec<f64>>), Failure> {
+    ) -> Result<(Option<M>, Extent, Run, Option<Vec<f64>>), Failure> {
         let Args { method, semiring, memory_limit, explain, .. } = *self.args;
         let options =
             Options { method, semiring, memory_limit, threshold: self.args.threshold(), progress: None, explain };
         let Some(repeat) = self.args.repeat else {
             let progress = Some(self.messages.measured("multiplying", Unit::Columns));
             let options = Options { progress, ..options };
+            if self.args.output.is_none() && !self.args.verify {
+                let (of_c, run) = self.target.multiply_and_drop(&options, operands, mask)?;
+                return Ok((None, of_c, run, None));
+            }
             let (c, run) = self.target.multiply(&options, operands, mask)?;
-            return Ok((c, run, None));
+            let of_c = Extent::of(&c);
+            return Ok((Some(c), of_c, run, None));
         };
         let progress = self.messages.measured("multiplying", Unit::Runs);
         let step = |number: u32| progress.tell(number.into(), repeat.get().into());
         let (c, runs) = self.target.multiply_repeatedly(&options, operands, mask, (repeat, step))?;
         let runs_ms = runs.iter().map(|run| run.total_ms).collect();
-        Ok((c, median(runs), Some(runs_ms)))
+        let of_c = Extent::of(&c);
+        Ok((Some(c), of_c, median(runs), Some(runs_ms)))
     }
 
     fn tell(&self, report: &Report) -> Result<(), Failure> {

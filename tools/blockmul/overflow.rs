@@ -1,6 +1,7 @@
 //! Values that become infinite because the element type is too small for them.
 use crate::messages::Messages;
-use blockmul::{Element, Matrix};
+use crate::target::Extent;
+use blockmul::Element;
 
 /// Values of a file that were converted to the element type.
 #[derive(Clone, Copy)]
@@ -51,16 +52,19 @@ impl Overflow {
         Self { a: a.lost, b: b.lost, c: (a.finite && b.finite).then_some(0) }
     }
 
-    /// Counts the infinite values of C and warns of them.
-    pub fn of_product<M: Matrix>(self, c: &M, messages: &Messages) -> Self {
-        self.of_values("C", c.as_cbc().values, messages)
+    /// Warns of the infinite values of C.
+    pub fn of_product(self, c: &Extent, element: &str, messages: &Messages) -> Self {
+        self.of_lost("C", [c.not_finite, (c.size.nnz() * c.size.area()) as u64], element, messages)
     }
 
     /// Counts the infinite values of a result and warns of them.
     pub fn of_values<T: Element>(self, name: &str, values: &[T], messages: &Messages) -> Self {
-        let lost = values.iter().filter(|value| !value.to_f64().is_finite()).count() as u64;
+        let lost = values.iter().filter(|value| !value.to_f64().is_finite()).count();
+        self.of_lost(name, [lost as u64, values.len() as u64], T::NAME, messages)
+    }
+
+    fn of_lost(self, name: &str, [lost, all]: [u64; 2], element: &str, messages: &Messages) -> Self {
         if self.c.is_some() && lost > 0 {
-            let (all, element) = (values.len(), T::NAME);
             messages.alert(&format!(
                 "{lost} of {all} values of {name} are not finite: their sums are too large for {element}"
             ));

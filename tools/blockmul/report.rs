@@ -143,6 +143,16 @@ impl Size {
         self.nnz
     }
 
+    /// The size of a matrix with these columns beside those of the other.
+    pub fn and(self, columns: Self) -> Self {
+        Self { cols: self.cols + columns.cols, nnz: self.nnz + columns.nnz, ..self }
+    }
+
+    /// Elements of an entry (block).
+    pub fn area(&self) -> usize {
+        self.block[0] * self.block[1]
+    }
+
     /// What entries are called.
     pub fn entries(&self) -> String {
         match self.block {
@@ -205,16 +215,16 @@ impl Report {
     /// runs if there were several.
     pub fn new<M: Matrix>(
         target: &Target,
-        (a, b, c): (&M, &M, &M),
+        (a, b, c): (&M, &M, Size),
         mask: Option<Size>,
         run: &Run,
         runs_ms: Option<Vec<f64>>,
         verification: Option<Verification>,
     ) -> Self {
         let (name, platform, driver) = target.describe();
-        let (a_shape, c_view) = (a.as_cbc().shape, c.as_cbc());
+        let a_shape = a.as_cbc().shape;
         // Entries that are dropped were computed too.
-        let (c_area, c_nnz) = (c_view.shape.area() as u64, c_view.pattern.nnz() as u64 + run.dropped.unwrap_or(0));
+        let (c_area, c_nnz) = (c.area() as u64, c.nnz as u64 + run.dropped.unwrap_or(0));
         let flops = 2 * run.products * c_area * a_shape.cols() as u64;
         Self {
             schema: SCHEMA,
@@ -227,7 +237,7 @@ impl Report {
             semiring: Semiring::PlusTimes,
             a: Size::of(a),
             b: Size::of(b),
-            c: Size::of(c),
+            c,
             products: run.products,
             dropped: run.dropped,
             flops,

@@ -2,6 +2,7 @@
 use crate::failure::Failure;
 use crate::mask::Mask;
 use crate::messages::Messages;
+use crate::report::Size;
 use blockmul::{
     Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Method, Product, Semiring,
     device::{DeviceInfo, DeviceKind},
@@ -80,6 +81,26 @@ impl Options {
             product = product.explained();
         }
         if let Some(mask) = mask { product.mask(mask) } else { product }
+    }
+}
+
+/// What is said of C, which need not be at the host as a whole.
+#[derive(Clone, Copy)]
+pub struct Extent {
+    pub size: Size,
+    /// Values that are infinite or NaN.
+    pub not_finite: u64,
+}
+
+impl Extent {
+    pub fn of<M: Matrix>(c: &M) -> Self {
+        let not_finite = c.as_cbc().values.iter().filter(|value| !value.to_f64().is_finite()).count() as u64;
+        Self { size: Size::of(c), not_finite }
+    }
+
+    /// The extent with the next columns of C.
+    fn and(self, columns: Self) -> Self {
+        Self { size: self.size.and(columns.size), not_finite: self.not_finite + columns.not_finite }
     }
 }
 
@@ -170,6 +191,29 @@ impl Target {
         let operands = OnDevice::new(device, (a, b), mask)?;
         let (c, report) = operands.product(options).run_to_host()?;
         Ok((c, operands.took(options, report)))
+    }
+
+    /// As [`Target::multiply`], of which only the extent of C is wanted. Without a mask C need not
+    /// fit the host either: each band of it is dropped before the next one.
+    pub fn multiply_and_drop<M: Matrix<Element: Field>>(
+        &self,
+        options: &Options,
+        (a, b): (&M, &M),
+        mask: Option<&Mask>,
+    ) -> Result<(Extent, Run), Failure> {
+        let Self::Device(device) = self else {
+            let (c, run) = by_reference(options, (a, b), mask)?;
+            return Ok((Extent::of(&c), run));
+        };
+        let operands = OnDevice::new(device, (a, b), mask)?;
+        let mut extent: Option<Extent> = None;
+        let report = operands.product(options).run_in_bands(|band| {
+            let band = Extent::of(&band.download()?);
+            extent = Some(extent.map_or(band, |before| before.and(band)));
+            Ok(())
+        })?;
+        let nothing = || Error::Contradiction("a product without a band".into());
+        Ok((extent.ok_or_else(nothing)?, operands.took(options, report)))
     }
 
     /// C = A·B `repeat` times after a warm-up, with the costs of each run. `step` is called with
