@@ -356,3 +356,29 @@ fn families_are_listed() {
         assert!(list.contains(word), "{word}: {list}");
     }
 }
+
+/// A method that cannot compute a product leaves it to ESC, whose times are not given as its own.
+#[test]
+fn the_methods_that_ran_are_named_beside_the_one_asked_for() {
+    let desk = Desk::new();
+    let line = "uniform:60x3 --block 1,2 --method all";
+    let json = benched(&desk, line);
+    let results = json["results"].as_array().unwrap();
+    let text = bench(&desk, &format!("{line} --rounds 1")).stdout;
+    for result in results {
+        let (variant, bins) = (result["variant"].as_str().unwrap(), result["bins"].as_array().unwrap());
+        assert!(!bins.is_empty() && bins.iter().all(|bin| bin["columns"].is_u64()), "{result}");
+        assert_eq!(bins.iter().map(|bin| bin["products"].as_u64().unwrap()).sum::<u64>(), 540, "{result}");
+        let block = &result["a"]["block"][0];
+        let own = |line: &&str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let of_block = words.get(1).is_some_and(|word| *word == format!("{block}x{block}"));
+            let asked = words.get(5).is_some_and(|word| *word == format!("{variant})"));
+            of_block && (asked || words.get(3) == Some(&variant))
+        };
+        let row = text.lines().find(own).unwrap_or_else(|| panic!("no row of {variant}: {text}"));
+        let by_others = bins.iter().any(|bin| bin["method"] != variant);
+        assert_eq!(row.contains("(asked: "), by_others, "{row}: {result}");
+    }
+    assert!(text.contains("esc (asked: hash)"), "blocks: {text}");
+}

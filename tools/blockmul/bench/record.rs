@@ -5,7 +5,7 @@ use blockmul::{
     Device, Element, Matrix, Method,
     device::{DeviceKind, StageTime},
     plan::Cost,
-    product::Report,
+    product::{Bin, Report},
 };
 use serde::Serialize;
 
@@ -43,6 +43,9 @@ pub struct Record {
     /// Most products of an entry of C; null if the methods do not count them.
     pub longest_run: Option<u32>,
     pub peak_device_bytes: u64,
+    /// The columns of C that each method computed; of products from nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bins: Vec<Bin>,
     pub stages: Vec<Stage>,
 }
 
@@ -222,6 +225,7 @@ impl Record {
             bands: report.bands,
             longest_run: report.longest_run,
             peak_device_bytes: report.peak_device_bytes,
+            bins: report.bins.clone(),
             ..Self::new(sizes, report.products, flops, runs_ms)
         }
     }
@@ -245,6 +249,7 @@ impl Record {
             bands: 0,
             longest_run: None,
             peak_device_bytes: 0,
+            bins: Vec::new(),
             stages: Vec::new(),
             sizes,
         }
@@ -276,6 +281,24 @@ impl Record {
         };
         let stages = rounds.last().map(|stages| stages.iter().enumerate().map(stage).collect()).unwrap_or_default();
         Self { stages, ..self }
+    }
+
+    /// The variant for people. If a method that was asked for left columns to others, these are
+    /// named: `esc (asked: hash)`.
+    pub fn variant(&self) -> String {
+        let asked = &self.sizes.variant;
+        let mut ran: Vec<&str> = Vec::new();
+        for bin in self.bins.iter().filter(|bin| bin.products > 0) {
+            if !ran.contains(&bin.method.name()) {
+                ran.push(bin.method.name());
+            }
+        }
+        match ran[..] {
+            _ if asked == Method::Auto.name() => asked.clone(),
+            [] => asked.clone(),
+            [one] if one == asked => asked.clone(),
+            _ => format!("{} (asked: {asked})", ran.join(", ")),
+        }
     }
 
     /// The noise: the distance between the first and the third quartile, over the median.

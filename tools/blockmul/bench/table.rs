@@ -35,7 +35,7 @@ fn products(records: &[Record]) -> String {
             sizes.matrix.clone(),
             sizes.block(),
             sizes.element.into(),
-            sizes.variant.clone(),
+            record.variant(),
             sizes.place(),
             count(record.products),
             count(sizes.c_nnz as u64),
