@@ -99,6 +99,33 @@ fn in_own_blocks(setting: &Setting<'_>, report: &mut Report, of: &Subject, varia
     setting.blocks(report, &of.name, (&of.blocks, transposed.as_ref()), variants)
 }
 
+/// A row of the paper's Table 1.
+struct Printed {
+    matrix: &'static str,
+    nnz_per_row: f64,
+    /// Multiplications and additions, in the unit in which the paper gives them.
+    flop: &'static str,
+}
+
+const TABLE_1: [Printed; 9] = [
+    Printed { matrix: "roadNet-CA", nnz_per_row: 2.807, flop: "22.138 M" },
+    Printed { matrix: "web-Google", nnz_per_row: 5.571, flop: "91.665 M" },
+    Printed { matrix: "email-Enron", nnz_per_row: 10.020, flop: "72.510 M" },
+    Printed { matrix: "amazon0312", nnz_per_row: 7.987, flop: "42.368 M" },
+    Printed { matrix: "ca-CondMat", nnz_per_row: 8.081, flop: "5.899 M" },
+    Printed { matrix: "p2p-Gnutella31", nnz_per_row: 2.363, flop: "539.035 k" },
+    Printed { matrix: "wiki-Vote", nnz_per_row: 12.497, flop: "7.254 M" },
+    Printed { matrix: "cit-Patents", nnz_per_row: 4.376, flop: "95.457 M" },
+    Printed { matrix: "as-Skitter", nnz_per_row: 13.081, flop: "53.771 G" },
+];
+
+impl Printed {
+    /// The paper's row of a matrix of this name.
+    fn of(matrix: &str) -> Option<&'static Self> {
+        TABLE_1.iter().find(|row| row.matrix.eq_ignore_ascii_case(matrix))
+    }
+}
+
 /// Multiplications and additions of scalars, as the paper counts.
 fn flop(contest: &Contest) -> f64 {
     (2 * contest.products - contest.c_nnz.min(2 * contest.products)) as f64
@@ -140,8 +167,19 @@ fn table(setting: &Setting<'_>, report: &mut Report, squares: &[Contest], own_bl
          nnz(C). × is how many times longer the other takes than the faster of auto and auto in the file's own blocks.",
     );
     report.table(&header, &rows);
+    let printed = squares.iter().filter_map(|of| Some((of, Printed::of(&of.matrix)?)));
+    let rows: Vec<_> = printed.map(|(of, row)| printed_beside(of, row)).collect();
+    if !rows.is_empty() {
+        report.say("Files of the names of the paper's matrices, beside its Table 1:");
+        report.table(&["matrix", "nnz/row", "nnz/row in the paper", "FLOP", "FLOP in the paper"], &rows);
+    }
     let peers: Vec<&Peer> = squares.iter().flat_map(|of| setting.peers.of(&of.matrix)).collect();
     report.say(&peers_text(&peers));
+}
+
+fn printed_beside(of: &Contest, row: &Printed) -> Vec<String> {
+    let numbers = [shown(of.a.mean_row(), 3), shown(Some(row.nnz_per_row), 3), counted(flop(of)), row.flop.into()];
+    [of.matrix.clone()].into_iter().chain(numbers).collect()
 }
 
 /// The libraries that stand in the tables.
