@@ -41,6 +41,7 @@ fn polok_has_its_tables_and_figures() {
     desk.ok("generate uniform --rows 60 --per-column 4 -q -o g.mtx");
     let (page, object) =
         study(&desk, "g.mtx pose-graph:12x6 bundle-adjustment:9x20x3 --paper polok --peers peers.json");
+    assert!(!page.contains("in the paper"), "none has a name of the paper's: {page}");
     assert_eq!((&object["schema"], &object["max_products"]), (&"blockmul-paper/1".into(), &object["max_products"]));
     has_its_pictures(&desk, &page, &["figure-1.png", "figure-3.png", "figure-4.png", "figure-5.png"]);
     let table = object["table_1"].as_array().unwrap();
@@ -158,6 +159,16 @@ fn shi_has_its_tables_and_figures() {
     assert!(page.contains("n = 30, milliseconds") && page.contains("n = 40, milliseconds"));
 }
 
+/// A file of the name of one of the paper's matrices has the paper's numbers beside it.
+#[test]
+fn polok_has_the_rows_of_the_paper() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 60 --per-column 4 -q -o wiki-Vote.mtx");
+    let (page, _) = study(&desk, "wiki-Vote.mtx --paper polok --max-products 100");
+    let row = page.lines().filter(|line| line.starts_with("| wiki-Vote |")).find(|line| line.contains("7.254 M"));
+    assert!(row.is_some_and(|row| row.contains(" 4.000 | 12.497 |")), "{page}");
+}
+
 #[test]
 fn what_is_no_paper_is_refused() {
     let desk = Desk::new();
@@ -173,6 +184,7 @@ fn what_is_no_paper_is_refused() {
         ("uniform:9x2 --peers other.json", "--peers is for --paper"),
         ("--paper polok -o p --squares 9:0.5", "--squares is for --paper shi"),
         ("--paper shi -o p --squares 9:1", "N:S"),
+        ("--paper polok -o other.json", "other.json is no folder"),
     ] {
         let ran = bench(&desk, line);
         assert_eq!(ran.status, 2, "{line}: {}", ran.stderr);

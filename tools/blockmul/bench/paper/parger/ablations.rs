@@ -104,8 +104,8 @@ pub fn figures(report: &mut Report, subjects: &[Subject]) -> std::result::Result
     let rows = means(&series);
     let axes = [("products, by ascending slowdown", false), ("t / t of the fastest", false)];
     let text = "Every class of columns in a bin of its own (launches cost nothing), as few bins as possible (launches are \
-                too dear), and the choice by the device's costs. On devices where auto is ESC alone, all three are ESC, and \
-                what differs is noise.";
+                too dear), and the choice by the device's costs. On CPUs auto computes in ranges of columns or on the host, \
+                without such bins: costs say only whether ESC is faster, and where they do not what differs is noise.";
     report.figure("figure-14.png", text, Plot::new("slowdown by balancing", axes, series).encode())?;
     report.table(&["", "products", "geometric mean of the slowdown"], &rows);
     Ok(())
