@@ -3,7 +3,7 @@
 mod mismatch;
 
 pub use mismatch::{PatternDifference, PatternMismatch, PatternSize};
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
 /// `Result` with blockmul's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -26,10 +26,7 @@ pub enum Error {
     #[error("{dimension} {what} cannot be cut into blocks of {block} {what}{}", fits_hint(fits))]
     BlockDoesNotDivide { what: &'static str, dimension: usize, block: usize, fits: Vec<usize> },
     /// The inner sizes of a product do not meet.
-    #[error(
-        "cannot multiply: A is {}x{} blocks of {}x{}, B is {}x{} blocks of {}x{}",
-        a.nrows, a.ncols, a.block_rows, a.block_cols, b.nrows, b.ncols, b.block_rows, b.block_cols
-    )]
+    #[error("cannot multiply: A is {a}, B is {b}")]
     Dimensions { a: Dimensions, b: Dimensions },
     /// An argument outside its range.
     #[error("{0}")]
@@ -169,6 +166,17 @@ pub struct Dimensions {
     pub block_rows: usize,
     /// Columns of a block.
     pub block_cols: usize,
+}
+
+/// `4x6 blocks of 2x3`; of scalars `4x6`.
+impl fmt::Display for Dimensions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { nrows, ncols, block_rows, block_cols } = self;
+        match (block_rows, block_cols) {
+            (1, 1) => write!(f, "{nrows}x{ncols}"),
+            _ => write!(f, "{nrows}x{ncols} blocks of {block_rows}x{block_cols}"),
+        }
+    }
 }
 
 impl Dimensions {

@@ -3,6 +3,7 @@ use crate::{
     BlockShape, DeviceMatrix, Error, Matrix, Result,
     device::{Buffer, Device, Options, Work},
     element::{Element, Semiring},
+    error::Dimensions,
     primitives::transpose::{Transpose, Transposed},
     resident::PatternArrays,
 };
@@ -33,10 +34,9 @@ impl Graph {
     pub fn of<M: Matrix>(g: &DeviceMatrix<M>) -> Result<Self> {
         let cbc = &g.cbc;
         if cbc.shape != BlockShape::SCALAR || cbc.nrows != cbc.ncols {
-            let (rows, cols, shape) = (g.nrows(), g.ncols(), g.shape());
-            return Err(Error::Argument(format!(
-                "a graph is a square matrix of scalars, this one is {rows}x{cols} blocks of {shape}"
-            )));
+            let (nrows, ncols, shape) = (g.nrows(), g.ncols(), g.shape());
+            let size = Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() };
+            return Err(Error::Argument(format!("a graph is a square matrix of scalars, this one is {size}")));
         }
         Ok(Self { stored: cbc.pattern.clone(), leaving: !M::ROW_MAJOR })
     }

@@ -1,6 +1,6 @@
 //! Sums of two matrices.
 use super::{Cbc, CbcView, Matrix, Pattern};
-use crate::{Arithmetic, Element, Error, Result, host::memory};
+use crate::{Arithmetic, Element, Error, Result, error::Dimensions, host::memory};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -98,7 +98,7 @@ fn check_sizes<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, row_major: bool
     let described = |view: CbcView<'_, T>| {
         let (nrows, ncols, shape) = size(view);
         let (nrows, ncols, shape) = if row_major { (ncols, nrows, shape.transpose()) } else { (nrows, ncols, shape) };
-        format!("{nrows}x{ncols} blocks of {shape}")
+        Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() }
     };
     Err(Error::Argument(format!("cannot add: A is {}, B is {}", described(a), described(b))))
 }
@@ -164,10 +164,10 @@ mod tests {
     fn sizes_must_agree() -> Result<()> {
         let (a, b) = (Csc::<f64>::from_triplets(2, 3, [])?, Csc::from_triplets(3, 2, [])?);
         let error = add(1.0, &a, 1.0, &b).unwrap_err().to_string();
-        assert!(error.contains("A is 2x3 blocks of 1x1, B is 3x2 blocks of 1x1"), "{error}");
+        assert!(error.contains("A is 2x3, B is 3x2"), "{error}");
         let rows = |nrows: usize| Csr::<f64>::new(nrows, 1, vec![0; nrows + 1], vec![], vec![]);
         let error = add(1.0, &rows(2)?, 1.0, &rows(4)?).unwrap_err().to_string();
-        assert!(error.contains("A is 2x1 blocks of 1x1, B is 4x1"), "{error}");
+        assert!(error.contains("A is 2x1, B is 4x1"), "{error}");
         let blocks = |rows, cols| Csc::<f64>::from_triplets(6, 6, [])?.to_blocks(BlockShape::new(rows, cols)?);
         assert!(matches!(add(1.0, &blocks(2, 3)?, 1.0, &blocks(3, 2)?), Err(Error::Argument(_))));
         Ok(())

@@ -68,6 +68,10 @@ fn families_have_cliffs_and_a_cross_validation() {
     ] {
         assert!(ran.stdout.contains(words), "no \"{words}\" in {}", ran.stdout);
     }
+    // Without a terminal each product is a line when it is measured.
+    for words in ["roads:3e3: auto 0.", "entries of a column of B, at a hub: 9 points"] {
+        assert!(ran.stderr.contains(words), "no \"{words}\" in {}", ran.stderr);
+    }
     assert!(!ran.stdout.contains("NO"), "{}", ran.stdout);
 }
 

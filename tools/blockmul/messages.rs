@@ -4,7 +4,7 @@ use blockmul::{Device, host::Progress};
 use clap::builder::styling::{AnsiColor, Color, Effects, Style};
 use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
 use std::borrow::Cow;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::Duration;
 
@@ -155,6 +155,13 @@ impl Messages {
     /// Prints one line that stays.
     pub fn say(&self, text: &str) {
         self.above_the_bar(|| line(&visible(text)));
+    }
+
+    /// Prints one line where there is no terminal for a bar, so that a log shows how far work is.
+    pub fn passed(&self, text: impl FnOnce() -> String) {
+        if !self.quiet && !std::io::stderr().is_terminal() {
+            line(&visible(&text()));
+        }
     }
 
     /// Warns of something that the user may not want.

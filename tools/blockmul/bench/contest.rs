@@ -2,6 +2,7 @@
 //! of it. So a change of the machine concerns all of them.
 use super::measure::{Bench, equal, in_turn};
 use super::record::{median, spread};
+use super::table::number;
 use crate::messages::Unit;
 use crate::report::Size;
 use crate::tune::ByMethod;
@@ -17,8 +18,8 @@ use serde::Serialize;
 /// Explained runs of each method, of which the fastest counts.
 const EXPLAINED: usize = 2;
 
-/// A method that takes so many times as long as the fastest in both of two runs keeps these times if
-/// only the fast ones take turns.
+/// A method that takes so many times as long as the fastest in both of two runs keeps these times
+/// if only the fast ones take turns.
 const MUCH_SLOWER: f64 = 10.0;
 
 /// A way to compute the product.
@@ -207,6 +208,12 @@ impl Contest {
         let others = self.entrants.iter().filter(|of| of.method != Method::Auto && of.name != same.name);
         let best = others.filter_map(|of| of.ms).fold(together, f64::min);
         Some(together / best - 1.0)
+    }
+
+    /// The product, the choice and the fastest method with their times, in a line.
+    pub fn line(&self) -> String {
+        let best = self.best().map(|best| format!(", {} {} ms", best.name, number(best.ms, 3))).unwrap_or_default();
+        format!("{}: auto {} ms{best}", self.matrix, number(self.auto_ms(), 3))
     }
 
     /// Results that differ from the reference.

@@ -366,6 +366,7 @@ impl Session<'_> {
 
     /// Writes the file after every record, because a benchmark may take long.
     fn keep(&mut self, record: Record) -> Result<(), Failure> {
+        self.messages.passed(|| format!("{}: {} ms", record.sizes.what(), table::number(record.ms, 3)));
         self.results.push(record);
         match self.args.json.as_deref().filter(|path| !output::is_standard(path)) {
             Some(path) => output::write(path, &self.results.json()),

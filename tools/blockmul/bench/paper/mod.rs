@@ -54,6 +54,9 @@ pub fn run(paper: Paper, folder: &Path, args: &Args, bench: &Bench<'_>) -> std::
         return Err(Failure::Usage("--paper takes one --device, and elements of f64".into()));
     };
     let (device, info) = (&place.device, place.device.info());
+    if folder.exists() && !folder.is_dir() {
+        return Err(Failure::Usage(format!("{} is no folder, in which --paper could write", folder.display())));
+    }
     let peers = Peers::read(&args.study.peers)?;
     std::fs::create_dir_all(folder).map_err(|error| Failure::Output(folder.display().to_string(), error))?;
     bench.messages.show_compiling(device);
@@ -137,7 +140,9 @@ impl Setting<'_> {
 
     /// What was measured; `None` if it failed, which is reported.
     fn kept_result<R>(&self, report: &mut Report, name: &str, measured: Result<R>) -> Option<R> {
-        measured.map_err(|error| self.note(report, name, error)).ok()
+        let measured = measured.map_err(|error| self.note(report, name, error)).ok()?;
+        self.bench.messages.passed(|| format!("{name}: measured"));
+        Some(measured)
     }
 
     /// The median of the milliseconds that `run` returns in each round; `None` for a wrong result.

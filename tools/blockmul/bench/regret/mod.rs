@@ -120,7 +120,10 @@ fn measured<T: Field>(args: &Args, bench: &Bench<'_>, device: &Device) -> Result
     }
     for sweep in cliffs::sweeps(&info.numbers(), most).iter().filter(|_| args.inputs.is_empty()) {
         match sweep.run::<T>(bench, device, most) {
-            Ok(cliff) => study.cliffs.push(cliff),
+            Ok(cliff) => {
+                bench.messages.passed(|| format!("{}: {} points", cliff.what, cliff.points.len()));
+                study.cliffs.push(cliff);
+            }
             Err(error) => study.note(bench, "a sweep", error.into()),
         }
         study.write(json)?;
@@ -160,6 +163,7 @@ impl Study {
         });
         match contest {
             Ok((contest, classes)) => {
+                bench.messages.passed(|| contest.line());
                 self.products.push(contest);
                 self.classes.extend(classes);
             }

@@ -111,6 +111,7 @@ impl Study {
             }
             Ok(())
         });
+        bench.messages.passed(|| format!("{}: {} cases", names[0], self.contests.len()));
         if let Err(failure) = measured {
             bench.messages.pause(|| tell(Tone::Error, &format!("{}: {failure}", names[0])));
             self.failures.push(failure);
