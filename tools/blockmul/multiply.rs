@@ -211,6 +211,15 @@ struct Job<'a> {
     messages: Messages,
 }
 
+/// A product that was computed.
+struct Computed<M> {
+    /// The product itself, if it is written or verified.
+    c: Option<M>,
+    of_c: Extent,
+    run: Run,
+    runs_ms: Option<Vec<f64>>,
+}
+
 impl Job<'_> {
     fn finish<M: Operand<Element: Field>>(&self, operands: Operands<M::Element>) -> Result<(), Failure> {
         let Operands { a, b, overflow, a_shape, b_shape } = operands;
@@ -228,7 +237,7 @@ impl Job<'_> {
         let (size, shape) = mask::size_of_product(&a, b)?;
         let mask = self.mask.as_ref().map(|mask| mask.cut(size, shape)).transpose()?;
         let mask = mask.as_ref();
-        let (c, of_c, run, runs_ms) = self.multiply((&a, b), mask)?;
+        let Computed { c, of_c, run, runs_ms } = self.multiply((&a, b), mask)?;
         // Elsewhere infinities are the values of places that no path leads to.
         let overflow = match semiring {
             Semiring::PlusTimes => overflow.of_product(&of_c, M::Element::NAME, &self.messages),
@@ -265,13 +274,13 @@ impl Job<'_> {
         }
     }
 
-    /// The product, if it is wanted, what is said of it, and its costs. With `--repeat`, these are
-    /// the costs of the run of median time, and all times.
+    /// The product and its costs. With `--repeat`, these are the costs of the run of median time,
+    /// and all times.
     fn multiply<M: Matrix<Element: Field>>(
         &self,
         operands: (&M, &M),
         mask: Option<&Mask>,
-    ) -> Result<(Option<M>, Extent, Run, Option<Vec<f64>>), Failure> {
+    ) -> Result<Computed<M>, Failure> {
         let Args { method, semiring, memory_limit, explain, .. } = *self.args;
         let options =
             Options { method, semiring, memory_limit, threshold: self.args.threshold(), progress: None, explain };
@@ -280,18 +289,16 @@ impl Job<'_> {
             let options = Options { progress, ..options };
             if self.args.output.is_none() && !self.args.verify {
                 let (of_c, run) = self.target.multiply_and_drop(&options, operands, mask)?;
-                return Ok((None, of_c, run, None));
+                return Ok(Computed { c: None, of_c, run, runs_ms: None });
             }
             let (c, run) = self.target.multiply(&options, operands, mask)?;
-            let of_c = Extent::of(&c);
-            return Ok((Some(c), of_c, run, None));
+            return Ok(Computed { of_c: Extent::of(&c), c: Some(c), run, runs_ms: None });
         };
         let progress = self.messages.measured("multiplying", Unit::Runs);
         let step = |number: u32| progress.tell(number.into(), repeat.get().into());
         let (c, runs) = self.target.multiply_repeatedly(&options, operands, mask, (repeat, step))?;
         let runs_ms = runs.iter().map(|run| run.total_ms).collect();
-        let of_c = Extent::of(&c);
-        Ok((Some(c), of_c, median(runs), Some(runs_ms)))
+        Ok(Computed { of_c: Extent::of(&c), c: Some(c), run: median(runs), runs_ms: Some(runs_ms) })
     }
 
     fn tell(&self, report: &Report) -> Result<(), Failure> {
