@@ -29,7 +29,7 @@ fn generated_matrices_multiply_to_the_reference_by_every_method_in_every_type() 
     desk.ok("generate pose-graph --poses 30 --closures 20 --integer -o h.mtx.gz");
     desk.ok("generate uniform --rows 40 --cols 64 --per-column 3 --integer --seed 5 -o u.mtx");
     desk.ok("generate power-law --nodes 64 --edges 200 --integer --seed 6 -o p.mtx");
-    for &method in Method::ALL {
+    for &method in Method::ALL.iter().filter(|method| !method.needs_mask()) {
         of_type::<f64>(&desk, method);
         of_type::<f32>(&desk, method);
         of_type::<f16>(&desk, method);
