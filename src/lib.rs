@@ -105,6 +105,7 @@
 //! ```
 //!
 //! [`graph`] has shortest paths, breadth-first levels, connected components and triangles.
+//! [`primitives`] scans and reduces vectors, whole or in segments, by any associative operator.
 //!
 //! # Threads and memory
 //!
@@ -149,7 +150,7 @@ pub mod io;
 pub mod matrix;
 pub mod mesh;
 mod planned;
-mod primitives;
+pub mod primitives;
 pub mod product;
 pub mod reference;
 mod resident;

@@ -126,6 +126,12 @@ impl<S: Arguments> Kernel<S> {
         self.untyped.ask(device);
     }
 
+    /// Waits until the kernel is compiled: it returns what the compiler refuses, before a launch
+    /// would.
+    pub fn ready(&self, work: &Work) -> Result<()> {
+        self.untyped.compiled(work, Self::declaration()).map(|_| ())
+    }
+
     /// Enqueues the kernel over `grid` as a part of the current stage of `work`. An empty grid
     /// enqueues nothing.
     pub fn launch(&self, work: &Work, grid: Grid, args: S::Passed<'_>) -> Result<()> {

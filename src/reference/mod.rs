@@ -7,6 +7,7 @@ mod gram;
 mod lloyd;
 pub(crate) mod masked;
 mod paths;
+mod scan;
 mod schur;
 mod segmented_scan;
 mod vectors;
@@ -17,6 +18,7 @@ pub use gram::{gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_
 pub use lloyd::lloyd;
 pub use masked::{multiply_masked, multiply_masked_over, products_masked};
 pub use paths::shortest_paths;
+pub use scan::scan;
 pub use schur::{Reduced, schur};
 pub use vectors::{
     block_column_norms, block_row_norms, column_norms, diagonal, dot, multiply_vector, multiply_vector_in,

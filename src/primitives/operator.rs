@@ -1,0 +1,190 @@
+//! Operators of scans and reductions, as text in OpenCL C.
+use crate::{
+    Arithmetic, Element, Error, Result, Semiring, Word,
+    device::Options,
+    element::{Algebra, Text},
+};
+
+/// An associative operator of two elements, for a [`Scanner`](super::Scanner).
+///
+/// | constructor | of x and y | of no elements |
+/// |---|---|---|
+/// | [`sum`](Self::sum) | x + y; integers wrap around at 2^32 | 0 |
+/// | [`product`](Self::product) | x · y, likewise | 1 |
+/// | [`min`](Self::min) | the smaller; NaN if one is | +infinity, or the largest integer |
+/// | [`max`](Self::max) | the larger; NaN if one is | -infinity, or the least integer |
+/// | [`or`](Self::or), [`and`](Self::and) | 1 if one is not 0; if both are not 0; else 0 | 0, 1 |
+/// | [`lengths`](Self::lengths) | x + y as in min-plus: integers saturate | 0 |
+/// | [`new`](Self::new) | any expression | any value |
+///
+/// An expression is OpenCL C of type `T` (`double`, `float`, `uint` or `int`) in the names `x` and
+/// `y`: x stands to the left of y. The operator must be associative, but need not be commutative:
+/// no two elements are swapped. Results have the same bits on every device if the expression's do:
+/// sums, products and comparisons are the same everywhere, functions such as `exp` are not.
+///
+/// ```
+/// use blockmul::{Device, primitives::{Operator, Scanner}};
+/// # fn main() -> blockmul::Result<()> {
+/// let device = Device::auto()?;
+/// // The last number that is not 0.
+/// let last = Scanner::new(&device, &Operator::new("y != 0 ? y : x", 0u32)?)?;
+/// let mut a = device.upload_vector(&[0, 7, 0, 0, 5, 0])?;
+/// last.inclusive(&mut a)?;
+/// assert_eq!(a.download()?, [0, 7, 7, 7, 5, 5]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Operator<T> {
+    /// An expression of `x` and `y`.
+    text: String,
+    /// The combination of no elements.
+    empty: T,
+    /// Whether it is computed in unsigned integers: OpenCL C leaves it open what a signed sum is
+    /// that overflows.
+    unsigned: bool,
+}
+
+impl<T: Element<Arithmetic = T> + Arithmetic> Operator<T> {
+    /// The operator of an expression in OpenCL C, and the value of no elements: that of the first
+    /// element of an exclusive scan, and of an empty segment. It is not combined with any element.
+    ///
+    /// A sum of `int` that overflows is undefined in OpenCL C; [`Operator::sum`] wraps around.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the text is no single expression: if it is empty, has a character
+    /// that no expression needs, a comment, or parentheses that do not match. What the compiler
+    /// refuses is reported by [`Scanner::new`](super::Scanner::new).
+    pub fn new(expression: &str, empty: T) -> Result<Self> {
+        check(expression)
+            .map_err(|why| Error::Argument(format!("the operator `{}` {why}", expression.escape_default())))?;
+        Ok(Self { text: format!("({expression})"), empty, unsigned: false })
+    }
+
+    /// The sum.
+    pub fn sum() -> Self {
+        Self::added(Semiring::PlusTimes)
+    }
+
+    /// The product.
+    pub fn product() -> Self {
+        let text = Text::of::<T>(Semiring::PlusTimes).multiply;
+        Self { text, empty: T::one(), unsigned: Self::is_signed() }
+    }
+
+    /// The smaller element.
+    pub fn min() -> Self {
+        Self::added(Semiring::MinPlus)
+    }
+
+    /// The larger element.
+    pub fn max() -> Self {
+        Self::added(Semiring::MaxPlus)
+    }
+
+    /// Whether one element is not 0, as 1 or 0.
+    pub fn or() -> Self {
+        Self::added(Semiring::OrAnd)
+    }
+
+    /// Whether all elements are not 0, as 1 or 0.
+    pub fn and() -> Self {
+        Self { text: Text::of::<T>(Semiring::OrAnd).multiply, empty: T::one(), unsigned: false }
+    }
+
+    /// The sum of lengths: infinite integers stay infinite, and finite sums stop at them; see
+    /// min-plus of [`Semiring`].
+    pub fn lengths() -> Self {
+        Self { text: Text::of::<T>(Semiring::MinPlus).multiply, empty: T::ZERO, unsigned: false }
+    }
+
+    fn added(semiring: Semiring) -> Self {
+        let unsigned = semiring.adds() && Self::is_signed();
+        Self { text: Text::of::<T>(semiring).add.into(), empty: Algebra::<T>::of(semiring).empty, unsigned }
+    }
+
+    fn is_signed() -> bool {
+        T::CL_NAME == i32::CL_NAME
+    }
+
+    /// The macros of `cl/primitives/segmented_scan.cl`.
+    pub(super) fn options(&self, options: Options) -> Options {
+        let word = if self.unsigned { u32::CL_NAME } else { T::CL_NAME };
+        let bits = bytemuck::bytes_of(&self.empty).iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
+        let suffix = if size_of::<T>() == 8 { "ul" } else { "u" };
+        options
+            .define("ARITHMETIC", word)
+            .define("COMBINE(x, y)", &self.text)
+            .define("EMPTY", format!("as_{word}({bits:#x}{suffix})"))
+    }
+
+    /// The compiler's refusal in the caller's words.
+    pub(super) fn refused(&self, error: Error) -> Error {
+        match error {
+            Error::Build { log, .. } => {
+                let (text, log) = (&self.text, log.trim());
+                Error::Argument(format!("the operator `{text}` of {} does not compile:\n{log}", T::NAME))
+            }
+            other => other,
+        }
+    }
+}
+
+/// Why a text is not one expression. It becomes a macro in a program that other kernels share.
+fn check(expression: &str) -> std::result::Result<(), String> {
+    let of_expressions = |c: char| c.is_ascii_alphanumeric() || "_ +-*/%<>=!&|^~?:,.()".contains(c);
+    if let Some(strange) = expression.chars().find(|&c| !of_expressions(c)) {
+        return Err(format!("has the character {strange:?}, which no expression of x and y needs"));
+    }
+    if expression.trim().is_empty() {
+        return Err("is empty: an expression of x and y is expected".into());
+    }
+    if expression.contains("//") || expression.contains("/*") {
+        return Err("has a comment".into());
+    }
+    let mut open = 0_u32;
+    for c in expression.chars() {
+        open = match c {
+            '(' => open + 1,
+            ')' => open.checked_sub(1).ok_or("closes a parenthesis that it did not open")?,
+            _ => open,
+        };
+    }
+    match open {
+        0 => Ok(()),
+        open => Err(format!("leaves {open} parentheses open")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_are_no_expression_are_refused() {
+        for (text, why) in [
+            ("", "is empty"),
+            ("  ", "is empty"),
+            ("x + y;", "has the character ';'"),
+            ("x\n#define x", "has the character '\\n'"),
+            ("x + y // sum", "has a comment"),
+            ("x /* y", "has a comment"),
+            ("x + (y", "leaves 1 parentheses open"),
+            ("x) + (y", "closes a parenthesis"),
+        ] {
+            let error = Operator::<f64>::new(text, 0.0).unwrap_err();
+            assert!(matches!(error, Error::Argument(_)) && error.to_string().contains(why), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn values_go_to_the_compiler_by_their_bits() {
+        let empty = |options: Options| options.to_string().rsplit("EMPTY=").next().unwrap().to_owned();
+        let none = Options::default;
+        assert_eq!(empty(Operator::<f64>::min().options(none())), "as_double(0x7ff0000000000000ul)");
+        assert_eq!(empty(Operator::new("x", -0.0f32).unwrap().options(none())), "as_float(0x80000000u)");
+        assert_eq!(empty(Operator::<i32>::max().options(none())), "as_int(0x80000000u)");
+        // Sums of i32 are those of uint, which wrap around.
+        assert_eq!(empty(Operator::<i32>::sum().options(none())), "as_uint(0x0u)");
+    }
+}

@@ -1,0 +1,255 @@
+//! Scans and reductions of segments by any operator, in an order that depends on the segment alone.
+//! Kernel: `cl/primitives/segmented_scan.cl`.
+//!
+//! The order is that of products: from left to right, cut every [`RUN_PIECE`] elements. A
+//! work-item scans a piece. Segments of several pieces take two launches more, so that the pieces
+//! of a long one are scanned side by side. [`Scan`](super::scan::Scan) is for whole numbers, whose
+//! sums need no order: it reads memory in turns, and takes one launch or two.
+//!
+//! [`RUN_PIECE`]: super::segmented_reduce::RUN_PIECE
+use super::{Operator, Segments};
+use crate::{
+    Arithmetic, Device, DeviceVector, Element, Error, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    plan::prepared::same_device,
+};
+
+kernel! {
+    struct PieceTotals<T: Element> = "piece_totals" in "primitives/segmented_scan.cl" {
+        begin: In<u32>,
+        values: In<T>,
+        totals: Out<T>,
+        pieces: u32,
+    }
+}
+
+kernel! {
+    struct CarryTotals<T: Element> = "carry_totals" in "primitives/segmented_scan.cl" {
+        long_begin: In<u32>,
+        long_end: In<u32>,
+        totals: InOut<T>,
+    }
+}
+
+kernel! {
+    struct ScanPieces<T: Element> = "scan_pieces" in "primitives/segmented_scan.cl" {
+        begin: In<u32>,
+        follows: In<u8>,
+        totals: In<T>,
+        values: InOut<T>,
+        pieces: u32,
+        inclusive: u32,
+    }
+}
+
+kernel! {
+    struct SegmentTotals<T: Element> = "segment_totals" in "primitives/segmented_scan.cl" {
+        piece_ptr: In<u32>,
+        totals: In<T>,
+        sums: Out<T>,
+        segments: u32,
+    }
+}
+
+/// Scans and reduces vectors by an [`Operator`] ⊕, whole or in [`Segments`] (Garland 2008,
+/// section 3.2).
+///
+/// * Inclusive: element i becomes a₀ ⊕ a₁ ⊕ ... ⊕ aᵢ.
+/// * Exclusive: it becomes a₀ ⊕ ... ⊕ aᵢ₋₁, and the first one the operator's value of no
+///   elements.
+/// * Reduced: a segment gives the last element of its inclusive scan; an empty one the value of no
+///   elements.
+///
+/// A segment is scanned as if it were alone. Scans are in place.
+///
+/// ```
+/// use blockmul::{Device, primitives::{Operator, Scanner, Segments}};
+/// # fn main() -> blockmul::Result<()> {
+/// let device = Device::auto()?;
+/// let plus = Scanner::new(&device, &Operator::sum())?;
+///
+/// let mut a = device.upload_vector(&[3, 1, 2, 4, 1, 1])?;
+/// plus.inclusive(&mut a)?;
+/// assert_eq!(a.download()?, [3, 4, 6, 10, 11, 12]);
+///
+/// // [[3 1] [2 4 1] [1 1]], where segments begin by flags
+/// let heads = Segments::from_flags(&device.upload_vector(&[1, 0, 1, 0, 0, 1, 0])?)?;
+/// let mut a = device.upload_vector(&[3, 1, 2, 4, 1, 1, 1])?;
+/// assert_eq!(plus.reduce(&heads, &a)?.download()?, [4, 7, 2]);
+/// plus.inclusive_within(&heads, &mut a)?;
+/// assert_eq!(a.download()?, [3, 4, 2, 6, 7, 1, 2]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Order
+///
+/// The order of combination is that of all sums of this crate, and depends on the segment alone:
+/// its elements are combined from left to right, but a segment of more than 1024 is cut every 1024
+/// from its own start. Each piece is combined by itself, then the total of the pieces before it
+/// with that. So results have the same bits on every device, and equal
+/// [`reference::scan`](crate::reference::scan) of each segment. Up to 1024 elements that is the
+/// plain serial loop. Totals of A's values times x's are A·x, to the bit:
+///
+/// ```
+/// use blockmul::{Csr, Device, primitives::{Operator, Scanner, Segments}, reference};
+/// # fn main() -> blockmul::Result<()> {
+/// let a = Csr::new(3, 3, vec![0, 3, 3, 4], vec![0, 1, 2, 1], vec![0.1, 0.2, 0.3, 0.7])?;
+/// let x = [1.7, 1.9, 2.3];
+/// // xs = gather(x, Aj); products = map<multiply>(Av, xs)
+/// let products: Vec<f64> =
+///     a.values().iter().zip(a.col_idx()).map(|(value, &j)| value * x[j as usize]).collect();
+/// // y = totals(segscan<plus>(products, Ai))
+/// let device = Device::auto()?;
+/// let offsets: Vec<u32> = a.row_ptr().iter().map(|&offset| offset as u32).collect();
+/// let rows = Segments::from_offsets(&device, &offsets)?;
+/// let plus = Scanner::new(&device, &Operator::sum())?;
+/// let y = plus.reduce(&rows, &device.upload_vector(&products)?)?;
+///
+/// let mut want = [0.0; 3];
+/// reference::multiply_vector(1.0, &a, &x, 0.0, &mut want)?;
+/// assert_eq!(y.download()?, want);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// An expression that is not associative has a result too, the same everywhere, but it is the one
+/// of this order.
+pub struct Scanner<T: Element> {
+    totals: Kernel<PieceTotals<'static, T>>,
+    carry: Kernel<CarryTotals<'static, T>>,
+    scan: Kernel<ScanPieces<'static, T>>,
+    sums: Kernel<SegmentTotals<'static, T>>,
+    group_size: usize,
+    device: Device,
+}
+
+impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
+    /// Compiles the operator for the device.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] with the compiler's log if it does not compile; [`Error::Unsupported`]
+    /// for `f64` without `cl_khr_fp64`.
+    pub fn new(device: &Device, operator: &Operator<T>) -> Result<Self> {
+        device.require::<T>()?;
+        Self::tuned(device, operator, device.info().numbers().value_group)
+    }
+
+    fn tuned(device: &Device, operator: &Operator<T>, group_size: usize) -> Result<Self> {
+        let options = operator.options(Options::group_size(group_size));
+        let scanner = Self {
+            totals: Kernel::new(device, &options)?,
+            carry: Kernel::new(device, &options)?,
+            scan: Kernel::new(device, &options)?,
+            sums: Kernel::new(device, &options)?,
+            group_size,
+            device: device.clone(),
+        };
+        scanner.scan.ready(&Work::new(device, None)).map_err(|error| operator.refused(error))?;
+        Ok(scanner)
+    }
+
+    /// The inclusive scan of all elements, in place. Returns when it is enqueued.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] for more than 2^32 - 4097 elements, [`Error::DeviceMismatch`],
+    /// [`Error::Memory`], [`Error::OpenCl`].
+    pub fn inclusive(&self, values: &mut DeviceVector<T>) -> Result<()> {
+        self.inclusive_within(&Segments::whole(&self.device, values.len())?, values)
+    }
+
+    /// The exclusive scan of all elements, in place. Returns when it is enqueued.
+    ///
+    /// ```
+    /// use blockmul::{Device, primitives::{Operator, Scanner}};
+    /// # fn main() -> blockmul::Result<()> {
+    /// let device = Device::auto()?;
+    /// let mut least = device.upload_vector(&[3.0, 4.0, 1.0, 2.0])?;
+    /// Scanner::new(&device, &Operator::min())?.exclusive(&mut least)?;
+    /// assert_eq!(least.download()?, [f64::INFINITY, 3.0, 3.0, 1.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Scanner::inclusive`].
+    pub fn exclusive(&self, values: &mut DeviceVector<T>) -> Result<()> {
+        self.exclusive_within(&Segments::whole(&self.device, values.len())?, values)
+    }
+
+    /// The inclusive scan of each segment, in place. Returns when it is enqueued.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the segments have another number of elements;
+    /// [`Error::DeviceMismatch`], [`Error::Memory`], [`Error::OpenCl`].
+    pub fn inclusive_within(&self, segments: &Segments, values: &mut DeviceVector<T>) -> Result<()> {
+        self.run(segments, values, true)
+    }
+
+    /// The exclusive scan of each segment, in place. Returns when it is enqueued.
+    ///
+    /// # Errors
+    /// As [`Scanner::inclusive_within`].
+    pub fn exclusive_within(&self, segments: &Segments, values: &mut DeviceVector<T>) -> Result<()> {
+        self.run(segments, values, false)
+    }
+
+    /// The combination of the elements of each segment. Returns when it is enqueued.
+    ///
+    /// # Errors
+    /// As [`Scanner::inclusive_within`].
+    pub fn reduce(&self, segments: &Segments, values: &DeviceVector<T>) -> Result<DeviceVector<T>> {
+        self.check(segments, values)?;
+        let work = Work::new(&self.device, None);
+        let (totals, mut sums) = (self.carried(&work, segments, &values.values)?, work.buffer(segments.count())?);
+        let grid = Grid::items(segments.count(), self.group_size);
+        let (piece_ptr, segments) = (&segments.piece_ptr, segments.count() as u32);
+        self.sums.launch(&work, grid, SegmentTotals { piece_ptr, totals: &totals, sums: &mut sums, segments })?;
+        Ok(DeviceVector { values: sums, device: self.device.clone() })
+    }
+
+    fn run(&self, segments: &Segments, values: &mut DeviceVector<T>, inclusive: bool) -> Result<()> {
+        self.check(segments, values)?;
+        let (work, values) = (Work::new(&self.device, None), &mut values.values);
+        let totals = match segments.long_begin.len() {
+            0 => work.buffer(0)?,
+            _ => self.carried(&work, segments, values)?,
+        };
+        let Segments { begin, follows, .. } = segments;
+        let (totals, pieces, inclusive) = (&totals, segments.pieces() as u32, inclusive.into());
+        let args = ScanPieces { begin, follows, totals, values, pieces, inclusive };
+        self.scan.launch(&work, Grid::items(segments.pieces(), self.group_size), args)
+    }
+
+    /// The total of each segment's pieces at its first piece, and at each other piece the total of
+    /// those before it.
+    fn carried(&self, work: &Work, segments: &Segments, values: &Buffer<T>) -> Result<Buffer<T>> {
+        let Segments { begin, long_begin, long_end, .. } = segments;
+        let (pieces, mut totals) = (segments.pieces(), work.buffer(segments.pieces())?);
+        let args = PieceTotals { begin, values, totals: &mut totals, pieces: pieces as u32 };
+        self.totals.launch(work, Grid::items(pieces, self.group_size), args)?;
+        let args = CarryTotals { long_begin, long_end, totals: &mut totals };
+        self.carry.launch(work, Grid::groups(long_begin.len(), self.group_size), args)?;
+        Ok(totals)
+    }
+
+    fn check(&self, segments: &Segments, values: &DeviceVector<T>) -> Result<()> {
+        same_device(&self.device, values.device())?;
+        same_device(&self.device, &segments.device)?;
+        let (found, expected) = (values.len(), segments.elements());
+        if found != expected {
+            let why = "the elements of all segments".into();
+            return Err(Error::Length { array: "values", found, expected, why });
+        }
+        Ok(())
+    }
+}
+
+impl<T: Element> std::fmt::Debug for Scanner<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Scanner({} on {})", T::NAME, self.device.info().name)
+    }
+}
+
+#[cfg(test)]
+mod tests;
