@@ -2,9 +2,10 @@
 //!
 //! Public only for the command, which is a crate of its own. It is no part of the interface.
 use super::{
+    Operator, Scanner, Segments,
     scan::{Scan, ScanTuning},
     segmented_reduce::{RUN_PIECE, Runs, SegmentedReduce},
-    segmented_sort::{SegmentedSort, Segments, SortTuning},
+    segmented_sort::{SegmentedSort, Segments as SortSegments, SortTuning},
     transpose::Transpose,
 };
 use crate::{Device, Pattern, Result, Semiring, device::Work, element::Piece, resident::PatternArrays};
@@ -26,6 +27,15 @@ pub fn scan(device: &Device, values: &[u64], rounds: usize) -> Result<Timed<Vec<
     let run = |mut values| scan.run(&work, &mut values).map(|()| values);
     let (sums, times) = timed(device, rounds, fresh, run)?;
     Ok((sums.download(&work)?, times))
+}
+
+/// Inclusive sums of the segments that `ptr` gives.
+pub fn segmented_scan(device: &Device, ptr: &[u32], values: &[f64], rounds: usize) -> Result<Timed<Vec<f64>>> {
+    let (sum, segments) = (Scanner::new(device, &Operator::sum())?, Segments::from_offsets(device, ptr)?);
+    let fresh = || device.upload_vector(values);
+    let run = |mut values| sum.inclusive_within(&segments, &mut values).map(|()| values);
+    let (sums, times) = timed(device, rounds, fresh, run)?;
+    Ok((sums.download()?, times))
 }
 
 /// Sorts rows and payloads of segments by row. `ptr` says where each segment begins, and ends with
@@ -56,7 +66,7 @@ pub fn sort(
         Ok(copies)
     };
     let run = |(rows, payload)| {
-        let segments = Segments { ptr: &ptr, chunk_ptr: &chunk_ptr, longest, chunks, has_short };
+        let segments = SortSegments { ptr: &ptr, chunk_ptr: &chunk_ptr, longest, chunks, has_short };
         sort.run(&work, segments, rows, payload)
     };
     let ((rows, payload), times) = timed(device, rounds, fresh, run)?;

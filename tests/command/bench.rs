@@ -273,8 +273,8 @@ fn every_operation_is_verified_and_timed() {
             vec!["apply csr", "apply csr triangle", "apply sliced-ell", "apply sliced-ell triangle"],
         ),
         (
-            "--elements 5000 --operation transpose-pattern,scan,sort,reduce".into(),
-            [&["transpose-pattern", "scan"][..], &["sort"; 6], &["reduce"; 3]].concat(),
+            "--elements 5000 --operation transpose-pattern,scan,segmented-scan,sort,reduce".into(),
+            [&["transpose-pattern", "scan"][..], &["segmented-scan"; 6], &["sort"; 6], &["reduce"; 3]].concat(),
         ),
     ] {
         let records = by_variant(&desk, &line);

@@ -48,6 +48,8 @@ pub enum Operation {
     TransposePattern,
     /// Exclusive sums of an array.
     Scan,
+    /// Inclusive sums of each segment by any operator, for several lengths of segments.
+    SegmentedScan,
     /// A stable sort of rows and payloads inside segments, for several lengths of segments.
     Sort,
     /// The sum of each run of values, for several lengths of runs.
@@ -79,7 +81,7 @@ impl Operation {
 
     pub fn takes(self) -> Takes {
         match self {
-            Self::Scan | Self::Sort | Self::Reduce => Takes::Array,
+            Self::Scan | Self::SegmentedScan | Self::Sort | Self::Reduce => Takes::Array,
             Self::Read => Takes::File,
             _ => Takes::Matrix,
         }
@@ -115,7 +117,7 @@ impl Operation {
             Self::Paths => &[("planar", &[]), ("power-law:262144x4000000", &[])],
             Self::Dot | Self::Axpy => &[("uniform", &[])],
             Self::TransposePattern => &[("power-law", &[])],
-            Self::Scan | Self::Sort | Self::Reduce => &[],
+            Self::Scan | Self::SegmentedScan | Self::Sort | Self::Reduce => &[],
             Self::Read => &[("uniform:400000x9", &[])],
         }
     }
@@ -134,10 +136,12 @@ impl Operation {
                 Some(1 << 23)
             }
             // Well above what caches keep.
-            Self::TransposePattern | Self::Scan | Self::Sort | Self::Reduce => match device.info().kind {
-                DeviceKind::Cpu => Some(1 << 23),
-                _ => Some(1 << 26),
-            },
+            Self::TransposePattern | Self::Scan | Self::SegmentedScan | Self::Sort | Self::Reduce => {
+                match device.info().kind {
+                    DeviceKind::Cpu => Some(1 << 23),
+                    _ => Some(1 << 26),
+                }
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use super::measure::{Bench, Case, Place, Subject, same_bits};
 use super::operation::Operation;
 use super::record::Record;
 use crate::report::Size;
-use blockmul::{Element, Result, matrix::Pattern, primitives_bench as primitives};
+use blockmul::{Element, Result, matrix::Pattern, primitives_bench as primitives, reference};
 
 /// The length of a segment from the number of a segment.
 type Length = fn(u64) -> usize;
@@ -59,6 +59,7 @@ impl Bench<'_> {
             (on(format!("{elements} in segments of {text}")), segments(elements, *length))
         };
         match operation {
+            Operation::SegmentedScan => SEGMENTS.iter().map(of).map(|(on, ptr)| on.segmented_scan(&ptr)).collect(),
             Operation::Sort => SEGMENTS.iter().map(of).map(|(on, ptr)| on.sort(&ptr)).collect(),
             Operation::Reduce => RUNS.iter().map(of).map(|(on, ptr)| on.reduce(&ptr)).collect(),
             _ => Ok(vec![on(elements.to_string()).scan(elements)?]),
@@ -76,6 +77,16 @@ impl Subject<'_> {
         });
         let right = sums.len() == values.len() && sums.iter().copied().eq(before);
         self.measured(array("scan", "u64", elements, 16 * elements, right), runs)
+    }
+
+    fn segmented_scan(&self, ptr: &[u32]) -> Result<Record> {
+        let n = ptr[ptr.len() - 1] as usize;
+        let values: Vec<f64> = (0..n as u64).map(|i| random(i) as f64 * 2f64.powi(i as i32 % 41 - 20)).collect();
+        let (sums, runs) = primitives::segmented_scan(self.device(), ptr, &values, self.rounds())?;
+        let segments = ptr.windows(2).map(|ends| &values[ends[0] as usize..ends[1] as usize]);
+        let want: Vec<f64> = segments.flat_map(|segment| reference::scan(segment, |x, y| x + y)).collect();
+        let right = same_bits(&sums, &want);
+        self.measured(array("segmented-scan", f64::NAME, n, 16 * n + 4 * ptr.len(), right), runs)
     }
 
     fn sort(&self, ptr: &[u32]) -> Result<Record> {
