@@ -61,7 +61,8 @@ fn a_failure_is_reported_at_the_first_wait_behind_it() -> Result<()> {
         set_user_event_status(command.get()?, -5).unwrap();
         Ok(wait(&work))
     };
-    let waits: [&dyn Fn(&Work) -> Result<()>; 3] =
+    type Wait<'a> = &'a dyn Fn(&Work) -> Result<()>;
+    let waits: [Wait<'_>; 3] =
         [&|work| work.upload(&[1u32]).map(drop), &|work| work.map(&mut work.buffer::<u32>(1)?)?.unmap(), &|work| {
             work.buffer::<u32>(1)?.download(work).map(drop)
         }];
