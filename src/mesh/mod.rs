@@ -63,7 +63,8 @@ impl Mesh {
     /// length. An edge from a vertex to itself is left out.
     ///
     /// # Errors
-    /// [`Error::Memory`], [`Error::TooLarge`].
+    /// [`Error::Argument`] for an edge so long that the square of its length is above the largest
+    /// number; [`Error::Memory`], [`Error::TooLarge`].
     pub fn graph(&self) -> Result<Csc<f64>> {
         let vertices = self.points.len();
         let bytes = 6 * 8 * self.triangles.len() as u64;
@@ -79,8 +80,19 @@ impl Mesh {
         let mut col_ptr = vec![0u64; vertices + 1];
         edges.iter().for_each(|edge| col_ptr[(edge >> 32) as usize + 1] += 1);
         (0..vertices).for_each(|col| col_ptr[col + 1] += col_ptr[col]);
-        let length = |&edge: &u64| distance(self.points[(edge >> 32) as usize], self.points[edge as u32 as usize]);
-        let lengths = edges.iter().map(length).collect();
+        let ends = |edge: u64| [(edge >> 32) as usize, edge as u32 as usize];
+        let length = |&edge: &u64| {
+            let [from, to] = ends(edge).map(|vertex| self.points[vertex]);
+            distance(from, to)
+        };
+        let lengths: Vec<f64> = edges.iter().map(length).collect();
+        if let Some(entry) = lengths.iter().position(|length| length.is_infinite()) {
+            let [from, to] = ends(edges[entry]);
+            return Err(Error::Argument(format!(
+                "the edge between vertices {from} and {to}, counted from 0, is too long: the square of its length is \
+                 above the largest number"
+            )));
+        }
         let rows = edges.iter().map(|&edge| edge as u32).collect();
         Csc::new(Pattern::trusted(vertices, vertices, col_ptr, rows), lengths)
     }
@@ -114,6 +126,17 @@ mod tests {
         assert_eq!(columns, [&[1, 2][..], &[0, 2, 3], &[0, 1, 3], &[1, 2], &[]]);
         let root = 5f64.sqrt();
         assert_eq!(graph.values(), [1.0, 2.0, 1.0, root, 8f64.sqrt(), 2.0, root, root, 8f64.sqrt(), root]);
+        Ok(())
+    }
+
+    #[test]
+    fn edges_whose_lengths_are_no_numbers_are_refused() -> Result<()> {
+        // The edge from 0 to 1 is as long as it may be.
+        let mesh = |far: f64| Mesh::new(vec![[0.0; 3], [1e154, 0.0, 0.0], [far, 0.0, 0.0]], vec![[0, 1, 1], [2, 1, 1]]);
+        assert_eq!(mesh(0.0)?.graph()?.values(), [1e154; 4]);
+        let why = "the edge between vertices 1 and 2, counted from 0, is too long: the square of its length is above the \
+                   largest number";
+        assert_eq!(mesh(1e200)?.graph().unwrap_err().to_string(), why);
         Ok(())
     }
 
