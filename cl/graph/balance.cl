@@ -3,15 +3,13 @@
 //
 //   inside_lengths  one work-item per vertex, over the edges as they are stored
 //   begin_second    one work-item per vertex: the nearest seed of another patch by one edge across
-//   gather_squares  one work-item per place
 //
 //   in   ptr[vertices + 1]  idx[edges]             edges as they are stored
 //   in   in_ptr[vertices + 1]  from[edges]         the edges that enter each vertex
 //   in   source[edges]  values[]                   see edges.cl
-//   in   label[vertices]  path_length[vertices]  order[vertices]
+//   in   label[vertices]  path_length[vertices]
 //   out  inside[edges]       lengths of edges within patches, EMPTY of others
 //   out  second[vertices]    EMPTY without such an edge
-//   out  squares[count]      of distances, in the order of patches
 KERNEL inside_lengths(global const uint* restrict ptr, global const uint* restrict idx, global const ELEMENT* restrict values,
                       global const uint* restrict label, global ELEMENT* restrict inside, uint vertices, uint stride)
 {
@@ -37,12 +35,4 @@ KERNEL begin_second(global const uint* restrict in_ptr, global const uint* restr
         least = reached < least ? reached : least;
     }
     second[vertex] = least;
-}
-
-KERNEL gather_squares(global const uint* restrict order, global const ELEMENT* restrict path_length, global ELEMENT* restrict squares,
-                      uint count)
-{
-    const uint place = get_global_id(0);
-    if (place < count)
-        squares[place] = path_length[order[place]] * path_length[order[place]];
 }

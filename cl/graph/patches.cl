@@ -3,6 +3,7 @@
 //
 //   count_distance    one work-item per vertex: its distance, 0 out of reach
 //   rename_labels     one work-item per vertex
+//   gather_squares    one work-item per place: the square of a distance
 //   gather_axis       one work-item per place: a coordinate
 //   finish_centroid   one work-item per patch that is not empty
 //   from_centroid     one work-item per vertex: its score
@@ -37,6 +38,14 @@ KERNEL rename_labels(global const uint* restrict name, global uint* restrict lab
     const uint vertex = get_global_id(0);
     if (vertex < vertices && label[vertex] != NONE)
         label[vertex] = name[label[vertex]];
+}
+
+KERNEL gather_squares(global const uint* restrict order, global const ELEMENT* restrict path_length, global ELEMENT* restrict squares,
+                      uint count)
+{
+    const uint place = get_global_id(0);
+    if (place < count)
+        squares[place] = path_length[order[place]] * path_length[order[place]];
 }
 
 KERNEL gather_axis(global const uint* restrict order, global const ELEMENT* restrict points, global ELEMENT* restrict axis_values,

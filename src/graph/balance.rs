@@ -3,13 +3,12 @@
 //! Kernels: `cl/graph/balance.cl`.
 //!
 //! A patch that is given up costs the energy that its vertices gain with the next nearest seeds; a
-//! patch that is divided between two far vertices of it saves energy. All patches are looked at
-//! together, by paths that stay within patches.
+//! patch that is divided between two seeds saves energy. The paper takes the best of all pairs of
+//! vertices. Here Lloyd relaxation within the patch finds two, from its far ends: all patches are
+//! divided together, by paths that stay within patches.
 use super::{
     edges::{Edges, Graph, Lengths},
-    lengths::Survey,
-    patches::{Centres, Members},
-    schedule::{Distances, Schedule},
+    lloyd::Steps,
     sweeps::sweeps,
 };
 use crate::{
@@ -43,138 +42,149 @@ kernel! {
     }
 }
 
-kernel! {
-    struct GatherSquares = "gather_squares" in "graph/edges.cl", "graph/balance.cl" {
-        order: In<u32>,
-        path_length: In<f64>,
-        squares: Out<f64>,
-        count: u32,
-    }
-}
+/// Times that the two seeds of a divided patch move: more do not lower energies further.
+const DIVISIONS: usize = 1;
 
-/// Energies of patches as they are, without their seed, and with two; and these two vertices.
+/// What it costs to give up patches, and what dividing them saves.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Balance {
-    pub now: Vec<f64>,
-    pub without: Vec<f64>,
-    pub divided: Vec<f64>,
-    pub ends: [Vec<u32>; 2],
+    /// Infinite or NaN if vertices would be out of reach.
+    pub costs: Vec<f64>,
+    pub gains: Vec<f64>,
+    /// The two seeds of each patch if it is divided.
+    pub pairs: [Vec<u32>; 2],
 }
 
 impl Balance {
-    /// The seeds after the patches that cost least have moved into those that save most, each one
-    /// once, as long as a move lowers the energy. `None` if no move does.
-    pub fn moved(&self, seeds: &[u32]) -> Option<Vec<u32>> {
-        let costs: Vec<f64> = self.without.iter().zip(&self.now).map(|(without, now)| without - now).collect();
-        let gains: Vec<f64> = self.now.iter().zip(&self.divided).map(|(now, divided)| now - divided).collect();
-        let mut given_up: Vec<usize> = (0..seeds.len()).filter(|&patch| !costs[patch].is_nan()).collect();
-        let mut divided: Vec<usize> = (0..seeds.len()).filter(|&patch| !gains[patch].is_nan()).collect();
+    /// The balance of patches, of which each has vertices. `inside` has the steps along edges
+    /// within patches, and `without` the energies of patches whose vertices go to other seeds.
+    pub fn of<S: Steps>(whole: &S, inside: &S, state: &S::State, seeds: &[u32], without: &[f64]) -> Result<Self> {
+        let (patches, now, sizes) = (seeds.len(), whole.energies(state)?, whole.sizes(state));
+        let one = whole.far_ends(state, seeds)?;
+        let other = inside.far_ends(&inside.state(&one, None)?, &one)?;
+        let mut halves = [one, other].concat();
+        let (mut divided, mut best) = (vec![f64::INFINITY; patches], halves.clone());
+        for step in 0..=DIVISIONS {
+            let of_halves = inside.state(&halves, None)?;
+            let (energies, reached) = (inside.energies(&of_halves)?, inside.sizes(&of_halves));
+            for patch in 0..patches {
+                let (one, other) = (patch, patches + patch);
+                let energy = energies[one] + energies[other];
+                if reached[one] + reached[other] == sizes[patch] && energy < divided[patch] {
+                    divided[patch] = energy;
+                    (best[one], best[other]) = (halves[one], halves[other]);
+                }
+            }
+            if step < DIVISIONS {
+                halves = inside.centres(&of_halves, &halves)?;
+            }
+        }
+        let others = best.split_off(patches);
+        let costs = without.iter().zip(&now).map(|(without, now)| without - now).collect();
+        let gains = now.iter().zip(&divided).map(|(now, divided)| now - divided).collect();
+        Ok(Self { costs, gains, pairs: [best, others] })
+    }
+
+    /// Seeds after moves that are worth a try, at most so many: first those patches that cost least
+    /// have moved into those that gain most, each one once, as long as a move gains more than it
+    /// costs; then one patch alone, the best moves first. A move may pay that seems not to, for all
+    /// seeds move on after it.
+    pub fn moves(&self, seeds: &[u32], most: usize) -> Vec<Vec<u32>> {
+        let (costs, gains) = (&self.costs, &self.gains);
+        let mut given_up: Vec<usize> = (0..seeds.len()).filter(|&patch| costs[patch].is_finite()).collect();
+        let mut divided: Vec<usize> = (0..seeds.len()).filter(|&patch| gains[patch] > 0.0).collect();
         given_up.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
         divided.sort_by(|&a, &b| gains[b].total_cmp(&gains[a]));
-        let mut moved = seeds.to_vec();
-        let mut taken = vec![false; seeds.len()];
-        let mut to = divided.into_iter();
-        for from in given_up {
+        let paying = self.paying(&given_up, &divided);
+        // The best pairs are among the first of both orders.
+        let pairs = given_up
+            .iter()
+            .take(most + 1)
+            .flat_map(|&from| divided.iter().map(move |&into| [from, into]).take(most + 1));
+        let mut pairs: Vec<[usize; 2]> = pairs.filter(|[from, into]| from != into).collect();
+        pairs.sort_by(|a, b| (gains[b[1]] - costs[b[0]]).total_cmp(&(gains[a[1]] - costs[a[0]])));
+        let together = if paying.len() > 1 { Some(paying) } else { None };
+        let moves = together.into_iter().chain(pairs.into_iter().map(|pair| vec![pair]));
+        moves.take(most).map(|pairs| self.moved(seeds, &pairs)).collect()
+    }
+
+    /// Patches that move, and those into which they move.
+    fn paying(&self, given_up: &[usize], divided: &[usize]) -> Vec<[usize; 2]> {
+        let mut taken = vec![false; self.costs.len()];
+        let (mut pairs, mut to) = (Vec::new(), divided.iter().copied());
+        for &from in given_up {
             if taken[from] {
                 continue;
             }
             let Some(into) = to.by_ref().find(|&into| !taken[into] && into != from) else { break };
-            if gains[into] <= costs[from] {
+            if self.gains[into] <= self.costs[from] {
                 break;
             }
             (taken[from], taken[into]) = (true, true);
-            (moved[into], moved[from]) = (self.ends[0][into], self.ends[1][into]);
+            pairs.push([from, into]);
         }
-        (moved != seeds).then_some(moved)
+        pairs
+    }
+
+    /// The seeds after moves.
+    fn moved(&self, seeds: &[u32], pairs: &[[usize; 2]]) -> Vec<u32> {
+        let mut moved = seeds.to_vec();
+        for &[from, into] in pairs {
+            (moved[into], moved[from]) = (self.pairs[0][into], self.pairs[1][into]);
+        }
+        moved
     }
 }
 
-/// The graph that patches are cut from.
-pub(super) struct Whole<'a> {
-    pub graph: &'a Graph,
-    pub lengths: &'a Lengths<'a, f64>,
-    pub entering: &'a Edges,
-    pub survey: Survey,
-    pub schedule: Schedule,
-    pub step: f64,
+/// The lengths of edges within patches, in the order of the graph's edges; others are infinite.
+pub(super) fn inside_lengths(
+    work: &Work,
+    graph: &Graph,
+    (lengths, entering): (&Lengths<'_, f64>, &Edges),
+    label: &Buffer<u32>,
+) -> Result<Buffer<f64>> {
+    let group_size = work.device().info().numbers().vector_group;
+    let kernel: Kernel<InsideLengths<'_>> = Kernel::new(work.device(), &entering.options(group_size, lengths))?;
+    let none = work.buffer(0)?;
+    let (values, stride) = lengths.values.unwrap_or((&none, 1));
+    let mut inside = work.buffer(graph.stored.nnz())?;
+    let args = InsideLengths {
+        ptr: &graph.stored.col_ptr,
+        idx: &graph.stored.row_idx,
+        values,
+        label,
+        inside: &mut inside,
+        vertices: label.len() as u32,
+        stride,
+    };
+    kernel.launch(work, Grid::items(label.len(), group_size), args)?;
+    Ok(inside)
 }
 
-impl Balance {
-    /// Computes the balance of the patches around `seeds`, from which vertices are `distance` away.
-    pub(super) fn of(
-        work: &Work,
-        whole: &Whole<'_>,
-        centres: &Centres,
-        members: &Members,
-        (distance, seeds): (&Buffer<f64>, &[u32]),
-    ) -> Result<Self> {
-        let (device, vertices) = (work.device(), members.label.len());
-        let Whole { graph, lengths, entering, .. } = whole;
-        let group_size = device.info().numbers().vector_group;
-        let options = entering.options(group_size, lengths);
-        let inside_lengths: Kernel<InsideLengths<'_>> = Kernel::new(device, &options)?;
-        let begin: Kernel<BeginSecond<'_>> = Kernel::new(device, &options)?;
-        let gather: Kernel<GatherSquares<'_>> = Kernel::new(device, &options)?;
-        let none = work.buffer(0)?;
-        let (values, stride) = lengths.values.unwrap_or((&none, 1));
-        let grid = Grid::items(vertices, group_size);
-
-        let mut inside = work.buffer(graph.stored.nnz())?;
-        let args = InsideLengths {
-            ptr: &graph.stored.col_ptr,
-            idx: &graph.stored.row_idx,
-            values,
-            label: &members.label,
-            inside: &mut inside,
-            vertices: vertices as u32,
-            stride,
-        };
-        inside_lengths.launch(work, grid, args)?;
-        let inside = Lengths { values: Some((&inside, 1)) };
-        let within = Distances::new(work, graph, &inside, (whole.schedule, whole.step), whole.survey)?;
-        let energies = |reached: &Buffer<f64>| -> Result<Vec<f64>> {
-            let count = members.count();
-            let mut squares = work.buffer(count)?;
-            let args = GatherSquares {
-                order: &members.order,
-                path_length: reached,
-                squares: &mut squares,
-                count: count as u32,
-            };
-            gather.launch(work, Grid::items(count, group_size), args)?;
-            centres.sums(work, members, &squares)
-        };
-        let farthest = |reached: &Buffer<f64>, from: &[u32]| -> Result<Vec<u32>> {
-            centres.least(work, members, &centres.by_borders(work, reached)?, from)
-        };
-        let reach = |from: &[&[u32]]| -> Result<Buffer<f64>> {
-            let mut from: Vec<u32> = from.concat();
-            from.sort_unstable();
-            from.dedup();
-            Ok(within.run(work, &work.upload(&from)?, None)?.0)
-        };
-
-        let mut second = work.buffer(vertices)?;
-        let args = BeginSecond {
-            in_ptr: &entering.pattern.col_ptr,
-            from: &entering.pattern.row_idx,
-            source: entering.source(),
-            values,
-            label: &members.label,
-            path_length: distance,
-            second: &mut second,
-            vertices: vertices as u32,
-            stride,
-        };
-        begin.launch(work, grid, args)?;
-        let (second, _) = sweeps(work, entering, (&inside, false), second, None)?;
-        let one = farthest(distance, seeds)?;
-        let other = farthest(&reach(&[&one])?, &one)?;
-        Ok(Self {
-            now: energies(distance)?,
-            without: energies(&second)?,
-            divided: energies(&reach(&[&one, &other])?)?,
-            ends: [one, other],
-        })
-    }
+/// The distance of each vertex from the nearest seed of another patch.
+pub(super) fn second(
+    work: &Work,
+    entering: &Edges,
+    [lengths, inside]: [&Lengths<'_, f64>; 2],
+    label: &Buffer<u32>,
+    distance: &Buffer<f64>,
+) -> Result<Buffer<f64>> {
+    let group_size = work.device().info().numbers().vector_group;
+    let kernel: Kernel<BeginSecond<'_>> = Kernel::new(work.device(), &entering.options(group_size, lengths))?;
+    let none = work.buffer(0)?;
+    let (values, stride) = lengths.values.unwrap_or((&none, 1));
+    let mut second = work.buffer(label.len())?;
+    let args = BeginSecond {
+        in_ptr: &entering.pattern.col_ptr,
+        from: &entering.pattern.row_idx,
+        source: entering.source(),
+        values,
+        label,
+        path_length: distance,
+        second: &mut second,
+        vertices: label.len() as u32,
+        stride,
+    };
+    kernel.launch(work, Grid::items(label.len(), group_size), args)?;
+    Ok(sweeps(work, entering, (inside, false), second, None)?.0)
 }

@@ -1,19 +1,15 @@
 //! Lloyd relaxation: patches of a graph's vertices around centres (Garland 2008, section 4).
+mod relax;
 mod steps;
 
+pub(crate) use relax::{Ranks, Steps, relax};
+
 use super::{
-    balance::Balance,
     edges::{Graph, Lengths},
     lengths::survey,
 };
 use crate::{DeviceMatrix, Error, Matrix, Result, device::Work, host::Progress};
-use steps::OnDevice;
-
-/// Stands for no patch.
-const NONE: u32 = u32::MAX;
-
-/// Most times that seeds move from patch to patch.
-const MOST_BALANCES: usize = 5;
+use steps::{OnDevice, Shared};
 
 /// Patches to compute, with options: Lloyd relaxation from given seeds.
 ///
@@ -90,9 +86,9 @@ impl<'a> Lloyd<'a> {
     /// Balances sizes, after balanced Lloyd clustering (Zaman, Nytko, Taghibakhshi, MacLachlan,
     /// Olson, West: *Generalizing Lloyd's Algorithm for Graph Clustering*, SISC 2024). A vertex as
     /// near to several seeds goes to the patch that had the fewest vertices before. When the seeds
-    /// stand still, the patches whose vertices lose least by it are given up, their seeds move into
-    /// those that gain most by two, and all move on, while that lowers the energy; at most five
-    /// times.
+    /// stand still, patches that cost little are given up, their seeds move into those that gain
+    /// most by two, and all seeds move on; at most ten times. Only what lowers the energy counts:
+    /// it is never above that of the form without balance, from the same seeds.
     pub fn balanced(mut self) -> Self {
         self.balanced = true;
         self
@@ -137,8 +133,9 @@ impl<'a> Lloyd<'a> {
     ///
     /// # Errors
     /// [`Error::Argument`] for no seed, one outside the graph, a matrix that is not square or not
-    /// of scalars, and a length that is NaN or negative; [`Error::Length`] for another number of
-    /// points than vertices; [`Error::Memory`], [`Error::Unsupported`], [`Error::OpenCl`].
+    /// of scalars, a length that is NaN or negative, and lengths so large that the energy is above
+    /// the largest number; [`Error::Length`] for another number of points than vertices;
+    /// [`Error::Memory`], [`Error::Unsupported`], [`Error::OpenCl`].
     pub fn run<M: Matrix<Element = f64>>(&self, g: &DeviceMatrix<M>) -> Result<Patches> {
         let graph = Graph::of(g)?;
         let vertices = graph.vertices();
@@ -147,108 +144,12 @@ impl<'a> Lloyd<'a> {
         let work = Work::new(graph.device(), None);
         let (clock, lengths) = (work.clock(), Lengths { values: Some((&g.cbc.values, g.cbc.stride as u32)) });
         let survey = survey(&work, &graph, (&g.cbc.values, g.cbc.stride as u32))?;
-        let on_device = OnDevice::new(&work, &graph, &lengths, survey, self)?;
+        let shared = Shared::new(&work, &graph, survey, self)?;
+        let on_device = OnDevice::new(&shared, &lengths)?;
         let found = relax(&on_device, self, seeds)?;
         work.wait()?;
         Ok(Patches { total_ms: clock.elapsed().as_secs_f64() * 1e3, ..found })
     }
-}
-
-impl Patches {
-    /// Patches before the first state.
-    pub(crate) fn none(seeds: &[u32]) -> Self {
-        let (labels, seeds, energies) = (Vec::new(), seeds.to_vec(), Vec::new());
-        Self { labels, seeds, energies, best: 0, unreached: usize::MAX, total_ms: 0.0 }
-    }
-
-    /// Whether a state is better than the best so far.
-    pub(crate) fn is_better(&self, energy: f64, unreached: usize) -> bool {
-        let least = self.energies.get(self.best);
-        unreached < self.unreached || (unreached == self.unreached && least.is_none_or(|&least| energy < least))
-    }
-}
-
-/// The order in which patches take vertices that are as near to several.
-pub(crate) struct Ranks {
-    /// The rank of each patch.
-    pub rank: Vec<u32>,
-    /// The patch of each rank.
-    pub patch: Vec<u32>,
-}
-
-impl Ranks {
-    /// By size, then by number; by number without sizes.
-    pub fn of(patches: usize, sizes: Option<&[u32]>) -> Self {
-        let mut patch: Vec<u32> = (0..patches as u32).collect();
-        if let Some(sizes) = sizes {
-            patch.sort_by_key(|&patch| sizes[patch as usize]);
-        }
-        let mut rank = vec![NONE; patches];
-        patch.iter().zip(0..).for_each(|(&patch, of)| rank[patch as usize] = of);
-        Self { rank, patch }
-    }
-}
-
-/// What a step of a relaxation computes, on a device or by the reference.
-pub(crate) trait Steps {
-    /// The patches of some seeds.
-    type State;
-    /// The patches around seeds. Of equally near ones a vertex takes the patch with the least size,
-    /// then the one with the lowest number.
-    fn state(&self, seeds: &[u32], sizes: Option<&[u32]>) -> Result<Self::State>;
-    fn energy(&self, state: &Self::State) -> f64;
-    /// The vertices of each patch, counted.
-    fn sizes(&self, state: &Self::State) -> Vec<u32>;
-    /// The patch of each vertex.
-    fn labels(&self, state: Self::State) -> Result<Vec<u32>>;
-    /// The centres of patches.
-    fn moved(&self, state: &Self::State, seeds: &[u32]) -> Result<Vec<u32>>;
-    /// What patches cost and gain; each has vertices.
-    fn balance(&self, state: &Self::State, seeds: &[u32]) -> Result<Balance>;
-    fn vertices(&self) -> usize;
-}
-
-/// Moves seeds until they stand still, and in the balanced form from patch to patch.
-pub(crate) fn relax<S: Steps>(steps: &S, asked: &Lloyd<'_>, mut seeds: Vec<u32>) -> Result<Patches> {
-    let mut found = Patches::none(&seeds);
-    let (mut best, mut sizes) = (None, None);
-    for round in 0..=if asked.balanced { MOST_BALANCES } else { 0 } {
-        let before = found.best;
-        for step in 0..=asked.steps {
-            let state = steps.state(&seeds, sizes.as_deref())?;
-            let (energy, of_state) = (steps.energy(&state), steps.sizes(&state));
-            let unreached = steps.vertices() - of_state.iter().map(|&size| size as usize).sum::<usize>();
-            let better = found.is_better(energy, unreached);
-            found.energies.push(energy);
-            let moved = if step == asked.steps { None } else { Some(steps.moved(&state, &seeds)?) };
-            if better {
-                (found.best, found.unreached) = (found.energies.len() - 1, unreached);
-                found.seeds.clone_from(&seeds);
-                best = Some(state);
-            }
-            sizes = asked.balanced.then_some(of_state);
-            if let Some(progress) = &asked.progress {
-                progress.tell(step as u64, asked.steps as u64);
-            }
-            match moved {
-                Some(moved) if moved != seeds => seeds = moved,
-                _ => break,
-            }
-        }
-        let Some(state) = best.as_ref().filter(|_| asked.balanced && (round == 0 || found.best != before)) else {
-            break;
-        };
-        let of_best = steps.sizes(state);
-        if of_best.contains(&0) {
-            break;
-        }
-        match steps.balance(state, &found.seeds)?.moved(&found.seeds) {
-            Some(moved) => (seeds, sizes) = (moved, Some(of_best)),
-            None => break,
-        }
-    }
-    found.labels = best.map_or(Ok(Vec::new()), |state| steps.labels(state))?;
-    Ok(found)
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use crate::{
     resident::PatternArrays,
 };
 use kernels::{
-    CountDistance, FarthestInPart, FinishCentroid, FromBorder, FromCentroid, GatherAxis, LeastInPatch, LeastInPiece,
-    ListBorder, MarkBorder, RenameLabels,
+    CountDistance, FarthestInPart, FinishCentroid, FromBorder, FromCentroid, GatherAxis, GatherSquares, LeastInPatch,
+    LeastInPiece, ListBorder, MarkBorder, RenameLabels,
 };
 
 /// Parts of the vertices, each searched by a work-item for the farthest.
@@ -27,6 +27,7 @@ const PIECE: u32 = 256;
 pub(super) struct Centres {
     count_distance: Kernel<CountDistance<'static>>,
     rename_labels: Kernel<RenameLabels<'static>>,
+    gather_squares: Kernel<GatherSquares<'static>>,
     gather_axis: Kernel<GatherAxis<'static>>,
     finish_centroid: Kernel<FinishCentroid<'static>>,
     from_centroid: Kernel<FromCentroid<'static>>,
@@ -63,11 +64,6 @@ impl Members {
         self.patch_ptr.windows(2).map(|ends| ends[1] - ends[0]).collect()
     }
 
-    /// The first patch without vertices.
-    pub fn first_empty(&self) -> Option<usize> {
-        self.patch_ptr.windows(2).position(|ends| ends[0] == ends[1])
-    }
-
     /// The last place of each patch that has vertices, and the pieces of long ones.
     fn cuts(&self, work: &Work) -> Result<(Buffer<u32>, Buffer<Piece>)> {
         let run_end: Vec<u32> = self.runs().map(|(_, [_, end])| end - 1).collect();
@@ -91,6 +87,7 @@ impl Centres {
         Ok(Self {
             count_distance: Kernel::new(device, &options)?,
             rename_labels: Kernel::rare(device, &options)?,
+            gather_squares: Kernel::rare(device, &options)?,
             gather_axis: Kernel::rare(device, &options)?,
             finish_centroid: Kernel::rare(device, &options)?,
             from_centroid: Kernel::rare(device, &options)?,
@@ -161,11 +158,16 @@ impl Centres {
         Ok(score)
     }
 
-    /// The sum of each patch's values, which are in the order of its vertices: 0 without any.
-    pub fn sums(&self, work: &Work, members: &Members, values: &Buffer<f64>) -> Result<Vec<f64>> {
+    /// The energy of each patch: the sum of the squares of the distances, in the order of its
+    /// vertices, every 1024 on their own; 0 without any.
+    pub fn energies(&self, work: &Work, members: &Members, path_length: &Buffer<f64>) -> Result<Vec<f64>> {
+        let count = members.count();
+        let mut squares = work.buffer(count)?;
+        let args = GatherSquares { order: &members.order, path_length, squares: &mut squares, count: count as u32 };
+        self.gather_squares.launch(work, self.grid(count), args)?;
         let (run_end, pieces) = members.cuts(work)?;
         let mut sums = work.buffer(run_end.len())?;
-        self.sums.run(work, Runs { end: &run_end, pieces: &pieces }, values, &mut sums)?;
+        self.sums.run(work, Runs { end: &run_end, pieces: &pieces }, &squares, &mut sums)?;
         let mut of_patches = vec![0.0; members.patch_ptr.len() - 1];
         let runs = members.runs().map(|(patch, _)| patch as usize);
         runs.zip(sums.download(work)?).for_each(|(patch, sum)| of_patches[patch] = sum);

@@ -77,36 +77,34 @@ impl Steps for OnHost<'_> {
         self.g.ncols()
     }
 
-    fn moved(&self, state: &State, seeds: &[u32]) -> Result<Vec<u32>> {
-        let State { distance, labels, members, .. } = state;
+    fn energies(&self, state: &State) -> Result<Vec<f64>> {
+        Ok(energies(&state.members, &state.distance))
+    }
+
+    fn centres(&self, state: &State, seeds: &[u32]) -> Result<Vec<u32>> {
+        let State { labels, members, .. } = state;
         let score = match self.points {
             Some(points) => from_centroids(points, members),
             None => from_borders(self.g, &self.entering, labels)?,
         };
-        let mut moved = centres(members, &score, seeds, labels);
-        if let Some(empty) = members.iter().position(Vec::is_empty) {
-            let farther = |best: usize, vertex: usize| if distance[vertex] > distance[best] { vertex } else { best };
-            moved[empty] = (0..distance.len()).fold(0, farther) as u32;
-        }
-        Ok(moved)
+        Ok(centres(members, &score, seeds, labels))
+    }
+
+    fn far_ends(&self, state: &State, seeds: &[u32]) -> Result<Vec<u32>> {
+        let score: Vec<f64> = state.distance.iter().map(|reached| -reached).collect();
+        Ok(centres(&state.members, &score, seeds, &state.labels))
+    }
+
+    fn farthest(&self, State { distance, .. }: &State) -> Result<u32> {
+        let farther = |best: usize, vertex: usize| if distance[vertex] > distance[best] { vertex } else { best };
+        Ok((0..distance.len()).fold(0, farther) as u32)
     }
 
     fn balance(&self, state: &State, seeds: &[u32]) -> Result<Balance> {
-        let State { distance, labels, members, .. } = state;
-        let energies = |reached: &[f64]| -> Vec<f64> {
-            members.iter().map(|of| sum_in_pieces(of, |vertex| reached[vertex] * reached[vertex])).collect()
-        };
-        let farthest = |reached: &[f64], from: &[u32]| {
-            let score: Vec<f64> = reached.iter().map(|reached| -reached).collect();
-            centres(members, &score, from, labels)
-        };
-        let inside = within(self.g, labels)?;
-        let one = farthest(distance, seeds);
-        let other = farthest(&distances(&inside, &one)?, &one);
-        let divided = distances(&inside, &[&one[..], &other[..]].concat())?;
-        let without = self.second(distance, labels)?;
-        let (now, without, divided) = (energies(distance), energies(&without), energies(&divided));
-        Ok(Balance { now, without, divided, ends: [one, other] })
+        let without = energies(&state.members, &self.second(&state.distance, &state.labels)?);
+        let (g, entering) = (within(self.g, &state.labels)?, within(&self.entering, &state.labels)?);
+        let inside = OnHost { g: &g, entering, points: self.points };
+        Balance::of(self, &inside, state, seeds, &without)
     }
 }
 
@@ -143,6 +141,11 @@ fn within(edges: &Csc<f64>, labels: &[u32]) -> Result<Csc<f64>> {
     let is_inside = |entry: usize, col: usize| labels[pattern.row_idx()[entry] as usize] == labels[col];
     let length = |(entry, col)| if is_inside(entry, col) { edges.values()[entry] } else { f64::INFINITY };
     Csc::new(pattern.clone(), (0..edges.ncols()).flat_map(of_col).map(length).collect())
+}
+
+/// The energy of each patch.
+fn energies(members: &[Vec<usize>], distance: &[f64]) -> Vec<f64> {
+    members.iter().map(|of| sum_in_pieces(of, |vertex| distance[vertex] * distance[vertex])).collect()
 }
 
 /// The sum over vertices, every 1024 on their own.

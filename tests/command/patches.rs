@@ -32,7 +32,8 @@ fn a_mesh_becomes_a_picture_a_mesh_and_labels() {
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((&report["vertices"], &report["centres"]), (&289.into(), &"borders".into()));
     let energies = report["energies"].as_array().unwrap();
-    assert!((2..=24).contains(&energies.len()) && energies.contains(&report["energy"]), "{report}");
+    // The plain form, ties, and ten moves, each of up to three steps.
+    assert!((2..=48).contains(&energies.len()) && energies.contains(&report["energy"]), "{report}");
     assert_eq!(report["first"].as_array().unwrap().len(), 5);
 }
 

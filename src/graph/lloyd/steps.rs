@@ -4,7 +4,7 @@ use crate::{
     Error, Result,
     device::{Buffer, Work},
     graph::{
-        balance::{Balance, Whole},
+        balance::{Balance, inside_lengths, second},
         edges::{Edges, Graph, Lengths},
         labels::nearest,
         lengths::Survey,
@@ -13,19 +13,39 @@ use crate::{
     },
 };
 
-/// The steps on a device, and what they share.
-pub(super) struct OnDevice<'a> {
+/// What steps share, whatever the lengths of edges.
+pub(super) struct Shared<'a> {
     work: &'a Work,
     graph: &'a Graph,
-    distances: Distances<'a, f64>,
-    schedule: Schedule,
-    step: f64,
     survey: Survey,
-    lengths: &'a Lengths<'a, f64>,
     entering: Edges,
     leaving: Edges,
     points: Option<Buffer<f64>>,
     centres: Centres,
+}
+
+impl<'a> Shared<'a> {
+    pub fn new(work: &'a Work, graph: &'a Graph, survey: Survey, asked: &Lloyd<'_>) -> Result<Self> {
+        if survey.least < 0.0 {
+            return Err(Error::Argument(format!("patches take no negative length, the least is {}", survey.least)));
+        }
+        Ok(Self {
+            work,
+            graph,
+            survey,
+            entering: graph.edges(work, false)?,
+            leaving: graph.edges(work, true)?,
+            points: asked.points.map(|points| work.upload(points.as_flattened())).transpose()?,
+            centres: Centres::new(work.device())?,
+        })
+    }
+}
+
+/// The steps on a device, along edges of some lengths.
+pub(super) struct OnDevice<'a> {
+    shared: &'a Shared<'a>,
+    lengths: &'a Lengths<'a, f64>,
+    distances: Distances<'a, f64>,
 }
 
 /// The patches of some seeds.
@@ -36,31 +56,11 @@ pub(super) struct State {
 }
 
 impl<'a> OnDevice<'a> {
-    pub fn new(
-        work: &'a Work,
-        graph: &'a Graph,
-        lengths: &'a Lengths<'a, f64>,
-        survey: Survey,
-        asked: &Lloyd<'_>,
-    ) -> Result<Self> {
-        if survey.least < 0.0 {
-            return Err(Error::Argument(format!("patches take no negative length, the least is {}", survey.least)));
-        }
+    pub fn new(shared: &'a Shared<'a>, lengths: &'a Lengths<'a, f64>) -> Result<Self> {
+        let Shared { work, graph, survey, .. } = *shared;
         let schedule = Schedule::Auto.chosen::<f64>(work.device().info(), survey)?;
         let step = schedule.step(None, lengths, survey)?;
-        Ok(Self {
-            work,
-            graph,
-            schedule,
-            step,
-            survey,
-            distances: Distances::new(work, graph, lengths, (schedule, step), survey)?,
-            lengths,
-            entering: graph.edges(work, false)?,
-            leaving: graph.edges(work, true)?,
-            points: asked.points.map(|points| work.upload(points.as_flattened())).transpose()?,
-            centres: Centres::new(work.device())?,
-        })
+        Ok(Self { shared, lengths, distances: Distances::new(work, graph, lengths, (schedule, step), survey)? })
     }
 }
 
@@ -68,7 +68,7 @@ impl Steps for OnDevice<'_> {
     type State = State;
 
     fn state(&self, seeds: &[u32], sizes: Option<&[u32]>) -> Result<State> {
-        let work = self.work;
+        let Shared { work, centres, entering, .. } = self.shared;
         let Ranks { rank, patch } = Ranks::of(seeds.len(), sizes);
         // Each vertex once, with the least rank of its seeds.
         let mut sources: Vec<(u32, u32)> = seeds.iter().zip(rank).map(|(&seed, rank)| (seed, rank)).collect();
@@ -77,12 +77,12 @@ impl Steps for OnDevice<'_> {
         let (vertices, ranks): (Vec<u32>, Vec<u32>) = sources.into_iter().unzip();
         let (vertices, ranks) = (work.upload(&vertices)?, work.upload(&ranks)?);
         let (distance, _) = self.distances.run(work, &vertices, None)?;
-        let mut label = nearest(work, &self.entering, self.lengths, (&vertices, &ranks), &distance)?;
+        let mut label = nearest(work, entering, self.lengths, (&vertices, &ranks), &distance)?;
         if sizes.is_some() {
-            self.centres.rename(work, &mut label, &patch)?;
+            centres.rename(work, &mut label, &patch)?;
         }
-        let energy = self.centres.energy(work, &label, &distance)?;
-        let members = self.centres.members(work, label, seeds.len())?;
+        let energy = centres.energy(work, &label, &distance)?;
+        let members = centres.members(work, label, seeds.len())?;
         Ok(State { distance, members, energy })
     }
 
@@ -90,38 +90,50 @@ impl Steps for OnDevice<'_> {
         state.energy
     }
 
+    fn energies(&self, state: &State) -> Result<Vec<f64>> {
+        self.shared.centres.energies(self.shared.work, &state.members, &state.distance)
+    }
+
     fn sizes(&self, state: &State) -> Vec<u32> {
         state.members.sizes()
     }
 
     fn labels(&self, state: State) -> Result<Vec<u32>> {
-        state.members.label.download(self.work)
+        state.members.label.download(self.shared.work)
     }
 
     fn vertices(&self) -> usize {
-        self.graph.vertices()
+        self.shared.graph.vertices()
     }
 
-    fn balance(&self, state: &State, seeds: &[u32]) -> Result<Balance> {
-        let Self { graph, lengths, entering, survey, schedule, step, .. } = self;
-        let whole = Whole { graph, lengths, entering, survey: *survey, schedule: *schedule, step: *step };
-        Balance::of(self.work, &whole, &self.centres, &state.members, (&state.distance, seeds))
-    }
-
-    fn moved(&self, state: &State, seeds: &[u32]) -> Result<Vec<u32>> {
-        let (work, centres) = (self.work, &self.centres);
-        let score = match &self.points {
+    fn centres(&self, state: &State, seeds: &[u32]) -> Result<Vec<u32>> {
+        let Shared { work, centres, entering, leaving, points, .. } = self.shared;
+        let score = match points {
             Some(points) => centres.by_centroids(work, &state.members, points)?,
             None => {
-                let (entering, leaving) = (&self.entering.pattern, &self.leaving.pattern);
-                let border = centres.border(work, &state.members.label, entering, leaving)?;
+                let border = centres.border(work, &state.members.label, &entering.pattern, &leaving.pattern)?;
                 centres.by_borders(work, &self.distances.run(work, &border, None)?.0)?
             }
         };
-        let mut moved = centres.least(work, &state.members, &score, seeds)?;
-        if let Some(empty) = state.members.first_empty() {
-            moved[empty] = centres.farthest(work, &state.distance)?;
-        }
-        Ok(moved)
+        centres.least(work, &state.members, &score, seeds)
+    }
+
+    fn far_ends(&self, state: &State, seeds: &[u32]) -> Result<Vec<u32>> {
+        let Shared { work, centres, .. } = self.shared;
+        centres.least(work, &state.members, &centres.by_borders(work, &state.distance)?, seeds)
+    }
+
+    fn farthest(&self, state: &State) -> Result<u32> {
+        self.shared.centres.farthest(self.shared.work, &state.distance)
+    }
+
+    fn balance(&self, state: &State, seeds: &[u32]) -> Result<Balance> {
+        let Shared { work, graph, entering, centres, .. } = self.shared;
+        let label = &state.members.label;
+        let inside = inside_lengths(work, graph, (self.lengths, entering), label)?;
+        let inside = Lengths { values: Some((&inside, 1)) };
+        let second = second(work, entering, [self.lengths, &inside], label, &state.distance)?;
+        let without = centres.energies(work, &state.members, &second)?;
+        Balance::of(self, &OnDevice::new(self.shared, &inside)?, state, seeds, &without)
     }
 }

@@ -1,7 +1,11 @@
 //! Against the reference, to the bit, and what patches promise.
 use super::*;
-use crate::{Csc, Csr, Pattern, device::test_device, generate, generate::Random, mesh::Mesh, reference};
+use crate::{
+    Csc, Csr, Pattern, device::test_device, generate, generate::Random, graph::Balance, mesh::Mesh, reference,
+};
 use std::collections::VecDeque;
+
+const NONE: u32 = u32::MAX;
 
 fn seeds(count: u64, vertices: usize, seed: u64) -> Vec<usize> {
     Random::new(seed).distinct(count, vertices as u64).into_iter().map(|vertex| vertex as usize).collect()
@@ -95,16 +99,62 @@ fn seeds_move_to_where_they_save_energy() -> Result<()> {
         assert!(balanced.energies.len() > plain.energies.len());
         assert!(balanced.energy() < 0.8 * plain.energy(), "{} {}", balanced.energy(), plain.energy());
     }
-    // What costs less than it saves moves, each patch once.
+    Ok(())
+}
+
+#[test]
+fn balance_lowers_the_energy_of_round_patches() -> Result<()> {
+    // Of patches that are not long two far ends make poor seeds: they move within the patch first.
+    for (mesh, count) in
+        [(generate::sphere(3)?, 12), (generate::torus(40, 16)?, 10), (generate::terrain(24, 24, 1)?, 9)]
+    {
+        let (g, from) = (mesh.graph()?, seeds(count, mesh.points().len(), 1));
+        for asked in [Lloyd::from(&from), Lloyd::from(&from).points(mesh.points())] {
+            let (plain, balanced) = (check(&g, &asked)?, check(&g, &asked.clone().balanced())?);
+            assert!(balanced.energy() < plain.energy(), "{} {}", balanced.energy(), plain.energy());
+            // The patches without balance come first, so balance cannot end above them.
+            assert_eq!(balanced.energies[..plain.energies.len()], plain.energies);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn patches_that_cost_less_than_others_gain_move_first() {
     let balance = Balance {
-        now: vec![10.0, 9.0, 8.0, 7.0],
-        without: vec![11.0, 19.0, f64::INFINITY, 9.0],
-        divided: vec![9.0, 4.0, 1.0, 7.0],
-        ends: [vec![10, 11, 12, 13], vec![20, 21, 22, 23]],
+        costs: vec![1.0, 10.0, f64::INFINITY, 2.0],
+        gains: vec![1.0, 5.0, 7.0, f64::NEG_INFINITY],
+        pairs: [vec![10, 11, 12, 13], vec![20, 21, 22, 23]],
     };
-    assert_eq!(balance.moved(&[0, 1, 2, 3]), Some(vec![22, 11, 12, 21]));
-    let still = Balance { divided: balance.now.clone(), ..balance };
-    assert_eq!(still.moved(&[0, 1, 2, 3]), None);
+    // Two moves that pay together, each patch once; then each alone, and the next best.
+    let moves = balance.moves(&[0, 1, 2, 3], 4);
+    assert_eq!(moves, [[22, 11, 12, 21], [22, 1, 12, 3], [0, 1, 12, 22], [21, 11, 2, 3]]);
+    assert_eq!(balance.moves(&[0, 1, 2, 3], 1), [[22, 11, 12, 21]]);
+    // What does not pay may be tried; what cannot gain is not.
+    let dear = Balance { costs: vec![9.0; 4], ..balance.clone() };
+    assert_eq!(dear.moves(&[0, 1, 2, 3], 1), [[22, 1, 12, 3]]);
+    let still = Balance { gains: vec![0.0; 4], ..balance };
+    assert!(still.moves(&[0, 1, 2, 3], 4).is_empty());
+}
+
+#[test]
+fn patches_are_divided_only_between_seeds_that_reach_all_of_them() -> Result<()> {
+    // A ring in one direction and a tail that leads into it: nothing leads back to the tail.
+    let n = 12;
+    let ring = (0..n).map(|at| ((at + 1) % n, at, 1.0 + at as f64 / 8.0));
+    let g = Csc::from_triplets(n + 3, n + 3, ring.chain([(0, n, 1.0), (n, n + 1, 2.0), (n + 1, n + 2, 1.0)]))?;
+    let found = check(&g, &Lloyd::from(&[n + 2, 4]).balanced())?;
+    assert_eq!((found.unreached, found.seeds.contains(&(n as u32 + 2))), (0, true));
+    Ok(())
+}
+
+#[test]
+fn an_energy_above_the_largest_number_is_an_error() -> Result<()> {
+    let g = Csc::from_triplets(3, 3, [(1, 0, 1e154), (2, 1, 1e154)])?;
+    let why = "the energy of the patches is above the largest number: lengths have to be smaller";
+    assert_eq!(Lloyd::from(&[0]).run(&test_device().upload(&g)?).unwrap_err().to_string(), why);
+    assert_eq!(reference::lloyd(&g, &Lloyd::from(&[0])).unwrap_err().to_string(), why);
+    assert_eq!(check(&g, &Lloyd::from(&[0, 1]))?.energy(), 1e154 * 1e154);
     Ok(())
 }
 

@@ -22,6 +22,15 @@ kernel! {
 }
 
 kernel! {
+    pub struct GatherSquares = "gather_squares" in "graph/patches.cl" {
+        order: In<u32>,
+        path_length: In<f64>,
+        squares: Out<f64>,
+        count: u32,
+    }
+}
+
+kernel! {
     pub struct GatherAxis = "gather_axis" in "graph/patches.cl" {
         order: In<u32>,
         points: In<f64>,

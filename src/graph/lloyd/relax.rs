@@ -1,0 +1,182 @@
+//! The relaxation itself, the same on a device and by the reference.
+use super::{Lloyd, Patches};
+use crate::{Error, Result, graph::balance::Balance};
+
+/// Stands for no patch.
+const NONE: u32 = u32::MAX;
+
+/// Most moves of seeds from patch to patch that are tried, each with a relaxation after it. In the
+/// mean of the 30 runs of decision 21 energies fall by 5.3 % with 10, by 4.9 with 5, and by 5.3
+/// with 20.
+const MOST_BALANCES: usize = 10;
+
+/// Most of them from one state. With 2 energies fall by 5.0 %, with 8 by 5.4 in 1.2 times the
+/// steps.
+const MOST_TRIES: usize = 4;
+
+/// The order in which patches take vertices that are as near to several.
+pub(crate) struct Ranks {
+    /// The rank of each patch.
+    pub rank: Vec<u32>,
+    /// The patch of each rank.
+    pub patch: Vec<u32>,
+}
+
+impl Ranks {
+    /// By size, then by number; by number without sizes.
+    pub fn of(patches: usize, sizes: Option<&[u32]>) -> Self {
+        let mut patch: Vec<u32> = (0..patches as u32).collect();
+        if let Some(sizes) = sizes {
+            patch.sort_by_key(|&patch| sizes[patch as usize]);
+        }
+        let mut rank = vec![NONE; patches];
+        patch.iter().zip(0..).for_each(|(&patch, of)| rank[patch as usize] = of);
+        Self { rank, patch }
+    }
+}
+
+/// What a step of a relaxation computes, on a device or by the reference.
+pub(crate) trait Steps {
+    /// The patches of some seeds.
+    type State;
+    /// The patches around seeds. Of equally near ones a vertex takes the patch with the least size,
+    /// then the one with the lowest number.
+    fn state(&self, seeds: &[u32], sizes: Option<&[u32]>) -> Result<Self::State>;
+    fn energy(&self, state: &Self::State) -> f64;
+    /// The energy of each patch.
+    fn energies(&self, state: &Self::State) -> Result<Vec<f64>>;
+    /// The vertices of each patch, counted.
+    fn sizes(&self, state: &Self::State) -> Vec<u32>;
+    /// The patch of each vertex.
+    fn labels(&self, state: Self::State) -> Result<Vec<u32>>;
+    /// The centres of patches; the seeds of those without vertices.
+    fn centres(&self, state: &Self::State, seeds: &[u32]) -> Result<Vec<u32>>;
+    /// The vertex of each patch that is farthest from its seed.
+    fn far_ends(&self, state: &Self::State, seeds: &[u32]) -> Result<Vec<u32>>;
+    /// The vertex that is farthest from all seeds.
+    fn farthest(&self, state: &Self::State) -> Result<u32>;
+    /// What patches cost and gain; each has vertices.
+    fn balance(&self, state: &Self::State, seeds: &[u32]) -> Result<Balance>;
+    fn vertices(&self) -> usize;
+}
+
+/// Moves seeds until they stand still, and in the balanced form from patch to patch.
+pub(crate) fn relax<S: Steps>(steps: &S, asked: &Lloyd<'_>, seeds: Vec<u32>) -> Result<Patches> {
+    let none = Patches {
+        labels: Vec::new(),
+        seeds: seeds.clone(),
+        energies: Vec::new(),
+        best: 0,
+        unreached: usize::MAX,
+        total_ms: 0.0,
+    };
+    let mut relaxation = Relaxation { steps, asked, found: none, best: None };
+    relaxation.run(seeds, None)?;
+    if asked.balanced {
+        relaxation.balance()?;
+    }
+    let Relaxation { best, found, .. } = relaxation;
+    if found.energy().is_infinite() {
+        let why = "the energy of the patches is above the largest number: lengths have to be smaller";
+        return Err(Error::Argument(why.into()));
+    }
+    let labels = best.map_or(Ok(Vec::new()), |best| steps.labels(best.state))?;
+    Ok(Patches { labels, ..found })
+}
+
+/// A relaxation, and the best that it has found.
+struct Relaxation<'a, S: Steps> {
+    steps: &'a S,
+    asked: &'a Lloyd<'a>,
+    /// Without labels.
+    found: Patches,
+    best: Option<Best<S::State>>,
+}
+
+/// The best state.
+struct Best<T> {
+    state: T,
+    sizes: Vec<u32>,
+}
+
+impl<S: Steps> Relaxation<'_, S> {
+    /// Moves seeds until they stand still. Returns whether that found a better state, and keeps it.
+    /// With the sizes of patches, ties go to the smaller patch.
+    fn run(&mut self, mut seeds: Vec<u32>, mut sizes: Option<Vec<u32>>) -> Result<bool> {
+        let (steps, asked) = (self.steps, self.asked);
+        let mut found_better = false;
+        for step in 0..=asked.steps {
+            let state = steps.state(&seeds, sizes.as_deref())?;
+            let (energy, of_state) = (steps.energy(&state), steps.sizes(&state));
+            let moved = if step == asked.steps { None } else { Some(self.moved(&state, &seeds)?) };
+            self.found.energies.push(energy);
+            let unreached = steps.vertices() - of_state.iter().map(|&size| size as usize).sum::<usize>();
+            if self.is_better(energy, unreached, sizes.as_ref().map(|_| &of_state[..])) {
+                found_better = true;
+                (self.found.best, self.found.unreached) = (self.found.energies.len() - 1, unreached);
+                self.found.seeds.clone_from(&seeds);
+                self.best = Some(Best { state, sizes: of_state.clone() });
+            }
+            sizes = sizes.map(|_| of_state);
+            if let Some(progress) = &asked.progress {
+                progress.tell(step as u64, asked.steps as u64);
+            }
+            match moved {
+                Some(moved) if moved != seeds => seeds = moved,
+                _ => break,
+            }
+        }
+        Ok(found_better)
+    }
+
+    /// The seeds after a step.
+    fn moved(&self, state: &S::State, seeds: &[u32]) -> Result<Vec<u32>> {
+        let mut moved = self.steps.centres(state, seeds)?;
+        if let Some(empty) = self.steps.sizes(state).iter().position(|&size| size == 0) {
+            moved[empty] = self.steps.farthest(state)?;
+        }
+        Ok(moved)
+    }
+
+    /// Whether a state has fewer unreached vertices than the best so far, or as many and a lower
+    /// energy, or the same energy and more even sizes.
+    fn is_better(&self, energy: f64, unreached: usize, sizes: Option<&[u32]>) -> bool {
+        let Some(best) = &self.best else { return true };
+        let squares = |sizes: &[u32]| sizes.iter().map(|&size| u128::from(size).pow(2)).sum::<u128>();
+        let least = self.found.energy();
+        let is_more_even = || sizes.is_some_and(|sizes| squares(sizes) < squares(&best.sizes));
+        unreached < self.found.unreached
+            || (unreached == self.found.unreached && (energy < least || (energy == least && is_more_even())))
+    }
+
+    /// Gives ties to smaller patches, then moves seeds from patch to patch.
+    fn balance(&mut self) -> Result<()> {
+        if let Some(Best { sizes, .. }) = &self.best {
+            let (seeds, sizes) = (self.found.seeds.clone(), sizes.clone());
+            let has_ties = self.steps.sizes(&self.steps.state(&seeds, Some(&sizes))?) != sizes;
+            if has_ties {
+                self.run(seeds, Some(sizes))?;
+            }
+        }
+        let mut left = MOST_BALANCES;
+        while let Some(Best { state, sizes }) = self.best.as_ref().filter(|_| left > 0) {
+            if sizes.contains(&0) {
+                break;
+            }
+            let (sizes, seeds) = (sizes.clone(), self.found.seeds.clone());
+            let moves = self.steps.balance(state, &seeds)?.moves(&seeds, MOST_TRIES.min(left));
+            let mut is_lower = false;
+            for moved in moves {
+                left -= 1;
+                is_lower = self.run(moved, Some(sizes.clone()))?;
+                if is_lower {
+                    break;
+                }
+            }
+            if !is_lower {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
