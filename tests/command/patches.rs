@@ -35,6 +35,10 @@ fn a_mesh_becomes_a_picture_a_mesh_and_labels() {
     // The plain form, ties, and ten moves, each of up to three steps.
     assert!((2..=48).contains(&energies.len()) && energies.contains(&report["energy"]), "{report}");
     assert_eq!(report["first"].as_array().unwrap().len(), 5);
+    // Two patches of a strip: 3 and 2 vertices, half a vertex from their mean.
+    desk.put("strip.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 9 9 0\nv 9 8 0\nf 1 2 3\nf 2 3 4\nf 3 4 5\n");
+    let ran = desk.ok(&on_device("patches strip.obj --count 2"));
+    assert!(ran.stdout.contains("  2 to 3 vertices each, with a standard deviation of 0.5\n"), "{}", ran.stdout);
 }
 
 #[test]
@@ -42,6 +46,7 @@ fn what_makes_no_patches_is_refused() {
     let desk = Desk::new();
     desk.put("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
     desk.put("b.obj", "v 0 0 0\nf 1 2 3\n");
+    desk.put("far.obj", "v 0 0 0\nv 1e200 0 0\nv 0 1e200 0\nf 1 2 3\n");
     for (line, why) in [
         ("patches a.obj --count 4", "4 patches of the 3 vertices of a.obj"),
         ("patches a.obj --count 0", "--count"),
@@ -49,6 +54,7 @@ fn what_makes_no_patches_is_refused() {
         ("patches b.obj", "b.obj:2: corner 2 is none of the 1 vertices so far"),
         ("patches a.stl", "a.stl: no mesh ends so"),
         ("patches none.ply", "none.ply"),
+        ("patches far.obj --count 1", "the edge between vertices 0 and 1, counted from 0, is too long"),
         ("patches a.obj --count 2 -o - --report -", "only one of -o and --report can have stdout"),
         ("generate mesh -o a.obj", "a.obj: meshes are written to .ply"),
         ("generate mesh --shape sphere --points 99999999999 -o a.ply", "a sphere of"),

@@ -62,7 +62,8 @@ pub struct Args {
     #[arg(long)]
     graph: bool,
     /// A vertex as near to several centres goes to the smallest patch, not to the first, and
-    /// centres move from patches that lose little by it to those that gain much.
+    /// centres move from patches that lose little by it to those that gain much, if that lowers
+    /// the energy.
     #[arg(long)]
     balanced: bool,
     /// Longer side of the picture, in pixels.
@@ -117,6 +118,8 @@ struct Report {
     /// Vertices of the smallest and the largest patch.
     smallest: usize,
     largest: usize,
+    /// The standard deviation of the patches' sizes.
+    deviation: f64,
     /// Vertices that no centre reaches.
     unreached: usize,
     total_ms: f64,
@@ -203,6 +206,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         energy: found.energy(),
         smallest: sizes.iter().copied().min().unwrap_or(0),
         largest: sizes.iter().copied().max().unwrap_or(0),
+        deviation: deviation(&sizes),
         unreached: found.unreached,
         total_ms: found.total_ms,
         verified,
@@ -245,6 +249,13 @@ fn write(
     }
 }
 
+/// The standard deviation of sizes.
+fn deviation(sizes: &[usize]) -> f64 {
+    let of = sizes.len() as f64;
+    let mean = sizes.iter().sum::<usize>() as f64 / of;
+    (sizes.iter().map(|&size| (size as f64 - mean).powi(2)).sum::<f64>() / of).sqrt()
+}
+
 fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure> {
     let json = || serde_json::to_string_pretty(report).expect("plain data");
     args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
@@ -255,7 +266,7 @@ fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure
     let verified = if report.verified == Some(true) { "\nverified: equal to the reference, bit for bit" } else { "" };
     let text = format!(
         "{} patches of {} vertices and {} triangles on {}\n  energy {:.6e}, at first {:.6e}; step {} of {}\n  \
-         {} to {} vertices each{unreached}\n  {:.3} ms{verified}",
+         {} to {} vertices each, with a standard deviation of {:.1}{unreached}\n  {:.3} ms{verified}",
         report.patches,
         report.vertices,
         report.triangles,
@@ -266,6 +277,7 @@ fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure
         report.energies.len() - 1,
         report.smallest,
         report.largest,
+        report.deviation,
         report.total_ms,
     );
     let mut files = [&args.output, &args.report].into_iter().flatten();
