@@ -107,6 +107,37 @@ fn apply_takes_several_vectors() {
     desk.fails("apply a.mtx d.mtx --transpose", 2, &["d.mtx: X is 4 x 2, 2 rows are expected"]);
 }
 
+#[test]
+fn dense_matrices_are_converted_transposed_and_compared() {
+    let desk = desk();
+    assert_eq!(desk.ok("convert d.mtx -o d.npy").stderr, "d.npy: 4 x 2, dense\n");
+    let array = desk.ok("convert d.npy -o - -q").stdout;
+    let want = "%%MatrixMarket matrix array real general\n4 2\n2.0\n7.0\n0.25\n-1.0\n1.0\n1.0\n1.0\n1.0\n";
+    assert_eq!(array, want);
+    desk.ok("convert d.npy -o e.mtx.gz --element f16");
+    desk.ok("compare d.npy e.mtx.gz");
+    // Every place of a sparse matrix, and back.
+    desk.ok("convert a.mtx -o a.npy");
+    let a: Csc<f64> = desk.read("a.mtx");
+    assert_eq!(matrix(&desk, "a.npy"), a.as_cbc().to_dense());
+    desk.ok("convert a.npy -o back.npz --block 2");
+    desk.ok("convert a.npy -o back.mtx --drop-zeros");
+    assert_eq!(desk.read::<f64>("back.mtx"), a);
+    desk.ok("compare a.npy back.mtx");
+    desk.ok("compare back.npz a.npy --missing-as-zero");
+    desk.ok("transpose a.npy -o t.mtx");
+    assert_eq!(matrix(&desk, "t.mtx"), a.as_cbc().to_dense().transpose());
+    assert_eq!(desk.run("compare a.npy t.mtx -q").status, 1);
+    for (line, part) in [
+        ("convert d.mtx -o c.npy --drop-zeros", "--drop-zeros is for sparse matrices, and c.npy is dense"),
+        ("info d.npy", "d.npy: a dense matrix; `blockmul convert` makes a sparse one"),
+        ("transpose a.mtx -o c.npy", "c.npy: a .npy is dense, and this matrix is sparse"),
+        ("multiply a.mtx a.mtx --transpose-b -o c.npy", "c.npy: a .npy is dense, and this matrix is sparse"),
+    ] {
+        desk.fails(line, 2, &[part]);
+    }
+}
+
 /// D has 96 KB.
 #[test]
 fn a_limit_of_memory_cuts_the_dense_operand_in_bands() {

@@ -22,10 +22,11 @@ Examples:
   blockmul compare A.mtx B.mtx                        bit for bit
   blockmul compare A.mtx B.mtx.gz --tolerance 1e-12   up to a relative difference
   blockmul compare A.mtx B.mtx --element f32 --ulps 1 --missing-as-zero
-  blockmul compare A.mtx B.mtx --quiet && echo same
+  blockmul compare C.npy D.mtx --quiet && echo same
 
-Values are equal if their bits are, or if both are NaN; formats and blocks do not matter. Rows and columns
-count from 1, as in a Matrix Market file; \"first\" is by columns.
+Values are equal if their bits are, or if both are NaN; formats and blocks do not matter. Zeros of arrays (.npy,
+and Matrix Market's) are places that store nothing. Rows and columns count from 1, as in a Matrix Market file;
+\"first\" is by columns.
 Exit status: 0 equal; 1 different; 2 wrong usage, or an input that cannot be read.")]
 pub struct Args {
     /// One matrix; - for Matrix Market on stdin.
@@ -98,7 +99,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn find<T: Element>(args: &Args) -> Result<Compared, Failure> {
     let messages = Messages::new(args.quiet);
     let read = |path: &PathBuf, name: &str| -> Result<Csc<T>, Failure> {
-        let file = input::read(path, args.sum_duplicates, &messages)?;
+        let file = input::read_any(path, args.sum_duplicates, &messages)?;
         Ok(input::cast(&file.matrix, name, &messages).0)
     };
     let (a, b) = (read(&args.a, "A")?, read(&args.b, "B")?);

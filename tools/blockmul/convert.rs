@@ -1,10 +1,12 @@
 //! `blockmul convert`: writes a matrix in another format, element type or layout.
+use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
 use crate::input::{self, ElementName, Shaped};
 use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
-use blockmul::io::{Layout, bla};
+use crate::vector;
+use blockmul::io::{Layout, bla, dense::is_npy};
 use blockmul::{BlockShape, Element};
 use half::f16;
 use std::path::PathBuf;
@@ -20,10 +22,13 @@ Examples:
   blockmul convert H.mtx -o H.npz                       for scipy.sparse.load_npz, with its blocks (BSR)
   blockmul convert web-Google.txt.gz -o A.mtx           a graph as SNAP has it
   blockmul convert H.mtx -o H2.mtx --block 6 --bla      H2.bla beside it, for SLAM++
+  blockmul convert C.npy -o C.mtx                       a dense matrix as a Matrix Market array
+  blockmul convert A.mtx -o A.npy                       every place of a sparse one, for numpy.load
 
 Formats: .npz is SciPy's; .txt, .el, .edges and .tsv are lists of edges; .bin, .bsr and .bcsr are plain
 binary; .mtx, or a name without an ending, is Matrix Market. An X.mtx with an X.bla beside it has the blocks
-of X.bla. The blocks of the input are kept unless --block gives others (--block 1: none).")]
+of X.bla. The blocks of the input are kept unless --block gives others (--block 1: none). .npy is NumPy's, of
+dense matrices: written to .npz and the like, or with --drop-zeros or --block, they are sparse, without zeros.")]
 pub struct Args {
     /// The matrix; - for Matrix Market on stdin.
     input: PathBuf,
@@ -57,21 +62,57 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let places = args.overwriting.places().reads([&args.input]).reads(&bla::beside(&args.input));
     let layout = args.bla.then(|| bla::place_beside(&args.output));
-    places.matrices([&args.output]).others(&layout).check()?;
+    let dense = args.makes_dense()?;
+    let places = if dense { places.others([&args.output]) } else { places.matrices([&args.output]) };
+    places.others(&layout).check()?;
     if args.bla && output::is_standard(&args.output) {
         return Err(Failure::Usage("--bla needs a file to stand beside; - is stdout".into()));
     }
-    match args.element {
-        ElementName::F64 => with_element::<f64>(args),
-        ElementName::F32 => with_element::<f32>(args),
-        ElementName::F16 => with_element::<f16>(args),
+    match (args.element, dense) {
+        (ElementName::F64, false) => sparse_of::<f64>(args),
+        (ElementName::F32, false) => sparse_of::<f32>(args),
+        (ElementName::F16, false) => sparse_of::<f16>(args),
+        (ElementName::F64, true) => dense_of::<f64>(args),
+        (ElementName::F32, true) => dense_of::<f32>(args),
+        (ElementName::F16, true) => dense_of::<f16>(args),
     }
 }
 
-fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
+impl Args {
+    /// Whether the result is dense: a `.npy`, or an array made of one.
+    fn makes_dense(&self) -> Result<bool, Failure> {
+        let given = [("--block", self.block.is_some()), ("--bla", self.bla), ("--drop-zeros", self.drop_zeros)];
+        let of_sparse = given.iter().find(|(_, given)| *given);
+        match of_sparse {
+            Some((option, _)) if is_npy(&self.output) => {
+                let output = self.output.display();
+                Err(Failure::Usage(format!("{option} is for sparse matrices, and {output} is dense")))
+            }
+            _ if is_npy(&self.output) => vector::check_name(&self.output).map(|()| true),
+            Some(_) => Ok(false),
+            None => Ok(is_npy(&self.input) && vector::check_name(&self.output).is_ok()),
+        }
+    }
+}
+
+/// Writes every place of the matrix.
+fn dense_of<T: Element>(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
-    let file = input::read(&args.input, args.sum_duplicates, &messages)?;
-    let block = args.block.or_else(|| input::layout(&file));
+    let name = args.input.display().to_string();
+    let matrix: DenseOperand<T> = match is_npy(&args.input) {
+        true => dense::read(&args.input, &name, &messages)?,
+        false => {
+            let file = input::read(&args.input, args.sum_duplicates, &messages)?;
+            dense::of_file(&file, (&name, &args.input), &messages)?
+        }
+    };
+    matrix.write(&args.output, &messages)
+}
+
+fn sparse_of<T: Element>(args: &Args) -> Result<(), Failure> {
+    let messages = Messages::new(args.quiet);
+    let file = input::read_any(&args.input, args.sum_duplicates, &messages)?;
+    let block = args.block.or_else(|| file.layout.as_ref().and_then(input::uniform));
     let layout = block.map(Layout::Uniform).or(file.layout);
     if args.bla && layout.is_none() {
         return Err(Failure::Usage("--bla: the matrix is not made of blocks; say of which with --block RxK".into()));

@@ -52,6 +52,15 @@ pub struct DenseOperand<T> {
     pub converted: Converted,
 }
 
+impl<T: Element> DenseOperand<T> {
+    /// Writes the matrix to its file, and prints one line about it.
+    pub fn write(&self, path: &Path, messages: &Messages) -> Result<(), Failure> {
+        write(path, DenseView::new(self.shape, &self.values)?)?;
+        messages.say(&format!("{}: {} x {}, dense", path.display(), self.shape.rows, self.shape.cols));
+        Ok(())
+    }
+}
+
 /// Reads a dense matrix, and warns of values that are too large for the element.
 pub fn read<T: Element>(path: &Path, name: &str, messages: &Messages) -> Result<DenseOperand<T>, Failure> {
     let file = match is_npy(path) {

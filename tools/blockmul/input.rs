@@ -22,6 +22,23 @@ pub fn read(path: &Path, sum_duplicates: bool, messages: &Messages) -> blockmul:
     Ok(file)
 }
 
+/// A matrix of any file that holds one, and the blocks that the file declares.
+pub struct AnyFile {
+    pub matrix: Csc<f64>,
+    pub layout: Option<io::Layout>,
+}
+
+/// As [`read`], and NumPy's arrays, whose zeros are places without an entry.
+pub fn read_any(path: &Path, sum_duplicates: bool, messages: &Messages) -> blockmul::Result<AnyFile> {
+    if io::dense::is_npy(path) {
+        messages.step(format!("reading {}", path.display()));
+        let dense = io::dense::read(path, &ReadOptions::default())?;
+        return Ok(AnyFile { matrix: Csc::from_dense(&dense.matrix)?, layout: None });
+    }
+    let MatrixFile { matrix, layout, .. } = read(path, sum_duplicates, messages)?;
+    Ok(AnyFile { matrix, layout })
+}
+
 /// Whether a path is stdin or a pipe, which is read once.
 pub fn is_stream(path: &Path) -> bool {
     is_standard(path) || std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
@@ -29,7 +46,12 @@ pub fn is_stream(path: &Path) -> bool {
 
 /// The shape of the blocks that a file declares; `None` for scalars.
 pub fn layout(file: &MatrixFile) -> Option<BlockShape> {
-    file.layout.as_ref().and_then(io::Layout::uniform).filter(|&shape| shape != BlockShape::SCALAR)
+    file.layout.as_ref().and_then(uniform)
+}
+
+/// The shape of all blocks; `None` for scalars and for several shapes.
+pub fn uniform(layout: &io::Layout) -> Option<BlockShape> {
+    layout.uniform().filter(|&shape| shape != BlockShape::SCALAR)
 }
 
 /// Element types, as options name them.

@@ -2,7 +2,7 @@
 //! replace an input, is refused before any work is done.
 use crate::failure::Failure;
 use crate::output::is_standard;
-use blockmul::io::{self, Format};
+use blockmul::io::{self, Format, dense::is_npy};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -170,6 +170,10 @@ fn check_name(path: &Path, kind: OutputKind) -> Result<(), Failure> {
         if path.extension().is_some() && is(path, &["gz", "bz2"]) { path.with_extension("") } else { path.into() };
     io::check_name(path)?;
     match kind {
+        OutputKind::Matrix if is_npy(path) => Err(Failure::Usage(format!(
+            "{}: a .npy is dense, and this matrix is sparse: `blockmul convert` makes one of an .mtx or .npz",
+            path.display()
+        ))),
         OutputKind::Matrix => Ok(Format::of_output(path).map(drop)?),
         OutputKind::Problem if !is(&plain, &PROBLEMS) => {
             let ending = plain.extension().unwrap_or_default().display();

@@ -1,8 +1,11 @@
 //! `blockmul transpose`: writes the transpose of a matrix.
+use crate::dense;
 use crate::failure::Failure;
 use crate::input::{self, Shaped};
 use crate::messages::Messages;
 use crate::places::Overwriting;
+use crate::vector;
+use blockmul::io::dense::is_npy;
 use std::path::PathBuf;
 
 /// Write the transpose of a matrix.
@@ -11,6 +14,7 @@ use std::path::PathBuf;
 Examples:
   blockmul transpose A.mtx -o T.mtx
   blockmul transpose A.mtx.gz -o - | head
+  blockmul transpose D.npy -o E.npy                     a dense matrix, to .npy or to an array
 
 Blocks of the input are transposed with it. Every entry keeps its bits.")]
 pub struct Args {
@@ -31,8 +35,16 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    args.overwriting.places().reads([&args.input]).matrices([&args.output]).check()?;
+    let places = args.overwriting.places().reads([&args.input]);
     let messages = Messages::new(args.quiet);
+    if is_npy(&args.input) {
+        places.others([&args.output]).check()?;
+        vector::check_name(&args.output)?;
+        let mut matrix = dense::read::<f64>(&args.input, &args.input.display().to_string(), &messages)?;
+        matrix.shape = matrix.shape.transposed();
+        return matrix.write(&args.output, &messages);
+    }
+    places.matrices([&args.output]).check()?;
     let file = input::read(&args.input, args.sum_duplicates, &messages)?;
     let layout = input::layout(&file);
     messages.step("transposing");

@@ -8,9 +8,9 @@ use crate::messages::Messages;
 use crate::operands::default_b_shape;
 use crate::output;
 use blockmul::{
-    BlockShape, Csc, Method, Result,
+    BlockShape, Csc, Error, Method, Result,
     analysis::{self, BlockFit, ColumnLengths, FoundSymmetry, ProductSize},
-    io::{Layout, MatrixFile},
+    io::{self, Layout, MatrixFile},
     matrix::Pattern,
 };
 use needs::{DeviceNeeds, Devices, Wanted};
@@ -146,6 +146,10 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
 }
 
 fn tell(path: &Path, args: &Args, devices: &Devices, messages: &Messages) -> Result<Info> {
+    if io::dense::is_npy(path) {
+        let path = path.display();
+        return Err(Error::Argument(format!("{path}: a dense matrix; `blockmul convert` makes a sparse one, as .npz")));
+    }
     let file = input::read(path, args.sum_duplicates, messages)?;
     messages.step(format!("looking at {}", path.display()));
     let shape = args.block.or_else(|| input::layout(&file)).unwrap_or(BlockShape::SCALAR);
