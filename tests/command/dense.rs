@@ -161,6 +161,12 @@ fn a_limit_of_memory_cuts_the_dense_operand_in_bands() {
     assert_eq!(refused.status, 4, "{}", refused.stderr);
     let why = "with one column of D and of C at a time: ";
     assert!(refused.stderr.contains(why) && refused.stderr.contains("a limit of 16384 bytes"), "{}", refused.stderr);
+    // The number in the message is the smallest limit.
+    let words: Vec<&str> = refused.stderr.split_whitespace().collect();
+    let needed: u64 = words[words.iter().position(|word| *word == "bytes").unwrap() - 1].parse().unwrap();
+    on_device(&desk, "multiply", &format!("a.mtx wide.mtx --memory-limit {needed} --verify"));
+    let below = desk.run(&format!("multiply a.mtx wide.mtx --device {device} --memory-limit {}", needed - 1));
+    assert_eq!(below.status, 4, "{}", below.stderr);
 }
 
 #[test]

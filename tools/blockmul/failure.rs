@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub const MEMORY: u8 = 4;
 /// Hint if memory is insufficient.
 pub const LESS_MEMORY: &str =
-    "`blockmul info FILE` shows what a product takes; --element f32 takes less, f16 less still";
+    "--element f32 takes less, f16 less still; `blockmul info FILE` shows what a product of sparse matrices takes";
 /// Exit status of anything that is neither the caller's, the device's nor memory's fault.
 const OTHER: u8 = 5;
 

@@ -32,9 +32,8 @@ impl<M: Matrix> Bands<'_, M> {
             match self.prepare(columns, d.shape(), c.shape) {
                 // The estimate has not seen all: pieces of long lines, groups.
                 Err(Error::Memory { .. }) if columns > 1 => columns = columns.div_ceil(2),
-                Err(Error::Memory { what, needed, available, place }) => {
-                    let what = format!("{what}, with one column of D and of C at a time");
-                    return Err(Error::Memory { what, needed, available, place });
+                Err(refused @ Error::Memory { .. }) => {
+                    return Err(self.too_little(columns, d.shape(), c.shape, refused));
                 }
                 prepared => break prepared?,
             }
@@ -56,6 +55,26 @@ impl<M: Matrix> Bands<'_, M> {
             put_columns(&mut c, first, columns, &values);
         }
         Ok(Report::new(self.work, &plan, (bands, columns), plan_ms, total.as_secs_f64() * 1e3))
+    }
+
+    /// The refusal of one column, with all the bytes that it takes: those of a plan that no limit
+    /// bounds, if the device has the memory for it.
+    fn too_little(&self, columns: usize, d: DenseShape, c: DenseShape, refused: Error) -> Error {
+        let Error::Memory { what, needed, available, place } = refused else { return refused };
+        let line = if self.side == Side::Left { "column" } else { "row" };
+        let at_once = format!("with one {line} of D and of C at a time");
+        let limit = self.product.limit();
+        let beyond = self.product.work_within(None);
+        let whole = limit.and_then(|limit| {
+            Bands { product: self.product, work: &beyond, side: self.side }.prepare(columns, d, c).ok()?;
+            Some((limit, beyond.most_used_bytes()))
+        });
+        match whole {
+            Some((available, needed)) => {
+                Error::Memory { what: format!("a product {at_once}"), needed, available, place }
+            }
+            None => Error::Memory { what: format!("{what}, {at_once}"), needed, available, place },
+        }
     }
 
     fn prepare(&self, columns: usize, d: DenseShape, c: DenseShape) -> Result<Prepared<M>> {
@@ -146,6 +165,29 @@ fn put_columns<T: Element>(matrix: &mut DenseViewMut<'_, T>, first: usize, colum
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Csc, device::test_device};
+    use nalgebra::DMatrix;
+
+    #[test]
+    fn a_refusal_has_the_bytes_that_one_column_takes() -> Result<()> {
+        let entries = (0..2000).map(|i| (i % 400, i / 400 * 50 + i % 50, i as f64));
+        let a = test_device().upload(&Csc::from_triplets(400, 300, entries)?)?;
+        let (below, beside) = (DMatrix::from_element(300, 70, 0.5), DMatrix::from_element(70, 400, 0.5));
+        for product in [Product::of(&a, &below), Product::by(&beside, &a)] {
+            let run = |limit| product.clone().memory_limit(limit).run_to_host();
+            let refused = |limit| match run(limit) {
+                Err(Error::Memory { what, needed, available, .. }) => (what, needed, available),
+                other => panic!("{:?}", other.map(|(_, report)| report)),
+            };
+            let (what, needed, available) = refused(1);
+            assert!(what.starts_with("a product with one ") && available == 1, "{what} {available}");
+            assert!(needed > a.device_bytes());
+            assert_eq!(refused(needed - 1), (what, needed, needed - 1));
+            let (c, report) = run(needed)?;
+            assert_eq!((c, report.peak_device_bytes), (run(1 << 30)?.0, needed));
+        }
+        Ok(())
+    }
 
     #[test]
     fn columns_are_taken_and_put() -> Result<()> {

@@ -220,9 +220,17 @@ impl<'a, M: Matrix> Product<'a, M> {
         Ok(Sides::new::<M::Element>(self.side, self.a.transposed, a.pattern().scalar_sides(), request)?.0)
     }
 
+    pub(super) fn limit(&self) -> Option<u64> {
+        self.memory_limit
+    }
+
     /// A work within the limit, of which A takes its part.
     fn work(&self) -> Work {
-        let work = Work::new(self.a.operand.device(), self.memory_limit);
+        self.work_within(self.memory_limit)
+    }
+
+    pub(super) fn work_within(&self, limit: Option<u64>) -> Work {
+        let work = Work::new(self.a.operand.device(), limit);
         work.count_operand(self.a.operand.device_bytes());
         work
     }
