@@ -1,6 +1,7 @@
 //! Times what is verified: products from nothing, and executions of all other operations.
 use super::dense::Dense;
 use super::operation::Operation;
+use super::plans;
 use super::record::{Execution, Record, Sizes, median};
 use crate::messages::{Messages, Unit};
 use crate::report::Size;
@@ -11,17 +12,10 @@ use blockmul::{
     plan::{Cost, Format},
     reference,
 };
-use std::{
-    cell::OnceCell,
-    time::{Duration, Instant},
-};
+use std::{cell::OnceCell, time::Instant};
 
 /// Least number of rounds: with fewer, a single round could determine the median.
 const LEAST_ROUNDS: u32 = 3;
-
-/// How often a plan is made to be timed, and the time after which it is not made again.
-const MOST_PLANS: usize = 9;
-const PLANNING: Duration = Duration::from_millis(300);
 
 pub struct Patience {
     pub rounds: u32,
@@ -179,22 +173,11 @@ impl Subject<'_> {
         self.bench.any_order
     }
 
-    /// Makes a plan several times; the milliseconds are the median of all but the first, which
-    /// waits for kernels.
+    /// Makes a plan, and takes its time as [`plans::planned`] does.
     pub fn planned<P>(&self, plan: impl Fn() -> Result<P>) -> Result<(P, Option<f64>)> {
         self.bench.messages.step(format!("{}: planning", self.name));
-        plan()?;
-        self.device().finish()?;
-        let (begin, mut runs) = (Instant::now(), Vec::new());
-        loop {
-            let clock = Instant::now();
-            let planned = plan()?;
-            self.device().finish()?;
-            runs.push(clock.elapsed().as_secs_f64() * 1e3);
-            if runs.len() == MOST_PLANS || begin.elapsed() > PLANNING {
-                return Ok((planned, median(&runs)));
-            }
-        }
+        let (plan, ms) = plans::planned(self.device(), plan)?;
+        Ok((plan, Some(ms)))
     }
 
     /// Times executions of a plan, and its stages.

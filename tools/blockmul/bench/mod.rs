@@ -11,6 +11,7 @@ mod operands;
 mod operation;
 mod paper;
 mod paths;
+mod plans;
 mod primitives;
 mod products;
 mod read;

@@ -3,10 +3,11 @@
 use super::super::peers::DenseWork;
 use super::{Job, Kind, Report, Setting, Subject, Time};
 use crate::bench::measure::{equal, same_bits};
+use crate::bench::plans::planned;
 use blockmul::{
     Csc, Csr, Element, Matrix, Planned, Result,
     dense::{DenseShape, DenseView, DenseViewMut, DeviceDense, DeviceGcoo, Layout, Side},
-    plan::{ApplyDense, DenseMethod, PackedDense},
+    plan::{ApplyDense, DenseMethod},
     reference,
 };
 use std::{borrow::Cow, time::Instant};
@@ -94,16 +95,10 @@ pub fn measured<T: Element>(
     let mut first_is_right = false;
     for (number, &method) in DenseMethod::ALL.iter().enumerate() {
         setting.bench.messages.step(format!("{name} in {} by {method}", T::NAME));
-        let pack = || -> Result<(PackedDense<Csr<T>>, f64)> {
-            setting.device.finish()?;
-            let clock = Instant::now();
+        let (packed, plan_ms) = planned(setting.device, || {
             let options = ApplyDense::<Csr<T>>::with(&pattern, columns).method(method);
-            let packed = options.layouts(Layout::ByRows, Layout::ByRows).pack(&on_device)?;
-            setting.device.finish()?;
-            Ok((packed, clock.elapsed().as_secs_f64() * 1e3))
-        };
-        drop(pack()?);
-        let (packed, plan_ms) = pack()?;
+            options.layouts(Layout::ByRows, Layout::ByRows).pack(&on_device)
+        })?;
         let mut c = packed.output()?;
         packed.execute(&d.on_device, &mut c)?;
         let at = number.min(1);

@@ -249,7 +249,8 @@ fn conversions(report: &mut Report, element: &str, of: &[&Subject]) -> Result<()
     report.say(&format!("## Figure 13, {element}: conversion and product"));
     report.say(
         "Milliseconds from the dense A on the device to groups there (EO: counts, a scan, memory, entries), and of the \
-         products by `gcoo` (KC) and by `rows`. The groups of `gcoo` are made from CSR, in the time of the plan.",
+         products by `gcoo` (KC) and by `rows`. The groups of `gcoo` are made from CSR, in the time of the plan. All times \
+         are medians.",
     );
     let row = |subject: &&Subject| {
         let (extra, kernel) = (subject.conversion_ms, subject.ms(DenseMethod::Gcoo));
