@@ -108,6 +108,37 @@ fn apply_takes_several_vectors() {
 }
 
 #[test]
+fn entries_are_shared_out_as_asked_for() {
+    let desk = desk();
+    let shared = |command: &str, line: &str| {
+        let ran = on_device(&desk, command, &format!("{line} --verify --explain --report - -o c.npy --overwrite"));
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(matrix(&desk, "c.npy"), dmatrix![3.0, -1.5; 250.0, 1000.0], "{line}");
+        (report["sharing"].as_str().unwrap().to_owned(), report["why"].as_str().unwrap().to_owned(), ran.stderr)
+    };
+    for (command, line) in
+        [("multiply", "a.mtx d.mtx"), ("multiply", "a.mtx d.mtx --memory-limit 1MiB"), ("apply", "a.mtx d.mtx")]
+    {
+        let (sharing, why, said) = shared(command, &format!("{line} --sharing gcoo"));
+        assert_eq!(sharing, "gcoo", "{line}");
+        assert!(why.starts_with("gcoo, as asked for: groups of ") && said.contains(&why), "{why}; {said}");
+        // How often groups would use a row of D is always there.
+        for option in ["", " --sharing rows"] {
+            let (sharing, why, _) = shared(command, &format!("{line}{option}"));
+            assert_eq!(sharing, "rows", "{line}{option}");
+            assert!(why.contains(" rows would use a row of D 1.00 times") || why.contains("pay"), "{why}");
+        }
+    }
+    for (line, part) in [
+        ("multiply a.mtx a.mtx --transpose-b --sharing gcoo", "--sharing gcoo is for products with a dense matrix"),
+        ("multiply a.mtx d.mtx --device reference --sharing rows", "--sharing is for an OpenCL device"),
+        ("apply a.mtx --sharing rows", "--sharing rows is for an X of several columns"),
+    ] {
+        desk.fails(line, 2, &[part]);
+    }
+}
+
+#[test]
 fn dense_matrices_are_converted_transposed_and_compared() {
     let desk = desk();
     assert_eq!(desk.ok("convert d.mtx -o d.npy").stderr, "d.npy: 4 x 2, dense\n");

@@ -16,7 +16,7 @@ use blockmul::{
     BlockShape, Csc, DeviceVector, Element, Method, Planned, Semiring,
     dense::{DenseShape, Layout, Side},
     element::{Order, VectorElement},
-    plan::{Apply, Cost, Format, Split},
+    plan::{Apply, Cost, DenseMethod, Format, Split},
     reference,
 };
 use half::f16;
@@ -72,6 +72,10 @@ pub struct Args {
     /// [default: bytes].
     #[arg(long, value_name = "RULE")]
     split: Option<Split>,
+    /// How the entries of A are shared out if X has several columns: row by row, or in groups of
+    /// rows that load a row of X once (gcoo) [default: auto].
+    #[arg(long, value_name = "METHOD", value_parser = dense::sharing())]
+    sharing: Option<DenseMethod>,
     /// Element type; f16 is stored in 16 bits and computed in f32. u8 has or-and alone.
     #[arg(long, value_enum, default_value = "f64")]
     element: NumberName,
@@ -96,7 +100,7 @@ pub struct Args {
     /// chooses a format for N uses.
     #[arg(long, value_name = "N", value_parser = some)]
     repeat: Option<NonZero<u32>>,
-    /// Print on stderr the reason for the format.
+    /// Print on stderr the reason for the format or the sharing.
     #[arg(long)]
     explain: bool,
     /// Add up entries that appear twice in the file instead of refusing it.
@@ -214,6 +218,9 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
         let values = x.values.iter().map(|value| T::from_f64(value.to_f64())).collect();
         let x = DenseOperand { shape: x.shape, values, converted: x.converted };
         return with_matrix(args, (a.whole, converted), &x, &messages);
+    }
+    if let Some(sharing) = args.sharing {
+        return Err(Failure::Usage(format!("--sharing {sharing} is for an X of several columns; --format is for one")));
     }
     let overflow = Overflow::of_operands(converted, x.converted);
     let x = x.values;
@@ -374,6 +381,7 @@ fn with_matrix<T: Element>(
         side: Side::Left,
         transposed: args.transpose,
         semiring: args.semiring,
+        sharing: args.sharing,
         device: args.device.as_deref(),
         verify: args.verify,
         repeat: args.repeat,

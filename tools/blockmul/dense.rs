@@ -1,7 +1,10 @@
 //! Products of a sparse matrix with a dense one: of `apply` with several vectors, and of `multiply`
 //! if one operand is dense.
+mod operand;
+
+pub use operand::{DenseOperand, of_file, read};
+
 use crate::failure::Failure;
-use crate::input;
 use crate::messages::Messages;
 use crate::operands::Operand;
 use crate::output;
@@ -10,21 +13,12 @@ use crate::report::{DeviceName, Executed, Size, command_line};
 use crate::target::Target;
 use blockmul::{
     BlockShape, Cbc, Csc, Device, Element, Matrix, Method, Planned, Semiring,
-    dense::{DenseShape, DenseView, DenseViewMut, Layout, Product, Side},
-    io::{
-        MatrixFile, ReadOptions,
-        dense::{self, DenseFile, is_npy},
-    },
+    dense::{DenseShape, DenseView, DenseViewMut, Product, Side},
     plan::{ApplyDense, DenseMethod},
     reference,
 };
-use nalgebra::DMatrix;
 use serde::Serialize;
-use std::{
-    num::NonZero,
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::{num::NonZero, path::PathBuf, time::Instant};
 
 /// Number of the schema, increased by changes that a reader must know.
 const SCHEMA: u32 = 1;
@@ -34,6 +28,8 @@ pub struct Request<'a> {
     pub side: Side,
     pub transposed: bool,
     pub semiring: Semiring,
+    /// How the entries of the sparse matrix are shared out, if it is asked for.
+    pub sharing: Option<DenseMethod>,
     pub device: Option<&'a str>,
     pub verify: bool,
     pub repeat: Option<NonZero<u32>>,
@@ -45,65 +41,17 @@ pub struct Request<'a> {
     pub report: &'a Option<PathBuf>,
 }
 
-/// A dense matrix from a file, in the layout that it has there.
-pub struct DenseOperand<T> {
-    pub shape: DenseShape,
-    pub values: Vec<T>,
-    pub converted: Converted,
-}
-
-impl<T: Element> DenseOperand<T> {
-    /// Writes the matrix to its file, and prints one line about it.
-    pub fn write(&self, path: &Path, messages: &Messages) -> Result<(), Failure> {
-        write(path, DenseView::new(self.shape, &self.values)?)?;
-        messages.say(&format!("{}: {} x {}, dense", path.display(), self.shape.rows, self.shape.cols));
-        Ok(())
+impl Request<'_> {
+    fn method(&self) -> DenseMethod {
+        self.sharing.unwrap_or(DenseMethod::Auto)
     }
 }
 
-/// Reads a dense matrix, and warns of values that are too large for the element.
-pub fn read<T: Element>(path: &Path, name: &str, messages: &Messages) -> Result<DenseOperand<T>, Failure> {
-    let file = match is_npy(path) {
-        true => {
-            messages.step(format!("reading {}", path.display()));
-            dense::read(path, &ReadOptions::default())?
-        }
-        false => return of_file(&input::read(path, false, messages)?, (name, path), messages),
-    };
-    of_matrix(&file.matrix, file.layout, (name, path), messages)
-}
-
-/// A dense matrix of a file that has been read.
-pub fn of_file<T: Element>(
-    file: &MatrixFile,
-    named: (&str, &Path),
-    messages: &Messages,
-) -> Result<DenseOperand<T>, Failure> {
-    let DenseFile { matrix, layout, .. } = DenseFile::of_sparse(file)?;
-    of_matrix(&matrix, layout, named, messages)
-}
-
-/// A matrix of doubles in a layout, as elements.
-fn of_matrix<T: Element>(
-    matrix: &DMatrix<f64>,
-    layout: Layout,
-    (name, path): (&str, &Path),
-    messages: &Messages,
-) -> Result<DenseOperand<T>, Failure> {
-    let shape = DenseShape::new(matrix.nrows(), matrix.ncols(), layout);
-    let by_layout = if layout == Layout::ByRows { &matrix.transpose() } else { matrix };
-    if T::ARITHMETIC_ROUNDOFF == 0.0
-        && let Some((at, value)) =
-            matrix.iter().enumerate().find(|&(_, &value)| T::from_f64(value).to_f64() != value && !value.is_infinite())
-    {
-        let (row, col) = (at % matrix.nrows() + 1, at / matrix.nrows() + 1);
-        let place = format!("{}: {name} has {value} at row {row}, column {col}", path.display());
-        let why = format!("{place}, which is not of type {}", T::NAME);
-        return Err(Failure::Usage(why));
-    }
-    let values: Vec<T> = by_layout.iter().map(|&value| T::from_f64(value)).collect();
-    let converted = Converted::count(by_layout.iter(), &values, name, messages);
-    Ok(DenseOperand { shape, values, converted })
+/// Parses a way to share entries out.
+pub fn sharing() -> impl clap::builder::TypedValueParser<Value = DenseMethod> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    let names = [DenseMethod::Auto].iter().chain(DenseMethod::ALL).map(|method| method.name());
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<DenseMethod>())
 }
 
 /// The JSON object of `--report`.
@@ -199,6 +147,9 @@ fn multiply<M: Matrix>(
             None => on_device(request, device, a, d)?,
             Some(limit) => in_bands(request, (device, limit), a, (d, c_shape))?,
         },
+        Target::Reference if request.sharing.is_some() => {
+            return Err(Failure::Usage("--sharing is for an OpenCL device, and the reference multiplies".into()));
+        }
         Target::Reference => {
             let clock = Instant::now();
             let c = by_reference()?;
@@ -221,7 +172,7 @@ fn multiply<M: Matrix>(
     let sparse = Sparse { element: M::Element::NAME, size, terms, overflowed };
     finish(request, target, &sparse, (d.shape, c_shape), (run.took, different), messages)?;
     match request.output {
-        Some(path) => write(path, DenseView::new(c_shape, &run.c)?),
+        Some(path) => operand::write(path, DenseView::new(c_shape, &run.c)?),
         None => Ok(()),
     }
 }
@@ -282,14 +233,6 @@ fn finish(
     }
 }
 
-/// Writes a dense matrix: to `.npy`, else, and for `-`, as a Matrix Market array.
-fn write<T: Element>(path: &Path, matrix: DenseView<'_, T>) -> Result<(), Failure> {
-    output::write_filled(path, &mut |writer| match dense::is_npy(path) {
-        true => dense::write_npy_to(writer, matrix),
-        false => dense::write_array_to(writer, matrix),
-    })
-}
-
 /// Prepares the sparse matrix, multiplies, and reads C back.
 fn on_device<M: Matrix>(
     request: &Request<'_>,
@@ -302,7 +245,8 @@ fn on_device<M: Matrix>(
     let (clock, pattern) = (Instant::now(), a.pattern());
     let n = if request.side == Side::Left { d.shape.cols } else { d.shape.rows };
     let options = ApplyDense::<M>::with(&pattern, n).semiring(request.semiring);
-    let options = options.layouts(d.shape.layout, d.shape.layout);
+    let options = options.layouts(d.shape.layout, d.shape.layout).method(request.method());
+    let options = if request.explain { options.explained() } else { options };
     let options = if request.transposed { options.transposed() } else { options };
     let packed = if request.side == Side::Right { options.from_right() } else { options }.pack(&a)?;
     device.finish()?;
@@ -331,7 +275,8 @@ fn in_bands<M: Matrix>(
     let (a, d) = (device.upload(a)?, DenseView::new(d.shape, &d.values)?);
     let a = if request.transposed { a.t() } else { (&a).into() };
     let product = if request.side == Side::Left { Product::of(a, d) } else { Product::by(d, a) };
-    let product = product.semiring(request.semiring).memory_limit(limit);
+    let product = product.semiring(request.semiring).method(request.method()).memory_limit(limit);
+    let product = if request.explain { product.explained() } else { product };
     let mut c = vec![M::Element::from_f64(0.0); c_shape.len()];
     let (mut runs_ms, warm_ups) = (Vec::new(), usize::from(request.repeat.is_some()));
     let mut last = None;

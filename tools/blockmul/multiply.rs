@@ -15,7 +15,7 @@ use crate::target::{Extent, Options, Run, Target, joined};
 use crate::vector;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Method, Semiring, dense::Side, element::Field, matrix::Threshold,
-    reference::verify,
+    plan::DenseMethod, reference::verify,
 };
 use half::f16;
 use std::{num::NonZero, path::PathBuf};
@@ -61,6 +61,10 @@ pub struct Args {
     /// entry is 0 in them.
     #[arg(long, default_value = "plus-times", value_parser = semiring())]
     semiring: Semiring,
+    /// How the entries of the sparse matrix are shared out if the other is dense: row by row, or in
+    /// groups of rows that load a row of the dense one once (gcoo) [default: auto].
+    #[arg(long, value_name = "METHOD", value_parser = dense::sharing())]
+    sharing: Option<DenseMethod>,
     /// Leave out entries (blocks) of C whose elements are all below TOL in magnitude; NaN is never
     /// left out.
     #[arg(long, value_name = "TOL", value_parser = from_zero)]
@@ -153,6 +157,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             ElementName::F16 => with_dense::<f16>(args, of, &messages),
         };
     }
+    if let Some(sharing) = args.sharing {
+        return Err(Failure::Usage(format!(
+            "--sharing {sharing} is for products with a dense matrix; --method is for two sparse"
+        )));
+    }
     places().matrices(&args.output).check()?;
     match args.element {
         ElementName::F64 => with_element::<f64>(args, streamed, messages),
@@ -189,6 +198,7 @@ fn with_dense<T: Field>(args: &Args, (side, streamed): (Side, Streamed), message
         side,
         transposed,
         semiring: args.semiring,
+        sharing: args.sharing,
         device: args.device.as_deref(),
         verify: args.verify,
         repeat: args.repeat,

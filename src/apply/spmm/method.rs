@@ -68,19 +68,26 @@ pub(super) fn choose(
     let lines = tuning::group_lines(&request.numbers, side);
     let rows = if shape == BlockShape::SCALAR { "rows" } else { "rows of blocks" };
     let long = tuning::longest(&request.numbers, index.pattern());
-    let chosen = |method, why| (Choice { method, why }, None);
+    let by_rows = |why: String| -> Result<_> {
+        let why = match request.explained && lines > 1 {
+            true => {
+                let percent = Gcoo::new(work, index, lines, long)?.reuse_percent();
+                format!("{why}; {}", reuse(percent, lines, &format!("{rows} would")))
+            }
+            false => why,
+        };
+        Ok((Choice { method: DenseMethod::Rows, why }, None))
+    };
     match request.method {
         DenseMethod::Gcoo => {
             let groups = Gcoo::new(work, index, lines, long)?;
             let why = format!("gcoo, as asked for: {}", reuse(groups.reuse_percent(), lines, rows));
             Ok((Choice { method: DenseMethod::Gcoo, why }, Some(groups)))
         }
-        DenseMethod::Rows => Ok(chosen(DenseMethod::Rows, "rows, as asked for".into())),
-        DenseMethod::Auto if lines == 1 => {
-            Ok(chosen(DenseMethod::Rows, format!("rows: a row of blocks of {shape} shares its rows of D")))
-        }
+        DenseMethod::Rows => by_rows("rows, as asked for".into()),
+        DenseMethod::Auto if lines == 1 => by_rows(format!("rows: a row of blocks of {shape} shares its rows of D")),
         DenseMethod::Auto if least > 100 * lines => {
-            Ok(chosen(DenseMethod::Rows, "rows: on this kind of device they are faster than groups".into()))
+            by_rows("rows: on this kind of device they are faster than groups".into())
         }
         DenseMethod::Auto => {
             let groups = Gcoo::new(work, index, lines, long)?;

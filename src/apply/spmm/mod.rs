@@ -70,6 +70,8 @@ struct Request {
     n: usize,
     semiring: Semiring,
     method: DenseMethod,
+    /// Whether the reason for the method says how often groups would use a row of D.
+    explained: bool,
     /// Whether values are in the order of the sums.
     packed: bool,
     /// Whether values are read through an index.
@@ -88,6 +90,7 @@ impl Request {
             n,
             semiring: Semiring::PlusTimes,
             method: DenseMethod::Auto,
+            explained: false,
             packed: false,
             through: false,
             across: false,

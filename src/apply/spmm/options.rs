@@ -64,6 +64,28 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
         self
     }
 
+    /// Makes the reason for the method say how often groups would use a row of D, also if they are
+    /// not considered. They are made to count that, which takes as long as an index of A.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::plan::{ApplyDense, DenseMethod};
+    /// use blockmul::{Csc, Device};
+    /// let device = Device::auto()?;
+    /// // Four equal rows: a group of them would use each row of D four times.
+    /// let a = Csc::from_triplets(4, 2, (0..8).map(|i| (i % 4, i / 4, 1.0)))?;
+    /// let a = device.upload(&a)?.pattern();
+    /// let options = ApplyDense::<Csc<f64>>::with(&a, 3).method(DenseMethod::Rows);
+    /// let plan = options.explained().plan()?;
+    /// assert!(plan.why().starts_with("rows, as asked for; groups of "));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn explained(mut self) -> Self {
+        self.request.explained = true;
+        self
+    }
+
     /// The layouts of D and of C, by rows if they are not said: C's is that of
     /// [`Planned::output`](crate::Planned::output). Executions take any. Kernels and memory for
     /// those said are ready before the first execution.

@@ -75,6 +75,7 @@ pub struct Product<'a, M: Matrix> {
     side: Side,
     semiring: Semiring,
     method: DenseMethod,
+    explained: bool,
     memory_limit: Option<u64>,
 }
 
@@ -102,7 +103,7 @@ impl<'a, M: Matrix> Product<'a, M> {
     /// The product A·D; A may be transposed, by [`DeviceMatrix::t`].
     pub fn of(a: impl Into<Factor<'a, DeviceMatrix<M>>>, d: impl Into<Source<'a, M::Element>>) -> Self {
         let (semiring, method) = (Semiring::PlusTimes, DenseMethod::Auto);
-        Self { a: a.into(), d: d.into(), side: Side::Left, semiring, method, memory_limit: None }
+        Self { a: a.into(), d: d.into(), side: Side::Left, semiring, method, explained: false, memory_limit: None }
     }
 
     /// The product D·A.
@@ -120,6 +121,13 @@ impl<'a, M: Matrix> Product<'a, M> {
     /// How the entries of A are shared out.
     pub fn method(mut self, method: DenseMethod) -> Self {
         self.method = method;
+        self
+    }
+
+    /// Makes the report's reason say how often groups would use a row of D: see
+    /// [`DenseOptions::explained`].
+    pub fn explained(mut self) -> Self {
+        self.explained = true;
         self
     }
 
@@ -207,6 +215,7 @@ impl<'a, M: Matrix> Product<'a, M> {
     pub(super) fn options<'p>(&self, pattern: &'p DevicePattern, n: usize, [d, c]: [Layout; 2]) -> DenseOptions<'p, M> {
         let options = ApplyDense::with(pattern, n).semiring(self.semiring).method(self.method).layouts(d, c);
         let options = if self.side == Side::Right { options.from_right() } else { options };
+        let options = if self.explained { options.explained() } else { options };
         if self.a.transposed { options.transposed() } else { options }
     }
 

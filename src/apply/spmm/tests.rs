@@ -346,6 +346,14 @@ fn groups_are_chosen_by_their_reuse() -> Result<()> {
     assert_eq!(planned(&sixes, 100, DenseMethod::Auto)?.1, "rows: a row of blocks of 6x6 shares its rows of D");
     let mut options = ApplyDense::<Csc<f64>>::with(&scalars, 4);
     options.request.numbers = Numbers { dense_reuse_percent: 100, ..gpu };
-    assert!(options.plan()?.why().starts_with("gcoo: groups of 4 rows use a row of D "));
+    assert!(options.clone().plan()?.why().starts_with("gcoo: groups of 4 rows use a row of D "));
+    // The number is there also if groups are not considered.
+    options.request.numbers.dense_reuse_percent = 1 << 20;
+    assert_eq!(
+        options.clone().explained().plan()?.why(),
+        "rows: on this kind of device they are faster than groups; groups of 4 rows would use a row of D 2.03 times"
+    );
+    let rows = options.method(DenseMethod::Rows).explained().plan()?;
+    assert_eq!(rows.why(), "rows, as asked for; groups of 4 rows would use a row of D 2.03 times");
     Ok(())
 }
