@@ -29,6 +29,8 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
+///
+/// [`conjugate_gradients`] takes an A that is not stored.
 pub struct ConjugateGradients<M: Matrix> {
     product: ApplyDense<M>,
     shape: DenseShape,
@@ -90,56 +92,95 @@ impl<M: Matrix<Element: Field>> ConjugateGradients<M> {
         a: &DeviceMatrix<M>,
         b: &DeviceDense<M::Element>,
     ) -> Result<(DeviceDense<M::Element>, Vec<SolvedColumn>)> {
-        let n = self.shape.cols;
-        let room = || self.product.device().zero_dense::<M::Element>(self.shape);
-        let (mut x, mut r, mut p, mut ap) = (room()?, room()?, room()?, room()?);
-        let ones = vec![1.0; n];
-        r.copy_from(b)?;
-        let mut rr = r.column_dots(&r)?;
-        let scales = Scales::apply(&mut r, &rr)?;
-        if scales.is_some() {
-            rr = r.column_dots(&r)?;
+        let found = b.shape();
+        if (found.rows, found.cols) != (self.shape.rows, self.shape.cols) {
+            let (DenseShape { rows, cols, .. }, n) = (self.shape, found.cols);
+            return Err(Error::Argument(format!("B is {}x{n}, {rows}x{cols} expected", found.rows)));
         }
-        p.copy_from(&r)?;
-        let norms: Vec<f64> = rr.iter().map(|rr| rr.sqrt()).collect();
-        let enough = |col: usize, rr: f64| rr.sqrt() <= self.tolerance * norms[col];
-        let mut solved: Vec<_> = (0..n)
-            .map(|col| {
-                let converged = enough(col, rr[col]);
-                SolvedColumn { steps: 0, residual: if norms[col] > 0.0 { 1.0 } else { 0.0 }, converged }
-            })
-            .collect();
-        let mut works: Vec<bool> = solved.iter().map(|column| !column.converged).collect();
-        for step in 1..=self.steps {
-            if !works.contains(&true) {
-                break;
-            }
-            self.product.execute((a, &p), &mut ap)?;
-            let curvature = p.column_dots(&ap)?;
-            // Columns that are solved, and those without a minimum, stay as they are.
-            (0..n).for_each(|col| works[col] &= curvature[col] > 0.0 && curvature[col].is_finite());
-            let of = |value: &dyn Fn(usize) -> f64, other: f64| -> Vec<f64> {
-                (0..n).map(|col| if works[col] { value(col) } else { other }).collect()
-            };
-            let alpha = of(&|col| rr[col] / curvature[col], 0.0);
-            let minus: Vec<f64> = alpha.iter().map(|alpha| -alpha).collect();
-            x.axpby_columns(&alpha, &p, &ones)?;
-            r.axpby_columns(&minus, &ap, &ones)?;
-            let next = r.column_dots(&r)?;
-            let (one, beta) = (of(&|_| 1.0, 0.0), of(&|col| next[col] / rr[col], 1.0));
-            p.axpby_columns(&one, &r, &beta)?;
-            for col in (0..n).filter(|&col| works[col]) {
-                let converged = enough(col, next[col]);
-                solved[col] = SolvedColumn { steps: step, residual: next[col].sqrt() / norms[col], converged };
-            }
-            (0..n).for_each(|col| works[col] &= !solved[col].converged);
-            rr = next;
-        }
-        if let Some(scales) = scales {
-            scales.undo(&mut x)?;
-        }
-        Ok((x, solved))
+        let product = |p: &_, ap: &mut DeviceDense<M::Element>| self.product.execute((a, p), ap).map(drop);
+        conjugate_gradients(b, self.tolerance, self.steps, product)
     }
+}
+
+/// Solves A·X = B by conjugate gradients, as [`ConjugateGradients::solve`] does, for an A that need
+/// not be stored: `multiply` writes A·P into its second argument, for a P of B's sides. Both are by
+/// rows. It may return before that is computed. A is symmetric and positive definite.
+///
+/// A column is solved when its residual is `tolerance` of its right-hand side, or has not converged
+/// after `steps`.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Device, dense::DeviceDense, solver::conjugate_gradients};
+/// use nalgebra::dmatrix;
+/// let b = Device::auto()?.upload_dense(&dmatrix![4.0, 2.0; 8.0, 6.0])?;
+/// // A = 2·I
+/// let twice = |p: &_, ap: &mut _| DeviceDense::axpby_columns(ap, &[2.0; 2], p, &[0.0; 2]);
+/// let (x, solved) = conjugate_gradients(&b, 1e-10, 5, twice)?;
+/// assert_eq!(x.download()?, dmatrix![2.0, 1.0; 4.0, 3.0]);
+/// assert!(solved.iter().all(|column| column.converged));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`Error::Argument`] for an element of B that is not finite; [`Error::Memory`],
+/// [`Error::OpenCl`]; those of `multiply`.
+pub fn conjugate_gradients<T: Field>(
+    b: &DeviceDense<T>,
+    tolerance: f64,
+    steps: u32,
+    mut multiply: impl FnMut(&DeviceDense<T>, &mut DeviceDense<T>) -> Result<()>,
+) -> Result<(DeviceDense<T>, Vec<SolvedColumn>)> {
+    let DenseShape { rows, cols: n, .. } = b.shape();
+    let room = || b.device().zero_dense::<T>(DenseShape::new(rows, n, Layout::ByRows));
+    let (mut x, mut r, mut p, mut ap) = (room()?, room()?, room()?, room()?);
+    let ones = vec![1.0; n];
+    r.copy_from(b)?;
+    let mut rr = r.column_dots(&r)?;
+    let scales = Scales::apply(&mut r, &rr)?;
+    if scales.is_some() {
+        rr = r.column_dots(&r)?;
+    }
+    p.copy_from(&r)?;
+    let norms: Vec<f64> = rr.iter().map(|rr| rr.sqrt()).collect();
+    let enough = |col: usize, rr: f64| rr.sqrt() <= tolerance * norms[col];
+    let mut solved: Vec<_> = (0..n)
+        .map(|col| {
+            let converged = enough(col, rr[col]);
+            SolvedColumn { steps: 0, residual: if norms[col] > 0.0 { 1.0 } else { 0.0 }, converged }
+        })
+        .collect();
+    let mut works: Vec<bool> = solved.iter().map(|column| !column.converged).collect();
+    for step in 1..=steps {
+        if !works.contains(&true) {
+            break;
+        }
+        multiply(&p, &mut ap)?;
+        let curvature = p.column_dots(&ap)?;
+        // Columns that are solved, and those without a minimum, stay as they are.
+        (0..n).for_each(|col| works[col] &= curvature[col] > 0.0 && curvature[col].is_finite());
+        let of = |value: &dyn Fn(usize) -> f64, other: f64| -> Vec<f64> {
+            (0..n).map(|col| if works[col] { value(col) } else { other }).collect()
+        };
+        let alpha = of(&|col| rr[col] / curvature[col], 0.0);
+        let minus: Vec<f64> = alpha.iter().map(|alpha| -alpha).collect();
+        x.axpby_columns(&alpha, &p, &ones)?;
+        r.axpby_columns(&minus, &ap, &ones)?;
+        let next = r.column_dots(&r)?;
+        let (one, beta) = (of(&|_| 1.0, 0.0), of(&|col| next[col] / rr[col], 1.0));
+        p.axpby_columns(&one, &r, &beta)?;
+        for col in (0..n).filter(|&col| works[col]) {
+            let converged = enough(col, next[col]);
+            solved[col] = SolvedColumn { steps: step, residual: next[col].sqrt() / norms[col], converged };
+        }
+        (0..n).for_each(|col| works[col] &= !solved[col].converged);
+        rr = next;
+    }
+    if let Some(scales) = scales {
+        scales.undo(&mut x)?;
+    }
+    Ok((x, solved))
 }
 
 #[cfg(test)]
@@ -243,6 +284,8 @@ mod tests {
         let few = ConjugateGradients::new(&a.pattern(), 2)?.limits(0.0, 0);
         assert!(!few.solve(&a, &b)?.1[0].converged);
         let wide = device.upload(&Csc::<f64>::from_triplets(2, 3, [])?)?;
+        let refused = ConjugateGradients::new(&a.pattern(), 1)?.solve(&a, &b).err().unwrap().to_string();
+        assert_eq!(refused, "B is 2x2, 2x1 expected");
         let refused = ConjugateGradients::<Csc<f64>>::new(&wide.pattern(), 1).err().unwrap().to_string();
         assert_eq!(refused, "A is 2x3 scalars: conjugate gradients take a square matrix");
         Ok(())

@@ -7,5 +7,5 @@ pub mod problem;
 mod scale;
 pub(crate) mod schur;
 
-pub use gradients::{ConjugateGradients, SolvedColumn};
+pub use gradients::{ConjugateGradients, SolvedColumn, conjugate_gradients};
 pub use schur::{Damping, Elimination, Form, Formed, Implicit, NormalEquations, Reduced, Several};

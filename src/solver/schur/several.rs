@@ -229,7 +229,7 @@ mod tests {
         BlockShape, Cbc, Planned,
         device::test_device,
         generate::{Random, Values, bundle_adjustment},
-        solver::{Damping, Formed, NormalEquations},
+        solver::{Damping, Formed, NormalEquations, conjugate_gradients},
     };
     use nalgebra::DMatrix;
 
@@ -289,6 +289,13 @@ mod tests {
             plan.back_substitute(&reduced, &x, &mut of_points)?;
             assert_eq!(of_points.download()?, x_p.column(col).as_slice(), "X_p, column {col}");
         }
+        // S·X = B_c, with an S that is never formed.
+        let product = |p: &_, ap: &mut _| plan.multiply_several(&several, &reduced, p, ap).map(drop);
+        let (x, solved) = conjugate_gradients(&upload(&b_c)?, 1e-12, 100, product)?;
+        assert!(solved.iter().all(|column| column.converged), "{solved:?}");
+        let mut again = zeros(6 * cameras, Layout::ByRows)?;
+        plan.multiply_several(&several, &reduced, &x, &mut again)?;
+        assert!((again.download()? - &b_c).norm() < 1e-9);
         let formed: Elimination<Formed<f64>> = Elimination::formed(&u_pattern, &w_pattern, &v_pattern)?;
         assert!(formed.several(2)?.cameras.is_none());
         let refused = plan.multiply_several(&several, &reduced, &zeros(5, Layout::ByRows)?, &mut upload(&x_c)?);
