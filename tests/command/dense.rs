@@ -107,6 +107,40 @@ fn apply_takes_several_vectors() {
     desk.fails("apply a.mtx d.mtx --transpose", 2, &["d.mtx: X is 4 x 2, 2 rows are expected"]);
 }
 
+/// The fields are those of docs/command.md.
+#[test]
+fn reports_have_the_fields_that_are_documented() {
+    let desk = desk();
+    let common = "command convert_ms device device_bytes element flops gflops overflowed runs_ms schema semiring total_ms \
+                  transposed verified why";
+    let of_dense = "bands c dense from_right layout peak_device_bytes sharing sparse";
+    for (command, line, own) in [
+        ("multiply", "a.mtx d.mtx", of_dense),
+        ("multiply", "a.mtx d.mtx --memory-limit 1MiB", of_dense),
+        ("apply", "a.mtx d.mtx", of_dense),
+        ("apply", "a.mtx", "a format symmetric vectors x y"),
+    ] {
+        let ran = on_device(&desk, command, &format!("{line} --repeat 2 --report - -q"));
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let mut want: Vec<&str> = common.split_whitespace().chain(own.split_whitespace()).collect();
+        want.sort_unstable();
+        let mut found: Vec<&str> = report.as_object().unwrap().keys().map(String::as_str).collect();
+        found.sort_unstable();
+        assert_eq!(found, want, "{command} {line}");
+        if own == of_dense {
+            let bytes = |field: &str| report[field].as_u64().unwrap();
+            // A has 3 entries, D and C 8 and 4 numbers.
+            assert!(
+                bytes("peak_device_bytes") >= bytes("device_bytes") && bytes("peak_device_bytes") > 8 * (3 + 8 + 4)
+            );
+        }
+    }
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/command.md")).unwrap();
+    for field in of_dense.split_whitespace() {
+        assert!(page.contains(&format!("`{field}`")), "{field}");
+    }
+}
+
 #[test]
 fn entries_are_shared_out_as_asked_for() {
     let desk = desk();

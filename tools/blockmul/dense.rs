@@ -74,6 +74,8 @@ struct Report {
     c: Size,
     /// Bands of columns of the dense matrix, or of its rows if the sparse one is the second factor.
     bands: usize,
+    /// Device memory in use while it is multiplied, operands included.
+    peak_device_bytes: u64,
     /// Finite values that became infinite.
     overflowed: Overflow,
     #[serde(flatten)]
@@ -91,6 +93,7 @@ struct Took {
     bands: usize,
     convert_ms: Option<f64>,
     device_bytes: u64,
+    peak_device_bytes: u64,
     runs_ms: Vec<f64>,
 }
 
@@ -154,7 +157,17 @@ fn multiply<M: Matrix>(
             let clock = Instant::now();
             let c = by_reference()?;
             let runs_ms = vec![clock.elapsed().as_secs_f64() * 1e3];
-            Run { c, took: Took { sharing: None, bands: 1, convert_ms: None, device_bytes: 0, runs_ms } }
+            Run {
+                c,
+                took: Took {
+                    sharing: None,
+                    bands: 1,
+                    convert_ms: None,
+                    device_bytes: 0,
+                    peak_device_bytes: 0,
+                    runs_ms,
+                },
+            }
         }
     };
     let different = match request.verify {
@@ -220,6 +233,7 @@ fn finish(
         layout: d_shape.layout.name(),
         c: Size::of_dense(c_shape.rows, c_shape.cols),
         bands: run.bands,
+        peak_device_bytes: run.peak_device_bytes,
         overflowed,
         executed,
     };
@@ -262,7 +276,9 @@ fn on_device<M: Matrix>(
     }
     let sharing = Some((packed.method(), packed.why().to_owned()));
     let device_bytes = packed.cost().device_bytes;
-    Ok(Run { c: c.values()?, took: Took { sharing, bands: 1, convert_ms, device_bytes, runs_ms } })
+    // Executions allocate nothing.
+    let peak_device_bytes = a.device_bytes() + on_device.device_bytes() + c.device_bytes() + device_bytes;
+    Ok(Run { c: c.values()?, took: Took { sharing, bands: 1, convert_ms, device_bytes, peak_device_bytes, runs_ms } })
 }
 
 /// Multiplies as many columns of D at a time as fit a limit.
@@ -290,6 +306,7 @@ fn in_bands<M: Matrix>(
         bands: report.bands,
         convert_ms: Some(report.plan_ms),
         device_bytes: report.peak_device_bytes,
+        peak_device_bytes: report.peak_device_bytes,
         runs_ms: runs_ms.split_off(warm_ups),
     });
     Ok(Run { c, took: took.expect("a run at least") })
