@@ -47,7 +47,8 @@ impl<T: Element> Source<'_, T> {
 }
 
 /// A product of a sparse and a dense matrix in one shot, with options: A·D, Aᵀ·D, D·A, D·Aᵀ. For
-/// two sparse matrices there is [`blockmul::Product`](crate::Product).
+/// two sparse matrices there is [`blockmul::Product`](crate::Product), and for alpha·A·D + beta·C
+/// the plan that [`Product::plan`] makes, with an [`Accum`].
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
