@@ -57,6 +57,11 @@ pub struct Contest {
     pub left_out: Vec<LeftOut>,
     /// Entries of the longest column of B; of a product of rows, those of the longest row of A.
     pub longest: usize,
+    /// Whether the choice or the fastest method has one time only, or its quartiles are further
+    /// apart than the median is large: the regret says little.
+    pub noisy: bool,
+    /// Whether all was measured again for that.
+    pub repeated: bool,
     /// The runs that costs are fitted to.
     #[serde(skip)]
     pub explained: Vec<ByMethod>,
@@ -150,17 +155,26 @@ impl Contest {
         drop(want);
         let run = |at: usize| Ok(of_entrants[at].product(&a, b).untimed().run_with_report()?.1.total_ms);
         let mut order = in_turns(&mut entrants, wanted.only_fast, run)?;
-        let rounds = bench.patience.rounds(&progress, &mut || {
-            let mut times = vec![None; entrants.len()];
-            for &at in &order {
-                times[at] = Some(in_turn(|| run(at))?);
+        let (mut noisy, mut repeated) = (true, false);
+        // What is noisy is measured once more, and the second times count.
+        for again in [false, true] {
+            if again && !(noisy && wanted.only_fast && bench.patience.rounds > 1) {
+                break;
             }
-            // The next round is the other way round, so that none always follows the same one.
-            order.reverse();
-            Ok(times)
-        })?;
-        for at in order {
-            entrants[at].timed(rounds.iter().filter_map(|round| round[at]).collect());
+            repeated = again;
+            let rounds = bench.patience.rounds(&progress, &mut || {
+                let mut times = vec![None; entrants.len()];
+                for &at in &order {
+                    times[at] = Some(in_turn(|| run(at))?);
+                }
+                // The next round is the other way round, so that none always follows the same one.
+                order.reverse();
+                Ok(times)
+            })?;
+            for &at in &order {
+                entrants[at].timed(rounds.iter().filter_map(|round| round[at]).collect());
+            }
+            noisy = are_noisy(&entrants);
         }
         let methods = of_entrants
             .iter()
@@ -168,7 +182,7 @@ impl Contest {
             .filter(|(variant, entrant)| wanted.explained && entrant.verified && variant.method != Method::Auto);
         let explained = methods.map(|(variant, _)| by_method(variant, &a, b)).collect::<Result<_>>()?;
         let ([a, b], [matrix, family]) = (sizes, [matrix, family].map(str::to_owned));
-        Ok(Self { matrix, family, a, b, products, c_nnz, entrants, left_out, longest, explained })
+        Ok(Self { matrix, family, a, b, products, c_nnz, entrants, left_out, longest, noisy, repeated, explained })
     }
 
     /// The time of the choice.
@@ -178,8 +192,7 @@ impl Contest {
 
     /// The fastest method.
     pub fn best(&self) -> Option<&Entrant> {
-        let methods = self.entrants.iter().filter(|entrant| entrant.method != Method::Auto && entrant.ms.is_some());
-        methods.min_by(|one, other| one.ms.unwrap_or(f64::MAX).total_cmp(&other.ms.unwrap_or(f64::MAX)))
+        fastest(&self.entrants)
     }
 
     /// What the choice takes more than the fastest method, as a part of that; less than 0 if
@@ -229,6 +242,11 @@ impl Entrant {
         self.runs_ms = runs_ms;
     }
 
+    /// Whether there is one time only, or the quartiles are further apart than the median is large.
+    fn is_noisy(&self) -> bool {
+        self.runs_ms.len() == 1 || self.spread.is_some_and(|spread| spread > 1.0)
+    }
+
     /// The methods that computed the product, by descending number of products: `sort 80 %, hub`.
     pub fn shares(&self) -> String {
         let mut shares: Vec<(Method, u64)> = Vec::new();
@@ -267,6 +285,18 @@ fn in_turns(entrants: &mut [Entrant], only_fast: bool, run: impl Fn(usize) -> Re
         order.push(at);
     }
     Ok(order)
+}
+
+/// The fastest method.
+fn fastest(entrants: &[Entrant]) -> Option<&Entrant> {
+    let methods = entrants.iter().filter(|entrant| entrant.method != Method::Auto && entrant.ms.is_some());
+    methods.min_by(|one, other| one.ms.unwrap_or(f64::MAX).total_cmp(&other.ms.unwrap_or(f64::MAX)))
+}
+
+/// Whether the times of the choice or of the fastest method say little.
+fn are_noisy(entrants: &[Entrant]) -> bool {
+    let auto = entrants.iter().find(|entrant| entrant.method == Method::Auto);
+    auto.into_iter().chain(fastest(entrants)).any(Entrant::is_noisy)
 }
 
 /// Runs a variant twice: the first result is compared, the second run has its kernels loaded. An
@@ -337,6 +367,18 @@ mod tests {
         assert_eq!((of[0].runs_ms.len(), &of[3].runs_ms[..], of[3].ms), (1, &[12.0, 14.0][..], Some(13.0)));
         assert_eq!(in_turns(&mut of, false, |_| unreachable!())?, [0, 1, 2, 3]);
         Ok(())
+    }
+
+    #[test]
+    fn one_time_or_a_spread_above_the_median_is_noise() {
+        let noisy = |auto: &'static [f64], best: &'static [f64]| {
+            let slow = (Method::Hash, 9, &[50.0][..]);
+            are_noisy(&contest(&[(Method::Auto, 3, auto), (Method::Esc, 3, best), slow]).entrants)
+        };
+        let steady = &[1.0, 1.2, 1.1, 1.3][..];
+        assert!(!noisy(steady, steady), "a slow method's time does not matter");
+        assert!(noisy(&[2.0], steady) && noisy(steady, &[1.0]));
+        assert!(noisy(&[0.2, 0.2, 4.0, 4.0, 0.3], steady) && !noisy(&[0.2, 0.2, 0.2, 4.0, 0.2], steady));
     }
 
     #[test]

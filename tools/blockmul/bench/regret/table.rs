@@ -8,6 +8,7 @@ use blockmul::Method;
 /// Every table, each with a line that says what it is.
 pub fn text(study: &Study) -> String {
     let mut parts = vec![products(&study.products)];
+    parts.extend(noisy(&study.products));
     parts.extend(left_out(&study.products));
     parts.extend(study.summary.as_ref().map(summary));
     parts.extend((!study.classes.is_empty()).then(|| classes(&study.classes)));
@@ -38,7 +39,7 @@ fn products(contests: &[Contest]) -> String {
         let auto = contest.entrants.iter().find(|entrant| entrant.method == Method::Auto);
         let best = contest.best();
         [
-            contest.matrix.clone(),
+            format!("{}{}", contest.matrix, if contest.noisy { " *" } else { "" }),
             stands_for.map_or(String::new(), |family| family.stands_for.into()),
             auto.map_or(NOTHING.into(), Entrant::shares),
             best.map_or(NOTHING.into(), |best| best.name.clone()),
@@ -51,6 +52,18 @@ fn products(contests: &[Contest]) -> String {
         ]
     });
     table(header, 4, rows)
+}
+
+/// The products whose times say little.
+fn noisy(contests: &[Contest]) -> Option<String> {
+    let count = contests.iter().filter(|of| of.noisy).count();
+    let repeated = contests.iter().filter(|of| of.noisy && of.repeated).count();
+    (count > 0).then(|| {
+        format!(
+            "* {count} products, {repeated} of them measured again: auto or the fastest method has one time, or a spread \
+             above 100 %"
+        )
+    })
 }
 
 /// The methods that were left out, each with the number of products and the reason in the one that
@@ -158,6 +171,15 @@ fn validation(of: &Validation) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn noisy_products_are_marked_and_counted() {
+        let of = |noisy, repeated| Contest { matrix: "m".into(), noisy, repeated, ..Contest::default() };
+        assert!(super::noisy(&[of(false, true)]).is_none() && !products(&[of(false, false)]).contains("m *"));
+        let all = [of(true, true), of(false, true), of(true, false)];
+        assert!(super::noisy(&all).unwrap().starts_with("* 2 products, 1 of them measured again"));
+        assert_eq!(products(&all).matches("m *").count(), 2);
+    }
 
     #[test]
     fn a_method_that_was_left_out_left_the_least_part_in_one() {
