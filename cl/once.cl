@@ -3,10 +3,12 @@
 // Host: src/device/team.rs. It comes after ptx.cl.
 //
 //   COLUMN_ONCE(columns, i)   a number of a column
+//   NEAR_ONCE(columns, i)     the same in 16 bits
 //   VALUE_ONCE(values, i)     an element of a matrix, as LOAD_VALUE
 //   LOAD_AGAIN(x, i)          an element of a vector, as LOAD
 #if CACHE_HINTS
 #define COLUMN_ONCE(columns, i) load_once_4(&(columns)[i])
+#define NEAR_ONCE(columns, i) load_once_2(&(columns)[i])
 
 // Defines name(from): what load_8 or load_4 loads, by the size of the type.
 #define LOADS(name, TYPE, load_8, load_4)                                                                             \
@@ -27,6 +29,7 @@
     }
 #else
 #define COLUMN_ONCE(columns, i) (columns)[i]
+#define NEAR_ONCE(columns, i) (columns)[i]
 #endif
 
 // Halves are loaded by core functions.

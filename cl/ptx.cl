@@ -13,9 +13,9 @@
 //   warp_across(v, m)      v of the item whose number differs by the bits m
 //   warp_before(v, d)      v of the item d places before; of the first d items their own
 //   warp_votes(b)          the items whose b is not 0, as bits
-//   load_once_4(from)      loads 4 bytes that no item writes and none reads again: they leave the
-//   load_once_8(from)      nearest cache first. If CACHE_HINTS; the twins, in once.cl, are plain
-//                          loads
+//   load_once_2(from)      loads 2 bytes that no item writes and none reads again: they leave the
+//   load_once_4(from)      nearest cache first. If CACHE_HINTS; the twins, in once.cl, are plain
+//   load_once_8(from)      loads
 //   load_again_4(from)     loads 4 bytes that no item writes and others read soon: they leave that
 //   load_again_8(from)     cache last, likewise
 //   put_aside_8(v, to)     writes 8 bytes that are not read soon: they leave the cache first. The
@@ -67,6 +67,13 @@ uint warp_votes(uint vote)
 
 // Compute capability 7.0.
 #if CACHE_HINTS
+ushort load_once_2(global const void* from)
+{
+    ushort value;
+    asm("ld.global.nc.L1::evict_first.b16 %0, [%1];" : "=h"(value) : "l"(from));
+    return value;
+}
+
 uint load_once_4(global const void* from)
 {
     uint value;

@@ -44,6 +44,10 @@ unsafe impl Word for i32 {
     const CL_NAME: &'static str = "int";
 }
 // SAFETY: as above.
+unsafe impl Word for u16 {
+    const CL_NAME: &'static str = "ushort";
+}
+// SAFETY: as above.
 unsafe impl Word for u8 {
     const CL_NAME: &'static str = "uchar";
 }

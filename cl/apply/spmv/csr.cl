@@ -43,7 +43,7 @@ KERNEL sum_rows(global const uint* restrict row_ptr, global const uint* restrict
     const uint row = item / SUMS;
     if (row >= rows)
         return;
-    const ARITHMETIC sum = sum_entries(row_ptr[row], row_ptr[row + 1], 1, 0, item % SUMS, col, source, values, x, stride);
+    const ARITHMETIC sum = sum_entries(row_ptr[row], row_ptr[row + 1], 1, 0, item % SUMS, col, 0, source, values, x, stride);
     place_sum(sum, y, item, alpha, beta);
 }
 

@@ -37,7 +37,7 @@ KERNEL sum_heads(global const uint* restrict col, global const uint* restrict so
         return;
     const uint row = item / SUMS, number = item % SUMS, line = line_before[row];
     const bool has_tail = line_before[row + 1] != line;
-    const ARITHMETIC sum = sum_entries(0, (PLACE)rows * width, rows, row, number, col, source, values, x, stride);
+    const ARITHMETIC sum = sum_entries(0, (PLACE)rows * width, rows, row, number, col, 0, source, values, x, stride);
     if (has_tail)
         head[(ulong)line * SUMS + number] = width > 0 ? sum : IDENTITY;
     else

@@ -12,14 +12,27 @@
 // An item loads AHEAD entries before it adds their terms: on a GPU the loads of a row would wait
 // for each other otherwise. PLACE is a type for every place, and for those that an item foresees.
 // If CUT is 0, no row has more than PIECE entries. If STREAMED, neighbours read neighbouring
-// places, so that what is near them is not read again.
-#if !defined(PIECE) || !defined(AHEAD) || !defined(PLACE) || !defined(CUT) || !defined(STREAMED)
-#error "PIECE, AHEAD, PLACE, CUT, STREAMED: see src/apply/spmv/rows.rs"
+// places, so that what is near them is not read again. If NEAR, columns are stored in 16 bits, as
+// distances from `first_col`.
+#if !defined(PIECE) || !defined(AHEAD) || !defined(PLACE) || !defined(CUT) || !defined(STREAMED) || !defined(NEAR)
+#error "PIECE, AHEAD, PLACE, CUT, STREAMED, NEAR: see src/apply/spmv/rows.rs"
 #endif
 #define PADDING 0xffffffffu
 
+#if NEAR
+#define COLUMN ushort
+#define AS_COLUMN(stored) (first_col + (stored))
+#define STREAM_COLUMN(i) NEAR_ONCE(col, i)
+#else
+#define COLUMN uint
+#define AS_COLUMN(stored) (stored)
+#define STREAM_COLUMN(i) COLUMN_ONCE(col, i)
+#endif
+// The stored column of padding.
+#define NONE ((COLUMN)PADDING)
+
 #if STREAMED
-#define LOAD_COLUMN(i) COLUMN_ONCE(col, i)
+#define LOAD_COLUMN(i) STREAM_COLUMN(i)
 #define LOAD_ELEMENT(i) VALUE_ONCE(values, i)
 #define LOAD_FACTOR(i) LOAD_AGAIN(x, i)
 #else
@@ -30,9 +43,9 @@
 
 #if AHEAD > 1
 // The sum of a row, EMPTY if it has no entry.
-ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint number, global const uint* restrict col,
-                       global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
-                       uint stride)
+ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint number, global const COLUMN* restrict col,
+                       uint first_col, global const uint* restrict source, global const VALUE* restrict values,
+                       global const ELEMENT* restrict x, uint stride)
 {
     ARITHMETIC sum = IDENTITY, part = IDENTITY;
     bool is_empty = true;
@@ -46,8 +59,10 @@ ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint numbe
         for (uint i = 0; i < AHEAD; ++i) {
             const PLACE place = first + i * (PLACE)apart;
             column[i] = PADDING;
-            if (place < end)
-                column[i] = LOAD_COLUMN(place + lane);
+            if (place < end) {
+                const COLUMN stored = LOAD_COLUMN(place + lane);
+                column[i] = stored == NONE ? PADDING : AS_COLUMN(stored);
+            }
         }
         WRITTEN_OUT
         for (uint i = 0; i < AHEAD; ++i) {
@@ -99,18 +114,18 @@ ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint numbe
 }
 #else
 // The sum of a row, EMPTY if it has no entry.
-ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint number, global const uint* restrict col,
-                       global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
-                       uint stride)
+ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint number, global const COLUMN* restrict col,
+                       uint first_col, global const uint* restrict source, global const VALUE* restrict values,
+                       global const ELEMENT* restrict x, uint stride)
 {
-    ARITHMETIC sum = first < end && col[first + lane] != PADDING ? IDENTITY : EMPTY;
-    while (first < end && col[first + lane] != PADDING) {
+    ARITHMETIC sum = first < end && col[first + lane] != NONE ? IDENTITY : EMPTY;
+    while (first < end && col[first + lane] != NONE) {
         const PLACE piece_end = end - first > PIECE * (PLACE)apart ? first + PIECE * (PLACE)apart : end;
         ARITHMETIC part = IDENTITY;
         IN_ORDER
-        for (; first < piece_end && col[first + lane] != PADDING; first += apart)
+        for (; first < piece_end && col[first + lane] != NONE; first += apart)
             part = add_terms(part, values, BEGIN_SLICED(first, apart, lane, number), STEP_SLICED(first, apart, lane), x,
-                             col[first + lane]);
+                             AS_COLUMN(col[first + lane]));
         sum = ADD(sum, part);
     }
     return sum;

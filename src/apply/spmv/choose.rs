@@ -40,7 +40,7 @@ pub(super) struct Choice {
 impl Situation {
     /// Bytes of one execution in a format, weighed; `None` if the format is out of the question.
     fn cost(&self, format: Format) -> Option<u64> {
-        let Profile { rows, entries, longest, sliced_places } = self.profile;
+        let Profile { rows, entries, longest, sliced_places, near } = self.profile;
         let weights = FormatWeights::of(self.device);
         let of_blocks = self.block.area() > 1;
         if of_blocks && !format.has_blocks() {
@@ -84,8 +84,10 @@ impl Situation {
             Format::CsrVector | Format::Scoo => 0,
             _ => 4,
         };
+        // Of padded formats, whose values are packed, columns may take half.
+        let column = if padded.is_some() && near { 2 } else { 4 };
         let values = match self.request.packed || self.in_order {
-            true => (places + idle) * (4 + value),
+            true => (places + idle) * (column + value),
             false if of_blocks => (places + idle) * 8 + entries * (value + weights.beside),
             false => (places + idle) * 8 + entries * value * weights.scattered / 100,
         };
@@ -130,10 +132,11 @@ pub(super) fn choose(situation: &Situation) -> Choice {
     let mut costs: Vec<_> = Format::ALL.iter().filter_map(|&format| Some((situation.cost(format)?, format))).collect();
     costs.sort_by_key(|&(cost, _)| cost);
     let (least, format) = costs[0];
-    let Profile { rows, entries, longest, .. } = situation.profile;
+    let Profile { rows, entries, longest, near, .. } = situation.profile;
+    let columns = if near && matches!(format, Format::Ell | Format::SlicedEll) { ", columns in 16 bits" } else { "" };
     let why = format!(
-        "{format} for {rows} rows of {entries} entries, the longest of {longest}: an execution takes as long as a copy \
-         of {} ({}), with the conversion's share for {} uses",
+        "{format}{columns} for {entries} entries in {rows} rows, the longest of {longest}: an execution takes as long as \
+         a copy of {} ({}), with the conversion's share for {} uses",
         megabytes(least),
         others(&costs[1..]),
         situation.request.uses
@@ -157,7 +160,7 @@ pub(super) fn foregone(situation: &Situation) -> Option<Choice> {
         return None;
     }
     let why = format!(
-        "{format} for {rows} rows of {entries} entries, however long they are: an execution takes as long as a copy of \
+        "{format} for {entries} entries in {rows} rows, however long they are: an execution takes as long as a copy of \
          {} at most ({} at least), with the conversion's share for {} uses",
         megabytes(cost),
         others(&costs),
@@ -220,8 +223,10 @@ mod tests {
         packed: true,
         symmetric: false,
     };
-    const POISSON: Profile = Profile { rows: 1_000_000, entries: 4_996_000, longest: 5, sliced_places: 5_000_000 };
-    const SKEWED: Profile = Profile { rows: 262_144, entries: 4_000_000, longest: 9_000, sliced_places: 12_000_000 };
+    const POISSON: Profile =
+        Profile { rows: 1_000_000, entries: 4_996_000, longest: 5, sliced_places: 5_000_000, near: false };
+    const SKEWED: Profile =
+        Profile { rows: 262_144, entries: 4_000_000, longest: 9_000, sliced_places: 12_000_000, near: false };
 
     #[test]
     fn a_cpu_adds_row_after_row() {
@@ -229,7 +234,8 @@ mod tests {
             assert_eq!(chosen(DeviceKind::Cpu, profile, PACKED, true), Format::Csr);
         }
         // One row is all of the matrix: its pieces are shared out.
-        let dense_row = Profile { rows: 10, entries: 10_000_000, longest: 10_000_000, sliced_places: 320_000_000 };
+        let dense_row =
+            Profile { rows: 10, entries: 10_000_000, longest: 10_000_000, sliced_places: 320_000_000, near: false };
         assert_eq!(chosen(DeviceKind::Cpu, dense_row, PACKED, true), Format::CsrAdaptive);
     }
 
@@ -252,7 +258,7 @@ mod tests {
 
     #[test]
     fn orders_of_their_own_are_chosen_only_if_allowed() {
-        let long = Profile { rows: 1000, entries: 4_000_000, longest: 5_000, sliced_places: 20_000_000 };
+        let long = Profile { rows: 1000, entries: 4_000_000, longest: 5_000, sliced_places: 20_000_000, near: false };
         let any = Request { any_order: true, ..PACKED };
         for kind in [DeviceKind::Gpu, DeviceKind::Cpu, DeviceKind::Other] {
             for profile in [POISSON, SKEWED, long] {
@@ -271,7 +277,7 @@ mod tests {
     #[test]
     fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
         let situation = |device, [rows, entries]: [u64; 2], columns, request| Situation {
-            profile: Profile { rows, entries, longest: 0, sliced_places: 0 },
+            profile: Profile { rows, entries, longest: 0, sliced_places: 0, near: false },
             columns,
             longest: None,
             request,
@@ -308,7 +314,7 @@ mod tests {
     #[test]
     fn a_cpu_finds_no_rows_for_a_few_products() {
         let by_columns = |device, compute_units, uses| {
-            let profile = Profile { rows: 100_000, entries: 800_000, longest: 0, sliced_places: 0 };
+            let profile = Profile { rows: 100_000, entries: 800_000, longest: 0, sliced_places: 0, near: false };
             let situation = Situation {
                 profile,
                 columns: 100_000,
@@ -337,7 +343,7 @@ mod tests {
 
     #[test]
     fn no_row_and_no_entry() {
-        let none = Profile { rows: 0, entries: 0, longest: 0, sliced_places: 0 };
+        let none = Profile { rows: 0, entries: 0, longest: 0, sliced_places: 0, near: false };
         assert_eq!(chosen(DeviceKind::Gpu, none, PACKED, true), Format::Csr);
     }
 }

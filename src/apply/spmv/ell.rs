@@ -4,19 +4,20 @@
 //! Neighbouring items of a GPU read neighbouring places. ELL is one slice of all rows.
 use super::{
     Format, Layout, Rows, Sums,
-    slices::{Counted, Kernels, Profile, Slices, check_places},
+    slices::{Columns, Counted, Kernels, Profile, Slices, check_places},
 };
 use crate::{
-    Element, Result,
+    Element, Result, Word,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
     element::Scaling,
     vector::line_sums::Stored,
 };
 
 kernel! {
-    struct SumSlices<T: Element, V: Element> = "sum_slices" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/ell.cl" {
+    struct SumSlices<T: Element, V: Element, C: Word> = "sum_slices" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/ell.cl" {
         slice_ptr: In<u64>,
-        col: In<u32>,
+        col: In<C>,
+        first_col: In<u32>,
         source: In<u32>,
         values: In<T>,
         x: In<V>,
@@ -34,8 +35,14 @@ pub(super) struct Ell<T: Element, V: Element> {
     /// Number of sums.
     sums: usize,
     slices: Slices,
-    kernel: Kernel<SumSlices<'static, T, V>>,
+    kernels: OfColumns<T, V>,
     group_size: usize,
+}
+
+/// The kernel for columns of the slices' width.
+enum OfColumns<T: Element, V: Element> {
+    Far(Kernel<SumSlices<'static, T, V, u32>>),
+    Near(Kernel<SumSlices<'static, T, V, u16>>),
 }
 
 impl<T: Element, V: Element> Ell<T, V> {
@@ -43,33 +50,62 @@ impl<T: Element, V: Element> Ell<T, V> {
     pub fn new(work: &Work, rows: &Rows, format: Format, kernels: &Kernels, counted: Counted) -> Result<Self> {
         let device = rows.device();
         let group_size = device.info().numbers().vector_group;
-        let Profile { rows: count, entries, longest, sliced_places } = counted.profile;
+        let Profile { rows: count, entries, longest, sliced_places, .. } = counted.profile;
         let places = if format == Format::Ell { counted.profile.ell_places() } else { sliced_places };
         check_places(format, [count, entries, longest], places, (rows.block.area() * size_of::<T>()) as u64)?;
         let slices = match format {
-            Format::Ell => kernels.whole(work, rows, &counted)?,
+            Format::Ell => kernels.whole(work, rows, counted)?,
             _ => kernels.sliced(work, rows, counted)?,
         };
         // The values of a place are never at its own number, unless they are packed.
         let options = rows.options_through::<T, V>(Options::group_size(group_size), true);
-        let kernel = Kernel::new(device, &rows.by_item(options, places, slices.height, longest))?;
-        Ok(Self { rows: rows.len(), sums: rows.sums(), slices, kernel, group_size })
+        let options = rows.by_item(options, places, slices.height, longest);
+        let kernels = match slices.col {
+            Columns::Far(_) => OfColumns::Far(Kernel::new(device, &options.define("NEAR", 0))?),
+            Columns::Near { rows, .. } => {
+                OfColumns::Near(Kernel::new(device, &options.define("NEAR", 1).define("NEAR_ROWS", rows))?)
+            }
+        };
+        Ok(Self { rows: rows.len(), sums: rows.sums(), slices, kernels, group_size })
     }
 }
+
+impl<T: Element, V: Element> Ell<T, V> {
+    fn launch<C: Word>(
+        &self,
+        work: &Work,
+        kernel: &Kernel<SumSlices<'static, T, V, C>>,
+        (col, first_col): (&Buffer<C>, &Buffer<u32>),
+        (Stored { values, stride }, x, Scaling { alpha, beta }, y): Operands<'_, T, V>,
+    ) -> Result<()> {
+        let Slices { height, ptr: slice_ptr, source, .. } = &self.slices;
+        let (rows, height) = (self.rows as u32, *height as u32);
+        let args = SumSlices { slice_ptr, col, first_col, source, values, x, y, rows, height, stride, alpha, beta };
+        kernel.launch(work, Grid::items(self.sums, self.group_size), args)
+    }
+}
+
+/// What an execution takes.
+type Operands<'a, T, V> = (Stored<'a, T>, &'a Buffer<V>, Scaling<<V as Element>::Arithmetic>, &'a mut Buffer<V>);
 
 impl<T: Element, V: Element> Sums<T, V> for Ell<T, V> {
     fn run(
         &self,
         work: &Work,
-        Stored { values, stride }: Stored<'_, T>,
+        a: Stored<'_, T>,
         x: &Buffer<V>,
-        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
+        scaling: Scaling<V::Arithmetic>,
         y: &mut Buffer<V>,
     ) -> Result<()> {
-        let Slices { height, ptr: slice_ptr, col, source } = &self.slices;
-        let (rows, height) = (self.rows as u32, *height as u32);
-        let args = SumSlices { slice_ptr, col, source, values, x, y, rows, height, stride, alpha, beta };
-        self.kernel.launch(work, Grid::items(self.sums, self.group_size), args)
+        match (&self.slices.col, &self.kernels) {
+            (Columns::Near { first, distance, .. }, OfColumns::Near(kernel)) => {
+                self.launch(work, kernel, (distance, first), (a, x, scaling, y))
+            }
+            (Columns::Far(col), OfColumns::Far(kernel)) => {
+                self.launch(work, kernel, (col, &self.slices.source), (a, x, scaling, y))
+            }
+            _ => unreachable!("the kernel is made for the columns"),
+        }
     }
 
     fn places(&self) -> usize {

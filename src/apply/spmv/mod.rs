@@ -125,7 +125,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
         let (lines, others) = (arrays.ncols as u64, arrays.nrows as u64);
         let [rows, columns] = if of_rows { [others, lines] } else { [lines, others] };
         let situation = Situation {
-            profile: Profile { rows, entries: arrays.nnz() as u64, longest: 0, sliced_places: 0 },
+            profile: Profile { rows, entries: arrays.nnz() as u64, longest: 0, sliced_places: 0, near: false },
             columns,
             longest: arrays.lengths.map(|of| of.longest).filter(|_| !of_rows && !request.symmetric),
             request,

@@ -2,27 +2,31 @@
 //! `cl/apply/spmv/slices.cl`.
 use super::Rows;
 use crate::{
-    Error, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, at_most, kernel},
+    Error, Result, Word,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, at_most, kernel},
     primitives::scan::{Scan, ScanTuning},
 };
 
 kernel! {
     struct CountPlaces = "count_places" in "apply/spmv/slices.cl" {
         row_ptr: In<u32>,
+        col: In<u32>,
         places: Out<u64>,
+        first_col: Out<u32>,
+        far: InOut<u32>,
         rows: u32,
         slices: u32,
     }
 }
 
 kernel! {
-    struct PlaceRows = "place_rows" in "apply/spmv/slices.cl" {
+    struct PlaceRows<C: Word> = "place_rows" in "apply/spmv/slices.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: In<u32>,
         slice_ptr: In<u64>,
-        slice_col: Out<u32>,
+        first_col: In<u32>,
+        slice_col: Out<C>,
         slice_source: Out<u32>,
         rows: u32,
         padded_rows: u64,
@@ -54,6 +58,8 @@ pub(super) struct Profile {
     pub longest: u64,
     /// Places of sliced ELL.
     pub sliced_places: u64,
+    /// Whether the columns of each slice of sliced ELL are near enough to be kept in 16 bits.
+    pub near: bool,
 }
 
 impl Profile {
@@ -63,12 +69,8 @@ impl Profile {
         let [shortest, longest] =
             known.map_or([entries.div_ceil(rows.max(1)), entries.min(columns)], |longest| [longest.into(); 2]);
         let padded = rows.next_multiple_of(height(sums) as u64).saturating_mul(longest);
-        [(shortest, entries), (longest, padded)].map(|(longest, sliced_places)| Self {
-            rows,
-            entries,
-            longest,
-            sliced_places,
-        })
+        [(shortest, entries, true), (longest, padded, columns <= MOST_NEAR.into())]
+            .map(|(longest, sliced_places, near)| Self { rows, entries, longest, sliced_places, near })
     }
 
     /// Places of ELL.
@@ -91,20 +93,47 @@ pub(super) struct Counted {
     pub profile: Profile,
     height: usize,
     places: Buffer<u64>,
+    /// The least column of each slice.
+    first_col: Buffer<u32>,
+}
+
+/// Distances of columns in 16 bits are less; the largest number of 16 bits is padding.
+const MOST_NEAR: u16 = u16::MAX;
+
+/// The columns of places.
+pub(super) enum Columns {
+    Far(Buffer<u32>),
+    /// Distances from the first of some columns: one for each slice of sliced ELL, of as many rows
+    /// in other slices too.
+    Near {
+        first: Buffer<u32>,
+        distance: Buffer<u16>,
+        rows: usize,
+    },
+}
+
+impl Columns {
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Far(col) => col.bytes(),
+            Self::Near { first, distance, .. } => first.bytes() + distance.bytes(),
+        }
+    }
 }
 
 /// Rows in slices of `height`.
 pub(super) struct Slices {
     pub height: usize,
     pub ptr: Buffer<u64>,
-    pub col: Buffer<u32>,
+    pub col: Columns,
     pub source: Buffer<u32>,
 }
 
 /// The kernels, compiled for rows whose values have an index or not.
 pub(super) struct Kernels {
     count: Kernel<CountPlaces<'static>>,
-    place: Kernel<PlaceRows<'static>>,
+    place: Kernel<PlaceRows<'static, u32>>,
+    place_near: Kernel<PlaceRows<'static, u16>>,
     scan: Scan<u64>,
     group_size: usize,
     height: usize,
@@ -114,69 +143,108 @@ impl Kernels {
     pub fn new(device: &Device, rows: &Rows) -> Result<Self> {
         let group_size = device.info().numbers().elementwise_group;
         let height = height(rows.block.sums);
-        let options =
-            Options::group_size(group_size).define("HEIGHT", height).define("THROUGH", u8::from(rows.source.is_some()));
+        let through = u8::from(rows.source.is_some());
+        let options = |near: bool| {
+            let options = Options::group_size(group_size).define("HEIGHT", height).define("THROUGH", through);
+            options.define("NEAR", u8::from(near)).define("MOST_NEAR", MOST_NEAR)
+        };
         Ok(Self {
-            count: Kernel::new(device, &options)?,
-            place: Kernel::rare(device, &options)?,
+            count: Kernel::new(device, &options(false))?,
+            place: Kernel::rare(device, &options(false))?,
+            place_near: Kernel::rare(device, &options(true))?,
             scan: Scan::new(device, ScanTuning::new(device.info()))?,
             group_size,
             height,
         })
     }
 
-    /// Counts the places. One read: 8 bytes for a slice.
+    /// Counts the places. Two reads: 8 bytes for a slice, and whether columns are near, unless all
+    /// are.
     pub fn count(&self, work: &Work, rows: &Rows) -> Result<Counted> {
         let slices = rows.len().div_ceil(self.height);
-        let mut places = work.buffer(slices + 1)?;
+        let (mut places, mut first_col, mut far) = (work.buffer(slices + 1)?, work.buffer(slices)?, work.buffer(1)?);
+        work.fill_zero(&mut far)?;
         let args = CountPlaces {
             row_ptr: &rows.pattern.col_ptr,
+            col: &rows.pattern.row_idx,
             places: &mut places,
+            first_col: &mut first_col,
+            far: &mut far,
             rows: rows.len() as u32,
             slices: slices as u32,
         };
         self.count.launch(work, Grid::items(slices + 1, self.group_size), args)?;
         let found = places.download(work)?;
         let longest = found.iter().max().map_or(0, |most| most / self.height as u64);
-        let (rows, entries) = (rows.len() as u64, rows.pattern.nnz() as u64);
+        let (rows, columns, entries) = (rows.len() as u64, rows.pattern.nrows, rows.pattern.nnz() as u64);
         at_most("entries of a row", longest, entries)?;
-        Ok(Counted {
-            profile: Profile { rows, entries, longest, sliced_places: found.iter().sum() },
-            places,
-            height: self.height,
-        })
+        let near = columns <= MOST_NEAR.into() || work.read(&far, 0, 1)?[0] == 0;
+        let sliced_places = found.iter().sum();
+        let profile = Profile { rows, entries, longest, sliced_places, near };
+        Ok(Counted { profile, places, height: self.height, first_col })
     }
 
     /// Places all rows in one slice.
-    pub fn whole(&self, work: &Work, rows: &Rows, counted: &Counted) -> Result<Slices> {
-        let ptr = work.upload(&[0, counted.profile.ell_places()])?;
-        self.place(work, rows, ptr, rows.len().max(1), counted.profile.ell_places())
+    pub fn whole(&self, work: &Work, rows: &Rows, Counted { profile, first_col, .. }: Counted) -> Result<Slices> {
+        let ptr = work.upload(&[0, profile.ell_places()])?;
+        self.slices(work, rows, (ptr, rows.len().max(1)), profile.ell_places(), profile.near.then_some(first_col))
     }
 
     /// Places the rows in the slices that were counted.
     pub fn sliced(&self, work: &Work, rows: &Rows, counted: Counted) -> Result<Slices> {
-        let mut ptr = counted.places;
+        let Counted { profile, height, places: mut ptr, first_col } = counted;
         self.scan.run(work, &mut ptr)?;
-        self.place(work, rows, ptr, counted.height, counted.profile.sliced_places)
+        self.slices(work, rows, (ptr, height), profile.sliced_places, profile.near.then_some(first_col))
     }
 
-    fn place(&self, work: &Work, rows: &Rows, ptr: Buffer<u64>, height: usize, places: u64) -> Result<Slices> {
-        let places = places as usize;
-        let (mut col, mut source) = (work.buffer(places)?, work.buffer(places)?);
+    /// Places the rows in slices of a height, with columns behind `first` if there are first ones.
+    fn slices(
+        &self,
+        work: &Work,
+        rows: &Rows,
+        (ptr, height): (Buffer<u64>, usize),
+        places: u64,
+        first: Option<Buffer<u32>>,
+    ) -> Result<Slices> {
+        let to = (&ptr, height, places as usize);
+        let (col, source) = match first {
+            None => {
+                let (col, source) = self.place(work, rows, &self.place, to, rows.source())?;
+                (Columns::Far(col), source)
+            }
+            Some(first) => {
+                let (distance, source) = self.place(work, rows, &self.place_near, to, &first)?;
+                (Columns::Near { first, distance, rows: self.height }, source)
+            }
+        };
+        Ok(Slices { height, ptr, col, source })
+    }
+
+    /// The column and the number in A's values of each place.
+    fn place<C: Word>(
+        &self,
+        work: &Work,
+        rows: &Rows,
+        kernel: &Kernel<PlaceRows<'static, C>>,
+        (slice_ptr, height, places): (&Buffer<u64>, usize, usize),
+        first_col: &Buffer<u32>,
+    ) -> Result<(Buffer<C>, Buffer<u32>)> {
+        let (mut slice_col, mut slice_source) = (work.buffer(places)?, work.buffer(places)?);
         let padded_rows = rows.len().next_multiple_of(height);
         let args = PlaceRows {
             row_ptr: &rows.pattern.col_ptr,
             col: &rows.pattern.row_idx,
             source: rows.source(),
-            slice_ptr: &ptr,
-            slice_col: &mut col,
-            slice_source: &mut source,
+            slice_ptr,
+            first_col,
+            slice_col: &mut slice_col,
+            slice_source: &mut slice_source,
             rows: rows.len() as u32,
             padded_rows: padded_rows as u64,
             height: height as u32,
         };
-        self.place.launch(work, Grid::items(padded_rows, self.group_size), args)?;
-        Ok(Slices { height, ptr, col, source })
+        kernel.launch(work, Grid::items(padded_rows, self.group_size), args)?;
+        Ok((slice_col, slice_source))
     }
 }
 
@@ -205,8 +273,9 @@ mod tests {
 
     const PADDING: u32 = u32::MAX;
 
-    /// Columns of the places of rows of these lengths, in slices of `height`, and their entries.
-    fn model(lengths: &[usize], height: usize) -> (Vec<u64>, Vec<u32>, Vec<u32>) {
+    /// Offsets of slices of `height` rows of these lengths, the column of each place, and its entry.
+    /// Entry k of row i lies in column i + k·apart.
+    fn model(lengths: &[usize], height: usize, apart: usize) -> (Vec<u64>, Vec<u32>, Vec<u32>) {
         let (mut ptr, mut col, mut source) = (vec![0], Vec::new(), Vec::new());
         let begin = |row: usize| lengths[..row].iter().sum::<usize>();
         for first in (0..lengths.len()).step_by(height) {
@@ -214,7 +283,7 @@ mod tests {
             for k in 0..lengths[slice.clone()].iter().copied().max().unwrap_or(0) {
                 for row in first..first + height {
                     let holds = lengths.get(row).is_some_and(|&n| k < n);
-                    col.push(if holds { k as u32 } else { PADDING });
+                    col.push(if holds { (row + k * apart) as u32 } else { PADDING });
                     source.push(if holds { (begin(row) + k) as u32 } else { PADDING });
                 }
             }
@@ -223,34 +292,71 @@ mod tests {
         (ptr, col, source)
     }
 
+    /// The columns of rows in slices of `height`.
+    fn columns(work: &Work, slices: &Slices, height: usize) -> Result<Vec<u32>> {
+        let (first, distance, of_first) = match &slices.col {
+            Columns::Far(col) => return col.download(work),
+            Columns::Near { first, distance, rows } => (first.download(work)?, distance.download(work)?, *rows),
+        };
+        let (ptr, mut columns) = (slices.ptr.download(work)?, Vec::new());
+        for (slice, places) in ptr.windows(2).enumerate() {
+            columns.extend((0..(places[1] - places[0]) as usize).map(|i| match distance[places[0] as usize + i] {
+                u16::MAX => PADDING,
+                near => first[(slice * height + i % height) / of_first] + u32::from(near),
+            }));
+        }
+        Ok(columns)
+    }
+
     #[test]
     fn small_slices_are_those_of_the_model() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
         let lengths = |n: usize| (0..n).map(|row| row * 7 % 5 + usize::from(row == 40) * 20).collect::<Vec<_>>();
         // No row, one, a slice and a row more or less, empty rows alone.
-        for lengths in [vec![], vec![3], lengths(31), lengths(32), lengths(33), lengths(100), vec![0; 40]] {
-            let mut ptr = vec![0u64];
-            ptr.extend(lengths.iter().scan(0, |end, &n| {
-                *end += n as u64;
-                Some(*end)
-            }));
-            let entries = lengths.iter().flat_map(|&n| 0..n as u32).collect();
-            let pattern = Pattern::new(24, lengths.len(), ptr, entries)?;
+        let shapes = [vec![], vec![3], lengths(31), lengths(32), lengths(33), lengths(100), vec![0; 40]];
+        for (lengths, apart) in shapes.iter().flat_map(|shape| [(shape, 1), (shape, 3000), (shape, 70_000)]) {
+            let begin = |row: usize| lengths[..row].iter().sum::<usize>() as u64;
+            let ptr = (0..=lengths.len()).map(begin).collect();
+            let entries =
+                lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |k| (row + k * apart) as u32));
+            let pattern = Pattern::new(24 * apart + 100, lengths.len(), ptr, entries.collect())?;
             let rows = Rows::of_scalars(PatternArrays::upload(&work, &pattern)?);
             let kernels = Kernels::new(&device, &rows)?;
-            let counted = kernels.count(&work, &rows)?;
-            assert_eq!(counted.profile.longest, lengths.iter().copied().max().unwrap_or(0) as u64);
-            let whole = kernels.whole(&work, &rows, &counted)?;
-            let sliced = kernels.sliced(&work, &rows, counted)?;
-            for (found, height) in [(whole, lengths.len()), (sliced, height(1))] {
-                let (ptr, col, source) = model(&lengths, height.max(1));
+            for is_whole in [true, false] {
+                let counted = kernels.count(&work, &rows)?;
+                assert_eq!(counted.profile.longest, lengths.iter().copied().max().unwrap_or(0) as u64);
+                let found = match is_whole {
+                    true => kernels.whole(&work, &rows, counted)?,
+                    false => kernels.sliced(&work, &rows, counted)?,
+                };
+                let height = if is_whole { lengths.len().max(1) } else { height(1) };
+                let (ptr, col, source) = model(lengths, height, apart);
                 if !lengths.is_empty() {
                     assert_eq!(found.ptr.download(&work)?, ptr);
                 }
-                assert_eq!(found.col.download(&work)?, col, "{lengths:?} by {height}");
-                assert_eq!(found.source.download(&work)?, source, "{lengths:?} by {height}");
+                assert_eq!(columns(&work, &found, height)?, col, "{lengths:?} by {height}, {apart} apart");
+                assert_eq!(found.source.download(&work)?, source, "{lengths:?} by {height}, {apart} apart");
             }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn columns_are_near_if_their_distances_fit_16_bits() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        // The second slice has columns 5 and 5 + `distance`; the first is empty.
+        for (distance, columns, near) in
+            [(65_534, 80_000, true), (65_535, 80_000, false), (65_534, 65_540, true), (65_529, 65_535, true)]
+        {
+            let mut ptr = vec![0; 41];
+            ptr[36..].fill(1);
+            ptr[40] = 2;
+            let pattern = Pattern::new(columns, 40, ptr, vec![5, 5 + distance])?;
+            let rows = Rows::of_scalars(PatternArrays::upload(&work, &pattern)?);
+            let counted = Kernels::new(&device, &rows)?.count(&work, &rows)?;
+            assert_eq!(counted.profile.near, near, "{distance} of {columns}");
         }
         Ok(())
     }

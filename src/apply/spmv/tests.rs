@@ -4,18 +4,18 @@ use crate::{Cbc, Matrix, device::test_device, generate::Random, reference, resid
 use nalgebra::DMatrix;
 
 /// Columns of 0 to 19 blocks, one of several pieces, and one that ends where a piece does. Their
-/// rows have 0 to 20 blocks.
-fn of_all_lengths(shape: BlockShape) -> Result<Cbc<f32>> {
+/// rows have 0 to 20 blocks. The blocks of a column are `apart` rows from each other.
+fn of_all_lengths(shape: BlockShape, apart: usize) -> Result<Cbc<f32>> {
     let mut random = Random::new(5);
     let length = |col: usize| match col {
         3 => 2 * 1024 + 9,
         37 => 1024,
         _ => col * 7 % 20,
     };
-    let places = (0..70).flat_map(|col| (0..length(col)).map(move |k| (k + col, col)));
+    let places = (0..70).flat_map(|col| (0..length(col)).map(move |k| (k * apart + col, col)));
     let block =
         |random: &mut Random| DMatrix::from_fn(shape.rows(), shape.cols(), |_, _| (2.0 * random.unit() - 1.0) as f32);
-    Cbc::from_triplets(2200, 70, shape, places.map(|(i, j)| (i, j, block(&mut random))))
+    Cbc::from_triplets(2200 * apart, 70, shape, places.map(|(i, j)| (i, j, block(&mut random))))
 }
 
 #[test]
@@ -23,11 +23,13 @@ fn rows_loaded_ahead_have_the_bits_of_the_reference() -> Result<()> {
     let device = test_device();
     let work = Work::new(&device, None);
     let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
-    for (r, c) in [(1, 1), (3, 2)] {
-        let host = of_all_lengths(BlockShape::new(r, c)?)?;
+    // Columns of a slice are near, or too far from each other for 16 bits.
+    for (r, c, apart) in [(1, 1, 1), (3, 2, 1), (1, 1, 40), (3, 2, 40)] {
+        let host = of_all_lengths(BlockShape::new(r, c)?, apart)?;
         let a = DeviceCbc::upload(&work, host.as_cbc())?;
         for of_rows in [false, true] {
-            let (nx, ny) = if of_rows { (70 * c, 2200 * r) } else { (2200 * r, 70 * c) };
+            let (tall, wide) = (2200 * apart * r, 70 * c);
+            let (nx, ny) = if of_rows { (wide, tall) } else { (tall, wide) };
             let x: Vec<f32> = (0..nx).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
             let mut want = vec![2.0; ny];
             match of_rows {
@@ -73,7 +75,7 @@ fn rows_loaded_ahead_have_the_bits_of_the_reference() -> Result<()> {
 /// index of the rows.
 #[test]
 fn without_room_for_an_index_of_the_rows_columns_are_used_as_they_are() -> Result<()> {
-    let host = of_all_lengths(BlockShape::SCALAR)?;
+    let host = of_all_lengths(BlockShape::SCALAR, 1)?;
     let room = |bytes: u64| -> Result<_> {
         let mut info = test_device().info().clone();
         info.global_bytes = bytes;
