@@ -62,6 +62,7 @@ files! {
     "apply/spmv/scoo_atomic.cl"
     "apply/spmv/segmented_scan.cl"
     "apply/spmv/slice_lanes.cl"
+    "apply/spmv/slice_vectors.cl"
     "apply/spmv/slices.cl"
     "apply/spmv/symmetric.cl"
     "apply/spmv/tails.cl"

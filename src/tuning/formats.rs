@@ -12,6 +12,8 @@ pub(crate) struct FormatWeights {
     pub csr_shared: u64,
     pub ell: u64,
     pub sliced_ell: u64,
+    /// Of sliced ELL whose slices are vectors: with columns in 16 bits, and in 32.
+    pub in_vectors: [u64; 2],
     /// Of scalars that are read in another order than they are stored.
     pub scattered: u64,
     /// Bytes read beside a block that is read so.
@@ -55,6 +57,7 @@ const GPU: FormatWeights = FormatWeights {
     csr_shared: 130,
     ell: 105,
     sliced_ell: 105,
+    in_vectors: [105, 105],
     scattered: 200,
     beside: 32,
     entry: 2500,
@@ -70,10 +73,11 @@ const GPU: FormatWeights = FormatWeights {
 };
 
 /// PoCL on 2 cores, where a row is a loop. On four matrices of 5 to 27 entries a row `csr-adaptive`
-/// took 1.3 to 1.9 times as long as `csr`, sliced ELL 1.1 to 2.5, and `csr-vector`, whose items
-/// wait for each other, 50 to 130. Of matrices that fit caches 30 to 40 bytes are moved in a
-/// nanosecond; rows are found in 3 to 18 ns for each entry and row, a step takes 25 us. An item of
-/// `csc` took 0.9 to 3.3 ns for an entry, most for rows that are drawn at random.
+/// took 1.3 to 1.9 times as long as `csr`, sliced ELL 1.1 to 2.5 (in vectors 0.85 to 1.1), and
+/// `csr-vector`, whose items wait for each other, 50 to 130. Of matrices that fit caches 30 to 40
+/// bytes are moved in a nanosecond; rows are found in 3 to 18 ns for each entry and row, a step
+/// takes 25 us. An item of `csc` took 0.9 to 3.3 ns for an entry, most for rows that are drawn at
+/// random.
 const CPU: FormatWeights = FormatWeights {
     csr: 100,
     csr_blocks: 100,
@@ -82,6 +86,7 @@ const CPU: FormatWeights = FormatWeights {
     csr_shared: 200,
     ell: 180,
     sliced_ell: 180,
+    in_vectors: [95, 110],
     scattered: 150,
     beside: 64,
     entry: 20,

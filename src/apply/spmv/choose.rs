@@ -7,7 +7,10 @@
 //! To know the rows' lengths takes a launch and a read, as long as several executions of a small
 //! matrix. If the choice is the same for all lengths that rows of so many entries can have, they
 //! are not asked for.
-use super::{Block, Format, Request, slices::Profile};
+use super::{
+    Block, Format, Request, slice_vectors,
+    slices::{self, Profile},
+};
 use crate::{DeviceKind, element::Order, primitives::segmented_reduce::RUN_PIECE, tuning::FormatWeights};
 
 /// What a choice depends on.
@@ -21,6 +24,8 @@ pub(super) struct Situation {
     pub request: Request,
     pub device: DeviceKind,
     pub compute_units: u64,
+    /// Sums of a slice of sliced ELL.
+    pub slice_sums: usize,
     pub element_bytes: u64,
     pub vector_bytes: u64,
     pub block: Block,
@@ -55,7 +60,15 @@ impl Situation {
             Format::CsrAdaptive => (None, weights.csr_adaptive, false),
             Format::CsrShared => (None, weights.csr_shared, false),
             Format::Ell => (Some(self.profile.ell_places()), weights.ell, true),
-            Format::SlicedEll => (Some(sliced_places), weights.sliced_ell, true),
+            Format::SlicedEll => {
+                let [of_near, of_far] = weights.in_vectors;
+                let weight = match (self.in_vectors(), near) {
+                    (true, true) => of_near,
+                    (true, false) => of_far,
+                    (false, _) => weights.sliced_ell,
+                };
+                (Some(sliced_places), weight, true)
+            }
             Format::Coo => (None, weights.csr_adaptive, false),
             Format::Scoo => (None, weights.csr, true),
             // Not estimated: nothing was measured on a GPU.
@@ -117,6 +130,12 @@ impl Situation {
         Some(executed + (index + placed + packed + steps * weights.step) / self.request.uses.max(1))
     }
 
+    /// Whether sliced ELL adds the rows of a slice in a vector.
+    fn in_vectors(&self) -> bool {
+        let Self { request: Request { semiring, packed, .. }, block, profile, slice_sums, .. } = *self;
+        slice_sums == slices::LANES && slice_vectors::suits_rows(block, packed, semiring, profile.longest)
+    }
+
     /// The same of [`Format::Csc`]: every item goes through all columns, and through the entries of
     /// its own rows.
     fn cost_by_columns(&self, weights: &FormatWeights) -> Option<u64> {
@@ -148,7 +167,12 @@ pub(super) fn choose(situation: &Situation) -> Choice {
 /// as many rows and entries as the situation's profile has.
 pub(super) fn foregone(situation: &Situation) -> Option<Choice> {
     let Profile { rows, entries, .. } = situation.profile;
-    let [least, most] = Profile::bounds([rows, situation.columns], entries, situation.block.sums, situation.longest);
+    let [least, most] = Profile::bounds(
+        [rows, situation.columns],
+        entries,
+        [situation.slice_sums, situation.block.sums],
+        situation.longest,
+    );
     let with = |profile| Situation { profile, ..*situation };
     let (least, most) = (with(least), with(most));
     let mut costs: Vec<_> = Format::ALL.iter().filter_map(|&format| Some((least.cost(format)?, format))).collect();
@@ -199,6 +223,7 @@ mod tests {
             request,
             device,
             compute_units,
+            slice_sums: if device == DeviceKind::Gpu { 32 } else { slices::LANES },
             element_bytes: 8,
             vector_bytes: 8,
             block: Block::SCALAR,
@@ -232,6 +257,16 @@ mod tests {
     fn a_cpu_adds_row_after_row() {
         for profile in [POISSON, SKEWED] {
             assert_eq!(chosen(DeviceKind::Cpu, profile, PACKED, true), Format::Csr);
+        }
+        // Rows of nearly one length, whose columns are near, eight at once, if they are used often.
+        let near = Profile { near: true, ..POISSON };
+        assert_eq!(chosen(DeviceKind::Cpu, near, PACKED, true), Format::SlicedEll);
+        for request in [
+            Request { uses: 1, ..PACKED },
+            Request { packed: false, ..PACKED },
+            Request { semiring: Semiring::MinPlus, ..PACKED },
+        ] {
+            assert_eq!(chosen(DeviceKind::Cpu, near, request, true), Format::Csr);
         }
         // One row is all of the matrix: its pieces are shared out.
         let dense_row =
@@ -283,6 +318,7 @@ mod tests {
             request,
             device,
             compute_units: 2,
+            slice_sums: if device == DeviceKind::Gpu { 32 } else { slices::LANES },
             element_bytes: 8,
             vector_bytes: 8,
             block: Block::SCALAR,
@@ -291,8 +327,10 @@ mod tests {
         };
         let of = |device, sizes, columns, request| foregone(&situation(device, sizes, columns, request));
         let format = |choice: Option<Choice>| choice.map(|choice| choice.format);
-        // A CPU takes compressed rows, unless one row may have all entries.
-        let square = of(DeviceKind::Cpu, [1000, 5000], 1000, PACKED);
+        // A CPU takes compressed rows, unless one row may have all entries, or rows of nearly one
+        // length may be added in vectors.
+        assert_eq!(format(of(DeviceKind::Cpu, [1000, 5000], 1000, PACKED)), None);
+        let square = of(DeviceKind::Cpu, [1000, 5000], 1000, Request { packed: false, ..PACKED });
         assert!(square.as_ref().is_some_and(|choice| choice.why.contains("at most (others: ")), "{square:?}");
         assert_eq!(format(square), Some(Format::Csr));
         assert_eq!(format(of(DeviceKind::Cpu, [10, 1_000_000], 1_000_000, PACKED)), None);
@@ -322,6 +360,7 @@ mod tests {
                 request: Request { packed: false, uses, ..PACKED },
                 device,
                 compute_units,
+                slice_sums: if device == DeviceKind::Gpu { 32 } else { slices::LANES },
                 element_bytes: 8,
                 vector_bytes: 8,
                 block: Block::SCALAR,

@@ -4,6 +4,7 @@
 //! Neighbouring items of a GPU read neighbouring places. ELL is one slice of all rows.
 use super::{
     Format, Layout, Rows, Sums,
+    slice_vectors::{self, SliceVectors},
     slices::{Columns, Counted, Kernels, Profile, Slices, check_places},
 };
 use crate::{
@@ -41,8 +42,14 @@ pub(super) struct Ell<T: Element, V: Element> {
 
 /// The kernel for columns of the slices' width.
 enum OfColumns<T: Element, V: Element> {
-    Far(Kernel<SumSlices<'static, T, V, u32>>),
-    Near(Kernel<SumSlices<'static, T, V, u16>>),
+    Far(Shares<T, V, u32>),
+    Near(Shares<T, V, u16>),
+}
+
+/// What a work-item takes.
+enum Shares<T: Element, V: Element, C: Word> {
+    Sum(Kernel<SumSlices<'static, T, V, C>>),
+    Slices(SliceVectors<T, V, C>),
 }
 
 impl<T: Element, V: Element> Ell<T, V> {
@@ -57,16 +64,27 @@ impl<T: Element, V: Element> Ell<T, V> {
             Format::Ell => kernels.whole(work, rows, counted)?,
             _ => kernels.sliced(work, rows, counted)?,
         };
+        let in_vectors = format == Format::SlicedEll && slice_vectors::suits::<T, V>(rows, longest);
         // The values of a place are never at its own number, unless they are packed.
-        let options = rows.options_through::<T, V>(Options::group_size(group_size), true);
+        let options = rows.options_through::<T, V>(Options::group_size(if in_vectors { 1 } else { group_size }), true);
         let options = rows.by_item(options, places, slices.height, longest);
         let kernels = match slices.col {
-            Columns::Far(_) => OfColumns::Far(Kernel::new(device, &options.define("NEAR", 0))?),
-            Columns::Near { rows, .. } => {
-                OfColumns::Near(Kernel::new(device, &options.define("NEAR", 1).define("NEAR_ROWS", rows))?)
+            Columns::Far(_) => OfColumns::Far(Shares::new(rows, &options.define("NEAR", 0), in_vectors)?),
+            Columns::Near { rows: of_first, .. } => {
+                let options = options.define("NEAR", 1).define("NEAR_ROWS", of_first);
+                OfColumns::Near(Shares::new(rows, &options, in_vectors)?)
             }
         };
         Ok(Self { rows: rows.len(), sums: rows.sums(), slices, kernels, group_size })
+    }
+}
+
+impl<T: Element, V: Element, C: Word> Shares<T, V, C> {
+    fn new(rows: &Rows, options: &Options, in_vectors: bool) -> Result<Self> {
+        Ok(match in_vectors {
+            true => Self::Slices(SliceVectors::new(rows, options)?),
+            false => Self::Sum(Kernel::new(rows.device(), options)?),
+        })
     }
 }
 
@@ -74,11 +92,18 @@ impl<T: Element, V: Element> Ell<T, V> {
     fn launch<C: Word>(
         &self,
         work: &Work,
-        kernel: &Kernel<SumSlices<'static, T, V, C>>,
+        shares: &Shares<T, V, C>,
         (col, first_col): (&Buffer<C>, &Buffer<u32>),
-        (Stored { values, stride }, x, Scaling { alpha, beta }, y): Operands<'_, T, V>,
+        (Stored { values, stride }, x, scaling, y): Operands<'_, T, V>,
     ) -> Result<()> {
         let Slices { height, ptr: slice_ptr, source, .. } = &self.slices;
+        let kernel = match shares {
+            Shares::Sum(kernel) => kernel,
+            Shares::Slices(slices) => {
+                return slices.launch(work, slice_ptr, (col, first_col), (values, x), scaling, y);
+            }
+        };
+        let Scaling { alpha, beta } = scaling;
         let (rows, height) = (self.rows as u32, *height as u32);
         let args = SumSlices { slice_ptr, col, first_col, source, values, x, y, rows, height, stride, alpha, beta };
         kernel.launch(work, Grid::items(self.sums, self.group_size), args)

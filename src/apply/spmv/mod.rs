@@ -15,6 +15,7 @@
 //! | [`scoo`] | slices of rows with sums in local memory |
 //! | [`slices`] | rows padded to one length, and the profile of their lengths |
 //! | [`ell`] | ELL and sliced ELL |
+//! | [`slice_vectors`] | sliced ELL on CPUs, the rows of a slice in a vector |
 //! | [`split`] | where rows are cut for HYB |
 //! | [`tails`] | rows cut at a width, and the profile of their lengths |
 //! | [`hyb`] | padded heads of rows, and their tails; CSR-adaptive in the order of arrival |
@@ -38,6 +39,7 @@ mod pack;
 mod rows;
 mod scoo;
 mod segmented_scan;
+mod slice_vectors;
 mod slices;
 mod split;
 mod symmetric;
@@ -131,6 +133,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
             request,
             device: device.info().kind,
             compute_units: device.info().compute_units.into(),
+            slice_sums: slices::slice_sums(device.info()),
             element_bytes: size_of::<T>() as u64,
             vector_bytes: size_of::<V>() as u64,
             block,

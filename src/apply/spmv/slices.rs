@@ -2,7 +2,7 @@
 //! `cl/apply/spmv/slices.cl`.
 use super::Rows;
 use crate::{
-    Error, Result, Word,
+    DeviceInfo, Error, Result, Word,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, at_most, kernel},
     primitives::scan::{Scan, ScanTuning},
 };
@@ -34,12 +34,26 @@ kernel! {
     }
 }
 
-/// Sums of a slice of sliced ELL at least: those of 32 neighbouring work-items of a GPU.
+/// Sums of a slice of sliced ELL at least, if each has a work-item: 32 neighbours of a GPU.
 const SLICE_SUMS: usize = 32;
 
-/// Rows of a slice of sliced ELL, of `sums` scalar rows each. Lower slices have less padding.
-pub(super) fn height(sums: usize) -> usize {
-    SLICE_SUMS.div_ceil(sums).next_power_of_two()
+/// Sums of a slice on devices that add them in vectors: 64 bytes of doubles.
+pub(super) const LANES: usize = 8;
+
+/// Whether a work-item adds the rows of a slice in a vector, as it has many rows in other formats.
+pub(super) fn in_vectors(info: &DeviceInfo) -> bool {
+    info.numbers().row_stretch > 0
+}
+
+/// Sums of a slice of sliced ELL at least.
+pub(super) fn slice_sums(info: &DeviceInfo) -> usize {
+    if in_vectors(info) { LANES } else { SLICE_SUMS }
+}
+
+/// Rows of a slice of at least `slice_sums` sums, if each has `sums` of them. Lower slices have
+/// less padding.
+fn height(slice_sums: usize, sums: usize) -> usize {
+    slice_sums.div_ceil(sums).next_power_of_two()
 }
 
 /// Places that a padded format may always have: 16 MB of doubles with their two indices.
@@ -64,11 +78,17 @@ pub(super) struct Profile {
 
 impl Profile {
     /// The shortest and the longest rows that a matrix of these rows and columns can have with so
-    /// many entries, each row with `sums` sums; the longest has `known` entries if that is known.
-    pub fn bounds([rows, columns]: [u64; 2], entries: u64, sums: usize, known: Option<u32>) -> [Self; 2] {
+    /// many entries, each row with `sums` sums and a slice with `slice_sums`. The longest has
+    /// `known` entries if that is known.
+    pub fn bounds(
+        [rows, columns]: [u64; 2],
+        entries: u64,
+        [slice_sums, sums]: [usize; 2],
+        known: Option<u32>,
+    ) -> [Self; 2] {
         let [shortest, longest] =
             known.map_or([entries.div_ceil(rows.max(1)), entries.min(columns)], |longest| [longest.into(); 2]);
-        let padded = rows.next_multiple_of(height(sums) as u64).saturating_mul(longest);
+        let padded = rows.next_multiple_of(height(slice_sums, sums) as u64).saturating_mul(longest);
         [(shortest, entries, true), (longest, padded, columns <= MOST_NEAR.into())]
             .map(|(longest, sliced_places, near)| Self { rows, entries, longest, sliced_places, near })
     }
@@ -142,7 +162,7 @@ pub(super) struct Kernels {
 impl Kernels {
     pub fn new(device: &Device, rows: &Rows) -> Result<Self> {
         let group_size = device.info().numbers().elementwise_group;
-        let height = height(rows.block.sums);
+        let height = height(slice_sums(device.info()), rows.block.sums);
         let through = u8::from(rows.source.is_some());
         let options = |near: bool| {
             let options = Options::group_size(group_size).define("HEIGHT", height).define("THROUGH", through);
@@ -273,8 +293,8 @@ mod tests {
 
     const PADDING: u32 = u32::MAX;
 
-    /// Offsets of slices of `height` rows of these lengths, the column of each place, and its entry.
-    /// Entry k of row i lies in column i + k·apart.
+    /// Offsets of slices of `height` rows of these lengths, the column of each place, and its
+    /// entry. Entry k of row i lies in column i + k·apart.
     fn model(lengths: &[usize], height: usize, apart: usize) -> (Vec<u64>, Vec<u32>, Vec<u32>) {
         let (mut ptr, mut col, mut source) = (vec![0], Vec::new(), Vec::new());
         let begin = |row: usize| lengths[..row].iter().sum::<usize>();
@@ -330,7 +350,7 @@ mod tests {
                     true => kernels.whole(&work, &rows, counted)?,
                     false => kernels.sliced(&work, &rows, counted)?,
                 };
-                let height = if is_whole { lengths.len().max(1) } else { height(1) };
+                let height = if is_whole { lengths.len().max(1) } else { slice_sums(device.info()) };
                 let (ptr, col, source) = model(lengths, height, apart);
                 if !lengths.is_empty() {
                     assert_eq!(found.ptr.download(&work)?, ptr);
