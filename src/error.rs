@@ -40,9 +40,13 @@ pub enum Error {
     /// A Cholesky factorization failed at a block; it names the first such block, counted from 0.
     #[error("diagonal block {block} of {matrix} is not positive definite")]
     NotPositiveDefinite { matrix: &'static str, block: usize },
-    /// Distances fall without end along a cycle; it names a vertex of the cycle, counted from 0.
-    #[error("a cycle of negative length passes through vertex {vertex}, counted from 0")]
-    NegativeCycle { vertex: usize },
+    /// The length of an edge is NaN; vertices are counted from 0.
+    #[error("the length of the edge from vertex {from} to {to}, counted from 0, is NaN")]
+    NoLength { from: usize, to: usize },
+    /// Distances fall without end along a cycle; it names a vertex of the cycle, counted from 0, and
+    /// the cycle's length. That is not negative if rounding alone makes them fall.
+    #[error("a cycle of {} passes through vertex {vertex}, counted from 0", endless_fall(*length))]
+    NegativeCycle { vertex: usize, length: f64 },
     /// A file violates its format.
     #[error("{}:{line}: {reason}", path.display())]
     Parse { path: PathBuf, line: u64, reason: String },
@@ -194,6 +198,14 @@ fn different_devices(a: &str, b: &str) -> String {
             "the operands live on two handles of {a}: a device opened twice is two contexts, and neither sees the other's memory"
         ),
         false => format!("the operands live on different devices: {a} and {b}"),
+    }
+}
+
+/// Describes the length of a cycle around which distances fall.
+fn endless_fall(length: f64) -> String {
+    match length < 0.0 {
+        true => format!("negative length, {length},"),
+        false => format!("length {length}, where rounding lowers distances without end,"),
     }
 }
 

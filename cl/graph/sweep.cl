@@ -1,5 +1,8 @@
-// sweep: a sweep of Bellman and Ford: paths of one edge more. One work-item per vertex.
+// sweep: a sweep of Bellman and Ford: paths of one edge more.
 // Host: src/graph/sweeps.rs
+//
+//   sweep         one work-item per vertex
+//   last_lengths  one work-item per vertex
 //
 //   in      in_ptr[vertices + 1]  from[edges]   the edges that enter each vertex
 //   in      source[edges]  values[]             see edges.cl
@@ -8,6 +11,7 @@
 //   in out  last[vertices]                      the vertex before, of the edge that lowered the
 //                                               distance last
 //   in out  changed[number]                     set to 1 if a distance has fallen
+//   out     last_length[vertices]               of the edges from `last`; EMPTY without one
 KERNEL sweep(global const uint* restrict in_ptr, global const uint* restrict from, global const uint* restrict source,
              global const ELEMENT* restrict values, global const ELEMENT* restrict before, global ELEMENT* restrict after,
              global uint* restrict last, global uint* changed, uint vertices, uint stride, uint number)
@@ -30,4 +34,18 @@ KERNEL sweep(global const uint* restrict in_ptr, global const uint* restrict fro
         last[vertex] = by;
         atomic_or(changed + number, 1u);
     }
+}
+
+KERNEL last_lengths(global const uint* restrict in_ptr, global const uint* restrict from, global const uint* restrict source,
+                    global const ELEMENT* restrict values, global const uint* restrict last, global ELEMENT* restrict last_length,
+                    uint vertices, uint stride)
+{
+    const uint vertex = get_global_id(0);
+    if (vertex >= vertices)
+        return;
+    ELEMENT of_last = EMPTY;
+    for (uint edge = in_ptr[vertex]; edge < in_ptr[vertex + 1]; ++edge)
+        if (from[edge] == last[vertex])
+            of_last = LENGTH(edge);
+    last_length[vertex] = of_last;
 }

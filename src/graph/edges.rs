@@ -34,9 +34,7 @@ impl Graph {
     pub fn of<M: Matrix>(g: &DeviceMatrix<M>) -> Result<Self> {
         let cbc = &g.cbc;
         if cbc.shape != BlockShape::SCALAR || cbc.nrows != cbc.ncols {
-            let (nrows, ncols, shape) = (g.nrows(), g.ncols(), g.shape());
-            let size = Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() };
-            return Err(Error::Argument(format!("a graph is a square matrix of scalars, this one is {size}")));
+            return Err(no_graph(g.nrows(), g.ncols(), g.shape()));
         }
         Ok(Self { stored: cbc.pattern.clone(), leaving: !M::ROW_MAJOR })
     }
@@ -57,6 +55,12 @@ impl Graph {
         let Transposed { pattern, source, .. } = Transpose::new(work.device())?.run(work, &self.stored)?;
         Ok(Edges { pattern, source: Some(source) })
     }
+}
+
+/// The error for a matrix that is not square or not of scalars; its size in blocks.
+pub(crate) fn no_graph(nrows: usize, ncols: usize, shape: BlockShape) -> Error {
+    let size = Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() };
+    Error::Argument(format!("a graph is a square matrix of scalars, this one is {size}"))
 }
 
 impl Edges {

@@ -17,6 +17,7 @@
 //! Results do not depend on the device, the schedule, or the order in which edges are visited.
 mod balance;
 mod components;
+pub(crate) mod cycles;
 mod edges;
 mod frontier;
 mod labels;
@@ -35,6 +36,7 @@ mod triangles;
 
 pub(crate) use balance::Balance;
 pub use components::components;
+pub(crate) use edges::no_graph;
 pub use lloyd::{Lloyd, Patches};
 pub(crate) use lloyd::{Ranks, Steps, relax};
 pub use paths::{Paths, ShortestPaths, levels, shortest_paths};

@@ -84,6 +84,9 @@ fn check<T: Length>(n: usize, edges: &EdgeList, sources: &[usize]) -> Result<()>
     let mut found = Vec::new();
     for &schedule in Schedule::ALL {
         for delta in [None, Some(1.0), Some(1000.0)] {
+            if delta.is_some() && schedule == Schedule::BellmanFord {
+                continue;
+            }
             let asked = ShortestPaths::from(sources).schedule(schedule).predecessors();
             let asked = delta.into_iter().fold(asked, ShortestPaths::delta);
             let paths = asked.run(&by_columns)?;
@@ -187,6 +190,34 @@ fn real_lengths_have_the_bits_of_the_model() -> Result<()> {
     Ok(())
 }
 
+/// The first step of the limit is a share of the mean length.
+#[test]
+fn lengths_of_every_magnitude_take_as_many_visits() -> Result<()> {
+    let mut random = Random::new(8);
+    let mut vertex = || random.below(2000) as usize;
+    let ends: Vec<_> = (0..12_000).map(|_| (vertex(), vertex())).collect();
+    fn visits<D: Length>(ends: &[(usize, usize)], schedule: Schedule, scale: f64) -> Result<u64> {
+        let length = |at: usize| (1 + at * at % 61) as f64 * scale;
+        let edges = ends.iter().enumerate().map(|(at, &(from, to))| (from, to, length(at))).collect();
+        let g = test_device().upload(&graph::<D>(2000, &edges))?;
+        Ok(ShortestPaths::from(&[0]).schedule(schedule).run(&g)?.visits)
+    }
+    for schedule in [Schedule::NearFar, Schedule::Frontier] {
+        let usual = visits::<f64>(&ends, schedule, 1.0)?;
+        for power in [-1069, -200, 200, 1017] {
+            // In two steps: the first of these powers is below the normal numbers.
+            let scale = 2.0f64.powi(power / 2) * 2.0f64.powi(power - power / 2);
+            let found = visits::<f64>(&ends, schedule, scale)?;
+            assert!(found < 2 * usual, "{schedule} 2^{power}: {found}, {usual} of 1");
+        }
+        for power in [-140, 120] {
+            let found = visits::<f32>(&ends, schedule, 2.0f64.powi(power))?;
+            assert!(found < 2 * usual, "{schedule} 2^{power} in f32: {found}, {usual} of 1");
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn negative_lengths_and_cycles() -> Result<()> {
     let device = test_device();
@@ -204,7 +235,7 @@ fn negative_lengths_and_cycles() -> Result<()> {
         let mut edges: EdgeList = (0..n - 1).map(|i| (i, i + 1, 1.0)).collect();
         edges.extend([(7, 5, -3.0)]);
         let found = shortest_paths(&device.upload(&graph::<f64>(n, &edges))?, &[1]).map(drop);
-        assert!(matches!(found, Err(Error::NegativeCycle { vertex: 5 })), "{found:?}");
+        assert!(matches!(found, Err(Error::NegativeCycle { vertex: 5, length: -1.0 })), "{found:?}");
         let found = shortest_paths(&device.upload(&graph::<f64>(n, &edges))?, &[8])?.download()?;
         assert_eq!(found[8], 0.0);
         assert_eq!(found[7], f64::INFINITY);
@@ -212,10 +243,13 @@ fn negative_lengths_and_cycles() -> Result<()> {
     // A cycle around which two steps lead to the lowest number.
     let low = Csc::from_triplets(2, 2, [(1, 0, i32::MIN / 2), (0, 1, i32::MIN / 2)])?;
     let found = shortest_paths(&device.upload(&low)?, &[0]).map(drop);
-    assert!(matches!(found, Err(Error::NegativeCycle { vertex: 0 })), "{found:?}");
+    assert!(matches!(found, Err(Error::NegativeCycle { vertex: 0, .. })), "{found:?}");
     // A loop.
     let found = shortest_paths(&device.upload(&graph::<i32>(2, &vec![(0, 1, 1.0), (1, 1, -1.0)]))?, &[0]).map(drop);
-    assert_eq!(found.unwrap_err().to_string(), "a cycle of negative length passes through vertex 1, counted from 0");
+    assert_eq!(
+        found.unwrap_err().to_string(),
+        "a cycle of negative length, -1, passes through vertex 1, counted from 0"
+    );
     Ok(())
 }
 
@@ -302,9 +336,21 @@ fn what_is_no_graph_or_no_source_is_refused() -> Result<()> {
     assert_eq!(refused(ShortestPaths::from(&[])), "no source: paths begin at one at least");
     assert_eq!(refused(ShortestPaths::from(&[0, 5])), "source 5 is outside the graph, whose vertices are 0 to 4");
     assert_eq!(refused(ShortestPaths::from(&[0]).delta(0.0)), "delta is 0, it has to be above 0");
-    let g = device.upload(&graph::<f64>(5, &vec![(0, 1, 1.0), (2, 4, f64::NAN), (2, 3, 1.0)]))?;
-    let refused = shortest_paths(&g, &[0]).map(drop).unwrap_err().to_string();
-    assert_eq!(refused, "the length of the edge from vertex 2 to 4, counted from 0, is NaN");
+    let by_sweeps = ShortestPaths::from(&[0]).schedule(Schedule::BellmanFord);
+    assert!(refused(by_sweeps.delta(3.0)).starts_with("bellman-ford has no limit"));
+    let empty = device.upload(&graph::<f64>(0, &vec![]))?;
+    assert_eq!(shortest_paths(&empty, &[0]).map(drop).unwrap_err().to_string(), "the graph has no vertices");
+    let host = graph::<f64>(5, &vec![(0, 1, 1.0), (2, 4, f64::NAN), (2, 3, 1.0)]);
+    let by_rows = Csr::from_transpose(host.transpose());
+    for refused in [
+        shortest_paths(&device.upload(&host)?, &[0]).map(drop),
+        shortest_paths(&device.upload(&by_rows)?, &[0]).map(drop),
+        crate::reference::shortest_paths(&host, &[0]).map(drop),
+        crate::reference::shortest_paths(&by_rows, &[0]).map(drop),
+    ] {
+        let why = refused.unwrap_err().to_string();
+        assert_eq!(why, "the length of the edge from vertex 2 to 4, counted from 0, is NaN");
+    }
     let wide = device.upload(&Csc::from_triplets(2, 3, [(0, 0, 1.0)])?)?;
     let refused = components(&wide).map(drop).unwrap_err().to_string();
     assert_eq!(refused, "a graph is a square matrix of scalars, this one is 2x3");

@@ -1,5 +1,12 @@
 //! Shortest paths on the CPU: Dijkstra's algorithm, or sweeps if a length is negative.
-use crate::{Arithmetic, BlockShape, Error, Matrix, Result, element::Length};
+use crate::{
+    Arithmetic, BlockShape, Error, Matrix, Result,
+    element::Length,
+    graph::{
+        cycles::{LastEdges, NONE, is_time_to_look},
+        no_graph,
+    },
+};
 use std::{
     cmp::{Ordering, Reverse},
     collections::BinaryHeap,
@@ -16,14 +23,16 @@ use std::{
 /// ```
 ///
 /// # Errors
-/// [`Error::NegativeCycle`]; [`Error::Argument`] for no source, one outside the graph, a matrix
-/// that is not square or not of scalars, and a length that is NaN.
+/// [`Error::NegativeCycle`]; [`Error::NoLength`] for a length that is NaN; [`Error::Argument`] for
+/// no source, one outside the graph, and a matrix that is not square or not of scalars.
 pub fn shortest_paths<M: Matrix<Element: Length>>(g: &M, sources: &[usize]) -> Result<Vec<M::Element>> {
     let refused = |why: String| Err(Error::Argument(why));
     let view = g.as_cbc();
     let vertices = view.pattern.ncols();
     if view.shape != BlockShape::SCALAR || view.pattern.nrows() != vertices {
-        return refused(format!("{}x{vertices} blocks of {}: no graph", view.pattern.nrows(), view.shape));
+        let (rows, cols) = (view.pattern.nrows(), vertices);
+        let (rows, cols) = if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) };
+        return Err(no_graph(rows, cols, view.shape));
     }
     if let Some(outside) = sources.iter().find(|&&source| source >= vertices) {
         return refused(format!("source {outside} is outside a graph of {vertices} vertices"));
@@ -32,11 +41,15 @@ pub fn shortest_paths<M: Matrix<Element: Length>>(g: &M, sources: &[usize]) -> R
         return refused("no source: paths begin at one at least".into());
     }
     let (moved, source_of) = if M::ROW_MAJOR { view.pattern.transpose() } else { (view.pattern.clone(), Vec::new()) };
-    let value = |entry: usize| view.values[source_of.get(entry).map_or(entry, |&stored| stored) * view.stride];
-    let zero = M::Element::ZERO;
-    if (0..moved.nnz()).any(|entry| value(entry).partial_cmp(&zero).is_none()) {
-        return refused("a length is NaN".into());
+    let (stored, zero) = (|entry: usize| view.values[entry * view.stride], M::Element::ZERO);
+    let is_nan = |&entry: &usize| stored(entry).partial_cmp(&zero).is_none();
+    if let Some(entry) = (0..moved.nnz()).find(is_nan) {
+        let col = view.pattern.col_ptr().partition_point(|&begin| begin as usize <= entry) - 1;
+        let row = view.pattern.row_idx()[entry] as usize;
+        let (from, to) = if M::ROW_MAJOR { (row, col) } else { (col, row) };
+        return Err(Error::NoLength { from, to });
     }
+    let value = |entry: usize| stored(source_of.get(entry).map_or(entry, |&stored| stored));
     let leaving = |vertex: usize| {
         let edges = moved.entries(vertex);
         edges.map(|entry| (moved.row_idx()[entry] as usize, value(entry)))
@@ -45,7 +58,7 @@ pub fn shortest_paths<M: Matrix<Element: Length>>(g: &M, sources: &[usize]) -> R
     sources.iter().for_each(|&source| distance[source] = zero);
     match (0..moved.nnz()).any(|entry| value(entry) < zero) {
         false => visit(&mut distance, sources, leaving),
-        true => sweep(&mut distance, leaving)?,
+        true => sweep(&mut distance, sources, leaving)?,
     }
     Ok(distance)
 }
@@ -94,35 +107,36 @@ fn visit<D: Length, E: Iterator<Item = (usize, D)>>(
     }
 }
 
-/// Takes all edges again and again, until no distance falls.
-fn sweep<D: Length, E: Iterator<Item = (usize, D)>>(distance: &mut [D], leaving: impl Fn(usize) -> E) -> Result<()> {
-    let vertices = distance.len();
-    let mut before = vec![usize::MAX; vertices];
-    for sweep in 0..=vertices {
-        let mut fell = None;
-        for vertex in 0..vertices {
-            for (next, length) in leaving(vertex) {
-                let reached = length.length(distance[vertex], D::HIGHEST);
+/// Takes edges in sweeps, until no distance falls. A sweep begins with the distances of the one
+/// before, so that cycles are met after as many sweeps as on devices. It takes the edges that leave
+/// vertices whose distance that one has lowered: no other edge lowers a distance.
+fn sweep<D: Length, E: Iterator<Item = (usize, D)>>(
+    distance: &mut [D],
+    sources: &[usize],
+    leaving: impl Fn(usize) -> E,
+) -> Result<()> {
+    let (mut from, mut length) = (vec![NONE; distance.len()], vec![D::HIGHEST; distance.len()]);
+    let mut lowered = sources.to_vec();
+    for sweeps in 1.. {
+        lowered.sort_unstable();
+        lowered.dedup();
+        let before: Vec<D> = lowered.iter().map(|&vertex| distance[vertex]).collect();
+        let mut next_lowered = Vec::new();
+        for (&vertex, &so_far) in lowered.iter().zip(&before) {
+            for (next, of_edge) in leaving(vertex) {
+                let reached = of_edge.length(so_far, D::HIGHEST);
                 if reached < distance[next] {
-                    (distance[next], before[next], fell) = (reached, vertex, Some(next));
+                    (distance[next], from[next], length[next]) = (reached, vertex as u32, of_edge);
+                    next_lowered.push(next);
                 }
             }
         }
-        // Integers fall around a cycle until they are as low as their type has numbers.
-        let lowest = || (0..vertices).find(|&vertex| distance[vertex] == D::LOWEST);
-        let last = match fell {
-            None => lowest(),
-            Some(last) if sweep == vertices => Some(last),
-            Some(_) => continue,
-        };
-        // Far enough back it is on the cycle, if there is one.
-        let back = |at: usize| Some(before[at]).filter(|&at| at != usize::MAX);
-        if let Some(on_cycle) = last.and_then(|last| (0..vertices).try_fold(last, |at, _| back(at))) {
-            let around = std::iter::successors(back(on_cycle), |&at| back(at));
-            let least = around.take_while(|&at| at != on_cycle).chain([on_cycle]).min();
-            return Err(Error::NegativeCycle { vertex: least.unwrap_or(on_cycle) });
+        lowered = next_lowered;
+        if lowered.is_empty() || is_time_to_look(sweeps) {
+            let falling = Some(sweeps).filter(|_| !lowered.is_empty());
+            LastEdges { from: &from, length: &length, distance }.check(falling)?;
         }
-        if fell.is_none() {
+        if lowered.is_empty() {
             break;
         }
     }
@@ -141,10 +155,10 @@ mod tests {
         assert_eq!(shortest_paths(&g, &[0])?, [0, 4, 1, -1, i32::MAX]);
         assert_eq!(shortest_paths(&Csr::from_transpose(g.transpose()), &[0])?, [0, 4, 1, -1, i32::MAX]);
         let circle = Csc::from_triplets(3, 3, [(1, 0, 1.0), (2, 1, -2.0), (1, 2, 1.0)])?;
-        assert!(matches!(shortest_paths(&circle, &[0]), Err(Error::NegativeCycle { vertex: 1 })));
+        assert!(matches!(shortest_paths(&circle, &[0]), Err(Error::NegativeCycle { vertex: 1, .. })));
         assert!(shortest_paths(&circle, &[3]).is_err());
         let low = Csc::from_triplets(2, 2, [(1, 0, i32::MIN / 2), (0, 1, i32::MIN / 2)])?;
-        assert!(matches!(shortest_paths(&low, &[0]), Err(Error::NegativeCycle { vertex: 0 })));
+        assert!(matches!(shortest_paths(&low, &[0]), Err(Error::NegativeCycle { vertex: 0, .. })));
         Ok(())
     }
 }

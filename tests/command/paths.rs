@@ -43,13 +43,19 @@ fn distances_predecessors_and_levels() {
 fn what_has_no_paths_is_refused() {
     let desk = desk();
     desk.put("circle.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 3\n2 1 1\n3 2 -3\n2 3 1\n");
+    desk.put("nan.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n2 1 1\n3 2 nan\n");
+    desk.put("empty.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
     desk.put("wide.mtx", WIDE);
     for (line, why) in [
         ("paths g.mtx --sources 6", "source 6 is outside g.mtx, whose vertices are 1 to 5"),
-        ("paths circle.mtx --sources 1", "a cycle of negative length passes through vertex 2"),
+        ("paths circle.mtx --sources 1", "a cycle of negative length, -2, passes through vertex 2"),
+        ("paths g.mtx --sources 1 --schedule bellman-ford --delta 3", "bellman-ford has no limit between near and far"),
+        ("paths nan.mtx --sources 1", "G has NaN at row 3, column 2, which is no length"),
+        ("paths nan.mtx --sources 1 --transpose", "G has NaN at row 3, column 2, which is no length"),
+        ("paths empty.mtx --sources 1", "empty.mtx has no vertices"),
         ("paths circle.mtx --sources 1 --schedule near-far", "near-far takes no negative length, the least is -3"),
         ("paths circle.mtx --sources 1 --element u32", "G has -3 at row 3, column 2, which is not of type u32"),
-        ("paths wide.mtx --sources 1", "a graph is a square matrix of scalars"),
+        ("paths wide.mtx --sources 1", "a graph is a square matrix of scalars, this one is "),
         ("apply g.mtx --element u8", "elements of u8 have or-and alone, not plus-times"),
         ("multiply g.mtx --semiring min-plus --block 5", "--semiring min-plus multiplies scalars"),
         (
@@ -59,7 +65,14 @@ fn what_has_no_paths_is_refused() {
     ] {
         desk.fails(&on_device(line), 2, &[why]);
     }
-    desk.fails("paths g.mtx --sources 0", 2, &["--sources"]);
+    desk.fails("paths g.mtx --sources 0", 2, &["--sources", "the first is 1"]);
+    for (line, why) in [
+        ("circle.mtx", "a cycle of negative length, -2, passes through vertex 2"),
+        ("nan.mtx", "G has NaN at row 3, column 2, which is no length"),
+        ("g.mtx --delta 3", "--predecessors, --levels, --schedule and --delta need an OpenCL device"),
+    ] {
+        desk.fails(&format!("paths {line} --sources 1 --device reference"), 2, &[why]);
+    }
 }
 
 #[test]

@@ -30,6 +30,11 @@ pub fn some(text: &str) -> Result<NonZero<u32>, String> {
     text.parse().map_err(|_| format!("a whole number from 1 to {} is wanted", u32::MAX))
 }
 
+/// Parses a place in a list that is counted from 1, as in files.
+pub fn place(text: &str) -> Result<NonZero<usize>, String> {
+    text.parse().map_err(|_| "a whole number is wanted; the first is 1".into())
+}
+
 /// Lets every option accept negative numbers, so that its parser can refuse them: clap would call
 /// `-1` an unexpected argument. clap recognises no negative number with an exponent, so options for
 /// real numbers accept anything that begins with a hyphen.
@@ -54,5 +59,6 @@ mod tests {
             assert!(from_zero(text).unwrap_err().contains("from 0"), "{text}");
         }
         assert!(finite("nan").is_err() && count::<usize>("-1").is_err() && some("0").is_err());
+        assert!(place("0").is_err() && place("1").is_ok());
     }
 }

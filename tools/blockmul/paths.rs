@@ -2,7 +2,7 @@
 use crate::failure::Failure;
 use crate::input;
 use crate::messages::{Messages, Unit};
-use crate::numbers::from_zero;
+use crate::numbers::{from_zero, place};
 use crate::output;
 use crate::places::Overwriting;
 use crate::report::{DeviceName, Size, command_line};
@@ -39,7 +39,7 @@ pub struct Args {
     /// The graph, a square matrix; - for Matrix Market on stdin.
     graph: PathBuf,
     /// Vertices where paths begin, counted from 1, several with commas.
-    #[arg(long, value_name = "V,...", value_delimiter = ',', required = true)]
+    #[arg(long, value_name = "V,...", value_delimiter = ',', required = true, value_parser = place)]
     sources: Vec<NonZero<usize>>,
     /// Write the distances here: .mtx for Matrix Market, .npy for NumPy; - for Matrix Market on
     /// stdout.
@@ -167,7 +167,10 @@ fn with_element<T: Length, D: Length>(
     let vertices = g.ncols();
     if let Some(outside) = args.sources.iter().find(|source| source.get() > vertices) {
         let path = args.graph.display();
-        return Err(Failure::Usage(format!("source {outside} is outside {path}, whose vertices are 1 to {vertices}")));
+        return Err(Failure::Usage(match vertices {
+            0 => format!("{path} has no vertices"),
+            _ => format!("source {outside} is outside {path}, whose vertices are 1 to {vertices}"),
+        }));
     }
     let sources: Vec<usize> = args.sources.iter().map(|source| source.get() - 1).collect();
     let target = Target::choose::<D>(args.device.as_deref(), Method::Auto, &messages)?;
@@ -178,7 +181,7 @@ fn with_element<T: Length, D: Length>(
             let paths = ShortestPaths::from(&sources).schedule(args.schedule).progress(progress);
             let paths = args.delta.into_iter().fold(paths, ShortestPaths::delta);
             let paths = if args.predecessors.is_some() { paths.predecessors() } else { paths };
-            let paths = run(&paths, &on_device).map_err(from_one)?;
+            let paths = run(&paths, &on_device).map_err(|error| from_one(error, args.transpose))?;
             Run {
                 distances: paths.distances.download()?,
                 predecessors: paths.predecessors.map(|of| of.download()).transpose()?,
@@ -188,14 +191,19 @@ fn with_element<T: Length, D: Length>(
                 total_ms: paths.total_ms,
             }
         }
-        Target::Reference if args.predecessors.is_some() || args.levels || args.schedule != Schedule::Auto => {
-            let why = "--predecessors, --levels and --schedule need an OpenCL device";
+        Target::Reference
+            if args.predecessors.is_some()
+                || args.levels
+                || args.schedule != Schedule::Auto
+                || args.delta.is_some() =>
+        {
+            let why = "--predecessors, --levels, --schedule and --delta need an OpenCL device";
             return Err(Failure::Usage(why.into()));
         }
         Target::Reference => {
             messages.step("finding paths");
             let clock = Instant::now();
-            let distances = reference::shortest_paths(&g, &sources).map_err(from_one)?;
+            let distances = reference::shortest_paths(&g, &sources).map_err(|error| from_one(error, args.transpose))?;
             let distances = distances.into_iter().map(|distance| D::from_f64(distance.to_f64())).collect();
             let total_ms = clock.elapsed().as_secs_f64() * 1e3;
             Run { distances, predecessors: None, schedule: None, rounds: None, visits: None, total_ms }
@@ -204,7 +212,7 @@ fn with_element<T: Length, D: Length>(
     let different = match args.verify {
         true => {
             messages.step("verifying");
-            let want = reference::shortest_paths(&g, &sources)?;
+            let want = reference::shortest_paths(&g, &sources).map_err(|error| from_one(error, args.transpose))?;
             let pairs = found.distances.iter().zip(&want);
             Some(pairs.filter(|(found, want)| found.to_f64().to_bits() != want.to_f64().to_bits()).count())
         }
@@ -241,11 +249,16 @@ fn with_element<T: Length, D: Length>(
     args.output.as_ref().map_or(Ok(()), |path| vector::write(path, &found.distances))
 }
 
-/// The failure that counts vertices as files do.
-fn from_one(error: Error) -> Failure {
+/// The failure that counts vertices as files do, and names an entry of a length by its place there.
+fn from_one(error: Error, transposed: bool) -> Failure {
     match error {
-        Error::NegativeCycle { vertex } => {
-            Failure::Usage(format!("a cycle of negative length passes through vertex {}", vertex + 1))
+        Error::NoLength { from, to } => {
+            let (row, col) = if transposed { (from, to) } else { (to, from) };
+            Failure::Usage(format!("G has NaN at row {}, column {}, which is no length", row + 1, col + 1))
+        }
+        Error::NegativeCycle { vertex, length } => {
+            let text = Error::NegativeCycle { vertex: vertex + 1, length }.to_string();
+            Failure::Usage(text.replace(", counted from 0", ""))
         }
         other => Failure::Library(other),
     }

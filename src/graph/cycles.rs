@@ -1,0 +1,127 @@
+//! Cycles around which distances fall without end, found among the edges that lowered distances
+//! last. Sweeps on devices and the reference share this, so that they refuse the same graphs.
+//!
+//! Sums are rounded, so a cycle of length 0 may lower distances for a while, and one of a negative
+//! length that is lost beside a distance may lower none. What counts is whether rounding stops the
+//! fall.
+use crate::{Arithmetic, Error, Result, element::Length};
+
+/// Sweeps after which cycles are looked for first; then after twice as many. GPUs read what has
+/// happened after some sweeps together: this is a multiple of them.
+const FIRST_LOOK: u64 = 64;
+
+/// Times around a cycle that distances may fall. Rounding stops them after few, or not before they
+/// have crossed most numbers of their type.
+const ROUNDS: usize = 64;
+
+/// Sweeps for each vertex in which distances may fall: rounding may lower them around several cycles
+/// in turn, and around none of them alone.
+const MOST_SWEEPS: u64 = 4;
+
+/// Stands for no vertex before.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The edge that lowered the distance of each vertex last, if one did.
+pub(crate) struct LastEdges<'a, D> {
+    /// Where it begins; [`NONE`] without one.
+    pub from: &'a [u32],
+    pub length: &'a [D],
+    pub distance: &'a [D],
+}
+
+/// Whether cycles are looked for after so many sweeps, if distances still fall.
+pub(crate) fn is_time_to_look(sweeps: u64) -> bool {
+    sweeps >= FIRST_LOOK && sweeps.is_power_of_two()
+}
+
+impl<D: Length> LastEdges<'_, D> {
+    /// Refuses cycles around which distances fall without end. `falling` is the number of sweeps if
+    /// the last one has lowered a distance.
+    ///
+    /// # Errors
+    /// [`Error::NegativeCycle`] for the first cycle that is met from the vertices in their order; if
+    /// distances only fall around several cycles together, for the shortest.
+    pub fn check(&self, falling: Option<u64>) -> Result<()> {
+        let length = |cycle: &Vec<usize>| exact_sum(cycle.iter().map(|&to| self.length[to].to_f64()));
+        let measured: Vec<_> = cycles(self.from).into_iter().map(|cycle| (length(&cycle), cycle)).collect();
+        // After as many sweeps as there are vertices only cycles lower distances.
+        let overdue = falling.is_some_and(|sweeps| sweeps >= MOST_SWEEPS * self.from.len() as u64);
+        let shortest = || measured.iter().filter(|_| overdue).min_by(|(a, _), (b, _)| a.total_cmp(b));
+        let found = measured.iter().find(|(length, cycle)| self.falls_without_end(cycle, *length < 0.0));
+        match found.or_else(shortest) {
+            Some((length, cycle)) => {
+                let vertex = cycle.iter().copied().min().unwrap_or(0);
+                Err(Error::NegativeCycle { vertex, length: *length })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn falls_without_end(&self, cycle: &[usize], negative: bool) -> bool {
+        let mut distance: Vec<D> = cycle.iter().map(|&vertex| self.distance[vertex]).collect();
+        let mut once_around = || {
+            let mut fell = false;
+            for at in 0..cycle.len() {
+                let so_far = distance[if at == 0 { cycle.len() - 1 } else { at - 1 }];
+                let reached = self.length[cycle[at]].length(so_far, D::HIGHEST);
+                if reached < distance[at] {
+                    (distance[at], fell) = (reached, true);
+                }
+            }
+            fell
+        };
+        let falls = (0..ROUNDS).all(|_| once_around());
+        // The lowest number of the type stops a fall, too.
+        falls || (negative && distance.contains(&D::LOWEST))
+    }
+}
+
+/// The cycles in which each vertex has the one before it in `from`, along their edges.
+pub(super) fn cycles(from: &[u32]) -> Vec<Vec<usize>> {
+    let mut cycles = Vec::new();
+    // The walk on which a vertex was met first.
+    let mut met = vec![NONE; from.len()];
+    for start in 0..from.len() {
+        let mut at = start as u32;
+        while at != NONE && met[at as usize] == NONE {
+            met[at as usize] = start as u32;
+            at = from[at as usize];
+        }
+        if at != NONE && met[at as usize] == start as u32 {
+            let back = std::iter::successors(Some(from[at as usize]), |&next| Some(from[next as usize]));
+            let mut cycle: Vec<usize> = back.take_while(|&next| next != at).map(|next| next as usize).collect();
+            cycle.reverse();
+            cycle.push(at as usize);
+            cycles.push(cycle);
+        }
+    }
+    cycles
+}
+
+/// The sum of numbers that are not NaN or +infinity, with the sign of the exact one (Shewchuk:
+/// *Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates*, 1997).
+fn exact_sum(numbers: impl Iterator<Item = f64>) -> f64 {
+    let (mut below, mut above): (Vec<f64>, Vec<f64>) = numbers.partition(|&number| number < 0.0);
+    if below.contains(&f64::LOWEST) {
+        return f64::LOWEST;
+    }
+    // Numbers whose sum is exact, each below the last place of the next.
+    let mut parts: Vec<f64> = Vec::new();
+    // Numbers of the other sign keep the sum within the range of the type.
+    while let Some(mut sum) = if parts.last() < Some(&0.0) { above.pop() } else { below.pop() } {
+        let mut kept = Vec::with_capacity(parts.len() + 1);
+        for part in parts {
+            let (small, large) = if sum.abs() < part.abs() { (sum, part) } else { (part, sum) };
+            sum = small + large;
+            kept.push(small - (sum - large));
+        }
+        kept.push(sum);
+        kept.retain(|&part| part != 0.0);
+        parts = kept;
+    }
+    // The rest has the sign of the sum so far.
+    parts.into_iter().chain(below).chain(above).rev().fold(0.0, |sum, number| sum + number)
+}
+
+#[cfg(test)]
+mod tests;
