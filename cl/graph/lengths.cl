@@ -3,18 +3,18 @@
 //
 //   in   values[edges * stride]
 //   out  least[parts]     the least length, EMPTY if the part has no edge
-//   out  sum[parts]       of the lengths that are finite
+//   out  sum[parts]       of the lengths that are finite, each divided by `edges`: no sum overflows
 //   out  finite[parts]    their number
 //   out  unknown[parts]   the first edge whose length is no number, NONE if there is none
 //
 // A part is neighbouring edges, or with INTERLEAVED every edge whose number leaves the same
-// remainder by the number of parts.
-#if !defined(INTERLEAVED)
-#error "INTERLEAVED: see src/graph/lengths.rs"
+// remainder by the number of parts. SUM is the type of sums.
+#if !defined(INTERLEAVED) || !defined(SUM)
+#error "INTERLEAVED, SUM: see src/graph/lengths.rs"
 #endif
 #define NONE 0xffffffffu
 
-KERNEL look_at_lengths(global const ELEMENT* restrict values, global ELEMENT* restrict least, global float* restrict sum,
+KERNEL look_at_lengths(global const ELEMENT* restrict values, global ELEMENT* restrict least, global SUM* restrict sum,
                        global uint* restrict finite, global uint* restrict unknown, uint edges, uint stride, uint parts)
 {
     const uint part = get_global_id(0);
@@ -26,7 +26,8 @@ KERNEL look_at_lengths(global const ELEMENT* restrict values, global ELEMENT* re
     const ulong begin = (ulong)edges * part / parts, end = (ulong)edges * (part + 1) / parts, apart = 1;
 #endif
     ELEMENT smallest = EMPTY;
-    float total = 0;
+    const SUM share = (SUM)1 / (SUM)edges;
+    SUM total = 0;
     uint count = 0, first = NONE;
     for (ulong edge = begin; edge < end; edge += apart) {
         const ELEMENT length = LOAD(values, edge * stride);
@@ -34,7 +35,7 @@ KERNEL look_at_lengths(global const ELEMENT* restrict values, global ELEMENT* re
             first = min(first, (uint)edge);
         smallest = length < smallest ? length : smallest;
         if (length < EMPTY) {
-            total += (float)length;
+            total += (SUM)length * share;
             ++count;
         }
     }

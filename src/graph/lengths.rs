@@ -7,10 +7,10 @@ use crate::{
 };
 
 kernel! {
-    struct LookAtLengths<D: Element> = "look_at_lengths" in "graph/lengths.cl" {
+    struct LookAtLengths<D: Element, S: Element> = "look_at_lengths" in "graph/lengths.cl" {
         values: In<D>,
         least: Out<D>,
-        sum: Out<f32>,
+        sum: Out<S>,
         finite: Out<u32>,
         unknown: Out<u32>,
         edges: u32,
@@ -37,14 +37,22 @@ pub(super) struct Survey {
 /// Looks at the values of `graph`, which are `stride` apart. One read.
 ///
 /// # Errors
-/// [`Error::Argument`] if a length is no number.
-pub(super) fn survey<D: Length>(work: &Work, graph: &Graph, (values, stride): (&Buffer<D>, u32)) -> Result<Survey> {
+/// [`Error::NoLength`] if a length is NaN.
+pub(super) fn survey<D: Length>(work: &Work, graph: &Graph, values: (&Buffer<D>, u32)) -> Result<Survey> {
+    match D::ARITHMETIC_ROUNDOFF == 0.0 {
+        true => with_sums::<D, f32>(work, graph, values),
+        false => with_sums::<D, D>(work, graph, values),
+    }
+}
+
+/// As [`survey`]; sums have a type that reaches as far as lengths do.
+fn with_sums<D: Length, S: Element>(work: &Work, graph: &Graph, (values, stride): (&Buffer<D>, u32)) -> Result<Survey> {
     let info = work.device().info();
     let (group_size, interleaved) = (info.serial_or(64), info.kind != DeviceKind::Cpu);
     let parts = if interleaved { INTERLEAVED_PARTS } else { PARTS };
     let options = Options::group_size(group_size).element_in::<D>(Semiring::MinPlus);
-    let options = options.define("INTERLEAVED", u8::from(interleaved));
-    let kernel: Kernel<LookAtLengths<'_, D>> = Kernel::new(work.device(), &options)?;
+    let options = options.define("INTERLEAVED", u8::from(interleaved)).define("SUM", S::CL_NAME);
+    let kernel: Kernel<LookAtLengths<'_, D, S>> = Kernel::new(work.device(), &options)?;
     let (mut least, mut sum) = (work.buffer(parts)?, work.buffer(parts)?);
     let (mut finite, mut unknown) = (work.buffer(parts)?, work.buffer(parts)?);
     let args = LookAtLengths {
@@ -62,9 +70,9 @@ pub(super) fn survey<D: Length>(work: &Work, graph: &Graph, (values, stride): (&
         return Err(no_number(work, graph, entry)?);
     }
     let least = least.download(work)?.into_iter().map(Element::to_f64).fold(f64::INFINITY, f64::min);
-    let sum: f64 = sum.download(work)?.into_iter().map(f64::from).sum();
+    let sum: f64 = sum.download(work)?.into_iter().map(Element::to_f64).sum();
     let finite: u64 = finite.download(work)?.into_iter().map(u64::from).sum();
-    Ok(Survey { least, mean: if finite == 0 { 0.0 } else { sum / finite as f64 } })
+    Ok(Survey { least, mean: if finite == 0 { 0.0 } else { sum * (graph.stored.nnz() as f64 / finite as f64) } })
 }
 
 /// The error that names the edge of an entry.
@@ -72,5 +80,5 @@ fn no_number(work: &Work, graph: &Graph, entry: u32) -> Result<Error> {
     let col = graph.stored.col_ptr.download(work)?.partition_point(|&begin| begin <= entry) - 1;
     let row = work.read(&graph.stored.row_idx, entry as usize, 1)?[0] as usize;
     let (from, to) = if graph.leaving { (col, row) } else { (row, col) };
-    Ok(Error::Argument(format!("the length of the edge from vertex {from} to {to}, counted from 0, is NaN")))
+    Ok(Error::NoLength { from, to })
 }

@@ -102,10 +102,11 @@ impl<'a> ShortestPaths<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NegativeCycle`]; [`Error::Argument`] for no source, one outside the graph, a matrix
-    /// that is not square or not of scalars, a length that is NaN, a negative one for another
-    /// schedule than [`Schedule::BellmanFord`], and a delta that is not above 0; [`Error::Memory`],
-    /// [`Error::Unsupported`], [`Error::OpenCl`].
+    /// [`Error::NegativeCycle`]; [`Error::NoLength`] for a length that is NaN; [`Error::Argument`]
+    /// for no source, one outside the graph, a matrix that is not square or not of scalars, a
+    /// negative length for another schedule than [`Schedule::BellmanFord`], a delta for that one,
+    /// and a delta that is not above 0; [`Error::Memory`], [`Error::Unsupported`],
+    /// [`Error::OpenCl`].
     pub fn run<M: Matrix<Element: Length>>(&self, g: &DeviceMatrix<M>) -> Result<Paths<M::Element>> {
         let graph = Graph::of(g)?;
         graph.device().require::<M::Element>()?;
@@ -136,7 +137,9 @@ impl<'a> ShortestPaths<'a> {
         let (device, vertices) = (graph.device(), graph.vertices());
         let sources = self.sources(work, vertices)?;
         let schedule = self.schedule.chosen::<D>(device.info(), survey)?;
-        let step = schedule.step(self.delta, lengths, survey)?;
+        // A delta is no reason for `auto` to refuse lengths that only sweeps take.
+        let unused = self.schedule == Schedule::Auto && schedule == Schedule::BellmanFord;
+        let step = schedule.step(self.delta.filter(|_| !unused), lengths, survey)?;
         let distances = Distances::new(work, graph, lengths, (schedule, step), survey)?;
         let (distance, visits) = distances.run(work, &sources, self.progress.as_ref())?;
         let before = match self.predecessors {
@@ -165,7 +168,10 @@ impl<'a> ShortestPaths<'a> {
             return Err(Error::Argument("no source: paths begin at one at least".into()));
         }
         if let Some(outside) = self.sources.iter().find(|&&source| source >= vertices) {
-            let why = format!("source {outside} is outside the graph, whose vertices are 0 to {}", vertices as i64 - 1);
+            let why = match vertices {
+                0 => "the graph has no vertices".into(),
+                _ => format!("source {outside} is outside the graph, whose vertices are 0 to {}", vertices - 1),
+            };
             return Err(Error::Argument(why));
         }
         let mut sources: Vec<u32> = self.sources.iter().map(|&source| source as u32).collect();

@@ -19,6 +19,15 @@ use crate::{
 /// times; on a grid, where steps soon become longer, both visit each edge once.
 const PART_OF_MEAN: f64 = 64.0;
 
+/// The least step of the limit that doubling makes longer.
+fn least_step<D: Length>() -> f64 {
+    match size_of::<D>() {
+        _ if D::ARITHMETIC_ROUNDOFF == 0.0 => 1.0,
+        8 => f64::MIN_POSITIVE,
+        _ => f64::from(f32::MIN_POSITIVE),
+    }
+}
+
 /// The order in which edges are visited. It changes the time, and no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -82,10 +91,10 @@ impl Schedule {
             Some(delta) if delta.is_nan() || delta <= 0.0 => {
                 Err(Error::Argument(format!("delta is {delta}, it has to be above 0")))
             }
-            delta => {
-                let step = D::from_f64(delta.unwrap_or(usual));
-                Ok(if D::ARITHMETIC_ROUNDOFF == 0.0 && step < D::from_f64(1.0) { D::from_f64(1.0) } else { step })
-            }
+            Some(_) if self == Self::BellmanFord => Err(Error::Argument(format!(
+                "{self} has no limit between near and far that a delta moves: near-far and frontier have"
+            ))),
+            delta => Ok(D::from_f64(delta.unwrap_or(usual).max(least_step::<D>()))),
         }
     }
 }
