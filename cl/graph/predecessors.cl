@@ -1,60 +1,67 @@
 // predecessors: the vertex before each on a shortest path.
 // Host: src/graph/predecessors.rs
 //
-//   begin_ranks  one work-item per vertex
-//   claim        one work-item per vertex: it offers itself to the vertices that its edges lead to
-//   settle       one work-item per part of the vertices
+//   begin_predecessors  one work-item per vertex
+//   settle_sources      one work-item per source
+//   claim_closer        one work-item per vertex: it offers itself to the vertices that its edges
+//                       lead to, if it is closer to the sources
+//   settle              one work-item per part of the vertices
+//   mark_steps          one work-item per vertex: which of its edges lead to vertices that wait
+//   claim_by_steps      one work-item per vertex, once `steps` are known
 //
 //   in      out_ptr[vertices + 1]  to[edges]  source[edges]  values[]    see edges.cl
 //   in      vertex[sources]
 //   in      path_length[vertices]
-//   in out  rank[vertices]          0 for sources and for vertices that have a predecessor closer
-//                                   to the sources, else the round that found one; NONE before
+//   in out  settled[vertices]       1 for sources and for vertices that have a predecessor
 //   in out  predecessor[vertices]   NONE for sources and for vertices out of reach
 //   in out  waiting[1]              vertices that have no predecessor yet
+//   out     step_length[edges]      1 for an edge that a predecessor may be taken from, else NONE
+//   out     border[count]           settled vertices where such an edge begins, in any order
+//   in out  count[1]
+//   in      steps[vertices]         the fewest such edges from the border; NONE out of reach
 //
-// An edge is tight if its length leads from the distance of its begin to that of its end. Round 0
-// takes tight edges from vertices that are closer to the sources; it is left out if some length is
-// negative. Each later round takes tight edges from the vertices of all rounds before, so that no
-// chain of predecessors closes. Of several vertices the one with the least number stays.
+// An edge is tight if its length leads from the distance of its begin to that of its end. Chains of
+// tight edges from closer vertices end at a source. All other vertices take tight edges from those
+// that are a step less away from settled vertices, so that no chain closes. Of several vertices the
+// one with the least number stays.
 #define NONE 0xffffffffu
 
-KERNEL begin_ranks(global uint* restrict rank, global uint* restrict predecessor, uint vertices)
+KERNEL begin_predecessors(global uint* restrict settled, global uint* restrict predecessor, uint vertices)
 {
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)
         return;
-    rank[vertex] = NONE;
+    settled[vertex] = 0;
     predecessor[vertex] = NONE;
 }
 
-KERNEL rank_sources(global const uint* vertex, global const ELEMENT* path_length, global uint* rank, uint sources)
+KERNEL settle_sources(global const uint* vertex, global const ELEMENT* path_length, global uint* settled, uint sources)
 {
     const uint i = get_global_id(0);
     if (i < sources && path_length[vertex[i]] == 0)
-        rank[vertex[i]] = 0;
+        settled[vertex[i]] = 1;
 }
 
-KERNEL claim(global const uint* restrict out_ptr, global const uint* restrict to, global const uint* restrict source,
-             global const ELEMENT* restrict values, global const ELEMENT* restrict path_length, global const uint* restrict rank,
-             global uint* predecessor, uint vertices, uint stride, uint this_round)
+KERNEL claim_closer(global const uint* restrict out_ptr, global const uint* restrict to, global const uint* restrict source,
+                    global const ELEMENT* restrict values, global const ELEMENT* restrict path_length, global uint* predecessor,
+                    uint vertices, uint stride)
 {
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)
         return;
     const ELEMENT so_far = path_length[vertex];
-    if (!(so_far < EMPTY) || (this_round > 0 && rank[vertex] >= this_round))
+    if (!(so_far < EMPTY))
         return;
     for (uint edge = out_ptr[vertex]; edge < out_ptr[vertex + 1]; ++edge) {
         const uint next = to[edge];
-        const ELEMENT length = LENGTH(edge);
-        if (rank[next] == NONE && MULTIPLY(length, so_far) == path_length[next] && (this_round > 0 || so_far < path_length[next]))
+        const ELEMENT length = LENGTH(edge), reached = path_length[next];
+        if (so_far < reached && reached < EMPTY && MULTIPLY(length, so_far) == reached)
             atomic_min(predecessor + next, vertex);
     }
 }
 
-KERNEL settle(global const ELEMENT* restrict path_length, global const uint* restrict predecessor, global uint* restrict rank,
-              global uint* waiting, uint vertices, uint parts, uint this_round)
+KERNEL settle(global const ELEMENT* restrict path_length, global const uint* restrict predecessor, global uint* restrict settled,
+              global uint* waiting, uint vertices, uint parts)
 {
     const uint part = get_global_id(0);
     if (part >= parts)
@@ -62,13 +69,45 @@ KERNEL settle(global const ELEMENT* restrict path_length, global const uint* res
     const uint begin = (uint)((ulong)vertices * part / parts), end = (uint)((ulong)vertices * (part + 1) / parts);
     uint open = 0;
     for (uint vertex = begin; vertex < end; ++vertex) {
-        if (rank[vertex] != NONE || !(path_length[vertex] < EMPTY))
+        if (settled[vertex] || !(path_length[vertex] < EMPTY))
             continue;
         if (predecessor[vertex] != NONE)
-            rank[vertex] = this_round;
+            settled[vertex] = 1;
         else
             ++open;
     }
     if (open > 0)
         atomic_add(waiting, open);
+}
+
+KERNEL mark_steps(global const uint* restrict out_ptr, global const uint* restrict to, global const uint* restrict source,
+                  global const ELEMENT* restrict values, global const ELEMENT* restrict path_length,
+                  global const uint* restrict settled, global uint* restrict step_length, global uint* restrict border,
+                  global uint* count, uint vertices, uint stride)
+{
+    const uint vertex = get_global_id(0);
+    if (vertex >= vertices)
+        return;
+    const ELEMENT so_far = path_length[vertex];
+    uint any = 0;
+    for (uint edge = out_ptr[vertex]; edge < out_ptr[vertex + 1]; ++edge) {
+        const uint next = to[edge];
+        const ELEMENT length = LENGTH(edge), reached = path_length[next];
+        const uint leads = so_far < EMPTY && !settled[next] && reached < EMPTY && MULTIPLY(length, so_far) == reached;
+        step_length[edge] = leads ? 1 : NONE;
+        any |= leads;
+    }
+    if (any && settled[vertex])
+        border[atomic_inc(count)] = vertex;
+}
+
+KERNEL claim_by_steps(global const uint* restrict out_ptr, global const uint* restrict to, global const uint* restrict step_length,
+                      global const uint* restrict steps, global uint* predecessor, uint vertices)
+{
+    const uint vertex = get_global_id(0);
+    if (vertex >= vertices || steps[vertex] == NONE)
+        return;
+    for (uint edge = out_ptr[vertex]; edge < out_ptr[vertex + 1]; ++edge)
+        if (step_length[edge] == 1 && steps[to[edge]] == steps[vertex] + 1)
+            atomic_min(predecessor + to[edge], vertex);
 }

@@ -3,42 +3,45 @@
 //!
 //! Edges of length 0, and those that are so short beside a distance that the sum is rounded to it,
 //! could make two vertices the predecessors of each other. So edges between vertices of one
-//! distance are taken last, and only from vertices whose own chain is known to end at a source.
-use super::edges::{Edges, Lengths};
+//! distance are taken last, by the fewest steps from vertices whose own chain is known to end at a
+//! source. These steps are distances too, along such edges alone, and computed as all others are.
+use super::{
+    edges::{Edges, Graph, Lengths},
+    lengths::Survey,
+    schedule::{Distances, Schedule},
+};
 use crate::{
     Element, Error, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Out, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
 };
 
 kernel! {
-    struct BeginRanks = "begin_ranks" in "graph/edges.cl", "graph/predecessors.cl" {
-        rank: Out<u32>,
+    struct BeginPredecessors = "begin_predecessors" in "graph/edges.cl", "graph/predecessors.cl" {
+        settled: Out<u32>,
         predecessor: Out<u32>,
         vertices: u32,
     }
 }
 
 kernel! {
-    struct RankSources<D: Element> = "rank_sources" in "graph/edges.cl", "graph/predecessors.cl" {
+    struct SettleSources<D: Element> = "settle_sources" in "graph/edges.cl", "graph/predecessors.cl" {
         vertex: In<u32>,
         path_length: In<D>,
-        rank: InOut<u32>,
+        settled: InOut<u32>,
         sources: u32,
     }
 }
 
 kernel! {
-    struct Claim<D: Element> = "claim" in "graph/edges.cl", "graph/predecessors.cl" {
+    struct ClaimCloser<D: Element> = "claim_closer" in "graph/edges.cl", "graph/predecessors.cl" {
         out_ptr: In<u32>,
         to: In<u32>,
         source: In<u32>,
         values: In<D>,
         path_length: In<D>,
-        rank: In<u32>,
         predecessor: InOut<u32>,
         vertices: u32,
         stride: u32,
-        this_round: u32,
     }
 }
 
@@ -46,18 +49,45 @@ kernel! {
     struct Settle<D: Element> = "settle" in "graph/edges.cl", "graph/predecessors.cl" {
         path_length: In<D>,
         predecessor: In<u32>,
-        rank: InOut<u32>,
+        settled: InOut<u32>,
         waiting: InOut<u32>,
         vertices: u32,
         parts: u32,
-        this_round: u32,
+    }
+}
+
+kernel! {
+    struct MarkSteps<D: Element> = "mark_steps" in "graph/edges.cl", "graph/predecessors.cl" {
+        out_ptr: In<u32>,
+        to: In<u32>,
+        source: In<u32>,
+        values: In<D>,
+        path_length: In<D>,
+        settled: In<u32>,
+        step_length: Out<u32>,
+        border: Out<u32>,
+        count: InOut<u32>,
+        vertices: u32,
+        stride: u32,
+    }
+}
+
+kernel! {
+    struct ClaimBySteps = "claim_by_steps" in "graph/edges.cl", "graph/predecessors.cl" {
+        out_ptr: In<u32>,
+        to: In<u32>,
+        step_length: In<u32>,
+        steps: In<u32>,
+        predecessor: InOut<u32>,
+        vertices: u32,
     }
 }
 
 /// Parts of the vertices, each looked at by a work-item.
 const PARTS: usize = 256;
 
-/// Finds predecessors for distances that are final. `negative` says whether some length may be.
+/// Finds predecessors for distances that are final. `edges` leave vertices; `negative` says whether
+/// some length may be.
 pub(super) fn predecessors<D: Element>(
     work: &Work,
     edges: &Edges,
@@ -69,52 +99,107 @@ pub(super) fn predecessors<D: Element>(
     let (device, vertices) = (work.device(), edges.pattern.ncols);
     let group_size = device.info().numbers().vector_group;
     let options = edges.options(group_size, lengths);
-    let (begin, claim) =
-        (Kernel::<BeginRanks<'_>>::new(device, &options)?, Kernel::<Claim<'_, D>>::new(device, &options)?);
-    let (of_sources, settle) =
-        (Kernel::<RankSources<'_, D>>::new(device, &options)?, Kernel::<Settle<'_, D>>::new(device, &options)?);
-    let (mut rank, mut predecessor) = (work.buffer(vertices)?, work.buffer(vertices)?);
+    let begin: Kernel<BeginPredecessors<'_>> = Kernel::new(device, &options)?;
+    let of_sources: Kernel<SettleSources<'_, D>> = Kernel::new(device, &options)?;
+    let (mut settled, mut predecessor) = (work.buffer(vertices)?, work.buffer(vertices)?);
     let grid = Grid::items(vertices, group_size);
-    let args = BeginRanks { rank: &mut rank, predecessor: &mut predecessor, vertices: vertices as u32 };
+    let args = BeginPredecessors { settled: &mut settled, predecessor: &mut predecessor, vertices: vertices as u32 };
     begin.launch(work, grid, args)?;
-    let args = RankSources { vertex: sources, path_length: distance, rank: &mut rank, sources: sources.len() as u32 };
-    of_sources.launch(work, Grid::items(sources.len(), group_size), args)?;
-    let none = work.buffer(0)?;
-    let (values, stride) = lengths.values.unwrap_or((&none, 1));
-    let mut before = u32::MAX;
-    for round in u32::from(negative).. {
-        let args = Claim {
+    let count = sources.len();
+    let args = SettleSources { vertex: sources, path_length: distance, settled: &mut settled, sources: count as u32 };
+    of_sources.launch(work, Grid::items(count, group_size), args)?;
+    if !negative {
+        let closer: Kernel<ClaimCloser<'_, D>> = Kernel::new(device, &options)?;
+        let none = work.buffer(0)?;
+        let (values, stride) = lengths.values.unwrap_or((&none, 1));
+        let args = ClaimCloser {
             out_ptr: &edges.pattern.col_ptr,
             to: &edges.pattern.row_idx,
             source: edges.source(),
             values,
             path_length: distance,
-            rank: &rank,
             predecessor: &mut predecessor,
             vertices: vertices as u32,
             stride,
-            this_round: round,
         };
-        claim.launch(work, grid, args)?;
-        let mut waiting = work.upload(&[0u32])?;
-        let args = Settle {
-            path_length: distance,
-            predecessor: &predecessor,
-            rank: &mut rank,
-            waiting: &mut waiting,
-            vertices: vertices as u32,
-            parts: PARTS as u32,
-            this_round: round,
-        };
-        settle.launch(work, Grid::items(PARTS, group_size), args)?;
-        let left = waiting.download(work)?[0];
-        if left == 0 {
-            return Ok(predecessor);
-        }
-        if left >= before && round > 1 {
-            break;
-        }
-        before = left;
+        closer.launch(work, grid, args)?;
     }
-    Err(Error::Contradiction("a vertex has a distance, and no edge leads there".into()))
+    if settle(work, &options, distance, &predecessor, &mut settled)? > 0 {
+        by_steps(work, edges, lengths, distance, &settled, &mut predecessor)?;
+        if settle(work, &options, distance, &predecessor, &mut settled)? > 0 {
+            return Err(Error::Contradiction("a vertex has a distance, and no edge leads there".into()));
+        }
+    }
+    Ok(predecessor)
 }
+
+/// Settles the vertices that have a predecessor. Returns how many that are reached have none.
+fn settle<D: Element>(
+    work: &Work,
+    options: &Options,
+    distance: &Buffer<D>,
+    predecessor: &Buffer<u32>,
+    settled: &mut Buffer<u32>,
+) -> Result<u32> {
+    let kernel: Kernel<Settle<'_, D>> = Kernel::new(work.device(), options)?;
+    let (mut waiting, vertices) = (work.upload(&[0u32])?, distance.len() as u32);
+    let parts = PARTS as u32;
+    let args = Settle { path_length: distance, predecessor, settled, waiting: &mut waiting, vertices, parts };
+    kernel.launch(work, Grid::items(PARTS, work.device().info().numbers().vector_group), args)?;
+    Ok(waiting.download(work)?[0])
+}
+
+/// Finds the predecessors of vertices that are not settled, by steps from those that are.
+fn by_steps<D: Element>(
+    work: &Work,
+    edges: &Edges,
+    lengths: &Lengths<'_, D>,
+    distance: &Buffer<D>,
+    settled: &Buffer<u32>,
+    predecessor: &mut Buffer<u32>,
+) -> Result<()> {
+    let (device, vertices) = (work.device(), edges.pattern.ncols);
+    let group_size = device.info().numbers().vector_group;
+    let options = edges.options(group_size, lengths);
+    let mark: Kernel<MarkSteps<'_, D>> = Kernel::new(device, &options)?;
+    let claim: Kernel<ClaimBySteps<'_>> = Kernel::new(device, &options)?;
+    let (mut step_length, mut border) = (work.buffer(edges.pattern.nnz())?, work.buffer(vertices)?);
+    let mut count = work.upload(&[0u32])?;
+    let none = work.buffer(0)?;
+    let (values, stride) = lengths.values.unwrap_or((&none, 1));
+    let grid = Grid::items(vertices, group_size);
+    let args = MarkSteps {
+        out_ptr: &edges.pattern.col_ptr,
+        to: &edges.pattern.row_idx,
+        source: edges.source(),
+        values,
+        path_length: distance,
+        settled,
+        step_length: &mut step_length,
+        border: &mut border,
+        count: &mut count,
+        vertices: vertices as u32,
+        stride,
+    };
+    mark.launch(work, grid, args)?;
+    let count = work.read_count(&count, 0, "vertices at the border", vertices as u64)?;
+    let border = work.upload(&work.read(&border, 0, count as usize)?)?;
+    let graph = Graph { stored: edges.pattern.clone(), leaving: true };
+    let (survey, of_steps) = (Survey { least: 1.0, mean: 1.0 }, Lengths { values: Some((&step_length, 1)) });
+    let schedule = Schedule::Auto.chosen::<u32>(device.info(), survey)?;
+    // All vertices are near: each list is a step further.
+    let distances = Distances::new(work, &graph, &of_steps, (schedule, u32::MAX), survey)?;
+    let (steps, _) = distances.run(work, &border, None)?;
+    let args = ClaimBySteps {
+        out_ptr: &edges.pattern.col_ptr,
+        to: &edges.pattern.row_idx,
+        step_length: &step_length,
+        steps: &steps,
+        predecessor,
+        vertices: vertices as u32,
+    };
+    claim.launch(work, grid, args)
+}
+
+#[cfg(test)]
+mod tests;
