@@ -43,8 +43,8 @@ pub enum Error {
     /// The length of an edge is NaN; vertices are counted from 0.
     #[error("the length of the edge from vertex {from} to {to}, counted from 0, is NaN")]
     NoLength { from: usize, to: usize },
-    /// Distances fall without end along a cycle; it names a vertex of the cycle, counted from 0, and
-    /// the cycle's length. That is not negative if rounding alone makes them fall.
+    /// Distances fall without end along a cycle; it names a vertex of the cycle, counted from 0,
+    /// and the cycle's length. That is not negative if rounding alone makes them fall.
     #[error("a cycle of {} passes through vertex {vertex}, counted from 0", endless_fall(*length))]
     NegativeCycle { vertex: usize, length: f64 },
     /// A file violates its format.

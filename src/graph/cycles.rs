@@ -14,8 +14,8 @@ const FIRST_LOOK: u64 = 64;
 /// have crossed most numbers of their type.
 const ROUNDS: usize = 64;
 
-/// Sweeps for each vertex in which distances may fall: rounding may lower them around several cycles
-/// in turn, and around none of them alone.
+/// Sweeps for each vertex in which distances may fall: rounding may lower them around several
+/// cycles in turn, and around none of them alone.
 const MOST_SWEEPS: u64 = 4;
 
 /// Stands for no vertex before.
@@ -35,12 +35,12 @@ pub(crate) fn is_time_to_look(sweeps: u64) -> bool {
 }
 
 impl<D: Length> LastEdges<'_, D> {
-    /// Refuses cycles around which distances fall without end. `falling` is the number of sweeps if
-    /// the last one has lowered a distance.
+    /// Refuses cycles around which distances fall without end. `falling` is the number of sweeps,
+    /// if the last one has lowered a distance.
     ///
     /// # Errors
-    /// [`Error::NegativeCycle`] for the first cycle that is met from the vertices in their order; if
-    /// distances only fall around several cycles together, for the shortest.
+    /// [`Error::NegativeCycle`] for the first cycle that is met from the vertices in their order;
+    /// if distances only fall around several cycles together, for the shortest.
     pub fn check(&self, falling: Option<u64>) -> Result<()> {
         let length = |cycle: &Vec<usize>| exact_sum(cycle.iter().map(|&to| self.length[to].to_f64()));
         let measured: Vec<_> = cycles(self.from).into_iter().map(|cycle| (length(&cycle), cycle)).collect();

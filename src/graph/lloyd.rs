@@ -134,8 +134,8 @@ impl<'a> Lloyd<'a> {
     /// # Errors
     /// [`Error::Argument`] for no seed, one outside the graph, a matrix that is not square or not
     /// of scalars, a negative length, and lengths so large that the energy is above the largest
-    /// number; [`Error::NoLength`] for a length that is NaN; [`Error::Length`] for another number of
-    /// points than vertices; [`Error::Memory`], [`Error::Unsupported`], [`Error::OpenCl`].
+    /// number; [`Error::NoLength`] for a length that is NaN; [`Error::Length`] for another number
+    /// of points than vertices; [`Error::Memory`], [`Error::Unsupported`], [`Error::OpenCl`].
     pub fn run<M: Matrix<Element = f64>>(&self, g: &DeviceMatrix<M>) -> Result<Patches> {
         let graph = Graph::of(g)?;
         let vertices = graph.vertices();
