@@ -1,6 +1,6 @@
 //! Device memory as a slice on the host: a CPU device's own memory; on a GPU, host memory that is
 //! copied to the device at the end.
-use super::{Buffer, Work};
+use super::{Buffer, Work, handle::Event};
 use crate::{Error, Result, Word};
 use opencl3::{command_queue as clq, memory::CL_MAP_WRITE_INVALIDATE_REGION, types::cl_mem};
 use std::{
@@ -66,17 +66,29 @@ impl<T: Word> Mapped<'_, T> {
 
     fn release(&mut self) -> Result<()> {
         let Some(address) = self.pointer.take() else { return Ok(()) };
-        let uses = self.work.uses(&[&self.buffer.memory]);
-        let unmapped = self.work.enqueue("clEnqueueUnmapMemObject", &uses, &mut |queue, wait| {
+        let (uses, ended) = (self.work.uses(&[&self.buffer.memory]), Cell::new(false));
+        let unmap = |queue, events, count| {
             // SAFETY: the address is that of the buffer's mapping, unmapped once. No slice of it
             // outlives `self`.
-            unsafe {
+            let event = unsafe {
                 let memory = self.buffer.raw_on(self.work.queue());
-                clq::enqueue_unmap_mem_object(queue, memory, address, wait.len(), wait.pointer())
-            }
-        });
+                clq::enqueue_unmap_mem_object(queue, memory, address, count, events)
+            };
+            ended.set(event.is_ok());
+            event
+        };
+        let unmapped = self
+            .work
+            .enqueue("clEnqueueUnmapMemObject", &uses, &mut |queue, wait| unmap(queue, wait.pointer(), wait.len()));
         if unmapped.is_err() {
-            // The memory is still mapped: it must not serve another buffer.
+            // An earlier failure keeps further commands out. The mapping ends all the same.
+            if !ended.get()
+                && let Ok(event) = unmap(self.work.queue().raw(), std::ptr::null(), 0)
+            {
+                // SAFETY: the event was made for this handle.
+                drop(unsafe { Event::from_raw(event) });
+            }
+            // If it does not, the memory is still mapped: it must not serve another buffer.
             self.buffer.memory.abandon();
         }
         unmapped
