@@ -29,7 +29,7 @@ KERNEL sum_slice_vectors(global const ulong* restrict slice_ptr, global const CO
     ulong begin = slice_ptr[first_slice];
     for (uint slice = first_slice; slice < last_slice; ++slice) {
         const ulong end = slice_ptr[slice + 1];
-        const uint row = slice * LANES;
+        const uint row = slice * LANES, left = rows - row;
 #if NEAR
         global const ELEMENT* const from = x + first_col[slice];
 #else
@@ -46,12 +46,12 @@ KERNEL sum_slice_vectors(global const ulong* restrict slice_ptr, global const CO
                                                        from[at.s6], from[at.s7]);
             sum = ADD(sum, MULTIPLY(CONVERTED(LOADED(0, values + place)), factor));
         }
-        if (place == end && begin < end && row + LANES <= rows && beta == 0) {
+        if (place == end && begin < end && left >= LANES && beta == 0) {
             STORED(JOINED(convert_, JOINED(ELEMENT, LANES))(alpha * sum), 0, y + row);
         } else {
             ARITHMETIC of_row[LANES];
             STORED(sum, 0, of_row);
-            for (uint lane = 0; lane < LANES && row + lane < rows; ++lane) {
+            for (uint lane = 0; lane < LANES && lane < left; ++lane) {
                 ARITHMETIC total = of_row[lane];
                 bool is_empty = place == begin;
                 AS_WRITTEN
