@@ -251,7 +251,7 @@ impl Commands {
     pub(in crate::device) fn wait(&self, points: &[Point]) {
         for point in points {
             if !matches!(point.event.status(), Ok(..=0)) {
-                // A failure is an end like any other here. The next command is told of it.
+                // A command that failed has ended, too. The next one is refused.
                 let _ = self.flush(point).and_then(|()| point.event.wait());
                 let _ = self.check_statuses();
             }
