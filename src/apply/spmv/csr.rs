@@ -77,9 +77,8 @@ impl<T: Element, V: Element> Csr<T, V> {
     fn tuned(work: &Work, rows: Rows, stretch: Option<usize>) -> Result<Self> {
         let device = rows.device();
         let nnz = rows.pattern.nnz() as u64;
-        let options = |group_size| {
-            rows.by_item(rows.options::<T, V>(Options::group_size(group_size)), nnz, 1, nnz).define("NEAR", 0)
-        };
+        let options =
+            |group_size| rows.by_item(rows.options::<T, V>(Options::group_size(group_size)), nnz, 1, nnz, false);
         let shares = match stretch {
             None => {
                 let group_size = device.info().numbers().vector_group;

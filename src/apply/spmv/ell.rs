@@ -1,7 +1,8 @@
 //! ELL and sliced ELL: padded rows, a work-item for each scalar row. Kernel:
 //! `cl/apply/spmv/ell.cl`.
 //!
-//! Neighbouring items of a GPU read neighbouring places. ELL is one slice of all rows.
+//! Neighbouring items of a GPU read neighbouring places. ELL is one slice of all rows. On CPUs
+//! `slice_vectors` has the kernel of sliced ELL.
 use super::{
     Format, Layout, Rows, Sums,
     slice_vectors::{self, SliceVectors},
@@ -35,15 +36,18 @@ pub(super) struct Ell<T: Element, V: Element> {
     rows: usize,
     /// Number of sums.
     sums: usize,
-    slices: Slices,
-    kernels: OfColumns<T, V>,
+    /// Rows of a slice.
+    height: usize,
+    ptr: Buffer<u64>,
+    source: Buffer<u32>,
+    places: Places<T, V>,
     group_size: usize,
 }
 
-/// The kernel for columns of the slices' width.
-enum OfColumns<T: Element, V: Element> {
-    Far(Shares<T, V, u32>),
-    Near(Shares<T, V, u16>),
+/// The columns of places, see [`Columns`], and the kernel that reads them.
+enum Places<T: Element, V: Element> {
+    Far(Shares<T, V, u32>, Buffer<u32>),
+    Near { shares: Shares<T, V, u16>, first: Buffer<u32>, distance: Buffer<u16> },
 }
 
 /// What a work-item takes.
@@ -67,15 +71,17 @@ impl<T: Element, V: Element> Ell<T, V> {
         let in_vectors = format == Format::SlicedEll && slice_vectors::suits::<T, V>(rows, longest);
         // The values of a place are never at its own number, unless they are packed.
         let options = rows.options_through::<T, V>(Options::group_size(if in_vectors { 1 } else { group_size }), true);
-        let options = rows.by_item(options, places, slices.height, longest);
-        let kernels = match slices.col {
-            Columns::Far(_) => OfColumns::Far(Shares::new(rows, &options.define("NEAR", 0), in_vectors)?),
-            Columns::Near { rows: of_first, .. } => {
-                let options = options.define("NEAR", 1).define("NEAR_ROWS", of_first);
-                OfColumns::Near(Shares::new(rows, &options, in_vectors)?)
+        let near = matches!(slices.col, Columns::Near { .. });
+        let options = rows.by_item(options, places, slices.height, longest, near);
+        let Slices { height, ptr, col, source } = slices;
+        let places = match col {
+            Columns::Far(col) => Places::Far(Shares::new(rows, &options, in_vectors)?, col),
+            Columns::Near { first, distance, rows: of_first } => {
+                let options = options.define("NEAR_ROWS", of_first);
+                Places::Near { shares: Shares::new(rows, &options, in_vectors)?, first, distance }
             }
         };
-        Ok(Self { rows: rows.len(), sums: rows.sums(), slices, kernels, group_size })
+        Ok(Self { rows: rows.len(), sums: rows.sums(), height, ptr, source, places, group_size })
     }
 }
 
@@ -96,7 +102,7 @@ impl<T: Element, V: Element> Ell<T, V> {
         (col, first_col): (&Buffer<C>, &Buffer<u32>),
         (Stored { values, stride }, x, scaling, y): Operands<'_, T, V>,
     ) -> Result<()> {
-        let Slices { height, ptr: slice_ptr, source, .. } = &self.slices;
+        let Self { height, ptr: slice_ptr, source, .. } = self;
         let kernel = match shares {
             Shares::Sum(kernel) => kernel,
             Shares::Slices(slices) => {
@@ -122,31 +128,31 @@ impl<T: Element, V: Element> Sums<T, V> for Ell<T, V> {
         scaling: Scaling<V::Arithmetic>,
         y: &mut Buffer<V>,
     ) -> Result<()> {
-        match (&self.slices.col, &self.kernels) {
-            (Columns::Near { first, distance, .. }, OfColumns::Near(kernel)) => {
-                self.launch(work, kernel, (distance, first), (a, x, scaling, y))
-            }
-            (Columns::Far(col), OfColumns::Far(kernel)) => {
-                self.launch(work, kernel, (col, &self.slices.source), (a, x, scaling, y))
-            }
-            _ => unreachable!("the kernel is made for the columns"),
+        let of = (a, x, scaling, y);
+        match &self.places {
+            Places::Near { shares, first, distance } => self.launch(work, shares, (distance, first), of),
+            // No first column is read: another array stands for them.
+            Places::Far(shares, col) => self.launch(work, shares, (col, &self.source), of),
         }
     }
 
     fn places(&self) -> usize {
-        self.slices.source.len()
+        self.source.len()
     }
 
     fn layout(&self) -> Layout {
-        Layout::Sliced { heads: self.places(), height: self.slices.height }
+        Layout::Sliced { heads: self.places(), height: self.height }
     }
 
     fn source(&self) -> Option<&Buffer<u32>> {
-        Some(&self.slices.source)
+        Some(&self.source)
     }
 
     fn bytes(&self) -> u64 {
-        let Slices { ptr, col, source, .. } = &self.slices;
-        ptr.bytes() + col.bytes() + source.bytes()
+        let columns = match &self.places {
+            Places::Far(_, col) => col.bytes(),
+            Places::Near { first, distance, .. } => first.bytes() + distance.bytes(),
+        };
+        self.ptr.bytes() + columns + self.source.bytes()
     }
 }

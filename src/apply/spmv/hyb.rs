@@ -142,8 +142,7 @@ impl<T: Element, V: Element> Hyb<T, V> {
         let options = |group_size| {
             let options = rows.options_through::<T, V>(Options::group_size(group_size), true);
             let heads = rows.len() as u64 * u64::from(parts.width);
-            rows.by_item(options, heads, rows.len(), parts.width.into())
-                .define("NEAR", 0)
+            rows.by_item(options, heads, rows.len(), parts.width.into(), false)
                 .define("TILE", entries)
                 .define("ARRIVAL", u8::from(arrival))
                 .define("WIDE", u8::from(wide))

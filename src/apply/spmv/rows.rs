@@ -133,8 +133,9 @@ impl Rows {
     }
 
     /// Adds the words of `cl/apply/spmv/row.cl`, by which an item adds a row of at most `longest`
-    /// entries. They are `apart` places from each other, and there are `places` in all.
-    pub fn by_item(&self, options: Options, places: u64, apart: usize, longest: u64) -> Options {
+    /// entries. They are `apart` places from each other, and there are `places` in all. Columns are
+    /// in 16 bits if they are `near`.
+    pub fn by_item(&self, options: Options, places: u64, apart: usize, longest: u64, near: bool) -> Options {
         let ahead = entries_ahead(self.ahead, self.block.depth);
         let is_small = ahead > 1 && places + (ahead * apart) as u64 <= u32::MAX.into();
         Teams::options_of(self.device().info(), options)
@@ -143,6 +144,7 @@ impl Rows {
             .define("PLACE", if is_small { "uint" } else { "ulong" })
             .define("CUT", u8::from(longest > RUN_PIECE as u64))
             .define("STREAMED", u8::from(apart > 1))
+            .define("NEAR", u8::from(near))
     }
 
     /// Bytes held beside A's pattern.

@@ -132,15 +132,6 @@ pub(super) enum Columns {
     },
 }
 
-impl Columns {
-    pub fn bytes(&self) -> u64 {
-        match self {
-            Self::Far(col) => col.bytes(),
-            Self::Near { first, distance, .. } => first.bytes() + distance.bytes(),
-        }
-    }
-}
-
 /// Rows in slices of `height`.
 pub(super) struct Slices {
     pub height: usize,
