@@ -20,7 +20,8 @@ use crate::{
 /// An expression is OpenCL C of type `T` (`double`, `float`, `uint` or `int`) in the names `x` and
 /// `y`: x stands to the left of y. The operator must be associative, but need not be commutative:
 /// no two elements are swapped. Results have the same bits on every device if the expression's do:
-/// sums, products and comparisons are the same everywhere, functions such as `exp` are not.
+/// sums, products and comparisons are the same everywhere, functions such as `exp` and the bits of
+/// a NaN are not.
 ///
 /// ```
 /// use blockmul::{Device, primitives::{Operator, Scanner}};
