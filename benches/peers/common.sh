@@ -3,6 +3,8 @@
 # the options of every program; PEERS, a list such as "mkl blockmul", what is measured anew, the rest of the table being that of the last run.
 # DENSE, a list such as "random:4000:0.98" or one that is empty, has products with dense matrices measured on the files and on these too;
 # "--columns all" among them gives D as many columns as A, as the measurements of shi have.
+# APPLY, a list such as "cnr-2000.mtx.gz" or one that is empty, has A·x measured on the files and on these Matrix Market files too;
+# APPLY_FORMATS, such as "csr,coo", by more of blockmul's formats than auto. In PEERS, blockmul_apply is blockmul's A·x without its products.
 # PAPERS, a list such as "polok parger", has the measurements of papers repeated on the same files, beside the peers: FOLDER/polok, FOLDER/parger;
 # PAPER_ARGS, more arguments for each, such as "--max-products 1e12".
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -22,9 +24,10 @@ has() { command -v "$1" >/dev/null 2>&1; }
 wanted() { [ -z "${PEERS:-}" ] || [[ " $PEERS " == *" $1 "* ]]; }
 imports() { "$python" -c "import $1" 2>/dev/null; }
 
-# The matrices of set $1, or those named, as `files`.
+# The matrices named, or else those of set $1, as `files`.
 make_inputs() {
-    [ ${#names[@]} -gt 0 ] || mapfile -t names < <("$python" -c "import sys; sys.path.insert(0, '$here'); import inputs; print(*inputs.${1^^}, sep='\n')")
+    [ ${#names[@]} -gt 0 ] || names=("$1")
+    mapfile -t names < <("$python" -c "import sys; sys.path.insert(0, '$here'); import inputs; print(*inputs.named(sys.argv[1:]), sep='\n')" "${names[@]}")
     files=()
     for name in "${names[@]}"; do
         "$python" "$here/inputs.py" "$out/matrices" "$name" || left_out "$name" "not made" &
@@ -60,6 +63,11 @@ build_mkl() {
 build_dense_mkl() {
     [ -n "$mkl_rt" ] || { left_out dense_mkl "MKL is not in $venv"; return 1; }
     build dense_mkl "${CC:-cc}" -O3 -I "$venv/include" "$here/dense_mkl.c" -o "$out/dense_mkl" "$mkl_rt" "-Wl,-rpath,$venv/lib" -lm
+}
+
+build_apply_mkl() {
+    [ -n "$mkl_rt" ] || { left_out apply_mkl "MKL is not in $venv"; return 1; }
+    build apply_mkl "${CC:-cc}" -O3 -I "$venv/include" "$here/apply_mkl.c" -o "$out/apply_mkl" "$mkl_rt" "-Wl,-rpath,$venv/lib" -lm
 }
 
 build_eigen() {
@@ -105,6 +113,32 @@ measure_blockmul_dense() {
             --rounds "${ROUNDS:-11}" --json "$records/blockmul_dense_$columns.json" ${BLOCKMUL_ARGS:-} ||
             left_out blockmul "ended with status $?"
     done
+}
+
+# The Matrix Market files of APPLY beside the others.
+add_applied() {
+    [ -n "${APPLY:-}" ] || return 0
+    find_blockmul || return 0
+    local file name
+    for file in $APPLY; do
+        name=$(basename "$file")
+        name=$out/matrices/${name%%.*}.bsr
+        [ -e "$name" ] || "$blockmul" convert "$file" "$name" --quiet || { left_out "$file" "not converted"; continue; }
+        files+=("$name")
+    done
+}
+
+# blockmul's A·x on device $1, $2 enqueued together, by the format that auto chooses in the promised order and in any.
+measure_blockmul_apply() {
+    wanted blockmul || wanted blockmul_apply || return 0
+    find_blockmul || return 0
+    local applied=(--operation apply --element f64,f32 --device "$1" --together "$2" --rounds "${ROUNDS:-11}" --max-time "${PATIENCE:-2}")
+    say "blockmul, A·x"
+    "$blockmul" bench "${files[@]}" "${applied[@]}" --format "auto${APPLY_FORMATS:+,$APPLY_FORMATS}" --json "$records/blockmul_apply.json" ||
+        left_out blockmul "ended with status $?"
+    say "blockmul, A·x in any order"
+    "$blockmul" bench "${files[@]}" "${applied[@]}" --format auto --any-order --json "$records/blockmul_apply_any_order.json" ||
+        left_out blockmul "ended with status $?"
 }
 
 # The papers of PAPERS on device $1, beside the peers that have been measured.

@@ -10,7 +10,6 @@
 #include "gpu.h"
 #include <algorithm>
 #include <cublas_v2.h>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -21,17 +20,6 @@ static constexpr int GROUP = 256;
 
 static void check(cublasStatus_t status) {
     if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(cublasGetStatusString(status));
-}
-
-struct Release {
-    void operator()(void *memory) const { cudaFree(memory); }
-};
-template <class T> using Held = std::unique_ptr<T, Release>;
-
-template <class T> static Held<T> allocate(size_t count) {
-    T *memory = nullptr;
-    check(cudaMalloc(&memory, (count + !count) * sizeof(T)));
-    return Held<T>(memory);
 }
 
 /* Element (i, j) of a dense matrix is values[i * row_step + j * column_step]. */

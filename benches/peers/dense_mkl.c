@@ -6,23 +6,9 @@
        cc -O3 -I VENV/include benches/peers/dense_mkl.c -o dense_mkl -L VENV/lib -l:libmkl_rt.so.3 -Wl,-rpath,VENV/lib -lm
        ./dense_mkl FILE.bsr|random:N:S ... [--columns N|all,...] [--json OUT.json] [--rounds N] [--patience SECONDS] */
 #include "dense.h"
-#include <mkl.h>
-#include <mkl_spblas.h>
+#include "mkl_handle.h"
 
 #define CALLS_HINTED 100
-
-static const struct matrix_descr GENERAL = {SPARSE_MATRIX_TYPE_GENERAL, SPARSE_FILL_MODE_FULL, SPARSE_DIAG_NON_UNIT};
-static const char *const ELEMENTS[] = {"f64", "f32"};
-static const double ROUNDING[] = {0x1p-53, 0x1p-24};
-
-/* Elements of f64, or of f32 if they are `single`, in an array of their own. */
-static void *elements(const double *from, int64_t count, int single) {
-    void *to = room(count, single ? sizeof(float) : sizeof(double));
-    for (int64_t p = 0; p < count; p++)
-        if (single) ((float *)to)[p] = (float)from[p];
-        else ((double *)to)[p] = from[p];
-    return to;
-}
 
 /* A dense matrix: its elements in the layout, and how far its lines are apart. */
 typedef struct {
@@ -61,16 +47,6 @@ static const char *fault_of_dense(const Truth *t, const Dense *c) {
     const char *fault = fault_of_sums(t, y, ROUNDING[c->single]);
     free(y);
     return fault;
-}
-
-static sparse_status_t create(sparse_matrix_t *made, const Blocks *m, void *values, int single) {
-    if (m->height > 1)
-        return single ? mkl_sparse_s_create_bsr(made, SPARSE_INDEX_BASE_ZERO, SPARSE_LAYOUT_ROW_MAJOR, m->rows, m->cols, m->height, m->offsets,
-                                                m->offsets + 1, m->columns, (float *)values)
-                      : mkl_sparse_d_create_bsr(made, SPARSE_INDEX_BASE_ZERO, SPARSE_LAYOUT_ROW_MAJOR, m->rows, m->cols, m->height, m->offsets,
-                                                m->offsets + 1, m->columns, (double *)values);
-    return single ? mkl_sparse_s_create_csr(made, SPARSE_INDEX_BASE_ZERO, m->rows, m->cols, m->offsets, m->offsets + 1, m->columns, (float *)values)
-                  : mkl_sparse_d_create_csr(made, SPARSE_INDEX_BASE_ZERO, m->rows, m->cols, m->offsets, m->offsets + 1, m->columns, (double *)values);
 }
 
 static sparse_layout_t layout_of(const Dense *d) { return d->layout == BY_ROWS ? SPARSE_LAYOUT_ROW_MAJOR : SPARSE_LAYOUT_COLUMN_MAJOR; }
@@ -153,12 +129,8 @@ static void measure_columns(const Blocks *blocks, const Blocks *scalars, int64_t
 }
 
 int main(int argc, char **argv) {
-    MKLVersion version;
-    mkl_get_version(&version);
-    char number[32];
-    snprintf(number, sizeof number, "%d.%d.%d", version.MajorVersion, version.MinorVersion, version.UpdateVersion);
     const char *given = columns_option(&argc, argv);
-    int files = arguments(argc, argv, "mkl", number, cpu());
+    int files = arguments(argc, argv, "mkl", mkl_version(), cpu());
     mkl_set_dynamic(0);
     for (int i = 1; i < files; i++) {
         Blocks blocks = matrix_of(argv[i]), scalars = expanded(&blocks);

@@ -3,6 +3,7 @@
 #include "peers.h"
 #include <cuda_runtime.h>
 #include <cusparse.h>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -12,6 +13,18 @@ static void check(cudaError_t status) {
 
 static void check(cusparseStatus_t status) {
     if (status != CUSPARSE_STATUS_SUCCESS) throw std::runtime_error(cusparseGetErrorString(status));
+}
+
+/* Memory of the device that is freed with its owner. */
+struct Release {
+    void operator()(void *memory) const { cudaFree(memory); }
+};
+template <class T> using Held = std::unique_ptr<T, Release>;
+
+template <class T> static Held<T> allocate(size_t count) {
+    T *memory = nullptr;
+    check(cudaMalloc(&memory, (count + !count) * sizeof(T)));
+    return Held<T>(memory);
 }
 
 template <class T> static T *upload(const T *from, size_t count) {

@@ -1,9 +1,9 @@
 """Makes the matrices that the peers and `blockmul bench` are timed on, as files NAME.bsr. Needs NumPy alone.
 
-    python benches/peers/inputs.py FOLDER [--shrink N] [NAME | gpu | cpu | sizes ...]
+    python benches/peers/inputs.py FOLDER [--shrink N] [NAME | SET ...]
 
 The same files on every machine: patterns from seeded generators, values small positive integers, so that sums are exact in f64 and f32
-and no entry cancels. Without names: all. `--shrink N` makes them N times smaller, for tests.
+and no entry cancels. Sets are gpu, cpu, sizes, apply-gpu and apply-cpu; without names: all. `--shrink N` makes them N times smaller, for tests.
 
 A file holds `BSR1` as an i64, block rows, block columns, blocks, height and width of a block (i64), offsets and columns (i32), then
 the values (f64), blocks row-major. A square matrix is multiplied by itself, another by its transpose.
@@ -123,6 +123,19 @@ def ring(cameras, points, seed):
     return pattern((np.repeat(random.integers(0, cameras, points), views) + aside) % cameras, point, cameras, points)
 
 
+def elements(nodes, per_node, spread, seed):
+    """Nodes of three unknowns each beside others of nearby numbers, as scalars: an element couples all unknowns of its nodes."""
+    random = np.random.default_rng(seed)
+    nodes //= SHRINK
+    row = np.repeat(np.arange(nodes), per_node)
+    col = row + np.rint(random.normal(0, spread, nodes * per_node)).astype(np.int64)
+    col[::per_node] = np.arange(nodes)
+    offsets, col, _ = pattern(row, np.clip(col, 0, nodes - 1), nodes, nodes)
+    row = np.repeat(np.arange(nodes), np.diff(offsets))
+    unknown, other = np.divmod(np.arange(9), 3)
+    return pattern((3 * row[:, None] + unknown).ravel(), (3 * col[:, None] + other).ravel(), 3 * nodes, 3 * nodes)
+
+
 # Pattern and shape of a block.
 GPU = {
     "blk2_er": (lambda: uniform(250_000, 8, 1), (2, 2)),
@@ -160,6 +173,31 @@ SIZES = {
     }.items()
 }
 
+# What else is multiplied by vectors.
+VECTORS = {
+    "poisson5_2000": (lambda: stencil(2000, 2, diagonals=False), (1, 1)),
+    "st27_100": (lambda: stencil(100, 3, diagonals=True), (1, 1)),
+    "fem200k_60": (lambda: elements(66_667, 20, 1500 / 9, 3), (1, 1)),
+    "rmat18_e8": (lambda: rmat(18, 8, 2), (1, 1)),
+    "blk6_1gb": (lambda: uniform(460_000, 8, 1), (6, 6)),
+    "poisson5_1000": (lambda: stencil(1000, 2, diagonals=False), (1, 1)),
+    "st27_60": (lambda: stencil(60, 3, diagonals=True), (1, 1)),
+    "rmat18_e16": (lambda: rmat(18, 16, 2), (1, 1)),
+}
+
+SETS = {
+    "gpu": [*GPU],
+    "cpu": [*CPU],
+    "sizes": [*SIZES],
+    "apply-gpu": ["er1m_d8", "poisson5_2000", "st27_100", "fem200k_60", "rmat18_e8", "pose6_100k", "blk6_1gb"],
+    "apply-cpu": ["poisson5_1000", "st27_60", "rmat18_e16", "er1m_d8", "pose6_10k"],
+}
+
+
+def named(names):
+    """The names, those of a set in its place."""
+    return [one for name in names for one in SETS.get(name, [name])]
+
 
 def write(path, offsets, columns, ncols, shape):
     values = np.random.default_rng(9).integers(1, LARGEST_VALUE, len(columns) * shape[0] * shape[1], np.int8, endpoint=True)
@@ -173,16 +211,15 @@ def write(path, offsets, columns, ncols, shape):
 
 def main():
     global SHRINK
-    every = GPU | CPU | SIZES
+    every = GPU | CPU | SIZES | VECTORS
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"gpu, cpu, sizes, {', '.join(every)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*SETS, *every]))
     parser.add_argument("--shrink", type=int, default=1)
     args = parser.parse_intermixed_args()
     SHRINK = args.shrink
     args.folder.mkdir(parents=True, exist_ok=True)
-    sets = {"gpu": GPU, "cpu": CPU, "sizes": SIZES}
-    for name in [one for named in args.names or every for one in sets.get(named, [named])]:
+    for name in named(args.names or every):
         if name not in every:
             parser.error(f"no matrix {name!r}")
         made, shape = every[name]

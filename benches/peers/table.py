@@ -16,10 +16,12 @@ OURS = "blockmul"
 
 
 def case_of(record):
-    """The line of a record: the matrix, with the columns of the dense one that it was multiplied by or with "from dense" if it was
-    made from one, and the element."""
+    """The line of a record: the matrix, with the columns of the dense one that it was multiplied by, with "x" for a vector, or with "from
+    dense" if it was made from one, and the element."""
     if (record.get("variant") or "").startswith("from-dense "):
         return record["matrix"] + " from dense", record["element"]
+    if is_applied(record):
+        return record["matrix"] + " · x", record["element"]
     columns = f" x {record['b']['cols']}" if is_dense(record) else ""
     return record["matrix"] + columns, record["element"]
 
@@ -29,9 +31,16 @@ def is_dense(record):
     return (record.get("variant") or "").startswith("dense ")
 
 
+def is_applied(record):
+    """Whether it is a product with a vector; a format that was chosen is named after a colon."""
+    return (record.get("variant") or "").partition(" ")[0] == "apply"
+
+
 def label(record):
     """The column of a record: library, variant, threads where that matters."""
     variant = record.get("variant") or ""
+    if is_applied(record):
+        variant = variant.removeprefix("apply ").partition(":")[0]
     variant = variant.removeprefix("dense ").rpartition(" ")[0] if is_dense(record) else variant
     words = [record["library"], variant, f"({record['threads']})" if record.get("threads") else ""]
     return " ".join(word for word in words if word)

@@ -288,6 +288,17 @@ fn every_operation_is_verified_and_timed() {
 }
 
 #[test]
+fn what_auto_chose_for_a_product_with_a_vector_is_named() {
+    let desk = Desk::new();
+    for (option, start) in [("", "apply auto: "), ("--any-order", "apply auto in any order: ")] {
+        let line = format!("uniform:60x3 --block 1 --operation apply --format auto {option}");
+        let [(variant, _)] = &by_variant(&desk, &line)[..] else { panic!("one record") };
+        let format = variant.strip_prefix(start).unwrap_or_else(|| panic!("{variant}"));
+        assert!(format != "auto" && format.parse::<blockmul::plan::Format>().is_ok(), "{variant}");
+    }
+}
+
+#[test]
 fn operations_declare_their_bytes_and_their_work() {
     let desk = Desk::new();
     // 180 blocks of 2x3, 60 x 60 blocks.

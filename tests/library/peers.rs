@@ -148,6 +148,63 @@ fn a_conversion_and_products_of_each_width_have_lines_of_their_own() {
 }
 
 #[test]
+fn products_with_vectors_have_lines_of_their_own() {
+    let Some(interpreter) = common::python("SciPy", "scipy.sparse, scipy.io") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (files, path) = (inputs(&interpreter, folder.path()), |name: &str| folder.path().join(name));
+    let (applied, right_and_wrong, ours) = (path("scipy.json"), path("two.json"), path("blockmul.json"));
+    let mut args = vec![script("apply_scipy.py").to_str().unwrap().to_owned()];
+    args.extend(files.iter().cloned());
+    args.extend(["--rounds", "3", "--json", applied.to_str().unwrap()].map(String::from));
+    python(&interpreter, &args.iter().map(String::as_str).collect::<Vec<_>>());
+    let records = results(&applied);
+    assert_eq!(records.len(), 2 * (2 * NAMES.len() - 1), "BSR and CSR, of scalars CSR alone, in f64 and in f32");
+    for record in &records {
+        let size = |field: &str| record["a"]["block"][0].as_u64().unwrap() * record["a"][field].as_u64().unwrap();
+        assert_eq!((&record["verified"], &record["c_nnz"]), (&true.into(), &size("rows").into()), "{record}");
+        assert_eq!(record["flops"], 2 * record["a"]["block"][1].as_u64().unwrap() * size("nnz"), "{record}");
+    }
+
+    // blockmul's, whose columns of auto are one whatever it chose.
+    let auto = |matrix: &str, format: &str| {
+        serde_json::json!({"library": "blockmul", "variant": format!("apply auto: {format}"), "matrix": matrix,
+            "b": {"cols": 1}, "element": "f64", "flops": 2.0, "verified": true, "ms": 0.25})
+    };
+    let file =
+        serde_json::json!({"schema": "blockmul-bench/1", "results": [auto(NAMES[0], "csr"), auto(NAMES[1], "ell")]});
+    std::fs::write(&ours, file.to_string()).unwrap();
+    let table = python(&interpreter, &[&script("table.py"), &applied, &ours].map(|path| path.to_str().unwrap()));
+    let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split('|').map(str::trim).collect()).collect();
+    let column = lines[0].iter().position(|cell| *cell == "blockmul auto").unwrap();
+    assert!(lines[0].contains(&"scipy csr (1)"), "{table}");
+    for (name, ms) in NAMES.iter().zip(["0.250", "0.250", "-", "-", "-", "-"]) {
+        let line = lines.iter().find(|line| line[1] == format!("{name} · x") && line[2] == "f64").unwrap();
+        assert_eq!(line[column], ms, "{table}");
+    }
+
+    let program = "
+import sys
+sys.path.insert(0, sys.argv[1])
+import pathlib
+from apply_scipy import Applied, bsr
+from blocks import Blocks, Records
+a = Blocks.read(sys.argv[2])
+truth = Applied(a)
+y = bsr(a) @ truth.x
+records = Records(pathlib.Path(sys.argv[3]), 'scipy', '1', 'CPU', 1)
+for change in 0, 1:
+    y[3] += change
+    records.add(truth, 'apply bsr', 'f64', [1.0], truth.fault(y, 'f64'))
+";
+    let args =
+        ["-c", program, script("").to_str().unwrap(), &files[3], right_and_wrong.to_str().unwrap()].map(String::from);
+    python(&interpreter, &args.each_ref().map(String::as_str));
+    let found = results(&right_and_wrong);
+    assert_eq!([&found[0]["verified"], &found[1]["verified"]], [true, false]);
+    assert!(found[1]["reason"].as_str().unwrap().starts_with("sum 3 is "), "{}", found[1]);
+}
+
+#[test]
 fn the_products_of_an_iteration_are_timed_each_and_together() {
     let Some(interpreter) = common::python("SciPy", "scipy.sparse, scipy.io") else { return };
     let folder = tempfile::tempdir().unwrap();

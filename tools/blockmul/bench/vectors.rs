@@ -60,7 +60,9 @@ impl Subject<'_> {
         let sums = if self.operation() == Operation::ApplyTransposed { a.shape().cols() } else { a.shape().rows() };
         let index = 4 * (a.nnz() + packed.y_len() / sums);
         let bytes = bytes::<T>(a.values().len() + x.len() + packed.y_len(), index);
-        let name = of.variant(format!("{} {}", self.operation().name(), packed.format()));
+        let order = if self.any_order() { " in any order" } else { "" };
+        let chosen = if format == Format::Auto { format!("auto{order}: ") } else { String::new() };
+        let name = of.variant(format!("{} {chosen}{}", self.operation().name(), packed.format()));
         let case = self.applied(name, (a, &x), (packed.format(), packed.cost()), &y.download()?)?;
         self.executed(Case { plan_ms, bytes, ..case }, &packed, || &dx, &mut y)
     }

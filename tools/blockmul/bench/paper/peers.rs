@@ -35,7 +35,7 @@ pub struct Peer {
     pub used_device_bytes: Option<u64>,
 }
 
-/// What a library computed with a dense matrix.
+/// What a library computed with a dense matrix, or with a vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DenseWork {
     /// The sparse matrix times a dense one of so many columns.
@@ -44,6 +44,8 @@ pub enum DenseWork {
     Gemm(usize),
     /// The sparse matrix from a dense one.
     Conversion,
+    /// The product with a vector.
+    Vector,
 }
 
 /// The records of other libraries.
@@ -81,7 +83,7 @@ impl Peers {
         libraries(self.products.iter())
     }
 
-    /// The fastest right record of each library for work with a dense matrix.
+    /// The fastest right record of each library for work with a dense matrix or a vector.
     pub fn with_dense(&self, work: DenseWork, matrix: &str, element: &str) -> Vec<&Peer> {
         let of = |peer: &&Peer| (&*peer.matrix, &*peer.element) == (matrix, element) && peer.right_ms().is_some();
         let right: Vec<&Peer> = self.dense.iter().filter(|one| one.0 == work).map(|one| &one.1).filter(of).collect();
@@ -110,7 +112,7 @@ impl Peers {
 }
 
 /// The names of libraries, each once.
-fn libraries<'a>(peers: impl Iterator<Item = &'a Peer>) -> Vec<&'a str> {
+pub fn libraries<'a>(peers: impl Iterator<Item = &'a Peer>) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for peer in peers {
         if !names.contains(&peer.library.as_str()) {
@@ -121,12 +123,15 @@ fn libraries<'a>(peers: impl Iterator<Item = &'a Peer>) -> Vec<&'a str> {
 }
 
 impl Peer {
-    /// The work of a variant with a dense matrix: "from-dense ...", or "dense ..." which ends with
-    /// the columns of that matrix.
+    /// The work of a variant with a dense matrix or a vector: "from-dense ...", "apply ...", or
+    /// "dense ..." which ends with the columns of that matrix.
     fn dense_work(&self) -> Option<DenseWork> {
         let variant = self.variant.as_deref()?;
         if variant.starts_with("from-dense ") {
             return Some(DenseWork::Conversion);
+        }
+        if variant.starts_with("apply ") {
+            return Some(DenseWork::Vector);
         }
         let (way, columns) = variant.strip_prefix("dense ")?.rsplit_once(' ')?;
         let columns = columns.parse().ok()?;
@@ -190,6 +195,8 @@ mod tests {
             record("z", "dense gemm by columns 32", 0.3, true),
             record("z", "from-dense by rows", 0.4, true),
             record("y", "dense csr by rows 32", 0.1, false),
+            record("z", "apply csr", 0.02, true),
+            record("z", "apply csr optimized", 0.01, true),
         ];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
@@ -202,6 +209,7 @@ mod tests {
             (DenseWork::Product(32), Some(("x", 0.1))),
             (DenseWork::Gemm(32), Some(("z", 0.3))),
             (DenseWork::Conversion, Some(("z", 0.4))),
+            (DenseWork::Vector, Some(("z", 0.01))),
             (DenseWork::Product(64), None),
         ] {
             let found: Vec<_> =
