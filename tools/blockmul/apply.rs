@@ -68,8 +68,9 @@ pub struct Args {
     #[arg(long)]
     any_order: bool,
     /// Where --format hyb cuts rows: bytes, at the fewest bytes; filled, while a third of the rows
-    /// has entries; or a number, this part of the way from the average row to the longest
-    /// [default: bytes].
+    /// has entries; a number from 0 to 1, this part of the way from the average row to the longest;
+    /// quantile:0.8, at the length that this part of the rows does not exceed; or capped, that of a
+    /// third of the rows, but at most a thousandth of their number [default: bytes].
     #[arg(long, value_name = "RULE")]
     split: Option<Split>,
     /// How the entries of A are shared out if X has several columns: row by row, or in groups of

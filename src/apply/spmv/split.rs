@@ -17,6 +17,13 @@ pub enum Split {
     /// This fraction of the way from the average length of a row to the longest (Evtushenko 2019
     /// has 0, 0.35 and 0.7). A fraction below 0 is 0, one above 1 is 1.
     Fraction(f64),
+    /// The length that this fraction of the rows does not exceed (Ginkgo's `imbalance_limit`, by
+    /// default 0.8): that of the row at this place if rows are sorted by their lengths. A fraction
+    /// below 0 is 0; 1 and above is the longest.
+    Quantile(f64),
+    /// The same of a third of the rows, but at most a thousandth of their number (Ginkgo's
+    /// `automatic`).
+    Capped,
 }
 
 impl Split {
@@ -40,6 +47,17 @@ impl Split {
                 let width = average + (lengths.longest as f64 - average) * fraction.clamp(0.0, 1.0);
                 (width.ceil() as u64).min(widest) as u32
             }
+            Self::Quantile(fraction) => {
+                let place = (lengths.rows as f64 * fraction.max(0.0)) as u64;
+                // The row at this place has so many entries if no more rows than come before it
+                // have fewer.
+                let reached = |width: u64| lengths.rows - lengths.at_least(width as u32) <= place;
+                (1..=widest).take_while(|&width| reached(width)).last().unwrap_or(0) as u32
+            }
+            Self::Capped => {
+                let width = Self::Quantile(1.0 / 3.0).width(lengths, block_bytes);
+                u64::from(width).min(lengths.rows / 1000) as u32
+            }
         }
     }
 }
@@ -50,6 +68,8 @@ impl std::fmt::Display for Split {
             Self::Bytes => f.write_str("bytes"),
             Self::Filled => f.write_str("filled"),
             Self::Fraction(fraction) => write!(f, "{fraction}"),
+            Self::Quantile(fraction) => write!(f, "quantile:{fraction}"),
+            Self::Capped => f.write_str("capped"),
         }
     }
 }
@@ -57,12 +77,20 @@ impl std::fmt::Display for Split {
 impl std::str::FromStr for Split {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self> {
-        match (text, text.parse::<f64>()) {
-            ("bytes", _) => Ok(Self::Bytes),
-            ("filled", _) => Ok(Self::Filled),
-            (_, Ok(fraction)) if (0.0..=1.0).contains(&fraction) => Ok(Self::Fraction(fraction)),
-            _ => Err(Error::Argument(format!("no split \"{text}\"; there are: bytes, filled, numbers from 0 to 1"))),
+        let part = |text: &str| text.parse().ok().filter(|fraction| (0.0..=1.0).contains(fraction));
+        match (text, text.strip_prefix("quantile:")) {
+            ("bytes", _) => Some(Self::Bytes),
+            ("filled", _) => Some(Self::Filled),
+            ("capped", _) => Some(Self::Capped),
+            (_, Some(number)) => part(number).map(Self::Quantile),
+            (number, None) => part(number).map(Self::Fraction),
         }
+        .ok_or_else(|| {
+            Error::Argument(format!(
+                "no split \"{text}\"; there are: bytes, filled, capped, numbers from 0 to 1, and quantile: with such a \
+                 number"
+            ))
+        })
     }
 }
 
@@ -76,7 +104,16 @@ mod tests {
 
     #[test]
     fn rows_of_one_length_are_heads_alone() {
-        for split in [Split::Bytes, Split::Filled, Split::Fraction(0.0), Split::Fraction(1.0)] {
+        for split in [
+            Split::Bytes,
+            Split::Filled,
+            Split::Capped,
+            Split::Fraction(0.0),
+            Split::Fraction(1.0),
+            Split::Quantile(0.0),
+            Split::Quantile(0.8),
+            Split::Quantile(1.0),
+        ] {
             assert_eq!(width(split, &[5; 10_000]), 5, "{split}");
             assert_eq!(width(split, &[0; 10]), 0, "{split}");
             assert_eq!(width(split, &[]), 0, "{split}");
@@ -112,14 +149,37 @@ mod tests {
         assert_eq!(width(Split::Fraction(1.0), &[5000]), Lengths::WIDEST as u32);
     }
 
+    /// The width is the length at place `rows * fraction` of the sorted lengths, or the longest.
+    #[test]
+    fn quantiles_are_the_lengths_of_sorted_rows() {
+        let mut lengths: Vec<usize> = (0..50).map(|row| row * row % 37).collect();
+        let found = [0.0, 0.01, 1.0 / 3.0, 0.5, 0.8, 0.99, 1.0].map(|q| (q, width(Split::Quantile(q), &lengths)));
+        lengths.sort_unstable();
+        for (fraction, found) in found {
+            let place = (50.0 * fraction) as usize;
+            assert_eq!(found as usize, lengths[place.min(49)], "{fraction}");
+        }
+        assert_eq!(width(Split::Quantile(1.0), &[5000]), Lengths::WIDEST as u32);
+    }
+
+    #[test]
+    fn a_third_of_the_rows_is_capped_by_their_number() {
+        let lengths = |rows: usize| (0..rows).map(|row| if 4 * row < rows { 4 } else { 9 }).collect::<Vec<_>>();
+        assert_eq!(width(Split::Capped, &lengths(30_000)), 9);
+        assert_eq!(width(Split::Capped, &lengths(8_999)), 8);
+        assert_eq!(width(Split::Capped, &lengths(999)), 0);
+    }
+
     #[test]
     fn names_are_read_back() {
-        for split in [Split::Bytes, Split::Filled, Split::Fraction(0.35)] {
+        let fractions = [Split::Fraction(0.35), Split::Quantile(0.8), Split::Quantile(1.0)];
+        for split in [Split::Bytes, Split::Filled, Split::Capped].into_iter().chain(fractions) {
             assert_eq!(split.to_string().parse::<Split>().unwrap(), split);
         }
-        for wrong in ["thirds", "-0.1", "1.5", "NaN"] {
+        for wrong in ["thirds", "-0.1", "1.5", "NaN", "quantile", "quantile:", "quantile:2", "quantile:bytes"] {
             let refused = wrong.parse::<Split>().unwrap_err().to_string();
-            assert_eq!(refused, format!("no split \"{wrong}\"; there are: bytes, filled, numbers from 0 to 1"));
+            let rules = "bytes, filled, capped, numbers from 0 to 1, and quantile: with such a number";
+            assert_eq!(refused, format!("no split \"{wrong}\"; there are: {rules}"));
         }
     }
 }

@@ -258,8 +258,9 @@ fn no_split_of_hyb_changes_a_bit() {
     let dx = device().upload_vector(&x).unwrap();
     let mut want = vec![0.0; 90];
     reference::multiply_vector(1.0, &host, &x, 0.0, &mut want).unwrap();
-    let splits = [Split::Bytes, Split::Filled].into_iter().chain([0.0, 0.001, 0.35, 1.0].map(Split::Fraction));
-    for split in splits {
+    let splits = [Split::Bytes, Split::Filled, Split::Capped].into_iter();
+    let splits = splits.chain([0.0, 0.001, 0.35, 1.0].map(Split::Fraction));
+    for split in splits.chain([0.0, 0.5, 0.8, 1.0].map(Split::Quantile)) {
         let packed = Apply::with(&a.pattern()).format(Format::Hyb).split(split).pack(&a).unwrap();
         let mut y = packed.output().unwrap();
         packed.execute(&dx, &mut y).unwrap();
