@@ -34,6 +34,23 @@ fn put_peers(desk: &Desk, matrix: &str) {
     desk.put("peers.json", &json!({"schema": "blockmul-bench/1", "host": {}, "results": records}).to_string());
 }
 
+/// Another library's products with a vector, beside a product of matrices and one with a dense
+/// matrix.
+fn put_vectors(desk: &Desk, matrix: &str) {
+    let record = |variant: &str, ms: f64, verified: bool| {
+        json!({"library": "other", "version": "3", "variant": variant, "threads": 2, "device": "d", "matrix": matrix,
+            "element": "f64", "verified": verified, "ms": ms, "flops": 1, "products": 1})
+    };
+    let records = [
+        record("apply slow", 7.0, true),
+        record("apply fast", 5.0, true),
+        record("apply wrong", 1.0, false),
+        record("csr", 0.1, true),
+        record("dense csr by rows 9", 0.1, true),
+    ];
+    desk.put("peers.json", &json!({"schema": "blockmul-bench/1", "host": {}, "results": records}).to_string());
+}
+
 #[test]
 fn polok_has_its_tables_and_figures() {
     let desk = Desk::new();
@@ -86,7 +103,8 @@ fn parger_has_its_tables_and_figures() {
 fn evtushenko_has_its_tables_and_figures() {
     let desk = Desk::new();
     desk.ok("generate uniform --rows 60 --per-column 4 -q -o g.mtx");
-    let (page, object) = study(&desk, "g.mtx power-law:64x300 --paper evtushenko");
+    put_vectors(&desk, "g");
+    let (page, object) = study(&desk, "g.mtx power-law:64x300 --paper evtushenko --peers peers.json");
     has_its_pictures(&desk, &page, &["figure-7-f32.png", "figure-7-f64.png"]);
     let found = object["matrices"].as_array().unwrap();
     let names: Vec<_> = found.iter().map(|of| [&of["matrix"], &of["element"]].map(|of| of.as_str().unwrap())).collect();
@@ -103,6 +121,23 @@ fn evtushenko_has_its_tables_and_figures() {
         ["## Tables 1 to 8, f64", "## Which format wins, f32", "## Regret of `auto`, f64", "`csr` is faster than"]
     {
         assert!(page.contains(words), "no \"{words}\"");
+    }
+    // The fastest right product with a vector of the element, in the row of g.
+    let [of_f32, of_f64] = [0, 1].map(|at| found[at]["peers"].as_array().unwrap());
+    assert!(of_f32.is_empty() && found[3]["peers"].as_array().unwrap().is_empty());
+    assert_eq!((of_f64.len(), &of_f64[0]["ms"]), (1, &5.0.into()));
+    let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| g |")).collect();
+    assert!(!rows[0].contains(" 5.0000 |") && rows[1].contains(" 5.0000 |"), "{rows:?}");
+    assert!(page.contains("other 3 apply fast (2 threads) on d"), "{page}");
+    // The paper's figures, by the element.
+    let rows = |start: &str| page.lines().filter(|line| line.starts_with(start)).map(String::from).collect::<Vec<_>>();
+    for (start, of_f32, of_f64) in [
+        ("| hyb-atomic |", "8: HYB | 7.73 | 14.92 | 38.62 |", "8: HYB | 6.51 | 11.59 | 25.96 |"),
+        ("| cusparse |", "2: CSR (cuSPARSE) | 5.69 | 13.62 | 31.44 |", "2: CSR (cuSPARSE) | 4.68 | 10.65 | 25.42 |"),
+    ] {
+        let found = rows(start);
+        assert!(found[0].ends_with(of_f32), "{found:?}");
+        assert!(found.iter().any(|row| row.ends_with(of_f64)), "{found:?}");
     }
 }
 
@@ -199,11 +234,40 @@ fn garland_has_its_tables_and_figures() {
     let (page, object) = study(&desk, "--paper garland --max-products 2000");
     let figures = ["section-3.png", "figure-6-torus.png", "figure-6-sphere.png", "figure-6-terrain.png"];
     has_its_pictures(&desk, &page, &figures);
-    for (field, count) in [("products", 9), ("paths", 6), ("patches", 3)] {
+    for (field, count) in [("products", 12), ("paths", 6), ("patches", 3)] {
         let all = object[field].as_array().unwrap();
         assert_eq!(all.len(), count, "{field}");
         assert!(all.iter().all(|of| of["verified"] == true && of["ms"].as_f64().is_some()), "{all:?}");
     }
-    let ran = bench(&desk, "uniform:20 --paper garland -o q");
-    assert!(ran.status == 2 && ran.stderr.contains("takes neither files nor --peers"), "{}", ran.stderr);
+    let products = object["products"].as_array().unwrap();
+    assert!(products.iter().all(|of| of["size"] == products[0]["size"]), "equally many entries: {products:?}");
+    for words in ["All have equally many entries", "No other library was given", "80 GB/s"] {
+        assert!(page.contains(words), "no \"{words}\"");
+    }
+}
+
+/// Products of all matrices, paths of those that are graphs, patches of meshes, and nothing else.
+#[test]
+fn garland_takes_files() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 60 --per-column 4 -q -o g.mtx");
+    desk.put("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 1\n2 3 2\n");
+    desk.put("tetrahedron.off", "OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n");
+    put_vectors(&desk, "g");
+    let (page, object) = study(&desk, "g.mtx wide.mtx tetrahedron.off --paper garland --peers peers.json");
+    has_its_pictures(&desk, &page, &["section-3.png", "figure-6-tetrahedron.png"]);
+    let of = |field: &str| -> Vec<&str> {
+        let mut names: Vec<_> = object[field].as_array().unwrap().iter().map(|of| of["of"].as_str().unwrap()).collect();
+        names.dedup();
+        names
+    };
+    assert_eq!((of("products"), of("paths"), of("patches")), (vec!["g", "wide"], vec!["g"], vec!["tetrahedron"]));
+    assert!(!page.contains("equally many entries"), "{page}");
+    let row = page.lines().find(|line| line.starts_with("| g |")).unwrap();
+    // 5 ms of 240 entries.
+    assert!(row.contains(" 20833.3333 |") && page.contains("other 3 apply fast (2 threads) on d"), "{page}");
+
+    study(&desk, "tetrahedron.off --paper garland");
+    let refused = bench(&desk, "none.off --paper garland -o q");
+    assert!(refused.status == 2 && refused.stderr.contains("none.off"), "{}", refused.stderr);
 }

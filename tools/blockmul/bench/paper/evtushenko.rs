@@ -1,5 +1,6 @@
 //! Evtushenko: Sparse matrix-vector multiplication on GPUs, 2019: the formats of A·x. Tables 1 to 8
-//! and figure 7; `tables` writes them.
+//! and figure 7; `tables` writes them, beside the figures of `published`.
+mod published;
 mod tables;
 
 use super::super::matrices::{Input, Source};
@@ -7,6 +8,7 @@ use super::super::measure::same_bits;
 use super::super::record::median;
 use super::super::vectors::within_rounding;
 use super::models;
+use super::peers::{DenseWork, Peer};
 use super::report::Report;
 use super::{ElementName, Setting};
 use crate::failure::Failure;
@@ -22,6 +24,8 @@ use std::{hint::black_box, time::Instant};
 
 /// Executions for which a conversion has to pay.
 const USES: [u64; 3] = [1, 10, 1000];
+/// Executions that are enqueued together: the paper's times are means of so many.
+const TOGETHER: u32 = 30;
 
 /// The times of a matrix in one element type.
 #[derive(Serialize)]
@@ -37,6 +41,8 @@ pub struct Subject {
     /// Formats that the matrix has not, and why.
     left_out: Vec<LeftOut>,
     choices: Vec<Choice>,
+    /// Other libraries, each by its fastest variant.
+    peers: Vec<Peer>,
 }
 
 /// The times of a format.
@@ -45,7 +51,7 @@ struct Time {
     format: Format,
     /// Milliseconds of the conversion, its kernels compiled.
     convert_ms: f64,
-    /// Milliseconds of an execution.
+    /// Milliseconds of an execution, the mean of those that are enqueued together.
     ms: f64,
     runs_ms: Vec<f64>,
 }
@@ -125,6 +131,7 @@ fn measured<T: Length>(setting: &Setting<'_>, report: &mut Report, name: &str, a
         formats: Vec::new(),
         left_out: Vec::new(),
         choices: Vec::new(),
+        peers: setting.peers.with_dense(DenseWork::Vector, name, T::NAME).into_iter().cloned().collect(),
     };
     let progress = setting.bench.messages.measured(format!("{name} in {}", T::NAME), Unit::Runs);
     let mut y = vec![T::from_f64(0.0); subject.rows];
@@ -161,8 +168,13 @@ fn measured<T: Length>(setting: &Setting<'_>, report: &mut Report, name: &str, a
             report.wrong += 1;
             continue;
         }
-        let runs_ms =
-            setting.bench.patience.rounds(&progress, &mut || Ok(packed.execute_with_report(&dx, &mut y)?.total_ms))?;
+        let runs_ms = setting.bench.patience.rounds(&progress, &mut || {
+            device.finish()?;
+            let clock = Instant::now();
+            (0..TOGETHER).try_for_each(|_| packed.execute(&dx, &mut y).map(drop))?;
+            device.finish()?;
+            Ok(ms_since(clock) / f64::from(TOGETHER))
+        })?;
         let ms = median(&runs_ms).unwrap_or(0.0);
         subject.formats.push(Time { format, convert_ms, ms, runs_ms });
     }
@@ -176,6 +188,11 @@ fn measured<T: Length>(setting: &Setting<'_>, report: &mut Report, name: &str, a
 impl Subject {
     fn time(&self, format: Format) -> Option<&Time> {
         self.formats.iter().find(|time| time.format == format)
+    }
+
+    /// The milliseconds of another library.
+    fn peer_ms(&self, library: &str) -> Option<f64> {
+        self.peers.iter().find(|peer| peer.library == library).and_then(Peer::right_ms)
     }
 
     /// Compares a choice with the best of the formats of the same bits.
