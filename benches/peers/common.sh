@@ -123,7 +123,7 @@ add_applied() {
     for file in $APPLY; do
         name=$(basename "$file")
         name=$out/matrices/${name%%.*}.bsr
-        [ -e "$name" ] || "$blockmul" convert "$file" "$name" --quiet || { left_out "$file" "not converted"; continue; }
+        [ -e "$name" ] || "$blockmul" convert "$file" -o "$name" --quiet || { left_out "$file" "not converted"; continue; }
         files+=("$name")
     done
 }
