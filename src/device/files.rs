@@ -79,6 +79,7 @@ files! {
     "graph/predecessors.cl"
     "graph/start.cl"
     "graph/sweep.cl"
+    "graph/triangles.cl"
     "once.cl"
     "primitives/arrivals.cl"
     "primitives/copy.cl"

@@ -12,7 +12,7 @@
 //! | [`levels`] | the numbers of edges from one or several sources |
 //! | [`Lloyd`] | patches of vertices around centres |
 //! | [`components`] | the connected components |
-//! | [`triangles`] | the number of triangles |
+//! | [`triangles`], [`triangles_of_vertices`] | the number of triangles |
 //!
 //! Results do not depend on the device, the schedule, or the order in which edges are visited.
 mod balance;
@@ -41,4 +41,4 @@ pub use lloyd::{Lloyd, Patches};
 pub(crate) use lloyd::{Ranks, Steps, relax};
 pub use paths::{Paths, ShortestPaths, levels, shortest_paths};
 pub use schedule::Schedule;
-pub use triangles::triangles;
+pub use triangles::{triangles, triangles_of_vertices};

@@ -307,7 +307,9 @@ fn components_are_those_of_union_find() -> Result<()> {
             want[a.max(b)] = a.min(b);
         }
         let want: Vec<u32> = (0..n).map(|vertex| root(&want, vertex) as u32).collect();
-        assert_eq!(components(&test_device().upload(&graph::<f32>(n, &edges))?)?.download()?, want);
+        let g = graph::<f32>(n, &edges);
+        assert_eq!(components(&test_device().upload(&g)?)?.download()?, want);
+        assert_eq!(crate::reference::components(&g)?, want);
     }
     Ok(())
 }
@@ -316,15 +318,25 @@ fn components_are_those_of_union_find() -> Result<()> {
 fn triangles_are_counted_once() -> Result<()> {
     let edges = random_edges(60, 400, 11);
     let connected: BTreeSet<_> = edges.iter().flat_map(|&(i, j, _)| [(i, j), (j, i)]).filter(|(i, j)| i != j).collect();
-    let is = |i, j| connected.contains(&(i, j));
+    let is = &|i, j| connected.contains(&(i, j));
     let of = |i: usize, j: usize| (0..j).filter(|&k| is(i, k) && is(j, k)).count() as u64;
     let want: u64 =
         (0..60).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|&(i, j)| is(i, j)).map(|(i, j)| of(i, j)).sum();
+    let at = |i: usize| {
+        (0..60).flat_map(|j| (0..j).map(move |k| (j, k))).filter(move |&(j, k)| is(i, j) && is(i, k) && is(j, k))
+    };
+    let at: Vec<u32> = (0..60).map(|i| at(i).count() as u32).collect();
     let g = graph::<f64>(60, &edges);
     assert!(want > 100);
-    assert_eq!(triangles(&test_device().upload(&g)?)?, want);
-    assert_eq!(triangles(&test_device().upload(&Csr::from_transpose(g))?)?, want);
-    assert_eq!(triangles(&test_device().upload(&graph::<f64>(3, &vec![]))?)?, 0);
+    assert_eq!(crate::reference::triangles_of_vertices(&g)?, at);
+    let (by_columns, by_rows) = (test_device().upload(&g)?, test_device().upload(&Csr::from_transpose(g))?);
+    assert_eq!((triangles(&by_columns)?, triangles(&by_rows)?), (want, want));
+    assert_eq!(triangles_of_vertices(&by_columns)?.download()?, at);
+    assert_eq!(triangles_of_vertices(&by_rows)?.download()?, at);
+    for n in [0, 1, 3] {
+        let none = test_device().upload(&graph::<f64>(n, &vec![]))?;
+        assert_eq!((triangles(&none)?, triangles_of_vertices(&none)?.download()?), (0, vec![0; n]));
+    }
     Ok(())
 }
 

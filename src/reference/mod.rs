@@ -4,6 +4,7 @@
 //! The product is Gustavson's (ACM TOMS 4, 1978), by columns and on all cores.
 mod dense;
 mod gram;
+mod graphs;
 mod lloyd;
 pub(crate) mod masked;
 mod paths;
@@ -15,6 +16,7 @@ pub mod verify;
 
 pub use dense::{multiply_dense, multiply_dense_over};
 pub use gram::{gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_groups};
+pub use graphs::{components, triangles_of_vertices};
 pub use lloyd::lloyd;
 pub use masked::{multiply_masked, multiply_masked_over, products_masked};
 pub use paths::shortest_paths;

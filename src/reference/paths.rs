@@ -1,11 +1,9 @@
 //! Shortest paths on the CPU: Dijkstra's algorithm, or sweeps if a length is negative.
+use super::graphs::check_graph;
 use crate::{
-    Arithmetic, BlockShape, Error, Matrix, Result,
+    Arithmetic, Error, Matrix, Result,
     element::Length,
-    graph::{
-        cycles::{LastEdges, NONE, is_time_to_look},
-        no_graph,
-    },
+    graph::cycles::{LastEdges, NONE, is_time_to_look},
 };
 use std::{
     cmp::{Ordering, Reverse},
@@ -27,13 +25,7 @@ use std::{
 /// no source, one outside the graph, and a matrix that is not square or not of scalars.
 pub fn shortest_paths<M: Matrix<Element: Length>>(g: &M, sources: &[usize]) -> Result<Vec<M::Element>> {
     let refused = |why: String| Err(Error::Argument(why));
-    let view = g.as_cbc();
-    let vertices = view.pattern.ncols();
-    if view.shape != BlockShape::SCALAR || view.pattern.nrows() != vertices {
-        let (rows, cols) = (view.pattern.nrows(), vertices);
-        let (rows, cols) = if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) };
-        return Err(no_graph(rows, cols, view.shape));
-    }
+    let (view, vertices) = (g.as_cbc(), check_graph(g)?.ncols());
     if let Some(outside) = sources.iter().find(|&&source| source >= vertices) {
         return refused(format!("source {outside} is outside a graph of {vertices} vertices"));
     }

@@ -18,6 +18,7 @@ pub use permute::Permute;
 pub use scalar_map::ScalarMap;
 pub use scalars::Scalars;
 pub use transpose::Transpose;
+pub(crate) use union::Union;
 
 use crate::{
     BlockShape, DeviceInfo, DeviceKind, Element,

@@ -56,7 +56,7 @@ kernel! {
 }
 
 /// The kernels that find the union of two patterns.
-pub(super) struct Union {
+pub(crate) struct Union {
     b: Kernel<UnionB<'static>>,
     of_a: Kernel<UnionOfA<'static>>,
     of_b: Kernel<UnionOfB<'static>>,
