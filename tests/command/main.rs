@@ -12,6 +12,7 @@ mod drop;
 mod environment;
 mod failures;
 mod files;
+mod graphs;
 mod info;
 mod kernels;
 mod mask;

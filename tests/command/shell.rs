@@ -10,6 +10,8 @@ fn every_subcommand_explains_itself() {
         "multiply",
         "apply",
         "paths",
+        "components",
+        "triangles",
         "info",
         "spy",
         "compare",
@@ -72,7 +74,7 @@ fn completions_know_every_subcommand() {
     let desk = Desk::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = desk.ok(&format!("completions {shell}")).stdout;
-        for word in ["multiply", "compare", "memory-limit"] {
+        for word in ["multiply", "compare", "components", "triangles", "memory-limit"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }

@@ -6,12 +6,14 @@ mod apply;
 mod bench;
 mod chart;
 mod compare;
+mod components;
 mod convert;
 mod dense;
 mod devices;
 mod explain;
 mod failure;
 mod generate;
+mod graphs;
 mod heap;
 mod hessian;
 mod info;
@@ -41,6 +43,7 @@ mod spy;
 mod symmetric;
 mod target;
 mod transpose;
+mod triangles;
 mod tune;
 mod vector;
 
@@ -83,6 +86,8 @@ enum Command {
     Multiply(multiply::Args),
     Apply(apply::Args),
     Paths(paths::Args),
+    Components(components::Args),
+    Triangles(triangles::Args),
     Patches(patches::Args),
     Info(info::Args),
     Spy(spy::Args),
@@ -122,6 +127,8 @@ fn main() -> ExitCode {
         Command::Multiply(args) => multiply::run(&args),
         Command::Apply(args) => apply::run(&args),
         Command::Paths(args) => paths::run(&args),
+        Command::Components(args) => components::run(&args),
+        Command::Triangles(args) => triangles::run(&args),
         Command::Patches(args) => patches::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Spy(args) => spy::run(&args),

@@ -6,11 +6,38 @@ use blockmul::{
     io::{self, Layout, WriteOptions, bla, matrix_market, write_whole},
 };
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether the path is `-`, which means stdin or stdout.
 pub fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// Refuses that two of these outputs, each after its option, have stdout.
+pub fn check_stdout(outputs: &[(&str, &Option<PathBuf>)]) -> Result<(), Failure> {
+    let has = |path: &Option<PathBuf>| path.as_deref().is_some_and(is_standard);
+    let names: Vec<_> = outputs.iter().filter(|(_, path)| has(path)).map(|(option, _)| *option).collect();
+    match names[..] {
+        [_, _, ..] => Err(Failure::Usage(format!("only one of {} can have stdout", names.join(" and ")))),
+        _ => Ok(()),
+    }
+}
+
+/// Prints the summary of a command: on stdout, or on stderr if one of its outputs has stdout.
+pub fn summary<'p>(
+    text: &str,
+    quiet: bool,
+    outputs: impl IntoIterator<Item = &'p Option<PathBuf>>,
+    messages: &Messages,
+) -> Result<(), Failure> {
+    match outputs.into_iter().flatten().any(|path| is_standard(path)) {
+        _ if quiet => Ok(()),
+        true => {
+            messages.say(text);
+            Ok(())
+        }
+        false => messages.pause(|| print(text)),
+    }
 }
 
 /// Writes a result to stdout.

@@ -1,0 +1,175 @@
+//! What `components` and `triangles` have in common: of a graph whose edges connect in both
+//! directions, whatever their values, they compute a number for each vertex.
+use crate::failure::Failure;
+use crate::input;
+use crate::messages::Messages;
+use crate::numbers::some;
+use crate::output;
+use crate::places::Overwriting;
+use crate::report::{DeviceName, Size, command_line};
+use crate::target::Target;
+use crate::vector;
+use blockmul::{Csc, DeviceMatrix, Method};
+use serde::Serialize;
+use std::{num::NonZero, path::PathBuf, time::Instant};
+
+/// Number of the schema, increased by changes that a reader must know.
+const SCHEMA: u32 = 1;
+
+/// A graph of which only the pattern matters.
+pub type Graph = Csc<u32>;
+
+/// The arguments of commands that compute a number for each vertex of a graph.
+#[derive(clap::Args)]
+pub struct GraphArgs {
+    /// The graph, a square matrix; - for Matrix Market on stdin.
+    graph: PathBuf,
+    /// Write the number of each vertex here: .mtx for Matrix Market, .npy for NumPy, packed if .gz
+    /// or .bz2 follows; - for Matrix Market on stdout.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
+    /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+    /// Check the result against the reference; exit status 1, and no output file, if it differs.
+    #[arg(long)]
+    verify: bool,
+    /// Write the result and the time as JSON; - for stdout.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Compute N times after one warm-up; the time reported is that of the median run.
+    #[arg(long, value_name = "N", value_parser = some)]
+    repeat: Option<NonZero<u32>>,
+    /// Add up entries that appear twice in the file instead of refusing it.
+    #[arg(long)]
+    sum_duplicates: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
+    /// Print neither messages nor the summary.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// The JSON object of `--report`, with the fields `T` of a command.
+#[derive(Serialize)]
+struct Report<'a, T: Serialize> {
+    schema: u32,
+    command: String,
+    device: DeviceName,
+    graph: Size,
+    #[serde(flatten)]
+    found: &'a T,
+    total_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs_ms: Option<Vec<f64>>,
+    /// Whether the result is the reference's; `None` without --verify.
+    verified: Option<bool>,
+}
+
+/// What a command computes.
+pub struct Question<T> {
+    /// What is computed, for messages.
+    pub what: &'static str,
+    pub on_device: fn(&DeviceMatrix<Graph>, &GraphArgs) -> blockmul::Result<T>,
+    pub by_reference: fn(&Graph, &GraphArgs) -> blockmul::Result<T>,
+}
+
+/// What a command makes of the result.
+pub struct Answer<S> {
+    /// The fields of the report.
+    pub fields: S,
+    /// A line of the summary.
+    pub text: String,
+    /// The number of each vertex, if they are to be written.
+    pub numbers: Option<Vec<u32>>,
+}
+
+/// Reads the graph, computes, verifies, reports, and writes the numbers of the vertices.
+pub fn run<T: PartialEq, S: Serialize>(
+    args: &GraphArgs,
+    question: &Question<T>,
+    answer: impl Fn(T) -> Answer<S>,
+) -> Result<(), Failure> {
+    output::check_stdout(&[("-o", &args.output), ("--report", &args.report)])?;
+    args.output.as_deref().map_or(Ok(()), vector::check_name)?;
+    args.overwriting.places().reads([&args.graph]).others(&args.output).others(&args.report).check()?;
+    let messages = Messages::new(args.quiet);
+    let file = input::read(&args.graph, args.sum_duplicates, &messages)?;
+    let g = Csc::new(file.matrix.pattern().clone(), vec![1u32; file.matrix.nnz()])?;
+    let target = Target::choose::<u32>(args.device.as_deref(), Method::Auto, &messages)?;
+    messages.step(question.what);
+    let (found, runs_ms) = match &target {
+        Target::Device(device) => {
+            let on_device = device.upload(&g)?;
+            device.finish()?;
+            repeatedly(args.repeat, || (question.on_device)(&on_device, args))?
+        }
+        Target::Reference => repeatedly(args.repeat, || (question.by_reference)(&g, args))?,
+    };
+    let verified = match args.verify {
+        true => {
+            messages.step("verifying");
+            Some((question.by_reference)(&g, args)? == found)
+        }
+        false => None,
+    };
+    let mut sorted = runs_ms.clone();
+    sorted.sort_by(f64::total_cmp);
+    let total_ms = sorted[(sorted.len() - 1) / 2];
+    let Answer { fields, text, numbers } = answer(found);
+    let (name, platform, driver) = target.describe();
+    let report = Report {
+        schema: SCHEMA,
+        command: command_line(),
+        device: DeviceName::new(name, platform, driver),
+        graph: Size::of(&g),
+        found: &fields,
+        total_ms,
+        runs_ms: args.repeat.map(|_| runs_ms),
+        verified,
+    };
+    let json = || serde_json::to_string_pretty(&report).expect("plain data");
+    args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
+    let is_equal = if verified == Some(true) { "\nverified: equal to the reference" } else { "" };
+    let text = format!(
+        "{} on {name}\n  {} vertices, {} entries; {text}\n  {total_ms:.3} ms{is_equal}",
+        question.what,
+        g.ncols(),
+        g.nnz()
+    );
+    output::summary(&text, args.quiet, [&args.output, &args.report], &messages)?;
+    if verified == Some(false) {
+        return Err(Failure::Verification(format!(
+            "{} differ from the reference's; nothing is written",
+            question.what
+        )));
+    }
+    match (&args.output, numbers) {
+        (Some(path), Some(numbers)) => vector::write(path, &numbers),
+        _ => Ok(()),
+    }
+}
+
+/// The result of a run, or of the last of several after a warm-up, and their times.
+fn repeatedly<T>(
+    repeat: Option<NonZero<u32>>,
+    run: impl Fn() -> blockmul::Result<T>,
+) -> blockmul::Result<(T, Vec<f64>)> {
+    let timed = || -> blockmul::Result<_> {
+        let clock = Instant::now();
+        let found = run()?;
+        Ok((found, clock.elapsed().as_secs_f64() * 1e3))
+    };
+    if repeat.is_some() {
+        timed()?;
+    }
+    let (mut found, first) = timed()?;
+    let mut times = vec![first];
+    for _ in 1..repeat.map_or(1, NonZero::get) {
+        let (again, time) = timed()?;
+        found = again;
+        times.push(time);
+    }
+    Ok((found, times))
+}
