@@ -100,6 +100,7 @@ fn check<T: Length>(n: usize, edges: &EdgeList, sources: &[usize]) -> Result<()>
     found.push(paths.predecessors.unwrap().download()?);
     assert!(found.iter().all(|one| *one == found[0]), "predecessors do not depend on the schedule");
     follow(&host, &want, sources, &found[0]);
+    assert_eq!(crate::reference::predecessors(&host, sources, &want)?, found[0]);
     Ok(())
 }
 
@@ -185,7 +186,9 @@ fn real_lengths_have_the_bits_of_the_model() -> Result<()> {
         let host = graph::<f64>(10, &edges);
         let paths = ShortestPaths::from(&[0]).predecessors().run(&device.upload(&host)?)?;
         assert_eq!(paths.distances.download()?[1..], [1.0; 9]);
-        follow(&host, &paths.distances.download()?, &[0], &paths.predecessors.unwrap().download()?);
+        let (distances, before) = (paths.distances.download()?, paths.predecessors.unwrap().download()?);
+        follow(&host, &distances, &[0], &before);
+        assert_eq!(crate::reference::predecessors(&host, &[0], &distances)?, before);
     }
     Ok(())
 }
@@ -227,7 +230,10 @@ fn negative_lengths_and_cycles() -> Result<()> {
     let paths = ShortestPaths::from(&[0, 4]).predecessors().run(&device.upload(&host)?)?;
     assert_eq!(paths.schedule, Schedule::BellmanFord);
     assert_eq!(paths.distances.download()?, [0, 4, 1, -1, -1, i32::MAX]);
-    follow(&host, &paths.distances.download()?, &[0, 4], &paths.predecessors.unwrap().download()?);
+    let before = paths.predecessors.unwrap().download()?;
+    follow(&host, &paths.distances.download()?, &[0, 4], &before);
+    let by_rows = Csr::from_transpose(host.transpose());
+    assert_eq!(crate::reference::predecessors(&by_rows, &[0, 4], &[0, 4, 1, -1, -1, i32::MAX])?, before);
     let refused = ShortestPaths::from(&[0]).schedule(Schedule::NearFar).run(&device.upload(&host)?).map(drop);
     assert!(refused.unwrap_err().to_string().contains("the least is -3"));
     // A cycle of 5, 6, 7 that the source reaches, and one that it does not.

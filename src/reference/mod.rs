@@ -8,6 +8,7 @@ mod graphs;
 mod lloyd;
 pub(crate) mod masked;
 mod paths;
+mod predecessors;
 mod scan;
 mod schur;
 mod segmented_scan;
@@ -20,6 +21,7 @@ pub use graphs::{components, triangles_of_vertices};
 pub use lloyd::lloyd;
 pub use masked::{multiply_masked, multiply_masked_over, products_masked};
 pub use paths::shortest_paths;
+pub use predecessors::predecessors;
 pub use scan::scan;
 pub use schur::{Reduced, schur};
 pub use vectors::{

@@ -1,11 +1,13 @@
 //! Shortest paths on the CPU: Dijkstra's algorithm, or sweeps if a length is negative.
 use super::graphs::check_graph;
 use crate::{
-    Arithmetic, Error, Matrix, Result,
+    Arithmetic, Element, Error, Matrix, Pattern, Result,
     element::Length,
     graph::cycles::{LastEdges, NONE, is_time_to_look},
+    matrix::CbcView,
 };
 use std::{
+    borrow::Cow,
     cmp::{Ordering, Reverse},
     collections::BinaryHeap,
 };
@@ -24,35 +26,75 @@ use std::{
 /// [`Error::NegativeCycle`]; [`Error::NoLength`] for a length that is NaN; [`Error::Argument`] for
 /// no source, one outside the graph, and a matrix that is not square or not of scalars.
 pub fn shortest_paths<M: Matrix<Element: Length>>(g: &M, sources: &[usize]) -> Result<Vec<M::Element>> {
+    let edges = Leaving::of(g)?;
+    let vertices = edges.vertices();
     let refused = |why: String| Err(Error::Argument(why));
-    let (view, vertices) = (g.as_cbc(), check_graph(g)?.ncols());
     if let Some(outside) = sources.iter().find(|&&source| source >= vertices) {
         return refused(format!("source {outside} is outside a graph of {vertices} vertices"));
     }
     if sources.is_empty() {
         return refused("no source: paths begin at one at least".into());
     }
-    let (moved, source_of) = if M::ROW_MAJOR { view.pattern.transpose() } else { (view.pattern.clone(), Vec::new()) };
-    let (stored, zero) = (|entry: usize| view.values[entry * view.stride], M::Element::ZERO);
-    let is_nan = |&entry: &usize| stored(entry).partial_cmp(&zero).is_none();
-    if let Some(entry) = (0..moved.nnz()).find(is_nan) {
-        let col = view.pattern.col_ptr().partition_point(|&begin| begin as usize <= entry) - 1;
-        let row = view.pattern.row_idx()[entry] as usize;
-        let (from, to) = if M::ROW_MAJOR { (row, col) } else { (col, row) };
-        return Err(Error::NoLength { from, to });
-    }
-    let value = |entry: usize| stored(source_of.get(entry).map_or(entry, |&stored| stored));
-    let leaving = |vertex: usize| {
-        let edges = moved.entries(vertex);
-        edges.map(|entry| (moved.row_idx()[entry] as usize, value(entry)))
-    };
     let mut distance = vec![M::Element::HIGHEST; vertices];
-    sources.iter().for_each(|&source| distance[source] = zero);
-    match (0..moved.nnz()).any(|entry| value(entry) < zero) {
-        false => visit(&mut distance, sources, leaving),
-        true => sweep(&mut distance, sources, leaving)?,
+    sources.iter().for_each(|&source| distance[source] = M::Element::ZERO);
+    match edges.has_negative() {
+        false => visit(&mut distance, sources, |vertex| edges.from(vertex)),
+        true => sweep(&mut distance, sources, |vertex| edges.from(vertex))?,
     }
     Ok(distance)
+}
+
+/// The edges that leave each vertex of a graph.
+pub(super) struct Leaving<'a, D: Element> {
+    view: CbcView<'a, D>,
+    pattern: Cow<'a, Pattern>,
+    /// The stored entry of each edge, unless they are in order.
+    source_of: Vec<usize>,
+}
+
+impl<'a, D: Length> Leaving<'a, D> {
+    /// # Errors
+    /// [`Error::NoLength`]; [`Error::Argument`] for a matrix that is no graph.
+    pub fn of<M: Matrix<Element = D>>(g: &'a M) -> Result<Self> {
+        let stored = check_graph(g)?;
+        let (view, by_rows) = (g.as_cbc(), M::ROW_MAJOR);
+        let is_nan = |&entry: &usize| {
+            let length = view.values[entry * view.stride];
+            length.partial_cmp(&D::ZERO).is_none()
+        };
+        if let Some(entry) = (0..stored.nnz()).find(is_nan) {
+            let col = stored.col_ptr().partition_point(|&begin| begin as usize <= entry) - 1;
+            let row = stored.row_idx()[entry] as usize;
+            let (from, to) = if by_rows { (row, col) } else { (col, row) };
+            return Err(Error::NoLength { from, to });
+        }
+        let (pattern, source_of) = match by_rows {
+            true => {
+                let (moved, source_of) = stored.transpose();
+                (Cow::Owned(moved), source_of)
+            }
+            false => (Cow::Borrowed(stored), Vec::new()),
+        };
+        Ok(Self { view, pattern, source_of })
+    }
+
+    pub fn vertices(&self) -> usize {
+        self.pattern.ncols()
+    }
+
+    fn value(&self, entry: usize) -> D {
+        self.view.values[self.source_of.get(entry).map_or(entry, |&stored| stored) * self.view.stride]
+    }
+
+    /// The ends and lengths of the edges that leave a vertex.
+    pub fn from(&self, vertex: usize) -> impl Iterator<Item = (usize, D)> {
+        self.pattern.entries(vertex).map(|entry| (self.pattern.row_idx()[entry] as usize, self.value(entry)))
+    }
+
+    /// Whether a length is negative.
+    pub fn has_negative(&self) -> bool {
+        (0..self.pattern.nnz()).any(|entry| self.value(entry) < D::ZERO)
+    }
 }
 
 /// A vertex in the heap of Dijkstra's algorithm, by its distance. None is NaN.

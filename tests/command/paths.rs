@@ -39,6 +39,74 @@ fn distances_predecessors_and_levels() {
     assert_eq!((&report["farthest"], &report["sources"]), (&6.0.into(), &vec![1].into()));
 }
 
+/// Both devices, whose files have the same bytes.
+#[test]
+fn paths_from_each_source_are_columns() {
+    let desk = desk();
+    let text = |name: &str| std::fs::read_to_string(desk.path(name)).unwrap();
+    for device in [common::device().info().index.to_string(), "reference".into()] {
+        let line =
+            format!("paths g.mtx --sources 1,5,1 --each --verify --device {device} -o d.mtx --predecessors p.mtx");
+        let ran = desk.ok(&line);
+        assert!(ran.stdout.starts_with("distances from each of 3 sources in f64 by "), "{}", ran.stdout);
+        assert!(ran.stdout.contains("5 vertices, 5 edges; 13 reached, the farthest at 10"), "{}", ran.stdout);
+        let (of_1, of_5) = ("0.0\n1.0\n3.0\n6.0\ninf\n", "4.0\n5.0\n7.0\n10.0\n0.0\n");
+        assert_eq!(text("d.mtx"), format!("%%MatrixMarket matrix array real general\n5 3\n{of_1}{of_5}{of_1}"));
+        let (of_1, of_5) = ("0\n1\n2\n3\n0\n", "5\n1\n2\n3\n0\n");
+        assert_eq!(text("p.mtx"), format!("%%MatrixMarket matrix array integer general\n5 3\n{of_1}{of_5}{of_1}"));
+        desk.ok(&format!("paths g.mtx --sources 1,5,1 --each --device {device} -o d.npy -q"));
+        desk.ok("compare d.mtx d.npy");
+        let report = desk.ok(&format!("paths g.mtx --sources 4 --each --levels --verify --device {device} --report -"));
+        let report: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+        assert_eq!((&report["each"], &report["verified"], &report["reached"]), (&true.into(), &true.into(), &1.into()));
+    }
+}
+
+#[test]
+fn levels_and_predecessors_are_those_of_the_reference() {
+    let desk = desk();
+    desk.ok("generate power-law --nodes 500 --edges 3000 --integer -q -o r.mtx");
+    // Edges of length 0, in both directions.
+    desk.put("zero.mtx", "%%MatrixMarket matrix coordinate real symmetric\n5 5 4\n2 1 1\n3 2 0\n4 3 0\n5 4 0\n");
+    for (options, name) in [
+        ("r.mtx --sources 3,7 --levels", "levels"),
+        ("r.mtx --sources 3 --levels --each --transpose --schedule bellman-ford", "levels"),
+        ("zero.mtx --sources 1,4 --each", "distances"),
+        ("zero.mtx --sources 5 --element u32 --schedule bellman-ford", "distances"),
+    ] {
+        let ran = desk.ok(&on_device(&format!("paths {options} --verify --predecessors p.mtx -o d.mtx")));
+        assert!(ran.stdout.starts_with(name) && ran.stdout.contains("verified: equal"), "{}", ran.stdout);
+        let options = options.replace("--schedule bellman-ford", "");
+        desk.ok(&format!("paths {options} --device reference --predecessors q.mtx -o e.mtx -q"));
+        for (of_device, of_reference) in [("p.mtx", "q.mtx"), ("d.mtx", "e.mtx")] {
+            let bytes = |name: &str| std::fs::read(desk.path(name)).unwrap();
+            assert!(bytes(of_device) == bytes(of_reference), "{options} {of_device}");
+        }
+    }
+}
+
+#[test]
+fn distances_beyond_the_element_are_warned_of() {
+    let desk = Desk::new();
+    desk.put(
+        "far.mtx",
+        "%%MatrixMarket matrix coordinate integer general\n4 4 3\n2 1 2000000000\n3 2 2000000000\n4 3 1\n",
+    );
+    let warning = "2 distances are too large for i32: these vertices count as out of reach; --element f64 has them";
+    for device in [common::device().info().index.to_string(), "reference".into()] {
+        let line = format!("paths far.mtx --sources 1 --device {device} -q -o d.mtx");
+        let ran = desk.ok(&format!("{line} --element i32"));
+        assert!(ran.stderr.contains(warning), "{}", ran.stderr);
+        for element in ["u32", "f64", "f32"] {
+            assert_eq!(desk.ok(&format!("{line} --element {element}")).stderr, "", "{element}");
+        }
+    }
+    desk.put("low.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n2 1 -2000000000\n3 2 -2000000000\n");
+    let ran = desk.ok(&on_device("paths low.mtx --sources 1 --element i32"));
+    let warning = "1 distances are too small for i32: they are -2147483648; --element f64 has them";
+    assert!(ran.stderr.contains(warning), "{}", ran.stderr);
+}
+
 #[test]
 fn what_has_no_paths_is_refused() {
     let desk = desk();
@@ -66,10 +134,18 @@ fn what_has_no_paths_is_refused() {
         desk.fails(&on_device(line), 2, &[why]);
     }
     desk.fails("paths g.mtx --sources 0", 2, &["--sources", "the first is 1"]);
+    for (options, why) in [
+        ("--levels --delta 2", "'--levels' cannot be used with '--delta"),
+        ("--levels --element u32", "'--levels' cannot be used with '--element"),
+        ("-o - --predecessors -", "only one of -o and --predecessors can have stdout"),
+        ("-o d.mtx --predecessors d.mtx", "two results cannot both go to d.mtx"),
+    ] {
+        desk.fails(&format!("paths g.mtx --sources 1 {options}"), 2, &[why]);
+    }
     for (line, why) in [
         ("circle.mtx", "a cycle of negative length, -2, passes through vertex 2"),
         ("nan.mtx", "G has NaN at row 3, column 2, which is no length"),
-        ("g.mtx --delta 3", "--predecessors, --levels, --schedule and --delta need an OpenCL device"),
+        ("g.mtx --delta 3", "--schedule and --delta need an OpenCL device"),
     ] {
         desk.fails(&format!("paths {line} --sources 1 --device reference"), 2, &[why]);
     }

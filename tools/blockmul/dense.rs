@@ -2,7 +2,7 @@
 //! if one operand is dense.
 mod operand;
 
-pub use operand::{DenseOperand, of_file, read};
+pub use operand::{DenseOperand, of_file, read, write};
 
 use crate::failure::Failure;
 use crate::messages::Messages;
@@ -185,7 +185,7 @@ fn multiply<M: Matrix>(
     let sparse = Sparse { element: M::Element::NAME, size, terms, overflowed };
     finish(request, target, &sparse, (d.shape, c_shape), (run.took, different), messages)?;
     match request.output {
-        Some(path) => operand::write(path, DenseView::new(c_shape, &run.c)?),
+        Some(path) => write(path, DenseView::new(c_shape, &run.c)?),
         None => Ok(()),
     }
 }
@@ -334,13 +334,5 @@ fn tell(request: &Request<'_>, report: &Report, messages: &Messages) -> Result<(
         report.layout,
         report.executed.text()
     );
-    let mut files = [request.output, request.report].into_iter().flatten();
-    match (request.quiet, files.any(|path| output::is_standard(path))) {
-        (true, _) => Ok(()),
-        (false, true) => {
-            messages.say(&text);
-            Ok(())
-        }
-        (false, false) => messages.pause(|| output::print(&text)),
-    }
+    output::summary(&text, request.quiet, [request.output, request.report], messages)
 }

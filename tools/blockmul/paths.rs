@@ -1,4 +1,8 @@
 //! `blockmul paths`: shortest paths in a graph.
+mod found;
+mod lost;
+
+use crate::dense;
 use crate::failure::Failure;
 use crate::input;
 use crate::messages::{Messages, Unit};
@@ -9,23 +13,28 @@ use crate::report::{DeviceName, Size, command_line};
 use crate::target::Target;
 use crate::vector;
 use blockmul::{
-    Csc, DeviceMatrix, Error, Method,
+    Csc, Element, Error, Method,
+    dense::{DenseShape, DenseView, Layout},
     element::Length,
-    graph::{Paths, Schedule, ShortestPaths},
-    reference,
+    graph::Schedule,
 };
+use found::{Found, Run, Wanted};
 use serde::Serialize;
-use std::{num::NonZero, path::PathBuf, time::Instant};
+use std::{
+    num::NonZero,
+    path::{Path, PathBuf},
+};
 
 /// Number of the schema, increased by changes that a reader must know.
 const SCHEMA: u32 = 1;
 
-/// Lengths of the shortest paths in a graph, from the nearest of some sources.
+/// Lengths of the shortest paths in a graph, from the nearest of some sources or from each.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   blockmul paths G.mtx --sources 1 -o d.mtx              distances from vertex 1, the first
   blockmul paths G.mtx --sources 1,7 --verify            from the nearer of two, checked against Dijkstra's algorithm
+  blockmul paths G.mtx --sources 1,7 --each -o d.npy     from each: a matrix of two columns
   blockmul paths G.mtx --sources 1 --transpose -o -      along edges from row to column, to stdout
   blockmul paths G.mtx --sources 1 --levels -o l.mtx     numbers of edges, whatever their lengths
   blockmul paths G.mtx --sources 1 --predecessors p.mtx  the vertex before each, 0 for none
@@ -33,7 +42,7 @@ Examples:
 The entry at row i, column j is the length of the edge from vertex j to vertex i. Vertices are counted from 1,
 as in the file. The distance of a vertex out of reach is inf; of integers it is their largest number. Lengths
 may be negative; a cycle of negative length is an error that names one of its vertices.
-Exit status: 0 done; 1 a distance has not the reference's bits; 2 wrong usage, an input that cannot be read, or
+Exit status: 0 done; 1 a distance or a predecessor is not the reference's; 2 wrong usage, an input that cannot be read, or
 a negative cycle; 3 no such device; 4 not enough memory; 5 anything else.")]
 pub struct Args {
     /// The graph, a square matrix; - for Matrix Market on stdin.
@@ -41,6 +50,9 @@ pub struct Args {
     /// Vertices where paths begin, counted from 1, several with commas.
     #[arg(long, value_name = "V,...", value_delimiter = ',', required = true, value_parser = place)]
     sources: Vec<NonZero<usize>>,
+    /// Find the paths from each source by itself: results are matrices, with a column for each.
+    #[arg(long)]
+    each: bool,
     /// Write the distances here: .mtx for Matrix Market, .npy for NumPy; - for Matrix Market on
     /// stdout.
     #[arg(short, long, value_name = "FILE")]
@@ -53,7 +65,7 @@ pub struct Args {
     #[arg(long)]
     transpose: bool,
     /// Take every edge as one of length 1.
-    #[arg(long, conflicts_with_all = ["element", "verify"])]
+    #[arg(long, conflicts_with_all = ["element", "delta"])]
     levels: bool,
     /// Order in which edges are visited; the distances are the same.
     #[arg(long, default_value = "auto", value_parser = schedule())]
@@ -69,8 +81,8 @@ pub struct Args {
     /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
-    /// Check the distances against the reference; exit status 1, and no output file, if a bit
-    /// differs.
+    /// Check distances and predecessors against the reference; exit status 1, and no output file,
+    /// if a bit differs.
     #[arg(long)]
     verify: bool,
     /// Write the costs as JSON; - for stdout.
@@ -110,114 +122,74 @@ struct Report {
     element: &'static str,
     graph: Size,
     sources: Vec<usize>,
+    /// Whether each source has distances of its own.
+    each: bool,
     /// `None` for the reference.
     schedule: Option<Schedule>,
-    /// Times that the limit between near and far was set, or sweeps.
+    /// Times that the limit between near and far was set, or sweeps; the sum with --each.
     rounds: Option<u64>,
     /// Edges and vertices visited, each as often as it was.
     visits: Option<u64>,
-    /// Vertices with a path from a source.
+    /// Vertices with a path from a source; with --each, pairs of both.
     reached: usize,
     /// The largest distance of these.
     farthest: Option<f64>,
     total_ms: f64,
-    /// Whether the distances have the reference's bits; `None` without --verify.
+    /// Whether distances and predecessors are the reference's; `None` without --verify.
     verified: Option<bool>,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let outputs = [&args.output, &args.predecessors, &args.report];
-    if outputs.iter().filter(|path| path.as_deref().is_some_and(output::is_standard)).count() > 1 {
-        return Err(Failure::Usage("only one of -o, --predecessors and --report can have stdout".into()));
-    }
+    let outputs = [("-o", &args.output), ("--predecessors", &args.predecessors), ("--report", &args.report)];
+    output::check_stdout(&outputs)?;
     [&args.output, &args.predecessors].into_iter().flatten().try_for_each(|path| vector::check_name(path))?;
     let places = args.overwriting.places().reads([&args.graph]);
     places.others(&args.output).others(&args.predecessors).others(&args.report).check()?;
     match args.element {
-        _ if args.levels => with_element::<f64, u32>(args, |paths, g| paths.run_by_edges(g)),
-        LengthName::F64 => with_element::<f64, f64>(args, |paths, g| paths.run(g)),
-        LengthName::F32 => with_element::<f32, f32>(args, |paths, g| paths.run(g)),
-        LengthName::U32 => with_element::<u32, u32>(args, |paths, g| paths.run(g)),
-        LengthName::I32 => with_element::<i32, i32>(args, |paths, g| paths.run(g)),
+        _ if args.levels => with_element::<u32>(args, |paths, g| paths.run_by_edges(g)),
+        LengthName::F64 => with_element::<f64>(args, |paths, g| paths.run(g)),
+        LengthName::F32 => with_element::<f32>(args, |paths, g| paths.run(g)),
+        LengthName::U32 => with_element::<u32>(args, |paths, g| paths.run(g)),
+        LengthName::I32 => with_element::<i32>(args, |paths, g| paths.run(g)),
     }
 }
 
-/// Distances, and what they took.
-struct Run<D> {
-    distances: Vec<D>,
-    predecessors: Option<Vec<u32>>,
-    schedule: Option<Schedule>,
-    rounds: Option<u64>,
-    visits: Option<u64>,
-    total_ms: f64,
-}
-
-/// Computes paths along edges whose values are of type `T`; distances are of type `D`.
-fn with_element<T: Length, D: Length>(
-    args: &Args,
-    run: impl Fn(&ShortestPaths<'_>, &DeviceMatrix<Csc<T>>) -> blockmul::Result<Paths<D>>,
-) -> Result<(), Failure> {
+/// Computes paths along edges whose values are of type `D`, as are distances.
+fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let file = input::read(&args.graph, args.sum_duplicates, &messages)?;
     let g = match args.levels {
-        true => Csc::new(file.matrix.pattern().clone(), vec![T::from_f64(1.0); file.matrix.nnz()])?,
-        false => input::cast_numbers::<T>(&file.matrix, "G", &messages)?.0,
+        true => Csc::new(file.matrix.pattern().clone(), vec![D::from_f64(1.0); file.matrix.nnz()])?,
+        false => input::cast_numbers::<D>(&file.matrix, "G", &messages)?.0,
     };
     let g = if args.transpose { g.try_transpose()? } else { g };
-    let vertices = g.ncols();
-    if let Some(outside) = args.sources.iter().find(|source| source.get() > vertices) {
-        let path = args.graph.display();
-        return Err(Failure::Usage(match vertices {
-            0 => format!("{path} has no vertices"),
-            _ => format!("source {outside} is outside {path}, whose vertices are 1 to {vertices}"),
-        }));
-    }
-    let sources: Vec<usize> = args.sources.iter().map(|source| source.get() - 1).collect();
+    let wanted = wanted(args, g.ncols())?;
     let target = Target::choose::<D>(args.device.as_deref(), Method::Auto, &messages)?;
     let found = match &target {
         Target::Device(device) => {
-            let on_device = device.upload(&g)?;
             let progress = messages.measured("finding paths", Unit::Entries);
-            let paths = ShortestPaths::from(&sources).schedule(args.schedule).progress(progress);
-            let paths = args.delta.into_iter().fold(paths, ShortestPaths::delta);
-            let paths = if args.predecessors.is_some() { paths.predecessors() } else { paths };
-            let paths = run(&paths, &on_device).map_err(|error| from_one(error, args.transpose))?;
-            Run {
-                distances: paths.distances.download()?,
-                predecessors: paths.predecessors.map(|of| of.download()).transpose()?,
-                schedule: Some(paths.schedule),
-                rounds: Some(paths.rounds),
-                visits: Some(paths.visits),
-                total_ms: paths.total_ms,
-            }
+            Found::on_device((device, run), &g, &wanted, &progress)
         }
-        Target::Reference
-            if args.predecessors.is_some()
-                || args.levels
-                || args.schedule != Schedule::Auto
-                || args.delta.is_some() =>
-        {
-            let why = "--predecessors, --levels, --schedule and --delta need an OpenCL device";
-            return Err(Failure::Usage(why.into()));
+        Target::Reference if args.schedule != Schedule::Auto || args.delta.is_some() => {
+            return Err(Failure::Usage("--schedule and --delta need an OpenCL device".into()));
         }
         Target::Reference => {
             messages.step("finding paths");
-            let clock = Instant::now();
-            let distances = reference::shortest_paths(&g, &sources).map_err(|error| from_one(error, args.transpose))?;
-            let distances = distances.into_iter().map(|distance| D::from_f64(distance.to_f64())).collect();
-            let total_ms = clock.elapsed().as_secs_f64() * 1e3;
-            Run { distances, predecessors: None, schedule: None, rounds: None, visits: None, total_ms }
+            Found::by_reference(&g, &wanted)
         }
     };
+    let found = found.map_err(|error| from_one(error, args.transpose))?;
     let different = match args.verify {
         true => {
             messages.step("verifying");
-            let want = reference::shortest_paths(&g, &sources).map_err(|error| from_one(error, args.transpose))?;
-            let pairs = found.distances.iter().zip(&want);
-            Some(pairs.filter(|(found, want)| found.to_f64().to_bits() != want.to_f64().to_bits()).count())
+            let want = Found::by_reference(&g, &wanted).map_err(|error| from_one(error, args.transpose))?;
+            let of = |found: &Option<Vec<u32>>| found.clone().unwrap_or_default();
+            let distances = vector::differences(&found.distances, &want.distances);
+            Some((distances, vector::differences(&of(&found.predecessors), &of(&want.predecessors))))
         }
         false => None,
     };
+    lost::warn(&g, &found.distances, &messages);
     let reached =
         || found.distances.iter().filter(|&&distance| distance < D::HIGHEST).map(|distance| distance.to_f64());
     let (name, platform, driver) = target.describe();
@@ -228,25 +200,53 @@ fn with_element<T: Length, D: Length>(
         element: D::NAME,
         graph: Size::of(&g),
         sources: args.sources.iter().map(|source| source.get()).collect(),
+        each: args.each,
         schedule: found.schedule,
         rounds: found.rounds,
         visits: found.visits,
         reached: reached().count(),
         farthest: reached().reduce(f64::max),
         total_ms: found.total_ms,
-        verified: different.map(|count| count == 0),
+        verified: different.map(|different| different == (0, 0)),
     };
     tell(args, &report, &messages)?;
-    if let Some(count) = different.filter(|&count| count > 0) {
+    if let Some((distances, before)) = different.filter(|&different| different != (0, 0)) {
+        let of = found.distances.len();
         return Err(Failure::Verification(format!(
-            "{count} of {vertices} distances have not the reference's bits; nothing is written"
+            "{distances} of {of} distances and {before} predecessors have not the reference's bits; nothing is written"
         )));
     }
     if let (Some(path), Some(before)) = (&args.predecessors, &found.predecessors) {
         let from_one: Vec<u32> = before.iter().map(|before| before.wrapping_add(1)).collect();
-        vector::write(path, &from_one)?;
+        write(args, path, &from_one)?;
     }
-    args.output.as_ref().map_or(Ok(()), |path| vector::write(path, &found.distances))
+    args.output.as_ref().map_or(Ok(()), |path| write(args, path, &found.distances))
+}
+
+/// The paths that are asked for, in a graph of so many vertices.
+fn wanted(args: &Args, vertices: usize) -> Result<Wanted, Failure> {
+    if let Some(outside) = args.sources.iter().find(|source| source.get() > vertices) {
+        let path = args.graph.display();
+        return Err(Failure::Usage(match vertices {
+            0 => format!("{path} has no vertices"),
+            _ => format!("source {outside} is outside {path}, whose vertices are 1 to {vertices}"),
+        }));
+    }
+    let all: Vec<usize> = args.sources.iter().map(|source| source.get() - 1).collect();
+    let sources = if args.each { all.into_iter().map(|source| vec![source]).collect() } else { vec![all] };
+    let (schedule, delta, predecessors) = (args.schedule, args.delta, args.predecessors.is_some());
+    Ok(Wanted { sources, schedule, delta, predecessors })
+}
+
+/// Writes a number for each vertex, or with --each a column for each source.
+fn write<T: Element>(args: &Args, path: &Path, numbers: &[T]) -> Result<(), Failure> {
+    match args.each {
+        true => {
+            let (vertices, sources) = (numbers.len() / args.sources.len(), args.sources.len());
+            dense::write(path, DenseView::new(DenseShape::new(vertices, sources, Layout::ByColumns), numbers)?)
+        }
+        false => vector::write(path, numbers),
+    }
 }
 
 /// The failure that counts vertices as files do, and names an entry of a length by its place there.
@@ -275,8 +275,12 @@ fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure
         Some(true) => "\nverified: equal to the reference, bit for bit",
         _ => "",
     };
+    let from = match (report.each, report.sources.len()) {
+        (true, sources) if sources > 1 => format!(" from each of {sources} sources"),
+        _ => String::new(),
+    };
     let text = format!(
-        "{what} in {} by {by} on {}\n  {} vertices, {} edges; {} reached{farthest}\n  {:.3} ms{rounds}{verified}",
+        "{what}{from} in {} by {by} on {}\n  {} vertices, {} edges; {} reached{farthest}\n  {:.3} ms{rounds}{verified}",
         report.element,
         report.device.name(),
         report.graph.cols(),
@@ -284,13 +288,5 @@ fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure
         report.reached,
         report.total_ms
     );
-    let mut files = [&args.output, &args.predecessors, &args.report].into_iter().flatten();
-    match (args.quiet, files.any(|path| output::is_standard(path))) {
-        (true, _) => Ok(()),
-        (false, true) => {
-            messages.say(&text);
-            Ok(())
-        }
-        (false, false) => messages.pause(|| output::print(&text)),
-    }
+    output::summary(&text, args.quiet, [&args.output, &args.predecessors, &args.report], messages)
 }

@@ -1,0 +1,70 @@
+//! The vertex before each on a shortest path, on the CPU.
+use super::paths::Leaving;
+use crate::{Arithmetic, Error, Matrix, Result, element::Length};
+
+/// Stands for no vertex.
+const NONE: u32 = u32::MAX;
+
+/// The vertex before each on a shortest path from these sources, given the distances from them; the
+/// vertices that [`Paths::predecessors`](crate::graph::Paths::predecessors) has.
+///
+/// ```
+/// use blockmul::{Csc, reference};
+/// let g = Csc::from_triplets(4, 4, [(1, 0, 1.5), (2, 1, 2.0), (2, 0, 4.0)])?;
+/// let distances = reference::shortest_paths(&g, &[0])?;
+/// let none = u32::MAX;
+/// assert_eq!(reference::predecessors(&g, &[0], &distances)?, [none, 0, 1, none]);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::NoLength`] for a length that is NaN; [`Error::Argument`] for a matrix that is not
+/// square or not of scalars; [`Error::Length`] for a number of distances that is not that of the
+/// vertices; [`Error::Contradiction`] if no edge leads to a vertex that has a distance.
+pub fn predecessors<M: Matrix<Element: Length>>(
+    g: &M,
+    sources: &[usize],
+    distances: &[M::Element],
+) -> Result<Vec<u32>> {
+    let edges = Leaving::of(g)?;
+    let (vertices, far) = (edges.vertices(), M::Element::HIGHEST);
+    if distances.len() != vertices {
+        let why = format!("{vertices} vertices");
+        return Err(Error::Length { array: "distances", found: distances.len(), expected: vertices, why });
+    }
+    let is_reached = |vertex: usize| distances[vertex] < far;
+    let tight = |from: usize| {
+        let reached = is_reached(from).then_some(from).into_iter();
+        let edges = reached.flat_map(|from| edges.from(from));
+        edges.filter(move |&(to, length)| is_reached(to) && length.length(distances[from], far) == distances[to])
+    };
+    let mut before = vec![NONE; vertices];
+    if !edges.has_negative() {
+        for from in 0..vertices {
+            for (to, _) in tight(from).filter(|&(to, _)| distances[from] < distances[to]) {
+                before[to] = before[to].min(from as u32);
+            }
+        }
+    }
+    let mut is_near: Vec<bool> = before.iter().map(|&before| before != NONE).collect();
+    sources.iter().filter(|&&source| distances[source] == M::Element::ZERO).for_each(|&source| is_near[source] = true);
+    // The others by steps from those that are settled: each list is a step further.
+    let mut near: Vec<usize> = (0..vertices).filter(|&vertex| is_near[vertex]).collect();
+    while !near.is_empty() {
+        let mut next = Vec::new();
+        for &from in &near {
+            for (to, _) in tight(from).filter(|&(to, _)| !is_near[to]) {
+                if before[to] == NONE {
+                    next.push(to);
+                }
+                before[to] = before[to].min(from as u32);
+            }
+        }
+        next.iter().for_each(|&vertex| is_near[vertex] = true);
+        near = next;
+    }
+    match (0..vertices).find(|&vertex| is_reached(vertex) && !is_near[vertex]) {
+        Some(vertex) => Err(Error::Contradiction(format!("vertex {vertex} has a distance, and no edge leads there"))),
+        None => Ok(before),
+    }
+}

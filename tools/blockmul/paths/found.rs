@@ -1,0 +1,73 @@
+//! Distances and predecessors, by a device or by the reference.
+use blockmul::{
+    Csc, Device, DeviceMatrix, Result,
+    element::Length,
+    graph::{Paths, Schedule, ShortestPaths},
+    host::Progress,
+    reference,
+};
+use std::time::Instant;
+
+/// The paths to find.
+pub struct Wanted {
+    /// Where paths begin, counted from 0. Paths of each list have distances of their own.
+    pub sources: Vec<Vec<usize>>,
+    pub schedule: Schedule,
+    pub delta: Option<f64>,
+    pub predecessors: bool,
+}
+
+/// Paths that were found, those of one list of sources after those of another.
+pub struct Found<D> {
+    pub distances: Vec<D>,
+    pub predecessors: Option<Vec<u32>>,
+    /// `None` for the reference, as the two that follow.
+    pub schedule: Option<Schedule>,
+    pub rounds: Option<u64>,
+    pub visits: Option<u64>,
+    pub total_ms: f64,
+}
+
+/// Computes paths on a device: along edges with their lengths, or of length 1.
+pub type Run<D> = fn(&ShortestPaths<'_>, &DeviceMatrix<Csc<D>>) -> Result<Paths<D>>;
+
+impl<D: Length> Found<D> {
+    pub fn on_device(
+        (device, run): (&Device, Run<D>),
+        g: &Csc<D>,
+        wanted: &Wanted,
+        progress: &Progress,
+    ) -> Result<Self> {
+        let g = device.upload(g)?;
+        let (mut distances, mut before) = (Vec::new(), Vec::new());
+        let (mut schedule, mut rounds, mut visits, mut total_ms) = (None, 0, 0, 0.0);
+        for sources in &wanted.sources {
+            let paths = ShortestPaths::from(sources).schedule(wanted.schedule).progress(progress.clone());
+            let paths = wanted.delta.into_iter().fold(paths, ShortestPaths::delta);
+            let paths = run(&if wanted.predecessors { paths.predecessors() } else { paths }, &g)?;
+            distances.extend(paths.distances.download()?);
+            before.extend(paths.predecessors.map(|of| of.download()).transpose()?.unwrap_or_default());
+            schedule = Some(paths.schedule);
+            rounds += paths.rounds;
+            visits += paths.visits;
+            total_ms += paths.total_ms;
+        }
+        let predecessors = wanted.predecessors.then_some(before);
+        Ok(Self { distances, predecessors, schedule, rounds: Some(rounds), visits: Some(visits), total_ms })
+    }
+
+    pub fn by_reference(g: &Csc<D>, wanted: &Wanted) -> Result<Self> {
+        let clock = Instant::now();
+        let (mut distances, mut before) = (Vec::new(), Vec::new());
+        for sources in &wanted.sources {
+            let found = reference::shortest_paths(g, sources)?;
+            if wanted.predecessors {
+                before.extend(reference::predecessors(g, sources, &found)?);
+            }
+            distances.extend(found);
+        }
+        let total_ms = clock.elapsed().as_secs_f64() * 1e3;
+        let predecessors = wanted.predecessors.then_some(before);
+        Ok(Self { distances, predecessors, schedule: None, rounds: None, visits: None, total_ms })
+    }
+}
