@@ -152,6 +152,46 @@ fn the_report_has_format_reason_and_times() {
     assert!(report["format"].is_null() && report["verified"].is_null());
 }
 
+/// WIDE in blocks of 2x2 has two blocks, of 1x2 as well; in 2x1 three.
+#[test]
+fn blocks_multiply_as_their_scalars_do() {
+    let desk = desk();
+    for format in ["auto", "csr", "ell", "sliced-ell", "hyb"] {
+        for (line, want) in [
+            ("a.mtx --block 2", &ONES[..]),
+            ("a.mtx x.mtx --block 1x2", &OF_X),
+            ("a.mtx --transpose --block 4x1", &TRANSPOSED),
+            ("a.mtx --transpose --block 2 --repeat 2", &TRANSPOSED),
+        ] {
+            let ran = apply(&desk, &format!("{line} --format {format} --verify -o y.mtx"));
+            assert!(ran.stdout.contains("blocks of ") && ran.stdout.contains("verified"), "{}", ran.stdout);
+            assert_eq!(dense(&desk, "y.mtx"), want, "{line} {format}");
+        }
+    }
+    apply(&desk, "a.mtx --block 2 --semiring or-and --verify -q");
+    let report = apply(&desk, "a.mtx --block 2 --report - -q").stdout;
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!((&report["a"]["block"], &report["flops"]), (&vec![2, 2].into(), &16.into()));
+    let by_reference = desk.ok("apply a.mtx --block 2 --device reference -o r.mtx");
+    assert!(by_reference.stdout.contains("2 blocks of 2x2"), "{}", by_reference.stdout);
+    assert_eq!(dense(&desk, "r.mtx"), ONES);
+    // Several vectors, and one triangle of a symmetric matrix.
+    desk.put("X.mtx", "%%MatrixMarket matrix array real general\n4 2\n2\n7\n0.25\n-1\n1\n1\n1\n1\n");
+    let ran = apply(&desk, "a.mtx X.mtx --block 2 --verify");
+    assert!(ran.stdout.contains("2 blocks of 2x2 times 4 x 2"), "{}", ran.stdout);
+    desk.put("s.mtx", SYMMETRIC.replace("3 3 3", "4 4 3").as_str());
+    let ran = apply(&desk, "s.mtx --symmetric --block 2 --verify -o y.mtx");
+    assert!(ran.stdout.contains("3 blocks of 2x2"), "{}", ran.stdout);
+    assert_eq!(dense(&desk, "y.mtx"), [2.0, 1.0, 2.0, 0.0]);
+    desk.fails("apply a.mtx --block 3", 2, &["2 rows cannot be cut into blocks of 3"]);
+    desk.fails("apply a.mtx --block 2 --semiring min-plus", 2, &["--semiring min-plus multiplies scalars"]);
+    desk.fails(
+        &format!("apply a.mtx --block 2 --format scoo --device {}", common::device().info().index),
+        2,
+        &["scoo"],
+    );
+}
+
 #[test]
 fn x_may_come_from_stdin() {
     let desk = desk();
@@ -179,7 +219,7 @@ fn what_does_not_fit_is_refused() {
     );
     desk.fails("apply a.mtx -o x.mtx/y.mtx", 2, &["x.mtx"]);
     desk.fails("apply a.mtx x.mtx -o x.mtx", 2, &["--overwrite"]);
-    desk.fails("apply a.mtx -o - --report -", 2, &["cannot both have stdout"]);
+    desk.fails("apply a.mtx -o - --report -", 2, &["only one of -o and --report can have stdout"]);
     desk.fails("apply a.mtx --split filled", 2, &["--split cuts rows of --format hyb, not auto"]);
     desk.fails("apply a.mtx --format hyb --split thirds", 2, &["no split \"thirds\""]);
     desk.fails("apply a.mtx --format coo-atomic --verify", 2, &["those of coo-atomic differ from run to run"]);

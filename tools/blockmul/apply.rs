@@ -1,30 +1,31 @@
 //! `blockmul apply`: multiplies a matrix with a vector, or with several.
-use crate::algebra::semiring;
+mod report;
+mod run;
+
+use crate::algebra::{check_blocks, semiring};
 use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
 use crate::input::{self, NumberName};
 use crate::messages::Messages;
 use crate::numbers::some;
+use crate::operands::oriented_shape;
 use crate::output;
 use crate::overflow::{Converted, Overflow};
 use crate::places::Overwriting;
-use crate::report::{DeviceName, Executed, Size, command_line};
-use crate::symmetric;
+use crate::report::Size;
+use crate::symmetric::Halves;
 use crate::target::Target;
 use crate::vector;
 use blockmul::{
-    BlockShape, Csc, DeviceVector, Element, Method, Planned, Semiring,
+    BlockShape, Csc, Element, Matrix, Method, Semiring,
     dense::{DenseShape, Layout, Side},
     element::{Order, VectorElement},
-    plan::{Apply, Cost, DenseMethod, Format, Split},
-    reference,
+    plan::{DenseMethod, Format, Split},
 };
 use half::f16;
-use serde::Serialize;
+use report::finish;
+use run::{Run, Took, by_reference, on_device};
 use std::{num::NonZero, path::PathBuf, time::Instant};
-
-/// Number of the schema, increased by changes that a reader must know.
-const SCHEMA: u32 = 1;
 
 /// Multiply a matrix with a vector: y = A·x, or Aᵀ·x; or with several at once, the columns of X.
 #[derive(clap::Args)]
@@ -35,6 +36,7 @@ Examples:
   blockmul apply A.mtx --format sliced-ell --verify    rows in slices of 32, checked against the reference
   blockmul apply G.mtx d.mtx --semiring min-plus -o d.mtx --overwrite   one step along the edges of a graph
   blockmul apply K.mtx --symmetric --verify            one triangle of a symmetric matrix is kept
+  blockmul apply H.mtx --block 6 --format sliced-ell   blocks of 6x6 in slices
   blockmul apply A.mtx X.npy -o Y.npy                  A times every column of X
   blockmul apply A.mtx --explain --repeat 100          which format is estimated to be the fastest, and why
 
@@ -61,6 +63,10 @@ pub struct Args {
     /// that says symmetric.
     #[arg(long)]
     symmetric: bool,
+    /// Cut A, once transposed, into dense blocks of R rows and K columns; one number for square
+    /// ones [default: scalars].
+    #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
+    block: Option<BlockShape>,
     /// Format of A's rows on the device.
     #[arg(long, default_value = "auto", value_parser = format())]
     format: Format,
@@ -120,36 +126,8 @@ fn format() -> impl clap::builder::TypedValueParser<Value = Format> {
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Format>())
 }
 
-/// The JSON object of `--report`.
-#[derive(Serialize)]
-struct Report {
-    schema: u32,
-    command: String,
-    device: DeviceName,
-    /// `None` for the reference.
-    format: Option<Format>,
-    why: Option<String>,
-    element: &'static str,
-    /// The element type of x and y.
-    vectors: &'static str,
-    semiring: Semiring,
-    transposed: bool,
-    /// Whether one triangle of A is kept; the size of A is that of the whole.
-    symmetric: bool,
-    a: Size,
-    x: Size,
-    y: Size,
-    /// Finite values that became infinite: a those of A, b of x, c of y.
-    overflowed: Overflow,
-    #[serde(flatten)]
-    executed: Executed,
-}
-
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(output::is_standard);
-    if to_stdout(&args.output) && to_stdout(&args.report) {
-        return Err(Failure::Usage("-o - and --report - cannot both have stdout".into()));
-    }
+    output::check_stdout(&[("-o", &args.output), ("--report", &args.report)])?;
     if args.split.is_some() && args.format != Format::Hyb {
         return Err(Failure::Usage(format!("--split cuts rows of --format hyb, not {}", args.format)));
     }
@@ -173,29 +151,18 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// A product, and what it took.
-struct Run<T> {
-    y: Vec<T>,
-    order: Order,
-    took: Took,
-}
-
-struct Took {
-    format: Option<(Format, String)>,
-    convert_ms: Option<f64>,
-    device_bytes: u64,
-    runs_ms: Vec<f64>,
-}
-
 /// A in `T`, x and y in `V`.
 fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failure> {
     args.semiring.check::<T>()?;
+    // A shape that is asked for is that of A once it is transposed.
+    let block = oriented_shape(args.block, args.transpose).unwrap_or(BlockShape::SCALAR);
+    check_blocks(args.semiring, &[block])?;
     let messages = Messages::new(args.quiet);
     let file = input::read(&args.a, args.sum_duplicates, &messages)?;
     let (a, converted) = input::cast_numbers::<T>(&file.matrix, "A", &messages)?;
-    let a = if args.symmetric { symmetric::Halves::new(a, &file)? } else { symmetric::Halves::whole(a) };
+    let a = if args.symmetric { Halves::new(a, &file)? } else { Halves::whole(a) };
     let (rows, cols) = (a.whole.pattern().nrows(), a.whole.pattern().ncols());
-    let (x_len, y_len) = if args.transpose { (rows, cols) } else { (cols, rows) };
+    let x_len = if args.transpose { rows } else { cols };
     let x = match &args.x {
         Some(path) => {
             let x = dense::read::<V>(path, "X", &messages)?;
@@ -218,23 +185,37 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
         }
         let values = x.values.iter().map(|value| T::from_f64(value.to_f64())).collect();
         let x = DenseOperand { shape: x.shape, values, converted: x.converted };
-        return with_matrix(args, (a.whole, converted), &x, &messages);
+        return with_matrix(args, (a.whole, converted), block, &x, &messages);
     }
     if let Some(sharing) = args.sharing {
         return Err(Failure::Usage(format!("--sharing {sharing} is for an X of several columns; --format is for one")));
     }
-    let overflow = Overflow::of_operands(converted, x.converted);
-    let x = x.values;
-    let target = Target::choose::<V>(args.device.as_deref(), Method::Auto, &messages)?;
+    let x = (&*x.values, Overflow::of_operands(converted, x.converted));
+    match block {
+        BlockShape::SCALAR => with_vector(args, &a, x, &messages),
+        block => with_vector(args, &a.cut(block)?, x, &messages),
+    }
+}
+
+/// A times a vector.
+fn with_vector<M: Matrix, V: VectorElement<M::Element>>(
+    args: &Args,
+    a: &Halves<M>,
+    (x, overflow): (&[V], Overflow),
+    messages: &Messages,
+) -> Result<(), Failure> {
+    let size = Size::of(&a.whole);
+    let y_len = if args.transpose { size.cols() } else { size.rows() };
+    let target = Target::choose::<V>(args.device.as_deref(), Method::Auto, messages)?;
     messages.step("multiplying");
     let run = match &target {
-        Target::Device(device) => on_device(args, device, a.stored(), &x)?,
+        Target::Device(device) => on_device(args, device, a.stored(), x)?,
         Target::Reference if args.format != Format::Auto => {
             return Err(Failure::Usage(format!("--format {} needs an OpenCL device", args.format)));
         }
         Target::Reference => {
             let clock = Instant::now();
-            let y = by_reference(args, Order::Ascending, &a.whole, &x, y_len)?;
+            let y = by_reference(args, Order::Ascending, &a.whole, x, y_len)?;
             let runs_ms = vec![clock.elapsed().as_secs_f64() * 1e3];
             let took = Took { format: None, convert_ms: None, device_bytes: 0, runs_ms };
             Run { y, order: Order::Ascending, took }
@@ -243,129 +224,25 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
     let different = match args.verify {
         true => {
             messages.step("verifying");
-            let want = by_reference(args, run.order, &a.whole, &x, y_len)?;
+            let want = by_reference(args, run.order, &a.whole, x, y_len)?;
             Some(vector::differences(&run.y, &want))
         }
         false => None,
     };
     let overflowed = match args.semiring {
-        Semiring::PlusTimes => overflow.of_values("y", &run.y, &messages),
+        Semiring::PlusTimes => overflow.of_values("y", &run.y, messages),
         _ => overflow,
     };
-    let of = (T::NAME, V::NAME, overflowed);
-    finish(args, &target, of, (Size::of(&a.whole), x_len, y_len), (run.took, different), &messages)?;
+    let of = (M::Element::NAME, V::NAME, overflowed);
+    finish(args, &target, of, (size, x.len(), y_len), (run.took, different), messages)?;
     args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &run.y))
-}
-
-/// Reports a product of any element types, of whose y some elements are `different` from the
-/// reference's; it is refused if any is.
-fn finish(
-    args: &Args,
-    target: &Target,
-    (element, vectors, overflowed): (&'static str, &'static str, Overflow),
-    (a, x_len, y_len): (Size, usize, usize),
-    (run, different): (Took, Option<usize>),
-    messages: &Messages,
-) -> Result<(), Failure> {
-    if let (true, Some((_, why))) = (args.explain, &run.format) {
-        messages.say(why);
-    }
-    let flops = 2 * a.nnz() as u64;
-    let converted = (run.convert_ms, run.device_bytes);
-    let executed = Executed::new(flops, converted, (run.runs_ms, args.repeat.is_some()), different);
-    let (name, platform, driver) = target.describe();
-    let report = Report {
-        schema: SCHEMA,
-        command: command_line(),
-        device: DeviceName::new(name, platform, driver),
-        format: run.format.as_ref().map(|(format, _)| *format),
-        why: run.format.as_ref().map(|(_, why)| why.clone()),
-        element,
-        vectors,
-        semiring: args.semiring,
-        transposed: args.transpose,
-        symmetric: args.symmetric,
-        a,
-        x: Size::of_vector(x_len),
-        y: Size::of_vector(y_len),
-        overflowed,
-        executed,
-    };
-    tell(args, &report, messages)?;
-    match different {
-        Some(count) if count > 0 => Err(Failure::Verification(format!(
-            "{count} of {y_len} elements of y have not the reference's bits; nothing is written"
-        ))),
-        _ => Ok(()),
-    }
-}
-
-/// Converts A, multiplies, and reads y back.
-fn on_device<T: Element, V: VectorElement<T>>(
-    args: &Args,
-    device: &blockmul::Device,
-    a: &Csc<T>,
-    x: &[V],
-) -> Result<Run<V>, Failure> {
-    let (a, x) = (device.upload(a)?, device.upload_vector(x)?);
-    device.finish()?;
-    let (clock, pattern) = (Instant::now(), a.pattern());
-    let uses = args.repeat.map_or(1, NonZero::get);
-    let options = Apply::<Csc<T>>::with(&pattern).format(args.format).semiring(args.semiring).uses(uses.into());
-    let options = if args.transpose { options.transposed() } else { options };
-    let options = if args.symmetric { options.symmetric() } else { options };
-    let options = options.split(args.split.unwrap_or_default()).vectors::<V>();
-    let options = if args.any_order { options.any_order() } else { options };
-    if args.repeat.is_some() {
-        let packed = options.pack(&a)?;
-        let run = |y: &mut DeviceVector<V>| Ok(packed.execute_with_report(&x, y)?.total_ms);
-        return executed(
-            (device, clock, args.repeat),
-            (packed.format(), packed.why(), packed.cost()),
-            packed.output()?,
-            run,
-        );
-    }
-    // For a single product a copy of the values does not pay.
-    let plan = options.plan()?;
-    let run = |y: &mut DeviceVector<V>| Ok(plan.execute_with_report((&a, &x), y)?.total_ms);
-    executed((device, clock, None), (plan.format(), plan.why(), plan.cost()), plan.output()?, run)
-}
-
-/// Runs a product that has been converted since `clock`, once or several times after a warm-up, and
-/// reads y back.
-fn executed<V: Element>(
-    (device, clock, repeat): (&blockmul::Device, Instant, Option<NonZero<u32>>),
-    (format, why, cost): (Format, &str, Cost),
-    mut y: DeviceVector<V>,
-    run: impl Fn(&mut DeviceVector<V>) -> blockmul::Result<f64>,
-) -> Result<Run<V>, Failure> {
-    device.finish()?;
-    let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
-    if repeat.is_some() {
-        run(&mut y)?;
-    }
-    let runs_ms = (0..repeat.map_or(1, NonZero::get)).map(|_| run(&mut y)).collect::<blockmul::Result<_>>()?;
-    let took = Took { format: Some((format, why.to_owned())), convert_ms, device_bytes: cost.device_bytes, runs_ms };
-    Ok(Run { y: y.download()?, order: format.order(), took })
-}
-
-fn by_reference<T: Element, V: VectorElement<T>>(
-    args: &Args,
-    order: Order,
-    a: &Csc<T>,
-    x: &[V],
-    len: usize,
-) -> Result<Vec<V>, Failure> {
-    let mut y = vec![V::from_f64(0.0); len];
-    reference::multiply_vector_over(args.semiring, order, args.transpose, (1.0, a, x), (0.0, &mut y))?;
-    Ok(y)
 }
 
 /// A times every column of X.
 fn with_matrix<T: Element>(
     args: &Args,
     a: (Csc<T>, Converted),
+    block: BlockShape,
     x: &DenseOperand<T>,
     messages: &Messages,
 ) -> Result<(), Failure> {
@@ -392,35 +269,5 @@ fn with_matrix<T: Element>(
         output: &args.output,
         report: &args.report,
     };
-    dense::run(&request, a, BlockShape::SCALAR, x, messages)
-}
-
-fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure> {
-    let json = || serde_json::to_string_pretty(report).expect("plain data");
-    args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
-    let op = if report.transposed { "Aᵀ·x" } else { "A·x" };
-    let by = report.format.map_or("the reference", Format::name);
-    let over = match report.semiring {
-        Semiring::PlusTimes => String::new(),
-        semiring => format!(" over {semiring}"),
-    };
-    let types = match report.element == report.vectors {
-        true => report.element.to_owned(),
-        false => format!("{}, A in {},", report.vectors, report.element),
-    };
-    let text = format!(
-        "y = {op}{over} in {types} by {by} on {}\n  {} entries, {}",
-        report.device.name(),
-        report.executed.flops / 2,
-        report.executed.text()
-    );
-    let mut files = [&args.output, &args.report].into_iter().flatten();
-    match (args.quiet, files.any(|path| output::is_standard(path))) {
-        (true, _) => Ok(()),
-        (false, true) => {
-            messages.say(&text);
-            Ok(())
-        }
-        (false, false) => messages.pause(|| output::print(&text)),
-    }
+    dense::run(&request, a, block, x, messages)
 }

@@ -230,7 +230,8 @@ fn oriented(matrix: Csc<f64>, transpose: bool) -> Result<Csc<f64>> {
     if transpose { matrix.try_transpose() } else { Ok(matrix) }
 }
 
-fn oriented_shape(shape: Option<BlockShape>, transpose: bool) -> Option<BlockShape> {
+/// A shape that is asked for of the transposed operand, as that of the operand itself.
+pub fn oriented_shape(shape: Option<BlockShape>, transpose: bool) -> Option<BlockShape> {
     if transpose { shape.map(BlockShape::transpose) } else { shape }
 }
 

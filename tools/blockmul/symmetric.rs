@@ -1,22 +1,37 @@
 //! Symmetric matrices of which one triangle is kept.
 use crate::failure::Failure;
+use crate::operands::Operand;
 use blockmul::{
-    Cbc, Csc, Element, Error, Result as Outcome,
+    BlockShape, Cbc, Csc, Element, Error, Result as Outcome,
     io::{MatrixFile, Symmetry},
     matrix::Pattern,
 };
 
 /// A matrix, and what of it is kept on a device.
-pub struct Halves<T: Element> {
-    pub whole: Csc<T>,
+pub struct Halves<M> {
+    pub whole: M,
     /// One triangle, with the diagonal, if that is kept.
-    triangle: Option<Csc<T>>,
+    triangle: Option<M>,
 }
 
-impl<T: Element> Halves<T> {
+impl<M> Halves<M> {
     /// A matrix that is kept whole.
-    pub fn whole(whole: Csc<T>) -> Self {
+    pub fn whole(whole: M) -> Self {
         Self { whole, triangle: None }
+    }
+
+    /// What is kept.
+    pub fn stored(&self) -> &M {
+        self.triangle.as_ref().unwrap_or(&self.whole)
+    }
+}
+
+impl<T: Element> Halves<Csc<T>> {
+    /// The same in blocks; those on the diagonal are kept whole.
+    pub fn cut(self, shape: BlockShape) -> Outcome<Halves<Cbc<T>>> {
+        let whole = <Cbc<T> as Operand>::cut(self.whole, shape)?;
+        let triangle = self.triangle.map(|_| lower(&whole)).transpose()?;
+        Ok(Halves { whole, triangle })
     }
 
     /// The symmetric matrix that a file holds: the reader has made it whole if the file says that
@@ -44,11 +59,6 @@ impl<T: Element> Halves<T> {
         let mirrored = entries(&read).filter(|(row, col, _)| row != col).map(|(row, col, value)| (col, row, value));
         let whole = Csc::from_triplets(rows, cols, entries(&read).chain(mirrored))?;
         Ok(Self { whole, triangle: Some(read) })
-    }
-
-    /// What is kept.
-    pub fn stored(&self) -> &Csc<T> {
-        self.triangle.as_ref().unwrap_or(&self.whole)
     }
 }
 
@@ -95,7 +105,6 @@ fn of_columns<'a, T: Element>(a: &Cbc<T>, blocks: impl Fn(usize) -> Vec<(&'a Cbc
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blockmul::BlockShape;
 
     #[test]
     fn a_triangle_and_its_mirror_image_are_the_whole() -> Outcome<()> {
