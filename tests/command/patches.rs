@@ -42,6 +42,24 @@ fn a_mesh_becomes_a_picture_a_mesh_and_labels() {
 }
 
 #[test]
+fn a_mesh_may_come_from_stdin() {
+    let desk = Desk::new();
+    desk.ok("generate mesh --points 300 -q -o a.ply.gz");
+    desk.ok(&on_device("patches a.ply.gz --count 4 -q -o a.npy"));
+    let through = |bytes: &[u8]| {
+        let mut command = desk.command(&on_device("patches - --count 4 -q -o b.npy"));
+        command.write_stdin(bytes);
+        ran(command)
+    };
+    let ran = through(&std::fs::read(desk.path("a.ply.gz")).unwrap());
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert_eq!(std::fs::read(desk.path("a.npy")).unwrap(), std::fs::read(desk.path("b.npy")).unwrap());
+    let ran = through(b"solid a\n");
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("stdin:1: no mesh begins with \"solid\""), "{}", ran.stderr);
+}
+
+#[test]
 fn what_makes_no_patches_is_refused() {
     let desk = Desk::new();
     desk.put("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");

@@ -33,6 +33,7 @@ Examples:
   blockmul patches bunny.ply --count 64 -o patches.png         a picture, each patch in a colour of its own
   blockmul patches bunny.obj --count 200 -o patches.ply        the mesh with coloured vertices, for any viewer
   blockmul patches bunny.off --graph -o labels.mtx             the patch of each vertex, for a solver
+  blockmul generate mesh -o - | blockmul patches - -o patches.png   of a mesh on stdin
   blockmul patches bunny.ply --count 64 --verify --report -    checked against the reference; energies as JSON
 
 A vertex belongs to the patch of the seed nearest along the edges. Then every seed moves to the vertex of its
@@ -43,7 +44,7 @@ vertex that no seed reaches.
 Exit status: 0 done; 1 the patches are not the reference's; 2 wrong usage, or an input that cannot be read; 3
 no such device; 4 not enough memory; 5 anything else.")]
 pub struct Args {
-    /// The mesh: .obj, .ply or .off.
+    /// The mesh: .obj, .ply or .off; - for one of these on stdin.
     mesh: PathBuf,
     /// Patches.
     #[arg(long, default_value = "64", value_parser = some)]
@@ -153,15 +154,15 @@ impl Kind {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let outputs = [&args.output, &args.report];
-    if outputs.iter().all(|path| path.as_deref().is_some_and(output::is_standard)) {
-        return Err(Failure::Usage("only one of -o and --report can have stdout".into()));
-    }
+    output::check_stdout(&[("-o", &args.output), ("--report", &args.report)])?;
     let kind = args.output.as_deref().map(Kind::of).transpose()?;
     args.overwriting.places().reads([&args.mesh]).others(&args.output).others(&args.report).check()?;
     let messages = Messages::new(args.quiet);
     messages.step(format!("reading {}", args.mesh.display()));
-    let mesh = mesh::read(&args.mesh)?;
+    let mesh = match output::is_standard(&args.mesh) {
+        true => mesh::read_from(std::io::stdin().lock(), "stdin"),
+        false => mesh::read(&args.mesh),
+    }?;
     let graph = mesh.graph()?;
     let (vertices, count) = (mesh.points().len(), args.count.get() as usize);
     if count > vertices {
@@ -280,13 +281,5 @@ fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure
         report.deviation,
         report.total_ms,
     );
-    let mut files = [&args.output, &args.report].into_iter().flatten();
-    match (args.quiet, files.any(|path| output::is_standard(path))) {
-        (true, _) => Ok(()),
-        (false, true) => {
-            messages.say(&text);
-            Ok(())
-        }
-        (false, false) => messages.pause(|| output::print(&text)),
-    }
+    output::summary(&text, args.quiet, [&args.output, &args.report], messages)
 }

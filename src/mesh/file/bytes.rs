@@ -1,4 +1,5 @@
 //! The unpacked bytes of a file, read line by line or as they are.
+use super::MeshFormat;
 use crate::{
     Error, Result,
     io::{
@@ -60,6 +61,21 @@ impl Bytes {
             if !words.is_empty() {
                 return Some(words);
             }
+        }
+    }
+
+    /// The format of the first word. Nothing is taken.
+    pub fn format(&mut self) -> Result<MeshFormat> {
+        let words = self.next_words(|| "a mesh begins".into())?;
+        match MeshFormat::that_begins(&words[0]) {
+            Some(format) => {
+                (self.at, self.lines) = (0, 0);
+                Ok(format)
+            }
+            None => self.refuse(format!(
+                "no mesh begins with {}: an .obj does with v, a .ply with ply, an .off with OFF",
+                quote(&words[0])
+            )),
         }
     }
 

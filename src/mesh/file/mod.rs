@@ -40,9 +40,21 @@ impl MeshFormat {
             _ => None,
         }
     }
+
+    /// The format of a file that begins with this word.
+    fn that_begins(first: &[u8]) -> Option<Self> {
+        match first {
+            b"ply" => Some(Self::Ply),
+            b"OFF" | b"COFF" => Some(Self::Off),
+            [b'0'..=b'9', ..] => Some(Self::Off),
+            b"v" | b"vn" | b"vt" | b"f" | b"o" | b"g" | b"s" | b"mtllib" | b"usemtl" => Some(Self::Obj),
+            _ => None,
+        }
+    }
 }
 
-/// Reads the mesh in the file at `path`, in the format of its name.
+/// Reads the mesh in the file at `path`, in the format of its name; if that has no ending, in the
+/// one of its first word.
 ///
 /// # Errors
 /// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line, or
@@ -55,7 +67,8 @@ pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
     parse(file, path, format)
 }
 
-/// Reads a mesh from any reader, to the end. Its name gives the format, and messages show it.
+/// Reads a mesh from any reader, to the end. Its name gives the format, and messages show it. If
+/// the name has no ending, the first word gives the format.
 ///
 /// # Errors
 /// As [`read`].
@@ -64,15 +77,23 @@ pub fn read_from(reader: impl Read, name: impl AsRef<Path>) -> Result<Mesh> {
     parse(reader, name, format_of(name)?)
 }
 
-fn format_of(path: &Path) -> Result<MeshFormat> {
-    MeshFormat::of(path).ok_or_else(|| {
-        let path = path.display();
-        Error::Argument(format!("{path}: no mesh ends so; known are .obj, .ply and .off, and these packed"))
-    })
+/// The format of a name; `None` for one without an ending.
+fn format_of(path: &Path) -> Result<Option<MeshFormat>> {
+    match MeshFormat::of(path) {
+        None if path.extension().is_some() => {
+            let path = path.display();
+            Err(Error::Argument(format!("{path}: no mesh ends so; known are .obj, .ply and .off, and these packed")))
+        }
+        format => Ok(format),
+    }
 }
 
-fn parse(reader: impl Read, name: &Path, format: MeshFormat) -> Result<Mesh> {
+fn parse(reader: impl Read, name: &Path, format: Option<MeshFormat>) -> Result<Mesh> {
     let mut bytes = Bytes::new(reader, name)?;
+    let format = match format {
+        Some(format) => format,
+        None => bytes.format()?,
+    };
     match format {
         MeshFormat::Obj => obj::parse(&mut bytes),
         MeshFormat::Ply => ply::parse(&mut bytes),

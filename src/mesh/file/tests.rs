@@ -69,6 +69,10 @@ fn what_says_nothing_of_the_surface_is_read_over() -> Result<()> {
         assert_eq!(read(text.as_bytes(), "a.obj")?, square(), "{text}");
     }
     assert_eq!(read(OFF.replace('\n', "\r").as_bytes(), "a.off")?, square());
+    // A name without an ending: the first word gives the format.
+    for text in [OBJ.as_bytes(), OFF.as_bytes(), &OFF.as_bytes()[14..], PLY.as_bytes(), &binary(true)] {
+        assert_eq!(read(text, "stdin")?, square());
+    }
     let unknown = PLY.replace("uchar red", "float quality").replace("9 0 0 .5", "nan 0 0 .5");
     assert_eq!(read(unknown.as_bytes(), "a.ply")?, square());
     Ok(())
@@ -123,6 +127,9 @@ fn errors_name_the_line_and_what_is_wrong() {
     assert_eq!(error, "a.ply:9: element face comes before element vertex");
     let error = read(b"", "a.stl").unwrap_err().to_string();
     assert_eq!(error, "a.stl: no mesh ends so; known are .obj, .ply and .off, and these packed");
+    let error = read(b"# none\nsolid a\n", "stdin").unwrap_err().to_string();
+    assert_eq!(error, "stdin:2: no mesh begins with \"solid\": an .obj does with v, a .ply with ply, an .off with OFF");
+    assert_eq!(read(b"# none\n", "stdin").unwrap_err().to_string(), "stdin:1: the file ends before a mesh begins");
     let many = PLY.replace("vertex 4", "vertex 99999999999999");
     assert!(read(many.as_bytes(), "a.ply").is_err());
 }
