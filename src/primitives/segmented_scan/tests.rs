@@ -29,6 +29,7 @@ fn segments_of<'v, T>(offsets: &[u32], values: &'v [T]) -> Vec<&'v [T]> {
 }
 
 /// The bits of a value, but for a NaN: which one it is depends on the device.
+#[expect(clippy::eq_op, reason = "a NaN does not equal itself")]
 fn one_nan<T: Element + PartialEq>(value: &T) -> Option<Vec<u8>> {
     (value == value).then(|| bytemuck::bytes_of(value).to_vec())
 }
