@@ -1,5 +1,6 @@
 /* Times cuSPARSE's SpGEMM on the scalar expansion of block matrices: ALG1, ALG2, ALG3, SpGEMMreuse from nothing and, as "kept pattern", its
-   numeric part alone. Operands lie on the device; temporaries and C are allocated and freed in every round, freed outside the clock.
+   numeric part alone, one at a time and ten enqueued together. Operands lie on the device; temporaries and C are allocated and freed in
+   every round, freed outside the clock.
 
        nvcc -arch=native -O3 -std=c++17 benches/peers/cusparse.cu -o cusparse -lcusparse
        ./cusparse FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS] */
@@ -117,6 +118,9 @@ template <class T> static const char *fault_of(const Truth &truth, const Product
     return fault_of_sums(&truth, sums.data(), Kind<T>::rounding);
 }
 
+/* Executions into a kept pattern that are enqueued together, as with `--together 10` of `blockmul bench --operation plan`. */
+static const int TOGETHER = 10;
+
 /* Verifies what `prepare` and `multiply` make, then times `multiply`; what `prepare` makes is kept where it is given. */
 template <class T, class Prepare, class Multiply>
 static void variant(const Truth &truth, Product<T> &product, const char *name, const double *x, bool kept, Prepare prepare, Multiply multiply) {
@@ -128,6 +132,13 @@ static void variant(const Truth &truth, Product<T> &product, const char *name, c
         if (fault) throw std::runtime_error(fault);
         if (!kept) product.drop();
         MEASURE(&truth, name, Kind<T>::name, 0, (multiply(), check(cudaDeviceSynchronize())), if (!kept) product.drop());
+        if (kept) {
+            auto several = [&] {
+                for (int i = 0; i < TOGETHER; i++) multiply();
+                check(cudaDeviceSynchronize());
+            };
+            MEASURE_TOGETHER(TOGETHER, &truth, "kept pattern, ten together", Kind<T>::name, 0, several(), (void)0);
+        }
     } catch (const std::exception &error) {
         why = error.what();
     }

@@ -12,7 +12,7 @@
 //              columns, blocks have an even number of rows and are an even number of elements
 //              apart. VALUE_PAIR and ELEMENT_PAIR are two elements of values and of x
 //
-//   in      line_ptr[lines + 1]  share[tiles]  piece[pieces]   as in lines.cl
+//   in      line_ptr[lines + 1]  task[pieces + tiles]   as in lines.cl, pieces first
 //   in      other[nnz]         the column of each entry of a row, or the row of each of a column
 //   in      source[nnz]        number of each entry in the values, and if ACROSS is 2 whether the
 //                              line is a row of its block; not read if lines are columns
@@ -298,16 +298,15 @@ void add_parts(global uint* words, uint first_part, uint of_line, uint line, loc
         PLACE(sum[own], y, (ulong)line * SUMS + number, alpha, beta);
 }
 
-KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restrict share, global const uint4* restrict piece,
-                 global const uint* restrict other, global const uint* restrict source, global const VALUE* restrict values,
-                 global const ELEMENT* restrict x, global uint* arrived, global ELEMENT* restrict y, uint pieces, uint parts,
-                 uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restrict task, global const uint* restrict other,
+                 global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
+                 global uint* arrived, global ELEMENT* restrict y, uint pieces, uint parts, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     local ARITHMETIC term[HELD * AREA];
     local uint arrivals[1];
     const uint group = get_group_id(0);
     if (group < pieces * SPLITS) {
-        const uint4 at = piece[group / SPLITS];
+        const uint4 at = task[group / SPLITS];
         const uint line = at.x, begin = at.y, end = at.z, part = at.w;
         // Read before the terms, which take longer.
         const uint from = line_ptr[line], pieces_before = (begin - from) / PIECE, of_line = (line_ptr[line + 1] - from - 1) / PIECE + 1;
@@ -352,7 +351,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
         if (part != WHOLE && arrivals[0] == groups)
             add_parts(words, part - pieces_before, of_line, line, term, y, alpha, beta);
     } else {
-        const uint4 at = share[group - pieces * SPLITS];
+        const uint4 at = task[group - pieces * (SPLITS - 1)];
 #if DIRECT
         const uint first = at.x, sums = (at.y - at.x) * SUMS;
         for (uint i = get_local_id(0); i < sums; i += GROUP_SIZE) {

@@ -17,8 +17,9 @@
 //   in   line_ptr[lines + 1]     entries of the lines before each
 //   out  tile_line[tiles + 1]    first line of each tile
 //   in   order[tiles]            the tiles, in the order in which groups are to have them
-//   out  share[tiles]            of each tile in that order: its first line, the end of its lines
-//                                that are not in pieces, their first entry, the end of these
+//   out  task[first + tiles]     from `first` on, of each tile in that order: its first line, the
+//                                end of its lines that are not in pieces, their first entry, the
+//                                end of these
 //   out  counts[4]               pieces of long lines, pieces that are parts of a cut line, cut
 //                                lines, entries of all of these lines; zero before
 //   out  piece[counts[0]]        in any order: line, first entry, end, and number of its part, or
@@ -47,17 +48,17 @@ KERNEL tile_lines(global const uint* line_ptr, global uint* tile_line, uint line
     tile_line[number] = first;
 }
 
-KERNEL place_tiles(global const uint* line_ptr, global const uint* tile_line, global const uint* order, global uint4* share, uint tiles,
-                   uint longest, uint is_ordered)
+KERNEL place_tiles(global const uint* line_ptr, global const uint* tile_line, global const uint* order, global uint4* task, uint first,
+                   uint tiles, uint longest, uint is_ordered)
 {
     const uint number = get_global_id(0);
     if (number >= tiles)
         return;
-    const uint tile = is_ordered ? order[number] : number, first = tile_line[tile];
+    const uint tile = is_ordered ? order[number] : number, begin = tile_line[tile];
     uint last = tile_line[tile + 1];
-    if (last > first && line_ptr[last] - line_ptr[last - 1] > longest)
+    if (last > begin && line_ptr[last] - line_ptr[last - 1] > longest)
         --last; // it is in pieces
-    share[number] = (uint4)(first, last, line_ptr[first], line_ptr[last]);
+    task[first + number] = (uint4)(begin, last, line_ptr[begin], line_ptr[last]);
 }
 
 KERNEL weigh_tiles(global const uint* line_ptr, global uint* tile_weight, uint lines, uint tile, uint light)

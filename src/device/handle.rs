@@ -272,6 +272,14 @@ impl Kernel {
     }
 
     /// # Safety
+    /// Argument `index` of the kernel must be a pointer to global memory.
+    pub(super) unsafe fn set_no_memory(&self, index: u32) -> Result<()> {
+        let none: cl_mem = ptr::null_mut();
+        // SAFETY: as the caller promises. The kernel gets a null pointer.
+        unsafe { self.set(index, size_of::<cl_mem>(), (&raw const none).cast()) }
+    }
+
+    /// # Safety
     /// Argument `index` of the kernel must be a number of these bytes, as OpenCL passes it.
     pub(super) unsafe fn set_number(&self, index: u32, bytes: &[u8]) -> Result<()> {
         // SAFETY: as the caller promises.

@@ -42,7 +42,7 @@ pub use foreign::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
 pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, Kernel};
 pub(crate) use map::Mapped;
-pub(crate) use parameters::{Arguing, Arguments, Declared, In, InOut, Local, Out, Param, Scalar, kernel};
+pub(crate) use parameters::{Arguing, Arguments, Declared, In, InOut, Local, Maybe, Out, Param, Scalar, kernel};
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use scratch::Scratch;
 pub(crate) use source::{Options, Source, source};

@@ -9,7 +9,7 @@
 use super::lines::{Index, LineTuning, Lines, Side, entries_ahead};
 use crate::{
     BlockShape, Element, Result, Semiring,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Scratch, Teams, Work, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Teams, Work, kernel},
     element::Piece,
     element::Scaling,
     primitives::segmented_reduce::RUN_PIECE,
@@ -20,10 +20,9 @@ use std::sync::Arc;
 kernel! {
     struct SumLines<T: Element, V: Element> = "sum_lines" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "vector/line_sums.cl" {
         line_ptr: In<u32>,
-        share: In<Piece>,
-        piece: In<Piece>,
+        task: In<Piece>,
         other: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         arrived: InOut<u32>,
@@ -115,7 +114,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
         PatternArrays::ask(device)?;
         let work = Work::new(device, None);
         let lines = Lines::new(&work, index(&work)?, tuning)?;
-        let pieces = lines.shares.pieces.len();
+        let pieces = lines.pieces;
         let (group_size, ahead) = if pieces > 0 { tuning.skewed } else { (tuning.group_size, tuning.ahead) };
         let split = width > 1 && group_size > 1 && pieces > 0 && pieces * width <= tuning.apart;
         let options = Options::group_size(group_size);
@@ -143,7 +142,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
         .define("WHOLE_BLOCKS", u8::from(matches!(terms, Terms::BlockSquares)));
         let kernel = Kernel::new(device, &Teams::options_of(device.info(), options))?;
         let words = size_of::<V::Arithmetic>().div_ceil(size_of::<u32>());
-        let arrived = Scratch::reserve_zeroed(&work, lines.shares.parts * (1 + width * words))?;
+        let arrived = Scratch::reserve_zeroed(&work, lines.parts * (1 + width * words))?;
         let splits = if split { width } else { 1 };
         Ok(Self { kernel, arrived, group_size, lines, width, splits })
     }
@@ -167,27 +166,11 @@ impl<T: Element, V: Element> LineSums<T, V> {
         let (pattern, source) = (lines.index.pattern(), lines.index.source());
         let (line_ptr, other, Stored { values, stride }) = (&pattern.col_ptr, &pattern.row_idx, a.into());
         let mut arrived = self.arrived.take(work)?;
-        let shares = &lines.shares;
-        let (share, piece) = (&lines.tiles, &shares.pieces);
-        let arrived = &mut *arrived;
-        let (pieces, parts) = (piece.len() as u32, shares.parts as u32);
-        let args = SumLines {
-            line_ptr,
-            share,
-            piece,
-            other,
-            source,
-            values,
-            x,
-            arrived,
-            y,
-            pieces,
-            parts,
-            stride,
-            alpha,
-            beta,
-        };
-        self.kernel.launch(work, Grid::groups(piece.len() * splits + share.len(), *group_size), args)
+        let (arrived, task) = (&mut *arrived, &lines.tasks);
+        let (pieces, parts) = (lines.pieces as u32, lines.parts as u32);
+        let args =
+            SumLines { line_ptr, task, other, source, values, x, arrived, y, pieces, parts, stride, alpha, beta };
+        self.kernel.launch(work, Grid::groups(task.len() + lines.pieces * (splits - 1), *group_size), args)
     }
 
     /// Bytes of device memory held beside the pattern, size classes included.

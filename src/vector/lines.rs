@@ -35,7 +35,8 @@ kernel! {
         line_ptr: In<u32>,
         tile_line: In<u32>,
         order: In<u32>,
-        share: Out<Piece>,
+        task: InOut<Piece>,
+        first: u32,
         tiles: u32,
         longest: u32,
         is_ordered: u32,
@@ -108,10 +109,14 @@ pub(crate) enum Index {
 /// The lines of a pattern with their shares.
 pub(crate) struct Lines {
     pub index: Index,
-    pub shares: Shares,
-    /// The tiles in the order in which groups have them: first line, end of the lines that are not
-    /// in pieces, first entry, end of the entries. A group reads them at once.
-    pub tiles: Buffer<Piece>,
+    /// What groups have, in their order: the pieces of long lines, then the tiles, each with its
+    /// first line, the end of its lines that are not in pieces, their first entry, and the end of
+    /// these. A group reads one at once.
+    pub tasks: Buffer<Piece>,
+    /// Number of pieces.
+    pub pieces: usize,
+    /// Number of pieces of lines that are cut.
+    pub parts: usize,
     /// Whether tiles with long lines come first, otherwise they come as they stand.
     #[cfg(test)]
     pub is_ordered: bool,
@@ -230,11 +235,11 @@ impl Index {
         }
     }
 
-    /// The block of the values that each entry of a line is. Unused if lines are columns.
-    pub fn source(&self) -> &Buffer<u32> {
+    /// The block of the values that each entry of a line is, if lines are not columns.
+    pub fn source(&self) -> Option<&Buffer<u32>> {
         match self {
-            Self::Columns(pattern) => &pattern.row_idx,
-            Self::Rows(transposed) | Self::Mirrored(transposed) => &transposed.source,
+            Self::Columns(_) => None,
+            Self::Rows(transposed) | Self::Mirrored(transposed) => Some(&transposed.source),
         }
     }
 }
@@ -316,12 +321,15 @@ impl Lines {
         place_tiles.ask(work.device());
         let count = shares.tiles();
         let order = heavy_tiles_first(work, pattern, count, tuning)?;
-        let mut tiles = work.buffer(count)?;
+        let Shares { tile_line, pieces, parts, .. } = shares;
+        let mut tasks = work.buffer(pieces.len() + count)?;
+        work.copy(&pieces, 0, &mut tasks, 0, pieces.len())?;
         let args = PlaceTiles {
             line_ptr: &pattern.col_ptr,
-            tile_line: &shares.tile_line,
+            tile_line: &tile_line,
             order: &order,
-            share: &mut tiles,
+            task: &mut tasks,
+            first: pieces.len() as u32,
             tiles: count as u32,
             longest: tuning.longest as u32,
             is_ordered: u32::from(order.len() > 0),
@@ -331,8 +339,9 @@ impl Lines {
             #[cfg(test)]
             is_ordered: order.len() > 0,
             index,
-            shares,
-            tiles,
+            tasks,
+            pieces: pieces.len(),
+            parts,
         })
     }
 
@@ -349,7 +358,7 @@ impl Lines {
                 transposed.pattern.bytes() + transposed.source.bytes()
             }
         };
-        index + self.shares.bytes() + self.tiles.bytes()
+        index + self.tasks.bytes()
     }
 }
 

@@ -8,7 +8,7 @@
 //               adds each row of up to LONG terms, and LANES items each longer one. Of the groups
 //               of a row that is cut the last to end adds the sums of all
 //
-//   in      row_ptr[rows + 1]  share[tiles]  piece[pieces]   as in vector/lines.cl
+//   in      row_ptr[rows + 1]  task[pieces + tiles]   as in vector/lines.cl, pieces first
 //   in      col[nnz]  source[nnz]   see values.cl
 //   in      values[nnz * stride]  x[columns]
 //   in out  arrived[parts]     0 for the first part of each row that is cut, before and after; then
@@ -48,10 +48,9 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
     }
 }
 
-KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restrict share, global const uint4* restrict piece,
-                  global const uint* restrict col, global const uint* restrict source, global const VALUE* restrict values,
-                  global const ELEMENT* restrict x, global uint* arrived, global ELEMENT* restrict y, uint pieces, uint parts,
-                  uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restrict task, global const uint* restrict col,
+                  global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
+                  global uint* arrived, global ELEMENT* restrict y, uint pieces, uint parts, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     local ARITHMETIC term[HELD];
     // The long rows: first term, number of terms, row. No more of them are in local memory.
@@ -59,7 +58,7 @@ KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restr
     local uint lots[1], arrivals[1];
     const uint group = get_group_id(0), item = get_local_id(0);
     const bool is_piece = group < pieces;
-    const uint4 at = is_piece ? piece[group] : share[group - pieces];
+    const uint4 at = task[group];
     const uint row = at.x, rows = is_piece ? 1 : at.y - at.x, part = is_piece ? at.w : WHOLE;
     const uint begin = is_piece ? at.y : at.z, end = is_piece ? at.z : at.w;
     // The item's first row, read before the terms.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Device, Element, Result,
-    device::{Buffer, Grid, In, InOut, Options, Scalar, Work, at_most, kernel},
+    device::{Buffer, Grid, In, InOut, Maybe, Options, Scalar, Work, at_most, kernel},
     element::Scaling,
     tuning::Numbers,
     vector::line_sums::Stored,
@@ -20,7 +20,7 @@ kernel! {
     {
         line_ptr: In<u32>,
         other: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         d: In<T>,
         c: InOut<T>,
@@ -75,7 +75,7 @@ impl<T: Element> BlockTiles<T> {
         &self,
         work: &Work,
         lines: usize,
-        Entries { line_ptr, other, source }: &Entries<'_>,
+        &Entries { line_ptr, other, source }: &Entries<'_>,
         &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_, T>,
         c: &mut Dense<&mut Buffer<T>>,
     ) -> Result<()> {

@@ -10,7 +10,7 @@
 use super::groups::GroupArrays;
 use crate::{
     Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Out, Work, kernel},
     element::Piece,
     vector::lines::{Index, LongLines},
 };
@@ -19,7 +19,7 @@ kernel! {
     struct MergeLines = "merge_lines" in "apply/spmm/gcoo.cl" {
         line_ptr: In<u32>,
         other: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         group_len: Out<u32>,
         g_other: Out<u32>,
         g_line: Out<u8>,
@@ -34,7 +34,7 @@ kernel! {
     struct MovePieces = "move_pieces" in "apply/spmm/gcoo.cl" {
         line_ptr: In<u32>,
         other: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         group_len: In<u32>,
         piece: In<Piece>,
         g_other: Out<u32>,

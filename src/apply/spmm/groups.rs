@@ -151,7 +151,7 @@ impl<T: Element> GroupSums<T> {
             };
             kernel.launch(work, Grid::items(pass.items(group_len.len())?, slot.group_size), args)?;
         }
-        self.long.run(work, &Entries { line_ptr, other, source }, operands, c)
+        self.long.run(work, &Entries { line_ptr, other, source: Some(source) }, operands, c)
     }
 
     /// Bytes of device memory held beside the groups.

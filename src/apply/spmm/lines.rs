@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     BlockShape, Device, Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Scratch, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Work, kernel},
     element::{Piece, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
     tuning::Numbers,
@@ -30,7 +30,7 @@ kernel! {
         tile_line: In<u32>,
         piece: In<Piece>,
         other: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         d: In<T>,
         parts: InOut<T::Arithmetic>,
@@ -71,7 +71,7 @@ pub(super) struct Entries<'a> {
     /// The row of D of each entry, in blocks.
     pub other: &'a Buffer<u32>,
     /// The number of each entry in A's values; any array if they are in this order.
-    pub source: &'a Buffer<u32>,
+    pub source: Option<&'a Buffer<u32>>,
 }
 
 /// Lines shared out, and the kernels for one layout of C.
@@ -315,7 +315,7 @@ impl<T: Element> LineSums<T> {
         &self,
         work: &Work,
         (kernels, tasks): (&Variants<SumLines<'static, T>>, usize),
-        Entries { line_ptr, other, source }: &Entries<'_>,
+        &Entries { line_ptr, other, source }: &Entries<'_>,
         &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_, T>,
         (parts, c): (&mut Buffer<T::Arithmetic>, &mut Dense<&mut Buffer<T>>),
     ) -> Result<()> {

@@ -1,13 +1,13 @@
 //! A's values in another order, that of the sums. Kernel: `cl/apply/spmm/pack.cl`.
 use crate::{
     BlockShape, Element, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Device, Grid, In, Kernel, Maybe, Options, Out, Work, kernel},
     vector::line_sums::Stored,
 };
 
 kernel! {
     struct PackBlocks<T: Element> = "pack_blocks" in "apply/spmm/pack.cl" {
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         packed: Out<T>,
         elements: u64,
@@ -17,8 +17,6 @@ kernel! {
 
 pub(super) struct Pack<T: Element> {
     kernel: Kernel<PackBlocks<'static, T>>,
-    /// Stands for the index of values that are in order.
-    none: Buffer<u32>,
     group_size: usize,
 }
 
@@ -41,8 +39,7 @@ impl<T: Element> Pack<T> {
             .define("THROUGH", u8::from(through))
             .define("AREA", area)
             .define("TURNED", turned);
-        let none = Work::new(device, None).buffer(0)?;
-        Ok(Self { kernel: Kernel::new(device, &options)?, none, group_size })
+        Ok(Self { kernel: Kernel::new(device, &options)?, group_size })
     }
 
     pub fn run(
@@ -52,7 +49,7 @@ impl<T: Element> Pack<T> {
         Stored { values, stride }: Stored<'_, T>,
         packed: &mut Buffer<T>,
     ) -> Result<()> {
-        let (source, elements) = (source.unwrap_or(&self.none), packed.len());
+        let elements = packed.len();
         let args = PackBlocks { source, values, packed, elements: elements as u64, stride };
         self.kernel.launch(work, Grid::items(elements, self.group_size), args)
     }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Device, Element, Result,
-    device::{Buffer, Grid, In, InOut, Scalar, Teams, Work, at_most, kernel},
+    device::{Buffer, Grid, In, InOut, Maybe, Scalar, Teams, Work, at_most, kernel},
     element::{Piece, Scaling},
     tuning::Numbers,
     vector::line_sums::Stored,
@@ -24,7 +24,7 @@ kernel! {
         line_ptr: In<u32>,
         piece: In<Piece>,
         other: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         d: In<T>,
         parts: InOut<T::Arithmetic>,
@@ -89,7 +89,7 @@ impl<T: Element> Staged<T> {
         &self,
         work: &Work,
         (lines, piece): (usize, &Buffer<Piece>),
-        Entries { line_ptr, other, source }: &Entries<'_>,
+        &Entries { line_ptr, other, source }: &Entries<'_>,
         &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_, T>,
         (parts, c): (&mut Buffer<T::Arithmetic>, &mut Dense<&mut Buffer<T>>),
     ) -> Result<()> {

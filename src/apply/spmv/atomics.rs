@@ -7,7 +7,7 @@
 use super::{Rows, Sums, hyb, listed::Listed, split::Split, tails::Parts};
 use crate::{
     DeviceInfo, DeviceKind, Element, Error, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Scalar, Scratch, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Out, Scalar, Scratch, Work, kernel},
     element::Scaling,
     vector::line_sums::Stored,
 };
@@ -32,7 +32,7 @@ kernel! {
 kernel! {
     struct AddHeads<T: Element, V: Element> = "add_heads" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         col: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         sums: InOut<V::Arithmetic>,
@@ -46,7 +46,7 @@ kernel! {
     struct AddEntries<T: Element, V: Element> = "add_entries" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         row: In<u32>,
         col: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         sums: InOut<V::Arithmetic>,
@@ -144,7 +144,7 @@ impl<T: Element, V: Element> Sums<T, V> for Atomics<T, V> {
         self.start.launch(work, of_rows, StartSums { sums: &mut sums, rows })?;
         let (mut col, mut source, mut first) = (&listed.pattern.row_idx, listed.source(), 0);
         if let Some(parts) = &self.parts {
-            (col, source, first) = (&parts.col, &parts.source, u64::from(rows) * u64::from(parts.width));
+            (col, source, first) = (&parts.col, Some(&parts.source), u64::from(rows) * u64::from(parts.width));
             let args = AddHeads { col, source, values, x, sums: &mut sums, rows, width: parts.width, stride };
             self.heads.launch(work, of_rows, args)?;
         }

@@ -8,7 +8,7 @@
 use super::{Rows, Sums, listed::Listed};
 use crate::{
     Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Scalar, Scratch, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Out, Scalar, Scratch, Work, kernel},
     element::{Order, Scaling},
     vector::line_sums::Stored,
 };
@@ -17,7 +17,7 @@ kernel! {
     struct SumTiles<T: Element, V: Element> = "sum_tiles" in "apply/spmv/values.cl", "apply/spmv/coo.cl" {
         row: In<u32>,
         col: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         y: InOut<V>,

@@ -7,7 +7,7 @@
 use super::{Rows, Sums};
 use crate::{
     Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Scratch, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Work, kernel},
     element::Scaling,
     primitives::segmented_reduce::RUN_PIECE,
     vector::line_sums::Stored,
@@ -17,7 +17,7 @@ kernel! {
     struct SumColumns<T: Element, V: Element> = "sum_columns" in "apply/spmv/values.cl", "apply/spmv/csc.cl" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         terms: InOut<u32>,

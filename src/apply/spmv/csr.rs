@@ -7,7 +7,7 @@
 use super::{Rows, Sums};
 use crate::{
     Device, DeviceInfo, Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Work, kernel},
     element::Scaling,
     tuning::Numbers,
     vector::{line_sums::Stored, lines},
@@ -17,7 +17,7 @@ kernel! {
     struct SumRows<T: Element, V: Element> = "sum_rows" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         y: InOut<V>,
@@ -33,7 +33,7 @@ kernel! {
         row_ptr: In<u32>,
         stretch_row: In<u32>,
         col: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         y: InOut<V>,

@@ -10,7 +10,7 @@
 use super::{Rows, Sums};
 use crate::{
     Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Scratch, Teams, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Teams, Work, kernel},
     element::{Order, Piece, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
     vector::{
@@ -22,10 +22,9 @@ use crate::{
 kernel! {
     struct SumShared<T: Element, V: Element> = "sum_shared" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "apply/spmv/values.cl", "apply/spmv/csr_shared.cl" {
         row_ptr: In<u32>,
-        share: In<Piece>,
-        piece: In<Piece>,
+        task: In<Piece>,
         col: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         arrived: InOut<u32>,
@@ -68,7 +67,7 @@ impl<T: Element, V: Element> CsrShared<T, V> {
             .define("LANES", Order::LANES);
         let kernel = Kernel::new(device, &Teams::options_of(device.info(), options))?;
         let words = size_of::<V::Arithmetic>().div_ceil(size_of::<u32>());
-        let arrived = Scratch::reserve_zeroed(work, lines.shares.parts * (1 + words))?;
+        let arrived = Scratch::reserve_zeroed(work, lines.parts * (1 + words))?;
         Ok(Self { rows, lines, kernel, arrived, group_size })
     }
 }
@@ -84,13 +83,11 @@ impl<T: Element, V: Element> Sums<T, V> for CsrShared<T, V> {
     ) -> Result<()> {
         let Self { rows, lines, group_size, .. } = self;
         let (row_ptr, col, source) = (&rows.pattern.col_ptr, &rows.pattern.row_idx, rows.source());
-        let (share, piece) = (&lines.tiles, &lines.shares.pieces);
-        let (pieces, parts) = (piece.len() as u32, lines.shares.parts as u32);
+        let (task, pieces, parts) = (&lines.tasks, lines.pieces as u32, lines.parts as u32);
         let mut arrived = self.arrived.take(work)?;
         let arrived = &mut *arrived;
-        let args =
-            SumShared { row_ptr, share, piece, col, source, values, x, arrived, y, pieces, parts, stride, alpha, beta };
-        self.kernel.launch(work, Grid::groups(piece.len() + share.len(), *group_size), args)
+        let args = SumShared { row_ptr, task, col, source, values, x, arrived, y, pieces, parts, stride, alpha, beta };
+        self.kernel.launch(work, Grid::groups(task.len(), *group_size), args)
     }
 
     fn places(&self) -> usize {

@@ -7,7 +7,7 @@
 use super::{Rows, Sums};
 use crate::{
     Element, Error, Result, Word,
-    device::{Buffer, Grid, In, InOut, Kernel, Scalar, Teams, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Scalar, Teams, Work, kernel},
     element::{Order, Scaling},
     vector::line_sums::Stored,
 };
@@ -16,7 +16,7 @@ kernel! {
     struct SumRowsByTeams<T: Element, V: Element> = "sum_rows_by_teams" in "ptx.cl", "team.cl", "apply/spmv/values.cl", "apply/spmv/csr_vector.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         y: InOut<V>,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Element, Result, Word,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Work, kernel},
     element::Scaling,
     vector::line_sums::Stored,
 };
@@ -19,8 +19,8 @@ kernel! {
     struct SumSlices<T: Element, V: Element, C: Word> = "sum_slices" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/ell.cl" {
         slice_ptr: In<u64>,
         col: In<C>,
-        first_col: In<u32>,
-        source: In<u32>,
+        first_col: Maybe<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         y: InOut<V>,
@@ -40,6 +40,8 @@ pub(super) struct Ell<T: Element, V: Element> {
     height: usize,
     ptr: Buffer<u64>,
     source: Buffer<u32>,
+    /// Whether executions do not read it.
+    packed: bool,
     places: Places<T, V>,
     group_size: usize,
 }
@@ -81,7 +83,7 @@ impl<T: Element, V: Element> Ell<T, V> {
                 Places::Near { shares: Shares::new(rows, &options, in_vectors)?, first, distance }
             }
         };
-        Ok(Self { rows: rows.len(), sums: rows.sums(), height, ptr, source, places, group_size })
+        Ok(Self { rows: rows.len(), sums: rows.sums(), height, ptr, source, packed: rows.packed, places, group_size })
     }
 }
 
@@ -99,10 +101,11 @@ impl<T: Element, V: Element> Ell<T, V> {
         &self,
         work: &Work,
         shares: &Shares<T, V, C>,
-        (col, first_col): (&Buffer<C>, &Buffer<u32>),
+        (col, first_col): (&Buffer<C>, Option<&Buffer<u32>>),
         (Stored { values, stride }, x, scaling, y): Operands<'_, T, V>,
     ) -> Result<()> {
-        let Self { height, ptr: slice_ptr, source, .. } = self;
+        let Self { height, ptr: slice_ptr, .. } = self;
+        let source = (!self.packed).then_some(&self.source);
         let kernel = match shares {
             Shares::Sum(kernel) => kernel,
             Shares::Slices(slices) => {
@@ -130,9 +133,8 @@ impl<T: Element, V: Element> Sums<T, V> for Ell<T, V> {
     ) -> Result<()> {
         let of = (a, x, scaling, y);
         match &self.places {
-            Places::Near { shares, first, distance } => self.launch(work, shares, (distance, first), of),
-            // No first column is read: another array stands for them.
-            Places::Far(shares, col) => self.launch(work, shares, (col, &self.source), of),
+            Places::Near { shares, first, distance } => self.launch(work, shares, (distance, Some(first)), of),
+            Places::Far(shares, col) => self.launch(work, shares, (col, None), of),
         }
     }
 

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Scratch, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Work, kernel},
     element::{Piece, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
     vector::{line_sums::Stored, lines::Shares},
@@ -24,7 +24,7 @@ use crate::{
 kernel! {
     struct SumHeads<T: Element, V: Element> = "sum_heads" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         col: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         line_before: In<u32>,
         values: In<T>,
         x: In<V>,
@@ -44,7 +44,7 @@ kernel! {
         tile_line: In<u32>,
         tail_row: In<u32>,
         col: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         head: In<V::Arithmetic>,
@@ -63,7 +63,7 @@ kernel! {
         tail_ptr: In<u32>,
         tail_row: In<u32>,
         col: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         head: In<V::Arithmetic>,
@@ -103,6 +103,8 @@ pub(super) struct Hyb<T: Element, V: Element> {
     head: Scratch<V::Arithmetic>,
     /// The sums of the pieces of tails that are cut.
     part: Scratch<V::Arithmetic>,
+    /// Whether executions do not read the index of the values.
+    packed: bool,
     /// Whether pieces are added in the order of arrival.
     arrival: bool,
     /// Work-items of heads, and of tails.
@@ -160,7 +162,7 @@ impl<T: Element, V: Element> Hyb<T, V> {
         let of_block = rows.block.sums;
         let head = Scratch::reserve(work, lines * of_block)?;
         let part = Scratch::reserve(work, shares.parts * of_block)?;
-        let (rows, sums) = (rows.len(), rows.sums());
+        let (packed, rows, sums) = (rows.packed, rows.len(), rows.sums());
         Ok(Self {
             rows,
             sums,
@@ -173,6 +175,7 @@ impl<T: Element, V: Element> Hyb<T, V> {
             add_parts,
             head,
             part,
+            packed,
             arrival,
             group_size,
             tail_group,
@@ -189,7 +192,8 @@ impl<T: Element, V: Element> Sums<T, V> for Hyb<T, V> {
         Scaling { alpha, beta }: Scaling<V::Arithmetic>,
         y: &mut Buffer<V>,
     ) -> Result<()> {
-        let Parts { width, col, source, line_before, tail_ptr, tail_row, .. } = &self.parts;
+        let Parts { width, col, line_before, tail_ptr, tail_row, .. } = &self.parts;
+        let source = (!self.packed).then_some(&self.parts.source);
         let Shares { tile_line, pieces, cuts, .. } = &self.shares;
         let (rows, width, heads) = (self.rows as u32, *width, self.rows as u64 * u64::from(*width));
         let (mut head, mut parts) = (self.head.take(work)?, self.part.take(work)?);

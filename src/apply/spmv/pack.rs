@@ -2,13 +2,13 @@
 use super::rows::Block;
 use crate::{
     Element, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Device, Grid, In, Kernel, Maybe, Options, Out, Work, kernel},
     vector::line_sums::Stored,
 };
 
 kernel! {
     struct PackValues<T: Element> = "pack" in "apply/spmv/values.cl", "apply/spmv/pack.cl" {
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         packed: Out<T>,
         places: u64,
@@ -37,8 +37,6 @@ pub(super) struct Pack<T: Element> {
     kernel: Kernel<PackValues<'static, T>>,
     block: Block,
     layout: Layout,
-    /// Stands for the index of values that are in order.
-    none: Buffer<u32>,
     group_size: usize,
 }
 
@@ -51,8 +49,7 @@ impl<T: Element> Pack<T> {
             .define("THROUGH", u8::from(through))
             .define("PACKED", 0)
             .define("WHOLE_SUMS", u8::from(layout == Layout::WholeSums));
-        let none = Work::new(device, None).buffer(0)?;
-        Ok(Self { kernel: Kernel::new(device, &options)?, block, layout, none, group_size })
+        Ok(Self { kernel: Kernel::new(device, &options)?, block, layout, group_size })
     }
 
     pub fn run(
@@ -62,7 +59,7 @@ impl<T: Element> Pack<T> {
         Stored { values, stride }: Stored<'_, T>,
         packed: &mut Buffer<T>,
     ) -> Result<()> {
-        let (source, places) = (source.unwrap_or(&self.none), packed.len() / self.block.area());
+        let places = packed.len() / self.block.area();
         let (heads, height) = match self.layout {
             Layout::WholeSums => (0, 1),
             Layout::Sliced { heads, height } => (heads as u64, height as u64),

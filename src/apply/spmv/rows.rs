@@ -114,9 +114,9 @@ impl Rows {
         self.len() * self.block.sums
     }
 
-    /// The index of the values; any other array if there is none, which kernels then do not read.
-    pub fn source(&self) -> &Buffer<u32> {
-        self.source.as_ref().unwrap_or(&self.pattern.row_idx)
+    /// The index of the values, if there is one.
+    pub fn source(&self) -> Option<&Buffer<u32>> {
+        self.source.as_ref()
     }
 
     /// The options of kernels that read values in the order of the rows, or through `source`.

@@ -8,7 +8,7 @@
 use super::{Rows, Sums, atomics, listed::Listed};
 use crate::{
     Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Work, kernel},
     element::{Order, Scaling},
     vector::line_sums::Stored,
 };
@@ -17,7 +17,7 @@ kernel! {
     struct SumLanes<T: Element, V: Element> = "sum_lanes" in "apply/spmv/values.cl", "apply/spmv/slice_lanes.cl", "apply/spmv/scoo.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         y: InOut<V>,
@@ -33,7 +33,7 @@ kernel! {
         row_ptr: In<u32>,
         row: In<u32>,
         col: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         y: InOut<V>,

@@ -9,7 +9,7 @@
 use super::{Rows, Sums, listed::Listed};
 use crate::{
     Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Scalar, Scratch, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Out, Scalar, Scratch, Work, kernel},
     element::{Order, Scaling},
     vector::line_sums::Stored,
 };
@@ -18,7 +18,7 @@ kernel! {
     struct ScanTiles<T: Element, V: Element> = "scan_tiles" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
         row: In<u32>,
         col: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         y: InOut<V>,

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     DeviceInfo, Element, Result, Semiring, Word,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Work, kernel},
     element::Scaling,
     primitives::segmented_reduce::RUN_PIECE,
 };
@@ -18,7 +18,7 @@ kernel! {
     struct SumSliceVectors<T: Element, V: Element, C: Word> = "sum_slice_vectors" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/slice_vectors.cl" {
         slice_ptr: In<u64>,
         col: In<C>,
-        first_col: In<u32>,
+        first_col: Maybe<u32>,
         values: In<T>,
         x: In<V>,
         y: InOut<V>,
@@ -64,7 +64,7 @@ impl<T: Element, V: Element, C: Word> SliceVectors<T, V, C> {
         &self,
         work: &Work,
         slice_ptr: &Buffer<u64>,
-        (col, first_col): (&Buffer<C>, &Buffer<u32>),
+        (col, first_col): (&Buffer<C>, Option<&Buffer<u32>>),
         (values, x): (&Buffer<T>, &Buffer<V>),
         Scaling { alpha, beta }: Scaling<V::Arithmetic>,
         y: &mut Buffer<V>,

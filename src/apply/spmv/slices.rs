@@ -3,7 +3,7 @@
 use super::Rows;
 use crate::{
     DeviceInfo, Error, Result, Word,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, at_most, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Maybe, Options, Out, Work, at_most, kernel},
     primitives::scan::{Scan, ScanTuning},
 };
 
@@ -23,9 +23,9 @@ kernel! {
     struct PlaceRows<C: Word> = "place_rows" in "apply/spmv/slices.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         slice_ptr: In<u64>,
-        first_col: In<u32>,
+        first_col: Maybe<u32>,
         slice_col: Out<C>,
         slice_source: Out<u32>,
         rows: u32,
@@ -220,11 +220,11 @@ impl Kernels {
         let to = (&ptr, height, places as usize);
         let (col, source) = match first {
             None => {
-                let (col, source) = self.place(work, rows, &self.place, to, rows.source())?;
+                let (col, source) = self.place(work, rows, &self.place, to, None)?;
                 (Columns::Far(col), source)
             }
             Some(first) => {
-                let (distance, source) = self.place(work, rows, &self.place_near, to, &first)?;
+                let (distance, source) = self.place(work, rows, &self.place_near, to, Some(&first))?;
                 (Columns::Near { first, distance, rows: self.height }, source)
             }
         };
@@ -238,7 +238,7 @@ impl Kernels {
         rows: &Rows,
         kernel: &Kernel<PlaceRows<'static, C>>,
         (slice_ptr, height, places): (&Buffer<u64>, usize, usize),
-        first_col: &Buffer<u32>,
+        first_col: Option<&Buffer<u32>>,
     ) -> Result<(Buffer<C>, Buffer<u32>)> {
         let (mut slice_col, mut slice_source) = (work.buffer(places)?, work.buffer(places)?);
         let padded_rows = rows.len().next_multiple_of(height);

@@ -3,7 +3,7 @@
 use super::Rows;
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, at_most, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Maybe, Options, Out, Work, at_most, kernel},
     primitives::{
         scan::{Scan, ScanTuning},
         segmented_reduce::RUN_PIECE,
@@ -32,7 +32,7 @@ kernel! {
     struct PlaceHeads = "place_heads" in "apply/spmv/tails.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
-        source: In<u32>,
+        source: Maybe<u32>,
         tail_before: In<u32>,
         line_before: In<u32>,
         place_col: Out<u32>,

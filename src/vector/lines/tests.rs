@@ -83,10 +83,16 @@ fn small_tiles_with_long_lines_come_first() -> Result<()> {
         let shares = Shares::new(&work, &arrays.col_ptr, [arrays.ncols, arrays.nnz()], [128, 128], 0)?;
         let found = heavy_tiles_first(&work, &arrays, shares.tiles(), tuning)?.download(&work)?;
         // Groups have them in that order, without the lines that are in pieces.
-        let (first, tiles) =
-            (shares.tile_line.download(&work)?, Lines::new(&work, Index::Columns(arrays), tuning)?.tiles);
-        let (ptr, tiles) = (pattern(lengths)?.col_ptr().to_vec(), tiles.download(&work)?);
-        assert_eq!(tiles.len(), shares.tiles());
+        let (first, pieces) = (shares.tile_line.download(&work)?, shares.pieces.download(&work)?);
+        let lines = Lines::new(&work, Index::Columns(arrays), tuning)?;
+        let (ptr, tasks) = (pattern(lengths)?.col_ptr().to_vec(), lines.tasks.download(&work)?);
+        let (before, tiles) = tasks.split_at(lines.pieces);
+        let sorted = |pieces: &[Piece]| {
+            let mut pieces = pieces.to_vec();
+            pieces.sort_unstable_by_key(|piece| (piece.run, piece.begin));
+            pieces
+        };
+        assert_eq!((sorted(before), tiles.len()), (sorted(&pieces), shares.tiles()));
         for (number, tile) in tiles.iter().enumerate() {
             let which = found.get(number).map_or(number, |tile| *tile as usize);
             let (begin, mut end) = (first[which] as usize, first[which + 1] as usize);
