@@ -24,8 +24,10 @@ use std::{hint::black_box, time::Instant};
 
 /// Executions for which a conversion has to pay.
 const USES: [u64; 3] = [1, 10, 1000];
-/// Executions that are enqueued together: the paper's times are means of so many.
+/// Executions that are enqueued together: the paper's times are means of so many. Fewer if they
+/// would take longer than [`TURN_MS`].
 const TOGETHER: u32 = 30;
+const TURN_MS: f64 = 100.0;
 
 /// The times of a matrix in one element type.
 #[derive(Serialize)]
@@ -168,13 +170,15 @@ fn measured<T: Length>(setting: &Setting<'_>, report: &mut Report, name: &str, a
             report.wrong += 1;
             continue;
         }
-        let runs_ms = setting.bench.patience.rounds(&progress, &mut || {
+        let mut run = |together: u32| {
             device.finish()?;
             let clock = Instant::now();
-            (0..TOGETHER).try_for_each(|_| packed.execute(&dx, &mut y).map(drop))?;
+            (0..together).try_for_each(|_| packed.execute(&dx, &mut y).map(drop))?;
             device.finish()?;
-            Ok(ms_since(clock) / f64::from(TOGETHER))
-        })?;
+            Ok(ms_since(clock) / f64::from(together))
+        };
+        let together = (TURN_MS / run(1)?).clamp(1.0, f64::from(TOGETHER)) as u32;
+        let runs_ms = setting.bench.patience.rounds(&progress, &mut || run(together))?;
         let ms = median(&runs_ms).unwrap_or(0.0);
         subject.formats.push(Time { format, convert_ms, ms, runs_ms });
     }

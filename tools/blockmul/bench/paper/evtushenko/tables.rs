@@ -20,9 +20,9 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject]) -
     report.say("# Formats of A·x, again");
     report.say(&format!(
         "Measurements of G. Evtushenko, *Sparse Matrix-Vector Multiplication with CUDA*, 2019, with blockmul {} on {} \
-         ({}). Medians of up to {} rounds of {TOGETHER} executions that are enqueued together; A, x and y are on the \
-         device, A's values in the order of the format. Every y is the reference's bit for bit, or within rounding in \
-         formats that end in -atomic.",
+         ({}). Medians of up to {} rounds of {TOGETHER} executions that are enqueued together, fewer of long ones; A, x \
+         and y are on the device, A's values in the order of the format. Every y is the reference's bit for bit, or \
+         within rounding in formats that end in -atomic.",
         env!("CARGO_PKG_VERSION"),
         info.name,
         info.platform,
