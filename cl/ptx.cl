@@ -7,6 +7,8 @@
 //   CARRY_OUT(atomic)      calls an atomic function on global memory. Its twin waits for the
 //                          result. So the device has carried it out before the item's next barrier,
 //                          which no fence of OpenCL 1.2 promises to other groups
+//   LEAVE_IF(condition)    ends the items of a group, if the condition is true for all or none of
+//                          them. Its twin goes on: PoCL 3.1 builds barriers behind a branch wrong
 //   UNROLLED               stands before a loop whose bounds are constants
 //   WARP_BARRIER           what the warp's items wrote to memory is visible to the warp
 //   warp_from(v, i)        v of item i of the warp. These have portable twins in team.cl
@@ -35,6 +37,11 @@
 #if WARPS
 #define DEVICE_FENCE asm volatile("membar.gl;" ::: "memory")
 #define CARRY_OUT(atomic) ((void)(atomic))
+#define LEAVE_IF(condition)                                                                                           \
+    do {                                                                                                              \
+        if (condition)                                                                                                \
+            return;                                                                                                   \
+    } while (0)
 #define WARP_BARRIER asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 
 uint warp_from(uint value, uint item)
@@ -116,6 +123,7 @@ void put_aside_16(uint4 value, global void* to)
 }
 #else
 #define DEVICE_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define LEAVE_IF(condition)
 #define CARRY_OUT(atomic)                       \
     do {                                        \
         volatile uint carried_out = (atomic);   \

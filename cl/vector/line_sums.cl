@@ -16,7 +16,8 @@
 //   in      other[nnz]         the column of each entry of a row, or the row of each of a column
 //   in      source[nnz]        number of each entry in the values, and if ACROSS is 2 whether the
 //                              line is a row of its block; not read if lines are columns
-//   in      values[a_nnz * stride]               blocks of ROWS x COLS, column-major
+//   in      values[a_nnz * STRIDE]               blocks of ROWS x COLS, column-major. STRIDE is
+//                              `stride`, or its value, which saves a multiplication of 64 bits
 //   in      x[places across * sides]
 //   in out  arrived[parts]     0 for the first part of each line that is cut, before and after;
 //                              then the sums of all parts, SUMS of WORDS words for each
@@ -32,8 +33,8 @@
 // Norms serve plus-times alone: they take roots.
 #if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(TOGETHER) ||      \
     !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS) || !defined(SPLIT) || !defined(DIRECT) || !defined(LONGEST) ||            \
-    !defined(STREAMED)
-#error "ROWS, COLS, TILE, PIECE, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS, SPLIT, DIRECT, LONGEST, STREAMED: see src/vector/line_sums.rs"
+    !defined(STREAMED) || !defined(STRIDE)
+#error "ROWS, COLS, TILE, PIECE, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS, SPLIT, DIRECT, LONGEST, STREAMED, STRIDE: see src/vector/line_sums.rs"
 #endif
 #define WHOLE 0xffffffffu
 #define AREA (ROWS * COLS)
@@ -139,7 +140,7 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uin
 #if AHEAD == 1
     for (uint i = item; i < elements; i += items) {
         const uint entry = begin + i / area, element = PLACE_IN_BLOCK(i);
-        const ARITHMETIC value = LOAD_VALUE(values, (ulong)BLOCK_OF(entry) * stride + ELEMENT_OF(entry, element));
+        const ARITHMETIC value = LOAD_VALUE(values, (ulong)BLOCK_OF(entry) * STRIDE + ELEMENT_OF(entry, element));
 #if NORMS
         term[i] = value * value;
 #else
@@ -159,7 +160,7 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uin
         WRITTEN_OUT
         for (uint j = 0; j < AHEAD; ++j) {
             const uint at = ELEMENT_BEHIND(i, j), entry = begin + at / area, element = PLACE_IN_BLOCK(at);
-            value[j] = LOAD_ELEMENT(values, (ulong)BLOCK_OF(entry) * stride + ELEMENT_OF(entry, element));
+            value[j] = LOAD_ELEMENT(values, (ulong)BLOCK_OF(entry) * STRIDE + ELEMENT_OF(entry, element));
 #if !NORMS
             factor[j] = LOAD_FACTOR(x, FACTOR_AT(place[j], element));
 #endif
@@ -228,7 +229,7 @@ ARITHMETIC add_entries(ARITHMETIC sum, uint entry, uint end, uint number, global
             place[j] = other[min(entry + j, end - 1)];
         WRITTEN_OUT
         for (uint j = 0; j < DIRECT; ++j) {
-            const ulong begin = (ulong)min(entry + j, end - 1) * stride + TERM_AT(number, 0), across = (ulong)place[j] * TERMS;
+            const ulong begin = (ulong)min(entry + j, end - 1) * STRIDE + TERM_AT(number, 0), across = (ulong)place[j] * TERMS;
             WRITTEN_OUT
             for (uint k = 0; k < TERMS; k += 2) {
                 const VALUE_PAIR pair = *(global const VALUE_PAIR*)(values + begin + k);
@@ -302,7 +303,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
                  global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
                  global uint* arrived, global ELEMENT* restrict y, uint pieces, uint parts, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
-    local ARITHMETIC term[HELD * AREA];
+    local ARITHMETIC term[HELD * AREA + BEHIND];
     local uint arrivals[1];
     const uint group = get_group_id(0);
     if (group < pieces * SPLITS) {
@@ -336,7 +337,9 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
             else
                 give(sum[own], words + ((ulong)part * SUMS + number) * WORDS);
         }
+#if SUMS > 1
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // the group's sums, before it arrives
+#endif
         if (get_local_id(0) == 0) {
             arrivals[0] = 0;
             if (part != WHOLE) {

@@ -2,9 +2,17 @@
 // Host: src/vector/line_sums.rs, src/apply/spmv/csr_shared.rs
 //
 // The reads of local memory do not wait for each other: TOGETHER terms are read while as many are
-// added.
+// added. Behind the last of neighbouring terms up to BEHIND places are read, whatever they hold.
 #if !defined(TOGETHER)
 #error "TOGETHER: see src/vector/line_sums.rs"
+#endif
+
+#define BEHIND (TOGETHER - 1)
+// If items of the group write while others add, none is read behind the last.
+#if defined(SPLIT) && SPLIT
+#define ALONE 0
+#else
+#define ALONE 1
 #endif
 
 // Adds `count` terms, `apart` places from each other, one after the other.
@@ -37,7 +45,7 @@ ARITHMETIC add_apart(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
     if (first < count) {
         WRITTEN_OUT
         for (uint i = 0; i < TOGETHER; ++i)
-            held[i] = term[min(first + i, count - 1) * apart];
+            held[i] = term[ALONE && apart == 1 ? first + i : min(first + i, count - 1) * apart];
         WRITTEN_OUT
         for (uint i = 0; i < TOGETHER; ++i) {
             const ARITHMETIC more = ADD(sum, held[i]);

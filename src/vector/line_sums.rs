@@ -83,7 +83,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
     ) -> Result<Self> {
         let index = |work: &Work| Index::new(work, pattern, rows);
         let side = if rows { Side::Rows } else { Side::Columns };
-        Self::tuned(device, index, shape, side, terms, LineTuning::new(device.info(), shape))
+        Self::tuned(device, index, (shape, false), side, terms, LineTuning::new(device.info(), shape))
     }
 
     /// As [`LineSums::new`], for products of lines whose index is known, with values that are
@@ -92,13 +92,13 @@ impl<T: Element, V: Element> LineSums<T, V> {
         let (side, info) = (index.side(), device.info());
         let has_pairs = packed && side == Side::Columns && T::NAME != "f16" && V::NAME != "f16";
         let tuning = if has_pairs { LineTuning::packed(info, shape) } else { LineTuning::new(info, shape) };
-        Self::tuned(device, |_| Ok(index), shape, side, Terms::Products(semiring), tuning)
+        Self::tuned(device, |_| Ok(index), (shape, packed), side, Terms::Products(semiring), tuning)
     }
 
     fn tuned(
         device: &Device,
         index: impl FnOnce(&Work) -> Result<Index>,
-        shape: BlockShape,
+        (shape, packed): (BlockShape, bool),
         side: Side,
         terms: Terms,
         tuning: LineTuning,
@@ -133,6 +133,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
         .define("ACROSS", side.across())
         // With 8 elements ahead such loads took 34 us on `rmat18_e8`, not 22.
         .define("STREAMED", u8::from(shape == BlockShape::SCALAR && pieces > 0))
+        .define("STRIDE", if packed { shape.area().to_string() } else { "stride".into() })
         .define("DIRECT", tuning.direct)
         .define("LONGEST", tuning.longest)
         .define("VALUE_PAIR", format!("{}2", T::CL_NAME))

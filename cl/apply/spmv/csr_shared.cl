@@ -52,7 +52,7 @@ KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restr
                   global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
                   global uint* arrived, global ELEMENT* restrict y, uint pieces, uint parts, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
-    local ARITHMETIC term[HELD];
+    local ARITHMETIC term[HELD + BEHIND];
     // The long rows: first term, number of terms, row. No more of them are in local memory.
     local uint4 lot[HELD / LONG + 1];
     local uint lots[1], arrivals[1];
@@ -87,6 +87,7 @@ KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restr
     GROUP_BARRIER; // the list of long rows
     // The sum of a lane takes the place of its first term, which no other lane reads.
     const uint count = lots[0];
+    LEAVE_IF(count == 0 && part == WHOLE);
     for (uint number = item; number < count * LANES; number += GROUP_SIZE) {
         const uint lane = number % LANES, terms = lot[number / LANES].y;
         local ARITHMETIC* first = term + lot[number / LANES].x + lane;
@@ -100,6 +101,7 @@ KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restr
         else
             give(sum, words + (ulong)part * WORDS);
     }
+    LEAVE_IF(part == WHOLE);
     // The sum of a part is that of item 0.
     uint first_part = 0;
     if (item == 0)

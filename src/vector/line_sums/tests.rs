@@ -46,8 +46,11 @@ fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning, cuts: usize) -> Result<[bool;
     let work = Work::new(&device, None);
     let on_device = DeviceCbc::upload(&work, a.as_cbc())?;
     let mut ordered = [false; 2];
+    // Blocks lie one after another, which the kernel may know.
+    assert_eq!(on_device.stride, on_device.shape.area());
     // Items load columns by themselves.
-    for rows in [false, true].into_iter().take(if tuning.direct > 0 { 1 } else { 2 }) {
+    let sides = [(false, false), (false, true), (true, false)];
+    for (rows, packed) in sides.into_iter().take(if tuning.direct > 0 { 2 } else { 3 }) {
         let (x, y) = if rows { (a.scalar_cols(), a.scalar_rows()) } else { (a.scalar_rows(), a.scalar_cols()) };
         let x: Vec<T> = (0..x).map(|i| T::from_f64((i % 97) as f64 * 0.31 - 15.0)).collect();
         let mut want = vec![T::from_f64(9.0); y];
@@ -55,7 +58,7 @@ fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning, cuts: usize) -> Result<[bool;
         let sums = LineSums::<T>::tuned(
             &device,
             |work| Index::new(work, &on_device.pattern, rows),
-            on_device.shape,
+            (on_device.shape, packed),
             if rows { Side::Rows } else { Side::Columns },
             Terms::Products(Semiring::PlusTimes),
             tuning,
@@ -75,7 +78,7 @@ fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning, cuts: usize) -> Result<[bool;
         }
         for (time, y) in [first, second].iter().enumerate() {
             let y = y.download(&work)?;
-            let what = || format!("{} of {}, rows {rows}, {tuning:?}, {time}", T::NAME, a.shape());
+            let what = || format!("{} of {}, rows {rows}, packed {packed}, {tuning:?}, {time}", T::NAME, a.shape());
             let same = |(y, want): (&T, &T)| y.to_f64().to_bits() == want.to_f64().to_bits();
             assert!(y.iter().zip(&want).all(same), "{}", what());
         }
@@ -146,7 +149,7 @@ fn sums_in_min_plus_are_shortest_paths() -> Result<()> {
         let sums = LineSums::<f64>::tuned(
             &device,
             |work| Index::new(work, &a.pattern, true),
-            a.shape,
+            (a.shape, false),
             Side::Rows,
             terms,
             tuning,
