@@ -22,6 +22,7 @@ mod sums;
 mod tests;
 
 use growing::{Growing, Places};
+use rows::Extent;
 
 pub(crate) use factors::{Factors, Operand};
 pub(crate) use parts::Found;
@@ -78,6 +79,13 @@ impl<'a, O: Offset> Columns<'a, O> {
     /// Products of the column of A·B, of which this is A.
     pub fn products(&self, b: Columns<'_, O>, col: usize) -> u64 {
         b.column(col).iter().map(|&k| self.entries(k as usize).len() as u64).sum()
+    }
+
+    /// Whether the rows of the column are so far apart that scalars are added in sums of all rows,
+    /// not in a window.
+    pub fn is_far(&self, b: Columns<'_, O>, col: usize) -> bool {
+        let of_a = b.column(col).iter().map(|&k| self.column(k as usize));
+        Extent::of(of_a).is_some_and(|extent| !extent.is_near())
     }
 }
 

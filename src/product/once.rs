@@ -163,10 +163,11 @@ impl Options {
             work.in_turn();
         }
         let clock = work.clock();
-        if let Some(host) = OnHost::new(work, operands, how)? {
+        let costs = self.costs.unwrap_or_else(|| work.device().info().costs());
+        if let Some(host) = OnHost::new(work, operands, how, costs)? {
             return Ok((OneShot::Host(Box::new(host)), clock));
         }
-        let kernels = OneShot::new(work.device(), operands, how, self.costs)?;
+        let kernels = OneShot::new(work.device(), operands, how, Some(costs))?;
         Ok((kernels, work.clock()))
     }
 

@@ -12,11 +12,12 @@ use serde::ser::{SerializeMap, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct BinSize {
-    /// Kernels launched for it, about.
+    /// Kernels launched for it, about; on the host, how often it waits for copies.
     pub launches: u32,
     /// Products of entries.
     pub products: u64,
-    /// Entries of C: estimated from samples if there are any, otherwise their bound.
+    /// Entries of C: estimated from samples if there are any, otherwise their bound. On the host,
+    /// where nothing estimates them, the entries and columns of the operands, which are copied.
     pub entries: u64,
     /// Places for columns: a kernel for long columns gives each column several.
     pub places: u64,
@@ -37,7 +38,7 @@ pub struct MethodCost {
     pub launch_us: f64,
     /// Picoseconds of each product.
     pub product_ps: f64,
-    /// Picoseconds of each entry of C.
+    /// Picoseconds of each entry of C; on the host, of each entry and column that is read.
     pub entry_ps: f64,
     /// Picoseconds of each place for a column.
     pub column_ps: f64,
@@ -79,21 +80,26 @@ pub(super) fn terms_ms(size: &BinSize) -> [f64; 4] {
     [f64::from(launches) * 1e-3, products as f64 * 1e-9, entries as f64 * 1e-9, places as f64 * 1e-9]
 }
 
-/// The methods that have costs: name, and coefficients on GPUs and on CPUs.
+/// In the order of [`MethodCost::NAMES`].
+type Coefficients = [f64; 4];
+
+/// The methods that have costs: name, and coefficients on GPUs, if they have any there, and on
+/// CPUs.
 ///
 /// Those of GPUs are a fit of `blockmul tune --seconds 60` on an NVIDIA H200, with 6 microseconds
 /// for a launch; of `esc` what whole products take, with that of columns from a matrix of 40
 /// million (`docs/decisions/0011-costs-of-methods.md`), and its products are weighed by how often
-/// they are merged. Those of CPUs are fits of `blockmul tune` on two cores with PoCL that other
-/// users share, but `direct` and `dense`, which are estimates from whole products
-/// (`docs/decisions/0014-ranges-on-cpus.md`): 1 ns for a product, 4 for an entry of C.
-const TABLE: &[(&str, [f64; 4], [f64; 4])] = &[
-    ("esc", [14.0, 45.0, 0.0, 60.0], [112.0, 6000.0, 10_000.0, 100_000.0]),
-    ("direct", [6.0, 10.5, 0.0, 67.0], [70.0, 1000.0, 0.0, 20_000.0]),
-    ("sort", [6.0, 0.86, 4.1, 265.0], [180.0, 18_000.0, 0.0, 2_900_000.0]),
-    ("dense", [6.0, 2.5, 25.0, 1340.0], [70.0, 1000.0, 4000.0, 20_000.0]),
-    ("hub", [6.0, 11.0, 38.0, 2050.0], [170.0, 78_000.0, 110_000.0, 12_000_000.0]),
-    ("hash", [6.0, 1.0, 25.0, 2730.0], [170.0, 40_000.0, 60_000.0, 8_000_000.0]),
+/// they are merged. Of those of CPUs `esc`, `direct`, `dense` and `host` are fits to 89 whole
+/// products on two cores with PoCL (`docs/decisions/0015-small-products-on-the-host.md`). The
+/// others, which the choice on a CPU does not use, are fits of `blockmul tune` on shared cores.
+const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
+    ("esc", Some([14.0, 45.0, 0.0, 60.0]), [18.5, 4800.0, 2500.0, 36_000.0]),
+    ("direct", Some([6.0, 10.5, 0.0, 67.0]), [43.0, 820.0, 0.0, 25_000.0]),
+    ("sort", Some([6.0, 0.86, 4.1, 265.0]), [180.0, 18_000.0, 0.0, 2_900_000.0]),
+    ("dense", Some([6.0, 2.5, 25.0, 1340.0]), [43.0, 600.0, 1100.0, 19_000.0]),
+    ("hub", Some([6.0, 11.0, 38.0, 2050.0]), [170.0, 78_000.0, 110_000.0, 12_000_000.0]),
+    ("hash", Some([6.0, 1.0, 25.0, 2730.0]), [170.0, 40_000.0, 60_000.0, 8_000_000.0]),
+    ("host", None, [46.0, 3300.0, 480.0, 43_000.0]),
 ];
 
 /// What each method of products of scalars costs on a device.
@@ -103,11 +109,11 @@ pub struct MethodCosts([Option<MethodCost>; TABLE.len()]);
 impl MethodCosts {
     /// The table of a kind of device. All kinds but CPUs share that of GPUs.
     pub fn of_kind(kind: DeviceKind) -> Self {
-        let of = |(_, gpu, cpu): &(_, _, _)| MethodCost::of(if kind == DeviceKind::Cpu { *cpu } else { *gpu });
-        Self(std::array::from_fn(|method| Some(of(&TABLE[method]))))
+        let of = |&(_, gpu, cpu): &(_, _, _)| if kind == DeviceKind::Cpu { Some(cpu) } else { gpu };
+        Self(std::array::from_fn(|method| of(&TABLE[method]).map(MethodCost::of)))
     }
 
-    /// The methods, by name. Both variants of ESC are `esc`.
+    /// The methods that have costs on some kind of device, by name. Both variants of ESC are `esc`.
     pub fn names() -> impl Iterator<Item = &'static str> {
         TABLE.iter().map(|(name, ..)| *name)
     }
@@ -182,11 +188,14 @@ mod tests {
         for kind in [DeviceKind::Gpu, DeviceKind::Cpu, DeviceKind::Other] {
             let table = MethodCosts::of_kind(kind);
             let cost = MethodCost::new([1.0, 2.0, 3.0, 4.0])?;
+            let host = kind == DeviceKind::Cpu;
+            assert_eq!(table.of("host").is_some(), host, "only a CPU shares its cores with the host");
             for name in MethodCosts::names() {
-                assert!(table.of(name).is_some_and(|cost| MethodCost::new(cost.coefficients()).is_ok()), "{name}");
+                let valid = table.of(name).map(|cost| MethodCost::new(cost.coefficients()).is_ok());
+                assert_eq!(valid, (host || name != "host").then_some(true), "{name}");
                 assert_eq!(table.with(name, cost)?.of(name), Some(cost));
                 assert_eq!(table.without(name)?.of(name), None);
-                assert_eq!(table.without(name)?.iter().count(), MethodCosts::names().count() - 1);
+                assert_eq!(table.with(name, cost)?.without(name)?, table.without(name)?);
             }
             assert_eq!(table.of("masked"), None);
             assert!(table.with("masked", cost).unwrap_err().to_string().contains("no method `masked`"));

@@ -221,11 +221,13 @@ pub struct Numbers {
     /// one of NVIDIA's: 1, otherwise 0. With 0 they exchange words through local memory.
     pub warp_instructions: usize,
     /// Entries and columns of both operands up to which the host may multiply in place of a CPU
-    /// device.
+    /// device, if it is predicted to take less. With 0 it never does.
     pub host_entries: usize,
-    /// Multiplications of elements up to which it does; each product of entries counts as three
-    /// more, for its place in C.
-    pub host_multiplications: usize,
+    /// Picoseconds that a product of scalars takes the host more if the rows of its column are more
+    /// than 4096 apart.
+    pub host_far_ps: usize,
+    /// Picoseconds that a multiplication in a product of blocks takes the host.
+    pub host_multiplication_ps: usize,
     /// Ranges of columns for each compute unit, of a product that is computed in ranges: 0 if none
     /// is.
     pub range_shares: usize,

@@ -44,7 +44,6 @@ pub(super) const GPU: Numbers = Numbers {
     schur_short_line: 32,
     warp_instructions: 1,
     host_entries: 0,
-    host_multiplications: 0,
     // A group of one item is no way to use a GPU.
     range_shares: 0,
     row_stretch: 0,
@@ -230,10 +229,14 @@ pub(super) const CPU: Numbers = Numbers {
     // Groups of 64 blocks up to side 4, and of 32 up to side 6.
     schur_factor_bytes: 10 << 10,
     warp_instructions: 0,
-    // With PoCL 320 products take 0.14 ms on the host and 0.25 by `dense`, some 30,000 as long by
-    // both. So do some 10,000 of blocks of 2 x 2; of 6 x 6 it is between 640 and 3840.
-    host_entries: 7000,
-    host_multiplications: 100_000,
+    // Some 25 microseconds to read: beyond it a wrong estimate of the products would cost more than
+    // the host saves.
+    host_entries: 50_000,
+    // 36,000 products of 300 columns with 8192 rows take the host 1.30 ms, the device 0.56.
+    host_far_ps: 20_000,
+    // With PoCL 1600 products of 2x2 take the host 70 microseconds more than those of scalars, of
+    // 3x3 184, of 6x6 610: 5.5 ns, 4.3 and 1.8 for each multiplication.
+    host_multiplication_ps: 2500,
     // A group takes the next range when it is ready, so that all end together.
     range_shares: 16,
     range_one_pass_percent: 10,

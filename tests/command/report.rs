@@ -119,7 +119,7 @@ fn the_reference_reports_and_verifies_too() {
 #[test]
 fn explained_products_have_a_table_of_bins() {
     let desk = Desk::new();
-    desk.ok("generate power-law --nodes 300 --edges 2000 -q -o p.mtx");
+    desk.ok("generate power-law --nodes 600 --edges 6000 -q -o p.mtx");
     let (in_ranges, ranges) = (common::device().info().kind == DeviceKind::Cpu, ["in ranges of columns"]);
     for (method, rows) in [
         ("auto", if in_ranges { &ranges } else { &["all columns"][..] }),

@@ -7,18 +7,24 @@ mod tests;
 use super::{
     adaptive::{AdaptiveMemory, AdaptiveTuning, counted_entries, foretell, teams_for},
     bands::Bands,
-    choose::{choose, predict_esc},
+    choose::{Known, choose, predict_esc},
     limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
     method::Method,
-    on_host::{HostMemory, is_small, is_worth_it},
+    on_host::{HostChoice, HostColumn, HostMemory, HostSize},
     problem::{Bin, Counts, Sizes, Spec},
     ranges::{self, RangeMemory, RangeTuning},
     sort::ShortRule,
     tuning::{PayloadKind, Tuning},
 };
 use crate::{
-    DeviceInfo, Element, Error, Pattern, Result, analysis::entries_of_columns, device::pool_bytes, gustavson::Columns,
-    matrix::CbcView, primitives::drop_entries::DropMemory, resident::PatternArrays, tuning::MethodCosts,
+    DeviceInfo, Element, Error, Pattern, Result,
+    analysis::entries_of_columns,
+    device::pool_bytes,
+    gustavson::Columns,
+    matrix::CbcView,
+    primitives::drop_entries::DropMemory,
+    resident::{ColumnLengths, PatternArrays},
+    tuning::MethodCosts,
 };
 use std::cell::Cell;
 
@@ -68,7 +74,7 @@ pub(crate) fn estimate<T: Element>(
     let strides = [a.stride, right.stride, entry_bytes / size_of::<T>()];
     let tuning = Tuning::new(info, a.shape, right.shape).with_strides(strides).with_method(info, method);
     let operand_bytes = bytes(a) + b.map_or(0, bytes);
-    if let Some(on_host) = estimate_on_host(conditions, operand_bytes, (a, right)) {
+    if let Some(on_host) = estimate_on_host(conditions, operand_bytes, (a, right), tuning.payload) {
         let needed = on_host.peak_device_bytes;
         return match needed > limit {
             true => {
@@ -106,19 +112,37 @@ pub(crate) fn estimate<T: Element>(
 
 /// The same of a product that the host computes; `None` if it does not.
 fn estimate_on_host<T: Element>(
-    &Conditions { info, limit, entry_bytes, consumer, method, .. }: &Conditions<'_>,
+    &Conditions { info, limit, entry_bytes, consumer, method, costs }: &Conditions<'_>,
     operand_bytes: u64,
     (a, b): (CbcView<'_, T>, CbcView<'_, T>),
+    payload: PayloadKind,
 ) -> Option<Estimate> {
     let stored = |of: &Pattern| (of.nnz() + of.ncols()) as u64;
-    let small = || is_small(info, stored(a.pattern) + stored(b.pattern));
-    if method != Method::Host && (method != Method::Auto || !small()) {
-        return None;
-    }
+    let size = HostSize {
+        rows: a.pattern.nrows() as u64,
+        columns: b.pattern.ncols() as u64,
+        stored: stored(a.pattern) + if std::ptr::eq(a.pattern, b.pattern) { 0 } else { stored(b.pattern) },
+        payload,
+        shapes: (a.shape, b.shape),
+    };
+    let of_a = [a.pattern.nnz(), a.pattern.ncols()];
+    let lengths = || [a.pattern, b.pattern].map(|of| Some(ColumnLengths::of(of)));
+    let known = || Known::new(b.pattern.ncols(), of_a, b.pattern.nnz(), lengths());
+    let choice = match method {
+        Method::Host => None,
+        Method::Auto => Some(
+            HostChoice::new(info, &info.numbers(), costs, size).filter(|choice| choice.is_worth_reading(&known()))?,
+        ),
+        _ => return None,
+    };
     let (of_a, of_b) = (Columns::from(a.pattern), Columns::from(b.pattern));
-    let products: u64 = (0..of_b.ncols()).map(|col| of_a.products(of_b, col)).sum();
-    let multiplications = (a.shape.area() * b.shape.cols()) as u64;
-    if method != Method::Host && !is_worth_it(info, products, multiplications) {
+    let products = (0..of_b.ncols()).map(|col| of_a.products(of_b, col)).sum();
+    let column = |col| HostColumn {
+        entries: b.pattern.entries(col).len() as u64,
+        products: of_a.products(of_b, col),
+        far: of_a.is_far(of_b, col),
+    };
+    if choice.is_some_and(|choice| !choice.is_worth_it((0..of_b.ncols()).map(column))) {
         return None;
     }
     let memory = HostMemory::new::<T>(info, entry_bytes / size_of::<T>(), consumer);
@@ -134,8 +158,7 @@ fn estimate_on_host<T: Element>(
         peak = memory.need((end - begin) as u64, col_ptr[end] - col_ptr[begin]).max(peak);
         (begin, bands) = (end, bands + 1);
     }
-    let bin = Bin::of("all columns", Method::Host, columns as u64, products);
-    let bins = if products > 0 { vec![bin] } else { Vec::new() };
+    let bins = size.bins(&costs, products);
     let peak_device_bytes = operand_bytes + peak;
     Some(Estimate { products, bands, peak_device_bytes, operand_bytes, bins })
 }

@@ -1,5 +1,5 @@
-//! When the host computes a product, and in which bands: pure functions of sizes.
-use crate::{DeviceInfo, DeviceKind, Element, device::pool_bytes, primitives::drop_entries::DropMemory};
+//! In which bands the host computes a product: pure functions of sizes.
+use crate::{DeviceInfo, Element, device::pool_bytes, primitives::drop_entries::DropMemory};
 
 /// Bytes of the arrays of C.
 pub(in crate::product) struct HostMemory {
@@ -37,16 +37,4 @@ impl HostMemory {
         let all = columns > 0 && fits(&columns);
         if all { columns } else { (1..columns).take_while(fits).count().max(1).min(columns) }
     }
-}
-
-/// Whether operands of so many entries and columns are few enough to be read by the host.
-pub(in crate::product) fn is_small(info: &DeviceInfo, stored: u64) -> bool {
-    info.kind == DeviceKind::Cpu && stored <= info.numbers().host_entries as u64
-}
-
-/// Whether the host is faster than kernels for so many products, of which each takes so many
-/// multiplications, and the time of three for its place in C.
-pub(in crate::product) fn is_worth_it(info: &DeviceInfo, products: u64, multiplications: u64) -> bool {
-    info.kind == DeviceKind::Cpu
-        && products.saturating_mul(multiplications.saturating_add(3)) <= info.numbers().host_multiplications as u64
 }

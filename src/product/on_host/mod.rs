@@ -3,15 +3,19 @@
 //!
 //! The operands' arrays are read, and C's are written, by copies that are enqueued together: to
 //! wait for one takes longer than all copies of a small product.
+mod choice;
 mod memory;
 #[cfg(test)]
 mod tests;
 
-pub(super) use memory::{HostMemory, is_small, is_worth_it};
+pub(super) use choice::{HostChoice, HostColumn, HostSize};
+pub(super) use memory::HostMemory;
 
 use super::{
     Counts, Method, Operands,
+    choose::Known,
     problem::{How, Pipeline, Place},
+    tuning::PayloadKind,
 };
 use crate::{
     Arithmetic, BlockShape, Element, Result, Semiring,
@@ -19,6 +23,7 @@ use crate::{
     gustavson::{Columns, Factors, Found, Operand},
     host::memory::check_large,
     resident::{DeviceCbc, PatternArrays},
+    tuning::MethodCosts,
 };
 use std::time::Instant;
 
@@ -29,6 +34,9 @@ pub(super) struct OnHost<T> {
     b: Option<HostArrays<T>>,
     /// Products of each column of C.
     products: Vec<u64>,
+    size: HostSize,
+    /// What methods cost, for predictions.
+    costs: MethodCosts,
     semiring: Semiring,
 }
 
@@ -72,14 +80,27 @@ impl<T: Element> HostArrays<T> {
 }
 
 impl<T: Element> OnHost<T> {
-    /// Reads the operands, if the host is to compute the product: asked for by name, or because
-    /// it is faster.
-    pub fn new(work: &Work, operands: &Operands<'_, T>, how: How) -> Result<Option<Self>> {
+    /// Reads the operands, if the host is to compute the product: asked for by name, or because it
+    /// is predicted to be faster by `costs`.
+    pub fn new(work: &Work, operands: &Operands<'_, T>, how: How, costs: MethodCosts) -> Result<Option<Self>> {
         let (info, Operands { a, b, .. }) = (work.device().info(), operands);
         let stored = |of: &DeviceCbc<T>| (of.nnz() + of.ncols) as u64;
-        let wanted = match how.method {
-            Method::Host => true,
-            Method::Auto if is_small(info, stored(a) + stored(b)) => false,
+        let size = HostSize {
+            rows: a.nrows as u64,
+            columns: b.ncols as u64,
+            stored: stored(a) + if std::ptr::eq(*a, *b) { 0 } else { stored(b) },
+            payload: PayloadKind::of(operands.strides()),
+            shapes: (a.shape, b.shape),
+        };
+        let known = || Known::new(b.ncols, [a.nnz(), a.ncols], b.nnz(), [a.lengths, b.lengths]);
+        let choice = match how.method {
+            Method::Host => None,
+            Method::Auto => match HostChoice::new(info, &info.numbers(), costs, size)
+                .filter(|choice| choice.is_worth_reading(&known()))
+            {
+                Some(choice) => Some(choice),
+                None => return Ok(None),
+            },
             _ => return Ok(None),
         };
         work.stage("read");
@@ -89,16 +110,20 @@ impl<T: Element> OnHost<T> {
         let (of_a, of_b) = (of_a.get(a)?, of_b.map(|copies| copies.get(b)).transpose()?);
         let columns = (of_a.columns(), of_b.as_ref().unwrap_or(&of_a).columns());
         let products: Vec<u64> = (0..columns.1.ncols()).map(|col| columns.0.products(columns.1, col)).collect();
-        let multiplications = (a.shape.area() * b.shape.cols()) as u64;
-        if !wanted && !is_worth_it(info, products.iter().sum(), multiplications) {
+        let column = |(col, &products): (usize, &u64)| HostColumn {
+            entries: u64::from(columns.1.col_ptr[col + 1] - columns.1.col_ptr[col]),
+            products,
+            far: columns.0.is_far(columns.1, col),
+        };
+        if choice.is_some_and(|choice| !choice.is_worth_it(products.iter().enumerate().map(column))) {
             return Ok(None);
         }
-        Ok(Some(Self { a: of_a, b: of_b, products, semiring: how.semiring }))
+        Ok(Some(Self { a: of_a, b: of_b, products, size, costs, semiring: how.semiring }))
     }
 
     /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
     pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
-        let Self { a, b, products, semiring } = self;
+        let Self { a, b, products, size, costs, semiring } = self;
         let b = b.as_ref().unwrap_or(a);
         let memory = HostMemory::new::<T>(work.device().info(), operands.c_stride, operands.consumer);
         let mut counts = Counts { pipeline: Pipeline::Host, ..Counts::default() };
@@ -122,14 +147,11 @@ impl<T: Element> OnHost<T> {
             let found = found.take().filter(|_| end - begin == products.len());
             work.stage("multiply");
             place(band(work, operands, (&factors, *semiring), found, &col_ptr[begin..=end])?)?;
-            let of_band = products[begin..end].iter().sum();
-            if of_band > 0 {
-                counts.add(Method::Host, (end - begin) as u64, of_band);
-            }
-            counts.products += of_band;
+            counts.products += products[begin..end].iter().sum::<u64>();
             counts.bands += 1;
             begin = end;
         }
+        counts.bins = size.bins(costs, counts.products);
         Ok(counts)
     }
 }

@@ -5,6 +5,8 @@ use crate::{
     generate::{self, Values},
     matrix::Threshold,
     reference,
+    resident::ColumnLengths,
+    tuning::Numbers,
 };
 
 /// A·B by `Method::Host`, against the reference; within `limit` bytes for C.
@@ -81,21 +83,61 @@ fn a_column_that_does_not_fit_is_refused() -> Result<()> {
     Ok(())
 }
 
+/// A device of two cores, and the numbers and costs of the table for CPUs.
+fn cpu() -> (DeviceInfo, Numbers, MethodCosts) {
+    let mut info = test_device().info().clone();
+    (info.kind, info.compute_units) = (DeviceKind::Cpu, 2);
+    (info, Numbers::of(DeviceKind::Cpu), MethodCosts::of_kind(DeviceKind::Cpu))
+}
+
+/// Of A·A with as many entries in each of its columns.
+fn size(columns: u64, each: u64, shape: BlockShape) -> (HostSize, Known) {
+    let nnz = (columns * each) as usize;
+    let payload = PayloadKind::of([shape.area(); 3]);
+    let stored = columns * (each + 1);
+    let lengths = Some(ColumnLengths { longest: each as u32, squares: columns * each * each });
+    let known = Known::new(columns as usize, [nnz, columns as usize], nnz, [lengths; 2]);
+    (HostSize { rows: columns, columns, stored, payload, shapes: (shape, shape) }, known)
+}
+
 #[test]
-fn auto_takes_small_products_on_cpus_alone() {
-    let of_kind = |kind| -> DeviceInfo {
-        let mut info = test_device().info().clone();
-        info.kind = kind;
-        info
+fn auto_takes_small_products_on_cpus_alone() -> Result<()> {
+    let (cpu, numbers, costs) = cpu();
+    let mut gpu = cpu.clone();
+    gpu.kind = DeviceKind::Gpu;
+    let scalar = BlockShape::SCALAR;
+    let on = |info: &DeviceInfo, columns, each, shape| {
+        let (size, known) = size(columns, each, shape);
+        HostChoice::new(info, &numbers, costs, size).is_some_and(|choice| choice.is_worth_reading(&known))
     };
-    let (cpu, gpu) = (of_kind(DeviceKind::Cpu), of_kind(DeviceKind::Gpu));
-    let numbers = cpu.numbers();
-    assert!(is_small(&cpu, numbers.host_entries as u64) && !is_small(&cpu, numbers.host_entries as u64 + 1));
-    assert!(!is_small(&gpu, 1));
-    let most = numbers.host_multiplications as u64;
-    assert!(is_worth_it(&cpu, most / 4, 1) && !is_worth_it(&cpu, most / 4 + 1, 1));
-    assert!(is_worth_it(&cpu, most / 11, 8) && !is_worth_it(&cpu, most / 10, 8), "blocks are more work");
-    assert!(!is_worth_it(&gpu, 1, 1));
+    assert!(on(&cpu, 100, 4, scalar) && !on(&gpu, 100, 4, scalar));
+    // A product grows: the host takes it until the device does, once.
+    let host: Vec<bool> = (0..12).map(|power| on(&cpu, 10 << power, 8, scalar)).collect();
+    assert!(host.is_sorted_by(|one, next| one >= next) && host[3] && !host[9], "{host:?}");
+    // 1600 products: 0.15 ms and 0.20 of 2x2, 0.69 and 0.24 of 6x6.
+    let blocks = [2, 6].map(|side| on(&cpu, 100, 4, BlockShape::new(side, side).unwrap()));
+    assert_eq!(blocks, [true, false]);
+    // Few products in many columns, which the host takes one by one.
+    assert!(!on(&cpu, 12_000, 1, scalar));
+    assert!(HostChoice::new(&cpu, &numbers, costs.without("host")?, size(10, 4, scalar).0).is_none());
+    Ok(())
+}
+
+#[test]
+fn what_is_read_is_given_back_only_if_that_is_faster() {
+    let (cpu, numbers, costs) = cpu();
+    let (size, known) = size(1000, 8, BlockShape::SCALAR);
+    let choice = HostChoice::new(&cpu, &numbers, costs, size).expect("a choice");
+    let of = |products, far| choice.is_worth_it((0..1000).map(move |_| HostColumn { entries: 8, products, far }));
+    let columns = |products| of(products, false);
+    // Reading is a part of the host's time, so that what was worth reading remains so.
+    let known = |each: u64| Known { products: 1000 * each, ..known };
+    for each in 1..200 {
+        assert!(columns(each) || !choice.is_worth_reading(&known(each)), "{each}");
+    }
+    assert!(columns(8) && !columns(1000));
+    // Rows within a window, or beyond it.
+    assert!(of(16, false) && !of(16, true));
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub(in crate::product) fn foretell(
     let profile = profile_of(tuning, (a, b), &products, samples);
     let setup = memory.need_of_setup(cols as u64, counting, samples).bytes;
     let (way, groups) = memory.way(&profile, cols as u64, counting, free_bytes);
-    let bins = profile.bins(tuning);
+    let bins = profile.bins(tuning, a.nrows() as u64);
     let counts = Counts { products: profile.products, bands: 1, bins, ..Counts::default() };
     if profile.products == 0 {
         return Ok(Foretold { peak_bytes: setup.max(memory.need_of_nothing(cols as u64)), counts: Some(counts) });

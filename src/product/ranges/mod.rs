@@ -22,7 +22,7 @@ mod tuning;
 
 pub(super) use foretell::foretell;
 pub(super) use memory::RangeMemory;
-use profile::Profile;
+pub(super) use profile::Profile;
 pub(super) use sums::RangeSums;
 use sums::{FilledRanges, RangeTask};
 pub(super) use tuning::{RangeTuning, Way};
@@ -73,7 +73,7 @@ impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
         let profile = analysed.profile;
         let (way, groups) = memory.way(&profile, b.ncols as u64, counting, free);
         let mut counts = Counts { products: profile.products, bands: 1, ..Counts::default() };
-        (counts.pipeline, counts.bins) = (Pipeline::Ranges(way), profile.bins(&self.tuning));
+        (counts.pipeline, counts.bins) = (Pipeline::Ranges(way), profile.bins(&self.tuning, a.nrows as u64));
         if profile.products == 0 {
             drop(analysed);
             place(operands.empty_product(work, b.ncols)?)?;

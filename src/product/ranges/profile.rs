@@ -25,8 +25,9 @@ pub(in crate::product) struct Profile {
     pub sampled: [u64; 2],
 }
 
-/// Launches of a product in ranges, about.
+/// Launches of a product in ranges, about, and of one whose products are all entries of C.
 const LAUNCHES: u32 = 4;
+const EXACT_LAUNCHES: u32 = 2;
 
 impl Profile {
     /// Words of a part in the device's record.
@@ -80,7 +81,7 @@ impl Profile {
     }
 
     /// Adds a column of B with so many entries, whose products are so many.
-    pub(super) fn add_column(&mut self, entries: u64, products: u64, tuning: &RangeTuning) {
+    pub fn add_column(&mut self, entries: u64, products: u64, tuning: &RangeTuning) {
         let direct = tuning.direct && entries == 1 && products > 0;
         let (direct, of_direct) = (u64::from(direct), if direct { products } else { 0 });
         let columns = u64::from(products > 0);
@@ -95,20 +96,26 @@ impl Profile {
         });
     }
 
-    /// Entries of C of so many products, estimated from the samples, or bounded.
-    fn entries(&self, products: u64) -> u64 {
+    /// Entries of so many columns of C, which have `nrows` rows and so many products: estimated
+    /// from the samples, or bounded.
+    fn entries(&self, [columns, products]: [u64; 2], nrows: u64) -> u64 {
         let [entries, of] = self.sampled.map(|number| u128::from(number.max(1)));
-        (u128::from(products) * entries).div_ceil(of) as u64
+        ((u128::from(products) * entries).div_ceil(of) as u64).min(columns.saturating_mul(nrows))
     }
 
-    /// The sizes of all columns.
-    pub(super) fn size(&self) -> BinSize {
-        BinSize::new(LAUNCHES, self.products, self.entries(self.products), self.columns)
+    fn launches(&self) -> u32 {
+        if self.longest_b <= 1 { EXACT_LAUNCHES } else { LAUNCHES }
     }
 
-    /// The bins of the columns: those of one entry of B, which are copied, and the others.
-    /// Times of blocks are not predicted.
-    pub(super) fn bins(&self, tuning: &RangeTuning) -> Vec<Bin> {
+    /// The sizes of all columns of a C with `nrows` rows.
+    pub(super) fn size(&self, nrows: u64) -> BinSize {
+        let of = [self.columns, self.products];
+        BinSize::new(self.launches(), self.products, self.entries(of, nrows), self.columns)
+    }
+
+    /// The bins of the columns, which have `nrows` rows: those of one entry of B, which are copied,
+    /// and the others. Times of blocks are not predicted.
+    pub(super) fn bins(&self, tuning: &RangeTuning, nrows: u64) -> Vec<Bin> {
         let bin = |which, method, [columns, products]: [u64; 2], entries, launches| {
             let size = tuning.multiplications.is_none().then(|| BinSize::new(launches, products, entries, columns));
             let predicted_ms = size.and_then(|size| choose::predict_ms(&tuning.costs, method, &size));
@@ -117,9 +124,10 @@ impl Profile {
         let others = [self.columns - self.direct, self.products - self.of_direct];
         let both = self.direct > 0 && others[0] > 0;
         // The kernels are the same: their launches count once.
-        let launches = if both { 0 } else { LAUNCHES };
+        let launches = if both { 0 } else { self.launches() };
         let direct = || bin("one entry of B", Method::Direct, [self.direct, self.of_direct], self.of_direct, launches);
-        let dense = || bin("in ranges of columns", Method::Dense, others, self.entries(others[1]), LAUNCHES);
+        let entries = self.entries(others, nrows);
+        let dense = || bin("in ranges of columns", Method::Dense, others, entries, self.launches());
         let mut bins = Vec::new();
         bins.extend((self.direct > 0).then(direct));
         bins.extend((others[0] > 0).then(dense));

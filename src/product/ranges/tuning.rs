@@ -135,19 +135,29 @@ impl RangeTuning {
         }
     }
 
-    /// Whether ESC is predicted to take less. A group computes the longest column while the others
-    /// wait.
+    /// Whether ESC is predicted to take less.
     fn esc_is_faster(&self, profile: &Profile, nrows: u64) -> bool {
         if nrows > MANY_ROWS && nrows > self.rows_for_product.saturating_mul(profile.products) {
             return true;
         }
+        let [dense, esc] = self.predict_ms(profile, nrows);
+        dense.zip(esc).is_some_and(|(dense, esc)| esc < dense)
+    }
+
+    /// The predicted milliseconds in ranges and by ESC. A group computes the longest column while
+    /// the others wait.
+    fn predict_ms(&self, profile: &Profile, nrows: u64) -> [Option<f64>; 2] {
         let alone = profile.longest.saturating_mul(self.groups as u64);
-        let size = profile.size();
+        let size = profile.size(nrows);
         let least = BinSize { products: size.products.max(alone), ..size };
         let dense = choose::predict_ms(&self.costs, Method::Dense, &least);
         let esc = choose::esc_ms(&self.costs, size.places, size.products, size.entries);
-        let blocks = |products| self.blocks_ms(products);
-        dense.zip(esc).is_some_and(|(dense, esc)| esc + blocks(size.products) < dense + blocks(least.products))
+        [dense.map(|ms| ms + self.blocks_ms(least.products)), esc.map(|ms| ms + self.blocks_ms(size.products))]
+    }
+
+    /// The predicted milliseconds of the faster of both.
+    pub fn least_ms(&self, profile: &Profile, nrows: u64) -> Option<f64> {
+        self.predict_ms(profile, nrows).into_iter().flatten().min_by(f64::total_cmp)
     }
 
     /// Milliseconds of the multiplications in so many products of blocks. The costs of methods are

@@ -113,6 +113,8 @@ impl Numbers {
             ("range_sampled_products", self.range_sampled_products, 1 << 30),
             ("range_ahead", self.range_ahead, 1 << 10),
             ("range_rows_for_product", self.range_rows_for_product, 1 << 30),
+            ("host_far_ps", self.host_far_ps, 1 << 30),
+            ("host_multiplication_ps", self.host_multiplication_ps, 1 << 30),
             ("range_multiplication_ps", self.range_multiplication_ps, 1 << 30),
             ("plan_sums_percent", self.plan_sums_percent, 1 << 30),
             ("plan_sums_products", self.plan_sums_products, 1 << 31),
@@ -167,11 +169,8 @@ impl Numbers {
         if self.adaptive_equal_piece < 64 {
             return refuse("adaptive_equal_piece", self.adaptive_equal_piece, "less than 64");
         }
-        for (name, number) in [("host_entries", self.host_entries), ("host_multiplications", self.host_multiplications)]
-        {
-            if number > 1 << 31 {
-                return refuse(name, number, "more than 2147483648");
-            }
+        if self.host_entries > 1 << 31 {
+            return refuse("host_entries", self.host_entries, "more than 2147483648");
         }
         if self.range_shares > 1 << 10 {
             return refuse("range_shares", self.range_shares, "more than 1024");

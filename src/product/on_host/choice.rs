@@ -1,0 +1,116 @@
+//! Whether the host computes a product in place of a CPU device: pure functions of sizes, numbers
+//! and costs. The predicted time of the host is compared with that of the device, first by what is
+//! known before anything is read, then by the products of the patterns that were read.
+use crate::{
+    BlockShape, DeviceInfo, DeviceKind,
+    product::{
+        choose::{self, Known},
+        method::Method,
+        problem::Bin,
+        ranges::{Profile, RangeTuning},
+        tuning::PayloadKind,
+    },
+    tuning::{BinSize, MethodCosts, Numbers},
+};
+
+/// How often the host waits for copies: of the operands, and of C.
+const WAITS: u32 = 2;
+
+/// The sizes of a product that are known without its patterns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::product) struct HostSize {
+    /// Rows and columns of C.
+    pub rows: u64,
+    pub columns: u64,
+    /// Entries and columns of the operands.
+    pub stored: u64,
+    /// Whether C has blocks, or products are pairs of them.
+    pub payload: PayloadKind,
+    pub shapes: (BlockShape, BlockShape),
+}
+
+/// The choice between the host and the kernels of a CPU device.
+pub(in crate::product) struct HostChoice {
+    size: HostSize,
+    costs: MethodCosts,
+    /// The numbers of the device's product.
+    ranges: RangeTuning,
+    /// Picoseconds of the host for a product whose rows are far apart, and for a multiplication in
+    /// one of blocks.
+    far_ps: u64,
+    multiplication_ps: u64,
+}
+
+/// A column of C, once the patterns are known.
+pub(in crate::product) struct HostColumn {
+    /// Entries of the column of B.
+    pub entries: u64,
+    pub products: u64,
+    /// Whether its rows are far apart, for the host.
+    pub far: bool,
+}
+
+impl HostSize {
+    /// The bins of the host's product: one, if there are products.
+    pub fn bins(&self, costs: &MethodCosts, products: u64) -> Vec<Bin> {
+        let size = (self.payload == PayloadKind::Values).then(|| self.of_bin(WAITS, products));
+        let predicted_ms = size.and_then(|size| choose::predict_ms(costs, Method::Host, &size));
+        let bin = Bin { size, predicted_ms, ..Bin::of("all columns", Method::Host, self.columns, products) };
+        if products > 0 { vec![bin] } else { Vec::new() }
+    }
+
+    fn of_bin(&self, waits: u32, products: u64) -> BinSize {
+        BinSize::new(waits, products, self.stored, self.columns)
+    }
+}
+
+impl HostChoice {
+    /// `None` if there is no choice: the device is no CPU or computes nothing in ranges, the
+    /// operands are large, or the host has no costs.
+    pub fn new(info: &DeviceInfo, numbers: &Numbers, costs: MethodCosts, size: HostSize) -> Option<Self> {
+        let is_small = size.stored <= numbers.host_entries as u64;
+        if info.kind != DeviceKind::Cpu || !is_small || costs.of(Method::Host.cost_name()).is_none() {
+            return None;
+        }
+        let ranges = RangeTuning::new(info, (Method::Auto, costs), size.payload, size.shapes)?;
+        let [far_ps, multiplication_ps] =
+            [numbers.host_far_ps, numbers.host_multiplication_ps].map(|number| number as u64);
+        Some(Self { size, costs, ranges, far_ps, multiplication_ps })
+    }
+
+    /// Whether the host is predicted to take less, before the operands are read.
+    pub fn is_worth_reading(&self, known: &Known) -> bool {
+        let longest_b = known.longest_b.map_or(u64::MAX, u64::from);
+        let profile = Profile {
+            products: known.products,
+            // As many for an entry of B as there are for an average one.
+            longest: longest_b.saturating_mul(known.products).div_ceil(known.b_entries.max(1)).min(known.products),
+            columns: known.columns.min(known.b_entries),
+            longest_b,
+            ..Profile::default()
+        };
+        self.is_faster(WAITS, &profile, 0)
+    }
+
+    /// The same once they have been read, which is not undone.
+    pub fn is_worth_it(&self, columns: impl Iterator<Item = HostColumn>) -> bool {
+        let (mut profile, mut far) = (Profile::default(), 0);
+        for column in columns {
+            profile.add_column(column.entries, column.products, &self.ranges);
+            far += if column.far { column.products } else { 0 };
+        }
+        self.is_faster(WAITS - 1, &profile, far)
+    }
+
+    /// Whether the host takes less for a product of this profile, of whose products so many have
+    /// rows far apart, if it waits so many times yet.
+    fn is_faster(&self, waits: u32, profile: &Profile, far: u64) -> bool {
+        let besides = match self.ranges.multiplications {
+            Some(each) => each.saturating_mul(profile.products) as f64 * self.multiplication_ps as f64,
+            None => far as f64 * self.far_ps as f64,
+        };
+        let host = choose::predict_ms(&self.costs, Method::Host, &self.size.of_bin(waits, profile.products));
+        let device = self.ranges.least_ms(profile, self.size.rows);
+        host.zip(device).is_some_and(|(host, device)| host + besides * 1e-9 < device)
+    }
+}
