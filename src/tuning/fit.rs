@@ -54,6 +54,13 @@ const SMALLEST: f64 = 1e-9;
 /// coefficient, it stays as usual.
 const USUAL: f64 = 0.05;
 
+/// A product takes time on any device: at least this part of the usual cost, scaled to the measured
+/// times. Bins in which products explain nothing do not make them free.
+const LEAST: f64 = 0.02;
+
+/// The coefficient of products.
+const PRODUCT: usize = 1;
+
 impl MethodCost {
     /// The costs of a method that explain measured times best, rounded to four digits. Small and
     /// large bins count alike, since errors are relative.
@@ -61,6 +68,7 @@ impl MethodCost {
     /// `usual` are the costs of other devices of the kind. They are scaled to the measured times as
     /// a whole, and decide what the bins do not: which of two terms costs how much if all bins have
     /// as much of both, as products and entries of C in columns whose products have different rows.
+    /// A product costs at least a fiftieth of them.
     ///
     /// # Errors
     /// [`Error::Argument`] without samples, and for a time that is not positive.
@@ -80,9 +88,16 @@ impl MethodCost {
             targets.push(weight * coefficient);
         }
         let terms = DMatrix::from_fn(rows.len(), 4, |row, col| rows[row][col]);
+        let mut least = [0.0; 4];
+        least[PRODUCT] = if usual.product_ps > 0.0 { LEAST * scale * usual.product_ps } else { 0.0 };
+        // What is above the least is not negative.
+        let above = DVector::from_vec(targets) - &terms * DVector::from_row_slice(&least);
         let measured = samples.iter().any(|sample| terms_ms(&sample.size).iter().any(|&term| term > 0.0));
-        let fitted = not_negative(&terms, &DVector::from_vec(targets)).filter(|_| measured);
-        Self::new(fitted.ok_or_else(|| Error::Argument("no times to fit costs to".into()))?.map(rounded))
+        if !measured {
+            return Err(Error::Argument("no times to fit costs to".into()));
+        }
+        let fitted = not_negative(&terms, &above);
+        Self::new(std::array::from_fn(|at| rounded(least[at] + fitted[at])))
     }
 }
 
@@ -95,8 +110,8 @@ fn median(of: impl Iterator<Item = f64>) -> Option<f64> {
 
 /// The x >= 0 with the least |terms · x - targets|. It solves the least squares of the columns at
 /// which it is positive, without a bound. There are 15 sets of columns to try.
-fn not_negative(terms: &DMatrix<f64>, targets: &DVector<f64>) -> Option<[f64; 4]> {
-    let mut best: Option<(f64, [f64; 4])> = None;
+fn not_negative(terms: &DMatrix<f64>, targets: &DVector<f64>) -> [f64; 4] {
+    let (mut least, mut best) = (targets.norm(), [0.0; 4]);
     let mut sets: Vec<Vec<usize>> = (1..16).map(|set| (0..4).filter(|col| set >> col & 1 == 1).collect()).collect();
     sets.sort_by_key(Vec::len);
     for set in sets {
@@ -116,13 +131,12 @@ fn not_negative(terms: &DMatrix<f64>, targets: &DVector<f64>) -> Option<[f64; 4]
         }
         let error = (&scaled * &x - targets).norm();
         // Fewer coefficients are preferred, unless more of them explain more.
-        if best.is_none_or(|(least, _)| error < least * (1.0 - SMALLEST) - SMALLEST) {
-            let mut coefficients = [0.0; 4];
-            set.iter().zip(x.iter().zip(&scales)).for_each(|(&at, (x, scale))| coefficients[at] = x / scale);
-            best = Some((error, coefficients));
+        if error < least * (1.0 - SMALLEST) - SMALLEST {
+            (least, best) = (error, [0.0; 4]);
+            set.iter().zip(x.iter().zip(&scales)).for_each(|(&at, (x, scale))| best[at] = x / scale);
         }
     }
-    best.map(|(_, coefficients)| coefficients)
+    best
 }
 
 /// Rounded to four digits, as a tuning file has it.
@@ -210,6 +224,18 @@ mod tests {
         assert_eq!(MethodCost::fit(&samples, &NONE)?, MethodCost::new([0.0, 9.0, 0.0, 0.0])?);
         let usual = MethodCost::new([0.0, 200.0, 100.0, 0.0])?;
         assert_eq!(MethodCost::fit(&samples, &usual)?, MethodCost::new([0.0, 6.0, 3.0, 0.0])?);
+        Ok(())
+    }
+
+    /// A time that does not grow with products.
+    #[test]
+    fn products_are_never_free() -> Result<()> {
+        let usual = MethodCost::new([10.0, 50.0, 20.0, 0.0])?;
+        let sample = |products, entries: u64| Sample::new(BinSize::new(1, products, entries, 0), entries as f64 * 3e-8);
+        let samples = [sample(1 << 20, 1 << 20), sample(1 << 24, 1 << 20), sample(1 << 22, 1 << 19)];
+        let fit = MethodCost::fit(&samples, &usual)?;
+        assert!(fit.product_ps > 0.0 && fit.product_ps < usual.product_ps && fit.entry_ps > 0.0, "{fit:?}");
+        assert_eq!(MethodCost::fit(&samples, &NONE)?.product_ps, 0.0, "nothing is usual");
         Ok(())
     }
 

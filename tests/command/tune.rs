@@ -42,16 +42,25 @@ fn costs_are_fitted_and_written_beside_what_the_file_has() {
             assert!(written[coefficient].as_f64().unwrap() >= 0.0, "{method}");
         }
         assert!(method["fitted"]["bins"].as_u64() >= Some(4), "{method}");
-        for errors in ["fitted", "held_out"] {
+        for errors in ["fitted", "held_out", "others_held_out"] {
             assert!(method[errors]["mean"].as_f64() <= method[errors]["worst"].as_f64(), "{method}");
         }
+        assert!(method["held_out"]["mean"].as_f64() <= method["others_held_out"]["mean"].as_f64(), "{method}");
+        let families = method["families"].as_array().unwrap();
+        let bins = families.iter().map(|of| of["bins"].as_u64().unwrap()).sum::<u64>();
+        assert_eq!(Some(bins), method["held_out"]["bins"].as_u64(), "{method}");
+        assert!(families.iter().all(|of| of["measured_ms"].as_f64() > Some(0.0)), "{method}");
+        let warned =
+            ran.stderr.contains(&format!("{} is predicted with a mean error", method["method"].as_str().unwrap()));
+        assert_eq!(warned, method["held_out"]["mean"].as_f64() > Some(0.5), "{method}: {}", ran.stderr);
     }
+    let kept = methods.iter().find(|method| method["method"] == "dense").unwrap()["kept"] == true;
     assert!(found["choices"].as_array().unwrap().iter().all(|choice| choice["regret"].as_f64() > Some(-1.0)));
     assert!(found["cases"].as_array().unwrap().iter().any(|case| case["held_out"] == true));
     after["devices"][name]["costs"] = before["devices"][name]["costs"].clone();
     assert_eq!(after, before, "nothing else has changed");
 
-    // The costs change predictions, and no bit.
+    // The costs change predictions, unless they are those that were kept, and no bit.
     desk.ok("generate uniform --rows 500 --per-column 9 -q -o p.mtx");
     let predicted = |file: &str| {
         let device = common::device().info().index;
@@ -62,7 +71,7 @@ fn costs_are_fitted_and_written_beside_what_the_file_has() {
         assert_eq!(report["verified"]["pattern_equal"], true);
         report["bins"][0]["predicted_ms"].as_f64().unwrap()
     };
-    assert_ne!(predicted("t.json"), predicted("off"));
+    assert_eq!(predicted("t.json") == predicted("off"), kept);
 }
 
 #[test]
@@ -70,7 +79,7 @@ fn the_user_s_file_is_written_unless_another_place_is_named() {
     let desk = Desk::new();
     let dry = tune(&desk, &[], "--dry-run --seconds 0");
     assert_eq!(dry.status, 0, "{}", dry.stderr);
-    for words in ["method", "launch_us", "dense", "held out", "beside the fastest method"] {
+    for words in ["method", "launch_us", "dense", "held out", "by present costs", "beside the fastest method"] {
         assert!(dry.stdout.contains(words), "no \"{words}\" in {}", dry.stdout);
     }
     assert_eq!(desk.files(), [""; 0]);

@@ -28,6 +28,12 @@ pub fn uniform(columns: usize, entries: usize) -> Result<Factors> {
     Ok((scalars(generate::uniform(n, n, entries, BlockShape::SCALAR, Values::Real, SEED)?)?, None))
 }
 
+/// The same in blocks of so many rows and columns.
+pub fn uniform_blocks(columns: usize, entries: usize, side: usize) -> Result<Csc<f64>> {
+    let n = columns.max(2 * entries);
+    Ok(generate::uniform(n, n, entries, BlockShape::new(side, side)?, Values::Real, SEED)?.to_scalars())
+}
+
 /// A graph of few hubs and many leaves, with about so many products, which grow faster than it.
 pub fn power_law(products: usize) -> Result<Factors> {
     let columns = (50.0 * (products as f64 / 3240.0).powf(0.68)).round().max(10.0) as usize;
@@ -179,6 +185,53 @@ pub fn drawn([rows, cols]: [usize; 2], entries: usize) -> Result<Csc<f64>> {
     scalars(generate::uniform(rows, cols, entries.min(rows), BlockShape::SCALAR, Values::Real, SEED)?)
 }
 
+/// Columns of C with at most `rows` rows: as many entries in each column of B, which meet columns
+/// of A with 32.
+pub fn few_rows(rows: usize, columns: usize, entries: usize) -> Result<Factors> {
+    let inner = columns.max(2 * entries);
+    Ok((drawn([rows, inner], 32)?, Some(drawn([inner, columns], entries)?)))
+}
+
+/// Short columns beside long ones: of two neighbours one has 2 entries, the other `long`.
+pub fn bimodal(columns: usize, long: usize) -> Result<Csc<f64>> {
+    let (n, mut random) = (columns.max(2 * long), generate::Random::new(SEED));
+    let mut places = Vec::new();
+    for column in 0..n {
+        let rows = random.distinct(if column % 2 == 0 { 2 } else { long as u64 }, n as u64);
+        places.extend(rows.into_iter().map(|row| (column, row as usize)));
+    }
+    of_places([n, n], places)
+}
+
+/// Columns of few patterns, none beside its equal: groups of `alike` columns have the same rows,
+/// and rows and columns are permuted.
+pub fn permuted_equals(columns: usize, alike: usize) -> Result<Csc<f64>> {
+    let nodes = columns.div_ceil(alike).max(8);
+    let (n, mut random) = (nodes * alike, generate::Random::new(SEED));
+    let mut to: Vec<usize> = (0..n).collect();
+    for last in (1..n).rev() {
+        to.swap(last, random.below(last as u64 + 1) as usize);
+    }
+    let of_node = |node: usize| [node + nodes - 1, node, node + 1].map(|near| near % nodes);
+    let rows = |node: usize| of_node(node).into_iter().flat_map(|near| (0..alike).map(move |row| near * alike + row));
+    let places = (0..n).flat_map(|column| rows(column / alike).map(move |row| (column, row)));
+    of_places([n, n], places.map(|(column, row)| (to[column], to[row])).collect())
+}
+
+/// As many entries in each column, but so many of 100 products in one column of B.
+pub fn skewed(products: usize, entries: usize, percent: usize) -> Result<Factors> {
+    let long = products * percent / 100 / entries;
+    let columns = ((products - long * entries) / (entries * entries)).max(1);
+    let inner = columns.max(long).max(2 * entries);
+    let mut random = generate::Random::new(SEED);
+    let mut places = Vec::new();
+    for column in 0..columns + 1 {
+        let of = if column == columns / 2 { long.max(1) } else { entries };
+        places.extend(random.distinct(of as u64, inner as u64).into_iter().map(|row| (column, row as usize)));
+    }
+    Ok((drawn([inner, inner], entries)?, Some(of_places([inner, columns + 1], places)?)))
+}
+
 /// A matrix with entries at these places, each a column and a row; twice is once.
 fn of_places([rows, cols]: [usize; 2], mut places: Vec<(usize, usize)>) -> Result<Csc<f64>> {
     places.sort_unstable();
@@ -219,6 +272,18 @@ mod tests {
         let scattered = scattered(50, 4, 6)?;
         let near = |col: usize| scattered.pattern().column(col).iter().all(|&row| (row as usize).abs_diff(col) <= 6);
         assert!(scattered.nnz() == 200 && (0..50).all(near));
+        let bimodal = bimodal(100, 20)?;
+        assert_eq!([0, 1, 98, 99].map(|col| bimodal.pattern().column(col).len()), [2, 20, 2, 20]);
+        let equals = permuted_equals(60, 3)?;
+        let columns: Vec<_> = (0..60).map(|col| equals.pattern().column(col)).collect();
+        assert!(columns.iter().all(|one| one.len() == 9 && columns.iter().filter(|of| *of == one).count() == 3));
+        assert!(columns.windows(2).filter(|two| two[0] == two[1]).count() < 10, "neighbours are unlike");
+        let (a, b) = skewed(10_000, 5, 40)?;
+        let b = b.expect("another matrix");
+        let longest = (0..b.ncols()).map(|col| b.pattern().column(col).len()).max();
+        assert_eq!((longest, a.pattern().column(0).len(), b.nnz()), (Some(800), 5, 800 + 240 * 5));
+        let (a, b) = few_rows(64, 50, 128)?;
+        assert_eq!((a.nrows(), a.nnz(), b.expect("another matrix").nnz()), (64, 32 * 256, 50 * 128));
         let drawn = drawn([7, 5], 3)?;
         assert_eq!((drawn.nrows(), drawn.ncols(), drawn.nnz()), (7, 5, 15));
         Ok(())

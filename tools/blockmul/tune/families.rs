@@ -1,5 +1,5 @@
 //! The products that are timed: matrices of several families, in growing sizes.
-use crate::patterns::{Factors, banded, hubs, plane, power_law, side, single, space, uniform};
+use crate::patterns::{Factors, banded, few_rows, hubs, plane, power_law, side, single, space, uniform};
 use blockmul::{Csc, Element, Result};
 
 /// Factors of a product. Without B it is A·A.
@@ -19,8 +19,9 @@ pub struct Family {
 
 /// Columns of every class: short ones, with and without several products of a row, long ones with
 /// rows in narrow ranges and in wide ones, a few long ones among many short ones, single products,
-/// and hubs.
-pub const FAMILIES: [Family; 10] = [
+/// and hubs. Without columns of few rows, whose entries have many products each, the costs of
+/// products and of entries could not be told apart.
+pub const FAMILIES: [Family; 12] = [
     Family { name: "uniform-3", each: 9, make: |columns| uniform(columns, 3) },
     Family { name: "uniform-8", each: 64, make: |columns| uniform(columns, 8) },
     Family { name: "uniform-14", each: 196, make: |columns| uniform(columns, 14) },
@@ -31,6 +32,8 @@ pub const FAMILIES: [Family; 10] = [
     Family { name: "banded-33", each: 1089, make: |columns| Ok((banded(columns, 16)?, None)) },
     Family { name: "single", each: 8, make: single },
     Family { name: "hubs", each: 900, make: hubs },
+    Family { name: "rows-256", each: 1024, make: |columns| few_rows(256, columns, 32) },
+    Family { name: "rows-64", each: 4096, make: |columns| few_rows(64, columns, 128) },
 ];
 
 /// Products of the smallest size, and by how much the next ones grow.

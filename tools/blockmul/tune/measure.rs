@@ -268,11 +268,36 @@ impl ByMethod {
     }
 }
 
-/// The bins that a method computed in some runs, with the busy times of their kernels.
-pub fn samples<'a>(runs: impl Iterator<Item = &'a ByMethod>, name: &str) -> Vec<Sample> {
-    let sample = |bin: &Bin| Some(Sample::new(bin.size?, bin.measured_ms.filter(|ms| *ms > 0.0)?));
-    let bins = runs.flat_map(|run| &run.bins);
-    bins.filter(|bin| cost_name(bin.method) == name).filter_map(sample).collect()
+/// What the costs of a method are fitted to.
+#[derive(Clone, Copy)]
+pub enum Fit {
+    /// The busy times of the kernels of each bin: the choice divides products into bins.
+    Bins,
+    /// The times of whole products, their launches and reads included: the choice is between these.
+    Products,
+}
+
+impl Fit {
+    /// That of a method's costs on a device: where products are computed in ranges of columns, the
+    /// choice is between ranges, ESC and the host.
+    pub fn of(numbers: &Numbers, name: &str) -> Self {
+        let between = [Method::Dense, Method::Esc, Method::Host].map(cost_name);
+        if numbers.range_shares > 0 && between.contains(&name) { Self::Products } else { Self::Bins }
+    }
+
+    /// The bins that a method computed in some runs, with their times.
+    pub fn samples<'a>(self, runs: impl Iterator<Item = &'a ByMethod>, name: &str) -> Vec<Sample> {
+        let sample = |bin: &Bin, ms: Option<f64>| Some(Sample::new(bin.size?, ms.filter(|ms| *ms > 0.0)?));
+        let of = |run: &'a ByMethod| -> Vec<Sample> {
+            let bins = run.bins.iter().filter(|bin| cost_name(bin.method) == name);
+            match (self, &run.bins[..]) {
+                (Self::Bins, _) => bins.filter_map(|bin| sample(bin, bin.measured_ms)).collect(),
+                (Self::Products, [_]) => bins.filter_map(|bin| sample(bin, Some(run.total_ms))).collect(),
+                (Self::Products, _) => Vec::new(),
+            }
+        };
+        runs.flat_map(of).collect()
+    }
 }
 
 /// The name of a method in the table of costs.

@@ -12,12 +12,12 @@ use crate::places::{Places, check_writable, same};
 use crate::target;
 use blockmul::{
     Device, Error, Method,
-    device::DeviceKind,
+    device::{DeviceInfo, DeviceKind},
     element::Field,
     tuning::{self, MethodCosts},
 };
 use measure::Time;
-pub use measure::{ByMethod, cost_name, samples};
+pub use measure::{ByMethod, Fit, cost_name};
 use outcome::Outcome;
 use std::path::{Path, PathBuf};
 
@@ -25,8 +25,9 @@ use std::path::{Path, PathBuf};
 ///
 /// Matrices of several families are generated in growing sizes, multiplied by every method, and
 /// compared bit for bit. Costs are fitted to two thirds of the times and checked by the rest, on
-/// which the choice is timed too. They are written into the tuning file for the device's name; what
-/// else the file has stays. No costs change a result.
+/// which the choice is timed too. A method keeps its present costs unless the new ones predict
+/// these better. Costs are written into the tuning file for the device's name; what else the file
+/// has stays. No costs change a result.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -81,6 +82,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         true => tuned::<f64>(args, &device, &messages)?,
         false => tuned::<f32>(args, &device, &messages)?,
     };
+    outcome.warnings().iter().for_each(|warning| messages.warn(warning));
     let merged = place.as_ref().map(|place| place.merged(&device, &outcome.costs())).transpose()?;
     if let (Some(place), Some(text)) = (&place, &merged) {
         place.write(text)?;
@@ -103,7 +105,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn tuned<T: Field>(args: &Args, device: &Device, messages: &Messages) -> Result<Outcome, Failure> {
     let info = device.info();
     messages.say(&format!("device: {} ({})", info.name, info.platform));
-    let methods = methods(info.kind)?;
+    let methods = methods(info)?;
     let progress = messages.measured(format!("timing products of {} on {}", T::NAME, info.name), Unit::Time);
     let mut time = Time::new(args.seconds, progress);
     let cases = measure::measure::<T>(device, &methods, &mut time)?;
@@ -112,13 +114,13 @@ fn tuned<T: Field>(args: &Args, device: &Device, messages: &Messages) -> Result<
     Ok(outcome)
 }
 
-/// The methods that have costs; of ESC the variant for this kind of device.
-fn methods(kind: DeviceKind) -> Result<Vec<Method>, Error> {
+/// The methods that have costs on this kind of device; of ESC the variant for it.
+fn methods(info: &DeviceInfo) -> Result<Vec<Method>, Error> {
     let method = |name: &str| match name.parse()? {
-        Method::Esc if kind != DeviceKind::Cpu => Ok(Method::EscLocal),
+        Method::Esc if info.kind != DeviceKind::Cpu => Ok(Method::EscLocal),
         method => Ok(method),
     };
-    MethodCosts::names().map(method).collect()
+    MethodCosts::of_kind(info.kind).iter().map(|(name, _)| method(name)).collect()
 }
 
 /// Where the costs are written.

@@ -1,9 +1,10 @@
 //! The costs fitted to the measured products, how well they predict others, and what the choice by
 //! them costs.
-use super::measure::{Case, Choice, samples};
+use super::families::FAMILIES;
+use super::measure::{Case, Choice, Fit};
 use blockmul::{
     Device, Result,
-    tuning::{Errors, MethodCost, MethodCosts},
+    tuning::{Errors, MethodCost, MethodCosts, Sample},
 };
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
@@ -27,42 +28,86 @@ pub struct Outcome {
 #[derive(Serialize)]
 struct Fitted {
     method: &'static str,
+    /// The new costs, or the present ones if these predict the held-out products as well.
     #[serde(flatten)]
     cost: MethodCost,
+    /// Whether the present costs are kept.
+    kept: bool,
+    /// Errors of `cost`.
     fitted: Errors,
     held_out: Errors,
+    /// Those of the costs that are not taken, on what was held out.
+    others_held_out: Errors,
+    families: Vec<OfFamily>,
+}
+
+/// The times of a method on the held-out products of a family.
+#[derive(Serialize)]
+struct OfFamily {
+    family: &'static str,
+    bins: usize,
+    measured_ms: f64,
+    /// Predicted by the present costs, and by the new ones.
+    present_ms: f64,
+    new_ms: f64,
 }
 
 /// Bins from which the costs of a method are fitted: one for each of its coefficients.
 const LEAST_BINS: usize = MethodCost::NAMES.len();
 
+/// A mean error on held-out products, as a part of the measured times, that is worth a warning.
+const LARGE_ERROR: f64 = 0.5;
+
 impl Outcome {
     /// Fits the costs of each method that has computed enough bins to those not held out. The
-    /// others keep the device's.
+    /// present costs are kept where these predict what was held out as well, and of methods with
+    /// fewer bins.
     pub fn new(device: &Device, element: &'static str, seconds: f64, cases: Vec<Case>) -> Result<Self> {
-        let (mut methods, mut table) = (Vec::new(), device.info().costs());
+        let (mut methods, mut table, numbers) = (Vec::new(), device.info().costs(), device.info().numbers());
         let usual = MethodCosts::of_kind(device.info().kind);
-        for method in MethodCosts::names() {
-            let of = |held_out: bool| {
-                let some = cases.iter().filter(|case| case.held_out == held_out);
-                samples(some.flat_map(|case| &case.runs), method)
+        for (method, usual) in usual.iter() {
+            let of = |family: Option<&str>, held_out: bool| {
+                let of_family = |case: &&Case| family.is_none_or(|name| case.family == name);
+                let some = cases.iter().filter(of_family).filter(|case| case.held_out == held_out);
+                Fit::of(&numbers, method).samples(some.flat_map(|case| &case.runs), method)
             };
-            let (used, held_out) = (of(false), of(true));
+            let (used, held_out) = (of(None, false), of(None, true));
             if used.len() < LEAST_BINS {
                 continue;
             }
-            let cost = MethodCost::fit(&used, &usual.of(method).expect("its name is the table's"))?;
+            let (present, new) = (table.of(method).unwrap_or(usual), MethodCost::fit(&used, &usual)?);
+            let errors = [present, new].map(|cost| Errors::of(&held_out, &cost));
+            let kept = errors[0].mean <= errors[1].mean;
+            let (cost, [held_out, others_held_out]) =
+                if kept { (present, errors) } else { (new, [errors[1], errors[0]]) };
+            let families = FAMILIES.iter().map(|family| family.name);
+            let families = families.filter_map(|name| OfFamily::of(name, &of(Some(name), true), [present, new]));
             table = table.with(method, cost)?;
-            let (fitted, held_out) = (Errors::of(&used, &cost), Errors::of(&held_out, &cost));
-            methods.push(Fitted { method, cost, fitted, held_out });
+            let (fitted, families) = (Errors::of(&used, &cost), families.collect());
+            methods.push(Fitted { method, cost, kept, fitted, held_out, others_held_out, families });
         }
         let device = device.info().name.clone();
         Ok(Self { device, element, seconds, methods, table, choices: Vec::new(), cases })
     }
 
-    /// The fitted costs, by method.
+    /// The costs, by method.
     pub fn costs(&self) -> Vec<(&'static str, MethodCost)> {
         self.methods.iter().map(|fitted| (fitted.method, fitted.cost)).collect()
+    }
+
+    /// The methods whose held-out times are predicted badly.
+    pub fn warnings(&self) -> Vec<String> {
+        let bad = self.methods.iter().filter(|of| of.held_out.mean > LARGE_ERROR);
+        let warning = |of: &Fitted| {
+            let Errors { bins, mean, worst, .. } = of.held_out;
+            let kept = if of.kept { "; the present costs are kept" } else { "" };
+            let [mean, worst] = [mean, worst].map(percent);
+            format!(
+                "{} is predicted with a mean error of {mean}, {worst} at worst, on {bins} held out{kept}",
+                of.method
+            )
+        };
+        bad.map(warning).collect()
     }
 
     /// The whole as JSON; `file` is where the costs were written.
@@ -76,23 +121,39 @@ impl Outcome {
     pub fn table(&self) -> String {
         let mut table = Table::new();
         table.load_preset(presets::NOTHING);
-        let errors = ["bins", "mean", "worst", "held out", "mean", "worst"];
+        let errors = ["costs", "bins", "mean", "worst", "held out", "mean", "worst", "others' mean"];
         table.set_header(["method"].iter().chain(&MethodCost::NAMES).chain(&errors));
-        for Fitted { method, cost, fitted, held_out } in &self.methods {
+        for Fitted { method, cost, kept, fitted, held_out, others_held_out, .. } in &self.methods {
             let mut row = vec![(*method).to_owned()];
             row.extend(cost.coefficients().iter().map(f64::to_string));
+            row.push(if *kept { "kept" } else { "new" }.into());
             for errors in [fitted, held_out] {
                 row.extend([errors.bins.to_string(), percent(errors.mean), percent(errors.worst)]);
             }
+            row.push(percent(others_held_out.mean));
             table.add_row(row);
         }
-        for column in 1..=10 {
-            table.column_mut(column).expect("eleven columns").set_cell_alignment(CellAlignment::Right);
-        }
+        align(&mut table, 1);
         let sizes = (counted(self.cases.len()), self.element, &self.device);
         let mut lines = vec![format!("{} of {} on {}", sizes.0, sizes.1, sizes.2), String::new()];
-        lines.extend([table.trim_fmt(), String::new(), self.regret()]);
+        lines.extend([table.trim_fmt(), String::new(), self.by_family(), String::new(), self.regret()]);
         lines.join("\n")
+    }
+
+    /// What was measured of each family's held-out products, and what was predicted.
+    fn by_family(&self) -> String {
+        let mut table = Table::new();
+        table.load_preset(presets::NOTHING);
+        table.set_header(["held out", "method", "bins", "measured ms", "by present costs", "by new costs"]);
+        for Fitted { method, families, .. } in &self.methods {
+            for OfFamily { family, bins, measured_ms, present_ms, new_ms } in families {
+                let mut row = vec![(*family).to_owned(), (*method).to_owned(), bins.to_string()];
+                row.extend([measured_ms, present_ms, new_ms].map(|ms| format!("{ms:.3}")));
+                table.add_row(row);
+            }
+        }
+        align(&mut table, 2);
+        table.trim_fmt()
     }
 
     /// What the choice takes beside the fastest method.
@@ -115,6 +176,21 @@ impl Outcome {
             worst.best_ms
         )
     }
+}
+
+impl OfFamily {
+    /// `None` if nothing of the family was held out.
+    fn of(family: &'static str, samples: &[Sample], costs: [MethodCost; 2]) -> Option<Self> {
+        let sum = |ms: &dyn Fn(&Sample) -> f64| samples.iter().map(ms).sum();
+        let [present_ms, new_ms] = costs.map(|cost| sum(&|sample| cost.predict_ms(&sample.size)));
+        let (bins, measured_ms) = (samples.len(), sum(&|sample| sample.ms));
+        (bins > 0).then_some(Self { family, bins, measured_ms, present_ms, new_ms })
+    }
+}
+
+/// Aligns the columns from this one on to the right.
+fn align(table: &mut Table, first: usize) {
+    table.column_iter_mut().skip(first).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
 }
 
 fn counted(products: usize) -> String {

@@ -1,7 +1,7 @@
 //! The inverse threefold cross-validation of spECK (Parger 2020, section 5): costs are fitted to
 //! the products of a third of the families, and judged by the choice they predict on the others.
 use super::super::contest::Contest;
-use crate::tune::{cost_name, samples};
+use crate::tune::{Fit, cost_name};
 use blockmul::{
     Method, Result,
     device::DeviceInfo,
@@ -47,11 +47,10 @@ pub struct Predicted {
 }
 
 impl Validation {
-    /// `None` for fewer families than folds, or if nothing can be predicted. Products that the
-    /// choice leaves to the host, before it looks at costs, are left out.
+    /// `None` for fewer families than folds, or if nothing can be predicted.
     pub fn of(contests: &[Contest], info: &DeviceInfo) -> Result<Option<Self>> {
         let (present, choice) = (info.costs(), Choice::on(info));
-        let contests: Vec<&Contest> = contests.iter().filter(|of| !by_host(of)).collect();
+        let contests: Vec<&Contest> = contests.iter().collect();
         let mut families: Vec<&str> = Vec::new();
         contests.iter().for_each(|of| {
             if !families.contains(&of.family.as_str()) {
@@ -65,7 +64,7 @@ impl Validation {
         let mut folds = Vec::new();
         for number in 0..FOLDS {
             let (used, others): (Vec<_>, Vec<_>) = contests.iter().partition(|of| fold(of) == Some(number));
-            let costs = fitted(&used, present)?;
+            let costs = fitted(&used, present, &info.numbers())?;
             let Some(predicted) = predicted(&others, &costs, &choice) else { return Ok(None) };
             let families = families.iter().skip(number).step_by(FOLDS).map(|&name| name.to_owned()).collect();
             folds.push(Fold { families, costs, predicted });
@@ -87,11 +86,11 @@ struct Choice {
 }
 
 impl Choice {
-    /// Where products are computed in ranges of columns, costs decide whether ESC computes them
-    /// instead.
+    /// Where products are computed in ranges of columns, costs decide whether ESC or the host
+    /// computes them instead.
     fn on(info: &DeviceInfo) -> Self {
         let in_ranges = info.numbers().range_shares > 0;
-        let of_ranges = [Method::Dense, Method::Esc].map(cost_name);
+        let of_ranges = [Method::Dense, Method::Esc, Method::Host].map(cost_name);
         let methods = MethodCosts::names().filter(|name| !in_ranges || of_ranges.contains(name)).collect();
         Self { methods, besides: (!in_ranges).then(|| info.numbers()), present: info.costs() }
     }
@@ -107,20 +106,13 @@ impl Choice {
     }
 }
 
-/// Whether the choice left a product to the host.
-fn by_host(contest: &Contest) -> bool {
-    let auto = contest.entrants.iter().find(|entrant| entrant.method == Method::Auto);
-    auto.is_some_and(|auto| auto.bins.iter().all(|bin| bin.method == Method::Host))
-}
-
 /// The costs fitted to some products, as `blockmul tune` does it. Methods with too few bins keep
 /// theirs.
-fn fitted(contests: &[&Contest], present: MethodCosts) -> Result<MethodCosts> {
+fn fitted(contests: &[&Contest], present: MethodCosts, numbers: &Numbers) -> Result<MethodCosts> {
     let mut table = present;
-    for name in MethodCosts::names() {
-        let samples = samples(contests.iter().flat_map(|of| &of.explained), name);
+    for (name, usual) in present.iter() {
+        let samples = Fit::of(numbers, name).samples(contests.iter().flat_map(|of| &of.explained), name);
         if samples.len() >= LEAST_BINS {
-            let usual = table.of(name).expect("its name is the table's");
             table = table.with(name, MethodCost::fit(&samples, &usual)?)?;
         }
     }
