@@ -58,9 +58,9 @@ fn families_have_cliffs_and_a_cross_validation() {
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     for words in [
         "roads:3e3 * ",
-        "* 12 products, 0 of them measured again",
+        "* 14 products, 0 of them measured again",
         "finite elements with three unknowns a node",
-        "regret of auto on 12 products",
+        "regret of auto on 14 products",
         "fastest method: ",
         "entries of a column of B, at a hub",
         "largest jump %",

@@ -3,8 +3,10 @@
 use super::super::measure::{Bench, equal, in_turn};
 use super::super::record::median;
 use crate::messages::Unit;
-use crate::patterns::{Factors, drawn, uniform};
-use blockmul::{Csc, Device, Error, Product, Result, element::Field, reference, tuning::Numbers};
+use crate::patterns::{Factors, banded, drawn, single, skewed, uniform, uniform_blocks};
+use blockmul::{
+    BlockShape, Csc, Device, DeviceMatrix, Error, Matrix, Product, Result, element::Field, reference, tuning::Numbers,
+};
 use serde::Serialize;
 
 /// Steps to either side of a threshold.
@@ -21,6 +23,8 @@ pub struct Sweep {
     points: Vec<usize>,
     /// Factors at a value of the parameter, with about so many products.
     make: Box<dyn Fn(usize, usize) -> Result<Factors>>,
+    /// Whether the parameter is the side of the factors' blocks.
+    of_blocks: bool,
 }
 
 /// The times along a sweep.
@@ -40,6 +44,8 @@ pub struct Cliff {
 pub struct Point {
     pub value: usize,
     pub products: u64,
+    /// Multiplications of elements.
+    pub multiplications: u64,
     pub ms: f64,
     pub methods: String,
 }
@@ -51,7 +57,10 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     };
     let budget = budget(most);
     let narrow = 32 * numbers.adaptive_narrow_words;
-    let sweep = |what, points, make: Box<dyn Fn(usize, usize) -> Result<Factors>>| Sweep { what, points, make };
+    let sweep = |what, points, make: Box<dyn Fn(usize, usize) -> Result<Factors>>| {
+        let of_blocks = false;
+        Sweep { what, points, make, of_blocks }
+    };
     let mut sweeps = Vec::new();
     for (what, at) in [
         ("products of a column, at 32", 32),
@@ -107,10 +116,48 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
         around(far, 64),
         Box::new(move |p, products| columns([far_rows, 64, p / 64], products)),
     ));
-    // From a thousand products on, four sizes for each that doubles.
-    let sizes = (40..).map(|k: i32| 2f64.powf(f64::from(k) / 4.0) as usize).take_while(|&size| size <= budget);
-    sweeps.push(sweep("products in all", sizes.collect(), Box::new(|products, _| uniform(products / 64, 8))));
+    let shares = vec![0, 1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90];
+    sweeps.push(sweep("products of 100 in one column", shares, Box::new(|share, products| skewed(products, 8, share))));
+    // From a thousand products on, four sizes for each that doubles, until the host takes none.
+    let most = if numbers.host_entries > 0 { budget.max(PAST_HOST) } else { budget };
+    let sizes =
+        |most| (40..).map(|k: i32| 2f64.powf(f64::from(k) / 4.0) as usize).take_while(move |&size| size <= most);
+    sweeps.push(sweep("products in all", sizes(most).collect(), Box::new(|products, _| uniform(products / 64, 8))));
+    if numbers.host_entries > 0 {
+        sweeps.extend(host_sweeps(numbers, sizes(PAST_HOST).collect()));
+    }
+    let of_blocks = |what, columns| Sweep {
+        what,
+        points: (1..=8).collect(),
+        make: Box::new(move |side, _| Ok((uniform_blocks(columns, 4, side)?, None))),
+        of_blocks: true,
+    };
+    sweeps.push(of_blocks("side of blocks, of 1600 products", 100));
+    sweeps.push(of_blocks("side of blocks, of 16,000 products", 1000));
     sweeps
+}
+
+/// Products that no host computes faster than the device.
+const PAST_HOST: usize = 200_000;
+
+/// Sweeps past the sizes up to which the host computes a product.
+fn host_sweeps(numbers: &Numbers, sizes: Vec<usize>) -> Vec<Sweep> {
+    let sweep = |what, points, make: fn(usize, usize) -> Result<Factors>| {
+        let of_blocks = false;
+        Sweep { what, points, make: Box::new(make), of_blocks }
+    };
+    // A and its columns, beside the 2100 entries and columns of a B of 2000 products.
+    let read = (numbers.host_entries / 2).saturating_sub(1050);
+    let around = (0..=2 * STEPS).map(|k| (read + 400 * k).saturating_sub(400 * STEPS).max(20)).collect();
+    vec![
+        sweep("products in all, of a band", sizes.clone(), |products, _| {
+            Ok((banded((products / 289).max(17), 8)?, None))
+        }),
+        sweep("products in all, of columns with one", sizes, |products, _| single(products / 8)),
+        sweep("columns of A, at the most that the host reads", around, |columns, _| {
+            Ok((drawn([columns, columns], 1)?, Some(drawn([columns, 100], 20)?)))
+        }),
+    ]
 }
 
 /// Windows of rows beyond which bitmaps are too many.
@@ -136,11 +183,25 @@ const INNER: usize = 4096;
 impl Sweep {
     /// Times the choice along the sweep, its points in turn.
     pub fn run<T: Field>(&self, bench: &Bench<'_>, device: &Device, most: u64) -> Result<Cliff> {
+        match self.of_blocks {
+            true => self.timed(bench, device, most, |of: Csc<T>, side| of.to_blocks(BlockShape::new(side, side)?)),
+            false => self.timed(bench, device, most, |of: Csc<T>, _| Ok(of)),
+        }
+    }
+
+    /// The same of matrices that are made of those of scalars.
+    fn timed<M: Matrix, T: Field>(
+        &self,
+        bench: &Bench<'_>,
+        device: &Device,
+        most: u64,
+        made: impl Fn(Csc<T>, usize) -> Result<M>,
+    ) -> Result<Cliff> {
         let progress = bench.messages.measured(self.what, Unit::Runs);
         let (mut wrong, mut operands, mut points) = (0, Vec::new(), Vec::new());
         for &value in &self.points {
             let (a, b) = (self.make)(value, budget(most))?;
-            let (a, b): (Csc<T>, Option<Csc<T>>) = (a.cast(), b.map(|b| b.cast()));
+            let (a, b) = (made(a.cast(), value)?, b.map(|b| made(b.cast(), value)).transpose()?);
             let want = reference::multiply(&a, b.as_ref().unwrap_or(&a))?;
             let uploaded = (device.upload(&a)?, b.as_ref().map(|b| device.upload(b)).transpose()?);
             let (c, report) = of(&uploaded).run_with_report()?;
@@ -152,11 +213,13 @@ impl Sweep {
             of(&uploaded).run()?;
             let mut methods: Vec<_> = report.bins.iter().map(|bin| bin.method.name()).collect();
             methods.dedup();
-            points.push(Point { value, products: report.products, ms: 0.0, methods: methods.join(", ") });
+            let (products, methods) = (report.products, methods.join(", "));
+            let each = if self.of_blocks { (value as u64).pow(3) } else { 1 };
+            points.push(Point { value, products, multiplications: products * each, ms: 0.0, methods });
             operands.push(uploaded);
         }
         let rounds = bench.patience.rounds(&progress, &mut || {
-            let run = |uploaded: &Uploaded<T>| {
+            let run = |uploaded: &Uploaded<M>| {
                 let product = of(uploaded).untimed();
                 in_turn(|| Ok(product.run_with_report()?.1.total_ms))
             };
@@ -172,16 +235,16 @@ impl Sweep {
     }
 }
 
-type Uploaded<T> = (blockmul::DeviceMatrix<Csc<T>>, Option<blockmul::DeviceMatrix<Csc<T>>>);
+type Uploaded<M> = (DeviceMatrix<M>, Option<DeviceMatrix<M>>);
 
-fn of<T: Field>((a, b): &Uploaded<T>) -> Product<'_, blockmul::DeviceMatrix<Csc<T>>> {
+fn of<M: Matrix>((a, b): &Uploaded<M>) -> Product<'_, DeviceMatrix<M>> {
     Product::of(a, b.as_ref().unwrap_or(a))
 }
 
 /// By how much the time of a step leaves what is expected, as a part: between the same time and one
-/// in proportion to the products.
+/// in proportion to the multiplications.
 fn jump(one: &Point, next: &Point) -> f64 {
-    let grown = next.products as f64 / one.products.max(1) as f64;
+    let grown = next.multiplications as f64 / one.multiplications.max(1) as f64;
     let ratio = next.ms / one.ms;
     (ratio / grown.max(1.0)).max(grown.min(1.0) / ratio).max(1.0) - 1.0
 }
@@ -190,8 +253,8 @@ fn jump(one: &Point, next: &Point) -> f64 {
 mod tests {
     use super::*;
 
-    fn point(products: u64, ms: f64) -> Point {
-        Point { value: 0, products, ms, methods: String::new() }
+    fn point(multiplications: u64, ms: f64) -> Point {
+        Point { value: 0, products: 1, multiplications, ms, methods: String::new() }
     }
 
     #[test]
@@ -207,13 +270,15 @@ mod tests {
     #[test]
     fn sweeps_cross_their_thresholds_and_have_the_products() -> Result<()> {
         let device = Device::select(&std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into()))?;
-        let numbers = device.info().numbers();
+        let mut numbers = device.info().numbers();
+        (numbers.host_entries, numbers.host_multiplication_ps) = (40_000, 2500);
         let sweeps = sweeps(&numbers, 400_000);
-        assert!(sweeps.len() > 10);
+        assert!(sweeps.len() > 16 && sweeps.iter().filter(|sweep| sweep.of_blocks).count() == 2);
         for sweep in &sweeps {
             assert!(sweep.points.is_sorted() && sweep.points.len() >= 7, "{}: {:?}", sweep.what, sweep.points);
             let (a, b) = (sweep.make)(sweep.points[STEPS], budget(400_000))?;
-            let products = reference::products(&a, b.as_ref().unwrap_or(&a));
+            let of_a_block = if sweep.of_blocks { (sweep.points[STEPS] as u64).pow(3) } else { 1 };
+            let products = reference::products(&a, b.as_ref().unwrap_or(&a)) / of_a_block;
             assert!((900..=200_000).contains(&products), "{}: {products}", sweep.what);
         }
         let hub = sweeps.iter().find(|sweep| sweep.what.contains("of B, at a hub")).expect("a sweep");

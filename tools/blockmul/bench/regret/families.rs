@@ -12,8 +12,9 @@ pub struct Family {
     pub make: fn(products: usize) -> Result<Factors>,
 }
 
-/// Neighbours are unlike each other, so that every third family is a sample of all.
-pub const FAMILIES: [Family; 12] = [
+/// Neighbours are unlike each other, so that every third family is a sample of all. The last two
+/// are adversaries of a choice by averages and by neighbours.
+pub const FAMILIES: [Family; 14] = [
     Family {
         name: "grid-5",
         stands_for: "meshes of the plane",
@@ -75,6 +76,17 @@ pub const FAMILIES: [Family; 12] = [
         name: "arrow",
         stands_for: "one full row and column",
         make: |products| named(&format!("arrow:{}", products.isqrt())),
+    },
+    Family {
+        name: "bimodal",
+        stands_for: "short columns between long ones",
+        // An entry of B meets a column of 16 on average.
+        make: |products| Ok((patterns::bimodal(products / 256, 30)?, None)),
+    },
+    Family {
+        name: "permuted-equals",
+        stands_for: "equal columns far apart",
+        make: |products| Ok((patterns::permuted_equals(products / 81, 3)?, None)),
     },
 ];
 
