@@ -3,62 +3,125 @@
 // Host: src/graph/labels.rs
 //
 //   begin_labels   one work-item per vertex: the tight edge that it follows
+//   join_levels    one work-item per vertex: it joins those at its distance
+//   enter_levels   one work-item per vertex: the edge that its level follows
+//   leave_levels   one work-item per vertex
 //   label_sources  one work-item per source
 //   follow         one work-item per vertex: the label at the end of its chain
-//   lower_labels   one work-item per vertex, repeated until no label changes
+//   lower_labels   one work-item per vertex; it and `follow` until no label changes
 //
-//   in      in_ptr[vertices + 1]  from[edges]   the edges that enter each vertex
+//   in      in_ptr[vertices + 1]  from[edges]   the edges that enter each vertex, ascending
 //   in      source[edges]  values[]             see edges.cl
 //   in      path_length[vertices]
 //   in      vertex[sources]  of[sources]        different vertices, and their labels
 //   in out  before[vertices]                    the vertex that a chain follows; itself at the end
+//   in out  level[vertices]                     the least vertex of its level, see trees.cl
+//   in out  entry[vertices]                     the vertex that a level follows, at its root
+//   in out  chain[vertices]                     a copy of before, whose chains become shorter
 //   in out  label[vertices]                     NONE out of reach
+//   in out  open[1]                             vertices in reach that no closer one leads to
 //   in out  changed[number]
 //
 // An edge is tight if its length leads from the distance of its begin to that of its end. A vertex
 // takes the lowest label from which a chain of tight edges leads to it: there is one such label,
-// whatever the order. Chains of tight edges from closer vertices end at a source, so following one
-// gives a label at once that is right but for ties. The rest is few sweeps. An item may read a
-// label that is lowered meanwhile: then the next sweep sees it.
+// whatever the order.
+//
+// Chains of tight edges from closer vertices end at a source, so following one gives a label at once
+// that is right but for ties. Vertices that edges of length 0 connect in both directions are a
+// level: they have one label, so that they follow the edge of any of them, by way of the level's
+// root. The rest is few rounds. In each a vertex turns to the lowest label before it, if that is
+// below its own, and all follow their chains again. A chain never closes: along it neither the
+// distance rises nor the label, which falls wherever a vertex has turned.
 #define NONE 0xffffffffu
 
 KERNEL begin_labels(global const uint* restrict in_ptr, global const uint* restrict from, global const uint* restrict source,
                     global const ELEMENT* restrict values, global const ELEMENT* restrict path_length, global uint* restrict before,
-                    global uint* restrict label, uint vertices, uint stride)
+                    global uint* restrict level, global uint* restrict label, global uint* open, uint vertices, uint stride)
 {
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)
         return;
     const ELEMENT reached = path_length[vertex];
     uint first = vertex;
-    if (reached < EMPTY)
+    if (reached < EMPTY) {
         for (uint edge = in_ptr[vertex]; edge < in_ptr[vertex + 1] && first == vertex; ++edge) {
             const ELEMENT length = LENGTH(edge), so_far = path_length[from[edge]];
             if (so_far < reached && MULTIPLY(length, so_far) == reached)
                 first = from[edge];
         }
+        if (first == vertex)
+            atomic_inc(open);
+    }
     before[vertex] = first;
+    level[vertex] = vertex;
     label[vertex] = NONE;
 }
 
-KERNEL label_sources(global const uint* vertex, global const uint* of, global uint* label, uint sources)
+KERNEL join_levels(global const uint* restrict in_ptr, global const uint* restrict from, global const uint* restrict source,
+                   global const ELEMENT* restrict values, global const ELEMENT* restrict path_length, volatile global uint* level,
+                   uint vertices, uint stride)
+{
+    const uint vertex = get_global_id(0);
+    if (vertex >= vertices)
+        return;
+    const ELEMENT reached = path_length[vertex];
+    if (!(reached < EMPTY))
+        return;
+    uint own = root_of(level, vertex);
+    for (uint edge = in_ptr[vertex]; edge < in_ptr[vertex + 1] && from[edge] < vertex; ++edge) {
+        const uint other = from[edge], end = in_ptr[other + 1];
+        const ELEMENT length = LENGTH(edge);
+        if (path_length[other] != reached || MULTIPLY(length, reached) != reached)
+            continue;
+        const uint back = lower_bound(from, in_ptr[other], end, vertex);
+        if (back == end || from[back] != vertex)
+            continue;
+        const ELEMENT length_back = LENGTH(back);
+        if (MULTIPLY(length_back, reached) == reached)
+            own = join(level, own, other);
+    }
+}
+
+KERNEL enter_levels(global const uint* restrict before, volatile global uint* level, global uint* entry, uint vertices)
+{
+    const uint vertex = get_global_id(0);
+    if (vertex >= vertices)
+        return;
+    const uint root = root_of(level, vertex);
+    level[vertex] = root;
+    if (before[vertex] != vertex)
+        atomic_min(entry + root, before[vertex]);
+}
+
+KERNEL leave_levels(global uint* restrict before, global const uint* restrict level, global const uint* restrict entry, uint vertices)
+{
+    const uint vertex = get_global_id(0);
+    if (vertex >= vertices)
+        return;
+    if (level[vertex] != vertex)
+        before[vertex] = level[vertex];
+    else if (entry[vertex] != NONE)
+        before[vertex] = entry[vertex];
+}
+
+KERNEL label_sources(global const uint* vertex, global const uint* of, global const uint* level, global uint* label, uint sources)
 {
     const uint i = get_global_id(0);
     if (i < sources)
-        label[vertex[i]] = of[i];
+        atomic_min(label + level[vertex[i]], of[i]);
 }
 
-KERNEL follow(volatile global uint* before, global uint* label, uint vertices)
+KERNEL follow(volatile global uint* chain, global uint* label, uint vertices)
 {
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)
         return;
     // Vertices on the way come closer to the end: others then follow a shorter chain.
-    uint at = vertex, next = before[at];
+    uint at = vertex, next = chain[at];
     while (next != at) {
-        const uint further = before[next];
+        const uint further = chain[next];
         if (further != next)
-            before[at] = further;
+            chain[at] = further;
         at = next;
         next = further;
     }
@@ -68,8 +131,9 @@ KERNEL follow(volatile global uint* before, global uint* label, uint vertices)
 }
 
 KERNEL lower_labels(global const uint* restrict in_ptr, global const uint* restrict from, global const uint* restrict source,
-                    global const ELEMENT* restrict values, global const ELEMENT* restrict path_length, volatile global uint* label,
-                    global uint* changed, uint vertices, uint stride, uint number)
+                    global const ELEMENT* restrict values, global const ELEMENT* restrict path_length,
+                    global const uint* restrict label, global const uint* restrict level, global uint* before, global uint* changed,
+                    uint vertices, uint stride, uint number)
 {
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)
@@ -77,16 +141,18 @@ KERNEL lower_labels(global const uint* restrict in_ptr, global const uint* restr
     const ELEMENT reached = path_length[vertex];
     if (!(reached < EMPTY))
         return;
-    const uint old = label[vertex];
-    uint least = old;
+    uint least = label[vertex], first = vertex;
     for (uint edge = in_ptr[vertex]; edge < in_ptr[vertex + 1]; ++edge) {
         const uint other = label[from[edge]];
         const ELEMENT length = LENGTH(edge), so_far = path_length[from[edge]];
-        if (other < least && MULTIPLY(length, so_far) == reached)
+        if (other < least && MULTIPLY(length, so_far) == reached) {
             least = other;
+            first = from[edge];
+        }
     }
-    if (least < old) {
-        label[vertex] = least;
+    if (first != vertex) {
+        // Several vertices of a level may turn it: to lower labels each of them, whichever stays.
+        atomic_xchg(before + level[vertex], first);
         atomic_or(changed + number, 1u);
     }
 }

@@ -79,6 +79,7 @@ files! {
     "graph/predecessors.cl"
     "graph/start.cl"
     "graph/sweep.cl"
+    "graph/trees.cl"
     "graph/triangles.cl"
     "once.cl"
     "primitives/arrivals.cl"

@@ -1,4 +1,5 @@
-//! Connected components. Kernels: `cl/graph/components.cl`.
+//! Connected components. Kernels: `cl/graph/components.cl`,
+//! `cl/graph/trees.cl`.
 //!
 //! Trees of vertices are hooked to each other edge by edge, without locks (Jaiganesh, Burtscher: *A
 //! High-Performance Connected Components Implementation for GPUs*, HPDC 2018).
@@ -9,14 +10,14 @@ use crate::{
 };
 
 kernel! {
-    struct OwnRoots = "own_roots" in "graph/components.cl" {
+    struct OwnRoots = "own_roots" in "graph/trees.cl", "graph/components.cl" {
         parent: Out<u32>,
         vertices: u32,
     }
 }
 
 kernel! {
-    struct Hook = "hook" in "graph/components.cl" {
+    struct Hook = "hook" in "graph/trees.cl", "graph/components.cl" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
         parent: InOut<u32>,
@@ -25,7 +26,7 @@ kernel! {
 }
 
 kernel! {
-    struct Flatten = "flatten" in "graph/components.cl" {
+    struct Flatten = "flatten" in "graph/trees.cl", "graph/components.cl" {
         parent: InOut<u32>,
         vertices: u32,
     }

@@ -6,44 +6,80 @@ use crate::{
 };
 
 kernel! {
-    struct BeginLabels<D: Element> = "begin_labels" in "graph/edges.cl", "graph/labels.cl" {
+    struct BeginLabels<D: Element> = "begin_labels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
         in_ptr: In<u32>,
         from: In<u32>,
         source: In<u32>,
         values: In<D>,
         path_length: In<D>,
         before: Out<u32>,
+        level: Out<u32>,
         label: Out<u32>,
+        open: InOut<u32>,
         vertices: u32,
         stride: u32,
     }
 }
 
 kernel! {
-    struct LabelSources = "label_sources" in "graph/edges.cl", "graph/labels.cl" {
+    struct JoinLevels<D: Element> = "join_levels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
+        in_ptr: In<u32>,
+        from: In<u32>,
+        source: In<u32>,
+        values: In<D>,
+        path_length: In<D>,
+        level: InOut<u32>,
+        vertices: u32,
+        stride: u32,
+    }
+}
+
+kernel! {
+    struct EnterLevels = "enter_levels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
+        before: In<u32>,
+        level: InOut<u32>,
+        entry: InOut<u32>,
+        vertices: u32,
+    }
+}
+
+kernel! {
+    struct LeaveLevels = "leave_levels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
+        before: InOut<u32>,
+        level: In<u32>,
+        entry: In<u32>,
+        vertices: u32,
+    }
+}
+
+kernel! {
+    struct LabelSources = "label_sources" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
         vertex: In<u32>,
         of: In<u32>,
+        level: In<u32>,
         label: InOut<u32>,
         sources: u32,
     }
 }
 
 kernel! {
-    struct Follow = "follow" in "graph/edges.cl", "graph/labels.cl" {
-        before: InOut<u32>,
+    struct Follow = "follow" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
+        chain: InOut<u32>,
         label: InOut<u32>,
         vertices: u32,
     }
 }
 
 kernel! {
-    struct LowerLabels<D: Element> = "lower_labels" in "graph/edges.cl", "graph/labels.cl" {
+    struct LowerLabels<D: Element> = "lower_labels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
         in_ptr: In<u32>,
         from: In<u32>,
         source: In<u32>,
         values: In<D>,
         path_length: In<D>,
-        label: InOut<u32>,
+        label: In<u32>,
+        level: In<u32>,
+        before: InOut<u32>,
         changed: InOut<u32>,
         vertices: u32,
         stride: u32,
@@ -51,11 +87,12 @@ kernel! {
     }
 }
 
-/// Sweeps between two reads of whether labels still change, on a GPU.
+/// Rounds between two reads of whether labels still change, on a GPU.
 const TOGETHER: usize = 3;
 
 /// The label of the nearest source of each vertex, of several the lowest; `u32::MAX` out of reach.
-/// `edges` enter vertices, `distance` is final, and `labels` has one for each source.
+/// `edges` enter vertices, `distance` is final, and `labels` has one for each source. No length is
+/// negative.
 pub(super) fn nearest<D: Element>(
     work: &Work,
     edges: &Edges,
@@ -71,9 +108,10 @@ pub(super) fn nearest<D: Element>(
     let follow: Kernel<Follow<'_>> = Kernel::new(device, &options)?;
     let lower: Kernel<LowerLabels<'_, D>> = Kernel::new(device, &options)?;
     let (mut before, mut label) = (work.buffer(vertices)?, work.buffer(vertices)?);
+    let (mut level, mut open) = (work.buffer(vertices)?, work.upload(&[0u32])?);
     let none = work.buffer(0)?;
     let (values, stride) = lengths.values.unwrap_or((&none, 1));
-    let grid = Grid::items(vertices, group_size);
+    let (grid, count) = (Grid::items(vertices, group_size), vertices as u32);
     let args = BeginLabels {
         in_ptr: &edges.pattern.col_ptr,
         from: &edges.pattern.row_idx,
@@ -81,28 +119,42 @@ pub(super) fn nearest<D: Element>(
         values,
         path_length: distance,
         before: &mut before,
+        level: &mut level,
         label: &mut label,
-        vertices: vertices as u32,
+        open: &mut open,
+        vertices: count,
         stride,
     };
     begin.launch(work, grid, args)?;
-    let args = LabelSources { vertex: sources, of: labels, label: &mut label, sources: sources.len() as u32 };
+    // Of sources, too, no closer vertex is known.
+    if open.download(work)?[0] as usize > sources.len() {
+        levels(work, edges, lengths, distance, (&mut before, &mut level))?;
+    }
+    let args =
+        LabelSources { vertex: sources, of: labels, level: &level, label: &mut label, sources: sources.len() as u32 };
     at_sources.launch(work, Grid::items(sources.len(), group_size), args)?;
-    follow.launch(work, grid, Follow { before: &mut before, label: &mut label, vertices: vertices as u32 })?;
+    let mut chain = work.buffer(vertices)?;
+    let mut all_follow = |before: &Buffer<u32>, label: &mut Buffer<u32>| {
+        work.copy(before, 0, &mut chain, 0, vertices)?;
+        follow.launch(work, grid, Follow { chain: &mut chain, label, vertices: count })
+    };
     let together = if device.info().kind == DeviceKind::Cpu { 1 } else { TOGETHER };
     let mut changed = work.buffer(together)?;
     loop {
         work.fill_zero(&mut changed)?;
         for number in 0..together as u32 {
+            all_follow(&before, &mut label)?;
             let args = LowerLabels {
                 in_ptr: &edges.pattern.col_ptr,
                 from: &edges.pattern.row_idx,
                 source: edges.source(),
                 values,
                 path_length: distance,
-                label: &mut label,
+                label: &label,
+                level: &level,
+                before: &mut before,
                 changed: &mut changed,
-                vertices: vertices as u32,
+                vertices: count,
                 stride,
                 number,
             };
@@ -112,4 +164,38 @@ pub(super) fn nearest<D: Element>(
             return Ok(label);
         }
     }
+}
+
+/// Makes vertices that edges of length 0 connect in both directions follow the least of them, and
+/// that the edge of any.
+fn levels<D: Element>(
+    work: &Work,
+    edges: &Edges,
+    lengths: &Lengths<'_, D>,
+    distance: &Buffer<D>,
+    (before, level): (&mut Buffer<u32>, &mut Buffer<u32>),
+) -> Result<()> {
+    let (device, vertices) = (work.device(), edges.pattern.ncols);
+    let group_size = device.info().numbers().vector_group;
+    let options = edges.options(group_size, lengths);
+    let join: Kernel<JoinLevels<'_, D>> = Kernel::new(device, &options)?;
+    let enter: Kernel<EnterLevels<'_>> = Kernel::new(device, &options)?;
+    let leave: Kernel<LeaveLevels<'_>> = Kernel::new(device, &options)?;
+    let none = work.buffer(0)?;
+    let (values, stride) = lengths.values.unwrap_or((&none, 1));
+    let (grid, count) = (Grid::items(vertices, group_size), vertices as u32);
+    let args = JoinLevels {
+        in_ptr: &edges.pattern.col_ptr,
+        from: &edges.pattern.row_idx,
+        source: edges.source(),
+        values,
+        path_length: distance,
+        level,
+        vertices: count,
+        stride,
+    };
+    join.launch(work, grid, args)?;
+    let mut entry = work.upload(&vec![u32::MAX; vertices])?;
+    enter.launch(work, grid, EnterLevels { before, level, entry: &mut entry, vertices: count })?;
+    leave.launch(work, grid, LeaveLevels { before, level, entry: &entry, vertices: count })
 }

@@ -3,7 +3,7 @@ use super::*;
 use crate::{
     Csc, Csr, Pattern, device::test_device, generate, generate::Random, graph::Balance, mesh::Mesh, reference,
 };
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 const NONE: u32 = u32::MAX;
 
@@ -11,11 +11,16 @@ fn seeds(count: u64, vertices: usize, seed: u64) -> Vec<usize> {
     Random::new(seed).distinct(count, vertices as u64).into_iter().map(|vertex| vertex as usize).collect()
 }
 
-/// Computes patches on the device, compares them with the reference, and checks them.
-fn check(g: &Csc<f64>, asked: &Lloyd<'_>) -> Result<Patches> {
+/// Computes patches on the device, and compares them with the reference.
+fn compare(g: &Csc<f64>, asked: &Lloyd<'_>) -> Result<Patches> {
     let found = asked.run(&test_device().upload(g)?)?;
-    let want = reference::lloyd(g, asked)?;
-    assert_eq!(Patches { total_ms: 0.0, ..found.clone() }, want);
+    assert_eq!(Patches { total_ms: 0.0, ..found.clone() }, reference::lloyd(g, asked)?);
+    Ok(found)
+}
+
+/// The same, and checks them.
+fn check(g: &Csc<f64>, asked: &Lloyd<'_>) -> Result<Patches> {
+    let found = compare(g, asked)?;
     assert!(found.energies.iter().all(|energy| found.energy() <= *energy));
     let chosen: Vec<usize> = found.seeds.iter().map(|&seed| seed as usize).collect();
     let distance = reference::shortest_paths(g, &chosen)?;
@@ -86,6 +91,47 @@ fn ties_go_to_the_lower_label_or_the_smaller_patch() -> Result<()> {
     // By rows, which list the edges that enter a vertex.
     let by_rows = test_device().upload(&Csr::from_transpose(g.transpose()))?;
     assert_eq!(Lloyd::from(&from).run(&by_rows)?.labels, plain.labels);
+    Ok(())
+}
+
+/// Edges of length 0 join vertices to levels, which have one label; ties come down a long stem.
+#[test]
+fn labels_are_right_across_edges_of_length_0_and_behind_ties() -> Result<()> {
+    let n = 600;
+    for seed in 1..=6 {
+        let mut random = Random::new(seed);
+        let mut lengths = BTreeMap::new();
+        for _ in 0..3 * n / 2 {
+            let (a, b) = (random.below(n as u64) as usize, random.below(n as u64) as usize);
+            let length = [0.0, 0.0, 1.0, 2.0][random.below(4) as usize];
+            lengths.insert((a, b), length);
+            // Some edges lead one way, and some are longer on the way back.
+            match random.below(4) {
+                0 => {}
+                1 => drop(lengths.insert((b, a), length + 1.0)),
+                _ => drop(lengths.insert((b, a), length)),
+            }
+        }
+        let g = Csc::from_triplets(n, n, lengths.into_iter().map(|((a, b), length)| (b, a, length)))?;
+        for count in [2, 25] {
+            compare(&g, &Lloyd::from(&seeds(count, n, seed)).steps(3))?;
+        }
+    }
+    // Two seeds as far from the foot of a stem, whose vertices are numbered up, down and in turns.
+    for length in [1.0, 0.0] {
+        for order in [|at, _| at, |at, n| n - 1 - at, |at, n| at * 7 % n] {
+            let stem = |at: usize| order(at, n) + 2;
+            let along = (1..n).map(|at| (stem(at - 1), stem(at), length));
+            let edges = along.chain([(0, stem(0), 1.0), (1, stem(0), 1.0)]);
+            let both = edges.flat_map(|(a, b, length)| [(a, b, length), (b, a, length)]);
+            let g = Csc::from_triplets(n + 2, n + 2, both)?;
+            for from in [[0, 1], [1, 0]] {
+                let patches = compare(&g, &Lloyd::from(&from).steps(0))?;
+                assert_eq!(patches.labels[from[1]], 1);
+                assert!(patches.labels[2..].iter().all(|&label| label == 0));
+            }
+        }
+    }
     Ok(())
 }
 
