@@ -1,48 +1,74 @@
-// triangles: the entries of a pattern below its diagonal, or above it.
+// triangles: the triangles through each vertex of a graph.
 // Host: src/graph/triangles.rs
 //
-//   count_side  one work-item per column, and one more
-//   copy_side   LANES work-items per column
+//   flag_edges       one work-item per entry, and one more
+//   move_edges       one work-item per entry
+//   begin_edges      one work-item per vertex, and one more
+//   count_triangles  one work-item per edge
 //
-//   in      col_ptr[vertices + 1]  row_idx[edges]     rows ascend in each column
-//   in out  side_ptr[vertices + 1]  entries of each column on the side; after an exclusive scan,
-//                                   where they begin
-//   out     side_row[...]
+//   in      col_ptr[vertices + 1]  row_idx[nnz]   both directions of each edge, rows ascending
+//   in out  place[nnz + 1]                        1 for an entry that stays; after an exclusive
+//                                                 scan, the number of those before it
+//   out     edge_ptr[vertices + 1]  to[edges]  owner[edges]
+//   in out  count[vertices]
 //
-// `above` is 1 for the rows above the diagonal, 0 for those below. Both sides of a column are one
-// piece of it.
-#if !defined(LANES)
-#error "LANES: see src/graph/triangles.rs"
-#endif
+// Of both directions of an edge the one stays that begins at the vertex with fewer neighbours, or
+// with the lower number: its owner. So no vertex owns more than the root of twice the edges. A
+// triangle is found once, at the edge whose ends both have an edge to the third vertex.
 
-// The first entry of a column that is on the side below, or the end of those above.
-uint border(global const uint* col_ptr, global const uint* row_idx, uint col, uint above)
+KERNEL flag_edges(global const uint* restrict col_ptr, global const uint* restrict row_idx, global uint* restrict place, uint nnz,
+                  uint vertices)
 {
-    return lower_bound(row_idx, col_ptr[col], col_ptr[col + 1], above ? col : col + 1);
-}
-
-KERNEL count_side(global const uint* restrict col_ptr, global const uint* restrict row_idx, global uint* restrict side_ptr,
-                  uint vertices, uint above)
-{
-    const uint col = get_global_id(0);
-    if (col > vertices)
+    const uint entry = get_global_id(0);
+    if (entry > nnz)
         return;
-    if (col == vertices) {
-        side_ptr[col] = 0; // the scan puts their number here
-        return;
+    uint stays = 0;
+    if (entry < nnz) {
+        const uint col = column_of(col_ptr, vertices, entry), row = row_idx[entry];
+        const uint of_col = col_ptr[col + 1] - col_ptr[col], of_row = col_ptr[row + 1] - col_ptr[row];
+        stays = of_col < of_row || (of_col == of_row && col < row);
     }
-    const uint at = border(col_ptr, row_idx, col, above);
-    side_ptr[col] = above ? at - col_ptr[col] : col_ptr[col + 1] - at;
+    place[entry] = stays;
 }
 
-KERNEL copy_side(global const uint* restrict col_ptr, global const uint* restrict row_idx, global const uint* restrict side_ptr,
-                 global uint* restrict side_row, uint vertices, uint above)
+KERNEL move_edges(global const uint* restrict col_ptr, global const uint* restrict row_idx, global const uint* restrict place,
+                  global uint* restrict to, global uint* restrict owner, uint nnz, uint vertices)
 {
-    const uint col = get_global_id(0) / LANES, lane = get_global_id(0) % LANES;
-    if (col >= vertices)
+    const uint entry = get_global_id(0);
+    if (entry >= nnz || place[entry] == place[entry + 1])
         return;
-    const uint to = side_ptr[col], count = side_ptr[col + 1] - to;
-    const uint from = above ? col_ptr[col] : col_ptr[col + 1] - count;
-    for (uint i = lane; i < count; i += LANES)
-        side_row[to + i] = row_idx[from + i];
+    to[place[entry]] = row_idx[entry];
+    owner[place[entry]] = column_of(col_ptr, vertices, entry);
+}
+
+KERNEL begin_edges(global const uint* restrict col_ptr, global const uint* restrict place, global uint* restrict edge_ptr, uint vertices)
+{
+    const uint vertex = get_global_id(0);
+    if (vertex <= vertices)
+        edge_ptr[vertex] = place[col_ptr[vertex]];
+}
+
+KERNEL count_triangles(global const uint* restrict edge_ptr, global const uint* restrict to, global const uint* restrict owner,
+                       global uint* count, uint edges)
+{
+    const uint edge = get_global_id(0);
+    if (edge >= edges)
+        return;
+    const uint one = owner[edge], other = to[edge];
+    const uint of_one = edge_ptr[one + 1] - edge_ptr[one], of_other = edge_ptr[other + 1] - edge_ptr[other];
+    // The neighbours of the one with fewer edges are looked up among those of the other.
+    const uint few = of_one < of_other ? one : other, many = of_one < of_other ? other : one;
+    const uint end = edge_ptr[many + 1];
+    uint at = edge_ptr[many], found = 0;
+    for (uint i = edge_ptr[few]; i < edge_ptr[few + 1] && at < end; ++i) {
+        at = lower_bound(to, at, end, to[i]);
+        if (at < end && to[at] == to[i]) {
+            atomic_inc(count + to[i]);
+            ++found;
+        }
+    }
+    if (found > 0) {
+        atomic_add(count + one, found);
+        atomic_add(count + other, found);
+    }
 }

@@ -34,8 +34,8 @@ struct Components {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let question = Question {
         what: "connected components",
-        on_device: |g, _| graph::components(g)?.download(),
-        by_reference: |g, _| reference::components(g),
+        on_device: |g| graph::components(g)?.download(),
+        by_reference: reference::components,
     };
     graphs::run(&args.of, &question, |labels| {
         let mut sizes = vec![0usize; labels.len()];
@@ -52,6 +52,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             _ => format!("{components} components, {largest} vertices in the largest, {isolated} of one vertex"),
         };
         // Files count vertices from 1.
-        Answer { fields, text, numbers: Some(labels.into_iter().map(|label| label + 1).collect()) }
+        Answer { fields, text, numbers: labels.into_iter().map(|label| label + 1).collect() }
     })
 }

@@ -27,7 +27,7 @@ pub struct GraphArgs {
     /// Write the number of each vertex here: .mtx for Matrix Market, .npy for NumPy, packed if .gz
     /// or .bz2 follows; - for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    output: Option<PathBuf>,
     /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
     /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
@@ -68,11 +68,11 @@ struct Report<'a, T: Serialize> {
 }
 
 /// What a command computes.
-pub struct Question<T> {
+pub struct Question {
     /// What is computed, for messages.
     pub what: &'static str,
-    pub on_device: fn(&DeviceMatrix<Graph>, &GraphArgs) -> blockmul::Result<T>,
-    pub by_reference: fn(&Graph, &GraphArgs) -> blockmul::Result<T>,
+    pub on_device: fn(&DeviceMatrix<Graph>) -> blockmul::Result<Vec<u32>>,
+    pub by_reference: fn(&Graph) -> blockmul::Result<Vec<u32>>,
 }
 
 /// What a command makes of the result.
@@ -81,15 +81,15 @@ pub struct Answer<S> {
     pub fields: S,
     /// A line of the summary.
     pub text: String,
-    /// The number of each vertex, if they are to be written.
-    pub numbers: Option<Vec<u32>>,
+    /// The number of each vertex, as files have it.
+    pub numbers: Vec<u32>,
 }
 
 /// Reads the graph, computes, verifies, reports, and writes the numbers of the vertices.
-pub fn run<T: PartialEq, S: Serialize>(
+pub fn run<S: Serialize>(
     args: &GraphArgs,
-    question: &Question<T>,
-    answer: impl Fn(T) -> Answer<S>,
+    question: &Question,
+    answer: impl Fn(Vec<u32>) -> Answer<S>,
 ) -> Result<(), Failure> {
     output::check_stdout(&[("-o", &args.output), ("--report", &args.report)])?;
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
@@ -103,14 +103,14 @@ pub fn run<T: PartialEq, S: Serialize>(
         Target::Device(device) => {
             let on_device = device.upload(&g)?;
             device.finish()?;
-            repeatedly(args.repeat, || (question.on_device)(&on_device, args))?
+            repeatedly(args.repeat, || (question.on_device)(&on_device))?
         }
-        Target::Reference => repeatedly(args.repeat, || (question.by_reference)(&g, args))?,
+        Target::Reference => repeatedly(args.repeat, || (question.by_reference)(&g))?,
     };
     let verified = match args.verify {
         true => {
             messages.step("verifying");
-            Some((question.by_reference)(&g, args)? == found)
+            Some((question.by_reference)(&g)? == found)
         }
         false => None,
     };
@@ -145,10 +145,7 @@ pub fn run<T: PartialEq, S: Serialize>(
             question.what
         )));
     }
-    match (&args.output, numbers) {
-        (Some(path), Some(numbers)) => vector::write(path, &numbers),
-        _ => Ok(()),
-    }
+    args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &numbers))
 }
 
 /// The result of a run, or of the last of several after a warm-up, and their times.

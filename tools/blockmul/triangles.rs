@@ -9,7 +9,7 @@ use serde::Serialize;
 #[command(after_help = "\
 Examples:
   blockmul triangles G.mtx                       how many there are
-  blockmul triangles G.mtx -o counts.npy         how many pass through each vertex, too
+  blockmul triangles G.mtx -o counts.npy         how many pass through each vertex
   blockmul triangles G.mtx --verify --report -   checked against the reference; the result as JSON
 
 Entries of the matrix connect vertices in both directions, whatever their values; those on the diagonal are left
@@ -25,40 +25,20 @@ pub struct Args {
 #[derive(Serialize)]
 struct Triangles {
     triangles: u64,
-    /// The most through a vertex; `None` without -o.
-    most: Option<u32>,
-}
-
-/// The number of triangles, and those of each vertex if they are to be written.
-#[derive(PartialEq)]
-struct Counts {
-    triangles: u64,
-    of_vertices: Option<Vec<u32>>,
-}
-
-impl From<Vec<u32>> for Counts {
-    fn from(of_vertices: Vec<u32>) -> Self {
-        let triangles = of_vertices.iter().copied().map(u64::from).sum::<u64>() / 3;
-        Self { triangles, of_vertices: Some(of_vertices) }
-    }
+    /// The most through a vertex.
+    most: u32,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let question = Question {
         what: "triangles",
-        on_device: |g, args| match args.output {
-            Some(_) => Ok(Counts::from(graph::triangles_of_vertices(g)?.download()?)),
-            None => Ok(Counts { triangles: graph::triangles(g)?, of_vertices: None }),
-        },
-        by_reference: |g, args| {
-            let counts = Counts::from(reference::triangles_of_vertices(g)?);
-            Ok(Counts { of_vertices: counts.of_vertices.filter(|_| args.output.is_some()), ..counts })
-        },
+        on_device: |g| graph::triangles_of_vertices(g)?.download(),
+        by_reference: reference::triangles_of_vertices,
     };
-    graphs::run(&args.of, &question, |Counts { triangles, of_vertices }| {
-        let most = of_vertices.as_ref().map(|of| of.iter().copied().max().unwrap_or(0));
-        let through = most.map(|most| format!(", at most {most} through a vertex")).unwrap_or_default();
-        let text = format!("{triangles} triangles{through}");
-        Answer { fields: Triangles { triangles, most }, text, numbers: of_vertices }
+    graphs::run(&args.of, &question, |counts| {
+        let triangles = counts.iter().copied().map(u64::from).sum::<u64>() / 3;
+        let most = counts.iter().copied().max().unwrap_or(0);
+        let text = format!("{triangles} triangles, at most {most} through a vertex");
+        Answer { fields: Triangles { triangles, most }, text, numbers: counts }
     })
 }
