@@ -26,8 +26,8 @@
 // takes the lowest label from which a chain of tight edges leads to it: there is one such label,
 // whatever the order.
 //
-// Chains of tight edges from closer vertices end at a source, so following one gives a label at once
-// that is right but for ties. Vertices that edges of length 0 connect in both directions are a
+// Chains of tight edges from closer vertices end at a source, so following one gives a label at
+// once that is right but for ties. Vertices that edges of length 0 connect in both directions are a
 // level: they have one label, so that they follow the edge of any of them, by way of the level's
 // root. The rest is few rounds. In each a vertex turns to the lowest label before it, if that is
 // below its own, and all follow their chains again. A chain never closes: along it neither the
