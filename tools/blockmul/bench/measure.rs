@@ -205,10 +205,10 @@ impl Subject<'_> {
             return Ok(case.record(sizes, 0, Vec::new(), &[]));
         }
         let before = device.counters().launches;
+        let start = Instant::now();
         run(false)?;
         device.finish()?;
         let launches = (device.counters().launches - before) as u32;
-        let start = Instant::now();
         while start.elapsed().as_secs_f64() * 1e3 < WARM_UP_MS {
             run(false)?;
             device.finish()?;
@@ -271,7 +271,7 @@ impl Patience {
 }
 
 /// Milliseconds of executions that are not timed: a GPU that was idle while the host verified a
-/// result takes a tenth longer for the first few.
+/// result takes up to a tenth longer for the first few.
 const WARM_UP_MS: f64 = 20.0;
 /// Milliseconds below which a run takes longer if another product came before it.
 const SHORT_MS: f64 = 50.0;
