@@ -25,8 +25,7 @@ impl HostRoom {
     }
 
     /// Bytes that may still be taken, if the device uses `used` and keeps `kept` more that it may
-    /// use again. An eighth of the host's free
-    /// memory is left to other programs.
+    /// use again. An eighth of the host's free memory is left to other programs.
     pub fn left(&self, used: u64, kept: u64) -> u64 {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let in_all = match *asked {
