@@ -17,30 +17,38 @@
 
 // Adds `count` terms, `apart` places from each other, one after the other.
 #if TOGETHER > 1
+#define READ_APART(to, begin)                  \
+    WRITTEN_OUT                                \
+    for (uint i = 0; i < TOGETHER; ++i)        \
+        to[i] = term[((begin) + i) * apart];
+#define ADD_ALL(sum, held)                     \
+    WRITTEN_OUT                                \
+    for (uint i = 0; i < TOGETHER; ++i)        \
+        sum = ADD(sum, held[i]);
 ARITHMETIC add_apart(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint apart)
 {
     ARITHMETIC held[TOGETHER];
     uint first = 0;
     if (count >= TOGETHER) {
-        WRITTEN_OUT
-        for (uint i = 0; i < TOGETHER; ++i)
-            held[i] = term[i * apart];
+        ARITHMETIC next[TOGETHER];
+        READ_APART(held, first);
+        // Two batches in turn, neither of which is copied: a copy waits for its read.
         AS_WRITTEN
-        for (; first + 2 * TOGETHER <= count; first += TOGETHER) {
-            ARITHMETIC next[TOGETHER];
-            WRITTEN_OUT
-            for (uint i = 0; i < TOGETHER; ++i)
-                next[i] = term[(first + TOGETHER + i) * apart];
-            WRITTEN_OUT
-            for (uint i = 0; i < TOGETHER; ++i) {
-                sum = ADD(sum, held[i]);
-                held[i] = next[i];
-            }
+        for (; first + 3 * TOGETHER <= count; first += 2 * TOGETHER) {
+            READ_APART(next, first + TOGETHER);
+            ADD_ALL(sum, held);
+            READ_APART(held, first + 2 * TOGETHER);
+            ADD_ALL(sum, next);
         }
-        WRITTEN_OUT
-        for (uint i = 0; i < TOGETHER; ++i)
-            sum = ADD(sum, held[i]);
-        first += TOGETHER;
+        if (first + 2 * TOGETHER <= count) {
+            READ_APART(next, first + TOGETHER);
+            ADD_ALL(sum, held);
+            ADD_ALL(sum, next);
+            first += 2 * TOGETHER;
+        } else {
+            ADD_ALL(sum, held);
+            first += TOGETHER;
+        }
     }
     if (first < count) {
         WRITTEN_OUT
