@@ -178,18 +178,13 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uin
 #endif
 }
 
-// Adds the terms that `count` blocks have for one sum. Blocks are `area` elements apart, all or
-// TERMS of one sum. The terms of TOGETHER blocks are read before they are added: the reads of local
-// memory do not wait for each other. Those of scalars are read as terms.cl says.
-#define TERM(block, k) term[(block) * area + (area == TERMS ? (k) : TERM_AT(number, k))]
-#if TERMS == 1 && TOGETHER > 1
-ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number, uint area)
+// Adds the terms that `count` blocks have for one sum. Those of neighbours are read as terms.cl
+// says; of others the terms of TOGETHER blocks are read before they are added.
+ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
-    return add_apart(sum, &TERM(0, 0), count, area);
-}
+#if SUMS == 1
+    return add_apart(sum, term, count * TERMS, 1);
 #else
-ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number, uint area)
-{
     uint first = 0;
 #if TOGETHER > 1
     AS_WRITTEN
@@ -197,7 +192,7 @@ ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
         ARITHMETIC held[TOGETHER * TERMS];
         WRITTEN_OUT
         for (uint i = 0; i < TOGETHER * TERMS; ++i)
-            held[i] = TERM(first + i / TERMS, i % TERMS);
+            held[i] = term[(first + i / TERMS) * AREA + TERM_AT(number, i % TERMS)];
         WRITTEN_OUT
         for (uint i = 0; i < TOGETHER * TERMS; ++i)
             sum = ADD(sum, held[i]);
@@ -207,11 +202,11 @@ ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
     for (; first < count; ++first) {
         IN_ORDER
         for (uint k = 0; k < TERMS; ++k)
-            sum = ADD(sum, TERM(first, k));
+            sum = ADD(sum, term[first * AREA + TERM_AT(number, k)]);
     }
     return sum;
-}
 #endif
+}
 
 #if DIRECT
 // Adds the terms that the entries from `entry` to `end` have for a sum. An item loads those of
@@ -264,7 +259,7 @@ ARITHMETIC add_piece(local ARITHMETIC* term, uint begin, uint count, uint number
         const uint left = count - done;
         if (item < ADDING) {
             if (item == 0)
-                sum = add_terms(sum, term + here, min(most, left), number, TERMS);
+                sum = add_apart(sum, term + here, min(most, left) * TERMS, 1);
         } else if (left > most) {
             load_terms(term + most * TERMS - here, begin + done + most, min(most, left - most), number, item - ADDING, GROUP_SIZE - ADDING,
                        other, source, values, x, stride);
@@ -326,7 +321,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
             load_terms(term, begin + done, count, ALL_SUMS, get_local_id(0), GROUP_SIZE, other, source, values, x, stride);
             GROUP_BARRIER;
             for (uint own = 0, number = first; number < behind; ++own, number += GROUP_SIZE)
-                sum[own] = add_terms(sum[own], term, count, number, AREA);
+                sum[own] = add_terms(sum[own], term, count, number);
             GROUP_BARRIER; // every read, before the next round writes
         }
 #endif
@@ -374,7 +369,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
         GROUP_BARRIER;
         while (i < sums) {
             const ARITHMETIC start = from < end ? IDENTITY : EMPTY;
-            const ARITHMETIC sum = add_terms(start, term + (from - begin) * AREA, end - from, i % SUMS, AREA);
+            const ARITHMETIC sum = add_terms(start, term + (from - begin) * AREA, end - from, i % SUMS);
             PLACE(sum, y, (ulong)first * SUMS + i, alpha, beta);
             i += GROUP_SIZE;
             if (i < sums)

@@ -1,13 +1,13 @@
 // terms: adds terms that lie in local memory.
 // Host: src/vector/line_sums.rs, src/apply/spmv/csr_shared.rs
 //
-// The reads of local memory do not wait for each other: TOGETHER terms are read while as many are
+// The reads of local memory do not wait for each other: AT_ONCE terms are read while as many are
 // added. Behind the last of neighbouring terms up to BEHIND places are read, whatever they hold.
-#if !defined(TOGETHER)
-#error "TOGETHER: see src/vector/line_sums.rs"
+#if !defined(AT_ONCE)
+#error "AT_ONCE: see src/vector/line_sums.rs"
 #endif
 
-#define BEHIND (TOGETHER - 1)
+#define BEHIND (AT_ONCE - 1)
 // If items of the group write while others add, none is read behind the last.
 #if defined(SPLIT) && SPLIT
 #define ALONE 0
@@ -16,46 +16,46 @@
 #endif
 
 // Adds `count` terms, `apart` places from each other, one after the other.
-#if TOGETHER > 1
-#define READ_APART(to, begin)                  \
-    WRITTEN_OUT                                \
-    for (uint i = 0; i < TOGETHER; ++i)        \
+#if AT_ONCE > 1
+#define READ_APART(to, begin)          \
+    WRITTEN_OUT                        \
+    for (uint i = 0; i < AT_ONCE; ++i) \
         to[i] = term[((begin) + i) * apart];
-#define ADD_ALL(sum, held)                     \
-    WRITTEN_OUT                                \
-    for (uint i = 0; i < TOGETHER; ++i)        \
+#define ADD_ALL(sum, held)             \
+    WRITTEN_OUT                        \
+    for (uint i = 0; i < AT_ONCE; ++i) \
         sum = ADD(sum, held[i]);
 ARITHMETIC add_apart(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint apart)
 {
-    ARITHMETIC held[TOGETHER];
+    ARITHMETIC held[AT_ONCE];
     uint first = 0;
-    if (count >= TOGETHER) {
-        ARITHMETIC next[TOGETHER];
+    if (count >= AT_ONCE) {
+        ARITHMETIC next[AT_ONCE];
         READ_APART(held, first);
         // Two batches in turn, neither of which is copied: a copy waits for its read.
         AS_WRITTEN
-        for (; first + 3 * TOGETHER <= count; first += 2 * TOGETHER) {
-            READ_APART(next, first + TOGETHER);
+        for (; first + 3 * AT_ONCE <= count; first += 2 * AT_ONCE) {
+            READ_APART(next, first + AT_ONCE);
             ADD_ALL(sum, held);
-            READ_APART(held, first + 2 * TOGETHER);
+            READ_APART(held, first + 2 * AT_ONCE);
             ADD_ALL(sum, next);
         }
-        if (first + 2 * TOGETHER <= count) {
-            READ_APART(next, first + TOGETHER);
+        if (first + 2 * AT_ONCE <= count) {
+            READ_APART(next, first + AT_ONCE);
             ADD_ALL(sum, held);
             ADD_ALL(sum, next);
-            first += 2 * TOGETHER;
+            first += 2 * AT_ONCE;
         } else {
             ADD_ALL(sum, held);
-            first += TOGETHER;
+            first += AT_ONCE;
         }
     }
     if (first < count) {
         WRITTEN_OUT
-        for (uint i = 0; i < TOGETHER; ++i)
+        for (uint i = 0; i < AT_ONCE; ++i)
             held[i] = term[ALONE && apart == 1 ? first + i : min(first + i, count - 1) * apart];
         WRITTEN_OUT
-        for (uint i = 0; i < TOGETHER; ++i) {
+        for (uint i = 0; i < AT_ONCE; ++i) {
             const ARITHMETIC more = ADD(sum, held[i]);
             sum = first + i < count ? more : sum;
         }

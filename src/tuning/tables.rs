@@ -59,8 +59,9 @@ pub(super) const GPU: Numbers = Numbers {
     shared_line_group: 128,
     shared_line_elements: 512,
     shared_line_ahead: 4,
-    // Some 110 blocks of 6x6, three at once: with 84 and three `blk6_er` takes 25.6 us, not 22.4.
-    direct_line_elements: 4000,
+    // 100 blocks of 6x6, three at once: `pose6_100k` takes 43.0 us, with 111 blocks 44.7, with 128
+    // 47.2; `blk6_er` within 2 % the same with 92 to 128, 10 % more with 72.
+    direct_line_elements: 3600,
     direct_line_terms: 18,
     line_elements: 1024,
     line_held: 2048,

@@ -129,6 +129,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
         .define("PIECE", RUN_PIECE)
         .define("HELD", tuning.held)
         .define("AHEAD", ahead)
+        .define("AT_ONCE", tuning.together)
         .define("TOGETHER", entries_ahead(tuning.together, terms_of_sum))
         .define("ACROSS", side.across())
         // With 8 elements ahead such loads took 34 us on `rmat18_e8`, not 22.

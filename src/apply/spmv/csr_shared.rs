@@ -62,7 +62,7 @@ impl<T: Element, V: Element> CsrShared<T, V> {
             .define("PIECE", RUN_PIECE)
             .define("HELD", held.max(RUN_PIECE))
             .define("AHEAD", ahead)
-            .define("TOGETHER", together)
+            .define("AT_ONCE", together)
             .define("LONG", Order::LONG)
             .define("LANES", Order::LANES);
         let kernel = Kernel::new(device, &Teams::options_of(device.info(), options))?;

@@ -87,7 +87,7 @@ impl LineTuning {
         if terms % 2 == 1 || !DIRECT.contains(&direct) || tuning.group_size == 1 || tile <= tuning.tile {
             return tuning;
         }
-        Self { tile, direct, held: tuning.tile, ..tuning }
+        Self { tile, direct, held: 2 * tuning.tile, ..tuning }
     }
 }
 
