@@ -5,11 +5,19 @@ use super::DeviceKind;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FormatWeights {
     pub csr: u64,
+    /// Of `csr` whose items together read more bytes of rows than `cached`: the weight is in
+    /// proportion, and at most this. An item reads a row's neighbouring elements one by one.
+    pub csr_far: u64,
+    /// Bytes of rows that the nearest cache of a compute unit holds.
+    pub cached: u64,
     /// Of blocks, of which neighbouring items read neighbouring elements.
     pub csr_blocks: u64,
     pub csr_vector: u64,
     pub csr_adaptive: u64,
     pub csr_shared: u64,
+    pub coo: u64,
+    /// `None` where it was not measured.
+    pub segmented_scan: Option<u64>,
     pub ell: u64,
     pub sliced_ell: u64,
     /// Of sliced ELL whose slices are vectors: with columns in 16 bits, and in 32.
@@ -20,6 +28,10 @@ pub(crate) struct FormatWeights {
     pub beside: u64,
     /// Bytes that a compute unit moves while an item or a team loads an entry and adds it.
     pub entry: u64,
+    /// The same of padded rows.
+    pub padded_entry: u64,
+    /// Percent of the bytes that converting to padded rows moves.
+    pub placed: u64,
     /// Bytes that a compute unit moves while an item adds a term that its group has loaded.
     pub term: u64,
     /// Bytes that a compute unit moves while a launch begins and ends.
@@ -31,10 +43,12 @@ pub(crate) struct FormatWeights {
     pub adaptive_steps: u64,
     /// Launches that take as long as the one of `csr-adaptive`, whose items wait for each other.
     pub adaptive_launches: u64,
-    /// Launches that take as long as those of `coo`.
+    /// Launches that take as long as the one of `csr-shared`.
+    pub shared_launches: u64,
+    /// Launches that take as long as those of `coo`, or of a segmented scan.
     pub coo_launches: u64,
-    /// Bytes of a row that `scoo` moves beside what `csr` does. `None` where it was not measured.
-    pub scoo: Option<u64>,
+    /// The weight of `scoo`, bytes of a row that it moves beside what `csr` does, and its `entry`.
+    pub scoo: [u64; 3],
     /// Bytes that the device moves while it finds the rows of a column-major matrix, for each entry
     /// and row.
     pub index: u64,
@@ -43,31 +57,36 @@ pub(crate) struct FormatWeights {
     pub csc: Option<[u64; 2]>,
 }
 
-/// Estimates: cuSPARSE on an H200 moves 3.6 to 4.0 TB/s in sliced ELL and 2.5 to 3.1 in CSR. The
-/// items of `csr` read 12 bytes of sectors of 32. Each of 132 multiprocessors moves 30 bytes in a
-/// nanosecond. An item takes some 80 ns for each entry of a row that it loads (one at a time 330,
-/// `email-Enron` in sliced ELL) and 5 ns for one that its group has loaded. A launch takes 2 us.
-/// Plans and products of 66 matrices of 10,000 and 100,000 entries give a step 25 us, and a launch
-/// of `csr-adaptive` 4 us more than others; those of `coo` took 14 us more than that of `csr`.
+/// By the times of 99 matrices of 10,000 to 1 M elements and seven larger ones on an H200, which
+/// moves 30 bytes in a nanosecond for each of its 132 multiprocessors. An item of `csr` takes 120 ns
+/// for each entry of a long row, of padded rows 260, and 6 for a term that its group has loaded. A
+/// launch takes 2 us; a step 35, as long as the host enqueues a launch and waits for a few numbers.
 const GPU: FormatWeights = FormatWeights {
-    csr: 250,
+    csr: 125,
+    csr_far: 400,
+    cached: 125_000,
     csr_blocks: 115,
-    csr_vector: 120,
-    csr_adaptive: 140,
-    csr_shared: 130,
+    csr_vector: 200,
+    csr_adaptive: 117,
+    csr_shared: 146,
+    coo: 350,
+    segmented_scan: Some(400),
     ell: 105,
     sliced_ell: 105,
     in_vectors: [105, 105],
-    scattered: 200,
+    scattered: 250,
     beside: 32,
-    entry: 2500,
-    term: 150,
+    entry: 3700,
+    padded_entry: 7800,
+    placed: 250,
+    term: 190,
     launch: 60_000,
-    step: 100_000_000,
+    step: 140_000_000,
     adaptive_steps: 6,
     adaptive_launches: 3,
+    shared_launches: 4,
     coo_launches: 8,
-    scoo: None,
+    scoo: [120, 40, 1275],
     index: 200,
     csc: None,
 };
@@ -80,23 +99,30 @@ const GPU: FormatWeights = FormatWeights {
 /// random.
 const CPU: FormatWeights = FormatWeights {
     csr: 100,
+    csr_far: 100,
+    cached: 1,
     csr_blocks: 100,
     csr_vector: 5000,
     csr_adaptive: 160,
     csr_shared: 200,
+    coo: 160,
+    segmented_scan: None,
     ell: 180,
     sliced_ell: 180,
     in_vectors: [95, 110],
     scattered: 150,
     beside: 64,
     entry: 20,
+    padded_entry: 20,
+    placed: 100,
     term: 20,
     launch: 0,
     step: 750_000,
     adaptive_steps: 3,
     adaptive_launches: 1,
+    shared_launches: 1,
     coo_launches: 1,
-    scoo: Some(80),
+    scoo: [100, 80, 20],
     index: 400,
     csc: Some([130, 80]),
 };

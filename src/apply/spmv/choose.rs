@@ -42,6 +42,9 @@ pub(super) struct Choice {
     pub why: String,
 }
 
+/// Work-items that a compute unit of a GPU has room for.
+const ROWS_AT_ONCE: u64 = 2048;
+
 impl Situation {
     /// Bytes of one execution in a format, weighed; `None` if the format is out of the question.
     fn cost(&self, format: Format) -> Option<u64> {
@@ -55,7 +58,7 @@ impl Situation {
             return self.by_columns.then(|| self.cost_by_columns(weights)).flatten();
         }
         let (padded, weight, row_of_item) = match format {
-            Format::Csr => (None, if of_blocks { weights.csr_blocks } else { weights.csr }, true),
+            Format::Csr => (None, if of_blocks { weights.csr_blocks } else { self.weight_of_rows(weights) }, true),
             Format::CsrVector => (None, weights.csr_vector, false),
             Format::CsrAdaptive => (None, weights.csr_adaptive, false),
             Format::CsrShared => (None, weights.csr_shared, false),
@@ -69,10 +72,11 @@ impl Situation {
                 };
                 (Some(sliced_places), weight, true)
             }
-            Format::Coo => (None, weights.csr_adaptive, false),
-            Format::Scoo => (None, weights.csr, true),
-            // Not estimated: nothing was measured on a GPU.
-            Format::Auto | Format::Csc | Format::Hyb | Format::SegmentedScan => return None,
+            Format::Coo => (None, weights.coo, false),
+            Format::SegmentedScan => (None, weights.segmented_scan?, false),
+            Format::Scoo => (None, weights.scoo[0], true),
+            // Not estimated: never the fastest.
+            Format::Auto | Format::Csc | Format::Hyb => return None,
             Format::CsrAdaptiveAtomic | Format::CooAtomic | Format::HybAtomic | Format::ScooAtomic => return None,
         };
         let allowed = self.request.any_order || format.order() == Order::Ascending;
@@ -83,16 +87,16 @@ impl Situation {
         }
         let places = padded.unwrap_or(entries);
         let (value, [sums, depth]) = (self.element_bytes * self.block.area() as u64, self.block.sides());
-        // A row of a few entries takes its team as long as if all of it had one.
-        let idle = if format == Format::CsrVector { rows * Order::LANES as u64 } else { 0 };
+        // A row of a few entries takes its team longer than if all of it had one.
+        let idle = if format == Format::CsrVector { rows * Order::LANES as u64 * 7 / 5 } else { 0 };
         let beside = match format {
-            Format::Coo => 4 * entries,
-            Format::Scoo => rows * weights.scoo?,
+            Format::Coo | Format::SegmentedScan => 4 * entries,
+            Format::Scoo => rows * weights.scoo[1],
             _ => 0,
         };
         // Launches and reads of the conversion.
         let steps = match format {
-            Format::Csr => 1,
+            Format::Csr | Format::Coo | Format::SegmentedScan => 1,
             Format::CsrAdaptive | Format::CsrShared => weights.adaptive_steps,
             Format::CsrVector | Format::Scoo => 0,
             _ => 4,
@@ -107,11 +111,13 @@ impl Situation {
         // A block's factors come from the cache: a line of it for each block, about.
         let vectors = entries * self.vector_bytes * depth + rows * (2 * sums * self.vector_bytes + 4);
         let moved = (values + beside + vectors) * weight / 100;
-        let placed = padded.map_or(0, |places| 12 * entries + 8 * places);
+        let placed = padded.map_or(0, |places| (12 * entries + 8 * places) * weights.placed / 100);
         let packed = if self.request.packed { places * (4 + 2 * value) } else { 0 };
         let (piece, is_cut) = (longest.min(RUN_PIECE as u64), longest > RUN_PIECE as u64);
         let serial = match format {
             Format::CsrVector => longest.div_ceil(Order::LANES as u64) * weights.entry,
+            Format::Scoo => longest * weights.scoo[2],
+            _ if padded.is_some() => longest * depth * weights.padded_entry,
             _ if row_of_item => longest * depth * weights.entry,
             // An item adds a short row, or a lane and then the lanes.
             Format::CsrShared => longest.min(Order::LONG as u64) * weights.term,
@@ -119,15 +125,24 @@ impl Situation {
         };
         let launches = match format {
             Format::CsrAdaptive => weights.adaptive_launches,
-            Format::CsrShared => 1,
-            Format::Coo => weights.coo_launches,
+            Format::CsrShared => weights.shared_launches,
+            Format::Coo | Format::SegmentedScan => weights.coo_launches,
             _ if row_of_item || format == Format::CsrVector => 1,
             // The sums of the pieces of a row are added in a launch of their own.
             _ => 1 + u64::from(is_cut),
         };
-        let executed = moved.max(serial * self.compute_units) + launches * weights.launch * self.compute_units;
+        let executed = moved + (serial + launches * weights.launch) * self.compute_units;
         let index = if self.by_columns { (entries + rows) * weights.index } else { 0 };
         Some(executed + (index + placed + packed + steps * weights.step) / self.request.uses.max(1))
+    }
+
+    /// The weight of compressed rows of scalars, each of which an item adds: it grows with the bytes
+    /// of the rows that a compute unit reads at the same time, as far as its cache does not hold them.
+    fn weight_of_rows(&self, weights: &FormatWeights) -> u64 {
+        let Profile { rows, entries, .. } = self.profile;
+        let rows_at_once = (rows / self.compute_units.max(1)).clamp(1, ROWS_AT_ONCE);
+        let bytes = entries * rows_at_once * (4 + self.element_bytes) / rows.max(1);
+        (weights.csr * bytes / weights.cached).clamp(weights.csr, weights.csr_far)
     }
 
     /// Whether sliced ELL adds the rows of a slice in a vector.
@@ -251,7 +266,9 @@ mod tests {
     const POISSON: Profile =
         Profile { rows: 1_000_000, entries: 4_996_000, longest: 5, sliced_places: 5_000_000, near: false };
     const SKEWED: Profile =
-        Profile { rows: 262_144, entries: 4_000_000, longest: 9_000, sliced_places: 12_000_000, near: false };
+        Profile { rows: 262_144, entries: 2_000_000, longest: 9_000, sliced_places: 36_000_000, near: false };
+    const SPACE: Profile =
+        Profile { rows: 1_000_000, entries: 26_500_000, longest: 27, sliced_places: 27_000_000, near: true };
 
     #[test]
     fn a_cpu_adds_row_after_row() {
@@ -279,21 +296,26 @@ mod tests {
         assert!(matches!(chosen(DeviceKind::Gpu, POISSON, PACKED, true), Format::Ell | Format::SlicedEll));
         // The fewest launches are as good as a faster product.
         assert_eq!(chosen(DeviceKind::Gpu, POISSON, Request { uses: 1, ..PACKED }, true), Format::Csr);
-        // Converting costs as much as two or three executions gain.
-        for (uses, pads) in [(1, false), (10, true), (1000, true)] {
+        // Converting costs as much as thirty executions gain.
+        for (uses, pads) in [(1, false), (10, false), (1000, true)] {
             let format = chosen(DeviceKind::Gpu, POISSON, Request { uses, ..PACKED }, true);
             assert_eq!(matches!(format, Format::Ell | Format::SlicedEll), pads, "{uses} uses");
         }
         assert_eq!(chosen(DeviceKind::Gpu, SKEWED, PACKED, true), Format::CsrAdaptive);
         for in_order in [false, true] {
             let unpacked = Request { packed: false, ..PACKED };
-            assert_eq!(chosen(DeviceKind::Gpu, POISSON, unpacked, in_order), Format::CsrAdaptive);
+            assert_eq!(chosen(DeviceKind::Gpu, SPACE, unpacked, in_order), Format::CsrAdaptive);
         }
+        // Rows that a cache does not hold while items read them one by one; those that it holds.
+        let ten = Request { uses: 10, ..PACKED };
+        assert_eq!(chosen(DeviceKind::Gpu, SPACE, ten, true), Format::CsrAdaptive);
+        let few = Profile { rows: 40_000, entries: 1_060_000, sliced_places: 1_080_000, ..SPACE };
+        assert_eq!(chosen(DeviceKind::Gpu, few, ten, true), Format::Csr);
     }
 
     #[test]
     fn orders_of_their_own_are_chosen_only_if_allowed() {
-        let long = Profile { rows: 1000, entries: 4_000_000, longest: 5_000, sliced_places: 20_000_000, near: false };
+        let long = Profile { rows: 2500, entries: 1_000_000, longest: 400, sliced_places: 1_000_000, near: false };
         let any = Request { any_order: true, ..PACKED };
         for kind in [DeviceKind::Gpu, DeviceKind::Cpu, DeviceKind::Other] {
             for profile in [POISSON, SKEWED, long] {
