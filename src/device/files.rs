@@ -94,6 +94,7 @@ files! {
     "primitives/segmented_scan.cl"
     "primitives/segmented_sort.cl"
     "primitives/segmented_sort_serial.cl"
+    "primitives/tallies.cl"
     "product/adaptive/equal.cl"
     "product/adaptive/offsets.cl"
     "product/adaptive/profile.cl"

@@ -1,14 +1,15 @@
 //! The pattern of a transpose on the device, and the entry that each of its entries comes from: the
 //! order of the entries by row.
 //!
-//! On GPUs entries take places of their rows from counters; on CPUs, and if a row is long, they are
-//! sorted by row.
+//! On GPUs entries take places of their rows from counters, on CPUs each work-item counts its own.
+//! If a row is long for a GPU, or a CPU has more rows than entries, they are sorted by row.
 use crate::{
     Result,
     device::{Buffer, Device, Work},
     primitives::{
         arrivals::{ArrivalTuning, Arrivals, Arrived},
         radix_sort::{RadixSort, RadixTuning, Sorted},
+        tallies::{Tallied, Tallies, TallyTuning},
     },
     resident::PatternArrays,
 };
@@ -23,30 +24,37 @@ pub(crate) struct Transposed {
     pub longest: Option<usize>,
 }
 
-/// How entries are counted, for a number of rows and of entries; `None` if they are sorted.
-type Counting = fn(&Device, usize, usize) -> Option<ArrivalTuning>;
+/// How entries are counted, for a number of rows and of entries; `None` if they are not.
+type Counting<T> = fn(&Device, usize, usize) -> Option<T>;
 
 /// A transposition.
 pub(crate) struct Transpose {
     device: Device,
     sort: RadixTuning,
-    count: Counting,
+    count: Counting<ArrivalTuning>,
+    tally: Counting<TallyTuning>,
 }
 
 impl Transpose {
     pub fn new(device: &Device) -> Result<Self> {
-        Ok(Self { device: device.clone(), sort: RadixTuning::new(device.info()), count: ArrivalTuning::new })
+        Ok(Self {
+            device: device.clone(),
+            sort: RadixTuning::new(device.info()),
+            count: ArrivalTuning::new,
+            tally: TallyTuning::new,
+        })
     }
 
     /// Requests the kernels that transpose a pattern of so many rows and entries.
     pub fn ask(device: &Device, rows: usize, entries: usize) -> Result<()> {
-        match ArrivalTuning::new(device, rows, entries) {
-            Some(tuning) => Arrivals::new(device, tuning).map(drop),
-            None => {
-                RadixSort::with_columns(device, RadixTuning::new(device.info()))?.ask(device, entries);
-                Ok(())
-            }
+        if let Some(tuning) = ArrivalTuning::new(device, rows, entries) {
+            return Arrivals::new(device, tuning).map(drop);
         }
+        if let Some(tuning) = TallyTuning::new(device, rows, entries) {
+            return Tallies::new(device, tuning).map(drop);
+        }
+        RadixSort::with_columns(device, RadixTuning::new(device.info()))?.ask(device, entries);
+        Ok(())
     }
 
     pub fn run(&self, work: &Work, pattern: &PatternArrays) -> Result<Transposed> {
@@ -57,6 +65,10 @@ impl Transpose {
         {
             let Arrived { row_ptr, column, order, longest } = arrived;
             return Ok(Transposed { pattern: transposed(row_ptr, column), source: order, longest: Some(longest) });
+        }
+        if let Some(tuning) = (self.tally)(device, rows, pattern.nnz()) {
+            let Tallied { row_ptr, column, order } = Tallies::new(device, tuning)?.run(work, pattern)?;
+            return Ok(Transposed { pattern: transposed(row_ptr, column), source: order, longest: None });
         }
         let sort = RadixSort::with_columns(device, self.sort)?;
         let Sorted { key, order, column } = sort.run_columns(work, &pattern.row_idx, rows, &pattern.col_ptr)?;
@@ -80,12 +92,15 @@ mod tests {
             RadixTuning::serial(items, digit_bits, 4),
             RadixTuning::new(device.info()),
         ];
-        let sorts = tunings.map(|sort| Transpose { sort, count: |_, _, _| None, device: device.clone() });
+        let sorted = |sort| Transpose { sort, count: |_, _, _| None, tally: |_, _, _| None, device: device.clone() };
+        let sorts = tunings.map(sorted);
         let usual = Transpose::new(&device)?;
-        let counts: [Counting; 3] = [|_, _, _| SMALL, |_, _, _| LONE, |_, _, _| WIDE];
-        let counts = counts.map(|count| Transpose { count, device: device.clone(), ..usual });
-        for transpose in sorts.iter().chain(&counts).chain([&usual]) {
-            let tuning = (transpose.sort, (transpose.count)(&device, 1, 1));
+        let counts: [Counting<_>; 3] = [|_, _, _| SMALL, |_, _, _| LONE, |_, _, _| WIDE];
+        let counts = counts.map(|count| Transpose { count, ..sorted(usual.sort) });
+        let tallies: [Counting<_>; 2] = [|_, _, _| ALONE, |_, _, _| SHARED];
+        let tallies = tallies.map(|tally| Transpose { tally, ..sorted(usual.sort) });
+        for transpose in sorts.iter().chain(&counts).chain(&tallies).chain([&usual]) {
+            let tuning = (transpose.sort, (transpose.count)(&device, 1, 1), (transpose.tally)(&device, 1, 1));
             for host in patterns {
                 let what = format!("{}x{}, {} entries, {tuning:?}", host.nrows(), host.ncols(), host.nnz());
                 let arrays = PatternArrays::upload(&work, host)?;
@@ -112,6 +127,10 @@ mod tests {
     /// Many lanes.
     const WIDE: Option<ArrivalTuning> =
         Some(ArrivalTuning { group_size: 64, items: 8, lanes: 32, held: 64, longest: 128 });
+
+    const ALONE: Option<TallyTuning> = Some(TallyTuning { shares: 1, stretch: 1 << 12 });
+    /// More shares than some patterns have entries, and rows of several stretches.
+    const SHARED: Option<TallyTuning> = Some(TallyTuning { shares: 7, stretch: 10 });
 
     fn random(nodes: usize, edges: usize) -> Result<Pattern> {
         let a = generate::power_law(nodes, edges, BlockShape::SCALAR, generate::Values::Integer, 5)?;

@@ -149,6 +149,13 @@ pub struct Numbers {
     pub arrival_items: usize,
     /// Most entries of an average row: of longer ones they would wait for each other's counters.
     pub arrival_average: usize,
+    /// Work-items for each compute unit of a CPU that count the rows of their shares of the
+    /// entries.
+    pub tally_shares: usize,
+    /// Most counters of rows, of all these work-items, for each entry.
+    pub tally_counters: usize,
+    /// Rows whose counters a work-item adds up.
+    pub tally_stretch: usize,
     /// Elements per work-item for the chunks of an expansion, if local memory has room for them.
     pub expansion_items: usize,
     /// Bytes of local memory from which it has. On devices with less, each item has `sort_items`.

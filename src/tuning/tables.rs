@@ -187,6 +187,10 @@ pub(super) const CPU: Numbers = Numbers {
     arrival_group: 1,
     arrival_items: 8,
     arrival_average: 128,
+    // Two for each core are as fast, and have twice the counters.
+    tally_shares: 1,
+    tally_counters: 2,
+    tally_stretch: 1 << 12,
     expansion_items: 7,
     // 16 bytes for each product of a chunk, and some for the group.
     expansion_local_bytes: 48 << 10,

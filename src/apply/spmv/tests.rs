@@ -100,7 +100,7 @@ fn without_room_for_an_index_of_the_rows_columns_are_used_as_they_are() -> Resul
     let mut want = vec![2.0; 2200];
     reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?;
 
-    let (device, a) = room(a.bytes() + (60 << 10))?;
+    let (device, a) = room(a.bytes() + (40 << 10))?;
     assert!(matches!(spmv(&a, Format::Csr), Err(Error::Memory { .. })));
     if device.info().kind != crate::DeviceKind::Cpu {
         assert!(matches!(spmv(&a, Format::Auto), Err(Error::Memory { .. })), "each item would go through all columns");

@@ -1,0 +1,70 @@
+// tallies: the entries of compressed columns by rows, on CPUs. Each work-item has a share of the
+// entries, and a counter of its own for each row.
+// Host: src/primitives/tallies.rs
+//
+//   count_share   one work-item per share of `share` entries
+//   sum_shares    one work-item per stretch of rows
+//   begin_shares  the same
+//   place_share   as count_share
+//
+//   in      row_idx[n]  col_ptr[ncols + 1]
+//   in out  counts[shares * rows]  zero before; for each share the entries of each row, then those
+//                                  of the shares before it, then the place of its next entry
+//   out     row_ptr[rows + 1]      entries of each row, 0 behind the last
+//   in      row_ptr[rows + 1]      these, scanned
+//   out     column[n]  order[n]    the columns and the numbers of the entries by rows, in
+//                                  ascending order in each
+#if !defined(STRETCH)
+#error "STRETCH: see src/primitives/tallies.rs"
+#endif
+
+KERNEL count_share(global const uint* restrict row_idx, global uint* restrict counts, uint n, uint share, uint rows)
+{
+    const uint begin = get_group_id(0) * share, end = begin < n ? begin + min(share, n - begin) : begin;
+    global uint* own = counts + (ulong)get_group_id(0) * rows;
+    for (uint entry = begin; entry < end; ++entry)
+        ++own[row_idx[entry]];
+}
+
+KERNEL sum_shares(global uint* restrict counts, global uint* restrict row_ptr, uint rows, uint shares)
+{
+    const uint begin = get_group_id(0) * STRETCH, end = min(begin + STRETCH, rows);
+    for (uint row = begin; row < end; ++row) {
+        uint before = 0;
+        for (uint share = 0; share < shares; ++share) {
+            const ulong at = (ulong)share * rows + row;
+            const uint count = counts[at];
+            counts[at] = before;
+            before += count;
+        }
+        row_ptr[row] = before;
+    }
+    // One stretch has the place behind the last row.
+    if (begin <= rows && rows < begin + STRETCH)
+        row_ptr[rows] = 0;
+}
+
+KERNEL begin_shares(global const uint* restrict row_ptr, global uint* restrict counts, uint rows, uint shares)
+{
+    const uint begin = get_group_id(0) * STRETCH, end = min(begin + STRETCH, rows);
+    for (uint share = 0; share < shares; ++share) {
+        for (uint row = begin; row < end; ++row)
+            counts[(ulong)share * rows + row] += row_ptr[row];
+    }
+}
+
+KERNEL place_share(global const uint* restrict row_idx, global const uint* restrict col_ptr, global uint* restrict counts,
+                   global uint* restrict column, global uint* restrict order, uint n, uint share, uint rows, uint ncols)
+{
+    const uint begin = get_group_id(0) * share, end = begin < n ? begin + min(share, n - begin) : begin;
+    global uint* own = counts + (ulong)get_group_id(0) * rows;
+    uint col = begin < end ? column_of(col_ptr, ncols, begin) : 0;
+    for (uint entry = begin; entry < end; ++col) {
+        const uint of_column = min(col_ptr[col + 1], end);
+        for (; entry < of_column; ++entry) {
+            const uint place = own[row_idx[entry]]++;
+            column[place] = col;
+            order[place] = entry;
+        }
+    }
+}

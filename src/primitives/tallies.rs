@@ -1,0 +1,139 @@
+//! The entries of compressed columns by rows on CPUs: each work-item counts the rows of its share
+//! of the entries in counters of its own, then puts each entry in its place. Kernels:
+//! `cl/primitives/tallies.cl`.
+//!
+//! Entries are read twice and written once. If neighbouring columns meet neighbouring rows,
+//! counters and places are in the caches; a radix sort passes over all entries for every few bits
+//! of a row.
+use crate::{
+    Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Teams, Work, kernel},
+    primitives::scan::{Scan, ScanTuning},
+    resident::PatternArrays,
+};
+
+kernel! {
+    struct CountShare = "count_share" in "primitives/tallies.cl" {
+        row_idx: In<u32>,
+        counts: InOut<u32>,
+        n: u32,
+        share: u32,
+        rows: u32,
+    }
+}
+
+kernel! {
+    struct SumShares = "sum_shares" in "primitives/tallies.cl" {
+        counts: InOut<u32>,
+        row_ptr: Out<u32>,
+        rows: u32,
+        shares: u32,
+    }
+}
+
+kernel! {
+    struct BeginShares = "begin_shares" in "primitives/tallies.cl" {
+        row_ptr: In<u32>,
+        counts: InOut<u32>,
+        rows: u32,
+        shares: u32,
+    }
+}
+
+kernel! {
+    struct PlaceShare = "place_share" in "primitives/tallies.cl" {
+        row_idx: In<u32>,
+        col_ptr: In<u32>,
+        counts: InOut<u32>,
+        column: Out<u32>,
+        order: Out<u32>,
+        n: u32,
+        share: u32,
+        rows: u32,
+        ncols: u32,
+    }
+}
+
+/// Parameters of the kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TallyTuning {
+    /// Work-items that have a part of the entries and their own counters.
+    pub shares: usize,
+    /// Rows whose counters a work-item adds up.
+    pub stretch: usize,
+}
+
+impl TallyTuning {
+    /// For so many rows and entries; `None` if the device sorts entries by row instead: a GPU, or a
+    /// CPU for more rows than entries, most of whose counters would stay zero.
+    pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
+        let (info, numbers) = (device.info(), device.info().numbers());
+        // The counters take no more memory than the sort would.
+        let most = numbers.tally_counters * entries / rows.max(1);
+        let shares = (numbers.tally_shares * info.compute_units as usize).min(most);
+        (numbers.radix_group < Teams::SIZE && shares > 0).then_some(Self { shares, stretch: numbers.tally_stretch })
+    }
+}
+
+/// The entries by rows.
+pub(crate) struct Tallied {
+    pub row_ptr: Buffer<u32>,
+    pub column: Buffer<u32>,
+    /// The number of each entry.
+    pub order: Buffer<u32>,
+}
+
+pub(crate) struct Tallies {
+    count: Kernel<CountShare<'static>>,
+    sum: Kernel<SumShares<'static>>,
+    begin: Kernel<BeginShares<'static>>,
+    place: Kernel<PlaceShare<'static>>,
+    scan: Scan<u32>,
+    tuning: TallyTuning,
+}
+
+impl Tallies {
+    pub fn new(device: &Device, tuning: TallyTuning) -> Result<Self> {
+        let options = Options::group_size(1).define("STRETCH", tuning.stretch);
+        Ok(Self {
+            count: Kernel::new(device, &options)?,
+            sum: Kernel::new(device, &options)?,
+            begin: Kernel::new(device, &options)?,
+            place: Kernel::new(device, &options)?,
+            scan: Scan::new(device, ScanTuning::new(device.info()))?,
+            tuning,
+        })
+    }
+
+    /// The entries by rows.
+    pub fn run(&self, work: &Work, pattern: &PatternArrays) -> Result<Tallied> {
+        let PatternArrays { nrows, ncols, row_idx, col_ptr, .. } = pattern;
+        let (nnz, TallyTuning { shares, stretch }) = (row_idx.len(), self.tuning);
+        let (mut row_ptr, mut counts) = (work.buffer(nrows + 1)?, work.buffer(shares * nrows)?);
+        let (n, rows, share) = (nnz as u32, *nrows as u32, nnz.div_ceil(shares) as u32);
+        let (of_entries, of_rows) = (Grid::groups(shares, 1), Grid::groups((nrows + 1).div_ceil(stretch), 1));
+        work.fill_zero(&mut counts)?;
+        self.count.launch(work, of_entries, CountShare { row_idx, counts: &mut counts, n, share, rows })?;
+        let of_shares = shares as u32;
+        let args = SumShares { counts: &mut counts, row_ptr: &mut row_ptr, rows, shares: of_shares };
+        self.sum.launch(work, of_rows, args)?;
+        self.scan.run(work, &mut row_ptr)?;
+        let args = BeginShares { row_ptr: &row_ptr, counts: &mut counts, rows, shares: of_shares };
+        self.begin.launch(work, of_rows, args)?;
+        let (mut column, mut order) = (work.buffer(nnz)?, work.buffer(nnz)?);
+        let ncols = *ncols as u32;
+        let args = PlaceShare {
+            row_idx,
+            col_ptr,
+            counts: &mut counts,
+            column: &mut column,
+            order: &mut order,
+            n,
+            share,
+            rows,
+            ncols,
+        };
+        self.place.launch(work, of_entries, args)?;
+        Ok(Tallied { row_ptr, column, order })
+    }
+}
