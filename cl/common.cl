@@ -48,6 +48,14 @@
 #define GROUP_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 
+// Writes a vector past the caches, so that what it overwrites is not loaded. Only kernels of CPUs
+// do.
+#if defined(__clang__) && !defined(__NV_CL_C_VERSION)
+#define STORE_PAST(vector, place) __builtin_nontemporal_store(vector, place)
+#else
+#define STORE_PAST(vector, place) (*(place) = (vector))
+#endif
+
 #define KERNEL kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void
 
 // Matrix elements are stored as ELEMENT, and ARITHMETIC is the type to compute in. Halves are

@@ -45,6 +45,7 @@ files! {
     "apply/spmm/lines.cl"
     "apply/spmm/pack.cl"
     "apply/spmm/staged.cl"
+    "apply/spmm/turn.cl"
     "apply/spmm/vectors.cl"
     "apply/spmv/arrival.cl"
     "apply/spmv/atomics.cl"

@@ -105,6 +105,8 @@ pub struct Numbers {
     pub dense_staged: usize,
     /// Bytes of the dense matrix that a device's cache keeps while others pass through it.
     pub dense_cache_bytes: usize,
+    /// Bytes of a dense matrix from which a CPU writes it past its caches, whole lines at a time.
+    pub dense_past_bytes: usize,
     /// Entries for each 100 rows of the dense matrix that groups load, from which groups are used.
     pub dense_reuse_percent: usize,
     /// Elements that a work-group scales by a vector.

@@ -158,6 +158,9 @@ pub(super) const CPU: Numbers = Numbers {
     dense_staged: 32,
     // An item takes all columns.
     dense_cache_bytes: 1,
+    // With 10 MB each, D copied by rows and C by columns take 7 % less so, with 40 MB 45 % less;
+    // with 2.5 MB they stay in the caches.
+    dense_past_bytes: 8 << 20,
     // Caches keep the rows of neighbouring lines: groups are used only if they are asked for.
     dense_reuse_percent: 1 << 20,
     // Looking up the columns of a group is a small part of its work.

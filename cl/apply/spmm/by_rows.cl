@@ -4,23 +4,37 @@
 //
 //   One work-group per tile of TILE_ROWS x TILE_COLS elements: neighbours read down a column, then
 //   write along a row. Groups that follow one another go down the same columns. A group of one item
-//   needs no local memory.
+//   needs no local memory; it goes down a few columns at a time.
 //
 //   in   columns[]        `leading` apart
-//   out  by_rows[rows * cols]
+//   out  by_rows[rows * cols]   past the caches if `past`
 #if !defined(TILE_ROWS) || !defined(TILE_COLS)
 #error "TILE_ROWS, TILE_COLS: see src/apply/spmm/by_rows.rs"
 #endif
 
-KERNEL copy_by_rows(global const ELEMENT* restrict columns, global ELEMENT* restrict by_rows, uint rows, uint cols, uint leading)
+KERNEL copy_by_rows(global const ELEMENT* restrict columns, global ELEMENT* restrict by_rows, uint rows, uint cols, uint leading,
+                    uint past)
 {
     const uint down = (rows + TILE_ROWS - 1) / TILE_ROWS;
     const uint number = get_group_id(0), row = number % down * TILE_ROWS, col = number / down * TILE_COLS;
 #if GROUP_SIZE == 1
     const uint row_end = min(row + TILE_ROWS, rows), col_end = min(col + TILE_COLS, cols);
-    for (uint i = row; i < row_end; ++i)
-        for (uint j = col; j < col_end; ++j)
-            STORE(LOAD(columns, (ulong)j * leading + i), by_rows, (ulong)i * cols + j);
+    for (uint first = col; first < col_end; first += TURNED) {
+        uint i = row;
+#if !ELEMENT_IS_HALF
+        const bool passes = past && cols % TURNED == 0 && MAY_PASS(by_rows);
+        for (; first + TURNED <= col_end && i + 8 <= row_end; i += 8) {
+            EIGHT from[TURNED];
+            WRITTEN_OUT
+            for (uint k = 0; k < TURNED; ++k)
+                from[k] = vload8(0, columns + (ulong)(first + k) * leading + i);
+            place_turned(from, by_rows + (ulong)i * cols + first, cols, passes);
+        }
+#endif
+        for (; i < row_end; ++i)
+            for (uint j = first; j < min(first + TURNED, col_end); ++j)
+                STORE(LOAD(columns, (ulong)j * leading + i), by_rows, (ulong)i * cols + j);
+    }
 #else
     // One more, so that items of a column use different banks.
     local ARITHMETIC tile[TILE_COLS * (TILE_ROWS + 1)];

@@ -104,11 +104,80 @@ void add_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint 
 #endif
 }
 
+// On a CPU C by columns is written from the sums of some neighbouring lines.
+#if GROUP_SIZE == 1 && C_BY_COLUMNS && WIDTH % 8 == 0 && !ELEMENT_IS_HALF
+#define HOLDS 1
+#define HELD_LINES ((63 + SIDE) / SIDE)
+
+// Writes the sums of the rows `row` to row_end to the columns from `first` of C.
+void place_columns(const ARITHMETIC* held, global ELEMENT* c, uint row, uint row_end, uint first, uint leading, uint past,
+                   ARITHMETIC alpha, ARITHMETIC beta)
+{
+    // Between these rows TURNED of a column are written at once.
+    const uint from = beta == 0 ? min((row + TURNED - 1) / TURNED * TURNED, row_end) : row_end;
+    const uint to = max(row_end / TURNED * TURNED, from);
+    const bool passes = past && leading % TURNED == 0 && MAY_PASS(c + from);
+    for (uint j = 0; j < WIDTH; j += 8) {
+        for (uint i = from; i < to; i += TURNED) {
+            EIGHT of_rows[TURNED];
+            WRITTEN_OUT
+            for (uint k = 0; k < TURNED; ++k)
+                of_rows[k] = JOIN_3(convert_, ELEMENT, 8)(alpha * vload8(0, held + (i - row + k) * WIDTH + j));
+            place_turned(of_rows, c + (ulong)(first + j) * leading + i, leading, passes);
+        }
+    }
+    for (uint j = 0; j < WIDTH; ++j) {
+        for (uint i = row; i < row_end; ++i) {
+            if (i < from || i >= to)
+                place_sum(held[(i - row) * WIDTH + j], c, (ulong)(first + j) * leading + i, alpha, beta);
+        }
+    }
+}
+
+// Sums of the lines that are not in pieces.
+void sum_columns(uint line, uint line_end, uint from, uint to, global const uint* restrict line_ptr, global const uint* restrict other,
+                 global const uint* restrict source, global const ELEMENT* restrict values, global const ELEMENT* restrict d,
+                 global ELEMENT* restrict c, uint d_leading, uint c_leading, uint stride, uint past, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    ARITHMETIC held[HELD_LINES * SIDE * WIDTH];
+    while (line < line_end) {
+        const uint most = min(line / HELD_LINES * HELD_LINES + HELD_LINES, line_end);
+        uint end = line;
+        while (end < most && line_ptr[end + 1] - line_ptr[end] <= LONG)
+            ++end;
+        for (uint first = from; first < to; first += WIDTH) {
+            for (uint of = line; of < end; ++of) {
+                const uint begin = line_ptr[of], behind = line_ptr[of + 1];
+                for (uint number = 0; number < SIDE; number += HELD) {
+                    VECTOR sum[HELD * VECTORS];
+                    WRITTEN_OUT
+                    for (uint i = 0; i < HELD * VECTORS; ++i)
+                        sum[i] = SPREAD(begin < behind ? IDENTITY : EMPTY);
+                    add_terms(sum, begin, behind, number, first, to, other, source, values, d, d_leading, stride);
+                    WRITTEN_OUT
+                    for (uint h = 0; h < HELD; ++h) {
+                        if (number + h < SIDE) {
+                            WRITTEN_OUT
+                            for (uint v = 0; v < VECTORS; ++v)
+                                PUT(sum[h * VECTORS + v], held, (((of - line) * SIDE + number + h) * VECTORS + v) * VEC);
+                        }
+                    }
+                }
+            }
+            place_columns(held, c, line * SIDE, end * SIDE, first, c_leading, past, alpha, beta);
+        }
+        line = end < most ? end + 1 : end; // one that ends them is in pieces
+    }
+}
+#else
+#define HOLDS 0
+#endif
+
 KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restrict tile_line, global const uint4* restrict piece,
                  global const uint* restrict other, global const uint* restrict source, global const ELEMENT* restrict values,
                  global const ELEMENT* restrict d, global ARITHMETIC* restrict parts, global ELEMENT* restrict c, uint pieces,
                  uint tasks, uint column, uint columns, uint share, uint shares_last, uint part_width, uint d_leading, uint c_leading, uint stride,
-                 ARITHMETIC alpha, ARITHMETIC beta)
+                 uint past, ARITHMETIC alpha, ARITHMETIC beta)
 {
     const uint shares = (columns + share - 1) / share, id = get_global_id(0) / LANES;
     const uint2 number = task_of(id, tasks, shares, shares_last);
@@ -123,6 +192,10 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
     } else {
         line = tile_line[task - pieces], line_end = tile_line[task - pieces + 1];
         begin = end = line_ptr[line];
+#if HOLDS
+        sum_columns(line, line_end, from, to, line_ptr, other, source, values, d, c, d_leading, c_leading, stride, past, alpha, beta);
+        return;
+#endif
     }
     for (; line < line_end; ++line) {
         if (task >= pieces) {

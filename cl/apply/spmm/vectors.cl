@@ -1,5 +1,5 @@
 // vectors: how kernels of sparse times dense matrices share out the columns of D, and how they load
-// and store VEC neighbouring elements. It comes before each of them.
+// and store VEC neighbouring elements. It comes before each of them, and after turn.cl.
 // Host: src/apply/spmm/tuning.rs
 //
 // A slot is LANES neighbouring work-items. They hold WIDTH columns of D at once: each item VECTORS
@@ -11,8 +11,6 @@
 #define SLOTS (GROUP_SIZE / LANES)
 #define WIDTH (LANES * VEC * VECTORS)
 
-#define JOIN_(word, n) word##n
-#define JOIN(word, n) JOIN_(word, n)
 #define JOIN_3_(one, two, three) one##two##three
 #define JOIN_3(one, two, three) JOIN_3_(one, two, three)
 

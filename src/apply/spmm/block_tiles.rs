@@ -16,7 +16,7 @@ use crate::{
 
 kernel! {
     struct SumBlockTiles<T: Element> = "sum_block_tiles"
-        in "apply/spmm/vectors.cl", "apply/spmm/lines.cl"
+        in "apply/spmm/turn.cl", "apply/spmm/vectors.cl", "apply/spmm/lines.cl"
     {
         line_ptr: In<u32>,
         other: In<u32>,

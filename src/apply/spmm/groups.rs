@@ -18,7 +18,7 @@ use crate::{
 
 kernel! {
     struct SumGroups<T: Element> = "sum_groups"
-        in "apply/spmm/vectors.cl", "apply/spmm/groups.cl"
+        in "apply/spmm/turn.cl", "apply/spmm/vectors.cl", "apply/spmm/groups.cl"
     {
         line_ptr: In<u32>,
         group_len: In<u32>,

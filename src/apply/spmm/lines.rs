@@ -24,7 +24,7 @@ use std::sync::OnceLock;
 
 kernel! {
     struct SumLines<T: Element> = "sum_lines"
-        in "apply/spmm/vectors.cl", "apply/spmm/lines.cl"
+        in "apply/spmm/turn.cl", "apply/spmm/vectors.cl", "apply/spmm/lines.cl"
     {
         line_ptr: In<u32>,
         tile_line: In<u32>,
@@ -45,6 +45,7 @@ kernel! {
         d_leading: u32,
         c_leading: u32,
         stride: u32,
+        past: u32,
         alpha: Scalar<T::Arithmetic>,
         beta: Scalar<T::Arithmetic>,
     }
@@ -52,7 +53,7 @@ kernel! {
 
 kernel! {
     struct AddParts<T: Element> = "add_parts"
-        in "apply/spmm/vectors.cl", "apply/spmm/lines.cl"
+        in "apply/spmm/turn.cl", "apply/spmm/vectors.cl", "apply/spmm/lines.cl"
     {
         cut: In<Piece>,
         parts: In<T::Arithmetic>,
@@ -88,6 +89,8 @@ pub(super) struct LineSums<T: Element> {
     add_parts: Option<[Kernel<AddParts<'static, T>>; 2]>,
     side: usize,
     cache_bytes: usize,
+    /// Bytes of C from which a CPU writes it past its caches.
+    past_bytes: usize,
     n: usize,
     group_size: usize,
 }
@@ -242,6 +245,7 @@ impl<T: Element> LineSums<T> {
             add_parts,
             side,
             cache_bytes: request.numbers.dense_cache_bytes,
+            past_bytes: request.numbers.dense_past_bytes,
             n: request.n,
             group_size,
         })
@@ -320,6 +324,7 @@ impl<T: Element> LineSums<T> {
         (parts, c): (&mut Buffer<T::Arithmetic>, &mut Dense<&mut Buffer<T>>),
     ) -> Result<()> {
         let leading: &[usize] = if c.by_columns { &[d.leading] } else { &[d.leading, c.leading] };
+        let past = u32::from(size_of::<T>() * c.values.len() >= self.past_bytes);
         for variant in kernels.for_leading(leading) {
             let (pass, kernel) = variant?;
             let Pass { column, columns, share, slot } = *pass;
@@ -343,6 +348,7 @@ impl<T: Element> LineSums<T> {
                 d_leading: d.leading as u32,
                 c_leading: c.leading as u32,
                 stride,
+                past,
                 alpha,
                 beta,
             };

@@ -19,7 +19,7 @@ use crate::{
 
 kernel! {
     struct SumStaged<T: Element> = "sum_staged"
-        in "ptx.cl", "apply/spmm/vectors.cl", "apply/spmm/staged.cl"
+        in "ptx.cl", "apply/spmm/turn.cl", "apply/spmm/vectors.cl", "apply/spmm/staged.cl"
     {
         line_ptr: In<u32>,
         piece: In<Piece>,

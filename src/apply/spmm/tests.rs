@@ -65,6 +65,8 @@ struct Case {
     method: DenseMethod,
     numbers: Numbers,
     packed: bool,
+    /// Whether C is replaced, not added to.
+    fresh: bool,
 }
 
 /// Whether a product has the reference's bits.
@@ -93,6 +95,7 @@ fn check<M: Matrix>(device: &Device, host: &M, case: Case) -> Result<()> {
     let d = DenseView::new(d_shape, &d)?;
     let (on_device, mut c) = (device.upload_dense(d)?, device.upload_dense(DenseView::new(c_shape, &before)?)?);
     let (alpha, beta) = if case.semiring == Semiring::PlusTimes { (0.75, -1.25) } else { (1.0, 1.0) };
+    let beta = if case.fresh { 0.0 } else { beta };
     let mut want = before.clone();
     let into = Accum::into(&mut c).alpha(alpha).beta(beta);
     if let Some(plan) = plan {
@@ -121,6 +124,7 @@ fn plain(n: usize, numbers: Numbers) -> Case {
         method: DenseMethod::Auto,
         numbers,
         packed: false,
+        fresh: false,
     }
 }
 
@@ -153,6 +157,28 @@ fn columns_of_any_number_and_layout() -> Result<()> {
                 let layout = |of: usize| Layout::ALL[(number + of) / (1 + of) % 2];
                 let case = Case { method, layouts: [layout(0), layout(1)], ..plain(n, numbers) };
                 check(&device, &a, Case { gap: number % 3 * 2, ..case })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// C and D of any size written past the caches of a CPU, with rows around 8 and lines in pieces
+/// between them, at places that may be written so and at others.
+#[test]
+fn large_results_pass_the_caches() -> Result<()> {
+    let device = test_device();
+    let [cpu, _] = numbers(&device);
+    let scalars = scalars::<f64>(150, 1100, &[(20, 1090), (63, 1090), (64, 1090)])?;
+    let blocks = matrix::<f32>(50, 40, BlockShape::new(3, 2)?, &[])?;
+    for dense_past_bytes in [0, usize::MAX] {
+        let numbers = Numbers { dense_past_bytes, ..cpu };
+        // Two passes, by 32 and by 8 columns; columns that are 152, 8 and 150 elements apart.
+        for (n, gap) in [(40, 2), (8, 0)] {
+            for layout in Layout::ALL {
+                let case = Case { fresh: true, gap, layouts: [*layout; 2], ..plain(n, numbers) };
+                check(&device, &scalars, case)?;
+                check(&device, &blocks, case)?;
             }
         }
     }

@@ -47,6 +47,12 @@ const MOST_LOCAL_BYTES: u64 = 32 << 10;
 /// Most of them for the sums of a tile.
 pub(super) const MOST_SUM_BYTES: usize = 20 << 10;
 
+/// Elements that a CPU writes at once after it has transposed them: a line of 64 bytes of the
+/// cache, if a vector has as many.
+pub(super) fn turned<T: Element>() -> usize {
+    (64 / size_of::<T>()).clamp(8, 16)
+}
+
 impl Slot {
     /// Columns that a slot holds at once.
     pub fn width(&self) -> usize {
@@ -114,6 +120,7 @@ impl Slot {
     pub fn options<T: Element>(&self, semiring: Semiring, c_by_columns: bool) -> Options {
         Options::group_size(self.group_size)
             .element_in::<T>(semiring)
+            .define("TURNED", turned::<T>())
             .define("LANES", self.lanes)
             .define("VEC", self.vec)
             .define("VECTORS", self.vectors)

@@ -73,6 +73,7 @@ impl Numbers {
             ("dense_group_ahead", self.dense_group_ahead, 16),
             ("dense_staged", self.dense_staged, 256),
             ("dense_cache_bytes", self.dense_cache_bytes, 1 << 40),
+            ("dense_past_bytes", self.dense_past_bytes, 1 << 40),
             ("dense_reuse_percent", self.dense_reuse_percent, 1 << 30),
             ("scan_items", self.scan_items, 1 << 16),
             ("scan_direct_tiles", self.scan_direct_tiles, 1 << 20),

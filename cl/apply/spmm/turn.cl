@@ -1,0 +1,38 @@
+// turn: dense elements transposed on a CPU, TURNED x 8 at once, and written a line of the cache at
+// a time.
+// Host: src/apply/spmm/tuning.rs
+#if !defined(TURNED)
+#error "TURNED: see src/apply/spmm/tuning.rs"
+#endif
+#define JOIN_(word, n) word##n
+#define JOIN(word, n) JOIN_(word, n)
+
+#if GROUP_SIZE == 1 && !ELEMENT_IS_HALF
+#define EIGHT JOIN(ELEMENT, 8)
+#define LINE JOIN(ELEMENT, TURNED)
+// Whether lines may be written past the caches, the first of them to this place.
+#define MAY_PASS(place) (sizeof(LINE) == 64 && (size_t)(place) % sizeof(LINE) == 0)
+
+// Writes element r of TURNED vectors to the r-th of 8 places that are `apart`.
+void place_turned(const EIGHT* from, global ELEMENT* to, ulong apart, uint past)
+{
+    LINE line[8];
+    WRITTEN_OUT
+    for (uint r = 0; r < 8; ++r) {
+        ELEMENT one[TURNED];
+        WRITTEN_OUT
+        for (uint k = 0; k < TURNED; ++k)
+            one[k] = ((const ELEMENT*)&from[k])[r];
+        line[r] = JOIN(vload, TURNED)(0, one);
+    }
+    if (past) {
+        WRITTEN_OUT
+        for (uint r = 0; r < 8; ++r)
+            STORE_PAST(line[r], (global LINE*)(to + r * apart));
+    } else {
+        WRITTEN_OUT
+        for (uint r = 0; r < 8; ++r)
+            JOIN(vstore, TURNED)(line[r], 0, to + r * apart);
+    }
+}
+#endif
