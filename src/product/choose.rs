@@ -127,18 +127,23 @@ impl Prices {
     }
 
     /// Whether ESC is predicted to take no longer than the analysis of the columns and one bin of
-    /// all of them: sorted if an average column is short enough, or their rows found. The longest
-    /// column is too long to be sorted, or no analysis would be needed.
+    /// all of them: sorted if an average column is short enough, or their rows found. If only the
+    /// longest column is too long to be sorted, there are two bins more: of long ones that are, and
+    /// of those whose rows are found.
     pub fn needs_no_analysis(&self, known: &Known) -> bool {
         let &Known { columns, products, b_entries, longest_b, .. } = known;
         let size = BinSize::new(own_launches(Class::Narrow) + 1, products, products / 2, columns);
-        let short = products <= columns.saturating_mul(sort::CLASSES[sort::CLASSES.len() - 1].into());
+        let most = u64::from(sort::CLASSES[sort::CLASSES.len() - 1]);
+        let short = products <= columns.saturating_mul(most);
         let sorted = predict_ms(&self.costs, Method::Sort, &size).filter(|_| short);
         let found = predict_ms(&self.costs, Method::Dense, &size).map(|ms| ms + self.entry_ms * b_entries as f64);
-        let longest = self.longest_ms * f64::from(longest_b.unwrap_or(0));
-        let bin = [sorted, found].into_iter().flatten().min_by(f64::total_cmp);
-        let others = bin.map(|bin| self.analysis_ms + self.column_ms * columns as f64 + self.bin_ms + bin + longest);
-        self.by_esc_ms(known).is_some_and(|by_esc| others.is_some_and(|others| by_esc <= others))
+        let longest_b = f64::from(longest_b.unwrap_or(0));
+        let is_long = longest_b * products as f64 > most as f64 * b_entries as f64;
+        let bins = if sorted.is_some() && is_long { 3.0 } else { 1.0 };
+        let all = [sorted, found].into_iter().flatten().min_by(f64::total_cmp);
+        let beside =
+            self.analysis_ms + self.column_ms * columns as f64 + self.bin_ms * bins + self.longest_ms * longest_b;
+        self.by_esc_ms(known).is_some_and(|by_esc| all.is_some_and(|all| by_esc <= beside + all))
     }
 
     fn by_esc_ms(&self, known: &Known) -> Option<f64> {

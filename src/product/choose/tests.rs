@@ -230,8 +230,9 @@ fn columns_are_analysed_if_that_may_gain() {
     // A stencil in space: 0.19 and 0.19, 0.74 and 0.29.
     assert!(by_esc(known(216, [4096, 216, 4096], 85_184, [27; 2])));
     assert!(!by_esc(known(13_824, [343_000, 13_824, 343_000], 8_741_816, [27; 2])));
-    // Roads with hubs: 0.16 and 0.32, 0.61 and 0.90.
+    // Roads with hubs: 0.16 and 0.32, 0.55 and 0.74.
     assert!(by_esc(known(83_521, [234_144, 83_521, 234_144], 818_106, [104; 2])));
+    assert!(by_esc(known(833_569, [2_345_684, 833_569, 2_345_684], 8_171_380, [202; 2])));
     // Few long columns of B over short ones of A: 0.23 and 0.32, 0.75 and 1.28.
     assert!(by_esc(known(1111, [26_664, 8888, 333_300], 79_992, [3, 300])));
     assert!(by_esc(known(11_111, [266_664, 88_888, 3_333_300], 799_992, [3, 300])));
