@@ -73,6 +73,11 @@ pub struct Numbers {
     pub dense_group: usize,
     /// Most of these work-items that share the columns of a line.
     pub dense_lanes: usize,
+    /// Entries of an average line from which lines have many rows of the dense matrix in common,
+    /// which the nearest cache keeps if fewer columns are multiplied at once.
+    pub dense_common: usize,
+    /// The lanes of such lines.
+    pub dense_common_lanes: usize,
     /// Bytes of neighbouring columns that such an item loads at once, at most 16 elements.
     pub dense_vector_bytes: usize,
     /// Most of these vectors that an item holds.
@@ -361,6 +366,7 @@ impl Numbers {
             vector_group: self.vector_group.min(most),
             dense_group: self.dense_group.min(most),
             dense_lanes: self.dense_lanes.min(most),
+            dense_common_lanes: self.dense_common_lanes.min(most),
             scan_group_size: self.scan_group_size.min(most),
             sort_group_size: self.sort_group_size.min(most),
             radix_group: self.radix_group.min(most),

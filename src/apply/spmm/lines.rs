@@ -188,8 +188,10 @@ impl<T: Element> LineSums<T> {
         let tiles = if staged { work.buffer(1)? } else { lines::stretches(work, pattern, tile)? };
         let in_pieces = LongLines::new(work, index, long)?;
         let whole = [pattern.ncols - in_pieces.len(), pattern.nnz() - in_pieces.entries];
-        let dense_ahead = if staged { tuning::ahead(&request.numbers, whole) } else { request.numbers.dense_ahead };
-        let request = Request { numbers: Numbers { dense_ahead, ..request.numbers }, ..*request };
+        let request = match staged {
+            true => Request { numbers: tuning::of_lines(request.numbers, whole), ..*request },
+            false => *request,
+        };
         Self::over(work, (tiles, pattern.ncols), in_pieces, (shape, long), &request)
     }
 

@@ -193,11 +193,17 @@ fn prev_power_of_two(n: usize) -> usize {
     1 << n.ilog2()
 }
 
-/// Entries that an item loads ahead: no more than an average line has, of lines that are whole.
-pub(super) fn ahead(numbers: &Numbers, [lines, entries]: [usize; 2]) -> usize {
+/// The numbers for lines that are whole. An item loads no more entries ahead than an average line
+/// has; if that is many, fewer items share its columns.
+pub(super) fn of_lines(numbers: Numbers, [lines, entries]: [usize; 2]) -> Numbers {
     let lines = lines.max(1);
     let average = (entries + lines / 2) / lines;
-    numbers.dense_ahead.min(prev_power_of_two(average.max(1)))
+    let most = if average < numbers.dense_common { numbers.dense_lanes } else { numbers.dense_common_lanes };
+    Numbers {
+        dense_ahead: numbers.dense_ahead.min(prev_power_of_two(average.max(1))),
+        dense_lanes: numbers.dense_lanes.min(most),
+        ..numbers
+    }
 }
 
 /// Entries of the longest lines that stay whole: longer ones are cut in pieces of 1024, each of
@@ -222,6 +228,19 @@ pub(super) fn held_lines(numbers: Numbers, side: usize) -> usize {
 mod tests {
     use super::*;
     use crate::DeviceKind;
+
+    #[test]
+    fn many_items_share_short_lines() {
+        let lanes = |lines, entries| {
+            let numbers = of_lines(Numbers::of(DeviceKind::Gpu), [lines, entries]);
+            let passes = passes::<f64>(numbers, 128, 1, true).unwrap_or_default();
+            passes.iter().map(|pass| (pass.slot.lanes, numbers.dense_ahead)).collect::<Vec<_>>()
+        };
+        assert_eq!(lanes(1000, 2400), [(32, 2)]);
+        assert_eq!(lanes(1000, 8000), [(32, 8)]);
+        assert_eq!(lanes(1000, 27_000), [(16, 8)]);
+        assert_eq!(lanes(0, 0), [(32, 1)]);
+    }
 
     #[test]
     fn what_is_staged_fits_every_device() {

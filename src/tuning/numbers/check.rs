@@ -16,6 +16,7 @@ impl Numbers {
             ("shared_line_group", self.shared_line_group),
             ("dense_group", self.dense_group),
             ("dense_lanes", self.dense_lanes),
+            ("dense_common_lanes", self.dense_common_lanes),
             ("dense_vector_bytes", self.dense_vector_bytes),
             ("dense_vectors", self.dense_vectors),
             ("scan_group_size", self.scan_group_size),
@@ -35,6 +36,9 @@ impl Numbers {
         }
         if self.schur_group < 32 {
             return refuse("schur_group", self.schur_group, "less than the longest side of a block");
+        }
+        if self.dense_lanes > 1 && self.dense_common_lanes == 1 {
+            return refuse("dense_common_lanes", 1, "of one lane no line is shared");
         }
         for (name, value, most) in [
             ("serial_elements", self.serial_elements, 1 << 24),
@@ -59,6 +63,8 @@ impl Numbers {
             ("row_ahead", self.row_ahead, 16),
             ("dense_group", self.dense_group, 128),
             ("dense_lanes", self.dense_lanes, self.dense_group),
+            ("dense_common", self.dense_common, 1 << 20),
+            ("dense_common_lanes", self.dense_common_lanes, self.dense_lanes),
             ("dense_vector_bytes", self.dense_vector_bytes, 128),
             ("dense_vectors", self.dense_vectors, 4),
             ("dense_ahead", self.dense_ahead, 8),
