@@ -194,11 +194,13 @@ fn prev_power_of_two(n: usize) -> usize {
 }
 
 /// The numbers for lines that are whole. An item loads no more entries ahead than an average line
-/// has; if that is many, fewer items share its columns.
+/// has; if that is many, fewer items share its columns. Lines of 128 entries and more were not
+/// measured so.
 pub(super) fn of_lines(numbers: Numbers, [lines, entries]: [usize; 2]) -> Numbers {
     let lines = lines.max(1);
     let average = (entries + lines / 2) / lines;
-    let most = if average < numbers.dense_common { numbers.dense_lanes } else { numbers.dense_common_lanes };
+    let many = numbers.dense_common..8 * numbers.dense_common;
+    let most = if many.contains(&average) { numbers.dense_common_lanes } else { numbers.dense_lanes };
     Numbers {
         dense_ahead: numbers.dense_ahead.min(prev_power_of_two(average.max(1))),
         dense_lanes: numbers.dense_lanes.min(most),
@@ -239,6 +241,7 @@ mod tests {
         assert_eq!(lanes(1000, 2400), [(32, 2)]);
         assert_eq!(lanes(1000, 8000), [(32, 8)]);
         assert_eq!(lanes(1000, 27_000), [(16, 8)]);
+        assert_eq!(lanes(1000, 200_000), [(32, 8)]);
         assert_eq!(lanes(0, 0), [(32, 1)]);
     }
 
