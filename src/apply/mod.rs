@@ -21,4 +21,5 @@ pub use spmm::{
     ApplyDense, ApplyGcoo, DenseMethod, DenseOptions, DeviceGcoo, GcooArrays, GcooOptions, PackedDense,
     Product as DenseProduct, Report as DenseReport, Source, multiply, multiply_by,
 };
+pub(crate) use spmv::Spmv;
 pub use spmv::{Format, Split};

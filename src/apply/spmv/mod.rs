@@ -51,7 +51,7 @@ pub use format::Format;
 pub use split::Split;
 
 use crate::{
-    BlockShape, Device, Element, Error, Result, Semiring,
+    BlockShape, Device, DevicePattern, Element, Error, Result, Semiring,
     device::{Buffer, Work},
     element::Scaling,
     resident::PatternArrays,
@@ -62,6 +62,10 @@ use pack::Layout;
 use rows::{Block, Rows};
 use slices::{Counted, Profile};
 use std::sync::Arc;
+
+/// Products of a solver with one pattern, about: some steps of conjugate gradients in some
+/// iterations.
+const OFTEN: u64 = 1000;
 
 /// What is asked of a format.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +106,7 @@ trait Sums<T: Element, V: Element>: Send + Sync {
 }
 
 /// A·x in a format, of a matrix of `T` and vectors of `V`.
-pub(super) struct Spmv<T: Element, V: Element> {
+pub(crate) struct Spmv<T: Element, V: Element> {
     choice: Choice,
     /// Entries of op(A).
     entries: u64,
@@ -111,8 +115,23 @@ pub(super) struct Spmv<T: Element, V: Element> {
 }
 
 impl<T: Element, V: Element> Spmv<T, V> {
+    /// A·x of the rows of `a`, or of its columns, with values where they are, by the format that
+    /// `auto` takes for as many executions as a solver needs.
+    pub fn often(a: &DevicePattern, rows: bool) -> Result<Self> {
+        let request = Request {
+            format: Format::Auto,
+            semiring: Semiring::PlusTimes,
+            any_order: false,
+            split: Split::Bytes,
+            uses: OFTEN,
+            packed: false,
+            symmetric: false,
+        };
+        Self::new(&a.arrays, a.array_shape, rows, request)
+    }
+
     /// Converts the columns of `arrays`, whose blocks have `shape`, or its rows.
-    pub fn new(arrays: &Arc<PatternArrays>, shape: BlockShape, of_rows: bool, request: Request) -> Result<Self> {
+    pub(super) fn new(arrays: &Arc<PatternArrays>, shape: BlockShape, of_rows: bool, request: Request) -> Result<Self> {
         let device = &arrays.device;
         device.require::<T>()?;
         device.require::<V>()?;

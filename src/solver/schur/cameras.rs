@@ -5,20 +5,19 @@ use super::{
     system::{Damped, identity},
 };
 use crate::{
-    Cbc, DeviceMatrix, DevicePattern, Element, Pattern, Real, Result,
-    apply::Spmm,
+    Cbc, DeviceMatrix, DevicePattern, Pattern, Real, Result,
+    apply::{Spmm, Spmv},
     device::{Buffer, Work},
-    element::{Scaling, Semiring},
+    element::Scaling,
     matrix::DenseShape,
     resident::{DeviceCbc, PatternArrays},
-    vector::line_sums::{LineSums, Terms},
 };
 
 pub struct Cameras<T: Real> {
     diagonal: Blocks<T>,
     /// The blocks below the diagonal, with the product of their transpose. `None` if U has diagonal
     /// blocks alone, as is usual.
-    below: Option<(Blocks<T>, LineSums<T>)>,
+    below: Option<(Blocks<T>, Spmv<T, T>)>,
 }
 
 /// Products of U' with matrices.
@@ -38,7 +37,7 @@ pub struct DampedU<T: Real> {
 struct Blocks<T: Real> {
     base: Base<T>,
     pattern: DevicePattern,
-    product: LineSums<T>,
+    product: Spmv<T, T>,
 }
 
 impl<T: Real> Blocks<T> {
@@ -49,18 +48,12 @@ impl<T: Real> Blocks<T> {
         let pattern = DevicePattern { arrays, array_shape: u.array_shape, row_major: false };
         let slots = Slots::copying(work, source, on_diagonal)?;
         let base = Base::new(work, u.array_shape.rows(), slots)?;
-        Ok(Self { base, product: line_sums(&pattern, true)?, pattern })
+        Ok(Self { base, product: Spmv::often(&pattern, true)?, pattern })
     }
 
     fn bytes(&self) -> u64 {
         self.base.bytes() + self.pattern.device_bytes() + self.product.bytes()
     }
-}
-
-/// The sums of a product with a vector: by the rows of a matrix, or by its columns for the product
-/// of the transpose.
-pub(super) fn line_sums<T: Element>(a: &DevicePattern, rows: bool) -> Result<LineSums<T>> {
-    LineSums::new(a.device(), &a.arrays, a.array_shape, rows, Terms::Products(Semiring::PlusTimes))
 }
 
 impl<T: Real> Cameras<T> {
@@ -85,7 +78,7 @@ impl<T: Real> Cameras<T> {
         let pattern = Pattern::trusted(n, n, col_ptr, row_idx);
         let below = (!below.is_empty()).then(|| -> Result<_> {
             let blocks = Blocks::new(work, u, &pattern, &below, false)?;
-            let transposed = line_sums(&blocks.pattern, false)?;
+            let transposed = Spmv::often(&blocks.pattern, false)?;
             Ok((blocks, transposed))
         });
         Ok(Self { diagonal: Blocks::new(work, u, &identity(n), &diagonal, true)?, below: below.transpose()? })
@@ -108,11 +101,17 @@ impl<T: Real> Cameras<T> {
 
     /// y = U'·x.
     pub(super) fn multiply(&self, work: &Work, u: &DampedU<T>, x: &Buffer<T>, y: &mut Buffer<T>) -> Result<()> {
-        self.diagonal.product.run(work, &u.diagonal.cbc, x, Scaling { alpha: T::one(), beta: T::zero() }, y)?;
+        self.diagonal.product.run(
+            work,
+            (&u.diagonal.cbc).into(),
+            x,
+            Scaling { alpha: T::one(), beta: T::zero() },
+            y,
+        )?;
         if let (Some((blocks, transposed)), Some(below)) = (&self.below, &u.below) {
             let added = Scaling { alpha: T::one(), beta: T::one() };
-            blocks.product.run(work, &below.cbc, x, added, y)?;
-            transposed.run(work, &below.cbc, x, added, y)?;
+            blocks.product.run(work, (&below.cbc).into(), x, added, y)?;
+            transposed.run(work, (&below.cbc).into(), x, added, y)?;
         }
         Ok(())
     }

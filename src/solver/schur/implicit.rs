@@ -2,17 +2,18 @@
 use super::{
     Elimination, Form, Reduced,
     base::Base,
-    cameras::{Cameras, DampedU, line_sums},
+    cameras::{Cameras, DampedU},
     factors_of_square,
     system::Damped,
 };
 use crate::{
     BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Marker, Real, Result, Semiring,
+    apply::Spmv,
     device::{Scratch, Work},
     element::Scaling,
     planned::On,
     product::PlannedProduct,
-    vector::{line_sums::LineSums, lines},
+    vector::lines,
 };
 
 /// The form of an [`Elimination`] whose S is an operator that is never formed. It serves
@@ -94,8 +95,8 @@ pub struct Implicit<T: Real> {
     cameras: Cameras<T>,
     /// The diagonal of Z·Zᵀ.
     product: PlannedProduct<T>,
-    z: LineSums<T>,
-    z_transposed: LineSums<T>,
+    z: Spmv<T, T>,
+    z_transposed: Spmv<T, T>,
     /// Memory for Zᵀ·x.
     at_points: Scratch<T>,
 }
@@ -141,9 +142,9 @@ impl<T: Real> Elimination<Implicit<T>> {
         let at_points = &mut *at_points.take(work)?;
         let (set, subtracted) =
             (Scaling { alpha: T::one(), beta: T::zero() }, Scaling { alpha: -T::one(), beta: T::one() });
-        z_transposed.run(work, &reduced.z.cbc, &x.values, set, at_points)?;
+        z_transposed.run(work, (&reduced.z.cbc).into(), &x.values, set, at_points)?;
         cameras.multiply(work, &reduced.system.u, &x.values, &mut y.values)?;
-        z.run(work, &reduced.z.cbc, at_points, subtracted, &mut y.values)?;
+        z.run(work, (&reduced.z.cbc).into(), at_points, subtracted, &mut y.values)?;
         Ok(work.marker())
     }
 }
@@ -170,13 +171,12 @@ impl<T: Real> Form for Implicit<T> {
 
     fn new(On(work): On<'_>, u: &DevicePattern, w: &DevicePattern) -> Result<Self> {
         let (cameras, (z, zt)) = (Cameras::new(work, u)?, factors_of_square(w));
-        let z_transposed = line_sums(w, false)?;
         Ok(Self {
             product: PlannedProduct::masked(work, &z, &zt, &cameras.diagonal().arrays, Semiring::PlusTimes)?,
             cameras,
-            z: line_sums(w, true)?,
-            at_points: Scratch::new(work.device(), z_transposed.len())?,
-            z_transposed,
+            z: Spmv::often(w, true)?,
+            z_transposed: Spmv::often(w, false)?,
+            at_points: Scratch::new(work.device(), w.arrays.ncols * w.array_shape.cols())?,
         })
     }
 
