@@ -54,6 +54,7 @@ files! {
     "apply/spmv/csr.cl"
     "apply/spmv/csr_shared.cl"
     "apply/spmv/csr_vector.cl"
+    "apply/spmv/diagonals.cl"
     "apply/spmv/ell.cl"
     "apply/spmv/hyb.cl"
     "apply/spmv/listed.cl"

@@ -22,6 +22,9 @@ pub(crate) struct FormatWeights {
     pub sliced_ell: u64,
     /// Of sliced ELL whose slices are vectors: with columns in 16 bits, and in 32.
     pub in_vectors: [u64; 2],
+    /// Of slices that are vectors and lie on diagonals, without their rows; and bytes of each row
+    /// beside those that are moved.
+    pub on_diagonals: [u64; 2],
     /// Of scalars that are read in another order than they are stored.
     pub scattered: u64,
     /// Bytes read beside a block that is read so.
@@ -74,6 +77,7 @@ const GPU: FormatWeights = FormatWeights {
     ell: 105,
     sliced_ell: 105,
     in_vectors: [105, 105],
+    on_diagonals: [105, 0],
     scattered: 250,
     beside: 32,
     entry: 3700,
@@ -92,11 +96,11 @@ const GPU: FormatWeights = FormatWeights {
 };
 
 /// PoCL on 2 cores, where a row is a loop. On four matrices of 5 to 27 entries a row `csr-adaptive`
-/// took 1.3 to 1.9 times as long as `csr`, sliced ELL 1.1 to 2.5 (in vectors 0.85 to 1.1), and
-/// `csr-vector`, whose items wait for each other, 50 to 130. Of matrices that fit caches 30 to 40
-/// bytes are moved in a nanosecond; rows are found in 3 to 18 ns for each entry and row, a step
-/// takes 25 us. An item of `csc` took 0.9 to 3.3 ns for an entry, most for rows that are drawn at
-/// random.
+/// took 1.3 to 1.9 times as long as `csr`, sliced ELL 1.1 to 2.5 (in vectors 0.85 to 1.1, on
+/// diagonals 0.35 to 0.65), and `csr-vector`, whose items wait for each other, 50 to 130. Of
+/// matrices that fit caches 30 to 40 bytes are moved in a nanosecond; rows are found in 3 to 18 ns
+/// for each entry and row, a step takes 25 us. An item of `csc` took 0.9 to 3.3 ns for an entry,
+/// most for rows that are drawn at random.
 const CPU: FormatWeights = FormatWeights {
     csr: 100,
     csr_far: 100,
@@ -110,11 +114,12 @@ const CPU: FormatWeights = FormatWeights {
     ell: 180,
     sliced_ell: 180,
     in_vectors: [95, 110],
+    on_diagonals: [45, 12],
     scattered: 150,
     beside: 64,
     entry: 20,
     padded_entry: 20,
-    placed: 100,
+    placed: 300,
     term: 20,
     launch: 0,
     step: 750_000,

@@ -4,14 +4,18 @@
 //
 //   in      slice_ptr[slices + 1]  col[places]
 //   in      first_col[slices]   of each slice, if NEAR, see row.cl
+//   in      origin[slices]  steps[places / LANES]   if ON_DIAGONALS, see diagonals.cl
 //   in      values[places]  x[columns]
 //   in out  y[rows]
 //
 // One work-item, alone in its group, has `each` slices, and adds the rows of a slice at once: the
 // lanes of a vector. No row has more than PIECE entries, so a sum is never cut. Columns without
-// padding are added as vectors; behind them the rows are added one by one. It comes after row.cl.
-#if !defined(LANES)
-#error "LANES: see src/apply/spmv/slice_vectors.rs"
+// padding are added as vectors; behind them the rows are added one by one. The entries of a
+// diagonal have factors that are neighbours; holes among them are multiplied, but not added. Values
+// are asked for ASKED places ahead. SIGNED is the integer as long as ARITHMETIC. It comes after
+// row.cl.
+#if !defined(LANES) || !defined(REACH) || !defined(ASKED) || !defined(SIGNED) || !defined(ON_DIAGONALS)
+#error "LANES, REACH, ASKED, SIGNED, ON_DIAGONALS: see src/apply/spmv/slice_vectors.rs"
 #endif
 #define PASTED(a, b) a##b
 #define JOINED(a, b) PASTED(a, b)
@@ -21,13 +25,71 @@
 #define STORED JOINED(vstore, LANES)
 #define CONVERTED(vector) JOINED(convert_, SUMS_OF_ROWS)(vector)
 
+#if ON_DIAGONALS
+#define ROWS JOINED(SIGNED, LANES)
+#define BIT(lane) ((REACH + 1) << lane)
+// Whether `word` has the bit of each row; and whether it has all of them.
+#define HAS(word)                                                                                                    \
+    (((ROWS)((SIGNED)(word)) & (ROWS)(BIT(0), BIT(1), BIT(2), BIT(3), BIT(4), BIT(5), BIT(6), BIT(7))) != (ROWS)0)
+#define HAS_ALL(word) ((word) >= ~(uint)REACH)
+
+// The sums of a slice on diagonals, whose places are those from `place` to `end`.
+SUMS_OF_ROWS sum_diagonals(ulong place, ulong end, uint origin, global const uint* restrict steps,
+                           global const VALUE* restrict values, global const ELEMENT* restrict x)
+{
+    // PoCL's compiler multiplies what LOADED loads pair by pair.
+    typedef JOINED(VALUE, LANES) __attribute__((aligned(sizeof(VALUE)))) VALUES;
+    typedef SUMS_OF_ROWS __attribute__((aligned(sizeof(ARITHMETIC)))) FACTORS;
+    SUMS_OF_ROWS sum = IDENTITY;
+    uint rows = 0;
+    AS_WRITTEN
+    for (; place < end; place += LANES) {
+        const uint word = steps[place / LANES];
+        ASK(values + place + ASKED);
+        const SUMS_OF_ROWS value = CONVERTED(*(global const VALUES*)(values + place));
+        const SUMS_OF_ROWS factor = *(global const FACTORS*)(x + (origin + (word & REACH)));
+        const SUMS_OF_ROWS more = ADD(sum, MULTIPLY(value, factor));
+        rows |= word;
+        sum = HAS_ALL(word) ? more : HAS(word) ? more : sum;
+    }
+    return HAS_ALL(rows) ? sum : HAS(rows) ? sum : (SUMS_OF_ROWS)EMPTY;
+}
+
+// Writes the sums of slices on diagonals from `slice` on, before `last`. Returns the first slice
+// that is not on diagonals, and sets `begin` to its first place.
+uint write_diagonals(uint slice, uint last, ulong* begin, global const ulong* restrict slice_ptr, global const uint* restrict origin,
+                     global const uint* restrict steps, global const VALUE* restrict values, global const ELEMENT* restrict x,
+                     global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    ulong place = *begin;
+    AS_WRITTEN
+    for (; slice < last && origin[slice] != PADDING; ++slice) {
+        const ulong end = slice_ptr[slice + 1];
+        SUMS_OF_ROWS sum = alpha * sum_diagonals(place, end, origin[slice], steps, values, x);
+        if (beta != 0)
+            sum = ADD(sum, beta * LOADED(slice, y));
+        STORED(sum, slice, y);
+        place = end;
+    }
+    *begin = place;
+    return slice;
+}
+#endif
+
 KERNEL sum_slice_vectors(global const ulong* restrict slice_ptr, global const COLUMN* restrict col, global const uint* restrict first_col,
-                         global const VALUE* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y,
-                         uint rows, uint slices, uint each, ARITHMETIC alpha, ARITHMETIC beta)
+                         global const uint* restrict origin, global const uint* restrict steps, global const VALUE* restrict values,
+                         global const ELEMENT* restrict x, global ELEMENT* restrict y, uint rows, uint slices, uint each,
+                         ARITHMETIC alpha, ARITHMETIC beta)
 {
     const uint first_slice = get_group_id(0) * each, last_slice = slices - first_slice > each ? first_slice + each : slices;
     ulong begin = slice_ptr[first_slice];
+    AS_WRITTEN
     for (uint slice = first_slice; slice < last_slice; ++slice) {
+#if ON_DIAGONALS
+        slice = write_diagonals(slice, last_slice, &begin, slice_ptr, origin, steps, values, x, y, alpha, beta);
+        if (slice == last_slice)
+            break;
+#endif
         const ulong end = slice_ptr[slice + 1];
         const uint row = slice * LANES, left = rows - row;
 #if NEAR

@@ -11,11 +11,12 @@
 //   out     first_col[slices]        least column of each slice of HEIGHT rows
 //   in out  far[1]                   1 if a column of a slice is MOST_NEAR or more beyond its first
 //   in      slice_ptr[slices + 1]    places before each slice
+//   in      origin[slices]           if BESIDE_DIAGONALS: diagonals.cl places slices with an origin
 //   out     slice_col[places]        column of each place, NONE if it has no entry; if NEAR, its
 //                                    distance from the slice's first_col
 //   out     slice_source[places]     number in A's values of each place, or PADDING
-#if !defined(HEIGHT) || !defined(THROUGH) || !defined(NEAR) || !defined(MOST_NEAR)
-#error "HEIGHT, THROUGH, NEAR, MOST_NEAR: see src/apply/spmv/slices.rs"
+#if !defined(HEIGHT) || !defined(THROUGH) || !defined(NEAR) || !defined(MOST_NEAR) || !defined(BESIDE_DIAGONALS)
+#error "HEIGHT, THROUGH, NEAR, MOST_NEAR, BESIDE_DIAGONALS: see src/apply/spmv/slices.rs"
 #endif
 #define PADDING 0xffffffffu
 #if NEAR
@@ -51,13 +52,17 @@ KERNEL count_places(global const uint* restrict row_ptr, global const uint* rest
 }
 
 KERNEL place_rows(global const uint* restrict row_ptr, global const uint* restrict col, global const uint* restrict source,
-                  global const ulong* restrict slice_ptr, global const uint* restrict first_col, global COLUMN* restrict slice_col,
-                  global uint* restrict slice_source, uint rows, ulong padded_rows, uint height)
+                  global const ulong* restrict slice_ptr, global const uint* restrict first_col, global const uint* restrict origin,
+                  global COLUMN* restrict slice_col, global uint* restrict slice_source, uint rows, ulong padded_rows, uint height)
 {
     const uint row = get_global_id(0);
     if (row >= padded_rows)
         return;
     const uint slice = row / height, begin = row < rows ? row_ptr[row] : 0, end = row < rows ? row_ptr[row + 1] : 0;
+#if BESIDE_DIAGONALS
+    if (origin[slice] != PADDING)
+        return;
+#endif
 #if NEAR
     const uint first = row < rows ? first_col[row / HEIGHT] : 0;
 #endif

@@ -48,7 +48,7 @@ const ROWS_AT_ONCE: u64 = 2048;
 impl Situation {
     /// Bytes of one execution in a format, weighed; `None` if the format is out of the question.
     fn cost(&self, format: Format) -> Option<u64> {
-        let Profile { rows, entries, longest, sliced_places, near } = self.profile;
+        let Profile { rows, entries, longest, sliced_places, near, .. } = self.profile;
         let weights = FormatWeights::of(self.device);
         let of_blocks = self.block.area() > 1;
         if of_blocks && !format.has_blocks() {
@@ -57,6 +57,7 @@ impl Situation {
         if format == Format::Csc {
             return self.by_columns.then(|| self.cost_by_columns(weights)).flatten();
         }
+        let on_diagonals = if format == Format::SlicedEll && self.in_vectors() { self.profile.on_diagonals } else { 0 };
         let (padded, weight, row_of_item) = match format {
             Format::Csr => (None, if of_blocks { weights.csr_blocks } else { self.weight_of_rows(weights) }, true),
             Format::CsrVector => (None, weights.csr_vector, false),
@@ -70,7 +71,8 @@ impl Situation {
                     (true, false) => of_far,
                     (false, _) => weights.sliced_ell,
                 };
-                (Some(sliced_places), weight, true)
+                let share = 1000 * on_diagonals / sliced_places.max(1);
+                (Some(sliced_places), (weight * (1000 - share) + weights.on_diagonals[0] * share) / 1000, true)
             }
             Format::Coo => (None, weights.coo, false),
             Format::SegmentedScan => (None, weights.segmented_scan?, false),
@@ -99,18 +101,24 @@ impl Situation {
             Format::Csr | Format::Coo | Format::SegmentedScan => 1,
             Format::CsrAdaptive | Format::CsrShared => weights.adaptive_steps,
             Format::CsrVector | Format::Scoo => 0,
+            // With those that find and place diagonals.
+            Format::SlicedEll if self.in_vectors() => 16,
             _ => 4,
         };
-        // Of padded formats, whose values are packed, columns may take half.
+        // Of padded formats, whose values are packed, columns may take half. Eight places of a
+        // diagonal share one.
         let column = if padded.is_some() && near { 2 } else { 4 };
         let values = match self.request.packed || self.in_order {
-            true => (places + idle) * (column + value),
+            true => (places + idle) * (column + value) - on_diagonals * column + on_diagonals / 2,
             false if of_blocks => (places + idle) * 8 + entries * (value + weights.beside),
             false => (places + idle) * 8 + entries * value * weights.scattered / 100,
         };
         // A block's factors come from the cache: a line of it for each block, about.
-        let vectors = entries * self.vector_bytes * depth + rows * (2 * sums * self.vector_bytes + 4);
-        let moved = (values + beside + vectors) * weight / 100;
+        let (factors, of_rows) = (entries * self.vector_bytes * depth, rows * (2 * sums * self.vector_bytes + 4));
+        let moved = match on_diagonals {
+            0 => (values + beside + factors + of_rows) * weight / 100,
+            _ => (values + factors) * weight / 100 + of_rows + rows * weights.on_diagonals[1],
+        };
         let placed = padded.map_or(0, |places| (12 * entries + 8 * places) * weights.placed / 100);
         let packed = if self.request.packed { places * (4 + 2 * value) } else { 0 };
         let (piece, is_cut) = (longest.min(RUN_PIECE as u64), longest > RUN_PIECE as u64);
@@ -166,8 +174,14 @@ pub(super) fn choose(situation: &Situation) -> Choice {
     let mut costs: Vec<_> = Format::ALL.iter().filter_map(|&format| Some((situation.cost(format)?, format))).collect();
     costs.sort_by_key(|&(cost, _)| cost);
     let (least, format) = costs[0];
-    let Profile { rows, entries, longest, near, .. } = situation.profile;
-    let columns = if near && matches!(format, Format::Ell | Format::SlicedEll) { ", columns in 16 bits" } else { "" };
+    let Profile { rows, entries, longest, sliced_places, on_diagonals, near } = situation.profile;
+    let columns = match format {
+        Format::SlicedEll if situation.in_vectors() && on_diagonals > 0 => {
+            format!(", {} % of its places on diagonals", 100 * on_diagonals / sliced_places)
+        }
+        Format::Ell | Format::SlicedEll if near => ", columns in 16 bits".to_string(),
+        _ => String::new(),
+    };
     let why = format!(
         "{format}{columns} for {entries} entries in {rows} rows, the longest of {longest}: an execution takes as long as \
          a copy of {} ({}), with the conversion's share for {} uses",
@@ -263,12 +277,30 @@ mod tests {
         packed: true,
         symmetric: false,
     };
-    const POISSON: Profile =
-        Profile { rows: 1_000_000, entries: 4_996_000, longest: 5, sliced_places: 5_000_000, near: false };
-    const SKEWED: Profile =
-        Profile { rows: 262_144, entries: 2_000_000, longest: 9_000, sliced_places: 36_000_000, near: false };
-    const SPACE: Profile =
-        Profile { rows: 1_000_000, entries: 26_500_000, longest: 27, sliced_places: 27_000_000, near: true };
+    const POISSON: Profile = Profile {
+        rows: 1_000_000,
+        entries: 4_996_000,
+        longest: 5,
+        sliced_places: 5_000_000,
+        on_diagonals: 0,
+        near: false,
+    };
+    const SKEWED: Profile = Profile {
+        rows: 262_144,
+        entries: 2_000_000,
+        longest: 9_000,
+        sliced_places: 36_000_000,
+        on_diagonals: 0,
+        near: false,
+    };
+    const SPACE: Profile = Profile {
+        rows: 1_000_000,
+        entries: 26_500_000,
+        longest: 27,
+        sliced_places: 27_000_000,
+        on_diagonals: 0,
+        near: true,
+    };
 
     #[test]
     fn a_cpu_adds_row_after_row() {
@@ -277,6 +309,8 @@ mod tests {
         }
         // Rows of nearly one length, whose columns are near, eight at once, if they are used often.
         let near = Profile { near: true, ..POISSON };
+        let far_on_diagonals = Profile { on_diagonals: 4_990_000, ..POISSON };
+        assert_eq!(chosen(DeviceKind::Cpu, far_on_diagonals, PACKED, true), Format::SlicedEll);
         assert_eq!(chosen(DeviceKind::Cpu, near, PACKED, true), Format::SlicedEll);
         for request in [
             Request { uses: 1, ..PACKED },
@@ -286,8 +320,14 @@ mod tests {
             assert_eq!(chosen(DeviceKind::Cpu, near, request, true), Format::Csr);
         }
         // One row is all of the matrix: its pieces are shared out.
-        let dense_row =
-            Profile { rows: 10, entries: 10_000_000, longest: 10_000_000, sliced_places: 320_000_000, near: false };
+        let dense_row = Profile {
+            rows: 10,
+            entries: 10_000_000,
+            longest: 10_000_000,
+            sliced_places: 320_000_000,
+            on_diagonals: 0,
+            near: false,
+        };
         assert_eq!(chosen(DeviceKind::Cpu, dense_row, PACKED, true), Format::CsrAdaptive);
     }
 
@@ -315,7 +355,14 @@ mod tests {
 
     #[test]
     fn orders_of_their_own_are_chosen_only_if_allowed() {
-        let long = Profile { rows: 2500, entries: 1_000_000, longest: 400, sliced_places: 1_000_000, near: false };
+        let long = Profile {
+            rows: 2500,
+            entries: 1_000_000,
+            longest: 400,
+            sliced_places: 1_000_000,
+            on_diagonals: 0,
+            near: false,
+        };
         let any = Request { any_order: true, ..PACKED };
         for kind in [DeviceKind::Gpu, DeviceKind::Cpu, DeviceKind::Other] {
             for profile in [POISSON, SKEWED, long] {
@@ -334,7 +381,7 @@ mod tests {
     #[test]
     fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
         let situation = |device, [rows, entries]: [u64; 2], columns, request| Situation {
-            profile: Profile { rows, entries, longest: 0, sliced_places: 0, near: false },
+            profile: Profile { rows, entries, longest: 0, sliced_places: 0, on_diagonals: 0, near: false },
             columns,
             longest: None,
             request,
@@ -374,7 +421,8 @@ mod tests {
     #[test]
     fn a_cpu_finds_no_rows_for_a_few_products() {
         let by_columns = |device, compute_units, uses| {
-            let profile = Profile { rows: 100_000, entries: 800_000, longest: 0, sliced_places: 0, near: false };
+            let profile =
+                Profile { rows: 100_000, entries: 800_000, longest: 0, sliced_places: 0, on_diagonals: 0, near: false };
             let situation = Situation {
                 profile,
                 columns: 100_000,
@@ -404,7 +452,7 @@ mod tests {
 
     #[test]
     fn no_row_and_no_entry() {
-        let none = Profile { rows: 0, entries: 0, longest: 0, sliced_places: 0, near: false };
+        let none = Profile { rows: 0, entries: 0, longest: 0, sliced_places: 0, on_diagonals: 0, near: false };
         assert_eq!(chosen(DeviceKind::Gpu, none, PACKED, true), Format::Csr);
     }
 }

@@ -5,6 +5,7 @@
 //! `slice_vectors` has the kernel of sliced ELL.
 use super::{
     Format, Layout, Rows, Sums,
+    diagonals::Diagonals,
     slice_vectors::{self, SliceVectors},
     slices::{Columns, Counted, Kernels, Profile, Slices, check_places},
 };
@@ -12,6 +13,7 @@ use crate::{
     Element, Result, Word,
     device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Work, kernel},
     element::Scaling,
+    primitives::segmented_reduce::RUN_PIECE,
     vector::line_sums::Stored,
 };
 
@@ -43,6 +45,7 @@ pub(super) struct Ell<T: Element, V: Element> {
     /// Whether executions do not read it.
     packed: bool,
     places: Places<T, V>,
+    diagonals: Option<Diagonals>,
     group_size: usize,
 }
 
@@ -70,27 +73,30 @@ impl<T: Element, V: Element> Ell<T, V> {
             Format::Ell => kernels.whole(work, rows, counted)?,
             _ => kernels.sliced(work, rows, counted)?,
         };
-        let in_vectors = format == Format::SlicedEll && slice_vectors::suits::<T, V>(rows, longest);
+        let in_vectors =
+            format == Format::SlicedEll && longest <= RUN_PIECE as u64 && slice_vectors::suits::<T, V>(rows);
         // The values of a place are never at its own number, unless they are packed.
         let options = rows.options_through::<T, V>(Options::group_size(if in_vectors { 1 } else { group_size }), true);
         let near = matches!(slices.col, Columns::Near { .. });
         let options = rows.by_item(options, places, slices.height, longest, near);
-        let Slices { height, ptr, col, source } = slices;
+        let Slices { height, ptr, col, diagonals, source } = slices;
+        let ways = (in_vectors, diagonals.is_some());
         let places = match col {
-            Columns::Far(col) => Places::Far(Shares::new(rows, &options, in_vectors)?, col),
+            Columns::Far(col) => Places::Far(Shares::new(rows, &options, ways)?, col),
             Columns::Near { first, distance, rows: of_first } => {
                 let options = options.define("NEAR_ROWS", of_first);
-                Places::Near { shares: Shares::new(rows, &options, in_vectors)?, first, distance }
+                Places::Near { shares: Shares::new(rows, &options, ways)?, first, distance }
             }
         };
-        Ok(Self { rows: rows.len(), sums: rows.sums(), height, ptr, source, packed: rows.packed, places, group_size })
+        let (count, sums, packed) = (rows.len(), rows.sums(), rows.packed);
+        Ok(Self { rows: count, sums, height, ptr, source, packed, places, diagonals, group_size })
     }
 }
 
 impl<T: Element, V: Element, C: Word> Shares<T, V, C> {
-    fn new(rows: &Rows, options: &Options, in_vectors: bool) -> Result<Self> {
+    fn new(rows: &Rows, options: &Options, (in_vectors, on_diagonals): (bool, bool)) -> Result<Self> {
         Ok(match in_vectors {
-            true => Self::Slices(SliceVectors::new(rows, options)?),
+            true => Self::Slices(SliceVectors::new(rows, options, on_diagonals)?),
             false => Self::Sum(Kernel::new(rows.device(), options)?),
         })
     }
@@ -109,7 +115,8 @@ impl<T: Element, V: Element> Ell<T, V> {
         let kernel = match shares {
             Shares::Sum(kernel) => kernel,
             Shares::Slices(slices) => {
-                return slices.launch(work, slice_ptr, (col, first_col), (values, x), scaling, y);
+                let columns = (col, first_col, self.diagonals.as_ref());
+                return slices.launch(work, slice_ptr, columns, (values, x), scaling, y);
             }
         };
         let Scaling { alpha, beta } = scaling;
@@ -155,6 +162,7 @@ impl<T: Element, V: Element> Sums<T, V> for Ell<T, V> {
             Places::Far(_, col) => col.bytes(),
             Places::Near { first, distance, .. } => first.bytes() + distance.bytes(),
         };
-        self.ptr.bytes() + columns + self.source.bytes()
+        let diagonals = self.diagonals.as_ref().map_or(0, Diagonals::bytes);
+        self.ptr.bytes() + columns + diagonals + self.source.bytes()
     }
 }

@@ -14,6 +14,7 @@
 //! | [`listed`] | entries with their rows |
 //! | [`scoo`] | slices of rows with sums in local memory |
 //! | [`slices`] | rows padded to one length, and the profile of their lengths |
+//! | [`diagonals`] | slices whose rows have their entries on few diagonals |
 //! | [`ell`] | ELL and sliced ELL |
 //! | [`slice_vectors`] | sliced ELL on CPUs, the rows of a slice in a vector |
 //! | [`split`] | where rows are cut for HYB |
@@ -31,6 +32,7 @@ mod csr;
 mod csr_adaptive;
 mod csr_shared;
 mod csr_vector;
+mod diagonals;
 mod ell;
 mod format;
 mod hyb;
@@ -146,7 +148,14 @@ impl<T: Element, V: Element> Spmv<T, V> {
         let (lines, others) = (arrays.ncols as u64, arrays.nrows as u64);
         let [rows, columns] = if of_rows { [others, lines] } else { [lines, others] };
         let situation = Situation {
-            profile: Profile { rows, entries: arrays.nnz() as u64, longest: 0, sliced_places: 0, near: false },
+            profile: Profile {
+                rows,
+                entries: arrays.nnz() as u64,
+                longest: 0,
+                sliced_places: 0,
+                on_diagonals: 0,
+                near: false,
+            },
             columns,
             longest: arrays.lengths.map(|of| of.longest).filter(|_| !of_rows && !request.symmetric),
             request,
@@ -200,7 +209,8 @@ impl<T: Element, V: Element> Spmv<T, V> {
         if let Some(choice) = choose::foregone(&situation) {
             return Ok((choice, None));
         }
-        let counted = slices::Kernels::new(work.device(), rows)?.count(work, rows)?;
+        let counted =
+            slices::Kernels::new(work.device(), rows, slice_vectors::suits::<T, V>(rows))?.count(work, rows)?;
         let profile = counted.profile;
         Ok((choose::choose(&Situation { profile, ..situation }), Some(counted)))
     }
@@ -228,7 +238,8 @@ impl<T: Element, V: Element> Spmv<T, V> {
             Format::Hyb => Box::new(hyb::Hyb::new(work, &rows, request.split)?),
             Format::CsrAdaptiveAtomic => Box::new(hyb::Hyb::arriving(work, &rows)?),
             Format::Ell | Format::SlicedEll => {
-                let kernels = slices::Kernels::new(work.device(), &rows)?;
+                let in_vectors = format == Format::SlicedEll && slice_vectors::suits::<T, V>(&rows);
+                let kernels = slices::Kernels::new(work.device(), &rows, in_vectors)?;
                 let counted = counted.map_or_else(|| kernels.count(work, &rows), Ok)?;
                 Box::new(ell::Ell::new(work, &rows, format, &kernels, counted)?)
             }

@@ -1,10 +1,16 @@
 //! Rows padded to one length, in slices: counted, scanned, placed on the device. Kernels:
 //! `cl/apply/spmv/slices.cl`.
-use super::Rows;
+use super::{
+    Rows,
+    diagonals::{Diagonals, Kernels as DiagonalKernels},
+};
 use crate::{
     DeviceInfo, Error, Result, Word,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Maybe, Options, Out, Work, at_most, kernel},
-    primitives::scan::{Scan, ScanTuning},
+    primitives::{
+        scan::{Scan, ScanTuning},
+        segmented_reduce::RUN_PIECE,
+    },
 };
 
 kernel! {
@@ -26,6 +32,7 @@ kernel! {
         source: Maybe<u32>,
         slice_ptr: In<u64>,
         first_col: Maybe<u32>,
+        origin: Maybe<u32>,
         slice_col: Out<C>,
         slice_source: Out<u32>,
         rows: u32,
@@ -70,8 +77,9 @@ pub(super) struct Profile {
     pub entries: u64,
     /// Entries of the longest row.
     pub longest: u64,
-    /// Places of sliced ELL.
+    /// Places of sliced ELL, and those of slices on diagonals among them, see `diagonals`.
     pub sliced_places: u64,
+    pub on_diagonals: u64,
     /// Whether the columns of each slice of sliced ELL are near enough to be kept in 16 bits.
     pub near: bool,
 }
@@ -89,8 +97,16 @@ impl Profile {
         let [shortest, longest] =
             known.map_or([entries.div_ceil(rows.max(1)), entries.min(columns)], |longest| [longest.into(); 2]);
         let padded = rows.next_multiple_of(height(slice_sums, sums) as u64).saturating_mul(longest);
-        [(shortest, entries, true), (longest, padded, columns <= MOST_NEAR.into())]
-            .map(|(longest, sliced_places, near)| Self { rows, entries, longest, sliced_places, near })
+        [(shortest, entries, entries, true), (longest, padded, 0, columns <= MOST_NEAR.into())].map(
+            |(longest, sliced_places, on_diagonals, near)| Self {
+                rows,
+                entries,
+                longest,
+                sliced_places,
+                on_diagonals,
+                near,
+            },
+        )
     }
 
     /// Places of ELL.
@@ -115,6 +131,8 @@ pub(super) struct Counted {
     places: Buffer<u64>,
     /// The least column of each slice.
     first_col: Buffer<u32>,
+    /// Where slices on diagonals begin, if there are any.
+    origin: Option<Buffer<u32>>,
 }
 
 /// Distances of columns in 16 bits are less; the largest number of 16 bits is padding.
@@ -137,40 +155,42 @@ pub(super) struct Slices {
     pub height: usize,
     pub ptr: Buffer<u64>,
     pub col: Columns,
+    pub diagonals: Option<Diagonals>,
     pub source: Buffer<u32>,
 }
 
 /// The kernels, compiled for rows whose values have an index or not.
 pub(super) struct Kernels {
     count: Kernel<CountPlaces<'static>>,
-    place: Kernel<PlaceRows<'static, u32>>,
-    place_near: Kernel<PlaceRows<'static, u16>>,
+    /// Of slices that are added in vectors.
+    diagonals: Option<DiagonalKernels>,
     scan: Scan<u64>,
+    options: Options,
     group_size: usize,
     height: usize,
 }
 
 impl Kernels {
-    pub fn new(device: &Device, rows: &Rows) -> Result<Self> {
+    /// `in_vectors` says that slices are added in vectors, unless rows are too long.
+    pub fn new(device: &Device, rows: &Rows, in_vectors: bool) -> Result<Self> {
         let group_size = device.info().numbers().elementwise_group;
         let height = height(slice_sums(device.info()), rows.block.sums);
         let through = u8::from(rows.source.is_some());
-        let options = |near: bool| {
-            let options = Options::group_size(group_size).define("HEIGHT", height).define("THROUGH", through);
-            options.define("NEAR", u8::from(near)).define("MOST_NEAR", MOST_NEAR)
-        };
+        let options = Options::group_size(group_size).define("HEIGHT", height).define("THROUGH", through);
+        let options = options.define("MOST_NEAR", MOST_NEAR);
+        let plain = options.clone().define("NEAR", 0).define("BESIDE_DIAGONALS", 0);
         Ok(Self {
-            count: Kernel::new(device, &options(false))?,
-            place: Kernel::rare(device, &options(false))?,
-            place_near: Kernel::rare(device, &options(true))?,
+            count: Kernel::new(device, &plain)?,
+            diagonals: in_vectors.then(|| DiagonalKernels::new(device, through)).transpose()?,
             scan: Scan::new(device, ScanTuning::new(device.info()))?,
+            options,
             group_size,
             height,
         })
     }
 
     /// Counts the places. Two reads: 8 bytes for a slice, and whether columns are near, unless all
-    /// are.
+    /// are. If slices may be on diagonals 12 more.
     pub fn count(&self, work: &Work, rows: &Rows) -> Result<Counted> {
         let slices = rows.len().div_ceil(self.height);
         let (mut places, mut first_col, mut far) = (work.buffer(slices + 1)?, work.buffer(slices)?, work.buffer(1)?);
@@ -187,28 +207,35 @@ impl Kernels {
         self.count.launch(work, Grid::items(slices + 1, self.group_size), args)?;
         let found = places.download(work)?;
         let longest = found.iter().max().map_or(0, |most| most / self.height as u64);
+        let pattern = &rows.pattern;
         let (rows, columns, entries) = (rows.len() as u64, rows.pattern.nrows, rows.pattern.nnz() as u64);
         at_most("entries of a row", longest, entries)?;
         let near = columns <= MOST_NEAR.into() || work.read(&far, 0, 1)?[0] == 0;
         let sliced_places = found.iter().sum();
-        let profile = Profile { rows, entries, longest, sliced_places, near };
-        Ok(Counted { profile, places, height: self.height, first_col })
+        let mut profile = Profile { rows, entries, longest, sliced_places, on_diagonals: 0, near };
+        let diagonals = self.diagonals.as_ref().filter(|_| longest <= RUN_PIECE as u64);
+        let origin = match diagonals {
+            Some(diagonals) => diagonals.count(work, pattern, &mut places, &mut profile)?,
+            None => None,
+        };
+        Ok(Counted { profile, places, height: self.height, first_col, origin })
     }
 
     /// Places all rows in one slice.
     pub fn whole(&self, work: &Work, rows: &Rows, Counted { profile, first_col, .. }: Counted) -> Result<Slices> {
-        let ptr = work.upload(&[0, profile.ell_places()])?;
-        self.slices(work, rows, (ptr, rows.len().max(1)), profile.ell_places(), profile.near.then_some(first_col))
+        let (ptr, height) = (work.upload(&[0, profile.ell_places()])?, rows.len().max(1));
+        self.slices(work, rows, (ptr, height), profile.ell_places(), profile.near.then_some(first_col), None)
     }
 
     /// Places the rows in the slices that were counted.
     pub fn sliced(&self, work: &Work, rows: &Rows, counted: Counted) -> Result<Slices> {
-        let Counted { profile, height, places: mut ptr, first_col } = counted;
+        let Counted { profile, height, places: mut ptr, first_col, origin } = counted;
         self.scan.run(work, &mut ptr)?;
-        self.slices(work, rows, (ptr, height), profile.sliced_places, profile.near.then_some(first_col))
+        self.slices(work, rows, (ptr, height), profile.sliced_places, profile.near.then_some(first_col), origin)
     }
 
-    /// Places the rows in slices of a height, with columns behind `first` if there are first ones.
+    /// Places the rows in slices of a height, with columns behind `first` if there are first ones,
+    /// and on diagonals if there are origins.
     fn slices(
         &self,
         work: &Work,
@@ -216,30 +243,38 @@ impl Kernels {
         (ptr, height): (Buffer<u64>, usize),
         places: u64,
         first: Option<Buffer<u32>>,
+        origin: Option<Buffer<u32>>,
     ) -> Result<Slices> {
         let to = (&ptr, height, places as usize);
-        let (col, source) = match first {
+        let (col, mut source) = match first {
             None => {
-                let (col, source) = self.place(work, rows, &self.place, to, None)?;
+                let (col, source) = self.place(work, rows, to, None, origin.as_ref())?;
                 (Columns::Far(col), source)
             }
             Some(first) => {
-                let (distance, source) = self.place(work, rows, &self.place_near, to, Some(&first))?;
+                let (distance, source) = self.place(work, rows, to, Some(&first), origin.as_ref())?;
                 (Columns::Near { first, distance, rows: self.height }, source)
             }
         };
-        Ok(Slices { height, ptr, col, source })
+        let diagonals = match (&self.diagonals, origin) {
+            (Some(kernels), Some(origin)) => Some(kernels.place(work, rows, &ptr, origin, &mut source)?),
+            _ => None,
+        };
+        Ok(Slices { height, ptr, col, diagonals, source })
     }
 
-    /// The column and the number in A's values of each place.
+    /// The column and the number in A's values of each place, unless it is on a diagonal.
     fn place<C: Word>(
         &self,
         work: &Work,
         rows: &Rows,
-        kernel: &Kernel<PlaceRows<'static, C>>,
         (slice_ptr, height, places): (&Buffer<u64>, usize, usize),
         first_col: Option<&Buffer<u32>>,
+        origin: Option<&Buffer<u32>>,
     ) -> Result<(Buffer<C>, Buffer<u32>)> {
+        let options = self.options.clone().define("NEAR", u8::from(first_col.is_some()));
+        let options = options.define("BESIDE_DIAGONALS", u8::from(origin.is_some()));
+        let kernel = Kernel::<PlaceRows<C>>::new(work.device(), &options)?;
         let (mut slice_col, mut slice_source) = (work.buffer(places)?, work.buffer(places)?);
         let padded_rows = rows.len().next_multiple_of(height);
         let args = PlaceRows {
@@ -248,6 +283,7 @@ impl Kernels {
             source: rows.source(),
             slice_ptr,
             first_col,
+            origin,
             slice_col: &mut slice_col,
             slice_source: &mut slice_source,
             rows: rows.len() as u32,
@@ -333,7 +369,7 @@ mod tests {
                 lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |k| (row + k * apart) as u32));
             let pattern = Pattern::new(24 * apart + 100, lengths.len(), ptr, entries.collect())?;
             let rows = Rows::of_scalars(PatternArrays::upload(&work, &pattern)?);
-            let kernels = Kernels::new(&device, &rows)?;
+            let kernels = Kernels::new(&device, &rows, false)?;
             for is_whole in [true, false] {
                 let counted = kernels.count(&work, &rows)?;
                 assert_eq!(counted.profile.longest, lengths.iter().copied().max().unwrap_or(0) as u64);
@@ -366,7 +402,7 @@ mod tests {
             ptr[40] = 2;
             let pattern = Pattern::new(columns, 40, ptr, vec![5, 5 + distance])?;
             let rows = Rows::of_scalars(PatternArrays::upload(&work, &pattern)?);
-            let counted = Kernels::new(&device, &rows)?.count(&work, &rows)?;
+            let counted = Kernels::new(&device, &rows, false)?.count(&work, &rows)?;
             assert_eq!(counted.profile.near, near, "{distance} of {columns}");
         }
         Ok(())
