@@ -144,8 +144,9 @@ impl Situation {
         Some(executed + (index + placed + packed + steps * weights.step) / self.request.uses.max(1))
     }
 
-    /// The weight of compressed rows of scalars, each of which an item adds: it grows with the bytes
-    /// of the rows that a compute unit reads at the same time, as far as its cache does not hold them.
+    /// The weight of compressed rows of scalars, each of which an item adds: it grows with the
+    /// bytes of the rows that a compute unit reads at the same time, as far as its cache does not
+    /// hold them.
     fn weight_of_rows(&self, weights: &FormatWeights) -> u64 {
         let Profile { rows, entries, .. } = self.profile;
         let rows_at_once = (rows / self.compute_units.max(1)).clamp(1, ROWS_AT_ONCE);
