@@ -113,6 +113,24 @@ fn methods_and_memory_are_those_that_multiply_reports() {
 }
 
 #[test]
+fn a_product_with_a_dense_matrix_is_explained() {
+    let (desk, number) = (Desk::new(), common::device().info().index);
+    // Four equal rows: a group of them would use each row of D four times.
+    desk.put("r.mtx", "%%MatrixMarket matrix coordinate real general\n4 2 8\n1 1 1\n2 1 1\n3 1 1\n4 1 1\n1 2 1\n2 2 1\n3 2 1\n4 2 1\n");
+    let dense = &reported(&desk, "r.mtx --dense 3")[0]["devices"][number]["dense"];
+    assert_eq!((&dense["columns"], &dense["refused"]), (&3.into(), &Value::Null));
+    let plan = &dense["plan"];
+    let of = |name: &str| plan[name].as_u64().unwrap();
+    assert_eq!((&plan["sharing"], of("d_bytes"), of("c_bytes")), (&"rows".into(), 2 * 3 * 8, 4 * 3 * 8));
+    assert_eq!(of("device_bytes"), of("a_bytes") + of("plan_bytes") + of("d_bytes") + of("c_bytes"));
+    assert!(plan["why"].as_str().unwrap().ends_with("groups of 4 rows would use a row of D 4.00 times"), "{plan}");
+    let text = desk.ok("info r.mtx --dense 3 --memory-limit 1KiB").stdout;
+    assert!(text.contains("A·D with 3 columns") && text.contains("some columns at a time"), "{text}");
+    assert!(!desk.ok("info r.mtx").stdout.contains("A·D"), "it is not asked for");
+    desk.fails("info r.mtx --dense 0", 2, &["--dense"]);
+}
+
+#[test]
 fn one_file_that_fails_does_not_hold_up_the_others() {
     let desk = Desk::new();
     desk.put("s.mtx", SQUARE);

@@ -1,4 +1,5 @@
 //! `blockmul info`: properties of a matrix, and the costs of its product with itself.
+mod dense;
 mod needs;
 mod text;
 
@@ -16,6 +17,7 @@ use blockmul::{
 use needs::{DeviceNeeds, Devices, Wanted};
 use serde::Serialize;
 use std::borrow::Cow;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 /// Number of the schema, increased by changes that a reader must know.
@@ -33,6 +35,7 @@ Examples:
   blockmul info *.mtx.gz | less
   blockmul info W.mtx --block 6x3                       the product in blocks of 6x3
   blockmul info A.mtx --memory-limit 2GiB               into how many bands multiply would cut the product
+  blockmul info A.mtx --dense 32                        also what a dense matrix of 32 columns would take
   blockmul info *.mtx --json | jq .product.products     one JSON object a line for each file
 
 The product is A·A, or A·Aᵀ if A is not square. Its expansion size is always exact. If counting its entries
@@ -50,6 +53,10 @@ pub struct Args {
     /// Method by which the devices are to multiply.
     #[arg(long, default_value = "auto", value_parser = crate::multiply::method())]
     method: Method,
+    /// Show also how A·D with a dense D of N columns would be multiplied on each device, in the
+    /// same blocks; it is prepared there.
+    #[arg(long, value_name = "N", value_parser = crate::numbers::some)]
+    dense: Option<NonZero<u32>>,
     /// Limit of the device memory used at once, such as 2GiB.
     #[arg(long, value_name = "SIZE", value_parser = crate::sizes::bytes)]
     memory_limit: Option<u64>,
@@ -153,7 +160,8 @@ fn tell(path: &Path, args: &Args, devices: &Devices, messages: &Messages) -> Res
     let file = input::read(path, args.sum_duplicates, messages)?;
     messages.step(format!("looking at {}", path.display()));
     let shape = args.block.or_else(|| input::layout(&file)).unwrap_or(BlockShape::SCALAR);
-    let wanted = Wanted { devices: devices.found(), method: args.method, memory_limit: args.memory_limit };
+    let dense = args.dense.map(|columns| columns.get() as usize);
+    let wanted = Wanted { devices: devices.found(), method: args.method, memory_limit: args.memory_limit, dense };
     let (product, needs) = product(&file.matrix, shape, &wanted)?;
     let matrix = &file.matrix;
     let count = |is: fn(f64) -> bool| matrix.values().iter().filter(|&&value| is(value)).count();

@@ -1,4 +1,5 @@
 //! Device memory that a product needs.
+use super::dense::DenseNeeds;
 use blockmul::{Cbc, Csc, Device, Error, Matrix, Method, Product, device::DeviceInfo, product::Bin};
 use serde::Serialize;
 use std::cell::LazyCell;
@@ -39,6 +40,9 @@ pub struct DeviceNeeds {
     pub bins: Vec<Bin>,
     /// The reason why the product does not fit.
     pub refused: Option<String>,
+    /// The product with a dense matrix, if it is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dense: Option<DenseNeeds>,
 }
 
 /// The devices, and how they are to multiply.
@@ -46,6 +50,8 @@ pub struct Wanted<'a> {
     pub devices: &'a [DeviceInfo],
     pub method: Method,
     pub memory_limit: Option<u64>,
+    /// Columns of the dense matrix.
+    pub dense: Option<usize>,
 }
 
 impl Wanted<'_> {
@@ -88,6 +94,7 @@ impl Wanted<'_> {
             bands: estimate.as_ref().map(|estimate| estimate.bands),
             bins: estimate.map_or(Vec::new(), |estimate| estimate.bins),
             refused,
+            dense: self.dense.map(|columns| DenseNeeds::of(info, a, columns, self.memory_limit)),
         }
     }
 }

@@ -34,6 +34,7 @@ pub fn text(info: &Info, devices: &Devices) -> String {
     lines.push(indented(&fits(&info.blocks)));
     lines.extend(product(&info.product));
     lines.push(needs(&info.devices, info.product.of, devices));
+    lines.extend(super::dense::text(&info.devices));
     lines.retain(|line| !line.is_empty());
     lines.join("\n")
 }
