@@ -20,8 +20,9 @@
 //   out  task[first + tiles]     from `first` on, of each tile in that order: its first line, the
 //                                end of its lines that are not in pieces, their first entry, the
 //                                end of these
-//   out  counts[4]               pieces of long lines, pieces that are parts of a cut line, cut
-//                                lines, entries of all of these lines; zero before
+//   in out  counts[4]            pieces of long lines, pieces that are parts of a cut line, cut
+//                                lines, entries of all of these lines; zero before count_pieces.
+//                                place_pieces counts down: its first line comes last
 //   out  piece[counts[0]]        in any order: line, first entry, end, and number of its part, or
 //                                WHOLE if the piece is a whole line; the parts of a line follow one
 //                                another
@@ -102,11 +103,11 @@ KERNEL place_pieces(global const uint* line_ptr, global uint* counts, global uin
     const uint begin = line_ptr[line], end = line_ptr[line + 1], pieces = pieces_of(end - begin, longest, before);
     if (pieces == 0)
         return;
-    const uint number = atomic_add(&counts[0], pieces);
+    const uint number = atomic_sub(&counts[0], pieces) - pieces;
     uint part = WHOLE;
     if (pieces > 1) {
-        part = atomic_add(&counts[1], pieces);
-        cut[atomic_inc(&counts[2])] = (uint4)(line, part, part + pieces, 0);
+        part = atomic_sub(&counts[1], pieces) - pieces;
+        cut[atomic_dec(&counts[2]) - 1] = (uint4)(line, part, part + pieces, 0);
     }
     uint from = begin;
     for (uint i = 0; i < pieces; ++i) {

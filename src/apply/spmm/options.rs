@@ -94,6 +94,12 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
         self
     }
 
+    /// Whether rows of the arrays are lines of the product. Rows of op(A) are the lines if A is on
+    /// the left; they are rows of the arrays if both or neither are transposed.
+    pub(super) fn of_rows(&self) -> bool {
+        (self.transposed == M::ROW_MAJOR) == (self.side == Side::Left)
+    }
+
     /// Prepares the product for matrices on the pattern, whose values are read where they are.
     ///
     /// # Errors
@@ -111,6 +117,6 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
     /// As [`DenseOptions::plan`].
     pub fn pack(mut self, a: &DeviceMatrix<M>) -> Result<PackedDense<M>> {
         self.request.packed = true;
-        PackedDense::new(ApplyDense::prepared(&Work::new(self.a.device(), None), &self)?, a)
+        PackedDense::new(&self, a)
     }
 }

@@ -1,5 +1,5 @@
 //! Products of one sparse matrix with dense matrices, its values in the order of the sums.
-use super::{ApplyDense, DenseMethod, pack::Pack};
+use super::{ApplyDense, DenseMethod, DenseOptions, pack::Pack};
 use crate::{
     Device, DeviceDense, DeviceMatrix, Matrix, Result,
     device::{Buffer, Work},
@@ -37,13 +37,25 @@ pub struct PackedDense<M: Matrix> {
 }
 
 impl<M: Matrix> PackedDense<M> {
-    pub(super) fn new(plan: ApplyDense<M>, a: &DeviceMatrix<M>) -> Result<Self> {
-        let (spmm, area) = (plan.spmm(), plan.area());
-        let values = Work::new(plan.device(), None).buffer(plan.nnz() * area)?;
-        let pack = Pack::new(spmm.device(), spmm.source().is_some(), area)?;
-        let mut packed = Self { plan, pack, values };
-        packed.update(a)?;
-        Ok(packed)
+    pub(super) fn new(options: &DenseOptions<'_, M>, a: &DeviceMatrix<M>) -> Result<Self> {
+        options.a.check("A", &a.cbc)?;
+        let (device, area) = (options.a.device(), options.a.shape().area());
+        let work = Work::new(device, None);
+        let mut values = work.buffer(options.a.nnz() * area)?;
+        let mut copied = |source: Option<&Buffer<u32>>| -> Result<_> {
+            let pack = Pack::new(device, source.is_some(), area)?;
+            pack.run(&work, source, (&a.cbc).into(), &mut values)?;
+            Ok(pack)
+        };
+        // Lines that are columns of the arrays keep their values in order, unless they form groups.
+        // They are copied while the host waits for the number of long lines.
+        let in_order = if options.of_rows() { None } else { Some(copied(None)?) };
+        let plan = ApplyDense::prepared(&work, options)?;
+        let pack = match (in_order, plan.spmm().source()) {
+            (Some(pack), None) => pack,
+            (_, source) => copied(source)?,
+        };
+        Ok(Self { plan, pack, values })
     }
 
     /// Takes the values that A has now: one pass over them. Returns when it is enqueued.

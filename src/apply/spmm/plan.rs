@@ -4,7 +4,7 @@ use crate::{
     Device, DeviceDense, DeviceMatrix, DevicePattern, Matrix, Result,
     device::Work,
     element::Scaling,
-    matrix::{DenseShape, Side},
+    matrix::DenseShape,
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     vector::line_sums::Stored,
 };
@@ -64,10 +64,7 @@ impl<M: Matrix> ApplyDense<M> {
         let &DenseOptions { a, side, transposed, request, .. } = options;
         let (sides, request) = Sides::new::<M::Element>(side, transposed, a.scalar_sides(), request)?;
         check_patterns::<M>(a.device(), [a])?;
-        // Rows of op(A) are the lines if A is on the left. They are rows of the arrays if both or
-        // neither are transposed.
-        let rows = (transposed == M::ROW_MAJOR) == (side == Side::Left);
-        let spmm = Spmm::new(work, &a.arrays, a.array_shape, rows, request)?;
+        let spmm = Spmm::new(work, &a.arrays, a.array_shape, options.of_rows(), request)?;
         Ok(Self { a: a.clone(), sides, spmm, matrix: PhantomData })
     }
 

@@ -64,7 +64,6 @@ impl LongLines {
         let [pieces, parts, cuts, entries] = [found[0], found[1], found[2], found[3]].map(|count| count as usize);
         let (mut pieces, mut cuts) = (work.buffer(pieces)?, work.buffer(cuts)?);
         if pieces.len() > 0 {
-            work.fill_zero(&mut counts)?;
             let (counts, piece, cut) = (&mut counts, &mut pieces, &mut cuts);
             place.launch(work, grid, PlacePieces { line_ptr, counts, piece, cut, lines, longest, before })?;
         }
