@@ -170,19 +170,21 @@ impl<O: Offset, N: Arithmetic> Factors<'_, O, N> {
         mut into: Room<'_, T>,
     ) -> Result<()> {
         let (nrows, shape) = (self.a.columns.nrows, self.a.shape.product(self.b.shape));
-        let threads = found.parts.len().min(rayon::current_num_threads());
-        if found.parts.iter().any(|part| part.sums.is_none()) {
+        let Found { parts, stores } = found;
+        let threads = parts.len().min(rayon::current_num_threads());
+        if stores.iter().any(|store| store.sums.is_none()) {
             let what = || format!("a column of the product, {nrows} rows, on each of {threads} threads");
             memory::check_large(what, Column::<N>::bytes(nrows, shape).saturating_mul(threads as u64))?;
         }
-        let parts: Vec<_> = found.parts.into_iter().map(|part| (into.take(part.rows.len()), part)).collect();
+        let parts: Vec<_> = parts.into_iter().map(|part| (into.take(part.places.len()), part)).collect();
         share_out(
             parts.into_iter(),
-            || None,
+            |_| None,
             |column, (mut room, part)| {
-                room.rows.copy_from_slice(&part.rows);
-                if let Some(sums) = part.sums {
-                    room.fill(&sums);
+                let store = &stores[part.store];
+                room.rows.copy_from_slice(&store.rows[part.places.clone()]);
+                if let Some(sums) = &store.sums {
+                    room.fill(&sums[part.places]);
                     return Ok(());
                 }
                 let column = column.get_or_insert_with(|| Column::new(nrows, shape, algebra));
@@ -193,6 +195,7 @@ impl<O: Offset, N: Arithmetic> Factors<'_, O, N> {
                 }
                 Ok(())
             },
-        )
+        )?;
+        Ok(())
     }
 }

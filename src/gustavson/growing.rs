@@ -2,27 +2,27 @@
 use crate::{Arithmetic, Result, host::memory::prefer_large};
 use std::mem::MaybeUninit;
 
-/// The entries of a part, as far as they are computed.
+/// The entries that a thread has computed.
 pub(super) struct Growing<N> {
-    rows: Vec<u32>,
-    sums: Vec<N>,
+    pub rows: Vec<u32>,
+    pub sums: Vec<N>,
     /// Entries that the memory has been asked for.
     asked: usize,
 }
 
-impl<N: Arithmetic> Growing<N> {
-    /// No entries yet, and memory for about `expected`.
-    pub fn expecting(expected: usize) -> Self {
-        let mut made = Self { rows: Vec::new(), sums: Vec::new(), asked: 0 };
-        made.reserve(expected);
-        made
+impl<N> Default for Growing<N> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), sums: Vec::new(), asked: 0 }
     }
+}
 
+impl<N: Arithmetic> Growing<N> {
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    fn reserve(&mut self, more: usize) {
+    /// Makes room for so many more entries.
+    pub fn expect(&mut self, more: usize) {
         self.rows.reserve_exact(more);
         self.sums.reserve_exact(more);
         prefer_large(self.rows.spare_capacity_mut());
@@ -56,20 +56,15 @@ impl<N: Arithmetic> Growing<N> {
     #[cold]
     fn grow(&mut self, products: usize, fits: impl Fn(usize) -> Result<()>) -> Result<()> {
         self.ask(fits)?;
-        self.reserve(products.max(self.len() / 2));
+        self.expect(products.max(self.len() / 2));
         Ok(())
     }
 
-    fn ask(&mut self, fits: impl Fn(usize) -> Result<()>) -> Result<()> {
+    /// Asks for the entries since the last time.
+    pub fn ask(&mut self, fits: impl Fn(usize) -> Result<()>) -> Result<()> {
         fits(self.len() - self.asked)?;
         self.asked = self.len();
         Ok(())
-    }
-
-    /// The rows and their sums.
-    pub fn finish(mut self, fits: impl Fn(usize) -> Result<()>) -> Result<(Vec<u32>, Vec<N>)> {
-        self.ask(fits)?;
-        Ok((self.rows, self.sums))
     }
 }
 
@@ -100,7 +95,8 @@ mod tests {
 
     #[test]
     fn entries_are_kept_while_the_arrays_grow() -> Result<()> {
-        let (mut made, mut want) = (Growing::expecting(5), (Vec::new(), Vec::new()));
+        let (mut made, mut want) = (Growing::default(), (Vec::new(), Vec::new()));
+        made.expect(5);
         for col in 0..200 {
             // Fewer entries than products, none, and as many.
             let (entries, products) = (col % 7, col % 7 + col % 2);
@@ -115,7 +111,7 @@ mod tests {
             want.1.extend((0..entries).map(|row| (col * row) as f64));
             assert_eq!(made.len(), want.0.len());
         }
-        assert_eq!(made.finish(|_| Ok(()))?, want);
+        assert_eq!((made.rows, made.sums), want);
         Ok(())
     }
 
@@ -123,12 +119,14 @@ mod tests {
     #[should_panic(expected = "index out of bounds")]
     fn more_entries_than_products_are_a_fault() {
         let add = |places: &mut Places<'_, f64>| (0..3).for_each(|row| places.push(row, 1.0));
-        let _panics = Growing::expecting(100).append(2, |_| Ok(()), add);
+        let mut made = Growing::default();
+        made.expect(100);
+        let _panics = made.append(2, |_| Ok(()), add);
     }
 
     #[test]
     fn growth_asks_whether_all_entries_fit() {
-        let mut made = Growing::expecting(0);
+        let mut made = Growing::default();
         let asked = std::cell::Cell::new(0);
         let fits = |more: usize| {
             asked.set(asked.get() + more);

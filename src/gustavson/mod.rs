@@ -27,12 +27,15 @@ use rows::Extent;
 pub(crate) use factors::{Factors, Operand};
 pub(crate) use parts::Found;
 
-use crate::{Error, Pattern, Result};
-use std::{ops::Range, sync::Mutex};
+use crate::{Error, Pattern, Result, host::memory};
+use std::{
+    ops::Range,
+    sync::{Mutex, PoisonError},
+};
 
-/// Multiplications below which a product stays on the calling thread: other threads take some ten
-/// microseconds to wake up.
-const ONE_THREAD: u64 = 50_000;
+/// Multiplications below which a product stays on the calling thread: another one takes as long to
+/// wake up.
+const ONE_THREAD: u64 = 20_000;
 
 /// Parts of a product for each thread, so that no thread waits long for the last one.
 const PARTS: usize = 8;
@@ -89,31 +92,32 @@ impl<'a, O: Offset> Columns<'a, O> {
     }
 }
 
-/// Gives the items to as many threads as there are; each thread has a state of its own. A single
-/// item stays on this thread. Returns the first error.
-fn share_out<I: Send, S>(
+/// Gives the items to as many threads as there are, of which this one is the first: it need not
+/// wait until another wakes up. Each thread that has an item gets a state of its own, made for its
+/// number. Returns these states, or the first error.
+fn share_out<I: Send, S: Send>(
     items: impl ExactSizeIterator<Item = I> + Send,
-    state: impl Fn() -> S + Sync,
+    state: impl Fn(usize) -> S + Sync,
     work: impl Fn(&mut S, I) -> Result<()> + Sync,
-) -> Result<()> {
-    if items.len() < 2 {
-        let mut state = state();
-        return { items }.try_for_each(|item| work(&mut state, item));
-    }
+) -> Result<Vec<Option<S>>> {
+    memory::keep_small();
     let threads = items.len().min(rayon::current_num_threads());
     let (items, failed) = (Mutex::new(items), Mutex::new(None::<Error>));
-    let next = || items.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
-    rayon::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|_| {
-                let mut state = state();
-                while let Some(item) = next() {
-                    let Err(error) = work(&mut state, item) else { continue };
-                    failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(error);
-                    break;
-                }
-            });
+    let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let take = |number: usize, own: &mut Option<S>| {
+        while let Some(item) = next() {
+            let Err(error) = work(own.get_or_insert_with(|| state(number)), item) else { continue };
+            failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            break;
         }
+    };
+    let mut states: Vec<Option<S>> = std::iter::repeat_with(|| None).take(threads).collect();
+    rayon::in_place_scope(|scope| {
+        let mut all = states.iter_mut().enumerate();
+        let first = all.next();
+        let take = &take;
+        all.for_each(|(number, own)| scope.spawn(move |_| take(number, own)));
+        first.into_iter().for_each(|(number, own)| take(number, own));
     });
-    failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).map_or(Ok(()), Err)
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(states), Err)
 }

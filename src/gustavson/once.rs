@@ -5,7 +5,7 @@ use super::{
     factors::{Factors, List, Operation, Operations},
     far::{Far, check_column},
     near::Near,
-    parts::{Shares, parts},
+    parts::{Shares, Store, parts},
     rows::{Extent, RowSet},
     share_out,
     sums::Column,
@@ -41,23 +41,28 @@ pub(super) fn multiply<O: Offset, N: Arithmetic>(
     }
     let entries = AtomicU64::new(0);
     let fits = |more: usize| fits(entries.fetch_add(more as u64, Ordering::Relaxed) + more as u64);
-    share_out(
+    let for_each_thread = parts.len().div_ceil(rayon::current_num_threads()) as u64;
+    let made = share_out(
         parts.iter_mut(),
-        || OnePass::new(factors, algebra),
-        |pass, part| {
-            let expected = pass.expect(by, part.cols.clone())?.min(part.most);
-            let mut made = Growing::expecting(expected as usize);
+        |number| (OnePass::new(factors, algebra), Growing::default(), number),
+        |(pass, made, number), part| {
+            if made.len() == 0 {
+                let expected = pass.expect(by, part.cols.clone())?.min(part.most);
+                made.expect(expected.saturating_mul(for_each_thread) as usize);
+            }
+            let begin = made.len();
             for col in part.cols.clone() {
                 let before = made.len();
-                pass.column(by, col, &mut made, &fits)?;
+                pass.column(by, col, made, &fits)?;
                 part.counts.push((made.len() - before) as u32);
             }
-            let (rows, sums) = made.finish(fits)?;
-            (part.rows, part.sums) = (rows, Some(sums));
-            Ok(())
+            (part.store, part.places) = (*number, begin..made.len());
+            made.ask(fits)
         },
     )?;
-    Ok(Found { parts })
+    let store = |made: Growing<N>| Store { rows: made.rows, sums: Some(made.sums) };
+    let stores = made.into_iter().map(|state| store(state.map(|(_, made, _)| made).unwrap_or_default())).collect();
+    Ok(Found { parts, stores })
 }
 
 /// What a thread computes columns of C in.
@@ -83,7 +88,7 @@ impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
     /// About how many entries columns of C have: by each [`SAMPLED`]th, as many for an entry of B.
     fn expect(&mut self, by: Operations<impl Operation<N>, impl Operation<N>>, cols: Range<usize>) -> Result<u64> {
         let b = self.factors.b.columns;
-        let (mut made, mut of_b) = (Growing::expecting(0), 0);
+        let (mut made, mut of_b) = (Growing::default(), 0);
         let step = SAMPLED.max(cols.len() / SAMPLES);
         for col in cols.clone().skip(step / 2).step_by(step) {
             of_b += b.entries(col).len();

@@ -6,25 +6,35 @@ use std::ops::Range;
 
 /// The rows of every column of C = A·B, ascending, and perhaps their sums.
 pub(crate) struct Found<N> {
-    pub(super) parts: Vec<Part<N>>,
+    pub(super) parts: Vec<Part>,
+    /// The entries that each thread has found.
+    pub(super) stores: Vec<Store<N>>,
 }
 
-/// Neighbouring columns of C, which one thread computes.
-pub(super) struct Part<N> {
-    pub cols: Range<usize>,
-    /// Entries that these columns have at most.
-    pub most: u64,
-    /// Entries of each column.
-    pub counts: Vec<u32>,
+/// The entries of the parts that a thread has computed, one part after the other: large arrays,
+/// which the system backs by large pages.
+pub(super) struct Store<N> {
     pub rows: Vec<u32>,
     /// The sum of each entry, if one pass computes both.
     pub sums: Option<Vec<N>>,
 }
 
+/// Neighbouring columns of C, which one thread computes.
+pub(super) struct Part {
+    pub cols: Range<usize>,
+    /// Entries that these columns have at most.
+    pub most: u64,
+    /// Entries of each column.
+    pub counts: Vec<u32>,
+    /// The number of the store that has them, and their places there.
+    pub store: usize,
+    pub places: Range<usize>,
+}
+
 impl<N> Found<N> {
     /// Entries of C.
     pub fn nnz(&self) -> usize {
-        self.parts.iter().map(|part| part.rows.len()).sum()
+        self.parts.iter().map(|part| part.places.len()).sum()
     }
 
     /// Where each column of C begins, and the last ends.
@@ -51,10 +61,10 @@ impl<N: Arithmetic> Found<N> {
         stride: usize,
     ) -> std::result::Result<(Vec<u32>, Vec<T>), Self> {
         let whole = self.parts.len() == 1 && stride == 1 && size_of::<T>() == size_of::<N>();
-        match self.parts.pop() {
-            Some(Part { rows, sums: Some(sums), .. }) if whole => Ok((rows, bytemuck::cast_vec(sums))),
-            part => {
-                self.parts.extend(part);
+        match self.stores.pop() {
+            Some(Store { rows, sums: Some(sums) }) if whole => Ok((rows, bytemuck::cast_vec(sums))),
+            store => {
+                self.stores.extend(store);
                 Err(self)
             }
         }
@@ -62,8 +72,8 @@ impl<N: Arithmetic> Found<N> {
 }
 
 /// Columns that are shared out.
-pub(super) struct Shares<N> {
-    pub parts: Vec<Part<N>>,
+pub(super) struct Shares {
+    pub parts: Vec<Part>,
     /// Whether the memory has room for twice as many entries as there are products.
     pub roomy: bool,
 }
@@ -95,16 +105,16 @@ impl Load {
 
 /// Parts with about the same number of products, each of `work` multiplications. Fails if the
 /// entries that C has at least do not fit.
-pub(super) fn parts<O: Offset, N>(
+pub(super) fn parts<O: Offset>(
     a: Columns<'_, O>,
     b: Columns<'_, O>,
     work: u64,
     fits: impl Fn(u64) -> Result<()>,
-) -> Result<Shares<N>> {
+) -> Result<Shares> {
     let (ncols, threads) = (b.ncols(), rayon::current_num_threads());
     let part = |cols: Range<usize>, most| {
         let counts = Vec::with_capacity(cols.len());
-        Part { cols, most, counts, rows: Vec::new(), sums: None }
+        Part { cols, most, counts, store: 0, places: 0..0 }
     };
     if threads == 1 {
         // If all columns of A were as long as the longest, products need not be counted.

@@ -1,5 +1,9 @@
 //! The first of two passes: which rows each column of C has.
-use super::{Columns, Found, Offset, parts::parts, share_out};
+use super::{
+    Columns, Found, Offset,
+    parts::{Store, parts},
+    share_out,
+};
 use crate::Result;
 use std::{
     ops::RangeInclusive,
@@ -7,7 +11,7 @@ use std::{
 };
 
 /// See [`Factors::find`](super::Factors::find); a product takes `work` multiplications.
-pub(super) fn find<O: Offset, N: Send>(
+pub(super) fn find<O: Offset, N>(
     a: Columns<'_, O>,
     b: Columns<'_, O>,
     work: u64,
@@ -15,20 +19,24 @@ pub(super) fn find<O: Offset, N: Send>(
 ) -> Result<Found<N>> {
     let mut parts = parts(a, b, work, &fits)?.parts;
     let entries = AtomicU64::new(0);
-    share_out(
+    let stores = share_out(
         parts.iter_mut(),
-        || RowSet::new(a.nrows),
-        |rows, part| {
+        |number| (number, RowSet::new(a.nrows), Vec::new()),
+        |(number, set, rows), part| {
+            let begin = rows.len();
             for col in part.cols.clone() {
-                let before = part.rows.len();
-                rows.find(a, b.column(col), &mut part.rows);
-                part.counts.push((part.rows.len() - before) as u32);
+                let before = rows.len();
+                set.find(a, b.column(col), rows);
+                part.counts.push((rows.len() - before) as u32);
             }
-            let of_part = part.rows.len() as u64;
+            (part.store, part.places) = (*number, begin..rows.len());
+            let of_part = part.places.len() as u64;
             fits(entries.fetch_add(of_part, Ordering::Relaxed) + of_part)
         },
     )?;
-    Ok(Found { parts })
+    let rows_of = |state: Option<(usize, RowSet, Vec<u32>)>| state.map_or_else(Vec::new, |(.., rows)| rows);
+    let stores = stores.into_iter().map(|state| Store { rows: rows_of(state), sums: None }).collect();
+    Ok(Found { parts, stores })
 }
 
 /// The rows of a column of C, before they are known.

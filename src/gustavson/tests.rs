@@ -64,7 +64,7 @@ fn fast<O: Offset + TryFrom<u64>, T: Element>(
     let stride = shape.area() + padding;
     let found = if together { factors.multiply(semiring, |_| Ok(()))? } else { factors.find(|_| Ok(()))? };
     let scalars = [a.shape, b.shape] == [BlockShape::SCALAR; 2] && [a.stride, b.stride] == [1, 1];
-    assert!(found.parts.iter().all(|part| part.sums.is_some() == (together && scalars)));
+    assert!(found.stores.iter().all(|store| store.sums.is_some() == (together && scalars)));
     let col_ptr = found.col_ptr();
     let (row_idx, values) = factors.arrays::<T>(found, semiring, stride)?;
     let blocks = values.chunks_exact(stride).flat_map(|block| {
@@ -205,7 +205,7 @@ fn products_that_the_memory_has_no_room_for_twice_are_found_first() {
     for (limit, together) in [(10_000_000, true), (1_000_000, false)] {
         let fits = |nnz| if nnz <= limit { Ok(()) } else { Err(crate::Error::Argument(format!("{nnz} entries"))) };
         let found = factors.multiply(Semiring::PlusTimes, fits).unwrap();
-        assert!(found.parts.iter().all(|part| part.sums.is_some() == together));
+        assert!(found.stores.iter().all(|store| store.sums.is_some() == together));
         assert!((80_000..=90_000).contains(&found.nnz()), "{}", found.nnz());
     }
 }
@@ -216,7 +216,7 @@ fn an_error_of_a_thread_is_returned() {
     let refuse = |nnz| Err(crate::Error::Argument(format!("{nnz} entries")));
     assert!(rows::find::<_, f64>(a.pattern().into(), a.pattern().into(), 1, refuse).is_err());
     let few = AtMost(std::sync::atomic::AtomicUsize::new(3));
-    assert!(share_out(0..5, || (), |_, item| few.take(item)).is_err());
+    assert!(share_out(0..5, |_| (), |_, item| few.take(item)).is_err());
 }
 
 struct AtMost(std::sync::atomic::AtomicUsize);

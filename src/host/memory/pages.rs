@@ -1,11 +1,21 @@
-//! Large pages for arrays of the host.
+//! Pages of arrays of the host. A first write to a page of 4 KiB takes a microsecond and more,
+//! which may be longer than all that is computed for it. So large arrays are in large pages, and
+//! small ones in pages that have been written to before.
+use std::{hint::black_box, sync::Once};
 
 /// Bytes of a large page.
-#[cfg(target_os = "linux")]
 const PAGE: usize = 2 << 20;
 
-/// Asks the system to back a large array, to which nothing has been written yet, by large pages: a
-/// first write to each page of 4 KiB may take longer than all that is computed for it.
+/// Has the allocator keep what is freed of arrays that are too small for large pages. By default
+/// glibc maps an array of 128 KiB, and gives the end of its heap back beyond as much; the first
+/// array that it unmaps raises both limits, the second one to twice its size. This array is never
+/// written to. Other allocators free it.
+pub(crate) fn keep_small() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| drop(black_box(Vec::<u8>::with_capacity(2 * PAGE))));
+}
+
+/// Asks the system to back a large array, to which nothing has been written yet, by large pages.
 pub(crate) fn prefer_large<T>(array: &mut [T]) {
     #[cfg(target_os = "linux")]
     if size_of_val(array) >= 2 * PAGE {
