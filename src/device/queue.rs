@@ -25,10 +25,16 @@ use opencl3::{
     command_queue as clq,
     types::{cl_command_queue, cl_event},
 };
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
 };
+
+/// How long a thread looks for the end of a command before it sleeps.
+const BRIEFLY: Duration = Duration::from_micros(100);
 
 /// An event shared by all that wait for it or read its times.
 pub(super) type SharedEvent = Arc<Event>;
@@ -172,6 +178,17 @@ impl Queue {
         self.commands.forget_ended(self.number);
         self.check_statuses()?;
         waited
+    }
+
+    /// As [`Queue::wait`], for a command that is expected to end in a moment: to be woken up takes
+    /// longer.
+    pub(super) fn wait_briefly(&self, event: &Event) -> Result<()> {
+        self.flush()?;
+        let began = Instant::now();
+        while event.status()? > 0 && began.elapsed() < BRIEFLY {
+            std::thread::yield_now();
+        }
+        self.wait(event)
     }
 
     /// The handle.

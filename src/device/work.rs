@@ -281,6 +281,13 @@ impl Work {
         })
     }
 
+    /// As [`Work::wait`], if all commands are expected to end in a moment, as copies of small
+    /// arrays do.
+    pub fn wait_briefly(&self) -> Result<()> {
+        let last = self.record.borrow().last.clone();
+        last.map_or(Ok(()), |event| self.queue.wait_briefly(&event))
+    }
+
     /// The last command so far.
     pub fn marker(&self) -> Marker {
         Marker::of(&self.device, self.record.borrow().last.clone())

@@ -106,7 +106,7 @@ impl<T: Element> OnHost<T> {
         work.stage("read");
         let of_a = Copies::of(work, a)?;
         let of_b = if std::ptr::eq(*a, *b) { None } else { Some(Copies::of(work, b)?) };
-        work.wait()?; // round trip 1
+        work.wait_briefly()?; // round trip 1
         let (of_a, of_b) = (of_a.get(a)?, of_b.map(|copies| copies.get(b)).transpose()?);
         let columns = (of_a.columns(), of_b.as_ref().unwrap_or(&of_a).columns());
         let products: Vec<u64> = (0..columns.1.ncols()).map(|col| columns.0.products(columns.1, col)).collect();
@@ -183,6 +183,6 @@ fn band<T: Element>(
     work.count_host_time(began.elapsed());
     let (of_offsets, of_rows, of_values) =
         (work.upload_later(offsets)?, work.upload_later(rows)?, work.upload_later(values)?);
-    work.wait()?; // round trip 2
+    work.wait_briefly()?; // round trip 2
     Ok(operands.product(of_offsets.0, of_rows.0, of_values.0))
 }
