@@ -17,9 +17,10 @@ pub struct BinSize {
     /// Products of entries.
     pub products: u64,
     /// Entries of C: estimated from samples if there are any, otherwise their bound. On the host,
-    /// where nothing estimates them, the entries and columns of the operands, which are copied.
+    /// where nothing estimates them, the entries and columns of B.
     pub entries: u64,
-    /// Places for columns: a kernel for long columns gives each column several.
+    /// Places for columns: a kernel for long columns gives each column several. In ranges of
+    /// columns also those for rows, whose sums are cleared.
     pub places: u64,
 }
 
@@ -38,7 +39,7 @@ pub struct MethodCost {
     pub launch_us: f64,
     /// Picoseconds of each product.
     pub product_ps: f64,
-    /// Picoseconds of each entry of C; on the host, of each entry and column that is read.
+    /// Picoseconds of each entry of C; on the host, of each entry and column of B.
     pub entry_ps: f64,
     /// Picoseconds of each place for a column.
     pub column_ps: f64,
@@ -89,17 +90,18 @@ type Coefficients = [f64; 4];
 /// Those of GPUs are a fit of `blockmul tune --seconds 60` on an NVIDIA H200, with 6 microseconds
 /// for a launch; of `esc` what whole products take, with that of columns from a matrix of 40
 /// million (`docs/decisions/0011-costs-of-methods.md`), and its products are weighed by how often
-/// they are merged. Of those of CPUs `esc`, `direct`, `dense` and `host` are fits to 89 whole
-/// products on two cores with PoCL (`docs/decisions/0015-small-products-on-the-host.md`). The
-/// others, which the choice on a CPU does not use, are fits of `blockmul tune` on shared cores.
+/// they are merged. Of those of CPUs `esc`, `dense` and `host` are fits to 92 whole products on two
+/// quiet cores with PoCL, `direct` to 89 of the day before
+/// (`docs/decisions/0015-small-products-on-the-host.md`). The others, which the choice on a CPU
+/// does not use, are fits of `blockmul tune` on shared cores.
 const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
-    ("esc", Some([14.0, 45.0, 0.0, 60.0]), [18.5, 4800.0, 2500.0, 36_000.0]),
+    ("esc", Some([14.0, 45.0, 0.0, 60.0]), [21.0, 3500.0, 3900.0, 20_000.0]),
     ("direct", Some([6.0, 10.5, 0.0, 67.0]), [43.0, 820.0, 0.0, 25_000.0]),
     ("sort", Some([6.0, 0.86, 4.1, 265.0]), [180.0, 18_000.0, 0.0, 2_900_000.0]),
-    ("dense", Some([6.0, 2.5, 25.0, 1340.0]), [43.0, 600.0, 1100.0, 19_000.0]),
+    ("dense", Some([6.0, 2.5, 25.0, 1340.0]), [50.0, 750.0, 790.0, 10_500.0]),
     ("hub", Some([6.0, 11.0, 38.0, 2050.0]), [170.0, 78_000.0, 110_000.0, 12_000_000.0]),
     ("hash", Some([6.0, 1.0, 25.0, 2730.0]), [170.0, 40_000.0, 60_000.0, 8_000_000.0]),
-    ("host", None, [46.0, 3300.0, 480.0, 43_000.0]),
+    ("host", None, [20.5, 800.0, 13_000.0, 0.0]),
 ];
 
 /// What each method of products of scalars costs on a device.

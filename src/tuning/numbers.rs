@@ -235,7 +235,8 @@ pub struct Numbers {
     /// one of NVIDIA's: 1, otherwise 0. With 0 they exchange words through local memory.
     pub warp_instructions: usize,
     /// Entries and columns of both operands up to which the host may multiply in place of a CPU
-    /// device, if it is predicted to take less. With 0 it never does.
+    /// device, if it is predicted to take less, and if there are at most six times as many
+    /// products. With 0 it never does.
     pub host_entries: usize,
     /// Picoseconds that a product of scalars takes the host more if the rows of its column are more
     /// than 4096 apart.

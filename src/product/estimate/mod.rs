@@ -122,6 +122,7 @@ fn estimate_on_host<T: Element>(
         rows: a.pattern.nrows() as u64,
         columns: b.pattern.ncols() as u64,
         stored: stored(a.pattern) + if std::ptr::eq(a.pattern, b.pattern) { 0 } else { stored(b.pattern) },
+        of_b: stored(b.pattern),
         payload,
         shapes: (a.shape, b.shape),
     };
@@ -142,9 +143,11 @@ fn estimate_on_host<T: Element>(
         products: of_a.products(of_b, col),
         far: of_a.is_far(of_b, col),
     };
-    if choice.is_some_and(|choice| !choice.is_worth_it((0..of_b.ncols()).map(column))) {
+    let columns = || (0..of_b.ncols()).map(column);
+    if choice.is_some_and(|choice| !choice.is_worth_it(columns())) {
         return None;
     }
+    let far = columns().filter(|column| column.far).map(|column| column.products).sum();
     let memory = HostMemory::new::<T>(info, entry_bytes / size_of::<T>(), consumer);
     let entries = entries_of_columns(a.pattern, b.pattern, 0..of_b.ncols());
     let mut col_ptr = vec![0];
@@ -158,7 +161,7 @@ fn estimate_on_host<T: Element>(
         peak = memory.need((end - begin) as u64, col_ptr[end] - col_ptr[begin]).max(peak);
         (begin, bands) = (end, bands + 1);
     }
-    let bins = size.bins(&costs, products);
+    let bins = size.bins(&costs, &info.numbers(), [products, far]);
     let peak_device_bytes = operand_bytes + peak;
     Some(Estimate { products, bands, peak_device_bytes, operand_bytes, bins })
 }

@@ -16,14 +16,19 @@ use crate::{
 /// How often the host waits for copies: of the operands, and of C.
 const WAITS: u32 = 2;
 
+/// Products for each entry that the host may read, at most. With more of them C leaves the caches,
+/// and the host writes it three times.
+const PRODUCTS: u64 = 6;
+
 /// The sizes of a product that are known without its patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct HostSize {
     /// Rows and columns of C.
     pub rows: u64,
     pub columns: u64,
-    /// Entries and columns of the operands.
+    /// Entries and columns of the operands, and of B alone: those of a B that is A count once.
     pub stored: u64,
+    pub of_b: u64,
     /// Whether C has blocks, or products are pairs of them.
     pub payload: PayloadKind,
     pub shapes: (BlockShape, BlockShape),
@@ -39,6 +44,8 @@ pub(in crate::product) struct HostChoice {
     /// one of blocks.
     far_ps: u64,
     multiplication_ps: u64,
+    /// Most products that the host computes.
+    most: u64,
 }
 
 /// A column of C, once the patterns are known.
@@ -51,16 +58,18 @@ pub(in crate::product) struct HostColumn {
 }
 
 impl HostSize {
-    /// The bins of the host's product: one, if there are products.
-    pub fn bins(&self, costs: &MethodCosts, products: u64) -> Vec<Bin> {
+    /// The bins of the host's product: one, if there are products. So many of them have rows far
+    /// apart.
+    pub fn bins(&self, costs: &MethodCosts, numbers: &Numbers, [products, far]: [u64; 2]) -> Vec<Bin> {
         let size = (self.payload == PayloadKind::Values).then(|| self.of_bin(WAITS, products));
-        let predicted_ms = size.and_then(|size| choose::predict_ms(costs, Method::Host, &size));
+        let far_ms = far as f64 * numbers.host_far_ps as f64 * 1e-9;
+        let predicted_ms = size.and_then(|size| Some(choose::predict_ms(costs, Method::Host, &size)? + far_ms));
         let bin = Bin { size, predicted_ms, ..Bin::of("all columns", Method::Host, self.columns, products) };
         if products > 0 { vec![bin] } else { Vec::new() }
     }
 
     fn of_bin(&self, waits: u32, products: u64) -> BinSize {
-        BinSize::new(waits, products, self.stored, self.columns)
+        BinSize::new(waits, products, self.of_b, self.columns)
     }
 }
 
@@ -75,7 +84,8 @@ impl HostChoice {
         let ranges = RangeTuning::new(info, (Method::Auto, costs), size.payload, size.shapes)?;
         let [far_ps, multiplication_ps] =
             [numbers.host_far_ps, numbers.host_multiplication_ps].map(|number| number as u64);
-        Some(Self { size, costs, ranges, far_ps, multiplication_ps })
+        let most = PRODUCTS.saturating_mul(numbers.host_entries as u64);
+        Some(Self { size, costs, ranges, far_ps, multiplication_ps, most })
     }
 
     /// Whether the host is predicted to take less, before the operands are read.
@@ -109,8 +119,13 @@ impl HostChoice {
             Some(each) => each.saturating_mul(profile.products) as f64 * self.multiplication_ps as f64,
             None => far as f64 * self.far_ps as f64,
         };
-        let host = choose::predict_ms(&self.costs, Method::Host, &self.size.of_bin(waits, profile.products));
+        let mut of_host = self.size.of_bin(waits, profile.products);
+        if profile.longest_b <= 1 {
+            // Every product is an entry of C, and takes the host as long as one of B.
+            of_host.entries = of_host.entries.saturating_add(profile.products);
+        }
+        let host = choose::predict_ms(&self.costs, Method::Host, &of_host);
         let device = self.ranges.least_ms(profile, self.size.rows);
-        host.zip(device).is_some_and(|(host, device)| host + besides * 1e-9 < device)
+        profile.products <= self.most && host.zip(device).is_some_and(|(host, device)| host + besides * 1e-9 < device)
     }
 }

@@ -34,6 +34,8 @@ pub(super) struct OnHost<T> {
     b: Option<HostArrays<T>>,
     /// Products of each column of C.
     products: Vec<u64>,
+    /// Of them all, those of columns whose rows are far apart.
+    far: u64,
     size: HostSize,
     /// What methods cost, for predictions.
     costs: MethodCosts,
@@ -89,6 +91,7 @@ impl<T: Element> OnHost<T> {
             rows: a.nrows as u64,
             columns: b.ncols as u64,
             stored: stored(a) + if std::ptr::eq(*a, *b) { 0 } else { stored(b) },
+            of_b: stored(b),
             payload: PayloadKind::of(operands.strides()),
             shapes: (a.shape, b.shape),
         };
@@ -109,21 +112,23 @@ impl<T: Element> OnHost<T> {
         work.wait_briefly()?; // round trip 1
         let (of_a, of_b) = (of_a.get(a)?, of_b.map(|copies| copies.get(b)).transpose()?);
         let columns = (of_a.columns(), of_b.as_ref().unwrap_or(&of_a).columns());
-        let products: Vec<u64> = (0..columns.1.ncols()).map(|col| columns.0.products(columns.1, col)).collect();
-        let column = |(col, &products): (usize, &u64)| HostColumn {
+        let column = |col| HostColumn {
             entries: u64::from(columns.1.col_ptr[col + 1] - columns.1.col_ptr[col]),
-            products,
+            products: columns.0.products(columns.1, col),
             far: columns.0.is_far(columns.1, col),
         };
-        if choice.is_some_and(|choice| !choice.is_worth_it(products.iter().enumerate().map(column))) {
+        let all: Vec<HostColumn> = (0..columns.1.ncols()).map(column).collect();
+        let far = all.iter().filter(|column| column.far).map(|column| column.products).sum();
+        let products = all.iter().map(|column| column.products).collect();
+        if choice.is_some_and(|choice| !choice.is_worth_it(all.into_iter())) {
             return Ok(None);
         }
-        Ok(Some(Self { a: of_a, b: of_b, products, size, costs, semiring: how.semiring }))
+        Ok(Some(Self { a: of_a, b: of_b, products, far, size, costs, semiring: how.semiring }))
     }
 
     /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
     pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
-        let Self { a, b, products, size, costs, semiring } = self;
+        let Self { a, b, products, far, size, costs, semiring } = self;
         let b = b.as_ref().unwrap_or(a);
         let memory = HostMemory::new::<T>(work.device().info(), operands.c_stride, operands.consumer);
         let mut counts = Counts { pipeline: Pipeline::Host, ..Counts::default() };
@@ -151,7 +156,7 @@ impl<T: Element> OnHost<T> {
             counts.bands += 1;
             begin = end;
         }
-        counts.bins = size.bins(costs, counts.products);
+        counts.bins = size.bins(costs, &work.device().info().numbers(), [counts.products, *far]);
         Ok(counts)
     }
 }

@@ -109,15 +109,22 @@ impl Profile {
 
     /// The sizes of all columns of a C with `nrows` rows.
     pub(super) fn size(&self, nrows: u64) -> BinSize {
-        let of = [self.columns, self.products];
-        BinSize::new(self.launches(), self.products, self.entries(of, nrows), self.columns)
+        let entries = self.entries([self.columns, self.products], nrows);
+        BinSize::new(self.launches(), self.products, entries, self.places(self.columns, nrows))
+    }
+
+    /// Places for so many columns, and for the rows, whose sums and bits are cleared first. If
+    /// every product is an entry of C, there are no sums.
+    fn places(&self, columns: u64, nrows: u64) -> u64 {
+        if self.longest_b <= 1 { columns } else { columns.saturating_add(nrows) }
     }
 
     /// The bins of the columns, which have `nrows` rows: those of one entry of B, which are copied,
     /// and the others. Times of blocks are not predicted.
     pub(super) fn bins(&self, tuning: &RangeTuning, nrows: u64) -> Vec<Bin> {
         let bin = |which, method, [columns, products]: [u64; 2], entries, launches| {
-            let size = tuning.multiplications.is_none().then(|| BinSize::new(launches, products, entries, columns));
+            let places = if method == Method::Dense { self.places(columns, nrows) } else { columns };
+            let size = tuning.multiplications.is_none().then(|| BinSize::new(launches, products, entries, places));
             let predicted_ms = size.and_then(|size| choose::predict_ms(&tuning.costs, method, &size));
             Bin { size, predicted_ms, ..Bin::of(which, method, columns, products) }
         };

@@ -151,7 +151,8 @@ impl RangeTuning {
         let size = profile.size(nrows);
         let least = BinSize { products: size.products.max(alone), ..size };
         let dense = choose::predict_ms(&self.costs, Method::Dense, &least);
-        let esc = choose::esc_ms(&self.costs, size.places, size.products, size.entries);
+        // ESC takes time for columns without products, too; a square C has as many columns as rows.
+        let esc = choose::esc_ms(&self.costs, profile.columns.max(nrows), size.products, size.entries);
         [dense.map(|ms| ms + self.blocks_ms(least.products)), esc.map(|ms| ms + self.blocks_ms(size.products))]
     }
 
