@@ -122,7 +122,8 @@ fn explained_products_have_a_table_of_bins() {
     desk.ok("generate power-law --nodes 600 --edges 6000 -q -o p.mtx");
     let (in_ranges, ranges) = (common::device().info().kind == DeviceKind::Cpu, ["in ranges of columns"]);
     for (method, rows) in [
-        ("auto", if in_ranges { &ranges } else { &["all columns"][..] }),
+        // On a CPU the host may compute it, too.
+        ("auto", if in_ranges { &[] } else { &["all columns"][..] }),
         ("sort", &["products"]),
         ("dense", if in_ranges { &ranges } else { &["rows in a narrow range"] }),
         ("hub", &["rows in a narrow range, hubs"]),
