@@ -60,7 +60,7 @@ pub(crate) struct FormatWeights {
     pub csc: Option<[u64; 2]>,
 }
 
-/// By the times of 99 matrices of 10,000 to 1 M elements and seven larger ones on an H200, which
+/// By the times of 42 matrices of 10,000 to 1 M elements and seven larger ones on an H200, which
 /// moves 30 bytes in a nanosecond for each of its 132 multiprocessors. An item of `csr` takes 120
 /// ns for each entry of a long row, of padded rows 260, and 6 for a term that its group has loaded.
 /// A launch takes 2 us; a step 35, as long as the host enqueues a launch and waits for a few

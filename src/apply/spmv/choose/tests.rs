@@ -1,0 +1,209 @@
+use super::*;
+use crate::{Semiring, apply::Split};
+
+fn chosen(device: DeviceKind, profile: Profile, request: Request, in_order: bool) -> Format {
+    let compute_units = if device == DeviceKind::Gpu { 132 } else { 2 };
+    let situation = Situation {
+        profile,
+        columns: profile.longest.max(profile.rows),
+        longest: None,
+        request,
+        device,
+        compute_units,
+        slice_sums: if device == DeviceKind::Gpu { 32 } else { slices::LANES },
+        element_bytes: 8,
+        vector_bytes: 8,
+        block: Block::SCALAR,
+        in_order,
+        by_columns: false,
+    };
+    let found = choose(&situation);
+    assert!(found.why.starts_with(found.format.name()), "{}", found.why);
+    // What is chosen for all lengths is chosen for these.
+    if let Some(foregone) = foregone(&situation) {
+        assert_eq!(foregone.format, found.format, "{}", foregone.why);
+    }
+    found.format
+}
+
+const PACKED: Request = Request {
+    format: Format::Auto,
+    semiring: Semiring::PlusTimes,
+    any_order: false,
+    split: Split::Bytes,
+    uses: 1000,
+    packed: true,
+    symmetric: false,
+};
+const POISSON: Profile =
+    Profile { rows: 1_000_000, entries: 4_996_000, longest: 5, sliced_places: 5_000_000, on_diagonals: 0, near: false };
+const SKEWED: Profile = Profile {
+    rows: 262_144,
+    entries: 2_000_000,
+    longest: 9_000,
+    sliced_places: 36_000_000,
+    on_diagonals: 0,
+    near: false,
+};
+const SPACE: Profile = Profile {
+    rows: 1_000_000,
+    entries: 26_500_000,
+    longest: 27,
+    sliced_places: 27_000_000,
+    on_diagonals: 0,
+    near: true,
+};
+
+#[test]
+fn a_cpu_adds_row_after_row() {
+    for profile in [POISSON, SKEWED] {
+        assert_eq!(chosen(DeviceKind::Cpu, profile, PACKED, true), Format::Csr);
+    }
+    // Rows of nearly one length, whose columns are near, eight at once, if they are used often.
+    let near = Profile { near: true, ..POISSON };
+    let far_on_diagonals = Profile { on_diagonals: 4_990_000, ..POISSON };
+    assert_eq!(chosen(DeviceKind::Cpu, far_on_diagonals, PACKED, true), Format::SlicedEll);
+    assert_eq!(chosen(DeviceKind::Cpu, near, PACKED, true), Format::SlicedEll);
+    for request in [
+        Request { uses: 1, ..PACKED },
+        Request { packed: false, ..PACKED },
+        Request { semiring: Semiring::MinPlus, ..PACKED },
+    ] {
+        assert_eq!(chosen(DeviceKind::Cpu, near, request, true), Format::Csr);
+    }
+    // One row is all of the matrix: its pieces are shared out.
+    let dense_row = Profile {
+        rows: 10,
+        entries: 10_000_000,
+        longest: 10_000_000,
+        sliced_places: 320_000_000,
+        on_diagonals: 0,
+        near: false,
+    };
+    assert_eq!(chosen(DeviceKind::Cpu, dense_row, PACKED, true), Format::CsrAdaptive);
+}
+
+#[test]
+fn a_gpu_pads_rows_that_are_nearly_equal_if_they_are_used_often() {
+    assert!(matches!(chosen(DeviceKind::Gpu, POISSON, PACKED, true), Format::Ell | Format::SlicedEll));
+    // The fewest launches are as good as a faster product.
+    assert_eq!(chosen(DeviceKind::Gpu, POISSON, Request { uses: 1, ..PACKED }, true), Format::Csr);
+    // Converting costs as much as thirty executions gain.
+    for (uses, pads) in [(1, false), (10, false), (1000, true)] {
+        let format = chosen(DeviceKind::Gpu, POISSON, Request { uses, ..PACKED }, true);
+        assert_eq!(matches!(format, Format::Ell | Format::SlicedEll), pads, "{uses} uses");
+    }
+    assert_eq!(chosen(DeviceKind::Gpu, SKEWED, PACKED, true), Format::CsrAdaptive);
+    for in_order in [false, true] {
+        let unpacked = Request { packed: false, ..PACKED };
+        assert_eq!(chosen(DeviceKind::Gpu, SPACE, unpacked, in_order), Format::CsrAdaptive);
+    }
+    // Rows that a cache does not hold while items read them one by one; those that it holds.
+    let ten = Request { uses: 10, ..PACKED };
+    assert_eq!(chosen(DeviceKind::Gpu, SPACE, ten, true), Format::CsrAdaptive);
+    let few = Profile { rows: 40_000, entries: 1_060_000, sliced_places: 1_080_000, ..SPACE };
+    assert_eq!(chosen(DeviceKind::Gpu, few, ten, true), Format::Csr);
+}
+
+#[test]
+fn orders_of_their_own_are_chosen_only_if_allowed() {
+    let long = Profile {
+        rows: 2500,
+        entries: 1_000_000,
+        longest: 400,
+        sliced_places: 1_000_000,
+        on_diagonals: 0,
+        near: false,
+    };
+    let any = Request { any_order: true, ..PACKED };
+    for kind in [DeviceKind::Gpu, DeviceKind::Cpu, DeviceKind::Other] {
+        for profile in [POISSON, SKEWED, long] {
+            assert_eq!(chosen(kind, profile, PACKED, true).order(), Order::Ascending);
+        }
+    }
+    assert_eq!(chosen(DeviceKind::Gpu, long, any, true), Format::CsrVector);
+    // A team would take longer for the longest row than all groups for all rows.
+    let longer = Profile { longest: 30_000, ..long };
+    assert_eq!(chosen(DeviceKind::Gpu, longer, any, true), Format::CsrShared);
+    // Rows of very different lengths; rows that are nearly equal are padded in any order.
+    assert_eq!(chosen(DeviceKind::Gpu, SKEWED, any, true), Format::CsrShared);
+    assert!(matches!(chosen(DeviceKind::Gpu, POISSON, any, true), Format::Ell | Format::SlicedEll));
+}
+
+#[test]
+fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
+    let situation = |device, [rows, entries]: [u64; 2], columns, request| Situation {
+        profile: Profile { rows, entries, longest: 0, sliced_places: 0, on_diagonals: 0, near: false },
+        columns,
+        longest: None,
+        request,
+        device,
+        compute_units: 2,
+        slice_sums: if device == DeviceKind::Gpu { 32 } else { slices::LANES },
+        element_bytes: 8,
+        vector_bytes: 8,
+        block: Block::SCALAR,
+        in_order: true,
+        by_columns: false,
+    };
+    let of = |device, sizes, columns, request| foregone(&situation(device, sizes, columns, request));
+    let format = |choice: Option<Choice>| choice.map(|choice| choice.format);
+    // A CPU takes compressed rows, unless one row may have all entries, or rows of nearly one
+    // length may be added in vectors.
+    assert_eq!(format(of(DeviceKind::Cpu, [1000, 5000], 1000, PACKED)), None);
+    let square = of(DeviceKind::Cpu, [1000, 5000], 1000, Request { packed: false, ..PACKED });
+    assert!(square.as_ref().is_some_and(|choice| choice.why.contains("at most (others: ")), "{square:?}");
+    assert_eq!(format(square), Some(Format::Csr));
+    assert_eq!(format(of(DeviceKind::Cpu, [10, 1_000_000], 1_000_000, PACKED)), None);
+    // A GPU pads rows or does not, by their lengths.
+    assert_eq!(format(of(DeviceKind::Gpu, [1_000_000, 5_000_000], 1_000_000, PACKED)), None);
+    assert_eq!(format(of(DeviceKind::Gpu, [0, 0], 0, PACKED)), Some(Format::Csr));
+    // For one product it pads nothing, if it knows that no row is long.
+    let once = Request { uses: 1, ..PACKED };
+    let known = |longest| {
+        let found = situation(DeviceKind::Gpu, [20_000, 100_000], 20_000, once);
+        format(foregone(&Situation { compute_units: 132, longest, ..found }))
+    };
+    assert_eq!(
+        [known(None), known(Some(5)), known(Some(20_000))],
+        [None, Some(Format::Csr), Some(Format::CsrAdaptive)]
+    );
+}
+
+#[test]
+fn a_cpu_finds_no_rows_for_a_few_products() {
+    let by_columns = |device, compute_units, uses| {
+        let profile =
+            Profile { rows: 100_000, entries: 800_000, longest: 0, sliced_places: 0, on_diagonals: 0, near: false };
+        let situation = Situation {
+            profile,
+            columns: 100_000,
+            longest: None,
+            request: Request { packed: false, uses, ..PACKED },
+            device,
+            compute_units,
+            slice_sums: if device == DeviceKind::Gpu { 32 } else { slices::LANES },
+            element_bytes: 8,
+            vector_bytes: 8,
+            block: Block::SCALAR,
+            in_order: false,
+            by_columns: true,
+        };
+        (foregone(&situation).map(|choice| choice.format), situation)
+    };
+    assert_eq!(by_columns(DeviceKind::Cpu, 2, 1).0, Some(Format::Csc));
+    assert_eq!(by_columns(DeviceKind::Cpu, 2, 1000).0, Some(Format::Csr));
+    // Each of many units would go through all columns.
+    let (many, situation) = by_columns(DeviceKind::Cpu, 1000, 1);
+    assert!(many != Some(Format::Csc) && choose(&situation).format != Format::Csc);
+    assert_ne!(by_columns(DeviceKind::Gpu, 132, 1).0, Some(Format::Csc));
+    // If the rows are at hand there is nothing to save.
+    let found = Situation { by_columns: false, ..by_columns(DeviceKind::Cpu, 2, 1).1 };
+    assert_eq!(choose(&found).format, Format::Csr);
+}
+
+#[test]
+fn no_row_and_no_entry() {
+    let none = Profile { rows: 0, entries: 0, longest: 0, sliced_places: 0, on_diagonals: 0, near: false };
+    assert_eq!(chosen(DeviceKind::Gpu, none, PACKED, true), Format::Csr);
+}
