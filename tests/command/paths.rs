@@ -37,6 +37,14 @@ fn distances_predecessors_and_levels() {
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     assert_eq!((&report["schedule"], &report["reached"]), (&"bellman-ford".into(), &4.into()));
     assert_eq!((&report["farthest"], &report["sources"]), (&6.0.into(), &vec![1].into()));
+    assert!(report.get("runs_ms").is_none(), "{report}");
+    for device in [common::device().info().index.to_string(), "reference".into()] {
+        let line = format!("paths g.mtx --sources 1 --device {device} --repeat 3 --report - -o d.mtx --overwrite");
+        let report: serde_json::Value = serde_json::from_str(&desk.ok(&line).stdout).unwrap();
+        let runs = report["runs_ms"].as_array().unwrap();
+        assert!(runs.len() == 3 && runs.contains(&report["total_ms"]), "{report}");
+        assert!(text("d.mtx").ends_with("0.0\n1.0\n3.0\n6.0\ninf\n"));
+    }
 }
 
 /// Both devices, whose files have the same bytes.

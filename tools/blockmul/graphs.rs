@@ -103,9 +103,9 @@ pub fn run<S: Serialize>(
         Target::Device(device) => {
             let on_device = device.upload(&g)?;
             device.finish()?;
-            repeatedly(args.repeat, || (question.on_device)(&on_device))?
+            repeatedly(args.repeat, || timed(|| (question.on_device)(&on_device)))?
         }
-        Target::Reference => repeatedly(args.repeat, || (question.by_reference)(&g))?,
+        Target::Reference => repeatedly(args.repeat, || timed(|| (question.by_reference)(&g)))?,
     };
     let verified = match args.verify {
         true => {
@@ -114,9 +114,7 @@ pub fn run<S: Serialize>(
         }
         false => None,
     };
-    let mut sorted = runs_ms.clone();
-    sorted.sort_by(f64::total_cmp);
-    let total_ms = sorted[(sorted.len() - 1) / 2];
+    let total_ms = median_run(&runs_ms);
     let Answer { fields, text, numbers } = answer(found);
     let (name, platform, driver) = target.describe();
     let report = Report {
@@ -148,25 +146,34 @@ pub fn run<S: Serialize>(
     args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &numbers))
 }
 
-/// The result of a run, or of the last of several after a warm-up, and their times.
-fn repeatedly<T>(
+/// The result of a run with its milliseconds, or of the last of several after a warm-up with those
+/// of each.
+pub fn repeatedly<T>(
     repeat: Option<NonZero<u32>>,
-    run: impl Fn() -> blockmul::Result<T>,
+    run: impl Fn() -> blockmul::Result<(T, f64)>,
 ) -> blockmul::Result<(T, Vec<f64>)> {
-    let timed = || -> blockmul::Result<_> {
-        let clock = Instant::now();
-        let found = run()?;
-        Ok((found, clock.elapsed().as_secs_f64() * 1e3))
-    };
     if repeat.is_some() {
-        timed()?;
+        run()?;
     }
-    let (mut found, first) = timed()?;
-    let mut times = vec![first];
+    let (mut found, first) = run()?;
+    let mut runs_ms = vec![first];
     for _ in 1..repeat.map_or(1, NonZero::get) {
-        let (again, time) = timed()?;
+        let (again, ms) = run()?;
         found = again;
-        times.push(time);
+        runs_ms.push(ms);
     }
-    Ok((found, times))
+    Ok((found, runs_ms))
+}
+
+/// The time of the median run; the shorter of two.
+pub fn median_run(runs_ms: &[f64]) -> f64 {
+    let mut sorted = runs_ms.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[(sorted.len() - 1) / 2]
+}
+
+fn timed<T>(run: impl Fn() -> blockmul::Result<T>) -> blockmul::Result<(T, f64)> {
+    let clock = Instant::now();
+    let found = run()?;
+    Ok((found, clock.elapsed().as_secs_f64() * 1e3))
 }

@@ -1,12 +1,14 @@
 //! `blockmul paths`: shortest paths in a graph.
 mod found;
 mod lost;
+mod report;
 
 use crate::dense;
 use crate::failure::Failure;
+use crate::graphs::{median_run, repeatedly};
 use crate::input;
 use crate::messages::{Messages, Unit};
-use crate::numbers::{from_zero, place};
+use crate::numbers::{from_zero, place, some};
 use crate::output;
 use crate::places::Overwriting;
 use crate::report::{DeviceName, Size, command_line};
@@ -19,14 +21,11 @@ use blockmul::{
     graph::Schedule,
 };
 use found::{Found, Run, Wanted};
-use serde::Serialize;
+use report::{Report, SCHEMA, tell};
 use std::{
     num::NonZero,
     path::{Path, PathBuf},
 };
-
-/// Number of the schema, increased by changes that a reader must know.
-const SCHEMA: u32 = 1;
 
 /// Lengths of the shortest paths in a graph, from the nearest of some sources or from each.
 #[derive(clap::Args)]
@@ -88,6 +87,9 @@ pub struct Args {
     /// Write the costs as JSON; - for stdout.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Find the paths N times after one warm-up; the time reported is that of the median run.
+    #[arg(long, value_name = "N", value_parser = some)]
+    repeat: Option<NonZero<u32>>,
     /// Add up entries that appear twice in the file instead of refusing it.
     #[arg(long)]
     sum_duplicates: bool,
@@ -111,32 +113,6 @@ fn schedule() -> impl clap::builder::TypedValueParser<Value = Schedule> {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
     let names = std::iter::once(Schedule::Auto).chain(Schedule::ALL.iter().copied()).map(Schedule::name);
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Schedule>())
-}
-
-/// The JSON object of `--report`.
-#[derive(Serialize)]
-struct Report {
-    schema: u32,
-    command: String,
-    device: DeviceName,
-    element: &'static str,
-    graph: Size,
-    sources: Vec<usize>,
-    /// Whether each source has distances of its own.
-    each: bool,
-    /// `None` for the reference.
-    schedule: Option<Schedule>,
-    /// Times that the limit between near and far was set, or sweeps; the sum with --each.
-    rounds: Option<u64>,
-    /// Edges and vertices visited, each as often as it was.
-    visits: Option<u64>,
-    /// Vertices with a path from a source; with --each, pairs of both.
-    reached: usize,
-    /// The largest distance of these.
-    farthest: Option<f64>,
-    total_ms: f64,
-    /// Whether distances and predecessors are the reference's; `None` without --verify.
-    verified: Option<bool>,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
@@ -168,17 +144,19 @@ fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
     let found = match &target {
         Target::Device(device) => {
             let progress = messages.measured("finding paths", Unit::Entries);
-            Found::on_device((device, run), &g, &wanted, &progress)
+            let on_device = device.upload(&g)?;
+            device.finish()?;
+            repeatedly(args.repeat, || Found::on_device(run, &on_device, &wanted, &progress).map(Found::timed))
         }
         Target::Reference if args.schedule != Schedule::Auto || args.delta.is_some() => {
             return Err(Failure::Usage("--schedule and --delta need an OpenCL device".into()));
         }
         Target::Reference => {
             messages.step("finding paths");
-            Found::by_reference(&g, &wanted)
+            repeatedly(args.repeat, || Found::by_reference(&g, &wanted).map(Found::timed))
         }
     };
-    let found = found.map_err(|error| from_one(error, args.transpose))?;
+    let (found, runs_ms) = found.map_err(|error| from_one(error, args.transpose))?;
     let different = match args.verify {
         true => {
             messages.step("verifying");
@@ -206,7 +184,8 @@ fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
         visits: found.visits,
         reached: reached().count(),
         farthest: reached().reduce(f64::max),
-        total_ms: found.total_ms,
+        total_ms: median_run(&runs_ms),
+        runs_ms: args.repeat.map(|_| runs_ms),
         verified: different.map(|different| different == (0, 0)),
     };
     tell(args, &report, &messages)?;
@@ -262,31 +241,4 @@ fn from_one(error: Error, transposed: bool) -> Failure {
         }
         other => Failure::Library(other),
     }
-}
-
-fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure> {
-    let json = || serde_json::to_string_pretty(report).expect("plain data");
-    args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
-    let by = report.schedule.map_or("the reference", Schedule::name);
-    let what = if args.levels { "levels" } else { "distances" };
-    let rounds = report.rounds.map(|rounds| format!(", {rounds} rounds")).unwrap_or_default();
-    let farthest = report.farthest.map(|farthest| format!(", the farthest at {farthest}")).unwrap_or_default();
-    let verified = match report.verified {
-        Some(true) => "\nverified: equal to the reference, bit for bit",
-        _ => "",
-    };
-    let from = match (report.each, report.sources.len()) {
-        (true, sources) if sources > 1 => format!(" from each of {sources} sources"),
-        _ => String::new(),
-    };
-    let text = format!(
-        "{what}{from} in {} by {by} on {}\n  {} vertices, {} edges; {} reached{farthest}\n  {:.3} ms{rounds}{verified}",
-        report.element,
-        report.device.name(),
-        report.graph.cols(),
-        report.graph.nnz(),
-        report.reached,
-        report.total_ms
-    );
-    output::summary(&text, args.quiet, [&args.output, &args.predecessors, &args.report], messages)
 }

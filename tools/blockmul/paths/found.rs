@@ -1,6 +1,6 @@
 //! Distances and predecessors, by a device or by the reference.
 use blockmul::{
-    Csc, Device, DeviceMatrix, Result,
+    Csc, DeviceMatrix, Result,
     element::Length,
     graph::{Paths, Schedule, ShortestPaths},
     host::Progress,
@@ -32,19 +32,13 @@ pub struct Found<D> {
 pub type Run<D> = fn(&ShortestPaths<'_>, &DeviceMatrix<Csc<D>>) -> Result<Paths<D>>;
 
 impl<D: Length> Found<D> {
-    pub fn on_device(
-        (device, run): (&Device, Run<D>),
-        g: &Csc<D>,
-        wanted: &Wanted,
-        progress: &Progress,
-    ) -> Result<Self> {
-        let g = device.upload(g)?;
+    pub fn on_device(run: Run<D>, g: &DeviceMatrix<Csc<D>>, wanted: &Wanted, progress: &Progress) -> Result<Self> {
         let (mut distances, mut before) = (Vec::new(), Vec::new());
         let (mut schedule, mut rounds, mut visits, mut total_ms) = (None, 0, 0, 0.0);
         for sources in &wanted.sources {
             let paths = ShortestPaths::from(sources).schedule(wanted.schedule).progress(progress.clone());
             let paths = wanted.delta.into_iter().fold(paths, ShortestPaths::delta);
-            let paths = run(&if wanted.predecessors { paths.predecessors() } else { paths }, &g)?;
+            let paths = run(&if wanted.predecessors { paths.predecessors() } else { paths }, g)?;
             distances.extend(paths.distances.download()?);
             before.extend(paths.predecessors.map(|of| of.download()).transpose()?.unwrap_or_default());
             schedule = Some(paths.schedule);
@@ -69,5 +63,11 @@ impl<D: Length> Found<D> {
         let total_ms = clock.elapsed().as_secs_f64() * 1e3;
         let predecessors = wanted.predecessors.then_some(before);
         Ok(Self { distances, predecessors, schedule: None, rounds: None, visits: None, total_ms })
+    }
+
+    /// The paths, and the milliseconds that they took.
+    pub fn timed(self) -> (Self, f64) {
+        let total_ms = self.total_ms;
+        (self, total_ms)
     }
 }

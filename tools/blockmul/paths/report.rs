@@ -1,0 +1,68 @@
+//! What `paths` says of a run.
+use super::Args;
+use crate::failure::Failure;
+use crate::messages::Messages;
+use crate::output;
+use crate::report::{DeviceName, Size};
+use blockmul::graph::Schedule;
+use serde::Serialize;
+
+/// Number of the schema, increased by changes that a reader must know.
+pub const SCHEMA: u32 = 1;
+
+/// The JSON object of `--report`.
+#[derive(Serialize)]
+pub struct Report {
+    pub schema: u32,
+    pub command: String,
+    pub device: DeviceName,
+    pub element: &'static str,
+    pub graph: Size,
+    pub sources: Vec<usize>,
+    /// Whether each source has distances of its own.
+    pub each: bool,
+    /// `None` for the reference.
+    pub schedule: Option<Schedule>,
+    /// Times that the limit between near and far was set, or sweeps; the sum with --each.
+    pub rounds: Option<u64>,
+    /// Edges and vertices visited, each as often as it was.
+    pub visits: Option<u64>,
+    /// Vertices with a path from a source; with --each, pairs of both.
+    pub reached: usize,
+    /// The largest distance of these.
+    pub farthest: Option<f64>,
+    pub total_ms: f64,
+    /// With --repeat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs_ms: Option<Vec<f64>>,
+    /// Whether distances and predecessors are the reference's; `None` without --verify.
+    pub verified: Option<bool>,
+}
+
+/// Writes the report and the summary.
+pub fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure> {
+    let json = || serde_json::to_string_pretty(report).expect("plain data");
+    args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
+    let by = report.schedule.map_or("the reference", Schedule::name);
+    let what = if args.levels { "levels" } else { "distances" };
+    let rounds = report.rounds.map(|rounds| format!(", {rounds} rounds")).unwrap_or_default();
+    let farthest = report.farthest.map(|farthest| format!(", the farthest at {farthest}")).unwrap_or_default();
+    let verified = match report.verified {
+        Some(true) => "\nverified: equal to the reference, bit for bit",
+        _ => "",
+    };
+    let from = match (report.each, report.sources.len()) {
+        (true, sources) if sources > 1 => format!(" from each of {sources} sources"),
+        _ => String::new(),
+    };
+    let text = format!(
+        "{what}{from} in {} by {by} on {}\n  {} vertices, {} edges; {} reached{farthest}\n  {:.3} ms{rounds}{verified}",
+        report.element,
+        report.device.name(),
+        report.graph.cols(),
+        report.graph.nnz(),
+        report.reached,
+        report.total_ms
+    );
+    output::summary(&text, args.quiet, [&args.output, &args.predecessors, &args.report], messages)
+}
