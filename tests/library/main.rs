@@ -14,6 +14,7 @@ mod matrix_market;
 #[cfg(feature = "ocl")]
 mod ocl;
 mod options;
+mod paths;
 #[cfg(feature = "faer")]
 mod peers;
 mod plans;

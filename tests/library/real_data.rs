@@ -44,7 +44,8 @@ fn file(path: &str) -> Option<PathBuf> {
     found
 }
 
-fn matrix(name: &str) -> Option<Csc<f64>> {
+/// A matrix of the folder, or `None` and a line that says so.
+pub fn matrix(name: &str) -> Option<Csc<f64>> {
     file(&format!("matrix/{name}")).map(|path| read(&path, &ReadOptions::default()).unwrap().matrix)
 }
 
