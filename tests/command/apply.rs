@@ -29,10 +29,11 @@ fn dense(desk: &Desk, name: &str) -> Vec<f64> {
 #[test]
 fn every_format_multiplies_with_ones_with_a_vector_and_transposed() {
     let desk = desk();
-    for format in [Format::Auto].iter().chain(Format::ALL).filter(|format| format.reproducible()) {
+    for format in [Format::Auto].iter().chain(Format::ALL) {
+        let how = if format.reproducible() { ", bit for bit" } else { " within rounding" };
         for (line, want) in [("a.mtx", &ONES[..]), ("a.mtx x.mtx", &OF_X), ("a.mtx --transpose", &TRANSPOSED)] {
             let ran = apply(&desk, &format!("{line} --format {format} --verify -o y.mtx"));
-            assert!(ran.stdout.ends_with("verified: equal to the reference, bit for bit\n"), "{}", ran.stdout);
+            assert!(ran.stdout.ends_with(&format!("verified: equal to the reference{how}\n")), "{}", ran.stdout);
             assert_eq!(dense(&desk, "y.mtx"), want, "{line} {format}");
         }
     }
@@ -222,7 +223,6 @@ fn what_does_not_fit_is_refused() {
     desk.fails("apply a.mtx -o - --report -", 2, &["only one of -o and --report can have stdout"]);
     desk.fails("apply a.mtx --split filled", 2, &["--split cuts rows of --format hyb, not auto"]);
     desk.fails("apply a.mtx --format hyb --split thirds", 2, &["no split \"thirds\""]);
-    desk.fails("apply a.mtx --format coo-atomic --verify", 2, &["those of coo-atomic differ from run to run"]);
     desk.fails("apply a.mtx --format bsr", 2, &["csr-adaptive"]);
     desk.fails("apply a.mtx --format csr --device reference", 2, &["--format csr needs an OpenCL device"]);
     desk.fails("apply none.mtx", 2, &["none.mtx"]);

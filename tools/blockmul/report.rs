@@ -22,6 +22,9 @@ pub struct Executed {
     runs_ms: Option<Vec<f64>>,
     /// Whether the result has the reference's bits; `None` without --verify.
     verified: Option<bool>,
+    /// Whether it was compared within rounding instead.
+    #[serde(skip)]
+    rounded: bool,
 }
 
 impl Executed {
@@ -38,13 +41,23 @@ impl Executed {
         let total_ms = sorted[(sorted.len() - 1) / 2];
         let gflops = (total_ms > 0.0).then(|| flops as f64 / total_ms / 1e6);
         let runs_ms = all.then_some(runs_ms);
-        Self { flops, convert_ms, device_bytes, total_ms, gflops, runs_ms, verified: different.map(|count| count == 0) }
+        let verified = different.map(|count| count == 0);
+        Self { flops, convert_ms, device_bytes, total_ms, gflops, runs_ms, verified, rounded: false }
+    }
+
+    /// The same of a result that was compared within rounding.
+    pub fn within_rounding(self) -> Self {
+        Self { rounded: true, ..self }
     }
 
     /// The time, the rate if there is one, and whether it is verified, as text.
     pub fn text(&self) -> String {
         let rate = self.gflops.map(|gflops| format!(", {gflops:.2} GFLOP/s")).unwrap_or_default();
-        let verified = if self.verified == Some(true) { "\nverified: equal to the reference, bit for bit" } else { "" };
+        let verified = match (self.verified, self.rounded) {
+            (Some(true), false) => "\nverified: equal to the reference, bit for bit",
+            (Some(true), true) => "\nverified: equal to the reference within rounding",
+            _ => "",
+        };
         format!("{:.3} ms{rate}{verified}", self.total_ms)
     }
 }

@@ -2,7 +2,7 @@
 use crate::failure::Failure;
 use crate::output::{is_standard, write_filled};
 use blockmul::{
-    Element,
+    Cbc, Element, Matrix,
     dense::{DenseShape, DenseView, Layout},
     io::dense,
 };
@@ -29,4 +29,40 @@ pub fn differences<T: Element>(found: &[T], want: &[T]) -> usize {
         bytemuck::bytes_of(found) == bytemuck::bytes_of(want) || (found.to_f64().is_nan() && want.to_f64().is_nan())
     };
     found.iter().zip(want).filter(|(found, want)| !same(found, want)).count()
+}
+
+/// Number of elements that differ by more than rounding: of sums of at most `terms` terms each,
+/// whose sizes add up to `sizes`. One NaN is as good as another.
+pub fn beyond_rounding<T: Element>(found: &[T], want: &[T], sizes: &[T], terms: usize) -> usize {
+    let unit = 2.0 * terms as f64 * T::ARITHMETIC_ROUNDOFF + 2.0 * T::STORAGE_ROUNDOFF;
+    let close = |found: f64, want: f64, size: f64| {
+        found == want || (found.is_nan() && want.is_nan()) || (found - want).abs() <= unit * size
+    };
+    let all = found.iter().zip(want).zip(sizes);
+    all.filter(|((found, want), size)| !close(found.to_f64(), want.to_f64(), size.to_f64())).count()
+}
+
+/// The sizes of numbers.
+pub fn magnitudes<T: Element>(values: &[T]) -> Vec<T> {
+    values.iter().map(|value| T::from_f64(value.to_f64().abs())).collect()
+}
+
+/// The matrix of the sizes of its elements.
+pub fn matrix_of_magnitudes<M: Matrix>(a: &M) -> blockmul::Result<M> {
+    let view = a.as_cbc();
+    M::from_cbc(Cbc::with_stride(view.pattern.clone(), view.shape, view.stride, magnitudes(view.values))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_in_another_order_are_within_rounding_and_others_are_not() {
+        let (want, sizes) = ([1.0, 0.0, f64::NAN, f64::INFINITY], [1.0; 4]);
+        let beyond = |found: [f64; 4]| beyond_rounding(&found, &want, &sizes, 10);
+        assert_eq!(beyond(want), 0);
+        assert_eq!(beyond([1.0 + 2e-15, -2e-15, f64::NAN, f64::INFINITY]), 0);
+        assert_eq!(beyond([1.0 + 3e-15, 3e-15, 0.0, 1e300]), 4);
+    }
 }

@@ -3,6 +3,7 @@ use super::measure::{Case, Subject, same_bits};
 use super::operation::Operation;
 use super::record::Record;
 use crate::report::Size;
+use crate::vector::{beyond_rounding, magnitudes, matrix_of_magnitudes};
 use blockmul::{
     Cbc, DevicePattern, Element, Planned, Result,
     element::Field,
@@ -93,9 +94,8 @@ impl Subject<'_> {
         let right = match format.reproducible() {
             true => same_bits(y, &want),
             false => {
-                let size = |values: &[T]| values.iter().map(|v| T::from_f64(v.to_f64().abs())).collect::<Vec<T>>();
-                let sizes = Cbc::with_stride(a.pattern().clone(), a.shape(), a.stride(), size(a.values()))?;
-                within_rounding(y, &want, &by_reference(&sizes, &size(x))?, x.len())
+                let sizes = by_reference(&matrix_of_magnitudes(a)?, &magnitudes(x))?;
+                beyond_rounding(y, &want, &sizes, x.len()) == 0
             }
         };
         Ok(Case { b: Size::of_vector(x.len()), c_nnz: y.len(), cost, ..Case::of(variant, a, right) })
@@ -155,13 +155,6 @@ impl Subject<'_> {
         let case = Case { bytes: bytes::<T>(3 * x.len(), 0), ..of_vectors::<T>("axpy", x.len(), right) };
         self.timed(case, &mut |_| dy.axpy(ALPHA, &dx).map(|()| Vec::new()))
     }
-}
-
-/// Whether sums of at most `terms` terms, whose sizes add up to `sizes`, differ by rounding alone.
-pub fn within_rounding<T: Element>(y: &[T], want: &[T], sizes: &[T], terms: usize) -> bool {
-    let unit = 2.0 * terms as f64 * T::ARITHMETIC_ROUNDOFF + 2.0 * T::STORAGE_ROUNDOFF;
-    let close = |y: f64, want: f64, size: f64| y == want || (y - want).abs() <= unit * size;
-    y.iter().zip(want).zip(sizes).all(|((y, want), size)| close(y.to_f64(), want.to_f64(), size.to_f64()))
 }
 
 /// The case of an operation on two vectors of `n` elements.

@@ -6,13 +6,13 @@ mod tables;
 use super::super::matrices::{Input, Source};
 use super::super::measure::same_bits;
 use super::super::record::median;
-use super::super::vectors::within_rounding;
 use super::models;
 use super::peers::{DenseWork, Peer};
 use super::report::Report;
 use super::{ElementName, Setting};
 use crate::failure::Failure;
 use crate::messages::Unit;
+use crate::vector::{beyond_rounding, magnitudes, matrix_of_magnitudes};
 use blockmul::{
     BlockShape, Csc, Csr, Device, DeviceMatrix, Error, Matrix, Planned, Result,
     element::Length,
@@ -164,7 +164,7 @@ fn measured<T: Length>(setting: &Setting<'_>, report: &mut Report, name: &str, a
         let found = y.download()?;
         let right = match format.reproducible() {
             true => same_bits(&found, &want),
-            false => within_rounding(&found, &want, &sizes, x.len()),
+            false => beyond_rounding(&found, &want, &sizes, x.len()) == 0,
         };
         if !right {
             report.wrong += 1;
@@ -231,10 +231,8 @@ fn serial<T: Length>(a: &Csr<T>, x: &[T], y: &mut [T]) {
 
 /// The sums of the sizes of all terms.
 fn sizes<T: Length>(a: &Csr<T>, x: &[T]) -> Result<Vec<T>> {
-    let size = |values: &[T]| values.iter().map(|value| T::from_f64(value.to_f64().abs())).collect::<Vec<T>>();
-    let by_columns = Csc::new(a.as_cbc().pattern.clone(), size(a.values()))?;
     let mut sizes = vec![T::from_f64(0.0); a.as_cbc().pattern.ncols()];
-    reference::multiply_vector(1.0, &Csr::from_transpose(by_columns), &size(x)[..], 0.0, &mut sizes)?;
+    reference::multiply_vector(1.0, &matrix_of_magnitudes(a)?, &magnitudes(x)[..], 0.0, &mut sizes)?;
     Ok(sizes)
 }
 
