@@ -105,7 +105,9 @@ fn evtushenko_has_its_tables_and_figures() {
     desk.ok("generate uniform --rows 60 --per-column 4 -q -o g.mtx");
     put_vectors(&desk, "g");
     let (page, object) = study(&desk, "g.mtx power-law:64x300 --paper evtushenko --peers peers.json");
-    has_its_pictures(&desk, &page, &["figure-7-f32.png", "figure-7-f64.png"]);
+    let pictures = (4..=8).flat_map(|number| ["f32", "f64"].map(|element| format!("speedup-{number}-{element}.png")));
+    let pictures: Vec<String> = pictures.chain(["figure-7-f32.png".into(), "figure-7-f64.png".into()]).collect();
+    has_its_pictures(&desk, &page, &pictures.iter().map(String::as_str).collect::<Vec<_>>());
     let found = object["matrices"].as_array().unwrap();
     let names: Vec<_> = found.iter().map(|of| [&of["matrix"], &of["element"]].map(|of| of.as_str().unwrap())).collect();
     assert_eq!(names[..3], [["g", "f32"], ["g", "f64"], ["power-law:64x300", "f32"]]);
@@ -116,17 +118,29 @@ fn evtushenko_has_its_tables_and_figures() {
         assert_eq!(choices.iter().map(|choice| choice["uses"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 10, 1000]);
         assert!(choices.iter().all(|choice| choice["regret"].as_f64().unwrap() >= 0.0), "{of}");
         assert!(of["entries"].as_u64().unwrap() > of["longest_row"].as_u64().unwrap());
+        let cuts = of["cuts"].as_array().unwrap();
+        let rules: Vec<_> = cuts.iter().map(|cut| cut["rule"].as_str().unwrap()).collect();
+        let (in_order, by_arrival) = rules.split_at(6);
+        assert_eq!(in_order, ["0", "0.35", "0.7", "filled", "quantile:0.8", "capped"]);
+        // A device may have no atomic sums of 64 bits.
+        assert!(by_arrival.is_empty() || in_order == by_arrival, "{of}");
     }
-    for words in
-        ["## Tables 1 to 8, f64", "## Which format wins, f32", "## Regret of `auto`, f64", "`csr` is faster than"]
-    {
+    for words in [
+        "## Tables 1 to 8, f64",
+        "## Which format wins, f32",
+        "## Regret of `auto`, f64",
+        "`csr` is faster than",
+        "## Speedup by kind of matrix, f64",
+        "## Where `csr` is faster than `csr-vector`, f32",
+        "| quantile:0.8 |",
+    ] {
         assert!(page.contains(words), "no \"{words}\"");
     }
     // The fastest right product with a vector of the element, in the row of g.
     let [of_f32, of_f64] = [0, 1].map(|at| found[at]["peers"].as_array().unwrap());
     assert!(of_f32.is_empty() && found[3]["peers"].as_array().unwrap().is_empty());
     assert_eq!((of_f64.len(), &of_f64[0]["ms"]), (1, &5.0.into()));
-    let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| g |")).collect();
+    let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| g | 60 |")).collect();
     assert!(!rows[0].contains(" 5.0000 |") && rows[1].contains(" 5.0000 |"), "{rows:?}");
     assert!(page.contains("other 3 apply fast (2 threads) on d"), "{page}");
     // The paper's figures, by the element.

@@ -1,4 +1,5 @@
 //! The speedups that the paper prints.
+use super::Subject;
 use blockmul::plan::Format;
 
 /// Where the paper measured.
@@ -95,5 +96,22 @@ pub const TABLES: [Published; 8] = [
 impl Published {
     pub fn speedups(&self, element: &str) -> Speedups {
         if element == "f32" { self.f32 } else { self.f64 }
+    }
+}
+
+impl By {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Format(format) => format.name(),
+            Self::Cusparse => "cusparse",
+        }
+    }
+
+    /// The speedup over one thread, if it was measured.
+    pub fn speedup(self, of: &Subject) -> Option<f64> {
+        match self {
+            Self::Format(format) => of.speedup(format),
+            Self::Cusparse => of.peer_speedup(self.name()),
+        }
     }
 }

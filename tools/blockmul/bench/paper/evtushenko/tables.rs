@@ -1,18 +1,15 @@
 //! The tables and figures of the report.
+use super::measure::TOGETHER;
 use super::published::{By, DEVICES, Published, TABLES};
-use super::{Setting, Subject, TOGETHER, USES};
+use super::{Setting, Subject, USES, figures, kinds};
 use crate::bench::paper::peers::{Peer, libraries};
 use crate::bench::paper::polok::peers_text;
 use crate::bench::paper::report::{Report, counted, mean, shown};
-use crate::chart::{Plot, Series};
 use crate::failure::Failure;
 use blockmul::plan::Format;
 
 /// Entries from which a matrix counts in the paper's two averages.
-const CLASSES: [usize; 2] = [10_000, 100_000];
-
-/// Formats that take entries one by one, of figure 7.
-const LISTS: [Format; 3] = [Format::Coo, Format::CooAtomic, Format::SegmentedScan];
+pub const CLASSES: [usize; 2] = [10_000, 100_000];
 
 /// Writes the page.
 pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject]) -> Result<(), Failure> {
@@ -33,8 +30,12 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject]) -
     for element in ["f32", "f64"] {
         let of: Vec<&Subject> = subjects.iter().filter(|subject| subject.element == element).collect();
         speedups(report, element, &of);
+        kinds::by_kind(report, element, &of);
         winners(report, element, &of);
-        lists(report, element, &of)?;
+        kinds::where_scalar_wins(report, element, &of);
+        kinds::cuts(report, element, &of);
+        figures::histograms(report, element, &of)?;
+        figures::lists(report, element, &of)?;
         conversions(report, element, &of);
         regret(report, element, &of);
     }
@@ -42,7 +43,7 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject]) -
     Ok(())
 }
 
-fn geometric_mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+pub fn geometric_mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     mean(numbers.map(f64::ln)).map(f64::exp)
 }
 
@@ -76,11 +77,11 @@ fn speedups(report: &mut Report, element: &str, of: &[&Subject]) {
          of {DEVICES}, and of the Florida collection; its kernels that add by atomics are those that end in -atomic here."
     ));
     let of_format = |&format: &Format| {
-        let ours = cells(of, |of| Some(of.serial_ms / of.time(format)?.ms));
+        let ours = cells(of, |of| of.speedup(format));
         [vec![format.to_string()], ours, published(By::Format(format), element)].concat()
     };
     let of_peer = |library: &str| {
-        let theirs = cells(of, |of| of.peer_ms(library).map(|ms| of.serial_ms / ms));
+        let theirs = cells(of, |of| of.peer_speedup(library));
         let by = (library == "cusparse").then(|| published(By::Cusparse, element));
         [vec![library.to_owned()], theirs, by.unwrap_or_else(|| vec!["-".into(); 4])].concat()
     };
@@ -101,11 +102,7 @@ fn speedups(report: &mut Report, element: &str, of: &[&Subject]) {
         (Format::CsrAdaptive, Format::Csr),
         (Format::CsrAdaptive, Format::CsrVector),
     ];
-    report.say(&format!(
-        "{}. In the paper CSR-Scalar is faster than CSR-Vector on 33 % of the matrices in float from 10,000 entries, on \
-         40 % from 100,000, and CSR-Adaptive is faster than CSR-Scalar on all of those.",
-        pairs.map(|(one, other)| beats(one, other)).join("; ")
-    ));
+    report.say(&format!("{}.", pairs.map(|(one, other)| beats(one, other)).join("; ")));
 }
 
 /// Which format is the fastest where, beside other libraries.
@@ -156,21 +153,6 @@ fn winners(report: &mut Report, element: &str, of: &[&Subject]) {
     let theirs = others.iter().flat_map(|library| [format!("{library} ms"), "× as long".into()]);
     let header: Vec<String> = ours.map(String::from).into_iter().chain(theirs).collect();
     report.table(&header.iter().map(String::as_str).collect::<Vec<_>>(), &rows);
-}
-
-/// Figure 7: lists of entries against the lengths of rows.
-fn lists(report: &mut Report, element: &str, of: &[&Subject]) -> Result<(), Failure> {
-    report.say(&format!("## Figure 7, {element}: entries one by one"));
-    let points = |format: Format| {
-        let point = |subject: &&Subject| {
-            let rate = 2.0 * subject.entries as f64 / subject.time(format)?.ms / 1e6;
-            (subject.entries > 0).then(|| [subject.entries as f64 / subject.rows as f64, rate])
-        };
-        of.iter().filter_map(point).collect()
-    };
-    let series = LISTS.map(|format| Series::dots(format.name(), points(format))).into();
-    let plot = Plot::new("speed by entries of a row", [("entries of a row", true), ("GFLOP/s", true)], series);
-    report.figure(&format!("figure-7-{element}.png"), "Speed of lists of entries by the mean row.", plot.encode())
 }
 
 /// What conversions cost.
