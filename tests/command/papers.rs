@@ -248,11 +248,14 @@ fn garland_has_its_tables_and_figures() {
     let (page, object) = study(&desk, "--paper garland --max-products 2000");
     let figures = ["section-3.png", "figure-6-torus.png", "figure-6-sphere.png", "figure-6-terrain.png"];
     has_its_pictures(&desk, &page, &figures);
-    for (field, count) in [("products", 12), ("paths", 6), ("patches", 3)] {
+    for (field, count) in [("products", 12), ("paths", 12), ("patches", 3)] {
         let all = object[field].as_array().unwrap();
         assert_eq!(all.len(), count, "{field}");
         assert!(all.iter().all(|of| of["verified"] == true && of["ms"].as_f64().is_some()), "{all:?}");
     }
+    let sources: Vec<_> =
+        object["paths"].as_array().unwrap().iter().map(|of| of["sources"].as_u64().unwrap()).collect();
+    assert!(sources.iter().filter(|&&sources| sources == 16).count() == 6 && sources.contains(&1), "{sources:?}");
     let products = object["products"].as_array().unwrap();
     assert!(products.iter().all(|of| of["size"] == products[0]["size"]), "equally many entries: {products:?}");
     for words in ["All have equally many entries", "No other library was given", "80 GB/s"] {

@@ -30,6 +30,9 @@ struct Timed {
     /// The kind of graph, matrix or mesh, or the name of the file.
     of: String,
     size: usize,
+    /// Of paths: how many vertices they begin at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sources: Option<usize>,
     verified: bool,
     /// `None` if the result was not the reference's.
     ms: Option<f64>,

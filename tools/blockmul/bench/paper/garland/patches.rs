@@ -80,6 +80,6 @@ fn relaxed(setting: &Setting<'_>, name: &str, mesh: &Mesh) -> Result<(Timed, Pat
     let verified =
         (&found.labels, &found.seeds) == (&want.labels, &want.seeds) && same_bits(&found.energies, &want.energies);
     let ms = setting.median(verified, || Ok(asked.run(&on_device)?.total_ms))?;
-    let timed = Timed { what: "lloyd".into(), of: name.into(), size, verified, ms, reference_ms };
+    let timed = Timed { what: "lloyd".into(), of: name.into(), size, sources: None, verified, ms, reference_ms };
     Ok((timed, found))
 }
