@@ -1,5 +1,6 @@
 //! Sums and products over every semiring have the bits of the reference: for every element type,
 //! method and format, with values at which algebras differ.
+mod drawn;
 mod products;
 mod vectors;
 

@@ -23,6 +23,14 @@ fn blocks_in_every_format() {
     check(&blocks::<f16>(Family::Uniform, 9, 7, 3, shape(18, 17), 4), "18x17 of f16");
 }
 
+/// The longest sides.
+#[test]
+fn blocks_of_32_in_every_format() {
+    for (rows, cols) in [(1, 32), (32, 1), (32, 32)] {
+        check(&blocks::<f64>(Family::Uniform, 9, 7, 3, shape(rows, cols), 5), &format!("{rows}x{cols}"));
+    }
+}
+
 #[test]
 fn blocks_without_rows_or_entries_in_every_format() {
     for (rows, cols) in [(0, 3), (3, 0), (40, 2)] {
