@@ -136,7 +136,7 @@ fn what_has_no_paths_is_refused() {
         ("multiply g.mtx --semiring min-plus --block 5", "--semiring min-plus multiplies scalars"),
         (
             "bench --operation norms --semiring min-plus",
-            "--semiring is for apply, apply-transposed and dense, not for norms",
+            "--semiring is for product, plan, apply, apply-transposed and dense, not for norms",
         ),
     ] {
         desk.fails(&on_device(line), 2, &[why]);
@@ -173,5 +173,10 @@ fn products_and_vectors_over_semirings_are_verified() {
     assert!(ran.stdout.contains("y = A·x over plus-pair in u32"), "{}", ran.stdout);
     let y: Csc<f64> = desk.read("y.mtx");
     assert_eq!(y.values().iter().sum::<f64>(), 5.0);
-    desk.ok(&on_device("bench --operation apply uniform:50x3 --semiring max-plus --rounds 3 -q"));
+    let line = "bench --operation apply,product,plan uniform:50x3 --semiring max-plus --rounds 3 -q --json -";
+    let timed: serde_json::Value = serde_json::from_str(&desk.ok(&on_device(line)).stdout).unwrap();
+    let timed = timed["results"].as_array().unwrap();
+    let variants: Vec<_> = timed.iter().map(|of| of["variant"].as_str().unwrap()).collect();
+    assert_eq!(variants, ["apply over max-plus", "auto over max-plus", "plan over max-plus"]);
+    assert!(timed.iter().all(|of| of["verified"] == true), "{timed:?}");
 }

@@ -51,7 +51,7 @@ pub struct Bench<'a> {
     pub methods: Vec<Method>,
     /// Formats of A·x; none for the default.
     pub formats: Vec<Format>,
-    /// The algebra of A·x.
+    /// The algebra of products.
     pub semiring: Semiring,
     /// Whether A·x also takes one triangle of A.
     pub symmetric: bool,
@@ -74,7 +74,7 @@ impl Bench<'_> {
         (a, b): (&M, Option<&M>),
     ) -> Result<Vec<Result<Vec<Record>>>> {
         self.messages.step(format!("{name}: the reference"));
-        let want = reference::multiply(a, b.unwrap_or(a))?;
+        let want = reference::multiply_over(self.semiring, a, b.unwrap_or(a))?;
         let mut all = Vec::new();
         for place in &self.devices {
             let copy_gb_s = place.copy_gb_s(self.messages)?;
@@ -82,7 +82,8 @@ impl Bench<'_> {
                 let record = match operation {
                     Operation::Plan => self.on(place, operation, name.clone()).plan(method, (a, b, &want)),
                     _ => {
-                        let sizes = Sizes::new(&name, &place.device, copy_gb_s, method, (a, b.unwrap_or(a), &want));
+                        let mut sizes = Sizes::new(&name, &place.device, copy_gb_s, method, (a, b.unwrap_or(a), &want));
+                        sizes.variant += &self.over();
                         self.time(&place.device, sizes, method, (a, b, &want))
                     }
                 };
@@ -103,7 +104,7 @@ impl Bench<'_> {
         let a = device.upload(a)?;
         let b = b.map(|b| device.upload(b)).transpose()?;
         let b = b.as_ref().unwrap_or(&a);
-        let product = Product::of(&a, b).method(method);
+        let product = Product::of(&a, b).method(method).semiring(self.semiring);
         let (c, first) = product.run_with_report()?;
         if !equal(&c.download()?, want) {
             return Ok(Record::wrong(sizes, &first));
@@ -113,12 +114,17 @@ impl Bench<'_> {
         device.finish()?;
 
         // C returns to the pool before the next run. Times of stages would lengthen the whole.
-        let untimed = Product::of(&a, b).method(method).untimed();
+        let untimed = Product::of(&a, b).method(method).semiring(self.semiring).untimed();
         let runs = self.patience.rounds(&progress, &mut || {
             let total_ms = untimed.run_with_report()?.1.total_ms;
             Ok((total_ms, product.run_with_report()?.1))
         })?;
         Ok(Record::right(sizes, runs))
+    }
+
+    /// The algebra in words of a record, if it is not the usual one.
+    fn over(&self) -> String {
+        if self.semiring == Semiring::PlusTimes { String::new() } else { format!(" over {}", self.semiring) }
     }
 
     pub fn on<'a>(&'a self, place: &'a Place, operation: Operation, name: String) -> Subject<'a> {
@@ -163,7 +169,7 @@ impl Subject<'_> {
         self.operation
     }
 
-    /// The algebra of A·x.
+    /// The algebra of products.
     pub fn semiring(&self) -> Semiring {
         self.bench.semiring
     }
@@ -237,7 +243,7 @@ impl Subject<'_> {
     fn sizes(&self, case: &Case) -> Result<Sizes> {
         let copy_gb_s = self.place.copy_gb_s(self.bench.messages)?;
         let mut sizes = Sizes::planned(self.name.clone(), self.device(), copy_gb_s, [case.a, case.b], case.c_nnz);
-        (sizes.variant, sizes.element) = (case.variant.clone(), case.element);
+        (sizes.variant, sizes.element) = (case.variant.clone() + &self.bench.over(), case.element);
         Ok(sizes)
     }
 }

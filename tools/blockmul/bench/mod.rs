@@ -115,7 +115,7 @@ pub struct Args {
     /// Let format auto of apply and apply-transposed choose formats with other orders of sums, too.
     #[arg(long, conflicts_with_all = ["iterations", "list", "paper", "regret"])]
     any_order: bool,
-    /// Algebra of apply, apply-transposed and dense.
+    /// Algebra of product, plan, apply, apply-transposed and dense.
     #[arg(long, default_value = "plus-times", value_parser = crate::algebra::semiring())]
     semiring: Semiring,
     /// Time apply also with one triangle of A on the device, the lower one. Its mirror image stands
@@ -204,16 +204,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(operation) = args.operation.iter().find(|operation| args.by_rows && !multiplies(operation)) {
         return Err(Failure::Usage(format!("--by-rows is for product, plan and dense, not for {}", operation.name())));
     }
-    let applies =
-        |operation: &&Operation| matches!(operation, Operation::Apply | Operation::ApplyTransposed | Operation::Dense);
-    if let Some(operation) = args.operation.iter().find(|of| args.semiring != Semiring::PlusTimes && !applies(of)) {
+    let by_format = |operation: &&Operation| matches!(operation, Operation::Apply | Operation::ApplyTransposed);
+    let is_other = args.semiring != Semiring::PlusTimes;
+    if let Some(operation) = args.operation.iter().find(|of| is_other && !multiplies(of) && !by_format(of)) {
         let name = operation.name();
-        return Err(Failure::Usage(format!("--semiring is for apply, apply-transposed and dense, not for {name}")));
+        return Err(Failure::Usage(format!(
+            "--semiring is for product, plan, apply, apply-transposed and dense, not for {name}"
+        )));
     }
     if let Some(operation) = args.operation.iter().find(|&&of| args.symmetric && of != Operation::Apply) {
         return Err(Failure::Usage(format!("--symmetric is for apply, not for {}", operation.name())));
     }
-    let by_format = |operation: &&Operation| matches!(operation, Operation::Apply | Operation::ApplyTransposed);
     if let Some(operation) = args.operation.iter().find(|of| args.any_order && !by_format(of)) {
         let name = operation.name();
         return Err(Failure::Usage(format!("--any-order is for apply and apply-transposed, not for {name}")));

@@ -20,7 +20,8 @@ impl Subject<'_> {
         let on_device = device.upload(a)?;
         let other = b.map(|b| device.upload(b)).transpose()?;
         let factors = (&on_device, other.as_ref().unwrap_or(&on_device));
-        let (plan, plan_ms) = self.planned(|| Product::of(factors.0, factors.1).method(method).plan())?;
+        let product = || Product::of(factors.0, factors.1).method(method).semiring(self.semiring());
+        let (plan, plan_ms) = self.planned(|| product().plan())?;
         let mut c = plan.output()?;
         plan.execute(factors, &mut c)?;
         let variant = if method == Method::Auto { "plan".into() } else { format!("plan by {}", method.name()) };
