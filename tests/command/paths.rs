@@ -122,6 +122,7 @@ fn what_has_no_paths_is_refused() {
     desk.put("nan.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n2 1 1\n3 2 nan\n");
     desk.put("empty.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
     desk.put("wide.mtx", WIDE);
+    desk.put("half.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 0.5\n");
     for (line, why) in [
         ("paths g.mtx --sources 6", "source 6 is outside g.mtx, whose vertices are 1 to 5"),
         ("paths circle.mtx --sources 1", "a cycle of negative length, -2, passes through vertex 2"),
@@ -133,6 +134,8 @@ fn what_has_no_paths_is_refused() {
         ("paths circle.mtx --sources 1 --element u32", "G has -3 at row 3, column 2, which is not of type u32"),
         ("paths wide.mtx --sources 1", "a graph is a square matrix of scalars, this one is "),
         ("apply g.mtx --element u8", "elements of u8 have or-and alone, not plus-times"),
+        ("multiply g.mtx --element u8", "elements of u8 have or-and alone, not plus-times"),
+        ("multiply half.mtx --element i32", "A has 0.5 at row 1, column 1, which is not of type i32"),
         ("multiply g.mtx --semiring min-plus --block 5", "--semiring min-plus multiplies scalars"),
         (
             "bench --operation norms --semiring min-plus",
@@ -169,6 +172,21 @@ fn products_and_vectors_over_semirings_are_verified() {
     let ran = desk.ok(&on_device("multiply g.mtx --mask g.mtx --semiring min-plus --verify --report -"));
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((&report["semiring"], &report["verified"]["pattern_equal"]), (&"min-plus".into(), &true.into()));
+    let whole = "multiply g.mtx --verify --overwrite -o c.mtx --device";
+    for device in [common::device().info().index.to_string(), "reference".into()] {
+        for line in ["--element u32 --semiring min-plus", "--element i32 --semiring min-plus --mask g.mtx"] {
+            desk.ok(&format!("{whole} {device} {line}"));
+            let lengths: Csc<f64> = desk.read("c.mtx");
+            // Of the mask's places only that from 1 to 3 is reached by two edges.
+            let want = if line.contains("mask") { vec![i32::MAX as f64, 3.0, i32::MAX as f64] } else { vec![3.0] };
+            assert_eq!(lengths.values()[..want.len()], want, "{line}");
+        }
+        desk.ok(&format!("{whole} {device} --element i32 --mask g.mtx"));
+        desk.ok(&format!("{whole} {device} --element u8 --semiring or-and"));
+        assert!(desk.read::<f64>("c.mtx").values().iter().all(|&value| value == 1.0));
+        let of_floats = "entries are dropped by their magnitude: of floats";
+        desk.fails(&format!("{whole} {device} --element i32 --drop 1"), 2, &[of_floats]);
+    }
     let ran = desk.ok(&on_device("apply g.mtx --semiring plus-pair --element u32 --verify -o y.mtx"));
     assert!(ran.stdout.contains("y = A·x over plus-pair in u32"), "{}", ran.stdout);
     let y: Csc<f64> = desk.read("y.mtx");

@@ -73,7 +73,7 @@ impl ElementName {
     }
 }
 
-/// Element types of vectors and graphs, integers included.
+/// Element types of products and graphs, integers included.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum NumberName {
     F64,

@@ -10,6 +10,7 @@ mod components;
 mod convert;
 mod dense;
 mod devices;
+mod dropping;
 mod explain;
 mod failure;
 mod generate;

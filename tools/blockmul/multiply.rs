@@ -1,9 +1,10 @@
 //! `blockmul multiply`: reads files, multiplies them and reports the costs.
 use crate::algebra::{check_blocks, semiring};
 use crate::dense;
+use crate::dropping::Factor;
 use crate::explain;
 use crate::failure::Failure;
-use crate::input::ElementName;
+use crate::input::NumberName;
 use crate::mask::{self, Mask, MaskFile};
 use crate::messages::{Messages, Unit};
 use crate::numbers::{from_zero, some};
@@ -14,8 +15,8 @@ use crate::report::{Report, Size};
 use crate::target::{Extent, Options, Run, Target, joined};
 use crate::vector;
 use blockmul::{
-    BlockShape, Cbc, Csc, Element, Matrix, Method, Semiring, dense::Side, element::Field, matrix::Threshold,
-    plan::DenseMethod, reference::verify,
+    BlockShape, Cbc, Csc, Element, Matrix, Method, Semiring, dense::Side, matrix::Threshold, plan::DenseMethod,
+    reference::verify,
 };
 use half::f16;
 use std::{num::NonZero, path::PathBuf};
@@ -47,9 +48,9 @@ pub struct Args {
     /// Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Element type; f16 is stored in 16 bits and computed in f32.
+    /// Element type; f16 is stored in 16 bits and computed in f32. u8 has or-and alone.
     #[arg(long, value_enum, default_value = "f64")]
-    element: ElementName,
+    element: NumberName,
     /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
     /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
@@ -152,9 +153,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(side) = args.operands.dense(&streamed)? {
         let of = (side, streamed);
         return match args.element {
-            ElementName::F64 => with_dense::<f64>(args, of, &messages),
-            ElementName::F32 => with_dense::<f32>(args, of, &messages),
-            ElementName::F16 => with_dense::<f16>(args, of, &messages),
+            NumberName::F64 => with_dense::<f64>(args, of, &messages),
+            NumberName::F32 => with_dense::<f32>(args, of, &messages),
+            NumberName::F16 => with_dense::<f16>(args, of, &messages),
+            NumberName::U32 => with_dense::<u32>(args, of, &messages),
+            NumberName::I32 => with_dense::<i32>(args, of, &messages),
+            NumberName::U8 => with_dense::<u8>(args, of, &messages),
         };
     }
     if let Some(sharing) = args.sharing {
@@ -164,13 +168,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     places().matrices(&args.output).check()?;
     match args.element {
-        ElementName::F64 => with_element::<f64>(args, streamed, messages),
-        ElementName::F32 => with_element::<f32>(args, streamed, messages),
-        ElementName::F16 => with_element::<f16>(args, streamed, messages),
+        NumberName::F64 => with_element::<f64>(args, streamed, messages),
+        NumberName::F32 => with_element::<f32>(args, streamed, messages),
+        NumberName::F16 => with_element::<f16>(args, streamed, messages),
+        NumberName::U32 => with_element::<u32>(args, streamed, messages),
+        NumberName::I32 => with_element::<i32>(args, streamed, messages),
+        NumberName::U8 => with_element::<u8>(args, streamed, messages),
     }
 }
 
-fn with_element<T: Field>(args: &Args, streamed: Streamed, messages: Messages) -> Result<(), Failure> {
+fn with_element<T: Factor>(args: &Args, streamed: Streamed, messages: Messages) -> Result<(), Failure> {
+    args.semiring.check::<T>()?;
     // The device is opened while the files are read.
     let (operands, (target, mask)) = std::thread::scope(|scope| {
         let opening = scope.spawn(|| Target::open::<T>(args.device.as_deref(), args.method));
@@ -185,7 +193,8 @@ fn with_element<T: Field>(args: &Args, streamed: Streamed, messages: Messages) -
 }
 
 /// C = A·B if one of them is dense; the sparse one is on `side`.
-fn with_dense<T: Field>(args: &Args, (side, streamed): (Side, Streamed), messages: &Messages) -> Result<(), Failure> {
+fn with_dense<T: Element>(args: &Args, (side, streamed): (Side, Streamed), messages: &Messages) -> Result<(), Failure> {
+    args.semiring.check::<T>()?;
     let given =
         [("--method", args.method != Method::Auto), ("--drop", args.drop.is_some()), ("--mask", args.mask.is_some())];
     if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
@@ -231,7 +240,7 @@ struct Computed<M> {
 }
 
 impl Job<'_> {
-    fn finish<M: Operand<Element: Field>>(&self, operands: Operands<M::Element>) -> Result<(), Failure> {
+    fn finish<M: Operand<Element: Factor>>(&self, operands: Operands<M::Element>) -> Result<(), Failure> {
         let Operands { a, b, overflow, a_shape, b_shape } = operands;
         let semiring = self.args.semiring;
         check_blocks(semiring, &[a_shape, b_shape])?;
@@ -259,7 +268,7 @@ impl Job<'_> {
                 Some(match mask {
                     _ if semiring != Semiring::PlusTimes => verify::verify_over(semiring, (&a, b), c, mask)?,
                     Some(mask) => verify::verify_masked(&a, b, c, mask)?,
-                    None => verify::verify_dropped(&a, b, c, self.args.threshold())?,
+                    None => M::Element::verified((&a, b), c, self.args.threshold())?,
                 })
             }
             None => None,
@@ -286,7 +295,7 @@ impl Job<'_> {
 
     /// The product and its costs. With `--repeat`, these are the costs of the run of median time,
     /// and all times.
-    fn multiply<M: Matrix<Element: Field>>(
+    fn multiply<M: Matrix<Element: Factor>>(
         &self,
         operands: (&M, &M),
         mask: Option<&Mask>,

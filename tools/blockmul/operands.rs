@@ -133,7 +133,7 @@ impl OperandArgs {
         let layout = input::layout(&file);
         // Shapes that are asked for are those of the operand once it is transposed.
         let block = oriented_shape(block, transposed).or(layout).unwrap_or(BlockShape::SCALAR);
-        let (sparse, converted) = input::cast::<T>(&file.matrix, of_sparse, messages);
+        let (sparse, converted) = input::cast_numbers::<T>(&file.matrix, of_sparse, messages)?;
         let mut dense = match dense_file {
             Some(file) => dense::of_file(&file, (name, dense), messages)?,
             None => dense::read::<T>(dense, name, messages)?,
@@ -180,8 +180,8 @@ impl OperandArgs {
         };
         let a = oriented(file_a.matrix, self.transpose_a)?;
         let (a_shape, b_shape) = self.shapes((a_layout, b_layout), b.as_ref().unwrap_or(&a), messages);
-        let (a, of_a) = input::cast(&a, "A", messages);
-        let (b, of_b) = b.map(|b| input::cast(&b, "B", messages)).unzip();
+        let (a, of_a) = input::cast_numbers(&a, "A", messages)?;
+        let (b, of_b) = b.map(|b| input::cast_numbers(&b, "B", messages)).transpose()?.unzip();
         let overflow = Overflow::of_operands(of_a, of_b.unwrap_or(of_a));
         Ok((Operands { a, b, overflow, a_shape, b_shape }, done))
     }

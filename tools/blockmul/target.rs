@@ -1,4 +1,5 @@
 //! Targets that compute products: an OpenCL device, or the reference on the CPU.
+use crate::dropping::Factor;
 use crate::failure::Failure;
 use crate::mask::Mask;
 use crate::messages::Messages;
@@ -6,9 +7,8 @@ use crate::report::Size;
 use blockmul::{
     Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Method, Product, Semiring,
     device::{DeviceInfo, DeviceKind},
-    element::Field,
     host::Progress,
-    matrix::{self, Threshold},
+    matrix::Threshold,
     product::Bin,
     reference,
 };
@@ -181,7 +181,7 @@ impl Target {
 
     /// C = A·B from host to host, with its costs; if there is a mask, only on its places. Without a
     /// mask C need not fit the device.
-    pub fn multiply<M: Matrix<Element: Field>>(
+    pub fn multiply<M: Matrix<Element: Factor>>(
         &self,
         options: &Options,
         (a, b): (&M, &M),
@@ -195,7 +195,7 @@ impl Target {
 
     /// As [`Target::multiply`], of which only the extent of C is wanted. Without a mask C need not
     /// fit the host either: each band of it is dropped before the next one.
-    pub fn multiply_and_drop<M: Matrix<Element: Field>>(
+    pub fn multiply_and_drop<M: Matrix<Element: Factor>>(
         &self,
         options: &Options,
         (a, b): (&M, &M),
@@ -219,7 +219,7 @@ impl Target {
     /// C = A·B `repeat` times after a warm-up, with the costs of each run. `step` is called with
     /// the number of each run. Operands are uploaded once; C stays on the device until the last
     /// run.
-    pub fn multiply_repeatedly<M: Matrix<Element: Field>>(
+    pub fn multiply_repeatedly<M: Matrix<Element: Factor>>(
         &self,
         options: &Options,
         (a, b): (&M, &M),
@@ -308,7 +308,7 @@ fn repeatedly<C>(
     Ok((c, runs))
 }
 
-fn by_reference<M: Matrix<Element: Field>>(
+fn by_reference<M: Matrix<Element: Factor>>(
     options: &Options,
     (a, b): (&M, &M),
     mask: Option<&Mask>,
@@ -321,7 +321,7 @@ fn by_reference<M: Matrix<Element: Field>>(
     let mut dropped = None;
     if let Some(threshold) = options.threshold {
         let whole = c.as_cbc().pattern.nnz();
-        c = matrix::drop_below(&c, threshold)?;
+        c = M::Element::dropped(&c, threshold)?;
         dropped = Some((whole - c.as_cbc().pattern.nnz()) as u64);
     }
     let total_ms = start.elapsed().as_secs_f64() * 1e3;

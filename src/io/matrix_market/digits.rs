@@ -15,6 +15,10 @@ pub(crate) fn append<T: Element>(text: &mut Vec<u8>, value: T) -> io::Result<()>
     if wide.is_infinite() {
         return write!(text, "{}inf", if wide < 0.0 { "-" } else { "" });
     }
+    if T::ARITHMETIC_ROUNDOFF == 0.0 {
+        // Fewer digits of a larger number would read back too, as the largest integer.
+        return write!(text, "{value}");
+    }
     if (&value as &dyn Any).is::<f64>() {
         append_shortest(text, wide);
         return Ok(());
@@ -112,6 +116,9 @@ mod tests {
         write_to(&mut text, &column(vec![f16::from_f32(0.1), f16::MAX, f16::from_bits(1)]), &Default::default())
             .unwrap();
         assert_eq!(digits(text), ["0.1", "65500", "6e-8"]);
+        let mut text = Vec::new();
+        write_to(&mut text, &column(vec![i32::MIN, i32::MAX, 0, 1_000_000]), &Default::default()).unwrap();
+        assert_eq!(digits(text), ["-2147483648", "2147483647", "0", "1000000"]);
     }
 
     proptest! {
