@@ -189,7 +189,10 @@ SETS = {
     "gpu": [*GPU],
     "cpu": [*CPU],
     "sizes": [*SIZES],
-    "apply-gpu": ["er1m_d8", "poisson5_2000", "st27_100", "fem200k_60", "rmat18_e8", "pose6_100k", "blk6_1gb"],
+    "apply-gpu": [
+        *("er1m_d8", "poisson5_2000", "st27_100", "fem200k_60", "rmat18_e8"),
+        *("blk3_er", "pose3_200k", "pose6_100k", "blk6_1gb"),
+    ],
     "apply-cpu": ["poisson5_1000", "st27_60", "rmat18_e16", "er1m_d8", "pose6_10k"],
 }
 
