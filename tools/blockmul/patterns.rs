@@ -1,5 +1,9 @@
 //! Generated matrices of scalars on which the methods of products are measured: by `tune`, and by
-//! the studies of `bench`.
+//! the studies of `bench`. `held_out` has those of the studies alone.
+mod held_out;
+
+pub use held_out::{diagonal_blocks, geometric, kronecker};
+
 use blockmul::{
     BlockShape, Cbc, Csc, Error, Result,
     generate::{self, Values},

@@ -1,7 +1,7 @@
 //! `blockmul tune`: times the methods of products on a device, fits their costs, and writes them
 //! into the tuning file. `families` has the products, `measure` the timing, `outcome` the fits and
 //! the table.
-mod families;
+pub mod families;
 mod measure;
 mod outcome;
 

@@ -1,6 +1,7 @@
 //! The regrets of all products in a few numbers.
 use super::super::contest::Contest;
 use super::super::record::quantile;
+use super::families;
 use blockmul::Method;
 use serde::Serialize;
 
@@ -18,8 +19,8 @@ pub struct Regrets {
 
 impl Regrets {
     /// `None` if no product has a regret.
-    fn of(contests: &[Contest], regret: impl Fn(&Contest) -> Option<f64>) -> Option<Self> {
-        let of_each: Vec<_> = contests.iter().filter_map(|of| Some((regret(of)?, &of.matrix))).collect();
+    fn of<'c>(contests: impl Iterator<Item = &'c Contest>, regret: impl Fn(&Contest) -> Option<f64>) -> Option<Self> {
+        let of_each: Vec<_> = contests.filter_map(|of| Some((regret(of)?, &of.matrix))).collect();
         let regrets: Vec<f64> = of_each.iter().map(|(regret, _)| *regret).collect();
         let &(worst, of) = of_each.iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
         Some(Self {
@@ -28,6 +29,33 @@ impl Regrets {
             percentile_95: quantile(&regrets, 0.95)?,
             worst,
             worst_of: of.clone(),
+        })
+    }
+}
+
+/// Regrets of the products of families to which no costs are fitted.
+#[derive(Serialize)]
+pub struct HeldOut {
+    pub families: usize,
+    pub products: usize,
+    #[serde(flatten)]
+    pub regrets: Regrets,
+    /// Those of the choice alone.
+    pub of_choice: Regrets,
+}
+
+impl HeldOut {
+    /// `None` if there is no such product with times.
+    fn of(contests: &[Contest]) -> Option<Self> {
+        let held_out = || contests.iter().filter(|of| families::is_held_out(&of.family) && of.regret().is_some());
+        let mut families: Vec<&str> = held_out().map(|of| of.family.as_str()).collect();
+        families.sort_unstable();
+        families.dedup();
+        Some(Self {
+            families: families.len(),
+            products: held_out().count(),
+            regrets: Regrets::of(held_out(), Contest::regret)?,
+            of_choice: Regrets::of(held_out(), Contest::regret_of_choice)?,
         })
     }
 }
@@ -41,6 +69,8 @@ pub struct Summary {
     /// Those of the choice alone: a method that launched what the choice did is taken for the same
     /// program.
     pub of_choice: Regrets,
+    /// Both of the families to which no costs are fitted.
+    pub held_out: Option<HeldOut>,
     /// Products whose choice was the fastest method: their regret is the noise.
     pub right: usize,
     /// The mean and the worst regret of the other products, and which has that.
@@ -71,11 +101,48 @@ impl Summary {
         best.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
         Some(Self {
             products: contests.iter().filter(|of| of.regret().is_some()).count(),
-            regrets: Regrets::of(contests, Contest::regret)?,
-            of_choice: Regrets::of(contests, Contest::regret_of_choice)?,
+            regrets: Regrets::of(contests.iter(), Contest::regret)?,
+            of_choice: Regrets::of(contests.iter(), Contest::regret_of_choice)?,
+            held_out: HeldOut::of(contests),
             right: right.len(),
             wrong: worst_wrong.map(|(worst, of)| (mean, *worst, (*of).clone())),
             best,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::contest::Entrant;
+    use super::*;
+
+    /// A product whose choice takes so many times as long as the fastest method.
+    fn contest(family: &str, times: f64) -> Contest {
+        let entrant = |method: Method, ms: f64| Entrant {
+            name: method.to_string(),
+            method,
+            verified: true,
+            runs_ms: vec![ms],
+            ms: Some(ms),
+            spread: None,
+            peak_device_bytes: 0,
+            launches: if method == Method::Auto { 1 } else { 2 },
+            bins: Vec::new(),
+            stages: Vec::new(),
+        };
+        let entrants = vec![entrant(Method::Auto, times), entrant(Method::Esc, 1.0)];
+        Contest { matrix: format!("{family}:1e4"), family: family.into(), entrants, ..Contest::default() }
+    }
+
+    #[test]
+    fn families_of_the_fit_are_not_among_those_held_out() {
+        let all = [contest("grid-5", 9.0), contest("arrow", 2.0), contest("arrow", 3.0), contest("geometric", 1.0)];
+        let summary = Summary::of(&all).unwrap();
+        let held_out = summary.held_out.unwrap();
+        assert_eq!((summary.products, summary.regrets.worst), (4, 8.0));
+        assert_eq!((held_out.families, held_out.products), (2, 3));
+        assert_eq!((held_out.regrets.mean, held_out.of_choice.worst), (1.0, 2.0));
+        assert_eq!(held_out.regrets.worst_of, "arrow:1e4");
+        assert!(Summary::of(&all[..1]).unwrap().held_out.is_none());
     }
 }

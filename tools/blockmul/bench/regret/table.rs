@@ -99,9 +99,18 @@ fn summary(of: &Summary) -> String {
             "{mean} % in the mean, {median} % in the median, {percentile_95} % at the 95th percentile, {worst} % at worst ({of})"
         )
     };
+    let held_out = of.held_out.as_ref().map_or(String::new(), |of| {
+        format!(
+            "of the {} products of {} families to which no costs are fitted: {}\nof the choice on these: {}\n",
+            of.products,
+            of.families,
+            regrets(&of.regrets),
+            regrets(&of.of_choice)
+        )
+    });
     format!(
         "regret of auto on {} products: {}\nof the choice, if a method that launched the same is taken for the same: {}\n\
-         auto's choice was the fastest method in {} of {}: what regret these have is noise{wrong}\nfastest method: {}",
+         {held_out}auto's choice was the fastest method in {} of {}: what regret these have is noise{wrong}\nfastest method: {}",
         of.products,
         regrets(&of.regrets),
         regrets(&of.of_choice),
