@@ -126,11 +126,18 @@ impl Model {
     }
 }
 
-/// Products of the longest column of C.
-pub fn longest_column((a, b): &Factors) -> u64 {
-    let b = b.as_ref().unwrap_or(a);
-    let column =
-        |col: usize| b.pattern().column(col).iter().map(|&k| a.pattern().column(k as usize).len() as u64).sum();
+/// Products of the longest column of C, or of its longest row if products are of rows.
+pub fn longest_line((a, b): &Factors, by_rows: bool) -> u64 {
+    let [a, b] = [a, b.as_ref().unwrap_or(a)].map(Csc::pattern);
+    if by_rows {
+        // Each entry of a column of A meets a row of B.
+        let (mut of_b, mut products) = (vec![0u64; b.nrows()], vec![0u64; a.nrows()]);
+        b.row_idx().iter().for_each(|&row| of_b[row as usize] += 1);
+        let met = (0..a.ncols()).flat_map(|k| a.column(k).iter().map(move |&row| (row, k)));
+        met.for_each(|(row, k)| products[row as usize] += of_b[k]);
+        return products.into_iter().max().unwrap_or(0);
+    }
+    let column = |col: usize| b.column(col).iter().map(|&k| a.column(k as usize).len() as u64).sum();
     (0..b.ncols()).map(column).max().unwrap_or(0)
 }
 
@@ -140,13 +147,29 @@ mod tests {
     use blockmul::reference;
 
     #[test]
+    fn the_longest_line_is_a_column_or_a_row_of_c() -> Result<()> {
+        // Column 1 of B meets columns of A with 2 and 1 entries; row 2 of A meets rows of B with 1,
+        // 2 and 3.
+        let a = Csc::from_triplets(3, 3, [(0, 0), (2, 0), (2, 1), (2, 2)].map(|(row, col)| (row, col, 1.0)))?;
+        let entries = [(0, 1), (1, 1), (1, 3), (2, 0), (2, 2), (2, 3)];
+        let b = Csc::from_triplets(3, 4, entries.map(|(row, col)| (row, col, 1.0)))?;
+        let transposed = (b.transpose(), Some(a.transpose()));
+        let factors = (a, Some(b));
+        assert_eq!([false, true].map(|by_rows| longest_line(&factors, by_rows)), [3, 6]);
+        assert_eq!([false, true].map(|by_rows| longest_line(&transposed, by_rows)), [6, 3]);
+        // A·A: row 2 of A meets rows with 1, none and 3 entries.
+        assert_eq!([false, true].map(|by_rows| longest_line(&(factors.0.clone(), None), by_rows)), [3, 4]);
+        Ok(())
+    }
+
+    #[test]
     fn models_have_about_the_products() -> Result<()> {
         for (model, most) in PARGER.iter().flat_map(|model| [(model, 50_000), (model, 1_000_000)]) {
             let factors = model.factors(most)?;
             let (a, b) = &factors;
             let products = reference::products(a, b.as_ref().unwrap_or(a));
             assert!((most / 5..=2 * most).contains(&products), "{}: {products} of {most}", model.name);
-            assert!(longest_column(&factors) > 0);
+            assert!(longest_line(&factors, false) > 0);
         }
         assert_eq!(polok(100_000).len(), 4);
         for (kind, a) in evtushenko(20_000)? {

@@ -6,7 +6,7 @@ mod ranking;
 use super::super::contest::{Contest, Entrant, Variant};
 use super::super::matrices::{Input, Source};
 use super::super::regret::families::FAMILIES;
-use super::models::{PARGER, longest_column};
+use super::models::{PARGER, longest_line};
 use super::polok::{figures::shares, peers_text};
 use super::report::{Report, counted, shown};
 use super::{Setting, peers::Peer};
@@ -31,7 +31,7 @@ struct Subject {
     /// What is generated in place of the paper's matrix.
     what: String,
     common: bool,
-    /// Products of the longest column of C.
+    /// Products of the longest column of C; of products of rows, of its longest row.
     longest: u64,
     #[serde(flatten)]
     contest: Contest,
@@ -68,7 +68,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
             Err(failure) => return Err(failure),
         };
         let common = subjects.len() < SHOWN && setting.args.inputs.is_empty() == what.starts_with(MODEL);
-        let longest = longest_column(&factors);
+        let longest = longest_line(&factors, setting.args.by_rows);
         let (a, b) = &factors;
         let Some(contest) = setting.scalars(report, [&name, &what], (a, b.as_ref()), &variants) else { continue };
         if common {
@@ -86,7 +86,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
         report.figure(&format!("figure-8-{}.png", at + 1), &format!("A of {name}."), Ok(picture))?;
     }
     bars(setting, report, &common)?;
-    ablations::figures(report, &subjects)?;
+    ablations::figures(setting, report, &subjects)?;
     let peers: Vec<&Peer> = subjects.iter().flat_map(|of| setting.peers.of(&of.contest.matrix)).collect();
     report.say(&peers_text(&peers));
     report.say("`docs/papers.md` of blockmul says where this differs from the paper, and why.");

@@ -1,6 +1,7 @@
-//! Figures 12 and 14: what the methods and the balancing give, by taking them away. Figure 13 has
-//! nothing to compare here: a team always has 32 work-items, which share entries of any length.
+//! Figures 12 to 14: what the methods and the balancing give, by taking them away. For the
+//! work-items of a referenced row, figure 13, it is `hub` that is taken away.
 use super::super::super::contest::{Contest, Variant};
+use super::super::Setting;
 use super::super::report::{Report, shown};
 use super::Subject;
 use crate::chart::{Plot, Series};
@@ -18,7 +19,7 @@ const NEVER: &str = "balanced never";
 const DEAR_US: f64 = 1e9;
 
 /// Methods that are taken away from the choice, one at a time.
-const TAKEN: [Method; 3] = [Method::Dense, Method::Direct, Method::Sort];
+const TAKEN: [Method; 4] = [Method::Dense, Method::Direct, Method::Sort, Method::Hub];
 
 fn without(method: Method) -> String {
     format!("without {method}")
@@ -57,8 +58,8 @@ fn ms(contest: &Contest, name: &str) -> Option<f64> {
     contest.entrants.iter().find(|entrant| entrant.name == name).and_then(|entrant| entrant.ms)
 }
 
-/// Figures 12 and 14, with tables of their means.
-pub fn figures(report: &mut Report, subjects: &[Subject]) -> std::result::Result<(), Failure> {
+/// Figures 12 to 14, with tables of their means.
+pub fn figures(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject]) -> std::result::Result<(), Failure> {
     let hash = Method::Hash.name();
     let over_hash = |name: &str| {
         let mut points: Vec<[f64; 2]> = subjects
@@ -73,19 +74,30 @@ pub fn figures(report: &mut Report, subjects: &[Subject]) -> std::result::Result
     let mut names: Vec<String> = names.map(String::from).into();
     names.extend(TAKEN.map(without));
     let series: Vec<Series> = names.iter().map(|name| Series::dots(name, over_hash(name))).collect();
-    let axes = [("products of the longest column", true), ("t(hash) / t", true)];
+    let line = if setting.args.by_rows { "row" } else { "column" };
+    let longest = format!("products of the longest {line} of C");
+    let axes = [(longest.as_str(), true), ("t(hash) / t", true)];
     let rows = means(&series);
     let plot = Plot::new("speedup over hashing alone", axes, series);
     let text = "How many times longer hash takes, forced for every column, than dense, hub and auto, and than auto \
-                without dense, direct or sort, whose columns other methods take.";
+                without dense, direct, sort or hub, whose columns other methods take.";
     report.figure("figure-12.png", text, plot.encode())?;
     report.table(&["", "products", "geometric mean of t(hash) / t"], &rows);
 
     report.say("## Figure 13: work-items for an entry");
-    report.say(
-        "Not repeated: spECK gives each referenced row g work-items, and compares its choice of g with 32. Here a team of \
-         32 shares the products of several entries of B, however long the columns of A are, so there is no g to fix.",
-    );
+    let points = |of: &Subject| {
+        let [fixed, auto] = [without(Method::Hub), Method::Auto.to_string()].map(|name| ms(&of.contest, &name));
+        Some([of.longest as f64, fixed? / auto?])
+    };
+    let series = vec![Series::dots(without(Method::Hub), subjects.iter().filter_map(points).collect())];
+    let rows = means(&series);
+    let axes = [(longest.as_str(), true), ("t(without hub) / t(auto)", true)];
+    let plot = Plot::new("slowdown by work-items of one entry", axes, series);
+    let text = "spECK gives each referenced row g work-items, and compares its choice of g with 32. Here it is hub that lets \
+                the 32 items of a team share several short columns of A; without it they take one after another, as with \
+                g = 32. On CPUs an item takes columns of any length, and what differs is noise.";
+    report.figure("figure-13.png", text, plot.encode())?;
+    report.table(&["", "products", "geometric mean of t(without hub) / t(auto)"], &rows);
 
     report.say("## Figure 14: balancing");
     let of_auto = |name: &str| -> Series {
