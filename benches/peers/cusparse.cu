@@ -1,6 +1,7 @@
 /* Times cuSPARSE's SpGEMM on the scalar expansion of block matrices: ALG1, ALG2, ALG3, SpGEMMreuse from nothing and, as "kept pattern", its
    numeric part alone, one at a time and ten enqueued together. Operands lie on the device; temporaries and C are allocated and freed in
-   every round, freed outside the clock.
+   every round, freed outside the clock. The memory in a record is the sum of all of them, which this program allocates itself: cuSPARSE
+   asks for its temporaries.
 
        nvcc -arch=native -O3 -std=c++17 benches/peers/cusparse.cu -o cusparse -lcusparse
        ./cusparse FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS] */
@@ -16,15 +17,19 @@ template <class T> struct Product {
     int *offsets = nullptr, *columns = nullptr;
     T *values = nullptr, one = 1, zero = 0;
     int64_t rows, cols, count = 0;
+    /* Of the operands; with what is held. */
+    int64_t operand_bytes = 0, bytes = 0;
 
-    void *hold(size_t bytes) {
+    void *hold(size_t size) {
         void *memory = nullptr;
-        if (bytes) check(cudaMalloc(&memory, bytes)), held.push_back(memory);
+        if (size) check(cudaMalloc(&memory, size)), held.push_back(memory);
+        bytes += size;
         return memory;
     }
 
     void begin() {
         int64_t inner, values;
+        bytes = operand_bytes;
         check(cusparseSpMatGetSize(a, &rows, &inner, &values));
         check(cusparseSpMatGetSize(b, &inner, &cols, &values));
         offsets = (int *)hold((rows + 1) * sizeof(int));
@@ -130,13 +135,16 @@ static void variant(const Truth &truth, Product<T> &product, const char *name, c
         check(cudaDeviceSynchronize());
         const char *fault = fault_of(truth, product, x);
         if (fault) throw std::runtime_error(fault);
+        const int64_t peak = product.bytes;
         if (!kept) product.drop();
+        program.peak_bytes = peak;
         MEASURE(&truth, name, Kind<T>::name, 0, (multiply(), check(cudaDeviceSynchronize())), if (!kept) product.drop());
         if (kept) {
             auto several = [&] {
                 for (int i = 0; i < TOGETHER; i++) multiply();
                 check(cudaDeviceSynchronize());
             };
+            program.peak_bytes = peak;
             MEASURE_TOGETHER(TOGETHER, &truth, "kept pattern, ten together", Kind<T>::name, 0, several(), (void)0);
         }
     } catch (const std::exception &error) {
@@ -149,6 +157,7 @@ static void variant(const Truth &truth, Product<T> &product, const char *name, c
 
 template <class T> static void all_variants(cusparseHandle_t handle, const Truth &truth, const Blocks &left, const Blocks &right) {
     Product<T> product{handle, upload<T>(left), upload<T>(right)};
+    product.operand_bytes = bytes_of(&left, sizeof(T)) + (left.offsets == right.offsets ? 0 : bytes_of(&right, sizeof(T)));
     double *x = upload(truth.x, truth.x_size);
     auto nothing = [] {};
     variant(truth, product, "ALG1", x, false, nothing, [&] { product.at_once(CUSPARSE_SPGEMM_ALG1); });

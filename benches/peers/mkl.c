@@ -5,8 +5,12 @@
        ./mkl FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS]
 
    For FILE.bsr a formula may stand, see formula.h: then by mkl_sparse_sp2m, which transposes, from nothing and into a kept pattern, and
-   where the product is symmetric also its upper triangle by mkl_sparse_syrk or mkl_sparse_sypr; mkl_sparse_d_add subtracts. */
+   where the product is symmetric also its upper triangle by mkl_sparse_syrk or mkl_sparse_sypr; mkl_sparse_d_add subtracts.
+
+   The memory in the record of a matrix times itself or its transpose is what one more product adds at most to the resident memory of the
+   process, and the operands. Pages that the C library had kept from before are given back first. */
 #include "formula.h"
+#include <malloc.h>
 #include <mkl.h>
 #include <mkl_spblas.h>
 
@@ -147,6 +151,34 @@ static void measure_formula(const char *path) {
         }
 }
 
+/* A number of kB of /proc/self/status in bytes; -1 if it is not there. */
+static int64_t status_bytes(const char *key) {
+    char line[256];
+    long long kilobytes = -1;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (!strncmp(line, key, strlen(key)) && sscanf(line + strlen(key), ": %lld", &kilobytes) == 1) break;
+    if (file) fclose(file);
+    return kilobytes < 0 ? -1 : 1024 * kilobytes;
+}
+
+/* Has the largest resident memory counted from now on; 0 if the system does not. */
+static int count_anew(void) {
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    return file && fputs("5", file) >= 0 && fclose(file) == 0;
+}
+
+/* Most bytes that a product adds; 0 if the system does not say. */
+static int64_t added_bytes(sparse_matrix_t a, sparse_matrix_t b) {
+    sparse_matrix_t c = NULL;
+    mkl_free_buffers(), malloc_trim(0);
+    int64_t before = status_bytes("VmRSS");
+    if (before < 0 || !count_anew() || product(a, b, &c)) return 0;
+    int64_t most = status_bytes("VmHWM");
+    mkl_sparse_destroy(c);
+    return most > before ? most - before : 0;
+}
+
 /* A matrix times itself or its transpose. */
 static void measure_square(const char *path) {
     Blocks a = read_blocks(path), b = partner(&a);
@@ -162,7 +194,11 @@ static void measure_square(const char *path) {
         if (!fault) fault = fault_of(&truth, &out);
         if (c) mkl_sparse_destroy(c);
         if (fault) tell(&truth, variant, "f64", threads, NULL, 0, fault);
-        else MEASURE(&truth, variant, "f64", threads, product(l, r, &c), mkl_sparse_destroy(c));
+        else {
+            int64_t added = added_bytes(l, r);
+            if (added) program.peak_bytes = added + bytes_of(&left, 8) + (left.offsets == right.offsets ? 0 : bytes_of(&right, 8));
+            MEASURE(&truth, variant, "f64", threads, product(l, r, &c), mkl_sparse_destroy(c));
+        }
         mkl_sparse_destroy(l), mkl_sparse_destroy(r);
     }
 }

@@ -143,6 +143,9 @@ static Truth know(const Blocks *a, const Blocks *b) {
     return t;
 }
 
+/* Bytes of a matrix in CSR or BSR, its numbers of so many bytes. */
+static int64_t bytes_of(const Blocks *m, int64_t number) { return 4 * (m->rows + 1 + m->blocks) + m->blocks * m->height * m->width * number; }
+
 /* What is wrong with a C of so many values, or with y = C·x; NULL if nothing. */
 static const char *fault_of_size(const Truth *t, int64_t values) {
     static char text[128];
@@ -189,12 +192,14 @@ static const char *cpu(void) {
     return "CPU";
 }
 
+/* `peak_bytes`: most bytes in use at once during the product whose result is told next, operands and C included; 0 if not measured. */
 static struct {
     const char *library, *version, *device;
     FILE *json;
     int rounds, any;
     double patience;
-} program = {"", "", "", NULL, 11, 0, 2.0};
+    int64_t peak_bytes;
+} program = {"", "", "", NULL, 11, 0, 2.0, 0};
 
 /* Reads and removes the options; what is left in argv[1..] are files. Begins the JSON file. */
 static int arguments(int argc, char **argv, const char *library, const char *version, const char *device) {
@@ -254,6 +259,8 @@ static void tell(const Truth *t, const char *variant, const char *element, int t
         free(sorted);
     }
     if (f && !fault) fprintf(f, "], \"ms\": %.6f, \"gflops\": %.6f", ms, t->flops / ms / 1e6);
+    if (f && !fault && program.peak_bytes) fprintf(f, ", \"peak_device_bytes\": %lld", (long long)program.peak_bytes);
+    program.peak_bytes = 0;
     if (f) fprintf(f, "}\n]}\n"), fflush(f);
     if (fault) printf("%-10s %-14s %-14s %s FAILED: %s\n", program.library, variant, t->a->name, element, fault);
     else printf("%-10s %-14s %-14s %s %d %10.3f ms %9.2f Gflop/s\n", program.library, variant, t->a->name, element, threads, ms, t->flops / ms / 1e6);

@@ -24,11 +24,15 @@ fn has_its_pictures(desk: &Desk, page: &str, names: &[&str]) {
     }
 }
 
+/// Most memory of another library.
+const PEER_BYTES: u64 = 1 << 30;
+
 /// A file of another library's times.
 fn put_peers(desk: &Desk, matrix: &str) {
     let record = |variant: &str, ms: f64, verified: bool| {
         json!({"library": "other", "version": "3", "variant": variant, "threads": 2, "device": "d", "matrix": matrix,
-            "element": "f64", "verified": verified, "ms": ms, "flops": 1, "products": 1})
+            "element": "f64", "verified": verified, "ms": ms, "flops": 1, "products": 1,
+            "peak_device_bytes": PEER_BYTES})
     };
     let records = [record("slow", 70.0, true), record("fast", 50.0, true), record("wrong", 1.0, false)];
     desk.put("peers.json", &json!({"schema": "blockmul-bench/1", "host": {}, "results": records}).to_string());
@@ -92,6 +96,9 @@ fn parger_has_its_tables_and_figures() {
     let rank = |name: &str| ranks.iter().find(|rank| rank["name"] == name).unwrap();
     assert_eq!((&rank("auto")["invalid"], &rank("auto")["memory"]), (&0.into(), &1.0.into()));
     assert_eq!((&rank("other")["invalid"], &rank("other")["far"]), (&2.into(), &1.into()));
+    let product = object["products"].as_array().unwrap().iter().find(|of| of["matrix"] == "arrow:40").unwrap();
+    let of_auto = product["entrants"][0]["peak_device_bytes"].as_f64().unwrap();
+    assert_eq!(rank("other")["memory"], PEER_BYTES as f64 / of_auto, "{product}");
     assert!(ranks.iter().map(|rank| rank["best"].as_u64().unwrap()).sum::<u64>() >= 3, "{ranks:?}");
     assert!(ranks.iter().all(|rank| rank["name"] != "balanced never"), "an ablation is no column");
     for words in ["without hub", "balanced always", "geometric mean of t(hash) / t"] {

@@ -30,9 +30,10 @@ pub struct Peer {
     verified: bool,
     #[serde(default)]
     pub ms: Option<f64>,
-    /// Device memory, if the program measures it.
+    /// Most memory in use at once, operands and C included, if the program measures it. A library
+    /// for CPUs takes the host's.
     #[serde(default)]
-    pub used_device_bytes: Option<u64>,
+    pub peak_device_bytes: Option<u64>,
 }
 
 /// What a library computed with a dense matrix, or with a vector.

@@ -62,7 +62,7 @@ pub fn ms(setting: &Setting<'_>, contest: &Contest, name: &str) -> Option<f64> {
 
 /// The memory of a method or a library, in bytes.
 pub fn bytes(setting: &Setting<'_>, contest: &Contest, name: &str) -> Option<f64> {
-    let of_peer = || setting.peers.fastest(name, &contest.matrix).and_then(|peer| peer.used_device_bytes);
+    let of_peer = || setting.peers.fastest(name, &contest.matrix).and_then(|peer| peer.peak_device_bytes);
     entrant(contest, name).map(|entrant| entrant.peak_device_bytes).or_else(of_peer).map(|bytes| bytes as f64)
 }
 
