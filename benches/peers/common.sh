@@ -6,11 +6,13 @@
 # APPLY, a list such as "cnr-2000.mtx.gz" or one that is empty, has A·x measured on the files and on these Matrix Market files too;
 # APPLY_FORMATS, such as "csr,coo", by more of blockmul's formats than auto. In PEERS, blockmul_apply is blockmul's A·x without its products.
 # PAPERS, a list such as "polok parger", has the measurements of papers repeated on the same files, beside the peers: FOLDER/polok, FOLDER/parger;
-# PAPER_ARGS, more arguments for each, such as "--max-products 1e12".
+# PAPER_ARGS, more arguments for each, such as "--max-products 1e12". What polok and parger generate is written into FOLDER/models first, of at
+# most 1e5 products if PAPER_ARGS are not given, and timed by the peers too; an empty MODELS leaves it out.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 out=${1:-$root/target/peers}
 names=("${@:2}")
+models=()
 options=(--rounds "${ROUNDS:-11}" --patience "${PATIENCE:-2}")
 python=${PYTHON:-python3}
 # The records have a folder of their own: a run begins without those of the last.
@@ -82,6 +84,36 @@ measure() {
     "$@" "${files[@]}" "${options[@]}" --json "$records/$name.json" || left_out "$name" "ended with status $?"
 }
 
+# The same on the models too, of products of sparse matrices.
+measure_products() {
+    measure "$@" "${models[@]}"
+}
+
+# The arguments of paper $1, as `paper_args`.
+set_paper_args() {
+    # shellcheck disable=SC2206 # a list of arguments
+    paper_args=(${PAPER_ARGS:-})
+    if [[ "$1" == polok || "$1" == parger ]] && [ -n "${MODELS-1}" ]; then
+        [ -n "${PAPER_ARGS:-}" ] || paper_args=(--max-products 1e5)
+        [ "${2:-}" = --models ] && paper_args+=(--models)
+    fi
+}
+
+# What polok and parger generate for device $1, if PAPERS has them, as files `models`.
+make_models() {
+    [ -n "${MODELS-1}" ] || return 0
+    rm -f "$out/models"/*.bsr
+    local paper
+    for paper in ${PAPERS:-}; do
+        [[ "$paper" == polok || "$paper" == parger ]] || continue
+        find_blockmul || return 0
+        set_paper_args "$paper"
+        "$blockmul" bench --paper "$paper" --write-models --device "$1" "${paper_args[@]}" -o "$out/models" --quiet ||
+            left_out "the models of $paper" "ended with status $?"
+    done
+    compgen -G "$out/models/*.bsr" >/dev/null && models=("$out/models"/*.bsr)
+}
+
 # Sets `blockmul`, the binary.
 find_blockmul() {
     blockmul=${BLOCKMUL:-}
@@ -97,7 +129,8 @@ measure_blockmul() {
     find_blockmul || return 0
     say blockmul
     # shellcheck disable=SC2086 # a list of arguments
-    "$blockmul" bench "${files[@]}" --by-rows --device "$1" --rounds "${ROUNDS:-11}" --json "$records/blockmul.json" ${BLOCKMUL_ARGS:-} ||
+    "$blockmul" bench "${files[@]}" "${models[@]}" --by-rows --device "$1" --rounds "${ROUNDS:-11}" --json "$records/blockmul.json" \
+        ${BLOCKMUL_ARGS:-} ||
         left_out blockmul "ended with status $?"
 }
 
@@ -148,8 +181,8 @@ measure_papers() {
     local paper
     for paper in $PAPERS; do
         say "the measurements of $paper"
-        # shellcheck disable=SC2086 # a list of arguments
-        "$blockmul" bench "${files[@]}" --paper "$paper" --by-rows --device "$1" --rounds "${ROUNDS:-11}" ${PAPER_ARGS:-} \
+        set_paper_args "$paper" --models
+        "$blockmul" bench "${files[@]}" --paper "$paper" --by-rows --device "$1" --rounds "${ROUNDS:-11}" "${paper_args[@]}" \
             --peers "$records"/*.json -o "$out/$paper" ||
             left_out "$paper" "ended with status $?"
     done

@@ -1,6 +1,7 @@
 //! `bench --paper`: the folder of a paper's measurements.
 use super::bench::bench;
 use super::*;
+use blockmul::io::ReadOptions;
 use serde_json::json;
 
 /// Runs a study into the folder `p`, and returns its page and its object.
@@ -215,6 +216,44 @@ fn shi_has_its_tables_and_figures() {
     assert!(page.contains("n = 30, milliseconds") && page.contains("n = 40, milliseconds"));
 }
 
+/// Models beside a file, as they are written for other libraries, whose times join them by name.
+#[test]
+fn models_are_measured_beside_files_and_written_for_other_libraries() {
+    let desk = Desk::new();
+    for paper in ["polok", "parger"] {
+        let ran = bench(&desk, &format!("--paper {paper} --max-products 900 --write-models -o m"));
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+    }
+    let mut written: Vec<_> =
+        std::fs::read_dir(desk.path("m")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    written.sort();
+    let of_polok = ["bundle-adjustment:8x10x5.bsr", "pose-graph:8x8.bsr"];
+    let of_parger = ["mario002.bsr", "stat96v2.bsr", "arrow:9e2.bsr", "ratings:9e2.bsr", "bundle-adjustment:9e2.bsr"];
+    assert!([&of_polok[..], &of_parger].concat().iter().all(|name| written.contains(&(*name).into())), "{written:?}");
+    assert!(!written.contains(&"long-columns:9e2.bsr".into()), "a product of two matrices");
+    assert_eq!(written.len(), 2 + 10 + 17);
+
+    for name in ["arrow:9e2.bsr", "pose-graph:8x8.bsr"] {
+        let file = blockmul::io::read(desk.path("m").join(name), &ReadOptions::default()).unwrap();
+        let values = file.matrix.values();
+        assert!(values.iter().all(|value| (1.0..=8.0).contains(value) && value.fract() == 0.0), "{name}: {values:?}");
+    }
+
+    // A model that was written is the one that is measured.
+    put_peers(&desk, "mario002");
+    desk.ok("generate uniform --rows 60 --per-column 4 -q -o g.mtx");
+    let (page, object) = study(&desk, "g.mtx --models --paper parger --max-products 900 --by-rows --peers peers.json");
+    let products = object["products"].as_array().unwrap();
+    assert_eq!((products.len(), &products[0]["what"], &products[0]["matrix"]), (29, &"a file".into(), &"g".into()));
+    let of = |name: &str| products.iter().find(|of| of["matrix"] == name).unwrap();
+    assert_eq!((&of("mario002")["common"], &of("arrow:9e2")["common"]), (&true.into(), &false.into()));
+    let info: Value = serde_json::from_str(&desk.ok("info m/mario002.bsr --json").stdout).unwrap();
+    assert_eq!(info["nnz"], of("mario002")["a"]["nnz"], "{info}");
+    let mut rank = object["table_3"].as_array().unwrap().iter().filter(|rank| rank["name"] == "other");
+    assert_eq!(rank.next().unwrap()["invalid"], 28, "of all but the model");
+    assert_eq!(page.matches("](figure-8-").count(), 11, "the file and the models");
+}
+
 /// A file of the name of one of the paper's matrices has the paper's numbers beside it.
 #[test]
 fn polok_has_the_rows_of_the_paper() {
@@ -240,6 +279,9 @@ fn what_is_no_paper_is_refused() {
         ("uniform:9x2 --peers other.json", "--peers is for --paper"),
         ("--paper polok -o p --squares 9:0.5", "--squares is for --paper shi"),
         ("--paper shi -o p --squares 9:1", "N:S"),
+        ("uniform:9x2 --paper shi -o p --models", "--models is for --paper polok and parger"),
+        ("--paper garland -o p --write-models", "--write-models is for --paper polok and parger"),
+        ("uniform:9x2 --paper polok -o p --write-models", "--write-models"),
         ("--paper polok -o other.json", "other.json is no folder"),
     ] {
         let ran = bench(&desk, line);

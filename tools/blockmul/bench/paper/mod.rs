@@ -1,7 +1,7 @@
 //! `bench --paper`: the measurements of a paper again, with this implementation. A study is a
 //! folder: `report.md`, `report.json` and the figures. `polok`, `parger`, `garland`, `evtushenko`
-//! and `shi` have the papers, `models` the matrices that stand for theirs, `peers` the times of
-//! other libraries.
+//! and `shi` have the papers, `models` the matrices that stand for theirs, which `written` makes
+//! files of, `peers` the times of other libraries.
 mod evtushenko;
 mod garland;
 mod models;
@@ -10,6 +10,7 @@ mod peers;
 mod polok;
 mod report;
 mod shi;
+mod written;
 
 use super::contest::{Contest, Variant, Wanted};
 use super::measure::Bench;
@@ -62,6 +63,11 @@ pub fn run(paper: Paper, folder: &Path, args: &Args, bench: &Bench<'_>) -> std::
     bench.messages.show_compiling(device);
     bench.messages.say(&format!("device: {} ({})", info.name, info.platform));
     let setting = Setting { args, bench, device, folder, most: args.study.most(device), peers };
+    match (args.study.write_models, paper) {
+        (true, Paper::Polok) => return written::polok(&setting),
+        (true, Paper::Parger) => return written::parger(&setting),
+        _ => {}
+    }
     let mut report = Report::new(&setting);
     match paper {
         Paper::Polok => polok::study(&setting, &mut report)?,
@@ -82,6 +88,11 @@ pub fn run(paper: Paper, folder: &Path, args: &Args, bench: &Bench<'_>) -> std::
 }
 
 impl Setting<'_> {
+    /// Whether the models of the paper are measured: without files, or beside them.
+    fn with_models(&self) -> bool {
+        self.args.inputs.is_empty() || self.args.study.models
+    }
+
     /// ESC as it is made for the kind of device.
     fn esc(&self) -> Method {
         if self.device.info().kind == DeviceKind::Cpu { Method::Esc } else { Method::EscLocal }

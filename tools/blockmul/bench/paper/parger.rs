@@ -21,7 +21,7 @@ use serde::Serialize;
 const SMALLEST: u64 = 10_000;
 const GROWTH: u64 = 10;
 /// Most matrices that are shown one by one.
-const SHOWN: usize = 11;
+const SHOWN: usize = 16;
 /// Most pixels of a side of their pictures.
 const PICTURE: usize = 256;
 
@@ -57,7 +57,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
     variants.extend(ablations::methods(&costs)?);
     let mut subjects = Vec::new();
     let mut pictures = Vec::new();
-    for Operands { name, what, make } in operands(setting) {
+    for Operands { name, what, common, make } in operands(setting) {
         setting.bench.messages.step(format!("{name}: making operands"));
         let factors = match make() {
             Ok(factors) => factors,
@@ -67,7 +67,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
             }
             Err(failure) => return Err(failure),
         };
-        let common = subjects.len() < SHOWN && setting.args.inputs.is_empty() == what.starts_with(MODEL);
+        let common = common && subjects.len() < SHOWN;
         let longest = longest_line(&factors, setting.args.by_rows);
         let (a, b) = &factors;
         let Some(contest) = setting.scalars(report, [&name, &what], (a, b.as_ref()), &variants) else { continue };
@@ -94,30 +94,31 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The beginning of the description of a model.
-const MODEL: &str = "in its place: ";
-
-/// A matrix before it is made: its name, what it is, and its factors.
-struct Operands<'s> {
-    name: String,
+/// A matrix before it is made: its name, what it is, whether it may be shown by itself, and its
+/// factors.
+pub struct Operands<'s> {
+    pub name: String,
     what: String,
-    make: Box<dyn Fn() -> Result<Factors, Failure> + 's>,
+    common: bool,
+    pub make: Box<dyn Fn() -> Result<Factors, Failure> + 's>,
 }
 
-/// The files; or the models of the paper's matrices, and families in growing sizes.
+/// The files, and what is generated.
 fn operands<'s>(setting: &'s Setting<'_>) -> Vec<Operands<'s>> {
-    let (inputs, most) = (&setting.args.inputs, setting.most);
     let file = |input: &'s Input| {
         let make = Box::new(move || Ok(Source::open(input, None, setting.bench.messages)?.scalars()?));
-        Operands { name: input.matrix_name(), what: "a file".into(), make }
+        Operands { name: input.matrix_name(), what: "a file".into(), common: true, make }
     };
-    let mut all: Vec<_> = inputs.iter().map(file).collect();
-    if !inputs.is_empty() {
-        return all;
-    }
+    let models = if setting.with_models() { generated(setting.most) } else { Vec::new() };
+    setting.args.inputs.iter().map(file).chain(models).collect()
+}
+
+/// The models of the paper's matrices, and families in growing sizes.
+pub fn generated<'s>(most: u64) -> Vec<Operands<'s>> {
+    let mut all = Vec::new();
     for model in &PARGER {
-        let make = Box::new(move || Ok(model.factors(most)?));
-        all.push(Operands { name: model.name.into(), what: format!("{MODEL}{}", model.what), make });
+        let (what, make) = (format!("in its place: {}", model.what), Box::new(move || Ok(model.factors(most)?)));
+        all.push(Operands { name: model.name.into(), what, common: true, make });
     }
     let sizes =
         std::iter::successors(Some(SMALLEST.min(most)), |size| Some(size * GROWTH).filter(|size| *size <= most));
@@ -125,7 +126,7 @@ fn operands<'s>(setting: &'s Setting<'_>) -> Vec<Operands<'s>> {
         for family in &FAMILIES {
             let name = format!("{}:{:.0e}", family.name, size as f64);
             let make = Box::new(move || Ok((family.make)(size as usize)?));
-            all.push(Operands { name, what: family.stands_for.into(), make });
+            all.push(Operands { name, what: family.stands_for.into(), common: false, make });
         }
     }
     all

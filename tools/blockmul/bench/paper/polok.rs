@@ -56,12 +56,11 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<
     Ok(())
 }
 
-/// The files, or generated matrices. What cannot be read is reported.
+/// The files, and generated matrices. What cannot be read is reported.
 fn subjects(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<Vec<Subject>, Failure> {
-    let inputs = match &setting.args.inputs[..] {
-        [] => models::polok(setting.most).iter().map(|name| Input::parse(name).expect("a family")).collect(),
-        files => files.to_vec(),
-    };
+    let models = if setting.with_models() { models::polok(setting.most) } else { Vec::new() };
+    let models = models.iter().map(|name| Input::parse(name).expect("a family"));
+    let inputs: Vec<Input> = setting.args.inputs.iter().cloned().chain(models).collect();
     let subject = |input: &Input| -> std::result::Result<Subject, Failure> {
         let source = Source::open(input, None, setting.bench.messages)?;
         let blocks = source.matrix::<f64>(source.default_block())?;

@@ -1,0 +1,67 @@
+//! `--write-models`: the generated matrices of a study as files, so that other libraries are timed
+//! on them, by the programs of `benches/peers`. Their values are those of the files that these
+//! programs have: positive integers, since some libraries drop entries that cancel.
+use super::super::matrices::Input;
+use super::{Setting, models, parger};
+use crate::failure::Failure;
+use blockmul::{Cbc, Csc, Matrix, generate::Random, io::binary};
+
+/// Writes the models of Polok 2015, each in its blocks.
+pub fn polok(setting: &Setting<'_>) -> Result<(), Failure> {
+    for name in models::polok(setting.most) {
+        if let Ok(Input::Family(named)) = Input::parse(&name) {
+            let matrix = named.made(None, named.block()).matrix()?;
+            let (pattern, values) = (matrix.pattern().clone(), values(matrix.values().len()));
+            write(setting, &name, &Cbc::new(pattern, matrix.shape(), values)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes those of Parger 2020 that other libraries can multiply.
+pub fn parger(setting: &Setting<'_>) -> Result<(), Failure> {
+    for parger::Operands { name, make, .. } in parger::generated(setting.most) {
+        let (a, b) = make()?;
+        match is_multiplied(&a, b.as_ref()) {
+            true => write(setting, &name, &Csc::new(a.pattern().clone(), values(a.nnz()))?)?,
+            false => setting.bench.messages.say(&format!("{name}: not written, a product of two other matrices")),
+        }
+    }
+    Ok(())
+}
+
+/// So many values from 1 to 8.
+fn values(count: usize) -> Vec<f64> {
+    let random = &mut Random::new(1);
+    (0..count).map(|_| 1.0 + random.below(8) as f64).collect()
+}
+
+/// Whether B is what the programs multiply A by: A itself if it is square, else its transpose.
+fn is_multiplied(a: &Csc<f64>, b: Option<&Csc<f64>>) -> bool {
+    let square = a.nrows() == a.ncols();
+    b.map_or(square, |b| !square && *b == a.transpose())
+}
+
+fn write<M: Matrix>(setting: &Setting<'_>, name: &str, matrix: &M) -> Result<(), Failure> {
+    let path = setting.folder.join(format!("{name}.bsr"));
+    binary::write(&path, matrix)?;
+    setting.bench.messages.passed(|| format!("{}: written", path.display()));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::patterns::{drawn, hubs};
+
+    #[test]
+    fn other_libraries_multiply_a_matrix_by_itself_or_its_transpose() -> blockmul::Result<()> {
+        let (wide, square) = (drawn([6, 9], 2)?, drawn([9, 9], 2)?);
+        assert!(is_multiplied(&square, None) && !is_multiplied(&wide, None));
+        let [of_wide, of_square] = [&wide, &square].map(Csc::transpose);
+        assert!(is_multiplied(&wide, Some(&of_wide)) && !is_multiplied(&square, Some(&of_square)));
+        let (a, b) = hubs(10)?;
+        assert!(!is_multiplied(&a, b.as_ref()));
+        Ok(())
+    }
+}
