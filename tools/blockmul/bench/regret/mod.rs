@@ -7,6 +7,7 @@ mod cliffs;
 pub mod families;
 mod formats;
 mod summary;
+mod sweeps;
 mod table;
 mod validation;
 
@@ -118,7 +119,7 @@ fn measured<T: Field>(args: &Args, bench: &Bench<'_>, device: &Device) -> Result
             study.write(json)?;
         }
     }
-    for sweep in cliffs::sweeps(&info.numbers(), most).iter().filter(|_| args.inputs.is_empty()) {
+    for sweep in sweeps::sweeps(&info.numbers(), most).iter().filter(|_| args.inputs.is_empty()) {
         match sweep.run::<T>(bench, device, most) {
             Ok(cliff) => {
                 bench.messages.passed(|| format!("{}: {} points", cliff.what, cliff.points.len()));
