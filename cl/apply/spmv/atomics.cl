@@ -5,12 +5,13 @@
 //
 //   list_tails   one work-item per entry of a tail, see tails.cl: its row, once for all executions
 //   start_sums   one work-item per row
-//   add_heads    one work-item per row: the sum of its padded head
 //   add_entries  one work-item per SHARE entries that are listed with their rows
+//   add_parts    one work-item per row and per SHARE entries, whichever are more: the sum of the
+//                row's padded head, then the entries, as listing 8 has it
 //   finish_sums  one work-item per row
 //
 //   in      row_ptr[rows + 1]  tail_ptr[lines + 1]  tail_row[lines]
-//   in      row[entries]  col[places]  source[places]   see values.cl; entry e has place first + e
+//   in      row[entries]  col[places]  source[places]   see values.cl; heads come before entries
 //   in      values[..]  x[columns]
 //   in out  sums[rows]
 //   in out  y[rows]
@@ -20,6 +21,14 @@
 #define PADDING 0xffffffffu
 
 ADDS_ON_ARRIVAL(add_on_arrival, global)
+
+// Adds the entries of this work-item's share.
+#define ADD_SHARE(row, sums, first, entries)                                                          \
+    do {                                                                                              \
+        const ulong begin = (ulong)get_global_id(0) * SHARE, end = min(begin + SHARE, (ulong)entries); \
+        for (ulong entry = begin; entry < end; ++entry)                                               \
+            add_on_arrival(&sums[row[entry]], TERM(first + entry));                                   \
+    } while (0)
 
 KERNEL list_tails(global const uint* restrict tail_ptr, global const uint* restrict tail_row, global uint* restrict row, uint lines,
                   uint entries)
@@ -36,26 +45,26 @@ KERNEL start_sums(global ARITHMETIC* restrict sums, uint rows)
         sums[row] = IDENTITY;
 }
 
-KERNEL add_heads(global const uint* restrict col, global const uint* restrict source, global const VALUE* restrict values,
-                 global const ELEMENT* restrict x, global ARITHMETIC* sums, uint rows, uint width, uint stride)
+KERNEL add_entries(global const uint* restrict row, global const uint* restrict col, global const uint* restrict source,
+                   global const VALUE* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* sums, uint entries,
+                   uint stride)
 {
-    const uint row = get_global_id(0);
-    if (row >= rows)
-        return;
-    const ulong end = (ulong)rows * width;
-    ARITHMETIC sum = IDENTITY;
-    for (ulong place = row; place < end && col[place] != PADDING; place += rows)
-        sum = ADD(sum, TERM(place));
-    add_on_arrival(&sums[row], sum);
+    ADD_SHARE(row, sums, 0, entries);
 }
 
-KERNEL add_entries(global const uint* restrict row, global const uint* restrict col, global const uint* restrict source,
-                   global const VALUE* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* sums, ulong first,
-                   uint entries, uint stride)
+KERNEL add_parts(global const uint* restrict row, global const uint* restrict col, global const uint* restrict source,
+                 global const VALUE* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* sums, uint rows,
+                 uint width, uint entries, uint stride)
 {
-    const ulong begin = (ulong)get_global_id(0) * SHARE, end = min(begin + SHARE, (ulong)entries);
-    for (ulong entry = begin; entry < end; ++entry)
-        add_on_arrival(&sums[row[entry]], TERM(first + entry));
+    const ulong heads = (ulong)rows * width;
+    const uint item = get_global_id(0);
+    if (item < rows) {
+        ARITHMETIC sum = IDENTITY;
+        for (ulong place = item; place < heads && col[place] != PADDING; place += rows)
+            sum = ADD(sum, TERM(place));
+        add_on_arrival(&sums[item], sum);
+    }
+    ADD_SHARE(row, sums, heads, entries);
 }
 
 KERNEL finish_sums(global const uint* restrict row_ptr, global const ARITHMETIC* restrict sums, global ELEMENT* restrict y, uint rows,

@@ -30,7 +30,8 @@ kernel! {
 }
 
 kernel! {
-    struct AddHeads<T: Element, V: Element> = "add_heads" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+    struct AddParts<T: Element, V: Element> = "add_parts" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+        row: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
         values: In<T>,
@@ -38,6 +39,7 @@ kernel! {
         sums: InOut<V::Arithmetic>,
         rows: u32,
         width: u32,
+        entries: u32,
         stride: u32,
     }
 }
@@ -50,7 +52,6 @@ kernel! {
         values: In<T>,
         x: In<V>,
         sums: InOut<V::Arithmetic>,
-        first: u64,
         entries: u32,
         stride: u32,
     }
@@ -84,13 +85,16 @@ pub(super) fn is_wide<V: Element>(info: &DeviceInfo) -> Result<bool> {
     }
 }
 
+/// The kernel that adds: listed entries, or these and padded heads.
+enum Adding<T: Element, V: Element> {
+    Entries(Kernel<AddEntries<'static, T, V>>),
+    Parts(Kernel<AddParts<'static, T, V>>, Box<Parts>),
+}
+
 pub(super) struct Atomics<T: Element, V: Element> {
-    /// Rows whose heads are padded, if some are.
-    parts: Option<Parts>,
     listed: Listed<V>,
     start: Kernel<StartSums<'static, V>>,
-    heads: Kernel<AddHeads<'static, T, V>>,
-    entries: Kernel<AddEntries<'static, T, V>>,
+    adding: Adding<T, V>,
     finish: Kernel<FinishSums<'static, V>>,
     sums: Scratch<V::Arithmetic>,
     group_size: usize,
@@ -100,7 +104,8 @@ pub(super) struct Atomics<T: Element, V: Element> {
 impl<T: Element, V: Element> Atomics<T, V> {
     /// With heads padded to the width of a split, or with listed entries alone.
     pub fn new(work: &Work, rows: Rows, split: Option<Split>) -> Result<Self> {
-        let (device, info) = (rows.device(), rows.device().info());
+        let device = &rows.device().clone();
+        let info = device.info();
         let wide = is_wide::<V>(info)?;
         let group_size = info.numbers().vector_group;
         let share = if info.kind == DeviceKind::Cpu { SHARE } else { 1 };
@@ -108,20 +113,32 @@ impl<T: Element, V: Element> Atomics<T, V> {
         let options = rows.options_through::<T, V>(options, rows.source.is_some() || split.is_some());
         let options = options.define("SHARE", share).define("WIDE", u8::from(wide));
         let (start, finish) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
-        let (heads, entries) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
         let list: Kernel<ListTails<'_>> = Kernel::rare(device, &options)?;
 
         let sums = Scratch::reserve(work, rows.len())?;
         let parts = split.map(|split| hyb::cut::<T>(work, &rows, split, super::Format::HybAtomic)).transpose()?;
         let mut listed = Listed::new(work, rows)?;
-        if let Some(Parts { tail_ptr, tail_row, tails, .. }) = &parts {
-            let mut row = work.buffer(*tails)?;
-            let (lines, count) = (tail_row.len() as u32, *tails as u32);
-            let args = ListTails { tail_ptr, tail_row, row: &mut row, lines, entries: count };
-            list.launch(work, Grid::items(*tails, group_size), args)?;
-            listed.row = row;
+        let adding = match parts {
+            None => Adding::Entries(Kernel::new(device, &options)?),
+            Some(parts) => {
+                let Parts { tail_ptr, tail_row, tails, .. } = &parts;
+                let mut row = work.buffer(*tails)?;
+                let (lines, count) = (tail_row.len() as u32, *tails as u32);
+                let args = ListTails { tail_ptr, tail_row, row: &mut row, lines, entries: count };
+                list.launch(work, Grid::items(*tails, group_size), args)?;
+                listed.row = row;
+                Adding::Parts(Kernel::new(device, &options)?, Box::new(parts))
+            }
+        };
+        Ok(Self { adding, listed, start, finish, sums, group_size, share })
+    }
+
+    /// What is padded, if anything is.
+    fn parts(&self) -> Option<&Parts> {
+        match &self.adding {
+            Adding::Entries(_) => None,
+            Adding::Parts(_, parts) => Some(parts),
         }
-        Ok(Self { parts, listed, start, heads, entries, finish, sums, group_size, share })
     }
 
     fn len(&self) -> usize {
@@ -142,28 +159,32 @@ impl<T: Element, V: Element> Sums<T, V> for Atomics<T, V> {
         let (rows, of_rows) = (self.len() as u32, Grid::items(self.len(), self.group_size));
         let mut sums = self.sums.take(work)?;
         self.start.launch(work, of_rows, StartSums { sums: &mut sums, rows })?;
-        let (mut col, mut source, mut first) = (&listed.pattern.row_idx, listed.source(), 0);
-        if let Some(parts) = &self.parts {
-            (col, source, first) = (&parts.col, Some(&parts.source), u64::from(rows) * u64::from(parts.width));
-            let args = AddHeads { col, source, values, x, sums: &mut sums, rows, width: parts.width, stride };
-            self.heads.launch(work, of_rows, args)?;
+        let (entries, shares) = (row.len() as u32, row.len().div_ceil(self.share));
+        match &self.adding {
+            Adding::Entries(add) => {
+                let (col, source) = (&listed.pattern.row_idx, listed.source());
+                let args = AddEntries { row, col, source, values, x, sums: &mut sums, entries, stride };
+                add.launch(work, Grid::items(shares, self.group_size), args)?;
+            }
+            Adding::Parts(add, parts) => {
+                let (col, source, width, sums) = (&parts.col, Some(&parts.source), parts.width, &mut sums);
+                let args = AddParts { row, col, source, values, x, sums, rows, width, entries, stride };
+                add.launch(work, Grid::items(shares.max(self.len()), self.group_size), args)?;
+            }
         }
-        let entries = row.len() as u32;
-        let args = AddEntries { row, col, source, values, x, sums: &mut sums, first, entries, stride };
-        self.entries.launch(work, Grid::items(row.len().div_ceil(self.share), self.group_size), args)?;
         let args = FinishSums { row_ptr: &listed.pattern.col_ptr, sums: &sums, y, rows, alpha, beta };
         self.finish.launch(work, of_rows, args)
     }
 
     fn places(&self) -> usize {
-        self.parts.as_ref().map_or(self.listed.rows.pattern.nnz(), |parts| parts.source.len())
+        self.parts().map_or(self.listed.rows.pattern.nnz(), |parts| parts.source.len())
     }
 
     fn source(&self) -> Option<&Buffer<u32>> {
-        self.parts.as_ref().map_or(self.listed.rows.source.as_ref(), |parts| Some(&parts.source))
+        self.parts().map_or(self.listed.rows.source.as_ref(), |parts| Some(&parts.source))
     }
 
     fn bytes(&self) -> u64 {
-        self.listed.bytes() + self.parts.as_ref().map_or(0, Parts::bytes) + self.sums.bytes()
+        self.listed.bytes() + self.parts().map_or(0, Parts::bytes) + self.sums.bytes()
     }
 }
