@@ -1,6 +1,7 @@
-/* Times products of a sparse matrix with a dense one on an NVIDIA GPU: cuSPARSE's SpMM, CSR by ALG1 with D and C by columns, by ALG2 and ALG3 by
-   rows, and square blocks also as BSR. With as many columns as A has, also cuBLAS' product of the dense matrices, in f32 without TF32, and
-   cuSPARSE's conversion of the dense A to CSR. Operands, C and what cuSPARSE prepares are there before the clock starts.
+/* Times products of a sparse matrix with a dense one on an NVIDIA GPU: cuSPARSE's SpMM, CSR by ALG1, ALG2 and ALG3, and square blocks also as
+   BSR, with D and C by rows and by columns; what cuSPARSE does not support is named and has no record. With as many columns as A has, also
+   cuBLAS' product of the dense matrices, in f32 without TF32, and cuSPARSE's conversion of the dense A to CSR. Operands, C and what cuSPARSE
+   prepares are there before the clock starts.
 
        nvcc -arch=native -O3 -std=c++17 benches/peers/dense_gpu.cu -o dense_gpu -lcusparse -lcublas
        ./dense_gpu FILE.bsr|random:N:S ... [--columns N|all,...] [--json OUT.json] [--rounds N] [--patience SECONDS]
@@ -115,20 +116,31 @@ template <class T> struct Operands {
     }
 };
 
-/* cuSPARSE's product by one algorithm. */
+/* cuSPARSE's product by one algorithm, unless it does not support that in this layout. */
 template <class T> static void sparse(cusparseHandle_t handle, Operands<T> &of, const char *what, int layout, cusparseSpMatDescr_t a, cusparseSpMMAlg_t algorithm) {
     std::string variant = variant_of(what, layout, of.columns), why;
     try {
         Descriptor<T> d(of.inner, of.columns, layout, of.d[layout].get()), c(of.rows, of.columns, layout, of.c.get());
         size_t bytes = 0;
-        check(cusparseSpMM_bufferSize(handle, PLAIN, PLAIN, &of.one, a, d.handle, &of.zero, c.handle, Kind<T>::type, algorithm, &bytes));
-        Held<char> buffer = allocate<char>(bytes);
-        cusparseStatus_t prepared =
-            cusparseSpMM_preprocess(handle, PLAIN, PLAIN, &of.one, a, d.handle, &of.zero, c.handle, Kind<T>::type, algorithm, buffer.get());
-        if (prepared != CUSPARSE_STATUS_NOT_SUPPORTED) check(prepared); /* optional: an algorithm may have none */
-        of.measure(variant, [&] { return of.fault(layout); }, [&] {
-            check(cusparseSpMM(handle, PLAIN, PLAIN, &of.one, a, d.handle, &of.zero, c.handle, Kind<T>::type, algorithm, buffer.get()));
-        }, [] {});
+        Held<char> buffer;
+        auto multiply = [&] {
+            return cusparseSpMM(handle, PLAIN, PLAIN, &of.one, a, d.handle, &of.zero, c.handle, Kind<T>::type, algorithm, buffer.get());
+        };
+        cusparseStatus_t first =
+            cusparseSpMM_bufferSize(handle, PLAIN, PLAIN, &of.one, a, d.handle, &of.zero, c.handle, Kind<T>::type, algorithm, &bytes);
+        if (first == CUSPARSE_STATUS_SUCCESS) {
+            buffer = allocate<char>(bytes);
+            cusparseStatus_t prepared =
+                cusparseSpMM_preprocess(handle, PLAIN, PLAIN, &of.one, a, d.handle, &of.zero, c.handle, Kind<T>::type, algorithm, buffer.get());
+            if (prepared != CUSPARSE_STATUS_NOT_SUPPORTED) check(prepared); /* optional: an algorithm may have none */
+            first = multiply();
+        }
+        if (first == CUSPARSE_STATUS_NOT_SUPPORTED) {
+            fprintf(stderr, "%s in %s: cuSPARSE does not support %s\n", of.truth.a->name, Kind<T>::name, variant.c_str());
+            return;
+        }
+        check(first);
+        of.measure(variant, [&] { return of.fault(layout); }, [&] { check(multiply()); }, [] {});
     } catch (const std::exception &error) {
         why = error.what();
     }
@@ -154,9 +166,11 @@ template <class T> static void csr(cusparseHandle_t handle, Operands<T> &of, con
     Held<T> on_device(upload(values.data(), values.size()));
     cusparseSpMatDescr_t a;
     check(cusparseCreateCsr(&a, m.rows, m.cols, m.blocks, offsets.get(), columns.get(), on_device.get(), INDEX, INDEX, ZERO, Kind<T>::type));
-    sparse(handle, of, "csr ALG1", BY_COLUMNS, a, CUSPARSE_SPMM_CSR_ALG1);
-    sparse(handle, of, "csr ALG2", BY_ROWS, a, CUSPARSE_SPMM_CSR_ALG2);
-    sparse(handle, of, "csr ALG3", BY_ROWS, a, CUSPARSE_SPMM_CSR_ALG3);
+    for (int layout = BY_ROWS; layout < LAYOUTS; layout++) {
+        sparse(handle, of, "csr ALG1", layout, a, CUSPARSE_SPMM_CSR_ALG1);
+        sparse(handle, of, "csr ALG2", layout, a, CUSPARSE_SPMM_CSR_ALG2);
+        sparse(handle, of, "csr ALG3", layout, a, CUSPARSE_SPMM_CSR_ALG3);
+    }
     cusparseDestroySpMat(a);
 }
 
