@@ -100,6 +100,8 @@ pub struct Numbers {
     pub dense_block_tile: usize,
     /// Lines of a group of grouped coordinates (GCOO): p of Shi, Wang and Chu (2020).
     pub dense_group_lines: usize,
+    /// Entries that a work-item places in such groups one after another.
+    pub dense_placed: usize,
     /// Elements of each line of such a group that a work-item looks at where groups are made of a
     /// dense matrix. Work-groups share the lines that have more, if they lie side by side.
     pub dense_chunk: usize,

@@ -2,8 +2,8 @@
 // section III). Of equal places the entries follow one another, in the order of their lines.
 // Host: src/apply/spmm/gcoo.rs
 //
-//   merge_lines  one work-item per group of LINES lines
-//   move_pieces  one work-group per piece of a long line
+//   place_entries  one work-item per ITEMS entries, and one per group
+//   move_pieces    one work-item per piece of a long line
 //
 //   in   line_ptr[lines + 1]  other[nnz]  source[nnz]
 //                           the lines; source is not read unless THROUGH
@@ -16,11 +16,14 @@
 //                           same place
 //   out  distinct[1]        different places of all groups, without long lines; zero before
 //   out  moved[pieces]      the pieces, with the places of their entries in the order of groups
-#if !defined(LINES) || !defined(LONG) || !defined(THROUGH)
-#error "LINES, LONG, THROUGH: see src/apply/spmm/gcoo.rs"
+//
+// An entry is behind those before it in its line, and those of every other line of its group that
+// have a smaller place, or the same place in a line before. Lines are sorted: each of the others is
+// searched for the place of the item's first entry in a line, and goes on with the next ones.
+#if !defined(LINES) || !defined(LONG) || !defined(THROUGH) || !defined(ITEMS)
+#error "LINES, LONG, THROUGH, ITEMS: see src/apply/spmm/gcoo.rs"
 #endif
 #define SAME 0x80
-#define NONE 0xffffffffu
 
 #if THROUGH
 #define SOURCE(entry) source[entry]
@@ -28,45 +31,77 @@
 #define SOURCE(entry) (entry)
 #endif
 
-KERNEL merge_lines(global const uint* restrict line_ptr, global const uint* restrict other, global const uint* restrict source,
-                   global uint* restrict group_len, global uint* restrict g_other, global uchar* restrict g_line,
-                   global uint* restrict g_source, global uint* distinct, uint lines, uint groups)
+// Entries of the lines first..last that are long, or of those that are not.
+uint entries_of(global const uint* restrict line_ptr, uint first, uint last, bool of_long)
+{
+    uint entries = 0;
+    for (uint line = first; line < last; ++line) {
+        const uint of_line = line_ptr[line + 1] - line_ptr[line];
+        entries += (of_line > LONG) == of_long ? of_line : 0;
+    }
+    return entries;
+}
+
+// The entries of a group before those of its long line of this number.
+uint before_long(global const uint* restrict line_ptr, uint first, uint line, uint lines)
+{
+    return entries_of(line_ptr, first, min(first + LINES, lines), false) + entries_of(line_ptr, first, line, true);
+}
+
+KERNEL place_entries(global const uint* restrict line_ptr, global const uint* restrict other, global const uint* restrict source,
+                     global uint* restrict group_len, global uint* restrict g_other, global uchar* restrict g_line,
+                     global uint* restrict g_source, global uint* distinct, uint lines, uint groups, uint nnz)
 {
     local uint of_work_group;
     if (get_local_id(0) == 0)
         of_work_group = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint group = get_global_id(0);
-    uint places = 0;
-    if (group < groups) {
-        uint at[LINES], end[LINES], head[LINES];
-        const uint first = group * LINES, start = line_ptr[first];
-        for (uint i = 0; i < LINES; ++i) {
-            const uint begin = line_ptr[min(first + i, lines)];
-            end[i] = line_ptr[min(first + i + 1, lines)];
-            at[i] = end[i] - begin > LONG ? end[i] : begin;
-            head[i] = at[i] < end[i] ? other[at[i]] : NONE;
-        }
-        uint to = start, place = 0;
-        while (place != NONE) {
-            place = NONE;
-            for (uint i = 0; i < LINES; ++i)
-                place = min(place, head[i]);
-            uint same = 0;
-            for (uint i = 0; i < LINES; ++i) {
-                if (place != NONE && head[i] == place) {
-                    g_other[to] = place;
-                    g_line[to] = (uchar)(i | same);
-                    g_source[to] = SOURCE(at[i]);
-                    ++to;
-                    ++at[i];
-                    head[i] = at[i] < end[i] ? other[at[i]] : NONE;
-                    same = SAME;
-                }
+    const uint id = get_global_id(0);
+    if (id < groups)
+        group_len[id] = entries_of(line_ptr, id * LINES, min(id * LINES + LINES, lines), false);
+    const uint begin = (uint)min((ulong)id * ITEMS, (ulong)nnz), end = (uint)min((ulong)begin + ITEMS, (ulong)nnz);
+    uint line = begin < end ? column_of(line_ptr, lines, begin) : 0, places = 0, entry = begin;
+    while (entry < end) {
+        while (line_ptr[line + 1] <= entry)
+            ++line;
+        const uint first = line / LINES * LINES, own = line - first, line_end = line_ptr[line + 1], stop = min(end, line_end);
+        const uint start = line_ptr[first];
+        if (line_end - line_ptr[line] > LONG) {
+            const uint to = start + before_long(line_ptr, first, line, lines) - line_ptr[line];
+            for (; entry < stop; ++entry) {
+                g_other[to + entry] = other[entry];
+                g_line[to + entry] = (uchar)own;
+                g_source[to + entry] = SOURCE(entry);
             }
-            places += place != NONE;
+            continue;
         }
-        group_len[group] = to - start;
+        // Of each other line the entries before the place, up to at[i], and the end.
+        uint at[LINES], until[LINES], before = start + (entry - line_ptr[line]);
+        WRITTEN_OUT
+        for (uint i = 0; i < LINES; ++i) {
+            const uint from = line_ptr[min(first + i, lines)], to = line_ptr[min(first + i + 1, lines)];
+            const bool counts = i != own && to - from <= LONG;
+            until[i] = counts ? to : from;
+            at[i] = lower_bound(other, from, until[i], other[entry]);
+            before += at[i] - from;
+        }
+        for (; entry < stop; ++entry, ++before) {
+            const uint place = other[entry];
+            uint same = 0;
+            WRITTEN_OUT
+            for (uint i = 0; i < LINES; ++i) {
+                while (at[i] < until[i] && other[at[i]] < place) {
+                    ++at[i];
+                    ++before;
+                }
+                same += i < own && at[i] < until[i] && other[at[i]] == place;
+            }
+            const uint to = before + same;
+            g_other[to] = place;
+            g_line[to] = (uchar)(own | (same != 0 ? SAME : 0));
+            g_source[to] = SOURCE(entry);
+            places += same == 0;
+        }
     }
     if (places != 0)
         atomic_add(&of_work_group, places);
@@ -75,23 +110,14 @@ KERNEL merge_lines(global const uint* restrict line_ptr, global const uint* rest
         atomic_add(distinct, of_work_group);
 }
 
-KERNEL move_pieces(global const uint* restrict line_ptr, global const uint* restrict other, global const uint* restrict source,
-                   global const uint* restrict group_len, global const uint4* restrict piece, global uint* restrict g_other,
-                   global uchar* restrict g_line, global uint* restrict g_source, global uint4* restrict moved, uint lines)
+KERNEL move_pieces(global const uint* restrict line_ptr, global const uint4* restrict piece, global uint4* restrict moved, uint lines,
+                   uint pieces)
 {
-    const uint4 from = piece[get_group_id(0)];
-    const uint first = from.x / LINES * LINES;
-    uint start = line_ptr[first] + group_len[from.x / LINES];
-    for (uint line = first; line < from.x; ++line) {
-        const uint entries = line_ptr[line + 1] - line_ptr[line];
-        start += entries > LONG ? entries : 0;
+    const uint id = get_global_id(0);
+    if (id < pieces) {
+        const uint4 from = piece[id];
+        const uint first = from.x / LINES * LINES;
+        const uint begin = line_ptr[first] + before_long(line_ptr, first, from.x, lines) + (from.y - line_ptr[from.x]);
+        moved[id] = (uint4)(from.x, begin, begin + (from.z - from.y), from.w);
     }
-    const uint begin = start + (from.y - line_ptr[from.x]);
-    for (uint i = get_local_id(0); i < from.z - from.y; i += GROUP_SIZE) {
-        g_other[begin + i] = other[from.y + i];
-        g_line[begin + i] = (uchar)(from.x - first);
-        g_source[begin + i] = SOURCE(from.y + i);
-    }
-    if (get_local_id(0) == 0)
-        moved[get_group_id(0)] = (uint4)(from.x, begin, begin + (from.z - from.y), from.w);
 }

@@ -3,20 +3,22 @@
 //! *Efficient Sparse-Dense Matrix-Matrix Multiplication on GPUs Using the Customized Sparse Storage
 //! Format*, 2020, section III). Kernels: `cl/apply/spmm/gcoo.cl`.
 //!
-//! The lines of a group are sorted lists, which one work-item merges. So the conversion takes one
-//! kernel, and another for lines that are too long to be merged by one item: they stay as they are,
-//! behind the other entries of their group. Of a matrix of blocks, entries and lines are those of
-//! blocks.
+//! The lines of a group are sorted lists, so an entry's place in its group is the number of entries
+//! before it in each of them. A work-item of a GPU finds those of one entry by searches, one of a
+//! CPU those of several, from one to the next. Long lines need no more items than short ones. A
+//! line that is too long for a group stays as it is, behind the other entries of its group. Of a
+//! matrix of blocks, entries and lines are those of blocks.
 use super::groups::GroupArrays;
 use crate::{
     Result,
     device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Out, Work, kernel},
     element::Piece,
+    tuning::Numbers,
     vector::lines::{Index, LongLines},
 };
 
 kernel! {
-    struct MergeLines = "merge_lines" in "apply/spmm/gcoo.cl" {
+    struct PlaceEntries = "place_entries" in "apply/spmm/gcoo.cl" {
         line_ptr: In<u32>,
         other: In<u32>,
         source: Maybe<u32>,
@@ -27,21 +29,17 @@ kernel! {
         distinct: InOut<u32>,
         lines: u32,
         groups: u32,
+        nnz: u32,
     }
 }
 
 kernel! {
     struct MovePieces = "move_pieces" in "apply/spmm/gcoo.cl" {
         line_ptr: In<u32>,
-        other: In<u32>,
-        source: Maybe<u32>,
-        group_len: In<u32>,
         piece: In<Piece>,
-        g_other: Out<u32>,
-        g_line: Out<u8>,
-        g_source: Out<u32>,
         moved: Out<Piece>,
         lines: u32,
+        pieces: u32,
     }
 }
 
@@ -72,18 +70,19 @@ impl Gcoo {
         let (nnz, lines) = (pattern.nnz(), pattern.ncols);
         let groups = lines.div_ceil(group_lines);
         let (line_ptr, other, source) = (&pattern.col_ptr, &pattern.row_idx, index.source());
-        let group_size = device.info().numbers().elementwise_group;
+        let Numbers { elementwise_group: group_size, dense_placed: items, .. } = device.info().numbers();
         let through = matches!(index, Index::Rows(_));
         let options = Options::group_size(group_size)
             .define("LINES", group_lines)
             .define("LONG", format!("{longest}u"))
-            .define("THROUGH", u8::from(through));
-        let merge: Kernel<MergeLines<'_>> = Kernel::new(device, &options)?;
+            .define("THROUGH", u8::from(through))
+            .define("ITEMS", items);
+        let place: Kernel<PlaceEntries<'_>> = Kernel::new(device, &options)?;
         let mut group_len = work.buffer(groups)?;
         let (mut g_other, mut g_line, mut g_source) = (work.buffer(nnz)?, work.buffer(nnz)?, work.buffer(nnz)?);
         let mut distinct = work.buffer(1)?;
         work.fill_zero(&mut distinct)?;
-        let args = MergeLines {
+        let args = PlaceEntries {
             line_ptr,
             other,
             source,
@@ -94,26 +93,18 @@ impl Gcoo {
             distinct: &mut distinct,
             lines: lines as u32,
             groups: groups as u32,
+            nnz: nnz as u32,
         };
-        merge.launch(work, Grid::items(groups, group_size), args)?;
+        place.launch(work, Grid::items(groups.max(nnz.div_ceil(items)), group_size), args)?;
 
-        let LongLines { pieces, cuts, parts, entries } = LongLines::new(work, index, longest)?;
+        let long = if nnz > longest { LongLines::new(work, index, longest)? } else { LongLines::none(work)? };
+        let LongLines { pieces, cuts, parts, entries } = long;
         let mut moved = work.buffer(pieces.len())?;
         if pieces.len() > 0 {
             let move_pieces: Kernel<MovePieces<'_>> = Kernel::new(device, &options)?;
-            let args = MovePieces {
-                line_ptr,
-                other,
-                source,
-                group_len: &group_len,
-                piece: &pieces,
-                g_other: &mut g_other,
-                g_line: &mut g_line,
-                g_source: &mut g_source,
-                moved: &mut moved,
-                lines: lines as u32,
-            };
-            move_pieces.launch(work, Grid::groups(pieces.len(), group_size), args)?;
+            let (count, lines) = (pieces.len(), lines as u32);
+            let args = MovePieces { line_ptr, piece: &pieces, moved: &mut moved, lines, pieces: count as u32 };
+            move_pieces.launch(work, Grid::items(count, group_size), args)?;
         }
         let loads = distinct.download(work)?[0];
         let merged = match pieces.len() {

@@ -75,6 +75,7 @@ impl Numbers {
             ("dense_tile", self.dense_tile, 1 << 24),
             ("dense_block_tile", self.dense_block_tile, 1 << 24),
             ("dense_group_lines", self.dense_group_lines, 32),
+            ("dense_placed", self.dense_placed, 1 << 16),
             ("dense_chunk", self.dense_chunk, 1 << 16),
             ("dense_group_ahead", self.dense_group_ahead, 16),
             ("dense_staged", self.dense_staged, 256),
