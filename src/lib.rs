@@ -176,7 +176,7 @@ pub mod plan {
 /// Products of sparse and dense matrices.
 pub mod dense {
     pub use crate::apply::{
-        DenseProduct as Product, DenseReport as Report, DeviceGcoo, GcooArrays, Source, multiply, multiply_by,
+        DenseProduct as Product, DenseReport as Report, DeviceGcoo, GcooArrays, Grouping, Source, multiply, multiply_by,
     };
     pub use crate::matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side};
     pub use crate::resident::DeviceDense;

@@ -18,7 +18,7 @@ pub use options::ApplyOptions;
 pub use packed::Packed;
 pub(crate) use spmm::Spmm;
 pub use spmm::{
-    ApplyDense, ApplyGcoo, DenseMethod, DenseOptions, DeviceGcoo, GcooArrays, GcooOptions, PackedDense,
+    ApplyDense, ApplyGcoo, DenseMethod, DenseOptions, DeviceGcoo, GcooArrays, GcooOptions, Grouping, PackedDense,
     Product as DenseProduct, Report as DenseReport, Source, multiply, multiply_by,
 };
 pub(crate) use spmv::Spmv;

@@ -4,7 +4,7 @@ use crate::{DeviceMatrix, Matrix, Result};
 
 /// A left factor of [`multiply`](crate::multiply) for right factors of type `B`: two sparse
 /// matrices of one type, or a sparse matrix, compressed or [in groups](crate::dense::DeviceGcoo),
-/// and a [dense](crate::dense::DeviceDense) one.
+/// and a [dense](crate::dense::DeviceDense) one, in either order.
 pub trait Times<B> {
     /// The product.
     type Product;

@@ -5,6 +5,7 @@ mod foreign;
 mod formats;
 mod fuzz_corpus;
 mod gram;
+mod groups;
 mod handover;
 mod house;
 #[cfg(feature = "faer")]

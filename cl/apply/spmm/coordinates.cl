@@ -1,5 +1,5 @@
 // coordinates: dense matrices, compressed lines and coordinates to and from groups (GCOO).
-// Host: src/apply/spmm/stored.rs, stored/from_dense.rs
+// Host: src/apply/spmm/stored/{from_dense,from_matrix,compressed,to_dense}.rs
 //
 //   count_dense  one work-item per group of LINES lines and chunk of CHUNK places across them
 //   fill_dense   the same
@@ -8,6 +8,8 @@
 //   split        one work-item per entry
 //   gather       one work-item per entry
 //   count_lines  one work-item per line, and one more
+//   group_starts one work-item per group, and one more
+//   spread       one work-item per element of the entries
 //
 //   in   d[]                      element (line, place) at line * d_line + place * d_place
 //   out  counts[groups * chunks + 1]   elements of each chunk that are not 0; then, scanned, those
@@ -20,6 +22,8 @@
 //   out  other[nnz]               partner of each sorted entry
 //   out  line_len[lines + 1]      entries of each line, then 0
 //   out  group_len[groups]        entries of each group
+//   in   row[nnz]  col[nnz]       coordinates of entries, blocks of `area` elements column-major
+//   in out  dense[]               zeros before; element (row, col) at row * d_row + col * d_col
 //   in out  found[2]              zeros before: different places of all groups, entries of the
 //                                 longest line
 //
@@ -198,5 +202,25 @@ KERNEL count_lines(global const uint* restrict group_ptr, global const uchar* re
     if (get_local_id(0) == 0) {
         atomic_add(&found[0], of_group[0]);
         atomic_max(&found[1], of_group[1]);
+    }
+}
+
+KERNEL group_starts(global const uint* restrict line_ptr, global uint* restrict group_ptr, uint lines, uint groups)
+{
+    const uint group = get_global_id(0);
+    if (group <= groups)
+        group_ptr[group] = line_ptr[min(group * LINES, lines)];
+}
+
+KERNEL spread(global const uint* restrict row, global const uint* restrict col, global const ELEMENT* restrict values,
+              global ELEMENT* restrict dense, ulong elements, uint block_rows, uint area, ulong d_row, ulong d_col)
+{
+    const ulong i = get_global_id(0);
+    if (i < elements) {
+        const ulong entry = i / area;
+        const uint within = i % area, block_cols = area / block_rows;
+        const ulong at_row = (ulong)row[entry] * block_rows + within % block_rows;
+        const ulong at_col = (ulong)col[entry] * block_cols + within / block_rows;
+        STORE(LOAD(values, i), dense, at_row * d_row + at_col * d_col);
     }
 }

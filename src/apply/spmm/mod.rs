@@ -46,7 +46,7 @@ pub use options::DenseOptions;
 pub use packed::PackedDense;
 pub use plan::ApplyDense;
 pub use product::{Product, Report, Source};
-pub use stored::{ApplyGcoo, DeviceGcoo, GcooArrays, GcooOptions};
+pub use stored::{ApplyGcoo, DeviceGcoo, GcooArrays, GcooOptions, Grouping};
 
 use crate::{
     BlockShape, Device, DevicePattern, Element, Result, Semiring,

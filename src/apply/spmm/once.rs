@@ -1,5 +1,5 @@
 //! Products of sparse and dense matrices in one shot.
-use super::{ApplyDense, ApplyGcoo, DenseMethod, DeviceGcoo};
+use super::{ApplyDense, ApplyGcoo, DenseMethod, DeviceGcoo, GcooOptions};
 use crate::{DeviceDense, DeviceMatrix, Element, Matrix, Planned, Result, product::Times};
 
 /// C = A·D, in the layout of D, as [`blockmul::multiply`](crate::multiply) computes it.
@@ -59,15 +59,28 @@ impl<M: Matrix> Times<DeviceMatrix<M>> for DeviceDense<M::Element> {
     }
 }
 
-/// The groups are read as they are: compressed lines of them would pay in products that repeat.
+/// Groups along the lines of the product are read as they are: compressed lines of them would pay
+/// in products that repeat.
 impl<T: Element> Times<DeviceDense<T>> for DeviceGcoo<T> {
     type Product = DeviceDense<T>;
 
     fn times(&self, d: &DeviceDense<T>) -> Result<DeviceDense<T>> {
-        let layout = d.shape().layout;
-        let plan = ApplyGcoo::with(self, d.shape().cols).method(DenseMethod::Gcoo).layouts(layout, layout).plan()?;
-        let mut c = plan.output()?;
-        plan.execute((self, d), &mut c)?;
-        Ok(c)
+        grouped(ApplyGcoo::with(self, d.shape().cols), self, d)
     }
+}
+
+impl<T: Element> Times<DeviceGcoo<T>> for DeviceDense<T> {
+    type Product = Self;
+
+    fn times(&self, a: &DeviceGcoo<T>) -> Result<Self> {
+        grouped(ApplyGcoo::with(a, self.shape().rows).from_right(), a, self)
+    }
+}
+
+fn grouped<T: Element>(options: GcooOptions<'_, T>, a: &DeviceGcoo<T>, d: &DeviceDense<T>) -> Result<DeviceDense<T>> {
+    let layout = d.shape().layout;
+    let plan = options.method(DenseMethod::Gcoo).layouts(layout, layout).plan()?;
+    let mut c = plan.output()?;
+    plan.execute((a, d), &mut c)?;
+    Ok(c)
 }

@@ -1,5 +1,5 @@
 //! Products with dense matrices on every device's numbers, compared with the reference to the bit.
-use super::{ApplyDense, DenseMethod, DeviceGcoo, multiply, multiply_by};
+use super::{ApplyDense, DenseMethod, DeviceGcoo, Grouping, multiply, multiply_by};
 use crate::{
     BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceKind, DeviceMatrix, Element, Matrix, Planned, Result, Semiring,
     device::test_device,
@@ -341,7 +341,11 @@ fn multiply_takes_a_dense_factor() -> Result<()> {
     let (d, e) = (device.upload_dense(&d)?, device.upload_dense(&e)?);
     assert_eq!(crate::multiply(&a, &d)?.download()?, c);
     assert_eq!(crate::multiply(&e, &a)?.download()?, b);
-    assert_eq!(crate::multiply(&DeviceGcoo::from_matrix(&a, 2)?, &d)?.download()?, c);
+    for grouping in [Grouping::Rows(2), Grouping::Columns(2)] {
+        let groups = DeviceGcoo::from_matrix(&a, grouping)?;
+        assert_eq!(crate::multiply(&groups, &d)?.download()?, c, "{grouping}");
+        assert_eq!(crate::multiply(&e, &groups)?.download()?, b, "{grouping}");
+    }
     assert!(crate::multiply(&a, &e).unwrap_err().to_string().starts_with("D is 2x14, 27x14 expected"));
     Ok(())
 }

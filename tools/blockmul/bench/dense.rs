@@ -5,7 +5,7 @@ use crate::numbers::some;
 use crate::report::Size;
 use blockmul::{
     Element, Matrix, Planned, Result, Semiring,
-    dense::{DenseShape, DenseView, DenseViewMut, DeviceDense, DeviceGcoo, Layout, Side},
+    dense::{DenseShape, DenseView, DenseViewMut, DeviceDense, DeviceGcoo, Grouping, Layout, Side},
     plan::{ApplyDense, ApplyGcoo, DenseMethod},
     reference,
 };
@@ -141,7 +141,7 @@ impl Subject<'_> {
                 // Rows of blocks that have the rows of a group.
                 let rows = self.device().info().numbers().dense_group_lines.div_ceil(da.shape().rows());
                 let ((groups, plan), plan_ms) = self.planned(|| {
-                    let groups = DeviceGcoo::from_matrix(&da, rows)?;
+                    let groups = DeviceGcoo::from_matrix(&da, Grouping::Rows(rows))?;
                     let plan = ApplyGcoo::with(&groups, columns).method(DenseMethod::Gcoo).semiring(self.semiring());
                     let plan = plan.layouts(layout, layout).plan()?;
                     Ok((groups, plan))

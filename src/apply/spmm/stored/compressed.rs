@@ -95,15 +95,15 @@ impl<T: Element> DeviceGcoo<T> {
 }
 
 impl Groups {
-    fn kernel_options<T: Element>(&self) -> Options {
-        options::<T>(&self.device, self.group_rows, self.device.info().numbers().dense_chunk)
+    pub(super) fn kernel_options<T: Element>(&self) -> Options {
+        options::<T>(&self.device, self.grouping.lines(), self.device.info().numbers().dense_chunk)
     }
 
-    /// The row of each entry.
-    pub(super) fn rows<T: Element>(&self, work: &Work) -> Result<Buffer<u32>> {
+    /// The line of each entry.
+    pub(super) fn line_of<T: Element>(&self, work: &Work) -> Result<Buffer<u32>> {
         let mut line_of = work.buffer(self.nnz())?;
         let split: Kernel<Split<'_>> = Kernel::new(&self.device, &self.kernel_options::<T>())?;
-        let (groups, nnz) = (self.nrows.div_ceil(self.group_rows) as u32, self.nnz() as u32);
+        let (groups, nnz) = (self.len() as u32, self.nnz() as u32);
         let args = Split { group_ptr: &self.group_ptr, g_line: &self.line, line_of: &mut line_of, groups, nnz };
         split.launch(work, Grid::items(self.nnz(), group_size(&self.device)), args)?;
         Ok(line_of)
@@ -113,10 +113,10 @@ impl Groups {
     /// here. The sort is stable: in a line entries keep the order of groups, which is ascending in
     /// both indices.
     pub(super) fn compressed<T: Element>(&self, work: &Work, by_rows: bool) -> Result<Transposed> {
-        let (device, entries, rows) = (&self.device, self.nnz(), self.rows::<T>(work)?);
-        let (key, partner, lines, across) = match by_rows {
-            true => (&rows, &self.other, self.nrows, self.ncols),
-            false => (&self.other, &rows, self.ncols, self.nrows),
+        let (device, entries, line_of) = (&self.device, self.nnz(), self.line_of::<T>(work)?);
+        let (key, partner, lines, across) = match by_rows != self.grouping.of_columns() {
+            true => (&line_of, &self.other, self.lines(), self.across()),
+            false => (&self.other, &line_of, self.across(), self.lines()),
         };
         let sort = RadixSort::new(device, RadixTuning::new(device.info()))?;
         let gather: Kernel<Gather<'_>> = Kernel::new(device, &self.kernel_options::<T>())?;
@@ -130,11 +130,11 @@ impl Groups {
 
     /// Counts the entries of lines. Reads two numbers back.
     pub(super) fn counted<T: Element>(&self, work: &Work) -> Result<Counted> {
-        let lines = self.nrows;
+        let lines = self.lines();
         let count: Kernel<CountLines<'_>> = Kernel::new(&self.device, &self.kernel_options::<T>())?;
         let scan = Scan::<u32>::new(&self.device, ScanTuning::new(self.device.info()))?;
         let (mut line_ptr, mut found) = (work.buffer(lines + 1)?, work.buffer(2)?);
-        let mut group_len = work.buffer(lines.div_ceil(self.group_rows))?;
+        let mut group_len = work.buffer(self.len())?;
         work.fill_zero(&mut found)?;
         let args = CountLines {
             group_ptr: &self.group_ptr,

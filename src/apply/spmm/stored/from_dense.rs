@@ -5,14 +5,15 @@
 //! Counts are those of chunks of a group, so that long groups are divided among many work-items. On
 //! a GPU neighbouring items read neighbouring elements: of a matrix by rows, the places of one
 //! chunk, so that a work-group has a chunk; of one by columns, the lines of neighbouring groups.
-use super::{group_size, options};
+use super::{DeviceGcoo, Grouping, Groups, group_size, options};
 use crate::{
-    DeviceDense, Element, Result,
+    BlockShape, DeviceDense, Element, Result,
     device::{Buffer, Grid, In, Kernel, Out, Work, kernel},
-    matrix::Layout,
+    matrix::{DenseShape, Layout},
     primitives::scan::{Scan, ScanTuning},
     resident::PatternArrays,
 };
+use std::sync::{Arc, OnceLock};
 
 kernel! {
     struct CountDense<T: Element> = "count_dense" in "apply/spmm/coordinates.cl" {
@@ -68,16 +69,17 @@ kernel! {
     }
 }
 
-/// Places that an item counts if its work-group has a chunk: `ROUNDS` of the kernels.
+/// Places that an item counts if its work-group has a chunk: `ROUNDS` of the kernels. It is no
+/// number of a device: counts of 16 bits fill a word of 64.
 const ROUNDS: usize = 4;
 
 /// The arrays of groups.
-pub(super) struct Entries<T: Element> {
+struct Entries<T: Element> {
     /// Entries before each group, and of all.
-    pub group_ptr: Buffer<u32>,
-    pub other: Buffer<u32>,
-    pub line: Buffer<u8>,
-    pub values: Buffer<T>,
+    group_ptr: Buffer<u32>,
+    other: Buffer<u32>,
+    line: Buffer<u8>,
+    values: Buffer<T>,
 }
 
 /// Count and fill, requested together.
@@ -86,15 +88,48 @@ enum Kernels<T: Element> {
     Groups(Kernel<CountRows<'static, T>>, Kernel<FillRows<'static, T>>),
 }
 
+impl<T: Element> DeviceGcoo<T> {
+    /// The elements of a dense matrix that are not 0, in groups. Reads their number back.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) for groups of other than 1 to 32 lines,
+    /// [`Error::TooLarge`](crate::Error::TooLarge) above 2^32 - 2^16 entries,
+    /// [`Error::Memory`](crate::Error::Memory).
+    pub fn from_dense(d: &DeviceDense<T>, grouping: Grouping) -> Result<Self> {
+        grouping.check()?;
+        let numbers = d.device().info().numbers();
+        // Most items of a work-group would have no element of a short line.
+        let together = numbers.dense_lanes > 1 && across(d.shape(), grouping).cols > numbers.dense_chunk;
+        Self::from_dense_by(d, grouping, together)
+    }
+
+    /// As [`DeviceGcoo::from_dense`]; with `together` the items of a work-group share lines that
+    /// are stored one after another.
+    pub(super) fn from_dense_by(d: &DeviceDense<T>, grouping: Grouping, together: bool) -> Result<Self> {
+        let work = Work::new(d.device(), None);
+        let found = entries(&work, (across(d.shape(), grouping), &d.values), grouping.lines(), together)?;
+        let Entries { group_ptr, other, line, values } = found;
+        let (device, DenseShape { rows: nrows, cols: ncols, .. }) = (d.device().clone(), d.shape());
+        let (shape, fingerprint) = (BlockShape::SCALAR, OnceLock::new());
+        let groups = Groups { device, nrows, ncols, shape, grouping, group_ptr, other, line, fingerprint };
+        Ok(Self { groups: Arc::new(groups), values, origin: None })
+    }
+}
+
+/// The shape whose rows are the lines that are grouped.
+fn across(shape: DenseShape, grouping: Grouping) -> DenseShape {
+    if grouping.of_columns() { shape.transposed() } else { shape }
+}
+
 /// The elements of groups of `group_rows` rows. Reads their number back. With `together` a
 /// work-group has a chunk of a matrix by rows.
-pub(super) fn entries<T: Element>(
+fn entries<T: Element>(
     work: &Work,
-    d: &DeviceDense<T>,
+    (shape, d): (DenseShape, &Buffer<T>),
     group_rows: usize,
     together: bool,
 ) -> Result<Entries<T>> {
-    let (device, shape) = (d.device(), d.shape());
+    let device = work.device();
     let (d_line, d_place, together) = match shape.layout {
         Layout::ByRows => (shape.leading as u64, 1, together),
         Layout::ByColumns => (1, shape.leading as u64, false),
@@ -112,7 +147,6 @@ pub(super) fn entries<T: Element>(
     let scan = Scan::<u64>::new(device, ScanTuning::new(device.info()))?;
     let (lines, across, groups_32) = (shape.rows as u32, shape.cols as u32, groups as u32);
     let mut counts = work.buffer(all + 1)?;
-    let d = &d.values;
     match &kernels {
         Kernels::Groups(count, _) => {
             let args = CountRows { d, counts: &mut counts, lines, across, d_line, groups: groups_32 };

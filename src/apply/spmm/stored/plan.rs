@@ -1,7 +1,7 @@
 //! Products of matrices in groups with dense ones, prepared.
 use super::{DeviceGcoo, Groups, compressed::Counted};
 use crate::{
-    BlockShape, Device, DeviceDense, Element, Error, Result, Semiring,
+    Device, DeviceDense, Element, Error, Result, Semiring,
     apply::spmm::{
         Dense, DenseMethod, Operands, Request, Spmm,
         by_rows::RowsOfD,
@@ -25,18 +25,19 @@ use std::sync::Arc;
 /// places and the number of columns of the dense ones. It has the bits of
 /// [`ApplyDense`](crate::plan::ApplyDense).
 ///
-/// A·D, and D·Aᵀ, whose A has its columns in groups, read the groups as they are. The plan counts
-/// how often an entry of a group meets a row of D that is there already. If that does not pay, and
-/// for Aᵀ·D, D·A and rows of more than 1024 entries, it makes compressed lines of the groups, whose
-/// values are read where they are. [`ApplyGcoo::why`] says which.
+/// A·D and D·Aᵀ read groups of rows as they are, D·A and Aᵀ·D groups of columns. The plan counts
+/// how often an entry of a group meets a row of D that is there already, for D·A a column of it. If
+/// that does not pay, for groups across the lines of the product, and for lines of more than 1024
+/// entries, it makes compressed lines of the groups, whose values are read where they are.
+/// [`ApplyGcoo::why`] says which.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Device, Planned, dense::DeviceGcoo, plan::ApplyGcoo};
+/// use blockmul::{Device, Planned, dense::{DeviceGcoo, Grouping}, plan::ApplyGcoo};
 /// use nalgebra::dmatrix;
 /// let device = Device::auto()?;
 /// let a = device.upload_dense(&dmatrix![2.0, 0.0; 3.0, 5.0])?;
-/// let mut a = DeviceGcoo::from_dense(&a, 4)?;
+/// let mut a = DeviceGcoo::from_dense(&a, Grouping::Rows(4))?;
 /// let plan = ApplyGcoo::new(&a, 1)?; // places, once
 /// let (d, mut c) = (device.upload_dense(&dmatrix![1.0; 10.0])?, plan.output()?);
 /// plan.execute((&a, &d), &mut c)?; // values, many times
@@ -139,7 +140,8 @@ impl<T: Element> GcooOptions<'_, T> {
 
 impl<T: Element> Way<T> {
     fn new(work: &Work, groups: &Groups, of_rows: bool, request: Request) -> Result<Self> {
-        let counted = of_rows.then(|| groups.counted::<T>(work)).transpose()?;
+        let along = of_rows != groups.grouping.of_columns();
+        let counted = along.then(|| groups.counted::<T>(work)).transpose()?;
         let mut found = None;
         // Longer lines are cut in pieces, which groups with their entries do not have.
         if let Some(counted) = counted.filter(|counted| counted.longest as usize <= RUN_PIECE) {
@@ -156,13 +158,12 @@ impl<T: Element> Way<T> {
     }
 
     fn of_groups(work: &Work, groups: &Groups, counted: Counted, request: &Request, why: String) -> Result<Self> {
-        let Groups { shape, nrows, ncols, group_rows, .. } = *groups;
-        let (lines, longest, long) = (nrows, RUN_PIECE, LongLines::none(work)?);
-        let of = GroupsOf { lines, group_lines: group_rows, longest, long };
-        let sums = GroupSums::new(work, of, shape, request)?;
+        let (lines, longest, long) = (groups.lines(), RUN_PIECE, LongLines::none(work)?);
+        let of = GroupsOf { lines, group_lines: groups.grouping.lines(), longest, long };
+        let sums = GroupSums::new(work, of, groups.shape, request)?;
         let [d, c] = request.by_columns();
         sums.ask(work.device(), c)?;
-        let d = RowsOfD::new(work, d, ncols * shape.cols() * request.n)?;
+        let d = RowsOfD::new(work, d, groups.across() * request.sides(groups.shape).1 * request.n)?;
         Ok(Self::Groups(Box::new(AsGroups { counted, sums, d, why })))
     }
 }
@@ -171,9 +172,9 @@ impl Groups {
     /// Whether the entries of the groups share enough rows of D. `None` if that does not matter:
     /// lines by themselves are wanted, or faster.
     fn choice(&self, counted: &Counted, request: &Request) -> Option<Choice> {
-        let (least, lines) = (request.numbers.dense_reuse_percent, self.group_rows);
+        let (least, lines) = (request.numbers.dense_reuse_percent, self.grouping.lines());
         let percent = 100 * self.nnz() as u64 / u64::from(counted.loads.max(1));
-        let rows = if self.shape == BlockShape::SCALAR { "rows" } else { "rows of blocks" };
+        let rows = self.grouping.name(self.shape);
         match request.method {
             DenseMethod::Gcoo => {
                 let why = format!("gcoo, as asked for: {}", method::reuse(percent, lines, rows));
@@ -211,6 +212,11 @@ impl<T: Element> ApplyGcoo<T> {
             Way::Groups(_) => DenseMethod::Gcoo,
             Way::Lines(spmm) => spmm.choice.method,
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn reads_groups(&self) -> bool {
+        matches!(self.way, Way::Groups(_))
     }
 
     /// The reason for it, in a sentence.

@@ -6,7 +6,7 @@ use crate::bench::measure::{equal, same_bits};
 use crate::bench::plans::planned;
 use blockmul::{
     Csc, Csr, Element, Matrix, Planned, Result,
-    dense::{DenseShape, DenseView, DenseViewMut, DeviceDense, DeviceGcoo, Layout, Side},
+    dense::{DenseShape, DenseView, DenseViewMut, DeviceDense, DeviceGcoo, Grouping, Layout, Side},
     plan::{ApplyDense, DenseMethod},
     reference,
 };
@@ -155,7 +155,7 @@ pub fn measured<T: Element>(
 /// Times A from a dense matrix on the device to groups there; `None` if they are not A.
 fn conversion<T: Element>(setting: &Setting<'_>, report: &mut Report, a: &Csr<T>) -> Result<Option<f64>> {
     // The groups that the product by `gcoo` has on this device.
-    let group_rows = setting.device.info().numbers().dense_group_lines;
+    let grouping = Grouping::Rows(setting.device.info().numbers().dense_group_lines);
     let shape = DenseShape::new(a.nrows(), a.ncols(), Layout::ByRows);
     let mut values = vec![T::from_f64(0.0); shape.len()];
     let view = a.as_cbc();
@@ -166,12 +166,12 @@ fn conversion<T: Element>(setting: &Setting<'_>, report: &mut Report, a: &Csr<T>
     }
     let dense = setting.device.upload_dense(DenseView::new(shape, &values)?)?;
     drop(values);
-    let right = equal(&DeviceGcoo::from_dense(&dense, group_rows)?.to_rows()?.download()?, a);
+    let right = equal(&DeviceGcoo::from_dense(&dense, grouping)?.to_rows()?.download()?, a);
     report.wrong += usize::from(!right);
     setting.median(right, || {
         setting.device.finish()?;
         let clock = Instant::now();
-        let groups = DeviceGcoo::from_dense(&dense, group_rows)?;
+        let groups = DeviceGcoo::from_dense(&dense, grouping)?;
         setting.device.finish()?;
         let ms = clock.elapsed().as_secs_f64() * 1e3;
         drop(groups);

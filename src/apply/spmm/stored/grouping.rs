@@ -1,0 +1,51 @@
+//! Which lines of a matrix are grouped.
+use crate::{BlockShape, Error, Result};
+
+/// The lines of a matrix that groups have, and how many of them a group has: p of the paper. Of a
+/// matrix of blocks they are rows or columns of blocks.
+///
+/// A·D, and D·Aᵀ, take groups of rows as they are; D·A, and Aᵀ·D, take groups of columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Grouping {
+    Rows(usize),
+    Columns(usize),
+}
+
+impl Grouping {
+    /// Lines of a group.
+    pub fn lines(self) -> usize {
+        let (Self::Rows(lines) | Self::Columns(lines)) = self;
+        lines
+    }
+
+    /// Whether they are columns.
+    pub fn of_columns(self) -> bool {
+        matches!(self, Self::Columns(_))
+    }
+
+    /// Refuses groups without lines, and those with more than a byte can number.
+    pub(super) fn check(self) -> Result<()> {
+        match (1..=32).contains(&self.lines()) {
+            true => Ok(()),
+            false => Err(Error::Argument(format!("groups of {self}: 1 to 32 are supported"))),
+        }
+    }
+
+    /// What the lines are, in words.
+    pub(super) fn name(self, shape: BlockShape) -> &'static str {
+        match (self, shape == BlockShape::SCALAR) {
+            (Self::Rows(_), true) => "rows",
+            (Self::Rows(_), false) => "rows of blocks",
+            (Self::Columns(_), true) => "columns",
+            (Self::Columns(_), false) => "columns of blocks",
+        }
+    }
+}
+
+/// `4 rows`, `4 columns`.
+impl std::fmt::Display for Grouping {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.lines(), self.name(BlockShape::SCALAR))
+    }
+}
