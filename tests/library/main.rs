@@ -12,6 +12,7 @@ mod house;
 mod least_squares;
 mod masked;
 mod matrix_market;
+mod npy;
 #[cfg(feature = "ocl")]
 mod ocl;
 mod options;

@@ -1,8 +1,11 @@
-"""SciPy's side of tests/library/formats.rs.
+"""SciPy's side of tests/library/formats.rs, and NumPy's of npy.rs.
 
 scipy_npz.py write FOLDER   NAME.npz by scipy.sparse.save_npz, and the same matrix as NAME.mtx by scipy.io.mmwrite
 scipy_npz.py check FOLDER   NAME.npz by blockmul is read by load_npz and compared with NAME.mtx; the first words of NAME
                             say what it must be: FORMAT-DTYPE-...
+scipy_npz.py save FOLDER    ORDER-DTYPE-ROWSxCOLS.npy by numpy.save, C's and Fortran's order, and its elements row by row
+                            as numbers in the same name with .txt
+scipy_npz.py load FOLDER    the same names by blockmul are read by numpy.load and compared
 """
 import pathlib
 import sys
@@ -76,5 +79,38 @@ def check(folder):
     print(len(names))
 
 
+def dense_arrays():
+    rng = np.random.default_rng(2)
+    for rows, cols in [(1, 1), (5, 1), (1, 7), (4, 6), (0, 3)]:
+        for dtype in DTYPES:
+            array = rng.integers(0, 2 if dtype == "b1" else 100, (rows, cols)).astype(dtype)
+            if dtype[0] == "f":
+                array = array / np.array(7, dtype)
+                array[array == array.min(initial=0)] = -0.0
+            yield dtype, array
+    yield ">f8", rng.integers(-9, 9, (3, 4)).astype(">f8")
+
+
+def save_dense(folder):
+    for dtype, array in dense_arrays():
+        for order in "CF":
+            path = folder / f"{order}-{dtype.replace('>', 'big')}-{array.shape[0]}x{array.shape[1]}.npy"
+            np.save(path, np.asarray(array, order=order))
+            path.with_suffix(".txt").write_text(" ".join(repr(float(number)) for number in array.ravel()))
+
+
+def load_dense(folder):
+    names = sorted(folder.glob("*.npy"))
+    for path in names:
+        order, dtype, _ = path.stem.split("-")
+        array = np.load(path)
+        assert array.dtype == np.dtype(dtype), (path, array.dtype)
+        assert array.flags["C_CONTIGUOUS" if order == "C" else "F_CONTIGUOUS"], path
+        numbers = np.array(path.with_suffix(".txt").read_text().split(), "f8").astype(dtype)
+        assert array.ravel().tobytes() == numbers.tobytes(), path
+        assert path.stem.endswith("{}x{}".format(*array.shape)), (path, array.shape)
+    print(len(names))
+
+
 if __name__ == "__main__":
-    {"write": write, "check": check}[sys.argv[1]](pathlib.Path(sys.argv[2]))
+    {"write": write, "check": check, "save": save_dense, "load": load_dense}[sys.argv[1]](pathlib.Path(sys.argv[2]))
