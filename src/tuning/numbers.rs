@@ -107,9 +107,17 @@ pub struct Numbers {
     pub dense_chunk: usize,
     /// Rows of the dense matrix that an item loads before it adds their terms to such a group's.
     pub dense_group_ahead: usize,
-    /// Entries of such a group that are staged in local memory at once: their b. On a GPU those of
-    /// a line by itself too.
+    /// Most entries of such a group that are staged in local memory at once, as many of them as
+    /// fit: their b. On a GPU those of a line by itself too.
     pub dense_staged: usize,
+    /// Rows of a tile of a dense matrix by columns that a work-group copies by rows.
+    pub dense_copied_rows: usize,
+    /// Columns of such a tile.
+    pub dense_copied_cols: usize,
+    /// Neighbouring rows whose sums a work-item of a CPU keeps, and then writes by columns.
+    pub dense_kept_rows: usize,
+    /// Bytes of local memory for the sums of a work-group that other devices write by columns.
+    pub dense_sum_bytes: usize,
     /// Bytes of the dense matrix that a device's cache keeps while others pass through it.
     pub dense_cache_bytes: usize,
     /// Bytes of a dense matrix from which a CPU writes it past its caches, whole lines at a time.

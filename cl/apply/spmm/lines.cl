@@ -22,8 +22,9 @@
 // column has the bits of A times that column of D. An item adds HELD lines of a block at once, and
 // loads AHEAD rows of D before it adds their terms: those of entries, or of a block. Lines of more
 // than LONG entries are in pieces. A GPU takes lines of scalars as staged.cl does.
-#if !defined(THROUGH) || !defined(LONG) || !defined(SIDE) || !defined(DEPTH) || !defined(ACROSS) || !defined(HELD) || !defined(TILED)
-#error "THROUGH, LONG, SIDE, DEPTH, ACROSS, HELD, TILED: see src/apply/spmm/lines.rs"
+#if !defined(THROUGH) || !defined(LONG) || !defined(SIDE) || !defined(DEPTH) || !defined(ACROSS) || !defined(HELD) || !defined(TILED) || \
+    !defined(KEPT_ROWS)
+#error "THROUGH, LONG, SIDE, DEPTH, ACROSS, HELD, TILED, KEPT_ROWS: see src/apply/spmm/lines.rs"
 #endif
 #define WHOLE 0xffffffffu
 
@@ -107,7 +108,7 @@ void add_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint 
 // On a CPU C by columns is written from the sums of some neighbouring lines.
 #if GROUP_SIZE == 1 && C_BY_COLUMNS && WIDTH % 8 == 0 && !ELEMENT_IS_HALF
 #define HOLDS 1
-#define HELD_LINES ((63 + SIDE) / SIDE)
+#define HELD_LINES ((KEPT_ROWS + SIDE - 1) / SIDE)
 
 // Writes the sums of the rows `row` to row_end to the columns from `first` of C.
 void place_columns(const ARITHMETIC* held, global ELEMENT* c, uint row, uint row_end, uint first, uint leading, uint past,

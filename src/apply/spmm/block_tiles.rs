@@ -4,7 +4,7 @@
 use super::{
     Dense, Operands, Request,
     lines::{Entries, Variants},
-    tuning::{MOST_SUM_BYTES, Pass},
+    tuning::Pass,
 };
 use crate::{
     Device, Element, Result,
@@ -60,7 +60,7 @@ impl<T: Element> BlockTiles<T> {
         let kernels = Variants::new::<T>(device, (numbers, request.n), held, of_tile);
         let fit = kernels.passes().all(|Pass { slot, .. }| {
             let bytes = slot.group_size * slot.vec * side * size_of::<T::Arithmetic>();
-            bytes <= MOST_SUM_BYTES
+            bytes <= request.numbers.dense_sum_bytes
         });
         fit.then_some(Self { kernels, cache_bytes: numbers.dense_cache_bytes, n: request.n })
     }

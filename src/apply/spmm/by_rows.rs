@@ -7,6 +7,7 @@ use crate::{
     Element, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Scratch, Work, kernel},
     matrix::DenseShape,
+    tuning::Numbers,
 };
 
 kernel! {
@@ -20,13 +21,6 @@ kernel! {
     }
 }
 
-/// Rows and columns of a tile. A column of it is several cache lines, so that few pages of memory
-/// are in use at once; a row is one at least.
-const TILE: [usize; 2] = [64, 32];
-
-/// The same on CPUs. In columns of 64 elements a million rows of 32 doubles take 15 ms, not 10.
-const LONG_TILE: [usize; 2] = [512, 32];
-
 struct Rewrite<T: Element> {
     kernel: Kernel<ByRows<'static, T>>,
     group_size: usize,
@@ -37,16 +31,16 @@ struct Rewrite<T: Element> {
 
 impl<T: Element> Rewrite<T> {
     pub fn new(device: &Device) -> Result<Self> {
-        Self::of_groups(device, device.info().serial_or(device.info().numbers().vector_group))
+        let numbers = device.info().numbers();
+        Self::of_groups(device, device.info().serial_or(numbers.vector_group), &numbers)
     }
 
-    fn of_groups(device: &Device, group_size: usize) -> Result<Self> {
-        let tile = if group_size == 1 { LONG_TILE } else { TILE };
+    fn of_groups(device: &Device, group_size: usize, numbers: &Numbers) -> Result<Self> {
+        let tile = [numbers.dense_copied_rows, numbers.dense_copied_cols];
         let options = Options::group_size(group_size).element::<T>();
         let options = options.define("TILE_ROWS", tile[0]).define("TILE_COLS", tile[1]);
         let options = options.define("TURNED", tuning::turned::<T>());
-        let past_bytes = device.info().numbers().dense_past_bytes;
-        Ok(Self { kernel: Kernel::rare(device, &options)?, group_size, tile, past_bytes })
+        Ok(Self { kernel: Kernel::rare(device, &options)?, group_size, tile, past_bytes: numbers.dense_past_bytes })
     }
 
     /// Requests the kernel.
@@ -114,7 +108,7 @@ impl<T: Element> RowsOfD<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::test_device;
+    use crate::{DeviceKind, device::test_device};
 
     #[test]
     fn small_matrices_are_copied_by_rows() -> Result<()> {
@@ -127,9 +121,10 @@ mod tests {
                 columns[j * leading + i] = element(i, j);
             }
             let want: Vec<f64> = (0..rows).flat_map(|i| (0..cols).map(move |j| element(i, j))).collect();
-            for (group_size, past_bytes) in [(1, usize::MAX), (1, 0), (64, 0)] {
+            let [cpu, gpu] = [DeviceKind::Cpu, DeviceKind::Gpu].map(Numbers::of);
+            for (group_size, past_bytes, numbers) in [(1, usize::MAX, cpu), (1, 0, cpu), (64, 0, gpu)] {
                 let mut by_rows = work.buffer(rows * cols)?;
-                let rewrite = Rewrite { past_bytes, ..Rewrite::of_groups(&device, group_size)? };
+                let rewrite = Rewrite { past_bytes, ..Rewrite::of_groups(&device, group_size, &numbers)? };
                 rewrite.run(&work, &work.upload(&columns)?, [rows, cols, leading], &mut by_rows)?;
                 assert_eq!(by_rows.download(&work)?, want, "{rows}x{cols}, groups of {group_size}, {past_bytes}");
             }

@@ -218,6 +218,7 @@ impl<T: Element> LineSums<T> {
                 .define("DEPTH", depth)
                 .define("ACROSS", u8::from(request.across))
                 .define("HELD", held)
+                .define("KEPT_ROWS", request.numbers.dense_kept_rows)
         };
         let plain = |by_columns| {
             let options =

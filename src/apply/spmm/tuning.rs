@@ -41,11 +41,9 @@ pub(super) struct Pass {
     pub slot: Slot,
 }
 
-/// Most bytes of local memory of a work-group: every device of OpenCL 1.2 has them.
+/// Most bytes of local memory of a work-group: every device of OpenCL 1.2 has them, so that this is
+/// no number of a device.
 const MOST_LOCAL_BYTES: u64 = 32 << 10;
-
-/// Most of them for the sums of a tile.
-pub(super) const MOST_SUM_BYTES: usize = 20 << 10;
 
 /// Elements that a CPU writes at once after it has transposed them: a line of 64 bytes of the
 /// cache, if a vector has as many.
@@ -95,7 +93,7 @@ impl Slot {
         let bytes = self.width() * size_of::<T::Arithmetic>();
         let staged = self.staged_bytes::<T>(numbers).max(of_piece.staged_bytes::<T>(numbers));
         let free = (MOST_LOCAL_BYTES as usize).saturating_sub(staged);
-        let fitting = if by_columns { MOST_SUM_BYTES.min(free) / bytes } else { usize::MAX };
+        let fitting = if by_columns { numbers.dense_sum_bytes.min(free) / bytes } else { usize::MAX };
         let most = numbers.dense_tile.min(fitting);
         (most / self.slots()).max(1) * self.slots()
     }
@@ -247,9 +245,10 @@ mod tests {
 
     #[test]
     fn what_is_staged_fits_every_device() {
+        let gpu = Numbers::of(DeviceKind::Gpu);
         for n in [1, 2, 3, 4, 7, 8, 32, 33, 128] {
-            for aligned in [false, true] {
-                let numbers = Numbers::of(DeviceKind::Gpu);
+            for (aligned, dense_staged) in [(false, gpu.dense_staged), (true, gpu.dense_staged), (true, 1024)] {
+                let numbers = Numbers { dense_staged, ..gpu };
                 for Pass { slot, .. } in passes::<f64>(numbers, n, 1, aligned).unwrap_or_default() {
                     let slots = slot.group_size / slot.lanes;
                     for area in [1, 2, 6, 36, 1024] {

@@ -4,7 +4,7 @@ use crate::{Error, Result};
 
 impl Numbers {
     /// Refuses numbers with which no kernel can be compiled.
-    pub(in crate::tuning) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let refuse = |name: &str, value: usize, why: &str| Err(Error::Argument(format!("{name} is {value}, {why}")));
         for (name, value) in [
             ("group_size", self.group_size),
@@ -39,6 +39,10 @@ impl Numbers {
         }
         if self.dense_lanes > 1 && self.dense_common_lanes == 1 {
             return refuse("dense_common_lanes", 1, "of one lane no line is shared");
+        }
+        // Of the widest elements, with a place more for each column.
+        if self.dense_lanes > 1 && 8 * (self.dense_copied_rows + 1) * self.dense_copied_cols > 32 << 10 {
+            return refuse("dense_copied_rows", self.dense_copied_rows, "too many for local memory of 32 KiB");
         }
         for (name, value, most) in [
             ("serial_elements", self.serial_elements, 1 << 24),
@@ -78,7 +82,11 @@ impl Numbers {
             ("dense_placed", self.dense_placed, 1 << 16),
             ("dense_chunk", self.dense_chunk, 1 << 16),
             ("dense_group_ahead", self.dense_group_ahead, 16),
-            ("dense_staged", self.dense_staged, 256),
+            ("dense_staged", self.dense_staged, 1024),
+            ("dense_copied_rows", self.dense_copied_rows, 1 << 16),
+            ("dense_copied_cols", self.dense_copied_cols, 1 << 10),
+            ("dense_kept_rows", self.dense_kept_rows, 512),
+            ("dense_sum_bytes", self.dense_sum_bytes, 24 << 10),
             ("dense_cache_bytes", self.dense_cache_bytes, 1 << 40),
             ("dense_past_bytes", self.dense_past_bytes, 1 << 40),
             ("dense_reuse_percent", self.dense_reuse_percent, 1 << 30),
@@ -209,6 +217,7 @@ mod tests {
         assert!(refused(Numbers { schur_group: 16, ..GPU }).contains("schur_group is 16, less than the longest side"));
         assert!(refused(Numbers { line_elements: 1025, ..CPU }).contains("line_elements is 1025, not from 1 to 1024"));
         assert!(refused(Numbers { expansion_short_max: 577, ..GPU }).contains("expansion_short_max is 577"));
+        assert!(refused(Numbers { dense_copied_rows: 128, ..GPU }).contains("dense_copied_rows is 128, too many"));
         assert!(refused(Numbers { warp_instructions: 2, ..GPU }).contains("warp_instructions is 2, neither 0 nor 1"));
         assert!(
             refused(Numbers { adaptive_piece: 32, ..GPU })
