@@ -1,4 +1,8 @@
 //! The user's file, which overrides numbers and costs of the tables.
+mod merged;
+
+pub use merged::{merged_costs, merged_numbers};
+
 use super::{
     DeviceKind, Numbers,
     costs::{MethodCost, MethodCosts},
@@ -145,36 +149,6 @@ fn path() -> Option<PathBuf> {
     user_file().filter(|path| must_exist || path.exists())
 }
 
-/// The text of a tuning file with these costs for the device of this name and kind, by method. What
-/// else `text` has stays; an empty text is an empty file.
-///
-/// # Errors
-/// [`Error::Argument`] if `text` is no tuning file, or if it has other costs for a part of the name
-/// which would win.
-pub fn merged_costs(text: &str, kind: DeviceKind, name: &str, costs: &[(&str, MethodCost)]) -> Result<String> {
-    let text = if text.trim().is_empty() { "{}" } else { text };
-    Overrides::parse(text).map_err(Error::Argument)?;
-    let mut file: Value = serde_json::from_str(text).map_err(|error| Error::Argument(error.to_string()))?;
-    if !file.is_object() {
-        return Err(Error::Argument("the file is no JSON object".into()));
-    }
-    for (method, cost) in costs {
-        let mut at = &mut file;
-        for key in ["devices", name, "costs"] {
-            at = &mut at[key];
-        }
-        at[*method] = serde_json::to_value(cost).map_err(|error| Error::Argument(error.to_string()))?;
-    }
-    let merged = serde_json::to_string_pretty(&file).map_err(|error| Error::Argument(error.to_string()))?;
-    let found = Overrides::parse(&merged).map_err(Error::Argument)?.costs(kind, name);
-    match costs.iter().find(|(method, cost)| found.of(method) != Some(*cost)) {
-        Some((method, _)) => Err(Error::Argument(format!(
-            "the costs of {method} for \"{name}\" would have no effect: a later name of `devices` gives others"
-        ))),
-        None => Ok(merged),
-    }
-}
-
 fn read(path: Option<&Path>) -> std::result::Result<Overrides, String> {
     let Some(path) = path else { return Ok(Overrides::default()) };
     let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -260,41 +234,6 @@ mod tests {
         assert_eq!((cost(named, "esc")[1], named.of("dense")), (9.0, usual.of("dense")));
         assert_eq!(file.costs(DeviceKind::Cpu, "x"), MethodCosts::of_kind(DeviceKind::Cpu));
         assert_eq!(file.numbers(DeviceKind::Gpu, "x").tile_items, 4);
-        Ok(())
-    }
-
-    #[test]
-    fn merged_costs_leave_all_else() -> Result<()> {
-        let cost = |launch| MethodCost::new([launch, 2.0, 3.25, 4.0]);
-        let merged = |text: &str, costs: &[(&str, MethodCost)]| {
-            merged_costs(text, DeviceKind::Gpu, "NVIDIA H200", costs).map(|text| {
-                let file = serde_json::from_str::<Value>(&text).unwrap();
-                (file, Overrides::parse(&text).unwrap())
-            })
-        };
-        let (_, file) = merged("", &[("sort", cost(1.0)?)])?;
-        assert_eq!(file.costs(DeviceKind::Gpu, "nvidia h200").of("sort"), Some(cost(1.0)?));
-        let text = r#"{"cpu": {"scan_items": 3}, "devices": {"H200": {"tile_items": 4, "costs": {"hub": {"entry_ps": 1}}},
-            "NVIDIA H200": {"group_size": 32, "costs": {"sort": {"launch_us": 7}, "esc": {"entry_ps": 5.5}}}}}"#;
-        let (mut file, parsed) = merged(text, &[("sort", cost(1.0)?), ("dense", cost(2.0)?)])?;
-        let costs = parsed.costs(DeviceKind::Gpu, "NVIDIA H200");
-        assert_eq!([costs.of("sort"), costs.of("dense")], [Some(cost(1.0)?), Some(cost(2.0)?)]);
-        let of_device = file["devices"]["NVIDIA H200"]["costs"].as_object_mut().unwrap();
-        of_device.remove("dense");
-        of_device["sort"] = serde_json::json!({"launch_us": 7});
-        assert_eq!(file, serde_json::from_str::<Value>(text).unwrap(), "nothing else has changed");
-        Ok(())
-    }
-
-    #[test]
-    fn costs_are_not_merged_into_what_is_no_tuning_file() -> Result<()> {
-        let costs = [("sort", MethodCost::new([1.0; 4])?)];
-        let refused = |text: &str| merged_costs(text, DeviceKind::Cpu, "H200", &costs).unwrap_err().to_string();
-        assert!(refused("{").contains("line 1"));
-        assert!(refused(r#"{"gpu": {"tile": 3}}"#).contains("unknown field `tile`"));
-        assert!(refused("[]").contains("no JSON object"));
-        let text = r#"{"devices": {"h2": {"costs": {"sort": {"launch_us": 9}}}}}"#;
-        assert!(refused(text).contains("costs of sort for \"H200\" would have no effect"), "h2 sorts behind H200");
         Ok(())
     }
 }

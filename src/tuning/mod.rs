@@ -26,7 +26,8 @@
 //! {"devices": {"NVIDIA H200": {"costs": {"sort": {"launch_us": 6.0, "product_ps": 5.0}}}}}
 //! ```
 //!
-//! `blockmul tune` fits them to a device and writes them into the file.
+//! `blockmul tune` fits them to a device and writes them into the file. `blockmul tune --dense`
+//! times the numbers of products with dense matrices.
 mod costs;
 mod file;
 mod fit;
@@ -36,7 +37,7 @@ mod tables;
 
 pub use costs::{BinSize, MethodCost, MethodCosts};
 pub(crate) use file::check_file;
-pub use file::{allow_missing_user_file, merged_costs, user_file};
+pub use file::{allow_missing_user_file, merged_costs, merged_numbers, user_file};
 pub use fit::{Errors, Sample};
 pub(crate) use formats::FormatWeights;
 pub use numbers::Numbers;

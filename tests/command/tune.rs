@@ -145,3 +145,41 @@ fn the_file_that_a_variable_names_may_be_a_new_one() {
     assert_eq!((ran.status, desk.files()), (0, vec!["new.json".into()]), "{}", ran.stderr);
     assert!(!json(&std::fs::read_to_string(new).unwrap())["devices"].is_null());
 }
+
+/// The numbers of products with dense matrices, beside what the file has.
+#[test]
+fn numbers_of_dense_products_are_timed_and_written() {
+    let desk = Desk::new();
+    let device = common::device();
+    let name = device.info().name.as_str();
+    let before = serde_json::json!({"devices": {name: {"tile_items": 128, "costs": {"sort": {"launch_us": 7.0}}}}});
+    desk.put("t.json", &before.to_string());
+    let ran = tune(&desk, &[], "--dense --entries 400 --json -o t.json");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("t.json: the numbers are written"), "{}", ran.stderr);
+    let found = json(&ran.stdout);
+    let families = found["families"].as_array().unwrap();
+    assert_eq!(families.len(), 3);
+    for family in families {
+        let groups = family["groups"].as_array().unwrap();
+        let lines: Vec<_> = groups.iter().map(|of| of["lines"].as_u64().unwrap()).collect();
+        assert_eq!(lines, [1, 2, 4, 8, 16, 32]);
+        let times =
+            groups.iter().flat_map(|of| of["ms"].as_array().unwrap()).chain(family["rows_ms"].as_array().unwrap());
+        assert!(times.map(|ms| ms.as_f64().unwrap()).all(|ms| ms > 0.0), "{family}");
+        let reuse: Vec<_> = groups.iter().map(|of| of["reuse"].as_f64().unwrap()).collect();
+        assert!(reuse[0] == 1.0 && reuse.is_sorted(), "{family}");
+    }
+    let mut after = json(&std::fs::read_to_string(desk.path("t.json")).unwrap());
+    let section = after["devices"][name].as_object_mut().unwrap();
+    for number in ["dense_group_lines", "dense_staged", "dense_reuse_percent"] {
+        assert_eq!(section.remove(number), Some(found["numbers"][number].clone()), "{number}");
+    }
+    section.remove("dense_common_lanes"); // of a GPU
+    assert_eq!(after, before, "nothing else has changed");
+    let (status, stderr) = {
+        let ran = tune(&desk, &[], "--entries 400 --dry-run");
+        (ran.status, ran.stderr)
+    };
+    assert!(status == 2 && stderr.contains("--dense"), "{stderr}");
+}

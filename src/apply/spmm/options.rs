@@ -4,6 +4,7 @@ use crate::{
     DeviceMatrix, DevicePattern, Matrix, Result, Semiring,
     device::Work,
     matrix::{Layout, Side},
+    tuning::Numbers,
 };
 use std::marker::PhantomData;
 
@@ -92,6 +93,18 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
     pub fn layouts(mut self, d: Layout, c: Layout) -> Self {
         self.request.layouts = [d, c];
         self
+    }
+
+    /// Shares A and D out by other [`Numbers`] than the device's: for their tuning. No number
+    /// changes a bit of C.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) for numbers with which no kernel can be
+    /// compiled.
+    pub fn numbers(mut self, numbers: Numbers) -> Result<Self> {
+        numbers.check()?;
+        self.request.numbers = numbers.within(self.a.device().info().max_group_size);
+        Ok(self)
     }
 
     /// Whether rows of the arrays are lines of the product. Rows of op(A) are the lines if A is on

@@ -163,6 +163,38 @@ fn columns_of_any_number_and_layout() -> Result<()> {
     Ok(())
 }
 
+/// Groups of any number of lines, and any number of entries staged, with groups shorter and longer
+/// than these.
+#[test]
+fn lines_of_a_group_and_staged_entries_change_no_bit() -> Result<()> {
+    let device = test_device();
+    let a = Csr::from_transpose(scalars::<f64>(67, 43, &[(9, 43), (10, 43), (11, 40), (40, 43)])?);
+    for numbers in numbers(&device) {
+        let lines = [1, 2, 3, 4, 8, 16, 32].map(|lines| (lines, 32));
+        let staged = [64, 128, 256, 512, 1024].map(|staged| (4, staged));
+        for (dense_group_lines, dense_staged) in lines.into_iter().chain(staged).chain([(32, 1024)]) {
+            let numbers = Numbers { dense_group_lines, dense_staged, ..numbers };
+            check(&device, &a, Case { method: DenseMethod::Gcoo, ..plain(3, numbers) })?;
+        }
+    }
+    Ok(())
+}
+
+/// Numbers that are given take the place of the device's, and of those no kernel is made of.
+#[test]
+fn plans_take_numbers() -> Result<()> {
+    let device = test_device();
+    let pattern = device.upload(&scalars::<f32>(23, 19, &[])?)?.pattern();
+    let options = || ApplyDense::<Csc<f32>>::with(&pattern, 3).method(DenseMethod::Gcoo);
+    let mut numbers = device.info().numbers();
+    numbers.dense_group_lines = 7;
+    assert!(options().numbers(numbers)?.plan()?.why().contains("groups of 7 rows"));
+    numbers.dense_group_lines = 33;
+    let refused = options().numbers(numbers).unwrap_err().to_string();
+    assert_eq!(refused, "dense_group_lines is 33, not from 1 to 32");
+    Ok(())
+}
+
 /// C and D of any size written past the caches of a CPU, with rows around 8 and lines in pieces
 /// between them, at places that may be written so and at others.
 #[test]

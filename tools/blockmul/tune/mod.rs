@@ -1,12 +1,14 @@
 //! `blockmul tune`: times the methods of products on a device, fits their costs, and writes them
 //! into the tuning file. `families` has the products, `measure` the timing, `outcome` the fits and
-//! the table.
+//! the table. `dense` has the same for the numbers of products with dense matrices.
+mod dense;
 pub mod families;
 mod measure;
 mod outcome;
 
 use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
+use crate::numbers::some;
 use crate::output;
 use crate::places::{Places, check_writable, same};
 use crate::target;
@@ -14,12 +16,14 @@ use blockmul::{
     Device, Error, Method,
     device::{DeviceInfo, DeviceKind},
     element::Field,
-    tuning::{self, MethodCosts},
+    tuning::{self, MethodCost, MethodCosts},
 };
 use measure::Time;
 pub use measure::{ByMethod, Fit, cost_name};
-use outcome::Outcome;
-use std::path::{Path, PathBuf};
+use std::{
+    num::NonZero,
+    path::{Path, PathBuf},
+};
 
 /// Fit the costs by which products of scalars choose their methods to a device.
 ///
@@ -27,24 +31,33 @@ use std::path::{Path, PathBuf};
 /// compared bit for bit. Costs are fitted to two thirds of the times and checked by the rest, on
 /// which the choice is timed too. A method keeps its present costs unless the new ones predict
 /// these better. Costs are written into the tuning file for the device's name; what else the file
-/// has stays. No costs change a result.
+/// has stays. No costs change a result. --dense finds the numbers of products with dense matrices.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   blockmul tune                                 two minutes on the best device; writes the user's tuning file
   blockmul tune --device gpu --seconds 30 -o gpu.json     then: BLOCKMUL_TUNING=gpu.json blockmul multiply ...
   blockmul tune --dry-run --json > times.json   every time and the fit, for programs; writes no tuning file
+  blockmul tune --dense                         sizes of groups, staged entries and more of products with dense matrices
   blockmul multiply A.mtx --explain             shows what is predicted by the costs, and what is measured
 
 The user's tuning file is blockmul/tuning.json in the configuration folder, or the one that BLOCKMUL_TUNING
 names. Kernels are compiled at first use, which takes longer than --seconds and is not counted.
-Exit status: 0 done; 1 two methods differ in a bit; 2 wrong usage, or a tuning file that cannot be read; 3 no
+Exit status: 0 done; 1 two results differ in a bit; 2 wrong usage, or a tuning file that cannot be read; 3 no
 such device; 4 not enough memory; 5 anything else.")]
 pub struct Args {
     /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices`
     /// [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
+    /// Instead of costs, find the numbers by which products with dense matrices are shared out:
+    /// lines of a group and entries staged at once, the reuse from which groups pay, and the lanes
+    /// of a line. Each is timed on three matrices, and every result is compared with the reference.
+    #[arg(long, conflicts_with = "seconds")]
+    dense: bool,
+    /// Entries of each of these matrices, about [default: 2^20 on CPUs, 2^23 on other devices].
+    #[arg(long, value_name = "N", requires = "dense", value_parser = some)]
+    entries: Option<NonZero<u32>>,
     /// Time to measure, about; the smallest product of each family is always measured.
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = crate::numbers::from_zero)]
     seconds: f64,
@@ -75,15 +88,16 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let device = target::select(args.device.as_deref())?;
     // Refused now, not when all is measured.
     place.as_ref().and_then(Place::file).map_or(Ok(()), check_writable)?;
-    place.as_ref().map(|place| place.merged(&device, &[])).transpose()?;
+    place.as_ref().map(|place| place.merged(&device, &Found::Numbers(Vec::new()))).transpose()?;
     let messages = Messages::new(args.quiet);
     messages.show_compiling(&device);
     let outcome = match device.info().fp64 {
-        true => tuned::<f64>(args, &device, &messages)?,
-        false => tuned::<f32>(args, &device, &messages)?,
+        true => Outcome::of::<f64>(args, &device, &messages)?,
+        false => Outcome::of::<f32>(args, &device, &messages)?,
     };
     outcome.warnings().iter().for_each(|warning| messages.warn(warning));
-    let merged = place.as_ref().map(|place| place.merged(&device, &outcome.costs())).transpose()?;
+    let found = outcome.found();
+    let merged = place.as_ref().map(|place| place.merged(&device, &found)).transpose()?;
     if let (Some(place), Some(text)) = (&place, &merged) {
         place.write(text)?;
     }
@@ -96,20 +110,76 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         (false, false) => messages.pause(|| output::print(&outcome.table()))?,
     }
     if let Some(file) = file {
-        messages.say(&format!("{}: the costs are written for \"{}\"", file.display(), device.info().name));
+        let what = if args.dense { "numbers" } else { "costs" };
+        messages.say(&format!("{}: the {what} are written for \"{}\"", file.display(), device.info().name));
     }
     Ok(())
 }
 
+/// What was measured.
+enum Outcome {
+    Costs(Box<outcome::Outcome>),
+    Dense(dense::Outcome),
+}
+
+/// What is written into the tuning file.
+enum Found {
+    Costs(Vec<(&'static str, MethodCost)>),
+    Numbers(Vec<(&'static str, usize)>),
+}
+
+impl Outcome {
+    fn of<T: Field>(args: &Args, device: &Device, messages: &Messages) -> Result<Self, Failure> {
+        match args.dense {
+            true => {
+                dense::tuned::<T>(device, args.entries.map(|entries| entries.get() as usize), messages).map(Self::Dense)
+            }
+            false => tuned::<T>(args, device, messages).map(|costs| Self::Costs(Box::new(costs))),
+        }
+    }
+
+    fn found(&self) -> Found {
+        match self {
+            Self::Costs(costs) => Found::Costs(costs.costs()),
+            Self::Dense(dense) => Found::Numbers(dense.numbers()),
+        }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        match self {
+            Self::Costs(costs) => costs.warnings(),
+            Self::Dense(_) => Vec::new(),
+        }
+    }
+
+    fn table(&self) -> String {
+        match self {
+            Self::Costs(costs) => costs.table(),
+            Self::Dense(dense) => dense.table(),
+        }
+    }
+
+    /// The whole as JSON; `file` is where what was found is written.
+    fn json(&self, file: Option<&Path>) -> String {
+        let all = match self {
+            Self::Costs(costs) => serde_json::to_value(costs),
+            Self::Dense(dense) => serde_json::to_value(dense),
+        };
+        let mut all = all.expect("plain data");
+        all["file"] = file.map_or(serde_json::Value::Null, |file| file.display().to_string().into());
+        serde_json::to_string_pretty(&all).expect("plain data")
+    }
+}
+
 /// Measures and fits.
-fn tuned<T: Field>(args: &Args, device: &Device, messages: &Messages) -> Result<Outcome, Failure> {
+fn tuned<T: Field>(args: &Args, device: &Device, messages: &Messages) -> Result<outcome::Outcome, Failure> {
     let info = device.info();
     messages.say(&format!("device: {} ({})", info.name, info.platform));
     let methods = methods(info)?;
     let progress = messages.measured(format!("timing products of {} on {}", T::NAME, info.name), Unit::Time);
     let mut time = Time::new(args.seconds, progress);
     let cases = measure::measure::<T>(device, &methods, &mut time)?;
-    let mut outcome = Outcome::new(device, T::NAME, args.seconds, cases)?;
+    let mut outcome = outcome::Outcome::new(device, T::NAME, args.seconds, cases)?;
     outcome.choices = measure::choices::<T>(device, &methods, outcome.table, &outcome.cases, &mut time)?;
     Ok(outcome)
 }
@@ -123,7 +193,7 @@ fn methods(info: &DeviceInfo) -> Result<Vec<Method>, Error> {
     MethodCosts::of_kind(info.kind).iter().map(|(name, _)| method(name)).collect()
 }
 
-/// Where the costs are written.
+/// Where what was found is written.
 enum Place {
     /// A tuning file, which need not exist.
     File { path: PathBuf, text: String },
@@ -150,15 +220,18 @@ impl Place {
         }
     }
 
-    /// The text of the file with these costs for the device.
-    fn merged(&self, device: &Device, costs: &[(&str, tuning::MethodCost)]) -> Result<String, Failure> {
+    /// The text of the file with what was found for the device.
+    fn merged(&self, device: &Device, found: &Found) -> Result<String, Failure> {
         let (name, text) = match self {
             Self::File { path, text } => (path.display().to_string(), text),
             Self::Stdout { text } => ("the user's tuning file".into(), text),
         };
         let info = device.info();
-        tuning::merged_costs(text, info.kind, &info.name, costs)
-            .map_err(|error| Error::Argument(format!("{name}: {error}")).into())
+        let merged = match found {
+            Found::Costs(costs) => tuning::merged_costs(text, info.kind, &info.name, costs),
+            Found::Numbers(numbers) => tuning::merged_numbers(text, info.kind, &info.name, numbers),
+        };
+        merged.map_err(|error| Error::Argument(format!("{name}: {error}")).into())
     }
 
     fn write(&self, text: &str) -> Result<(), Failure> {

@@ -8,7 +8,6 @@ use blockmul::{
 };
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
-use std::path::Path;
 
 /// What `tune` has found.
 #[derive(Serialize)]
@@ -108,13 +107,6 @@ impl Outcome {
             )
         };
         bad.map(warning).collect()
-    }
-
-    /// The whole as JSON; `file` is where the costs were written.
-    pub fn json(&self, file: Option<&Path>) -> String {
-        let mut all = serde_json::to_value(self).expect("plain data");
-        all["file"] = file.map_or(serde_json::Value::Null, |file| file.display().to_string().into());
-        serde_json::to_string_pretty(&all).expect("plain data")
     }
 
     /// The costs, their errors, and the choice, as text.

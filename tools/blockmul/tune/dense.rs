@@ -1,0 +1,257 @@
+//! `tune --dense`: the numbers of products with dense matrices. Times groups of lines of every
+//! size, with every number of staged entries, beside lines by themselves, and verifies each result.
+mod chosen;
+
+use crate::bench::same_bits;
+use crate::failure::Failure;
+use crate::messages::Messages;
+use crate::patterns::{elements, side, space, uniform};
+use blockmul::{
+    Csc, Csr, Device, Matrix, Planned, Result,
+    dense::{DenseShape, DenseView, DenseViewMut, DeviceDense, Layout, Side},
+    device::DeviceKind,
+    element::Field,
+    plan::{ApplyDense, DenseMethod},
+    reference,
+    tuning::Numbers,
+};
+use chosen::{Chosen, NEVER};
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+use std::time::Instant;
+
+/// Lines of a group, and entries staged at once: p and b of Shi, Wang and Chu (2020).
+const LINES: [usize; 6] = [1, 2, 4, 8, 16, 32];
+const STAGED: [usize; 6] = [32, 64, 128, 256, 512, 1024];
+/// Most lanes of lines that have many rows of D in common.
+const LANES: [usize; 3] = [8, 16, 32];
+/// Columns of the dense matrix, and of that with which lanes are timed: with fewer columns a slot
+/// has no more lanes.
+const COLUMNS: usize = 32;
+const MANY_COLUMNS: usize = 128;
+/// Timed rounds, of which the fastest counts: the others were disturbed. The executions of a round
+/// are enqueued together.
+const ROUNDS: usize = 5;
+const TOGETHER: u32 = 3;
+
+/// A matrix of about so many entries.
+struct Family {
+    name: &'static str,
+    make: fn(entries: usize) -> Result<Csc<f64>>,
+}
+
+/// Neighbouring lines have most of their places in common, some, or none.
+const FAMILIES: [Family; 3] = [
+    Family { name: "elements of 3 unknowns", make: |entries| elements(side(entries / 63, 3), 3) },
+    Family { name: "grid-27", make: |entries| space(side(entries / 27, 3)) },
+    Family { name: "uniform-8", make: |entries| Ok(uniform(entries / 8, 8)?.0) },
+];
+
+/// What was measured, and the numbers that follow.
+#[derive(Serialize)]
+pub struct Outcome {
+    device: String,
+    element: &'static str,
+    columns: usize,
+    families: Vec<OfFamily>,
+    numbers: Chosen,
+}
+
+/// The times of a family's matrix, in milliseconds.
+#[derive(Serialize)]
+struct OfFamily {
+    family: &'static str,
+    rows: usize,
+    entries: usize,
+    /// Lines by themselves, by the number of staged entries, which they have too if several items
+    /// share a line; else one time.
+    rows_ms: Vec<f64>,
+    groups: Vec<OfGroups>,
+    /// With many columns by the most lanes; empty if one item has all columns of a line.
+    lanes_ms: Vec<f64>,
+}
+
+/// The times by groups of so many lines.
+#[derive(Serialize)]
+struct OfGroups {
+    lines: usize,
+    /// How often they use a row of D that they load.
+    reuse: f64,
+    /// By the number of staged entries.
+    ms: Vec<f64>,
+}
+
+/// Measures all families and chooses.
+pub fn tuned<T: Field>(
+    device: &Device,
+    entries: Option<usize>,
+    messages: &Messages,
+) -> std::result::Result<Outcome, Failure> {
+    let info = device.info();
+    messages.say(&format!("device: {} ({})", info.name, info.platform));
+    // On a CPU one item has a share of the lines, so that fewer keep it busy.
+    let entries = entries.unwrap_or(if info.kind == DeviceKind::Cpu { 1 << 20 } else { 1 << 23 });
+    let families = FAMILIES.iter().map(|family| family.measure::<T>(device, entries, messages));
+    let families = families.collect::<std::result::Result<Vec<_>, _>>()?;
+    let numbers = Chosen::by(&families, info.numbers().dense_common);
+    Ok(Outcome { device: info.name.clone(), element: T::NAME, columns: COLUMNS, families, numbers })
+}
+
+/// A matrix with its dense factor, on the device, and the result.
+struct Subject<'a, T: Field> {
+    name: &'static str,
+    device: &'a Device,
+    a: blockmul::DeviceMatrix<Csr<T>>,
+    d: DeviceDense<T>,
+    want: Vec<T>,
+}
+
+impl Family {
+    fn measure<T: Field>(
+        &self,
+        device: &Device,
+        entries: usize,
+        messages: &Messages,
+    ) -> std::result::Result<OfFamily, Failure> {
+        let numbers = device.info().numbers();
+        messages.step(format!("{}: the reference", self.name));
+        let a: Csr<T> = Csr::from_transpose((self.make)(entries)?.cast::<T>().transpose());
+        let shared = numbers.dense_lanes > 1;
+        let subject = Subject::new(self.name, device, &a, COLUMNS)?;
+        let mut rows_ms = Vec::new();
+        for &dense_staged in if shared { &STAGED[..] } else { &STAGED[..1] } {
+            let numbers = with(numbers, |numbers| numbers.dense_staged = dense_staged);
+            rows_ms.push(subject.time(DenseMethod::Rows, numbers, messages)?);
+        }
+        let mut groups = Vec::new();
+        for lines in LINES {
+            let mut ms = Vec::new();
+            for dense_staged in STAGED {
+                let set = |numbers: &mut Numbers| {
+                    (numbers.dense_group_lines, numbers.dense_staged) = (lines, dense_staged);
+                };
+                ms.push(subject.time(DenseMethod::Gcoo, with(numbers, set), messages)?);
+            }
+            groups.push(OfGroups { lines, reuse: reuse(&a, lines), ms });
+        }
+        let (rows, entries) = (a.nrows(), a.values().len());
+        let mut lanes_ms = Vec::new();
+        if shared {
+            let subject = Subject::new(self.name, device, &a, MANY_COLUMNS)?;
+            for lanes in LANES {
+                let numbers = with(numbers, |numbers| numbers.dense_common_lanes = lanes.min(numbers.dense_lanes));
+                lanes_ms.push(subject.time(DenseMethod::Rows, numbers, messages)?);
+            }
+        }
+        Ok(OfFamily { family: self.name, rows, entries, rows_ms, groups, lanes_ms })
+    }
+}
+
+fn with(mut numbers: Numbers, set: impl FnOnce(&mut Numbers)) -> Numbers {
+    set(&mut numbers);
+    numbers
+}
+
+impl<'a, T: Field> Subject<'a, T> {
+    fn new(name: &'static str, device: &'a Device, a: &Csr<T>, columns: usize) -> Result<Self> {
+        let [d_shape, c_shape] = [a.ncols(), a.nrows()].map(|rows| DenseShape::new(rows, columns, Layout::ByRows));
+        let d: Vec<T> = (0..d_shape.len()).map(|i| T::from_f64((i * 37 % 1001) as f64 * 0.002 - 1.0)).collect();
+        let mut want = vec![T::from_f64(0.0); c_shape.len()];
+        let view = DenseView::new(d_shape, &d)?;
+        reference::multiply_dense(Side::Left, false, (1.0, a, view), (0.0, DenseViewMut::new(c_shape, &mut want)?))?;
+        Ok(Self { name, device, a: device.upload(a)?, d: device.upload_dense(view)?, want })
+    }
+
+    /// Milliseconds of a product, all of whose bits are those of the reference.
+    fn time(&self, method: DenseMethod, numbers: Numbers, messages: &Messages) -> std::result::Result<f64, Failure> {
+        let (lines, staged, columns) = (numbers.dense_group_lines, numbers.dense_staged, self.d.shape().cols);
+        let what = || format!("{} by {method}, {lines} lines, {staged} staged, {columns} columns", self.name);
+        messages.step(what());
+        let pattern = self.a.pattern();
+        let options = ApplyDense::<Csr<T>>::with(&pattern, columns).method(method).numbers(numbers)?;
+        let packed = options.layouts(Layout::ByRows, Layout::ByRows).pack(&self.a)?;
+        let mut c = packed.output()?;
+        packed.execute(&self.d, &mut c)?;
+        if !same_bits(&c.values()?, &self.want) {
+            return Err(Failure::Verification(format!("{} does not have the bits of the reference", what())));
+        }
+        let mut round = || -> Result<f64> {
+            self.device.finish()?;
+            let clock = Instant::now();
+            (0..TOGETHER).try_for_each(|_| packed.execute(&self.d, &mut c).map(drop))?;
+            self.device.finish()?;
+            Ok(clock.elapsed().as_secs_f64() * 1e3 / f64::from(TOGETHER))
+        };
+        let times = (0..ROUNDS).map(|_| round()).collect::<Result<Vec<_>>>()?;
+        Ok(times.into_iter().fold(f64::MAX, f64::min))
+    }
+}
+
+/// How often groups of so many rows use a row of D that they load.
+fn reuse<T: Field>(a: &Csr<T>, lines: usize) -> f64 {
+    let pattern = &a.as_cbc().pattern; // its columns are the rows
+    let mut loads = 0;
+    for first in (0..pattern.ncols()).step_by(lines) {
+        let rows = first..(first + lines).min(pattern.ncols());
+        let mut places: Vec<u32> = rows.flat_map(|row| pattern.column(row).iter().copied()).collect();
+        places.sort_unstable();
+        places.dedup();
+        loads += places.len();
+    }
+    pattern.nnz() as f64 / loads.max(1) as f64
+}
+
+impl Outcome {
+    /// The numbers by the names of their fields.
+    pub fn numbers(&self) -> Vec<(&'static str, usize)> {
+        self.numbers.named()
+    }
+
+    /// The times and the numbers, as text.
+    pub fn table(&self) -> String {
+        let mut lines = vec![format!(
+            "milliseconds of A·D, {} columns of {} by rows, on {}",
+            self.columns, self.element, self.device
+        )];
+        for of in &self.families {
+            let mut table = Table::new();
+            table.load_preset(presets::NOTHING);
+            let header = ["lines of a group".to_owned(), "reuse".into()].into_iter();
+            table.set_header(header.chain(STAGED.iter().map(|staged| format!("{staged} staged"))));
+            let shown = |ms: &f64| format!("{ms:.3}");
+            for OfGroups { lines, reuse, ms } in &of.groups {
+                table.add_row([lines.to_string(), format!("{reuse:.2}")].into_iter().chain(ms.iter().map(shown)));
+            }
+            let rows = ["by themselves".to_owned(), String::new()].into_iter();
+            table.add_row(rows.chain(of.rows_ms.iter().map(shown)));
+            table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+            let size = format!("{}: {} rows, {} entries", of.family, of.rows, of.entries);
+            lines.extend([String::new(), size, table.trim_fmt()]);
+            if !of.lanes_ms.is_empty() {
+                let of_lanes = LANES.iter().zip(&of.lanes_ms).map(|(lanes, ms)| format!("{lanes} lanes {ms:.3}"));
+                let of_lanes: Vec<_> = of_lanes.collect();
+                lines.push(format!("by themselves, {MANY_COLUMNS} columns: {}", of_lanes.join(", ")));
+            }
+        }
+        lines.push(String::new());
+        lines.extend(self.numbers().iter().map(|(name, number)| match (*name, *number) {
+            ("dense_reuse_percent", NEVER) => format!("{name} = {NEVER}: groups are never taken"),
+            _ => format!("{name} = {number}"),
+        }));
+        lines.join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reuse_counts_different_places_of_a_group() -> Result<()> {
+        let places = [(0, 1), (0, 3), (1, 1), (2, 0), (2, 1), (3, 3)];
+        let a = Csc::from_triplets(4, 4, places.map(|(row, col)| (col, row, 1.0)))?;
+        let a: Csr<f64> = Csr::from_transpose(a);
+        assert_eq!([1, 2, 4].map(|lines| reuse(&a, lines)), [1.0, 6.0 / 5.0, 2.0]);
+        Ok(())
+    }
+}
