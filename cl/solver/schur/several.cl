@@ -7,7 +7,7 @@
 //   in      factor[points * PACKED]   as in factor.cl: columns of L from the diagonal down, which
 //                                     holds reciprocals
 //   in      b[]     element (i, j) at i * b_row + j * b_col
-//   out     x[]     by rows, x_leading apart; in out in solve_upper
+//   out     x[]     element (i, j) at i * x_row + j * x_col; in out in solve_upper
 //
 // Terms are subtracted as in factor.cl and in lines.cl. It serves plus-times alone.
 #ifndef P
@@ -17,7 +17,7 @@
 #define AT(i, j) ((j) * (2 * P - 1 - (j)) / 2 + (i)) // i >= j
 
 KERNEL solve_lower(global const ELEMENT* restrict factor, global const ELEMENT* restrict b, global ELEMENT* restrict x, uint points,
-                   uint columns, ulong b_row, ulong b_col, ulong x_leading)
+                   uint columns, ulong b_row, ulong b_col, ulong x_row, ulong x_col)
 {
     const ulong id = get_global_id(0), point = id / columns, col = id % columns;
     if (point < points) {
@@ -29,24 +29,25 @@ KERNEL solve_lower(global const ELEMENT* restrict factor, global const ELEMENT* 
             for (uint k = 0; k < j; ++k)
                 value -= l[AT(j, k)] * own[k];
             own[j] = value * l[AT(j, j)];
-            x[(point * P + j) * x_leading + col] = own[j];
+            x[(point * P + j) * x_row + col * x_col] = own[j];
         }
     }
 }
 
-KERNEL solve_upper(global const ELEMENT* restrict factor, global ELEMENT* restrict x, uint points, uint columns, ulong x_leading)
+KERNEL solve_upper(global const ELEMENT* restrict factor, global ELEMENT* restrict x, uint points, uint columns, ulong x_row,
+                   ulong x_col)
 {
     const ulong id = get_global_id(0), point = id / columns, col = id % columns;
     if (point < points) {
         global const ELEMENT* l = factor + point * PACKED;
         ARITHMETIC own[P];
         for (uint i = P; i-- > 0;) {
-            ARITHMETIC value = x[(point * P + i) * x_leading + col];
+            ARITHMETIC value = x[(point * P + i) * x_row + col * x_col];
             IN_ORDER
             for (uint k = i + 1; k < P; ++k)
                 value -= l[AT(k, i)] * own[k];
             own[i] = value * l[AT(i, i)];
-            x[(point * P + i) * x_leading + col] = own[i];
+            x[(point * P + i) * x_row + col * x_col] = own[i];
         }
     }
 }

@@ -20,7 +20,8 @@ kernel! {
         columns: u32,
         b_row: u64,
         b_col: u64,
-        x_leading: u64,
+        x_row: u64,
+        x_col: u64,
     }
 }
 
@@ -30,7 +31,8 @@ kernel! {
         x: InOut<T>,
         points: u32,
         columns: u32,
-        x_leading: u64,
+        x_row: u64,
+        x_col: u64,
     }
 }
 
@@ -55,25 +57,30 @@ impl<T: Real> Several<T> {
         DenseShape::new(self.points * self.side, self.n, Layout::ByRows)
     }
 
-    /// X = L⁻¹·B, by rows.
+    /// X = L⁻¹·B.
     fn solve_lower(
         &self,
         work: &Work,
         factor: &Buffer<T>,
         (shape, b): (DenseShape, &Buffer<T>),
-        (x_leading, x): (usize, &mut Buffer<T>),
+        (x_shape, x): (DenseShape, &mut Buffer<T>),
     ) -> Result<()> {
-        let (b_row, b_col) = match shape.layout {
-            Layout::ByRows => (shape.leading as u64, 1),
-            Layout::ByColumns => (1, shape.leading as u64),
-        };
-        let (points, columns, x_leading) = (self.points as u32, self.n as u32, x_leading as u64);
-        let args = SolveLower { factor, b, x, points, columns, b_row, b_col, x_leading };
+        let ([b_row, b_col], [x_row, x_col]) = (steps(shape), steps(x_shape));
+        let (points, columns) = (self.points as u32, self.n as u32);
+        let args = SolveLower { factor, b, x, points, columns, b_row, b_col, x_row, x_col };
         self.lower.launch(work, self.grid(work), args)
     }
 
     fn grid(&self, work: &Work) -> Grid {
         Grid::items(self.points * self.n, work.device().info().numbers().elementwise_group)
+    }
+}
+
+/// How far neighbours in a column and in a row are apart.
+fn steps(shape: DenseShape) -> [u64; 2] {
+    match shape.layout {
+        Layout::ByRows => [shape.leading as u64, 1],
+        Layout::ByColumns => [1, shape.leading as u64],
     }
 }
 
@@ -127,18 +134,18 @@ impl<F: Form> Elimination<F> {
         let work = &Work::new(&self.device, None);
         work.stage("rhs");
         let (shape, at_points) = (several.at_points(), &mut *several.at_points.take(work)?);
-        several.solve_lower(work, &reduced.factors.l, (b_p.shape, &b_p.values), (shape.leading, &mut *at_points))?;
+        several.solve_lower(work, &reduced.factors.l, (b_p.shape, &b_p.values), (shape, &mut *at_points))?;
         let into = (r.shape, &mut r.values);
         several.z.run(work, (&reduced.z.cbc).into(), (shape, &*at_points), subtracted(), into)?;
         Ok(work.marker())
     }
 
-    /// X_p = V'⁻¹·(B_p - Wᵀ·X_c) for several solutions X_c. X_p is by rows. A column has the bits
-    /// of [`Elimination::back_substitute`] after an execution with that column of B_p. Returns when
-    /// it is enqueued.
+    /// X_p = V'⁻¹·(B_p - Wᵀ·X_c) for several solutions X_c. A column has the bits of
+    /// [`Elimination::back_substitute`] after an execution with that column of B_p. Returns when it
+    /// is enqueued.
     ///
     /// # Errors
-    /// As [`Elimination::reduce_several`]; [`Error::Argument`] if X_p is by columns.
+    /// As [`Elimination::reduce_several`].
     pub fn back_substitute_several(
         &self,
         several: &Several<F::Element>,
@@ -150,18 +157,15 @@ impl<F: Form> Elimination<F> {
         self.check_dense("B_p", b_p, &self.v, several.n)?;
         self.check_dense("X_c", x_c, &self.u, several.n)?;
         self.check_dense("X_p", x_p, &self.v, several.n)?;
-        if x_p.shape.layout != Layout::ByRows {
-            return Err(Error::Argument("X_p is by columns, by rows is expected".into()));
-        }
         let work = &Work::new(&self.device, None);
         work.stage("back_substitution");
         let (shape, l) = (x_p.shape, &reduced.factors.l);
-        several.solve_lower(work, l, (b_p.shape, &b_p.values), (shape.leading, &mut x_p.values))?;
+        several.solve_lower(work, l, (b_p.shape, &b_p.values), (shape, &mut x_p.values))?;
         let (z, minus) = ((&reduced.z.cbc).into(), subtracted());
         several.z_transposed.run(work, z, (x_c.shape, &x_c.values), minus, (shape, &mut x_p.values))?;
         let (points, columns) = (several.points as u32, several.n as u32);
-        let x_leading = shape.leading as u64;
-        let args = SolveUpper { factor: l, x: &mut x_p.values, points, columns, x_leading };
+        let [x_row, x_col] = steps(shape);
+        let args = SolveUpper { factor: l, x: &mut x_p.values, points, columns, x_row, x_col };
         several.upper.launch(work, several.grid(work), args)?;
         Ok(work.marker())
     }
@@ -278,7 +282,10 @@ mod tests {
         plan.reduce_several(&several, &reduced, (&upload(&b_c)?, &upload(&b_p)?), &mut r)?;
         plan.multiply_several(&several, &reduced, &upload(&x_c)?, &mut y)?;
         plan.back_substitute_several(&several, &reduced, (&upload(&b_p)?, &upload(&x_c)?), &mut x_p)?;
+        let mut x_by_columns = zeros(3 * points, Layout::ByColumns)?;
+        plan.back_substitute_several(&several, &reduced, (&upload(&b_p)?, &upload(&x_c)?), &mut x_by_columns)?;
         let (r, y, x_p) = (r.download()?, y.download()?, x_p.download()?);
+        assert_eq!(x_by_columns.download()?, x_p);
         for col in 0..n {
             execute(&mut reduced, col)?;
             assert_eq!(reduced.rhs()?.download()?, r.column(col).as_slice(), "R, column {col}");
