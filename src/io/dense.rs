@@ -2,7 +2,8 @@
 //!
 //! [`read`] takes an array of one or two axes from a file that ends in `.npy`, in C's or Fortran's
 //! order, of any float, integer or boolean type; one axis is a column. Any other file is read as
-//! [`io::read`](super::read) does, and places without an entry are zeros. [`write()`] makes a
+//! [`io::read`](super::read) does: places without an entry are zeros, and so is -0 of an array.
+//! [`write()`] makes a
 //! `.npy` of the layout and the element of the matrix, or else a Matrix Market array. Both may be
 //! packed, as other files are: `.npy.gz`.
 //!
