@@ -7,12 +7,14 @@
 # APPLY_FORMATS, such as "csr,coo", by more of blockmul's formats than auto. In PEERS, blockmul_apply is blockmul's A·x without its products.
 # PAPERS, a list such as "polok parger", has the measurements of papers repeated on the same files, beside the peers: FOLDER/polok, FOLDER/parger;
 # PAPER_ARGS, more arguments for each, such as "--max-products 1e12". What polok and parger generate is written into FOLDER/models first, of at
-# most 1e5 products if PAPER_ARGS are not given, and timed by the peers too; an empty MODELS leaves it out.
+# most 1e5 products if PAPER_ARGS are not given, and timed by the peers too, and with "--columns all" in DENSE what shi generates, in
+# FOLDER/models/shi; an empty MODELS leaves it out.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 out=${1:-$root/target/peers}
 names=("${@:2}")
 models=()
+dense_models=()
 options=(--rounds "${ROUNDS:-11}" --patience "${PATIENCE:-2}")
 python=${PYTHON:-python3}
 # The records have a folder of their own: a run begins without those of the last.
@@ -97,21 +99,30 @@ set_paper_args() {
         [ -n "${PAPER_ARGS:-}" ] || paper_args=(--max-products 1e5)
         [ "${2:-}" = --models ] && paper_args+=(--models)
     fi
+    if [ "$1" = shi ] && with_dense_models && [ "${2:-}" = --models ]; then paper_args+=(--models); fi
 }
+
+# Whether what shi generates is timed: only with as many columns as it has do the records of other libraries join its measurements.
+with_dense_models() { [ -n "${MODELS-1}" ] && [[ " ${DENSE:-} " == *" --columns all "* ]]; }
 
 # What polok and parger generate for device $1, if PAPERS has them, as files `models`.
 make_models() {
     [ -n "${MODELS-1}" ] || return 0
-    rm -f "$out/models"/*.bsr
-    local paper
+    rm -f "$out/models"/*.bsr "$out/models/shi"/*.bsr
+    local paper folder
     for paper in ${PAPERS:-}; do
-        [[ "$paper" == polok || "$paper" == parger ]] || continue
+        case $paper in
+            polok | parger) folder=$out/models ;;
+            shi) with_dense_models || continue; folder=$out/models/shi ;;
+            *) continue ;;
+        esac
         find_blockmul || return 0
         set_paper_args "$paper"
-        "$blockmul" bench --paper "$paper" --write-models --device "$1" "${paper_args[@]}" -o "$out/models" --quiet ||
+        "$blockmul" bench --paper "$paper" --write-models --device "$1" "${paper_args[@]}" -o "$folder" --quiet ||
             left_out "the models of $paper" "ended with status $?"
     done
-    compgen -G "$out/models/*.bsr" >/dev/null && models=("$out/models"/*.bsr)
+    if compgen -G "$out/models/*.bsr" >/dev/null; then models=("$out/models"/*.bsr); fi
+    if compgen -G "$out/models/shi/*.bsr" >/dev/null; then dense_models=("$out/models/shi"/*.bsr); fi
 }
 
 # Sets `blockmul`, the binary.

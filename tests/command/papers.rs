@@ -180,7 +180,8 @@ fn shi_has_its_tables_and_figures() {
     ];
     desk.put("peers.json", &json!({"schema": "blockmul-bench/1", "host": {}, "results": records}).to_string());
     let (page, object) = study(&desk, "g.mtx --paper shi --max-products 2500 --peers peers.json");
-    let figures = ["4", "5", "6", "7-50", "13"].map(|number| format!("figure-{number}.png"));
+    assert!(object["copy_gb_s"].as_f64().unwrap() > 0.0);
+    let figures = ["1", "4", "5", "6", "7-50", "13"].map(|number| format!("figure-{number}.png"));
     has_its_pictures(&desk, &page, &figures.each_ref().map(String::as_str));
     let found = object["matrices"].as_array().unwrap();
     assert_eq!(
@@ -195,6 +196,8 @@ fn shi_has_its_tables_and_figures() {
         assert_eq!(of["compared"], of["columns"], "{of}");
         let converted = of["matrix"] == "random_50_0.98" || of["matrix"] == "random_50_0.99";
         assert_eq!(of["conversion_ms"].as_f64().is_some(), converted, "{of}");
+        let bytes = ["csr", "gcoo"].map(|format| of["bytes"][format].as_u64());
+        assert_eq!(bytes.map(|bytes| bytes.is_some_and(|bytes| bytes > 0)), [of["kind"] == "file"; 2], "{of}");
     }
     let square = found.iter().find(|of| of["matrix"] == "random_50_0.99" && of["element"] == "f32").unwrap();
     assert_eq!((&square["products"][0]["ms"], &square["gemm"][0]["ms"]), (&60.0.into(), &1e6.into()));
@@ -214,6 +217,33 @@ fn shi_has_its_tables_and_figures() {
     assert_eq!(names, ["random_40_0.9", "random_40_0.5", "random_30_0.8"]);
     assert!(found.iter().all(|of| of["conversion_ms"].as_f64().is_some()), "{found:?}");
     assert!(page.contains("n = 30, milliseconds") && page.contains("n = 40, milliseconds"));
+}
+
+/// Models of Table III beside squares, as they are written for other libraries, whose times join
+/// them by name.
+#[test]
+fn shi_has_models_beside_squares_and_writes_them() {
+    let desk = Desk::new();
+    let ran = bench(&desk, "--paper shi --max-products 37000 --write-models -o m");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let record = json!({"library": "other", "variant": "dense csr by rows 40", "matrix": "nemeth11", "element": "f32",
+        "version": "3", "threads": 2, "device": "chip", "verified": true, "ms": 7.5});
+    desk.put("peers.json", &json!({"schema": "blockmul-bench/1", "host": {}, "results": [record]}).to_string());
+    let line = "--paper shi --squares 30:0.8 --models --max-products 37000 --peers peers.json";
+    let (page, object) = study(&desk, line);
+    let found = object["matrices"].as_array().unwrap();
+    let models = found.iter().filter(|of| of["kind"] == "model" && of["element"] == "f32");
+    let names: Vec<&str> = models.map(|of| of["matrix"].as_str().unwrap()).collect();
+    assert_eq!((names.len(), names[0]), (14, "nemeth11"));
+    assert!(found.iter().any(|of| of["matrix"] == "random_30_0.8"));
+    for name in names {
+        let file = blockmul::io::read(desk.path("m").join(format!("{name}.bsr")), &ReadOptions::default()).unwrap();
+        let of = found.iter().find(|of| of["matrix"] == name).unwrap();
+        assert_eq!(of["entries"].as_u64(), Some(file.matrix.nnz() as u64), "{name}");
+        assert_eq!(of["columns"], of["inner"], "{name}");
+    }
+    let nemeth = found.iter().find(|of| of["matrix"] == "nemeth11" && of["element"] == "f32").unwrap();
+    assert_eq!((&nemeth["columns"], &nemeth["products"][0]["ms"]), (&40.into(), &7.5.into()), "{page}");
 }
 
 /// Models beside a file, as they are written for other libraries, whose times join them by name.
@@ -279,8 +309,9 @@ fn what_is_no_paper_is_refused() {
         ("uniform:9x2 --peers other.json", "--peers is for --paper"),
         ("--paper polok -o p --squares 9:0.5", "--squares is for --paper shi"),
         ("--paper shi -o p --squares 9:1", "N:S"),
-        ("uniform:9x2 --paper shi -o p --models", "--models is for --paper polok and parger"),
-        ("--paper garland -o p --write-models", "--write-models is for --paper polok and parger"),
+        ("uniform:9x2 --paper garland -o p --models", "--models is for --paper polok, parger and shi"),
+        ("--paper garland -o p --write-models", "--write-models is for --paper polok, parger and shi"),
+        ("--paper shi -o p --squares 9:0.5 --write-models", "--write-models"),
         ("uniform:9x2 --paper polok -o p --write-models", "--write-models"),
         ("--paper polok -o other.json", "other.json is no folder"),
     ] {

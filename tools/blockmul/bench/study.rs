@@ -22,12 +22,13 @@ pub struct StudyArgs {
     /// The folder of --paper, which is made: report.md, report.json, pictures.
     #[arg(short, long, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
-    /// With inputs, measure what stands for the matrices of --paper polok or parger too.
+    /// With inputs, measure what stands for the matrices of --paper polok, parger or shi too; with
+    /// --squares what stands for those of shi.
     #[arg(long)]
     pub models: bool,
-    /// Measure nothing, but write what stands for the matrices of --paper polok or parger into the
-    /// folder, as NAME.bsr, for the programs of benches/peers.
-    #[arg(long, conflicts_with_all = ["inputs", "models", "peers"])]
+    /// Measure nothing, but write what stands for the matrices of --paper polok, parger or shi into
+    /// the folder, as NAME.bsr, for the programs of benches/peers.
+    #[arg(long, conflicts_with_all = ["inputs", "models", "peers", "squares"])]
     pub write_models: bool,
     /// Times of other libraries beside those of --paper: files that benches/peers/run-cpu and
     /// run-gpu keep in FOLDER/records. They are matched by the names of matrices.
@@ -59,9 +60,9 @@ impl StudyArgs {
         let no_paper = self.paper.is_none();
         only(no_paper && !self.regret && self.max_products.is_some(), "--max-products", "--regret and --paper")?;
         only(self.paper != Some(Paper::Shi) && !self.squares.is_empty(), "--squares", "--paper shi")?;
-        let has_models = matches!(self.paper, Some(Paper::Polok | Paper::Parger));
-        only(!has_models && self.models, "--models", "--paper polok and parger")?;
-        only(!has_models && self.write_models, "--write-models", "--paper polok and parger")?;
+        let has_models = matches!(self.paper, Some(Paper::Polok | Paper::Parger | Paper::Shi));
+        only(!has_models && self.models, "--models", "--paper polok, parger and shi")?;
+        only(!has_models && self.write_models, "--write-models", "--paper polok, parger and shi")?;
         only(no_paper && self.output.is_some(), "--output", "--paper")?;
         only(no_paper && !self.peers.is_empty(), "--peers", "--paper")
     }

@@ -66,6 +66,7 @@ pub fn run(paper: Paper, folder: &Path, args: &Args, bench: &Bench<'_>) -> std::
     match (args.study.write_models, paper) {
         (true, Paper::Polok) => return written::polok(&setting),
         (true, Paper::Parger) => return written::parger(&setting),
+        (true, Paper::Shi) => return written::shi(&setting),
         _ => {}
     }
     let mut report = Report::new(&setting);

@@ -12,8 +12,8 @@ use super::report::Report;
 use super::{ElementName, Setting};
 use crate::failure::Failure;
 use blockmul::{BlockShape, Csr, Result, plan::DenseMethod};
-pub use matrices::Square;
-use matrices::{CONVERTED, TABLE_III, shown, squares};
+use matrices::{CONVERTED, shown, squares};
+pub use matrices::{Square, TABLE_III};
 use operand::{Kept, measured};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -25,6 +25,8 @@ pub struct Subject {
     kind: Kind,
     element: &'static str,
     rows: usize,
+    /// Columns of A.
+    inner: usize,
     entries: usize,
     /// The part of A's elements that are zeros.
     zeros: f64,
@@ -36,6 +38,8 @@ pub struct Subject {
     methods: Vec<Time>,
     /// Milliseconds from the dense A to groups: count, scan, allocate, fill.
     conversion_ms: Option<f64>,
+    /// Bytes on the device of A in CSR and in groups, but for random squares.
+    bytes: Option<Bytes>,
     /// Other libraries: the same product, that of A with its zeros, the same conversion.
     products: Vec<Peer>,
     gemm: Vec<Peer>,
@@ -50,6 +54,13 @@ struct Time {
     plan_ms: f64,
     /// Milliseconds of an execution; `None` for a wrong result.
     ms: Option<f64>,
+}
+
+/// Bytes of a matrix on the device.
+#[derive(Clone, Copy, Serialize)]
+struct Bytes {
+    csr: u64,
+    gcoo: u64,
 }
 
 /// Where a matrix comes from.
@@ -88,7 +99,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<
         report.save(setting.folder)
     };
     let wanted = &setting.args.study.squares;
-    if setting.args.inputs.is_empty() && wanted.is_empty() {
+    if setting.args.study.models || setting.args.inputs.is_empty() && wanted.is_empty() {
         for model in &TABLE_III {
             let job = Job { name: model.name.into(), kind: Kind::Model, convert: false };
             both(report, job, model.matrix(setting.most))?;
@@ -115,7 +126,10 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<
         let convert = !wanted.is_empty() || sides.contains(&side) && CONVERTED.contains(&zeros);
         both(report, Job { name: square.name(), kind: Kind::Random, convert }, square.matrix())?;
     }
-    tables::write(setting, report, &subjects, &sides)
+    setting.bench.messages.step(format!("measuring how fast {} copies", setting.device.info().name));
+    let copy_gb_s = setting.device.copy_bandwidth()? / 1e9;
+    report.keep("copy_gb_s", copy_gb_s);
+    tables::write(setting, report, (&subjects, copy_gb_s), &sides)
 }
 
 impl Subject {
@@ -137,6 +151,30 @@ impl Subject {
     /// The time of a library for the same product.
     fn peer_ms(&self, library: &str) -> Option<f64> {
         self.products.iter().find(|peer| peer.library == library)?.right_ms()
+    }
+
+    /// Bytes of an element.
+    fn element_bytes(&self) -> f64 {
+        if self.element == "f32" { 4.0 } else { 8.0 }
+    }
+
+    /// Bytes of D and C.
+    fn dense_bytes(&self) -> f64 {
+        (self.inner + self.rows) as f64 * self.columns as f64 * self.element_bytes()
+    }
+
+    /// Operations of the entries for each byte of A in compressed rows, D and C, each read or
+    /// written once.
+    fn intensity(&self) -> f64 {
+        let a = self.entries as f64 * (self.element_bytes() + 4.0) + 4.0 * self.rows as f64;
+        2.0 * self.entries as f64 * self.columns as f64 / (a + self.dense_bytes())
+    }
+
+    /// The same of the product of dense matrices, of all elements of A, and its speed.
+    fn gemm_point(&self) -> Option<[f64; 2]> {
+        let elements = self.rows as f64 * self.inner as f64;
+        let flops = 2.0 * elements * self.columns as f64;
+        Some([flops / (elements * self.element_bytes() + self.dense_bytes()), flops / self.gemm_ms()? / 1e6])
     }
 
     /// The least time of a product of dense matrices.

@@ -2,9 +2,9 @@
 //! on them, by the programs of `benches/peers`. Their values are those of the files that these
 //! programs have: positive integers, since some libraries drop entries that cancel.
 use super::super::matrices::Input;
-use super::{Setting, models, parger};
+use super::{Setting, models, parger, shi};
 use crate::failure::Failure;
-use blockmul::{Cbc, Csc, Matrix, generate::Random, io::binary};
+use blockmul::{Cbc, Csc, Csr, Matrix, generate::Random, io::binary};
 
 /// Writes the models of Polok 2015, each in its blocks.
 pub fn polok(setting: &Setting<'_>) -> Result<(), Failure> {
@@ -26,6 +26,16 @@ pub fn parger(setting: &Setting<'_>) -> Result<(), Failure> {
             true => write(setting, &name, &Csc::new(a.pattern().clone(), values(a.nnz()))?)?,
             false => setting.bench.messages.say(&format!("{name}: not written, a product of two other matrices")),
         }
+    }
+    Ok(())
+}
+
+/// Writes those of Shi 2020.
+pub fn shi(setting: &Setting<'_>) -> Result<(), Failure> {
+    for model in &shi::TABLE_III {
+        let a = model.matrix(setting.most)?;
+        let by_rows = Csc::new(a.as_cbc().pattern.clone(), values(a.values().len()))?;
+        write(setting, model.name, &Csr::from_transpose(by_rows))?;
     }
     Ok(())
 }

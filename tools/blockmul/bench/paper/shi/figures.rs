@@ -1,7 +1,7 @@
 //! The figures of the report, of one element type: the numbers of the other are in the tables.
 use super::Subject;
 use super::tables::{Rival, libraries};
-use crate::bench::paper::report::Report;
+use crate::bench::paper::{peers::Peer, report::Report};
 use crate::chart::{Bars, Group, Plot, Series};
 use crate::failure::Failure;
 use blockmul::plan::DenseMethod;
@@ -102,19 +102,53 @@ pub fn by_side(report: &mut Report, zeros: f64, of: &[&Subject]) -> Result<(), F
     report.figure(&format!("figure-10-{zeros}.png"), &text, plot.encode())
 }
 
-/// Figure 13: conversion and product.
+/// Figure 1: speed by operations for each byte, below what the device's copies allow.
+pub fn roofline(report: &mut Report, copy_gb_s: f64, of: &[&Subject]) -> Result<(), Failure> {
+    let point = |subject: &Subject, ms: Option<f64>| Some([subject.intensity(), subject.rate(ms)?]);
+    let mut series: Vec<Series> =
+        lines(of, point).into_iter().map(|of| Series::dots(of.name.as_str(), of.points)).collect();
+    let gemm: Vec<[f64; 2]> = of.iter().filter_map(|subject| subject.gemm_point()).collect();
+    if !gemm.is_empty() {
+        series.push(Series::dots("dense product, zeros counted", gemm));
+    }
+    let places = series.iter().flat_map(|of| &of.points).map(|point| point[0]);
+    let ends = places.fold([f64::MAX, 0.0], |[least, most]: [f64; 2], place| [least.min(place), most.max(place)]);
+    if ends[1] > 0.0 {
+        series.push(Series::line("copy", ends.map(|place| [place, place * copy_gb_s]).into()));
+    }
+    let axes = [("operations / byte of A, D, C", true), ("GFLOP/s", true)];
+    let plot = Plot::new(&format!("operational intensity and speed, {ELEMENT}"), axes, series);
+    let text = format!(
+        "Speed by operations for each byte of A, D and C, each moved once; the line is what copies of {copy_gb_s:.0} GB/s \
+         allow."
+    );
+    report.figure("figure-1.png", &text, plot.encode())
+}
+
+/// Figure 13: conversion and product, of other libraries too.
 pub fn conversions(report: &mut Report, of: &[&Subject]) -> Result<(), Failure> {
-    let group = |subject: &&Subject| Group {
-        name: format!("{} {:.2}", subject.rows, subject.zeros),
-        numbers: vec![subject.conversion_ms, subject.ms(DenseMethod::Gcoo)],
+    let groups = |subject: &&Subject| {
+        let square = format!("{} {:.2}", subject.rows, subject.zeros);
+        let own = ("gcoo".to_owned(), subject.conversion_ms, subject.ms(DenseMethod::Gcoo));
+        let of_library = |peer: &Peer| (peer.library.clone(), peer.right_ms(), subject.peer_ms(&peer.library));
+        let others = subject.conversions.iter().map(of_library);
+        let group = |(name, extra, kernel): (String, Option<f64>, Option<f64>)| Group {
+            name: format!("{square} {name}"),
+            numbers: vec![extra, kernel],
+        };
+        std::iter::once(own).chain(others).map(group).collect::<Vec<_>>()
     };
     let chart = Bars {
         title: format!("conversion and product, {ELEMENT}"),
         label: "ms".into(),
         parts: vec!["EO: conversion".into(), "KC: product".into()],
-        groups: of.iter().map(group).collect(),
+        groups: of.iter().flat_map(groups).collect(),
         stacked: true,
         log: false,
     };
-    report.figure("figure-13.png", "Conversion from a dense A, and the product.", chart.encode())
+    report.figure(
+        "figure-13.png",
+        "Conversion from a dense A, and the product, by n, part of zeros and library.",
+        chart.encode(),
+    )
 }

@@ -1,11 +1,11 @@
 //! What is measured of a matrix: its product with a dense one by every method, and its conversion
 //! from a dense one.
 use super::super::peers::DenseWork;
-use super::{Job, Kind, Report, Setting, Subject, Time};
+use super::{Bytes, Job, Kind, Report, Setting, Subject, Time};
 use crate::bench::measure::{equal, same_bits};
 use crate::bench::plans::planned;
 use blockmul::{
-    Csc, Csr, Element, Matrix, Planned, Result,
+    Csc, Csr, DeviceMatrix, Element, Matrix, Planned, Result,
     dense::{DenseShape, DenseView, DenseViewMut, DeviceDense, DeviceGcoo, Grouping, Layout, Side},
     plan::{ApplyDense, DenseMethod},
     reference,
@@ -68,8 +68,7 @@ pub fn measured<T: Element>(
     let columns = match job.kind {
         Kind::Random => inner,
         // As many as `--columns all` of the peers.
-        Kind::File => inner.min((LARGEST_DENSE / inner.max(1)).max(1)),
-        Kind::Model => inner.min((LARGEST_DENSE / inner.max(1)).min(setting.most as usize / entries.max(1)).max(1)),
+        Kind::File | Kind::Model => inner.min((LARGEST_DENSE / inner.max(1)).max(1)),
     };
     if kept.as_ref().is_none_or(|d| (d.shape.rows, d.shape.cols) != (inner, columns)) {
         // The memory of the last one is free before.
@@ -123,6 +122,10 @@ pub fn measured<T: Element>(
         let times = if together(1)? < SHORT_MS { TOGETHER } else { 1 };
         methods.push(Time { method, plan_ms, ms: setting.median(right, || together(times))? });
     }
+    let bytes = match job.kind {
+        Kind::Random => None,
+        Kind::File | Kind::Model => Some(bytes(setting, &on_device)?),
+    };
     drop(on_device);
     let peers = |work| setting.peers.with_dense(work, name, T::NAME).into_iter().cloned().collect();
     let conversion_ms = match job.convert {
@@ -140,22 +143,37 @@ pub fn measured<T: Element>(
         kind: job.kind,
         element: T::NAME,
         rows,
+        inner,
         entries,
         zeros: 1.0 - entries as f64 / (rows as f64 * inner as f64),
         columns,
         compared,
         methods,
         conversion_ms,
+        bytes,
         products: peers(DenseWork::Product(columns)),
         gemm: peers(DenseWork::Gemm(columns)),
         conversions: peers(DenseWork::Conversion),
     })
 }
 
+/// The groups that the product by `gcoo` has on this device.
+fn grouping(setting: &Setting<'_>) -> Grouping {
+    Grouping::Rows(setting.device.info().numbers().dense_group_lines)
+}
+
+/// Bytes of A in compressed rows, and in groups that were not made of these: such groups keep where
+/// each value is there.
+fn bytes<T: Element>(setting: &Setting<'_>, a: &DeviceMatrix<Csr<T>>) -> Result<Bytes> {
+    let grouped = DeviceGcoo::from_matrix(a, grouping(setting))?;
+    let sides = (a.nrows(), a.ncols());
+    let alone = DeviceGcoo::from_arrays(setting.device, sides, a.shape(), grouping(setting), &grouped.download()?)?;
+    Ok(Bytes { csr: a.device_bytes(), gcoo: alone.device_bytes() })
+}
+
 /// Times A from a dense matrix on the device to groups there; `None` if they are not A.
 fn conversion<T: Element>(setting: &Setting<'_>, report: &mut Report, a: &Csr<T>) -> Result<Option<f64>> {
-    // The groups that the product by `gcoo` has on this device.
-    let grouping = Grouping::Rows(setting.device.info().numbers().dense_group_lines);
+    let grouping = grouping(setting);
     let shape = DenseShape::new(a.nrows(), a.ncols(), Layout::ByRows);
     let mut values = vec![T::from_f64(0.0); shape.len()];
     let view = a.as_cbc();

@@ -2,7 +2,7 @@
 use super::figures;
 use super::matrices::TABLE_III;
 use super::operand::REFERENCE_PRODUCTS;
-use super::{Kind, Setting, Subject};
+use super::{Bytes, Kind, Setting, Subject};
 use crate::bench::paper::polok::peers_text;
 use crate::bench::paper::report::{Report, counted, mean, shown};
 use crate::failure::Failure;
@@ -53,7 +53,12 @@ pub fn libraries(subjects: &[&Subject]) -> Vec<String> {
 }
 
 /// Writes the page.
-pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], sides: &[usize]) -> Result<(), Failure> {
+pub fn write(
+    setting: &Setting<'_>,
+    report: &mut Report,
+    (subjects, copy_gb_s): (&[Subject], f64),
+    sides: &[usize],
+) -> Result<(), Failure> {
     let info = setting.device.info();
     report.say("# Sparse times dense, again");
     report.say(&format!(
@@ -77,6 +82,11 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], s
         let of: Vec<&Subject> = subjects.iter().filter(|subject| subject.element == element).collect();
         let random: Vec<&Subject> = of.iter().copied().filter(|subject| subject.kind == Kind::Random).collect();
         let others: Vec<&Subject> = of.iter().copied().filter(|subject| subject.kind != Kind::Random).collect();
+        if element == figures::ELEMENT && !of.is_empty() {
+            report.say(&format!("## Figure 1, {element}: operational intensity"));
+            figures::roofline(report, copy_gb_s, &of)?;
+        }
+        memory(report, element, &others);
         ratios(report, ("4", "matrices of many kinds"), element, &others)?;
         kinds(report, element, &others)?;
         ratios(report, ("6", "random squares"), element, &random)?;
@@ -101,6 +111,33 @@ fn compared(subjects: &[Subject]) -> String {
             format!("all columns of {whole} of {}, and {:.2} % or more of the others", subjects.len(), 100.0 * least)
         }
     }
+}
+
+/// Table I: memory of formats.
+fn memory(report: &mut Report, element: &str, of: &[&Subject]) {
+    if of.is_empty() {
+        return;
+    }
+    report.say(&format!("## Table I, {element}: memory"));
+    report.say(
+        "Bytes of A in coordinates, 8 and an element for each entry; and those that the device holds of compressed rows \
+         and of groups, whose entries have a byte for their row, each array rounded up as the pool of memory does.",
+    );
+    let row = |subject: &&Subject| {
+        let coo = subject.entries as f64 * (8.0 + subject.element_bytes());
+        let of = |bytes: fn(&Bytes) -> u64| shown(subject.bytes.as_ref().map(|of| bytes(of) as f64), 0);
+        let ratio = subject.bytes.map(|bytes| bytes.gcoo as f64 / bytes.csr as f64);
+        vec![
+            subject.matrix.clone(),
+            counted(subject.entries as f64),
+            format!("{coo:.0}"),
+            of(|bytes| bytes.csr),
+            of(|bytes| bytes.gcoo),
+            shown(ratio, 2),
+        ]
+    };
+    let header = ["matrix", "entries", "COO", "CSR", "GCOO", "GCOO / CSR"];
+    report.table(&header, &of.iter().map(row).collect::<Vec<_>>());
 }
 
 /// Figures 4 and 6: how much longer others take.
