@@ -29,7 +29,8 @@ pub(crate) struct FormatWeights {
     pub scattered: u64,
     /// Bytes read beside a block that is read so.
     pub beside: u64,
-    /// Bytes that a compute unit moves while an item or a team loads an entry and adds it.
+    /// Bytes that a compute unit moves while an item or a team loads an entry and adds it; half of
+    /// those if an item reads the entry's value through an index.
     pub entry: u64,
     /// The same of padded rows.
     pub padded_entry: u64,
@@ -60,9 +61,10 @@ pub(crate) struct FormatWeights {
     pub csc: Option<[u64; 2]>,
 }
 
-/// By the times of 42 matrices of 10,000 to 1 M elements and seven larger ones on an H200, which
-/// moves 30 bytes in a nanosecond for each of its 132 multiprocessors. An item of `csr` takes 120
-/// ns for each entry of a long row, of padded rows 260, and 6 for a term that its group has loaded.
+/// By the times of 42 matrices of 10,000 to 1 M elements on an H200 and an H100, and of seven larger
+/// ones on an H200, which moves 30 bytes in a nanosecond for each of its 132 multiprocessors. An item
+/// of `csr` takes 120 ns for each entry of a long row, twice as long if values are read through an
+/// index, of padded rows 260, and 6 for a term that its group has loaded.
 /// A launch takes 2 us; a step 35, as long as the host enqueues a launch and waits for a few
 /// numbers.
 const GPU: FormatWeights = FormatWeights {
@@ -70,11 +72,11 @@ const GPU: FormatWeights = FormatWeights {
     csr_far: 400,
     cached: 125_000,
     csr_blocks: 115,
-    csr_vector: 200,
+    csr_vector: 150,
     csr_adaptive: 117,
     csr_shared: 146,
     coo: 350,
-    segmented_scan: Some(400),
+    segmented_scan: Some(300),
     ell: 105,
     sliced_ell: 105,
     in_vectors: [105, 105],
@@ -88,10 +90,10 @@ const GPU: FormatWeights = FormatWeights {
     launch: 60_000,
     step: 140_000_000,
     adaptive_steps: 6,
-    adaptive_launches: 3,
+    adaptive_launches: 4,
     shared_launches: 4,
     coo_launches: 8,
-    scoo: [120, 40, 1275],
+    scoo: [120, 80, 1275],
     index: 200,
     csc: None,
 };

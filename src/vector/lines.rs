@@ -4,7 +4,7 @@
 mod long;
 mod tuning;
 
-pub(crate) use long::LongLines;
+pub(crate) use long::{LongLines, Uncounted};
 pub(crate) use tuning::{LineTuning, entries_ahead};
 
 use crate::{

@@ -2,14 +2,16 @@
 // stored one entry of all its rows after the other.
 // Host: src/apply/spmv/slices.rs
 //
-//   count_places  one work-item per slice of HEIGHT rows, and one more
+//   count_places  one work-group per SLICES slices of HEIGHT rows
 //   place_rows    one work-item per row of a slice of `height` rows, padding rows included
 //
 //   in      row_ptr[rows + 1]  col[nnz]
 //   in      source[nnz]              number of each entry in A's values, if THROUGH; else its own
 //   out     places[slices + 1]       places of each slice of HEIGHT rows; 0 after the last
 //   out     first_col[slices]        least column of each slice of HEIGHT rows
-//   in out  far[1]                   1 if a column of a slice is MOST_NEAR or more beyond its first
+//   in out  found[3]                 entries of the longest row, those of the longest rows of all
+//                                    slices, 1 if a column of a slice is MOST_NEAR or more beyond
+//                                    its first; zero before
 //   in      slice_ptr[slices + 1]    places before each slice
 //   in      origin[slices]           if BESIDE_DIAGONALS: diagonals.cl places slices with an origin
 //   out     slice_col[places]        column of each place, NONE if it has no entry; if NEAR, its
@@ -28,27 +30,47 @@
 #endif
 #define NONE ((COLUMN)PADDING)
 
+// The slices of a group, each with at least one item if the group has as many.
+#define SLICES (GROUP_SIZE > HEIGHT ? GROUP_SIZE / HEIGHT : 1)
+
 // The columns of a row ascend.
 KERNEL count_places(global const uint* restrict row_ptr, global const uint* restrict col, global ulong* restrict places,
-                    global uint* restrict first_col, global uint* restrict far, uint rows, uint slices)
+                    global uint* restrict first_col, global uint* restrict found, uint rows, uint slices)
 {
-    const uint slice = get_global_id(0);
-    if (slice > slices)
-        return;
-    uint longest = 0, first = PADDING, last = 0;
-    for (ulong row = (ulong)slice * HEIGHT; row < rows && row < ((ulong)slice + 1) * HEIGHT; ++row) {
-        const uint begin = row_ptr[row], end = row_ptr[row + 1];
-        if (begin < end) {
-            longest = max(longest, end - begin);
-            first = min(first, col[begin]);
-            last = max(last, col[end - 1]);
-        }
+    local uint length[SLICES * HEIGHT], first[SLICES * HEIGHT], last[SLICES * HEIGHT];
+    local uint of_group[3];
+    const uint item = get_local_id(0), first_slice = get_group_id(0) * SLICES;
+    if (item < 3)
+        of_group[item] = 0;
+    for (uint i = item; i < SLICES * HEIGHT; i += GROUP_SIZE) {
+        const ulong row = (ulong)first_slice * HEIGHT + i;
+        const uint begin = row < rows ? row_ptr[row] : 0, end = row < rows ? row_ptr[row + 1] : 0;
+        length[i] = end - begin;
+        first[i] = begin < end ? col[begin] : PADDING;
+        last[i] = begin < end ? col[end - 1] : 0;
     }
-    places[slice] = (ulong)longest * HEIGHT;
-    if (slice < slices)
-        first_col[slice] = longest > 0 ? first : 0;
-    if (longest > 0 && last - first >= MOST_NEAR)
-        atomic_or(far, 1u);
+    barrier(CLK_LOCAL_MEM_FENCE); // the rows, and the zeros
+    for (uint i = item; i < SLICES && first_slice + i <= slices; i += GROUP_SIZE) {
+        uint longest = 0, from = PADDING, to = 0;
+        for (uint row = i * HEIGHT; row < (i + 1) * HEIGHT; ++row) {
+            longest = max(longest, length[row]);
+            from = min(from, first[row]);
+            to = max(to, last[row]);
+        }
+        const uint slice = first_slice + i;
+        places[slice] = (ulong)longest * HEIGHT;
+        if (slice < slices)
+            first_col[slice] = longest > 0 ? from : 0;
+        atomic_max(&of_group[0], longest);
+        atomic_add(&of_group[1], longest);
+        atomic_or(&of_group[2], longest > 0 && to - from >= MOST_NEAR);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE); // what the slices add
+    if (item == 0) {
+        atomic_max(&found[0], of_group[0]);
+        atomic_add(&found[1], of_group[1]);
+        atomic_or(&found[2], of_group[2]);
+    }
 }
 
 KERNEL place_rows(global const uint* restrict row_ptr, global const uint* restrict col, global const uint* restrict source,

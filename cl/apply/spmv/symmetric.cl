@@ -9,8 +9,9 @@
 //   in      col_ptr[lines + 1]  row_idx[nnz]           the triangle by columns
 //   in      row_ptr[lines + 1]  col_idx[nnz]           the same by rows
 //   in      source[nnz]                                number by columns of each entry by rows
-//   in out  record[3]                                  1 if an entry is below the diagonal, 1 if
-//                                                      one is above; entries on it; zero before
+//   in out  record[4]                                  1 if an entry is below the diagonal, 1 if
+//                                                      one is above; entries on it; those of the
+//                                                      longest line of the whole; zero before
 //   in out  whole_ptr[lines + 1]                       entries of each line; 0 after the last.
 //                                                      Scanned between the kernels
 //   out     whole_idx[whole]  whole_source[whole]      the whole by rows; number of each entry in
@@ -23,7 +24,7 @@
 #define MIRRORED 0x80000000u
 
 KERNEL count_whole(global const uint* restrict col_ptr, global const uint* restrict row_idx, global const uint* restrict row_ptr,
-                   global uint* restrict record, global uint* restrict whole_ptr, uint lines)
+                   volatile global uint* record, global uint* restrict whole_ptr, uint lines)
 {
     const uint line = get_global_id(0);
     if (line > lines)
@@ -44,6 +45,9 @@ KERNEL count_whole(global const uint* restrict col_ptr, global const uint* restr
                 --count;
             }
         }
+        // Most lines have fewer entries than one that has been counted.
+        if (count > record[3])
+            atomic_max(&record[3], count);
     }
     whole_ptr[line] = count;
 }

@@ -5,10 +5,10 @@
 //! adds a long row takes as long as the device needs to move many bytes, and so does a launch.
 //!
 //! To know the rows' lengths takes a launch and a read, as long as several executions of a small
-//! matrix. If the choice is the same for all lengths that rows of so many entries can have, they
-//! are not asked for.
+//! matrix. If a format takes no longer for any lengths that rows of so many entries can have than
+//! the others with the look at the rows, they are not asked for.
 use super::{
-    Block, Format, Request, slice_vectors,
+    Block, Format, Request, csr_long, slice_vectors,
     slices::{self, Profile},
 };
 use crate::{DeviceKind, element::Order, primitives::segmented_reduce::RUN_PIECE, tuning::FormatWeights};
@@ -20,7 +20,7 @@ pub(super) struct Situation {
     /// Columns of op(A).
     pub columns: u64,
     /// Entries of the longest row, if they are known before rows are looked at.
-    pub longest: Option<u32>,
+    pub longest: Option<u64>,
     pub request: Request,
     pub device: DeviceKind,
     pub compute_units: u64,
@@ -98,7 +98,9 @@ impl Situation {
         };
         // Launches and reads of the conversion.
         let steps = match format {
-            Format::Csr | Format::Coo | Format::SegmentedScan => 1,
+            // With the list of pieces.
+            Format::Csr => 1 + u64::from(longest > self.longest_of_item()),
+            Format::Coo | Format::SegmentedScan => 1,
             Format::CsrAdaptive | Format::CsrShared => weights.adaptive_steps,
             Format::CsrVector | Format::Scoo => 0,
             // With those that find and place diagonals.
@@ -119,19 +121,26 @@ impl Situation {
             0 => (values + beside + factors + of_rows) * weight / 100,
             _ => (values + factors) * weight / 100 + of_rows + rows * weights.on_diagonals[1],
         };
-        let placed = padded.map_or(0, |places| (12 * entries + 8 * places) * weights.placed / 100);
+        // An item converts a row, and reads as `csr` does.
+        let placed = weights.placed * self.weight_of_rows(weights) / weights.csr;
+        let placed = padded.map_or(0, |places| (12 * entries + 8 * places) * placed / 100);
         let packed = if self.request.packed { places * (4 + 2 * value) } else { 0 };
         let (piece, is_cut) = (longest.min(RUN_PIECE as u64), longest > RUN_PIECE as u64);
+        let of_item = self.longest_of_item();
+        // An entry waits for the number of its value, if values are not in the rows' order.
+        let entry = if self.request.packed || self.in_order { weights.entry } else { 2 * weights.entry };
         let serial = match format {
             Format::CsrVector => longest.div_ceil(Order::LANES as u64) * weights.entry,
             Format::Scoo => longest * weights.scoo[2],
             _ if padded.is_some() => longest * depth * weights.padded_entry,
-            _ if row_of_item => longest * depth * weights.entry,
+            Format::Csr if longest > of_item => of_item * entry + piece * weights.term,
+            _ if row_of_item => longest * depth * entry,
             // An item adds a short row, or a lane and then the lanes.
             Format::CsrShared => longest.min(Order::LONG as u64) * weights.term,
             _ => piece * depth * weights.term,
         };
         let launches = match format {
+            Format::Csr => 1 + u64::from(longest > of_item),
             Format::CsrAdaptive => weights.adaptive_launches,
             Format::CsrShared => weights.shared_launches,
             Format::Coo | Format::SegmentedScan => weights.coo_launches,
@@ -152,6 +161,22 @@ impl Situation {
         let rows_at_once = (rows / self.compute_units.max(1)).clamp(1, ROWS_AT_ONCE);
         let bytes = entries * rows_at_once * (4 + self.element_bytes) / rows.max(1);
         (weights.csr * bytes / weights.cached).clamp(weights.csr, weights.csr_far)
+    }
+
+    /// Entries of the longest row of `csr` that an item adds.
+    fn longest_of_item(&self) -> u64 {
+        let in_pieces = self.slice_sums != slices::LANES && self.block.area() == 1;
+        if in_pieces { csr_long::longest_of_item(self.profile.rows, self.profile.entries) } else { u64::MAX }
+    }
+
+    /// What it takes to look at the rows for a format that has no need of it, in bytes of an
+    /// execution.
+    fn look(&self, format: Format) -> u64 {
+        match format {
+            // Their conversion counts the places.
+            Format::Ell | Format::SlicedEll => 0,
+            _ => FormatWeights::of(self.device).step / self.request.uses.max(1),
+        }
     }
 
     /// Whether sliced ELL adds the rows of a slice in a vector.
@@ -193,8 +218,8 @@ pub(super) fn choose(situation: &Situation) -> Choice {
     Choice { format, why }
 }
 
-/// The format whose cost is the least for all lengths of rows, if there is one: for a matrix with
-/// as many rows and entries as the situation's profile has.
+/// The format whose cost is the least for all lengths of rows, if there is one, that of others with
+/// the look at the rows: for a matrix with as many rows and entries as the situation's profile has.
 pub(super) fn foregone(situation: &Situation) -> Option<Choice> {
     let Profile { rows, entries, .. } = situation.profile;
     let [least, most] = Profile::bounds(
@@ -205,7 +230,8 @@ pub(super) fn foregone(situation: &Situation) -> Option<Choice> {
     );
     let with = |profile| Situation { profile, ..*situation };
     let (least, most) = (with(least), with(most));
-    let mut costs: Vec<_> = Format::ALL.iter().filter_map(|&format| Some((least.cost(format)?, format))).collect();
+    let looked_at = |&format: &Format| Some((least.cost(format)? + situation.look(format), format));
+    let mut costs: Vec<_> = Format::ALL.iter().filter_map(looked_at).collect();
     costs.sort_by_key(|&(cost, _)| cost);
     let highest = costs.iter().filter_map(|&(_, format)| Some((most.cost(format)?, format))).min_by_key(|of| of.0)?;
     let (cost, format) = highest;

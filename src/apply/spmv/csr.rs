@@ -3,8 +3,8 @@
 //!
 //! On a CPU a row is a serial loop, and nothing is shared. A stretch has as many entries and rows
 //! as any other, so that all end together. On a GPU neighbouring items read entries that lie a row
-//! apart.
-use super::{Rows, Sums};
+//! apart, and [long rows](super::csr_long) are in pieces.
+use super::{Rows, Sums, csr_long};
 use crate::{
     Device, DeviceInfo, Element, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Work, kernel},
@@ -65,13 +65,26 @@ pub(super) struct Csr<T: Element, V: Element> {
 /// What work-items take.
 enum Shares<T: Element, V: Element> {
     Rows { kernel: Kernel<SumRows<'static, T, V>>, group_size: usize },
+    RowsAndPieces(Box<csr_long::RowsAndPieces<T, V>>),
     Stretches { kernel: Kernel<SumStretches<'static, T, V>>, first_row: Buffer<u32> },
 }
 
 impl<T: Element, V: Element> Csr<T, V> {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let stretch = stretch(rows.device().info(), rows.pattern.nnz() + rows.len(), rows.block.area());
+        let nnz = rows.pattern.nnz() as u64;
+        let of_item = csr_long::longest_of_item(rows.len() as u64, nnz);
+        let has_long = rows.longest.unwrap_or(nnz) > of_item;
+        if stretch.is_none() && rows.block.area() == 1 && has_long {
+            return Self::in_pieces(work, rows, of_item as usize);
+        }
         Self::tuned(work, rows, stretch)
+    }
+
+    /// Rows of more than `longest` entries are in pieces.
+    fn in_pieces(work: &Work, rows: Rows, longest: usize) -> Result<Self> {
+        let sums = csr_long::RowsAndPieces::new(work, &rows, longest)?;
+        Ok(Self { rows, shares: Shares::RowsAndPieces(Box::new(sums)) })
     }
 
     fn tuned(work: &Work, rows: Rows, stretch: Option<usize>) -> Result<Self> {
@@ -97,11 +110,12 @@ impl<T: Element, V: Element> Sums<T, V> for Csr<T, V> {
     fn run(
         &self,
         work: &Work,
-        Stored { values, stride }: Stored<'_, T>,
+        a: Stored<'_, T>,
         x: &Buffer<V>,
-        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
+        scaling: Scaling<V::Arithmetic>,
         y: &mut Buffer<V>,
     ) -> Result<()> {
+        let (Stored { values, stride }, Scaling { alpha, beta }) = (a, scaling);
         let (row_ptr, col, source) = (&self.rows.pattern.col_ptr, &self.rows.pattern.row_idx, self.rows.source());
         match &self.shares {
             Shares::Rows { kernel, group_size } => {
@@ -109,6 +123,7 @@ impl<T: Element, V: Element> Sums<T, V> for Csr<T, V> {
                 let args = SumRows { row_ptr, col, source, values, x, y, rows, stride, alpha, beta };
                 kernel.launch(work, Grid::items(self.rows.sums(), *group_size), args)
             }
+            Shares::RowsAndPieces(sums) => sums.run(work, &self.rows, a, x, scaling, y),
             Shares::Stretches { kernel, first_row: stretch_row } => {
                 let args = SumStretches { row_ptr, stretch_row, col, source, values, x, y, stride, alpha, beta };
                 kernel.launch(work, Grid::groups(stretch_row.len() - 1, 1), args)
@@ -127,6 +142,7 @@ impl<T: Element, V: Element> Sums<T, V> for Csr<T, V> {
     fn bytes(&self) -> u64 {
         let shares = match &self.shares {
             Shares::Rows { .. } => 0,
+            Shares::RowsAndPieces(sums) => sums.bytes(),
             Shares::Stretches { first_row, .. } => first_row.bytes(),
         };
         self.rows.bytes() + shares
@@ -160,13 +176,23 @@ mod tests {
         let mut want = before.clone();
         reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?;
         let stretches = [Some(1), Some(2), Some(7), Some(1024), Some(1 << 20)].map(|stretch| (stretch, 1));
+        let check = |sums: Csr<f32, f32>, what: String| -> Result<()> {
+            // The second time with what the first has left of arrivals.
+            for time in 0..2 {
+                let mut y = work.upload(&before)?;
+                sums.run(&work, (&a).into(), &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
+                let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&y.download(&work)?), bits(&want), "{what}, {time}");
+            }
+            Ok(())
+        };
+        let rows = |ahead| Rows { ahead, ..Rows::of_scalars(a.pattern.clone()) };
         for (stretch, ahead) in [(None, 1), (None, 3), (None, 5)].into_iter().chain(stretches) {
-            let rows = Rows { ahead, ..Rows::of_scalars(a.pattern.clone()) };
-            let sums = Csr::<f32, f32>::tuned(&work, rows, stretch)?;
-            let mut y = work.upload(&before)?;
-            sums.run(&work, (&a).into(), &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
-            let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
-            assert_eq!(bits(&y.download(&work)?), bits(&want), "{stretch:?}, {ahead} ahead");
+            check(Csr::tuned(&work, rows(ahead), stretch)?, format!("{stretch:?}, {ahead} ahead"))?;
+        }
+        // Nearly every row in pieces, some, the longest alone, none.
+        for (longest, ahead) in [(1, 1), (3, 5), (64, 3), (3 * RUN_PIECE, 5)] {
+            check(Csr::in_pieces(&work, rows(ahead), longest)?, format!("pieces beyond {longest}, {ahead} ahead"))?;
         }
         Ok(())
     }

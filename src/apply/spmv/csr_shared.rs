@@ -20,7 +20,7 @@ use crate::{
 };
 
 kernel! {
-    struct SumShared<T: Element, V: Element> = "sum_shared" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "apply/spmv/values.cl", "apply/spmv/csr_shared.cl" {
+    struct SumShared<T: Element, V: Element> = "sum_shared" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "apply/spmv/values.cl", "apply/spmv/pieces.cl", "apply/spmv/csr_shared.cl" {
         row_ptr: In<u32>,
         task: In<Piece>,
         col: In<u32>,

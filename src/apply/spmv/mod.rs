@@ -5,6 +5,7 @@
 //! | [`format`] | the formats, their names and the order of their sums |
 //! | [`rows`] | the rows of op(A), and their blocks |
 //! | [`csr`] | compressed rows, an item for each row, or for each stretch of rows |
+//! | [`csr_long`] | the same on GPUs, long rows in pieces |
 //! | [`csr_vector`] | compressed rows, a team of 32 items for each row |
 //! | [`csr_adaptive`] | compressed rows, a group for each stretch of rows |
 //! | [`csr_shared`] | the same, with items that share long rows |
@@ -30,6 +31,7 @@ mod coo;
 mod csc;
 mod csr;
 mod csr_adaptive;
+mod csr_long;
 mod csr_shared;
 mod csr_vector;
 mod diagonals;
@@ -157,7 +159,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
                 near: false,
             },
             columns,
-            longest: arrays.lengths.map(|of| of.longest).filter(|_| !of_rows && !request.symmetric),
+            longest: arrays.lengths.map(|of| of.longest.into()).filter(|_| !of_rows && !request.symmetric),
             request,
             device: device.info().kind,
             compute_units: device.info().compute_units.into(),
@@ -204,8 +206,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
     /// The choice for rows, and their places if it had to know these.
     fn chosen(work: &Work, rows: &Rows, situation: Situation) -> Result<(Choice, Option<Counted>)> {
         let profile = Profile { entries: rows.pattern.nnz() as u64, ..situation.profile };
-        let longest = rows.pattern.lengths.map(|of| of.longest);
-        let situation = Situation { profile, longest, block: rows.block, by_columns: false, ..situation };
+        let situation = Situation { profile, longest: rows.longest, block: rows.block, by_columns: false, ..situation };
         if let Some(choice) = choose::foregone(&situation) {
             return Ok((choice, None));
         }

@@ -75,6 +75,8 @@ pub(super) struct Rows {
     pub block: Block,
     /// Entries of a row of scalars that an item loads before it adds their terms.
     pub ahead: usize,
+    /// Entries of the longest row, if they have been counted.
+    pub longest: Option<u64>,
 }
 
 impl Rows {
@@ -88,16 +90,19 @@ impl Rows {
     ) -> Result<Self> {
         let ahead = work.device().info().numbers().row_ahead;
         if !of_rows {
-            return Ok(Self { pattern: arrays.clone(), source: None, packed, semiring, block, ahead });
+            let longest = arrays.lengths.map(|of| of.longest.into());
+            return Ok(Self { pattern: arrays.clone(), source: None, packed, semiring, block, ahead, longest });
         }
-        let Transposed { pattern, source, .. } = Transpose::new(work.device())?.run(work, arrays)?;
-        Ok(Self { pattern, source: Some(source), packed, semiring, block, ahead })
+        let Transposed { pattern, source, longest } = Transpose::new(work.device())?.run(work, arrays)?;
+        let longest = longest.map(|longest| longest as u64);
+        Ok(Self { pattern, source: Some(source), packed, semiring, block, ahead, longest })
     }
 
     /// Rows of scalars in the order of A's values.
     #[cfg(test)]
     pub fn of_scalars(pattern: Arc<PatternArrays>) -> Self {
-        Self { pattern, source: None, packed: false, semiring: Semiring::PlusTimes, block: Block::SCALAR, ahead: 1 }
+        let semiring = Semiring::PlusTimes;
+        Self { pattern, source: None, packed: false, semiring, block: Block::SCALAR, ahead: 1, longest: None }
     }
 
     pub fn device(&self) -> &Device {

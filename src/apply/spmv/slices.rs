@@ -19,7 +19,7 @@ kernel! {
         col: In<u32>,
         places: Out<u64>,
         first_col: Out<u32>,
-        far: InOut<u32>,
+        found: InOut<u32>,
         rows: u32,
         slices: u32,
     }
@@ -92,10 +92,10 @@ impl Profile {
         [rows, columns]: [u64; 2],
         entries: u64,
         [slice_sums, sums]: [usize; 2],
-        known: Option<u32>,
+        known: Option<u64>,
     ) -> [Self; 2] {
         let [shortest, longest] =
-            known.map_or([entries.div_ceil(rows.max(1)), entries.min(columns)], |longest| [longest.into(); 2]);
+            known.map_or([entries.div_ceil(rows.max(1)), entries.min(columns)], |longest| [longest; 2]);
         let padded = rows.next_multiple_of(height(slice_sums, sums) as u64).saturating_mul(longest);
         [(shortest, entries, entries, true), (longest, padded, 0, columns <= MOST_NEAR.into())].map(
             |(longest, sliced_places, on_diagonals, near)| Self {
@@ -189,29 +189,30 @@ impl Kernels {
         })
     }
 
-    /// Counts the places. Two reads: 8 bytes for a slice, and whether columns are near, unless all
-    /// are. If slices may be on diagonals 12 more.
+    /// Counts the places. One read of 12 bytes, and if slices may be on diagonals of 12 for each.
     pub fn count(&self, work: &Work, rows: &Rows) -> Result<Counted> {
         let slices = rows.len().div_ceil(self.height);
-        let (mut places, mut first_col, mut far) = (work.buffer(slices + 1)?, work.buffer(slices)?, work.buffer(1)?);
-        work.fill_zero(&mut far)?;
+        let (mut places, mut first_col, mut found) = (work.buffer(slices + 1)?, work.buffer(slices)?, work.buffer(3)?);
+        work.fill_zero(&mut found)?;
         let args = CountPlaces {
             row_ptr: &rows.pattern.col_ptr,
             col: &rows.pattern.row_idx,
             places: &mut places,
             first_col: &mut first_col,
-            far: &mut far,
+            found: &mut found,
             rows: rows.len() as u32,
             slices: slices as u32,
         };
-        self.count.launch(work, Grid::items(slices + 1, self.group_size), args)?;
-        let found = places.download(work)?;
-        let longest = found.iter().max().map_or(0, |most| most / self.height as u64);
+        let of_group = (self.group_size / self.height).max(1);
+        self.count.launch(work, Grid::groups((slices + 1).div_ceil(of_group), self.group_size), args)?;
+        let found: Vec<u32> = found.download(work)?;
+        let [longest, of_slices] = [found[0], found[1]].map(u64::from);
         let pattern = &rows.pattern;
-        let (rows, columns, entries) = (rows.len() as u64, rows.pattern.nrows, rows.pattern.nnz() as u64);
+        let (rows, columns, entries) = (rows.len() as u64, rows.pattern.nrows as u64, rows.pattern.nnz() as u64);
         at_most("entries of a row", longest, entries)?;
-        let near = columns <= MOST_NEAR.into() || work.read(&far, 0, 1)?[0] == 0;
-        let sliced_places = found.iter().sum();
+        at_most("entries of the longest rows of slices", of_slices, entries)?;
+        let near = columns <= MOST_NEAR.into() || found[2] == 0;
+        let sliced_places = of_slices * self.height as u64;
         let mut profile = Profile { rows, entries, longest, sliced_places, on_diagonals: 0, near };
         let diagonals = self.diagonals.as_ref().filter(|_| longest <= RUN_PIECE as u64);
         let origin = match diagonals {

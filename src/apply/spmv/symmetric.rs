@@ -41,7 +41,7 @@ kernel! {
     }
 }
 
-/// The rows of the whole matrix, or its columns. One read of 12 bytes.
+/// The rows of the whole matrix, or its columns. One read of 16 bytes.
 pub(super) fn whole(
     work: &Work,
     arrays: &Arc<PatternArrays>,
@@ -66,7 +66,7 @@ pub(super) fn whole(
     let Transposed { pattern: by_rows, source, .. } = Transpose::new(device)?.run(work, arrays)?;
 
     let (col_ptr, row_idx, row_ptr, of_lines) = (&arrays.col_ptr, &arrays.row_idx, &by_rows.col_ptr, lines as u32);
-    let (mut record, mut whole_ptr) = (work.buffer(3)?, work.buffer(lines + 1)?);
+    let (mut record, mut whole_ptr) = (work.buffer(4)?, work.buffer(lines + 1)?);
     work.fill_zero(&mut record)?;
     let counts = (&mut record, &mut whole_ptr);
     let args = CountWhole { col_ptr, row_idx, row_ptr, record: counts.0, whole_ptr: counts.1, lines: of_lines };
@@ -78,6 +78,7 @@ pub(super) fn whole(
         ));
     }
     at_most("entries on the diagonal", found[2].into(), lines as u64)?;
+    let longest = Some(u64::from(found[3]));
     let entries = 2 * arrays.nnz() as u64 - u64::from(found[2]);
     at_most("entries of the whole symmetric matrix", entries, PatternArrays::MAX_NNZ)?;
     scan.run(work, &mut whole_ptr)?;
@@ -99,5 +100,5 @@ pub(super) fn whole(
     let pattern = PatternArrays::new(device, lines, lines, whole_ptr, whole_idx);
     let source: Buffer<u32> = whole_source;
     let ahead = device.info().numbers().row_ahead;
-    Ok(Rows { pattern, source: Some(source), packed, semiring, block: Block::flagged(shape), ahead })
+    Ok(Rows { pattern, source: Some(source), packed, semiring, block: Block::flagged(shape), ahead, longest })
 }

@@ -4,6 +4,8 @@ use crate::{
     Result,
     device::{Buffer, Grid, Work, at_most},
     element::Piece,
+    primitives::segmented_reduce::RUN_PIECE,
+    resident::PatternArrays,
 };
 
 /// The lines that are in pieces.
@@ -16,6 +18,45 @@ pub(crate) struct LongLines {
     pub parts: usize,
     /// Entries of all lines that are in pieces.
     pub entries: usize,
+}
+
+/// The pieces of long lines, whose number only the device knows.
+pub(crate) struct Uncounted {
+    /// With room for as many pieces as there can be.
+    pub pieces: Buffer<Piece>,
+    /// Their number, before other counts.
+    pub counts: Buffer<u32>,
+    /// Most pieces of lines that are cut.
+    pub parts: usize,
+}
+
+impl Uncounted {
+    /// The pieces of the columns of `pattern` of more than `longest` entries. Reads nothing back.
+    pub fn new(work: &Work, pattern: &PatternArrays, longest: usize) -> Result<Self> {
+        let Kernels { count, place, group_size, .. } = Kernels::new(work.device())?;
+        count.ask(work.device());
+        place.ask(work.device());
+        let (lines, nnz) = (pattern.ncols, pattern.nnz());
+        // A line has a piece for each RUN_PIECE entries, and one for those that are left.
+        let (cuts, parts) = (nnz / RUN_PIECE, 2 * nnz / RUN_PIECE);
+        let most = cuts + lines.min(nnz / (longest + 1));
+        let (mut left, mut counts) = (work.buffer(4)?, work.buffer(4)?);
+        work.fill_zero(&mut left)?;
+        let (line_ptr, grid) = (&pattern.col_ptr, Grid::items(lines, group_size));
+        let (lines, longest, before) = (lines as u32, longest as u32, 0);
+        count.launch(work, grid, CountPieces { line_ptr, counts: &mut left, lines, longest, before })?;
+        work.copy(&left, 0, &mut counts, 0, 4)?;
+        let (mut pieces, mut cut) = (work.buffer(most)?, work.buffer(cuts)?);
+        let args =
+            PlacePieces { line_ptr, counts: &mut left, piece: &mut pieces, cut: &mut cut, lines, longest, before };
+        place.launch(work, grid, args)?;
+        Ok(Self { pieces, counts, parts })
+    }
+
+    /// Bytes of device memory, size classes included.
+    pub fn bytes(&self) -> u64 {
+        self.pieces.bytes() + self.counts.bytes()
+    }
 }
 
 impl LongLines {

@@ -158,16 +158,22 @@ fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
     // A GPU pads rows or does not, by their lengths.
     assert_eq!(format(of(DeviceKind::Gpu, [1_000_000, 5_000_000], 1_000_000, PACKED)), None);
     assert_eq!(format(of(DeviceKind::Gpu, [0, 0], 0, PACKED)), Some(Format::Csr));
-    // For one product it pads nothing, if it knows that no row is long.
-    let once = Request { uses: 1, ..PACKED };
-    let known = |longest| {
-        let found = situation(DeviceKind::Gpu, [20_000, 100_000], 20_000, once);
+    // For one product it pads nothing, however long rows are: long ones are in pieces.
+    let few = |uses, longest| {
+        let request = Request { uses, ..PACKED };
+        let found = situation(DeviceKind::Gpu, [20_000, 100_000], 20_000, request);
         format(foregone(&Situation { compute_units: 132, longest, ..found }))
     };
-    assert_eq!(
-        [known(None), known(Some(5)), known(Some(20_000))],
-        [None, Some(Format::Csr), Some(Format::CsrAdaptive)]
-    );
+    assert_eq!([few(1, None), few(1, Some(5)), few(1, Some(20_000))], [Some(Format::Csr); 3]);
+    assert_eq!(few(1000, None), None);
+    // For blocks an item adds the longest row.
+    let of_blocks = Situation {
+        compute_units: 132,
+        block: Block { sums: 3, depth: 3, ..Block::SCALAR },
+        ..situation(DeviceKind::Gpu, [20_000, 100_000], 20_000, Request { uses: 1, ..PACKED })
+    };
+    assert_eq!(format(foregone(&of_blocks)), None);
+    assert_eq!(format(foregone(&Situation { longest: Some(5), ..of_blocks })), Some(Format::Csr));
 }
 
 #[test]

@@ -1,0 +1,52 @@
+// csr_long: y = alpha * A * x + beta * y of compressed rows of scalars, some of which may be long.
+// Host: src/apply/spmv/csr_long.rs. It comes after row.cl and pieces.cl.
+//
+//   sum_rows_and_pieces  `groups` work-groups that share the pieces of rows of more than `longest`
+//                        entries: neighbours load the terms of one to local memory side by side,
+//                        then one item adds them. Of the groups that have parts of a row the last
+//                        to end adds the sums of all. After them one work-item per row
+//
+//   in      row_ptr[rows + 1]  col[nnz]  source[nnz]   see values.cl
+//   in      counts[1]          number of pieces
+//   in      piece[counts[0]]   as in vector/lines.cl
+//   in      values[nnz * stride]  x[columns]
+//   in out  arrived[parts]     0 for the first part of each row that is cut, before and after; then
+//                              the sums of all parts, WORDS words for each
+//   in out  y[rows]
+//
+// The terms of a row are added in ascending place. After every PIECE entries a new sum begins,
+// and the sums are added left to right.
+
+KERNEL sum_rows_and_pieces(global const uint* restrict row_ptr, global const uint* restrict counts, global const uint4* restrict piece,
+                           global const uint* restrict col, global const uint* restrict source, global const VALUE* restrict values,
+                           global const ELEMENT* restrict x, global uint* arrived, global ELEMENT* restrict y, uint rows, uint longest,
+                           uint groups, uint parts, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    local ARITHMETIC term[HELD + BEHIND];
+    local uint arrivals[1];
+    const uint group = get_group_id(0), item = get_local_id(0);
+    if (group >= groups) {
+        const ulong row = (ulong)(group - groups) * GROUP_SIZE + item;
+        const uint begin = row < rows ? row_ptr[row] : 0, end = row < rows ? row_ptr[row + 1] : 0;
+        if (row < rows && end - begin <= longest)
+            place_sum(sum_entries(begin, end, 1, 0, 0, col, 0, source, values, x, stride), y, row, alpha, beta);
+        return;
+    }
+    const uint pieces = counts[0];
+    for (uint number = group; number < pieces; number += groups) {
+        const uint4 at = piece[number];
+        const uint row = at.x, begin = at.y, end = at.z, part = at.w;
+        load_terms(term, begin, end - begin, col, source, values, x, stride);
+        GROUP_BARRIER;
+        if (item == 0) {
+            const ARITHMETIC sum = add_apart(IDENTITY, term, end - begin, 1);
+            if (part == WHOLE)
+                place_sum(sum, y, row, alpha, beta);
+            else
+                give(sum, arrived + parts + (ulong)part * WORDS);
+        }
+        GROUP_BARRIER; // the reads, before other terms are loaded
+        place_parts(part, row, begin, row_ptr, arrived, parts, term, arrivals, y, alpha, beta);
+        GROUP_BARRIER; // the read of arrivals, before the next piece
+    }
+}

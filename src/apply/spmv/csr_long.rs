@@ -1,0 +1,122 @@
+//! Compressed rows of scalars on a device that gives each row a work-item, some of which may be
+//! long. Kernel: `cl/apply/spmv/csr_long.cl`.
+//!
+//! An item adds a row alone, each entry of which waits for the last. Rows of many entries are in
+//! pieces, which work-groups take in the same launch. The device lists them, and no one has to know
+//! how many there are: a plan reads nothing back.
+use super::Rows;
+use crate::{
+    Element, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Work, kernel},
+    element::{Piece, Scaling},
+    primitives::segmented_reduce::RUN_PIECE,
+    vector::{
+        line_sums::Stored,
+        lines::{LineTuning, Uncounted},
+    },
+};
+
+kernel! {
+    struct SumRowsAndPieces<T: Element, V: Element> = "sum_rows_and_pieces" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/pieces.cl", "apply/spmv/csr_long.cl" {
+        row_ptr: In<u32>,
+        counts: In<u32>,
+        piece: In<Piece>,
+        col: In<u32>,
+        source: Maybe<u32>,
+        values: In<T>,
+        x: In<V>,
+        arrived: InOut<u32>,
+        y: InOut<V>,
+        rows: u32,
+        longest: u32,
+        groups: u32,
+        parts: u32,
+        stride: u32,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
+    }
+}
+
+/// Groups of pieces for each compute unit: as many as it has room for, or fewer. Without pieces
+/// each reads their number and ends.
+const GROUPS: usize = 8;
+
+/// A row is long if it has more than so many times the entries of all rows in the mean. Other rows
+/// of a group of items wait for the longest.
+const LONGER: u64 = 4;
+
+/// Entries that an item adds while a group loads a piece, about.
+const SHORTEST: u64 = 64;
+
+/// Entries of the longest row of a matrix that an item adds.
+pub(super) fn longest_of_item(rows: u64, entries: u64) -> u64 {
+    (LONGER * entries.div_ceil(rows.max(1))).clamp(SHORTEST, RUN_PIECE as u64)
+}
+
+/// The kernel, and the pieces of long rows.
+pub(super) struct RowsAndPieces<T: Element, V: Element> {
+    kernel: Kernel<SumRowsAndPieces<'static, T, V>>,
+    group_size: usize,
+    longest: usize,
+    long: Uncounted,
+    groups: usize,
+    /// How many pieces of each row that is cut have their sums, and these sums as words.
+    arrived: Scratch<u32>,
+}
+
+impl<T: Element, V: Element> RowsAndPieces<T, V> {
+    /// Prepares sums of rows of scalars, of which those of more than `longest` entries are in pieces.
+    pub fn new(work: &Work, rows: &Rows, longest: usize) -> Result<Self> {
+        let (device, info) = (rows.device(), rows.device().info());
+        let (group_size, nnz) = (info.numbers().vector_group, rows.pattern.nnz() as u64);
+        let options = rows.options::<T, V>(Options::group_size(group_size));
+        let options = rows
+            .by_item(options, nnz, 1, longest as u64, false)
+            .define("HELD", RUN_PIECE)
+            .define("AT_ONCE", LineTuning::shared(info).together);
+        let kernel = Kernel::new(device, &options)?;
+        let long = Uncounted::new(work, &rows.pattern, longest)?;
+        let words = size_of::<V::Arithmetic>().div_ceil(size_of::<u32>());
+        let arrived = Scratch::reserve_zeroed(work, long.parts * (1 + words))?;
+        let groups = (GROUPS * info.compute_units as usize).min(long.pieces.len());
+        Ok(Self { kernel, group_size, longest, long, groups, arrived })
+    }
+
+    /// y = alpha·A·x + beta·y.
+    pub fn run(
+        &self,
+        work: &Work,
+        rows: &Rows,
+        Stored { values, stride }: Stored<'_, T>,
+        x: &Buffer<V>,
+        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
+    ) -> Result<()> {
+        let Self { long, groups, group_size, .. } = self;
+        let mut arrived = self.arrived.take(work)?;
+        let args = SumRowsAndPieces {
+            row_ptr: &rows.pattern.col_ptr,
+            counts: &long.counts,
+            piece: &long.pieces,
+            col: &rows.pattern.row_idx,
+            source: rows.source(),
+            values,
+            x,
+            arrived: &mut arrived,
+            y,
+            rows: rows.len() as u32,
+            longest: self.longest as u32,
+            groups: *groups as u32,
+            parts: long.parts as u32,
+            stride,
+            alpha,
+            beta,
+        };
+        self.kernel.launch(work, Grid::groups(groups + rows.len().div_ceil(*group_size), *group_size), args)
+    }
+
+    /// Bytes of device memory held beside the rows.
+    pub fn bytes(&self) -> u64 {
+        self.long.bytes() + self.arrived.bytes()
+    }
+}
