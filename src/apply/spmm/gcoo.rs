@@ -66,11 +66,17 @@ impl Gcoo {
     /// Groups of `group_lines` lines of an index; lines of more than `longest` entries stay as they
     /// are. Reads the number of different places back.
     pub fn new(work: &Work, index: &Index, group_lines: usize, longest: usize) -> Result<Self> {
+        let items = work.device().info().numbers().dense_placed;
+        Self::placed(work, index, (group_lines, longest), items)
+    }
+
+    /// The same, with a work-item for so many entries.
+    fn placed(work: &Work, index: &Index, (group_lines, longest): (usize, usize), items: usize) -> Result<Self> {
         let (device, pattern) = (work.device(), index.pattern());
         let (nnz, lines) = (pattern.nnz(), pattern.ncols);
         let groups = lines.div_ceil(group_lines);
         let (line_ptr, other, source) = (&pattern.col_ptr, &pattern.row_idx, index.source());
-        let Numbers { elementwise_group: group_size, dense_placed: items, .. } = device.info().numbers();
+        let Numbers { elementwise_group: group_size, .. } = device.info().numbers();
         let through = matches!(index, Index::Rows(_));
         let options = Options::group_size(group_size)
             .define("LINES", group_lines)
@@ -176,8 +182,11 @@ mod tests {
             let a = super::super::tests::matrix::<f32>(rows, cols.max(1), crate::BlockShape::SCALAR, &long)?;
             let host = a.as_cbc().pattern;
             let arrays: Arc<PatternArrays> = PatternArrays::upload(&work, host)?;
-            for (of_rows, group_lines) in [(false, 1), (false, 4), (true, 4), (true, 3), (true, 32)] {
-                let found = Gcoo::new(&work, &Index::new(&work, &arrays, of_rows)?, group_lines, RUN_PIECE)?;
+            // An item has one entry on a GPU, and several of one line or of many on a CPU.
+            let cases = [(false, 1, 64), (false, 4, 1), (true, 4, 64), (true, 3, 1), (true, 3, 5), (true, 32, 64)];
+            for (of_rows, group_lines, items) in cases {
+                let index = Index::new(&work, &arrays, of_rows)?;
+                let found = Gcoo::placed(&work, &index, (group_lines, RUN_PIECE), items)?;
                 let want = match of_rows {
                     false => model(host, group_lines, |entry| entry as u32),
                     true => {
