@@ -32,7 +32,7 @@ pub(crate) struct FormatWeights {
     /// Bytes that a compute unit moves while an item or a team loads an entry and adds it; half of
     /// those if an item reads the entry's value through an index.
     pub entry: u64,
-    /// The same of padded rows.
+    /// The same of padded rows, whose bytes are moved meanwhile: half of the lesser of both counts.
     pub padded_entry: u64,
     /// Percent of the bytes that converting to padded rows moves.
     pub placed: u64,
@@ -61,10 +61,11 @@ pub(crate) struct FormatWeights {
     pub csc: Option<[u64; 2]>,
 }
 
-/// By the times of 42 matrices of 10,000 to 1 M elements on an H200 and an H100, and of seven larger
-/// ones on an H200, which moves 30 bytes in a nanosecond for each of its 132 multiprocessors. An item
-/// of `csr` takes 120 ns for each entry of a long row, twice as long if values are read through an
-/// index, of padded rows 260, and 6 for a term that its group has loaded.
+/// By the times of 42 matrices of 10,000 to 1 M elements on an H200 and an H100, and of seven
+/// larger ones on an H200, which moves 30 bytes in a nanosecond for each of its 132
+/// multiprocessors. An item of `csr` takes 120 ns for each entry of a long row, twice as long if
+/// values are read through an index, of padded rows 300, and 6 for a term that its group has
+/// loaded.
 /// A launch takes 2 us; a step 35, as long as the host enqueues a launch and waits for a few
 /// numbers.
 const GPU: FormatWeights = FormatWeights {
@@ -84,7 +85,7 @@ const GPU: FormatWeights = FormatWeights {
     scattered: 250,
     beside: 32,
     entry: 3700,
-    padded_entry: 7800,
+    padded_entry: 9000,
     placed: 250,
     term: 190,
     launch: 60_000,

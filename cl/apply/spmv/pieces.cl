@@ -34,8 +34,8 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
     }
 }
 
-// Counts a part, whose sum item 0 has given away before. If it is the last of its row, adds the sums
-// of all parts, left to right.
+// Counts a part, whose sum item 0 has given away before. If it is the last of its row, adds the
+// sums of all parts, left to right.
 void place_parts(uint part, uint row, uint begin, global const uint* restrict row_ptr, global uint* arrived, uint parts,
                  local ARITHMETIC* term, local uint* arrivals, global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta)
 {

@@ -65,7 +65,8 @@ pub(super) struct RowsAndPieces<T: Element, V: Element> {
 }
 
 impl<T: Element, V: Element> RowsAndPieces<T, V> {
-    /// Prepares sums of rows of scalars, of which those of more than `longest` entries are in pieces.
+    /// Prepares sums of rows of scalars, of which those of more than `longest` entries are in
+    /// pieces.
     pub fn new(work: &Work, rows: &Rows, longest: usize) -> Result<Self> {
         let (device, info) = (rows.device(), rows.device().info());
         let (group_size, nnz) = (info.numbers().vector_group, rows.pattern.nnz() as u64);
