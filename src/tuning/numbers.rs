@@ -245,9 +245,12 @@ pub struct Numbers {
     /// one of NVIDIA's: 1, otherwise 0. With 0 they exchange words through local memory.
     pub warp_instructions: usize,
     /// Entries and columns of both operands up to which the host may multiply in place of a CPU
-    /// device, if it is predicted to take less, and if there are at most six times as many
-    /// products. With 0 it never does.
+    /// device, if it is predicted to take less. With 0 it never does.
     pub host_entries: usize,
+    /// Most products that the host computes so.
+    pub host_products: usize,
+    /// Picoseconds that the host takes to read an entry or a column of A, if A is not B.
+    pub host_read_ps: usize,
     /// Picoseconds that a product of scalars takes the host more if the rows of its column are more
     /// than 4096 apart.
     pub host_far_ps: usize,
@@ -256,7 +259,8 @@ pub struct Numbers {
     /// Ranges of columns for each compute unit, of a product that is computed in ranges: 0 if none
     /// is.
     pub range_shares: usize,
-    /// Entries of C for each 100 products from which such a product of scalars takes one pass.
+    /// Entries of C for each 100 products from which such a product of scalars takes one pass, if
+    /// there is memory for all products. With 0 it always does, and nothing is sampled.
     pub range_one_pass_percent: usize,
     /// Products from which its entries are estimated by samples.
     pub range_sampled_products: usize,

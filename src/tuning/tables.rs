@@ -258,9 +258,11 @@ pub(super) const CPU: Numbers = Numbers {
     // Groups of 64 blocks up to side 4, and of 32 up to side 6.
     schur_factor_bytes: 10 << 10,
     warp_instructions: 0,
-    // Some 25 microseconds to read: beyond it a wrong estimate of the products would cost more than
-    // the host saves.
-    host_entries: 50_000,
+    // As many take 0.3 ms to read, as long as the device takes for a product of 2000.
+    host_entries: 160_000,
+    // With more of them C leaves the caches, and the host writes it three times.
+    host_products: 300_000,
+    host_read_ps: 1300,
     // 36,000 products of 300 columns with 8192 rows take the host 1.30 ms, the device 0.56.
     host_far_ps: 30_000,
     // With PoCL 1600 products of 2x2 take the host 70 microseconds more than those of scalars, of
@@ -268,7 +270,9 @@ pub(super) const CPU: Numbers = Numbers {
     host_multiplication_ps: 2500,
     // A group takes the next range when it is ready, so that all end together.
     range_shares: 16,
-    range_one_pass_percent: 10,
+    // One pass takes less however many products merge, and touches memory for entries only. The
+    // square of a band of 101, with 2 entries for each 100 products, takes 49 ms in one, 112 in two.
+    range_one_pass_percent: 0,
     // 12 MiB for all products: less than is worth a launch.
     range_sampled_products: 1 << 20,
     // The kernel of `er100k` takes 39 ms, with 16 40, without 89.

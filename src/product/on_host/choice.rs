@@ -16,10 +16,6 @@ use crate::{
 /// How often the host waits for copies: of the operands, and of C.
 const WAITS: u32 = 2;
 
-/// Products for each entry that the host may read, at most. With more of them C leaves the caches,
-/// and the host writes it three times.
-const PRODUCTS: u64 = 6;
-
 /// The sizes of a product that are known without its patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct HostSize {
@@ -40,8 +36,9 @@ pub(in crate::product) struct HostChoice {
     costs: MethodCosts,
     /// The numbers of the device's product.
     ranges: RangeTuning,
-    /// Picoseconds of the host for a product whose rows are far apart, and for a multiplication in
-    /// one of blocks.
+    /// Picoseconds of the host for an entry or a column of A, for a product whose rows are far
+    /// apart, and for a multiplication in one of blocks.
+    read_ps: u64,
     far_ps: u64,
     multiplication_ps: u64,
     /// Most products that the host computes.
@@ -62,10 +59,15 @@ impl HostSize {
     /// apart.
     pub fn bins(&self, costs: &MethodCosts, numbers: &Numbers, [products, far]: [u64; 2]) -> Vec<Bin> {
         let size = (self.payload == PayloadKind::Values).then(|| self.of_bin(WAITS, products));
-        let far_ms = far as f64 * numbers.host_far_ps as f64 * 1e-9;
-        let predicted_ms = size.and_then(|size| Some(choose::predict_ms(costs, Method::Host, &size)? + far_ms));
+        let besides = far as f64 * numbers.host_far_ps as f64 * 1e-9 + self.read_ms(numbers.host_read_ps as u64);
+        let predicted_ms = size.and_then(|size| Some(choose::predict_ms(costs, Method::Host, &size)? + besides));
         let bin = Bin { size, predicted_ms, ..Bin::of("all columns", Method::Host, self.columns, products) };
         if products > 0 { vec![bin] } else { Vec::new() }
+    }
+
+    /// Milliseconds that the host takes to read A beside B.
+    fn read_ms(&self, read_ps: u64) -> f64 {
+        (self.stored - self.of_b) as f64 * read_ps as f64 * 1e-9
     }
 
     fn of_bin(&self, waits: u32, products: u64) -> BinSize {
@@ -82,10 +84,10 @@ impl HostChoice {
             return None;
         }
         let ranges = RangeTuning::new(info, (Method::Auto, costs), size.payload, size.shapes)?;
-        let [far_ps, multiplication_ps] =
-            [numbers.host_far_ps, numbers.host_multiplication_ps].map(|number| number as u64);
-        let most = PRODUCTS.saturating_mul(numbers.host_entries as u64);
-        Some(Self { size, costs, ranges, far_ps, multiplication_ps, most })
+        let [read_ps, far_ps, multiplication_ps, most] =
+            [numbers.host_read_ps, numbers.host_far_ps, numbers.host_multiplication_ps, numbers.host_products]
+                .map(|number| number as u64);
+        Some(Self { size, costs, ranges, read_ps, far_ps, multiplication_ps, most })
     }
 
     /// Whether the host is predicted to take less, before the operands are read.
@@ -99,26 +101,25 @@ impl HostChoice {
             longest_b,
             ..Profile::default()
         };
-        self.is_faster(WAITS, &profile, 0)
+        self.is_faster(WAITS, &profile, self.size.read_ms(self.read_ps))
     }
 
     /// The same once they have been read, which is not undone.
     pub fn is_worth_it(&self, columns: impl Iterator<Item = HostColumn>) -> bool {
-        let (mut profile, mut far) = (Profile::default(), 0);
+        let (mut profile, mut far) = (Profile::default(), 0u64);
         for column in columns {
             profile.add_column(column.entries, column.products, &self.ranges);
             far += if column.far { column.products } else { 0 };
         }
-        self.is_faster(WAITS - 1, &profile, far)
+        let far = if self.ranges.multiplications.is_some() { 0 } else { far };
+        self.is_faster(WAITS - 1, &profile, far as f64 * self.far_ps as f64 * 1e-9)
     }
 
-    /// Whether the host takes less for a product of this profile, of whose products so many have
-    /// rows far apart, if it waits so many times yet.
-    fn is_faster(&self, waits: u32, profile: &Profile, far: u64) -> bool {
-        let besides = match self.ranges.multiplications {
-            Some(each) => each.saturating_mul(profile.products) as f64 * self.multiplication_ps as f64,
-            None => far as f64 * self.far_ps as f64,
-        };
+    /// Whether the host takes less for a product of this profile, if it waits so many times yet and
+    /// takes `besides_ms` besides.
+    fn is_faster(&self, waits: u32, profile: &Profile, besides_ms: f64) -> bool {
+        let multiplications = self.ranges.multiplications.unwrap_or(0).saturating_mul(profile.products);
+        let besides = multiplications as f64 * self.multiplication_ps as f64 * 1e-9 + besides_ms;
         let mut of_host = self.size.of_bin(waits, profile.products);
         if profile.longest_b <= 1 {
             // Every product is an entry of C, and takes the host as long as one of B.
@@ -126,6 +127,6 @@ impl HostChoice {
         }
         let host = choose::predict_ms(&self.costs, Method::Host, &of_host);
         let device = self.ranges.least_ms(profile, self.size.rows);
-        profile.products <= self.most && host.zip(device).is_some_and(|(host, device)| host + besides * 1e-9 < device)
+        profile.products <= self.most && host.zip(device).is_some_and(|(host, device)| host + besides < device)
     }
 }

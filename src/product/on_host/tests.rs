@@ -124,6 +124,20 @@ fn auto_takes_small_products_on_cpus_alone() -> Result<()> {
 }
 
 #[test]
+fn a_large_factor_is_read_while_that_pays() {
+    let (cpu, numbers, costs) = cpu();
+    // 2000 products of 100 columns of B; A has many more entries and columns than they need.
+    let (of_b, known) = size(100, 20, BlockShape::SCALAR);
+    let known = Known { products: 2000, ..known };
+    let on = |of_a: u64| {
+        let size = HostSize { rows: of_a / 2, stored: of_b.stored + of_a, ..of_b };
+        HostChoice::new(&cpu, &numbers, costs, size).is_some_and(|choice| choice.is_worth_reading(&known))
+    };
+    let host: Vec<bool> = (0..8).map(|power| on(10_000 << power)).collect();
+    assert!(host.is_sorted_by(|one, next| one >= next) && host[2] && !host[7], "{host:?}");
+}
+
+#[test]
 fn what_is_read_is_given_back_only_if_that_is_faster() {
     let (cpu, numbers, costs) = cpu();
     let (size, known) = size(1000, 8, BlockShape::SCALAR);

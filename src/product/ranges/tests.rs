@@ -28,7 +28,7 @@ fn small() -> RangeTuning {
         groups: 2,
         ranges: 5,
         parts: 3,
-        one_pass_percent: 0,
+        one_pass_percent: 1,
         sampled_products: 0,
         rows_for_product: 64,
         ahead: if test_device().info().kind == DeviceKind::Cpu { 3 } else { 0 },

@@ -105,9 +105,9 @@ impl RangeTuning {
     }
 
     /// Columns to sample of a product of an A with `inner` columns and a B with `cols`: none if it
-    /// has few products, or is one of blocks, whose way does not depend on samples.
+    /// has few products, or is one of blocks, or if its way does not depend on samples.
     pub fn samples(&self, [inner, cols]: [usize; 2], [a_nnz, b_nnz]: [usize; 2]) -> usize {
-        if self.multiplications.is_some() {
+        if self.multiplications.is_some() || self.one_pass_percent == 0 {
             return 0;
         }
         // About as many products as entries of B meet average columns of A.

@@ -128,10 +128,11 @@ impl Numbers {
             ("schur_line_bytes", self.schur_line_bytes, 24 << 10),
             ("schur_factor_side", self.schur_factor_side, 8),
             ("schur_factor_bytes", self.schur_factor_bytes, 24 << 10),
-            ("range_one_pass_percent", self.range_one_pass_percent, 101),
             ("range_sampled_products", self.range_sampled_products, 1 << 30),
             ("range_ahead", self.range_ahead, 1 << 10),
             ("range_rows_for_product", self.range_rows_for_product, 1 << 30),
+            ("host_products", self.host_products, 1 << 31),
+            ("host_read_ps", self.host_read_ps, 1 << 30),
             ("host_far_ps", self.host_far_ps, 1 << 30),
             ("host_multiplication_ps", self.host_multiplication_ps, 1 << 30),
             ("range_multiplication_ps", self.range_multiplication_ps, 1 << 30),
@@ -190,6 +191,9 @@ impl Numbers {
         }
         if self.host_entries > 1 << 31 {
             return refuse("host_entries", self.host_entries, "more than 2147483648");
+        }
+        if self.range_one_pass_percent > 101 {
+            return refuse("range_one_pass_percent", self.range_one_pass_percent, "more than 101");
         }
         if self.range_shares > 1 << 10 {
             return refuse("range_shares", self.range_shares, "more than 1024");

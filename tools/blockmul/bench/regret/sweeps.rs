@@ -101,11 +101,9 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     sweeps.push(sweep("products of 100 in one column", shares, Box::new(|share, products| skewed(products, 8, share))));
     // From a thousand products on, four sizes for each that doubles, until the host takes none.
     let most = if numbers.host_entries > 0 { budget.max(PAST_HOST) } else { budget };
-    let sizes =
-        |most| (40..).map(|k: i32| 2f64.powf(f64::from(k) / 4.0) as usize).take_while(move |&size| size <= most);
-    sweeps.push(sweep("products in all", sizes(most).collect(), Box::new(|products, _| uniform(products / 64, 8))));
+    sweeps.push(sweep("products in all", quarters(most).collect(), Box::new(|products, _| uniform(products / 64, 8))));
     if numbers.host_entries > 0 {
-        sweeps.extend(host_sweeps(numbers, sizes(PAST_HOST).collect()));
+        sweeps.extend(host_sweeps(numbers, quarters(PAST_HOST).collect()));
     }
     let of_blocks = |what, columns| Sweep {
         what,
@@ -137,7 +135,7 @@ fn range_sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     let (percent, sampled) = (numbers.range_one_pass_percent, numbers.range_sampled_products);
     // Two passes need samples, which small products have not. Twice as many as a matrix may have
     // are let pass: those of the default of CPUs.
-    if percent < 100 && 2 * most >= sampled as u64 {
+    if (1..100).contains(&percent) && 2 * most >= sampled as u64 {
         sweeps.push(sweep(
             "entries of C for 100 products, at the fewest that take one pass",
             around(percent, (percent / 10).max(1)),
@@ -154,7 +152,7 @@ fn range_sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     // More rows than those with which a product may be left to ESC, and more products than the host
     // reads.
     let each = numbers.range_rows_for_product;
-    let products = ((1 << 21) / each).max(numbers.host_entries * 3 / 2);
+    let products = ((1 << 21) / each).max(numbers.host_products * 3 / 2);
     sweeps.push(sweep(
         "rows of C for each product, at the fewest that ESC computes",
         around(each, (each / 16).max(1)),
@@ -210,18 +208,26 @@ fn hash_sweeps(numbers: &Numbers, budget: usize) -> Vec<Sweep> {
     sweeps
 }
 
+/// Columns of A that every host reads.
+const LEAST_READ: usize = 4096;
+
+/// Sizes from a thousand on up to `most`, four for each that doubles.
+fn quarters(most: usize) -> impl Iterator<Item = usize> {
+    (40..).map(|k: i32| 2f64.powf(f64::from(k) / 4.0) as usize).take_while(move |&size| size <= most)
+}
+
 /// Sweeps past the sizes up to which the host computes a product.
 fn host_sweeps(numbers: &Numbers, sizes: Vec<usize>) -> Vec<Sweep> {
     let sweep = |what, points, make: fn(usize, usize) -> Result<Factors>| sweep(what, points, Box::new(make));
-    // A and its columns, beside the 2100 entries and columns of a B of 2000 products.
-    let read = (numbers.host_entries / 2).saturating_sub(1050);
-    let around = (0..=2 * STEPS).map(|k| (read + 400 * k).saturating_sub(400 * STEPS).max(20)).collect();
+    // A has as many entries as columns. The host reads them until the device takes less, and none
+    // beyond the most.
+    let read = quarters(numbers.host_entries).filter(|&columns| columns >= LEAST_READ).collect();
     vec![
         sweep("products in all, of a band", sizes.clone(), |products, _| {
             Ok((banded((products / 289).max(17), 8)?, None))
         }),
         sweep("products in all, of columns with one", sizes, |products, _| single(products / 8)),
-        sweep("columns of A, at the most that the host reads", around, |columns, _| {
+        sweep("columns of A that the host reads for 2000 products", read, |columns, _| {
             Ok((drawn([columns, columns], 1)?, Some(drawn([columns, 100], 20)?)))
         }),
     ]
@@ -256,8 +262,9 @@ mod tests {
     fn sweeps_cross_their_thresholds_and_have_the_products() -> Result<()> {
         let device = Device::select(&std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into()))?;
         let mut numbers = device.info().numbers();
-        (numbers.host_entries, numbers.host_multiplication_ps) = (40_000, 2500);
+        (numbers.host_entries, numbers.host_products, numbers.host_multiplication_ps) = (40_000, 40_000, 2500);
         (numbers.range_sampled_products, numbers.adaptive_hash_products) = (60_000, 50_000);
+        numbers.range_one_pass_percent = 10;
         let [by_classes, in_ranges] = [0, 16].map(|range_shares| {
             numbers.range_shares = range_shares;
             sweeps(&numbers, 400_000)
