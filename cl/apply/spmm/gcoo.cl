@@ -52,15 +52,20 @@ KERNEL place_entries(global const uint* restrict line_ptr, global const uint* re
                      global uint* restrict group_len, global uint* restrict g_other, global uchar* restrict g_line,
                      global uint* restrict g_source, global uint* distinct, uint lines, uint groups, uint nnz)
 {
-    local uint of_work_group;
+    local uint of_work_group, ends[2];
     if (get_local_id(0) == 0)
         of_work_group = 0;
+    // The lines of the group's first entry and of its last, between which each item searches.
+    for (uint i = get_local_id(0); i < 2; i += GROUP_SIZE) {
+        const ulong at = (get_group_id(0) + i) * (ulong)GROUP_SIZE * ITEMS - i;
+        ends[i] = nnz > 0 ? column_of(line_ptr, lines, (uint)min(at, (ulong)(nnz - 1))) : 0;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint id = get_global_id(0);
     if (id < groups)
         group_len[id] = entries_of(line_ptr, id * LINES, min(id * LINES + LINES, lines), false);
     const uint begin = (uint)min((ulong)id * ITEMS, (ulong)nnz), end = (uint)min((ulong)begin + ITEMS, (ulong)nnz);
-    uint line = begin < end ? column_of(line_ptr, lines, begin) : 0, places = 0, entry = begin;
+    uint line = begin < end ? column_between(line_ptr, ends[0], ends[1], begin) : 0, places = 0, entry = begin;
     while (entry < end) {
         while (line_ptr[line + 1] <= entry)
             ++line;
