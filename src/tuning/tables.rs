@@ -271,7 +271,8 @@ pub(super) const CPU: Numbers = Numbers {
     // A group takes the next range when it is ready, so that all end together.
     range_shares: 16,
     // One pass takes less however many products merge, and touches memory for entries only. The
-    // square of a band of 101, with 2 entries for each 100 products, takes 49 ms in one, 112 in two.
+    // square of a band of 101, with 2 entries for each 100 products, takes 49 ms in one, 112 in
+    // two.
     range_one_pass_percent: 0,
     // 12 MiB for all products: less than is worth a launch.
     range_sampled_products: 1 << 20,
