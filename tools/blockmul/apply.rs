@@ -226,9 +226,10 @@ fn with_vector<M: Matrix, V: VectorElement<M::Element>>(
             Some(match args.format.reproducible() {
                 true => vector::differences(&run.y, &want),
                 false => {
+                    let terms = vector::most_terms(&a.whole, args.transpose);
                     let (a, sizes) = (vector::matrix_of_magnitudes(&a.whole)?, vector::magnitudes(x));
                     let sizes = by_reference(args, run.order, &a, &sizes, y_len)?;
-                    vector::beyond_rounding(&run.y, &want, &sizes, x.len())
+                    vector::beyond_rounding(&run.y, &want, &sizes, terms)
                 }
             })
         }

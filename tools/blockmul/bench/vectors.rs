@@ -3,7 +3,7 @@ use super::measure::{Case, Subject, same_bits};
 use super::operation::Operation;
 use super::record::Record;
 use crate::report::Size;
-use crate::vector::{beyond_rounding, magnitudes, matrix_of_magnitudes};
+use crate::vector::{beyond_rounding, magnitudes, matrix_of_magnitudes, most_terms};
 use blockmul::{
     Cbc, DevicePattern, Element, Planned, Result,
     element::Field,
@@ -95,7 +95,7 @@ impl Subject<'_> {
             true => same_bits(y, &want),
             false => {
                 let sizes = by_reference(&matrix_of_magnitudes(a)?, &magnitudes(x))?;
-                beyond_rounding(y, &want, &sizes, x.len()) == 0
+                beyond_rounding(y, &want, &sizes, most_terms(a, transposed)) == 0
             }
         };
         Ok(Case { b: Size::of_vector(x.len()), c_nnz: y.len(), cost, ..Case::of(variant, a, right) })

@@ -6,7 +6,7 @@ use crate::bench::paper::peers::DenseWork;
 use crate::bench::paper::report::Report;
 use crate::bench::record::median;
 use crate::messages::Unit;
-use crate::vector::{beyond_rounding, magnitudes, matrix_of_magnitudes};
+use crate::vector::{beyond_rounding, magnitudes, matrix_of_magnitudes, most_terms};
 use blockmul::{
     Csc, Csr, Device, DeviceMatrix, DeviceVector, Error, Matrix as _, Planned, Result,
     element::Length,
@@ -107,7 +107,7 @@ impl<T: Length> Operands<T> {
         let found = y.download()?;
         let right = match format.reproducible() {
             true => same_bits(&found, &want),
-            false => beyond_rounding(&found, &want, &self.sizes, self.x.len()) == 0,
+            false => beyond_rounding(&found, &want, &self.sizes, most_terms(&self.a, false)) == 0,
         };
         if !right {
             return Ok(None);
