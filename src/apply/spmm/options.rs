@@ -95,8 +95,8 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
         self
     }
 
-    /// Shares A and D out by other [`Numbers`] than the device's: for their tuning. No number
-    /// changes a bit of C.
+    /// Shares A and D out by other [`Numbers`] than the device's: for their tuning. Conversions to
+    /// groups and copies of D keep the device's. No number changes a bit of C.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) for numbers with which no kernel can be

@@ -127,7 +127,7 @@ impl<T: Element> DeviceGcoo<T> {
     }
 
     /// Bytes of device memory held. Groups of a compressed matrix have 4 more for each entry, the
-    /// place of its value there.
+    /// place of its value there, and hold the pattern of that matrix, which it may hold, too.
     pub fn device_bytes(&self) -> u64 {
         let of_origin = self.origin.as_ref().map_or(0, |origin| origin.bytes());
         self.groups.bytes() + self.values.bytes() + of_origin

@@ -40,10 +40,6 @@ impl Numbers {
         if self.dense_lanes > 1 && self.dense_common_lanes == 1 {
             return refuse("dense_common_lanes", 1, "of one lane no line is shared");
         }
-        // Of the widest elements, with a place more for each column.
-        if self.dense_lanes > 1 && 8 * (self.dense_copied_rows + 1) * self.dense_copied_cols > 32 << 10 {
-            return refuse("dense_copied_rows", self.dense_copied_rows, "too many for local memory of 32 KiB");
-        }
         for (name, value, most) in [
             ("serial_elements", self.serial_elements, 1 << 24),
             ("line_elements", self.line_elements, 1024),
@@ -185,6 +181,10 @@ impl Numbers {
         }
         if self.digit_items < 2 {
             return refuse("digit_items", self.digit_items, "less than 2");
+        }
+        // Of the widest elements, with a place more for each column.
+        if self.dense_lanes > 1 && 8 * (self.dense_copied_rows + 1) * self.dense_copied_cols > 32 << 10 {
+            return refuse("dense_copied_rows", self.dense_copied_rows, "too many for local memory of 32 KiB");
         }
         if self.adaptive_equal_piece < 64 {
             return refuse("adaptive_equal_piece", self.adaptive_equal_piece, "less than 64");

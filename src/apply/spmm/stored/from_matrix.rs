@@ -27,9 +27,9 @@ pub(super) struct Origin<T: Element> {
 }
 
 impl<T: Element> Origin<T> {
-    /// Bytes of device memory held beside the pattern.
+    /// Bytes of device memory held, with those of the pattern, which lives as long.
     pub fn bytes(&self) -> u64 {
-        self.source.bytes()
+        self.source.bytes() + self.pattern.device_bytes()
     }
 }
 
