@@ -25,28 +25,29 @@ KERNEL sum_rows_and_pieces(global const uint* restrict row_ptr, global const uin
     local ARITHMETIC term[HELD + BEHIND];
     local uint arrivals[1];
     const uint group = get_group_id(0), item = get_local_id(0);
-    if (group >= groups) {
+    // Whole groups have pieces, or rows: no barrier is behind a return.
+    if (group < groups) {
+        const uint pieces = counts[0];
+        for (uint number = group; number < pieces; number += groups) {
+            const uint4 at = piece[number];
+            const uint row = at.x, begin = at.y, end = at.z, part = at.w;
+            load_terms(term, begin, end - begin, col, source, values, x, stride);
+            GROUP_BARRIER;
+            if (item == 0) {
+                const ARITHMETIC sum = add_apart(IDENTITY, term, end - begin, 1);
+                if (part == WHOLE)
+                    place_sum(sum, y, row, alpha, beta);
+                else
+                    give(sum, arrived + parts + (ulong)part * WORDS);
+            }
+            GROUP_BARRIER; // the reads, before other terms are loaded
+            place_parts(part, row, begin, row_ptr, arrived, parts, term, arrivals, y, alpha, beta);
+            GROUP_BARRIER; // the read of arrivals, before the next piece
+        }
+    } else {
         const ulong row = (ulong)(group - groups) * GROUP_SIZE + item;
         const uint begin = row < rows ? row_ptr[row] : 0, end = row < rows ? row_ptr[row + 1] : 0;
         if (row < rows && end - begin <= longest)
             place_sum(sum_entries(begin, end, 1, 0, 0, col, 0, source, values, x, stride), y, row, alpha, beta);
-        return;
-    }
-    const uint pieces = counts[0];
-    for (uint number = group; number < pieces; number += groups) {
-        const uint4 at = piece[number];
-        const uint row = at.x, begin = at.y, end = at.z, part = at.w;
-        load_terms(term, begin, end - begin, col, source, values, x, stride);
-        GROUP_BARRIER;
-        if (item == 0) {
-            const ARITHMETIC sum = add_apart(IDENTITY, term, end - begin, 1);
-            if (part == WHOLE)
-                place_sum(sum, y, row, alpha, beta);
-            else
-                give(sum, arrived + parts + (ulong)part * WORDS);
-        }
-        GROUP_BARRIER; // the reads, before other terms are loaded
-        place_parts(part, row, begin, row_ptr, arrived, parts, term, arrivals, y, alpha, beta);
-        GROUP_BARRIER; // the read of arrivals, before the next piece
     }
 }

@@ -40,8 +40,8 @@ KERNEL count_places(global const uint* restrict row_ptr, global const uint* rest
     local uint length[SLICES * HEIGHT], first[SLICES * HEIGHT], last[SLICES * HEIGHT];
     local uint of_group[3];
     const uint item = get_local_id(0), first_slice = get_group_id(0) * SLICES;
-    if (item < 3)
-        of_group[item] = 0;
+    for (uint i = item; i < 3; i += GROUP_SIZE)
+        of_group[i] = 0;
     for (uint i = item; i < SLICES * HEIGHT; i += GROUP_SIZE) {
         const ulong row = (ulong)first_slice * HEIGHT + i;
         const uint begin = row < rows ? row_ptr[row] : 0, end = row < rows ? row_ptr[row + 1] : 0;

@@ -24,11 +24,13 @@
 #define MIRRORED 0x80000000u
 
 KERNEL count_whole(global const uint* restrict col_ptr, global const uint* restrict row_idx, global const uint* restrict row_ptr,
-                   volatile global uint* record, global uint* restrict whole_ptr, uint lines)
+                   global uint* restrict record, global uint* restrict whole_ptr, uint lines)
 {
-    const uint line = get_global_id(0);
-    if (line > lines)
-        return;
+    local uint longest;
+    const uint line = get_global_id(0), item = get_local_id(0);
+    if (item == 0)
+        longest = 0;
+    barrier(CLK_LOCAL_MEM_FENCE); // the zero
     uint count = 0;
     if (line < lines) {
         const uint begin = col_ptr[line], end = col_ptr[line + 1];
@@ -45,11 +47,13 @@ KERNEL count_whole(global const uint* restrict col_ptr, global const uint* restr
                 --count;
             }
         }
-        // Most lines have fewer entries than one that has been counted.
-        if (count > record[3])
-            atomic_max(&record[3], count);
+        atomic_max(&longest, count);
     }
-    whole_ptr[line] = count;
+    if (line <= lines)
+        whole_ptr[line] = count;
+    barrier(CLK_LOCAL_MEM_FENCE); // the counts of the group
+    if (item == 0)
+        atomic_max(&record[3], longest);
 }
 
 // The lower triangle has the beginning of a row by rows and its rest by columns, the upper one the

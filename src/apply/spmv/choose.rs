@@ -140,6 +140,7 @@ impl Situation {
             _ => piece * depth * weights.term,
         };
         let launches = match format {
+            // A group counts its piece and waits for others, about as long as a launch.
             Format::Csr => 1 + u64::from(longest > of_item),
             Format::CsrAdaptive => weights.adaptive_launches,
             Format::CsrShared => weights.shared_launches,
