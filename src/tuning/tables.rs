@@ -258,7 +258,8 @@ pub(super) const CPU: Numbers = Numbers {
     // Groups of 64 blocks up to side 4, and of 32 up to side 6.
     schur_factor_bytes: 10 << 10,
     warp_instructions: 0,
-    // As many take 0.3 ms to read, as long as the device takes for a product of 2000.
+    // With as many a product of 2000 takes the host 0.3 ms, 0.2 of them to read: as long as the
+    // device.
     host_entries: 160_000,
     // With more of them C leaves the caches, and the host writes it three times.
     host_products: 300_000,

@@ -38,7 +38,7 @@ kernel! {
 }
 
 /// Groups of pieces for each compute unit: as many as it has room for, or fewer. Without pieces
-/// each reads their number and ends.
+/// each reads their number and ends. This and the next two are estimates, not varied yet.
 const GROUPS: usize = 8;
 
 /// A row is long if it has more than so many times the entries of all rows in the mean. Other rows

@@ -14,7 +14,8 @@ use blockmul::{Result, tuning::Numbers};
 const STEPS: usize = 4;
 /// Most products of a point: enough for thresholds in columns.
 const MOST_PRODUCTS: u64 = 20_000_000;
-/// Products of a point as a part of what a matrix may have: a sweep has many points.
+/// A sweep has many points. So a point has at most the products that a matrix may have, divided by
+/// this.
 const PART: u64 = 4;
 
 /// A parameter that steps across a threshold.
