@@ -173,7 +173,10 @@ pub(super) struct Kernels {
 impl Kernels {
     /// `in_vectors` says that slices are added in vectors, unless rows are too long.
     pub fn new(device: &Device, rows: &Rows, in_vectors: bool) -> Result<Self> {
-        let group_size = device.info().numbers().elementwise_group;
+        Self::of_groups(device, rows, in_vectors, device.info().numbers().elementwise_group)
+    }
+
+    fn of_groups(device: &Device, rows: &Rows, in_vectors: bool, group_size: usize) -> Result<Self> {
         let height = height(slice_sums(device.info()), rows.block.sums);
         let through = u8::from(rows.source.is_some());
         let options = Options::group_size(group_size).define("HEIGHT", height).define("THROUGH", through);
@@ -370,8 +373,10 @@ mod tests {
                 lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |k| (row + k * apart) as u32));
             let pattern = Pattern::new(24 * apart + 100, lengths.len(), ptr, entries.collect())?;
             let rows = Rows::of_scalars(PatternArrays::upload(&work, &pattern)?);
-            let kernels = Kernels::new(&device, &rows, false)?;
-            for is_whole in [true, false] {
+            // Less than a slice, and several.
+            let groups = [1, 2, device.info().numbers().elementwise_group];
+            for (group_size, is_whole) in groups.into_iter().flat_map(|size| [(size, true), (size, false)]) {
+                let kernels = Kernels::of_groups(&device, &rows, false, group_size)?;
                 let counted = kernels.count(&work, &rows)?;
                 assert_eq!(counted.profile.longest, lengths.iter().copied().max().unwrap_or(0) as u64);
                 let found = match is_whole {
