@@ -102,3 +102,85 @@ pub(super) fn whole(
     let ahead = device.info().numbers().row_ahead;
     Ok(Rows { pattern, source: Some(source), packed, semiring, block: Block::flagged(shape), ahead, longest })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Pattern, Semiring,
+        apply::spmv::{Format, Split},
+        device::test_device,
+    };
+
+    const MIRRORED: u32 = 1 << 31;
+
+    /// The whole matrix: where each line begins, the other line of each entry, its number in the
+    /// triangle. Of blocks the highest bit says whether the line is a row of the entry.
+    fn model(triangle: &Pattern, is_scalar: bool, of_rows: bool) -> [Vec<u32>; 3] {
+        let flag = |mirrored: bool| if mirrored && !is_scalar { MIRRORED } else { 0 };
+        let mut whole = Vec::new();
+        for col in 0..triangle.ncols() {
+            for entry in triangle.entries(col) {
+                let (row, col, number) = (triangle.row_idx()[entry], col as u32, entry as u32);
+                if row != col {
+                    whole.push((col, row, number));
+                }
+                whole.push((row, col, number | flag(row != col || of_rows)));
+            }
+        }
+        whole.sort_unstable();
+        let begin = |line: usize| whole.iter().filter(|entry| (entry.0 as usize) < line).count() as u32;
+        let ptr = (0..=triangle.ncols()).map(begin).collect();
+        [ptr, whole.iter().map(|entry| entry.1).collect(), whole.iter().map(|entry| entry.2).collect()]
+    }
+
+    #[test]
+    fn small_triangles_become_the_whole() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        // No line, one, fewer and more than a group has items. Of 150 each line has 0 to 8 others,
+        // and line 5 has more than all.
+        for n in [0, 1, 9, 150] {
+            let others = |line: usize| (0..line).filter(move |other| (line * 7 + other * 13) % 31 < 2 || *other == 5);
+            let lower: Vec<Vec<u32>> = (0..n)
+                .map(|col| {
+                    let diagonal = (col % 3 != 1).then_some(col as u32);
+                    let below = (col + 1..n).filter(|&row| others(row).any(|other| other == col));
+                    diagonal.into_iter().chain(below.map(|row| row as u32)).collect()
+                })
+                .collect();
+            let upper: Vec<Vec<u32>> = (0..n)
+                .map(|col| (0..=col as u32).filter(|&row| lower[row as usize].contains(&(col as u32))).collect())
+                .collect();
+            let diagonal: Vec<Vec<u32>> = (0..n as u32).map(|col| vec![col]).collect();
+            for columns in [lower, upper, diagonal] {
+                let ptr = std::iter::once(0).chain(columns.iter().scan(0, |end, rows| {
+                    *end += rows.len() as u64;
+                    Some(*end)
+                }));
+                let triangle = Pattern::new(n, n, ptr.collect(), columns.concat())?;
+                let arrays = PatternArrays::upload(&work, &triangle)?;
+                for (side, of_rows) in [(1, false), (2, false), (2, true)] {
+                    let request = Request {
+                        format: Format::Csr,
+                        semiring: Semiring::PlusTimes,
+                        any_order: false,
+                        split: Split::Bytes,
+                        uses: 1,
+                        packed: false,
+                        symmetric: true,
+                    };
+                    let rows = whole(&work, &arrays, (BlockShape::new(side, side)?, of_rows), request)?;
+                    let [ptr, others, numbers] = model(&triangle, side == 1, of_rows);
+                    let longest = ptr.windows(2).map(|of| of[1] - of[0]).max().unwrap_or(0);
+                    assert_eq!(rows.longest, Some(longest.into()));
+                    assert_eq!(rows.pattern.col_ptr.download(&work)?, ptr);
+                    assert_eq!(rows.pattern.row_idx.download(&work)?, others, "{n} lines, {side}, of rows {of_rows}");
+                    let source: Vec<u32> = rows.source.expect("numbers of values").download(&work)?;
+                    assert_eq!(source, numbers, "{n} lines, {side}, of rows {of_rows}");
+                }
+            }
+        }
+        Ok(())
+    }
+}
