@@ -7,10 +7,7 @@
 //! To know the rows' lengths takes a launch and a read, as long as several executions of a small
 //! matrix. If a format takes no longer for any lengths that rows of so many entries can have than
 //! the others with the look at the rows, they are not asked for.
-use super::{
-    Block, Format, Request, csr_long, slice_vectors,
-    slices::{self, Profile},
-};
+use super::{Block, Format, Request, csr_long, profile::Profile, slice_vectors, slices};
 use crate::{DeviceKind, element::Order, primitives::segmented_reduce::RUN_PIECE, tuning::FormatWeights};
 
 /// What a choice depends on.

@@ -4,7 +4,7 @@
 //! The entries of a diagonal have columns that follow each other: one distance stands for all, and
 //! their factors are read as one vector. A row without an entry there has a hole, as a row beside a
 //! border of a grid has, so that the entries behind it stay with those of its neighbours.
-use super::{Rows, slices::LANES, slices::Profile};
+use super::{Rows, profile::Profile, slices::LANES};
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Maybe, Options, Out, Work, kernel},
@@ -100,6 +100,11 @@ impl Kernels {
         profile.sliced_places = counts.iter().sum();
         profile.on_diagonals = found.iter().zip(&counts).filter(|of| *of.0 != NONE).map(|of| of.1).sum();
         Ok((profile.on_diagonals > 0).then_some(origin))
+    }
+
+    /// Requests the kernel that places.
+    pub fn ask(&self, device: &Device) {
+        self.place.ask(device);
     }
 
     /// Places the entries of the slices on diagonals.

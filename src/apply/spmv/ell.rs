@@ -6,8 +6,9 @@
 use super::{
     Format, Layout, Rows, Sums,
     diagonals::Diagonals,
+    profile::{Profile, check_places},
     slice_vectors::{self, SliceVectors},
-    slices::{Columns, Counted, Kernels, Profile, Slices, check_places},
+    slices::{Columns, Counted, Kernels, Slices},
 };
 use crate::{
     Element, Result, Word,

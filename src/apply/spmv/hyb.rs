@@ -9,7 +9,7 @@
 use super::{
     Format, Layout, Rows, Sums,
     atomics::is_wide,
-    slices::check_places,
+    profile::check_places,
     split::Split,
     tails::{Kernels, Parts},
 };

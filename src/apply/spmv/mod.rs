@@ -14,7 +14,8 @@
 //! | [`segmented_scan`] | the same by a segmented scan |
 //! | [`listed`] | entries with their rows |
 //! | [`scoo`] | slices of rows with sums in local memory |
-//! | [`slices`] | rows padded to one length, and the profile of their lengths |
+//! | [`slices`] | rows padded to one length |
+//! | [`profile`] | the profile of the rows' lengths, and the formats that it refuses |
 //! | [`diagonals`] | slices whose rows have their entries on few diagonals |
 //! | [`ell`] | ELL and sliced ELL |
 //! | [`slice_vectors`] | sliced ELL on CPUs, the rows of a slice in a vector |
@@ -40,6 +41,7 @@ mod format;
 mod hyb;
 mod listed;
 mod pack;
+mod profile;
 mod rows;
 mod scoo;
 mod segmented_scan;
@@ -63,8 +65,9 @@ use crate::{
 };
 use choose::{Choice, Situation};
 use pack::Layout;
+use profile::Profile;
 use rows::{Block, Rows};
-use slices::{Counted, Profile};
+use slices::Counted;
 use std::sync::Arc;
 
 /// Products of a solver with one pattern, about: some steps of conjugate gradients in some

@@ -3,9 +3,10 @@
 use super::{
     Rows,
     diagonals::{Diagonals, Kernels as DiagonalKernels},
+    profile::Profile,
 };
 use crate::{
-    DeviceInfo, Error, Result, Word,
+    DeviceInfo, Result, Word,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Maybe, Options, Out, Work, at_most, kernel},
     primitives::{
         scan::{Scan, ScanTuning},
@@ -59,69 +60,8 @@ pub(super) fn slice_sums(info: &DeviceInfo) -> usize {
 
 /// Rows of a slice of at least `slice_sums` sums, if each has `sums` of them. Lower slices have
 /// less padding.
-fn height(slice_sums: usize, sums: usize) -> usize {
+pub(super) fn height(slice_sums: usize, sums: usize) -> usize {
     slice_sums.div_ceil(sums).next_power_of_two()
-}
-
-/// Places that a padded format may always have: 16 MB of doubles with their two indices.
-const FREE_PLACES: u64 = 1 << 20;
-
-/// Most places for each entry and row, beyond those. A format with more reads more padding than any
-/// other format reads entries.
-const MOST_PADDING: u64 = 8;
-
-/// The lengths of rows, as far as formats depend on them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Profile {
-    pub rows: u64,
-    pub entries: u64,
-    /// Entries of the longest row.
-    pub longest: u64,
-    /// Places of sliced ELL, and those of slices on diagonals among them, see `diagonals`.
-    pub sliced_places: u64,
-    pub on_diagonals: u64,
-    /// Whether the columns of each slice of sliced ELL are near enough to be kept in 16 bits.
-    pub near: bool,
-}
-
-impl Profile {
-    /// The shortest and the longest rows that a matrix of these rows and columns can have with so
-    /// many entries, each row with `sums` sums and a slice with `slice_sums`. The longest has
-    /// `known` entries if that is known.
-    pub fn bounds(
-        [rows, columns]: [u64; 2],
-        entries: u64,
-        [slice_sums, sums]: [usize; 2],
-        known: Option<u64>,
-    ) -> [Self; 2] {
-        let [shortest, longest] =
-            known.map_or([entries.div_ceil(rows.max(1)), entries.min(columns)], |longest| [longest; 2]);
-        let padded = rows.next_multiple_of(height(slice_sums, sums) as u64).saturating_mul(longest);
-        [(shortest, entries, entries, true), (longest, padded, 0, columns <= MOST_NEAR.into())].map(
-            |(longest, sliced_places, on_diagonals, near)| Self {
-                rows,
-                entries,
-                longest,
-                sliced_places,
-                on_diagonals,
-                near,
-            },
-        )
-    }
-
-    /// Places of ELL.
-    pub fn ell_places(&self) -> u64 {
-        self.rows.saturating_mul(self.longest)
-    }
-
-    /// Whether a padded format with so many places is refused.
-    pub fn refuses(&self, places: u64) -> bool {
-        is_mostly_padding(self.rows, self.entries, places)
-    }
-}
-
-fn is_mostly_padding(rows: u64, entries: u64, places: u64) -> bool {
-    places > FREE_PLACES && places / MOST_PADDING > entries + rows
 }
 
 /// The places of each slice of `height` rows, counted.
@@ -136,7 +76,7 @@ pub(super) struct Counted {
 }
 
 /// Distances of columns in 16 bits are less; the largest number of 16 bits is padding.
-const MOST_NEAR: u16 = u16::MAX;
+pub(super) const MOST_NEAR: u16 = u16::MAX;
 
 /// The columns of places.
 pub(super) enum Columns {
@@ -159,12 +99,25 @@ pub(super) struct Slices {
     pub source: Buffer<u32>,
 }
 
-/// The kernels, compiled for rows whose values have an index or not.
+/// Where rows are to be placed.
+struct Places {
+    /// Where each slice begins.
+    ptr: Buffer<u64>,
+    /// What makes `ptr` of the places of each slice, if it has these yet.
+    scan: Option<Scan<u64>>,
+    /// Rows of a slice.
+    height: usize,
+    count: usize,
+    /// Where slices on diagonals begin, if there are any.
+    origin: Option<Buffer<u32>>,
+}
+
+/// The kernels, compiled for rows whose values have an index or not. Those that count are there
+/// from the beginning: a look at the rows compiles no others.
 pub(super) struct Kernels {
     count: Kernel<CountPlaces<'static>>,
     /// Of slices that are added in vectors.
     diagonals: Option<DiagonalKernels>,
-    scan: Scan<u64>,
     options: Options,
     group_size: usize,
     height: usize,
@@ -185,7 +138,6 @@ impl Kernels {
         Ok(Self {
             count: Kernel::new(device, &plain)?,
             diagonals: in_vectors.then(|| DiagonalKernels::new(device, through)).transpose()?,
-            scan: Scan::new(device, ScanTuning::new(device.info()))?,
             options,
             group_size,
             height,
@@ -228,38 +180,31 @@ impl Kernels {
     /// Places all rows in one slice.
     pub fn whole(&self, work: &Work, rows: &Rows, Counted { profile, first_col, .. }: Counted) -> Result<Slices> {
         let (ptr, height) = (work.upload(&[0, profile.ell_places()])?, rows.len().max(1));
-        self.slices(work, rows, (ptr, height), profile.ell_places(), profile.near.then_some(first_col), None)
+        let to = Places { ptr, scan: None, height, count: profile.ell_places() as usize, origin: None };
+        self.slices(work, rows, to, profile.near.then_some(first_col))
     }
 
     /// Places the rows in the slices that were counted.
     pub fn sliced(&self, work: &Work, rows: &Rows, counted: Counted) -> Result<Slices> {
-        let Counted { profile, height, places: mut ptr, first_col, origin } = counted;
-        self.scan.run(work, &mut ptr)?;
-        self.slices(work, rows, (ptr, height), profile.sliced_places, profile.near.then_some(first_col), origin)
+        let Counted { profile, height, places: ptr, first_col, origin } = counted;
+        let scan = Scan::new(work.device(), ScanTuning::new(work.device().info()))?;
+        let to = Places { ptr, scan: Some(scan), height, count: profile.sliced_places as usize, origin };
+        self.slices(work, rows, to, profile.near.then_some(first_col))
     }
 
-    /// Places the rows in slices of a height, with columns behind `first` if there are first ones,
-    /// and on diagonals if there are origins.
-    fn slices(
-        &self,
-        work: &Work,
-        rows: &Rows,
-        (ptr, height): (Buffer<u64>, usize),
-        places: u64,
-        first: Option<Buffer<u32>>,
-        origin: Option<Buffer<u32>>,
-    ) -> Result<Slices> {
-        let to = (&ptr, height, places as usize);
+    /// Places the rows, with columns behind `first` if there are first ones.
+    fn slices(&self, work: &Work, rows: &Rows, mut to: Places, first: Option<Buffer<u32>>) -> Result<Slices> {
         let (col, mut source) = match first {
             None => {
-                let (col, source) = self.place(work, rows, to, None, origin.as_ref())?;
+                let (col, source) = self.place(work, rows, &mut to, None)?;
                 (Columns::Far(col), source)
             }
             Some(first) => {
-                let (distance, source) = self.place(work, rows, to, Some(&first), origin.as_ref())?;
+                let (distance, source) = self.place(work, rows, &mut to, Some(&first))?;
                 (Columns::Near { first, distance, rows: self.height }, source)
             }
         };
+        let Places { ptr, height, origin, .. } = to;
         let diagonals = match (&self.diagonals, origin) {
             (Some(kernels), Some(origin)) => Some(kernels.place(work, rows, &ptr, origin, &mut source)?),
             _ => None,
@@ -272,49 +217,38 @@ impl Kernels {
         &self,
         work: &Work,
         rows: &Rows,
-        (slice_ptr, height, places): (&Buffer<u64>, usize, usize),
+        to: &mut Places,
         first_col: Option<&Buffer<u32>>,
-        origin: Option<&Buffer<u32>>,
     ) -> Result<(Buffer<C>, Buffer<u32>)> {
+        let Places { ptr, scan, height, count, origin } = to;
         let options = self.options.clone().define("NEAR", u8::from(first_col.is_some()));
         let options = options.define("BESIDE_DIAGONALS", u8::from(origin.is_some()));
+        // Requested before the scan waits for its kernels, so that all are compiled together.
         let kernel = Kernel::<PlaceRows<C>>::new(work.device(), &options)?;
-        let (mut slice_col, mut slice_source) = (work.buffer(places)?, work.buffer(places)?);
-        let padded_rows = rows.len().next_multiple_of(height);
+        if let (Some(kernels), Some(_)) = (&self.diagonals, &origin) {
+            kernels.ask(work.device());
+        }
+        if let Some(scan) = scan {
+            scan.run(work, ptr)?;
+        }
+        let (mut slice_col, mut slice_source) = (work.buffer(*count)?, work.buffer(*count)?);
+        let padded_rows = rows.len().next_multiple_of(*height);
         let args = PlaceRows {
             row_ptr: &rows.pattern.col_ptr,
             col: &rows.pattern.row_idx,
             source: rows.source(),
-            slice_ptr,
+            slice_ptr: ptr,
             first_col,
-            origin,
+            origin: origin.as_ref(),
             slice_col: &mut slice_col,
             slice_source: &mut slice_source,
             rows: rows.len() as u32,
             padded_rows: padded_rows as u64,
-            height: height as u32,
+            height: *height as u32,
         };
         kernel.launch(work, Grid::items(padded_rows, self.group_size), args)?;
         Ok((slice_col, slice_source))
     }
-}
-
-/// Refuses a padded format of `rows` rows with `entries` entries, the longest with `longest`, whose
-/// places are mostly padding; `value_bytes` are those of a block.
-pub(super) fn check_places(
-    format: super::Format,
-    [rows, entries, longest]: [u64; 3],
-    places: u64,
-    value_bytes: u64,
-) -> Result<()> {
-    if !is_mostly_padding(rows, entries, places) {
-        return Ok(());
-    }
-    let (needed, held) = (places.saturating_mul(8 + value_bytes), entries * (8 + value_bytes));
-    Err(Error::Argument(format!(
-        "the format {format} would take {needed} bytes for {entries} entries of {held} bytes, because the longest of \
-         {rows} rows has {longest}: more than {MOST_PADDING} places for each entry and row"
-    )))
 }
 
 #[cfg(test)]
@@ -411,6 +345,26 @@ mod tests {
             let counted = Kernels::new(&device, &rows, false)?.count(&work, &rows)?;
             assert_eq!(counted.profile.near, near, "{distance} of {columns}");
         }
+        Ok(())
+    }
+
+    #[test]
+    fn a_look_at_the_rows_compiles_the_kernel_that_counts_alone() -> Result<()> {
+        // A device of its own: tests beside this one compile kernels, too.
+        let device = Device::open(test_device().info())?;
+        let work = Work::new(&device, None);
+        let pattern = Pattern::new(9, 70, (0..=70).collect(), vec![5; 70])?;
+        let rows = Rows::of_scalars(PatternArrays::upload(&work, &pattern)?);
+        let made = || {
+            let counters = device.counters();
+            counters.kernels_compiled + counters.kernels_loaded
+        };
+        let kernels = Kernels::new(&device, &rows, false)?;
+        let counted = kernels.count(&work, &rows)?;
+        assert_eq!((made(), work.launches()), (1, 1));
+        // One kernel places, and two belong to the scan, of which a short one launches one.
+        kernels.sliced(&work, &rows, counted)?;
+        assert_eq!((made(), work.launches()), (4, 3));
         Ok(())
     }
 }

@@ -1,0 +1,85 @@
+//! The lengths of rows, as far as formats depend on them, and the bound on padding.
+use super::{
+    Format,
+    slices::{MOST_NEAR, height},
+};
+use crate::{Error, Result};
+
+/// Places that a padded format may always have: 16 MB of doubles with their two indices.
+const FREE_PLACES: u64 = 1 << 20;
+
+/// Most places for each entry and row, beyond those. A format with more reads more padding than any
+/// other format reads entries.
+const MOST_PADDING: u64 = 8;
+
+/// Sums and maxima of the rows' lengths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Profile {
+    pub rows: u64,
+    pub entries: u64,
+    /// Entries of the longest row.
+    pub longest: u64,
+    /// Places of sliced ELL, and those of slices on diagonals among them, see `diagonals`.
+    pub sliced_places: u64,
+    pub on_diagonals: u64,
+    /// Whether the columns of each slice of sliced ELL are near enough to be kept in 16 bits.
+    pub near: bool,
+}
+
+impl Profile {
+    /// The shortest and the longest rows that a matrix of these rows and columns can have with so
+    /// many entries, each row with `sums` sums and a slice with `slice_sums`. The longest has
+    /// `known` entries if that is known.
+    pub fn bounds(
+        [rows, columns]: [u64; 2],
+        entries: u64,
+        [slice_sums, sums]: [usize; 2],
+        known: Option<u64>,
+    ) -> [Self; 2] {
+        let [shortest, longest] =
+            known.map_or([entries.div_ceil(rows.max(1)), entries.min(columns)], |longest| [longest; 2]);
+        let padded = rows.next_multiple_of(height(slice_sums, sums) as u64).saturating_mul(longest);
+        [(shortest, entries, entries, true), (longest, padded, 0, columns <= MOST_NEAR.into())].map(
+            |(longest, sliced_places, on_diagonals, near)| Self {
+                rows,
+                entries,
+                longest,
+                sliced_places,
+                on_diagonals,
+                near,
+            },
+        )
+    }
+
+    /// Places of ELL.
+    pub fn ell_places(&self) -> u64 {
+        self.rows.saturating_mul(self.longest)
+    }
+
+    /// Whether a padded format with so many places is refused.
+    pub fn refuses(&self, places: u64) -> bool {
+        is_mostly_padding(self.rows, self.entries, places)
+    }
+}
+
+fn is_mostly_padding(rows: u64, entries: u64, places: u64) -> bool {
+    places > FREE_PLACES && places / MOST_PADDING > entries + rows
+}
+
+/// Refuses a padded format of `rows` rows with `entries` entries, the longest with `longest`, whose
+/// places are mostly padding; `value_bytes` are those of a block.
+pub(super) fn check_places(
+    format: Format,
+    [rows, entries, longest]: [u64; 3],
+    places: u64,
+    value_bytes: u64,
+) -> Result<()> {
+    if !is_mostly_padding(rows, entries, places) {
+        return Ok(());
+    }
+    let (needed, held) = (places.saturating_mul(8 + value_bytes), entries * (8 + value_bytes));
+    Err(Error::Argument(format!(
+        "the format {format} would take {needed} bytes for {entries} entries of {held} bytes, because the longest of \
+         {rows} rows has {longest}: more than {MOST_PADDING} places for each entry and row"
+    )))
+}
