@@ -392,6 +392,7 @@ fn groups_are_chosen_by_their_reuse() -> Result<()> {
     };
     let (pairs, sixes) = (of_blocks(2, 3)?, of_blocks(6, 6)?);
     let [_, gpu] = numbers(&device);
+    let gpu = Numbers { dense_group_lines: 4, ..gpu };
     let why = |plan: &ApplyDense<Cbc<f64>>| (plan.method(), plan.why().to_owned());
     let planned = |pattern, least, method| -> Result<_> {
         let mut options = ApplyDense::<Cbc<f64>>::with(pattern, 4).method(method);
