@@ -21,6 +21,13 @@ impl<N: Arithmetic> Growing<N> {
         self.rows.len()
     }
 
+    /// Removes all entries. The arrays stay.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.sums.clear();
+        self.asked = 0;
+    }
+
     /// Makes room for so many more entries.
     pub fn expect(&mut self, more: usize) {
         self.rows.reserve_exact(more);

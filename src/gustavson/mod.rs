@@ -1,10 +1,12 @@
 //! Products on the host, by columns and without a device: Gustavson's algorithm (ACM TOMS 4, 1978).
 //!
 //! [`Factors::multiply`] computes scalars in one pass: it adds each product to the sum of its row
-//! and sets the row's bit, and the bits give the rows in order. Blocks take two passes, and so do
-//! products in bands, whose sizes must be known before their memory: [`Factors::find`] finds the
+//! and sets the row's bit, and the bits give the rows in order. A column whose rows are those of
+//! the column before, each one further, needs no bits (`shifted`). Blocks take two passes, and so
+//! do products in bands, whose sizes must be known before their memory: [`Factors::find`] finds the
 //! rows of each column by bits alone, then the sums of these rows are computed in a dense column.
-//! Columns are shared out by their products, among the threads of the ambient rayon pool.
+//! Columns are shared out by their products, among the threads of the ambient rayon pool; what
+//! threads compute in one pass is put together as it is made (`in_order`).
 //!
 //! Sums are formed in the kernels' order, so that results are equal to the bit: the terms of an
 //! entry in ascending k, within a block product over the inner index, each multiplication rounded
@@ -13,10 +15,12 @@
 mod factors;
 mod far;
 mod growing;
+mod in_order;
 mod near;
 mod once;
 mod parts;
 mod rows;
+mod shifted;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -37,8 +41,13 @@ use std::{
 /// wake up.
 const ONE_THREAD: u64 = 20_000;
 
-/// Parts of a product for each thread, so that no thread waits long for the last one.
+/// Parts of a product for each thread, or more, so that no thread waits long for the last one.
 const PARTS: usize = 8;
+
+/// Products and columns of a part at most, if columns can be divided so. Parts are copied to C:
+/// from the caches, but not so small that several threads first write to the same large page of it,
+/// which the system would then clear for each.
+const PART: u64 = 1 << 20;
 
 /// The type of offsets: `u64` on the host, `u32` in the arrays of a device.
 pub(crate) trait Offset: Copy + Sync + Into<u64> {}

@@ -20,7 +20,9 @@ pub(super) struct Near<N> {
 
 impl<N: Arithmetic> Near<N> {
     pub fn new(identity: N) -> Self {
-        Self { identity, sums: Box::new([identity; ROWS]), words: [0; ROWS >> WORD] }
+        // An array would be made on the stack, and moved.
+        let sums = vec![identity; ROWS].into_boxed_slice().try_into().expect("as many as rows");
+        Self { identity, sums, words: [0; ROWS >> WORD] }
     }
 
     /// Adds the products of columns of A; writes rows and sums.
@@ -37,6 +39,23 @@ impl<N: Arithmetic> Near<N> {
         let place = |row: u32| row.wrapping_sub(base) as usize % ROWS;
         let mut met = 0u64;
         for list in lists {
+            if has_many_in_a_word(list.rows) {
+                // A word is kept as long as rows are in it.
+                let (mut at_word, mut word) = (place(list.rows[0]) >> WORD, 0);
+                for (&row, &x) in list.entries() {
+                    let at = place(row);
+                    self.sums[at] = (by.add)(self.sums[at], (by.multiply)(x, list.factor));
+                    if at >> WORD != at_word {
+                        self.words[at_word] |= word;
+                        met |= 1 << at_word;
+                        (at_word, word) = (at >> WORD, 0);
+                    }
+                    word |= 1 << (at & 63);
+                }
+                self.words[at_word] |= word;
+                met |= 1 << at_word;
+                continue;
+            }
             for (&row, &x) in list.entries() {
                 let at = place(row);
                 self.sums[at] = (by.add)(self.sums[at], (by.multiply)(x, list.factor));
@@ -50,5 +69,13 @@ impl<N: Arithmetic> Near<N> {
                 places.push(row, std::mem::replace(&mut self.sums[place(row)], self.identity));
             }
         }
+    }
+}
+
+/// Whether words have more than four of these rows, on average.
+fn has_many_in_a_word(rows: &[u32]) -> bool {
+    match rows {
+        [first, .., last] => rows.len() > 4 * ((last >> WORD) - (first >> WORD) + 1) as usize,
+        _ => false,
     }
 }

@@ -4,16 +4,22 @@ use super::{
     Found, Growing, Offset, Places,
     factors::{Factors, List, Operation, Operations},
     far::{Far, check_column},
+    in_order::InOrder,
     near::Near,
-    parts::{Shares, Store, parts},
+    parts::{Part, Shares, Store, parts},
     rows::{Extent, RowSet},
     share_out,
+    shifted::Shifted,
     sums::Column,
 };
 use crate::{
-    Arithmetic, BlockShape, Result, element::Algebra, host::memory::prefetch, primitives::segmented_reduce::RUN_PIECE,
+    Arithmetic, BlockShape, Result,
+    element::Algebra,
+    host::memory::{self, prefetch},
+    primitives::segmented_reduce::RUN_PIECE,
 };
 use std::{
+    cell::Cell,
     ops::Range,
     sync::atomic::{AtomicU64, Ordering},
 };
@@ -28,6 +34,9 @@ const SAMPLED: usize = 128;
 /// Columns that are computed twice, at most.
 const SAMPLES: usize = 256;
 
+/// Entries for which there is memory without a sample.
+const FEW: u64 = 1 << 15;
+
 /// See [`Factors::multiply`].
 pub(super) fn multiply<O: Offset, N: Arithmetic>(
     factors: &Factors<'_, O, N>,
@@ -39,36 +48,67 @@ pub(super) fn multiply<O: Offset, N: Arithmetic>(
     if !roomy {
         return factors.find(fits);
     }
+    match &mut parts[..] {
+        [] => Ok(Found { parts, stores: Vec::new() }),
+        [part] => {
+            memory::keep_small();
+            let mut pass = OnePass::new(factors, algebra);
+            let mut made = Growing::default();
+            let expected = if part.most <= FEW { part.most } else { pass.expect(by, part.cols.clone())? };
+            made.expect(expected.min(part.most) as usize);
+            let entries = Cell::new(0);
+            pass.columns(by, part, &mut made, |more| {
+                entries.set(entries.get() + more as u64);
+                fits(entries.get())
+            })?;
+            made.rows.shrink_to_fit();
+            made.sums.shrink_to_fit();
+            part.places = 0..made.len();
+            Ok(Found { parts, stores: vec![Store { rows: made.rows, sums: Some(made.sums) }] })
+        }
+        _ => side_by_side(factors, algebra, by, parts, fits),
+    }
+}
+
+/// Computes the parts on all threads.
+fn side_by_side<O: Offset, N: Arithmetic>(
+    factors: &Factors<'_, O, N>,
+    algebra: &Algebra<N>,
+    by: Operations<impl Operation<N>, impl Operation<N>>,
+    mut parts: Vec<Part>,
+    fits: impl Fn(u64) -> Result<()> + Sync,
+) -> Result<Found<N>> {
+    let expected = OnePass::new(factors, algebra).expect(by, 0..factors.b.columns.ncols())?;
+    let expected = expected.min(parts.iter().map(|part| part.most).sum());
     let entries = AtomicU64::new(0);
     let fits = |more: usize| fits(entries.fetch_add(more as u64, Ordering::Relaxed) + more as u64);
-    let for_each_thread = parts.len().div_ceil(rayon::current_num_threads()) as u64;
-    let made = share_out(
-        parts.iter_mut(),
-        |number| (OnePass::new(factors, algebra), Growing::default(), number),
-        |(pass, made, number), part| {
-            if made.len() == 0 {
-                let expected = pass.expect(by, part.cols.clone())?.min(part.most);
-                made.expect(expected.saturating_mul(for_each_thread) as usize);
-            }
-            let begin = made.len();
-            for col in part.cols.clone() {
-                let before = made.len();
-                pass.column(by, col, made, &fits)?;
-                part.counts.push((made.len() - before) as u32);
-            }
-            (part.store, part.places) = (*number, begin..made.len());
-            made.ask(fits)
-        },
-    )?;
-    let store = |made: Growing<N>| Store { rows: made.rows, sums: Some(made.sums) };
-    let stores = made.into_iter().map(|state| store(state.map(|(_, made, _)| made).unwrap_or_default())).collect();
-    Ok(Found { parts, stores })
+    let made = InOrder::fill(expected as usize, |in_order| {
+        share_out(
+            parts.iter_mut().enumerate(),
+            |_| (OnePass::new(factors, algebra), Growing::default()),
+            |(pass, made), (number, part)| {
+                made.expect(part.most as usize);
+                pass.columns(by, part, made, fits)?;
+                *made = in_order.put(number, std::mem::take(made));
+                Ok(())
+            },
+        )?;
+        Ok(())
+    })?;
+    let mut end = 0;
+    for part in &mut parts {
+        let begin = end;
+        end += part.counts.iter().map(|&count| count as usize).sum::<usize>();
+        part.places = begin..end;
+    }
+    Ok(Found { parts, stores: vec![Store { rows: made.rows, sums: Some(made.sums) }] })
 }
 
 /// What a thread computes columns of C in.
 struct OnePass<'a, O, N: Clone> {
     factors: &'a Factors<'a, O, N>,
     algebra: &'a Algebra<N>,
+    shifted: Shifted<N>,
     near: Near<N>,
     /// For columns that are not near.
     far: Option<Far<N>>,
@@ -81,11 +121,12 @@ struct OnePass<'a, O, N: Clone> {
 
 impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
     fn new(factors: &'a Factors<'a, O, N>, algebra: &'a Algebra<N>) -> Self {
-        let near = Near::new(algebra.identity);
-        Self { factors, algebra, near, far: None, cut: None, products: Vec::new(), was_near: true }
+        let (shifted, near) = (Shifted::new(algebra.identity), Near::new(algebra.identity));
+        Self { factors, algebra, shifted, near, far: None, cut: None, products: Vec::new(), was_near: true }
     }
 
     /// About how many entries columns of C have: by each [`SAMPLED`]th, as many for an entry of B.
+    /// Without an entry of B in the sample there is no such number, and this is the greatest.
     fn expect(&mut self, by: Operations<impl Operation<N>, impl Operation<N>>, cols: Range<usize>) -> Result<u64> {
         let b = self.factors.b.columns;
         let (mut made, mut of_b) = (Growing::default(), 0);
@@ -95,8 +136,24 @@ impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
             self.column(by, col, &mut made, &|_| Ok(()))?;
         }
         let all = (b.col_ptr[cols.end].into() - b.col_ptr[cols.start].into()) as u128;
-        let expected = made.len() as u128 * all / of_b.max(1) as u128;
-        Ok((expected + expected / 32) as u64)
+        let expected = (made.len() as u128 * all).checked_div(of_b as u128);
+        Ok(expected.map_or(u64::MAX, |expected| (expected + expected / 32) as u64))
+    }
+
+    /// Appends the columns of a part.
+    fn columns(
+        &mut self,
+        by: Operations<impl Operation<N>, impl Operation<N>>,
+        part: &mut Part,
+        made: &mut Growing<N>,
+        fits: impl Fn(usize) -> Result<()>,
+    ) -> Result<()> {
+        for col in part.cols.clone() {
+            let before = made.len();
+            self.column(by, col, made, &fits)?;
+            part.counts.push((made.len() - before) as u32);
+        }
+        made.ask(fits)
     }
 
     /// Appends a column of C.
@@ -113,23 +170,33 @@ impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
         if of_b.len() > RUN_PIECE {
             return self.cut_column(by, col, made, fits);
         }
-        if !self.was_near {
-            self.ask_ahead(of_b.clone());
-        }
         let lists = b.columns.row_idx[of_b.clone()].iter().zip(&b.values[of_b]).map(|(&k, &factor)| {
             let of_a = a.columns.entries(k as usize);
             List { rows: &a.columns.row_idx[of_a.clone()], values: &a_values[of_a], factor }
         });
+        let is_shifted = self.shifted.is_shifted(a.columns, b.columns, col);
+        if is_shifted && self.shifted.has(col) {
+            let len = self.shifted.len();
+            return made.append(len, fits, |places| self.shifted.add(by, lists, col, places));
+        }
+        if !self.was_near {
+            self.ask_ahead(b.columns.entries(col));
+        }
         let Some(extent) = Extent::of(lists.clone().map(|list| list.rows)) else { return Ok(()) };
         self.was_near = extent.is_near();
         if !self.was_near && !extent.is_sparse() && self.far.is_none() {
             self.far = Some(Far::new(a.columns.nrows, self.algebra.identity)?);
         }
+        let before = made.len();
         made.append(extent.products, fits, |places| match &mut self.far {
-            _ if self.was_near => self.near.add(by, lists, &extent, places),
-            Some(far) if !extent.is_sparse() => far.add(by, lists, &extent, places),
-            _ => sort(by, lists, &mut self.products, places),
-        })
+            _ if self.was_near => self.near.add(by, lists.clone(), &extent, places),
+            Some(far) if !extent.is_sparse() => far.add(by, lists.clone(), &extent, places),
+            _ => sort(by, lists.clone(), &mut self.products, places),
+        })?;
+        if is_shifted {
+            self.shifted.keep(col, &made.rows[before..], lists, &extent);
+        }
+        Ok(())
     }
 
     /// Asks the processor for the columns of A that the entries of B behind these meet.

@@ -1,5 +1,5 @@
 //! The parts of a product, which threads compute one after another, and what is found of C.
-use super::{Columns, ONE_THREAD, Offset, PARTS};
+use super::{Columns, ONE_THREAD, Offset, PART, PARTS};
 use crate::{Arithmetic, Element, Result};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -54,13 +54,13 @@ impl<N> Found<N> {
 }
 
 impl<N: Arithmetic> Found<N> {
-    /// Rows and sums, if they are in one array, in the type of C's elements, which are to be
-    /// `stride` apart.
+    /// Rows and sums, if one store has them, in the type of C's elements, which are to be `stride`
+    /// apart.
     pub fn into_arrays<T: Element<Arithmetic = N>>(
         mut self,
         stride: usize,
     ) -> std::result::Result<(Vec<u32>, Vec<T>), Self> {
-        let whole = self.parts.len() == 1 && stride == 1 && size_of::<T>() == size_of::<N>();
+        let whole = self.stores.len() == 1 && stride == 1 && size_of::<T>() == size_of::<N>();
         match self.stores.pop() {
             Some(Store { rows, sums: Some(sums) }) if whole => Ok((rows, bytemuck::cast_vec(sums))),
             store => {
@@ -112,8 +112,9 @@ pub(super) fn parts<O: Offset>(
     fits: impl Fn(u64) -> Result<()>,
 ) -> Result<Shares> {
     let (ncols, threads) = (b.ncols(), rayon::current_num_threads());
-    let part = |cols: Range<usize>, most| {
+    let part = |cols: Range<usize>, products: u64| {
         let counts = Vec::with_capacity(cols.len());
+        let most = products.min((a.nrows as u64).saturating_mul(cols.len() as u64));
         Part { cols, most, counts, store: 0, places: 0..0 }
     };
     if threads == 1 {
@@ -126,17 +127,18 @@ pub(super) fn parts<O: Offset>(
     }
     // Every entry of B and every column takes some time without a product, too.
     let alone = |load: u64| threads == 1 || load.saturating_mul(work) < ONE_THREAD;
-    // Columns are weighed in groups, of which a part has 64.
+    // Columns are weighed in groups, of which a part has 64 or fewer.
     let group = (ncols / (64 * PARTS * threads)).max(1);
     let weigh = |i: usize| Load::of(a, b, i * group..ncols.min((i + 1) * group));
-    let groups: Vec<Load> = match alone((b.row_idx.len() + ncols) as u64) {
+    // To weigh an entry of B takes an eighth of a product's time.
+    let groups: Vec<Load> = match alone((b.row_idx.len() + ncols) as u64 / 8) {
         true => (0..ncols.div_ceil(group)).map(weigh).collect(),
         false => (0..ncols.div_ceil(group)).into_par_iter().map(weigh).collect(),
     };
     let all = groups.iter().fold(Load::default(), |all, &load| all.plus(load));
     fits(all.least)?;
     let load = all.products + ncols as u64;
-    let share = if alone(load) { load } else { load.div_ceil((PARTS * threads) as u64) }.max(1);
+    let share = if alone(load) { load } else { load.div_ceil((PARTS * threads) as u64).min(PART) }.max(1);
     let (mut parts, mut start, mut products) = (Vec::new(), 0, 0);
     for (i, of_group) in groups.iter().enumerate() {
         let end = ncols.min((i + 1) * group);

@@ -195,6 +195,41 @@ fn columns_are_near_or_dense_or_neither_and_one_in_many_is_sampled() {
     }
 }
 
+/// The diagonals of a matrix that are so far below the main one, but for one entry.
+fn diagonals(nrows: usize, ncols: usize, below: &[i64], without: (usize, i64)) -> Cbc<f64> {
+    let (mut col_ptr, mut row_idx) = (vec![0], Vec::new());
+    for col in 0..ncols {
+        let rows = below.iter().filter(|&&of| (col, of) != without).map(|of| col as i64 + of);
+        row_idx.extend(rows.filter(|row| (0..nrows as i64).contains(row)).map(|row| row as u32));
+        col_ptr.push(row_idx.len() as u64);
+    }
+    let values = (0..row_idx.len()).map(|i| (i * 7919 % 1009) as f64 - 500.0).collect();
+    special(
+        &Cbc::new(Pattern::new(nrows, ncols, col_ptr, row_idx).unwrap(), BlockShape::SCALAR, values).unwrap(),
+        7,
+        true,
+    )
+}
+
+#[test]
+fn columns_whose_rows_go_on_as_those_before_have_the_bits_of_the_model() {
+    let whole = (usize::MAX, 0);
+    // A band, the 5 points of a grid with lines of 9, diagonals with words or 65,536 rows between
+    // them; each whole, and with an entry less in A or in B.
+    for below in [&[-1, 0, 1][..], &[-9, -1, 0, 1, 9], &[0, 5, 200], &[0, 5000], &[0, 1, 65_536], &[0, 70_000]] {
+        let nrows = if below[0] < 0 { 81 } else { 70_200 };
+        let factors = |without| diagonals(nrows, 81, below, without);
+        for (a, b) in [(whole, whole), ((40, 0), whole), (whole, (40, 0)), ((7, below[1]), (60, 0))] {
+            let b = diagonals(81, 81, &[-1, 0, 1], b);
+            check(&factors(a), &b, Semiring::PlusTimes, "f64");
+            check(&factors(a), &b, Semiring::MinPlus, "min-plus");
+        }
+    }
+    // So many products that threads share them.
+    let grid = |without| diagonals(1600, 1600, &[-40, -1, 0, 1, 40], without);
+    check(&grid(whole), &grid((300, 40)), Semiring::PlusTimes, "both of a grid");
+}
+
 #[test]
 fn products_that_the_memory_has_no_room_for_twice_are_found_first() {
     let a = generate::uniform(300, 300, 60, BlockShape::SCALAR, Values::Real, 3).unwrap();

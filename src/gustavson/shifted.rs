@@ -1,0 +1,190 @@
+//! Columns of C that have the rows of the column before, each one further, as most columns of
+//! meshes and bands have.
+//!
+//! A column is *shifted* if its rows are those of the column before, each one further. If a column
+//! of B is, and so is every column of A that it meets, then the column of C is, too, and each of
+//! its products has the place of its counterpart in the column before. So places are found once,
+//! and are good for all shifted columns that follow: these look at no row, neither to add nor to
+//! sort.
+use super::{
+    Columns, Offset, Places,
+    factors::{List, Operation, Operations},
+    rows::Extent,
+};
+use crate::Arithmetic;
+
+/// Rows from the first to the last of a column whose places are found: those of a stencil of 27
+/// points in a grid of 120 x 120 x 120.
+const REACH: u32 = 1 << 16;
+
+/// What is known of a column of A.
+#[derive(Clone, Copy, PartialEq)]
+enum Known {
+    Nothing,
+    Shifted,
+    Other,
+}
+
+/// The places of the products of a column of C.
+pub(super) struct Shifted<N> {
+    identity: N,
+    /// Of each column of A, once a column of C has asked.
+    known: Vec<Known>,
+    /// The column of C that had the rows, and the one behind the last that had the places.
+    col: usize,
+    next: usize,
+    rows: Vec<u32>,
+    /// For each product, which of the rows it is added to.
+    places: Vec<u32>,
+    /// A sum for each row; between columns the identity.
+    sums: Vec<N>,
+    /// For each row from the first to the last, which of the rows it is.
+    numbers: Vec<u32>,
+}
+
+impl<N: Arithmetic> Shifted<N> {
+    pub fn new(identity: N) -> Self {
+        let (known, rows, places, sums, numbers) = Default::default();
+        Self { identity, known, col: 0, next: 0, rows, places, sums, numbers }
+    }
+
+    /// Whether column `col` of C is shifted, as the patterns of A and B show it.
+    #[inline(always)]
+    pub fn is_shifted<O: Offset>(&mut self, a: Columns<'_, O>, b: Columns<'_, O>, col: usize) -> bool {
+        is_shifted(b, col) && self.are_shifted(a, b.column(col))
+    }
+
+    fn are_shifted<O: Offset>(&mut self, a: Columns<'_, O>, of_b: &[u32]) -> bool {
+        self.known.resize(a.ncols(), Known::Nothing);
+        of_b.iter().all(|&k| {
+            let known = &mut self.known[k as usize];
+            if *known == Known::Nothing {
+                *known = if is_shifted(a, k as usize) { Known::Shifted } else { Known::Other };
+            }
+            *known == Known::Shifted
+        })
+    }
+
+    /// Whether the places are those of column `col`, which is shifted.
+    pub fn has(&self, col: usize) -> bool {
+        self.next == col && !self.rows.is_empty()
+    }
+
+    /// Keeps the rows of column `col`, and finds the places of its products.
+    pub fn keep<'l>(&mut self, col: usize, rows: &[u32], lists: impl Iterator<Item = List<'l, N>>, extent: &Extent) {
+        self.rows.clear();
+        self.places.clear();
+        let Extent { first, last, .. } = *extent;
+        if last - first >= REACH {
+            return;
+        }
+        (self.col, self.next) = (col, col + 1);
+        self.rows.extend_from_slice(rows);
+        self.sums.resize(rows.len(), self.identity);
+        self.numbers.resize(self.numbers.len().max((last - first) as usize + 1), 0);
+        for (number, &row) in rows.iter().enumerate() {
+            self.numbers[(row - first) as usize] = number as u32;
+        }
+        for list in lists {
+            self.places.extend(list.rows.iter().map(|&row| self.numbers[(row - first) as usize]));
+        }
+    }
+
+    /// The number of entries of the column.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Adds the products of columns of A, which have the places; writes the rows and sums of column
+    /// `col`.
+    #[inline(always)]
+    pub fn add<'l>(
+        &mut self,
+        by: Operations<impl Operation<N>, impl Operation<N>>,
+        lists: impl Iterator<Item = List<'l, N>>,
+        col: usize,
+        places: &mut Places<'_, N>,
+    ) {
+        self.next = col + 1;
+        let mut of_all = &self.places[..];
+        for list in lists {
+            let (of_list, rest) = of_all.split_at(list.values.len());
+            for (&place, &x) in of_list.iter().zip(list.values) {
+                let sum = &mut self.sums[place as usize];
+                *sum = (by.add)(*sum, (by.multiply)(x, list.factor));
+            }
+            of_all = rest;
+        }
+        let further = (col - self.col) as u32;
+        for (&row, sum) in self.rows.iter().zip(&mut self.sums) {
+            places.push(row + further, std::mem::replace(sum, self.identity));
+        }
+    }
+}
+
+/// Whether the rows of a column are those of the column before, each one further.
+#[inline(always)]
+fn is_shifted<O: Offset>(of: Columns<'_, O>, col: usize) -> bool {
+    let Some(before) = col.checked_sub(1) else { return false };
+    let (before, rows) = (of.column(before), of.column(col));
+    before.len() == rows.len() && before.iter().zip(rows).all(|(&before, &row)| before.wrapping_add(1) == row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Pattern, Result, gustavson::Growing};
+
+    /// Columns that begin at these rows, and have rows 0, 1 and `last` from there.
+    fn columns(begins: &[u32], last: u32) -> Result<Pattern> {
+        let rows = begins.iter().flat_map(|&begin| [begin, begin + 1, begin + last]).collect();
+        Pattern::new(100_000, begins.len(), (0..=begins.len() as u64).map(|i| 3 * i).collect(), rows)
+    }
+
+    #[test]
+    fn columns_are_shifted_if_all_that_they_meet_are() -> Result<()> {
+        let (a, b) = (columns(&[4, 5, 6, 7, 9, 10, 11, 12, 13], 2)?, columns(&[0, 1, 2, 3, 4, 5, 5, 6], 2)?);
+        let (a, b) = (Columns::from(&a), Columns::from(&b));
+        let mut shifted = Shifted::<f64>::new(0.0);
+        // Column 4 of A is not, and columns 0 and 6 of B.
+        let found: Vec<_> = (0..8).filter(|&col| shifted.is_shifted(a, b, col)).collect();
+        assert_eq!(found, [1, 5, 7]);
+        Ok(())
+    }
+
+    #[test]
+    fn places_are_those_of_the_columns_that_follow_at_once() -> Result<()> {
+        let pattern = columns(&[4, 5, 6, 7], 2)?;
+        let values = [2.0, 3.0, 5.0];
+        let list = |k| List { rows: Columns::from(&pattern).column(k), values: &values[..], factor: 10.0 };
+        let lists = |col| [list(col), list(col + 1)].into_iter();
+        let mut shifted = Shifted::new(-0.0);
+        let extent = Extent::of(lists(0).map(|list| list.rows)).expect("entries");
+        assert!(!shifted.has(0) && !shifted.has(1));
+        shifted.keep(0, &[4, 5, 6, 7], lists(0), &extent);
+        assert!(shifted.has(1) && !shifted.has(2) && shifted.len() == 4);
+        let mut made = Growing::default();
+        for col in [1, 2] {
+            let by = Operations { add: |x, y| x + y, multiply: |x, y| x * y };
+            made.append(4, |_| Ok(()), |places| shifted.add(by, lists(col), col, places))?;
+            assert!(shifted.has(col + 1) && !shifted.has(col));
+        }
+        assert_eq!(made.rows, [5, 6, 7, 8, 6, 7, 8, 9]);
+        assert_eq!(made.sums, [20.0, 50.0, 80.0, 50.0].repeat(2));
+        Ok(())
+    }
+
+    #[test]
+    fn no_places_are_kept_for_rows_too_far_apart() -> Result<()> {
+        for (last, kept) in [(REACH - 1, true), (REACH, false)] {
+            let pattern = columns(&[7, 8], last)?;
+            let lists =
+                || [List { rows: Columns::from(&pattern).column(0), values: &[1.0; 3], factor: 1.0 }].into_iter();
+            let extent = Extent::of(lists().map(|list| list.rows)).expect("entries");
+            let mut shifted = Shifted::new(0.0);
+            shifted.keep(0, &[7, 8, 7 + last], lists(), &extent);
+            assert_eq!(shifted.has(1), kept, "{last}");
+        }
+        Ok(())
+    }
+}
