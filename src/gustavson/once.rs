@@ -193,7 +193,7 @@ impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
             Some(far) if !extent.is_sparse() => far.add(by, lists.clone(), &extent, places),
             _ => sort(by, lists.clone(), &mut self.products, places),
         })?;
-        if is_shifted {
+        if is_shifted && self.shifted.pays() {
             self.shifted.keep(col, &made.rows[before..], lists, &extent);
         }
         Ok(())

@@ -17,6 +17,9 @@ use crate::Arithmetic;
 /// points in a grid of 120 x 120 x 120.
 const REACH: u32 = 1 << 16;
 
+/// Columns of a stretch of shifted columns from which the time to find places is regained.
+const LONG: usize = 8;
+
 /// What is known of a column of A.
 #[derive(Clone, Copy, PartialEq)]
 enum Known {
@@ -30,6 +33,10 @@ pub(super) struct Shifted<N> {
     identity: N,
     /// Of each column of A, once a column of C has asked.
     known: Vec<Known>,
+    /// Columns of the stretch of shifted columns that ends with the last column, and of the one
+    /// before.
+    stretch: usize,
+    stretch_before: usize,
     /// The column of C that had the rows, and the one behind the last that had the places.
     col: usize,
     next: usize,
@@ -45,13 +52,25 @@ pub(super) struct Shifted<N> {
 impl<N: Arithmetic> Shifted<N> {
     pub fn new(identity: N) -> Self {
         let (known, rows, places, sums, numbers) = Default::default();
-        Self { identity, known, col: 0, next: 0, rows, places, sums, numbers }
+        Self { identity, known, stretch: 0, stretch_before: 0, col: 0, next: 0, rows, places, sums, numbers }
     }
 
     /// Whether column `col` of C is shifted, as the patterns of A and B show it.
     #[inline(always)]
     pub fn is_shifted<O: Offset>(&mut self, a: Columns<'_, O>, b: Columns<'_, O>, col: usize) -> bool {
-        is_shifted(b, col) && self.are_shifted(a, b.column(col))
+        let is_shifted = is_shifted(b, col) && self.are_shifted(a, b.column(col));
+        if is_shifted {
+            self.stretch += 1;
+        } else if self.stretch > 0 {
+            (self.stretch_before, self.stretch) = (self.stretch, 0);
+        }
+        is_shifted
+    }
+
+    /// Whether it pays to keep the places of the last column, which is shifted: a stretch is often
+    /// as long as the one before.
+    pub fn pays(&self) -> bool {
+        self.stretch.max(self.stretch_before) >= LONG
     }
 
     fn are_shifted<O: Offset>(&mut self, a: Columns<'_, O>, of_b: &[u32]) -> bool {
@@ -149,6 +168,18 @@ mod tests {
         // Column 4 of A is not, and columns 0 and 6 of B.
         let found: Vec<_> = (0..8).filter(|&col| shifted.is_shifted(a, b, col)).collect();
         assert_eq!(found, [1, 5, 7]);
+        Ok(())
+    }
+
+    #[test]
+    fn places_are_kept_in_long_stretches_and_after_them() -> Result<()> {
+        // Nine columns in a row, of which eight are shifted, then two, then one.
+        let begins: Vec<u32> = (0..9).chain(20..22).chain([30]).collect();
+        let (a, b) = (columns(&(0..40).collect::<Vec<_>>(), 2)?, columns(&begins, 2)?);
+        let mut shifted = Shifted::<f64>::new(0.0);
+        let mut kept = |col| shifted.is_shifted(Columns::from(&a), Columns::from(&b), col) && shifted.pays();
+        assert_eq!((0..12).filter(|&col| kept(col)).collect::<Vec<_>>(), [8, 10]);
+        assert!(!shifted.is_shifted(Columns::from(&a), Columns::from(&b), 0) && !shifted.pays());
         Ok(())
     }
 
