@@ -266,8 +266,6 @@ pub struct Numbers {
     pub range_sampled_products: usize,
     /// Entries of B before which it asks for a column of A on a CPU.
     pub range_ahead: usize,
-    /// Rows of C for each of its products, from which ESC computes it.
-    pub range_rows_for_product: usize,
     /// Picoseconds of a multiplication of elements and its addition, in products of blocks.
     pub range_multiplication_ps: usize,
     /// Products for each 100 entries of C from which a plan of scalars keeps no operand pairs, but

@@ -279,8 +279,6 @@ pub(super) const CPU: Numbers = Numbers {
     range_sampled_products: 1 << 20,
     // The kernel of `er100k` takes 39 ms, with 16 40, without 89.
     range_ahead: 8,
-    // Zeroing a bitmap takes as long as a word for each product.
-    range_rows_for_product: 64,
     // On two cores 42 in products of 8x8, 83 of 3x3.
     range_multiplication_ps: 50,
     // `st27_100` has 580 and takes as long either way.

@@ -7,7 +7,7 @@ use crate::{
         choose::{self, Known},
         method::Method,
         problem::Bin,
-        ranges::{Profile, RangeTuning},
+        ranges::{Profile, RangeTuning, Sides},
         tuning::PayloadKind,
     },
     tuning::{BinSize, MethodCosts, Numbers},
@@ -126,7 +126,7 @@ impl HostChoice {
             of_host.entries = of_host.entries.saturating_add(profile.products);
         }
         let host = choose::predict_ms(&self.costs, Method::Host, &of_host);
-        let device = self.ranges.least_ms(profile, self.size.rows);
+        let device = self.ranges.least_ms(profile, Sides { rows: self.size.rows, columns: self.size.columns });
         profile.products <= self.most && host.zip(device).is_some_and(|(host, device)| host + besides < device)
     }
 }

@@ -1,6 +1,6 @@
 //! What a product in ranges will do, foretold on the host from the patterns of A and B: its bands,
 //! its bins, and the device memory that it takes.
-use super::{Profile, RangeMemory, RangeTuning, Way, cuts::band_end, memory::Groups};
+use super::{Profile, RangeMemory, RangeTuning, Sides, Way, cuts::band_end, memory::Groups};
 use crate::{
     Error, Pattern, Result,
     analysis::entries_of_columns,
@@ -32,7 +32,7 @@ pub(in crate::product) fn foretell(
     let profile = profile_of(tuning, (a, b), &products, samples);
     let setup = memory.need_of_setup(cols as u64, counting, samples).bytes;
     let (way, groups) = memory.way(&profile, cols as u64, counting, free_bytes);
-    let bins = profile.bins(tuning, a.nrows() as u64);
+    let bins = profile.bins(tuning, Sides { rows: a.nrows() as u64, columns: cols as u64 });
     let counts = Counts { products: profile.products, bands: 1, bins, ..Counts::default() };
     if profile.products == 0 {
         return Ok(Foretold { peak_bytes: setup.max(memory.need_of_nothing(cols as u64)), counts: Some(counts) });

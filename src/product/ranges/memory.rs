@@ -1,7 +1,7 @@
 //! The device memory that a product in ranges needs: by it the way of the product is chosen, and
 //! bands are cut. The functions are pure. Their sums repeat the allocations, size classes included.
 use super::{
-    Profile, RangeTuning, Way,
+    Profile, RangeTuning, Sides, Way,
     arrays::{Ranges, bitmap_words, record_words, sum_places},
 };
 use crate::{
@@ -102,7 +102,7 @@ impl<'a> RangeMemory<'a> {
             _ => self.need_of_one_pass(cols, products, products, groups),
         };
         let all_fit = products < Limits::MAX_PRODUCTS && self.fits(need(), free_bytes);
-        let way = self.tuning.way(profile, self.rows as u64, all_fit);
+        let way = self.tuning.way(profile, Sides { rows: self.rows as u64, columns: cols }, all_fit);
         let counted = self.fits(self.need_of_count(cols, groups), free_bytes);
         match way {
             _ if summing == 0 => (Way::Esc, groups),

@@ -22,7 +22,7 @@ mod tuning;
 
 pub(super) use foretell::foretell;
 pub(super) use memory::RangeMemory;
-pub(super) use profile::Profile;
+pub(super) use profile::{Profile, Sides};
 pub(super) use sums::RangeSums;
 use sums::{FilledRanges, RangeTask};
 pub(super) use tuning::{RangeTuning, Way};
@@ -72,8 +72,9 @@ impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
         let analysed = self.kernels.analyse(work, (a, b), counting)?; // round trip 1
         let profile = analysed.profile;
         let (way, groups) = memory.way(&profile, b.ncols as u64, counting, free);
+        let of_c = Sides { rows: a.nrows as u64, columns: b.ncols as u64 };
         let mut counts = Counts { products: profile.products, bands: 1, ..Counts::default() };
-        (counts.pipeline, counts.bins) = (Pipeline::Ranges(way), profile.bins(&self.tuning, a.nrows as u64));
+        (counts.pipeline, counts.bins) = (Pipeline::Ranges(way), profile.bins(&self.tuning, of_c));
         if profile.products == 0 {
             drop(analysed);
             place(operands.empty_product(work, b.ncols)?)?;

@@ -2,7 +2,7 @@
 mod blocks;
 
 use super::{
-    Profile, RangeMemory, RangeSums, RangeTuning, Ranged, Way,
+    Profile, RangeMemory, RangeSums, RangeTuning, Ranged, Sides, Way,
     cuts::cuts,
     foretell::{foretell, profile_of},
     kernels::RangeKernels,
@@ -30,7 +30,6 @@ fn small() -> RangeTuning {
         parts: 3,
         one_pass_percent: 1,
         sampled_products: 0,
-        rows_for_product: 64,
         ahead: if test_device().info().kind == DeviceKind::Cpu { 3 } else { 0 },
         direct: true,
         multiplications: None,
@@ -280,7 +279,7 @@ fn a_limit_changes_the_way_and_no_bit() -> Result<()> {
 fn esc_takes_what_is_one_column_or_next_to_nothing() {
     let tuning = RangeTuning { esc: true, groups: 64, ..small() };
     let of = |products, longest| Profile { products, longest, columns: 1000, longest_b: 9, ..Profile::default() };
-    let way = |tuning: &RangeTuning, profile, nrows| tuning.way(&profile, nrows, true);
+    let way = |tuning: &RangeTuning, profile, rows| tuning.way(&profile, Sides { rows, columns: 1000 }, true);
     assert_eq!(way(&tuning, of(1 << 26, 1 << 16), 1 << 20), Way::OnePass);
     assert_eq!(way(&tuning, of(1 << 26, 1 << 26), 1 << 20), Way::Esc, "63 groups would wait");
     assert_eq!(way(&RangeTuning { groups: 1, ..tuning }, of(1 << 26, 1 << 26), 1 << 20), Way::OnePass);
@@ -288,6 +287,7 @@ fn esc_takes_what_is_one_column_or_next_to_nothing() {
     assert_eq!(way(&blocks(512), of(1 << 20, 1 << 20), 1 << 20), Way::Esc, "multiplications take longest");
     assert_eq!(way(&blocks(8), of(1 << 20, 1 << 20), 1 << 20), Way::Kept);
     assert_eq!(way(&tuning, of(100, 9), 1 << 24), Way::Esc, "a bitmap of 16 M rows");
+    assert_eq!(way(&tuning, of(100, 9), 1 << 17), Way::OnePass, "sums in a cache");
     for wanted in [small(), RangeTuning { direct: false, ..small() }] {
         assert_eq!(way(&wanted, of(100, 9), 1 << 24), Way::OnePass, "ESC was not allowed");
         assert_eq!(way(&wanted, of(1 << 40, 1 << 31), 1 << 24), Way::Esc, "offsets of products have 31 bits");
@@ -300,7 +300,7 @@ fn samples_decide_between_one_pass_and_two() {
     let way = |sampled, fits| {
         let profile =
             Profile { products: 10_000, longest: 9, columns: 1000, longest_b: 9, sampled, ..Profile::default() };
-        tuning.way(&profile, 1000, fits)
+        tuning.way(&profile, Sides { rows: 1000, columns: 1000 }, fits)
     };
     assert_eq!(
         [way([10, 100], true), way([9, 100], true), way([0, 0], true)],

@@ -1,6 +1,6 @@
 //! Numbers of products in ranges of columns, and the way that one takes: pure functions of sizes,
 //! numbers, costs and the caller's wish.
-use super::profile::Profile;
+use super::profile::{Profile, Sides};
 use crate::{
     BlockShape, DeviceInfo,
     device::DeviceKind,
@@ -22,9 +22,6 @@ pub(in crate::product) struct RangeTuning {
     pub one_pass_percent: u64,
     /// Products from which the entries of C are estimated by samples: fewer take one pass.
     pub sampled_products: u64,
-    /// Rows of C for each of its products, from which ESC computes it: bitmaps of all rows take
-    /// longer than its products.
-    pub rows_for_product: u64,
     /// Entries of B before which a column of A is asked for; 0 if none is.
     pub ahead: usize,
     /// Whether columns of B with one entry are copied.
@@ -67,9 +64,6 @@ impl Way {
     }
 }
 
-/// Rows of C from which a product may be left to ESC for having few products.
-const MANY_ROWS: u64 = 1 << 20;
-
 /// Columns sampled.
 const SAMPLES: usize = 256;
 
@@ -91,7 +85,6 @@ impl RangeTuning {
             parts: numbers.range_shares * units,
             one_pass_percent: numbers.range_one_pass_percent as u64,
             sampled_products: numbers.range_sampled_products as u64,
-            rows_for_product: numbers.range_rows_for_product as u64,
             ahead: if info.kind == DeviceKind::Cpu { numbers.range_ahead } else { 0 },
             direct: takes(Method::Direct),
             multiplications: match payload {
@@ -120,10 +113,9 @@ impl RangeTuning {
         (sample as u64 * cols as u64 / samples as u64) as usize
     }
 
-    /// How the entries of a C with `nrows` rows are found; `fits` says whether there is memory for
-    /// all products.
-    pub fn way(&self, profile: &Profile, nrows: u64, fits: bool) -> Way {
-        if profile.longest >= Limits::MAX_PRODUCTS || (self.esc && self.esc_is_faster(profile, nrows)) {
+    /// How the entries of C are found; `fits` says whether there is memory for all products.
+    pub fn way(&self, profile: &Profile, of_c: Sides, fits: bool) -> Way {
+        if profile.longest >= Limits::MAX_PRODUCTS || (self.esc && self.esc_is_faster(profile, of_c)) {
             return Way::Esc;
         }
         let [entries, of] = profile.sampled;
@@ -136,29 +128,26 @@ impl RangeTuning {
     }
 
     /// Whether ESC is predicted to take less.
-    fn esc_is_faster(&self, profile: &Profile, nrows: u64) -> bool {
-        if nrows > MANY_ROWS && nrows > self.rows_for_product.saturating_mul(profile.products) {
-            return true;
-        }
-        let [dense, esc] = self.predict_ms(profile, nrows);
+    fn esc_is_faster(&self, profile: &Profile, of_c: Sides) -> bool {
+        let [dense, esc] = self.predict_ms(profile, of_c);
         dense.zip(esc).is_some_and(|(dense, esc)| esc < dense)
     }
 
     /// The predicted milliseconds in ranges and by ESC. A group computes the longest column while
     /// the others wait.
-    fn predict_ms(&self, profile: &Profile, nrows: u64) -> [Option<f64>; 2] {
+    fn predict_ms(&self, profile: &Profile, of_c: Sides) -> [Option<f64>; 2] {
         let alone = profile.longest.saturating_mul(self.groups as u64);
-        let size = profile.size(nrows);
+        let size = profile.size(of_c);
         let least = BinSize { products: size.products.max(alone), ..size };
         let dense = choose::predict_ms(&self.costs, Method::Dense, &least);
-        // ESC takes time for columns without products, too; a square C has as many columns as rows.
-        let esc = choose::esc_ms(&self.costs, profile.columns.max(nrows), size.products, size.entries);
+        // ESC takes time for columns without products, too.
+        let esc = choose::esc_ms(&self.costs, of_c.columns, size.products, size.entries);
         [dense.map(|ms| ms + self.blocks_ms(least.products)), esc.map(|ms| ms + self.blocks_ms(size.products))]
     }
 
     /// The predicted milliseconds of the faster of both.
-    pub fn least_ms(&self, profile: &Profile, nrows: u64) -> Option<f64> {
-        self.predict_ms(profile, nrows).into_iter().flatten().min_by(f64::total_cmp)
+    pub fn least_ms(&self, profile: &Profile, of_c: Sides) -> Option<f64> {
+        self.predict_ms(profile, of_c).into_iter().flatten().min_by(f64::total_cmp)
     }
 
     /// Milliseconds of the multiplications in so many products of blocks. The costs of methods are

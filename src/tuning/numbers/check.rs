@@ -126,7 +126,6 @@ impl Numbers {
             ("schur_factor_bytes", self.schur_factor_bytes, 24 << 10),
             ("range_sampled_products", self.range_sampled_products, 1 << 30),
             ("range_ahead", self.range_ahead, 1 << 10),
-            ("range_rows_for_product", self.range_rows_for_product, 1 << 30),
             ("host_products", self.host_products, 1 << 31),
             ("host_read_ps", self.host_read_ps, 1 << 30),
             ("host_far_ps", self.host_far_ps, 1 << 30),

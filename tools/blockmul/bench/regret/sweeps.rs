@@ -150,13 +150,11 @@ fn range_sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
             Box::new(move |products, _| columns([rows_of(percent / 2), A_COLUMN, B_COLUMN], products)),
         ));
     }
-    // More rows than those with which a product may be left to ESC, and more products than the host
-    // reads.
-    let each = numbers.range_rows_for_product;
-    let products = ((1 << 21) / each).max(numbers.host_products * 3 / 2);
+    // More products than the host reads.
+    let products = numbers.host_products * 3 / 2;
     sweeps.push(sweep(
-        "rows of C for each product, at the fewest that ESC computes",
-        around(each, (each / 16).max(1)),
+        "rows of C for each product, until ESC computes it",
+        vec![1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64],
         Box::new(move |each, _| columns([each * products, 16, 4], products)),
     ));
     sweeps
