@@ -13,181 +13,223 @@
 //   in out  near[2 * room]                   two lists of parts of vertices' edges: one is visited
 //                                            while the other is filled
 //   in out  far[2 * vertices]                two lists of vertices beyond the limit
-//   in out  record[slots * RECORD]           see the words below; a round reads its slot and fills
-//                                            the next, which holds zeros
+//   in out  record[slots * RECORD]           see frontier_lists.cl; a round reads its slot and
+//                                            fills the next, which holds zeros
 //   in out  bounds[slots * BOUNDS]           the same; EMPTY before
 //
-// A vertex whose distance falls comes into the near list of the next round if the distance is up to
-// the limit, else into the far list. When a near list is empty the limit moves, and the next round
-// divides the far list. A distance falls by an atomic minimum of its bits, which are in the order
-// of numbers because none is negative. An item may read a distance that has fallen meanwhile: who
-// lowered it has put its vertex into the next list, so it will be visited again. A vertex that was
-// near once is never far again; one that has become near by a shorter path stays in the far list
-// until that is divided. No order of visits changes a distance.
+// The near list of a round has the vertices to visit whose distance is up to the limit, the far
+// list those beyond it. When a near list is empty the limit moves, and the next round divides the
+// far list and visits those of its vertices that are near now.
+//
+// A group takes a share of the list and keeps the vertices that it lowers itself in a queue in
+// local memory. It visits these next, up to `most_hops` times, so that a short front moves
+// several edges in one launch. What is left then, and what finds no room in the queue, comes into
+// the near list of the next round. A queue that overflows ends the group's hops, because the rest
+// of a wide front waits. If the list has more than a share for each group, groups take a tile
+// each and make no hops.
+//
+// A distance falls by an atomic minimum of its bits, which are in the order of numbers because
+// none is negative. Each item that lowers a distance puts its vertex into a queue, into the next
+// near list or into a far list. So no vertex is lost, in any order and with distances of any age
+// read:
+//
+//   a queue      has the distance that was reached. The group visits the vertex with it, hands it
+//                on to the next near list, or leaves it out because the distance has fallen
+//                since: the item that lowered it has put it into another place.
+//   a near list  has a vertex once, by `queued`. The next launch reads its distance then.
+//   a far list   has a vertex once, by `waits`. One that has become near by a shorter path, and
+//                was put elsewhere for this, stays until the list is divided, which leaves it out
+//                or visits it again.
 //
 // What the rounds before have left is computed by every item alike, from the slot of the round
 // before: a launch is a round, and none waits for the host.
-#if !defined(CHUNK) || !defined(TILE) || !defined(WIDE) || !defined(RECORD) || !defined(BOUNDS)
-#error "CHUNK, TILE, WIDE, RECORD, BOUNDS: see src/graph/frontier.rs"
+#if !defined(TILE) || TILE % 8
+#error "TILE: a multiple of 8, see src/graph/frontier.rs"
 #endif
-#if WIDE
-#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
-#define BITS ulong
-#define AS_BITS as_ulong
-#define LOWER_BITS atom_min
-#else
-#define BITS uint
-#define AS_BITS as_uint
-#define LOWER_BITS atomic_min
-#endif
-#define AS_(word) as_##word
-#define AS(word) AS_(word)
 
-// Lowers a distance that is not negative. Returns what it was.
-ELEMENT lowered(volatile global ELEMENT* distance, ELEMENT to)
+// The vertices that a group visits next, each with the distance that was reached. If the count is
+// above TILE, the vertices beyond it are in the near list.
+struct Queue {
+    uint count, vertex[TILE], part[TILE];
+    ELEMENT reached[TILE];
+};
+#define WHOLE 0xffffffffu // the part that is all edges
+
+// The edges of these vertices, which the items of the group share. before[i] edges come before
+// those of vertex i. Whole groups add them up, first within pieces.
+#define PIECE 8
+#define ADDED ((TILE + GROUP_SIZE - 1) / GROUP_SIZE * GROUP_SIZE)
+struct Tile {
+    uint in_piece[ADDED], before[ADDED + 1], first_edge[TILE];
+    ELEMENT reached[TILE];
+};
+
+// Puts all edges of a vertex into the queue. Returns whether it had room.
+bool come_next(uint vertex, ELEMENT reached, local struct Queue* queue)
 {
-    return AS(ELEMENT)(LOWER_BITS((volatile global BITS*)distance, AS_BITS(to)));
+    const uint place = atomic_inc(&queue->count);
+    if (place >= TILE)
+        return false;
+    queue->vertex[place] = vertex;
+    queue->part[place] = WHOLE;
+    queue->reached[place] = reached;
+    return true;
 }
 
-// The words of a slot. A slot begins as zeros: all is done.
-#define MODE 0       // what the round did
-#define NEAR_LIST 1  // the near list that it filled
-#define FAR_LIST 2   // the far list that it read or extended
-#define NEAR_COUNT 3 // entries that it put into the near list
-#define FAR_BEFORE 4 // entries of the far list that were there before
-#define FAR_COUNT 5  // entries that it put into a far list
-#define EDGES 6      // edges and vertices that it looked at
-#define FILL_EDGES 7 // those of the rounds since the limit moved
-#define FILL_ROUNDS 8
-
-// What a round does.
-#define DONE 0
-#define VISIT 1  // visits the near list
-#define DIVIDE 2 // divides the far list
-
-// The bounds of a slot.
-#define LIMIT 0
-#define PASSED 1 // the limit before
-#define STEP 2
-#define LEAST 3  // the least distance that a division left far
-
-// Puts the parts of a vertex's edges into a near list, unless this round has.
-void come_near(uint vertex, uint round, global const uint* out_ptr, volatile global uint* queued, global uint2* near,
-               volatile global uint* record)
+// Divides entries of the far list: they stay, come into the queue, or were visited when they were
+// near.
+void divide(global const uint* entry, uint entries, const struct Round* round, global const ELEMENT* path_length,
+            const struct Places* next, local struct Queue* queue)
 {
-    const uint parts = (out_ptr[vertex + 1] - out_ptr[vertex] + CHUNK - 1) / CHUNK;
-    if (parts == 0 || atomic_xchg(queued + vertex, round) == round)
-        return;
-    const uint place = atomic_add(record + NEAR_COUNT, parts);
-    for (uint part = 0; part < parts; ++part)
-        near[place + part] = (uint2)(vertex, part);
+    for (uint i = get_local_id(0); i < entries; i += GROUP_SIZE) {
+        const uint vertex = entry[i];
+        const ELEMENT reached = path_length[vertex];
+        if (reached > round->limit) {
+            add_far(vertex, reached, next);
+            continue;
+        }
+        next->waits[vertex] = 0;
+        if (reached > round->passed)
+            come_next(vertex, reached, queue); // a tile of the list has room
+    }
+}
+
+// Makes entries of the near list the queue.
+void take(global const uint2* entry, uint entries, global const ELEMENT* path_length, local struct Queue* queue)
+{
+    for (uint i = get_local_id(0); i < entries; i += GROUP_SIZE) {
+        const uint2 part = entry[i];
+        queue->vertex[i] = part.x;
+        queue->part[i] = part.y;
+        queue->reached[i] = path_length[part.x];
+    }
+}
+
+// Lays the edges of the queue out in a tile: before[i + 1] becomes the number of edges of vertex i.
+// A vertex whose edges are several parts is left to the near list.
+void lay_out(local const struct Queue* queue, volatile global const ELEMENT* path_length, const struct Places* next,
+             local struct Tile* tile)
+{
+    const uint count = queue->count;
+    for (uint i = get_local_id(0); i < ADDED; i += GROUP_SIZE) {
+        uint edges = 0;
+        if (i < count) {
+            const uint vertex = queue->vertex[i], part = queue->part[i];
+            const uint begin = next->out_ptr[vertex], all = next->out_ptr[vertex + 1] - begin;
+            const ELEMENT reached = queue->reached[i];
+            if (part == WHOLE && all > CHUNK)
+                come_near(vertex, next);
+            else if (!(path_length[vertex] < reached)) {
+                const uint before_part = part == WHOLE ? 0 : part * CHUNK;
+                tile->first_edge[i] = begin + before_part;
+                tile->reached[i] = reached;
+                edges = min(all - before_part, (uint)CHUNK);
+            }
+        }
+        tile->before[i + 1] = edges;
+    }
+}
+
+// Adds up before[1] and the following. Returns all edges of the tile. Every item takes part: PoCL
+// 3.1, when it optimises, loses a barrier between two branches by the number of the item.
+uint added_up(local struct Tile* tile)
+{
+    for (uint i = get_local_id(0); i < ADDED; i += GROUP_SIZE) {
+        uint sum = 0;
+        WRITTEN_OUT
+        for (uint k = 0; k < PIECE; ++k)
+            sum += k <= i % PIECE ? tile->before[1 + i - i % PIECE + k] : 0;
+        tile->in_piece[i] = sum;
+    }
+    GROUP_BARRIER; // the numbers are read, before sums replace them
+    for (uint i = get_local_id(0); i < ADDED; i += GROUP_SIZE) {
+        uint sum = tile->in_piece[i];
+        for (uint k = 1; k < TILE / PIECE; ++k)
+            sum += k * PIECE <= i ? tile->in_piece[k * PIECE - 1] : 0;
+        tile->before[i + 1] = sum;
+    }
+    GROUP_BARRIER; // the sums, before they are searched
+    return tile->before[TILE];
+}
+
+// The place of the vertex from which edge i of the tile leaves: first its piece.
+uint owner(local const struct Tile* tile, uint i)
+{
+    uint at = 0;
+    for (uint k = 1; k < TILE / PIECE; ++k)
+        at += tile->before[k * PIECE] <= i ? PIECE : 0;
+    WRITTEN_OUT
+    for (uint step = PIECE / 2; step > 0; step /= 2)
+        at += tile->before[at + step] <= i ? step : 0;
+    return at;
 }
 
 KERNEL begin_frontier(global const uint* vertex, global const uint* out_ptr, global uint* queued, global uint2* near,
                       global uint* record, uint sources)
 {
     const uint i = get_global_id(0);
+    const struct Places next = {.round = 1, .out_ptr = out_ptr, .queued = queued, .near = near, .words = record};
     if (i < sources)
-        come_near(vertex[i], 1, out_ptr, queued, near, record);
+        come_near(vertex[i], &next);
 }
 
 KERNEL frontier_round(global const uint* restrict out_ptr, global const uint* restrict to, global const uint* restrict source,
                       global const ELEMENT* restrict values, global ELEMENT* path_length, global uint* queued, global uint* waits,
                       global uint2* near, global uint* far, global uint* record, global ELEMENT* bounds, ulong room,
-                      ulong vertices, uint stride, uint number, uint this_round, uint full)
+                      ulong vertices, uint stride, uint number, uint this_round, uint full, uint least_share, uint most_hops)
 {
-    // What the round before has left, and what this one does.
-    global const uint* before = record + number * RECORD;
-    volatile global uint* words = record + (number + 1) * RECORD;
-    global const ELEMENT* left = bounds + number * BOUNDS;
-    const uint divided = before[MODE] == DIVIDE, count = before[NEAR_COUNT];
-    const uint from_near = before[NEAR_LIST], from_far = before[FAR_LIST] ^ divided;
-    const uint far_count = before[FAR_COUNT] + (divided ? 0 : before[FAR_BEFORE]);
-    const uint mode = count > 0 ? VISIT : far_count > 0 ? DIVIDE : DONE;
-    uint fill_edges = before[FILL_EDGES] + min(before[EDGES], 0xffffffffu - before[FILL_EDGES]), fill_rounds = before[FILL_ROUNDS] + 1;
-    ELEMENT limit = left[LIMIT], passed = left[PASSED], step = left[STEP];
-    if (mode == DIVIDE) {
-        if (fill_edges / fill_rounds < full)
-            step = MULTIPLY(step, step); // rounds do not fill the device
-        passed = limit;
-        const ELEMENT begin = divided ? left[LEAST] : limit;
-        limit = MULTIPLY(step, begin);
-        fill_edges = fill_rounds = 0;
-    }
-    if (get_global_id(0) == 0) {
-        words[MODE] = mode;
-        words[NEAR_LIST] = from_near ^ 1;
-        words[FAR_LIST] = from_far;
-        words[FAR_BEFORE] = far_count;
-        words[FILL_EDGES] = fill_edges;
-        words[FILL_ROUNDS] = fill_rounds;
-        global ELEMENT* now = bounds + (number + 1) * BOUNDS;
-        now[LIMIT] = limit;
-        now[PASSED] = passed;
-        now[STEP] = step;
-    }
-    global const uint2* visited = near + from_near * room;
-    global uint2* next_near = near + (from_near ^ 1) * room;
-    global uint* this_far = far + from_far * vertices;
-    local uint first_edge[TILE], edges_before[TILE + 1];
-    local ELEMENT reached_at[TILE];
-    const uint item = get_local_id(0), tiles = mode == VISIT ? count / TILE + (count % TILE > 0) : 0;
-    for (uint tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {
-        for (uint i = item; i < TILE; i += GROUP_SIZE) {
-            const uint entry = tile * TILE + i;
-            uint edges = 0;
-            if (entry < count) {
-                const uint2 part = visited[entry];
-                const uint begin = out_ptr[part.x] + part.y * CHUNK;
-                first_edge[i] = begin;
-                reached_at[i] = path_length[part.x];
-                edges = min(out_ptr[part.x + 1] - begin, (uint)CHUNK);
-            }
-            edges_before[i + 1] = edges;
+    const struct Round round = begun(record + number * RECORD, bounds + number * BOUNDS, full);
+    // Vertices that become far join the far list, or what stays of the divided one.
+    const bool divides = round.mode == DIVIDE;
+    global uint* next_far = far + (round.far_list ^ divides) * vertices + (divides ? 0 : round.far_before);
+    const struct Places next = {.round = this_round, .out_ptr = out_ptr, .queued = queued, .waits = waits,
+                                .near = near + (round.near_list ^ 1) * room, .far = next_far,
+                                .words = record + (number + 1) * RECORD, .bounds = bounds + (number + 1) * BOUNDS};
+    if (get_global_id(0) == 0)
+        note(&round, &next);
+    local struct Queue queue;
+    local struct Tile tile;
+    const uint item = get_local_id(0), entries = round.entries;
+    const bool is_short = (entries - 1) / least_share < get_num_groups(0); // or empty: there are no shares then
+    const uint share = is_short ? least_share : TILE, hops = is_short ? most_hops : 0;
+    const uint shares = entries / share + (entries % share > 0);
+    uint visits = 0;
+    for (uint at_share = get_group_id(0); at_share < shares; at_share += get_num_groups(0)) {
+        const uint first = at_share * share, taken = min(share, entries - first);
+        if (item == 0) {
+            queue.count = divides ? 0 : taken;
+            tile.before[0] = 0;
         }
         GROUP_BARRIER;
-        if (item == 0) {
-            edges_before[0] = 0;
-            for (uint i = 0; i < TILE; ++i)
-                edges_before[i + 1] += edges_before[i];
-            atomic_add(words + EDGES, edges_before[TILE] + min(count - tile * TILE, (uint)TILE));
-        }
-        GROUP_BARRIER; // the sums, before they are searched
-        const uint edges = edges_before[TILE];
-        for (uint i = item; i < edges; i += GROUP_SIZE) {
-            uint at = 0;
-            for (uint last = TILE - 1; at < last;) {
-                const uint middle = last - (last - at) / 2;
-                if (edges_before[middle] <= i)
-                    at = middle;
-                else
-                    last = middle - 1;
+        if (divides)
+            divide(far + round.far_list * vertices + first, taken, &round, path_length, &next, &queue);
+        else
+            take(near + round.near_list * room + first, taken, path_length, &queue);
+        GROUP_BARRIER;
+        for (uint hop = 0; queue.count > 0 && queue.count <= TILE && hop <= hops; ++hop) {
+            const uint visited = queue.count;
+            lay_out(&queue, path_length, &next, &tile);
+            GROUP_BARRIER; // the queue is read, before it is filled
+            if (item == 0)
+                queue.count = 0;
+            const uint edges = added_up(&tile);
+            visits += edges + visited;
+            for (uint i = item; i < edges; i += GROUP_SIZE) {
+                const uint at = owner(&tile, i), edge = tile.first_edge[at] + i - tile.before[at], vertex = to[edge];
+                const ELEMENT length = LENGTH(edge), so_far = tile.reached[at], reached = MULTIPLY(length, so_far);
+                if (!(reached < path_length[vertex]) || !(reached < lowered(path_length + vertex, reached)))
+                    continue;
+                if (reached > round.limit)
+                    come_far(vertex, reached, &next);
+                else if (hop == hops || !come_next(vertex, reached, &queue))
+                    come_near(vertex, &next);
             }
-            const uint edge = first_edge[at] + i - edges_before[at], next = to[edge];
-            const ELEMENT length = LENGTH(edge), so_far = reached_at[at], reached = MULTIPLY(length, so_far);
-            if (!(reached < path_length[next]) || !(reached < lowered(path_length + next, reached)))
-                continue;
-            if (reached <= limit)
-                come_near(next, this_round, out_ptr, queued, next_near, words);
-            else if (atomic_xchg((volatile global uint*)waits + next, 1) == 0)
-                this_far[far_count + atomic_inc(words + FAR_COUNT)] = next;
+            GROUP_BARRIER; // the reads of these vertices, before the next are written
         }
-        GROUP_BARRIER; // the reads of this tile, before the next is written
+        for (uint i = item; i < min(queue.count, (uint)TILE); i += GROUP_SIZE)
+            come_near(queue.vertex[i], &next);
+        GROUP_BARRIER; // the reads of the queue, before it is filled
     }
-    global uint* next_far = far + (from_far ^ 1) * vertices;
-    const uint divides = mode == DIVIDE ? far_count : 0;
-    for (ulong i = get_global_id(0); i < divides; i += get_global_size(0)) {
-        const uint vertex = this_far[i];
-        const ELEMENT reached = path_length[vertex];
-        if (reached > limit) {
-            next_far[atomic_inc(words + FAR_COUNT)] = vertex;
-            volatile global ELEMENT* least = bounds + (number + 1) * BOUNDS + LEAST;
-            if (reached < *least)
-                lowered(least, reached);
-            continue;
-        }
-        waits[vertex] = 0;
-        if (reached > passed)
-            come_near(vertex, this_round, out_ptr, queued, next_near, words);
-    }
+    if (item == 0 && visits > 0)
+        atomic_add(next.words + EDGES, visits);
 }

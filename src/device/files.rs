@@ -76,6 +76,7 @@ files! {
     "graph/components.cl"
     "graph/edges.cl"
     "graph/frontier.cl"
+    "graph/frontier_lists.cl"
     "graph/labels.cl"
     "graph/lengths.cl"
     "graph/near_far.cl"

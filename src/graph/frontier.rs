@@ -4,20 +4,22 @@
 //!
 //! A round is a launch; the host reads what happened after many of them. The edges of a vertex are
 //! cut into parts, and a work-group shares the edges of several parts among its items, so that hubs
-//! delay no round.
+//! delay no round. If few vertices are near, groups go on with those that they have lowered, so
+//! that a round moves the front by several edges.
 use super::{
     edges::{Edges, Lengths},
     near_far::Visits,
 };
 use crate::{
     DeviceInfo, Element, Error, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Work, kernel},
     element::{Length, OperandPair},
     host::Progress,
+    tuning::Numbers,
 };
 
 kernel! {
-    struct BeginFrontier = "begin_frontier" in "graph/edges.cl", "graph/frontier.cl" {
+    struct BeginFrontier = "begin_frontier" in "graph/edges.cl", "graph/frontier_lists.cl", "graph/frontier.cl" {
         vertex: In<u32>,
         out_ptr: In<u32>,
         queued: InOut<u32>,
@@ -28,7 +30,7 @@ kernel! {
 }
 
 kernel! {
-    struct FrontierRound<D: Element> = "frontier_round" in "graph/edges.cl", "graph/frontier.cl" {
+    struct FrontierRound<D: Element> = "frontier_round" in "graph/edges.cl", "graph/frontier_lists.cl", "graph/frontier.cl" {
         out_ptr: In<u32>,
         to: In<u32>,
         source: In<u32>,
@@ -46,6 +48,8 @@ kernel! {
         number: u32,
         this_round: u32,
         full: u32,
+        least_share: u32,
+        most_hops: u32,
     }
 }
 
@@ -88,89 +92,155 @@ pub(super) fn frontier<D: Length>(
     work: &Work,
     edges: &Edges,
     lengths: &Lengths<'_, D>,
-    (sources, step): (&Buffer<u32>, D),
+    from: (&Buffer<u32>, D),
     distance: &mut Buffer<D>,
     progress: Option<&Progress>,
 ) -> Result<Visits> {
     let info = work.device().info();
     check::<D>(info)?;
-    let numbers = info.numbers();
-    let (group_size, tile) = (numbers.frontier_group, numbers.frontier_tile);
-    let options = edges.options(group_size, lengths);
-    let options = options.define("CHUNK", CHUNK).define("TILE", tile).define("WIDE", u8::from(size_of::<D>() == 8));
-    let options = options.define("RECORD", RECORD).define("BOUNDS", BOUNDS);
-    let begin: Kernel<BeginFrontier<'_>> = Kernel::new(work.device(), &options)?;
-    let kernel: Kernel<FrontierRound<'_, D>> = Kernel::new(work.device(), &options)?;
-    let vertices = edges.pattern.ncols;
-    let room = vertices + edges.pattern.nnz() / CHUNK;
-    let (mut near, mut far) = (work.buffer(2 * room)?, work.buffer(2 * vertices)?);
-    let (mut queued, mut waits) = (work.buffer(vertices)?, work.buffer(vertices)?);
-    work.fill_zero(&mut queued)?;
-    work.fill_zero(&mut waits)?;
-    let mut last = [0; RECORD];
-    let mut record = work.upload(&slots(&last, 0))?;
-    let args = BeginFrontier {
-        vertex: sources,
-        out_ptr: &edges.pattern.col_ptr,
-        queued: &mut queued,
-        near: &mut near,
-        record: &mut record,
-        sources: sources.len() as u32,
-    };
-    begin.launch(work, Grid::items(sources.len(), group_size), args)?;
-    let mut bound = [step, D::ZERO, step, D::HIGHEST];
-    let mut bounds = work.upload(&slots(&bound, D::HIGHEST))?;
     let none = work.buffer(0)?;
-    let (values, stride) = lengths.values.unwrap_or((&none, 1));
-    let grid = Grid::groups(info.compute_units as usize * numbers.frontier_groups, group_size);
-    let full = info.compute_units as usize * numbers.frontier_edges;
-    let (mut visits, mut round, mut together) = (Visits::default(), 1u32, FIRST_TOGETHER);
-    loop {
-        for number in 0..together as u32 {
-            round += 1;
-            let args = FrontierRound {
-                out_ptr: &edges.pattern.col_ptr,
-                to: &edges.pattern.row_idx,
-                source: edges.source(),
-                values,
-                path_length: distance,
-                queued: &mut queued,
-                waits: &mut waits,
-                near: &mut near,
-                far: &mut far,
-                record: &mut record,
-                bounds: &mut bounds,
-                room: room as u64,
-                vertices: vertices as u64,
-                stride,
-                number,
-                this_round: round,
-                full: full as u32,
-            };
-            kernel.launch(work, grid, args)?;
+    let values = lengths.values.unwrap_or((&none, 1));
+    Frontier { work, edges, lengths, values, numbers: info.numbers() }.run(from, distance, progress)
+}
+
+/// A graph and how its edges are visited.
+struct Frontier<'a, D> {
+    work: &'a Work,
+    edges: &'a Edges,
+    lengths: &'a Lengths<'a, D>,
+    /// The buffer and the stride of the lengths; they are not read if each is 1.
+    values: (&'a Buffer<D>, u32),
+    numbers: Numbers,
+}
+
+/// The lists of vertices, see `cl/graph/frontier.cl`.
+struct Lists {
+    /// Entries of a near list.
+    room: usize,
+    near: Buffer<OperandPair>,
+    far: Buffer<u32>,
+    queued: Buffer<u32>,
+    waits: Buffer<u32>,
+}
+
+/// The slots of rounds.
+struct Slots<D> {
+    record: Buffer<u32>,
+    bounds: Buffer<D>,
+}
+
+impl<D: Length> Frontier<'_, D> {
+    /// See [`frontier`].
+    fn run(
+        &self,
+        (sources, step): (&Buffer<u32>, D),
+        distance: &mut Buffer<D>,
+        progress: Option<&Progress>,
+    ) -> Result<Visits> {
+        let kernel = Kernel::new(self.work.device(), &self.options())?;
+        let (mut lists, mut slots) = self.begin(sources, step)?;
+        let (mut visits, mut round, mut together) = (Visits::default(), 1u32, FIRST_TOGETHER);
+        loop {
+            for number in 0..together as u32 {
+                round += 1;
+                self.launch(&kernel, (number, round), distance, &mut lists, &mut slots)?;
+            }
+            let words = slots.record.download(self.work)?;
+            let done: Vec<&[u32]> = words.chunks(RECORD).skip(1).take(together).collect();
+            visits.rounds += done.iter().filter(|slot| slot[MODE] != DONE).count() as u64;
+            visits.edges += done.iter().map(|slot| u64::from(slot[EDGES])).sum::<u64>();
+            if let Some(progress) = progress {
+                let all = (self.edges.pattern.nnz() + self.edges.pattern.ncols) as u64;
+                progress.tell(visits.edges.min(all), all);
+            }
+            let last = done[together - 1];
+            if last[MODE] == DONE {
+                return Ok(visits);
+            }
+            let bound = self.work.read(&slots.bounds, together * BOUNDS, BOUNDS)?;
+            self.work.write(&after(last, 0), &mut slots.record)?;
+            self.work.write(&after(&bound, D::HIGHEST), &mut slots.bounds)?;
+            together = (2 * together).min(MOST_TOGETHER);
         }
-        let words = record.download(work)?;
-        let done: Vec<&[u32]> = words.chunks(RECORD).skip(1).take(together).collect();
-        visits.rounds += done.iter().filter(|slot| slot[MODE] != DONE).count() as u64;
-        visits.edges += done.iter().map(|slot| u64::from(slot[EDGES])).sum::<u64>();
-        if let Some(progress) = progress {
-            let all = (edges.pattern.nnz() + vertices) as u64;
-            progress.tell(visits.edges.min(all), all);
-        }
-        if done[together - 1][MODE] == DONE {
-            return Ok(visits);
-        }
-        last.copy_from_slice(done[together - 1]);
-        bound.copy_from_slice(&work.read(&bounds, together * BOUNDS, BOUNDS)?);
-        work.write(&slots(&last, 0), &mut record)?;
-        work.write(&slots(&bound, D::HIGHEST), &mut bounds)?;
-        together = (2 * together).min(MOST_TOGETHER);
+    }
+
+    fn options(&self) -> Options {
+        let options = self.edges.options(self.numbers.frontier_group, self.lengths);
+        let options = options.define("TILE", self.numbers.frontier_tile).define("CHUNK", CHUNK);
+        let options = options.define("WIDE", u8::from(size_of::<D>() == 8));
+        options.define("RECORD", RECORD).define("BOUNDS", BOUNDS)
+    }
+
+    /// The sources in the near list, and the slot of the rounds before.
+    fn begin(&self, sources: &Buffer<u32>, step: D) -> Result<(Lists, Slots<D>)> {
+        let (work, pattern) = (self.work, &self.edges.pattern);
+        let vertices = pattern.ncols;
+        let room = vertices + pattern.nnz() / CHUNK;
+        let (near, far) = (work.buffer(2 * room)?, work.buffer(2 * vertices)?);
+        let (queued, waits) = (work.buffer(vertices)?, work.buffer(vertices)?);
+        let mut lists = Lists { room, near, far, queued, waits };
+        work.fill_zero(&mut lists.queued)?;
+        work.fill_zero(&mut lists.waits)?;
+        let record = work.upload(&after(&[0; RECORD], 0))?;
+        let bounds = work.upload(&after(&[step, D::ZERO, step, D::HIGHEST], D::HIGHEST))?;
+        let mut slots = Slots { record, bounds };
+        let kernel: Kernel<BeginFrontier<'_>> = Kernel::new(work.device(), &self.options())?;
+        let args = BeginFrontier {
+            vertex: sources,
+            out_ptr: &pattern.col_ptr,
+            queued: &mut lists.queued,
+            near: &mut lists.near,
+            record: &mut slots.record,
+            sources: sources.len() as u32,
+        };
+        kernel.launch(work, Grid::items(sources.len(), self.numbers.frontier_group), args)?;
+        Ok((lists, slots))
+    }
+
+    /// Launches a round that reads slot `number` and fills the next.
+    fn launch(
+        &self,
+        kernel: &Kernel<FrontierRound<'static, D>>,
+        (number, round): (u32, u32),
+        distance: &mut Buffer<D>,
+        lists: &mut Lists,
+        slots: &mut Slots<D>,
+    ) -> Result<()> {
+        let (numbers, pattern) = (&self.numbers, &self.edges.pattern);
+        let compute_units = self.work.device().info().compute_units as usize;
+        let (values, stride) = self.values;
+        let args = FrontierRound {
+            out_ptr: &pattern.col_ptr,
+            to: &pattern.row_idx,
+            source: self.edges.source(),
+            values,
+            path_length: distance,
+            queued: &mut lists.queued,
+            waits: &mut lists.waits,
+            near: &mut lists.near,
+            far: &mut lists.far,
+            record: &mut slots.record,
+            bounds: &mut slots.bounds,
+            room: lists.room as u64,
+            vertices: pattern.ncols as u64,
+            stride,
+            number,
+            this_round: round,
+            full: (compute_units * numbers.frontier_edges) as u32,
+            least_share: numbers.frontier_share as u32,
+            most_hops: numbers.frontier_hops as u32,
+        };
+        let grid = Grid::groups(compute_units * numbers.frontier_groups, numbers.frontier_group);
+        kernel.launch(self.work, grid, args)
     }
 }
 
-/// The slots of the rounds that follow a slot: `empty` fills them.
-fn slots<T: Copy>(last: &[T], empty: T) -> Vec<T> {
+/// A slot and those of the rounds that follow: `empty` fills them.
+fn after<T: Copy>(last: &[T], empty: T) -> Vec<T> {
     let mut slots = vec![empty; (MOST_TOGETHER + 1) * last.len()];
     slots[..last.len()].copy_from_slice(last);
     slots
 }
+
+#[cfg(test)]
+mod tests;

@@ -82,7 +82,7 @@ impl Schedule {
     /// How far the limit is moved at first, `delta` if that is given.
     pub(super) fn step<D: Length>(self, delta: Option<f64>, lengths: &Lengths<'_, D>, survey: Survey) -> Result<D> {
         let usual = match self {
-            // Each list is a level: none need be divided.
+            // Without a limit rounds go from level to level: no list need be divided.
             Self::Frontier if lengths.values.is_none() => f64::INFINITY,
             Self::Frontier => survey.mean,
             _ => survey.mean / PART_OF_MEAN,

@@ -353,8 +353,14 @@ pub struct Numbers {
     /// Work-items of a work-group that visits the edges of a graph's vertices, for shortest paths
     /// in the order of near and far.
     pub frontier_group: usize,
-    /// Parts of vertices' edges that such a group takes at once.
+    /// Parts of vertices' edges that such a group takes at once, and room for vertices that it has
+    /// lowered: a multiple of 8.
     pub frontier_tile: usize,
+    /// Most parts that it takes in a round that has no more for each group.
+    pub frontier_share: usize,
+    /// Times that it then goes on with the vertices that it has lowered. At 0 it leaves them to the
+    /// next round.
+    pub frontier_hops: usize,
     /// Such groups for each compute unit.
     pub frontier_groups: usize,
     /// Edges of a round for each compute unit, below which the steps of the limit between near and

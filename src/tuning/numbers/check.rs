@@ -164,7 +164,8 @@ impl Numbers {
             ("adaptive_bin_us", self.adaptive_bin_us, 1 << 30),
             ("adaptive_entry_ps", self.adaptive_entry_ps, 1 << 30),
             ("adaptive_longest_ns", self.adaptive_longest_ns, 1 << 30),
-            ("frontier_tile", self.frontier_tile, 1 << 10),
+            ("frontier_tile", self.frontier_tile, 1 << 9),
+            ("frontier_share", self.frontier_share, self.frontier_tile),
             ("frontier_groups", self.frontier_groups, 1 << 10),
             ("frontier_edges", self.frontier_edges, 1 << 20),
         ] {
@@ -194,6 +195,12 @@ impl Numbers {
         if self.range_one_pass_percent > 101 {
             return refuse("range_one_pass_percent", self.range_one_pass_percent, "more than 101");
         }
+        if !self.frontier_tile.is_multiple_of(8) {
+            return refuse("frontier_tile", self.frontier_tile, "not a multiple of 8");
+        }
+        if self.frontier_hops > 1 << 10 {
+            return refuse("frontier_hops", self.frontier_hops, "more than 1024");
+        }
         if self.range_shares > 1 << 10 {
             return refuse("range_shares", self.range_shares, "more than 1024");
         }
@@ -221,6 +228,7 @@ mod tests {
         assert!(refused(Numbers { line_elements: 1025, ..CPU }).contains("line_elements is 1025, not from 1 to 1024"));
         assert!(refused(Numbers { expansion_short_max: 577, ..GPU }).contains("expansion_short_max is 577"));
         assert!(refused(Numbers { dense_copied_rows: 128, ..GPU }).contains("dense_copied_rows is 128, too many"));
+        assert!(refused(Numbers { frontier_tile: 20, ..CPU }).contains("frontier_tile is 20, not a multiple of 8"));
         assert!(refused(Numbers { warp_instructions: 2, ..GPU }).contains("warp_instructions is 2, neither 0 nor 1"));
         assert!(
             refused(Numbers { adaptive_piece: 32, ..GPU })
