@@ -4,64 +4,74 @@
 //
 // A key is a number, by which products are sorted, and the *place* of the product, which counts the
 // products in the order in which they are made: number * PRODUCTS + place. The number is a row, or
-// its slot. LANES neighbours sort PRODUCTS keys, so that each lane holds 8.
-#if !defined(PRODUCTS)
-#error "PRODUCTS: see src/product/sort/mod.rs"
+// its slot. LANES neighbours sort PRODUCTS keys, so that each lane holds HELD, at most 32. Keys
+// have 32 bits, or 64 if WIDE_KEYS.
+#if !defined(PRODUCTS) || !defined(HELD) || !defined(WIDE_KEYS)
+#error "PRODUCTS, HELD, WIDE_KEYS: see src/product/sort/columns.rs, src/product/hub/mod.rs"
 #endif
-#define HELD 8
 #define LANES (PRODUCTS / HELD)
 #define COLUMN_LANE (get_local_id(0) % LANES)
-// The words behind every 8 pad an array, so that places that are 8 apart lie in different banks of
-// local memory.
+// The words behind every HELD pad an array, so that places that are HELD apart lie in different
+// banks of local memory.
 #define PADDED(i) ((i) + (i) / HELD)
+#if WIDE_KEYS
+#define KEY ulong
+#define NO_KEY 0xfffffffffffffffful
+#else
+#define KEY uint
 #define NO_KEY 0xffffffffu
-#define ROW_OF(key) ((key) / PRODUCTS)
-#define PLACE_OF(key) ((key) % PRODUCTS)
+#endif
+#define KEY_WORDS (1 + WIDE_KEYS)
+#define KEY_OF(row, place) ((KEY)(row) * PRODUCTS + (place))
+#define ROW_OF(key) ((uint)((key) / PRODUCTS))
+#define PLACE_OF(key) ((uint)((key) % PRODUCTS))
+// The keys of the lane whose number differs in these bits.
+#define KEYS_ACROSS(other, key, bits) team_across_all((uint*)(other), (const uint*)(key), HELD * KEY_WORDS, bits, team)
 
 // Compares the lane's keys `distance` apart, and their neighbours at half of it, and so on.
-void merge_in_lane(uint* key, uint distance)
+void merge_in_lane(KEY* key, uint distance)
 {
     UNROLLED
     for (; distance > 0; distance /= 2) {
         UNROLLED
         for (uint i = 0; i < HELD; ++i)
             if ((i & distance) == 0) {
-                const uint low = min(key[i], key[i + distance]);
+                const KEY low = min(key[i], key[i + distance]);
                 key[i + distance] = max(key[i], key[i + distance]);
                 key[i] = low;
             }
     }
 }
 
-// Sorts the keys of a column; then each lane has 8 neighbours. A bitonic sort in which every
+// Sorts the keys of a column; then each lane has HELD neighbours. A bitonic sort in which every
 // comparison puts the smaller key first: two sorted halves are merged by comparing the ends of
 // both, then their neighbours, and so on (Batcher 1968). All bounds are constants, so that the keys
 // stay in registers.
-void sort_keys(uint* key, TEAM_OF)
+void sort_keys(KEY* key, TEAM_OF)
 {
     UNROLLED
     for (uint size = 2; size <= HELD; size *= 2) {
         UNROLLED
         for (uint i = 0; i < HELD; ++i)
             if ((i ^ (size - 1)) > i) {
-                const uint low = min(key[i], key[i ^ (size - 1)]);
+                const KEY low = min(key[i], key[i ^ (size - 1)]);
                 key[i ^ (size - 1)] = max(key[i], key[i ^ (size - 1)]);
                 key[i] = low;
             }
         merge_in_lane(key, size / 4);
     }
-    uint other[HELD];
+    KEY other[HELD];
     // `lanes` hold the halves, then those that compare keys.
     UNROLLED
     for (uint lanes = 2; lanes <= LANES; lanes *= 2) {
-        team_across_all(other, key, HELD, lanes - 1, team);
+        KEYS_ACROSS(other, key, lanes - 1);
         const bool is_low = (LANE & (lanes / 2)) == 0;
         UNROLLED
         for (uint i = 0; i < HELD; ++i)
             key[i] = is_low ? min(key[i], other[HELD - 1 - i]) : max(key[i], other[HELD - 1 - i]);
         UNROLLED
         for (uint distance = lanes / 4; distance > 0; distance /= 2) {
-            team_across_all(other, key, HELD, distance, team);
+            KEYS_ACROSS(other, key, distance);
             const bool is_first = (LANE & distance) == 0;
             UNROLLED
             for (uint i = 0; i < HELD; ++i)
@@ -72,10 +82,10 @@ void sort_keys(uint* key, TEAM_OF)
 }
 
 // Which of the lane's sorted keys begin a run, as bits.
-uint find_heads(const uint* key, TEAM_OF)
+uint find_heads(const KEY* key, TEAM_OF)
 {
-    const uint before = team_before(key[HELD - 1], 1, team);
-    uint heads = key[0] != NO_KEY && (COLUMN_LANE == 0 || ROW_OF(before) != ROW_OF(key[0]));
+    const uint before = team_before(ROW_OF(key[HELD - 1]), 1, team);
+    uint heads = key[0] != NO_KEY && (COLUMN_LANE == 0 || before != ROW_OF(key[0]));
     UNROLLED
     for (uint i = 1; i < HELD; ++i)
         heads |= (uint)(key[i] != NO_KEY && ROW_OF(key[i - 1]) != ROW_OF(key[i])) << i;

@@ -59,7 +59,15 @@ pub(super) struct Share {
 /// Classes by ascending size. The kernels of one can compute the columns of those before it; those
 /// of [`Class::Direct`] only if they are short.
 const FAMILIES: [&[Class]; 5] = [
-    &[Class::Direct, Class::Sorted32, Class::Sorted64, Class::Sorted128, Class::Sorted256],
+    &[
+        Class::Direct,
+        Class::Sorted32,
+        Class::Sorted64,
+        Class::Sorted128,
+        Class::Sorted256,
+        Class::Sorted512,
+        Class::Sorted1024,
+    ],
     &[Class::Narrow, Class::Medium],
     &[Class::Wide, Class::Big],
     // Tables in global memory are made for the longest of their columns.
@@ -86,7 +94,12 @@ pub(super) struct Prices {
     pub longest_ms: f64,
     /// Products of the longest column that ESC sorts whole, without merges.
     pub whole: u64,
+    /// Most products of a column that is sorted in registers beside columns that are not.
+    pub sorted: u64,
 }
+
+/// Products of an entry of C, about, where they meet most: in the square of a stencil in space.
+const MERGING: u64 = 8;
 
 impl Prices {
     pub fn new(numbers: &Numbers, costs: MethodCosts) -> Self {
@@ -98,6 +111,7 @@ impl Prices {
             entry_ms: numbers.adaptive_entry_ps as f64 * 1e-9,
             longest_ms: numbers.adaptive_longest_ns as f64 * 1e-6,
             whole: numbers.expansion_short_max as u64,
+            sorted: numbers.adaptive_sorted_products as u64,
         }
     }
 
@@ -120,20 +134,52 @@ impl Prices {
     }
 
     /// Whether sorting all columns of C, which this class can take, is predicted to be as fast as
-    /// ESC.
+    /// ESC. Longer columns than are sorted after an analysis may be computed faster then: it is not
+    /// known yet how many of their products meet.
     pub fn sorts_all(&self, class: Class, known: &Known) -> bool {
-        let sorted = sorted_share(class, known.columns, known.products, &self.costs);
-        self.by_esc_ms(known).is_none_or(|by_esc| least(&sorted) <= by_esc)
+        let analysed = match u64::from(sort::CLASSES[class.sorted()]) > self.sorted {
+            true => self.analysed_ms(known, known.products / MERGING),
+            false => None,
+        };
+        [self.by_esc_ms(known), analysed].into_iter().flatten().all(|other| self.sorted_ms(class, known) <= other)
     }
 
-    /// Whether ESC is predicted to take no longer than the analysis of the columns and one bin of
-    /// all of them: sorted if an average column is short enough, or their rows found. If only the
-    /// longest column is too long to be sorted, there are two bins more: of long ones that are, and
-    /// of those whose rows are found.
+    /// Whether sorting all columns of a product of blocks is predicted to be as fast as ESC, which
+    /// takes as long for the pattern of blocks as for scalars.
+    pub fn sorts_blocks(&self, class: Class, known: &Known) -> bool {
+        self.by_esc_ms(known).is_none_or(|by_esc| self.sorted_ms(class, known) <= by_esc)
+    }
+
+    fn sorted_ms(&self, class: Class, known: &Known) -> f64 {
+        least(&sorted_share(class, known.columns, [known.products; 2], &self.costs))
+    }
+
+    /// The class that takes every column of an analysed product, if sorting all is predicted to be
+    /// faster than their bins and than ESC.
+    pub fn sorts_analysed(&self, sums: &[ClassSums; Class::ALL.len()]) -> Option<Class> {
+        let sum = |number: fn(&ClassSums) -> u64| sums.iter().map(number).sum::<u64>();
+        let longest = sums.iter().map(|class| class.longest).max().unwrap_or(0);
+        let class = Class::SORTED[sort::class_of(longest.into(), sort::MOST)?];
+        let sizes = [sum(|class| class.products), sum(|class| class.most_entries)];
+        let sorted = least(&sorted_share(class, sum(|class| class.columns.into()), sizes, &self.costs));
+        let others = [Some(divided(sums, self).1), self.all_by_esc_ms(sums)];
+        others.into_iter().flatten().all(|other| sorted < other).then_some(class)
+    }
+
+    /// Whether ESC is predicted to take no longer than the analysis of the columns and their bins.
     pub fn needs_no_analysis(&self, known: &Known) -> bool {
+        let analysed = self.analysed_ms(known, known.products / 2);
+        self.by_esc_ms(known).is_some_and(|by_esc| analysed.is_some_and(|analysed| by_esc <= analysed))
+    }
+
+    /// The predicted time of the analysis and of one bin, if C has so many entries: sorted if an
+    /// average column is short enough, or their rows found. If only the longest column is too long
+    /// to be sorted, there are two bins more: of long ones that are, and of those whose rows are
+    /// found.
+    fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
         let &Known { columns, products, b_entries, longest_b, .. } = known;
-        let size = BinSize::new(own_launches(Class::Narrow) + 1, products, products / 2, columns);
-        let most = u64::from(sort::CLASSES[sort::CLASSES.len() - 1]);
+        let size = BinSize::new(own_launches(Class::Narrow) + 1, products, entries, columns);
+        let most = self.sorted;
         let short = products <= columns.saturating_mul(most);
         let sorted = predict_ms(&self.costs, Method::Sort, &size).filter(|_| short);
         let found = predict_ms(&self.costs, Method::Dense, &size).map(|ms| ms + self.entry_ms * b_entries as f64);
@@ -143,12 +189,20 @@ impl Prices {
         let all = [sorted, found].into_iter().flatten().min_by(f64::total_cmp);
         let beside =
             self.analysis_ms + self.column_ms * columns as f64 + self.bin_ms * bins + self.longest_ms * longest_b;
-        self.by_esc_ms(known).is_some_and(|by_esc| all.is_some_and(|all| by_esc <= beside + all))
+        all.map(|all| beside + all)
     }
 
     fn by_esc_ms(&self, known: &Known) -> Option<f64> {
         let &Known { columns, products, .. } = known;
         esc_ms(&self.costs, columns, weighed(products, columns, self.whole), products)
+    }
+
+    /// The predicted time of all columns of some classes by ESC.
+    fn all_by_esc_ms(&self, classes: &[ClassSums]) -> Option<f64> {
+        let sum = |number: fn(&ClassSums) -> u64| classes.iter().map(number).sum();
+        let weight = |class: &ClassSums| weighed(class.products, class.columns.into(), self.whole);
+        let products = classes.iter().map(weight).sum();
+        esc_ms(&self.costs, sum(|class| class.columns.into()), products, sum(|class| class.most_entries))
     }
 }
 
@@ -202,7 +256,12 @@ fn able(class: Class) -> &'static [Method] {
     match class {
         Class::Empty => &[],
         Class::Direct => &[Method::Direct],
-        Class::Sorted32 | Class::Sorted64 | Class::Sorted128 | Class::Sorted256 => &[Method::Sort],
+        Class::Sorted32
+        | Class::Sorted64
+        | Class::Sorted128
+        | Class::Sorted256
+        | Class::Sorted512
+        | Class::Sorted1024 => &[Method::Sort],
         Class::Narrow | Class::Medium | Class::Wide | Class::Big => &[Method::Dense],
         Class::HashedSmall | Class::HashedMedium | Class::HashedLarge | Class::HashedGlobal => &[Method::Hash],
         Class::Rest => &[Method::Esc],
@@ -229,6 +288,10 @@ fn places(class: Class) -> u64 {
         Class::Sorted64 => 2,
         Class::Sorted128 => 4,
         Class::Sorted256 => 8,
+        // More than their products: a multiprocessor of an H100 has registers and local memory for
+        // fewer teams that hold so many.
+        Class::Sorted512 => 20,
+        Class::Sorted1024 => 80,
         // A multiprocessor of an H200 has room for the bitmaps of 64 teams, of 32, of four groups
         // of four or, if ranges are not the widest, more; the four teams share the work of a
         // column. A group of 16 teams has room where a smaller one has, and its teams wait for one
@@ -254,6 +317,14 @@ fn places(class: Class) -> u64 {
 /// `None` if `esc` is allowed to compute all columns, and is predicted to take less than their
 /// bins.
 pub(super) fn share_out(sums: &[ClassSums; Class::ALL.len()], prices: &Prices, esc: bool) -> Option<Vec<Share>> {
+    let (shares, ms) = divided(sums, prices);
+    let by_esc = esc && !shares.is_empty() && prices.all_by_esc_ms(sums).is_some_and(|all| all < ms);
+    (!by_esc).then_some(shares)
+}
+
+/// The bins of all columns, and what they are predicted to take with those that only ESC can
+/// compute.
+fn divided(sums: &[ClassSums; Class::ALL.len()], prices: &Prices) -> (Vec<Share>, f64) {
     let (mut shares, costs) = (Vec::new(), &prices.costs);
     for family in FAMILIES {
         for [first, last] in together(sums, costs, family) {
@@ -280,16 +351,9 @@ pub(super) fn share_out(sums: &[ClassSums; Class::ALL.len()], prices: &Prices, e
         }
     }
     let ms = prices.of_longest_ms(sums) + shares.iter().map(|share| prices.bin_ms + least(share)).sum::<f64>();
-    let by_esc_ms = |classes: &[ClassSums]| {
-        let sum = |number: fn(&ClassSums) -> u64| classes.iter().map(number).sum();
-        let products = classes.iter().map(|class| weighed(class.products, class.columns.into(), prices.whole)).sum();
-        esc_ms(costs, sum(|class| class.columns.into()), products, sum(|class| class.most_entries))
-    };
     let of_rest = sums[Class::Rest as usize];
-    let ms = ms + if of_rest.columns > 0 { by_esc_ms(&[of_rest]).unwrap_or(0.0) } else { 0.0 };
-    let all = by_esc_ms(sums);
-    let by_esc = esc && !shares.is_empty() && all.is_some_and(|all| all < ms);
-    (!by_esc).then_some(shares)
+    let rest = if of_rest.columns > 0 { prices.all_by_esc_ms(&[of_rest]).unwrap_or(0.0) } else { 0.0 };
+    (shares, ms + rest)
 }
 
 /// The predicted time of a share, which is more than any other if it is not known.
@@ -356,10 +420,11 @@ fn can_join(sums: &[ClassSums; Class::ALL.len()], bin: &[Class]) -> bool {
     bin[0] != Class::Direct || bin.len() == 1 || sums[Class::Direct as usize].longest <= sort::CLASSES[0]
 }
 
-/// All columns of a product, sorted by the kernels of one class.
-pub(super) fn sorted_share(class: Class, columns: u64, products: u64, costs: &MethodCosts) -> Share {
+/// All columns of a product, sorted by the kernels of one class, with so many products and about so
+/// many entries of C.
+pub(super) fn sorted_share(class: Class, columns: u64, [products, entries]: [u64; 2], costs: &MethodCosts) -> Share {
     let method = Method::Sort;
-    let size = BinSize::new(own_launches(class), products, products, columns * places(class));
+    let size = BinSize::new(own_launches(class), products, entries, columns * places(class));
     Share { method, first: class, last: class, columns, size, predicted_ms: predict_ms(costs, method, &size) }
 }
 
@@ -378,6 +443,8 @@ impl Share {
             (Class::Sorted64, _) => "at most 64 products",
             (Class::Sorted128, _) => "at most 128 products",
             (Class::Sorted256, _) => "at most 256 products",
+            (Class::Sorted512, _) => "at most 512 products",
+            (Class::Sorted1024, _) => "at most 1024 products",
             (Class::Narrow, false) => "rows in a narrow range",
             (Class::Medium, false) => "rows in a medium range",
             (Class::Wide, false) => "rows in a wide range",

@@ -299,7 +299,8 @@ pub(super) const CPU: Numbers = Numbers {
     // 41.4 KiB. The lists of 16 teams take 6.1 KiB more, and every GPU of NVIDIA's has 48 KiB.
     adaptive_wide_words: 10_600,
     // A few long columns would end last with four teams; in shorter ones 16 would wait for each
-    // other.
+    // other. 2.5 M products of columns of 8192 take 0.29 ms with four, 0.22 with 16; but
+    // `bcsstk16`, with half as many a column, 0.38 to 0.48 and, from 4096 on, 0.44 to 0.55.
     adaptive_big_products: 8192,
     // 4 KiB for a team, so that as many are resident as a multiprocessor starts groups.
     adaptive_small_hash_words: 1024,
@@ -314,9 +315,8 @@ pub(super) const CPU: Numbers = Numbers {
     adaptive_hash_bytes: 1 << 30,
     // More than a window.
     adaptive_far_words: 10_600,
-    // Their table is half full in four teams. `rmat20_e8_mild` takes 62 ms, with 1024 63, with 3500
-    // 66, without them 84.
-    adaptive_far_products: 2048,
+    // 2.5 M products of columns of 512 take 0.10 ms, by hashes 0.45.
+    adaptive_far_products: 1024,
     // `fem200k_60` takes 7.1 ms, with 256 rows 8.8, with 1024 7.5; `rmat18_e8` 29.5, with 1024
     // 33.5.
     adaptive_piece: 512,
@@ -339,6 +339,8 @@ pub(super) const CPU: Numbers = Numbers {
     adaptive_equal_columns: 3,
     // 12 KiB for three sums of doubles: an estimate.
     adaptive_equal_piece: 512,
+    // Longer ones take 5 to 21 ns each, by bitmaps 4 to 20: the fewer entries of C, the less.
+    adaptive_sorted_products: 256,
     // `Dubcova1` takes 0.25 ms without sorted columns, 0.36 with them.
     adaptive_long_column: 128,
     adaptive_few_columns: 1 << 16,

@@ -12,8 +12,8 @@
 //   out  class[cols]              the class of each column, see class_of, and FOLLOWS, see
 //                                 cl/product/adaptive/equal.cl; columns with a range of more than
 //                                 most_words words of 32 rows are hashed, or else of the last, as
-//                                 all with more than HASHED_PRODUCTS products; so are those of a
-//                                 range of more than FAR_WORDS and at most FAR_PRODUCTS products
+//                                 all with more than HASHED_PRODUCTS products; those of a range of
+//                                 more than FAR_WORDS and at most FAR_PRODUCTS products are sorted
 //   i/o  record[CLASSES * RECORD] of each class: columns, products, bound of the entries of C,
 //                                 longest column of B, most products of a column, entries of B,
 //                                 columns of dense classes that are hubs, and their products;
@@ -45,11 +45,10 @@ uint class_of(uint entries, uint products, uint first_row, uint last_row, uint s
         return 0;
     if (is_direct(entries))
         return DIRECT;
-    if (products <= sorted_most)
-        return SORTED + (products <= 32 ? 0 : products <= 64 ? 1 : products <= 128 ? 2 : 3);
     const uint words = last_row / 32 - first_row / 32 + 1;
-    const bool far_apart = HASHED > 0 && words > FAR_WORDS && products <= FAR_PRODUCTS;
-    if (!DENSE || words > most_words || far_apart) {
+    if (products <= sorted_most || (products <= FAR_PRODUCTS && words > FAR_WORDS))
+        return SORTED + (products <= 32 ? 0 : products <= 64 ? 1 : products <= 128 ? 2 : products <= 256 ? 3 : products <= 512 ? 4 : 5);
+    if (!DENSE || words > most_words) {
         const uint bound = min(products, last_row - first_row + 1);
         // Most rows of the classes of hashed columns, from that of number HASHED on; the last has
         // more.

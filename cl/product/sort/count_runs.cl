@@ -14,7 +14,8 @@ KERNEL count_runs(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         const bool serves = column < columns;
         const uint begin = serves ? b_col_ptr[column] : 0, end = serves ? b_col_ptr[column + 1] : 0;
         const uint products = note_entries(a_col_ptr, a_row_idx, b_row_idx, begin, end, starts, words, TEAM);
-        uint entry_of[HELD], key[HELD];
+        uint entry_of[HELD];
+        KEY key[HELD];
         find_entries(entry_of, starts);
         make_keys(key, entry_of, a_row_idx, words, products);
         sort_keys(key, TEAM);

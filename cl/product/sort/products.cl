@@ -4,16 +4,17 @@
 //
 // LANES work-items of a team serve a column of at most PRODUCTS products, so a team serves COLUMNS
 // columns at once. A product's *place* is its number in the order in which it is made: by entries
-// of B, ascending in k. Each lane makes the products of 8 places, LANES apart, so that neighbours
-// read neighbours. Each is sorted as one word, its key: row * PRODUCTS + place. Keys differ, so the
-// products of a row stay in ascending k.
+// of B, ascending in k. Each lane makes the products of HELD places, LANES apart, so that
+// neighbours read neighbours. Each is sorted as one word, its key: row * PRODUCTS + place. Keys
+// differ, so the products of a row stay in ascending k.
 //
 // A kernel declares SORT_MEMORY first:
 //   starts[]     a bit for each place: whether the products of an entry of B begin there
-//   words[]      for each entry of B that has products: its first entry of A, less its first place
+//   words[]      for each entry of B that has products: its first entry of A, less its first place;
+//                there is room for keys
 //   kept[]       what kernels that make products keep of each of these entries
-// Arrays of a column have SLICE words. The words behind every 8 pad them: PADDED places that are 8
-// apart lie in different banks of local memory, for the columns of a team together.
+// Arrays of a column have SLICE words. The words behind every HELD pad them: PADDED places that are
+// HELD apart lie in different banks of local memory, for the columns of a team together.
 #define COLUMNS (TEAM_SIZE / LANES)
 #define GROUP_COLUMNS (GROUP_SIZE / LANES)
 #define SLICE (PRODUCTS + LANES)
@@ -33,10 +34,11 @@
 #endif
 
 #define SORT_MEMORY                                                                                                   \
-    local uint all_starts[GROUP_COLUMNS * START_WORDS], all_words[GROUP_COLUMNS * SLICE];                             \
+    local uint all_starts[GROUP_COLUMNS * START_WORDS];                                                               \
+    local KEY all_words[GROUP_COLUMNS * SLICE];                                                                       \
     local uint* starts = all_starts + get_local_id(0) / LANES * START_WORDS;                                          \
-    local uint* words = all_words + get_local_id(0) / LANES * SLICE;                                                  \
-    TEAM_MEMORY_OF(HELD)
+    local KEY* words = all_words + get_local_id(0) / LANES * SLICE;                                                   \
+    TEAM_MEMORY_OF(HELD * KEY_WORDS)
 
 // v of the column's last lane.
 uint column_last(uint value, TEAM_OF)
@@ -46,7 +48,7 @@ uint column_last(uint value, TEAM_OF)
 
 // Notes the entries begin..end of B, which are a column, and returns the number of their products.
 uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_row_idx, uint begin,
-                  uint end, local uint* starts, local uint* words KEPT_OF, TEAM_OF)
+                  uint end, local uint* starts, local KEY* words KEPT_OF, TEAM_OF)
 {
     for (uint word = COLUMN_LANE; word < START_WORDS; word += LANES)
         starts[word] = 0;
@@ -62,7 +64,7 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             first = a_col_ptr[k];
             length = a_col_ptr[k + 1] - first;
         }
-        // Both sums at once: at most 256 products, of as many entries.
+        // Both sums at once: at most 1024 products, of as many entries.
         const uint own = length | (length > 0) << 16;
         const uint before = team_part_sum_before(own, LANES, team), all = column_last(before + own, team);
         if (length > 0) {
@@ -89,16 +91,16 @@ void find_entries(uint* entry_of, local const uint* starts)
         const uint word = i * LANES / 32, place = COLUMN_LANE + i * LANES;
         if (i > 0 && i * LANES % 32 == 0)
             before += popcount(starts[word - 1]);
-        entry_of[i] = before + popcount(starts[word] & (NO_KEY >> (31 - place % 32))) - 1;
+        entry_of[i] = before + popcount(starts[word] & (0xffffffffu >> (31 - place % 32))) - 1;
     }
 }
 
 // The keys of the lane's places, in any order.
-void make_keys(uint* key, const uint* entry_of, global const uint* a_row_idx, local const uint* words, uint products)
+void make_keys(KEY* key, const uint* entry_of, global const uint* a_row_idx, local const KEY* words, uint products)
 {
     UNROLLED
     for (uint i = 0; i < HELD; ++i) {
         const uint place = COLUMN_LANE + i * LANES;
-        key[i] = place < products ? a_row_idx[words[entry_of[i]] + place] * PRODUCTS + place : NO_KEY;
+        key[i] = place < products ? KEY_OF(a_row_idx[(uint)words[entry_of[i]] + place], place) : NO_KEY;
     }
 }

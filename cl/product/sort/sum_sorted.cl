@@ -28,7 +28,8 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         const uint products =
             note_entries(a_col_ptr, a_row_idx, b_row_idx, begin, end, starts, words, b_values, b_stride, kept, TEAM);
 
-        uint entry_of[HELD], key[HELD];
+        uint entry_of[HELD];
+        KEY key[HELD];
         ARITHMETIC value[HELD];
         find_entries(entry_of, starts);
         UNROLLED
@@ -37,8 +38,8 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             key[i] = NO_KEY;
             value[i] = EMPTY;
             if (place < products) {
-                const uint a_entry = words[entry_of[i]] + place;
-                key[i] = a_row_idx[a_entry] * PRODUCTS + place;
+                const uint a_entry = (uint)words[entry_of[i]] + place;
+                key[i] = KEY_OF(a_row_idx[a_entry], place);
                 value[i] = MULTIPLY(A_VALUE(a_entry), kept[entry_of[i]]);
             }
         }
@@ -69,7 +70,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         if (heads != 0 && key[HELD - 1] != NO_KEY) {
             IN_ORDER
             for (uint i = (COLUMN_LANE + 1) * HELD; i < PRODUCTS; ++i) {
-                const uint next = words[PADDED(i)];
+                const KEY next = words[PADDED(i)];
                 if (next == NO_KEY || ROW_OF(next) != ROW_OF(key[HELD - 1]))
                     break;
                 sum = ADD(sum, kept[PLACE_OF(next)]);
@@ -91,7 +92,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         TEAM_BARRIER; // the writes above
         const uint at = runs > 0 ? c_col_ptr[of_band * windows] : 0;
         for (uint i = COLUMN_LANE; i < runs; i += LANES) {
-            PUT_ROW(words[PADDED(i)], at + i);
+            PUT_ROW((uint)words[PADDED(i)], at + i);
             PUT_SUM(kept[PADDED(i)], at + i);
         }
         TEAM_BARRIER; // the reads above, before the next column

@@ -10,11 +10,13 @@ pub(in crate::product) enum Class {
     Empty,
     /// Products of one entry of B.
     Direct,
-    /// At most 32 products; sorted in registers, as all up to [`Class::Sorted256`].
+    /// At most 32 products; sorted in registers, as all up to [`Class::Sorted1024`].
     Sorted32,
     Sorted64,
     Sorted128,
     Sorted256,
+    Sorted512,
+    Sorted1024,
     /// Rows in a small range; counted by a bitmap, as all up to [`Class::Big`].
     Narrow,
     /// Rows in a range of some ten thousand.
@@ -36,13 +38,15 @@ pub(in crate::product) enum Class {
 }
 
 impl Class {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Empty,
         Self::Direct,
         Self::Sorted32,
         Self::Sorted64,
         Self::Sorted128,
         Self::Sorted256,
+        Self::Sorted512,
+        Self::Sorted1024,
         Self::Narrow,
         Self::Medium,
         Self::Wide,
@@ -53,7 +57,8 @@ impl Class {
         Self::HashedGlobal,
         Self::Rest,
     ];
-    pub const SORTED: [Self; 4] = [Self::Sorted32, Self::Sorted64, Self::Sorted128, Self::Sorted256];
+    pub const SORTED: [Self; 6] =
+        [Self::Sorted32, Self::Sorted64, Self::Sorted128, Self::Sorted256, Self::Sorted512, Self::Sorted1024];
     /// The number of a sorted class among these.
     pub fn sorted(self) -> usize {
         self as usize - Self::Sorted32 as usize

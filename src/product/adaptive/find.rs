@@ -83,7 +83,7 @@ impl Finder {
         Ok(Self {
             profiler: Profiler::new(device, teams, tuning)?,
             direct: DirectCounts::new(device, group_size, scan)?,
-            sort: SortCounts::new(device, teams, tuning.most_groups(device.info()))?,
+            sort: SortCounts::new(device, teams, (tuning.row_bits, tuning.most_groups(device.info())))?,
             counts: DenseCounts::new(device, teams, tuning)?,
             hash: HashCounts::new(device, teams, tuning)?,
             shared: SharedRows::new(device, group_size)?,
@@ -148,8 +148,9 @@ impl Finder {
         Ok(Some(Found { columns, chunk_ptr, rows: found, taken, c_nnz }))
     }
 
-    /// Finds the entries of C in columns that are all of one class of sorted columns. One read.
-    pub fn run_sorted(&self, work: &Work, (a, b): PatternPair<'_>, class: Class) -> Result<Found> {
+    /// Finds the entries of C in columns that are all of one class of sorted columns, and have at
+    /// most so many products. One read.
+    pub fn run_sorted(&self, work: &Work, (a, b): PatternPair<'_>, (class, most): (Class, u64)) -> Result<Found> {
         work.stage("count");
         work.count_towards(1);
         let (list, columns) = (&work.buffer(0)?, b.ncols as u32);
@@ -161,11 +162,10 @@ impl Finder {
         work.stage("offsets");
         self.scan.run_first(work, &mut col_ptr, b.ncols + 1)?;
         let sums = work.read(&col_ptr, b.ncols, 3)?;
-        let most = a.lengths.map_or(0, |of| u64::from(of.longest)) * b.nnz() as u64;
         let products = at_most("products", u64::from(sums[2]) << 32 | u64::from(sums[1]), most)?;
         let c_nnz = at_most("entries of C", sums[0].into(), products)? as usize;
         work.count_towards(0);
-        let share = choose::sorted_share(class, b.ncols as u64, products, &self.tuning.prices.costs);
+        let share = choose::sorted_share(class, b.ncols as u64, [products; 2], &self.tuning.prices.costs);
         let lists = ClassLists::of_one(work, share)?;
         let columns = FoundColumns { lists, direct: None, tasks: None };
         let (chunk_ptr, rows) = (col_ptr.first(b.ncols + 1), FoundRows::new(work, work.buffer(0)?, 0)?);

@@ -49,16 +49,10 @@ pub(in crate::product) fn foretell(
     let longest = lengths.map(|of| of.longest);
     let known = Known::new(b.ncols(), [a.nnz(), a.ncols()], b.nnz(), lengths.map(Some));
     if let Some(class) = tuning.class_of_all(longest, &known)
-        && memory.counts_sorted(longest[0], [b.ncols(), b.nnz()], free_bytes)
+        && memory.counts_sorted(cols, u64::from(longest[0]) * b.nnz() as u64, free_bytes)
+        && let Some(foretold) = sorted(memory, (a, b), (class, free_bytes), 0)
     {
-        let products_of = |col| products_of(a, b, col).map(u64::from).sum::<u64>();
-        let products = (0..b.ncols()).into_par_iter().map(products_of).sum();
-        let entries = counted_entries(a, b, products).unwrap_or(products);
-        if memory.fits_sorted(cols, entries, free_bytes) {
-            let bins = vec![choose::sorted_share(class, cols, products, &tuning.prices.costs).bin()];
-            let counts = Counts { products, bands: 1, pipeline: Pipeline::Adaptive, bins, ..Counts::default() };
-            return Ok(Foretold { counts: Some(counts), peak_bytes: memory.need_sorted(cols, entries).bytes });
-        }
+        return Ok(foretold);
     }
     let profile_bytes = AdaptiveMemory::profile_bytes(cols);
     if (tuning.esc && tuning.prices.needs_no_analysis(&known)) || profile_bytes > free_bytes {
@@ -66,6 +60,13 @@ pub(in crate::product) fn foretell(
     }
     let rules = ClassRules::new(tuning, a.nrows(), &known);
     let whole = HostProfile::new(&rules, a, b);
+    let left = free_bytes.saturating_sub(profile_bytes);
+    if let Some(class) = tuning.class_of_analysed(&whole.sizes.statistics())
+        && memory.counts_sorted(cols, whole.sizes.products(), left)
+        && let Some(foretold) = sorted(memory, (a, b), (class, left), profile_bytes)
+    {
+        return Ok(foretold);
+    }
     let shares = choose::share_out(&whole.sizes.statistics(), &tuning.prices, tuning.esc);
     let by_esc = !whole.sizes.are_taken() || shares.is_none();
     if by_esc {
@@ -87,6 +88,24 @@ pub(in crate::product) fn foretell(
         }
     }
     Ok(Foretold { counts: Some(bands.counts), peak_bytes: bands.peak_bytes })
+}
+
+/// A product whose columns are all sorted by one class, unless it does not fit `free_bytes` besides
+/// the `held` ones.
+fn sorted(
+    memory: &AdaptiveMemory<'_>,
+    (a, b): (&Pattern, &Pattern),
+    (class, free_bytes): (Class, u64),
+    held: u64,
+) -> Option<Foretold> {
+    let cols = b.ncols() as u64;
+    let products_of = |col| products_of(a, b, col).map(u64::from).sum::<u64>();
+    let products = (0..b.ncols()).into_par_iter().map(products_of).sum();
+    let entries = counted_entries(a, b, products).unwrap_or(products);
+    let bins = vec![choose::sorted_share(class, cols, [products; 2], &memory.adaptive.prices.costs).bin()];
+    let counts = Counts { products, bands: 1, pipeline: Pipeline::Adaptive, bins, ..Counts::default() };
+    let peak_bytes = held + memory.need_sorted(cols, entries).bytes;
+    memory.fits_sorted(cols, entries, free_bytes).then_some(Foretold { counts: Some(counts), peak_bytes })
 }
 
 /// The columns of C, analysed on the host as the device does.

@@ -205,11 +205,10 @@ impl<'a> AdaptiveMemory<'a> {
         Need { bytes: col_ptr + counted.max(5 * nothing + c).max(c + consumed), largest: largest.0 }
     }
 
-    /// Whether the entries of such a product can be counted within `free_bytes` bytes, if columns
-    /// of A have at most `longest` entries.
-    pub fn counts_sorted(&self, longest: u32, [b_cols, b_nnz]: [usize; 2], free_bytes: u64) -> bool {
-        let most = u64::from(longest) * b_nnz as u64;
-        most < Limits::MAX_PRODUCTS && self.fits_sorted(b_cols as u64, 0, free_bytes)
+    /// Whether the entries of such a product, with at most so many products, can be counted within
+    /// `free_bytes` bytes.
+    pub fn counts_sorted(&self, columns: u64, products: u64, free_bytes: u64) -> bool {
+        products < Limits::MAX_PRODUCTS && self.fits_sorted(columns, 0, free_bytes)
     }
 
     /// Whether such a product fits `free_bytes` bytes.

@@ -77,13 +77,10 @@ impl<T: Element> Adaptive<T> {
         let free = work.free_bytes();
         let of_a = [patterns.0.nnz(), patterns.0.ncols];
         let known = Known::new(cols, of_a, patterns.1.nnz(), [patterns.0.lengths, patterns.1.lengths]);
-        if let Some(class) = self.class_of_all(patterns, &known, (&memory, free)) {
-            let found = self.finder.run_sorted(work, patterns, class)?;
-            if memory.fits_sorted(cols as u64, found.c_nnz as u64, free) {
-                let counts = found.columns.lists.counts();
-                self.sums(work, operands, found, Vec::new(), place)?;
-                return Ok(counts);
-            }
+        if let Some(all) = self.class_of_all(patterns, &known, (&memory, free))
+            && let Some(counts) = self.sorted(work, operands, all, (&memory, free), place)?
+        {
+            return Ok(counts);
         }
         let by_esc = self.tuning.esc && self.tuning.prices.needs_no_analysis(&known);
         if by_esc || AdaptiveMemory::profile_bytes(cols as u64) > work.free_bytes() {
@@ -92,6 +89,13 @@ impl<T: Element> Adaptive<T> {
         work.stage("setup");
         let rules = self.finder.rules(patterns);
         let mut profile = self.finder.profile(work, patterns, &rules)?; // round trip 1
+        let free = work.free_bytes();
+        if let Some(class) = self.tuning.class_of_analysed(&profile.statistics())
+            && memory.counts_sorted(cols as u64, profile.products(), free)
+            && let Some(counts) = self.sorted(work, operands, (class, profile.products()), (&memory, free), place)?
+        {
+            return Ok(counts);
+        }
         if !profile.are_taken() || !profile.share_out(&self.tuning.prices, self.tuning.esc) {
             drop(profile);
             return self.esc.multiply(work, operands, place);
@@ -113,6 +117,26 @@ impl<T: Element> Adaptive<T> {
         let bands = ColumnBands::new(&rules, profile.column_sizes(work, patterns.1)?, samples, sure);
         drop(profile);
         self.in_bands(work, operands, (bands, &memory), counts, place)
+    }
+
+    /// C = A·B by one class of sorted columns, which have at most so many products in all, unless
+    /// C does not fit `free` bytes.
+    fn sorted(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        (class, most): (Class, u64),
+        (memory, free): (&AdaptiveMemory<'_>, u64),
+        place: Place<'_, T>,
+    ) -> Result<Option<Counts>> {
+        let patterns = (&*operands.a.pattern, &*operands.b.pattern);
+        let found = self.finder.run_sorted(work, patterns, (class, most))?;
+        if !memory.fits_sorted(operands.b.ncols as u64, found.c_nnz as u64, free) {
+            return Ok(None);
+        }
+        let counts = found.columns.lists.counts();
+        self.sums(work, operands, found, Vec::new(), place)?;
+        Ok(Some(counts))
     }
 
     /// C = A·B in bands.
@@ -209,17 +233,18 @@ impl<T: Element> Adaptive<T> {
         AdaptiveMemory::new::<T>(work.device().info(), numbers, operands.a.nrows, operands.consumer)
     }
 
-    /// The class of sorted columns that takes every column of C, if the host knows that there is
-    /// one, and their entries can be counted within `free` bytes.
+    /// The class of sorted columns that takes every column of C, and a bound of their products, if
+    /// the host knows that there is one, and their entries can be counted within `free` bytes.
     fn class_of_all(
         &self,
         (a, b): PatternPair<'_>,
         known: &Known,
         (memory, free): (&AdaptiveMemory<'_>, u64),
-    ) -> Option<Class> {
+    ) -> Option<(Class, u64)> {
         let longest = [a.lengths?.longest, b.lengths?.longest];
         let class = self.tuning.class_of_all(longest, known)?;
-        memory.counts_sorted(longest[0], [b.ncols, b.nnz()], free).then_some(class)
+        let most = u64::from(longest[0]) * b.nnz() as u64;
+        memory.counts_sorted(b.ncols as u64, most, free).then_some((class, most))
     }
 
     /// Columns of C by ESC: those that no other method takes.

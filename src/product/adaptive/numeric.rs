@@ -46,7 +46,7 @@ impl<T: Element> Numeric<T> {
         let groups = tuning.most_groups(device.info());
         Ok(Self {
             direct: DirectSums::new(device, group_size, target)?,
-            sort: SortSums::new(device, teams, groups, target)?,
+            sort: SortSums::new(device, teams, (tuning.row_bits, groups), target)?,
             slots: SlotSums::new(device, teams, tuning, target)?,
             hub: HubSums::new(device, teams, tuning, target)?,
             tuning: *tuning,

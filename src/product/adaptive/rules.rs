@@ -3,7 +3,7 @@
 use super::{AdaptiveTuning, Class, ClassSums, classes::ClassesSums, equal};
 use crate::{
     device::Options,
-    product::{choose::Known, hash::most_rows},
+    product::{choose::Known, hash::most_rows, sort},
 };
 
 /// The numbers of one column of C before it is computed.
@@ -107,13 +107,12 @@ impl ClassRules {
         if self.is_direct(column.entries) {
             return Class::Direct;
         }
-        if products <= self.sorted_most {
-            let larger = [32, 64, 128].iter().filter(|&&most| products > most).count();
+        let words = column.words() as usize;
+        if products <= self.sorted_most || (products as usize <= of.far_products && words > of.far_words) {
+            let larger = sort::CLASSES.iter().filter(|&&most| products > most).count();
             return Class::SORTED[larger];
         }
-        let words = column.words() as usize;
-        let far_apart = of.hash && words > of.far_words && products as usize <= of.far_products;
-        if !of.dense || words > self.most_words as usize || far_apart {
+        if !of.dense || words > self.most_words as usize {
             let bound = column.most_entries() as usize;
             let larger = of.hash_words.iter().filter(|&&words| bound > most_rows(words)).count();
             return if of.hash && products <= of.hash_products { Class::HASHED[larger] } else { Class::Rest };

@@ -1,10 +1,13 @@
 //! Numbers of adaptive products: a pure function of device, element type and the method wanted.
-use super::{Class, classes::ClassSizes};
+use super::{
+    Class,
+    classes::{ClassSizes, ClassesSums},
+};
 use crate::{
     DeviceInfo,
     product::{
         choose::{Known, Prices},
-        hash::{GlobalTables, most_rows},
+        hash::GlobalTables,
         limits::Limits,
         method::Method,
         sort,
@@ -17,8 +20,12 @@ use crate::{
 pub(in crate::product) struct AdaptiveTuning {
     /// Whether columns of B with one entry are direct.
     pub direct: bool,
-    /// Most products of a column that is sorted in registers: 0, or 32 to 256.
+    /// Whether columns are sorted in registers.
+    pub sorts: bool,
+    /// Most products of a column that is sorted beside others that are not: 0, or 32 to 1024.
     pub sorted_most: u32,
+    /// Bits of the number of rows of C.
+    pub row_bits: u32,
     /// Whether the others are counted by bitmaps.
     pub dense: bool,
     /// Words of 32 rows in the range of a narrow column.
@@ -33,10 +40,10 @@ pub(in crate::product) struct AdaptiveTuning {
     pub hash: bool,
     /// Words of the tables of local memory for hashed columns.
     pub hash_words: [usize; 3],
-    /// Words of 32 rows from which columns of at most [`AdaptiveTuning::far_products`] are hashed
+    /// Words of 32 rows from which columns of at most [`AdaptiveTuning::far_products`] are sorted
     /// although bitmaps would find their rows.
     pub far_words: usize,
-    /// See there. Their tables fit local memory.
+    /// See there: at most 1024.
     pub far_products: usize,
     /// Most products of a hashed column: a work-group takes all of them.
     pub hash_products: u32,
@@ -115,7 +122,13 @@ impl AdaptiveTuning {
             |method: Method| wanted == method || (wanted == Method::Auto && costs.of(method.cost_name()).is_some());
         Self {
             direct: takes(Method::Direct),
-            sorted_most: if takes(Method::Sort) { sort::most_products(row_bits) } else { 0 },
+            sorts: takes(Method::Sort),
+            sorted_most: match wanted {
+                Method::Sort => sort::MOST,
+                _ if takes(Method::Sort) => sort::most_products(numbers.adaptive_sorted_products as u32),
+                _ => 0,
+            },
+            row_bits,
             dense: takes(Method::Dense) || wanted == Method::Hub,
             narrow_words: numbers.adaptive_narrow_words.min(medium_words),
             medium_words,
@@ -128,9 +141,10 @@ impl AdaptiveTuning {
                 numbers.adaptive_hash_words.min(fitting(HASH_LISTS, 1)),
             ],
             far_words: numbers.adaptive_far_words,
-            far_products: numbers
-                .adaptive_far_products
-                .min(most_rows(numbers.adaptive_hash_words.min(fitting(HASH_LISTS, 1)))),
+            far_products: match wanted {
+                Method::Auto if takes(Method::Sort) => numbers.adaptive_far_products,
+                _ => 0,
+            },
             hash_products: if wanted == Method::Hash { u32::MAX } else { numbers.adaptive_hash_products as u32 },
             hash_bytes: numbers.adaptive_hash_bytes as u64,
             piece: numbers.adaptive_piece,
@@ -190,11 +204,19 @@ impl AdaptiveTuning {
     }
 
     /// The class of sorted columns that takes every column of C, if there is one for columns of A
-    /// and of B with at most so many entries, and ESC is not as fast where it may be chosen.
+    /// and of B with at most so many entries, and nothing else that may be chosen is expected to be
+    /// faster.
     pub fn class_of_all(&self, longest: [u32; 2], known: &Known) -> Option<Class> {
         let products = u64::from(longest[0]) * u64::from(longest[1]);
-        let class = Class::SORTED[sort::class_of(products, self.sorted_most)?];
+        let most = if self.esc && self.sorts { sort::MOST } else { self.sorted_most };
+        let class = Class::SORTED[sort::class_of(products, most)?];
         (!self.esc || self.prices.sorts_all(class, known)).then_some(class)
+    }
+
+    /// The class of sorted columns that takes every column of a product with these sums, if that
+    /// may be chosen and is expected to be faster than their bins.
+    pub fn class_of_analysed(&self, sums: &ClassesSums) -> Option<Class> {
+        if self.esc && self.sorts { self.prices.sorts_analysed(sums) } else { None }
     }
 
     /// Most products of a column that is sorted, among `columns` columns with about `products`

@@ -195,11 +195,12 @@ fn estimate_by_esc<T: Element>(
         held.set(0);
         Ok(column_products().map(|products: u64| products.try_into().unwrap_or(u32::MAX)).collect())
     };
-    let longest = |of: &Pattern| (0..of.ncols()).map(|col| of.entries(col).len() as u32).max().unwrap_or(0);
     let spec = Spec::new(a.shape, b.shape, a.pattern.nrows());
     let sorted = ShortRule::new(info, &spec, tuning, method).and_then(|rule| {
-        let (longest, of_b) = ([longest(a.pattern), longest(b.pattern)], [b.pattern.ncols(), b.pattern.nnz()]);
-        rule.short_columns(longest, of_b, &limits(operand_bytes))
+        let (a, b) = (a.pattern, b.pattern);
+        let lengths = [a, b].map(ColumnLengths::of);
+        let known = Known::new(b.ncols(), [a.nnz(), a.ncols()], b.nnz(), lengths.map(Some));
+        rule.short_columns(lengths.map(|of| of.longest), &known, &limits(operand_bytes))
     });
     if sorted.is_some() {
         let products = sizes.products;

@@ -38,13 +38,15 @@ kernel! {
     }
 }
 
-/// Products that a team sorts at once, and entries of B whose products it takes: 8 for each item.
+/// Products that a team sorts at once, and entries of B whose products it takes.
 const AT_ONCE: usize = 256;
+/// Those of an item.
+const HELD: usize = 8;
 
 /// Bytes of local memory of a team beside those of its slots: two values and two words for each
 /// product, and its padded key.
 pub(super) fn hub_bytes<T: Element>() -> usize {
-    AT_ONCE * (2 * size_of::<T::Arithmetic>() + 2 * size_of::<u32>()) + (AT_ONCE + AT_ONCE / 8) * size_of::<u32>()
+    AT_ONCE * (2 * size_of::<T::Arithmetic>() + 2 * size_of::<u32>()) + (AT_ONCE + AT_ONCE / HELD) * size_of::<u32>()
 }
 
 /// The kernels, by the number of levels, for some sizes of work-groups.
@@ -61,6 +63,8 @@ impl<T: Element> HubSums<T> {
                 .options(in_group)
                 .define("LEVELS", levels)
                 .define("PRODUCTS", AT_ONCE)
+                .define("HELD", HELD)
+                .define("WIDE_KEYS", 0)
                 .define("PIECE", tuning.piece / 2)
                 .define("RUN_PIECE", RUN_PIECE);
             Kernel::rare(device, &target.define::<T>(options))

@@ -2,17 +2,25 @@
 use super::CLASSES;
 use crate::device::{Grid, Options, Teams};
 
-/// Products that a work-item holds in registers: `HELD` in `cl/product/keys.cl`.
-const HELD: usize = 8;
+/// Least products that a work-item holds in registers.
+const HELD: u32 = 8;
 
-/// Teams of a work-group: with 14 KiB of local memory for doubles, 16 groups fit a multiprocessor,
-/// and these are all the work-items that it runs.
+/// Most work-items of a column: a team.
+const LANES: u32 = 32;
+
+/// Teams of a work-group. Those of at most 256 products a column need 14 KiB of local memory for
+/// doubles: 16 groups fit a multiprocessor, and these are all the work-items that it runs.
 const TEAMS: usize = 4;
+
+/// The same of columns of 1024 products, which need 26 KiB; with wide keys 34.
+const TEAMS_OF_LONGEST: usize = 2;
 
 /// How columns are divided among work-groups.
 #[derive(Clone, Copy)]
 pub(super) struct ColumnGroups {
     pub teams: Teams,
+    /// Bits of a number of rows: a key has a row and the place of a product.
+    pub row_bits: u32,
     /// Most work-groups of a launch.
     pub groups: usize,
 }
@@ -20,13 +28,25 @@ pub(super) struct ColumnGroups {
 impl ColumnGroups {
     /// The options of the kernels of a class.
     pub fn options(&self, most: u32) -> Options {
-        self.teams.options(TEAMS).define("PRODUCTS", most)
+        let wide = self.row_bits + most.ilog2() > u32::BITS;
+        let options = self.teams.options(teams(most)).define("PRODUCTS", most).define("HELD", held(most));
+        options.define("WIDE_KEYS", u8::from(wide))
     }
 
     /// The groups for `columns` columns of a class.
     pub fn grid(&self, class: usize, columns: u32) -> Grid {
-        let group_size = self.teams.group_size(TEAMS);
-        let at_once = group_size * HELD / CLASSES[class] as usize;
+        let most = CLASSES[class];
+        let group_size = self.teams.group_size(teams(most));
+        let at_once = group_size * held(most) as usize / most as usize;
         Grid::groups((columns as usize).div_ceil(at_once).min(self.groups), group_size)
     }
+}
+
+/// Products that a work-item holds, of a class of at most `most` products.
+fn held(most: u32) -> u32 {
+    HELD.max(most / LANES)
+}
+
+fn teams(most: u32) -> usize {
+    if most > 512 { TEAMS_OF_LONGEST } else { TEAMS }
 }

@@ -29,17 +29,18 @@ pub(in crate::product) struct SortCounts {
 }
 
 impl SortCounts {
-    /// `groups` is the most work-groups of a launch.
-    pub fn new(device: &Device, teams: Teams, groups: usize) -> Result<Self> {
-        let columns = ColumnGroups { teams, groups };
+    /// The kernels for a C whose number of rows has `row_bits` bits. `groups` is the most
+    /// work-groups of a launch.
+    pub fn new(device: &Device, teams: Teams, (row_bits, groups): (u32, usize)) -> Result<Self> {
+        let columns = ColumnGroups { teams, row_bits, groups };
         let kernel = |&most: &u32| Kernel::rare(device, &columns.options(most));
         Ok(Self { kernels: CLASSES.iter().map(kernel).collect::<Result<_>>()?, columns })
     }
 
     /// Writes the number of entries of C in each column of the task to `lengths`, by columns of the
-    /// band. The columns have at most `CLASSES[class]` products, which
-    /// [`most_products`](super::most_products) allows. If `sum_at` is not 0, the number of products
-    /// is added to the two words of `lengths` from there on, the low one first.
+    /// band. The columns have at most `CLASSES[class]` products. If
+    /// `sum_at` is not 0, the number of products is added to the two words of `lengths` from there
+    /// on, the low one first.
     pub fn run(
         &self,
         work: &Work,

@@ -1,13 +1,14 @@
 //! The runs of products of blocks, and of plans with operand pairs, if every column of C is short
 //! and so are its runs: each column is sorted in registers, once to count and once to place. One
 //! read. Kernels: `cl/product/sort/count_runs.cl`, `cl/product/sort/place_runs.cl`.
-use super::{CLASSES, class_of, columns::ColumnGroups, most_products};
+use super::{CLASSES, MOST, class_of, columns::ColumnGroups};
 use crate::{
     DeviceInfo, Element, Result, Word,
     device::{Buffer, Device, In, Kernel, Out, Teams, Work, at_most, kernel},
     primitives::scan::Scan,
     product::{
-        adaptive::{AdaptiveTuning, teams_for},
+        adaptive::{AdaptiveTuning, Class, teams_for},
+        choose::{Known, Prices},
         limits::Limits,
         method::Method,
         problem::{Factors, Part, Payload, Spec},
@@ -54,8 +55,8 @@ pub(in crate::product) struct SortedRuns<T: Element, P: Payload<T>> {
 #[derive(Clone, Copy)]
 pub(in crate::product) struct ShortRule {
     teams: Teams,
-    /// Most products of a column.
-    most: u32,
+    /// By which long columns are left to ESC, unless all are to be sorted.
+    prices: Option<Prices>,
     /// Most products of a run: longer ones are summed in pieces.
     longest: u32,
 }
@@ -79,21 +80,21 @@ impl ShortRule {
         let whole = tuning.payload == PayloadKind::Pairs && spec.part == Part::Full;
         let wanted = Some(wanted).filter(|method| whole && matches!(method, Method::Auto | Method::Sort))?;
         let teams = teams_for(info, wanted)?;
-        Some(Self { teams, most: most_products(spec.row_bits), longest: tuning.long_run() as u32 })
+        let prices = || Prices::new(&info.numbers(), info.costs());
+        let prices = (wanted == Method::Auto).then(prices);
+        Some(Self { teams, prices, longest: tuning.long_run() as u32 })
     }
 
     /// The class of all columns, if there is one for columns of A and of B with at most so many
     /// entries, and their runs can be counted within `limits`.
-    pub fn short_columns(
-        &self,
-        [of_a, of_b]: [u32; 2],
-        [columns, b_nnz]: [usize; 2],
-        limits: &Limits<'_>,
-    ) -> Option<ShortColumns> {
-        let (longest, products) = (u64::from(of_a) * u64::from(of_b), u64::from(of_a) * b_nnz as u64);
-        let class = class_of(longest, self.most).filter(|_| of_b <= self.longest)?;
-        let counted = products < Limits::MAX_PRODUCTS && limits.fits_sorted(columns as u64, 0, 0);
-        counted.then_some(ShortColumns { class, longest: of_b, products })
+    pub fn short_columns(&self, [of_a, of_b]: [u32; 2], known: &Known, limits: &Limits<'_>) -> Option<ShortColumns> {
+        let (longest, products) = (u64::from(of_a) * u64::from(of_b), u64::from(of_a) * known.b_entries);
+        let class = class_of(longest, MOST).filter(|_| of_b <= self.longest)?;
+        let fast = self
+            .prices
+            .is_none_or(|prices| longest <= prices.sorted || prices.sorts_blocks(Class::SORTED[class], known));
+        let counted = products < Limits::MAX_PRODUCTS && limits.fits_sorted(known.columns, 0, 0);
+        (fast && counted).then_some(ShortColumns { class, longest: of_b, products })
     }
 }
 
@@ -103,7 +104,7 @@ impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
         let Some(rule) = ShortRule::new(device.info(), spec, tuning, wanted) else { return Ok(None) };
         let info = device.info();
         let groups = AdaptiveTuning::new(info, (Method::Sort, info.costs()), spec.row_bits).most_groups(info);
-        let columns = ColumnGroups { teams: rule.teams, groups };
+        let columns = ColumnGroups { teams: rule.teams, row_bits: spec.row_bits, groups };
         let place = |&most: &u32| Kernel::rare(device, &P::define(columns.options(most), spec));
         Ok(Some(Self {
             count: CLASSES.iter().map(|&most| Kernel::rare(device, &columns.options(most))).collect::<Result<_>>()?,
@@ -116,8 +117,9 @@ impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
 
     /// The class of all columns, if the host knows that there is one.
     pub fn short_columns(&self, factors: &Factors<'_, P::Operand>, limits: &Limits<'_>) -> Option<ShortColumns> {
-        let longest = [factors.a.lengths?.longest, factors.b.lengths?.longest];
-        self.rule.short_columns(longest, [factors.b.ncols, factors.b.nnz()], limits)
+        let (a, b) = (factors.a, factors.b);
+        let known = Known::new(b.ncols, [a.nnz(), a.ncols], b.nnz(), [a.lengths, b.lengths]);
+        self.rule.short_columns([a.lengths?.longest, b.lengths?.longest], &known, limits)
     }
 
     /// Finds the columns of C, `None` if they do not fit within `limits`.

@@ -37,9 +37,10 @@ pub(in crate::product) struct SortSums<T: Element> {
 }
 
 impl<T: Element> SortSums<T> {
-    /// `groups` is the most work-groups of a launch.
-    pub fn new(device: &Device, teams: Teams, groups: usize, target: SumsInto) -> Result<Self> {
-        let columns = ColumnGroups { teams, groups };
+    /// The kernels for a C whose number of rows has `row_bits` bits. `groups` is the most
+    /// work-groups of a launch.
+    pub fn new(device: &Device, teams: Teams, (row_bits, groups): (u32, usize), target: SumsInto) -> Result<Self> {
+        let columns = ColumnGroups { teams, row_bits, groups };
         let options = |most| target.define::<T>(columns.options(most));
         let kernel = |&most: &u32| Kernel::rare(device, &options(most));
         Ok(Self { kernels: CLASSES.iter().map(kernel).collect::<Result<_>>()?, columns })

@@ -96,7 +96,7 @@ impl Case {
 
     /// The words of a list, and the tasks of each class. A list has the columns of each class in
     /// descending order, behind a word that is no column.
-    fn tasks(&self, first_col: usize, listed: bool) -> (Vec<u32>, [Share; 4]) {
+    fn tasks(&self, first_col: usize, listed: bool) -> (Vec<u32>, [Share; CLASSES.len()]) {
         let columns = self.b.ncols() - first_col;
         let class = |column: usize| CLASSES.partition_point(|&most| most < self.products(first_col + column));
         let mut lists = [const { Vec::new() }; CLASSES.len()];
@@ -118,9 +118,10 @@ impl Case {
         let device = test_device();
         let work = Work::new(&device, None);
         let teams = Teams::of(device.info()).expect("groups of 32 items");
+        let row_bits = usize::BITS - self.a.nrows().leading_zeros();
         let (counts, sums) = (
-            SortCounts::new(&device, teams, 3)?,
-            SortSums::new(&device, teams, 3, TargetKind::New.over(Semiring::PlusTimes))?,
+            SortCounts::new(&device, teams, (row_bits, 3))?,
+            SortSums::new(&device, teams, (row_bits, 3), TargetKind::New.over(Semiring::PlusTimes))?,
         );
         let (a, b) = (self.a.cast::<T>(), self.b.cast::<T>());
         let (a, b) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
@@ -197,12 +198,19 @@ fn small_columns_agree_with_the_model() -> Result<()> {
 
 #[test]
 fn columns_at_the_borders_of_classes_agree_with_the_model() -> Result<()> {
-    for products in [&[0, 1, 7, 31, 32][..], &[0, 33, 63, 64], &[65, 127, 128, 0], &[129, 255, 256, 3]] {
-        let case = Case::new(300, &columns(products))?;
+    for products in [
+        &[0, 1, 7, 31, 32][..],
+        &[0, 33, 63, 64],
+        &[65, 127, 128, 0],
+        &[129, 255, 256, 3],
+        &[257, 511, 512, 0],
+        &[513, 1023, 1024, 2],
+    ] {
+        let case = Case::new(1100, &columns(products))?;
         case.check::<f64>(0, false)?;
         case.check::<f64>(1, false)?;
     }
-    let case = Case::new(300, &columns(&[256, 0, 32, 129, 1, 64, 255, 33, 128, 31, 65, 127]))?;
+    let case = Case::new(1100, &columns(&[256, 0, 32, 129, 1, 1000, 64, 255, 300, 33, 128, 31, 65, 127]))?;
     case.check::<f64>(0, true)?;
     case.check::<f64>(5, true)?;
     case.check::<f32>(0, true)?;
@@ -235,16 +243,27 @@ fn random_columns_agree_with_the_model() -> Result<()> {
     case.check::<f64>(0, false)
 }
 
-/// The highest row that a key can have.
+/// The highest row that a key of 32 bits can have, one more, and the highest of all.
 #[test]
 fn keys_have_room_for_the_last_row() -> Result<()> {
     for most in CLASSES {
-        let rows = (1 << (u32::BITS - most.ilog2())) - 1_usize;
-        let bits = usize::BITS - rows.leading_zeros();
-        assert_eq!(most_products(bits), most);
-        assert_eq!(most_products(bits + 1), most / 2 / 32 * 32);
-        let last = vec![vec![0, rows - 2, rows - 1]; most as usize / 3];
-        Case::new(rows, &[last])?.check::<f32>(0, false)?;
+        let narrow = (1 << (u32::BITS - most.ilog2())) - 1_usize;
+        for rows in [narrow, narrow + 1, u32::MAX as usize - 1] {
+            let last = vec![vec![0, rows - 2, rows - 1]; most as usize / 3];
+            Case::new(rows, &[last])?.check::<f64>(0, false)?;
+        }
     }
     Ok(())
+}
+
+/// Columns of every class with keys of 64 bits.
+#[test]
+fn wide_keys_agree_with_the_model() -> Result<()> {
+    let far = |column: Vec<Vec<usize>>| -> Vec<Vec<usize>> {
+        column.into_iter().map(|rows| rows.into_iter().map(|row| 3_000_000 * (row + 1)).collect()).collect()
+    };
+    let columns: Vec<_> = columns(&[256, 0, 32, 129, 1, 1000, 64, 500]).into_iter().map(far).collect();
+    let case = Case::new(u32::MAX as usize - 1, &columns)?;
+    case.check::<f64>(0, true)?;
+    case.check::<f32>(3, true)
 }

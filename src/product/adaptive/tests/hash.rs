@@ -136,7 +136,7 @@ fn rows_far_apart() -> Result<()> {
         let by_esc = |methods: &[Method]| methods.iter().any(|of| [Method::Esc, Method::EscLocal].contains(of));
         assert!(methods.contains(&Method::Hash) && !by_esc(&methods), "{methods:?} of {nrows} rows");
         // Columns of many products have no work-group to themselves.
-        let few = AdaptiveTuning { hash_products: 1000, ..numbers(Method::Auto) };
+        let few = AdaptiveTuning { hash_products: 10_000, ..numbers(Method::Auto) };
         let methods = check_equal(&a, &b, &want, &few)?;
         assert!(methods.contains(&Method::Hash) && by_esc(&methods), "{methods:?} of {nrows} rows");
     }

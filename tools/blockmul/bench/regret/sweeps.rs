@@ -39,6 +39,8 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
         ("products of a column, at 64", 64),
         ("products of a column, at 128", 128),
         ("products of a column, at 256", 256),
+        ("products of a column, at 512", 512),
+        ("products of a column, at 1024", 1024),
     ] {
         let step = (at / 32usize).max(2) & !1;
         sweeps.push(sweep(what, around(at, step), Box::new(move |p, products| columns([narrow, 2, p / 2], products))));
@@ -84,7 +86,7 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     ));
     let (far, far_rows) = (numbers.adaptive_far_products, 64 * numbers.adaptive_far_words);
     sweeps.push(sweep(
-        "products of a column with rows far apart, at the most that are hashed",
+        "products of a column with rows far apart, at the most that are sorted",
         around(far, 64),
         Box::new(move |p, products| columns([far_rows, 64, p / 64], products)),
     ));
