@@ -19,11 +19,14 @@ use crate::{
 /// times; on a grid, where steps soon become longer, both visit each edge once.
 const PART_OF_MEAN: f64 = 64.0;
 
-/// The least step of the limit that doubling makes longer.
-fn least_step<D: Length>() -> f64 {
-    match size_of::<D>() {
+/// The least step of the limit that doubling makes longer, on devices that take numbers below the
+/// normal ones for zeros too. A limit of the frontier moves at least to the nearest vertex beyond it.
+fn least_step<D: Length>(schedule: Schedule) -> f64 {
+    match (size_of::<D>(), schedule) {
         _ if D::ARITHMETIC_ROUNDOFF == 0.0 => 1.0,
-        8 => f64::MIN_POSITIVE,
+        (8, Schedule::Frontier) => f64::from_bits(1),
+        (8, _) => f64::MIN_POSITIVE,
+        (_, Schedule::Frontier) => f64::from(f32::from_bits(1)),
         _ => f64::from(f32::MIN_POSITIVE),
     }
 }
@@ -94,7 +97,7 @@ impl Schedule {
             Some(_) if self == Self::BellmanFord => Err(Error::Argument(format!(
                 "{self} has no limit between near and far that a delta moves: near-far and frontier have"
             ))),
-            delta => Ok(D::from_f64(delta.unwrap_or(usual).max(least_step::<D>()))),
+            delta => Ok(D::from_f64(delta.unwrap_or(usual).max(least_step::<D>(self)))),
         }
     }
 }
