@@ -3,8 +3,9 @@
 //! A compiler reads the declarations of OpenCL C anew for every program, and PoCL its library too.
 //! In a small program that is most of the time. So the sources of all kernels missing at one time
 //! are joined into one program. Each source becomes a part, which defines its macros first and
-//! undefines them at its end. Macros also rename its functions and kernels: the number of the part
-//! is appended to the name. Types and constants would not be renamed, so no source declares any.
+//! undefines them at its end. Macros also rename its functions, kernels and structures: the number
+//! of the part is appended to the name. Other types and constants would not be renamed, so no source
+//! declares any.
 use super::source::{COMMON, Options, Source};
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -51,7 +52,7 @@ impl Batch {
     }
 }
 
-/// The name that a function of part `part` has in the program.
+/// The name that a function or structure of part `part` has in the program.
 fn renamed(name: &str, part: usize) -> String {
     format!("{name}_{part}")
 }
@@ -67,7 +68,7 @@ fn add_part(
     let (common, own) = (COMMON.text(), source.text());
     let names = DefinedNames::of(&[&common, &own]);
     let defines = options.defines.iter().cloned();
-    let renames = names.functions.iter().map(|function| (function.clone(), renamed(function, number)));
+    let renames = names.functions.iter().chain(&names.structures).map(|name| (name.clone(), renamed(name, number)));
     let defines: Vec<(String, String)> = defines.chain(renames).collect();
     for (name, value) in &defines {
         let _ = writeln!(text, "#define {name} {value}");
@@ -104,6 +105,8 @@ struct DefinedNames {
     /// Functions and kernels: names before a parenthesis outside of braces. If a macro writes the
     /// function, its name is the macro's first argument.
     functions: BTreeSet<String>,
+    /// Names between `struct` and a brace, outside of braces.
+    structures: BTreeSet<String>,
 }
 
 impl DefinedNames {
@@ -114,15 +117,21 @@ impl DefinedNames {
             let rest = line.trim_start().strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix("define "));
             names.macros.extend(rest.map(|rest| leading_name(rest.trim_start()).to_owned()));
         }
-        bare.iter().for_each(|text| names.find_functions(&without_directives(text)));
+        bare.iter().for_each(|text| names.find_names(&without_directives(text)));
         names
     }
 
-    fn find_functions(&mut self, text: &str) {
+    fn find_names(&mut self, text: &str) {
         let (mut depth, mut at) = (0_i32, 0);
         while let Some(next) = text[at..].chars().next() {
             let name = leading_name(&text[at..]);
             at += name.len().max(next.len_utf8());
+            if depth == 0 && name == "struct" {
+                let declared = leading_name(text[at..].trim_start());
+                if text[at..].trim_start()[declared.len()..].trim_start().starts_with('{') {
+                    self.structures.insert(declared.to_owned());
+                }
+            }
             match next {
                 '{' | '(' => depth += 1,
                 '}' | ')' => depth -= 1,
@@ -181,6 +190,11 @@ mod tests {
 /* TWICE(not, this) */
 TWICE(double_of, uint)
 uint square(uint x) { return helper(x) * x; }
+struct Pair {
+    uint row;
+    struct Pair* next;
+};
+struct Pair doubled(struct Pair pair) { return pair; }
 KERNEL fill(global uint* to, uint n)
 {
     if (n > 0) to[0] = square(AREA);
@@ -192,7 +206,11 @@ kernel __attribute__((reqd_work_group_size(1, 1, 1))) void other(global uint* to
     fn functions_and_macros_are_found() {
         let names = DefinedNames::of(&["#define KERNEL kernel void\n", TEXT]);
         assert_eq!(names.macros.into_iter().collect::<Vec<_>>(), ["AREA", "KERNEL", "TWICE"]);
-        assert_eq!(names.functions.into_iter().collect::<Vec<_>>(), ["double_of", "fill", "other", "square"]);
+        assert_eq!(
+            names.functions.into_iter().collect::<Vec<_>>(),
+            ["double_of", "doubled", "fill", "other", "square"]
+        );
+        assert_eq!(names.structures.into_iter().collect::<Vec<_>>(), ["Pair"]);
     }
 
     #[test]
@@ -214,6 +232,7 @@ kernel __attribute__((reqd_work_group_size(1, 1, 1))) void other(global uint* to
         assert_eq!((count("#define ROWS"), count("#undef ROWS\n")), (2, 2));
         assert_eq!((count("#define LESS(x, y) x < y\n"), count("#undef LESS\n")), (2, 2));
         assert_eq!((count("#define fill "), count("#undef fill\n")), (2, 2));
+        assert_eq!((count("#define Pair Pair_"), count("#undef Pair\n")), (2, 2));
         assert_eq!(count("#undef TWICE\n"), 2);
     }
 
