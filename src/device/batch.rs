@@ -4,8 +4,8 @@
 //! In a small program that is most of the time. So the sources of all kernels missing at one time
 //! are joined into one program. Each source becomes a part, which defines its macros first and
 //! undefines them at its end. Macros also rename its functions, kernels and structures: the number
-//! of the part is appended to the name. Other types and constants would not be renamed, so no source
-//! declares any.
+//! of the part is appended to the name. Other types and constants would not be renamed, so no
+//! source declares any.
 use super::source::{COMMON, Options, Source};
 use std::{collections::BTreeSet, fmt::Write};
 

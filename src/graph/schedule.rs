@@ -20,7 +20,8 @@ use crate::{
 const PART_OF_MEAN: f64 = 64.0;
 
 /// The least step of the limit that doubling makes longer, on devices that take numbers below the
-/// normal ones for zeros too. A limit of the frontier moves at least to the nearest vertex beyond it.
+/// normal ones for zeros too. A limit of the frontier moves at least to the nearest vertex beyond
+/// it.
 fn least_step<D: Length>(schedule: Schedule) -> f64 {
     match (size_of::<D>(), schedule) {
         _ if D::ARITHMETIC_ROUNDOFF == 0.0 => 1.0,
