@@ -1,11 +1,11 @@
 //! Rules, and bins of classes: which columns are computed by which method.
-use super::*;
+use super::{prices::weighed, *};
 use crate::{
     BlockShape, Result,
     device::{DeviceKind, test_device},
     generate::Random,
     resident::ColumnLengths,
-    tuning::MethodCost,
+    tuning::{MethodCost, Numbers},
 };
 
 #[test]

@@ -1,0 +1,184 @@
+//! What a product of scalars is predicted to cost: before its columns are analysed, by what the host
+//! knows, and after.
+use super::{divided, esc_ms, least, own_launches, predict_ms, sorted_share};
+use crate::{
+    product::{
+        adaptive::{Class, ClassSums},
+        method::Method,
+        sort,
+    },
+    resident::ColumnLengths,
+    tuning::{BinSize, MethodCosts, Numbers},
+};
+
+/// What a product costs by the methods of scalars: their bins, and what comes besides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::product) struct Prices {
+    pub costs: MethodCosts,
+    /// Milliseconds of the analysis, and of each column in it.
+    pub analysis_ms: f64,
+    pub column_ms: f64,
+    /// Milliseconds that a bin takes the host, or its queues, besides its kernels.
+    pub bin_ms: f64,
+    /// Milliseconds for each entry of B in columns whose rows are found.
+    pub entry_ms: f64,
+    /// The same for those of the longest of these columns besides: its entries are taken one after
+    /// another.
+    pub longest_ms: f64,
+    /// Products of the longest column that ESC sorts whole, without merges.
+    pub whole: u64,
+    /// Most products of a column that is sorted in registers beside columns that are not.
+    pub sorted: u64,
+}
+
+/// Products of an entry of C, about, where they meet most: in the square of a stencil in space.
+const MERGING: u64 = 8;
+
+impl Prices {
+    pub fn new(numbers: &Numbers, costs: MethodCosts) -> Self {
+        Self {
+            costs,
+            analysis_ms: numbers.adaptive_analysis_us as f64 * 1e-3,
+            column_ms: numbers.adaptive_column_ps as f64 * 1e-9,
+            bin_ms: numbers.adaptive_bin_us as f64 * 1e-3,
+            entry_ms: numbers.adaptive_entry_ps as f64 * 1e-9,
+            longest_ms: numbers.adaptive_longest_ns as f64 * 1e-6,
+            whole: numbers.expansion_short_max as u64,
+            sorted: numbers.adaptive_sorted_products as u64,
+        }
+    }
+
+    /// Milliseconds for the entries of B in columns of some classes that have `products` of their
+    /// products. The kernels are those of the class `last`.
+    pub(super) fn of_entries_ms(&self, classes: &[ClassSums], products: u64, last: Class) -> f64 {
+        if !Class::FOUND.contains(&last) {
+            return 0.0;
+        }
+        let all = classes.iter().map(|class| class.products).sum::<u64>().max(1);
+        let entries = classes.iter().map(|class| f64::from(class.b_entries)).sum::<f64>();
+        self.entry_ms * entries * products as f64 / all as f64
+    }
+
+    /// Milliseconds for the longest column of B whose rows are found. Other columns are computed
+    /// meanwhile, those of other bins too.
+    pub(super) fn of_longest_ms(&self, sums: &[ClassSums; Class::ALL.len()]) -> f64 {
+        let longest = Class::FOUND.iter().map(|&class| sums[class as usize].longest_b).max().unwrap_or(0);
+        self.longest_ms * f64::from(longest)
+    }
+
+    /// Whether sorting all columns of C, which this class can take, is predicted to be as fast as
+    /// ESC. Longer columns than are sorted after an analysis may be computed faster then: it is not
+    /// known yet how many of their products meet.
+    pub fn sorts_all(&self, class: Class, known: &Known) -> bool {
+        let analysed = match u64::from(sort::CLASSES[class.sorted()]) > self.sorted {
+            true => self.analysed_ms(known, known.products / MERGING),
+            false => None,
+        };
+        [self.by_esc_ms(known), analysed].into_iter().flatten().all(|other| self.sorted_ms(class, known) <= other)
+    }
+
+    /// Whether sorting all columns of a product of blocks is predicted to be as fast as ESC, which
+    /// takes as long for the pattern of blocks as for scalars.
+    pub fn sorts_blocks(&self, class: Class, known: &Known) -> bool {
+        self.by_esc_ms(known).is_none_or(|by_esc| self.sorted_ms(class, known) <= by_esc)
+    }
+
+    fn sorted_ms(&self, class: Class, known: &Known) -> f64 {
+        least(&sorted_share(class, known.columns, [known.products; 2], &self.costs))
+    }
+
+    /// The class that takes every column of an analysed product, if sorting all is predicted to be
+    /// faster than their bins and than ESC.
+    pub fn sorts_analysed(&self, sums: &[ClassSums; Class::ALL.len()]) -> Option<Class> {
+        let sum = |number: fn(&ClassSums) -> u64| sums.iter().map(number).sum::<u64>();
+        let longest = sums.iter().map(|class| class.longest).max().unwrap_or(0);
+        let class = Class::SORTED[sort::class_of(longest.into(), sort::MOST)?];
+        let sizes = [sum(|class| class.products), sum(|class| class.most_entries)];
+        let sorted = least(&sorted_share(class, sum(|class| class.columns.into()), sizes, &self.costs));
+        let others = [Some(divided(sums, self).1), self.all_by_esc_ms(sums)];
+        others.into_iter().flatten().all(|other| sorted < other).then_some(class)
+    }
+
+    /// Whether ESC is predicted to take no longer than the analysis of the columns and their bins.
+    pub fn needs_no_analysis(&self, known: &Known) -> bool {
+        let analysed = self.analysed_ms(known, known.products / 2);
+        self.by_esc_ms(known).is_some_and(|by_esc| analysed.is_some_and(|analysed| by_esc <= analysed))
+    }
+
+    /// The predicted time of the analysis and of one bin, if C has so many entries: sorted if an
+    /// average column is short enough, or their rows found. If only the longest column is too long
+    /// to be sorted, there are two bins more: of long ones that are, and of those whose rows are
+    /// found.
+    fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
+        let &Known { columns, products, b_entries, longest_b, .. } = known;
+        let size = BinSize::new(own_launches(Class::Narrow) + 1, products, entries, columns);
+        let most = self.sorted;
+        let short = products <= columns.saturating_mul(most);
+        let sorted = predict_ms(&self.costs, Method::Sort, &size).filter(|_| short);
+        let found = predict_ms(&self.costs, Method::Dense, &size).map(|ms| ms + self.entry_ms * b_entries as f64);
+        let longest_b = f64::from(longest_b.unwrap_or(0));
+        let is_long = longest_b * products as f64 > most as f64 * b_entries as f64;
+        let bins = if sorted.is_some() && is_long { 3.0 } else { 1.0 };
+        let all = [sorted, found].into_iter().flatten().min_by(f64::total_cmp);
+        let beside =
+            self.analysis_ms + self.column_ms * columns as f64 + self.bin_ms * bins + self.longest_ms * longest_b;
+        all.map(|all| beside + all)
+    }
+
+    fn by_esc_ms(&self, known: &Known) -> Option<f64> {
+        let &Known { columns, products, .. } = known;
+        esc_ms(&self.costs, columns, weighed(products, columns, self.whole), products)
+    }
+
+    /// The predicted time of all columns of some classes by ESC.
+    pub(super) fn all_by_esc_ms(&self, classes: &[ClassSums]) -> Option<f64> {
+        let sum = |number: fn(&ClassSums) -> u64| classes.iter().map(number).sum();
+        let weight = |class: &ClassSums| weighed(class.products, class.columns.into(), self.whole);
+        let products = classes.iter().map(weight).sum();
+        esc_ms(&self.costs, sum(|class| class.columns.into()), products, sum(|class| class.most_entries))
+    }
+}
+
+/// What the host knows of a product before its columns are analysed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::product) struct Known {
+    pub columns: u64,
+    /// Products, about.
+    pub products: u64,
+    /// The same if all columns of A were alike.
+    pub if_alike: u64,
+    /// Entries of B.
+    pub b_entries: u64,
+    /// Those of its longest column, if that is known.
+    pub longest_b: Option<u32>,
+}
+
+impl Known {
+    /// Of a product with `columns` columns, of an A with `a_nnz` entries in `inner` columns and a B
+    /// with `b_nnz` entries; `lengths` are those of their columns, if known.
+    ///
+    /// The products are as many as if entries of B met each column of A as often as it has entries:
+    /// those of the square of a symmetric matrix. Otherwise, if lengths are not known, as if all
+    /// columns were alike.
+    pub fn new(
+        columns: usize,
+        [a_nnz, inner]: [usize; 2],
+        b_nnz: usize,
+        [of_a, of_b]: [Option<ColumnLengths>; 2],
+    ) -> Self {
+        let product_of = |entries: f64, of: usize| (b_nnz as f64 * entries / of.max(1) as f64) as u64;
+        let if_alike = product_of(a_nnz as f64, inner);
+        let products = of_a.map_or(if_alike, |ColumnLengths { squares, .. }| product_of(squares as f64, a_nnz));
+        let longest_b = of_b.map(|of| of.longest);
+        Self { columns: columns as u64, products, if_alike, b_entries: b_nnz as u64, longest_b }
+    }
+}
+
+/// The products of some columns by what they cost ESC, which sorts up to `whole` products of a
+/// column in local memory. Each time that the sorted parts of longer columns are merged in pairs
+/// adds a fifth.
+pub(super) fn weighed(products: u64, columns: u64, whole: u64) -> u64 {
+    let parts = (products / columns.max(1)).div_ceil(whole.max(1)).max(1);
+    let merges = u64::from(u64::BITS - (parts - 1).leading_zeros());
+    products.saturating_add(products.saturating_mul(merges) / 5)
+}
