@@ -55,7 +55,7 @@ type TakeBand<'p, W> = &'p mut dyn FnMut(Option<FoundColumns<W>>, &Band) -> Resu
 impl<T: Element, P: Compression<T>> Engine<T, P> {
     pub fn new(device: &Device, spec: &Spec, tuning: Tuning, (wanted, costs): (Method, MethodCosts)) -> Result<Self> {
         let sums = P::kernels(device, spec, &tuning)?;
-        Ok(Self { finder: RunFinder::new(device, spec, tuning, wanted)?, sums, costs })
+        Ok(Self { finder: RunFinder::new(device, spec, tuning, (wanted, costs))?, sums, costs })
     }
 
     /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
@@ -83,7 +83,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
 }
 
 impl<T: Element, P: Compression<T>> RunFinder<T, P> {
-    pub fn new(device: &Device, spec: &Spec, tuning: Tuning, wanted: Method) -> Result<Self> {
+    pub fn new(device: &Device, spec: &Spec, tuning: Tuning, (wanted, costs): (Method, MethodCosts)) -> Result<Self> {
         debug_assert_eq!(tuning.payload, P::KIND);
         let rules = choose(&tuning, wanted);
         let shared = rules.len() > 1;
@@ -97,7 +97,7 @@ impl<T: Element, P: Compression<T>> RunFinder<T, P> {
             analyser: Analyser::new(device, &tuning, spec.part)?,
             methods: rules.iter().map(method).collect::<Result<_>>()?,
             sharing: shared.then(sharing).transpose()?,
-            sorted: SortedRuns::new(device, spec, &tuning, wanted)?,
+            sorted: SortedRuns::new(device, spec, &tuning, (wanted, costs))?,
             rules,
             tuning,
         })

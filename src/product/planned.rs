@@ -151,7 +151,7 @@ impl<T: Element> PlannedProduct<T> {
         let how = how.into();
         let (tuning, spec) = Self::numbers(device, a, b, part, how);
         BlockSums::<T>::new(device, &tuning, &spec)?;
-        RunFinder::<T, Pairs>::new(device, &spec, tuning, how.method)?;
+        RunFinder::<T, Pairs>::new(device, &spec, tuning, (how.method, device.info().costs()))?;
         if let Some((teams, Some(_))) = Self::keeping(device, (a, b), part, how.method) {
             KeptSums::<T>::ask(device, a.pattern.nrows, teams, how.method)?;
         }
@@ -163,7 +163,7 @@ impl<T: Element> PlannedProduct<T> {
     pub fn ask_retarget(device: &Device, spec: &Spec) -> Result<()> {
         let tuning = Self::tuning(device, spec, Method::Auto);
         BlockSums::<T>::with_empty_runs(device, &tuning, spec)?;
-        RunFinder::<T, Pairs>::new(device, spec, tuning, Method::Auto)?;
+        RunFinder::<T, Pairs>::new(device, spec, tuning, (Method::Auto, device.info().costs()))?;
         Retarget::new(device).map(drop)
     }
 
@@ -184,7 +184,13 @@ impl<T: Element> PlannedProduct<T> {
         method: Method,
     ) -> Result<Self> {
         let sums = BlockSums::new(work.device(), &tuning, spec)?;
-        Self::analysed(work, factors, RunFinder::new(work.device(), spec, tuning, method)?, spec, sums)
+        Self::analysed(
+            work,
+            factors,
+            RunFinder::new(work.device(), spec, tuning, (method, work.device().info().costs()))?,
+            spec,
+            sums,
+        )
     }
 
     fn tuned_to_retarget(
@@ -194,7 +200,13 @@ impl<T: Element> PlannedProduct<T> {
         spec: &Spec,
     ) -> Result<Self> {
         let sums = BlockSums::with_empty_runs(work.device(), &tuning, spec)?;
-        Self::analysed(work, factors, RunFinder::new(work.device(), spec, tuning, Method::Auto)?, spec, sums)
+        Self::analysed(
+            work,
+            factors,
+            RunFinder::new(work.device(), spec, tuning, (Method::Auto, work.device().info().costs()))?,
+            spec,
+            sums,
+        )
     }
 
     fn analysed(

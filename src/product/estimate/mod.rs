@@ -196,7 +196,7 @@ fn estimate_by_esc<T: Element>(
         Ok(column_products().map(|products: u64| products.try_into().unwrap_or(u32::MAX)).collect())
     };
     let spec = Spec::new(a.shape, b.shape, a.pattern.nrows());
-    let sorted = ShortRule::new(info, &spec, tuning, method).and_then(|rule| {
+    let sorted = ShortRule::new(info, &spec, tuning, (method, costs)).and_then(|rule| {
         let (a, b) = (a.pattern, b.pattern);
         let lengths = [a, b].map(ColumnLengths::of);
         let known = Known::new(b.ncols(), [a.nnz(), a.ncols()], b.nnz(), lengths.map(Some));

@@ -16,6 +16,7 @@ use crate::{
         tuning::{PayloadKind, Tuning},
     },
     resident::InPattern,
+    tuning::MethodCosts,
 };
 
 kernel! {
@@ -76,11 +77,16 @@ type Sorted<W> = (u64, Option<FoundColumns<W>>);
 
 impl ShortRule {
     /// `None` if the product, or the method wanted, leaves all columns to ESC.
-    pub fn new(info: &DeviceInfo, spec: &Spec, tuning: &Tuning, wanted: Method) -> Option<Self> {
+    pub fn new(
+        info: &DeviceInfo,
+        spec: &Spec,
+        tuning: &Tuning,
+        (wanted, costs): (Method, MethodCosts),
+    ) -> Option<Self> {
         let whole = tuning.payload == PayloadKind::Pairs && spec.part == Part::Full;
         let wanted = Some(wanted).filter(|method| whole && matches!(method, Method::Auto | Method::Sort))?;
         let teams = teams_for(info, wanted)?;
-        let prices = || Prices::new(&info.numbers(), info.costs());
+        let prices = || Prices::new(&info.numbers(), costs);
         let prices = (wanted == Method::Auto).then(prices);
         Some(Self { teams, prices, longest: tuning.long_run() as u32 })
     }
@@ -100,8 +106,8 @@ impl ShortRule {
 
 impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
     /// `None` if the product, or the method wanted, leaves all columns to ESC.
-    pub fn new(device: &Device, spec: &Spec, tuning: &Tuning, wanted: Method) -> Result<Option<Self>> {
-        let Some(rule) = ShortRule::new(device.info(), spec, tuning, wanted) else { return Ok(None) };
+    pub fn new(device: &Device, spec: &Spec, tuning: &Tuning, how: (Method, MethodCosts)) -> Result<Option<Self>> {
+        let Some(rule) = ShortRule::new(device.info(), spec, tuning, how) else { return Ok(None) };
         let info = device.info();
         let groups = AdaptiveTuning::new(info, (Method::Sort, info.costs()), spec.row_bits).most_groups(info);
         let columns = ColumnGroups { teams: rule.teams, row_bits: spec.row_bits, groups };

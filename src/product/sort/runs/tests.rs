@@ -69,6 +69,17 @@ fn padded_blocks_and_products_of_nothing_agree_with_the_reference() -> Result<()
     check(&matrix(300, &[0; 200], (3, 3), 1)?, &b, true)
 }
 
+/// Keys of 64 bits.
+#[test]
+fn columns_of_far_rows_agree_with_the_reference() -> Result<()> {
+    for (of_a, of_b) in [(9, 20), (16, 16), (16, 32), (32, 32)] {
+        let a = matrix::<f64>((1 << 24) + 1, &lengths(200, of_a), (1, 2), 1)?;
+        let b = matrix::<f64>(200, &lengths(97, of_b), (2, 1), 2)?;
+        check(&a, &b, true)?;
+    }
+    Ok(())
+}
+
 #[test]
 fn longer_columns_are_left_to_esc() -> Result<()> {
     let a = matrix::<f64>(300, &lengths(200, 16), (2, 2), 1)?;
