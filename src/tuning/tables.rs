@@ -339,7 +339,7 @@ pub(super) const CPU: Numbers = Numbers {
     adaptive_equal_columns: 3,
     // 12 KiB for three sums of doubles: an estimate.
     adaptive_equal_piece: 512,
-    // Longer ones take 5 to 21 ns each, by bitmaps 4 to 20: the fewer entries of C, the less.
+    // Longer ones take 5 to 21 ns each, by bitmaps 6 to 23: the fewer entries of C, the less.
     adaptive_sorted_products: 256,
     // `Dubcova1` takes 0.25 ms without sorted columns, 0.36 with them.
     adaptive_long_column: 128,

@@ -71,7 +71,7 @@ impl Classes {
 }
 
 /// The classes, in the words of a report's bins.
-const CLASSES: [&str; 10] = [
+const CLASSES: [&str; 11] = [
     "one entry of B",
     "at most 32 products",
     "at most 64 products",
@@ -82,6 +82,7 @@ const CLASSES: [&str; 10] = [
     "rows in a medium range",
     "rows in a wide range",
     "many products",
+    "rows far apart",
 ];
 
 /// Most products of the columns of the sorted classes.
@@ -100,6 +101,7 @@ fn class_of(column: &Column, numbers: &Numbers) -> Option<&'static str> {
         CLASSES[match SORTED.iter().position(|&most| products <= most) {
             _ if entries == 1 => 0,
             Some(sorted) => 1 + sorted,
+            None if words > numbers.adaptive_far_words as u64 && products <= numbers.adaptive_far_products as u64 => 10,
             None if hub => 5,
             None if products > numbers.adaptive_big_products as u64 => 9,
             None if words <= numbers.adaptive_narrow_words as u64 => 6,
