@@ -1,11 +1,15 @@
 //! Cliffs: products of generated matrices whose parameter steps across a threshold of the choice.
 //! Where neighbours differ little, their times should. `sweeps` has the parameters.
+use super::super::contest::{Contest, Variant, Wanted};
 use super::super::measure::{Bench, equal, in_turn};
 use super::super::record::median;
 use super::sweeps::{Sweep, budget};
 use crate::messages::Unit;
 use blockmul::{BlockShape, Csc, Device, DeviceMatrix, Error, Matrix, Product, Result, element::Field, reference};
 use serde::Serialize;
+
+/// The part from which every method is timed before and behind the largest jump.
+const STEEP: f64 = 0.3;
 
 /// The times along a sweep.
 #[derive(Serialize)]
@@ -15,6 +19,9 @@ pub struct Cliff {
     /// The largest jump between neighbours, and the value of the parameter before it.
     pub jump: Option<f64>,
     pub at: Option<usize>,
+    /// If that jump is large, every method before and behind it: whether another one takes less
+    /// there, or all jump.
+    pub sides: Vec<Contest>,
     /// Results that differ from the reference.
     pub wrong: usize,
 }
@@ -49,9 +56,12 @@ impl Sweep {
     ) -> Result<Cliff> {
         let progress = bench.messages.measured(self.what, Unit::Runs);
         let (mut wrong, mut operands, mut points) = (0, Vec::new(), Vec::new());
-        for &value in &self.points {
+        let factors = |value: usize| {
             let (a, b) = (self.make)(value, budget(most))?;
-            let (a, b) = (made(a.cast(), value)?, b.map(|b| made(b.cast(), value)).transpose()?);
+            Ok::<_, Error>((made(a.cast(), value)?, b.map(|b| made(b.cast(), value)).transpose()?))
+        };
+        for &value in &self.points {
+            let (a, b) = factors(value)?;
             let want = reference::multiply(&a, b.as_ref().unwrap_or(&a))?;
             let uploaded = (device.upload(&a)?, b.as_ref().map(|b| device.upload(b)).transpose()?);
             let (c, report) = of(&uploaded).run_with_report()?;
@@ -79,9 +89,17 @@ impl Sweep {
             let times: Vec<f64> = rounds.iter().map(|round| round[at]).collect();
             point.ms = median(&times).ok_or_else(|| Error::Argument("no round".into()))?;
         }
-        let jumps = points.windows(2).map(|two| (jump(&two[0], &two[1]), two[0].value));
+        drop(operands);
+        let jumps = points.windows(2).map(|two| (jump(&two[0], &two[1]), [two[0].value, two[1].value]));
         let largest = jumps.max_by(|one, other| one.0.total_cmp(&other.0));
-        Ok(Cliff { what: self.what, points, jump: largest.map(|of| of.0), at: largest.map(|of| of.1), wrong })
+        let wanted = Wanted { variants: &Variant::all(), only_fast: true, explained: false };
+        let side = |&value: &usize| {
+            let (name, (a, b)) = (format!("{} of {}", value, self.what), factors(value)?);
+            Contest::of(bench, device, [&name, self.what], (&a, b.as_ref()), wanted)
+        };
+        let steep = largest.as_ref().filter(|largest| largest.0 > STEEP).map_or(&[][..], |largest| &largest.1);
+        let sides = steep.iter().map(side).collect::<Result<_>>()?;
+        Ok(Cliff { what: self.what, points, jump: largest.map(|of| of.0), at: largest.map(|of| of.1[0]), sides, wrong })
     }
 }
 

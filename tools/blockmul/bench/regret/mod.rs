@@ -191,7 +191,8 @@ impl Study {
     /// Results that differ from the reference.
     fn wrong(&self) -> usize {
         let of_classes = self.classes.iter().flat_map(|of| &of.classes).map(|of| of.contest.wrong());
-        let of_cliffs = self.cliffs.iter().map(|cliff| cliff.wrong);
+        let of_cliffs =
+            self.cliffs.iter().map(|cliff| cliff.wrong + cliff.sides.iter().map(Contest::wrong).sum::<usize>());
         self.products.iter().map(Contest::wrong).chain(of_classes).chain(of_cliffs).sum()
     }
 

@@ -141,8 +141,14 @@ fn classes(all: &[Classes]) -> String {
     format!("{}\n({note})", table(header, 2, rows))
 }
 
+/// The fastest method of a product, and its time.
+fn fastest(of: &Contest) -> Option<String> {
+    of.best().map(|best| format!("{} {}", best.name, number(best.ms, 3)))
+}
+
 fn cliffs(all: &[Cliff]) -> String {
-    let header = ["parameter and threshold", "methods", "from", "to", "largest jump %", "behind"];
+    let header =
+        ["parameter and threshold", "methods", "from", "to", "largest jump %", "behind", "fastest before, behind, ms"];
     let rows = all.iter().map(|cliff| {
         let value =
             |point: Option<&super::cliffs::Point>| point.map_or(NOTHING.into(), |point| point.value.to_string());
@@ -155,6 +161,7 @@ fn cliffs(all: &[Cliff]) -> String {
             value(cliff.points.last()),
             percent(cliff.jump),
             cliff.at.map_or(NOTHING.into(), |at| at.to_string()),
+            cliff.sides.iter().filter_map(fastest).collect::<Vec<_>>().join(", "),
         ]
     });
     table(header, 2, rows)
