@@ -3,11 +3,12 @@
 // Hosts: src/product/sort/mod.rs, src/product/hub/mod.rs
 //
 // A key is a number, by which products are sorted, and the *place* of the product, which counts the
-// products in the order in which they are made: number * PRODUCTS + place. The number is a row, or
-// its slot. LANES neighbours sort PRODUCTS keys, so that each lane holds HELD, at most 32. Keys
-// have 32 bits, or 64 if WIDE_KEYS.
-#if !defined(PRODUCTS) || !defined(HELD) || !defined(WIDE_KEYS)
-#error "PRODUCTS, HELD, WIDE_KEYS: see src/product/sort/columns.rs, src/product/hub/mod.rs"
+// products in the order in which they are made: number * PLACES + place. The number is a row, or
+// its slot. PLACES is a power of two, at least PRODUCTS, or 1: then keys have no places. LANES
+// neighbours, a power of two, sort PRODUCTS keys, so that each lane holds HELD, at most 32: ODD, 1
+// or 3, times a power of two. Keys have 32 bits, or 64 if WIDE_KEYS.
+#if !defined(PRODUCTS) || !defined(HELD) || !defined(ODD) || !defined(PLACES) || !defined(WIDE_KEYS)
+#error "PRODUCTS, HELD, ODD, PLACES, WIDE_KEYS: see src/product/sort/columns.rs, src/product/hub/mod.rs"
 #endif
 #define LANES (PRODUCTS / HELD)
 #define COLUMN_LANE (get_local_id(0) % LANES)
@@ -22,25 +23,48 @@
 #define NO_KEY 0xffffffffu
 #endif
 #define KEY_WORDS (1 + WIDE_KEYS)
-#define KEY_OF(row, place) ((KEY)(row) * PRODUCTS + (place))
-#define ROW_OF(key) ((uint)((key) / PRODUCTS))
-#define PLACE_OF(key) ((uint)((key) % PRODUCTS))
+#if PLACES > 1
+#define KEY_OF(row, place) ((KEY)(row) * PLACES + (place))
+#else
+#define KEY_OF(row, place) ((KEY)(row))
+#endif
+#define ROW_OF(key) ((uint)((key) / PLACES))
+#define PLACE_OF(key) ((uint)((key) % PLACES))
 // The keys of the lane whose number differs in these bits.
 #define KEYS_ACROSS(other, key, bits) team_across_all((uint*)(other), (const uint*)(key), HELD * KEY_WORDS, bits, team)
+
+// Puts the smaller one of two of the lane's keys first.
+#define COMPARE(first, second)                                                                                        \
+    do {                                                                                                              \
+        const KEY low = min(key[first], key[second]);                                                                 \
+        key[second] = max(key[first], key[second]);                                                                   \
+        key[first] = low;                                                                                             \
+    } while (0)
+
+// Sorts each ODD neighbours of the lane's keys.
+void sort_odd(KEY* key)
+{
+#if ODD == 3
+    UNROLLED
+    for (uint i = 0; i < HELD; i += 3) {
+        COMPARE(i, i + 1);
+        COMPARE(i + 1, i + 2);
+        COMPARE(i, i + 1);
+    }
+#endif
+}
 
 // Compares the lane's keys `distance` apart, and their neighbours at half of it, and so on.
 void merge_in_lane(KEY* key, uint distance)
 {
     UNROLLED
-    for (; distance > 0; distance /= 2) {
+    for (; distance >= ODD; distance /= 2) {
         UNROLLED
         for (uint i = 0; i < HELD; ++i)
-            if ((i & distance) == 0) {
-                const KEY low = min(key[i], key[i + distance]);
-                key[i + distance] = max(key[i], key[i + distance]);
-                key[i] = low;
-            }
+            if (i / distance % 2 == 0)
+                COMPARE(i, i + distance);
     }
+    sort_odd(key);
 }
 
 // Sorts the keys of a column; then each lane has HELD neighbours. A bitonic sort in which every
@@ -49,15 +73,13 @@ void merge_in_lane(KEY* key, uint distance)
 // stay in registers.
 void sort_keys(KEY* key, TEAM_OF)
 {
+    sort_odd(key);
     UNROLLED
-    for (uint size = 2; size <= HELD; size *= 2) {
+    for (uint size = 2 * ODD; size <= HELD; size *= 2) {
         UNROLLED
         for (uint i = 0; i < HELD; ++i)
-            if ((i ^ (size - 1)) > i) {
-                const KEY low = min(key[i], key[i ^ (size - 1)]);
-                key[i ^ (size - 1)] = max(key[i], key[i ^ (size - 1)]);
-                key[i] = low;
-            }
+            if (i % size < size / 2)
+                COMPARE(i, i - i % size + size - 1 - i % size);
         merge_in_lane(key, size / 4);
     }
     KEY other[HELD];

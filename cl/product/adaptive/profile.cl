@@ -23,7 +23,7 @@
 //   i/o  record[CLASSES * RECORD + 2 ..]   columns of each class that were listed; zeros before
 //   out  list[cols]               the columns, class after class, within a class in any order;
 //                                 if `shares_rows` without those that follow
-#if !defined(CLASSES) || !defined(RECORD) || !defined(AT_ONCE) || !defined(PART) || !defined(LONG) || !defined(LEADING) || !defined(DIRECT) || !defined(SORTED) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS) || !defined(HASHED) || !defined(HASHED_MOST) || !defined(HASHED_PRODUCTS) || !defined(FAR_WORDS) || !defined(FAR_PRODUCTS)
+#if !defined(CLASSES) || !defined(RECORD) || !defined(AT_ONCE) || !defined(PART) || !defined(LONG) || !defined(LEADING) || !defined(DIRECT) || !defined(SORTED) || !defined(SORTED_SIZES) || !defined(SORTED_MOST) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS) || !defined(HASHED) || !defined(HASHED_MOST) || !defined(HASHED_PRODUCTS) || !defined(FAR_WORDS) || !defined(FAR_PRODUCTS)
 #error "see src/product/adaptive/rules.rs"
 #endif
 #define COLUMNS (GROUP_SIZE / PART)
@@ -46,8 +46,14 @@ uint class_of(uint entries, uint products, uint first_row, uint last_row, uint s
     if (is_direct(entries))
         return DIRECT;
     const uint words = last_row / 32 - first_row / 32 + 1;
-    if (products <= sorted_most || (products <= FAR_PRODUCTS && words > FAR_WORDS))
-        return SORTED + (products <= 32 ? 0 : products <= 64 ? 1 : products <= 128 ? 2 : products <= 256 ? 3 : products <= 512 ? 4 : 5);
+    if (products <= sorted_most || (products <= FAR_PRODUCTS && words > FAR_WORDS)) {
+        // Most products of the sorted classes.
+        const uint most[SORTED_SIZES] = {SORTED_MOST};
+        uint sorted = SORTED;
+        for (uint i = 0; i < SORTED_SIZES; ++i)
+            sorted += products > most[i];
+        return sorted;
+    }
     if (!DENSE || words > most_words) {
         const uint bound = min(products, last_row - first_row + 1);
         // Most rows of the classes of hashed columns, from that of number HASHED on; the last has

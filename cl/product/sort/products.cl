@@ -18,7 +18,7 @@
 #define COLUMNS (TEAM_SIZE / LANES)
 #define GROUP_COLUMNS (GROUP_SIZE / LANES)
 #define SLICE (PRODUCTS + LANES)
-#define START_WORDS (PRODUCTS / 32)
+#define START_WORDS ((PRODUCTS + 31) / 32)
 
 // What a column is made from. KEEP(entry) is what is kept of an entry of B, a KEPT.
 #if defined(ELEMENT)

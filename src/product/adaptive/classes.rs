@@ -1,5 +1,6 @@
 //! The classes of columns of C, by which methods are chosen, and their sizes.
 use super::rules::ClassRules;
+use crate::product::sort;
 use std::ops::Range;
 
 /// How a column of C is computed. The numbers are those of `class_of` in the kernel file.
@@ -12,10 +13,15 @@ pub(in crate::product) enum Class {
     Direct,
     /// At most 32 products; sorted in registers, as all up to [`Class::Sorted1024`].
     Sorted32,
+    Sorted48,
     Sorted64,
+    Sorted96,
     Sorted128,
+    Sorted192,
     Sorted256,
+    Sorted384,
     Sorted512,
+    Sorted768,
     Sorted1024,
     /// Rows in a small range; counted by a bitmap, as all up to [`Class::Big`].
     Narrow,
@@ -38,14 +44,19 @@ pub(in crate::product) enum Class {
 }
 
 impl Class {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 22] = [
         Self::Empty,
         Self::Direct,
         Self::Sorted32,
+        Self::Sorted48,
         Self::Sorted64,
+        Self::Sorted96,
         Self::Sorted128,
+        Self::Sorted192,
         Self::Sorted256,
+        Self::Sorted384,
         Self::Sorted512,
+        Self::Sorted768,
         Self::Sorted1024,
         Self::Narrow,
         Self::Medium,
@@ -57,8 +68,20 @@ impl Class {
         Self::HashedGlobal,
         Self::Rest,
     ];
-    pub const SORTED: [Self; 6] =
-        [Self::Sorted32, Self::Sorted64, Self::Sorted128, Self::Sorted256, Self::Sorted512, Self::Sorted1024];
+    /// Those of columns that are sorted in registers, of up to [`sort::CLASSES`] products.
+    pub const SORTED: [Self; sort::CLASSES.len()] = [
+        Self::Sorted32,
+        Self::Sorted48,
+        Self::Sorted64,
+        Self::Sorted96,
+        Self::Sorted128,
+        Self::Sorted192,
+        Self::Sorted256,
+        Self::Sorted384,
+        Self::Sorted512,
+        Self::Sorted768,
+        Self::Sorted1024,
+    ];
     /// The number of a sorted class among these.
     pub fn sorted(self) -> usize {
         self as usize - Self::Sorted32 as usize

@@ -67,6 +67,8 @@ impl ClassRules {
             .define("AT_ONCE", Self::AT_ONCE)
             .define("DIRECT", if tuning.direct { Class::Direct as usize } else { 0 })
             .define("SORTED", Class::Sorted32 as usize)
+            .define("SORTED_SIZES", sort::CLASSES.len())
+            .define("SORTED_MOST", sort::CLASSES.map(|most| most.to_string()).join(", "))
             .define("DENSE", u8::from(tuning.dense))
             .define("NARROW", Class::Narrow as usize)
             .define("NARROW_WORDS", tuning.narrow_words)

@@ -64,6 +64,8 @@ impl<T: Element> HubSums<T> {
                 .define("LEVELS", levels)
                 .define("PRODUCTS", AT_ONCE)
                 .define("HELD", HELD)
+                .define("ODD", 1)
+                .define("PLACES", AT_ONCE)
                 .define("WIDE_KEYS", 0)
                 .define("PIECE", tuning.piece / 2)
                 .define("RUN_PIECE", RUN_PIECE);

@@ -2,7 +2,8 @@
 use super::CLASSES;
 use crate::device::{Grid, Options, Teams};
 
-/// Least products that a work-item holds in registers.
+/// Least products that a work-item holds in registers, of a class of a power of two. Of one of three
+/// times a power of two it is half as many more.
 const HELD: u32 = 8;
 
 /// Most work-items of a column: a team.
@@ -19,18 +20,28 @@ const TEAMS_OF_LONGEST: usize = 2;
 #[derive(Clone, Copy)]
 pub(super) struct ColumnGroups {
     pub teams: Teams,
-    /// Bits of a number of rows: a key has a row and the place of a product.
+    /// Bits of a number of rows: a key has a row and, if it must be found again, the place of a
+    /// product.
     pub row_bits: u32,
     /// Most work-groups of a launch.
     pub groups: usize,
 }
 
 impl ColumnGroups {
-    /// The options of the kernels of a class.
+    /// The options of the kernels of a class that make something of its products.
     pub fn options(&self, most: u32) -> Options {
-        let wide = self.row_bits + most.ilog2() > u32::BITS;
+        let places = most.next_power_of_two();
+        self.define(most, places).define("WIDE_KEYS", u8::from(self.row_bits + places.ilog2() > u32::BITS))
+    }
+
+    /// The options of the kernels of a class that count runs: their keys are rows.
+    pub fn counting(&self, most: u32) -> Options {
+        self.define(most, 1).define("WIDE_KEYS", 0)
+    }
+
+    fn define(&self, most: u32, places: u32) -> Options {
         let options = self.teams.options(teams(most)).define("PRODUCTS", most).define("HELD", held(most));
-        options.define("WIDE_KEYS", u8::from(wide))
+        options.define("ODD", odd(most)).define("PLACES", places)
     }
 
     /// The groups for `columns` columns of a class.
@@ -44,7 +55,12 @@ impl ColumnGroups {
 
 /// Products that a work-item holds, of a class of at most `most` products.
 fn held(most: u32) -> u32 {
-    HELD.max(most / LANES)
+    (HELD + HELD / 2 * (odd(most) - 1) / 2).max(most / LANES)
+}
+
+/// The odd divisor of a class, 1 or 3.
+fn odd(most: u32) -> u32 {
+    most >> most.trailing_zeros()
 }
 
 fn teams(most: u32) -> usize {

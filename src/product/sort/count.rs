@@ -33,7 +33,7 @@ impl SortCounts {
     /// work-groups of a launch.
     pub fn new(device: &Device, teams: Teams, (row_bits, groups): (u32, usize)) -> Result<Self> {
         let columns = ColumnGroups { teams, row_bits, groups };
-        let kernel = |&most: &u32| Kernel::rare(device, &columns.options(most));
+        let kernel = |&most: &u32| Kernel::rare(device, &columns.counting(most));
         Ok(Self { kernels: CLASSES.iter().map(kernel).collect::<Result<_>>()?, columns })
     }
 

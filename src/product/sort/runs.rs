@@ -113,7 +113,7 @@ impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
         let columns = ColumnGroups { teams: rule.teams, row_bits: spec.row_bits, groups };
         let place = |&most: &u32| Kernel::rare(device, &P::define(columns.options(most), spec));
         Ok(Some(Self {
-            count: CLASSES.iter().map(|&most| Kernel::rare(device, &columns.options(most))).collect::<Result<_>>()?,
+            count: CLASSES.iter().map(|&most| Kernel::rare(device, &columns.counting(most))).collect::<Result<_>>()?,
             place: CLASSES.iter().map(place).collect::<Result<_>>()?,
             scan: Scan::new(device, tuning.scan)?,
             columns,

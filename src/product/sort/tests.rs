@@ -200,17 +200,22 @@ fn small_columns_agree_with_the_model() -> Result<()> {
 fn columns_at_the_borders_of_classes_agree_with_the_model() -> Result<()> {
     for products in [
         &[0, 1, 7, 31, 32][..],
-        &[0, 33, 63, 64],
-        &[65, 127, 128, 0],
-        &[129, 255, 256, 3],
-        &[257, 511, 512, 0],
-        &[513, 1023, 1024, 2],
+        &[0, 33, 47, 48],
+        &[49, 63, 64],
+        &[65, 95, 96, 0],
+        &[97, 127, 128],
+        &[129, 191, 192, 3],
+        &[193, 255, 256],
+        &[257, 383, 384, 0],
+        &[385, 511, 512],
+        &[513, 767, 768, 2],
+        &[769, 1023, 1024],
     ] {
         let case = Case::new(1100, &columns(products))?;
         case.check::<f64>(0, false)?;
         case.check::<f64>(1, false)?;
     }
-    let case = Case::new(1100, &columns(&[256, 0, 32, 129, 1, 1000, 64, 255, 300, 33, 128, 31, 65, 127]))?;
+    let case = Case::new(1100, &columns(&[256, 0, 32, 129, 1, 1000, 64, 255, 300, 33, 128, 31, 65, 127, 40, 700]))?;
     case.check::<f64>(0, true)?;
     case.check::<f64>(5, true)?;
     case.check::<f32>(0, true)?;
@@ -247,7 +252,7 @@ fn random_columns_agree_with_the_model() -> Result<()> {
 #[test]
 fn keys_have_room_for_the_last_row() -> Result<()> {
     for most in CLASSES {
-        let narrow = (1 << (u32::BITS - most.ilog2())) - 1_usize;
+        let narrow = (1 << (u32::BITS - most.next_power_of_two().ilog2())) - 1_usize;
         for rows in [narrow, narrow + 1, u32::MAX as usize - 1] {
             let last = vec![vec![0, rows - 2, rows - 1]; most as usize / 3];
             Case::new(rows, &[last])?.check::<f64>(0, false)?;
@@ -262,7 +267,8 @@ fn wide_keys_agree_with_the_model() -> Result<()> {
     let far = |column: Vec<Vec<usize>>| -> Vec<Vec<usize>> {
         column.into_iter().map(|rows| rows.into_iter().map(|row| 3_000_000 * (row + 1)).collect()).collect()
     };
-    let columns: Vec<_> = columns(&[256, 0, 32, 129, 1, 1000, 64, 500]).into_iter().map(far).collect();
+    let columns: Vec<_> =
+        columns(&[256, 0, 32, 129, 1, 1000, 64, 500, 48, 96, 380, 768]).into_iter().map(far).collect();
     let case = Case::new(u32::MAX as usize - 1, &columns)?;
     case.check::<f64>(0, true)?;
     case.check::<f32>(3, true)
