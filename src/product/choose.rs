@@ -62,10 +62,15 @@ const FAMILIES: [&[Class]; 5] = [
     &[
         Class::Direct,
         Class::Sorted32,
+        Class::Sorted48,
         Class::Sorted64,
+        Class::Sorted96,
         Class::Sorted128,
+        Class::Sorted192,
         Class::Sorted256,
+        Class::Sorted384,
         Class::Sorted512,
+        Class::Sorted768,
         Class::Sorted1024,
     ],
     &[Class::Narrow, Class::Medium],
@@ -84,15 +89,10 @@ fn able(class: Class) -> &'static [Method] {
     match class {
         Class::Empty => &[],
         Class::Direct => &[Method::Direct],
-        Class::Sorted32
-        | Class::Sorted64
-        | Class::Sorted128
-        | Class::Sorted256
-        | Class::Sorted512
-        | Class::Sorted1024 => &[Method::Sort],
         Class::Narrow | Class::Medium | Class::Wide | Class::Big => &[Method::Dense],
         Class::HashedSmall | Class::HashedMedium | Class::HashedLarge | Class::HashedGlobal => &[Method::Hash],
         Class::Rest => &[Method::Esc],
+        _ => &[Method::Sort],
     }
 }
 
@@ -106,19 +106,38 @@ fn own_launches(class: Class) -> u32 {
     }
 }
 
+/// Words of a bitmap that a group of [`Class::Wide`] clears and reads in the time of a place: 18,000
+/// columns of 1088 products each, of which none meet, in ranges of 21,000 words take an H100 2.4 ms
+/// by bitmaps, 1.2 by ESC.
+const WORDS_OF_PLACE: u64 = 600;
+
 /// Places that a kernel has for each column of the class: so many times fewer columns are computed
-/// at once than by the first class of the family's method.
-fn places(class: Class) -> u64 {
+/// at once than by the first class of the family's method. The widest range of rows of these columns
+/// has so many words of 32 rows.
+fn places(class: Class, widest: u32) -> u64 {
+    let of_class = places_of(class);
+    match class {
+        Class::Wide | Class::Big => of_class.max(u64::from(widest) / WORDS_OF_PLACE),
+        _ => of_class,
+    }
+}
+
+/// The same of columns in a range of rows that is not wider than most of their class.
+fn places_of(class: Class) -> u64 {
     match class {
         Class::Empty | Class::Direct | Class::Rest => 1,
         // A column has room for so many times 32 products.
         Class::Sorted32 => 1,
-        Class::Sorted64 => 2,
+        Class::Sorted48 | Class::Sorted64 => 2,
+        Class::Sorted96 => 3,
         Class::Sorted128 => 4,
+        Class::Sorted192 => 6,
         Class::Sorted256 => 8,
         // More than their products: a multiprocessor of an H100 has registers and local memory for
         // fewer teams that hold so many.
+        Class::Sorted384 => 14,
         Class::Sorted512 => 20,
+        Class::Sorted768 => 40,
         Class::Sorted1024 => 80,
         // A multiprocessor of an H200 has room for the bitmaps of 64 teams, of 32, of four groups
         // of four or, if ranges are not the widest, more; the four teams share the work of a
@@ -157,6 +176,7 @@ fn divided(sums: &[ClassSums; Class::ALL.len()], prices: &Prices) -> (Vec<Share>
     for family in FAMILIES {
         for [first, last] in together(sums, costs, family) {
             let classes = &sums[first as usize..=last as usize];
+            let widest = classes.iter().map(|class| class.widest).max().unwrap_or(0);
             let sum = |number: fn(&ClassSums) -> u64| classes.iter().map(number).sum::<u64>();
             let [columns, products] = [sum(|class| class.columns.into()), sum(|class| class.products)];
             let hubs = [sum(|class| class.hub_columns.into()), sum(|class| class.hub_products)];
@@ -167,7 +187,7 @@ fn divided(sums: &[ClassSums; Class::ALL.len()], prices: &Prices) -> (Vec<Share>
             };
             let launches = own_launches(last) + u32::from(Class::FOUND.contains(&last));
             for (methods, [columns, products]) in [(able(last), others), (&[Method::Hub], hubs)] {
-                let size = BinSize::new(launches, products, entries(products), columns * places(last));
+                let size = BinSize::new(launches, products, entries(products), columns * places(last, widest));
                 let by_entries = prices.of_entries_ms(classes, products, last);
                 let share = |&method: &Method| {
                     let predicted_ms = predict_ms(costs, method, &size).map(|ms| ms + by_entries);
@@ -223,7 +243,8 @@ fn together(sums: &[ClassSums; Class::ALL.len()], costs: &MethodCosts, family: &
     let cost = |bin: &[Class]| -> f64 {
         let last = bin[bin.len() - 1];
         let sum = |number: fn(&ClassSums) -> u64| bin.iter().map(|class| number(of(class))).sum::<u64>();
-        let places = sum(|class| class.columns.into()) * places(last);
+        let widest = bin.iter().map(|class| of(class).widest).max().unwrap_or(0);
+        let places = sum(|class| class.columns.into()) * places(last, widest);
         let (products, entries) = (sum(|class| class.products), sum(|class| class.most_entries));
         let size = BinSize::new(own_launches(last), products, entries, places);
         able(last).iter().filter_map(|&method| predict_ms(costs, method, &size)).fold(f64::MAX, f64::min)
@@ -252,7 +273,7 @@ fn can_join(sums: &[ClassSums; Class::ALL.len()], bin: &[Class]) -> bool {
 /// many entries of C.
 pub(super) fn sorted_share(class: Class, columns: u64, [products, entries]: [u64; 2], costs: &MethodCosts) -> Share {
     let method = Method::Sort;
-    let size = BinSize::new(own_launches(class), products, entries, columns * places(class));
+    let size = BinSize::new(own_launches(class), products, entries, columns * places_of(class));
     Share { method, first: class, last: class, columns, size, predicted_ms: predict_ms(costs, method, &size) }
 }
 
@@ -268,10 +289,15 @@ impl Share {
         match (self.last, self.method == Method::Hub) {
             (Class::Direct, _) => "one entry of B",
             (Class::Sorted32, _) => "at most 32 products",
+            (Class::Sorted48, _) => "at most 48 products",
             (Class::Sorted64, _) => "at most 64 products",
+            (Class::Sorted96, _) => "at most 96 products",
             (Class::Sorted128, _) => "at most 128 products",
+            (Class::Sorted192, _) => "at most 192 products",
             (Class::Sorted256, _) => "at most 256 products",
+            (Class::Sorted384, _) => "at most 384 products",
             (Class::Sorted512, _) => "at most 512 products",
+            (Class::Sorted768, _) => "at most 768 products",
             (Class::Sorted1024, _) => "at most 1024 products",
             (Class::Narrow, false) => "rows in a narrow range",
             (Class::Medium, false) => "rows in a medium range",
