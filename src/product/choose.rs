@@ -106,14 +106,14 @@ fn own_launches(class: Class) -> u32 {
     }
 }
 
-/// Words of a bitmap that a group of [`Class::Wide`] clears and reads in the time of a place: 18,000
-/// columns of 1088 products each, of which none meet, in ranges of 21,000 words take an H100 2.4 ms
-/// by bitmaps, 1.2 by ESC.
+/// Words of a bitmap that a group of [`Class::Wide`] clears and reads in the time of a place:
+/// 18,000 columns of 1088 products each, of which none meet, in ranges of 21,000 words take an
+/// H100 2.4 ms by bitmaps, 1.2 by ESC.
 const WORDS_OF_PLACE: u64 = 600;
 
 /// Places that a kernel has for each column of the class: so many times fewer columns are computed
-/// at once than by the first class of the family's method. The widest range of rows of these columns
-/// has so many words of 32 rows.
+/// at once than by the first class of the family's method. `widest` is the number of words of 32
+/// rows in the widest range of rows of these columns.
 fn places(class: Class, widest: u32) -> u64 {
     let of_class = places_of(class);
     match class {

@@ -1,5 +1,5 @@
-//! What a product of scalars is predicted to cost: before its columns are analysed, by what the host
-//! knows, and after.
+//! What a product of scalars is predicted to cost: before its columns are analysed, by what the
+//! host knows, and after.
 use super::{divided, esc_ms, least, own_launches, predict_ms, sorted_share};
 use crate::{
     product::{

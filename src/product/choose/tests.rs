@@ -280,9 +280,9 @@ fn columns_of_up_to_1024_products_are_sorted_if_that_is_faster() {
     assert_eq!([analysed(25_000, 500, 1), analysed(1000, 1025, 1)], [Some(short), None]);
 }
 
-/// On an NVIDIA H100, 2026-11-26: 18,382 columns of 1088 products, of which none meet, take 2.4 ms by
-/// bitmaps in a range of 21,200 words, 1.2 by ESC. Where products meet, bitmaps are faster in wide
-/// ranges too.
+/// On an NVIDIA H100, 2026-11-26: 18,382 columns of 1088 products, of which none meet, take 2.4 ms
+/// by bitmaps in a range of 21,200 words, 1.2 by ESC. Where products meet, bitmaps are faster in
+/// wide ranges too.
 #[test]
 fn a_wide_range_of_rows_is_dear_for_bitmaps() {
     let by_bitmaps = |columns: u32, products: u64, meet: u64, widest: u32| {

@@ -2,8 +2,8 @@
 use super::CLASSES;
 use crate::device::{Grid, Options, Teams};
 
-/// Least products that a work-item holds in registers, of a class of a power of two. Of one of three
-/// times a power of two it is half as many more.
+/// Least products that a work-item holds in registers, of a class of a power of two. Of one of
+/// three times a power of two it is half as many more.
 const HELD: u32 = 8;
 
 /// Most work-items of a column: a team.
