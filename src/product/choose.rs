@@ -135,9 +135,9 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted256 => 8,
         // More than their products: a multiprocessor of an H100 has registers and local memory for
         // fewer teams that hold so many.
-        Class::Sorted384 => 14,
+        Class::Sorted384 => 16,
         Class::Sorted512 => 20,
-        Class::Sorted768 => 40,
+        Class::Sorted768 => 56,
         Class::Sorted1024 => 80,
         // A multiprocessor of an H200 has room for the bitmaps of 64 teams, of 32, of four groups
         // of four or, if ranges are not the widest, more; the four teams share the work of a

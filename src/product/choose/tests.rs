@@ -264,6 +264,9 @@ fn columns_of_up_to_1024_products_are_sorted_if_that_is_faster() {
     let stencil = |columns: usize, nnz: usize, squares: u64| known(columns, [nnz, columns, nnz], squares, [27; 2]);
     assert!(prices.sorts_all(long, &stencil(1728, 39_304, 941_192)));
     assert!(!prices.sorts_all(long, &stencil(15_625, 389_017, 9_938_375)));
+    // Independent parts of 24 columns each: 0.27 and 0.22.
+    let parts = known(17_376, [417_024, 17_376, 417_024], 10_008_576, [24; 2]);
+    assert!(!prices.sorts_all(Class::Sorted768, &parts));
     // Blocks of random graphs, of 8 entries in an average column and 25 in the longest: 2.2 and
     // 0.75; of 22 in each: 0.16 and 0.25.
     assert!(!prices.sorts_blocks(long, &known(110_000, [880_000, 110_000, 880_000], 7_040_000, [25; 2])));
