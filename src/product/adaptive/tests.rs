@@ -206,8 +206,8 @@ fn explained_bins_have_the_time_of_their_kernels() -> Result<()> {
         assert!(report.bins.iter().all(|bin| bin.measured_ms > Some(0.0)), "{method}: {:?}", report.bins);
         let unmeasured = |bin: &Bin| Bin { measured_ms: None, ..*bin };
         assert_eq!(report.bins.iter().map(unmeasured).collect::<Vec<_>>(), plain.bins, "{method}");
-        // If launches are free each class is a bin, but those of 48 and of 64 products, which have as
-        // many places, are one; if they are dear all are.
+        // If launches are free each class is a bin, but those of 48 and of 64 products, which have
+        // as many places, are one; if they are dear all are.
         let bins = |launch_us: f64| -> Result<usize> {
             let cost = MethodCost::new([launch_us, 0.0, 0.0, 1.0])?;
             let costs = MethodCosts::of_kind(DeviceKind::Gpu).with("sort", cost)?;
