@@ -69,19 +69,16 @@ impl Class {
         Self::Rest,
     ];
     /// Those of columns that are sorted in registers, of up to [`sort::CLASSES`] products.
-    pub const SORTED: [Self; sort::CLASSES.len()] = [
-        Self::Sorted32,
-        Self::Sorted48,
-        Self::Sorted64,
-        Self::Sorted96,
-        Self::Sorted128,
-        Self::Sorted192,
-        Self::Sorted256,
-        Self::Sorted384,
-        Self::Sorted512,
-        Self::Sorted768,
-        Self::Sorted1024,
-    ];
+    pub const SORTED: [Self; sort::CLASSES.len()] = {
+        let mut sorted = [Self::Sorted32; sort::CLASSES.len()];
+        let mut at = 0;
+        while at < sorted.len() {
+            sorted[at] = Self::ALL[Self::Sorted32 as usize + at];
+            at += 1;
+        }
+        assert!(matches!(sorted[sorted.len() - 1], Self::Sorted1024));
+        sorted
+    };
     /// The number of a sorted class among these.
     pub fn sorted(self) -> usize {
         self as usize - Self::Sorted32 as usize

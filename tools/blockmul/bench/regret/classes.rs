@@ -70,7 +70,8 @@ impl Classes {
     }
 }
 
-/// The classes, in the words of a report's bins.
+/// The classes, in the words of a report's bins. Sorted ones between powers of two belong to the
+/// next power.
 const CLASSES: [&str; 11] = [
     "one entry of B",
     "at most 32 products",

@@ -36,10 +36,15 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     let mut sweeps = Vec::new();
     for (what, at) in [
         ("products of a column, at 32", 32),
+        ("products of a column, at 48", 48),
         ("products of a column, at 64", 64),
+        ("products of a column, at 96", 96),
         ("products of a column, at 128", 128),
+        ("products of a column, at 192", 192),
         ("products of a column, at 256", 256),
+        ("products of a column, at 384", 384),
         ("products of a column, at 512", 512),
+        ("products of a column, at 768", 768),
         ("products of a column, at 1024", 1024),
     ] {
         let step = (at / 32usize).max(2) & !1;
