@@ -55,7 +55,7 @@ fn every_method_is_timed_or_left_out_with_a_reason() {
 #[test]
 fn families_have_cliffs_and_a_cross_validation() {
     let desk = Desk::new();
-    let ran = bench(&desk, "--regret --max-products 3e3 --rounds 1");
+    let ran = bench(&desk, "--regret --max-products 3e3 --rounds 1 --sweeps hub,blocks");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     for words in [
         "roads:3e3 * ",
@@ -71,6 +71,7 @@ fn families_have_cliffs_and_a_cross_validation() {
     ] {
         assert!(ran.stdout.contains(words), "no \"{words}\" in {}", ran.stdout);
     }
+    assert!(!ran.stdout.contains("products of a column, at 32"), "not asked for: {}", ran.stdout);
     // Without a terminal each product is a line when it is measured.
     for words in ["roads:3e3: auto ", "entries of a column of B, at a hub: 9 points"] {
         assert!(ran.stderr.contains(words), "no \"{words}\" in {}", ran.stderr);
@@ -85,6 +86,9 @@ fn what_is_no_study_is_refused() {
         ("--max-products 100", "--max-products is for --regret and --paper"),
         ("--regret --max-products 0", "from 1 to 1e12"),
         ("--regret --element f16", "f64 or f32"),
+        ("--sweeps hub", "--sweeps is for --regret"),
+        ("--regret --sweeps nowhere", "no parameter has \"nowhere\" in its name:\n  products of a column, at 32\n"),
+        ("--regret --operation apply --sweeps hub", "--sweeps is for --operation product"),
         ("--regret --operation plan", "--operation"),
         ("--regret --operation apply,product", "--regret takes one --operation, product or apply"),
         ("--regret uniform:9x2 --block 2", "--block with --regret is for --operation apply"),

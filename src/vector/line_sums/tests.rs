@@ -86,30 +86,53 @@ fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning, cuts: usize) -> Result<[bool;
     Ok(ordered)
 }
 
+/// Matrices of scalars and of blocks, with a line that has a few entries more than a piece.
+fn scalars_and_blocks() -> Result<[Cbc<f32>; 2]> {
+    Ok([arrow(1030, 1, BlockShape::SCALAR)?, arrow(1030, 1, BlockShape::new(3, 2)?)?])
+}
+
 #[test]
-fn small_sums_have_the_bits_of_the_reference_under_every_tuning() -> Result<()> {
-    // A few entries more than a piece.
-    let (scalars, blocks) =
-        (arrow::<f32>(1030, 1, BlockShape::SCALAR)?, arrow::<f32>(1030, 1, BlockShape::new(3, 2)?)?);
+fn sums_have_the_bits_of_the_reference_under_every_tuning() -> Result<()> {
+    let both = scalars_and_blocks()?;
     for tuning in TUNINGS {
-        check(&scalars, tuning, 1)?;
-        check(&blocks, tuning, 1)?;
+        both.iter().try_for_each(|a| check(a, tuning, 1).map(drop))?;
     }
     Ok(())
 }
 
-/// One entry at once and several; lines in tiles, and in pieces whose sums have groups of their own
-/// or not.
+/// Fewer items than sums and more, one element at once and several, sums in groups of their own.
 #[test]
-fn small_lines_that_items_load_by_themselves() -> Result<()> {
+fn small_sums_have_the_bits_of_the_reference() -> Result<()> {
+    let [scalars, blocks] = scalars_and_blocks()?;
+    check(&scalars, TUNINGS[3], 1)?;
+    check(&scalars, TUNINGS[8], 1)?;
+    check(&blocks, TUNINGS[2], 1)?;
+    check(&blocks, TUNINGS[6], 1)?;
+    Ok(())
+}
+
+/// Lines in tiles, and in pieces whose sums have groups of their own or not.
+const OF_ITEMS: LineTuning = LineTuning { tile: 40, longest: 9, ..tuning(16, 9, 9, [2, 2]) };
+
+/// One entry at once and several.
+#[test]
+fn lines_that_items_load_by_themselves() -> Result<()> {
     for (rows, cols) in [(2, 3), (6, 6), (4, 1)] {
         let blocks = arrow::<f32>(1030, 1, BlockShape::new(rows, cols)?)?;
         for direct in [1, 3] {
-            let direct = LineTuning { tile: 40, longest: 9, direct, ..tuning(16, 9, 9, [2, 2]) };
+            let direct = LineTuning { direct, ..OF_ITEMS };
             check(&blocks, direct, 1)?;
             check(&blocks, apart(direct), 1)?;
         }
     }
+    Ok(())
+}
+
+#[test]
+fn small_lines_that_items_load_by_themselves() -> Result<()> {
+    let blocks = arrow::<f32>(1030, 1, BlockShape::new(2, 3)?)?;
+    check(&blocks, LineTuning { direct: 1, ..OF_ITEMS }, 1)?;
+    check(&blocks, apart(LineTuning { direct: 3, ..OF_ITEMS }), 1)?;
     Ok(())
 }
 

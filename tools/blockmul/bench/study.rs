@@ -38,6 +38,10 @@ pub struct StudyArgs {
     /// [default: 1 million on CPUs; on other devices 100 million, 10 million elements].
     #[arg(long, value_name = "N", value_parser = products)]
     max_products: Option<NonZero<u64>>,
+    /// With --regret, step only those parameters across their thresholds whose names have one of
+    /// these words in them, such as "at a hub"; with inputs too, which have no steps otherwise.
+    #[arg(long, value_name = "WORDS,...", value_delimiter = ',', num_args = 1..)]
+    pub sweeps: Vec<String>,
     /// The random squares of --paper shi, in place of its own squares and models: N rows, of whose
     /// elements the part S are zeros.
     #[arg(long, value_name = "N:S,...", value_delimiter = ',', num_args = 1..)]
@@ -59,6 +63,7 @@ impl StudyArgs {
         };
         let no_paper = self.paper.is_none();
         only(no_paper && !self.regret && self.max_products.is_some(), "--max-products", "--regret and --paper")?;
+        only(!self.regret && !self.sweeps.is_empty(), "--sweeps", "--regret")?;
         only(self.paper != Some(Paper::Shi) && !self.squares.is_empty(), "--squares", "--paper shi")?;
         let has_models = matches!(self.paper, Some(Paper::Polok | Paper::Parger | Paper::Shi));
         only(!has_models && self.models, "--models", "--paper polok, parger and shi")?;

@@ -23,12 +23,21 @@ fn is_grouped(grouping: Grouping, arrays: &GcooArrays<f32>) -> bool {
 
 #[test]
 fn small_matrices_become_groups_and_come_back() -> Result<()> {
+    come_back(&[(0, 3, vec![]), (3, 0, vec![]), (1, 1, vec![]), (23, 19, vec![])])
+}
+
+#[test]
+fn long_lines_become_groups_and_come_back() -> Result<()> {
+    come_back(&[(9, 1300, vec![(4, 1100)])])
+}
+
+/// Checks matrices of so many rows and columns, with long rows, in every way to groups and back.
+fn come_back(matrices: &[(usize, usize, Vec<(usize, usize)>)]) -> Result<()> {
     let device = test_device();
-    for (rows, cols, long) in
-        [(0, 3, vec![]), (3, 0, vec![]), (1, 1, vec![]), (23, 19, vec![]), (9, 1300, vec![(4, 1100)])]
-    {
+    for (rows, cols, long) in matrices {
+        let (rows, cols) = (*rows, *cols);
         let host: Csc<f32> =
-            Csc::from_cbc(crate::apply::spmm::tests::matrix(rows, cols.max(1), crate::BlockShape::SCALAR, &long)?)?;
+            Csc::from_cbc(crate::apply::spmm::tests::matrix(rows, cols.max(1), crate::BlockShape::SCALAR, long)?)?;
         let by_rows = Csr::from_transpose(host.transpose());
         let (a, dense) = (device.upload(&host)?, host.as_cbc().to_dense());
         let groupings = [1, 4, 32].into_iter().flat_map(|lines| [Grouping::Rows(lines), Grouping::Columns(lines)]);
@@ -56,6 +65,12 @@ fn small_matrices_become_groups_and_come_back() -> Result<()> {
             assert!(of_arrays.groups.same_as::<f32>(&of_columns.groups)?);
         }
     }
+    Ok(())
+}
+
+#[test]
+fn small_matrices_without_entries_have_empty_groups() -> Result<()> {
+    let device = test_device();
     let none = device.zero_dense::<f32>(DenseShape::new(2, 2, Layout::ByRows))?;
     let refused = DeviceGcoo::from_dense(&none, Grouping::Columns(33)).unwrap_err().to_string();
     assert_eq!(refused, "groups of 33 columns: 1 to 32 are supported");

@@ -73,6 +73,9 @@ pub fn run(args: &Args, bench: &Bench<'_>) -> Result<(), Failure> {
         }
         _ => return Err(Failure::Usage("--regret takes one --operation, product or apply".into())),
     };
+    if of_formats && !args.study.sweeps.is_empty() {
+        return Err(Failure::Usage("--sweeps is for --operation product".into()));
+    }
     match (of_formats, &args.element[..]) {
         (true, [ElementName::F64]) => formats::measured::<f64>(args, bench, &place.device),
         (true, [ElementName::F32]) => formats::measured::<f32>(args, bench, &place.device),
@@ -84,6 +87,10 @@ pub fn run(args: &Args, bench: &Bench<'_>) -> Result<(), Failure> {
 
 fn measured<T: Field>(args: &Args, bench: &Bench<'_>, device: &Device) -> Result<(), Failure> {
     let (most, info) = (args.study.most(device), device.info());
+    let wanted = match (&args.study.sweeps[..], args.inputs.is_empty()) {
+        ([], false) => Vec::new(),
+        (words, _) => sweeps::named(sweeps::sweeps(&info.numbers(), most), words)?,
+    };
     bench.messages.say(&format!("device: {} ({})", info.name, info.platform));
     let mut study = Study {
         schema: SCHEMA,
@@ -119,7 +126,7 @@ fn measured<T: Field>(args: &Args, bench: &Bench<'_>, device: &Device) -> Result
             study.write(json)?;
         }
     }
-    for sweep in sweeps::sweeps(&info.numbers(), most).iter().filter(|_| args.inputs.is_empty()) {
+    for sweep in wanted {
         match sweep.run::<T>(bench, device, most) {
             Ok(cliff) => {
                 bench.messages.passed(|| format!("{}: {} points", cliff.what, cliff.points.len()));

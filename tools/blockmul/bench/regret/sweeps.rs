@@ -7,6 +7,7 @@
 //!   columns share rows within a method, which the families `elements-3` and `permuted-equals` do;
 //! * `adaptive_room_percent` and `adaptive_hash_bytes` are bounds of memory;
 //! * `plan_sums_percent` and `plan_sums_products` are of plans, not of products in one shot.
+use crate::failure::Failure;
 use crate::patterns::{Factors, banded, drawn, single, skewed, uniform, uniform_blocks};
 use blockmul::{Result, tuning::Numbers};
 
@@ -122,6 +123,17 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     sweeps.push(of_blocks("side of blocks, of 1600 products", 100));
     sweeps.push(of_blocks("side of blocks, of 16,000 products", 1000));
     sweeps
+}
+
+/// Those sweeps whose parameters have one of these words in their names; without words all.
+pub fn named(sweeps: Vec<Sweep>, words: &[String]) -> std::result::Result<Vec<Sweep>, Failure> {
+    let has = |sweep: &Sweep, words: &String| sweep.what.contains(words.as_str());
+    if let Some(unknown) = words.iter().find(|words| !sweeps.iter().any(|sweep| has(sweep, words))) {
+        let all: Vec<_> = sweeps.iter().map(|sweep| format!("\n  {}", sweep.what)).collect();
+        return Err(Failure::Usage(format!("--sweeps: no parameter has \"{unknown}\" in its name:{}", all.concat())));
+    }
+    let wanted = |sweep: &Sweep| words.is_empty() || words.iter().any(|words| has(sweep, words));
+    Ok(sweeps.into_iter().filter(wanted).collect())
 }
 
 /// Products that no host computes faster than the device.
