@@ -105,24 +105,24 @@ impl Prices {
         self.by_esc_ms(known).is_some_and(|by_esc| analysed.is_some_and(|analysed| by_esc <= analysed))
     }
 
-    /// The predicted time of the analysis and of one bin, if C has so many entries: sorted if an
-    /// average column is short enough, or their rows found. If only the longest column is too long
-    /// to be sorted, there are two bins more: of long ones that are, and of those whose rows are
-    /// found.
+    /// The predicted time of the analysis and of what follows, if C has so many entries: all columns
+    /// are sorted by the class of the longest, or an average one is short enough to be sorted beside
+    /// others, or their rows are found. If only the longest column is too long to be sorted, there
+    /// are two bins more: of long ones that are, and of those whose rows are found.
     fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
         let &Known { columns, products, b_entries, longest_b, .. } = known;
         let size = BinSize::new(own_launches(Class::Narrow) + 1, products, entries, columns);
-        let most = self.sorted;
-        let short = products <= columns.saturating_mul(most);
+        let longest = longest_b.map(|longest| u64::from(longest) * products / b_entries.max(1));
+        let class = longest.and_then(|longest| sort::class_of(longest, sort::MOST));
+        let all = class.map(|class| self.sorted_ms(Class::SORTED[class], known));
+        let short = products <= columns.saturating_mul(self.sorted);
         let sorted = predict_ms(&self.costs, Method::Sort, &size).filter(|_| short);
         let found = predict_ms(&self.costs, Method::Dense, &size).map(|ms| ms + self.entry_ms * b_entries as f64);
-        let longest_b = f64::from(longest_b.unwrap_or(0));
-        let is_long = longest_b * products as f64 > most as f64 * b_entries as f64;
-        let bins = if sorted.is_some() && is_long { 3.0 } else { 1.0 };
-        let all = [sorted, found].into_iter().flatten().min_by(f64::total_cmp);
-        let beside =
-            self.analysis_ms + self.column_ms * columns as f64 + self.bin_ms * bins + self.longest_ms * longest_b;
-        all.map(|all| beside + all)
+        let bins = if sorted.is_some() && longest.is_some_and(|longest| longest > self.sorted) { 3.0 } else { 1.0 };
+        let beside = self.bin_ms * bins + self.longest_ms * f64::from(longest_b.unwrap_or(0));
+        let divided = [sorted, found].into_iter().flatten().min_by(f64::total_cmp).map(|ms| ms + beside);
+        let least = [all, divided].into_iter().flatten().min_by(f64::total_cmp);
+        least.map(|least| self.analysis_ms + self.column_ms * columns as f64 + least)
     }
 
     fn by_esc_ms(&self, known: &Known) -> Option<f64> {
