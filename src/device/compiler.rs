@@ -45,6 +45,7 @@ struct Shared {
     binaries: Mutex<HashMap<String, Weak<ClProgram>>>,
     compiled: AtomicU64,
     loaded: AtomicU64,
+    failed: AtomicU64,
     progress: Mutex<Option<Progress>>,
     queue: Mutex<Queue>,
     /// Signals a new job, or the end.
@@ -78,6 +79,7 @@ impl Compiler {
                 binaries: Mutex::default(),
                 compiled: AtomicU64::new(0),
                 loaded: AtomicU64::new(0),
+                failed: AtomicU64::new(0),
                 progress: Mutex::default(),
                 queue: Mutex::default(),
                 wake: Condvar::new(),
@@ -147,6 +149,11 @@ impl Compiler {
     /// Kernels compiled from source so far, and kernels loaded from the cache.
     pub(super) fn counts(&self) -> (u64, u64) {
         (self.shared.compiled.load(Relaxed), self.shared.loaded.load(Relaxed))
+    }
+
+    /// Programs that could not be made so far.
+    pub(super) fn failed(&self) -> u64 {
+        self.shared.failed.load(Relaxed)
     }
 
     /// Reports to `progress` how many kernels are compiled from source, of all requested meanwhile.

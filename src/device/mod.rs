@@ -18,6 +18,7 @@ mod foreign;
 mod gl;
 mod handle;
 mod info;
+mod kept;
 mod kernel;
 pub mod kernel_cache;
 mod landing;
@@ -40,6 +41,7 @@ pub use counters::Counters;
 pub(crate) use files::{File, file};
 pub use foreign::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
 pub use info::{DeviceInfo, DeviceKind};
+pub(crate) use kept::Loan;
 pub(crate) use kernel::{Grid, Kernel};
 pub(crate) use map::Mapped;
 pub(crate) use parameters::{Arguing, Arguments, Declared, In, InOut, Local, Maybe, Out, Param, Scalar, kernel};
@@ -53,6 +55,7 @@ pub(crate) use work::{Clock, Later, Work, at_most};
 use crate::{Element, Error, Progress, Result, events::ms};
 use compiler::Compiler;
 use handle::{CommandQueue, Context};
+use kept::Keep;
 use landing::Landing;
 use pool::Pool;
 use program::ProgramCache;
@@ -77,6 +80,7 @@ pub struct Device {
 
 struct Inner {
     info: DeviceInfo,
+    kept: Keep,
     programs: ProgramCache,
     compiler: Compiler,
     pool: Arc<Pool>,
@@ -199,12 +203,13 @@ impl Device {
         let context = Arc::new(context);
         let compiler = Compiler::new(context.clone(), &info);
         let [kernel_wait, commands, launches, read_backs] = Default::default();
-        let programs = ProgramCache::default();
+        let (programs, kept) = (ProgramCache::default(), Keep::default());
         let further = Mutex::default();
         let landing = (info.kind != DeviceKind::Cpu).then(Landing::default);
         let room = (info.kind == DeviceKind::Cpu).then(HostRoom::new);
         let inner = Inner {
             info,
+            kept,
             programs,
             compiler,
             pool,

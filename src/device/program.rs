@@ -106,8 +106,9 @@ struct State {
 }
 
 impl ProgramCache {
-    /// A product takes about twenty kernels. This keeps some twenty combinations of shape and type.
-    const BOUND: usize = 512;
+    /// A product of scalars names some ninety kernels. This keeps some twenty combinations of shape
+    /// and type.
+    const BOUND: usize = 2048;
 
     /// The program of `unit`, a new one if it was not requested before.
     pub(super) fn get(&self, unit: Unit) -> Arc<Program> {

@@ -9,8 +9,7 @@ use super::{
     compression::Compression,
     limits::{EntryMemory, Limits},
     method::{AnyMethod, Columns, Method, Tally},
-    on_host::OnHost,
-    problem::{Counts, Factors, How, Operands, Pairs, Payload, Place, Sizes, Spec, Values},
+    problem::{Counts, Factors, Operands, Pairs, Payload, Place, Sizes, Spec, Values},
     ranges::{RangeTuning, Ranged},
     runs::FoundColumns,
     sort::SortedRuns,
@@ -191,7 +190,6 @@ impl<T: Element, P: Compression<T>> RunFinder<T, P> {
 
 /// A·B in one shot, compiled for its kind of payload.
 pub(super) enum OneShot<T: Element> {
-    Host(Box<OnHost<T>>),
     Adaptive(Box<Adaptive<T>>),
     Ranged(Box<Ranged<T, Values>>),
     RangedPairs(Box<Ranged<T, Pairs>>),
@@ -200,24 +198,15 @@ pub(super) enum OneShot<T: Element> {
 }
 
 impl<T: Element> OneShot<T> {
-    /// For operands of the shapes, strides and number of rows of these.
-    /// Methods are chosen by `costs`, or those of the device.
+    /// For operands whose blocks of A, B and C have these strides.
     pub fn new(
         device: &Device,
-        operands: &Operands<'_, T>,
-        how: impl Into<How>,
-        costs: Option<MethodCosts>,
+        spec: &Spec,
+        strides: [usize; 3],
+        (method, costs): (Method, MethodCosts),
     ) -> Result<Self> {
-        let How { method, semiring } = how.into();
-        let costs = costs.unwrap_or_else(|| device.info().costs());
-        let spec = Spec::new(operands.a.shape, operands.b.shape, operands.a.nrows).over(semiring);
-        let tuning = Tuning::new(device.info(), spec.a, spec.b);
-        Self::tuned(
-            device,
-            &spec,
-            tuning.with_strides(operands.strides()).with_method(device.info(), method),
-            (method, costs),
-        )
+        let tuning = Tuning::new(device.info(), spec.a, spec.b).with_strides(strides);
+        Self::tuned(device, spec, tuning.with_method(device.info(), method), (method, costs))
     }
 
     pub fn tuned(device: &Device, spec: &Spec, tuning: Tuning, (method, costs): (Method, MethodCosts)) -> Result<Self> {
@@ -241,17 +230,12 @@ impl<T: Element> OneShot<T> {
 
     /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
     pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
-        let counts = match self {
-            Self::Host(product) => product.multiply(work, operands, place),
+        match self {
             Self::Adaptive(engine) => engine.multiply(work, operands, place),
             Self::Ranged(engine) => engine.multiply(work, operands, place),
             Self::RangedPairs(engine) => engine.multiply(work, operands, place),
             Self::Values(engine) => engine.multiply(work, operands, place),
             Self::Pairs(engine) => engine.multiply(work, operands, place),
-        }?;
-        let Counts { products, bands, longest_run, .. } = counts;
-        let peak_bytes = work.peak_bytes();
-        tracing::debug!(target: "blockmul::product", products, bands, longest_run, peak_bytes, "product");
-        Ok(counts)
+        }
     }
 }

@@ -105,7 +105,7 @@ impl Tally {
 }
 
 /// A method of columns that is known at run time.
-pub(super) trait AnyMethod<T: Element, P: Payload<T>> {
+pub(super) trait AnyMethod<T: Element, P: Payload<T>>: Send {
     fn method(&self) -> Method;
     /// As [`Algorithm::run`].
     fn run(&self, work: &Work, task: &mut Columns<'_, P::Operand>, most: u64) -> Result<PlacedColumns<P::Word>>;
@@ -130,7 +130,7 @@ pub(super) trait AnyCounted<T: Element, P: Payload<T>> {
 
 impl<T: Element, P: Payload<T>, A> AnyMethod<T, P> for A
 where
-    A: for<'t> Algorithm<T, P, Task<'t> = Columns<'t, P::Operand>, Placed = PlacedColumns<P::Word>>,
+    A: Send + for<'t> Algorithm<T, P, Task<'t> = Columns<'t, P::Operand>, Placed = PlacedColumns<P::Word>>,
 {
     fn method(&self) -> Method {
         A::METHOD

@@ -1,12 +1,17 @@
 //! A·B in one shot, in bands of columns or on a mask: the execution of a
 //! [`Product`](super::Product) of two factors.
 use super::{
-    Counts, Method, Operands, Report, engine::OneShot, host_columns::HostColumns, join, masked, on_host::OnHost,
-    plan::check_mask, problem::How,
+    Counts, Method, Operands, Report,
+    engine::OneShot,
+    host_columns::HostColumns,
+    join, masked,
+    on_host::OnHost,
+    plan::check_mask,
+    problem::{How, Place, Spec},
 };
 use crate::{
     DeviceMatrix, DevicePattern, Element, Error, Matrix, Result, Semiring,
-    device::{Clock, Device, StageTime, Work, pool_bytes},
+    device::{Clock, Device, Loan, StageTime, Work, pool_bytes},
     host::Progress,
     matrix::{Cbc, Threshold, aligned_stride},
     planned::prepared::same_device,
@@ -40,6 +45,30 @@ pub(super) struct Measured<'w, C> {
     pub counts: Counts,
     /// Entries dropped.
     pub dropped: u64,
+}
+
+/// What computes a product: the host, or kernels, which serve the next one too.
+enum Compiled<T: Element> {
+    Host(Box<OnHost<T>>),
+    Kernels(Loan<(Spec, [usize; 3], Method, MethodCosts), OneShot<T>>),
+}
+
+impl<T: Element> Compiled<T> {
+    /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
+    fn multiply(self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
+        let counts = match self {
+            Self::Host(product) => product.multiply(work, operands, place)?,
+            Self::Kernels(kernels) => {
+                let counts = kernels.value.multiply(work, operands, place)?;
+                work.device().keep(kernels);
+                counts
+            }
+        };
+        let Counts { products, bands, longest_run, .. } = counts;
+        let peak_bytes = work.peak_bytes();
+        tracing::debug!(target: "blockmul::product", products, bands, longest_run, peak_bytes, "product");
+        Ok(counts)
+    }
 }
 
 impl Options {
@@ -158,17 +187,19 @@ impl Options {
         work: &'w Work,
         operands: &Operands<'_, T>,
         how: How,
-    ) -> Result<(OneShot<T>, Clock<'w>)> {
+    ) -> Result<(Compiled<T>, Clock<'w>)> {
         if self.explained {
             work.in_turn();
         }
         let clock = work.clock();
-        let costs = self.costs.unwrap_or_else(|| work.device().info().costs());
+        let (device, costs) = (work.device(), self.costs.unwrap_or_else(|| work.device().info().costs()));
         if let Some(host) = OnHost::new(work, operands, how, costs)? {
-            return Ok((OneShot::Host(Box::new(host)), clock));
+            return Ok((Compiled::Host(Box::new(host)), clock));
         }
-        let kernels = OneShot::new(work.device(), operands, how, Some(costs))?;
-        Ok((kernels, work.clock()))
+        let spec = Spec::new(operands.a.shape, operands.b.shape, operands.a.nrows).over(how.semiring);
+        let make = || OneShot::new(device, &spec, operands.strides(), (how.method, costs));
+        let kernels = device.lend((spec, operands.strides(), how.method, costs), make)?;
+        Ok((Compiled::Kernels(kernels), work.clock()))
     }
 
     /// Computes C = A·B at the places where `mask` has entries.

@@ -15,7 +15,7 @@ use std::{
     env,
     path::{Path, PathBuf},
     sync::{
-        OnceLock,
+        Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -49,6 +49,10 @@ struct Overrides {
     /// By a part of the device's name, case ignored; later names win.
     #[serde(default)]
     devices: BTreeMap<String, Section>,
+    /// The numbers of devices that the file has some for, as far as they were asked for: products
+    /// ask for them many times, and it takes microseconds to put them together.
+    #[serde(skip)]
+    found: Mutex<Vec<(DeviceKind, String, Numbers)>>,
 }
 
 impl Overrides {
@@ -74,12 +78,18 @@ impl Overrides {
 
     /// The numbers of a device.
     fn numbers(&self, kind: DeviceKind, name: &str) -> Numbers {
-        let mut numbers = Numbers::of(kind);
-        // Every product asks for these numbers, so an empty section must cost nothing.
-        for section in self.sections(kind, name).filter(|section| !section.numbers.is_empty()) {
-            // Numbers that suit one table need not suit another.
-            numbers = with(numbers, &section.numbers).unwrap_or(numbers);
+        let given = || self.sections(kind, name).map(|section| &section.numbers).filter(|given| !given.is_empty());
+        let table = Numbers::of(kind);
+        if given().next().is_none() {
+            return table;
         }
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((.., numbers)) = found.iter().find(|(of, named, _)| (*of, named.as_str()) == (kind, name)) {
+            return *numbers;
+        }
+        // Numbers that suit one table need not suit another.
+        let numbers = given().fold(table, |numbers, given| with(numbers, given).unwrap_or(numbers));
+        found.push((kind, name.to_owned(), numbers));
         numbers
     }
 

@@ -44,6 +44,7 @@ impl Shared {
             Job::Compile(programs) => self.compile(&programs),
         }));
         if let Err(panic) = done {
+            self.failed.fetch_add(1, Relaxed);
             for program in programs {
                 let (path, options) = (program.unit.source.path().into(), program.unit.options.to_string());
                 let log = format!("a panic: {}", text_of(&*panic));
@@ -114,6 +115,7 @@ impl Shared {
                 queue.to_compile = queue.to_compile.saturating_sub(1);
                 drop(queue);
                 self.report();
+                self.failed.fetch_add(1, Relaxed);
                 programs[0].finish(Err(error));
             }
         }

@@ -106,15 +106,17 @@ impl Prices {
     }
 
     /// The predicted time of the analysis and of what follows, if C has so many entries: all columns
-    /// are sorted by the class of the longest, or an average one is short enough to be sorted beside
-    /// others, or their rows are found. If only the longest column is too long to be sorted, there
-    /// are two bins more: of long ones that are, and of those whose rows are found.
+    /// are sorted by one class, or an average one is short enough to be sorted beside others, or
+    /// their rows are found. How long the longest is the analysis finds; by the average entry of B
+    /// it is expected to be short enough for some class, which then may be the last. If only the
+    /// longest column is too long to be sorted beside others, there are two bins more: of long ones
+    /// that are, and of those whose rows are found.
     fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
         let &Known { columns, products, b_entries, longest_b, .. } = known;
         let size = BinSize::new(own_launches(Class::Narrow) + 1, products, entries, columns);
         let longest = longest_b.map(|longest| u64::from(longest) * products / b_entries.max(1));
-        let class = longest.and_then(|longest| sort::class_of(longest, sort::MOST));
-        let all = class.map(|class| self.sorted_ms(Class::SORTED[class], known));
+        let last = Class::SORTED[Class::SORTED.len() - 1];
+        let all = longest.filter(|&longest| longest <= sort::MOST.into()).map(|_| self.sorted_ms(last, known));
         let short = products <= columns.saturating_mul(self.sorted);
         let sorted = predict_ms(&self.costs, Method::Sort, &size).filter(|_| short);
         let found = predict_ms(&self.costs, Method::Dense, &size).map(|ms| ms + self.entry_ms * b_entries as f64);

@@ -25,6 +25,11 @@ fn check_bins(counts: &Counts, columns: usize) {
     assert!(counts.bins.iter().any(|bin| bin.method == Method::Serial));
 }
 
+fn compiled(device: &crate::Device, operands: &Operands<'_, f64>) -> Result<OneShot<f64>> {
+    let spec = Spec::new(operands.a.shape, operands.b.shape, operands.a.nrows);
+    OneShot::new(device, &spec, operands.strides(), (Method::Serial, device.info().costs()))
+}
+
 /// A·B in one shot within `limit` bytes, blocks of C aligned to so many bytes; how many bands it
 /// took.
 fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64>) -> Result<usize> {
@@ -34,7 +39,7 @@ fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64
     let work = Work::new(&device, limit);
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     let operands = Operands { a: &da, b: &db, c_stride: want.stride(), consumer: None };
-    let product = OneShot::new(&device, &operands, Method::Serial, None)?;
+    let product = compiled(&device, &operands)?;
     let mut bands = Vec::new();
     let counts = product.multiply(&work, &operands, &mut |band| {
         bands.push(band.download(&Work::new(&device, None))?);
@@ -139,11 +144,10 @@ fn a_method_may_have_no_columns() -> Result<()> {
         let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
         let operands = Operands { a: &da, b: &db, c_stride: 1, consumer: None };
         let mut bands = Vec::new();
-        let counts =
-            OneShot::new(&device, &operands, Method::Serial, None)?.multiply(&work, &operands, &mut |band| {
-                bands.push(band);
-                Ok(())
-            })?;
+        let counts = compiled(&device, &operands)?.multiply(&work, &operands, &mut |band| {
+            bands.push(band);
+            Ok(())
+        })?;
         assert_eq!(counts.bins.len(), 1);
         let c = Cbc::from_cbc(join(&work, &operands, bands, "gather")?.download(&work)?)?;
         assert!(c == reference::multiply(&a, &b)?);
