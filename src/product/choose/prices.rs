@@ -105,12 +105,12 @@ impl Prices {
         self.by_esc_ms(known).is_some_and(|by_esc| analysed.is_some_and(|analysed| by_esc <= analysed))
     }
 
-    /// The predicted time of the analysis and of what follows, if C has so many entries: all columns
-    /// are sorted by one class, or an average one is short enough to be sorted beside others, or
-    /// their rows are found. How long the longest is the analysis finds; by the average entry of B
-    /// it is expected to be short enough for some class, which then may be the last. If only the
-    /// longest column is too long to be sorted beside others, there are two bins more: of long ones
-    /// that are, and of those whose rows are found.
+    /// The predicted time of the analysis and of what follows, if C has so many entries: one class
+    /// sorts all columns, or an average one is short enough to be sorted beside others, or their
+    /// rows are found. How long the longest is, the analysis tells: if it is expected to be short
+    /// enough for some class, that may be the last. If only the longest is too long to be sorted
+    /// beside others, there are two bins more: of long ones that are, and of those whose rows are
+    /// found.
     fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
         let &Known { columns, products, b_entries, longest_b, .. } = known;
         let size = BinSize::new(own_launches(Class::Narrow) + 1, products, entries, columns);

@@ -235,9 +235,9 @@ fn columns_are_analysed_if_that_may_gain() {
     // A graph with hubs: 0.30 and 0.52, 1.06 and 0.94.
     assert!(by_esc(known(2465, [19_298, 2465, 19_298], 1_251_903, [444; 2])));
     assert!(!by_esc(known(11_798, [96_952, 11_798, 96_952], 12_385_556, [1347; 2])));
-    // On an H100, 2026-11-26: bands of 33 and a graph whose columns of C can all be sorted, 0.14 and
-    // 0.12, 0.13 and 0.12; a graph of poses of which some can not, 0.145 and 0.136; roads of which
-    // one is sorted in the room of 512 products, 0.14 and 0.19.
+    // On an H100, 2026-11-26: bands of 33 and a graph whose columns of C can all be sorted, 0.14
+    // and 0.12, 0.13 and 0.12; a graph of poses of which some can not, 0.145 and 0.136; roads of
+    // which one is sorted in the room of 512 products, 0.14 and 0.19.
     assert!(!by_esc(known(33, [817, 33, 817], 20_977, [33; 2])));
     assert!(!by_esc(known(108, [625, 108, 625], 10_213, [52; 2])));
     assert!(by_esc(known(48, [1368, 48, 1368], 41_040, [36; 2])));
