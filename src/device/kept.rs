@@ -43,11 +43,11 @@ impl Keep {
     fn take<K: PartialEq + 'static, V: 'static>(&self, key: &K, failed: u64) -> Option<Loan<K, V>> {
         let mut loans = self.loans();
         loans.retain(|loan| loan.failed() == failed);
-        let is_equal = |loan: &Box<dyn AnyLoan>| {
-            let loan: &dyn Any = &**loan;
+        let is_equal = |loan: &dyn AnyLoan| {
+            let loan: &dyn Any = loan;
             loan.downcast_ref::<Loan<K, V>>().is_some_and(|loan| loan.key == *key)
         };
-        let at = loans.iter().rposition(is_equal)?;
+        let at = loans.iter().rposition(|loan| is_equal(&**loan))?;
         let loan: Box<dyn Any> = loans.remove(at);
         loan.downcast().ok().map(|loan| *loan)
     }

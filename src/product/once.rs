@@ -47,10 +47,14 @@ pub(super) struct Measured<'w, C> {
     pub dropped: u64,
 }
 
+/// Products with equal keys and elements have the same kernels: the third is the method that was
+/// asked for, and the second has the strides of A, B and C.
+type Key = (Spec, [usize; 3], Method, MethodCosts);
+
 /// What computes a product: the host, or kernels, which serve the next one too.
 enum Compiled<T: Element> {
     Host(Box<OnHost<T>>),
-    Kernels(Loan<(Spec, [usize; 3], Method, MethodCosts), OneShot<T>>),
+    Kernels(Box<Loan<Key, OneShot<T>>>),
 }
 
 impl<T: Element> Compiled<T> {
@@ -60,7 +64,7 @@ impl<T: Element> Compiled<T> {
             Self::Host(product) => product.multiply(work, operands, place)?,
             Self::Kernels(kernels) => {
                 let counts = kernels.value.multiply(work, operands, place)?;
-                work.device().keep(kernels);
+                work.device().keep(*kernels);
                 counts
             }
         };
@@ -199,7 +203,7 @@ impl Options {
         let spec = Spec::new(operands.a.shape, operands.b.shape, operands.a.nrows).over(how.semiring);
         let make = || OneShot::new(device, &spec, operands.strides(), (how.method, costs));
         let kernels = device.lend((spec, operands.strides(), how.method, costs), make)?;
-        Ok((Compiled::Kernels(kernels), work.clock()))
+        Ok((Compiled::Kernels(Box::new(kernels)), work.clock()))
     }
 
     /// Computes C = A·B at the places where `mask` has entries.

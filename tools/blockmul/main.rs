@@ -100,7 +100,7 @@ enum Command {
     Hessian(hessian::Args),
     Schur(schur::Args),
     Solve(solve::Args),
-    Bench(bench::Args),
+    Bench(Box<bench::Args>),
     Tune(tune::Args),
     Devices(devices::Args),
     Completions(manual::CompletionsArgs),

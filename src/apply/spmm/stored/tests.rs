@@ -23,47 +23,44 @@ fn is_grouped(grouping: Grouping, arrays: &GcooArrays<f32>) -> bool {
 
 #[test]
 fn small_matrices_become_groups_and_come_back() -> Result<()> {
-    come_back(&[(0, 3, vec![]), (3, 0, vec![]), (1, 1, vec![]), (23, 19, vec![])])
+    [[0, 3], [3, 0], [1, 1], [23, 19]].into_iter().try_for_each(|size| come_back(size, &[]))
 }
 
 #[test]
 fn long_lines_become_groups_and_come_back() -> Result<()> {
-    come_back(&[(9, 1300, vec![(4, 1100)])])
+    come_back([9, 1300], &[(4, 1100)])
 }
 
-/// Checks matrices of so many rows and columns, with long rows, in every way to groups and back.
-fn come_back(matrices: &[(usize, usize, Vec<(usize, usize)>)]) -> Result<()> {
+/// Checks a matrix of so many rows and columns, with long rows, in every way to groups and back.
+fn come_back([rows, cols]: [usize; 2], long: &[(usize, usize)]) -> Result<()> {
     let device = test_device();
-    for (rows, cols, long) in matrices {
-        let (rows, cols) = (*rows, *cols);
-        let host: Csc<f32> =
-            Csc::from_cbc(crate::apply::spmm::tests::matrix(rows, cols.max(1), crate::BlockShape::SCALAR, long)?)?;
-        let by_rows = Csr::from_transpose(host.transpose());
-        let (a, dense) = (device.upload(&host)?, host.as_cbc().to_dense());
-        let groupings = [1, 4, 32].into_iter().flat_map(|lines| [Grouping::Rows(lines), Grouping::Columns(lines)]);
-        for grouping in groupings {
-            let of_columns = DeviceGcoo::from_matrix(&a, grouping)?;
-            let of_rows = DeviceGcoo::from_matrix(&device.upload(&by_rows)?, grouping)?;
-            let of_dense = DeviceGcoo::from_dense(&device.upload_dense(&dense)?, grouping)?;
-            let transposed = device.upload_dense(&dense.transpose())?.into_transpose();
-            assert_eq!(transposed.shape(), DenseShape::new(rows, cols.max(1), Layout::ByRows));
-            let by_items = DeviceGcoo::from_dense_by(&transposed, grouping, false)?;
-            let by_groups = DeviceGcoo::from_dense_by(&transposed, grouping, true)?;
-            let want = of_columns.download()?;
-            assert_eq!(want.values.len(), host.nnz());
-            assert!(is_grouped(grouping, &want), "{grouping}");
-            let sides = (rows, cols.max(1));
-            let of_arrays = DeviceGcoo::from_arrays(&device, sides, BlockShape::SCALAR, grouping, &want)?;
-            for gcoo in [&of_columns, &of_rows, &of_dense, &by_items, &by_groups, &of_arrays] {
-                assert_eq!(gcoo.download()?, want, "{gcoo:?}");
-                assert_eq!(gcoo.to_columns()?.download()?, host, "{gcoo:?}");
-                assert_eq!(gcoo.to_rows()?.download()?, by_rows, "{gcoo:?}");
-                for layout in [Layout::ByRows, Layout::ByColumns] {
-                    assert_eq!(gcoo.to_dense(layout)?.download()?, dense, "{gcoo:?} {layout}");
-                }
+    let host: Csc<f32> =
+        Csc::from_cbc(crate::apply::spmm::tests::matrix(rows, cols.max(1), crate::BlockShape::SCALAR, long)?)?;
+    let by_rows = Csr::from_transpose(host.transpose());
+    let (a, dense) = (device.upload(&host)?, host.as_cbc().to_dense());
+    let groupings = [1, 4, 32].into_iter().flat_map(|lines| [Grouping::Rows(lines), Grouping::Columns(lines)]);
+    for grouping in groupings {
+        let of_columns = DeviceGcoo::from_matrix(&a, grouping)?;
+        let of_rows = DeviceGcoo::from_matrix(&device.upload(&by_rows)?, grouping)?;
+        let of_dense = DeviceGcoo::from_dense(&device.upload_dense(&dense)?, grouping)?;
+        let transposed = device.upload_dense(&dense.transpose())?.into_transpose();
+        assert_eq!(transposed.shape(), DenseShape::new(rows, cols.max(1), Layout::ByRows));
+        let by_items = DeviceGcoo::from_dense_by(&transposed, grouping, false)?;
+        let by_groups = DeviceGcoo::from_dense_by(&transposed, grouping, true)?;
+        let want = of_columns.download()?;
+        assert_eq!(want.values.len(), host.nnz());
+        assert!(is_grouped(grouping, &want), "{grouping}");
+        let sides = (rows, cols.max(1));
+        let of_arrays = DeviceGcoo::from_arrays(&device, sides, BlockShape::SCALAR, grouping, &want)?;
+        for gcoo in [&of_columns, &of_rows, &of_dense, &by_items, &by_groups, &of_arrays] {
+            assert_eq!(gcoo.download()?, want, "{gcoo:?}");
+            assert_eq!(gcoo.to_columns()?.download()?, host, "{gcoo:?}");
+            assert_eq!(gcoo.to_rows()?.download()?, by_rows, "{gcoo:?}");
+            for layout in [Layout::ByRows, Layout::ByColumns] {
+                assert_eq!(gcoo.to_dense(layout)?.download()?, dense, "{gcoo:?} {layout}");
             }
-            assert!(of_arrays.groups.same_as::<f32>(&of_columns.groups)?);
         }
+        assert!(of_arrays.groups.same_as::<f32>(&of_columns.groups)?);
     }
     Ok(())
 }
