@@ -18,10 +18,10 @@ mod foreign;
 mod gl;
 mod handle;
 mod info;
-mod kept;
 mod kernel;
 pub mod kernel_cache;
 mod landing;
+mod loans;
 mod map;
 #[cfg(feature = "ocl")]
 pub(crate) mod ocl;
@@ -41,8 +41,8 @@ pub use counters::Counters;
 pub(crate) use files::{File, file};
 pub use foreign::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
 pub use info::{DeviceInfo, DeviceKind};
-pub(crate) use kept::Loan;
 pub(crate) use kernel::{Grid, Kernel};
+pub(crate) use loans::Loan;
 pub(crate) use map::Mapped;
 pub(crate) use parameters::{Arguing, Arguments, Declared, In, InOut, Local, Maybe, Out, Param, Scalar, kernel};
 pub(crate) use pool::rounded as pool_bytes;
@@ -55,8 +55,8 @@ pub(crate) use work::{Clock, Later, Work, at_most};
 use crate::{Element, Error, Progress, Result, events::ms};
 use compiler::Compiler;
 use handle::{CommandQueue, Context};
-use kept::Keep;
 use landing::Landing;
+use loans::Loans;
 use pool::Pool;
 use program::ProgramCache;
 use queue::Queue;
@@ -80,7 +80,7 @@ pub struct Device {
 
 struct Inner {
     info: DeviceInfo,
-    kept: Keep,
+    loans: Loans,
     programs: ProgramCache,
     compiler: Compiler,
     pool: Arc<Pool>,
@@ -203,13 +203,13 @@ impl Device {
         let context = Arc::new(context);
         let compiler = Compiler::new(context.clone(), &info);
         let [kernel_wait, commands, launches, read_backs] = Default::default();
-        let (programs, kept) = (ProgramCache::default(), Keep::default());
+        let (programs, loans) = (ProgramCache::default(), Loans::default());
         let further = Mutex::default();
         let landing = (info.kind != DeviceKind::Cpu).then(Landing::default);
         let room = (info.kind == DeviceKind::Cpu).then(HostRoom::new);
         let inner = Inner {
             info,
-            kept,
+            loans,
             programs,
             compiler,
             pool,

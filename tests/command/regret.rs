@@ -50,6 +50,12 @@ fn every_method_is_timed_or_left_out_with_a_reason() {
     let columns: u64 = classes["classes"].as_array().unwrap().iter().map(|of| of["columns"].as_u64().unwrap()).sum();
     assert!(columns == 40 && classes["oracle_ms"].as_f64() <= classes["apart_ms"].as_f64(), "{classes}");
     assert!(all["cliffs"].as_array().unwrap().is_empty() && all["validation"].is_null());
+    let swept = regret(&desk, "--max-products 3e3 --sweeps 1600 arrow:40");
+    let [cliff] = &swept["cliffs"].as_array().unwrap()[..] else { panic!("{swept}") };
+    assert_eq!(
+        (&cliff["what"], swept["products"].as_array().unwrap().len()),
+        (&"side of blocks, of 1600 products".into(), 1)
+    );
 }
 
 #[test]

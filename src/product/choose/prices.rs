@@ -107,10 +107,10 @@ impl Prices {
 
     /// The predicted time of the analysis and of what follows, if C has so many entries: one class
     /// sorts all columns, or an average one is short enough to be sorted beside others, or their
-    /// rows are found. How long the longest is, the analysis tells: if it is expected to be short
-    /// enough for some class, that may be the last. If only the longest is too long to be sorted
-    /// beside others, there are two bins more: of long ones that are, and of those whose rows are
-    /// found.
+    /// rows are found. The longest column is only an expectation here. If that is short enough for
+    /// a class, the price is that of the last class, which has the most room. If only the longest
+    /// is too long to be sorted beside others, there are two bins more: of long ones that are, and
+    /// of those whose rows are found.
     fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
         let &Known { columns, products, b_entries, longest_b, .. } = known;
         let size = BinSize::new(own_launches(Class::Narrow) + 1, products, entries, columns);

@@ -267,6 +267,11 @@ fn columns_of_up_to_1024_products_are_sorted_if_that_is_faster() {
     let stencil = |columns: usize, nnz: usize, squares: u64| known(columns, [nnz, columns, nnz], squares, [27; 2]);
     assert!(prices.sorts_all(long, &stencil(1728, 39_304, 941_192)));
     assert!(!prices.sorts_all(long, &stencil(15_625, 389_017, 9_938_375)));
+    assert!(prices.sorts_all(Class::Sorted768, &stencil(216, 4096, 85_184)), "0.07 and 0.15");
+    // Few long columns of B over short ones of A: 0.11 and 0.20, 0.47 and 0.82.
+    let few =
+        |columns: usize| known(columns, [24 * columns, 8 * columns, 300 * columns], 72 * columns as u64, [3, 300]);
+    assert!([1111, 11_111].into_iter().all(|columns| prices.sorts_all(long, &few(columns))));
     // Independent parts of 24 columns each: 0.27 and 0.22.
     let parts = known(17_376, [417_024, 17_376, 417_024], 10_008_576, [24; 2]);
     assert!(!prices.sorts_all(Class::Sorted768, &parts));

@@ -40,7 +40,7 @@ pub struct StudyArgs {
     max_products: Option<NonZero<u64>>,
     /// With --regret, step only those parameters across their thresholds whose names have one of
     /// these words in them, such as "at a hub"; with inputs too, which have no steps otherwise.
-    #[arg(long, value_name = "WORDS,...", value_delimiter = ',', num_args = 1..)]
+    #[arg(long, value_name = "WORDS,...", value_delimiter = ',')]
     pub sweeps: Vec<String>,
     /// The random squares of --paper shi, in place of its own squares and models: N rows, of whose
     /// elements the part S are zeros.

@@ -36,13 +36,10 @@ fn check_bands<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> R
 
 #[test]
 fn bands_of_every_method_have_the_bits_of_the_reference() -> Result<()> {
-    let all = [Method::Auto, Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash];
-    // In wide ranges the methods that find rows differ. They take most of the time there.
-    let finding = [Method::Dense, Method::Hub];
-    for (spread, wide, methods) in [(11, 40_000, &all[..]), (300, 900_000, &finding)] {
+    for (spread, wide) in [(11, 40_000), (300, 900_000)] {
         let (a, b) = operands::<f64>(spread, wide)?;
         let b = repeated(&b, 2)?;
-        for &method in methods {
+        for method in [Method::Auto, Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash] {
             let bands = check_bands(&a, &b, &tuning(method))?;
             assert!(bands > 1, "{method}");
         }

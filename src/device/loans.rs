@@ -9,8 +9,8 @@ use std::{
 
 /// What is kept for the next use; the last of it was used last.
 #[derive(Default)]
-pub(super) struct Keep {
-    loans: Mutex<Vec<Box<dyn AnyLoan>>>,
+pub(super) struct Loans {
+    kept: Mutex<Vec<Box<dyn AnyLoan>>>,
 }
 
 /// Something that is kept for uses with an equal key, and used by one at a time.
@@ -32,49 +32,50 @@ impl<K: Send + 'static, V: Send + 'static> AnyLoan for Loan<K, V> {
     }
 }
 
-impl Keep {
+impl Loans {
     /// Each keeps the programs of a combination of shapes, types and options.
     const BOUND: usize = 16;
 
-    fn loans(&self) -> MutexGuard<'_, Vec<Box<dyn AnyLoan>>> {
-        self.loans.lock().unwrap_or_else(PoisonError::into_inner)
+    fn kept(&self) -> MutexGuard<'_, Vec<Box<dyn AnyLoan>>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn take<K: PartialEq + 'static, V: 'static>(&self, key: &K, failed: u64) -> Option<Loan<K, V>> {
-        let mut loans = self.loans();
-        loans.retain(|loan| loan.failed() == failed);
+        let mut kept = self.kept();
+        kept.retain(|loan| loan.failed() == failed);
         let is_equal = |loan: &dyn AnyLoan| {
             let loan: &dyn Any = loan;
             loan.downcast_ref::<Loan<K, V>>().is_some_and(|loan| loan.key == *key)
         };
-        let at = loans.iter().rposition(|loan| is_equal(&**loan))?;
-        let loan: Box<dyn Any> = loans.remove(at);
+        let at = kept.iter().rposition(|loan| is_equal(&**loan))?;
+        let loan: Box<dyn Any> = kept.remove(at);
         loan.downcast().ok().map(|loan| *loan)
     }
 }
 
 impl Device {
-    /// What was kept for an equal key, or what `make` makes. Whoever has it used it without failure
-    /// gives it to [`Device::keep`]. It must hold no device, which would never end then.
+    /// What was kept for an equal key, or what `make` makes. After a use without failure it is
+    /// given back by [`Device::keep`]. It must hold no device, since a device that is kept by
+    /// itself is never dropped.
     pub(crate) fn lend<K, V>(&self, key: K, make: impl FnOnce() -> Result<V>) -> Result<Loan<K, V>>
     where
         K: PartialEq + 'static,
         V: 'static,
     {
         let failed = self.inner.compiler.failed();
-        match self.inner.kept.take(&key, failed) {
+        match self.inner.loans.take(&key, failed) {
             Some(loan) => Ok(loan),
             None => Ok(Loan { key, value: make()?, failed }),
         }
     }
 
-    /// Keeps something for the next use, and drops what was not used for longest if that is too
-    /// much.
+    /// Keeps a loan for the next use. If there are too many, the one that was not used for longest
+    /// is dropped.
     pub(crate) fn keep<K: Send + 'static, V: Send + 'static>(&self, loan: Loan<K, V>) {
-        let mut loans = self.inner.kept.loans();
-        let oldest = (loans.len() >= Keep::BOUND).then(|| loans.remove(0));
-        loans.push(Box::new(loan));
-        drop(loans);
+        let mut kept = self.inner.loans.kept();
+        let oldest = (kept.len() >= Loans::BOUND).then(|| kept.remove(0));
+        kept.push(Box::new(loan));
+        drop(kept);
         drop(oldest);
     }
 }
@@ -89,7 +90,7 @@ mod tests {
         let device = Device::open(test_device().info())?;
         let lent = |key: usize| device.lend(key, || Ok("new".to_owned()));
         let value = |key: usize| Ok::<_, crate::Error>(lent(key)?.value);
-        for key in 0..=Keep::BOUND {
+        for key in 0..=Loans::BOUND {
             let mut loan = lent(key)?;
             loan.value = key.to_string();
             device.keep(loan);
@@ -107,11 +108,11 @@ mod tests {
 
     #[test]
     fn nothing_is_kept_after_a_program_has_failed() -> Result<()> {
-        let keep = Keep::default();
+        let loans = Loans::default();
         let loan = |failed| Box::new(Loan { key: 1, value: 2, failed });
-        keep.loans().extend([loan(0) as Box<dyn AnyLoan>, loan(1)]);
-        assert!(keep.take::<i32, i32>(&1, 1).is_some_and(|loan| loan.failed == 1));
-        assert!(keep.take::<i32, i32>(&1, 1).is_none() && keep.loans().is_empty());
+        loans.kept().extend([loan(0) as Box<dyn AnyLoan>, loan(1)]);
+        assert!(loans.take::<i32, i32>(&1, 1).is_some_and(|loan| loan.failed == 1));
+        assert!(loans.take::<i32, i32>(&1, 1).is_none() && loans.kept().is_empty());
         Ok(())
     }
 }
