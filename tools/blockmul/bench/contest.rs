@@ -66,8 +66,7 @@ pub struct Contest {
     pub noisy: bool,
     /// Whether all was measured again for that.
     pub repeated: bool,
-    /// The runs that costs are fitted to.
-    #[serde(skip)]
+    /// The runs that costs are fitted to, with what their bins were predicted to take.
     pub explained: Vec<ByMethod>,
 }
 
