@@ -54,10 +54,28 @@ kernel! {
 /// Each has a class for every slice.
 const KINDS: usize = 10;
 
+/// The part of the device's local memory that tasks may take more, to save a launch.
+const MORE_MEMORY: usize = 4;
+
+/// The tasks of each class, after those of each have joined the next larger ones of their kind, if
+/// that takes all of them at most `more` bytes of local memory. They are listed one after another.
+fn joined(mut counts: Vec<usize>, slices: &[usize], more: usize) -> Vec<usize> {
+    for kind in counts.chunks_mut(slices.len()) {
+        for class in 0..kind.len() {
+            let next = (class + 1..kind.len()).find(|&next| kind[next] > 0);
+            if let Some(next) = next.filter(|&next| kind[class] * (slices[next] - slices[class]) <= more) {
+                kind[next] += std::mem::take(&mut kind[class]);
+            }
+        }
+    }
+    counts
+}
+
 /// The sizes of the tasks.
 pub(in crate::product) struct Cut {
     record: Buffer<u32>,
-    /// The number of tasks of each class.
+    /// The number of tasks that the kernel of each class takes, which are those of smaller ones
+    /// too.
     pub counts: Vec<usize>,
     /// Entries of C, of all columns.
     pub c_nnz: usize,
@@ -106,6 +124,8 @@ pub(in crate::product) struct CutTasks {
     list: Kernel<ListTasks<'static>>,
     tuning: AdaptiveTuning,
     group_size: usize,
+    /// Bytes of local memory of all compute units.
+    resident_bytes: usize,
 }
 
 impl CutTasks {
@@ -128,7 +148,8 @@ impl CutTasks {
             .define("EQUAL_COLUMNS", tuning.equal_columns)
             .define("EQUAL_PIECE", tuning.equal_piece);
         let (count, list) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
-        Ok(Self { count, list, tuning: *tuning, group_size })
+        let resident_bytes = tuning.resident_bytes * device.info().compute_units as usize;
+        Ok(Self { count, list, tuning: *tuning, group_size, resident_bytes })
     }
 
     /// Words of the record.
@@ -164,8 +185,9 @@ impl CutTasks {
         let words = work.read(&record, 0, classes + 3)?;
         let most = profile.sum(&Class::ALL, |sums| sums.most_entries);
         let count = |what, at: usize| Ok::<_, crate::Error>(at_most(what, words[at].into(), most)? as usize);
+        let counts = (0..classes).map(|class| count("tasks", class)).collect::<Result<_>>()?;
         Ok(Cut {
-            counts: (0..classes).map(|class| count("tasks", class)).collect::<Result<_>>()?,
+            counts: joined(counts, &self.tuning.slices, self.resident_bytes / MORE_MEMORY),
             c_nnz: count("entries of C", classes)?,
             missing: count("entries without a place", classes + 2)?,
             record,
@@ -200,5 +222,24 @@ impl CutTasks {
         self.list.launch(work, Grid::items(profile.cols() * profile.windows, self.group_size), args)?;
         let zeros = 2 * cut.counts.len() + 3;
         Ok((Tasks { task, counts: cut.counts }, cut.record, zeros))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_tasks_join_larger_ones_of_their_kind() {
+        let slices = [100, 200, 400];
+        let joined = |counts: [usize; 6]| joined(counts.into(), &slices, 1000);
+        assert_eq!(joined([10, 20, 30, 0, 0, 0]), [0, 30, 30, 0, 0, 0], "30 would take 6000 bytes more");
+        assert_eq!(joined([2, 3, 30, 3, 0, 7]), [0, 0, 35, 0, 0, 10]);
+        assert_eq!(
+            joined([4, 0, 5, 9, 0, 0]),
+            [4, 0, 5, 9, 0, 0],
+            "4 would take 1200 bytes more; 9 have no larger ones"
+        );
+        assert_eq!(joined([0; 6]), [0; 6]);
     }
 }
