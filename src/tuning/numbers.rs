@@ -306,14 +306,9 @@ pub struct Numbers {
     pub adaptive_room_percent: usize,
     /// Products from which that number is estimated from samples.
     pub adaptive_sampled_products: usize,
-    /// Entries from which a column of B is a hub, if it has fewer products for each of them than
-    /// the next number.
-    pub adaptive_hub_entries: usize,
-    /// See [`Numbers::adaptive_hub_entries`].
-    pub adaptive_hub_average: usize,
-    /// The rows of C in the column of a hub are in a range of at least so many times the products
-    /// of an entry.
-    pub adaptive_hub_range: usize,
+    /// A column of B is a hub if an entry of it has fewer products than this with a piece of
+    /// [`Numbers::adaptive_piece`] rows of C, on average.
+    pub adaptive_hub_products: usize,
     /// Neighbouring columns of B with equal rows, but the first of each, in percent of the columns
     /// that are not sorted, from which they share the rows of C. None do if it is more than 100.
     pub adaptive_equal_percent: usize,

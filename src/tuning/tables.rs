@@ -325,13 +325,9 @@ pub(super) const CPU: Numbers = Numbers {
     adaptive_room_percent: 110,
     // The rows of fewer products take about 16 MiB at most: less than is worth a launch.
     adaptive_sampled_products: 1 << 22,
-    // `email-Enron` takes 1.85 ms, with an average of 48 2.27; `cnr-2000` 5.4, from 256 entries and
-    // with an average of 32 5.9.
-    adaptive_hub_entries: 128,
-    adaptive_hub_average: 96,
-    // W·Wᵀ of a bundle adjustment, 270 rows and 30 products an entry, takes 1.30 ms by `hub`, 0.94
-    // by `dense`; 18,000 rows and 17 products (`cnr-2000` by columns) 5.2 and 10.8.
-    adaptive_hub_range: 16,
+    // On an H100 `cnr-2000` by columns takes 5.6 ms, without hubs 8.3, with 2 here 5.5; but a graph
+    // of 122 M products 4.0, 3.9 and 4.3. `email-Enron` takes 1.7 with any of these.
+    adaptive_hub_products: 1,
     // An estimate: fewer save less than the launch that shares.
     adaptive_equal_percent: 25,
     adaptive_equal_products: 1,
@@ -355,11 +351,11 @@ pub(super) const CPU: Numbers = Numbers {
     // bitmap once for many columns.
     adaptive_groups: 32,
     // Fitted to whole products on an NVIDIA H200: docs/decisions/0011-costs-of-methods.md.
-    adaptive_analysis_us: 85,
+    adaptive_analysis_us: 100,
     adaptive_column_ps: 90,
-    adaptive_bin_us: 50,
+    adaptive_bin_us: 15,
     adaptive_entry_ps: 200,
-    adaptive_longest_ns: 150,
+    adaptive_longest_ns: 250,
     // One item needs no barriers.
     frontier_group: 1,
     frontier_tile: 16,

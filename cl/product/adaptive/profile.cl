@@ -118,7 +118,7 @@ uint3 measure(global const uint* a_col_ptr, global const uint* a_row_idx, global
         products[at] = count;                                                                                         \
         first_row[at] = rows.x;                                                                                       \
         last_row[at] = rows.y;                                                                                        \
-        const bool hub = of >= NARROW && of < NARROW + 4 && is_hub(entries, count, rows.x, rows.y);                   \
+        const bool hub = of >= NARROW && of < NARROW + 4 && is_hub(entries, count, most_entries);                     \
         class[at] = (of) | ((follows) ? FOLLOWS : 0) | (hub ? HUB : 0);                                               \
         atomic_inc(of_class);                                                                                         \
         add_wide(of_class + 1, count);                                                                                \

@@ -1,10 +1,11 @@
-// columns: which columns of B are hubs: many entries that meet short columns of A, whose rows are
-// spread over a range so many times as long.
+// columns: which columns of B are hubs: their entries have few products with each piece of the
+// column's rows. There are at most so many pieces.
 // Host: src/product/adaptive/tuning.rs
-#if !defined(HUB_ENTRIES) || !defined(HUB_AVERAGE) || !defined(HUB_RANGE)
+#if !defined(HUB_PRODUCTS) || !defined(HUB_PIECE)
 #error "see src/product/adaptive/tuning.rs"
 #endif
-bool is_hub(uint entries, uint products, uint first_row, uint last_row)
+bool is_hub(uint entries, uint products, uint most_rows)
 {
-    return products > 0 && entries >= HUB_ENTRIES && products / entries < HUB_AVERAGE && (ulong)HUB_RANGE * (products / entries) <= last_row - first_row;
+    const uint pieces = (most_rows - 1) / HUB_PIECE + 1;
+    return products > 0 && products / entries < (ulong)HUB_PRODUCTS * pieces;
 }

@@ -80,9 +80,8 @@ impl ClassRules {
             .define("FAR_WORDS", tuning.far_words)
             .define("FAR_PRODUCTS", tuning.far_products)
             .define("HASHED_MOST", tuning.hash_words.map(|words| most_rows(words).to_string()).join(", "))
-            .define("HUB_ENTRIES", tuning.hub_entries)
-            .define("HUB_AVERAGE", format!("{}u", tuning.hub_average))
-            .define("HUB_RANGE", tuning.hub_range)
+            .define("HUB_PRODUCTS", format!("{}u", tuning.hub_products))
+            .define("HUB_PIECE", tuning.piece)
     }
 
     /// Windows of a column whose rows are in a range of so many words: see
@@ -130,11 +129,8 @@ impl ClassRules {
     /// Whether a column of a dense class is a hub: the model of `cl/product/hub/columns.cl`.
     fn is_hub(&self, column: &Column) -> bool {
         let (&Column { entries, products, .. }, of) = (column, &self.tuning);
-        let (first, last) = column.rows.unwrap_or((0, u32::MAX));
-        products > 0
-            && entries >= of.hub_entries
-            && products / entries < of.hub_average
-            && u64::from(of.hub_range) * u64::from(products / entries) <= u64::from(last - first)
+        let pieces = u64::from(column.most_entries()).div_ceil(of.piece as u64);
+        products > 0 && u64::from(products / entries) < u64::from(of.hub_products) * pieces
     }
 
     /// Whether columns that follow share the rows of their leaders, if these are all columns.

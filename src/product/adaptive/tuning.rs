@@ -60,14 +60,9 @@ pub(in crate::product) struct AdaptiveTuning {
     pub room_percent: u64,
     /// Products from which that number is estimated: the bound of fewer takes little memory.
     pub sampled_products: u64,
-    /// Entries from which a column of B is a hub, if its products are few for each of them: less
-    /// than [`AdaptiveTuning::hub_average`].
-    pub hub_entries: u32,
-    /// See there.
-    pub hub_average: u32,
-    /// A hub's rows of C are in a range so many times as long as an average column of A that it
-    /// meets.
-    pub hub_range: u32,
+    /// A column of B is a hub if an entry of it has less than so many products with a piece of the
+    /// column's rows, on average.
+    pub hub_products: u32,
     /// Columns that follow another one, in percent of the columns whose rows are found, from which
     /// they share its rows.
     pub equal_percent: u64,
@@ -153,17 +148,11 @@ impl AdaptiveTuning {
             local_bytes: local.min(64 << 10).saturating_sub(1 << 10),
             room_percent: numbers.adaptive_room_percent as u64,
             sampled_products: numbers.adaptive_sampled_products as u64,
-            hub_entries: match wanted {
-                Method::Hub => 0,
-                Method::Auto if !takes(Method::Hub) => u32::MAX,
-                _ => numbers.adaptive_hub_entries as u32,
-            },
-            hub_average: match wanted {
-                Method::Auto => numbers.adaptive_hub_average as u32,
+            hub_products: match wanted {
                 Method::Hub => u32::MAX,
+                _ if takes(Method::Hub) => numbers.adaptive_hub_products as u32,
                 _ => 0,
             },
-            hub_range: if wanted == Method::Hub { 0 } else { numbers.adaptive_hub_range as u32 },
             equal_percent: numbers.adaptive_equal_percent as u64,
             equal_products: numbers.adaptive_equal_products as u64,
             equal_columns: numbers.adaptive_equal_columns,

@@ -146,9 +146,6 @@ impl Numbers {
             ("adaptive_big_products", self.adaptive_big_products, 1 << 30),
             ("adaptive_room_percent", self.adaptive_room_percent, 1000),
             ("adaptive_sampled_products", self.adaptive_sampled_products, 1 << 30),
-            ("adaptive_hub_entries", self.adaptive_hub_entries, 1 << 30),
-            ("adaptive_hub_average", self.adaptive_hub_average, 1 << 30),
-            ("adaptive_hub_range", self.adaptive_hub_range, 1 << 20),
             ("adaptive_equal_percent", self.adaptive_equal_percent, 101),
             ("adaptive_equal_products", self.adaptive_equal_products, 1 << 30),
             ("adaptive_equal_columns", self.adaptive_equal_columns, 8),
@@ -192,6 +189,9 @@ impl Numbers {
         }
         if self.host_entries > 1 << 31 {
             return refuse("host_entries", self.host_entries, "more than 2147483648");
+        }
+        if self.adaptive_hub_products > 1 << 30 {
+            return refuse("adaptive_hub_products", self.adaptive_hub_products, "more than 1073741824");
         }
         if self.range_one_pass_percent > 101 {
             return refuse("range_one_pass_percent", self.range_one_pass_percent, "more than 101");

@@ -23,12 +23,11 @@ pub(super) fn operands<T: Element>(rows: u64) -> Result<(Csc<T>, Csc<T>)> {
 #[test]
 fn hubs_have_the_bits_of_the_reference() -> Result<()> {
     let (a, b) = operands::<f64>(40_000)?;
-    // Columns of 255 entries are no hubs, with 256 they are.
-    let some = AdaptiveTuning { hub_entries: 256, hub_average: 32, ..tuning(Method::Auto) };
+    let some = AdaptiveTuning { hub_products: 1, ..tuning(Method::Auto) };
     assert_eq!(check(&a, &b, &some)?, [Method::Direct, Method::Dense, Method::Hub]);
-    // None if their rows would have to be in a range of more than there are.
-    let wide = AdaptiveTuning { hub_range: 40_000, ..some };
-    assert_eq!(check(&a, &b, &wide)?, [Method::Direct, Method::Dense]);
+    // None if each entry would need less than one product with a piece of rows.
+    let none = AdaptiveTuning { hub_products: 0, ..some };
+    assert_eq!(check(&a, &b, &none)?, [Method::Direct, Method::Dense]);
     assert_eq!(check(&a, &b, &tuning(Method::Hub))?, [Method::Hub]);
     assert_eq!(check(&a, &b, &tuning(Method::Dense))?, [Method::Dense]);
     let (a, b) = operands::<f32>(700)?;
@@ -52,7 +51,7 @@ fn pieces_and_windows_of_hubs_change_no_bit() -> Result<()> {
     for tuning in [
         AdaptiveTuning { piece: 128, groups: 1, ..forced },
         AdaptiveTuning { narrow_words: 8, medium_words: 40, wide_words: 100, big_products: 500, ..forced },
-        AdaptiveTuning { sorted_most: 0, hub_entries: 257, hub_average: 2, ..usual },
+        AdaptiveTuning { sorted_most: 0, hub_products: 1, ..usual },
     ] {
         check(&a, &b, &tuning)?;
     }

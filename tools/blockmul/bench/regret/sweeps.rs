@@ -80,15 +80,12 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
         around(big, 256),
         Box::new(|p, products| columns([1 << 14, 128, p / 128], products)),
     ));
-    sweeps.push(sweep(
-        "entries of a column of B, at a hub",
-        around(numbers.adaptive_hub_entries, 2),
-        Box::new(move |entries, products| columns([narrow, 8, entries], products)),
-    ));
+    // Rows of sixteen pieces.
+    let hub_rows = 16 * numbers.adaptive_piece;
     sweeps.push(sweep(
         "products of an entry of B, at a hub",
-        around(numbers.adaptive_hub_average, 2),
-        Box::new(move |average, products| columns([1 << 14, average, 160], products)),
+        around(16 * numbers.adaptive_hub_products, 2),
+        Box::new(move |average, products| columns([hub_rows, average, 1024], products)),
     ));
     let (far, far_rows) = (numbers.adaptive_far_products, 64 * numbers.adaptive_far_words);
     sweeps.push(sweep(
@@ -212,11 +209,6 @@ fn hash_sweeps(numbers: &Numbers, budget: usize) -> Vec<Sweep> {
             around(large, 256),
             by(beyond, 64),
         ),
-        sweep(
-            "rows in the range of a hub for each product of an entry, at the fewest",
-            around(numbers.adaptive_hub_range, 1),
-            Box::new(move |range, products| columns([8 * range, 8, 160], products)),
-        ),
     ];
     let most = numbers.adaptive_hash_products;
     if budget >= most / 4 * 5 {
@@ -287,7 +279,7 @@ mod tests {
             numbers.range_shares = range_shares;
             sweeps(&numbers, 400_000)
         });
-        assert_eq!(by_classes.len() + 3, in_ranges.len() + 5, "five for tables, three for ranges");
+        assert_eq!(by_classes.len() + 3, in_ranges.len() + 4, "four for tables, three for ranges");
         let sweeps: Vec<_> = by_classes.into_iter().chain(in_ranges).collect();
         assert_eq!(sweeps.iter().filter(|sweep| sweep.of_blocks).count(), 4);
         for sweep in &sweeps {
@@ -298,7 +290,7 @@ mod tests {
             assert!((900..=200_000).contains(&products), "{}: {products}", sweep.what);
         }
         let hub = sweeps.iter().find(|sweep| sweep.what.contains("of B, at a hub")).expect("a sweep");
-        assert!(hub.points.contains(&numbers.adaptive_hub_entries));
+        assert!(hub.points.contains(&(16 * numbers.adaptive_hub_products)));
         Ok(())
     }
 
