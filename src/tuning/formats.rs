@@ -43,9 +43,6 @@ pub(crate) struct FormatWeights {
     /// Bytes that the device moves while a step of a conversion begins and ends: a launch, or a
     /// read of a few numbers.
     pub step: u64,
-    /// The same of the look at the rows: of those that are stored, and of those that were just
-    /// found, for which the host waits.
-    pub look: [u64; 2],
     /// Steps of the conversion to `csr-adaptive`.
     pub adaptive_steps: u64,
     /// Launches that take as long as the one of `csr-adaptive`, whose items wait for each other.
@@ -69,8 +66,8 @@ pub(crate) struct FormatWeights {
 /// multiprocessors. An item of `csr` takes 120 ns for each entry of a long row, twice as long if
 /// values are read through an index, of padded rows 300, and 6 for a term that its group has
 /// loaded.
-/// A launch takes 2 us; a step 18, as long as the host enqueues a launch or waits for a few
-/// numbers; the look 10, and 57 if it waits until rows are found.
+/// A launch takes 2 us; a step 35, as long as the host enqueues a launch and waits for a few
+/// numbers.
 const GPU: FormatWeights = FormatWeights {
     csr: 125,
     csr_far: 400,
@@ -92,8 +89,7 @@ const GPU: FormatWeights = FormatWeights {
     placed: 250,
     term: 190,
     launch: 60_000,
-    step: 70_000_000,
-    look: [50_000_000, 230_000_000],
+    step: 140_000_000,
     adaptive_steps: 6,
     adaptive_launches: 4,
     shared_launches: 4,
@@ -131,7 +127,6 @@ const CPU: FormatWeights = FormatWeights {
     term: 20,
     launch: 0,
     step: 750_000,
-    look: [750_000; 2],
     adaptive_steps: 3,
     adaptive_launches: 1,
     shared_launches: 1,

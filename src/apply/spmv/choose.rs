@@ -175,7 +175,7 @@ impl Situation {
         match format {
             // Their conversion counts the places.
             Format::Ell | Format::SlicedEll => 0,
-            _ => FormatWeights::of(self.device).look[usize::from(self.by_columns)] / self.request.uses.max(1),
+            _ => FormatWeights::of(self.device).step / self.request.uses.max(1),
         }
     }
 
