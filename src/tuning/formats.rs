@@ -64,7 +64,7 @@ pub(crate) struct FormatWeights {
 /// By the times of 42 matrices of 10,000 to 1 M elements on an H200 and an H100, and of seven
 /// larger ones on an H200, which moves 30 bytes in a nanosecond for each of its 132
 /// multiprocessors. An item of `csr` takes 120 ns for each entry of a long row, twice as long if
-/// values are read through an index, of padded rows 300, and 6 for a term that its group has
+/// values are read through an index, of padded rows 400, and 6 for a term that its group has
 /// loaded.
 /// A launch takes 2 us; a step 35, as long as the host enqueues a launch and waits for a few
 /// numbers.
@@ -85,7 +85,7 @@ const GPU: FormatWeights = FormatWeights {
     scattered: 250,
     beside: 32,
     entry: 3700,
-    padded_entry: 9000,
+    padded_entry: 12_000,
     placed: 250,
     term: 190,
     launch: 60_000,

@@ -306,9 +306,9 @@ pub struct Numbers {
     pub adaptive_room_percent: usize,
     /// Products from which that number is estimated from samples.
     pub adaptive_sampled_products: usize,
-    /// A column of B is a hub if an entry of it has fewer products than this with a piece of
-    /// [`Numbers::adaptive_piece`] rows of C, on average.
-    pub adaptive_hub_products: usize,
+    /// A column of B is a hub if an entry of it has less than so many hundredths of a product with
+    /// a piece of [`Numbers::adaptive_piece`] rows of C, on average.
+    pub adaptive_hub_percent: usize,
     /// Neighbouring columns of B with equal rows, but the first of each, in percent of the columns
     /// that are not sorted, from which they share the rows of C. None do if it is more than 100.
     pub adaptive_equal_percent: usize,

@@ -325,9 +325,9 @@ pub(super) const CPU: Numbers = Numbers {
     adaptive_room_percent: 110,
     // The rows of fewer products take about 16 MiB at most: less than is worth a launch.
     adaptive_sampled_products: 1 << 22,
-    // On an H100 `cnr-2000` by columns takes 5.6 ms, without hubs 8.3, with 2 here 5.5; but a graph
-    // of 122 M products 4.0, 3.9 and 4.3. `email-Enron` takes 1.7 with any of these.
-    adaptive_hub_products: 1,
+    // On an H100 `cnr-2000` by columns takes 5.6 ms, without hubs 8.3, with 75 here 8.1, with 200
+    // 5.5; but a graph of 122 M products 4.0, 3.9, 4.4 and 4.3. `email-Enron` takes 1.7 to 1.9.
+    adaptive_hub_percent: 100,
     // An estimate: fewer save less than the launch that shares.
     adaptive_equal_percent: 25,
     adaptive_equal_products: 1,

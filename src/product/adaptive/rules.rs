@@ -80,7 +80,7 @@ impl ClassRules {
             .define("FAR_WORDS", tuning.far_words)
             .define("FAR_PRODUCTS", tuning.far_products)
             .define("HASHED_MOST", tuning.hash_words.map(|words| most_rows(words).to_string()).join(", "))
-            .define("HUB_PRODUCTS", format!("{}u", tuning.hub_products))
+            .define("HUB_PERCENT", format!("{}u", tuning.hub_percent))
             .define("HUB_PIECE", tuning.piece)
     }
 
@@ -130,7 +130,7 @@ impl ClassRules {
     fn is_hub(&self, column: &Column) -> bool {
         let (&Column { entries, products, .. }, of) = (column, &self.tuning);
         let pieces = u64::from(column.most_entries()).div_ceil(of.piece as u64);
-        products > 0 && u64::from(products / entries) < u64::from(of.hub_products) * pieces
+        products > 0 && 100 * u64::from(products) / u64::from(entries) < u64::from(of.hub_percent) * pieces
     }
 
     /// Whether columns that follow share the rows of their leaders, if these are all columns.

@@ -243,8 +243,8 @@ fn by_costs(wanted: Method, costs: MethodCosts) -> AdaptiveTuning {
     // ESC would be faster for products as small as these.
     let of_device = AdaptiveTuning { esc: false, ..AdaptiveTuning::new(test_device().info(), (wanted, costs), 20) };
     // An entry of a column with 3000 of them has 3 products with a piece.
-    let hub_products = of_device.hub_products.saturating_mul(4);
-    AdaptiveTuning { few_columns: 0, far_products: 0, equal_products: 1, hub_products, ..of_device }
+    let hub_percent = of_device.hub_percent.saturating_mul(4);
+    AdaptiveTuning { few_columns: 0, far_products: 0, equal_products: 1, hub_percent, ..of_device }
 }
 
 #[test]

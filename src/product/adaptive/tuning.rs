@@ -60,9 +60,9 @@ pub(in crate::product) struct AdaptiveTuning {
     pub room_percent: u64,
     /// Products from which that number is estimated: the bound of fewer takes little memory.
     pub sampled_products: u64,
-    /// A column of B is a hub if an entry of it has less than so many products with a piece of the
-    /// column's rows, on average.
-    pub hub_products: u32,
+    /// A column of B is a hub if an entry of it has less than so many hundredths of a product with
+    /// a piece of the column's rows, on average.
+    pub hub_percent: u32,
     /// Columns that follow another one, in percent of the columns whose rows are found, from which
     /// they share its rows.
     pub equal_percent: u64,
@@ -148,9 +148,9 @@ impl AdaptiveTuning {
             local_bytes: local.min(64 << 10).saturating_sub(1 << 10),
             room_percent: numbers.adaptive_room_percent as u64,
             sampled_products: numbers.adaptive_sampled_products as u64,
-            hub_products: match wanted {
+            hub_percent: match wanted {
                 Method::Hub => u32::MAX,
-                _ if takes(Method::Hub) => numbers.adaptive_hub_products as u32,
+                _ if takes(Method::Hub) => numbers.adaptive_hub_percent as u32,
                 _ => 0,
             },
             equal_percent: numbers.adaptive_equal_percent as u64,

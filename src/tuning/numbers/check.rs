@@ -190,8 +190,8 @@ impl Numbers {
         if self.host_entries > 1 << 31 {
             return refuse("host_entries", self.host_entries, "more than 2147483648");
         }
-        if self.adaptive_hub_products > 1 << 30 {
-            return refuse("adaptive_hub_products", self.adaptive_hub_products, "more than 1073741824");
+        if self.adaptive_hub_percent > 1 << 30 {
+            return refuse("adaptive_hub_percent", self.adaptive_hub_percent, "more than 1073741824");
         }
         if self.range_one_pass_percent > 101 {
             return refuse("range_one_pass_percent", self.range_one_pass_percent, "more than 101");

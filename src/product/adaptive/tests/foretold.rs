@@ -50,7 +50,7 @@ fn the_host_finds_the_classes_of_the_device() -> Result<()> {
         for method in [Method::Auto, Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash] {
             let usual = tuning(method);
             let few = AdaptiveTuning { sorted_most: usual.sorted_most.min(32), sampled_products: 0, ..usual };
-            let far = AdaptiveTuning { far_words: 3, far_products: 1000, hub_products: 1, ..few };
+            let far = AdaptiveTuning { far_words: 3, far_products: 1000, hub_percent: 100, ..few };
             let small =
                 AdaptiveTuning { narrow_words: 8, medium_words: 40, wide_words: 1000, big_products: 500, ..few };
             let least = AdaptiveTuning { wide_words: 1, hash_products: 3000, hash_words: [40, 80, 160], ..usual };

@@ -23,10 +23,10 @@ pub(super) fn operands<T: Element>(rows: u64) -> Result<(Csc<T>, Csc<T>)> {
 #[test]
 fn hubs_have_the_bits_of_the_reference() -> Result<()> {
     let (a, b) = operands::<f64>(40_000)?;
-    let some = AdaptiveTuning { hub_products: 1, ..tuning(Method::Auto) };
+    let some = AdaptiveTuning { hub_percent: 100, ..tuning(Method::Auto) };
     assert_eq!(check(&a, &b, &some)?, [Method::Direct, Method::Dense, Method::Hub]);
-    // None if each entry would need less than one product with a piece of rows.
-    let none = AdaptiveTuning { hub_products: 0, ..some };
+    // None if each entry would have to have none.
+    let none = AdaptiveTuning { hub_percent: 0, ..some };
     assert_eq!(check(&a, &b, &none)?, [Method::Direct, Method::Dense]);
     assert_eq!(check(&a, &b, &tuning(Method::Hub))?, [Method::Hub]);
     assert_eq!(check(&a, &b, &tuning(Method::Dense))?, [Method::Dense]);
@@ -51,7 +51,7 @@ fn pieces_and_windows_of_hubs_change_no_bit() -> Result<()> {
     for tuning in [
         AdaptiveTuning { piece: 128, groups: 1, ..forced },
         AdaptiveTuning { narrow_words: 8, medium_words: 40, wide_words: 100, big_products: 500, ..forced },
-        AdaptiveTuning { sorted_most: 0, hub_products: 1, ..usual },
+        AdaptiveTuning { sorted_most: 0, hub_percent: 100, ..usual },
     ] {
         check(&a, &b, &tuning)?;
     }

@@ -97,7 +97,7 @@ fn class_of(column: &Column, numbers: &Numbers) -> Option<&'static str> {
     }
     let words = range.div_ceil(32);
     let pieces = products.min(range).div_ceil(numbers.adaptive_piece as u64);
-    let hub = products / entries.max(1) < numbers.adaptive_hub_products as u64 * pieces;
+    let hub = 100 * products / entries.max(1) < numbers.adaptive_hub_percent as u64 * pieces;
     Some(
         CLASSES[match SORTED.iter().position(|&most| products <= most) {
             _ if entries == 1 => 0,
@@ -149,8 +149,8 @@ mod tests {
         assert_eq!([class(2, 33, 9), class(9, 256, 9)], [Some(CLASSES[2]), Some(CLASSES[4])]);
         let narrow = 32 * numbers.adaptive_narrow_words as u64;
         assert_eq!([class(2, 257, narrow), class(2, 257, narrow + 1)], [Some(CLASSES[6]), Some(CLASSES[7])]);
-        let hub = 2 * numbers.adaptive_hub_products as u64;
-        let of_hub = |each| class(1000, 1000 * each, 2 * numbers.adaptive_piece as u64);
+        let hub = 2 * numbers.adaptive_hub_percent as u64;
+        let of_hub = |percent| class(1000, 10 * percent, 2 * numbers.adaptive_piece as u64);
         assert_eq!([of_hub(hub - 1), of_hub(hub)], [Some(CLASSES[5]), Some(CLASSES[6])]);
         assert_eq!(class(2, numbers.adaptive_big_products as u64 + 1, 9), Some(CLASSES[9]));
         Ok(())

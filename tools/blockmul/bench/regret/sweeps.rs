@@ -80,12 +80,13 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
         around(big, 256),
         Box::new(|p, products| columns([1 << 14, 128, p / 128], products)),
     ));
-    // Rows of sixteen pieces.
-    let hub_rows = 16 * numbers.adaptive_piece;
+    // With so many entries a column has products for all of its rows.
+    let (hub_rows, entries) =
+        (HUB_PIECES * numbers.adaptive_piece, 200 * numbers.adaptive_piece / numbers.adaptive_hub_percent.max(1));
     sweeps.push(sweep(
         "products of an entry of B, at a hub",
-        around(16 * numbers.adaptive_hub_products, 2),
-        Box::new(move |average, products| columns([hub_rows, average, 1024], products)),
+        around(hub_average(numbers), 1),
+        Box::new(move |average, products| columns([hub_rows, average, entries], products)),
     ));
     let (far, far_rows) = (numbers.adaptive_far_products, 64 * numbers.adaptive_far_words);
     sweeps.push(sweep(
@@ -131,6 +132,14 @@ pub fn named(sweeps: Vec<Sweep>, words: &[String]) -> std::result::Result<Vec<Sw
     }
     let wanted = |sweep: &Sweep| words.is_empty() || words.iter().any(|words| has(sweep, words));
     Ok(sweeps.into_iter().filter(wanted).collect())
+}
+
+/// Pieces of the rows of columns beside the threshold of a hub.
+const HUB_PIECES: usize = 16;
+
+/// The fewest products of an entry in such columns that are no hubs.
+fn hub_average(numbers: &Numbers) -> usize {
+    (HUB_PIECES * numbers.adaptive_hub_percent).div_ceil(100)
 }
 
 /// Products that no host computes faster than the device.
@@ -290,7 +299,7 @@ mod tests {
             assert!((900..=200_000).contains(&products), "{}: {products}", sweep.what);
         }
         let hub = sweeps.iter().find(|sweep| sweep.what.contains("of B, at a hub")).expect("a sweep");
-        assert!(hub.points.contains(&(16 * numbers.adaptive_hub_products)));
+        assert!(hub.points.contains(&hub_average(&numbers)));
         Ok(())
     }
 
