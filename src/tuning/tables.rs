@@ -350,7 +350,7 @@ pub(super) const CPU: Numbers = Numbers {
     // More than are resident, since columns differ in length; few enough that each clears its
     // bitmap once for many columns.
     adaptive_groups: 32,
-    // Fitted to whole products on an NVIDIA H200: docs/decisions/0011-costs-of-methods.md.
+    // Fitted to whole products on an H200 and an H100: docs/decisions/0011-costs-of-methods.md.
     adaptive_analysis_us: 100,
     adaptive_column_ps: 90,
     adaptive_bin_us: 15,
