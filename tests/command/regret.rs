@@ -70,7 +70,7 @@ fn families_have_cliffs_and_a_cross_validation() {
         "regret of auto on 18 products",
         "of the 11 products of 11 families to which no costs are fitted: ",
         "fastest method: ",
-        "entries of a column of B, at a hub",
+        "products of an entry of B, at a hub",
         "largest jump %",
         "the device's costs",
         "fitted to a third of the families regret",
@@ -79,7 +79,7 @@ fn families_have_cliffs_and_a_cross_validation() {
     }
     assert!(!ran.stdout.contains("products of a column, at 32"), "not asked for: {}", ran.stdout);
     // Without a terminal each product is a line when it is measured.
-    for words in ["roads:3e3: auto ", "entries of a column of B, at a hub: 9 points"] {
+    for words in ["roads:3e3: auto ", "products of an entry of B, at a hub: 9 points"] {
         assert!(ran.stderr.contains(words), "no \"{words}\" in {}", ran.stderr);
     }
     assert!(!ran.stdout.contains("NO"), "{}", ran.stdout);
