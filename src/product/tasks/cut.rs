@@ -54,7 +54,7 @@ kernel! {
 /// Each has a class for every slice.
 const KINDS: usize = 10;
 
-/// The part of the device's local memory that tasks may take more, to save a launch.
+/// The part of the device's local memory that tasks may take more, to save a launch: an estimate.
 const MORE_MEMORY: usize = 4;
 
 /// The tasks of each class, after those of each have joined the next larger ones of their kind, if
@@ -74,8 +74,7 @@ fn joined(mut counts: Vec<usize>, slices: &[usize], more: usize) -> Vec<usize> {
 /// The sizes of the tasks.
 pub(in crate::product) struct Cut {
     record: Buffer<u32>,
-    /// The number of tasks that the kernel of each class takes, which are those of smaller ones
-    /// too.
+    /// The number of tasks of each class, with those of smaller classes that joined it.
     pub counts: Vec<usize>,
     /// Entries of C, of all columns.
     pub c_nnz: usize,
