@@ -309,7 +309,7 @@ impl Device {
 
     /// Gives the memory that finished products left in the pool back to the device. Waits for the
     /// commands that still use some of it. Without this the pool keeps what it may need again. Kept
-    /// and used memory are then at most 1.5 times the most used at once lately (64 MiB if that is
+    /// and used memory are then at most three times the most used at once lately (64 MiB if that is
     /// less).
     pub fn trim(&self) {
         self.inner.pool.trim();

@@ -71,6 +71,10 @@ struct Free {
 /// lately. A product takes twenty to fifty buffers.
 const SPAN: u64 = 512;
 
+/// Times the most bytes in use at once that may be held: the stages of a product use memory of
+/// different sizes, one after another, and the next product uses all of it again.
+const HELD: u64 = 3;
+
 /// Bytes that may be held however few are in use, so that small products create no new buffers.
 const ALWAYS_KEPT: u64 = 64 << 20;
 
@@ -113,7 +117,7 @@ impl Pool {
         let pooled = state.take_free(size, queue.number());
         let reused = pooled.is_some();
         let lately = state.most[0].max(state.most[1]);
-        let held = (lately + lately / 2).max(ALWAYS_KEPT).min(self.capacity);
+        let held = lately.saturating_mul(HELD).max(ALWAYS_KEPT).min(self.capacity);
         let kept = held.saturating_sub(state.used_bytes).min(budget.room_for(size));
         state.keep(kept);
         let (raw, first_use) = match pooled {
