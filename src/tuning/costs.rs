@@ -101,7 +101,7 @@ const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
     ("dense", Some([6.0, 2.5, 25.0, 1340.0]), [50.0, 750.0, 790.0, 10_500.0]),
     ("hub", Some([6.0, 11.0, 38.0, 2050.0]), [170.0, 78_000.0, 110_000.0, 12_000_000.0]),
     ("hash", Some([6.0, 1.0, 25.0, 2730.0]), [170.0, 40_000.0, 60_000.0, 8_000_000.0]),
-    ("host", None, [20.5, 800.0, 13_000.0, 0.0]),
+    ("host", None, [20.5, 500.0, 10_500.0, 5000.0]),
 ];
 
 /// What each method of products of scalars costs on a device.

@@ -252,7 +252,7 @@ pub struct Numbers {
     /// Picoseconds that the host takes to read an entry or a column of A, if A is not B.
     pub host_read_ps: usize,
     /// Picoseconds that a product of scalars takes the host more if the rows of its column are more
-    /// than 4096 apart.
+    /// than 4096 apart, and its sum is in no cache: those of 131,072 rows of C are.
     pub host_far_ps: usize,
     /// Picoseconds that a multiplication in a product of blocks takes the host.
     pub host_multiplication_ps: usize,

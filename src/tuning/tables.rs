@@ -264,17 +264,18 @@ pub(super) const CPU: Numbers = Numbers {
     // Groups of 64 blocks up to side 4, and of 32 up to side 6.
     schur_factor_bytes: 10 << 10,
     warp_instructions: 0,
-    // With as many a product of 2000 takes the host 0.3 ms, 0.2 of them to read: as long as the
-    // device.
-    host_entries: 160_000,
+    // With as many a product of 2000 takes the host 0.1 to 0.5 ms, the device 0.3.
+    host_entries: 250_000,
     // With more of them C leaves the caches, and the host writes it three times.
     host_products: 300_000,
-    host_read_ps: 1300,
-    // 36,000 products of 300 columns with 8192 rows take the host 1.30 ms, the device 0.56.
-    host_far_ps: 30_000,
-    // With PoCL 1600 products of 2x2 take the host 70 microseconds more than those of scalars, of
-    // 3x3 184, of 6x6 610: 5.5 ns, 4.3 and 1.8 for each multiplication.
-    host_multiplication_ps: 2500,
+    // Two cores of an EPYC take 300, of a Xeon up to 2000.
+    host_read_ps: 600,
+    // 225,000 products of 440 columns take the host 0.88 ms with 131,072 rows, 1.6 with a million,
+    // 2.2 to 3.3 with more.
+    host_far_ps: 8000,
+    // 16,000 products of 3x3 take the host 0.16 ms more than those of scalars, of 5x5 0.69, of 8x8
+    // 1.20: 0.36 ns, 0.34 and 0.15 for each multiplication.
+    host_multiplication_ps: 250,
     // A group takes the next range when it is ready, so that all end together.
     range_shares: 16,
     // One pass takes less however many products merge, and touches memory for entries only. The

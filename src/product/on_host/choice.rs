@@ -7,7 +7,7 @@ use crate::{
         choose::{self, Known},
         method::Method,
         problem::Bin,
-        ranges::{Profile, RangeTuning, Sides},
+        ranges::{CACHED_ROWS, Profile, RangeTuning, Sides},
         tuning::PayloadKind,
     },
     tuning::{BinSize, MethodCosts, Numbers},
@@ -36,8 +36,8 @@ pub(in crate::product) struct HostChoice {
     costs: MethodCosts,
     /// The numbers of the device's product.
     ranges: RangeTuning,
-    /// Picoseconds of the host for an entry or a column of A, for a product whose rows are far
-    /// apart, and for a multiplication in one of blocks.
+    /// Picoseconds of the host for an entry or a column of A, for a product whose sum is in no
+    /// cache, and for a multiplication in one of blocks.
     read_ps: u64,
     far_ps: u64,
     multiplication_ps: u64,
@@ -59,7 +59,7 @@ impl HostSize {
     /// apart.
     pub fn bins(&self, costs: &MethodCosts, numbers: &Numbers, [products, far]: [u64; 2]) -> Vec<Bin> {
         let size = (self.payload == PayloadKind::Values).then(|| self.of_bin(WAITS, products));
-        let besides = far as f64 * numbers.host_far_ps as f64 * 1e-9 + self.read_ms(numbers.host_read_ps as u64);
+        let besides = self.far_ms(far, numbers.host_far_ps as u64) + self.read_ms(numbers.host_read_ps as u64);
         let predicted_ms = size.and_then(|size| Some(choose::predict_ms(costs, Method::Host, &size)? + besides));
         let bin = Bin { size, predicted_ms, ..Bin::of("all columns", Method::Host, self.columns, products) };
         if products > 0 { vec![bin] } else { Vec::new() }
@@ -68,6 +68,13 @@ impl HostSize {
     /// Milliseconds that the host takes to read A beside B.
     fn read_ms(&self, read_ps: u64) -> f64 {
         (self.stored - self.of_b) as f64 * read_ps as f64 * 1e-9
+    }
+
+    /// Milliseconds that so many products whose rows are far apart take besides: those whose sums are
+    /// in no cache.
+    fn far_ms(&self, far: u64, far_ps: u64) -> f64 {
+        let missed = self.rows.saturating_sub(CACHED_ROWS) as f64 / self.rows.max(1) as f64;
+        far as f64 * missed * far_ps as f64 * 1e-9
     }
 
     fn of_bin(&self, waits: u32, products: u64) -> BinSize {
@@ -112,7 +119,7 @@ impl HostChoice {
             far += if column.far { column.products } else { 0 };
         }
         let far = if self.ranges.multiplications.is_some() { 0 } else { far };
-        self.is_faster(WAITS - 1, &profile, far as f64 * self.far_ps as f64 * 1e-9)
+        self.is_faster(WAITS - 1, &profile, self.size.far_ms(far, self.far_ps))
     }
 
     /// Whether the host takes less for a product of this profile, if it waits so many times yet and
@@ -122,8 +129,8 @@ impl HostChoice {
         let besides = multiplications as f64 * self.multiplication_ps as f64 * 1e-9 + besides_ms;
         let mut of_host = self.size.of_bin(waits, profile.products);
         if profile.longest_b <= 1 {
-            // Every product is an entry of C, and takes the host as long as one of B.
-            of_host.entries = of_host.entries.saturating_add(profile.products);
+            // Every product is an entry of C, and takes the host about half as long as one of B.
+            of_host.entries = of_host.entries.saturating_add(profile.products / 2);
         }
         let host = choose::predict_ms(&self.costs, Method::Host, &of_host);
         let device = self.ranges.least_ms(profile, Sides { rows: self.size.rows, columns: self.size.columns });

@@ -114,8 +114,9 @@ fn auto_takes_small_products_on_cpus_alone() -> Result<()> {
     // A product grows: the host takes it until the device does, once.
     let host: Vec<bool> = (0..12).map(|power| on(&cpu, 10 << power, 8, scalar)).collect();
     assert!(host.is_sorted_by(|one, next| one >= next) && host[5] && !host[9], "{host:?}");
-    // 1600 products: 0.15 ms and 0.20 of 2x2, 0.69 and 0.24 of 6x6.
-    let blocks = [2, 6].map(|side| on(&cpu, 100, 4, BlockShape::new(side, side).unwrap()));
+    // 1600 products: 0.07 ms and 0.33 of 2x2, 0.08 and 0.37 of 6x6; of 12x12 ten times as many
+    // multiplications.
+    let blocks = [2, 12].map(|side| on(&cpu, 100, 4, BlockShape::new(side, side).unwrap()));
     assert_eq!(blocks, [true, false]);
     // Few products in many columns, which the device copies.
     assert!(on(&cpu, 100, 1, scalar) && !on(&cpu, 12_000, 1, scalar));
@@ -150,8 +151,15 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
         assert!(columns(each) || !choice.is_worth_reading(&known(each)), "{each}");
     }
     assert!(columns(8) && !columns(1000));
-    // Rows within a window, or beyond it.
-    assert!(of(40, false) && !of(40, true));
+    // Rows within a window, or beyond it; only the sums of many rows are in no cache.
+    let of_rows = |rows, far| {
+        let choice = HostChoice::new(&cpu, &numbers, costs, HostSize { rows, ..size }).expect("a choice");
+        choice.is_worth_it((0..1000).map(move |_| HostColumn { entries: 8, products: 200, far }))
+    };
+    assert_eq!(
+        [(1000, false), (1000, true), (1 << 20, false), (1 << 20, true)].map(|(rows, far)| of_rows(rows, far)),
+        [true, true, true, false]
+    );
 }
 
 #[test]

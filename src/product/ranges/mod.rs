@@ -22,7 +22,7 @@ mod tuning;
 
 pub(super) use foretell::foretell;
 pub(super) use memory::RangeMemory;
-pub(super) use profile::{Profile, Sides};
+pub(super) use profile::{CACHED_ROWS, Profile, Sides};
 pub(super) use sums::RangeSums;
 use sums::{FilledRanges, RangeTask};
 pub(super) use tuning::{RangeTuning, Way};
