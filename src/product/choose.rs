@@ -11,7 +11,7 @@ mod tests;
 pub(super) use prices::{Known, Prices};
 
 use super::{
-    adaptive::{Class, ClassSums},
+    adaptive::{Class, ClassSums, ClassesSums, without_long},
     method::{ColumnMethod, Method},
     problem::Bin,
     sort,
@@ -58,7 +58,7 @@ pub(super) struct Share {
 
 /// Classes by ascending size. The kernels of one can compute the columns of those before it; those
 /// of [`Class::Direct`] only if they are short.
-const FAMILIES: [&[Class]; 5] = [
+const FAMILIES: [&[Class]; 6] = [
     &[
         Class::Direct,
         Class::Sorted32,
@@ -78,10 +78,13 @@ const FAMILIES: [&[Class]; 5] = [
     // Tables in global memory are made for the longest of their columns.
     &[Class::HashedSmall, Class::HashedMedium, Class::HashedLarge],
     &[Class::HashedGlobal],
+    &[Class::Long],
 ];
 
 /// Launches of a product by ESC, about.
 const ESC_LAUNCHES: u32 = 10;
+/// Launches that take columns out of B for ESC, and put them into C.
+const REST_LAUNCHES: u32 = 5;
 
 /// The methods that can compute the columns of a class. Which columns of dense classes are hubs,
 /// the device decides.
@@ -89,7 +92,7 @@ fn able(class: Class) -> &'static [Method] {
     match class {
         Class::Empty => &[],
         Class::Direct => &[Method::Direct],
-        Class::Narrow | Class::Medium | Class::Wide | Class::Big => &[Method::Dense],
+        Class::Narrow | Class::Medium | Class::Wide | Class::Big | Class::Long => &[Method::Dense],
         Class::HashedSmall | Class::HashedMedium | Class::HashedLarge | Class::HashedGlobal => &[Method::Hash],
         Class::Rest => &[Method::Esc],
         _ => &[Method::Sort],
@@ -106,20 +109,19 @@ fn own_launches(class: Class) -> u32 {
     }
 }
 
-/// Words of a bitmap that a group of [`Class::Wide`] clears and reads in the time of a place:
+/// Words of a bitmap that a group of [`Class::Wide`] clears and reads in the time of a place. If a
+/// range has several windows it is half of that, because each window meets all entries of B:
 /// 18,000 columns of 1088 products each, of which none meet, in ranges of 21,000 words take an
-/// H100 2.4 ms by bitmaps, 1.2 by ESC.
+/// H100 2.4 ms by bitmaps, 15,600 of 1280 products 2.1, both 1.2 by ESC.
 const WORDS_OF_PLACE: u64 = 600;
 
 /// Places that a kernel has for each column of the class: so many times fewer columns are computed
 /// at once than by the first class of the family's method. `widest` is the number of words of 32
-/// rows in the widest range of rows of these columns.
-fn places(class: Class, widest: u32) -> u64 {
+/// rows in the widest range of rows of these columns, `window` that of a window.
+fn places(class: Class, widest: u32, window: u32) -> u64 {
+    let of_words = || u64::from(widest) / if widest > window { WORDS_OF_PLACE / 2 } else { WORDS_OF_PLACE };
     let of_class = places_of(class);
-    match class {
-        Class::Wide | Class::Big => of_class.max(u64::from(widest) / WORDS_OF_PLACE),
-        _ => of_class,
-    }
+    if Class::IN_WINDOWS.contains(&class) { of_class.max(of_words()) } else { of_class }
 }
 
 /// The same of columns in a range of rows that is not wider than most of their class.
@@ -146,7 +148,7 @@ fn places_of(class: Class) -> u64 {
         Class::Narrow => 1,
         Class::Medium => 2,
         Class::Wide => 4,
-        Class::Big => 32,
+        Class::Big | Class::Long => 32,
         // As many groups as start, of one team; 14 of four; four of sixteen. The last have tables
         // in global memory: an estimate.
         Class::HashedSmall => 1,
@@ -163,18 +165,24 @@ fn places_of(class: Class) -> u64 {
 ///
 /// `None` if `esc` is allowed to compute all columns, and is predicted to take less than their
 /// bins.
-pub(super) fn share_out(sums: &[ClassSums; Class::ALL.len()], prices: &Prices, esc: bool) -> Option<Vec<Share>> {
+pub(super) fn share_out(sums: &ClassesSums, prices: &Prices, esc: bool) -> Option<Vec<Share>> {
     let (shares, ms) = divided(sums, prices);
     let by_esc = esc && !shares.is_empty() && prices.all_by_esc_ms(sums).is_some_and(|all| all < ms);
     (!by_esc).then_some(shares)
 }
 
+/// Whether the columns of [`Class::Long`] are predicted to take less by ESC, beside the bins of the
+/// others.
+pub(super) fn leaves_long(sums: &ClassesSums, prices: &Prices) -> bool {
+    sums[Class::Long as usize].columns > 0 && divided(&without_long(*sums), prices).1 < divided(sums, prices).1
+}
+
 /// The bins of all columns, and what they are predicted to take with those that only ESC can
 /// compute.
-fn divided(sums: &[ClassSums; Class::ALL.len()], prices: &Prices) -> (Vec<Share>, f64) {
+fn divided(sums: &ClassesSums, prices: &Prices) -> (Vec<Share>, f64) {
     let (mut shares, costs) = (Vec::new(), &prices.costs);
     for family in FAMILIES {
-        for [first, last] in together(sums, costs, family) {
+        for [first, last] in together(sums, prices, family) {
             let classes = &sums[first as usize..=last as usize];
             let widest = classes.iter().map(|class| class.widest).max().unwrap_or(0);
             let sum = |number: fn(&ClassSums) -> u64| classes.iter().map(number).sum::<u64>();
@@ -187,7 +195,12 @@ fn divided(sums: &[ClassSums; Class::ALL.len()], prices: &Prices) -> (Vec<Share>
             };
             let launches = own_launches(last) + u32::from(Class::FOUND.contains(&last));
             for (methods, [columns, products]) in [(able(last), others), (&[Method::Hub], hubs)] {
-                let size = BinSize::new(launches, products, entries(products), columns * places(last, widest));
+                let size = BinSize::new(
+                    launches,
+                    products,
+                    entries(products),
+                    columns * places(last, widest, prices.window_words),
+                );
                 let by_entries = prices.of_entries_ms(classes, products, last);
                 let share = |&method: &Method| {
                     let predicted_ms = predict_ms(costs, method, &size).map(|ms| ms + by_entries);
@@ -199,8 +212,8 @@ fn divided(sums: &[ClassSums; Class::ALL.len()], prices: &Prices) -> (Vec<Share>
         }
     }
     let ms = prices.of_longest_ms(sums) + shares.iter().map(|share| prices.bin_ms + least(share)).sum::<f64>();
-    let of_rest = sums[Class::Rest as usize];
-    let rest = if of_rest.columns > 0 { prices.all_by_esc_ms(&[of_rest]).unwrap_or(0.0) } else { 0.0 };
+    let of_rest = &sums[Class::Rest as usize];
+    let rest = if of_rest.columns > 0 { prices.rest_ms(of_rest) } else { 0.0 };
     (shares, ms + rest)
 }
 
@@ -237,17 +250,17 @@ pub(super) fn predict_ms(costs: &MethodCosts, method: Method, size: &BinSize) ->
 
 /// The classes of a family that have columns, divided into bins: the division that costs least; of
 /// equal ones that with the fewest bins.
-fn together(sums: &[ClassSums; Class::ALL.len()], costs: &MethodCosts, family: &[Class]) -> Vec<[Class; 2]> {
+fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class; 2]> {
     let of = |class: &Class| &sums[*class as usize];
     let filled: Vec<Class> = family.iter().copied().filter(|class| of(class).columns > 0).collect();
     let cost = |bin: &[Class]| -> f64 {
         let last = bin[bin.len() - 1];
         let sum = |number: fn(&ClassSums) -> u64| bin.iter().map(|class| number(of(class))).sum::<u64>();
         let widest = bin.iter().map(|class| of(class).widest).max().unwrap_or(0);
-        let places = sum(|class| class.columns.into()) * places(last, widest);
+        let places = sum(|class| class.columns.into()) * places(last, widest, prices.window_words);
         let (products, entries) = (sum(|class| class.products), sum(|class| class.most_entries));
         let size = BinSize::new(own_launches(last), products, entries, places);
-        able(last).iter().filter_map(|&method| predict_ms(costs, method, &size)).fold(f64::MAX, f64::min)
+        able(last).iter().filter_map(|&method| predict_ms(&prices.costs, method, &size)).fold(f64::MAX, f64::min)
     };
     // From each class on: the least cost, how many bins it takes, and where the first of them ends.
     let mut best = vec![(0.0, 0, 0); filled.len() + 1];
@@ -265,7 +278,7 @@ fn together(sums: &[ClassSums; Class::ALL.len()], costs: &MethodCosts, family: &
 
 /// Whether the kernels of the last of some classes can compute the columns of all. A direct column
 /// may have any number of products.
-fn can_join(sums: &[ClassSums; Class::ALL.len()], bin: &[Class]) -> bool {
+fn can_join(sums: &ClassesSums, bin: &[Class]) -> bool {
     bin[0] != Class::Direct || bin.len() == 1 || sums[Class::Direct as usize].longest <= sort::CLASSES[0]
 }
 
@@ -307,6 +320,8 @@ impl Share {
             (Class::Medium, true) => "rows in a medium range, hubs",
             (Class::Wide, true) => "rows in a wide range, hubs",
             (Class::Big, true) => "rows in a wide range, many products, hubs",
+            (Class::Long, false) => "many entries of B",
+            (Class::Long, true) => "many entries of B, hubs",
             (Class::HashedSmall, _) => "few rows in any range",
             (Class::HashedMedium, _) => "some thousand rows in any range",
             (Class::HashedLarge, _) => "rows in any range, within local memory",

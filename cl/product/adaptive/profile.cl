@@ -23,7 +23,7 @@
 //   i/o  record[CLASSES * RECORD + 2 ..]   columns of each class that were listed; zeros before
 //   out  list[cols]               the columns, class after class, within a class in any order;
 //                                 if `shares_rows` without those that follow
-#if !defined(CLASSES) || !defined(RECORD) || !defined(AT_ONCE) || !defined(PART) || !defined(LONG) || !defined(LEADING) || !defined(DIRECT) || !defined(SORTED) || !defined(SORTED_SIZES) || !defined(SORTED_MOST) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS) || !defined(HASHED) || !defined(HASHED_MOST) || !defined(HASHED_PRODUCTS) || !defined(FAR_WORDS) || !defined(FAR_PRODUCTS)
+#if !defined(CLASSES) || !defined(RECORD) || !defined(AT_ONCE) || !defined(PART) || !defined(LONG) || !defined(LEADING) || !defined(DIRECT) || !defined(SORTED) || !defined(SORTED_SIZES) || !defined(SORTED_MOST) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS) || !defined(LONG_CLASS) || !defined(MOST_ENTRIES) || !defined(HASHED) || !defined(HASHED_MOST) || !defined(HASHED_PRODUCTS) || !defined(FAR_WORDS) || !defined(FAR_PRODUCTS)
 #error "see src/product/adaptive/rules.rs"
 #endif
 #define COLUMNS (GROUP_SIZE / PART)
@@ -64,6 +64,8 @@ uint class_of(uint entries, uint products, uint first_row, uint last_row, uint s
             hashed += bound > most[i];
         return HASHED > 0 && products <= HASHED_PRODUCTS ? hashed : CLASSES - 1;
     }
+    if (entries > MOST_ENTRIES)
+        return LONG_CLASS;
     return NARROW + (products > BIG_PRODUCTS ? 3 : words <= NARROW_WORDS ? 0 : words <= MEDIUM_WORDS ? 1 : 2);
 }
 
@@ -118,7 +120,7 @@ uint3 measure(global const uint* a_col_ptr, global const uint* a_row_idx, global
         products[at] = count;                                                                                         \
         first_row[at] = rows.x;                                                                                       \
         last_row[at] = rows.y;                                                                                        \
-        const bool hub = of >= NARROW && of < NARROW + 4 && is_hub(entries, count, most_entries);                     \
+        const bool hub = (of == LONG_CLASS || (of >= NARROW && of < NARROW + 4)) && is_hub(entries, count, most_entries);                     \
         class[at] = (of) | ((follows) ? FOLLOWS : 0) | (hub ? HUB : 0);                                               \
         atomic_inc(of_class);                                                                                         \
         add_wide(of_class + 1, count);                                                                                \

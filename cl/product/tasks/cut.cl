@@ -21,7 +21,7 @@
 //                                 on the piece; from bit 60 on the columns besides the first
 //
 // A class is a kernel and a size of local memory: how slots are found, which is by hashes in
-// columns of class HASHED or a later one if that takes less memory than bits, and otherwise depends
+// columns of the classes HASHED..END_HASHED if that takes less memory than bits, and otherwise depends
 // on whether the column of B is a hub, see cl/product/hub/columns.cl; whether columns that are no
 // hubs have more than CUT_FROM entries; whether a task has several columns; whether rows are looked
 // up in two levels; and the slice of local memory. The sizes of the slices are SLICES.
@@ -29,7 +29,7 @@
 // Columns that share rows, and whose slots are found by bits, are summed together: at most
 // EQUAL_COLUMNS of them, in pieces of EQUAL_PIECE rows. The first has the tasks of all. Columns of
 // more than CUT_FROM entries have too many numbers for each slot.
-#if !defined(SLICES) || !defined(SLICE_COUNT) || !defined(LAST_SLICE) || !defined(PIECE) || !defined(HASHED) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES) || !defined(EQUAL_COLUMNS) || !defined(EQUAL_PIECE)
+#if !defined(SLICES) || !defined(SLICE_COUNT) || !defined(LAST_SLICE) || !defined(PIECE) || !defined(HASHED) || !defined(END_HASHED) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES) || !defined(EQUAL_COLUMNS) || !defined(EQUAL_PIECE)
 #error "see src/product/tasks/cut.rs"
 #endif
 #define NOWHERE 0xffffffff
@@ -84,7 +84,7 @@ uint4 stretch_of(global const uint* b_col_ptr, global const uint* class, global 
         return (uint4)(NOWHERE, 0, PIECE, BY_BITS | 1 << 8);
     const uint entries = chunk_ptr[chunk + 1] - chunk_ptr[chunk];
     const uint of_b = b_col_ptr[first_col + col + 1] - b_col_ptr[first_col + col];
-    const uint slots = of >= HASHED ? BY_HASH : word & HUB ? OF_HUB : BY_BITS;
+    const uint slots = of >= HASHED && of < END_HASHED ? BY_HASH : word & HUB ? OF_HUB : BY_BITS;
     uint of_piece = slots == OF_HUB || of_b > CUT_FROM ? PIECE / 2 : PIECE, columns = 1;
     if (shares_rows && slots == BY_BITS && of_b <= CUT_FROM) {
         if (columns_from_leader(class, col) % EQUAL_COLUMNS > 0)

@@ -39,12 +39,15 @@ pub(in crate::product) enum Class {
     HashedLarge,
     /// More.
     HashedGlobal,
+    /// More entries of B than are taken one after another in a short time; counted as [`Class::Big`],
+    /// or left to ESC with the next class.
+    Long,
     /// What no other class takes.
     Rest,
 }
 
 impl Class {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Empty,
         Self::Direct,
         Self::Sorted32,
@@ -66,6 +69,7 @@ impl Class {
         Self::HashedMedium,
         Self::HashedLarge,
         Self::HashedGlobal,
+        Self::Long,
         Self::Rest,
     ];
     /// Those of columns that are sorted in registers, of up to [`sort::CLASSES`] products.
@@ -85,8 +89,10 @@ impl Class {
     }
 
     pub const HASHED: [Self; 4] = [Self::HashedSmall, Self::HashedMedium, Self::HashedLarge, Self::HashedGlobal];
+    /// Those whose rows are found by bitmaps of windows.
+    pub const IN_WINDOWS: [Self; 3] = [Self::Wide, Self::Big, Self::Long];
     /// Those whose rows are found before they are summed.
-    pub const FOUND: [Self; 8] = [
+    pub const FOUND: [Self; 9] = [
         Self::Narrow,
         Self::Medium,
         Self::Wide,
@@ -95,7 +101,13 @@ impl Class {
         Self::HashedMedium,
         Self::HashedLarge,
         Self::HashedGlobal,
+        Self::Long,
     ];
+
+    /// Whether rows are found by bitmaps.
+    pub fn is_dense(self) -> bool {
+        matches!(self, Self::Narrow | Self::Medium | Self::Wide | Self::Big | Self::Long)
+    }
 }
 
 /// The sums of one class.
@@ -143,10 +155,37 @@ impl ClassSums {
             widest: words[14],
         }
     }
+
+    /// The sums of a class whose columns ESC computes, with columns of class [`Class::Long`].
+    fn with_long(&self, long: &Self) -> Self {
+        Self {
+            columns: self.columns + long.columns,
+            products: self.products + long.products,
+            most_entries: self.most_entries + long.most_entries,
+            longest_b: self.longest_b.max(long.longest_b),
+            longest: self.longest.max(long.longest),
+            b_entries: self.b_entries + long.b_entries,
+            widest: self.widest.max(long.widest),
+            ..*self
+        }
+    }
 }
 
 /// The sums of all classes.
 pub(in crate::product) type ClassesSums = [ClassSums; Class::ALL.len()];
+
+/// The same if ESC computes the columns of [`Class::Long`].
+pub(in crate::product) fn without_long(mut sums: ClassesSums) -> ClassesSums {
+    let long = std::mem::take(&mut sums[Class::Long as usize]);
+    let rest = &mut sums[Class::Rest as usize];
+    *rest = rest.with_long(&long);
+    sums
+}
+
+fn windows_of(rules: &ClassRules, sums: &ClassesSums) -> usize {
+    let widest = Class::IN_WINDOWS.map(|class| sums[class as usize].widest).into_iter().max();
+    rules.windows_of(widest.unwrap_or(0))
+}
 
 /// The sizes of a band of C, by classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,9 +205,16 @@ impl ClassSizes {
     /// The sizes of columns with these sums. They have as many windows as the widest range of rows
     /// that bitmaps of windows find.
     pub fn new(rules: &ClassRules, columns: Range<u32>, sums: ClassesSums, samples: [u32; 2]) -> Self {
-        let widest = [Class::Wide, Class::Big].map(|class| sums[class as usize].widest).into_iter().max();
-        let (windows, shares_rows) = (rules.windows_of(widest.unwrap_or(0)), rules.shares_rows(&sums));
-        Self { columns, windows, sums, shares_rows, samples }
+        let sums = if rules.leaves_long { without_long(sums) } else { sums };
+        let shares_rows = rules.shares_rows(&sums);
+        Self { columns, windows: windows_of(rules, &sums), sums, shares_rows, samples }
+    }
+
+    /// Leaves the columns of [`Class::Long`] to ESC. The list of columns stays as it is: those are
+    /// before its own.
+    pub fn leave_long(&mut self, rules: &ClassRules) {
+        self.sums = without_long(self.sums);
+        self.windows = windows_of(rules, &self.sums);
     }
 
     pub fn cols(&self) -> usize {

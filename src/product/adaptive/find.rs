@@ -214,8 +214,7 @@ impl Finder {
     ) -> Result<()> {
         let Profile { first_row, last_row, products, .. } = profile;
         let patterns = Patterns { a, b, first_row, last_row, products };
-        let (in_windows, in_range) = ([Class::Wide, Class::Big], [Class::Narrow, Class::Medium]);
-        let dense = [profile.tasks(&in_windows), profile.tasks(&in_range)].concat();
+        let dense = [profile.tasks(&Class::IN_WINDOWS), profile.tasks(&[Class::Narrow, Class::Medium])].concat();
         let sorted = match purpose {
             Purpose::All => profile.tasks(&Class::SORTED),
             _ => Vec::new(),

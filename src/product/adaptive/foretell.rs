@@ -58,14 +58,18 @@ pub(in crate::product) fn foretell(
     if (tuning.esc && tuning.prices.needs_no_analysis(&known)) || profile_bytes > free_bytes {
         return Ok(Foretold { counts: None, peak_bytes: 0 });
     }
-    let rules = ClassRules::new(tuning, a.nrows(), &known);
-    let whole = HostProfile::new(&rules, a, b);
+    let mut rules = ClassRules::new(tuning, a.nrows(), &known);
+    let mut whole = HostProfile::new(&rules, a, b);
     let left = free_bytes.saturating_sub(profile_bytes);
     if let Some(class) = tuning.class_of_analysed(&whole.sizes.statistics())
         && memory.counts_sorted(cols, whole.sizes.products(), left)
         && let Some(foretold) = sorted(memory, (a, b), (class, left), profile_bytes)
     {
         return Ok(foretold);
+    }
+    if tuning.leaves_long(&whole.sizes.statistics()) {
+        rules.leaves_long = true;
+        whole.sizes.leave_long(&rules);
     }
     let shares = choose::share_out(&whole.sizes.statistics(), &tuning.prices, tuning.esc);
     let by_esc = !whole.sizes.are_taken() || shares.is_none();
@@ -235,7 +239,7 @@ impl CountedColumns<'_> {
             let entries = u64::from(self.entries.map_or(column.most_entries(), |entries| entries[col]));
             all.all += entries;
             match self.rules.class_of(column) {
-                Class::Rest => {
+                class if class == Class::Rest || (class == Class::Long && self.rules.leaves_long) => {
                     all.by_esc += entries;
                     of_esc.add(column.products.into(), &self.memory.esc.sort);
                 }

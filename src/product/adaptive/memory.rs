@@ -187,7 +187,7 @@ impl<'a> AdaptiveMemory<'a> {
     /// that are full.
     fn most_tasks(&self, band: &ClassSizes, entries: u64) -> u64 {
         let columns = |classes: &[Class]| band.sum(classes, |sums| sums.columns.into());
-        let wide = columns(&[Class::Wide, Class::Big]);
+        let wide = columns(&Class::IN_WINDOWS);
         let windows = columns(&Class::FOUND) - wide + wide * band.windows as u64;
         let least = (self.adaptive.piece / 2).min(self.adaptive.equal_piece);
         windows.min(entries) + entries / least as u64

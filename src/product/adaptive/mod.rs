@@ -22,11 +22,12 @@ mod task;
 mod tests;
 mod tuning;
 
-pub(super) use classes::{Class, ClassSums};
+pub(super) use classes::{Class, ClassSums, ClassesSums, without_long};
 pub(super) use foretell::{COUNTED, Foretold, counted_entries, foretell};
 pub(super) use kept::{KeepRule, Kept, KeptSums};
 pub(super) use memory::AdaptiveMemory;
 pub(super) use profile::Profile;
+pub(super) use rules::ClassRules;
 pub(super) use task::ColumnTask;
 pub(super) use tuning::AdaptiveTuning;
 
@@ -87,7 +88,7 @@ impl<T: Element> Adaptive<T> {
             return self.esc.multiply(work, operands, place);
         }
         work.stage("setup");
-        let rules = self.finder.rules(patterns);
+        let mut rules = self.finder.rules(patterns);
         let mut profile = self.finder.profile(work, patterns, &rules)?; // round trip 1
         let free = work.free_bytes();
         if let Some(class) = self.tuning.class_of_analysed(&profile.statistics())
@@ -95,6 +96,10 @@ impl<T: Element> Adaptive<T> {
             && let Some(counts) = self.sorted(work, operands, (class, profile.products()), (&memory, free), place)?
         {
             return Ok(counts);
+        }
+        if self.tuning.leaves_long(&profile.statistics()) {
+            rules.leaves_long = true;
+            profile.lists.sizes.leave_long(&rules);
         }
         if !profile.are_taken() || !profile.share_out(&self.tuning.prices, self.tuning.esc) {
             drop(profile);

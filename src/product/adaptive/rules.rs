@@ -43,6 +43,8 @@ pub(in crate::product) struct ClassRules {
     pub most_words: u32,
     /// Whether entries of C are estimated from samples.
     pub sampled: bool,
+    /// Whether ESC computes the columns of [`Class::Long`]. That is known after an analysis.
+    pub leaves_long: bool,
 }
 
 impl ClassRules {
@@ -50,13 +52,16 @@ impl ClassRules {
     const AT_ONCE: u32 = 64;
     /// Columns sampled.
     pub const SAMPLES: usize = 256;
+    /// Most entries of a column of B that is not long: as many as take an H100 0.3 to 0.5 ms one
+    /// after another, while ESC computes a few columns in 0.2 ms.
+    pub const MOST_ENTRIES: u32 = 1024;
 
     /// The rules for a product of which `known` is known, whose C has `nrows` rows.
     pub fn new(tuning: &AdaptiveTuning, nrows: usize, known: &Known) -> Self {
         let most_words = tuning.most_words(nrows, known.columns as usize) as u32;
         let sorted_most = tuning.sorted_most(known.if_alike, known.columns);
         let sampled = (tuning.dense || tuning.hash) && known.products >= tuning.sampled_products;
-        Self { tuning: *tuning, sorted_most, most_words, sampled }
+        Self { tuning: *tuning, sorted_most, most_words, sampled, leaves_long: false }
     }
 
     /// Defines the numbers for the kernels.
@@ -74,6 +79,8 @@ impl ClassRules {
             .define("NARROW_WORDS", tuning.narrow_words)
             .define("MEDIUM_WORDS", tuning.medium_words)
             .define("BIG_PRODUCTS", tuning.big_products)
+            .define("LONG_CLASS", Class::Long as usize)
+            .define("MOST_ENTRIES", format!("{}u", Self::MOST_ENTRIES))
             .define("HASHED", if tuning.hash { Class::HashedSmall as usize } else { 0 })
             .define("HASHED_SIZES", tuning.hash_words.len())
             .define("HASHED_PRODUCTS", format!("{}u", tuning.hash_products))
@@ -119,6 +126,7 @@ impl ClassRules {
             return if of.hash && products <= of.hash_products { Class::HASHED[larger] } else { Class::Rest };
         }
         match words {
+            _ if column.entries > Self::MOST_ENTRIES => Class::Long,
             _ if products > of.big_products => Class::Big,
             words if words <= of.narrow_words => Class::Narrow,
             words if words <= of.medium_words => Class::Medium,
@@ -149,7 +157,7 @@ impl ClassRules {
         of.longest = of.longest.max(column.products);
         of.b_entries += column.entries;
         of.widest = of.widest.max(column.rows.map_or(0, |_| column.words()));
-        if [Class::Narrow, Class::Medium, Class::Wide, Class::Big].contains(&class) && self.is_hub(column) {
+        if class.is_dense() && self.is_hub(column) {
             of.hub_columns += 1;
             of.hub_products += u64::from(column.products);
         }

@@ -5,6 +5,7 @@ mod equal;
 mod foretold;
 mod hash;
 mod hubs;
+mod long;
 
 use super::{Adaptive, AdaptiveTuning, Class, KeepRule, Kept, KeptSums, find::Finder};
 use crate::{
@@ -56,8 +57,8 @@ fn operands<T: Element>(spread: u64, wide: u64) -> Result<(Csc<T>, Csc<T>)> {
     let a = matrix(wide as usize, (0..n).map(|k| column(k, &mut random)).collect::<Vec<_>>())?;
     // The long columns, which take most of a test's time, come once.
     let short = [0, 1, 2, 3, 9, 31, 32, 33, 64, 65];
-    let lengths = short.into_iter().chain([200, 600, 1024, 1025, 2999, 3000]).chain(short.into_iter().cycle());
-    let b = matrix(n as usize, lengths.take(35).map(|length| random.distinct(length, n)).collect::<Vec<_>>())?;
+    let lengths = short.into_iter().chain([200, 600, 1024, 1025, 3000]).chain(short.into_iter().cycle());
+    let b = matrix(n as usize, lengths.take(34).map(|length| random.distinct(length, n)).collect::<Vec<_>>())?;
     Ok((a, b))
 }
 
@@ -91,15 +92,14 @@ fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &Adapt
     let mut methods: Vec<_> = counts.bins.iter().map(|bin| bin.method).collect();
     methods.sort_by_key(|method| Method::ALL.iter().position(|known| known == method));
     methods.dedup();
+    let of_esc = methods.iter().any(|method| [Method::Esc, Method::EscLocal].contains(method));
     match kept {
         Some(kept) => {
-            assert_eq!(kept.counts.bins, counts.bins, "{tuning:?}");
+            // A plan leaves no columns to ESC.
+            assert!(of_esc || kept.counts.bins == counts.bins, "{tuning:?}");
             check_executions(&work, (&x, &y), (a, b, want), &kept)?;
         }
-        None => {
-            let of_esc = methods.iter().any(|method| [Method::Esc, Method::EscLocal].contains(method));
-            assert!(counts.products == 0 || of_esc, "{methods:?} by {tuning:?}");
-        }
+        None => assert!(counts.products == 0 || of_esc, "{methods:?} by {tuning:?}"),
     }
     Ok(methods)
 }

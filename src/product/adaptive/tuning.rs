@@ -6,7 +6,7 @@ use super::{
 use crate::{
     DeviceInfo,
     product::{
-        choose::{Known, Prices},
+        choose::{self, Known, Prices},
         hash::GlobalTables,
         limits::Limits,
         method::Method,
@@ -206,6 +206,12 @@ impl AdaptiveTuning {
     /// may be chosen and is expected to be faster than their bins.
     pub fn class_of_analysed(&self, sums: &ClassesSums) -> Option<Class> {
         if self.esc && self.sorts { self.prices.sorts_analysed(sums) } else { None }
+    }
+
+    /// Whether ESC computes the columns of [`Class::Long`] of a product with these sums: if it may,
+    /// and is expected to take less.
+    pub fn leaves_long(&self, sums: &ClassesSums) -> bool {
+        self.esc && choose::leaves_long(sums, &self.prices)
     }
 
     /// Most products of a column that is sorted, among `columns` columns with about `products`

@@ -1,9 +1,9 @@
 //! What a product of scalars is predicted to cost: before its columns are analysed, by what the
 //! host knows, and after.
-use super::{divided, esc_ms, least, own_launches, predict_ms, sorted_share};
+use super::{REST_LAUNCHES, divided, esc_ms, least, own_launches, predict_ms, sorted_share};
 use crate::{
     product::{
-        adaptive::{Class, ClassSums},
+        adaptive::{Class, ClassRules, ClassSums, ClassesSums},
         method::Method,
         sort,
     },
@@ -25,6 +25,8 @@ pub(in crate::product) struct Prices {
     /// The same for those of the longest of these columns besides: its entries are taken one after
     /// another.
     pub longest_ms: f64,
+    /// Words of 32 rows of a bitmap's window.
+    pub window_words: u32,
     /// Products of the longest column that ESC sorts whole, without merges.
     pub whole: u64,
     /// Most products of a column that is sorted in registers beside columns that are not.
@@ -43,6 +45,7 @@ impl Prices {
             bin_ms: numbers.adaptive_bin_us as f64 * 1e-3,
             entry_ms: numbers.adaptive_entry_ps as f64 * 1e-9,
             longest_ms: numbers.adaptive_longest_ns as f64 * 1e-6,
+            window_words: numbers.adaptive_wide_words as u32,
             whole: numbers.expansion_short_max as u64,
             sorted: numbers.adaptive_sorted_products as u64,
         }
@@ -61,7 +64,7 @@ impl Prices {
 
     /// Milliseconds for the longest column of B whose rows are found. Other columns are computed
     /// meanwhile, those of other bins too.
-    pub(super) fn of_longest_ms(&self, sums: &[ClassSums; Class::ALL.len()]) -> f64 {
+    pub(super) fn of_longest_ms(&self, sums: &ClassesSums) -> f64 {
         let longest = Class::FOUND.iter().map(|&class| sums[class as usize].longest_b).max().unwrap_or(0);
         self.longest_ms * f64::from(longest)
     }
@@ -89,7 +92,7 @@ impl Prices {
 
     /// The class that takes every column of an analysed product, if sorting all is predicted to be
     /// faster than their bins and than ESC.
-    pub fn sorts_analysed(&self, sums: &[ClassSums; Class::ALL.len()]) -> Option<Class> {
+    pub fn sorts_analysed(&self, sums: &ClassesSums) -> Option<Class> {
         let sum = |number: fn(&ClassSums) -> u64| sums.iter().map(number).sum::<u64>();
         let longest = sums.iter().map(|class| class.longest).max().unwrap_or(0);
         let class = Class::SORTED[sort::class_of(longest.into(), sort::MOST)?];
@@ -110,7 +113,7 @@ impl Prices {
     /// rows are found. The longest column is only an expectation here. If that is short enough for
     /// a class, the price is that of the last class, which has the most room. If only the longest
     /// is too long to be sorted beside others, there are two bins more: of long ones that are, and
-    /// of those whose rows are found.
+    /// of those whose rows are found. If it has too many entries, it may be left to ESC.
     fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
         let &Known { columns, products, b_entries, longest_b, .. } = known;
         let size = BinSize::new(own_launches(Class::Narrow) + 1, products, entries, columns);
@@ -121,7 +124,15 @@ impl Prices {
         let sorted = predict_ms(&self.costs, Method::Sort, &size).filter(|_| short);
         let found = predict_ms(&self.costs, Method::Dense, &size).map(|ms| ms + self.entry_ms * b_entries as f64);
         let bins = if sorted.is_some() && longest.is_some_and(|longest| longest > self.sorted) { 3.0 } else { 1.0 };
-        let beside = self.bin_ms * bins + self.longest_ms * f64::from(longest_b.unwrap_or(0));
+        let alone = |products: u64| {
+            let products = products.min(u32::MAX.into());
+            let (longest, most_entries) = (products as u32, products);
+            self.rest_ms(&ClassSums { columns: 1, products, most_entries, longest, ..ClassSums::default() })
+        };
+        let one_by_one = self.longest_ms * f64::from(longest_b.unwrap_or(0));
+        let is_long = longest_b.is_some_and(|longest| longest > ClassRules::MOST_ENTRIES);
+        let by_esc = longest.filter(|_| is_long).map_or(f64::MAX, alone);
+        let beside = self.bin_ms * bins + one_by_one.min(by_esc);
         let divided = [sorted, found].into_iter().flatten().min_by(f64::total_cmp).map(|ms| ms + beside);
         let least = [all, divided].into_iter().flatten().min_by(f64::total_cmp);
         least.map(|least| self.analysis_ms + self.column_ms * columns as f64 + least)
@@ -130,6 +141,12 @@ impl Prices {
     fn by_esc_ms(&self, known: &Known) -> Option<f64> {
         let &Known { columns, products, .. } = known;
         esc_ms(&self.costs, columns, weighed(products, columns, self.whole), products)
+    }
+
+    /// The predicted time of some columns by ESC beside the bins of the others.
+    pub(super) fn rest_ms(&self, of: &ClassSums) -> f64 {
+        let moved = self.costs.of(Method::Esc.cost_name()).map_or(0.0, |cost| cost.launch_us);
+        self.all_by_esc_ms(&[*of]).unwrap_or(0.0) + f64::from(REST_LAUNCHES) * moved * 1e-3
     }
 
     /// The predicted time of all columns of some classes by ESC.

@@ -31,8 +31,10 @@ fn sums(columns: [u32; Class::ALL.len()], products: [u64; Class::ALL.len()]) -> 
 }
 
 /// Products of a usual column of each class.
-const USUAL: [u64; Class::ALL.len()] =
-    [0, 8, 16, 40, 50, 80, 100, 150, 200, 300, 400, 600, 900, 1000, 2000, 4000, 20_000, 700, 3000, 9000, 50_000, 0];
+const USUAL: [u64; Class::ALL.len()] = [
+    0, 8, 16, 40, 50, 80, 100, 150, 200, 300, 400, 600, 900, 1000, 2000, 4000, 20_000, 700, 3000, 9000, 50_000, 90_000,
+    0,
+];
 
 /// Columns or products of these classes alone, in their order.
 fn of_classes<N: Copy + Default>(numbers: &[(Class, N)]) -> [N; Class::ALL.len()] {
@@ -44,7 +46,7 @@ fn of_classes<N: Copy + Default>(numbers: &[(Class, N)]) -> [N; Class::ALL.len()
 fn random_sums(random: &mut Random) -> [ClassSums; Class::ALL.len()] {
     let columns = std::array::from_fn(|_| if random.below(3) == 0 { 0 } else { 1 << random.below(20) });
     let mut sums = sums(columns, USUAL);
-    for class in [Class::Narrow, Class::Medium, Class::Wide, Class::Big] {
+    for class in Class::ALL.into_iter().filter(|class| class.is_dense()) {
         let of = &mut sums[class as usize];
         of.hub_columns = random.below(u64::from(of.columns) + 1) as u32;
         of.hub_products = of.products / u64::from(of.columns.max(1)) * u64::from(of.hub_columns);
@@ -326,6 +328,32 @@ fn a_long_column_whose_entries_are_taken_in_turn_is_dear() {
         (of.longest_b, of.products) = (longest, products);
         share_out(&sums, &priced(gpu()), true).is_some()
     };
-    // ESC takes no column in turn.
+    // ESC takes no entries in turn.
     assert_eq!([chosen(500, 10_000_000), chosen(20_000, 10_000_000), chosen(20_000, 1 << 30)], [true, false, true]);
+}
+
+/// Short columns that are sorted, and one long column or many.
+#[test]
+fn few_long_columns_are_left_to_esc_beside_others() -> Result<()> {
+    let leaves = |columns: u32, entries: u32, prices: &Prices| {
+        let products = 8 * u64::from(entries);
+        let mut sums = sums(
+            of_classes(&[(Class::Sorted64, 400_000), (Class::Long, columns)]),
+            of_classes(&[(Class::Sorted64, 50), (Class::Long, products)]),
+        );
+        let long = &mut sums[Class::Long as usize];
+        (long.longest_b, long.b_entries) = (entries, columns * entries);
+        let leaves = leaves_long(&sums, prices);
+        let left = without_long(sums);
+        assert_eq!(left[Class::Long as usize], ClassSums::default());
+        assert_eq!(left[Class::Rest as usize].products, u64::from(columns) * products);
+        assert!(!leaves || share_out(&left, prices, true).is_some(), "ESC alone takes longer");
+        leaves
+    };
+    let usual = priced(gpu());
+    assert_eq!([1, 4000].map(|columns| leaves(columns, 5000, &usual)), [true, false]);
+    assert_eq!([100, 5000].map(|entries| leaves(1, entries, &usual)), [false, true]);
+    let dear = priced(gpu().with("esc", MethodCost::new([1e9, 0.0, 0.0, 0.0])?)?);
+    assert!(!leaves(1, 5000, &dear) && !leaves(0, 0, &usual));
+    Ok(())
 }

@@ -129,7 +129,6 @@ pub(in crate::product) struct CutTasks {
 
 impl CutTasks {
     const FIRST_CLASS: u32 = Class::FOUND[0] as u32;
-    const END_CLASS: u32 = Class::FOUND[Class::FOUND.len() - 1] as u32 + 1;
 
     pub fn new<T: Element>(device: &Device, tuning: &AdaptiveTuning) -> Result<Self> {
         let group_size = device.info().numbers().group_size;
@@ -140,6 +139,7 @@ impl CutTasks {
             .define("LAST_SLICE", tuning.slices[tuning.slices.len() - 1])
             .define("PIECE", tuning.piece)
             .define("HASHED", Class::HASHED[0] as usize)
+            .define("END_HASHED", Class::Long as usize)
             .define("CUT_FROM", RUN_PIECE)
             .define("SUM_BYTES", size_of::<T::Arithmetic>())
             .define("STEP_BYTES", step_bytes::<T>())
@@ -149,6 +149,11 @@ impl CutTasks {
         let (count, list) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
         let resident_bytes = tuning.resident_bytes * device.info().compute_units as usize;
         Ok(Self { count, list, tuning: *tuning, group_size, resident_bytes })
+    }
+
+    /// The end of the classes that have tasks. Long columns have none if ESC computes them.
+    fn end_class(profile: &Profile) -> u32 {
+        Class::Long as u32 + u32::from(profile.of(Class::Long).columns > 0)
     }
 
     /// Words of the record.
@@ -177,7 +182,7 @@ impl CutTasks {
             cols: profile.cols() as u32,
             windows: profile.windows as u32,
             first_class: Self::FIRST_CLASS,
-            end_class: Self::END_CLASS,
+            end_class: Self::end_class(profile),
             shares_rows: profile.shares_rows.into(),
         };
         self.count.launch(work, Grid::items(profile.cols() * profile.windows, self.group_size), args)?;
@@ -215,7 +220,7 @@ impl CutTasks {
             cols: profile.cols() as u32,
             windows: profile.windows as u32,
             first_class: Self::FIRST_CLASS,
-            end_class: Self::END_CLASS,
+            end_class: Self::end_class(profile),
             shares_rows: profile.shares_rows.into(),
         };
         self.list.launch(work, Grid::items(profile.cols() * profile.windows, self.group_size), args)?;

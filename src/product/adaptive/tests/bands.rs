@@ -58,6 +58,13 @@ fn bands_of_equal_columns_have_the_bits_of_the_reference() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn bands_leave_their_long_columns_to_esc() -> Result<()> {
+    let (a, b) = long::operands::<f64>(1500)?;
+    assert!(check_bands(&a, &b, &long::tuning()?)? > 1);
+    Ok(())
+}
+
 /// The columns of `b` so many times side by side.
 fn repeated<T: Element>(b: &Csc<T>, times: usize) -> Result<Csc<T>> {
     let columns = |_| (0..b.ncols()).map(|col| b.pattern().column(col).iter().map(|&row| row.into()).collect());

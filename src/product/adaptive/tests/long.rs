@@ -1,0 +1,48 @@
+//! Few columns of B with so many entries that ESC computes them, beside many short ones.
+use super::*;
+
+/// Columns of A of 1 to 5 rows, and columns of B of 2 to 9 entries; one in 1000 of `long` entries.
+pub(super) fn operands<T: Element>(long: u64) -> Result<(Csc<T>, Csc<T>)> {
+    let mut random = Random::new(13);
+    let n = 2000_u64;
+    let a = matrix(40_000, (0..n).map(|k| random.distinct(1 + k % 5, 40_000)).collect::<Vec<_>>())?;
+    let length = |col: u64| if col % 1000 == 7 { long } else { 2 + col % 8 };
+    Ok((a, matrix(n as usize, (0..n).map(|col| random.distinct(length(col), n)).collect::<Vec<_>>())?))
+}
+
+/// ESC is dear for each product, and other methods for each entry of the longest column.
+pub(super) fn tuning() -> Result<AdaptiveTuning> {
+    let usual = super::tuning(Method::Auto);
+    let costs = usual.prices.costs.with("esc", MethodCost::new([0.0, 5e7, 0.0, 0.0])?)?;
+    Ok(AdaptiveTuning { esc: true, prices: Prices { costs, longest_ms: 1.0, ..usual.prices }, ..usual })
+}
+
+fn is_esc(method: &Method) -> bool {
+    [Method::Esc, Method::EscLocal].contains(method)
+}
+
+#[test]
+fn few_long_columns_are_left_to_esc() -> Result<()> {
+    let (a, b) = operands::<f64>(1025)?;
+    let methods = check(&a, &b, &tuning()?)?;
+    assert!(methods.contains(&Method::Sort) && methods.iter().any(is_esc), "{methods:?}");
+    assert!(!methods.contains(&Method::Dense) && !methods.contains(&Method::Hub), "{methods:?}");
+    // Rows of other columns are found beside.
+    let methods = check(&a, &b, &AdaptiveTuning { sorted_most: 0, sorts: false, ..tuning()? })?;
+    assert!(methods.contains(&Method::Dense) && methods.iter().any(is_esc), "{methods:?}");
+    Ok(())
+}
+
+#[test]
+fn long_columns_stay_where_that_costs_less() -> Result<()> {
+    for (long, tuning) in [
+        (1024, tuning()?), // not long
+        (1025, AdaptiveTuning { prices: Prices { longest_ms: 0.0, ..tuning()?.prices }, ..tuning()? }),
+        (1025, AdaptiveTuning { esc: false, ..tuning()? }),
+    ] {
+        let (a, b) = operands::<f64>(long)?;
+        let methods = check(&a, &b, &tuning)?;
+        assert!(!methods.iter().any(is_esc), "{methods:?} of columns of {long}");
+    }
+    Ok(())
+}
