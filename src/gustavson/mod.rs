@@ -37,9 +37,13 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Multiplications below which a product stays on the calling thread: another one takes as long to
-/// wake up.
-const ONE_THREAD: u64 = 20_000;
+/// Multiplications for each thread that takes part in a product. Another one takes as long to wake
+/// up as a few thousand, but the calling one does not wait for it. On a CPU device it pays from
+/// here on: the device's threads, which then copy C, do so at once if the cores are awake.
+const OF_THREAD: u64 = 500;
+
+/// The same of weighing columns, for which the calling thread waits.
+const WEIGHED_ALONE: u64 = 20_000;
 
 /// Parts of a product for each thread, or more, so that no thread waits long for the last one.
 const PARTS: usize = 8;

@@ -1,5 +1,5 @@
 //! The parts of a product, which threads compute one after another, and what is found of C.
-use super::{Columns, ONE_THREAD, Offset, PART, PARTS};
+use super::{Columns, OF_THREAD, Offset, PART, PARTS, WEIGHED_ALONE};
 use crate::{Arithmetic, Element, Result};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -125,20 +125,21 @@ pub(super) fn parts<O: Offset>(
             return Ok(Shares { parts: vec![part(0..ncols, most)], roomy: true });
         }
     }
-    // Every entry of B and every column takes some time without a product, too.
-    let alone = |load: u64| threads == 1 || load.saturating_mul(work) < ONE_THREAD;
     // Columns are weighed in groups, of which a part has 64 or fewer.
     let group = (ncols / (64 * PARTS * threads)).max(1);
     let weigh = |i: usize| Load::of(a, b, i * group..ncols.min((i + 1) * group));
     // To weigh an entry of B takes an eighth of a product's time.
-    let groups: Vec<Load> = match alone((b.row_idx.len() + ncols) as u64 / 8) {
+    let alone = threads == 1 || ((b.row_idx.len() + ncols) as u64 / 8).saturating_mul(work) < WEIGHED_ALONE;
+    let groups: Vec<Load> = match alone {
         true => (0..ncols.div_ceil(group)).map(weigh).collect(),
         false => (0..ncols.div_ceil(group)).into_par_iter().map(weigh).collect(),
     };
     let all = groups.iter().fold(Load::default(), |all, &load| all.plus(load));
     fits(all.least)?;
+    // Every column takes some time without a product, too.
     let load = all.products + ncols as u64;
-    let share = if alone(load) { load } else { load.div_ceil((PARTS * threads) as u64).min(PART) }.max(1);
+    let threads = (load.saturating_mul(work) / OF_THREAD).clamp(1, threads as u64);
+    let share = if threads == 1 { load } else { load.div_ceil(PARTS as u64 * threads).min(PART) }.max(1);
     let (mut parts, mut start, mut products) = (Vec::new(), 0, 0);
     for (i, of_group) in groups.iter().enumerate() {
         let end = ncols.min((i + 1) * group);

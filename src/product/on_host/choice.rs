@@ -132,7 +132,9 @@ impl HostChoice {
             // Every product is an entry of C, and takes the host about half as long as one of B.
             of_host.entries = of_host.entries.saturating_add(profile.products / 2);
         }
-        let host = choose::predict_ms(&self.costs, Method::Host, &of_host);
+        // One thread computes a column; the costs are those of two that share the work.
+        let alone = (2.0 * profile.longest as f64 / profile.products.max(1) as f64).max(1.0);
+        let host = choose::predict_ms(&self.costs, Method::Host, &of_host).map(|ms| ms * alone);
         let device = self.ranges.least_ms(profile, Sides { rows: self.size.rows, columns: self.size.columns });
         profile.products <= self.most && host.zip(device).is_some_and(|(host, device)| host + besides < device)
     }
