@@ -90,10 +90,10 @@ type Coefficients = [f64; 4];
 /// Those of GPUs are a fit of `blockmul tune --seconds 60` on an NVIDIA H200, with 6 microseconds
 /// for a launch; of `esc` what whole products take, with that of columns from a matrix of 40
 /// million (`docs/decisions/0011-costs-of-methods.md`), and its products are weighed by how often
-/// they are merged. Of those of CPUs `esc`, `dense` and `host` are fits to 92 whole products on two
-/// quiet cores with PoCL, `direct` to 89 of the day before
-/// (`docs/decisions/0015-small-products-on-the-host.md`). The others, which the choice on a CPU
-/// does not use, are fits of `blockmul tune` on shared cores.
+/// they are merged. Of those of CPUs `esc` and `dense` are fits to 92 whole products on two quiet
+/// cores with PoCL, `direct` to 89 of the day before, and `host` lies between these and 36 of
+/// 2026-11-27 (`docs/decisions/0015-small-products-on-the-host.md`). The others, which the choice
+/// on a CPU does not use, are fits of `blockmul tune` on shared cores.
 const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
     ("esc", Some([12.5, 45.0, 0.0, 60.0]), [21.0, 3500.0, 3900.0, 20_000.0]),
     ("direct", Some([6.0, 10.5, 0.0, 67.0]), [43.0, 820.0, 0.0, 25_000.0]),

@@ -13,7 +13,9 @@
 //                                 cl/product/adaptive/equal.cl; columns with a range of more than
 //                                 most_words words of 32 rows are hashed, or else of the last, as
 //                                 all with more than HASHED_PRODUCTS products; those of a range of
-//                                 more than FAR_WORDS and at most FAR_PRODUCTS products are sorted
+//                                 more than FAR_WORDS and at most FAR_PRODUCTS products are sorted;
+//                                 those of bitmaps with more than MOST_ENTRIES entries of B are of
+//                                 class LONG_CLASS
 //   i/o  record[CLASSES * RECORD] of each class: columns, products, bound of the entries of C,
 //                                 longest column of B, most products of a column, entries of B,
 //                                 columns of dense classes that are hubs, and their products;
@@ -120,7 +122,7 @@ uint3 measure(global const uint* a_col_ptr, global const uint* a_row_idx, global
         products[at] = count;                                                                                         \
         first_row[at] = rows.x;                                                                                       \
         last_row[at] = rows.y;                                                                                        \
-        const bool hub = (of == LONG_CLASS || (of >= NARROW && of < NARROW + 4)) && is_hub(entries, count, most_entries);                     \
+        const bool hub = (of == LONG_CLASS || (of >= NARROW && of < NARROW + 4)) && is_hub(entries, count, most_entries); \
         class[at] = (of) | ((follows) ? FOLLOWS : 0) | (hub ? HUB : 0);                                               \
         atomic_inc(of_class);                                                                                         \
         add_wide(of_class + 1, count);                                                                                \

@@ -21,10 +21,10 @@
 //                                 on the piece; from bit 60 on the columns besides the first
 //
 // A class is a kernel and a size of local memory: how slots are found, which is by hashes in
-// columns of the classes HASHED..END_HASHED if that takes less memory than bits, and otherwise depends
-// on whether the column of B is a hub, see cl/product/hub/columns.cl; whether columns that are no
-// hubs have more than CUT_FROM entries; whether a task has several columns; whether rows are looked
-// up in two levels; and the slice of local memory. The sizes of the slices are SLICES.
+// columns of the classes HASHED..END_HASHED if that takes less memory than bits, and otherwise
+// depends on whether the column of B is a hub, see cl/product/hub/columns.cl; whether columns that
+// are no hubs have more than CUT_FROM entries; whether a task has several columns; whether rows are
+// looked up in two levels; and the slice of local memory. The sizes of the slices are SLICES.
 //
 // Columns that share rows, and whose slots are found by bits, are summed together: at most
 // EQUAL_COLUMNS of them, in pieces of EQUAL_PIECE rows. The first has the tasks of all. Columns of

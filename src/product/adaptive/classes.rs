@@ -39,8 +39,8 @@ pub(in crate::product) enum Class {
     HashedLarge,
     /// More.
     HashedGlobal,
-    /// More entries of B than are taken one after another in a short time; counted as [`Class::Big`],
-    /// or left to ESC with the next class.
+    /// More entries of B than are taken one after another in a short time; counted as
+    /// [`Class::Big`], or left to ESC with the next class.
     Long,
     /// What no other class takes.
     Rest,

@@ -70,8 +70,8 @@ impl HostSize {
         (self.stored - self.of_b) as f64 * read_ps as f64 * 1e-9
     }
 
-    /// Milliseconds that so many products whose rows are far apart take besides: those whose sums are
-    /// in no cache.
+    /// Milliseconds that so many products whose rows are far apart take besides: those whose sums
+    /// are in no cache.
     fn far_ms(&self, far: u64, far_ps: u64) -> f64 {
         let missed = self.rows.saturating_sub(CACHED_ROWS) as f64 / self.rows.max(1) as f64;
         far as f64 * missed * far_ps as f64 * 1e-9
