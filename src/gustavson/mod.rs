@@ -97,11 +97,12 @@ impl<'a, O: Offset> Columns<'a, O> {
         b.column(col).iter().map(|&k| self.entries(k as usize).len() as u64).sum()
     }
 
-    /// Whether the rows of the column are so far apart that scalars are added in sums of all rows,
-    /// not in a window.
-    pub fn is_far(&self, b: Columns<'_, O>, col: usize) -> bool {
+    /// The rows from the first to the last of the column, and whether they are so far apart that
+    /// scalars are added in sums of all rows, not in a window.
+    pub fn range_of(&self, b: Columns<'_, O>, col: usize) -> (u64, bool) {
         let of_a = b.column(col).iter().map(|&k| self.column(k as usize));
-        Extent::of(of_a).is_some_and(|extent| !extent.is_near())
+        let of = |extent: Extent| (u64::from(extent.last - extent.first) + 1, !extent.is_near());
+        Extent::of(of_a).map_or((0, false), of)
     }
 }
 

@@ -247,7 +247,9 @@ pub struct Numbers {
     /// Entries and columns of both operands up to which the host may multiply in place of a CPU
     /// device, if it is predicted to take less. With 0 it never does.
     pub host_entries: usize,
-    /// Most products that the host computes so.
+    /// Most products that the host computes so, of which those of a column count up to the range of
+    /// its rows, for they are no more entries of C. It computes at most four times as many that
+    /// merge.
     pub host_products: usize,
     /// Picoseconds that the host takes to read an entry or a column of A, if A is not B.
     pub host_read_ps: usize,

@@ -266,7 +266,7 @@ pub(super) const CPU: Numbers = Numbers {
     warp_instructions: 0,
     // With as many a product of 2000 takes the host 0.1 to 0.5 ms, the device 0.3.
     host_entries: 250_000,
-    // With more of them C leaves the caches, and the host writes it three times.
+    // With more of them C leaves the caches.
     host_products: 300_000,
     // Two cores of an EPYC take 300, of a Xeon up to 2000.
     host_read_ps: 600,

@@ -138,12 +138,7 @@ fn estimate_on_host<T: Element>(
     };
     let (of_a, of_b) = (Columns::from(a.pattern), Columns::from(b.pattern));
     let products = (0..of_b.ncols()).map(|col| of_a.products(of_b, col)).sum();
-    let column = |col| HostColumn {
-        entries: b.pattern.entries(col).len() as u64,
-        products: of_a.products(of_b, col),
-        far: of_a.is_far(of_b, col),
-    };
-    let columns = || (0..of_b.ncols()).map(column);
+    let columns = || (0..of_b.ncols()).map(|col| HostColumn::of(of_a, of_b, col));
     if choice.is_some_and(|choice| !choice.is_worth_it(columns())) {
         return None;
     }

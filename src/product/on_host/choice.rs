@@ -3,6 +3,7 @@
 //! known before anything is read, then by the products of the patterns that were read.
 use crate::{
     BlockShape, DeviceInfo, DeviceKind,
+    gustavson::{Columns, Offset},
     product::{
         choose::{self, Known},
         method::Method,
@@ -41,17 +42,35 @@ pub(in crate::product) struct HostChoice {
     read_ps: u64,
     far_ps: u64,
     multiplication_ps: u64,
-    /// Most products that the host computes.
+    /// Most entries that C may have if the host computes it.
     most: u64,
 }
+
+/// Products for each entry of C, at most, of the largest products that the host computes.
+const MERGING: u64 = 4;
+
+/// Products for each entry and column of B, at least, of a product that is read although it has so
+/// many that the host computes it only if they merge.
+const MANY: u64 = 16;
 
 /// A column of C, once the patterns are known.
 pub(in crate::product) struct HostColumn {
     /// Entries of the column of B.
     pub entries: u64,
     pub products: u64,
-    /// Whether its rows are far apart, for the host.
+    /// Rows from the first to the last: the column has no more entries.
+    pub rows: u64,
+    /// Whether these are far apart, for the host.
     pub far: bool,
+}
+
+impl HostColumn {
+    /// Of column `col` of A·B.
+    pub fn of<O: Offset>(a: Columns<'_, O>, b: Columns<'_, O>, col: usize) -> Self {
+        let entries = b.col_ptr[col + 1].into() - b.col_ptr[col].into();
+        let (rows, far) = a.range_of(b, col);
+        Self { entries, products: a.products(b, col), rows, far }
+    }
 }
 
 impl HostSize {
@@ -108,23 +127,26 @@ impl HostChoice {
             longest_b,
             ..Profile::default()
         };
-        self.is_faster(WAITS, &profile, self.size.read_ms(self.read_ps))
+        // How many entries C has is not known yet. It is worth little to read so much for it.
+        let in_vain = profile.products > self.most && profile.products / MANY < self.size.of_b;
+        !in_vain && self.is_faster(WAITS, (&profile, 0), self.size.read_ms(self.read_ps))
     }
 
     /// The same once they have been read, which is not undone.
     pub fn is_worth_it(&self, columns: impl Iterator<Item = HostColumn>) -> bool {
-        let (mut profile, mut far) = (Profile::default(), 0u64);
+        let (mut profile, mut far, mut most_entries) = (Profile::default(), 0u64, 0u64);
         for column in columns {
             profile.add_column(column.entries, column.products, &self.ranges);
             far += if column.far { column.products } else { 0 };
+            most_entries += column.products.min(column.rows);
         }
         let far = if self.ranges.multiplications.is_some() { 0 } else { far };
-        self.is_faster(WAITS - 1, &profile, self.size.far_ms(far, self.far_ps))
+        self.is_faster(WAITS - 1, (&profile, most_entries), self.size.far_ms(far, self.far_ps))
     }
 
-    /// Whether the host takes less for a product of this profile, if it waits so many times yet and
-    /// takes `besides_ms` besides.
-    fn is_faster(&self, waits: u32, profile: &Profile, besides_ms: f64) -> bool {
+    /// Whether the host takes less for a product of this profile and at most so many entries, if it
+    /// waits so many times yet and takes `besides_ms` besides.
+    fn is_faster(&self, waits: u32, (profile, most_entries): (&Profile, u64), besides_ms: f64) -> bool {
         let multiplications = self.ranges.multiplications.unwrap_or(0).saturating_mul(profile.products);
         let besides = multiplications as f64 * self.multiplication_ps as f64 * 1e-9 + besides_ms;
         let mut of_host = self.size.of_bin(waits, profile.products);
@@ -136,6 +158,7 @@ impl HostChoice {
         let alone = (2.0 * profile.longest as f64 / profile.products.max(1) as f64).max(1.0);
         let host = choose::predict_ms(&self.costs, Method::Host, &of_host).map(|ms| ms * alone);
         let device = self.ranges.least_ms(profile, Sides { rows: self.size.rows, columns: self.size.columns });
-        profile.products <= self.most && host.zip(device).is_some_and(|(host, device)| host + besides < device)
+        let is_small = profile.products <= self.most.saturating_mul(MERGING) && most_entries <= self.most;
+        is_small && host.zip(device).is_some_and(|(host, device)| host + besides < device)
     }
 }

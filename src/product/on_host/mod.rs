@@ -112,12 +112,8 @@ impl<T: Element> OnHost<T> {
         work.wait_briefly()?; // round trip 1
         let (of_a, of_b) = (of_a.get(a)?, of_b.map(|copies| copies.get(b)).transpose()?);
         let columns = (of_a.columns(), of_b.as_ref().unwrap_or(&of_a).columns());
-        let column = |col| HostColumn {
-            entries: u64::from(columns.1.col_ptr[col + 1] - columns.1.col_ptr[col]),
-            products: columns.0.products(columns.1, col),
-            far: columns.0.is_far(columns.1, col),
-        };
-        let all: Vec<HostColumn> = (0..columns.1.ncols()).map(column).collect();
+        let all: Vec<HostColumn> =
+            (0..columns.1.ncols()).map(|col| HostColumn::of(columns.0, columns.1, col)).collect();
         let far = all.iter().filter(|column| column.far).map(|column| column.products).sum();
         let products = all.iter().map(|column| column.products).collect();
         if choice.is_some_and(|choice| !choice.is_worth_it(all.into_iter())) {

@@ -143,7 +143,9 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     let (cpu, numbers, costs) = cpu();
     let (size, known) = size(1000, 8, BlockShape::SCALAR);
     let choice = HostChoice::new(&cpu, &numbers, costs, size).expect("a choice");
-    let of = |products, far| choice.is_worth_it((0..1000).map(move |_| HostColumn { entries: 8, products, far }));
+    let of = |products, far| {
+        choice.is_worth_it((0..1000).map(move |_| HostColumn { entries: 8, products, rows: 1000, far }))
+    };
     let columns = |products| of(products, false);
     // Reading is a part of the host's time, so that what was worth reading remains so.
     let known = |each: u64| Known { products: 1000 * each, ..known };
@@ -151,10 +153,14 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
         assert!(columns(each) || !choice.is_worth_reading(&known(each)), "{each}");
     }
     assert!(columns(8) && !columns(1000));
+    // As many products that merge more or less.
+    let merging =
+        |rows| choice.is_worth_it((0..1000).map(move |_| HostColumn { entries: 8, products: 900, rows, far: false }));
+    assert!(merging(200) && !merging(800));
     // Rows within a window, or beyond it; only the sums of many rows are in no cache.
     let of_rows = |rows, far| {
         let choice = HostChoice::new(&cpu, &numbers, costs, HostSize { rows, ..size }).expect("a choice");
-        choice.is_worth_it((0..1000).map(move |_| HostColumn { entries: 8, products: 200, far }))
+        choice.is_worth_it((0..1000).map(move |_| HostColumn { entries: 8, products: 200, rows: 1000, far }))
     };
     assert_eq!(
         [(1000, false), (1000, true), (1 << 20, false), (1 << 20, true)].map(|(rows, far)| of_rows(rows, far)),
