@@ -37,9 +37,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Multiplications for each thread that takes part in a product. Another one takes as long to wake
-/// up as a few thousand, but the calling one does not wait for it. On a CPU device it pays from
-/// here on: the device's threads, which then copy C, do so at once if the cores are awake.
+/// Multiplications for each thread that takes part in a product. To wake another one up takes as
+/// long as a thousand, but the calling one does not wait for it. On a CPU device products of the
+/// host take half the time from here on, probably because the device's threads, which copy C,
+/// start sooner if a core is awake.
 const OF_THREAD: u64 = 500;
 
 /// The same of weighing columns, for which the calling thread waits.
