@@ -1,7 +1,7 @@
 //! Expansion and sort of the chunks of long segments by digits, in local memory, for devices whose
 //! teams are warps. Columns of A are cut by rows first, so that each chunk is sorted whole and none
 //! is merged. Kernels: `cl/product/esc/sorted_chunks.cl`.
-use super::Products;
+use super::{EIGHTHS, Products};
 use crate::{
     Element, Result, Word,
     device::{Device, Grid, In, Kernel, Out, Work, kernel},
@@ -54,7 +54,8 @@ const DIGIT_BITS: u32 = 9;
 /// The kernels for chunks of one size.
 pub(super) struct SortedChunks<T: Element, P: Payload<T>> {
     cut: Kernel<CutChunks<'static>>,
-    sort: Kernel<SortChunks<'static, P::Operand, P::Word>>,
+    /// By ascending room; the last sorts whole chunks.
+    sort: Vec<(DigitTuning, Kernel<SortChunks<'static, P::Operand, P::Word>>)>,
     digits: DigitTuning,
 }
 
@@ -68,15 +69,26 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
             return Ok(None);
         }
         let passes = spec.row_bits.div_ceil(DIGIT_BITS).max(2); // see DigitTuning::items
-        let options = P::define(digits.teams.options(digits.in_group), spec)
-            .define("FROM_END", u8::from(spec.part == Part::Lower))
-            .define("ITEMS", digits.items)
-            .define("ENTRIES", digits.entries)
-            .define("POSITION_BITS", position_bits)
-            .define("DIGIT_BITS", spec.row_bits.div_ceil(passes))
-            .define("DIGIT_PASSES", passes)
-            .define("TILE", tuning.tiles.products);
-        Ok(Some(Self { cut: Kernel::new(device, &options)?, sort: Kernel::new(device, &options)?, digits }))
+        let options = |in_group| {
+            P::define(digits.teams.options(in_group), spec)
+                .define("FROM_END", u8::from(spec.part == Part::Lower))
+                .define("ITEMS", digits.items)
+                .define("ENTRIES", digits.entries)
+                .define("POSITION_BITS", position_bits)
+                .define("DIGIT_BITS", spec.row_bits.div_ceil(passes))
+                .define("DIGIT_PASSES", passes)
+                .define("TILE", tuning.tiles.products)
+        };
+        let sort = |eighths: usize| {
+            let in_group = (digits.in_group * eighths).div_ceil(8);
+            let kernel = Kernel::rare(device, &options(in_group))?;
+            if eighths == 8 {
+                kernel.ask(device);
+            }
+            Ok((DigitTuning { in_group, ..digits }, kernel))
+        };
+        let cut = Kernel::new(device, &options(digits.in_group))?;
+        Ok(Some(Self { cut, sort: EIGHTHS.into_iter().map(sort).collect::<Result<_>>()?, digits }))
     }
 
     /// Whether the columns of B of a task are short enough, as far as the host knows.
@@ -97,7 +109,7 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
             return Ok(());
         }
         let (first_col, cols) = (task.band.columns.start, task.band.columns.len() as u32);
-        let grid = Grid::groups(chunks, self.digits.teams.group_size(self.digits.in_group));
+        let grid = |of: &DigitTuning| Grid::groups(chunks, of.teams.group_size(of.in_group));
         let mut cut = work.buffer(chunks)?;
         if segments.longest as usize > self.digits.room() {
             let args = CutChunks {
@@ -111,8 +123,10 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
                 cols,
                 rows: factors.a.nrows as u32,
             };
-            self.cut.launch(work, grid, args)?;
+            self.cut.launch(work, grid(&self.digits), args)?;
         }
+        let (last, smaller) = self.sort.split_last().expect("the last sorts whole chunks");
+        let (of, sort) = smaller.iter().find(|(of, _)| of.room() >= segments.longest as usize).unwrap_or(last);
         let args = SortChunks {
             a: factors.a,
             a_operand: factors.a_operand,
@@ -129,7 +143,7 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
             first_col,
             cols,
         };
-        self.sort.launch(work, grid, args)
+        sort.launch(work, grid(of), args)
     }
 }
 

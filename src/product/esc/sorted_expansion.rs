@@ -4,7 +4,7 @@
 //! ([`super::sorted_chunks`]). Elsewhere, and if columns of B are very long, they are sorted like
 //! short segments, and the segmented sort merges them. Kernel:
 //! `cl/product/esc/sorted_expansion.cl`.
-use super::{Front, Products, sorted_chunks::SortedChunks};
+use super::{EIGHTHS, Front, Products, sorted_chunks::SortedChunks};
 use crate::{
     Element, Result, Word,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
@@ -40,15 +40,30 @@ kernel! {
     }
 }
 
+/// Least work-items of a group: the fewest that this variant of ESC asks for.
+const LEAST_GROUP: usize = 8;
+
 /// Expansion and segmented sort in local memory.
 pub(crate) struct InLocalMemory<T: Element, P: Payload<T>> {
     of_windows: Kernel<SortExpansion<'static, P::Operand, P::Word>>,
-    of_chunks: Kernel<SortExpansion<'static, P::Operand, P::Word>>,
+    /// By ascending size of their work-groups; the last sorts whole chunks.
+    of_chunks: Vec<(usize, Kernel<SortExpansion<'static, P::Operand, P::Word>>)>,
     by_digits: Option<SortedChunks<T, P>>,
     merge: SegmentedSort<P::Word>,
     windows: WindowTuning,
     sort: SortTuning,
     tiles: TileTuning,
+}
+
+impl<T: Element, P: Payload<T>> InLocalMemory<T, P> {
+    /// The smallest work-groups that sort segments of at most `longest` products as they would be
+    /// cut for the largest, and their kernel.
+    fn of_chunks(&self, longest: usize) -> (usize, &Kernel<SortExpansion<'static, P::Operand, P::Word>>) {
+        let items = self.sort.chunk / self.sort.group_size;
+        let (last, smaller) = self.of_chunks.split_last().expect("the last sorts whole chunks");
+        let (group_size, kernel) = smaller.iter().find(|(size, _)| size * items >= longest).unwrap_or(last);
+        (*group_size, kernel)
+    }
 }
 
 /// Sorted short segments, and long ones or chunks of them.
@@ -77,13 +92,18 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
                 .define("TILE", tuning.tiles.products)
         };
         let by_digits = SortedChunks::new(device, spec, tuning)?;
-        let of_chunks = options(sort.group_size, sort.chunk / sort.group_size, 1);
+        let items = sort.chunk / sort.group_size;
+        let of_chunks = |eighths: usize| {
+            let group_size = (sort.group_size * eighths / 16 * 2).max(LEAST_GROUP); // two halves search
+            let kernel = Kernel::rare(device, &options(group_size, items, 1))?;
+            if eighths == 8 && by_digits.is_none() {
+                kernel.ask(device);
+            }
+            Ok((group_size, kernel))
+        };
         Ok(Self {
             of_windows: Kernel::new(device, &options(windows.group_size, windows.items, 0))?,
-            of_chunks: match by_digits {
-                Some(_) => Kernel::rare(device, &of_chunks)?,
-                None => Kernel::new(device, &of_chunks)?,
-            },
+            of_chunks: EIGHTHS.into_iter().map(of_chunks).collect::<Result<_>>()?,
             by_digits,
             merge: SegmentedSort::new(device, sort)?,
             windows,
@@ -115,7 +135,8 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
         let window = if shortest_long > 0 { room.min(shortest_long as usize) } else { room }.max(1);
         let windows = if longest_short > 0 { products.div_ceil(window) } else { 0 };
         let of_windows = (&self.of_windows, Grid::groups(windows, self.windows.group_size));
-        let of_chunks = (&self.of_chunks, Grid::groups(sizes.chunks as usize, self.sort.group_size));
+        let (group_size, kernel) = self.of_chunks(sizes.longest as usize);
+        let of_chunks = (kernel, Grid::groups(sizes.chunks as usize, group_size));
         for (kernel, grid) in [of_windows].into_iter().chain(by_digits.is_none().then_some(of_chunks)) {
             let args = SortExpansion {
                 a: factors.a,
