@@ -5,8 +5,8 @@
 // A key is a number, by which products are sorted, and the *place* of the product, which counts the
 // products in the order in which they are made: number * PLACES + place. The number is a row, or
 // its slot. PLACES is a power of two, at least PRODUCTS, or 1: then keys have no places. LANES
-// neighbours, a power of two, sort PRODUCTS keys, so that each lane holds HELD, at most 32: ODD, 1
-// or 3, times a power of two. Keys have 32 bits, or 64 if WIDE_KEYS.
+// neighbours, a power of two, sort PRODUCTS keys, so that each lane holds HELD, at most 32: ODD, at
+// most 7, times a power of two. Keys have 32 bits, or 64 if WIDE_KEYS.
 #if !defined(PRODUCTS) || !defined(HELD) || !defined(ODD) || !defined(PLACES) || !defined(WIDE_KEYS)
 #error "PRODUCTS, HELD, ODD, PLACES, WIDE_KEYS: see src/product/sort/columns.rs, src/product/hub/mod.rs"
 #endif
@@ -41,17 +41,44 @@
         key[first] = low;                                                                                             \
     } while (0)
 
-// Sorts each ODD neighbours of the lane's keys.
+// Sorts each ODD neighbours of the lane's keys, by the fewest comparisons (Knuth 1998, 5.3.4).
 void sort_odd(KEY* key)
 {
-#if ODD == 3
     UNROLLED
-    for (uint i = 0; i < HELD; i += 3) {
+    for (uint i = 0; i < HELD; i += ODD) {
+#if ODD == 3
         COMPARE(i, i + 1);
         COMPARE(i + 1, i + 2);
         COMPARE(i, i + 1);
-    }
+#elif ODD == 5
+        COMPARE(i, i + 3);
+        COMPARE(i + 1, i + 4);
+        COMPARE(i, i + 2);
+        COMPARE(i + 1, i + 3);
+        COMPARE(i, i + 1);
+        COMPARE(i + 2, i + 4);
+        COMPARE(i + 1, i + 2);
+        COMPARE(i + 3, i + 4);
+        COMPARE(i + 2, i + 3);
+#elif ODD == 7
+        COMPARE(i, i + 6);
+        COMPARE(i + 2, i + 3);
+        COMPARE(i + 4, i + 5);
+        COMPARE(i, i + 2);
+        COMPARE(i + 1, i + 4);
+        COMPARE(i + 3, i + 6);
+        COMPARE(i, i + 1);
+        COMPARE(i + 2, i + 5);
+        COMPARE(i + 3, i + 4);
+        COMPARE(i + 1, i + 2);
+        COMPARE(i + 4, i + 6);
+        COMPARE(i + 2, i + 3);
+        COMPARE(i + 4, i + 5);
+        COMPARE(i + 1, i + 2);
+        COMPARE(i + 3, i + 4);
+        COMPARE(i + 5, i + 6);
 #endif
+    }
 }
 
 // Compares the lane's keys `distance` apart, and their neighbours at half of it, and so on.

@@ -68,9 +68,12 @@ const FAMILIES: [&[Class]; 6] = [
         Class::Sorted128,
         Class::Sorted192,
         Class::Sorted256,
+        Class::Sorted320,
         Class::Sorted384,
         Class::Sorted512,
+        Class::Sorted640,
         Class::Sorted768,
+        Class::Sorted896,
         Class::Sorted1024,
     ],
     &[Class::Narrow, Class::Medium],
@@ -136,10 +139,13 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted192 => 6,
         Class::Sorted256 => 8,
         // More than their products: a multiprocessor of an H100 has registers and local memory for
-        // fewer teams that hold so many.
+        // fewer teams that hold so many. Those of 320, 640 and 896 lie between their neighbours'.
+        Class::Sorted320 => 12,
         Class::Sorted384 => 16,
         Class::Sorted512 => 20,
+        Class::Sorted640 => 38,
         Class::Sorted768 => 56,
+        Class::Sorted896 => 68,
         Class::Sorted1024 => 80,
         // A multiprocessor of an H200 has room for the bitmaps of 64 teams, of 32, of four groups
         // of four or, if ranges are not the widest, more; the four teams share the work of a
@@ -308,9 +314,12 @@ impl Share {
             (Class::Sorted128, _) => "at most 128 products",
             (Class::Sorted192, _) => "at most 192 products",
             (Class::Sorted256, _) => "at most 256 products",
+            (Class::Sorted320, _) => "at most 320 products",
             (Class::Sorted384, _) => "at most 384 products",
             (Class::Sorted512, _) => "at most 512 products",
+            (Class::Sorted640, _) => "at most 640 products",
             (Class::Sorted768, _) => "at most 768 products",
+            (Class::Sorted896, _) => "at most 896 products",
             (Class::Sorted1024, _) => "at most 1024 products",
             (Class::Narrow, false) => "rows in a narrow range",
             (Class::Medium, false) => "rows in a medium range",

@@ -19,9 +19,12 @@ pub(in crate::product) enum Class {
     Sorted128,
     Sorted192,
     Sorted256,
+    Sorted320,
     Sorted384,
     Sorted512,
+    Sorted640,
     Sorted768,
+    Sorted896,
     Sorted1024,
     /// Rows in a small range; counted by a bitmap, as all up to [`Class::Big`].
     Narrow,
@@ -47,7 +50,7 @@ pub(in crate::product) enum Class {
 }
 
 impl Class {
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 26] = [
         Self::Empty,
         Self::Direct,
         Self::Sorted32,
@@ -57,9 +60,12 @@ impl Class {
         Self::Sorted128,
         Self::Sorted192,
         Self::Sorted256,
+        Self::Sorted320,
         Self::Sorted384,
         Self::Sorted512,
+        Self::Sorted640,
         Self::Sorted768,
+        Self::Sorted896,
         Self::Sorted1024,
         Self::Narrow,
         Self::Medium,

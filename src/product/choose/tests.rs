@@ -32,8 +32,8 @@ fn sums(columns: [u32; Class::ALL.len()], products: [u64; Class::ALL.len()]) -> 
 
 /// Products of a usual column of each class.
 const USUAL: [u64; Class::ALL.len()] = [
-    0, 8, 16, 40, 50, 80, 100, 150, 200, 300, 400, 600, 900, 1000, 2000, 4000, 20_000, 700, 3000, 9000, 50_000, 90_000,
-    0,
+    0, 8, 16, 40, 50, 80, 100, 150, 200, 280, 350, 400, 600, 700, 800, 900, 1000, 2000, 4000, 20_000, 700, 3000, 9000,
+    50_000, 90_000, 0,
 ];
 
 /// Columns or products of these classes alone, in their order.

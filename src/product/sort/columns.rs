@@ -2,8 +2,7 @@
 use super::CLASSES;
 use crate::device::{Grid, Options, Teams};
 
-/// Least products that a work-item holds in registers, of a class of a power of two. Of one of
-/// three times a power of two it is half as many more.
+/// Least products that a work-item holds in registers.
 const HELD: u32 = 8;
 
 /// Most work-items of a column: a team.
@@ -53,12 +52,14 @@ impl ColumnGroups {
     }
 }
 
-/// Products that a work-item holds, of a class of at most `most` products.
+/// Products that a work-item holds, of a class of at most `most` products: the odd divisor of the
+/// class times a power of two.
 fn held(most: u32) -> u32 {
-    (HELD + HELD / 2 * (odd(most) - 1) / 2).max(most / LANES)
+    let odd = odd(most);
+    (odd * HELD.div_ceil(odd).next_power_of_two()).max(most / LANES)
 }
 
-/// The odd divisor of a class, 1 or 3.
+/// The odd divisor of a class, at most 7.
 fn odd(most: u32) -> u32 {
     most >> most.trailing_zeros()
 }

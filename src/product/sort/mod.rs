@@ -1,9 +1,9 @@
 //! Columns of C with at most 1024 products, each sorted by row in the registers of up to 32
 //! work-items; the products of a run are then added in ascending k. Kernels: `cl/product/sort/`.
 //!
-//! There is a kernel for each class of columns. A column of at most 384 products takes an eighth or
+//! There is a kernel for each class of columns. A column of at most 256 products takes an eighth or
 //! a twelfth of the class's products as work-items, so one team serves 8, 4, 2 columns, or 1; of
-//! longer ones each item of the team holds 16, 24 or 32 products.
+//! longer ones each item of the team holds 10 to 32 products.
 mod columns;
 mod count;
 mod runs;
@@ -16,7 +16,7 @@ pub(super) use runs::{ShortRule, SortedRuns};
 pub(super) use sums::SortSums;
 
 /// Most products of a column of each class.
-pub(in crate::product) const CLASSES: [u32; 11] = [32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024];
+pub(in crate::product) const CLASSES: [u32; 14] = [32, 48, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 896, 1024];
 
 /// The last of them.
 pub(in crate::product) const MOST: u32 = CLASSES[CLASSES.len() - 1];

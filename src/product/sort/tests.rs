@@ -206,10 +206,13 @@ fn columns_at_the_borders_of_classes_agree_with_the_model() -> Result<()> {
         &[97, 127, 128],
         &[129, 191, 192, 3],
         &[193, 255, 256],
-        &[257, 383, 384, 0],
+        &[257, 319, 320],
+        &[321, 383, 384, 0],
         &[385, 511, 512],
-        &[513, 767, 768, 2],
-        &[769, 1023, 1024],
+        &[513, 639, 640, 2],
+        &[641, 767, 768],
+        &[769, 895, 896],
+        &[897, 1023, 1024],
     ] {
         let case = Case::new(1100, &columns(products))?;
         case.check::<f64>(0, false)?;
@@ -268,7 +271,7 @@ fn wide_keys_agree_with_the_model() -> Result<()> {
         column.into_iter().map(|rows| rows.into_iter().map(|row| 3_000_000 * (row + 1)).collect()).collect()
     };
     let columns: Vec<_> =
-        columns(&[256, 0, 32, 129, 1, 1000, 64, 500, 48, 96, 380, 768]).into_iter().map(far).collect();
+        columns(&[256, 0, 32, 129, 1, 1000, 64, 500, 48, 96, 300, 380, 600, 768, 890]).into_iter().map(far).collect();
     let case = Case::new(u32::MAX as usize - 1, &columns)?;
     case.check::<f64>(0, true)?;
     case.check::<f32>(3, true)

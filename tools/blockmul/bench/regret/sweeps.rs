@@ -43,9 +43,12 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
         ("products of a column, at 128", 128),
         ("products of a column, at 192", 192),
         ("products of a column, at 256", 256),
+        ("products of a column, at 320", 320),
         ("products of a column, at 384", 384),
         ("products of a column, at 512", 512),
+        ("products of a column, at 640", 640),
         ("products of a column, at 768", 768),
+        ("products of a column, at 896", 896),
         ("products of a column, at 1024", 1024),
     ] {
         let step = (at / 32usize).max(2) & !1;
