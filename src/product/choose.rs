@@ -8,6 +8,7 @@ mod prices;
 #[cfg(test)]
 mod tests;
 
+use prices::Whole;
 pub(super) use prices::{Known, Prices};
 
 use super::{
@@ -17,7 +18,10 @@ use super::{
     sort,
     tuning::Tuning,
 };
-use crate::tuning::{BinSize, MethodCosts};
+use crate::{
+    primitives::segmented_sort::SortTuning,
+    tuning::{BinSize, MethodCosts},
+};
 use std::ops::Range;
 
 /// A rule: `method` computes the columns whose number of products is in `products`.
@@ -193,23 +197,26 @@ fn divided(sums: &ClassesSums, prices: &Prices) -> (Vec<Share>, f64) {
             let widest = classes.iter().map(|class| class.widest).max().unwrap_or(0);
             let sum = |number: fn(&ClassSums) -> u64| classes.iter().map(number).sum::<u64>();
             let [columns, products] = [sum(|class| class.columns.into()), sum(|class| class.products)];
-            let hubs = [sum(|class| class.hub_columns.into()), sum(|class| class.hub_products)];
-            let others = [columns - hubs[0], products - hubs[1]];
+            let visits = sum(|class| class.visits);
+            let of_hubs: [fn(&ClassSums) -> u64; 3] =
+                [|class| class.hub_columns.into(), |class| class.hub_products, |class| class.hub_visits];
+            let hubs = of_hubs.map(sum);
+            let others = [columns - hubs[0], products - hubs[1], visits.saturating_sub(hubs[2])];
             let entries = |of: u64| {
                 let all = u128::from(sum(|class| class.most_entries));
                 (all * u128::from(of)).div_ceil(u128::from(products.max(1))) as u64
             };
             let launches = own_launches(last) + u32::from(Class::FOUND.contains(&last));
-            for (methods, [columns, products]) in [(able(last), others), (&[Method::Hub], hubs)] {
+            for (methods, [columns, products, visits]) in [(able(last), others), (&[Method::Hub], hubs)] {
                 let size = BinSize::new(
                     launches,
                     products,
                     entries(products),
                     columns * places(last, widest, prices.window_words),
                 );
-                let by_entries = prices.of_entries_ms(classes, products, last);
+                let by_visits = prices.visit_ms * visits as f64;
                 let share = |&method: &Method| {
-                    let predicted_ms = predict_ms(costs, method, &size).map(|ms| ms + by_entries);
+                    let predicted_ms = predict_ms(costs, method, &size).map(|ms| ms + by_visits);
                     Share { method, first, last, columns, size, predicted_ms }
                 };
                 let best = methods.iter().map(share).min_by(|one, other| least(one).total_cmp(&least(other)));
@@ -238,12 +245,18 @@ fn esc_size(bands: usize, columns: u64, products: u64, entries: u64) -> BinSize 
     BinSize::new(ESC_LAUNCHES * bands as u32, products, entries, columns)
 }
 
-/// Predicts the times of bins of ESC, which has `bands` bands and a C with `nrows` rows, and sorts
-/// up to `whole` products of a column without merges.
-pub(super) fn predict_esc(bins: &mut [Bin], (bands, nrows): (usize, u64), (costs, whole): (&MethodCosts, u64)) {
+/// Predicts the times of bins of ESC, which has `bands` bands, a C with `nrows` rows, and a longest
+/// column of so many products.
+pub(super) fn predict_esc(
+    bins: &mut [Bin],
+    [bands, nrows, longest]: [u64; 3],
+    (costs, sort): (&MethodCosts, &SortTuning),
+) {
+    let whole = Whole::of_sort(sort);
     for bin in bins {
         let most = bin.products.min(bin.columns.saturating_mul(nrows));
-        let size = esc_size(bands, bin.columns, prices::weighed(bin.products, bin.columns, whole), most);
+        let weighed = whole.weighed(bin.products, bin.columns, Some(longest));
+        let size = esc_size(bands as usize, bin.columns, weighed, most);
         bin.predicted_ms = predict_ms(costs, bin.method, &size);
         bin.size = bin.predicted_ms.map(|_| size);
     }

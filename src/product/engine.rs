@@ -74,8 +74,8 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
             place(operands.product(pattern.col_ptr, pattern.row_idx, values))
         })?;
         if P::KIND == PayloadKind::Values {
-            let whole = self.finder.tuning.sort.short_max as u64;
-            choose::predict_esc(&mut counts.bins, (counts.bands, operands.a.nrows as u64), (&self.costs, whole));
+            let sizes = [counts.bands as u64, operands.a.nrows as u64, counts.longest];
+            choose::predict_esc(&mut counts.bins, sizes, (&self.costs, &self.finder.tuning.sort));
         }
         Ok(counts)
     }
@@ -138,6 +138,7 @@ impl<T: Element, P: Compression<T>> RunFinder<T, P> {
             found.and_then(|found| take(found, &band)).map_err(|error| band.explain(error))?;
             counts.longest_run = counts.longest_run.max(Some(longest));
             counts.bands += 1;
+            counts.longest = counts.longest.max(band.sizes.longest);
         }
         Ok(counts)
     }

@@ -356,7 +356,7 @@ pub(super) const CPU: Numbers = Numbers {
     adaptive_analysis_us: 100,
     adaptive_column_ps: 90,
     adaptive_bin_us: 15,
-    adaptive_entry_ps: 200,
+    adaptive_visit_ps: 85,
     adaptive_longest_ns: 250,
     // One item needs no barriers.
     frontier_group: 1,

@@ -20,8 +20,10 @@
 //                                 longest column of B, most products of a column, entries of B,
 //                                 columns of dense classes that are hubs, and their products;
 //                                 columns that follow, and the bound of their entries of C; most
-//                                 words of a range of rows that were looked at; zeros before.
-//                                 Products and bounds have two words, the low one first
+//                                 words of a range of rows that were looked at; visits, of columns
+//                                 whose rows are found, and those of hubs: each piece of a column's
+//                                 rows visits all of its entries of B; zeros before. Products,
+//                                 bounds and visits have two words, the low one first
 //   i/o  record[CLASSES * RECORD + 2 ..]   columns of each class that were listed; zeros before
 //   out  list[cols]               the columns, class after class, within a class in any order;
 //                                 if `shares_rows` without those that follow
@@ -140,6 +142,12 @@ uint3 measure(global const uint* a_col_ptr, global const uint* a_row_idx, global
         }                                                                                                             \
         if (rows.x <= rows.y)                                                                                         \
             atomic_max(of_class + 14, rows.y / 32 - rows.x / 32 + 1);                                                  \
+        if (of >= NARROW && of < CLASSES - 1) {                                                                       \
+            const uint visits = (uint)min((ulong)(entries) * pieces_of(most_entries), (ulong)0xffffffff);             \
+            add_wide(of_class + 15, visits);                                                                          \
+            if (hub)                                                                                                  \
+                add_wide(of_class + 17, visits);                                                                      \
+        }                                                                                                             \
     } while (0)
 
 KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
@@ -209,7 +217,7 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
         const uint word = i % RECORD, sum = sums[i];
         if (word == 5 || word == 6 || word == 14)
             atomic_max(record + i, sum);
-        else if (sum > 0 && atomic_add(record + i, sum) > 0xffffffff - sum && (word == 1 || word == 3 || word == 9 || word == 12))
+        else if (sum > 0 && atomic_add(record + i, sum) > 0xffffffff - sum && (word == 1 || word == 3 || word == 9 || word == 12 || word == 15 || word == 17))
             atomic_inc(record + i + 1);
     }
 }

@@ -4,8 +4,12 @@
 #if !defined(HUB_PERCENT) || !defined(HUB_PIECE)
 #error "see src/product/adaptive/tuning.rs"
 #endif
+uint pieces_of(uint most_rows)
+{
+    return (most_rows - 1) / HUB_PIECE + 1;
+}
+
 bool is_hub(uint entries, uint products, uint most_rows)
 {
-    const uint pieces = (most_rows - 1) / HUB_PIECE + 1;
-    return products > 0 && 100 * (ulong)products / entries < (ulong)HUB_PERCENT * pieces;
+    return products > 0 && 100 * (ulong)products / entries < (ulong)HUB_PERCENT * pieces_of(most_rows);
 }

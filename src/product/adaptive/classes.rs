@@ -138,11 +138,15 @@ pub(in crate::product) struct ClassSums {
     pub follower_entries: u64,
     /// Words of 32 rows in the widest range of rows of a column, of those whose rows are looked at.
     pub widest: u32,
+    /// Of columns whose rows are found: entries of B, each once for each piece of its column's rows
+    /// that it may meet; and those of hubs.
+    pub visits: u64,
+    pub hub_visits: u64,
 }
 
 impl ClassSums {
     /// Words of the device's record.
-    pub(super) const WORDS: usize = 15;
+    pub(super) const WORDS: usize = 19;
 
     pub(super) fn new(words: &[u32]) -> Self {
         let wide = |at: usize| u64::from(words[at + 1]) << 32 | u64::from(words[at]);
@@ -159,6 +163,8 @@ impl ClassSums {
             followers: words[11],
             follower_entries: wide(12),
             widest: words[14],
+            visits: wide(15),
+            hub_visits: wide(17),
         }
     }
 
@@ -267,14 +273,17 @@ impl ClassSizes {
         (bound * entries * u128::from(percent)).div_ceil(100 * of).min(bound) as u64
     }
 
-    /// The sums of the classes. The entries of C in columns whose rows are found are estimated from
-    /// samples.
+    /// The sums of the classes. The entries of C in columns whose rows are found, and so their
+    /// pieces, are estimated from samples.
     pub fn statistics(&self) -> ClassesSums {
         let [entries, of] = self.samples.map(|number| u64::from(number.max(1)));
         let mut sums = self.sums;
+        let part = |all: u64| (u128::from(all) * u128::from(entries) / u128::from(of)) as u64;
         for class in Class::FOUND {
-            let most = &mut sums[class as usize].most_entries;
-            *most = (u128::from(*most) * u128::from(entries) / u128::from(of)) as u64;
+            let of = &mut sums[class as usize];
+            of.most_entries = part(of.most_entries);
+            of.visits = part(of.visits).max(of.b_entries.into()); // a column has a piece at least
+            of.hub_visits = part(of.hub_visits);
         }
         sums
     }

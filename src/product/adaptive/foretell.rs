@@ -223,8 +223,8 @@ impl ForetoldBands<'_> {
         let rest = band.of(Class::Rest);
         if rest.columns > 0 {
             let mut bins = [Bin::of(OTHERS, memory.esc.esc.method(), rest.columns.into(), rest.products)];
-            let (costs, whole) = (&memory.adaptive.prices.costs, memory.esc.sort.short_max as u64);
-            choose::predict_esc(&mut bins, (1, memory.rows), (costs, whole));
+            let costs = &memory.adaptive.prices.costs;
+            choose::predict_esc(&mut bins, [1, memory.rows, rest.longest.into()], (costs, &memory.esc.sort));
             self.counts.add_bin(&bins[0]);
         }
     }

@@ -187,6 +187,7 @@ impl Profiler {
             at_most("columns that follow", sums.followers.into(), sums.columns.into())?;
             at_most("entries of C that follow", sums.follower_entries, sums.most_entries)?;
             at_most("entries of B", sums.b_entries.into(), b.nnz() as u64)?;
+            at_most("visits of hubs", sums.hub_visits, sums.visits)?;
             at_most("words of a range of rows", sums.widest.into(), a.nrows.div_ceil(32) as u64)?;
         }
         at_most("columns of C", all, cols as u64)?;

@@ -136,9 +136,13 @@ impl ClassRules {
 
     /// Whether a column of a dense class is a hub: the model of `cl/product/hub/columns.cl`.
     fn is_hub(&self, column: &Column) -> bool {
-        let (&Column { entries, products, .. }, of) = (column, &self.tuning);
-        let pieces = u64::from(column.most_entries()).div_ceil(of.piece as u64);
-        products > 0 && 100 * u64::from(products) / u64::from(entries) < u64::from(of.hub_percent) * pieces
+        let (&Column { entries, products, .. }, percent) = (column, self.tuning.hub_percent);
+        products > 0 && 100 * u64::from(products) / u64::from(entries) < u64::from(percent) * self.pieces_of(column)
+    }
+
+    /// Pieces of the rows of a column, at most.
+    fn pieces_of(&self, column: &Column) -> u64 {
+        u64::from(column.most_entries()).div_ceil(self.tuning.piece as u64)
     }
 
     /// Whether columns that follow share the rows of their leaders, if these are all columns.
@@ -157,9 +161,13 @@ impl ClassRules {
         of.longest = of.longest.max(column.products);
         of.b_entries += column.entries;
         of.widest = of.widest.max(column.rows.map_or(0, |_| column.words()));
-        if class.is_dense() && self.is_hub(column) {
+        let (hub, found) = (class.is_dense() && self.is_hub(column), Class::FOUND.contains(&class));
+        let visits = if found { u64::from(column.entries) * self.pieces_of(column) } else { 0 };
+        of.visits += visits.min(u32::MAX.into());
+        if hub {
             of.hub_columns += 1;
             of.hub_products += u64::from(column.products);
+            of.hub_visits += visits.min(u32::MAX.into());
         }
         if column.follows {
             of.followers += 1;

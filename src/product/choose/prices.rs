@@ -2,6 +2,7 @@
 //! host knows, and after.
 use super::{REST_LAUNCHES, divided, esc_ms, least, own_launches, predict_ms, sorted_share};
 use crate::{
+    primitives::segmented_sort::SortTuning,
     product::{
         adaptive::{Class, ClassRules, ClassSums, ClassesSums},
         method::Method,
@@ -20,15 +21,17 @@ pub(in crate::product) struct Prices {
     pub column_ms: f64,
     /// Milliseconds that a bin takes the host, or its queues, besides its kernels.
     pub bin_ms: f64,
-    /// Milliseconds for each entry of B in columns whose rows are found.
-    pub entry_ms: f64,
-    /// The same for those of the longest of these columns besides: its entries are taken one after
-    /// another.
+    /// Milliseconds for each visit of a piece of found rows to an entry of B.
+    pub visit_ms: f64,
+    /// Milliseconds for each entry of the longest column whose rows are found besides: its entries
+    /// are taken one after another.
     pub longest_ms: f64,
     /// Words of 32 rows of a bitmap's window.
     pub window_words: u32,
-    /// Products of the longest column that ESC sorts whole, without merges.
-    pub whole: u64,
+    /// Found rows of a piece.
+    pub piece: u64,
+    /// Products of the columns that ESC sorts whole.
+    pub whole: Whole,
     /// Most products of a column that is sorted in registers beside columns that are not.
     pub sorted: u64,
 }
@@ -43,23 +46,13 @@ impl Prices {
             analysis_ms: numbers.adaptive_analysis_us as f64 * 1e-3,
             column_ms: numbers.adaptive_column_ps as f64 * 1e-9,
             bin_ms: numbers.adaptive_bin_us as f64 * 1e-3,
-            entry_ms: numbers.adaptive_entry_ps as f64 * 1e-9,
+            visit_ms: numbers.adaptive_visit_ps as f64 * 1e-9,
             longest_ms: numbers.adaptive_longest_ns as f64 * 1e-6,
             window_words: numbers.adaptive_wide_words as u32,
-            whole: numbers.expansion_short_max as u64,
+            piece: numbers.adaptive_piece as u64,
+            whole: Whole::of(numbers),
             sorted: numbers.adaptive_sorted_products as u64,
         }
-    }
-
-    /// Milliseconds for the entries of B in columns of some classes that have `products` of their
-    /// products. The kernels are those of the class `last`.
-    pub(super) fn of_entries_ms(&self, classes: &[ClassSums], products: u64, last: Class) -> f64 {
-        if !Class::FOUND.contains(&last) {
-            return 0.0;
-        }
-        let all = classes.iter().map(|class| class.products).sum::<u64>().max(1);
-        let entries = classes.iter().map(|class| f64::from(class.b_entries)).sum::<f64>();
-        self.entry_ms * entries * products as f64 / all as f64
     }
 
     /// Milliseconds for the longest column of B whose rows are found. Other columns are computed
@@ -117,12 +110,14 @@ impl Prices {
     fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
         let &Known { columns, products, b_entries, longest_b, .. } = known;
         let size = BinSize::new(own_launches(Class::Narrow) + 1, products, entries, columns);
-        let longest = longest_b.map(|longest| u64::from(longest) * products / b_entries.max(1));
+        let longest = known.longest();
         let last = Class::SORTED[Class::SORTED.len() - 1];
         let all = longest.filter(|&longest| longest <= sort::MOST.into()).map(|_| self.sorted_ms(last, known));
         let short = products <= columns.saturating_mul(self.sorted);
         let sorted = predict_ms(&self.costs, Method::Sort, &size).filter(|_| short);
-        let found = predict_ms(&self.costs, Method::Dense, &size).map(|ms| ms + self.entry_ms * b_entries as f64);
+        let pieces = (entries / columns.max(1)).div_ceil(self.piece).max(1);
+        let by_visits = self.visit_ms * b_entries.saturating_mul(pieces) as f64;
+        let found = predict_ms(&self.costs, Method::Dense, &size).map(|ms| ms + by_visits);
         let bins = if sorted.is_some() && longest.is_some_and(|longest| longest > self.sorted) { 3.0 } else { 1.0 };
         let alone = |products: u64| {
             let products = products.min(u32::MAX.into());
@@ -140,7 +135,7 @@ impl Prices {
 
     fn by_esc_ms(&self, known: &Known) -> Option<f64> {
         let &Known { columns, products, .. } = known;
-        esc_ms(&self.costs, columns, weighed(products, columns, self.whole), products)
+        esc_ms(&self.costs, columns, self.whole.weighed(products, columns, known.longest()), products)
     }
 
     /// The predicted time of some columns by ESC beside the bins of the others.
@@ -152,7 +147,8 @@ impl Prices {
     /// The predicted time of all columns of some classes by ESC.
     pub(super) fn all_by_esc_ms(&self, classes: &[ClassSums]) -> Option<f64> {
         let sum = |number: fn(&ClassSums) -> u64| classes.iter().map(number).sum();
-        let weight = |class: &ClassSums| weighed(class.products, class.columns.into(), self.whole);
+        let longest = classes.iter().map(|class| u64::from(class.longest)).max();
+        let weight = |class: &ClassSums| self.whole.weighed(class.products, class.columns.into(), longest);
         let products = classes.iter().map(weight).sum();
         esc_ms(&self.costs, sum(|class| class.columns.into()), products, sum(|class| class.most_entries))
     }
@@ -191,13 +187,45 @@ impl Known {
         let longest_b = of_b.map(|of| of.longest);
         Self { columns: columns as u64, products, if_alike, b_entries: b_nnz as u64, longest_b }
     }
+
+    /// Products of the longest column, as far as they can be expected.
+    fn longest(&self) -> Option<u64> {
+        self.longest_b.map(|longest| u64::from(longest) * self.products / self.b_entries.max(1))
+    }
 }
 
-/// The products of some columns by what they cost ESC, which sorts up to `whole` products of a
-/// column in local memory. Each time that the sorted parts of longer columns are merged in pairs
-/// adds a fifth.
-pub(super) fn weighed(products: u64, columns: u64, whole: u64) -> u64 {
-    let parts = (products / columns.max(1)).div_ceil(whole.max(1)).max(1);
-    let merges = u64::from(u64::BITS - (parts - 1).leading_zeros());
-    products.saturating_add(products.saturating_mul(merges) / 5)
+/// Most products of the columns that ESC sorts whole, without merges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::product) struct Whole {
+    /// Of a column, whatever others have.
+    pub short: u64,
+    /// Of the longest column of all: its size is that of the work-groups.
+    pub longest: u64,
+}
+
+impl Whole {
+    fn of(numbers: &Numbers) -> Self {
+        let short = numbers.expansion_short_max as u64;
+        match numbers.sorts_serially() {
+            true => Self { short, longest: short },
+            false => Self { short, longest: (numbers.sort_group_size * numbers.expansion_items) as u64 },
+        }
+    }
+
+    pub(super) fn of_sort(sort: &SortTuning) -> Self {
+        let short = sort.short_max as u64;
+        Self { short, longest: if sort.serial { short } else { sort.chunk as u64 } }
+    }
+
+    /// The products of some columns by what they cost. Each time that the sorted parts of longer
+    /// columns are merged in pairs adds a fifth, and so does a work-group that a part does not
+    /// fill.
+    pub(super) fn weighed(&self, products: u64, columns: u64, longest: Option<u64>) -> u64 {
+        if longest.is_some_and(|longest| longest <= self.longest) {
+            return products;
+        }
+        let parts = (products / columns.max(1)).div_ceil(self.short.max(1)).max(1);
+        let merges = u64::from(u64::BITS - (parts - 1).leading_zeros());
+        products.saturating_add(products.saturating_mul(merges) / 5)
+    }
 }

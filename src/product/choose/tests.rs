@@ -1,5 +1,5 @@
 //! Rules, and bins of classes: which columns are computed by which method.
-use super::{prices::weighed, *};
+use super::*;
 use crate::{
     BlockShape, Result,
     device::{DeviceKind, test_device},
@@ -312,16 +312,22 @@ fn a_wide_range_of_rows_is_dear_for_bitmaps() {
 
 #[test]
 fn merges_make_long_columns_dearer_for_esc() {
-    let weights = |length: u64| weighed(1000 * length, 1000, 576) as f64 / (1000 * length) as f64;
-    assert_eq!([1, 576, 577, 1152, 1153, 36_864].map(weights), [1.0, 1.0, 1.2, 1.2, 1.4, 2.2]);
-    assert_eq!((weighed(0, 0, 576), weighed(u64::MAX, 1, 1)), (0, u64::MAX));
+    let whole = Whole { short: 576, longest: 2816 };
+    let weights = |length: u64, longest| whole.weighed(1000 * length, 1000, longest) as f64 / (1000 * length) as f64;
+    let lengths = [1, 576, 577, 1152, 1153, 36_864];
+    assert_eq!(lengths.map(|length| weights(length, None)), [1.0, 1.0, 1.2, 1.2, 1.4, 2.2]);
+    // Work-groups have the size of the longest column.
+    assert_eq!(lengths.map(|length| weights(length, Some(length))), [1.0, 1.0, 1.0, 1.0, 1.0, 2.2]);
+    assert_eq!([2816, 2817].map(|longest| weights(1000, Some(longest))), [1.0, 1.2]);
+    let smallest = Whole { short: 1, longest: 0 };
+    assert_eq!((whole.weighed(0, 0, None), smallest.weighed(u64::MAX, 1, None)), (0, u64::MAX));
 }
 
 /// Two products of as many products and columns: one of them has them in one long column.
 #[test]
 fn a_long_column_whose_entries_are_taken_in_turn_is_dear() {
     let mut sums = sums(of_classes(&[(Class::Narrow, 66)]), of_classes(&[(Class::Narrow, 15_000)]));
-    sums[Class::Narrow as usize].b_entries = 33_000;
+    sums[Class::Narrow as usize].visits = 33_000;
     let chosen = |longest: u32, products: u64| {
         let mut sums = sums;
         let of = &mut sums[Class::Narrow as usize];
@@ -330,6 +336,25 @@ fn a_long_column_whose_entries_are_taken_in_turn_is_dear() {
     };
     // ESC takes no entries in turn.
     assert_eq!([chosen(500, 10_000_000), chosen(20_000, 10_000_000), chosen(20_000, 1 << 30)], [true, false, true]);
+}
+
+/// 1300 columns of 1024 entries with 15 products each: an H200 takes 1.3 ms by ESC, and if their rows
+/// are 14 pieces 1.9 by `dense` and 2.7 by `hub`.
+#[test]
+fn pieces_that_visit_many_entries_are_dear() {
+    let by_esc = |pieces: u64, hubs: bool| {
+        let mut sums = sums(of_classes(&[(Class::Big, 1300)]), of_classes(&[(Class::Big, 15_360)]));
+        let of = &mut sums[Class::Big as usize];
+        (of.longest_b, of.b_entries, of.visits) = (1024, 1300 << 10, pieces * (1300 << 10));
+        if hubs {
+            (of.hub_columns, of.hub_products, of.hub_visits) = (of.columns, of.products, of.visits);
+        }
+        share_out(&sums, &priced(gpu()), true).is_none()
+    };
+    assert_eq!(
+        [(1, false), (14, false), (1, true), (14, true)].map(|(pieces, hubs)| by_esc(pieces, hubs)),
+        [false, true, false, true]
+    );
 }
 
 /// Short columns that are sorted, and one long column or many.
@@ -342,7 +367,7 @@ fn few_long_columns_are_left_to_esc_beside_others() -> Result<()> {
             of_classes(&[(Class::Sorted64, 50), (Class::Long, products)]),
         );
         let long = &mut sums[Class::Long as usize];
-        (long.longest_b, long.b_entries) = (entries, columns * entries);
+        (long.longest_b, long.visits) = (entries, u64::from(columns * entries));
         let leaves = leaves_long(&sums, prices);
         let left = without_long(sums);
         assert_eq!(left[Class::Long as usize], ClassSums::default());

@@ -216,6 +216,7 @@ fn estimate_by_esc<T: Element>(
         let most = columns.clone().map(|col| limits(0).most_entries(products_of(col))).sum();
         let need = limits(0).need(band.columns.len() as u64, &band.sizes, most);
         counts.bands += 1;
+        counts.longest = counts.longest.max(band.sizes.longest);
         // A single column may be tried that fits only if C has few entries in it.
         peak_device_bytes = peak_device_bytes.max((kept + need.bytes).min(limit));
         for rule in rules.iter().filter(|_| band.sizes.products > 0) {
@@ -227,8 +228,8 @@ fn estimate_by_esc<T: Element>(
         }
     }
     if tuning.payload == PayloadKind::Values {
-        let whole = tuning.sort.short_max as u64;
-        predict_esc(&mut counts.bins, (counts.bands, a.pattern.nrows() as u64), (&costs, whole));
+        let sizes = [counts.bands as u64, a.pattern.nrows() as u64, counts.longest];
+        predict_esc(&mut counts.bins, sizes, (&costs, &tuning.sort));
     }
     let Counts { products, bands, bins, .. } = counts;
     Ok(Estimate { products, bands, peak_device_bytes, operand_bytes, bins })

@@ -53,6 +53,8 @@ impl Bin {
 pub(crate) struct Counts {
     /// Expansion size.
     pub products: u64,
+    /// Products of the longest column that ESC computes.
+    pub longest: u64,
     /// Products of the longest run, if the methods count it.
     pub longest_run: Option<u32>,
     pub bands: usize,

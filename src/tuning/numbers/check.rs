@@ -160,7 +160,7 @@ impl Numbers {
             ("adaptive_analysis_us", self.adaptive_analysis_us, 1 << 30),
             ("adaptive_column_ps", self.adaptive_column_ps, 1 << 30),
             ("adaptive_bin_us", self.adaptive_bin_us, 1 << 30),
-            ("adaptive_entry_ps", self.adaptive_entry_ps, 1 << 30),
+            ("adaptive_visit_ps", self.adaptive_visit_ps, 1 << 30),
             ("adaptive_longest_ns", self.adaptive_longest_ns, 1 << 30),
             ("frontier_tile", self.frontier_tile, 1 << 9),
             ("frontier_share", self.frontier_share, self.frontier_tile),
