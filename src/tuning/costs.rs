@@ -95,8 +95,8 @@ type Coefficients = [f64; 4];
 /// 2026-11-27 (`docs/decisions/0015-small-products-on-the-host.md`). The others, which the choice
 /// on a CPU does not use, are fits of `blockmul tune` on shared cores.
 const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
-    ("esc", Some([12.5, 45.0, 0.0, 60.0]), [21.0, 3500.0, 3900.0, 20_000.0]),
-    ("direct", Some([6.0, 10.5, 0.0, 67.0]), [43.0, 820.0, 0.0, 25_000.0]),
+    ("esc", Some([12.0, 44.0, 5.0, 65.0]), [21.0, 3500.0, 3900.0, 20_000.0]),
+    ("direct", Some([15.0, 10.5, 0.0, 67.0]), [43.0, 820.0, 0.0, 25_000.0]),
     ("sort", Some([6.0, 0.86, 4.1, 265.0]), [180.0, 18_000.0, 0.0, 2_900_000.0]),
     ("dense", Some([6.0, 2.5, 25.0, 1340.0]), [50.0, 750.0, 790.0, 10_500.0]),
     ("hub", Some([6.0, 11.0, 38.0, 2050.0]), [170.0, 78_000.0, 110_000.0, 12_000_000.0]),

@@ -9,9 +9,11 @@
 //   i/o  lengths[sum_at], [sum_at + 1]   if sum_at is not 0, the number of products is added to
 //                                 these two words, the low one first
 //   out  lengths[cols * windows]  runs of the task's columns, as those of the first window
+//   out  keys[columns * PRODUCTS] if KEPT_KEYS: the sorted keys of each column, from which
+//                                 sum_sorted goes on; nothing behind its products
 KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
-                    global const uint* b_row_idx, global const uint* list, global uint* lengths, uint first, uint columns,
-                    uint listed, uint first_col, uint windows, uint sum_at)
+                    global const uint* b_row_idx, global const uint* list, global uint* lengths, global uint* keys, uint first,
+                    uint columns, uint listed, uint first_col, uint windows, uint sum_at)
 {
     SORT_MEMORY;
     uint sum = 0;
@@ -29,6 +31,9 @@ KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, 
         const uint heads = popcount(find_heads(key, TEAM)), before = team_part_sum_before(heads, LANES, TEAM);
         if (serves && COLUMN_LANE == LANES - 1)
             lengths[of_band * windows] = before + heads;
+#if KEPT_KEYS
+        keep_keys(key, keys + (ulong)number * PRODUCTS, products);
+#endif
         sum += COLUMN_LANE == 0 ? products : 0;
         TEAM_BARRIER; // the reads above, before the next column
     }

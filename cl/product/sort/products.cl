@@ -82,6 +82,40 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
     return products;
 }
 
+#if KEPT_KEYS
+// Sorted keys that stay in global memory: each lane writes and reads its own, several at once. HELD
+// is even.
+#define KEYS_AT_ONCE (HELD % 4 == 0 ? 4 : 2)
+#if HELD % 4 == 0
+#define KEPT_WORDS uint4
+#define WORDS_OF(key, i) (uint4)(key[i], key[i + 1], key[i + 2], key[i + 3])
+#define TO_KEYS(key, i, of) (key[i] = of.x, key[i + 1] = of.y, key[i + 2] = of.z, key[i + 3] = of.w)
+#else
+#define KEPT_WORDS uint2
+#define WORDS_OF(key, i) (uint2)(key[i], key[i + 1])
+#define TO_KEYS(key, i, of) (key[i] = of.x, key[i + 1] = of.y)
+#endif
+
+void keep_keys(const KEY* key, global uint* keys, uint products)
+{
+    UNROLLED
+    for (uint i = 0; i < HELD; i += KEYS_AT_ONCE)
+        if (COLUMN_LANE * HELD + i < products)
+            *(global KEPT_WORDS*)(keys + COLUMN_LANE * HELD + i) = WORDS_OF(key, i);
+}
+
+void kept_keys(KEY* key, global const uint* keys, uint products)
+{
+    UNROLLED
+    for (uint i = 0; i < HELD; i += KEYS_AT_ONCE) {
+        KEPT_WORDS of = (KEPT_WORDS)(NO_KEY);
+        if (COLUMN_LANE * HELD + i < products)
+            of = *(global const KEPT_WORDS*)(keys + COLUMN_LANE * HELD + i);
+        TO_KEYS(key, i, of);
+    }
+}
+#endif
+
 // The entry of each of the lane's places, as note_entries counts them.
 void find_entries(uint* entry_of, local const uint* starts)
 {

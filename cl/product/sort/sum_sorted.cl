@@ -8,12 +8,13 @@
 //   in   list[first + columns]    the columns of the task, counted from first_col; if not `listed`,
 //                                 they are the first `columns` and this is not read
 //   in   c_col_ptr[cols * windows + 1]    entries of C before each window of each column
+//   in   keys[columns * PRODUCTS] if KEPT_KEYS: the sorted keys of each column, by count_sorted
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]    the task's columns of C, see
 //                                      cl/product/target.cl
 KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
                   global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
-                  global const uint* list, global const uint* c_col_ptr, global uint* c_row_idx, global ELEMENT* c_values,
-                  uint first, uint columns, uint listed, uint first_col, uint windows, TARGET_ARGUMENTS)
+                  global const uint* list, global const uint* c_col_ptr, global const uint* keys, global uint* c_row_idx,
+                  global ELEMENT* c_values, uint first, uint columns, uint listed, uint first_col, uint windows, TARGET_ARGUMENTS)
 {
     // kept: values of entries of B, then the products by place, then the sums by run.
     // words: entries of A, then sorted keys, then the rows of runs.
@@ -31,15 +32,22 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         uint entry_of[HELD];
         KEY key[HELD];
         ARITHMETIC value[HELD];
+#if KEPT_KEYS
+        kept_keys(key, keys + (ulong)number * PRODUCTS, products);
+#endif
         find_entries(entry_of, starts);
         UNROLLED
         for (uint i = 0; i < HELD; ++i) {
             const uint place = COLUMN_LANE + i * LANES;
-            key[i] = NO_KEY;
             value[i] = EMPTY;
+#if !KEPT_KEYS
+            key[i] = NO_KEY;
+#endif
             if (place < products) {
                 const uint a_entry = (uint)words[entry_of[i]] + place;
+#if !KEPT_KEYS
                 key[i] = KEY_OF(a_row_idx[a_entry], place);
+#endif
                 value[i] = MULTIPLY(A_VALUE(a_entry), kept[entry_of[i]]);
             }
         }
@@ -47,7 +55,9 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         UNROLLED
         for (uint i = 0; i < HELD; ++i)
             kept[COLUMN_LANE + i * LANES] = value[i];
+#if !KEPT_KEYS
         sort_keys(key, TEAM);
+#endif
         const uint heads = find_heads(key, TEAM), own = popcount(heads);
         uint run = team_part_sum_before(own, LANES, TEAM);
         const uint runs = column_last(run + own, TEAM);

@@ -68,6 +68,19 @@ pub(super) struct FoundColumns {
     pub lists: ClassLists,
     pub direct: Option<DirectColumns>,
     pub tasks: Option<Tasks>,
+    pub keys: SortedKeys,
+}
+
+/// The sorted keys of the bins whose columns are sorted, if they are kept from the count for the
+/// sums.
+#[derive(Default)]
+pub(super) struct SortedKeys(Vec<(Class, Buffer<u32>)>);
+
+impl SortedKeys {
+    /// Those of the bin whose kernels are those of a class.
+    pub fn of(&self, class: Class) -> Option<&Buffer<u32>> {
+        self.0.iter().find(|(of, _)| *of == class).map(|(_, keys)| keys)
+    }
 }
 
 /// A and B.
@@ -102,7 +115,7 @@ impl Finder {
         &self,
         work: &Work,
         (a, b): PatternPair<'_>,
-        (profile, room): (Profile, u64),
+        (profile, room, keeps_keys): (Profile, u64, bool),
         admits: &dyn Fn(u64) -> bool,
         rest: &mut dyn FnMut(&ClassLists, &mut Buffer<u32>) -> Result<()>,
     ) -> Result<Option<Found>> {
@@ -118,7 +131,8 @@ impl Finder {
         let places = work.buffer(if finds_rows { chunks } else { 0 })?;
         let mut found = FoundRows::new(work, places, room as usize)?;
         let direct = self.count_direct(work, &profile, &mut chunk_ptr)?;
-        self.count(work, (a, b), &profile, Purpose::All, (&mut chunk_ptr, &mut found))?;
+        let purpose = (Purpose::All, keeps_keys);
+        let keys = self.count(work, (a, b), &profile, purpose, (&mut chunk_ptr, &mut found))?;
         work.stage("offsets");
         self.scan.run(work, &mut chunk_ptr)?;
         let (c_nnz, tasks, taken) = if finds_rows {
@@ -129,7 +143,7 @@ impl Finder {
             if cut.missing > 0 {
                 work.stage("count");
                 found = found.extended(work, cut.missing)?;
-                self.count(work, (a, b), &profile, Purpose::Missing, (&mut chunk_ptr, &mut found))?;
+                self.count(work, (a, b), &profile, (Purpose::Missing, false), (&mut chunk_ptr, &mut found))?;
                 work.stage("offsets");
                 cut = self.cut.count(work, (b, &profile), (&chunk_ptr, &found))?;
             }
@@ -144,13 +158,18 @@ impl Finder {
             }
             (c_nnz, None, (work.buffer(0)?, 0))
         };
-        let columns = FoundColumns { lists: profile.lists, direct, tasks };
+        let columns = FoundColumns { lists: profile.lists, direct, tasks, keys };
         Ok(Some(Found { columns, chunk_ptr, rows: found, taken, c_nnz }))
     }
 
     /// Finds the entries of C in columns that are all of one class of sorted columns, and have at
     /// most so many products. One read.
-    pub fn run_sorted(&self, work: &Work, (a, b): PatternPair<'_>, (class, most): (Class, u64)) -> Result<Found> {
+    pub fn run_sorted(
+        &self,
+        work: &Work,
+        (a, b): PatternPair<'_>,
+        (class, most, keeps_keys): (Class, u64, bool),
+    ) -> Result<Found> {
         work.stage("count");
         work.count_towards(1);
         let (list, columns) = (&work.buffer(0)?, b.ncols as u32);
@@ -158,7 +177,12 @@ impl Finder {
         // Behind the offsets: their end, and the number of products in two words.
         let mut col_ptr = work.buffer(b.ncols + 3)?;
         work.fill_zero(&mut col_ptr)?;
-        self.sort.run(work, (a, b), &task, class.sorted(), (&mut col_ptr, b.ncols + 1))?;
+        let mut keys = match keeps_keys {
+            true => self.sort.keys(work, class.sorted(), columns)?,
+            false => None,
+        };
+        self.sort.run(work, (a, b), &task, class.sorted(), (&mut col_ptr, b.ncols + 1), keys.as_mut())?;
+        let keys = SortedKeys(keys.map(|keys| (class, keys)).into_iter().collect());
         work.stage("offsets");
         self.scan.run_first(work, &mut col_ptr, b.ncols + 1)?;
         let sums = work.read(&col_ptr, b.ncols, 3)?;
@@ -167,14 +191,14 @@ impl Finder {
         work.count_towards(0);
         let share = choose::sorted_share(class, b.ncols as u64, [products; 2], &self.tuning.prices.costs);
         let lists = ClassLists::of_one(work, share)?;
-        let columns = FoundColumns { lists, direct: None, tasks: None };
+        let columns = FoundColumns { lists, direct: None, tasks: None, keys };
         let (chunk_ptr, rows) = (col_ptr.first(b.ncols + 1), FoundRows::new(work, work.buffer(0)?, 0)?);
         Ok(Found { columns, chunk_ptr, rows, taken: (work.buffer(0)?, 0), c_nnz })
     }
 
     /// The rules for the columns of A·B.
     pub fn rules(&self, (a, b): PatternPair<'_>) -> ClassRules {
-        let known = Known::new(b.ncols, [a.nnz(), a.ncols], b.nnz(), [a.lengths, b.lengths]);
+        let known = Known::new(b.ncols, [a.nnz(), a.ncols, a.nrows], b.nnz(), [a.lengths, b.lengths]);
         ClassRules::new(&self.tuning, a.nrows, &known)
     }
 
@@ -209,9 +233,9 @@ impl Finder {
         work: &Work,
         (a, b): PatternPair<'_>,
         profile: &Profile,
-        purpose: Purpose,
+        (purpose, keeps_keys): (Purpose, bool),
         (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
-    ) -> Result<()> {
+    ) -> Result<SortedKeys> {
         let Profile { first_row, last_row, products, .. } = profile;
         let patterns = Patterns { a, b, first_row, last_row, products };
         let dense = [profile.tasks(&Class::IN_WINDOWS), profile.tasks(&[Class::Narrow, Class::Medium])].concat();
@@ -230,8 +254,14 @@ impl Finder {
         for task in hashed {
             self.hash.run(next(task.0), task, patterns, (purpose, tables), (lengths, found))?;
         }
+        let mut keys = SortedKeys::default();
         for (class, task) in sorted {
-            self.sort.run(next(class), (a, b), &task, class.sorted(), (lengths, 0))?;
+            let mut of_bin = match keeps_keys {
+                true => self.sort.keys(work, class.sorted(), task.columns)?,
+                false => None,
+            };
+            self.sort.run(next(class), (a, b), &task, class.sorted(), (lengths, 0), of_bin.as_mut())?;
+            keys.0.extend(of_bin.map(|of_bin| (class, of_bin)));
         }
         work.join(lanes)?;
         if profile.shares_rows {
@@ -240,7 +270,7 @@ impl Finder {
             self.shared.run(of_found, columns, purpose, [lengths, &mut found.place])?;
             work.count_towards(0);
         }
-        Ok(())
+        Ok(keys)
     }
 
     /// Counts the entries of C in direct columns, if they are a bin.

@@ -47,10 +47,10 @@ pub(in crate::product) fn foretell(
     let (tuning, cols) = (memory.adaptive, b.ncols() as u64);
     let lengths = [a, b].map(ColumnLengths::of);
     let longest = lengths.map(|of| of.longest);
-    let known = Known::new(b.ncols(), [a.nnz(), a.ncols()], b.nnz(), lengths.map(Some));
+    let known = Known::new(b.ncols(), [a.nnz(), a.ncols(), a.nrows()], b.nnz(), lengths.map(Some));
     if let Some(class) = tuning.class_of_all(longest, &known)
         && memory.counts_sorted(cols, u64::from(longest[0]) * b.nnz() as u64, free_bytes)
-        && let Some(foretold) = sorted(memory, (a, b), (class, free_bytes), 0)
+        && let Some(foretold) = sorted(memory, (a, b), (class, u64::from(longest[0]) * b.nnz() as u64), (free_bytes, 0))
     {
         return Ok(foretold);
     }
@@ -63,7 +63,7 @@ pub(in crate::product) fn foretell(
     let left = free_bytes.saturating_sub(profile_bytes);
     if let Some(class) = tuning.class_of_analysed(&whole.sizes.statistics())
         && memory.counts_sorted(cols, whole.sizes.products(), left)
-        && let Some(foretold) = sorted(memory, (a, b), (class, left), profile_bytes)
+        && let Some(foretold) = sorted(memory, (a, b), (class, whole.sizes.products()), (left, profile_bytes))
     {
         return Ok(foretold);
     }
@@ -94,13 +94,13 @@ pub(in crate::product) fn foretell(
     Ok(Foretold { counts: Some(bands.counts), peak_bytes: bands.peak_bytes })
 }
 
-/// A product whose columns are all sorted by one class, unless it does not fit `free_bytes` besides
-/// the `held` ones.
+/// A product of at most so many products, whose columns are all sorted by one class, unless it does
+/// not fit `free_bytes` besides the `held` ones.
 fn sorted(
     memory: &AdaptiveMemory<'_>,
     (a, b): (&Pattern, &Pattern),
-    (class, free_bytes): (Class, u64),
-    held: u64,
+    (class, most): (Class, u64),
+    (free_bytes, held): (u64, u64),
 ) -> Option<Foretold> {
     let cols = b.ncols() as u64;
     let products_of = |col| products_of(a, b, col).map(u64::from).sum::<u64>();
@@ -108,7 +108,8 @@ fn sorted(
     let entries = counted_entries(a, b, products).unwrap_or(products);
     let bins = vec![choose::sorted_share(class, cols, [products; 2], &memory.adaptive.prices.costs).bin()];
     let counts = Counts { products, bands: 1, pipeline: Pipeline::Adaptive, bins, ..Counts::default() };
-    let peak_bytes = held + memory.need_sorted(cols, entries).bytes;
+    let keeping = memory.keeps_sorted(class, cols, most, free_bytes).then_some(class);
+    let peak_bytes = held + memory.need_sorted(cols, entries, keeping).bytes;
     memory.fits_sorted(cols, entries, free_bytes).then_some(Foretold { counts: Some(counts), peak_bytes })
 }
 
@@ -190,6 +191,7 @@ impl ForetoldBands<'_> {
         let (entries, of_esc) = self.columns.sizes(sizes);
         let counted = self.columns.entries.is_some();
         let admitted = !counted || band.admits(memory, entries.all, self.free_bytes);
+        let rows = (*room, memory.keeps_keys(sizes, *room, self.free_bytes));
         let need = match sizes.products() {
             0 => {
                 let cols = sizes.cols() as u64;
@@ -198,13 +200,20 @@ impl ForetoldBands<'_> {
             }
             // Its rows are counted before it is given up.
             _ if !admitted => {
-                memory.need(sizes, *room, EntriesOfC { by_esc: entries.by_esc, ..EntriesOfC::default() }, &of_esc).bytes
+                let of_esc_alone = EntriesOfC { by_esc: entries.by_esc, ..EntriesOfC::default() };
+                memory.need(sizes, (*room, false), of_esc_alone, &of_esc).bytes
             }
             // As much as admits it.
             _ if counted && sizes.of(Class::Rest).columns == 0 => {
-                memory.need_with(sizes, *room, EntriesOfC::counted(sizes, entries.all)).bytes
+                memory.need(sizes, rows, EntriesOfC::counted(sizes, entries.all), &of_esc).bytes
             }
-            _ => memory.need(sizes, *room, entries, &of_esc).bytes,
+            // The sizes of ESC's part are bounded until it is computed.
+            _ => {
+                let bounds = [EntriesOfC::expected(sizes, *room), EntriesOfC::counted(sizes, entries.all)];
+                let to_admit = bounds.map(|entries| memory.need_with(sizes, *room, entries).bytes);
+                let needed = memory.need(sizes, rows, entries, &of_esc).bytes;
+                to_admit.into_iter().fold(needed, u64::max)
+            }
         };
         // A single column may be tried that fits only if C has few entries in it.
         self.peak_bytes = self.peak_bytes.max(need.min(self.free_bytes));

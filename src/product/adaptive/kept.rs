@@ -102,7 +102,7 @@ impl<T: Element> KeptSums<T> {
             return Ok(None);
         }
         profile.share_out(&adaptive.prices, false);
-        let found = finder.run(work, (a, b), (profile, room), &keeps, &mut |_, _| Ok(()))?;
+        let found = finder.run(work, (a, b), (profile, room, false), &keeps, &mut |_, _| Ok(()))?;
         let Some(found) = found else { return Ok(None) };
         let numeric =
             |target: TargetKind| Numeric::new(device, teams, tuning.group_size, adaptive, target.over(semiring));
@@ -175,7 +175,7 @@ impl<T: Element> KeptSums<T> {
 
     /// Bytes of device memory held besides the pattern of C, in size classes.
     pub fn bytes(&self) -> u64 {
-        let FoundColumns { lists, direct, tasks } = &self.columns;
+        let FoundColumns { lists, direct, tasks, keys: _ } = &self.columns;
         let tasks = tasks.as_ref().map_or(0, |tasks| tasks.task.bytes());
         let direct = direct.as_ref().map_or(0, |direct| direct.bytes());
         let chunk_ptr = self.chunk_ptr.as_ref().map_or(0, Buffer::bytes);

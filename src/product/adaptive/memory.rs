@@ -7,10 +7,11 @@ use crate::{
     device::pool_bytes,
     primitives::drop_entries::DropMemory,
     product::{
-        choose,
+        choose::{self, Share},
         limits::{EntryMemory, Largest, Limits, Need, setup_bytes},
         method::Method,
         problem::Sizes,
+        sort,
         tasks::CutTasks,
         tuning::Tuning,
     },
@@ -87,14 +88,23 @@ impl<'a> AdaptiveMemory<'a> {
 
     /// Whether a band fits `free_bytes` bytes if C has these entries.
     pub fn fits_with(&self, band: &ClassSizes, room: u64, entries: EntriesOfC, free_bytes: u64) -> bool {
-        let need = self.need_with(band, room, entries);
-        let within = need.bytes <= free_bytes && need.largest <= self.info.max_alloc_bytes;
-        band.products() < Limits::MAX_PRODUCTS && within
+        band.products() < Limits::MAX_PRODUCTS && self.is_within(&self.need_with(band, room, entries), free_bytes)
     }
 
-    /// As [`AdaptiveMemory::need`], with bounds of the sizes of ESC's part.
+    /// Whether the sorted keys of a band are kept between its count and its sums: if there is room
+    /// for them, however many entries C has.
+    pub fn keeps_keys(&self, band: &ClassSizes, room: u64, free_bytes: u64) -> bool {
+        let of_esc = rest_sizes(band.of(Class::Rest), self.esc);
+        self.is_within(&self.need(band, (room, true), EntriesOfC::most(band), &of_esc), free_bytes)
+    }
+
+    fn is_within(&self, need: &Need, free_bytes: u64) -> bool {
+        need.bytes <= free_bytes && need.largest <= self.info.max_alloc_bytes
+    }
+
+    /// As [`AdaptiveMemory::need`] without keys, with bounds of the sizes of ESC's part.
     pub fn need_with(&self, band: &ClassSizes, room: u64, entries: EntriesOfC) -> Need {
-        self.need(band, room, entries, &rest_sizes(band.of(Class::Rest), self.esc))
+        self.need(band, (room, false), entries, &rest_sizes(band.of(Class::Rest), self.esc))
     }
 
     /// Bytes of the analysis of `columns` columns: the most at once.
@@ -103,9 +113,15 @@ impl<'a> AdaptiveMemory<'a> {
         4 * pool_bytes(4 * columns) + pool_bytes(4 * Profiler::record_words() as u64) + list
     }
 
-    /// Memory that a band needs, with room for `room` rows at first. ESC's part of it has the sizes
-    /// `of_esc`.
-    pub fn need(&self, band: &ClassSizes, room: u64, entries: EntriesOfC, of_esc: &Sizes) -> Need {
+    /// Memory that a band needs, with room for `room` rows at first, and for sorted keys if they are
+    /// kept. ESC's part of it has the sizes `of_esc`.
+    pub fn need(
+        &self,
+        band: &ClassSizes,
+        (room, keeps_keys): (u64, bool),
+        entries: EntriesOfC,
+        of_esc: &Sizes,
+    ) -> Need {
         let mut largest = Largest(0);
         let columns = band.cols() as u64;
         let chunks = columns * band.windows as u64;
@@ -115,7 +131,8 @@ impl<'a> AdaptiveMemory<'a> {
         let list = pool_bytes(4 * band.listed() as u64);
         let profiled = Self::profile_bytes(columns);
         let (esc, parts) = self.esc_bytes(band.of(Class::Rest), entries.by_esc, of_esc, &mut largest);
-        let held = list + parts;
+        let keys = if keeps_keys { self.keys_bytes(band, &mut largest) } else { 0 };
+        let held = list + parts + keys;
 
         let finds = band.sum(&Class::FOUND, |sums| sums.columns.into()) > 0;
         let direct = self.direct_columns(band);
@@ -132,7 +149,8 @@ impl<'a> AdaptiveMemory<'a> {
         let tables = self.adaptive.tables(self.info, band, self.rows as usize).bytes();
         largest.0 = largest.0.max(tables);
         let tasks = if finds { largest.array(8 * self.most_tasks(band, entries.of_found)) } else { 0 };
-        let while_counted = scan(chunks + 1).max(if direct > 0 { scan(direct + 1) } else { 0 }).max(tables);
+        let scanned = scan(chunks + 1).max(if direct > 0 { scan(direct + 1) } else { 0 });
+        let while_counted = scanned.max(tables).max(pool_bytes(0)); // in the place of keys
         let again = if missing > 0 { record + extended + pool_bytes(4) } else { 0 };
 
         let c = largest.array(4 * entries.all) + largest.array(self.element_bytes * entries.all);
@@ -141,7 +159,7 @@ impl<'a> AdaptiveMemory<'a> {
         let consumed = self.consumer.map_or(0, |consumer| consumer.peak(entries.all, columns));
         let stages = [
             profiled,
-            of_columns + list + esc,
+            of_columns + list + esc, // before there are keys
             of_columns + held + counted + first_rows + while_counted.max(record).max(again),
             of_columns
                 + held
@@ -175,12 +193,24 @@ impl<'a> AdaptiveMemory<'a> {
 
     /// The direct columns of a band, if they are a bin: then they have offsets of their own.
     fn direct_columns(&self, band: &ClassSizes) -> u64 {
-        let is_bin = || {
-            let shares = choose::share_out(&band.statistics(), &self.adaptive.prices, false);
-            shares.is_some_and(|shares| shares.iter().any(|share| share.method == Method::Direct))
-        };
         let columns = band.of(Class::Direct).columns;
+        let is_bin = || self.shares(band).iter().any(|share| share.method == Method::Direct);
         if columns > 0 && is_bin() { columns.into() } else { 0 }
+    }
+
+    /// The sorted keys of each bin.
+    fn keys_bytes(&self, band: &ClassSizes, largest: &mut Largest) -> u64 {
+        let sorted = self.shares(band).into_iter().filter(|share| share.method == Method::Sort);
+        sorted.map(|share| self.keys_of(share.last, share.columns, largest)).sum()
+    }
+
+    /// Those of so many columns that the kernels of a class sort.
+    fn keys_of(&self, class: Class, columns: u64, largest: &mut Largest) -> u64 {
+        sort::key_bytes(class.sorted(), columns, self.adaptive.row_bits).map_or(0, |bytes| largest.array(bytes))
+    }
+
+    fn shares(&self, band: &ClassSizes) -> Vec<Share> {
+        choose::share_out(&band.statistics(), &self.adaptive.prices, false).unwrap_or_default()
     }
 
     /// Most tasks of columns with so many entries: one for each window of each column, and those
@@ -194,15 +224,22 @@ impl<'a> AdaptiveMemory<'a> {
     }
 
     /// Memory of a product whose columns are all sorted, by their kernels alone: `columns` columns
-    /// of C with at most `entries` entries.
-    pub fn need_sorted(&self, columns: u64, entries: u64) -> Need {
+    /// of C with at most `entries` entries. Their sorted keys are kept by a class that is given.
+    pub fn need_sorted(&self, columns: u64, entries: u64, keeping: Option<Class>) -> Need {
         let mut largest = Largest(0);
+        let keys = keeping.map_or(0, |class| self.keys_of(class, columns, &mut largest));
         let col_ptr = largest.array(4 * (columns + 3));
         let c = largest.array(4 * entries) + largest.array(self.element_bytes * entries);
         let consumed = self.consumer.map_or(0, |consumer| consumer.peak(entries, columns));
         let nothing = pool_bytes(0);
         let counted = (nothing + self.esc.scan.scratch_bytes(4, columns + 1)).max(6 * nothing);
-        Need { bytes: col_ptr + counted.max(5 * nothing + c).max(c + consumed), largest: largest.0 }
+        Need { bytes: col_ptr + (keys + counted.max(5 * nothing + c)).max(c + consumed), largest: largest.0 }
+    }
+
+    /// Whether the sorted keys of such a product are kept: if there is room for them, however many
+    /// entries its `products` products make.
+    pub fn keeps_sorted(&self, class: Class, columns: u64, products: u64, free_bytes: u64) -> bool {
+        self.is_within(&self.need_sorted(columns, products, Some(class)), free_bytes)
     }
 
     /// Whether the entries of such a product, with at most so many products, can be counted within
@@ -213,8 +250,7 @@ impl<'a> AdaptiveMemory<'a> {
 
     /// Whether such a product fits `free_bytes` bytes.
     pub fn fits_sorted(&self, columns: u64, entries: u64, free_bytes: u64) -> bool {
-        let need = self.need_sorted(columns, entries);
-        need.bytes <= free_bytes && need.largest <= self.info.max_alloc_bytes
+        self.is_within(&self.need_sorted(columns, entries, None), free_bytes)
     }
 }
 

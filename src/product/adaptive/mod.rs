@@ -76,7 +76,7 @@ impl<T: Element> Adaptive<T> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         let (memory, cols) = (self.memory(work, operands), operands.b.ncols);
         let free = work.free_bytes();
-        let of_a = [patterns.0.nnz(), patterns.0.ncols];
+        let of_a = [patterns.0.nnz(), patterns.0.ncols, patterns.0.nrows];
         let known = Known::new(cols, of_a, patterns.1.nnz(), [patterns.0.lengths, patterns.1.lengths]);
         if let Some(all) = self.class_of_all(patterns, &known, (&memory, free))
             && let Some(counts) = self.sorted(work, operands, all, (&memory, free), place)?
@@ -135,7 +135,8 @@ impl<T: Element> Adaptive<T> {
         place: Place<'_, T>,
     ) -> Result<Option<Counts>> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
-        let found = self.finder.run_sorted(work, patterns, (class, most))?;
+        let keeps_keys = memory.keeps_sorted(class, operands.b.ncols as u64, most, free);
+        let found = self.finder.run_sorted(work, patterns, (class, most, keeps_keys))?;
         if !memory.fits_sorted(operands.b.ncols as u64, found.c_nnz as u64, free) {
             return Ok(None);
         }
@@ -195,10 +196,12 @@ impl<T: Element> Adaptive<T> {
         let rest = self.esc_columns(work, operands, &profile, &mut with)?;
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         let admits = |entries| band.admits(memory, entries, free_bytes);
-        let found = self.finder.run(work, patterns, (profile, band.room), &admits, &mut |lists, lengths| {
-            let lengths_of = |part| self.rest.lengths(work, &lists.list, part, lists.windows, lengths);
-            rest.iter().try_for_each(lengths_of)
-        })?; // round trip 2
+        let keeps_keys = memory.keeps_keys(&profile.sizes, band.room, free_bytes);
+        let found =
+            self.finder.run(work, patterns, (profile, band.room, keeps_keys), &admits, &mut |lists, lengths| {
+                let lengths_of = |part| self.rest.lengths(work, &lists.list, part, lists.windows, lengths);
+                rest.iter().try_for_each(lengths_of)
+            })?; // round trip 2
         let Some(found) = found else { return Ok(false) };
         self.sums(work, operands, found, rest, place)?;
         *counts = Counts { bands: counts.bands + 1, ..with };

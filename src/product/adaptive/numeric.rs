@@ -54,7 +54,7 @@ impl<T: Element> Numeric<T> {
     }
 
     /// Asks for the kernels that compute these columns, so that they are made together.
-    pub fn ask(&self, device: &Device, FoundColumns { lists, direct, tasks }: &FoundColumns) {
+    pub fn ask(&self, device: &Device, FoundColumns { lists, direct, tasks, keys }: &FoundColumns) {
         for (class, tasks) in
             tasks.iter().flat_map(|tasks| tasks.classes().into_iter().map(move |class| (class, tasks)))
         {
@@ -64,7 +64,7 @@ impl<T: Element> Numeric<T> {
             }
         }
         for (class, _) in lists.tasks(&Class::SORTED) {
-            self.sort.ask(device, class.sorted());
+            self.sort.ask(device, class.sorted(), keys.of(class).is_some());
         }
         if direct.is_some() {
             self.direct.ask(device);
@@ -80,7 +80,7 @@ impl<T: Element> Numeric<T> {
         rows: RowsOfC<'_>,
         (mut taken, mut c): (TakenTasks<'_>, Target<'_, T>),
     ) -> Result<()> {
-        let FoundColumns { lists, direct, tasks } = columns;
+        let FoundColumns { lists, direct, tasks, keys } = columns;
         let RowsOfC { chunk_ptr, place, rows } = rows;
         let (first_col, windows) = (lists.columns.start, lists.windows);
         let factors = Factors { a, b, chunk_ptr, place, rows, first_col, windows };
@@ -102,7 +102,13 @@ impl<T: Element> Numeric<T> {
         }
         for (class, task) in sorted {
             let factors = problem::Factors::of_values(a, b);
-            self.sort.run(next(lists.bins_of(class)), factors, (&task, class.sorted()), chunk_ptr, c.again())?;
+            self.sort.run(
+                next(lists.bins_of(class)),
+                factors,
+                (&task, class.sorted()),
+                (chunk_ptr, keys.of(class)),
+                c.again(),
+            )?;
         }
         if let Some(direct) = direct {
             let (factors, task) = (problem::Factors::of_values(a, b), lists.task(Class::Direct, Class::Direct));

@@ -187,7 +187,7 @@ mod tests {
         let device = test_device();
         let tuning = AdaptiveTuning::new(device.info(), (Method::Dense, device.info().costs()), 32);
         let class = |rows: usize, (first, last)| {
-            let known = Known::new(rows, [27 * rows, rows], 27 * rows, [None; 2]);
+            let known = Known::new(rows, [27 * rows, rows, rows], 27 * rows, [None; 2]);
             let rules = ClassRules::new(&tuning, rows, &known);
             let column = Column { entries: 27, products: 729, rows: Some((first, last)), follows: false };
             (rules.class_of(&column), rules.windows_of(column.words()))

@@ -70,13 +70,16 @@ impl Prices {
             true => self.analysed_ms(known, known.products / MERGING),
             false => None,
         };
-        [self.by_esc_ms(known), analysed].into_iter().flatten().all(|other| self.sorted_ms(class, known) <= other)
+        [self.by_esc_ms(known, known.products), analysed]
+            .into_iter()
+            .flatten()
+            .all(|other| self.sorted_ms(class, known) <= other)
     }
 
     /// Whether sorting all columns of a product of blocks is predicted to be as fast as ESC, which
     /// takes as long for the pattern of blocks as for scalars.
     pub fn sorts_blocks(&self, class: Class, known: &Known) -> bool {
-        self.by_esc_ms(known).is_none_or(|by_esc| self.sorted_ms(class, known) <= by_esc)
+        self.by_esc_ms(known, known.products).is_none_or(|by_esc| self.sorted_ms(class, known) <= by_esc)
     }
 
     fn sorted_ms(&self, class: Class, known: &Known) -> f64 {
@@ -98,17 +101,19 @@ impl Prices {
     /// Whether ESC is predicted to take no longer than the analysis of the columns and their bins.
     pub fn needs_no_analysis(&self, known: &Known) -> bool {
         let analysed = self.analysed_ms(known, known.products / 2);
-        self.by_esc_ms(known).is_some_and(|by_esc| analysed.is_some_and(|analysed| by_esc <= analysed))
+        self.by_esc_ms(known, known.products / 2)
+            .is_some_and(|by_esc| analysed.is_some_and(|analysed| by_esc <= analysed))
     }
 
-    /// The predicted time of the analysis and of what follows, if C has so many entries: one class
+    /// The predicted time of the analysis and of what follows, if C has about so many entries: one class
     /// sorts all columns, or an average one is short enough to be sorted beside others, or their
     /// rows are found. The longest column is only an expectation here. If that is short enough for
     /// a class, the price is that of the last class, which has the most room. If only the longest
     /// is too long to be sorted beside others, there are two bins more: of long ones that are, and
     /// of those whose rows are found. If it has too many entries, it may be left to ESC.
     fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
-        let &Known { columns, products, b_entries, longest_b, .. } = known;
+        let &Known { columns, rows, products, b_entries, longest_b, .. } = known;
+        let entries = entries.min(columns.saturating_mul(rows));
         let size = BinSize::new(own_launches(Class::Narrow) + 1, products, entries, columns);
         let longest = known.longest();
         let last = Class::SORTED[Class::SORTED.len() - 1];
@@ -133,9 +138,9 @@ impl Prices {
         least.map(|least| self.analysis_ms + self.column_ms * columns as f64 + least)
     }
 
-    fn by_esc_ms(&self, known: &Known) -> Option<f64> {
+    fn by_esc_ms(&self, known: &Known, entries: u64) -> Option<f64> {
         let &Known { columns, products, .. } = known;
-        esc_ms(&self.costs, columns, self.whole.weighed(products, columns, known.longest()), products)
+        esc_ms(&self.costs, columns, self.whole.weighed(products, columns, known.longest()), entries)
     }
 
     /// The predicted time of some columns by ESC beside the bins of the others.
@@ -158,6 +163,8 @@ impl Prices {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct Known {
     pub columns: u64,
+    /// Rows of C.
+    pub rows: u64,
     /// Products, about.
     pub products: u64,
     /// The same if all columns of A were alike.
@@ -169,15 +176,15 @@ pub(in crate::product) struct Known {
 }
 
 impl Known {
-    /// Of a product with `columns` columns, of an A with `a_nnz` entries in `inner` columns and a B
-    /// with `b_nnz` entries; `lengths` are those of their columns, if known.
+    /// Of a product with `columns` columns, of an A with `a_nnz` entries in `inner` columns and `rows`
+    /// rows, and a B with `b_nnz` entries; `lengths` are those of their columns, if known.
     ///
     /// The products are as many as if entries of B met each column of A as often as it has entries:
     /// those of the square of a symmetric matrix. Otherwise, if lengths are not known, as if all
     /// columns were alike.
     pub fn new(
         columns: usize,
-        [a_nnz, inner]: [usize; 2],
+        [a_nnz, inner, rows]: [usize; 3],
         b_nnz: usize,
         [of_a, of_b]: [Option<ColumnLengths>; 2],
     ) -> Self {
@@ -185,7 +192,8 @@ impl Known {
         let if_alike = product_of(a_nnz as f64, inner);
         let products = of_a.map_or(if_alike, |ColumnLengths { squares, .. }| product_of(squares as f64, a_nnz));
         let longest_b = of_b.map(|of| of.longest);
-        Self { columns: columns as u64, products, if_alike, b_entries: b_nnz as u64, longest_b }
+        let [columns, rows, b_entries] = [columns, rows, b_nnz].map(|number| number as u64);
+        Self { columns, rows, products, if_alike, b_entries, longest_b }
     }
 
     /// Products of the longest column, as far as they can be expected.
@@ -199,7 +207,7 @@ impl Known {
 pub(in crate::product) struct Whole {
     /// Of a column, whatever others have.
     pub short: u64,
-    /// Of the longest column of all: its size is that of the work-groups.
+    /// If no column has more: then work-groups have the size of the longest. 0 if they have not.
     pub longest: u64,
 }
 
@@ -207,22 +215,22 @@ impl Whole {
     fn of(numbers: &Numbers) -> Self {
         let short = numbers.expansion_short_max as u64;
         match numbers.sorts_serially() {
-            true => Self { short, longest: short },
+            true => Self { short, longest: 0 },
             false => Self { short, longest: (numbers.sort_group_size * numbers.expansion_items) as u64 },
         }
     }
 
     pub(super) fn of_sort(sort: &SortTuning) -> Self {
         let short = sort.short_max as u64;
-        Self { short, longest: if sort.serial { short } else { sort.chunk as u64 } }
+        Self { short, longest: if sort.serial { 0 } else { sort.chunk as u64 } }
     }
 
     /// The products of some columns by what they cost. Each time that the sorted parts of longer
     /// columns are merged in pairs adds a fifth, and so does a work-group that a part does not
-    /// fill.
+    /// fill. Columns of which none is long cost a fifth less.
     pub(super) fn weighed(&self, products: u64, columns: u64, longest: Option<u64>) -> u64 {
         if longest.is_some_and(|longest| longest <= self.longest) {
-            return products;
+            return products - products / 5;
         }
         let parts = (products / columns.max(1)).div_ceil(self.short.max(1)).max(1);
         let merges = u64::from(u64::BITS - (parts - 1).leading_zeros());

@@ -126,7 +126,7 @@ fn estimate_on_host<T: Element>(
         payload,
         shapes: (a.shape, b.shape),
     };
-    let of_a = [a.pattern.nnz(), a.pattern.ncols()];
+    let of_a = [a.pattern.nnz(), a.pattern.ncols(), a.pattern.nrows()];
     let lengths = || [a.pattern, b.pattern].map(|of| Some(ColumnLengths::of(of)));
     let known = || Known::new(b.pattern.ncols(), of_a, b.pattern.nnz(), lengths());
     let choice = match method {
@@ -194,7 +194,7 @@ fn estimate_by_esc<T: Element>(
     let sorted = ShortRule::new(info, &spec, tuning, (method, costs)).and_then(|rule| {
         let (a, b) = (a.pattern, b.pattern);
         let lengths = [a, b].map(ColumnLengths::of);
-        let known = Known::new(b.ncols(), [a.nnz(), a.ncols()], b.nnz(), lengths.map(Some));
+        let known = Known::new(b.ncols(), [a.nnz(), a.ncols(), a.nrows()], b.nnz(), lengths.map(Some));
         rule.short_columns(lengths.map(|of| of.longest), &known, &limits(operand_bytes))
     });
     if sorted.is_some() {

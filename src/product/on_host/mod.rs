@@ -95,7 +95,7 @@ impl<T: Element> OnHost<T> {
             payload: PayloadKind::of(operands.strides()),
             shapes: (a.shape, b.shape),
         };
-        let known = || Known::new(b.ncols, [a.nnz(), a.ncols], b.nnz(), [a.lengths, b.lengths]);
+        let known = || Known::new(b.ncols, [a.nnz(), a.ncols, a.nrows], b.nnz(), [a.lengths, b.lengths]);
         let choice = match how.method {
             Method::Host => None,
             Method::Auto => match HostChoice::new(info, &info.numbers(), costs, size)

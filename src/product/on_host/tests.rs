@@ -96,7 +96,7 @@ fn size(columns: u64, each: u64, shape: BlockShape) -> (HostSize, Known) {
     let payload = PayloadKind::of([shape.area(); 3]);
     let stored = columns * (each + 1);
     let lengths = Some(ColumnLengths { longest: each as u32, squares: columns * each * each });
-    let known = Known::new(columns as usize, [nnz, columns as usize], nnz, [lengths; 2]);
+    let known = Known::new(columns as usize, [nnz, columns as usize, columns as usize], nnz, [lengths; 2]);
     (HostSize { rows: columns, columns, stored, of_b: stored, payload, shapes: (shape, shape) }, known)
 }
 

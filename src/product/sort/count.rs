@@ -2,7 +2,7 @@
 use super::{CLASSES, columns::ColumnGroups};
 use crate::{
     Result,
-    device::{Buffer, Device, In, InOut, Kernel, Teams, Work, kernel},
+    device::{Buffer, Device, In, InOut, Kernel, Out, Teams, Work, kernel},
     product::adaptive::ColumnTask,
     resident::{InPattern, PatternArrays},
 };
@@ -13,6 +13,7 @@ kernel! {
         b: InPattern,
         list: In<u32>,
         lengths: InOut<u32>,
+        keys: Out<u32>,
         first: u32,
         columns: u32,
         listed: u32,
@@ -25,6 +26,8 @@ kernel! {
 /// The kernels, one for each class.
 pub(in crate::product) struct SortCounts {
     kernels: Vec<Kernel<CountSorted<'static>>>,
+    /// Those that keep the sorted keys, of classes whose keys fit 32 bits.
+    keeping: Vec<Option<Kernel<CountSorted<'static>>>>,
     columns: ColumnGroups,
 }
 
@@ -34,7 +37,15 @@ impl SortCounts {
     pub fn new(device: &Device, teams: Teams, (row_bits, groups): (u32, usize)) -> Result<Self> {
         let columns = ColumnGroups { teams, row_bits, groups };
         let kernel = |&most: &u32| Kernel::rare(device, &columns.counting(most));
-        Ok(Self { kernels: CLASSES.iter().map(kernel).collect::<Result<_>>()?, columns })
+        let keeping = |&most: &u32| columns.keeping(most).map(|options| Kernel::rare(device, &options)).transpose();
+        let kernels = CLASSES.iter().map(kernel).collect::<Result<_>>()?;
+        Ok(Self { kernels, keeping: CLASSES.iter().map(keeping).collect::<Result<_>>()?, columns })
+    }
+
+    /// Room for the sorted keys of so many columns of a class, if they fit 32 bits.
+    pub fn keys(&self, work: &Work, class: usize, columns: u32) -> Result<Option<Buffer<u32>>> {
+        let places = columns as usize * CLASSES[class] as usize;
+        self.keeping[class].as_ref().map(|_| work.buffer(places)).transpose()
     }
 
     /// Writes the number of entries of C in each column of the task to `lengths`, by columns of the
@@ -48,12 +59,18 @@ impl SortCounts {
         task: &ColumnTask<'_>,
         class: usize,
         (lengths, sum_at): (&mut Buffer<u32>, usize),
+        keys: Option<&mut Buffer<u32>>,
     ) -> Result<()> {
+        let (kernel, mut no_keys) = match (&keys, &self.keeping[class]) {
+            (Some(_), Some(keeping)) => (keeping, None),
+            _ => (&self.kernels[class], Some(work.buffer(0)?)),
+        };
         let args = CountSorted {
             a,
             b,
             list: task.list,
             lengths,
+            keys: keys.or(no_keys.as_mut()).expect("one of both"),
             first: task.first,
             columns: task.columns,
             listed: task.listed.into(),
@@ -61,6 +78,6 @@ impl SortCounts {
             windows: task.windows,
             sum_at: sum_at as u32,
         };
-        self.kernels[class].launch(work, self.columns.grid(class, task.columns), args)
+        kernel.launch(work, self.columns.grid(class, task.columns), args)
     }
 }

@@ -124,7 +124,7 @@ impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
     /// The class of all columns, if the host knows that there is one.
     pub fn short_columns(&self, factors: &Factors<'_, P::Operand>, limits: &Limits<'_>) -> Option<ShortColumns> {
         let (a, b) = (factors.a, factors.b);
-        let known = Known::new(b.ncols, [a.nnz(), a.ncols], b.nnz(), [a.lengths, b.lengths]);
+        let known = Known::new(b.ncols, [a.nnz(), a.ncols, a.nrows], b.nnz(), [a.lengths, b.lengths]);
         self.rule.short_columns([a.lengths?.longest, b.lengths?.longest], &known, limits)
     }
 

@@ -19,6 +19,7 @@ kernel! {
         b_values: In<T>,
         list: In<u32>,
         c_col_ptr: In<u32>,
+        keys: In<u32>,
         c_row_idx: InOut<u32>,
         c_values: InOut<T>,
         first: u32,
@@ -33,6 +34,8 @@ kernel! {
 /// The kernels, one for each class.
 pub(in crate::product) struct SortSums<T: Element> {
     kernels: Vec<Kernel<SumSorted<'static, T>>>,
+    /// Those that go on from the keys that were kept, of classes whose keys fit 32 bits.
+    from_keys: Vec<Option<Kernel<SumSorted<'static, T>>>>,
     columns: ColumnGroups,
 }
 
@@ -41,24 +44,31 @@ impl<T: Element> SortSums<T> {
     /// work-groups of a launch.
     pub fn new(device: &Device, teams: Teams, (row_bits, groups): (u32, usize), target: SumsInto) -> Result<Self> {
         let columns = ColumnGroups { teams, row_bits, groups };
-        let options = |most| target.define::<T>(columns.options(most));
-        let kernel = |&most: &u32| Kernel::rare(device, &options(most));
-        Ok(Self { kernels: CLASSES.iter().map(kernel).collect::<Result<_>>()?, columns })
+        let kernel = |&most: &u32| Kernel::rare(device, &target.define::<T>(columns.options(most)));
+        let from_keys = |&most: &u32| -> Result<_> {
+            columns.keeping(most).map(|options| Kernel::rare(device, &target.define::<T>(options))).transpose()
+        };
+        let kernels = CLASSES.iter().map(kernel).collect::<Result<_>>()?;
+        Ok(Self { kernels, from_keys: CLASSES.iter().map(from_keys).collect::<Result<_>>()?, columns })
     }
 
     /// Asks for the kernel of a class.
-    pub fn ask(&self, device: &Device, class: usize) {
-        self.kernels[class].ask(device);
+    pub fn ask(&self, device: &Device, class: usize, keys: bool) {
+        self.kernel(class, keys).ask(device);
+    }
+
+    fn kernel(&self, class: usize, keys: bool) -> &Kernel<SumSorted<'static, T>> {
+        self.from_keys[class].as_ref().filter(|_| keys).unwrap_or(&self.kernels[class])
     }
 
     /// Computes the task's columns of C. `col_ptr` has the entries of C before each column of the
-    /// band.
+    /// band; `keys` are those that were kept while the entries were counted, if they were.
     pub fn run(
         &self,
         work: &Work,
         factors: Factors<'_, T>,
         (task, class): (&ColumnTask<'_>, usize),
-        col_ptr: &Buffer<u32>,
+        (col_ptr, keys): (&Buffer<u32>, Option<&Buffer<u32>>),
         c: Target<'_, T>,
     ) -> Result<()> {
         let args = SumSorted {
@@ -68,6 +78,7 @@ impl<T: Element> SortSums<T> {
             b_values: factors.b_operand,
             list: task.list,
             c_col_ptr: col_ptr,
+            keys: keys.unwrap_or(task.list),
             c_row_idx: c.row_idx,
             c_values: c.values,
             first: task.first,
@@ -77,6 +88,6 @@ impl<T: Element> SortSums<T> {
             windows: task.windows,
             layout: c.layout,
         };
-        self.kernels[class].launch(work, self.columns.grid(class, task.columns), args)
+        self.kernel(class, keys.is_some()).launch(work, self.columns.grid(class, task.columns), args)
     }
 }

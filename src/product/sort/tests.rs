@@ -113,8 +113,8 @@ impl Case {
     }
 
     /// C from column `first_col` on, by tasks of each class if `listed`, else by one. A
-    /// launch has at most 3 groups.
-    fn sorted<T: Element>(&self, first_col: usize, listed: bool) -> Result<Expected<T>> {
+    /// launch has at most 3 groups. Sorted keys are kept if they fit 32 bits.
+    fn sorted<T: Element>(&self, (first_col, listed): (usize, bool), keeps: bool) -> Result<Expected<T>> {
         let device = test_device();
         let work = Work::new(&device, None);
         let teams = Teams::of(device.info()).expect("groups of 32 items");
@@ -130,9 +130,11 @@ impl Case {
         let (words, tasks) = self.tasks(first_col, listed);
         let list = work.upload(&words)?;
         let tasks = tasks.map(|task| task.of(&list, listed, first_col));
-        let mut lengths = work.upload(&uncounted(columns))?;
+        let (mut lengths, mut keys) = (work.upload(&uncounted(columns))?, Vec::new());
         for (class, task) in tasks.iter().enumerate() {
-            counts.run(&work, (&a.pattern, &b.pattern), task, class, (&mut lengths, 0))?;
+            let mut of_class = if keeps { counts.keys(&work, class, task.columns)? } else { None };
+            counts.run(&work, (&a.pattern, &b.pattern), task, class, (&mut lengths, 0), of_class.as_mut())?;
+            keys.push(of_class);
         }
         let col_ptr = scan(&lengths.download(&work)?);
         let nnz = col_ptr[WINDOWS * columns] as usize;
@@ -140,17 +142,19 @@ impl Case {
         let (mut row_idx, mut values) = (work.buffer(nnz)?, work.buffer(nnz)?);
         for (class, task) in tasks.iter().enumerate() {
             let c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new() };
-            sums.run(&work, factors, (task, class), &c_col_ptr, c)?;
+            sums.run(&work, factors, (task, class), (&c_col_ptr, keys[class].as_ref()), c)?;
         }
         let col_ptr = col_ptr.into_iter().step_by(WINDOWS).collect();
         Ok((col_ptr, row_idx.download(&work)?, values.download(&work)?))
     }
 
     fn check<T: Element>(&self, first: usize, listed: bool) -> Result<()> {
-        let (want, got) = (self.model::<T>(first), self.sorted::<T>(first, listed)?);
-        assert_eq!(got.0, want.0);
-        assert_eq!(got.1, want.1);
-        assert_eq!(bytemuck::cast_slice::<T, u8>(&got.2), bytemuck::cast_slice::<T, u8>(&want.2));
+        let want = self.model::<T>(first);
+        for keeps in [false, true] {
+            let got = self.sorted::<T>((first, listed), keeps)?;
+            assert_eq!((&got.0, &got.1), (&want.0, &want.1), "{keeps}");
+            assert_eq!(bytemuck::cast_slice::<T, u8>(&got.2), bytemuck::cast_slice::<T, u8>(&want.2), "{keeps}");
+        }
         Ok(())
     }
 }
