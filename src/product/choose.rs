@@ -143,14 +143,15 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted192 => 6,
         Class::Sorted256 => 8,
         // More than their products: a multiprocessor of an H100 has registers and local memory for
-        // fewer teams that hold so many. Those of 320, 640 and 896 lie between their neighbours'.
+        // fewer teams that hold so many. They are what columns take on an H200; those of 320 and 896
+        // lie between their neighbours'.
         Class::Sorted320 => 12,
         Class::Sorted384 => 16,
         Class::Sorted512 => 20,
-        Class::Sorted640 => 38,
-        Class::Sorted768 => 56,
-        Class::Sorted896 => 68,
-        Class::Sorted1024 => 80,
+        Class::Sorted640 => 36,
+        Class::Sorted768 => 46,
+        Class::Sorted896 => 53,
+        Class::Sorted1024 => 60,
         // A multiprocessor of an H200 has room for the bitmaps of 64 teams, of 32, of four groups
         // of four or, if ranges are not the widest, more; the four teams share the work of a
         // column. A group of 16 teams has room where a smaller one has, and its teams wait for one

@@ -71,6 +71,10 @@ impl EntriesOfC {
 }
 
 impl<'a> AdaptiveMemory<'a> {
+    /// Sorted keys have at most this part of the device's memory: 2.2 GB of an H200, the keys of 400
+    /// to 500 million products.
+    const KEYS_PART: u64 = 64;
+
     pub fn new<T: Element>(
         info: &'a DeviceInfo,
         (esc, adaptive): (&'a Tuning, &'a AdaptiveTuning),
@@ -91,11 +95,17 @@ impl<'a> AdaptiveMemory<'a> {
         band.products() < Limits::MAX_PRODUCTS && self.is_within(&self.need_with(band, room, entries), free_bytes)
     }
 
-    /// Whether the sorted keys of a band are kept between its count and its sums: if there is room
-    /// for them, however many entries C has.
+    /// Whether the sorted keys of a band are kept between its count and its sums: if they are a small
+    /// part of the device's memory, and there is room for them however many entries C has.
     pub fn keeps_keys(&self, band: &ClassSizes, room: u64, free_bytes: u64) -> bool {
         let of_esc = rest_sizes(band.of(Class::Rest), self.esc);
-        self.is_within(&self.need(band, (room, true), EntriesOfC::most(band), &of_esc), free_bytes)
+        self.are_few(self.keys_bytes(band, &mut Largest(0)))
+            && self.is_within(&self.need(band, (room, true), EntriesOfC::most(band), &of_esc), free_bytes)
+    }
+
+    /// Whether keys are few enough to be kept. Where products meet they are more than C.
+    fn are_few(&self, key_bytes: u64) -> bool {
+        key_bytes <= self.info.global_bytes / Self::KEYS_PART
     }
 
     fn is_within(&self, need: &Need, free_bytes: u64) -> bool {
@@ -236,10 +246,11 @@ impl<'a> AdaptiveMemory<'a> {
         Need { bytes: col_ptr + (keys + counted.max(5 * nothing + c)).max(c + consumed), largest: largest.0 }
     }
 
-    /// Whether the sorted keys of such a product are kept: if there is room for them, however many
-    /// entries its `products` products make.
+    /// Whether the sorted keys of such a product are kept: if they are a small part of the device's
+    /// memory, and there is room for them however many entries its `products` products make.
     pub fn keeps_sorted(&self, class: Class, columns: u64, products: u64, free_bytes: u64) -> bool {
-        self.is_within(&self.need_sorted(columns, products, Some(class)), free_bytes)
+        self.are_few(self.keys_of(class, columns, &mut Largest(0)))
+            && self.is_within(&self.need_sorted(columns, products, Some(class)), free_bytes)
     }
 
     /// Whether the entries of such a product, with at most so many products, can be counted within

@@ -225,15 +225,18 @@ impl Whole {
         Self { short, longest: if sort.serial { 0 } else { sort.chunk as u64 } }
     }
 
-    /// The products of some columns by what they cost. Each time that the sorted parts of longer
-    /// columns are merged in pairs adds a fifth, and so does a work-group that a part does not
-    /// fill. Columns of which none is long cost a fifth less.
+    /// The products of some columns by what they cost: a fifth less if they fill work-groups, and a
+    /// fifth more for each time that the sorted parts of longer columns are merged in pairs. A part
+    /// has as many as fill one, if columns are so long on average; otherwise they are of all
+    /// lengths, and it counts as a short one.
     pub(super) fn weighed(&self, products: u64, columns: u64, longest: Option<u64>) -> u64 {
-        if longest.is_some_and(|longest| longest <= self.longest) {
-            return products - products / 5;
-        }
-        let parts = (products / columns.max(1)).div_ceil(self.short.max(1)).max(1);
+        let average = products / columns.max(1);
+        let alike = longest.is_some_and(|longest| longest <= self.longest);
+        let fill = alike || (self.longest > 0 && average > self.longest);
+        let parts =
+            if alike { 1 } else { average.div_ceil(if fill { self.longest } else { self.short }.max(1)).max(1) };
         let merges = u64::from(u64::BITS - (parts - 1).leading_zeros());
-        products.saturating_add(products.saturating_mul(merges) / 5)
+        let filled = products - if fill { products / 5 } else { 0 };
+        filled.saturating_add(products.saturating_mul(merges) / 5)
     }
 }
