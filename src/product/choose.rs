@@ -143,8 +143,8 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted192 => 6,
         Class::Sorted256 => 8,
         // More than their products: a multiprocessor of an H100 has registers and local memory for
-        // fewer teams that hold so many. They are what columns take on an H200; those of 320 and 896
-        // lie between their neighbours'.
+        // fewer teams that hold so many. They are what columns take on an H200; those of 320 and
+        // 896 lie between their neighbours'.
         Class::Sorted320 => 12,
         Class::Sorted384 => 16,
         Class::Sorted512 => 20,

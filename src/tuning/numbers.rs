@@ -345,8 +345,8 @@ pub struct Numbers {
     /// Microseconds that a bin of such a product takes besides its kernels: in a small product they
     /// are not hidden behind other kernels.
     pub adaptive_bin_us: usize,
-    /// Picoseconds for each entry of B in columns whose rows are found, once for each piece of these
-    /// rows.
+    /// Picoseconds for each entry of B in columns whose rows are found, once for each piece of
+    /// these rows.
     pub adaptive_visit_ps: usize,
     /// Nanoseconds besides for each entry of the longest of these columns: its entries are taken in
     /// turn.

@@ -71,8 +71,8 @@ impl EntriesOfC {
 }
 
 impl<'a> AdaptiveMemory<'a> {
-    /// Sorted keys have at most this part of the device's memory: 2.2 GB of an H200, the keys of 400
-    /// to 500 million products.
+    /// Sorted keys have at most this part of the device's memory: 2.2 GB of an H200, the keys of
+    /// 400 to 500 million products.
     const KEYS_PART: u64 = 64;
 
     pub fn new<T: Element>(
@@ -95,8 +95,8 @@ impl<'a> AdaptiveMemory<'a> {
         band.products() < Limits::MAX_PRODUCTS && self.is_within(&self.need_with(band, room, entries), free_bytes)
     }
 
-    /// Whether the sorted keys of a band are kept between its count and its sums: if they are a small
-    /// part of the device's memory, and there is room for them however many entries C has.
+    /// Whether the sorted keys of a band are kept between its count and its sums: if they are a
+    /// small part of the device's memory, and there is room for them however many entries C has.
     pub fn keeps_keys(&self, band: &ClassSizes, room: u64, free_bytes: u64) -> bool {
         let of_esc = rest_sizes(band.of(Class::Rest), self.esc);
         self.are_few(self.keys_bytes(band, &mut Largest(0)))
@@ -123,8 +123,8 @@ impl<'a> AdaptiveMemory<'a> {
         4 * pool_bytes(4 * columns) + pool_bytes(4 * Profiler::record_words() as u64) + list
     }
 
-    /// Memory that a band needs, with room for `room` rows at first, and for sorted keys if they are
-    /// kept. ESC's part of it has the sizes `of_esc`.
+    /// Memory that a band needs, with room for `room` rows at first, and for sorted keys if they
+    /// are kept. ESC's part of it has the sizes `of_esc`.
     pub fn need(
         &self,
         band: &ClassSizes,

@@ -231,7 +231,8 @@ fn columns_are_analysed_if_that_may_gain() {
     let by_esc = |known| prices.needs_no_analysis(&known);
     // A stencil in space: 0.74 and 0.29.
     assert!(!by_esc(known(13_824, [343_000, 13_824, 343_000], 8_741_816, [27; 2])));
-    // Roads with hubs: 0.16 and 0.32; since chunks have the size of the longest column 0.55 and 0.56.
+    // Roads with hubs: 0.16 and 0.32; since chunks have the size of the longest column 0.55 and
+    // 0.56.
     assert!(by_esc(known(83_521, [234_144, 83_521, 234_144], 818_106, [104; 2])));
     assert!(by_esc(known(833_569, [2_345_684, 833_569, 2_345_684], 8_171_380, [202; 2])));
     // One full row and column, of which the column takes long: 0.71 and 0.86.
@@ -341,8 +342,8 @@ fn a_long_column_whose_entries_are_taken_in_turn_is_dear() {
     assert_eq!([chosen(500, 10_000_000), chosen(20_000, 10_000_000), chosen(20_000, 1 << 30)], [true, false, true]);
 }
 
-/// 1300 columns of 1024 entries with 15 products each: an H200 takes 1.3 ms by ESC, and if their rows
-/// are 14 pieces 1.9 by `dense` and 2.7 by `hub`.
+/// 1300 columns of 1024 entries with 15 products each: an H200 takes 1.3 ms by ESC, and if their
+/// rows are 14 pieces 1.9 by `dense` and 2.7 by `hub`.
 #[test]
 fn pieces_that_visit_many_entries_are_dear() {
     let by_esc = |pieces: u64, hubs: bool| {

@@ -51,11 +51,13 @@ kernel! {
 /// Most bits of a digit.
 const DIGIT_BITS: u32 = 9;
 
+type Sort<T, P> = Kernel<SortChunks<'static, <P as Payload<T>>::Operand, <P as Payload<T>>::Word>>;
+
 /// The kernels for chunks of one size.
 pub(super) struct SortedChunks<T: Element, P: Payload<T>> {
     cut: Kernel<CutChunks<'static>>,
     /// By ascending room; the last sorts whole chunks.
-    sort: Vec<(DigitTuning, Kernel<SortChunks<'static, P::Operand, P::Word>>)>,
+    sort: Vec<(DigitTuning, Sort<T, P>)>,
     digits: DigitTuning,
 }
 

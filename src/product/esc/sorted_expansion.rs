@@ -43,11 +43,13 @@ kernel! {
 /// Least work-items of a group: the fewest that this variant of ESC asks for.
 const LEAST_GROUP: usize = 8;
 
+type Sort<T, P> = Kernel<SortExpansion<'static, <P as Payload<T>>::Operand, <P as Payload<T>>::Word>>;
+
 /// Expansion and segmented sort in local memory.
 pub(crate) struct InLocalMemory<T: Element, P: Payload<T>> {
-    of_windows: Kernel<SortExpansion<'static, P::Operand, P::Word>>,
+    of_windows: Sort<T, P>,
     /// By ascending size of their work-groups; the last sorts whole chunks.
-    of_chunks: Vec<(usize, Kernel<SortExpansion<'static, P::Operand, P::Word>>)>,
+    of_chunks: Vec<(usize, Sort<T, P>)>,
     by_digits: Option<SortedChunks<T, P>>,
     merge: SegmentedSort<P::Word>,
     windows: WindowTuning,
@@ -58,7 +60,7 @@ pub(crate) struct InLocalMemory<T: Element, P: Payload<T>> {
 impl<T: Element, P: Payload<T>> InLocalMemory<T, P> {
     /// The smallest work-groups that sort segments of at most `longest` products as they would be
     /// cut for the largest, and their kernel.
-    fn of_chunks(&self, longest: usize) -> (usize, &Kernel<SortExpansion<'static, P::Operand, P::Word>>) {
+    fn of_chunks(&self, longest: usize) -> (usize, &Sort<T, P>) {
         let items = self.sort.chunk / self.sort.group_size;
         let (last, smaller) = self.of_chunks.split_last().expect("the last sorts whole chunks");
         let (group_size, kernel) = smaller.iter().find(|(size, _)| size * items >= longest).unwrap_or(last);
