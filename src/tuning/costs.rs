@@ -88,9 +88,10 @@ type Coefficients = [f64; 4];
 /// CPUs.
 ///
 /// Those of GPUs are a fit of `blockmul tune --seconds 60` on an NVIDIA H200, with 6 microseconds
-/// for a launch; of `esc` what whole products take, with that of columns from a matrix of 40
-/// million (`docs/decisions/0011-costs-of-methods.md`), and its products are weighed by how often
-/// they are merged. Of those of CPUs `esc` and `dense` are fits to 92 whole products on two quiet
+/// for a launch, of `direct` 15, since a bin of its own cost roads of 8 million products 85 more
+/// than sorting those columns too; of `esc` what whole products take
+/// (`docs/decisions/0011-costs-of-methods.md`), and its products are weighed by how often they are
+/// merged. Of those of CPUs `esc` and `dense` are fits to 92 whole products on two quiet
 /// cores with PoCL, `direct` to 89 of the day before, and `host` lies between these and 36 of
 /// 2026-11-27 (`docs/decisions/0015-small-products-on-the-host.md`). The others, which the choice
 /// on a CPU does not use, are fits of `blockmul tune` on shared cores.

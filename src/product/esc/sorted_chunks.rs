@@ -51,6 +51,7 @@ kernel! {
 /// Most bits of a digit.
 const DIGIT_BITS: u32 = 9;
 
+/// The kernel that sorts chunks, for one size of work-groups.
 type Sort<T, P> = Kernel<SortChunks<'static, <P as Payload<T>>::Operand, <P as Payload<T>>::Word>>;
 
 /// The kernels for chunks of one size.

@@ -43,6 +43,7 @@ kernel! {
 /// Least work-items of a group: the fewest that this variant of ESC asks for.
 const LEAST_GROUP: usize = 8;
 
+/// The kernel, of windows or of chunks, for one size of work-groups.
 type Sort<T, P> = Kernel<SortExpansion<'static, <P as Payload<T>>::Operand, <P as Payload<T>>::Word>>;
 
 /// Expansion and segmented sort in local memory.
