@@ -1,25 +1,31 @@
-// team: 32 neighbouring work-items that exchange words.
+// team: neighbouring work-items that exchange words: 32, or as many as TEAM_SIZE says, a power of
+// two from 32 on.
 // Host: src/device/team.rs. It comes after ptx.cl.
 //
-// A team is a warp on devices that run 32 work-items in step (WARPS), and a whole work-group on all
-// others. A kernel for teams has as many teams in a group as it likes if WARPS, otherwise one.
+// On devices that run 32 work-items in step (WARPS) a team of 32 is a warp, and a kernel for such
+// teams has as many in a group as it likes. Every other team is a whole work-group.
 //
-// All 32 items of a team call each of these together. A kernel declares TEAM_MEMORY first. It
+// All items of a team call each of these together. A kernel declares TEAM_MEMORY first. It
 // passes it on to functions by TEAM, which declare it by TEAM_OF.
 //
 //   TEAM_BARRIER            what the team's items wrote to memory is visible to the team
-//   team_from(v, i, TEAM)   v of item i, a number from 0 to 31 for each item
+//   team_from(v, i, TEAM)   v of item i, a number below TEAM_SIZE for each item
 //   team_across(v, m, TEAM) v of the item whose number differs by the bits m
-//   team_across_all(other, v, n, m, TEAM)    that of n words, in a kernel with TEAM_MEMORY_OF(n)
+//   team_across_all(other, v, n, m, TEAM)    that of n words, in a kernel with TEAM_MEMORY_OF(n); m
+//                           is the same for all items
 //   team_before(v, d, TEAM) v of the item d places before; of the first d items their own
-//   team_votes(b, TEAM)     the items whose b is not 0, as bits
+//   team_votes(b, TEAM)     the items whose b is not 0, as bits; in teams of 32
 //   team_sum, team_max, team_min(v, TEAM)    over the team
 //   team_sum_before(v, &all, TEAM)           the sum of the items before, and of all
-//   team_part_sum_before(v, n, TEAM)         that among n neighbours, a power of two up to 32
-#define TEAM_SIZE 32
+//   team_part_sum_before(v, n, TEAM)         that among n neighbours, a power of two up to the team;
+//                           n is the same for all items
+#define WARP_SIZE 32
+#ifndef TEAM_SIZE
+#define TEAM_SIZE WARP_SIZE
+#endif
 #define LANE (get_local_id(0) % TEAM_SIZE)
 
-#if WARPS
+#if WARPS && TEAM_SIZE == WARP_SIZE
 #define TEAM_MEMORY_OF(words)
 #define TEAM 0
 #define TEAM_OF int team
@@ -101,6 +107,13 @@ uint team_sum_before(uint value, uint* all, TEAM_OF)
 #define TEAM team_words
 #define TEAM_OF local uint* team
 #define TEAM_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+// What warps find by themselves takes no memory: then each writes one word for all of its items.
+#if WARPS
+#define TEAM_PART WARP_SIZE
+#else
+#define TEAM_PART 1
+#endif
+#define TEAM_PARTS (TEAM_SIZE / TEAM_PART)
 
 uint team_from(uint value, uint item, TEAM_OF)
 {
@@ -118,9 +131,19 @@ uint team_across(uint value, uint bits, TEAM_OF)
 
 void team_across_all(uint* other, const uint* value, uint words, uint bits, TEAM_OF)
 {
+#if WARPS
+    if (bits < WARP_SIZE) {
+        UNROLLED
+        for (uint i = 0; i < words; ++i)
+            other[i] = warp_across(value[i], bits);
+        return;
+    }
+#endif
+    UNROLLED
     for (uint i = 0; i < words; ++i)
         team[i * TEAM_SIZE + LANE] = value[i];
     barrier(CLK_LOCAL_MEM_FENCE);
+    UNROLLED
     for (uint i = 0; i < words; ++i)
         other[i] = team[i * TEAM_SIZE + (LANE ^ bits)];
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -131,6 +154,7 @@ uint team_before(uint value, uint distance, TEAM_OF)
     return team_from(value, LANE >= distance ? LANE - distance : LANE, team);
 }
 
+#if TEAM_SIZE == WARP_SIZE
 uint team_votes(uint vote, TEAM_OF)
 {
     uint votes = 0;
@@ -142,19 +166,29 @@ uint team_votes(uint vote, TEAM_OF)
     barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next writes
     return votes;
 }
+#endif
 
 // Each item reads the values of all: two barriers, in place of two for each round of exchanges. A
 // compiler that splits kernels at barriers has fewer parts to optimise, each of them a loop over
 // the items: PoCL takes 8.6 s for count_local of method hash, and took 11.6.
+#if WARPS
+#define FOLD_WARP(value, COMBINE)                                                                                     \
+    UNROLLED                                                                                                          \
+    for (uint bit = WARP_SIZE / 2; bit > 0; bit /= 2)                                                                 \
+        value = COMBINE(value, warp_across(value, bit));
+#else
+#define FOLD_WARP(value, COMBINE)
+#endif
 #define DEFINE_TEAM_FOLD(name, COMBINE)                                                                               \
     uint name(uint value, TEAM_OF)                                                                                    \
     {                                                                                                                 \
-        team[LANE] = value;                                                                                           \
+        FOLD_WARP(value, COMBINE)                                                                                     \
+        team[LANE / TEAM_PART] = value;                                                                               \
         barrier(CLK_LOCAL_MEM_FENCE);                                                                                 \
         uint all = team[0];                                                                                           \
         UNROLLED                                                                                                      \
-        for (uint item = 1; item < TEAM_SIZE; ++item)                                                                 \
-            all = COMBINE(all, team[item]);                                                                           \
+        for (uint part = 1; part < TEAM_PARTS; ++part)                                                                \
+            all = COMBINE(all, team[part]);                                                                           \
         barrier(CLK_LOCAL_MEM_FENCE);                                                                                 \
         return all;                                                                                                   \
     }
@@ -163,31 +197,53 @@ DEFINE_TEAM_FOLD(team_sum, TEAM_PLUS)
 DEFINE_TEAM_FOLD(team_max, max)
 DEFINE_TEAM_FOLD(team_min, min)
 
-uint team_part_sum_before(uint value, uint items, TEAM_OF)
-{
-    uint before = 0;
-    team[LANE] = value;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    UNROLLED
-    for (uint item = 0; item < TEAM_SIZE; ++item)
-        before += item < LANE && item >= LANE / items * items ? team[item] : 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return before;
-}
-
-uint team_sum_before(uint value, uint* all, TEAM_OF)
+// The sum of the values of the parts before an item's own, among `items` neighbours, and of its
+// whole team; `value` is that of the item's part.
+uint sum_of_parts_before(uint value, uint items, uint* all, TEAM_OF)
 {
     uint before = 0, sum = 0;
-    team[LANE] = value;
+    if (LANE % TEAM_PART == TEAM_PART - 1)
+        team[LANE / TEAM_PART] = value;
     barrier(CLK_LOCAL_MEM_FENCE);
     UNROLLED
-    for (uint item = 0; item < TEAM_SIZE; ++item) {
-        before += item < LANE ? team[item] : 0;
-        sum += team[item];
+    for (uint part = 0; part < TEAM_PARTS; ++part) {
+        before += part < LANE / TEAM_PART && part >= LANE / items * items / TEAM_PART ? team[part] : 0;
+        sum += team[part];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     *all = sum;
     return before;
+}
+
+// That among the items of a part, up to the item itself.
+uint sum_in_part(uint value, uint items)
+{
+#if WARPS
+    const uint neighbours = min(items, (uint)WARP_SIZE);
+    UNROLLED
+    for (uint distance = 1; distance < neighbours; distance *= 2) {
+        const uint before = warp_before(value, distance);
+        value += LANE % neighbours >= distance ? before : 0;
+    }
+#endif
+    return value;
+}
+
+uint team_part_sum_before(uint value, uint items, TEAM_OF)
+{
+    uint all;
+    const uint in_part = sum_in_part(value, items);
+#if WARPS
+    if (items <= TEAM_PART)
+        return in_part - value;
+#endif
+    return sum_of_parts_before(in_part, items, &all, team) + in_part - value;
+}
+
+uint team_sum_before(uint value, uint* all, TEAM_OF)
+{
+    const uint in_part = sum_in_part(value, TEAM_SIZE);
+    return sum_of_parts_before(in_part, TEAM_SIZE, all, team) + in_part - value;
 }
 #endif
 #define TEAM_MEMORY TEAM_MEMORY_OF(1)

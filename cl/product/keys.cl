@@ -5,8 +5,8 @@
 // A key is a number, by which products are sorted, and the *place* of the product, which counts the
 // products in the order in which they are made: number * PLACES + place. The number is a row, or
 // its slot. PLACES is a power of two, at least PRODUCTS, or 1: then keys have no places. LANES
-// neighbours, a power of two, sort PRODUCTS keys, so that each lane holds HELD, at most 32: ODD, at
-// most 7, times a power of two. Keys have 32 bits, or 64 if WIDE_KEYS.
+// neighbours of a team, a power of two, sort PRODUCTS keys, so that each lane holds HELD, at most 32:
+// ODD, at most 7, times a power of two. Keys have 32 bits, or 64 if WIDE_KEYS.
 #if !defined(PRODUCTS) || !defined(HELD) || !defined(ODD) || !defined(PLACES) || !defined(WIDE_KEYS)
 #error "PRODUCTS, HELD, ODD, PLACES, WIDE_KEYS: see src/product/sort/columns.rs, src/product/hub/mod.rs"
 #endif
@@ -94,7 +94,8 @@ void merge_in_lane(KEY* key, uint distance)
     sort_odd(key);
 }
 
-// Sorts the keys of a column; then each lane has HELD neighbours. A bitonic sort in which every
+// Sorts the keys of a column; then each lane has HELD neighbours. `team` has room for all of them,
+// unless it is a warp. A bitonic sort in which every
 // comparison puts the smaller key first: two sorted halves are merged by comparing the ends of
 // both, then their neighbours, and so on (Batcher 1968). All bounds are constants, so that the keys
 // stay in registers.

@@ -1,4 +1,4 @@
-//! Teams of 32 work-items that exchange words, see `cl/team.cl`, and instructions of warps, see
+//! Teams of work-items that exchange words, see `cl/team.cl`, and instructions of warps, see
 //! `cl/ptx.cl`.
 use super::{DeviceInfo, DeviceKind, Options};
 
@@ -10,23 +10,35 @@ pub(crate) struct Teams {
     unrolls: bool,
     /// Whether loads may say how long what they load stays in the nearest cache.
     hints: bool,
+    /// Work-items of a team.
+    size: usize,
     /// Most teams of a work-group.
     most: usize,
 }
 
 impl Teams {
-    /// Work-items of a team.
+    /// Work-items of a team, unless it is a [`Teams::large`] one.
     pub const SIZE: usize = 32;
+    /// Most work-items of a large team.
+    pub const LARGEST: usize = 128;
     /// Teams that are work-groups.
     #[cfg(test)]
-    pub const PORTABLE: Self = Self { warps: false, unrolls: false, hints: false, most: 1 };
+    pub const PORTABLE: Self = Self { warps: false, unrolls: false, hints: false, size: Self::SIZE, most: 1 };
 
-    /// `None` on devices with smaller work-groups.
+    /// `None` on devices whose work-groups have no room for the largest team.
     pub fn of(info: &DeviceInfo) -> Option<Self> {
         let warps = info.has_warp_instructions() && info.numbers().warp_instructions == 1;
         let most = if warps { info.max_group_size / Self::SIZE } else { 1 };
         let hints = warps && info.cache_hints;
-        (info.max_group_size >= Self::SIZE).then_some(Self { warps, unrolls: unrolls(info), hints, most })
+        let teams = Self { warps, unrolls: unrolls(info), hints, size: Self::SIZE, most };
+        (info.max_group_size >= Self::LARGEST).then_some(teams)
+    }
+
+    /// Teams of `size` work-items, a power of two up to [`Teams::LARGEST`]. Those of more than
+    /// [`Teams::SIZE`] are work-groups.
+    pub fn large(self, size: usize) -> Self {
+        debug_assert!(size.is_power_of_two() && (Self::SIZE..=Self::LARGEST).contains(&size));
+        Self { size, most: if size > Self::SIZE { 1 } else { self.most }, ..self }
     }
 
     /// Whether teams exchange words by instructions of their own. Otherwise each is a work-group.
@@ -41,17 +53,19 @@ impl Teams {
 
     /// Work-items of such a group.
     pub fn group_size(self, wanted: usize) -> usize {
-        Self::SIZE * self.in_group(wanted)
+        self.size * self.in_group(wanted)
     }
 
     /// The options of kernels for such groups.
     pub fn options(self, wanted: usize) -> Options {
-        self.define(Options::group_size(self.group_size(wanted)))
+        let options = self.define(Options::group_size(self.group_size(wanted)));
+        if self.size > Self::SIZE { options.define("TEAM_SIZE", self.size) } else { options }
     }
 
     /// `options` of kernels that use instructions of warps, if the device has them, and no teams.
     pub fn options_of(info: &DeviceInfo, options: Options) -> Options {
-        Self::of(info).unwrap_or(Self { warps: false, unrolls: unrolls(info), hints: false, most: 0 }).define(options)
+        let none = Self { warps: false, unrolls: unrolls(info), hints: false, size: Self::SIZE, most: 0 };
+        Self::of(info).unwrap_or(none).define(options)
     }
 
     fn define(self, options: Options) -> Options {
@@ -73,11 +87,13 @@ mod tests {
     use super::*;
     use crate::{
         Result,
-        device::{File, Grid, In, InOut, Kernel, Out, Source, Work, file, kernel, test_device},
+        device::{File, Grid, In, InOut, Kernel, Source, Work, file, kernel, test_device},
     };
 
-    /// Words that the kernel writes for each item.
-    const WORDS: usize = 17;
+    /// Words that the kernel writes for each item of a team of `size`.
+    const fn words_of(size: usize) -> usize {
+        15 + size.ilog2() as usize
+    }
 
     const EXCHANGES: Source = Source {
         files: &[
@@ -88,7 +104,7 @@ mod tests {
                 text: "
 KERNEL exchanges(global const uint* value, global const uint* chosen, global uint* passed, global uint* words)
 {
-    TEAM_MEMORY;
+    TEAM_MEMORY_OF(2);
     const uint item = get_global_id(0), first = item - LANE;
     const uint v = value[item], c = chosen[item];
     global uint* to = words + item * WORDS;
@@ -96,16 +112,28 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
     *to++ = team_from(v, c, TEAM);
     *to++ = team_across(v, c, TEAM);
     *to++ = team_before(v, c, TEAM);
+#if TEAM_SIZE == WARP_SIZE
     *to++ = team_votes(c % 3, TEAM);
     *to++ = team_votes(v == c, TEAM);
+#else
+    to += 2;
+#endif
     *to++ = team_sum(v, TEAM);
     *to++ = team_max(v, TEAM);
     *to++ = team_min(v, TEAM);
     *to++ = team_sum_before(v, &all, TEAM);
     *to++ = all;
-    for (uint items = 1; items <= 32; items *= 2)
+    const uint both[2] = {v, c};
+    uint other[2];
+    team_across_all(other, both, 2, 5, TEAM);
+    *to++ = other[0] ^ other[1];
+    team_across_all(other, both, 2, TEAM_SIZE - 1, TEAM);
+    *to++ = other[0] ^ other[1];
+    team_across_all(other, both, 2, TEAM_SIZE / 2, TEAM);
+    *to++ = other[0] ^ other[1];
+    for (uint items = 1; items <= TEAM_SIZE; items *= 2)
         *to++ = team_part_sum_before(v, items, TEAM);
-    passed[first + (LANE + 1) % 32] = v;
+    passed[first + (LANE + 1) % TEAM_SIZE] = v;
     TEAM_BARRIER;
     *to++ = passed[item];
 }
@@ -114,14 +142,16 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
         ],
     };
     kernel! { struct Exchanges = "exchanges" in (EXCHANGES) {
-        value: In<u32>, chosen: In<u32>, passed: InOut<u32>, words: Out<u32>
+        value: In<u32>, chosen: In<u32>, passed: InOut<u32>, words: InOut<u32>
     } }
 
     /// The words of item `lane` of a team, as the kernel writes them.
     fn expected(value: &[u32], chosen: &[u32], lane: usize) -> Vec<u32> {
+        let size = value.len();
         let sum = |items: &[u32]| items.iter().fold(0, |sum: u32, v| sum.wrapping_add(*v));
-        let votes = |vote: &dyn Fn(usize) -> bool| (0..32).map(|i| u32::from(vote(i)) << i).sum::<u32>();
+        let votes = |vote: &dyn Fn(usize) -> bool| (0..32).map(|i| u32::from(size == 32 && vote(i)) << i).sum::<u32>();
         let choice = chosen[lane] as usize;
+        let across = |bits: usize| value[lane ^ bits] ^ chosen[lane ^ bits];
         let mut words = vec![
             value[choice],
             value[lane ^ choice],
@@ -133,16 +163,20 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
             value.iter().copied().min().unwrap(),
             sum(&value[..lane]),
             sum(value),
+            across(5),
+            across(size - 1),
+            across(size / 2),
         ];
-        words.extend([1, 2, 4, 8, 16, 32].map(|items| sum(&value[lane / items * items..lane])));
-        words.push(value[(lane + 31) % 32]);
+        words.extend((0..=size.ilog2()).map(|bits| sum(&value[lane >> bits << bits..lane])));
+        words.push(value[(lane + size - 1) % size]);
         words
     }
 
-    /// Portable teams, and those of the device if they are warps, several in a group.
+    /// Portable teams, and those of the device if they are warps, several in a group; large ones of
+    /// either kind.
     #[test]
     fn small_teams_exchange_what_plain_loops_do() -> Result<()> {
-        const TEAMS: usize = 24;
+        const ITEMS: usize = 768;
         let device = test_device();
         let work = Work::new(&device, None);
         let mut state = 7u64;
@@ -150,25 +184,27 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as u32
         };
-        let chosen: Vec<u32> = (0..32 * TEAMS).map(|_| random() % 32).collect();
-        // Values of all sizes, up to u32::MAX; those of the last team are all the same.
-        let value: Vec<u32> = (0..32 * TEAMS)
-            .map(|i| if i / 32 == TEAMS - 1 { 5 } else { (random() << 1 | 1) >> (random() % 32) })
-            .collect();
+        // Values of all sizes, up to u32::MAX; the last are all the same.
+        let value: Vec<u32> =
+            (0..ITEMS).map(|i| if i >= ITEMS - 32 { 5 } else { (random() << 1 | 1) >> (random() % 32) }).collect();
         let of_device = Teams::of(device.info()).filter(|teams| teams.are_warps());
-        for (teams, wanted) in [(Some(Teams::PORTABLE), 4), (of_device, 1), (of_device, 4)] {
-            let Some(teams) = teams else { continue };
-            let options = teams.options(wanted).define("WORDS", WORDS);
-            let kernel: Kernel<Exchanges<'_>> = Kernel::new(&device, &options)?;
-            let (on_device, choices) = (work.upload(&value)?, work.upload(&chosen)?);
-            let (mut passed, mut words) = (work.buffer(32 * TEAMS)?, work.buffer(32 * TEAMS * WORDS)?);
-            let grid = Grid::items(32 * TEAMS, teams.group_size(wanted));
-            let args = Exchanges { value: &on_device, chosen: &choices, passed: &mut passed, words: &mut words };
-            kernel.launch(&work, grid, args)?;
-            for (item, found) in words.download(&work)?.chunks(WORDS).enumerate() {
-                let team = item / 32 * 32..item / 32 * 32 + 32;
-                let expected = expected(&value[team.clone()], &chosen[team], item % 32);
-                assert_eq!(found, expected, "item {item}, {teams:?}, groups of {wanted}");
+        for size in [32, 64, 128] {
+            let chosen: Vec<u32> = (0..ITEMS).map(|_| random() % size as u32).collect();
+            let words_of = words_of(size);
+            for (teams, wanted) in [(Some(Teams::PORTABLE), 4), (of_device, 1), (of_device, 4)] {
+                let Some(teams) = teams.map(|teams| teams.large(size)) else { continue };
+                let options = teams.options(wanted).define("WORDS", words_of);
+                let kernel: Kernel<Exchanges<'_>> = Kernel::new(&device, &options)?;
+                let (on_device, choices) = (work.upload(&value)?, work.upload(&chosen)?);
+                let (mut passed, mut words) = (work.buffer(ITEMS)?, work.upload(&vec![0; ITEMS * words_of])?);
+                let grid = Grid::items(ITEMS, teams.group_size(wanted));
+                let args = Exchanges { value: &on_device, chosen: &choices, passed: &mut passed, words: &mut words };
+                kernel.launch(&work, grid, args)?;
+                for (item, found) in words.download(&work)?.chunks(words_of).enumerate() {
+                    let team = item / size * size..(item / size + 1) * size;
+                    let expected = expected(&value[team.clone()], &chosen[team], item % size);
+                    assert_eq!(found, expected, "item {item}, {teams:?}, groups of {wanted}");
+                }
             }
         }
         Ok(())

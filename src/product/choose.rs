@@ -79,6 +79,10 @@ const FAMILIES: [&[Class]; 6] = [
         Class::Sorted768,
         Class::Sorted896,
         Class::Sorted1024,
+        Class::Sorted1280,
+        Class::Sorted1536,
+        Class::Sorted1792,
+        Class::Sorted2048,
     ],
     &[Class::Narrow, Class::Medium],
     &[Class::Wide, Class::Big],
@@ -142,16 +146,20 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted128 => 4,
         Class::Sorted192 => 6,
         Class::Sorted256 => 8,
-        // More than their products: a multiprocessor of an H100 has registers and local memory for
-        // fewer teams that hold so many. They are what columns take on an H200; those of 320 and
-        // 896 lie between their neighbours'.
+        // More than their products: a multiprocessor has registers and local memory for fewer teams
+        // that hold so many. They are what columns take on an H200; those of 320, 640 and 896 lie
+        // between their neighbours'.
         Class::Sorted320 => 12,
         Class::Sorted384 => 16,
         Class::Sorted512 => 20,
         Class::Sorted640 => 36,
-        Class::Sorted768 => 46,
-        Class::Sorted896 => 53,
-        Class::Sorted1024 => 60,
+        Class::Sorted768 => 43,
+        Class::Sorted896 => 49,
+        Class::Sorted1024 => 55,
+        Class::Sorted1280 => 82,
+        Class::Sorted1536 => 96,
+        Class::Sorted1792 => 122,
+        Class::Sorted2048 => 132,
         // A multiprocessor of an H200 has room for the bitmaps of 64 teams, of 32, of four groups
         // of four or, if ranges are not the widest, more; the four teams share the work of a
         // column. A group of 16 teams has room where a smaller one has, and its teams wait for one
@@ -335,6 +343,10 @@ impl Share {
             (Class::Sorted768, _) => "at most 768 products",
             (Class::Sorted896, _) => "at most 896 products",
             (Class::Sorted1024, _) => "at most 1024 products",
+            (Class::Sorted1280, _) => "at most 1280 products",
+            (Class::Sorted1536, _) => "at most 1536 products",
+            (Class::Sorted1792, _) => "at most 1792 products",
+            (Class::Sorted2048, _) => "at most 2048 products",
             (Class::Narrow, false) => "rows in a narrow range",
             (Class::Medium, false) => "rows in a medium range",
             (Class::Wide, false) => "rows in a wide range",

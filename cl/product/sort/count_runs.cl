@@ -18,7 +18,7 @@ KERNEL count_runs(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         KEY key[HELD];
         find_entries(entry_of, starts);
         make_keys(key, entry_of, a_row_idx, words, products);
-        sort_keys(key, TEAM);
+        SORT_KEYS(key);
         const uint heads = popcount(find_heads(key, TEAM)), before = team_part_sum_before(heads, LANES, TEAM);
         if (serves && COLUMN_LANE == LANES - 1) {
             counts[column] = (ulong)products << 32 | (before + heads);

@@ -40,7 +40,7 @@ KERNEL place_runs(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                 made[place] = MAKE(a_entry, b_entry);
             }
         }
-        sort_keys(key, TEAM);
+        SORT_KEYS(key);
         const uint heads = find_heads(key, TEAM), own = popcount(heads);
         uint run = team_part_sum_before(own, LANES, TEAM);
         const uint runs = column_last(run + own, TEAM);

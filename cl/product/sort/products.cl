@@ -19,6 +19,17 @@
 #define GROUP_COLUMNS (GROUP_SIZE / LANES)
 #define SLICE (PRODUCTS + LANES)
 #define START_WORDS ((PRODUCTS + 31) / 32)
+// Sorts the keys of the lanes by sort_keys. A team that is no warp exchanges them where its words
+// are, which were read before.
+#if WARPS && TEAM_SIZE == WARP_SIZE
+#define SORT_KEYS(key) sort_keys(key, TEAM)
+#else
+#define SORT_KEYS(key)                                                                                                \
+    do {                                                                                                              \
+        TEAM_BARRIER;                                                                                                 \
+        sort_keys(key, (local uint*)all_words);                                                                       \
+    } while (0)
+#endif
 
 // What a column is made from. KEEP(entry) is what is kept of an entry of B, a KEPT.
 #if defined(ELEMENT)
@@ -38,7 +49,7 @@
     local KEY all_words[GROUP_COLUMNS * SLICE];                                                                       \
     local uint* starts = all_starts + get_local_id(0) / LANES * START_WORDS;                                          \
     local KEY* words = all_words + get_local_id(0) / LANES * SLICE;                                                   \
-    TEAM_MEMORY_OF(HELD * KEY_WORDS)
+    TEAM_MEMORY
 
 // v of the column's last lane.
 uint column_last(uint value, TEAM_OF)
@@ -64,7 +75,7 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             first = a_col_ptr[k];
             length = a_col_ptr[k + 1] - first;
         }
-        // Both sums at once: at most 1024 products, of as many entries.
+        // Both sums at once: at most 2048 products, of as many entries.
         const uint own = length | (length > 0) << 16;
         const uint before = team_part_sum_before(own, LANES, team), all = column_last(before + own, team);
         if (length > 0) {
@@ -120,11 +131,17 @@ void kept_keys(KEY* key, global const uint* keys, uint products)
 void find_entries(uint* entry_of, local const uint* starts)
 {
     uint before = 0;
+    for (uint word = 0; word < COLUMN_LANE / 32; ++word)
+        before += popcount(starts[word]);
     UNROLLED
     for (uint i = 0; i < HELD; ++i) {
-        const uint word = i * LANES / 32, place = COLUMN_LANE + i * LANES;
-        if (i > 0 && i * LANES % 32 == 0)
-            before += popcount(starts[word - 1]);
+        const uint place = COLUMN_LANE + i * LANES, word = place / 32;
+        // The words from the lane's place before.
+        if (i > 0 && i * LANES % 32 == 0) {
+            UNROLLED
+            for (uint back = max(LANES / 32, 1); back > 0; --back)
+                before += popcount(starts[word - back]);
+        }
         entry_of[i] = before + popcount(starts[word] & (0xffffffffu >> (31 - place % 32))) - 1;
     }
 }

@@ -1,4 +1,5 @@
 // sum_sorted: computes columns of C: the sum of each run, by ascending place and so ascending k.
+// After RUN_PIECE products a run starts a new sum, which is added to the first one at its end.
 // Host: src/product/sort/mod.rs; the sort: cl/product/sort/products.cl
 //
 //   Teams in a stride over the columns of a task, COLUMNS at once.
@@ -11,6 +12,9 @@
 //   in   keys[columns * PRODUCTS] if KEPT_KEYS: the sorted keys of each column, by count_sorted
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]    the task's columns of C, see
 //                                      cl/product/target.cl
+#if !defined(RUN_PIECE) || PRODUCTS > 2 * RUN_PIECE
+#error "RUN_PIECE, at least half of PRODUCTS: see src/product/sort/columns.rs"
+#endif
 KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
                   global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
                   global const uint* list, global const uint* c_col_ptr, global const uint* keys, global uint* c_row_idx,
@@ -56,7 +60,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         for (uint i = 0; i < HELD; ++i)
             kept[COLUMN_LANE + i * LANES] = value[i];
 #if !KEPT_KEYS
-        sort_keys(key, TEAM);
+        SORT_KEYS(key);
 #endif
         const uint heads = find_heads(key, TEAM), own = popcount(heads);
         uint run = team_part_sum_before(own, LANES, TEAM);
@@ -78,13 +82,29 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         }
         // The last run goes on in the lanes behind.
         if (heads != 0 && key[HELD - 1] != NO_KEY) {
+#if PRODUCTS > RUN_PIECE
+            uint terms = HELD - (31 - clz(heads));
+            ARITHMETIC first_piece = EMPTY;
+#endif
             IN_ORDER
             for (uint i = (COLUMN_LANE + 1) * HELD; i < PRODUCTS; ++i) {
                 const KEY next = words[PADDED(i)];
                 if (next == NO_KEY || ROW_OF(next) != ROW_OF(key[HELD - 1]))
                     break;
-                sum = ADD(sum, kept[PLACE_OF(next)]);
+                const ARITHMETIC product = kept[PLACE_OF(next)];
+#if PRODUCTS > RUN_PIECE
+                if (terms++ == RUN_PIECE) {
+                    first_piece = sum;
+                    sum = product;
+                    continue;
+                }
+#endif
+                sum = ADD(sum, product);
             }
+#if PRODUCTS > RUN_PIECE
+            if (terms > RUN_PIECE)
+                sum = ADD(first_piece, sum);
+#endif
             value[HELD - 1] = sum;
         }
         TEAM_BARRIER; // the reads above

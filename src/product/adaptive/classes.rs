@@ -11,7 +11,7 @@ pub(in crate::product) enum Class {
     Empty,
     /// Products of one entry of B.
     Direct,
-    /// At most 32 products; sorted in registers, as all up to [`Class::Sorted1024`].
+    /// At most 32 products; sorted in registers, as all up to [`Class::Sorted2048`].
     Sorted32,
     Sorted48,
     Sorted64,
@@ -26,6 +26,10 @@ pub(in crate::product) enum Class {
     Sorted768,
     Sorted896,
     Sorted1024,
+    Sorted1280,
+    Sorted1536,
+    Sorted1792,
+    Sorted2048,
     /// Rows in a small range; counted by a bitmap, as all up to [`Class::Big`].
     Narrow,
     /// Rows in a range of some ten thousand.
@@ -50,7 +54,7 @@ pub(in crate::product) enum Class {
 }
 
 impl Class {
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 30] = [
         Self::Empty,
         Self::Direct,
         Self::Sorted32,
@@ -67,6 +71,10 @@ impl Class {
         Self::Sorted768,
         Self::Sorted896,
         Self::Sorted1024,
+        Self::Sorted1280,
+        Self::Sorted1536,
+        Self::Sorted1792,
+        Self::Sorted2048,
         Self::Narrow,
         Self::Medium,
         Self::Wide,
@@ -86,7 +94,7 @@ impl Class {
             sorted[at] = Self::ALL[Self::Sorted32 as usize + at];
             at += 1;
         }
-        assert!(matches!(sorted[sorted.len() - 1], Self::Sorted1024));
+        assert!(matches!(sorted[sorted.len() - 1], Self::Sorted2048));
         sorted
     };
     /// The number of a sorted class among these.

@@ -215,7 +215,7 @@ fn explained_bins_have_the_time_of_their_kernels() -> Result<()> {
             assert!(c.download()? == explained.download()?, "{method}");
             Ok(report.bins.iter().filter(|bin| bin.method == Method::Sort).count())
         };
-        let expected = if method == Method::Sort { [13, 1] } else { [0, 0] };
+        let expected = if method == Method::Sort { [16, 1] } else { [0, 0] };
         assert_eq!([bins(0.0)?, bins(1e9)?], expected, "{method}");
     }
     Ok(())

@@ -22,7 +22,8 @@ pub(in crate::product) struct AdaptiveTuning {
     pub direct: bool,
     /// Whether columns are sorted in registers.
     pub sorts: bool,
-    /// Most products of a column that is sorted beside others that are not: 0, or 32 to 1024.
+    /// Most products of a column that is sorted beside others that are not: 0, or one of
+    /// [`sort::CLASSES`].
     pub sorted_most: u32,
     /// Bits of the number of rows of C.
     pub row_bits: u32,
@@ -43,7 +44,7 @@ pub(in crate::product) struct AdaptiveTuning {
     /// Words of 32 rows from which columns of at most [`AdaptiveTuning::far_products`] are sorted
     /// although bitmaps would find their rows.
     pub far_words: usize,
-    /// See there: at most 1024.
+    /// See there: at most [`sort::MOST`].
     pub far_products: usize,
     /// Most products of a hashed column: a work-group takes all of them.
     pub hash_products: u32,

@@ -39,6 +39,10 @@ pub(in crate::product) struct Prices {
 /// Products of an entry of C, about, where they meet most: in the square of a stencil in space.
 const MERGING: u64 = 8;
 
+/// Products for which a class of sorted columns has room, by which a product is priced whose longest
+/// column is an expectation.
+const ROOMY: u64 = 1024;
+
 impl Prices {
     pub fn new(numbers: &Numbers, costs: MethodCosts) -> Self {
         Self {
@@ -108,8 +112,8 @@ impl Prices {
     /// The predicted time of the analysis and of what follows, if C has `entries` entries, or as
     /// many as it has places. One class sorts all columns, or an average one is short enough to be
     /// sorted beside others, or their rows are found. The longest column is only an expectation
-    /// here. If that is short enough for a class, the price is that of the last class, which has
-    /// the most room. If only the longest is too long to be sorted beside others, there are two
+    /// here. If that is short enough for a class, the price is that of a class which has much
+    /// room. If only the longest is too long to be sorted beside others, there are two
     /// bins more: of long ones that are, and of those whose rows are found. If it has too many
     /// entries, it may be left to ESC.
     fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
@@ -117,8 +121,8 @@ impl Prices {
         let entries = entries.min(columns.saturating_mul(rows));
         let size = BinSize::new(own_launches(Class::Narrow) + 1, products, entries, columns);
         let longest = known.longest();
-        let last = Class::SORTED[Class::SORTED.len() - 1];
-        let all = longest.filter(|&longest| longest <= sort::MOST.into()).map(|_| self.sorted_ms(last, known));
+        let roomy = longest.and_then(|longest| sort::class_of(longest.max(ROOMY), sort::MOST));
+        let all = roomy.map(|class| self.sorted_ms(Class::SORTED[class], known));
         let short = products <= columns.saturating_mul(self.sorted);
         let sorted = predict_ms(&self.costs, Method::Sort, &size).filter(|_| short);
         let pieces = (entries / columns.max(1)).div_ceil(self.piece).max(1);

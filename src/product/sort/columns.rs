@@ -1,19 +1,20 @@
 //! The work-groups that sort columns.
 use super::CLASSES;
-use crate::device::{Grid, Options, Teams};
+use crate::{
+    device::{Grid, Options, Teams},
+    primitives::segmented_reduce::RUN_PIECE,
+};
 
 /// Least products that a work-item holds in registers.
 const HELD: u32 = 8;
 
-/// Most work-items of a column: a team.
-const LANES: u32 = 32;
+/// Most products that a work-item holds in registers: more leave a multiprocessor room for fewer
+/// work-items.
+const MOST_HELD: u32 = 16;
 
 /// Teams of a work-group. Those of at most 256 products a column need 14 KiB of local memory for
 /// doubles: 16 groups fit a multiprocessor, and these are all the work-items that it runs.
 const TEAMS: usize = 4;
-
-/// The same of columns of 1024 products, which need 26 KiB; with wide keys 34.
-const TEAMS_OF_LONGEST: usize = 2;
 
 /// How columns are divided among work-groups.
 #[derive(Clone, Copy)]
@@ -45,14 +46,19 @@ impl ColumnGroups {
     }
 
     fn define(&self, most: u32, places: u32) -> Options {
-        let options = self.teams.options(teams(most)).define("PRODUCTS", most).define("HELD", held(most));
-        options.define("ODD", odd(most)).define("PLACES", places)
+        let options = self.of(most).options(TEAMS).define("PRODUCTS", most).define("HELD", held(most));
+        options.define("ODD", odd(most)).define("PLACES", places).define("RUN_PIECE", RUN_PIECE)
+    }
+
+    /// The teams that sort a class.
+    fn of(&self, most: u32) -> Teams {
+        self.teams.large((most / held(most)).max(Teams::SIZE as u32) as usize)
     }
 
     /// The groups for `columns` columns of a class.
     pub fn grid(&self, class: usize, columns: u32) -> Grid {
         let most = CLASSES[class];
-        let group_size = self.teams.group_size(teams(most));
+        let group_size = self.of(most).group_size(TEAMS);
         let at_once = group_size * held(most) as usize / most as usize;
         Grid::groups((columns as usize).div_ceil(at_once).min(self.groups), group_size)
     }
@@ -71,15 +77,11 @@ pub(super) fn are_wide(most: u32, row_bits: u32) -> bool {
 /// Products that a work-item holds, of a class of at most `most` products: the odd divisor of the
 /// class times a power of two.
 fn held(most: u32) -> u32 {
-    let odd = odd(most);
-    (odd * HELD.div_ceil(odd).next_power_of_two()).max(most / LANES)
+    let (odd, team) = (odd(most), (most / MOST_HELD).next_power_of_two().max(Teams::SIZE as u32));
+    (odd * HELD.div_ceil(odd).next_power_of_two()).max(most / team)
 }
 
 /// The odd divisor of a class, at most 7.
 fn odd(most: u32) -> u32 {
     most >> most.trailing_zeros()
-}
-
-fn teams(most: u32) -> usize {
-    if most > 512 { TEAMS_OF_LONGEST } else { TEAMS }
 }

@@ -1,10 +1,11 @@
-//! Tests against a model that adds the products of each row in ascending k, on columns at the
-//! borders of classes, lanes and rounds of entries.
+//! Tests against a model that adds the products of each row in ascending k, cut every 1024, on
+//! columns at the borders of classes, lanes and rounds of entries.
 use super::*;
 use crate::{
     Csc, Element, Result, Semiring,
     device::{Buffer, Teams, Work, test_device},
     matrix::Matrix,
+    primitives::segmented_reduce::RUN_PIECE,
     product::{
         adaptive::ColumnTask,
         problem::Factors,
@@ -79,16 +80,18 @@ impl Case {
         let (a, b) = (self.a.cast::<T>(), self.b.cast::<T>());
         let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
         for column in first..b.ncols() {
-            let mut sums: BTreeMap<u32, T::Arithmetic> = BTreeMap::new();
+            let mut terms: BTreeMap<u32, Vec<T::Arithmetic>> = BTreeMap::new();
             for b_entry in b.pattern().entries(column) {
                 for a_entry in a.pattern().entries(b.pattern().row_idx()[b_entry] as usize) {
                     let product = a.values()[a_entry].widen() * b.values()[b_entry].widen();
-                    let sum = sums.entry(a.pattern().row_idx()[a_entry]);
-                    sum.and_modify(|sum| *sum += product).or_insert(product);
+                    terms.entry(a.pattern().row_idx()[a_entry]).or_default().push(product);
                 }
             }
-            row_idx.extend(sums.keys());
-            values.extend(sums.values().map(|&sum| T::narrow(sum)));
+            let fold = |terms: Vec<T::Arithmetic>| terms.into_iter().reduce(|sum, term| sum + term).expect("a term");
+            let sum =
+                |terms: &Vec<T::Arithmetic>| fold(terms.chunks(RUN_PIECE).map(|piece| fold(piece.to_vec())).collect());
+            row_idx.extend(terms.keys());
+            values.extend(terms.values().map(|terms| T::narrow(sum(terms))));
             col_ptr.push(row_idx.len() as u32);
         }
         (col_ptr, row_idx, values)
@@ -217,12 +220,16 @@ fn columns_at_the_borders_of_classes_agree_with_the_model() -> Result<()> {
         &[641, 767, 768],
         &[769, 895, 896],
         &[897, 1023, 1024],
+        &[1025, 1280],
+        &[1281, 1535, 1536],
+        &[1537, 1792, 0],
+        &[1793, 2047, 2048],
     ] {
-        let case = Case::new(1100, &columns(products))?;
+        let case = Case::new(2100, &columns(products))?;
         case.check::<f64>(0, false)?;
         case.check::<f64>(1, false)?;
     }
-    let case = Case::new(1100, &columns(&[256, 0, 32, 129, 1, 1000, 64, 255, 300, 33, 128, 31, 65, 127, 40, 700]))?;
+    let case = Case::new(2100, &columns(&[256, 0, 32, 129, 1, 1000, 64, 255, 1200, 33, 128, 31, 65, 2000, 40, 700]))?;
     case.check::<f64>(0, true)?;
     case.check::<f64>(5, true)?;
     case.check::<f32>(0, true)?;
@@ -274,8 +281,10 @@ fn wide_keys_agree_with_the_model() -> Result<()> {
     let far = |column: Vec<Vec<usize>>| -> Vec<Vec<usize>> {
         column.into_iter().map(|rows| rows.into_iter().map(|row| 3_000_000 * (row + 1)).collect()).collect()
     };
-    let columns: Vec<_> =
-        columns(&[256, 0, 32, 129, 1, 1000, 64, 500, 48, 96, 300, 380, 600, 768, 890]).into_iter().map(far).collect();
+    let columns: Vec<_> = columns(&[256, 0, 32, 129, 1, 1000, 64, 500, 48, 96, 300, 380, 600, 768, 890, 1100])
+        .into_iter()
+        .map(far)
+        .collect();
     let case = Case::new(u32::MAX as usize - 1, &columns)?;
     case.check::<f64>(0, true)?;
     case.check::<f32>(3, true)
