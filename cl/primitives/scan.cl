@@ -10,12 +10,26 @@
 //
 //   in out  data[n]
 //   in out  partials[tiles]
-#if !defined(SCAN_WORD) || !defined(ITEMS)
-#error "SCAN_WORD, ITEMS: see src/primitives/scan.rs"
+#if !defined(SCAN_WORD) || !defined(ITEMS) || !defined(AT_ONCE)
+#error "SCAN_WORD, ITEMS, AT_ONCE: see src/primitives/scan.rs"
 #endif
 
 #define PLUS(x, y) ((x) + (y))
 GROUP_SCAN(scan_group, SCAN_WORD, PLUS)
+
+// The values of an item lie together. It moves AT_ONCE of them at once, up to 16 bytes, so that
+// neighbours use most of each line of memory that they touch.
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#if AT_ONCE == 1
+#define SCAN_VECTOR SCAN_WORD
+#else
+#define SCAN_VECTOR JOIN(SCAN_WORD, AT_ONCE)
+#endif
+typedef union {
+    SCAN_VECTOR vector[ITEMS / AT_ONCE];
+    SCAN_WORD value[ITEMS];
+} Values;
 
 KERNEL scan_reduce(global const SCAN_WORD* data, global SCAN_WORD* partials, uint n)
 {
@@ -43,16 +57,30 @@ KERNEL scan_tiles(global SCAN_WORD* data, global const SCAN_WORD* partials, uint
         scan_group(some, shared, &before_tile);
     }
     const ulong start = ((ulong)tile * GROUP_SIZE + get_local_id(0)) * ITEMS;
-    SCAN_WORD values[ITEMS];
-    SCAN_WORD sum = 0, total;
-    for (uint i = 0; i < ITEMS; ++i) {
-        values[i] = start + i < n ? data[start + i] : 0;
-        sum += values[i];
+    const bool whole = start + ITEMS <= n;
+    Values own;
+    if (whole) {
+        for (uint i = 0; i < ITEMS / AT_ONCE; ++i)
+            own.vector[i] = ((global const SCAN_VECTOR*)(data + start))[i];
+    } else {
+        for (uint i = 0; i < ITEMS; ++i)
+            own.value[i] = start + i < n ? data[start + i] : 0;
     }
+    SCAN_WORD sum = 0, total;
+    for (uint i = 0; i < ITEMS; ++i)
+        sum += own.value[i];
     SCAN_WORD before = before_tile + scan_group(sum, shared, &total);
     for (uint i = 0; i < ITEMS; ++i) {
-        if (start + i < n)
-            data[start + i] = before;
-        before += values[i];
+        const SCAN_WORD value = own.value[i];
+        own.value[i] = before;
+        before += value;
+    }
+    if (whole) {
+        for (uint i = 0; i < ITEMS / AT_ONCE; ++i)
+            ((global SCAN_VECTOR*)(data + start))[i] = own.vector[i];
+    } else {
+        for (uint i = 0; i < ITEMS; ++i)
+            if (start + i < n)
+                data[start + i] = own.value[i];
     }
 }

@@ -22,6 +22,9 @@
 #error "see src/product/analysis.rs"
 #endif
 
+// Entries that an item looks up at once, before it writes what it found.
+#define AHEAD (ITEMS % 8 == 0 ? 8 : 1)
+
 #define PLUS(x, y) ((x) + (y))
 GROUP_SCAN(group_sum, ulong, PLUS)
 
@@ -47,15 +50,21 @@ KERNEL setup_entries(global const uint* a_col_ptr, global const uint* a_row_idx,
                      uint part)
 {
     local ulong shared[GROUP_SIZE];
-    const ulong start = (ulong)get_group_id(0) * GROUP_SIZE * ITEMS;
+    const ulong start = (ulong)get_group_id(0) * GROUP_SIZE * ITEMS + get_local_id(0);
     ulong sum = 0, total;
-    for (uint i = get_local_id(0); i < GROUP_SIZE * ITEMS; i += GROUP_SIZE)
-        if (start + i <= b_nnz) {
-            const uint entry = (uint)(start + i);
-            const uint prods = entry < b_nnz ? products_of(a_col_ptr, a_row_idx, b_col_ptr, b_row_idx, b_cols, entry, part) : 0;
-            b_prods[entry] = prods; // 0 at the end, which the scan makes the expansion size
-            sum += prods;
+    for (uint i = 0; i < ITEMS; i += AHEAD) {
+        uint prods[AHEAD];
+        for (uint q = 0; q < AHEAD; ++q) {
+            const ulong entry = start + (i + q) * GROUP_SIZE;
+            prods[q] = entry < b_nnz ? products_of(a_col_ptr, a_row_idx, b_col_ptr, b_row_idx, b_cols, (uint)entry, part) : 0;
         }
+        for (uint q = 0; q < AHEAD; ++q) {
+            const ulong entry = start + (i + q) * GROUP_SIZE;
+            if (entry <= b_nnz)
+                b_prods[entry] = prods[q]; // 0 at the end, which the scan makes the expansion size
+            sum += prods[q];
+        }
+    }
     group_sum(sum, shared, &total);
     if (get_local_id(0) == 0)
         tile_prods[get_group_id(0)] = total;

@@ -80,7 +80,9 @@ impl<W: Word> Scan<W> {
     }
 
     fn options(tuning: ScanTuning) -> Options {
-        Options::group_size(tuning.group_size).word::<W>("SCAN_WORD").define("ITEMS", tuning.items)
+        let at_once = (16 / size_of::<W>()).min(1 << tuning.items.trailing_zeros());
+        let options = Options::group_size(tuning.group_size).word::<W>("SCAN_WORD");
+        options.define("ITEMS", tuning.items).define("AT_ONCE", at_once)
     }
 
     /// Scans all of `data`.
@@ -129,13 +131,16 @@ mod tests {
     /// the square of the tile, and zero.
     const LENGTHS: [usize; 14] = [0, 1, 63, 64, 65, 255, 256, 257, 768, 769, 1000, 65_536, 65_537, 300_001];
     const TUNING: ScanTuning = ScanTuning { group_size: 64, items: 4, direct_tiles: 3 };
+    /// Items that move two values at once, or one.
+    const ITEMS: [usize; 3] = [4, 2, 3];
 
     #[test]
     fn agrees_with_its_model_across_tile_edges() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        let (wide, narrow) = (Scan::<u64>::new(&device, TUNING)?, Scan::<u32>::new(&device, TUNING)?);
-        for n in LENGTHS {
+        for (items, n) in ITEMS.into_iter().flat_map(|items| LENGTHS.map(|n| (items, n))) {
+            let tuning = ScanTuning { items, ..TUNING };
+            let (wide, narrow) = (Scan::<u64>::new(&device, tuning)?, Scan::<u32>::new(&device, tuning)?);
             let data: Vec<u64> = (0..n as u64).map(|i| (i * 2_654_435_761) % 1000).collect();
             let mut buffer = work.upload(&data)?;
             wide.run(&work, &mut buffer)?;
