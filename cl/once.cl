@@ -5,6 +5,7 @@
 //   COLUMN_ONCE(columns, i)   a number of a column
 //   NEAR_ONCE(columns, i)     the same in 16 bits
 //   VALUE_ONCE(values, i)     an element of a matrix, as LOAD_VALUE
+//   PAIR_ONCE(values, i)      elements i, which is even, and i + 1, if there is a type VALUE_PAIR
 //   LOAD_AGAIN(x, i)          an element of a vector, as LOAD
 #if CACHE_HINTS
 #define COLUMN_ONCE(columns, i) load_once_4(&(columns)[i])
@@ -44,4 +45,27 @@ LOADS(value_once, VALUE, load_once_8, load_once_4)
 #else
 LOADS(load_again, ELEMENT, load_again_8, load_again_4)
 #define LOAD_AGAIN(x, i) load_again(&(x)[i])
+#endif
+
+#ifdef VALUE_PAIR
+#if CACHE_HINTS && !VALUE_IS_HALF
+VALUE_PAIR pair_once(global const VALUE* from)
+{
+    union {
+        uint4 sixteen;
+        ulong eight;
+        VALUE_PAIR pair;
+    } loaded;
+    if (sizeof(VALUE_PAIR) == 16)
+        loaded.sixteen = load_once_16(from);
+    else if (sizeof(VALUE_PAIR) == 8)
+        loaded.eight = load_once_8(from);
+    else
+        loaded.pair = *(global const VALUE_PAIR*)from;
+    return loaded.pair;
+}
+#define PAIR_ONCE(values, i) pair_once(&(values)[i])
+#else
+#define PAIR_ONCE(values, i) *(global const VALUE_PAIR*)&(values)[i]
+#endif
 #endif

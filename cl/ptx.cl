@@ -18,6 +18,7 @@
 //   load_once_2(from)      loads 2 bytes that no item writes and none reads again: they leave the
 //   load_once_4(from)      nearest cache first. If CACHE_HINTS; the twins, in once.cl, are plain
 //   load_once_8(from)      loads
+//   load_once_16(from)
 //   load_again_4(from)     loads 4 bytes that no item writes and others read soon: they leave that
 //   load_again_8(from)     cache last, likewise
 //   put_aside_8(v, to)     writes 8 bytes that are not read soon: they leave the cache first. The
@@ -92,6 +93,13 @@ ulong load_once_8(global const void* from)
 {
     ulong value;
     asm("ld.global.nc.L1::evict_first.b64 %0, [%1];" : "=l"(value) : "l"(from));
+    return value;
+}
+
+uint4 load_once_16(global const void* from)
+{
+    uint4 value;
+    asm("ld.global.nc.L1::evict_first.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w) : "l"(from));
     return value;
 }
 

@@ -227,7 +227,7 @@ ARITHMETIC add_entries(ARITHMETIC sum, uint entry, uint end, uint number, global
             const ulong begin = (ulong)min(entry + j, end - 1) * STRIDE + TERM_AT(number, 0), across = (ulong)place[j] * TERMS;
             WRITTEN_OUT
             for (uint k = 0; k < TERMS; k += 2) {
-                const VALUE_PAIR pair = *(global const VALUE_PAIR*)(values + begin + k);
+                const VALUE_PAIR pair = PAIR_ONCE(values, begin + k);
                 const ELEMENT_PAIR factors = *(global const ELEMENT_PAIR*)(x + across + k);
                 value[j * TERMS + k] = pair.x;
                 value[j * TERMS + k + 1] = pair.y;
