@@ -100,6 +100,13 @@ pub(crate) struct Arrived {
     pub longest: usize,
 }
 
+/// What came of the counts.
+pub(crate) enum Counted {
+    Ordered(Arrived),
+    /// A row is too long: the longest has so many entries.
+    TooLong(usize),
+}
+
 pub(crate) struct Arrivals {
     count: Kernel<CountArrivals<'static>>,
     place: Kernel<PlaceArrivals<'static>>,
@@ -124,8 +131,8 @@ impl Arrivals {
         })
     }
 
-    /// The entries by rows; `None` if a row is too long. Reads back the length of the longest.
-    pub fn run(&self, work: &Work, pattern: &PatternArrays) -> Result<Option<Arrived>> {
+    /// The entries by rows, unless a row is too long. Reads back the length of the longest.
+    pub fn run(&self, work: &Work, pattern: &PatternArrays) -> Result<Counted> {
         let PatternArrays { nrows: rows, ncols, row_idx, col_ptr, .. } = pattern;
         let (n, tuning) = (row_idx.len(), &self.tuning);
         let (mut row_ptr, mut place, mut found) = (work.buffer(rows + 1)?, work.buffer(n)?, work.buffer(2)?);
@@ -136,7 +143,7 @@ impl Arrivals {
         self.count.launch(work, grid, args)?;
         let longest = found.download(work)?[0] as usize;
         if longest > tuning.longest {
-            return Ok(None);
+            return Ok(Counted::TooLong(longest));
         }
         self.scan.run(work, &mut row_ptr)?;
         let (mut pair, mut column, mut order) = (work.buffer(n)?, work.buffer(n)?, work.buffer(n)?);
@@ -162,6 +169,6 @@ impl Arrivals {
             let args = OrderLong { row_ptr, pair, column: &mut column, order: &mut order, found, longer };
             self.order_long.launch(work, grid, args)?;
         }
-        Ok(Some(Arrived { row_ptr, column, order, longest }))
+        Ok(Counted::Ordered(Arrived { row_ptr, column, order, longest }))
     }
 }

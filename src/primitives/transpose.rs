@@ -7,7 +7,7 @@ use crate::{
     Result,
     device::{Buffer, Device, Work},
     primitives::{
-        arrivals::{ArrivalTuning, Arrivals, Arrived},
+        arrivals::{ArrivalTuning, Arrivals, Arrived, Counted},
         radix_sort::{RadixSort, RadixTuning, Sorted},
         tallies::{Tallied, Tallies, TallyTuning},
     },
@@ -60,20 +60,24 @@ impl Transpose {
     pub fn run(&self, work: &Work, pattern: &PatternArrays) -> Result<Transposed> {
         let (device, rows, cols) = (&self.device, pattern.nrows, pattern.ncols);
         let transposed = |col_ptr, row_idx| PatternArrays::new(&pattern.device, cols, rows, col_ptr, row_idx);
-        if let Some(tuning) = (self.count)(device, rows, pattern.nnz())
-            && let Some(arrived) = Arrivals::new(device, tuning)?.run(work, pattern)?
-        {
-            let Arrived { row_ptr, column, order, longest } = arrived;
-            return Ok(Transposed { pattern: transposed(row_ptr, column), source: order, longest: Some(longest) });
+        let mut longest = None;
+        if let Some(tuning) = (self.count)(device, rows, pattern.nnz()) {
+            match Arrivals::new(device, tuning)?.run(work, pattern)? {
+                Counted::Ordered(Arrived { row_ptr, column, order, longest }) => {
+                    let (pattern, longest) = (transposed(row_ptr, column), Some(longest));
+                    return Ok(Transposed { pattern, source: order, longest });
+                }
+                Counted::TooLong(entries) => longest = Some(entries),
+            }
         }
         if let Some(tuning) = (self.tally)(device, rows, pattern.nnz()) {
             let Tallied { row_ptr, column, order } = Tallies::new(device, tuning)?.run(work, pattern)?;
-            return Ok(Transposed { pattern: transposed(row_ptr, column), source: order, longest: None });
+            return Ok(Transposed { pattern: transposed(row_ptr, column), source: order, longest });
         }
         let sort = RadixSort::with_columns(device, self.sort)?;
         let Sorted { key, order, column } = sort.run_columns(work, &pattern.row_idx, rows, &pattern.col_ptr)?;
         let row_ptr = sort.starts(work, &key, rows)?;
-        Ok(Transposed { pattern: transposed(row_ptr, column), source: order, longest: None })
+        Ok(Transposed { pattern: transposed(row_ptr, column), source: order, longest })
     }
 }
 
