@@ -130,6 +130,10 @@ impl Situation {
             Format::CsrVector => longest.div_ceil(Order::LANES as u64) * weights.entry,
             Format::Scoo => longest * weights.scoo[2],
             _ if padded.is_some() => longest * depth * weights.padded_entry,
+            // Most rows have more entries than an item adds: a group adds its share one by one.
+            Format::Csr if entries > of_item.saturating_mul(rows) => {
+                csr_long::rows_of_group(rows, self.compute_units) * piece * weights.term
+            }
             Format::Csr if longest > of_item => of_item * entry + piece * weights.term,
             _ if row_of_item => longest * depth * entry,
             // An item adds a short row, or a lane and then the lanes.
@@ -166,7 +170,8 @@ impl Situation {
     /// Entries of the longest row of `csr` that an item adds.
     fn longest_of_item(&self) -> u64 {
         let in_pieces = self.slice_sums != slices::LANES && self.block.area() == 1;
-        if in_pieces { csr_long::longest_of_item(self.profile.rows, self.profile.entries) } else { u64::MAX }
+        let Profile { rows, entries, .. } = self.profile;
+        if in_pieces { csr_long::longest_of_item([rows, entries], self.compute_units) } else { u64::MAX }
     }
 
     /// What it takes to look at the rows for a format that has no need of it, in bytes of an

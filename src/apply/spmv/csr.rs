@@ -73,7 +73,8 @@ impl<T: Element, V: Element> Csr<T, V> {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let stretch = stretch(rows.device().info(), rows.pattern.nnz() + rows.len(), rows.block.area());
         let nnz = rows.pattern.nnz() as u64;
-        let of_item = csr_long::longest_of_item(rows.len() as u64, nnz);
+        let compute_units = rows.device().info().compute_units.into();
+        let of_item = csr_long::longest_of_item([rows.len() as u64, nnz], compute_units);
         let has_long = rows.longest.unwrap_or(nnz) > of_item;
         if stretch.is_none() && rows.block.area() == 1 && has_long {
             return Self::in_pieces(work, rows, of_item as usize);

@@ -1,22 +1,25 @@
 use super::*;
 use crate::{Semiring, apply::Split};
 
-fn chosen(device: DeviceKind, profile: Profile, request: Request, in_order: bool) -> Format {
-    let compute_units = if device == DeviceKind::Gpu { 132 } else { 2 };
-    let situation = Situation {
+fn situation(device: DeviceKind, profile: Profile, request: Request, in_order: bool) -> Situation {
+    Situation {
         profile,
         columns: profile.longest.max(profile.rows),
         longest: None,
         request,
         device,
-        compute_units,
+        compute_units: if device == DeviceKind::Gpu { 132 } else { 2 },
         slice_sums: if device == DeviceKind::Gpu { 32 } else { slices::LANES },
         element_bytes: 8,
         vector_bytes: 8,
         block: Block::SCALAR,
         in_order,
         by_columns: false,
-    };
+    }
+}
+
+fn chosen(device: DeviceKind, profile: Profile, request: Request, in_order: bool) -> Format {
+    let situation = situation(device, profile, request, in_order);
     let found = choose(&situation);
     assert!(found.why.starts_with(found.format.name()), "{}", found.why);
     // What is chosen for all lengths is chosen for these.
@@ -103,6 +106,29 @@ fn a_gpu_pads_rows_that_are_nearly_equal_if_they_are_used_often() {
     assert_eq!(chosen(DeviceKind::Gpu, SPACE, ten, true), Format::CsrAdaptive);
     let few = Profile { rows: 40_000, entries: 1_060_000, sliced_places: 1_080_000, ..SPACE };
     assert_eq!(chosen(DeviceKind::Gpu, few, ten, true), Format::Csr);
+}
+
+#[test]
+fn groups_add_rows_that_are_long_in_the_mean() {
+    let rows = 2500;
+    let wide = |longest: u64| Profile {
+        rows,
+        entries: rows * longest,
+        longest,
+        sliced_places: rows * longest,
+        on_diagonals: 0,
+        near: false,
+    };
+    for uses in [1, 10] {
+        let in_place = Request { uses, packed: false, ..PACKED };
+        assert_eq!(chosen(DeviceKind::Gpu, wide(400), in_place, false), Format::Csr, "{uses}");
+    }
+    // Their sums take no longer than those of rows that items add.
+    let cost = |longest: u64| {
+        let cost = situation(DeviceKind::Gpu, wide(longest), PACKED, true).cost(Format::Csr);
+        cost.unwrap() / (rows * longest)
+    };
+    assert!(cost(400) < cost(100), "{} {}", cost(400), cost(100));
 }
 
 #[test]
