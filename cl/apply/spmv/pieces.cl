@@ -3,11 +3,21 @@
 // Host: src/apply/spmv/csr_long.rs, src/apply/spmv/csr_shared.rs
 //
 // A row is cut every PIECE entries from its start. A part is a piece of a row that is cut, WHOLE a
-// piece that is not. A group holds HELD terms in local memory.
-#if !defined(PIECE) || !defined(HELD) || !defined(AHEAD)
-#error "PIECE, HELD, AHEAD: see src/apply/spmv/csr_shared.rs"
+// piece that is not. A group holds HELD terms in local memory. NARROW is 1 if values are packed
+// floats, and each of col, values and x has fewer than 2^32 bytes.
+#if !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(NARROW)
+#error "PIECE, HELD, AHEAD, NARROW: see src/apply/spmv/rows.rs"
 #endif
 #define WHOLE 0xffffffffu
+
+// Where element i of an array is. NVIDIA's compiler keeps kernels of floats to 32 registers. If the
+// addresses of AHEAD terms do not fit, a factor waits for its column before other loads begin. The
+// number of a byte takes one register if it has 32 bits, otherwise two.
+#if NARROW
+#define AT(TYPE, array, i) ((global const TYPE*)((global const uchar*)(array) + (uint)(i) * (uint)sizeof(TYPE)))
+#else
+#define AT(TYPE, array, i) (&(array)[i])
+#endif
 
 // Loads the terms of entries begin to begin + count. An item loads what AHEAD terms need before it
 // multiplies; behind the last the last is loaded again.
@@ -19,12 +29,12 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
         ARITHMETIC value[AHEAD], factor[AHEAD];
         WRITTEN_OUT
         for (uint j = 0; j < AHEAD; ++j)
-            column[j] = COLUMN_ONCE(col, begin + min(i + j * GROUP_SIZE, count - 1));
+            column[j] = COLUMN_ONCE(AT(uint, col, begin + min(i + j * GROUP_SIZE, count - 1)), 0);
         WRITTEN_OUT
         for (uint j = 0; j < AHEAD; ++j) {
             const uint place = begin + min(i + j * GROUP_SIZE, count - 1);
-            value[j] = VALUE_ONCE(values, BEGIN(place, 0));
-            factor[j] = LOAD_AGAIN(x, column[j]);
+            value[j] = VALUE_ONCE(AT(VALUE, values, BEGIN(place, 0)), 0);
+            factor[j] = LOAD_AGAIN(AT(ELEMENT, x, column[j]), 0);
         }
         WRITTEN_OUT
         for (uint j = 0; j < AHEAD; ++j) {

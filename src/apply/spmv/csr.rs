@@ -193,7 +193,11 @@ mod tests {
         }
         // Nearly every row in pieces, some, the longest alone, none.
         for (longest, ahead) in [(1, 1), (3, 5), (64, 3), (3 * RUN_PIECE, 5)] {
-            check(Csr::in_pieces(&work, rows(ahead), longest)?, format!("pieces beyond {longest}, {ahead} ahead"))?;
+            for packed in [false, true] {
+                let rows = Rows { packed, ..rows(ahead) };
+                let what = format!("pieces beyond {longest}, {ahead} ahead, packed {packed}");
+                check(Csr::in_pieces(&work, rows, longest)?, what)?;
+            }
         }
         Ok(())
     }

@@ -83,10 +83,8 @@ impl<T: Element, V: Element> RowsAndPieces<T, V> {
         let (device, info) = (rows.device(), rows.device().info());
         let (group_size, nnz) = (info.numbers().vector_group, rows.pattern.nnz() as u64);
         let options = rows.options::<T, V>(Options::group_size(group_size));
-        let options = rows
-            .by_item(options, nnz, 1, longest as u64, false)
-            .define("HELD", RUN_PIECE)
-            .define("AT_ONCE", LineTuning::shared(info).together);
+        let options = rows.by_item(options, nnz, 1, longest as u64, false);
+        let options = rows.in_pieces::<T, V>(options, RUN_PIECE, LineTuning::shared(info).together);
         let kernel = Kernel::new(device, &options)?;
         let long = Uncounted::new(work, &rows.pattern, longest)?;
         let words = size_of::<V::Arithmetic>().div_ceil(size_of::<u32>());

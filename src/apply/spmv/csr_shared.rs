@@ -56,13 +56,12 @@ impl<T: Element, V: Element> CsrShared<T, V> {
         let LineTuning { group_size, tile, held, ahead, together, .. } = tuning;
         let device = rows.device();
         let lines = Lines::new(work, Index::Columns(rows.pattern.clone()), tuning)?;
+        let options = rows.options::<T, V>(Options::group_size(group_size));
         let options = rows
-            .options::<T, V>(Options::group_size(group_size))
+            .in_pieces::<T, V>(options, held.max(RUN_PIECE), together)
             .define("TILE", tile)
             .define("PIECE", RUN_PIECE)
-            .define("HELD", held.max(RUN_PIECE))
             .define("AHEAD", ahead)
-            .define("AT_ONCE", together)
             .define("LONG", Order::LONG)
             .define("LANES", Order::LANES);
         let kernel = Kernel::new(device, &Teams::options_of(device.info(), options))?;
@@ -128,14 +127,18 @@ mod tests {
         let before = vec![T::from_f64(1.0); lengths.len()];
         let mut want = before.clone();
         reference::multiply_vector_in(Order::Shared, false, (0.7, &host, &x), (-1.3, &mut want))?;
-        let sums = CsrShared::<T, T>::tuned(&work, Rows::of_scalars(a.pattern.clone()), tuning)?;
-        // The second time with what the first has left of arrivals.
-        for time in 0..2 {
-            let mut y = work.upload(&before)?;
-            let [alpha, beta] = [0.7, -1.3].map(nalgebra::convert);
-            sums.run(&work, (&a).into(), &dx, Scaling { alpha, beta }, &mut y)?;
-            let bits = |y: &[T]| y.iter().map(|y| y.to_f64().to_bits()).collect::<Vec<_>>();
-            assert_eq!(bits(&y.download(&work)?), bits(&want), "{} {tuning:?}, {time}", T::NAME);
+        for packed in [false, true] {
+            let rows = Rows { packed, ..Rows::of_scalars(a.pattern.clone()) };
+            let sums = CsrShared::<T, T>::tuned(&work, rows, tuning)?;
+            // The second time with what the first has left of arrivals.
+            for time in 0..2 {
+                let mut y = work.upload(&before)?;
+                let [alpha, beta] = [0.7, -1.3].map(nalgebra::convert);
+                sums.run(&work, (&a).into(), &dx, Scaling { alpha, beta }, &mut y)?;
+                let bits = |y: &[T]| y.iter().map(|y| y.to_f64().to_bits()).collect::<Vec<_>>();
+                let found = bits(&y.download(&work)?);
+                assert_eq!(found, bits(&want), "{} {tuning:?}, packed {packed}, {time}", T::NAME);
+            }
         }
         Ok(())
     }

@@ -152,6 +152,16 @@ impl Rows {
             .define("NEAR", u8::from(near))
     }
 
+    /// Adds the words of `cl/apply/spmv/pieces.cl` for pieces of rows of scalars, of which a group
+    /// holds `held` terms, and of `cl/vector/terms.cl`.
+    pub fn in_pieces<T: Element, V: Element>(&self, options: Options, held: usize, together: usize) -> Options {
+        let fits = |elements: usize, bytes: usize| (elements as u64).saturating_mul(bytes as u64) <= u32::MAX.into();
+        let of_floats = T::NAME == "f32" && V::NAME == "f32";
+        let [entries, columns] = [self.pattern.nnz(), self.pattern.nrows].map(|n| fits(n, size_of::<V>()));
+        let narrow = self.packed && of_floats && entries && columns;
+        options.define("HELD", held).define("NARROW", u8::from(narrow)).define("AT_ONCE", together)
+    }
+
     /// Bytes held beside A's pattern.
     pub fn bytes(&self) -> u64 {
         self.source.as_ref().map_or(0, |source| source.bytes() + self.pattern.bytes())
