@@ -11,14 +11,14 @@
 //   TEAM_BARRIER            what the team's items wrote to memory is visible to the team
 //   team_from(v, i, TEAM)   v of item i, a number below TEAM_SIZE for each item
 //   team_across(v, m, TEAM) v of the item whose number differs by the bits m
-//   team_across_all(other, v, n, m, TEAM)    that of n words, in a kernel with TEAM_MEMORY_OF(n); m
-//                           is the same for all items
+//   team_across_all(other, v, n, m, TEAM)    that of n words, in a kernel with
+//                           TEAM_MEMORY_OF(n); m is the same for all items
 //   team_before(v, d, TEAM) v of the item d places before; of the first d items their own
 //   team_votes(b, TEAM)     the items whose b is not 0, as bits; in teams of 32
 //   team_sum, team_max, team_min(v, TEAM)    over the team
 //   team_sum_before(v, &all, TEAM)           the sum of the items before, and of all
-//   team_part_sum_before(v, n, TEAM)         that among n neighbours, a power of two up to the team;
-//                           n is the same for all items
+//   team_part_sum_before(v, n, TEAM)         that among n neighbours, a power of two up to the
+//                           team's items, and the same for all of them
 #define WARP_SIZE 32
 #ifndef TEAM_SIZE
 #define TEAM_SIZE WARP_SIZE

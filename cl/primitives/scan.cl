@@ -26,10 +26,6 @@ GROUP_SCAN(scan_group, SCAN_WORD, PLUS)
 #else
 #define SCAN_VECTOR JOIN(SCAN_WORD, AT_ONCE)
 #endif
-typedef union {
-    SCAN_VECTOR vector[ITEMS / AT_ONCE];
-    SCAN_WORD value[ITEMS];
-} Values;
 
 KERNEL scan_reduce(global const SCAN_WORD* data, global SCAN_WORD* partials, uint n)
 {
@@ -58,7 +54,10 @@ KERNEL scan_tiles(global SCAN_WORD* data, global const SCAN_WORD* partials, uint
     }
     const ulong start = ((ulong)tile * GROUP_SIZE + get_local_id(0)) * ITEMS;
     const bool whole = start + ITEMS <= n;
-    Values own;
+    union {
+        SCAN_VECTOR vector[ITEMS / AT_ONCE];
+        SCAN_WORD value[ITEMS];
+    } own;
     if (whole) {
         for (uint i = 0; i < ITEMS / AT_ONCE; ++i)
             own.vector[i] = ((global const SCAN_VECTOR*)(data + start))[i];

@@ -5,8 +5,8 @@
 // A key is a number, by which products are sorted, and the *place* of the product, which counts the
 // products in the order in which they are made: number * PLACES + place. The number is a row, or
 // its slot. PLACES is a power of two, at least PRODUCTS, or 1: then keys have no places. LANES
-// neighbours of a team, a power of two, sort PRODUCTS keys, so that each lane holds HELD, at most 32:
-// ODD, at most 7, times a power of two. Keys have 32 bits, or 64 if WIDE_KEYS.
+// neighbours of a team, a power of two, sort PRODUCTS keys, so that each lane holds HELD, at most
+// 32: ODD, at most 7, times a power of two. Keys have 32 bits, or 64 if WIDE_KEYS.
 #if !defined(PRODUCTS) || !defined(HELD) || !defined(ODD) || !defined(PLACES) || !defined(WIDE_KEYS)
 #error "PRODUCTS, HELD, ODD, PLACES, WIDE_KEYS: see src/product/sort/columns.rs, src/product/hub/mod.rs"
 #endif

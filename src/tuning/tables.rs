@@ -59,8 +59,8 @@ pub(super) const GPU: Numbers = Numbers {
     shared_line_group: 128,
     shared_line_elements: 512,
     shared_line_ahead: 4,
-    // 90 blocks of 6x6, two at once: `pose6_100k` takes 39.2 us, with 95 blocks 40.0, with 100 40.5,
-    // with 100 and three at once 40.4. Of 4x4 three at once took 3 % longer than four.
+    // 90 blocks of 6x6, two at once: `pose6_100k` takes 39.2 us, with 95 blocks 40.0, with 100
+    // 40.5, with 100 and three at once 40.4. Of 4x4 three at once took 3 % longer than four.
     direct_line_elements: 3240,
     direct_line_terms: 16,
     line_elements: 1024,

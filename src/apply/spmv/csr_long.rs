@@ -139,7 +139,8 @@ mod tests {
     #[test]
     fn rows_are_in_pieces_if_they_are_few_and_long_or_longer_than_others() {
         let of = |rows: u64, mean: u64| longest_of_item([rows, rows * mean], 132);
-        // Three rows for each group, one for some of them, one of as many entries as a group has items.
+        // Three rows for each group, one for some of them, one of as many entries as a group has
+        // items.
         assert_eq!([of(2500, 400), of(25, 400), of(1000, 128)], [128; 3]);
         // Too many for the groups, too short for them, none, no entries.
         assert_eq!([of(20_000, 200), of(40_000, 150), of(2500, 100)], [800, 600, 400]);

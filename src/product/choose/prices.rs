@@ -39,8 +39,8 @@ pub(in crate::product) struct Prices {
 /// Products of an entry of C, about, where they meet most: in the square of a stencil in space.
 const MERGING: u64 = 8;
 
-/// Products for which a class of sorted columns has room, by which a product is priced whose longest
-/// column is an expectation.
+/// Products for which a class of sorted columns has room, by which a product is priced whose
+/// longest column is an expectation.
 const ROOMY: u64 = 1024;
 
 impl Prices {
