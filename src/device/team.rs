@@ -12,6 +12,8 @@ pub(crate) struct Teams {
     hints: bool,
     /// Work-items of a team.
     size: usize,
+    /// Most work-items of a large team.
+    largest: usize,
     /// Most teams of a work-group.
     most: usize,
 }
@@ -19,25 +21,32 @@ pub(crate) struct Teams {
 impl Teams {
     /// Work-items of a team, unless it is a [`Teams::large`] one.
     pub const SIZE: usize = 32;
-    /// Most work-items of a large team.
-    pub const LARGEST: usize = 128;
+    /// Most work-items of a large team, on devices with such work-groups.
+    const LARGEST: usize = 128;
     /// Teams that are work-groups.
     #[cfg(test)]
-    pub const PORTABLE: Self = Self { warps: false, unrolls: false, hints: false, size: Self::SIZE, most: 1 };
+    pub const PORTABLE: Self =
+        Self { warps: false, unrolls: false, hints: false, size: Self::SIZE, largest: Self::LARGEST, most: 1 };
 
-    /// `None` on devices whose work-groups have no room for the largest team.
+    /// `None` on devices with smaller work-groups.
     pub fn of(info: &DeviceInfo) -> Option<Self> {
         let warps = info.has_warp_instructions() && info.numbers().warp_instructions == 1;
         let most = if warps { info.max_group_size / Self::SIZE } else { 1 };
         let hints = warps && info.cache_hints;
-        let teams = Self { warps, unrolls: unrolls(info), hints, size: Self::SIZE, most };
-        (info.max_group_size >= Self::LARGEST).then_some(teams)
+        let largest = info.max_group_size.min(Self::LARGEST);
+        let teams = Self { warps, unrolls: unrolls(info), hints, size: Self::SIZE, largest, most };
+        (info.max_group_size >= Self::SIZE).then_some(teams)
     }
 
-    /// Teams of `size` work-items, a power of two up to [`Teams::LARGEST`]. Those of more than
+    /// Most work-items of a team.
+    pub fn largest(self) -> usize {
+        self.largest
+    }
+
+    /// Teams of `size` work-items, a power of two up to [`Teams::largest`]. Those of more than
     /// [`Teams::SIZE`] are work-groups.
     pub fn large(self, size: usize) -> Self {
-        debug_assert!(size.is_power_of_two() && (Self::SIZE..=Self::LARGEST).contains(&size));
+        debug_assert!(size.is_power_of_two() && size >= Self::SIZE);
         Self { size, most: if size > Self::SIZE { 1 } else { self.most }, ..self }
     }
 
@@ -64,7 +73,8 @@ impl Teams {
 
     /// `options` of kernels that use instructions of warps, if the device has them, and no teams.
     pub fn options_of(info: &DeviceInfo, options: Options) -> Options {
-        let none = Self { warps: false, unrolls: unrolls(info), hints: false, size: Self::SIZE, most: 0 };
+        let (size, largest) = (Self::SIZE, Self::SIZE);
+        let none = Self { warps: false, unrolls: unrolls(info), hints: false, size, largest, most: 0 };
         Self::of(info).unwrap_or(none).define(options)
     }
 
@@ -188,7 +198,7 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
         let value: Vec<u32> =
             (0..ITEMS).map(|i| if i >= ITEMS - 32 { 5 } else { (random() << 1 | 1) >> (random() % 32) }).collect();
         let of_device = Teams::of(device.info()).filter(|teams| teams.are_warps());
-        for size in [32, 64, 128] {
+        for size in [32, 64, 128].into_iter().filter(|&size| size <= device.info().max_group_size) {
             let chosen: Vec<u32> = (0..ITEMS).map(|_| random() % size as u32).collect();
             let words_of = words_of(size);
             for (teams, wanted) in [(Some(Teams::PORTABLE), 4), (of_device, 1), (of_device, 4)] {
@@ -236,7 +246,7 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
             Teams::options_of(&cpu, Options::group_size(1)).to_string(),
             " -DGROUP_SIZE=1 -DWARPS=0 -DUNROLLS=0 -DCACHE_HINTS=0"
         );
-        let small = DeviceInfo { max_group_size: 16, ..nvidia };
-        assert_eq!(Teams::of(&small), None);
+        let largest = |max_group_size| Teams::of(&DeviceInfo { max_group_size, ..nvidia.clone() }).map(Teams::largest);
+        assert_eq!([16, 64, 1024].map(largest), [None, Some(64), Some(128)]);
     }
 }

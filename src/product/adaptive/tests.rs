@@ -231,7 +231,7 @@ fn apart() -> Prices {
     let with =
         |costs: MethodCosts, name| cost(name).and_then(|cost| costs.with(name, cost)).expect("costs that can be");
     let costs = MethodCosts::names().fold(MethodCosts::of_kind(DeviceKind::Gpu), with);
-    Prices::new(&Numbers::of(DeviceKind::Gpu), costs)
+    Prices::new(&Numbers::of(DeviceKind::Gpu), costs, crate::product::sort::MOST)
 }
 
 fn tuning(wanted: Method) -> AdaptiveTuning {

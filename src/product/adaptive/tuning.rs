@@ -22,6 +22,8 @@ pub(in crate::product) struct AdaptiveTuning {
     pub direct: bool,
     /// Whether columns are sorted in registers.
     pub sorts: bool,
+    /// Most products of a column that the device sorts.
+    pub most_sorted: u32,
     /// Most products of a column that is sorted beside others that are not: 0, or one of
     /// [`sort::CLASSES`].
     pub sorted_most: u32,
@@ -44,7 +46,7 @@ pub(in crate::product) struct AdaptiveTuning {
     /// Words of 32 rows from which columns of at most [`AdaptiveTuning::far_products`] are sorted
     /// although bitmaps would find their rows.
     pub far_words: usize,
-    /// See there: at most [`sort::MOST`].
+    /// See there: at most [`AdaptiveTuning::most_sorted`].
     pub far_products: usize,
     /// Most products of a hashed column: a work-group takes all of them.
     pub hash_products: u32,
@@ -116,12 +118,16 @@ impl AdaptiveTuning {
         let medium_words = numbers.adaptive_medium_words.min(fitting(NARROW_LISTS, NARROW_BITMAPS));
         let takes =
             |method: Method| wanted == method || (wanted == Method::Auto && costs.of(method.cost_name()).is_some());
+        let most_sorted = sort::most_of(info);
         Self {
             direct: takes(Method::Direct),
             sorts: takes(Method::Sort),
+            most_sorted,
             sorted_most: match wanted {
-                Method::Sort => sort::MOST,
-                _ if takes(Method::Sort) => sort::most_products(numbers.adaptive_sorted_products as u32),
+                Method::Sort => most_sorted,
+                _ if takes(Method::Sort) => {
+                    sort::most_products(most_sorted.min(numbers.adaptive_sorted_products as u32))
+                }
                 _ => 0,
             },
             row_bits,
@@ -138,7 +144,7 @@ impl AdaptiveTuning {
             ],
             far_words: numbers.adaptive_far_words,
             far_products: match wanted {
-                Method::Auto if takes(Method::Sort) => numbers.adaptive_far_products,
+                Method::Auto if takes(Method::Sort) => numbers.adaptive_far_products.min(most_sorted as usize),
                 _ => 0,
             },
             hash_products: if wanted == Method::Hash { u32::MAX } else { numbers.adaptive_hash_products as u32 },
@@ -158,7 +164,7 @@ impl AdaptiveTuning {
             equal_products: numbers.adaptive_equal_products as u64,
             equal_columns: numbers.adaptive_equal_columns,
             equal_piece: numbers.adaptive_equal_piece,
-            prices: Prices::new(&numbers, costs),
+            prices: Prices::new(&numbers, costs, most_sorted),
             esc: wanted == Method::Auto,
             long_column: numbers.adaptive_long_column as u64,
             few_columns: numbers.adaptive_few_columns as u64,
@@ -198,7 +204,7 @@ impl AdaptiveTuning {
     /// faster.
     pub fn class_of_all(&self, longest: [u32; 2], known: &Known) -> Option<Class> {
         let products = u64::from(longest[0]) * u64::from(longest[1]);
-        let most = if self.esc && self.sorts { sort::MOST } else { self.sorted_most };
+        let most = if self.esc && self.sorts { self.most_sorted } else { self.sorted_most };
         let class = Class::SORTED[sort::class_of(products, most)?];
         (!self.esc || self.prices.sorts_all(class, known)).then_some(class)
     }

@@ -34,6 +34,8 @@ pub(in crate::product) struct Prices {
     pub whole: Whole,
     /// Most products of a column that is sorted in registers beside columns that are not.
     pub sorted: u64,
+    /// The same if all columns are sorted.
+    pub most_sorted: u32,
 }
 
 /// Products of an entry of C, about, where they meet most: in the square of a stencil in space.
@@ -44,7 +46,8 @@ const MERGING: u64 = 8;
 const ROOMY: u64 = 1024;
 
 impl Prices {
-    pub fn new(numbers: &Numbers, costs: MethodCosts) -> Self {
+    /// The prices of a device that sorts columns of at most `most_sorted` products.
+    pub fn new(numbers: &Numbers, costs: MethodCosts, most_sorted: u32) -> Self {
         Self {
             costs,
             analysis_ms: numbers.adaptive_analysis_us as f64 * 1e-3,
@@ -56,6 +59,7 @@ impl Prices {
             piece: numbers.adaptive_piece as u64,
             whole: Whole::of(numbers),
             sorted: numbers.adaptive_sorted_products as u64,
+            most_sorted,
         }
     }
 
@@ -95,7 +99,7 @@ impl Prices {
     pub fn sorts_analysed(&self, sums: &ClassesSums) -> Option<Class> {
         let sum = |number: fn(&ClassSums) -> u64| sums.iter().map(number).sum::<u64>();
         let longest = sums.iter().map(|class| class.longest).max().unwrap_or(0);
-        let class = Class::SORTED[sort::class_of(longest.into(), sort::MOST)?];
+        let class = Class::SORTED[sort::class_of(longest.into(), self.most_sorted)?];
         let sizes = [sum(|class| class.products), sum(|class| class.most_entries)];
         let sorted = least(&sorted_share(class, sum(|class| class.columns.into()), sizes, &self.costs));
         let others = [Some(divided(sums, self).1), self.all_by_esc_ms(sums)];
@@ -121,7 +125,7 @@ impl Prices {
         let entries = entries.min(columns.saturating_mul(rows));
         let size = BinSize::new(own_launches(Class::Narrow) + 1, products, entries, columns);
         let longest = known.longest();
-        let roomy = longest.and_then(|longest| sort::class_of(longest.max(ROOMY), sort::MOST));
+        let roomy = longest.and_then(|longest| sort::class_of(longest.max(ROOMY), self.most_sorted));
         let all = roomy.map(|class| self.sorted_ms(Class::SORTED[class], known));
         let short = products <= columns.saturating_mul(self.sorted);
         let sorted = predict_ms(&self.costs, Method::Sort, &size).filter(|_| short);

@@ -59,7 +59,7 @@ fn gpu() -> MethodCosts {
 }
 
 fn priced(costs: MethodCosts) -> Prices {
-    Prices::new(&Numbers::of(DeviceKind::Gpu), costs)
+    Prices::new(&Numbers::of(DeviceKind::Gpu), costs, sort::MOST)
 }
 
 /// The default costs of GPUs with one coefficient of a method changed.

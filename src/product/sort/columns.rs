@@ -52,7 +52,7 @@ impl ColumnGroups {
 
     /// The teams that sort a class.
     fn of(&self, most: u32) -> Teams {
-        self.teams.large((most / held(most)).max(Teams::SIZE as u32) as usize)
+        self.teams.large(team_size(most))
     }
 
     /// The groups for `columns` columns of a class.
@@ -72,6 +72,11 @@ fn places(most: u32) -> u32 {
 /// Whether the keys of a class have 64 bits if a number of rows has `row_bits`.
 pub(super) fn are_wide(most: u32, row_bits: u32) -> bool {
     row_bits + places(most).ilog2() > u32::BITS
+}
+
+/// Work-items of the teams that sort a class.
+pub(super) fn team_size(most: u32) -> usize {
+    (most / held(most)).max(Teams::SIZE as u32) as usize
 }
 
 /// Products that a work-item holds, of a class of at most `most` products: the odd divisor of the

@@ -12,6 +12,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 
+use crate::{DeviceInfo, device::Teams};
 pub(super) use count::SortCounts;
 pub(super) use runs::{ShortRule, SortedRuns};
 pub(super) use sums::SortSums;
@@ -21,7 +22,14 @@ pub(in crate::product) const CLASSES: [u32; 18] =
     [32, 48, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 896, 1024, 1280, 1536, 1792, 2048];
 
 /// The last of them.
+#[cfg(test)]
 pub(in crate::product) const MOST: u32 = CLASSES[CLASSES.len() - 1];
+
+/// Most products of a column that a device sorts: 0, or one of them.
+pub(in crate::product) fn most_of(info: &DeviceInfo) -> u32 {
+    let largest = Teams::of(info).map_or(0, Teams::largest);
+    CLASSES.into_iter().rev().find(|&most| columns::team_size(most) <= largest).unwrap_or(0)
+}
 
 /// The class of columns of at most `products` products, among the first that sort at most `most`.
 pub(in crate::product) fn class_of(products: u64, most: u32) -> Option<usize> {

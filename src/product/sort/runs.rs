@@ -1,7 +1,7 @@
 //! The runs of products of blocks, and of plans with operand pairs, if every column of C is short
 //! and so are its runs: each column is sorted in registers, once to count and once to place. One
 //! read. Kernels: `cl/product/sort/count_runs.cl`, `cl/product/sort/place_runs.cl`.
-use super::{CLASSES, MOST, class_of, columns::ColumnGroups};
+use super::{CLASSES, class_of, columns::ColumnGroups, most_of};
 use crate::{
     DeviceInfo, Element, Result, Word,
     device::{Buffer, Device, In, Kernel, Out, Teams, Work, at_most, kernel},
@@ -56,6 +56,8 @@ pub(in crate::product) struct SortedRuns<T: Element, P: Payload<T>> {
 #[derive(Clone, Copy)]
 pub(in crate::product) struct ShortRule {
     teams: Teams,
+    /// Most products of a column.
+    most: u32,
     /// By which long columns are left to ESC, unless all are to be sorted.
     prices: Option<Prices>,
     /// Most products of a run: longer ones are summed in pieces.
@@ -86,16 +88,16 @@ impl ShortRule {
         let whole = tuning.payload == PayloadKind::Pairs && spec.part == Part::Full;
         let wanted = Some(wanted).filter(|method| whole && matches!(method, Method::Auto | Method::Sort))?;
         let teams = teams_for(info, wanted)?;
-        let prices = || Prices::new(&info.numbers(), costs);
-        let prices = (wanted == Method::Auto).then(prices);
-        Some(Self { teams, prices, longest: tuning.long_run() as u32 })
+        let most = most_of(info);
+        let prices = (wanted == Method::Auto).then(|| Prices::new(&info.numbers(), costs, most));
+        Some(Self { teams, most, prices, longest: tuning.long_run() as u32 })
     }
 
     /// The class of all columns, if there is one for columns of A and of B with at most so many
     /// entries, and their runs can be counted within `limits`.
     pub fn short_columns(&self, [of_a, of_b]: [u32; 2], known: &Known, limits: &Limits<'_>) -> Option<ShortColumns> {
         let (longest, products) = (u64::from(of_a) * u64::from(of_b), u64::from(of_a) * known.b_entries);
-        let class = class_of(longest, MOST).filter(|_| of_b <= self.longest)?;
+        let class = class_of(longest, self.most).filter(|_| of_b <= self.longest)?;
         let fast = self
             .prices
             .is_none_or(|prices| longest <= prices.sorted || prices.sorts_blocks(Class::SORTED[class], known));
