@@ -94,11 +94,10 @@ void merge_in_lane(KEY* key, uint distance)
     sort_odd(key);
 }
 
-// Sorts the keys of a column; then each lane has HELD neighbours. `team` has room for all of them,
-// unless it is a warp. A bitonic sort in which every
-// comparison puts the smaller key first: two sorted halves are merged by comparing the ends of
-// both, then their neighbours, and so on (Batcher 1968). All bounds are constants, so that the keys
-// stay in registers.
+// Sorts the keys of a column; then each lane has HELD neighbours. `team` has room for the keys of
+// all its lanes, unless it is a warp. A bitonic sort in which every comparison puts the smaller key
+// first: two sorted halves are merged by comparing the ends of both, then their neighbours, and so
+// on (Batcher 1968). All bounds are constants, so that the keys stay in registers.
 void sort_keys(KEY* key, TEAM_OF)
 {
     sort_odd(key);

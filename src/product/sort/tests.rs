@@ -262,6 +262,16 @@ fn random_columns_agree_with_the_model() -> Result<()> {
     case.check::<f64>(0, false)
 }
 
+#[test]
+fn devices_sort_what_their_work_groups_have_room_for() {
+    let most = |max_group_size| {
+        let mut info = test_device().info().clone();
+        info.max_group_size = max_group_size;
+        most_of(&info)
+    };
+    assert_eq!([16, 32, 63, 64, 127, 128, 1024].map(most), [0, 512, 512, 1024, 1024, 2048, 2048]);
+}
+
 /// The highest row that a key of 32 bits can have, one more, and the highest of all.
 #[test]
 fn keys_have_room_for_the_last_row() -> Result<()> {
