@@ -3,46 +3,39 @@
 // Hosts: src/product/sort/mod.rs, src/product/hub/mod.rs
 //
 // A key is a number, by which products are sorted, and the *place* of the product, which counts the
-// products in the order in which they are made: number * PLACES + place. The number is a row, or
-// its slot. PLACES is a power of two, at least PRODUCTS, or 1: then keys have no places. LANES
-// neighbours of a team, a power of two, sort PRODUCTS keys, so that each lane holds HELD, at most
-// 32: ODD, at most 7, times a power of two. Keys have 32 bits, or 64 if WIDE_KEYS.
-#if !defined(PRODUCTS) || !defined(HELD) || !defined(ODD) || !defined(PLACES) || !defined(WIDE_KEYS)
-#error "PRODUCTS, HELD, ODD, PLACES, WIDE_KEYS: see src/product/sort/columns.rs, src/product/hub/mod.rs"
+// products in the order in which they are made: number * PLACES + place. The number is a row, its
+// slot, or that of its run. PLACES is a power of two, at least PRODUCTS, or 1: then keys have no
+// places. LANES neighbours of a team, a power of two, sort PRODUCTS keys, so that each lane holds
+// HELD, at most 32: ODD, at most 7, times a power of two.
+#if !defined(PRODUCTS) || !defined(HELD) || !defined(ODD) || !defined(PLACES)
+#error "PRODUCTS, HELD, ODD, PLACES: see src/product/sort/columns.rs, src/product/hub/mod.rs"
 #endif
 #define LANES (PRODUCTS / HELD)
 #define COLUMN_LANE (get_local_id(0) % LANES)
 // The words behind every HELD pad an array, so that places that are HELD apart lie in different
 // banks of local memory.
 #define PADDED(i) ((i) + (i) / HELD)
-#if WIDE_KEYS
-#define KEY ulong
-#define NO_KEY 0xfffffffffffffffful
-#else
-#define KEY uint
 #define NO_KEY 0xffffffffu
-#endif
-#define KEY_WORDS (1 + WIDE_KEYS)
 #if PLACES > 1
-#define KEY_OF(row, place) ((KEY)(row) * PLACES + (place))
+#define KEY_OF(number, place) ((number) * PLACES + (place))
 #else
-#define KEY_OF(row, place) ((KEY)(row))
+#define KEY_OF(number, place) (number)
 #endif
-#define ROW_OF(key) ((uint)((key) / PLACES))
-#define PLACE_OF(key) ((uint)((key) % PLACES))
+#define NUMBER_OF(key) ((key) / PLACES)
+#define PLACE_OF(key) ((key) % PLACES)
 // The keys of the lane whose number differs in these bits.
-#define KEYS_ACROSS(other, key, bits) team_across_all((uint*)(other), (const uint*)(key), HELD * KEY_WORDS, bits, team)
+#define KEYS_ACROSS(other, key, bits) team_across_all(other, key, HELD, bits, team)
 
 // Puts the smaller one of two of the lane's keys first.
 #define COMPARE(first, second)                                                                                        \
     do {                                                                                                              \
-        const KEY low = min(key[first], key[second]);                                                                 \
+        const uint low = min(key[first], key[second]);                                                                 \
         key[second] = max(key[first], key[second]);                                                                   \
         key[first] = low;                                                                                             \
     } while (0)
 
 // Sorts each ODD neighbours of the lane's keys, by the fewest comparisons (Knuth 1998, 5.3.4).
-void sort_odd(KEY* key)
+void sort_odd(uint* key)
 {
     UNROLLED
     for (uint i = 0; i < HELD; i += ODD) {
@@ -82,7 +75,7 @@ void sort_odd(KEY* key)
 }
 
 // Compares the lane's keys `distance` apart, and their neighbours at half of it, and so on.
-void merge_in_lane(KEY* key, uint distance)
+void merge_in_lane(uint* key, uint distance)
 {
     UNROLLED
     for (; distance >= ODD; distance /= 2) {
@@ -98,7 +91,7 @@ void merge_in_lane(KEY* key, uint distance)
 // all its lanes, unless it is a warp. A bitonic sort in which every comparison puts the smaller key
 // first: two sorted halves are merged by comparing the ends of both, then their neighbours, and so
 // on (Batcher 1968). All bounds are constants, so that the keys stay in registers.
-void sort_keys(KEY* key, TEAM_OF)
+void sort_keys(uint* key, TEAM_OF)
 {
     sort_odd(key);
     UNROLLED
@@ -109,7 +102,7 @@ void sort_keys(KEY* key, TEAM_OF)
                 COMPARE(i, i - i % size + size - 1 - i % size);
         merge_in_lane(key, size / 4);
     }
-    KEY other[HELD];
+    uint other[HELD];
     // `lanes` hold the halves, then those that compare keys.
     UNROLLED
     for (uint lanes = 2; lanes <= LANES; lanes *= 2) {
@@ -131,12 +124,12 @@ void sort_keys(KEY* key, TEAM_OF)
 }
 
 // Which of the lane's sorted keys begin a run, as bits.
-uint find_heads(const KEY* key, TEAM_OF)
+uint find_heads(const uint* key, TEAM_OF)
 {
-    const uint before = team_before(ROW_OF(key[HELD - 1]), 1, team);
-    uint heads = key[0] != NO_KEY && (COLUMN_LANE == 0 || before != ROW_OF(key[0]));
+    const uint before = team_before(NUMBER_OF(key[HELD - 1]), 1, team);
+    uint heads = key[0] != NO_KEY && (COLUMN_LANE == 0 || before != NUMBER_OF(key[0]));
     UNROLLED
     for (uint i = 1; i < HELD; ++i)
-        heads |= (uint)(key[i] != NO_KEY && ROW_OF(key[i - 1]) != ROW_OF(key[i])) << i;
+        heads |= (uint)(key[i] != NO_KEY && NUMBER_OF(key[i - 1]) != NUMBER_OF(key[i])) << i;
     return heads;
 }

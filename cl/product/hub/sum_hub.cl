@@ -142,7 +142,7 @@ KERNEL sum_hub(global const uint* a_col_ptr, global const uint* a_row_idx, globa
                             sum[slot] = own_sum;
                             terms[slot] = own_terms;
                         }
-                        slot = ROW_OF(key[i]);
+                        slot = NUMBER_OF(key[i]);
                         own_sum = sum[slot];
                         own_terms = terms[slot];
                     }
@@ -151,7 +151,7 @@ KERNEL sum_hub(global const uint* a_col_ptr, global const uint* a_row_idx, globa
                 }
                 if (slot != NO_SLOT) {
                     // The last run may go on in the next lanes.
-                    for (uint i = (lane + 1) * HELD; i < PRODUCTS && ROW_OF(keys[PADDED(i)]) == slot; ++i)
+                    for (uint i = (lane + 1) * HELD; i < PRODUCTS && NUMBER_OF(keys[PADDED(i)]) == slot; ++i)
                         ADD_TERM(keys[PADDED(i)]);
                     sum[slot] = own_sum;
                     terms[slot] = own_terms;

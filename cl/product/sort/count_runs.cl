@@ -15,10 +15,10 @@ KERNEL count_runs(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         const uint begin = serves ? b_col_ptr[column] : 0, end = serves ? b_col_ptr[column + 1] : 0;
         const uint products = note_entries(a_col_ptr, a_row_idx, b_row_idx, begin, end, starts, words, TEAM);
         uint entry_of[HELD];
-        KEY key[HELD];
+        uint key[HELD];
         find_entries(entry_of, starts);
-        make_keys(key, entry_of, a_row_idx, words, products);
-        SORT_KEYS(key);
+        NOTE_ROWS(key, entry_of, products);
+        SORT_PRODUCTS(key, products);
         const uint heads = popcount(find_heads(key, TEAM)), before = team_part_sum_before(heads, LANES, TEAM);
         if (serves && COLUMN_LANE == LANES - 1) {
             counts[column] = (ulong)products << 32 | (before + heads);

@@ -29,18 +29,18 @@ KERNEL place_runs(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         const ulong before_column = serves ? before[column] : 0;
         const uint products = note_entries(a_col_ptr, a_row_idx, b_row_idx, begin, end, starts, words, kept, TEAM);
         uint entry_of[HELD];
-        KEY key[HELD];
+        uint key[HELD];
         find_entries(entry_of, starts);
-        make_keys(key, entry_of, a_row_idx, words, products);
+        NOTE_ROWS(key, entry_of, products);
         UNROLLED
         for (uint i = 0; i < HELD; ++i) {
             const uint place = COLUMN_LANE + i * LANES;
             if (place < products) {
-                const uint a_entry = (uint)words[entry_of[i]] + place, b_entry = kept[entry_of[i]];
+                const uint a_entry = words[entry_of[i]] + place, b_entry = kept[entry_of[i]];
                 made[place] = MAKE(a_entry, b_entry);
             }
         }
-        SORT_KEYS(key);
+        SORT_PRODUCTS(key, products);
         const uint heads = find_heads(key, TEAM), own = popcount(heads);
         uint run = team_part_sum_before(own, LANES, TEAM);
         const uint runs = column_last(run + own, TEAM);

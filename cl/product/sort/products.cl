@@ -5,13 +5,16 @@
 // LANES work-items of a team serve a column of at most PRODUCTS products, so a team serves COLUMNS
 // columns at once. A product's *place* is its number in the order in which it is made: by entries
 // of B, ascending in k. Each lane makes the products of HELD places, LANES apart, so that
-// neighbours read neighbours. Each is sorted as one word, its key: row * PRODUCTS + place. Keys
-// differ, so the products of a row stay in ascending k.
+// neighbours read neighbours. Each is sorted as one word, its key: row * PLACES + place. Keys
+// differ, so the products of a row stay in ascending k. If C has too many rows for that (FAR_ROWS),
+// keys have the bits of the row that there is room for, as often as rows need it; in the end they
+// have the number of the product's run in place of its row.
 //
 // A kernel declares SORT_MEMORY first:
 //   starts[]     a bit for each place: whether the products of an entry of B begin there
 //   words[]      for each entry of B that has products: its first entry of A, less its first place;
 //                there is room for keys
+//   rows[]       if FAR_ROWS: the row of each place
 //   kept[]       what kernels that make products keep of each of these entries
 // Arrays of a column have SLICE words. The words behind every HELD pad them: PADDED places that are
 // HELD apart lie in different banks of local memory, for the columns of a team together.
@@ -19,16 +22,34 @@
 #define GROUP_COLUMNS (GROUP_SIZE / LANES)
 #define SLICE (PRODUCTS + LANES)
 #define START_WORDS ((PRODUCTS + 31) / 32)
-// Sorts the keys of the lanes by sort_keys. A team that is no warp exchanges them where its words
-// are, which were read before.
+// A team that is no warp exchanges the keys that it sorts where its words are, which were read before.
 #if WARPS && TEAM_SIZE == WARP_SIZE
-#define SORT_KEYS(key) sort_keys(key, TEAM)
+#define EXCHANGE TEAM
 #else
-#define SORT_KEYS(key)                                                                                                \
+#define EXCHANGE all_words
+#endif
+// NOTE_ROW notes the row of the lane's place number i, and SORT_PRODUCTS makes the sorted keys of all
+// places. ROW_OF is the row of a sorted key.
+#if FAR_ROWS
+#define ROWS_MEMORY                                                                                                   \
+    local uint all_rows[GROUP_COLUMNS * PRODUCTS];                                                                    \
+    local uint* rows = all_rows + get_local_id(0) / LANES * PRODUCTS
+#define NOTE_ROW(key, i, row, place) (rows[place] = (row))
+#define SORT_PRODUCTS(key, products)                                                                                  \
     do {                                                                                                              \
         TEAM_BARRIER;                                                                                                 \
-        sort_keys(key, (local uint*)all_words);                                                                       \
+        sort_far_rows(key, rows, products, EXCHANGE);                                                                 \
     } while (0)
+#define ROW_OF(key) rows[PLACE_OF(key)]
+#else
+#define ROWS_MEMORY
+#define NOTE_ROW(key, i, row, place) (key[i] = KEY_OF(row, place))
+#define SORT_PRODUCTS(key, products)                                                                                  \
+    do {                                                                                                              \
+        TEAM_BARRIER;                                                                                                 \
+        sort_keys(key, EXCHANGE);                                                                                     \
+    } while (0)
+#define ROW_OF(key) NUMBER_OF(key)
 #endif
 
 // What a column is made from. KEEP(entry) is what is kept of an entry of B, a KEPT.
@@ -46,9 +67,10 @@
 
 #define SORT_MEMORY                                                                                                   \
     local uint all_starts[GROUP_COLUMNS * START_WORDS];                                                               \
-    local KEY all_words[GROUP_COLUMNS * SLICE];                                                                       \
+    local uint all_words[GROUP_COLUMNS * SLICE];                                                                      \
     local uint* starts = all_starts + get_local_id(0) / LANES * START_WORDS;                                          \
-    local KEY* words = all_words + get_local_id(0) / LANES * SLICE;                                                   \
+    local uint* words = all_words + get_local_id(0) / LANES * SLICE;                                                  \
+    ROWS_MEMORY;                                                                                                      \
     TEAM_MEMORY
 
 // v of the column's last lane.
@@ -59,7 +81,7 @@ uint column_last(uint value, TEAM_OF)
 
 // Notes the entries begin..end of B, which are a column, and returns the number of their products.
 uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_row_idx, uint begin,
-                  uint end, local uint* starts, local KEY* words KEPT_OF, TEAM_OF)
+                  uint end, local uint* starts, local uint* words KEPT_OF, TEAM_OF)
 {
     for (uint word = COLUMN_LANE; word < START_WORDS; word += LANES)
         starts[word] = 0;
@@ -107,7 +129,7 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
 #define TO_KEYS(key, i, of) (key[i] = of.x, key[i + 1] = of.y)
 #endif
 
-void keep_keys(const KEY* key, global uint* keys, uint products)
+void keep_keys(const uint* key, global uint* keys, uint products)
 {
     UNROLLED
     for (uint i = 0; i < HELD; i += KEYS_AT_ONCE)
@@ -115,7 +137,7 @@ void keep_keys(const KEY* key, global uint* keys, uint products)
             *(global KEPT_WORDS*)(keys + COLUMN_LANE * HELD + i) = WORDS_OF(key, i);
 }
 
-void kept_keys(KEY* key, global const uint* keys, uint products)
+void kept_keys(uint* key, global const uint* keys, uint products)
 {
     UNROLLED
     for (uint i = 0; i < HELD; i += KEYS_AT_ONCE) {
@@ -146,12 +168,76 @@ void find_entries(uint* entry_of, local const uint* starts)
     }
 }
 
-// The keys of the lane's places, in any order.
-void make_keys(KEY* key, const uint* entry_of, global const uint* a_row_idx, local const KEY* words, uint products)
+// Notes the rows of the lane's places.
+#define NOTE_ROWS(key, entry_of, products)                                                                            \
+    UNROLLED                                                                                                          \
+    for (uint i = 0; i < HELD; ++i) {                                                                                 \
+        const uint place = COLUMN_LANE + i * LANES;                                                                   \
+        key[i] = NO_KEY;                                                                                              \
+        if (place < products)                                                                                         \
+            NOTE_ROW(key, i, a_row_idx[words[entry_of[i]] + place], place);                                           \
+    }
+
+#if FAR_ROWS
+// Sorts the products of a column by row, and makes keys of the numbers of their runs. Rows count from
+// the least. First their high bits are sorted, as many as a key has room for. Products that agree in
+// these are a group. If rows descend anywhere in it, the number of the group is sorted with the bits
+// that follow, and so on. Most columns need one sort: their rows are near each other, or too far for
+// two of them to be in a group.
+void sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
 {
+    // The least row and the complement of the last one, both the least of the column.
+    uint ends[2] = {0xffffffff, 0xffffffff}, other[2];
     UNROLLED
     for (uint i = 0; i < HELD; ++i) {
         const uint place = COLUMN_LANE + i * LANES;
-        key[i] = place < products ? KEY_OF(a_row_idx[(uint)words[entry_of[i]] + place], place) : NO_KEY;
+        if (place < products) {
+            ends[0] = min(ends[0], rows[place]);
+            ends[1] = min(ends[1], ~rows[place]);
+        }
     }
+    UNROLLED
+    for (uint bits = LANES / 2; bits > 0; bits /= 2) {
+        team_across_all(other, ends, 2, bits, team);
+        ends[0] = min(ends[0], other[0]);
+        ends[1] = min(ends[1], other[1]);
+    }
+    const uint least = ends[0], place_bits = 31 - clz((uint)PLACES), row_bits = 32 - clz(~ends[1] - least);
+    // Bits of rows that are not sorted yet.
+    uint left = max(row_bits + place_bits, 32u) - 32;
+    UNROLLED
+    for (uint i = 0; i < HELD; ++i) {
+        const uint place = COLUMN_LANE + i * LANES;
+        key[i] = place < products ? KEY_OF((rows[place] - least) >> left, place) : NO_KEY;
+    }
+    bool descends;
+    do {
+        sort_keys(key, team);
+        const uint first = COLUMN_LANE * HELD, last = first + HELD - 1;
+        uint row[HELD];
+        UNROLLED
+        for (uint i = 0; i < HELD; ++i)
+            row[i] = first + i < products ? rows[PLACE_OF(key[i])] - least : 0xffffffff;
+        const uint before = team_before(row[HELD - 1], 1, team);
+        descends = COLUMN_LANE > 0 && before > row[0];
+        UNROLLED
+        for (uint i = 1; i < HELD; ++i)
+            descends |= row[i - 1] > row[i];
+        descends = team_max(descends, team);
+        // Groups, which are runs in the end.
+        const uint unsorted = descends ? left : 0, more = descends ? min(left, 32 - 2 * place_bits) : 0;
+        uint heads = COLUMN_LANE == 0 || before >> unsorted != row[0] >> unsorted;
+        UNROLLED
+        for (uint i = 1; i < HELD; ++i)
+            heads |= (uint)(row[i - 1] >> unsorted != row[i] >> unsorted) << i;
+        uint groups = team_part_sum_before(popcount(heads), LANES, team);
+        left -= more;
+        UNROLLED
+        for (uint i = 0; i < HELD; ++i) {
+            groups += heads >> i & 1;
+            const uint number = (groups - 1) << more | (row[i] >> left & ((1u << more) - 1));
+            key[i] = first + i < products ? KEY_OF(number, PLACE_OF(key[i])) : NO_KEY;
+        }
+    } while (descends);
 }
+#endif

@@ -34,7 +34,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             note_entries(a_col_ptr, a_row_idx, b_row_idx, begin, end, starts, words, b_values, b_stride, kept, TEAM);
 
         uint entry_of[HELD];
-        KEY key[HELD];
+        uint key[HELD];
         ARITHMETIC value[HELD];
 #if KEPT_KEYS
         kept_keys(key, keys + (ulong)number * PRODUCTS, products);
@@ -48,9 +48,9 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             key[i] = NO_KEY;
 #endif
             if (place < products) {
-                const uint a_entry = (uint)words[entry_of[i]] + place;
-#if !KEPT_KEYS
-                key[i] = KEY_OF(a_row_idx[a_entry], place);
+                const uint a_entry = words[entry_of[i]] + place;
+#if FAR_ROWS || !KEPT_KEYS
+                NOTE_ROW(key, i, a_row_idx[a_entry], place);
 #endif
                 value[i] = MULTIPLY(A_VALUE(a_entry), kept[entry_of[i]]);
             }
@@ -60,7 +60,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         for (uint i = 0; i < HELD; ++i)
             kept[COLUMN_LANE + i * LANES] = value[i];
 #if !KEPT_KEYS
-        SORT_KEYS(key);
+        SORT_PRODUCTS(key, products);
 #endif
         const uint heads = find_heads(key, TEAM), own = popcount(heads);
         uint run = team_part_sum_before(own, LANES, TEAM);
@@ -88,8 +88,8 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
 #endif
             IN_ORDER
             for (uint i = (COLUMN_LANE + 1) * HELD; i < PRODUCTS; ++i) {
-                const KEY next = words[PADDED(i)];
-                if (next == NO_KEY || ROW_OF(next) != ROW_OF(key[HELD - 1]))
+                const uint next = words[PADDED(i)];
+                if (next == NO_KEY || NUMBER_OF(next) != NUMBER_OF(key[HELD - 1]))
                     break;
                 const ARITHMETIC product = kept[PLACE_OF(next)];
 #if PRODUCTS > RUN_PIECE
@@ -122,7 +122,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         TEAM_BARRIER; // the writes above
         const uint at = runs > 0 ? c_col_ptr[of_band * windows] : 0;
         for (uint i = COLUMN_LANE; i < runs; i += LANES) {
-            PUT_ROW((uint)words[PADDED(i)], at + i);
+            PUT_ROW(words[PADDED(i)], at + i);
             PUT_SUM(kept[PADDED(i)], at + i);
         }
         TEAM_BARRIER; // the reads above, before the next column

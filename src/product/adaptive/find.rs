@@ -177,10 +177,7 @@ impl Finder {
         // Behind the offsets: their end, and the number of products in two words.
         let mut col_ptr = work.buffer(b.ncols + 3)?;
         work.fill_zero(&mut col_ptr)?;
-        let mut keys = match keeps_keys {
-            true => self.sort.keys(work, class.sorted(), columns)?,
-            false => None,
-        };
+        let mut keys = keeps_keys.then(|| SortCounts::keys(work, class.sorted(), columns)).transpose()?;
         self.sort.run(work, (a, b), &task, class.sorted(), (&mut col_ptr, b.ncols + 1), keys.as_mut())?;
         let keys = SortedKeys(keys.map(|keys| (class, keys)).into_iter().collect());
         work.stage("offsets");
@@ -256,10 +253,7 @@ impl Finder {
         }
         let mut keys = SortedKeys::default();
         for (class, task) in sorted {
-            let mut of_bin = match keeps_keys {
-                true => self.sort.keys(work, class.sorted(), task.columns)?,
-                false => None,
-            };
+            let mut of_bin = keeps_keys.then(|| SortCounts::keys(work, class.sorted(), task.columns)).transpose()?;
             self.sort.run(next(class), (a, b), &task, class.sorted(), (lengths, 0), of_bin.as_mut())?;
             keys.0.extend(of_bin.map(|of_bin| (class, of_bin)));
         }

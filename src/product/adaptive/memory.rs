@@ -216,7 +216,7 @@ impl<'a> AdaptiveMemory<'a> {
 
     /// Those of so many columns that the kernels of a class sort.
     fn keys_of(&self, class: Class, columns: u64, largest: &mut Largest) -> u64 {
-        sort::key_bytes(class.sorted(), columns, self.adaptive.row_bits).map_or(0, |bytes| largest.array(bytes))
+        largest.array(sort::key_bytes(class.sorted(), columns))
     }
 
     fn shares(&self, band: &ClassSizes) -> Vec<Share> {

@@ -66,7 +66,6 @@ impl<T: Element> HubSums<T> {
                 .define("HELD", HELD)
                 .define("ODD", 1)
                 .define("PLACES", AT_ONCE)
-                .define("WIDE_KEYS", 0)
                 .define("PIECE", tuning.piece / 2)
                 .define("RUN_PIECE", RUN_PIECE);
             Kernel::rare(device, &target.define::<T>(options))

@@ -20,8 +20,8 @@ const TEAMS: usize = 4;
 #[derive(Clone, Copy)]
 pub(super) struct ColumnGroups {
     pub teams: Teams,
-    /// Bits of a number of rows: a key has a row and, if it must be found again, the place of a
-    /// product.
+    /// Bits of a number of rows. A key has 32: those of a row and, if it must be found again, of the
+    /// place of a product.
     pub row_bits: u32,
     /// Most work-groups of a launch.
     pub groups: usize,
@@ -30,19 +30,23 @@ pub(super) struct ColumnGroups {
 impl ColumnGroups {
     /// The options of the kernels of a class that make something of its products.
     pub fn options(&self, most: u32) -> Options {
-        let wide = are_wide(most, self.row_bits);
-        self.define(most, places(most)).define("WIDE_KEYS", u8::from(wide)).define("KEPT_KEYS", 0)
+        self.with_places(most).define("KEPT_KEYS", 0)
     }
 
     /// The options of the kernels of a class that count runs: their keys are rows.
     pub fn counting(&self, most: u32) -> Options {
-        self.define(most, 1).define("WIDE_KEYS", 0).define("KEPT_KEYS", 0)
+        self.define(most, 1).define("FAR_ROWS", 0).define("KEPT_KEYS", 0)
     }
 
-    /// The options of the kernels of a class that share sorted keys, if those fit 32 bits.
-    pub fn keeping(&self, most: u32) -> Option<Options> {
-        let options = || self.define(most, places(most)).define("WIDE_KEYS", 0).define("KEPT_KEYS", 1);
-        (!are_wide(most, self.row_bits)).then(options)
+    /// The options of the kernels of a class that share sorted keys.
+    pub fn keeping(&self, most: u32) -> Options {
+        self.with_places(most).define("KEPT_KEYS", 1)
+    }
+
+    fn with_places(&self, most: u32) -> Options {
+        let places = most.next_power_of_two();
+        let far = self.row_bits + places.ilog2() > u32::BITS;
+        self.define(most, places).define("FAR_ROWS", u8::from(far))
     }
 
     fn define(&self, most: u32, places: u32) -> Options {
@@ -62,16 +66,6 @@ impl ColumnGroups {
         let at_once = group_size * held(most) as usize / most as usize;
         Grid::groups((columns as usize).div_ceil(at_once).min(self.groups), group_size)
     }
-}
-
-/// The places of a key: see `cl/product/keys.cl`.
-fn places(most: u32) -> u32 {
-    most.next_power_of_two()
-}
-
-/// Whether the keys of a class have 64 bits if a number of rows has `row_bits`.
-pub(super) fn are_wide(most: u32, row_bits: u32) -> bool {
-    row_bits + places(most).ilog2() > u32::BITS
 }
 
 /// Work-items of the teams that sort a class.

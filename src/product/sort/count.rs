@@ -26,8 +26,8 @@ kernel! {
 /// The kernels, one for each class.
 pub(in crate::product) struct SortCounts {
     kernels: Vec<Kernel<CountSorted<'static>>>,
-    /// Those that keep the sorted keys, of classes whose keys fit 32 bits.
-    keeping: Vec<Option<Kernel<CountSorted<'static>>>>,
+    /// Those that keep the sorted keys.
+    keeping: Vec<Kernel<CountSorted<'static>>>,
     columns: ColumnGroups,
 }
 
@@ -37,15 +37,14 @@ impl SortCounts {
     pub fn new(device: &Device, teams: Teams, (row_bits, groups): (u32, usize)) -> Result<Self> {
         let columns = ColumnGroups { teams, row_bits, groups };
         let kernel = |&most: &u32| Kernel::rare(device, &columns.counting(most));
-        let keeping = |&most: &u32| columns.keeping(most).map(|options| Kernel::rare(device, &options)).transpose();
+        let keeping = |&most: &u32| Kernel::rare(device, &columns.keeping(most));
         let kernels = CLASSES.iter().map(kernel).collect::<Result<_>>()?;
         Ok(Self { kernels, keeping: CLASSES.iter().map(keeping).collect::<Result<_>>()?, columns })
     }
 
-    /// Room for the sorted keys of so many columns of a class, if they fit 32 bits.
-    pub fn keys(&self, work: &Work, class: usize, columns: u32) -> Result<Option<Buffer<u32>>> {
-        let places = columns as usize * CLASSES[class] as usize;
-        self.keeping[class].as_ref().map(|_| work.buffer(places)).transpose()
+    /// Room for the sorted keys of so many columns of a class.
+    pub fn keys(work: &Work, class: usize, columns: u32) -> Result<Buffer<u32>> {
+        work.buffer(columns as usize * CLASSES[class] as usize)
     }
 
     /// Writes the number of entries of C in each column of the task to `lengths`, by columns of the
@@ -61,9 +60,9 @@ impl SortCounts {
         (lengths, sum_at): (&mut Buffer<u32>, usize),
         keys: Option<&mut Buffer<u32>>,
     ) -> Result<()> {
-        let (kernel, mut no_keys) = match (&keys, &self.keeping[class]) {
-            (Some(_), Some(keeping)) => (keeping, None),
-            _ => (&self.kernels[class], Some(work.buffer(0)?)),
+        let (kernel, mut no_keys) = match keys {
+            Some(_) => (&self.keeping[class], None),
+            None => (&self.kernels[class], Some(work.buffer(0)?)),
         };
         let args = CountSorted {
             a,

@@ -36,11 +36,9 @@ pub(in crate::product) fn class_of(products: u64, most: u32) -> Option<usize> {
     CLASSES.iter().position(|&class| products <= class.into() && class <= most)
 }
 
-/// Bytes of the sorted keys of so many columns of a class of a C whose number of rows has
-/// `row_bits` bits: `None` if keys are wide, and so not kept.
-pub(in crate::product) fn key_bytes(class: usize, columns: u64, row_bits: u32) -> Option<u64> {
-    let most = CLASSES[class];
-    (!columns::are_wide(most, row_bits)).then_some(4 * columns * u64::from(most))
+/// Bytes of the sorted keys of so many columns of a class.
+pub(in crate::product) fn key_bytes(class: usize, columns: u64) -> u64 {
+    4 * columns * u64::from(CLASSES[class])
 }
 
 /// Most products of a column that is sorted, at most `wanted`: 0, or one of [`CLASSES`].

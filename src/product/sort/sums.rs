@@ -34,8 +34,8 @@ kernel! {
 /// The kernels, one for each class.
 pub(in crate::product) struct SortSums<T: Element> {
     kernels: Vec<Kernel<SumSorted<'static, T>>>,
-    /// Those that go on from the keys that were kept, of classes whose keys fit 32 bits.
-    from_keys: Vec<Option<Kernel<SumSorted<'static, T>>>>,
+    /// Those that go on from the keys that were kept.
+    from_keys: Vec<Kernel<SumSorted<'static, T>>>,
     columns: ColumnGroups,
 }
 
@@ -45,9 +45,7 @@ impl<T: Element> SortSums<T> {
     pub fn new(device: &Device, teams: Teams, (row_bits, groups): (u32, usize), target: SumsInto) -> Result<Self> {
         let columns = ColumnGroups { teams, row_bits, groups };
         let kernel = |&most: &u32| Kernel::rare(device, &target.define::<T>(columns.options(most)));
-        let from_keys = |&most: &u32| -> Result<_> {
-            columns.keeping(most).map(|options| Kernel::rare(device, &target.define::<T>(options))).transpose()
-        };
+        let from_keys = |&most: &u32| Kernel::rare(device, &target.define::<T>(columns.keeping(most)));
         let kernels = CLASSES.iter().map(kernel).collect::<Result<_>>()?;
         Ok(Self { kernels, from_keys: CLASSES.iter().map(from_keys).collect::<Result<_>>()?, columns })
     }
@@ -58,7 +56,7 @@ impl<T: Element> SortSums<T> {
     }
 
     fn kernel(&self, class: usize, keys: bool) -> &Kernel<SumSorted<'static, T>> {
-        self.from_keys[class].as_ref().filter(|_| keys).unwrap_or(&self.kernels[class])
+        if keys { &self.from_keys[class] } else { &self.kernels[class] }
     }
 
     /// Computes the task's columns of C. `col_ptr` has the entries of C before each column of the

@@ -116,7 +116,7 @@ impl Case {
     }
 
     /// C from column `first_col` on, by tasks of each class if `listed`, else by one. A
-    /// launch has at most 3 groups. Sorted keys are kept if they fit 32 bits.
+    /// launch has at most 3 groups.
     fn sorted<T: Element>(&self, (first_col, listed): (usize, bool), keeps: bool) -> Result<Expected<T>> {
         let device = test_device();
         let work = Work::new(&device, None);
@@ -135,7 +135,7 @@ impl Case {
         let tasks = tasks.map(|task| task.of(&list, listed, first_col));
         let (mut lengths, mut keys) = (work.upload(&uncounted(columns))?, Vec::new());
         for (class, task) in tasks.iter().enumerate() {
-            let mut of_class = if keeps { counts.keys(&work, class, task.columns)? } else { None };
+            let mut of_class = keeps.then(|| SortCounts::keys(&work, class, task.columns)).transpose()?;
             counts.run(&work, (&a.pattern, &b.pattern), task, class, (&mut lengths, 0), of_class.as_mut())?;
             keys.push(of_class);
         }
@@ -272,7 +272,7 @@ fn devices_sort_what_their_work_groups_have_room_for() {
     assert_eq!([16, 32, 63, 64, 127, 128, 1024].map(most), [0, 512, 512, 1024, 1024, 2048, 2048]);
 }
 
-/// The highest row that a key of 32 bits can have, one more, and the highest of all.
+/// The highest row that a key has room for, one more, and the highest of all.
 #[test]
 fn keys_have_room_for_the_last_row() -> Result<()> {
     for most in CLASSES {
@@ -285,17 +285,24 @@ fn keys_have_room_for_the_last_row() -> Result<()> {
     Ok(())
 }
 
-/// Columns of every class with keys of 64 bits.
+/// Columns of every class with more bits of rows than keys have room for: rows far apart, rows near
+/// each other behind the first ones, and such groups far apart.
 #[test]
-fn wide_keys_agree_with_the_model() -> Result<()> {
-    let far = |column: Vec<Vec<usize>>| -> Vec<Vec<usize>> {
-        column.into_iter().map(|rows| rows.into_iter().map(|row| 3_000_000 * (row + 1)).collect()).collect()
-    };
-    let columns: Vec<_> = columns(&[256, 0, 32, 129, 1, 1000, 64, 500, 48, 96, 300, 380, 600, 768, 890, 1100])
-        .into_iter()
-        .map(far)
-        .collect();
-    let case = Case::new(u32::MAX as usize - 1, &columns)?;
-    case.check::<f64>(0, true)?;
-    case.check::<f32>(3, true)
+fn far_rows_agree_with_the_model() -> Result<()> {
+    let rows = u32::MAX as usize - 1;
+    let spreads: [fn(usize) -> usize; 4] = [
+        |row| 1_900_000 * (row + 1),
+        |row| 4_000_000_000 + row,
+        |row| row % 3 * 1_400_000_000 + row,
+        |row| row % 700 * 6_000_000 + (row / 700) * 2047 + row % 3 * 1024,
+    ];
+    let columns = columns(&[256, 0, 32, 129, 1, 1000, 64, 500, 48, 96, 300, 380, 600, 768, 890, 1100, 2048]);
+    for spread in spreads {
+        let mut columns = columns.clone();
+        columns.iter_mut().flatten().flatten().for_each(|row| *row = spread(*row));
+        let case = Case::new(rows, &columns)?;
+        case.check::<f64>(0, true)?;
+        case.check::<f32>(3, true)?;
+    }
+    Ok(())
 }

@@ -66,16 +66,14 @@ fn the_host_finds_the_classes_of_the_device() -> Result<()> {
 fn sorted_keys_are_kept_if_there_is_room() {
     let (mut info, (esc, _)) = (test_device().info().clone(), numbers());
     (info.global_bytes, info.max_alloc_bytes) = (64 << 20, 32 << 20);
-    let keeps = |columns: u64, row_bits: u32, free_bytes: u64| {
-        let tuning = AdaptiveTuning { row_bits, ..tuning(Method::Sort) };
+    let tuning = tuning(Method::Sort);
+    let keeps = |columns: u64, free_bytes: u64| {
         let memory = AdaptiveMemory::new::<f64>(&info, (&esc, &tuning), 1000, None);
         let [with, without] = [Some(Class::Sorted64), None].map(|class| memory.need_sorted(columns, 100, class).bytes);
-        assert!(with > without || row_bits > 26, "{columns}");
+        assert!(with > without, "{columns}");
         memory.keeps_sorted(Class::Sorted64, columns, 100, free_bytes)
     };
     // 256 bytes a column: at most a 64th of 64 MB.
-    assert_eq!([4000, 4096, 5000].map(|columns| keeps(columns, 20, u64::MAX)), [true, true, false]);
-    assert_eq!([1 << 20, 2 << 20].map(|free_bytes| keeps(4000, 20, free_bytes)), [false, true]);
-    // Wide keys, of which there are none to keep.
-    assert!(keeps(5000, 27, u64::MAX));
+    assert_eq!([4000, 4096, 5000].map(|columns| keeps(columns, u64::MAX)), [true, true, false]);
+    assert_eq!([1 << 20, 2 << 20].map(|free_bytes| keeps(4000, free_bytes)), [false, true]);
 }
