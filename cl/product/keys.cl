@@ -23,6 +23,13 @@
 #endif
 #define NUMBER_OF(key) ((key) / PLACES)
 #define PLACE_OF(key) ((key) % PLACES)
+// What a team exchanges keys by: a warp by itself, another one over `words`, which have room for the
+// keys of all its lanes.
+#if WARPS && TEAM_SIZE == WARP_SIZE
+#define EXCHANGE_IN(words) TEAM
+#else
+#define EXCHANGE_IN(words) (words)
+#endif
 // The keys of the lane whose number differs in these bits.
 #define KEYS_ACROSS(other, key, bits) team_across_all(other, key, HELD, bits, team)
 
@@ -87,8 +94,7 @@ void merge_in_lane(uint* key, uint distance)
     sort_odd(key);
 }
 
-// Sorts the keys of a column; then each lane has HELD neighbours. `team` has room for the keys of
-// all its lanes, unless it is a warp. A bitonic sort in which every comparison puts the smaller key
+// Sorts the keys of a column; then each lane has HELD neighbours. `team` is EXCHANGE_IN. A bitonic sort in which every comparison puts the smaller key
 // first: two sorted halves are merged by comparing the ends of both, then their neighbours, and so
 // on (Batcher 1968). All bounds are constants, so that the keys stay in registers.
 void sort_keys(uint* key, TEAM_OF)

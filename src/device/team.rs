@@ -22,7 +22,7 @@ impl Teams {
     /// Work-items of a team, unless it is a [`Teams::large`] one.
     pub const SIZE: usize = 32;
     /// Most work-items of a large team, on devices with such work-groups.
-    const LARGEST: usize = 128;
+    const LARGEST: usize = 256;
     /// Teams that are work-groups.
     #[cfg(test)]
     pub const PORTABLE: Self =

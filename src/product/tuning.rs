@@ -25,8 +25,8 @@ pub(crate) struct Tuning {
     pub scan: ScanTuning,
     pub sort: SortTuning,
     pub windows: WindowTuning,
-    /// If teams are warps; used if the sort's chunks have its size, which those of pairs have.
-    pub digits: Option<DigitTuning>,
+    /// If teams are warps: the sort's chunks have its size.
+    pub chunks: Option<ChunkTuning>,
     pub tiles: TileTuning,
     pub blocks: BlockTuning,
     pub payload: PayloadKind,
@@ -60,34 +60,55 @@ impl WindowTuning {
     }
 }
 
-/// Parameters for sorting pairs of long segments by digits, in chunks, before they are written.
+/// Parameters for sorting the chunks of long segments in registers, before they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct DigitTuning {
-    pub teams: Teams,
-    /// Teams of a work-group.
-    pub in_group: usize,
-    /// Products of a work-item: at least 2, since PoCL 3.1 loses barriers of loops that cannot run
-    /// twice.
+pub(crate) struct ChunkTuning {
+    /// Its work-items are a work-group.
+    pub team: Teams,
+    /// Products of a work-item: an odd number up to 7 times a power of two, and at least 2, since
+    /// PoCL 3.1 loses barriers of loops that cannot run twice.
     pub items: usize,
     /// Most entries of a column of B.
     pub entries: usize,
 }
 
-impl DigitTuning {
+impl ChunkTuning {
+    /// Products of a work-item in smaller work-groups.
+    const ITEMS: [usize; 3] = [10, 12, 16];
+
     /// `None` if teams are no warps, or if the chunks do not suit the kernel that sorts them if
     /// they have to be merged.
     fn new(info: &DeviceInfo, sort: &SortTuning) -> Option<Self> {
         let numbers = info.numbers();
-        let teams = Teams::of(info).filter(|teams| teams.are_warps())?;
-        let (in_group, items) = (teams.in_group(numbers.digit_teams), numbers.digit_items);
-        let digits = Self { teams, in_group, items, entries: numbers.digit_entries };
-        let fits = digits.room().is_multiple_of(sort.group_size) && digits.room() >= 2 * sort.short_max;
-        (fits && info.local_bytes >= numbers.expansion_local_bytes as u64).then_some(digits)
+        let teams = Teams::of(info).filter(|teams| teams.are_warps() && teams.largest() >= numbers.chunk_group_size)?;
+        let team = teams.large(numbers.chunk_group_size);
+        let chunks = Self { team, items: numbers.chunk_items, entries: numbers.chunk_entries };
+        let fits = chunks.room().is_multiple_of(sort.group_size) && chunks.room() >= 2 * sort.short_max;
+        (fits && info.local_bytes >= numbers.expansion_local_bytes as u64).then_some(chunks)
     }
 
     /// Products for which a work-group has room.
     pub fn room(&self) -> usize {
-        self.teams.group_size(self.in_group) * self.items
+        self.team.group_size(1) * self.items
+    }
+
+    /// Those with less room, by ascending room.
+    pub fn smaller(self) -> impl Iterator<Item = Self> {
+        let team = move |size: usize| Self::ITEMS.map(move |items| Self { team: self.team.large(size), items, ..self });
+        let teams = (Teams::SIZE.ilog2() + 1..=self.team.group_size(1).ilog2()).map(|bits| 1 << bits);
+        teams.flat_map(team).filter(move |of| of.room() < self.room())
+    }
+
+    /// The options of kernels for such chunks of a C whose number of rows has `row_bits` bits.
+    pub fn options(&self, row_bits: u32) -> Options {
+        let places = self.room().next_power_of_two();
+        self.team
+            .options(1)
+            .define("PRODUCTS", self.room())
+            .define("HELD", self.items)
+            .define("ODD", self.items >> self.items.trailing_zeros())
+            .define("PLACES", places)
+            .define("FAR_ROWS", u8::from(row_bits + places.ilog2() > u32::BITS))
     }
 }
 
@@ -139,6 +160,8 @@ impl Tuning {
     pub fn new(info: &DeviceInfo, a: BlockShape, b: BlockShape) -> Self {
         let numbers = info.numbers();
         let sort = SortTuning::for_expansion(info);
+        let chunks = ChunkTuning::new(info, &sort);
+        let sort = SortTuning { chunk: chunks.map_or(sort.chunk, |chunks| chunks.room()), ..sort };
         let payload = PayloadKind::of([a.area(), b.area(), a.product(b).area()]);
         let of_values = Self {
             group_size: numbers.group_size,
@@ -147,7 +170,7 @@ impl Tuning {
             sort,
             esc: if sort.serial { ColumnMethod::Esc } else { ColumnMethod::EscLocal },
             windows: WindowTuning { group_size: numbers.window_group_size, items: numbers.window_items },
-            digits: DigitTuning::new(info, &sort),
+            chunks,
             tiles: TileTuning {
                 group_size: numbers.tile_group_size,
                 products: numbers.tile_group_size * numbers.tile_items,
@@ -174,7 +197,7 @@ impl Tuning {
     /// The same with the wanted variant of ESC, if the device has work-groups large enough for it.
     pub fn with_method(self, info: &DeviceInfo, wanted: Method) -> Self {
         match wanted {
-            Method::Esc => Self { esc: ColumnMethod::Esc, sort: SortTuning::new(info), digits: None, ..self },
+            Method::Esc => Self { esc: ColumnMethod::Esc, sort: SortTuning::new(info), chunks: None, ..self },
             Method::EscLocal if info.max_group_size >= 8 => {
                 let sort = if self.sort.serial {
                     SortTuning::parallel(self.windows.group_size, info.numbers().sort_items)
@@ -189,7 +212,6 @@ impl Tuning {
 
     /// The same for a planned product: operand pairs are kept, even for scalars.
     pub fn keeping_pairs(self) -> Self {
-        let chunk = self.digits.map_or(self.sort.chunk, |digits| digits.room());
-        Self { payload: PayloadKind::Pairs, sort: SortTuning { chunk, ..self.sort }, ..self }
+        Self { payload: PayloadKind::Pairs, ..self }
     }
 }

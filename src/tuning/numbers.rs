@@ -179,15 +179,14 @@ pub struct Numbers {
     pub expansion_local_bytes: usize,
     /// Most products of a column that an expansion in local memory sorts whole.
     pub expansion_short_max: usize,
-    /// Teams of 32 work-items of a work-group that sorts operand pairs of a chunk of a longer
-    /// column by digits, if teams are warps.
-    pub digit_teams: usize,
-    /// Pairs of each of these work-items: at least 2, since PoCL 3.1 loses barriers of loops that
-    /// cannot run twice. A work-group that has to merge has as many, a multiple of its items.
-    pub digit_items: usize,
-    /// Most entries of a column of B whose chunks are sorted by digits: each chunk looks at all of
-    /// them.
-    pub digit_entries: usize,
+    /// Work-items of a work-group that sorts a chunk of a longer column in registers, if teams are
+    /// warps: a power of two from 64 to 256.
+    pub chunk_group_size: usize,
+    /// Products of each of these work-items: an odd number up to 7 times a power of two, up to 12.
+    /// A work-group that has to merge has as many, a multiple of its items.
+    pub chunk_items: usize,
+    /// Most entries of a column of B whose chunks are sorted so: each chunk looks at all of them.
+    pub chunk_entries: usize,
     /// Most elements of a segment that a CPU sorts whole. The chunks of longer segments have twice
     /// as many.
     pub serial_short_max: usize,

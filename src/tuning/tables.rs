@@ -225,9 +225,9 @@ pub(super) const CPU: Numbers = Numbers {
     // 16 bytes for each product of a chunk, and some for the group.
     expansion_local_bytes: 48 << 10,
     expansion_short_max: 576,
-    digit_teams: 13,
-    digit_items: 8,
-    digit_entries: 3328,
+    chunk_group_size: 256,
+    chunk_items: 12,
+    chunk_entries: 3328,
     // Half a chunk of keys and payloads, twice for both directions, fits a second-level cache.
     serial_short_max: 1 << 14,
     serial_insertion_max: 24,

@@ -51,41 +51,6 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
-// Defines name(numbers, begin, end, one, other, edge): the places of the first of the ascending
-// numbers[begin..end) that are not below `one` and `other`. Each half of the work-group looks for
-// one. For 256 items 2^32 numbers take five rounds instead of 32 loads one after another.
-#define GROUP_SEARCH(name, WORD)                                                                                      \
-    uint2 name(global const WORD* numbers, uint begin, uint end, WORD one, WORD other, local uint* edge)              \
-    {                                                                                                                 \
-        const uint half_group = GROUP_SIZE / 2, item = get_local_id(0) % half_group, side = get_local_id(0) / half_group; \
-        const WORD number = side ? other : one;                                                                       \
-        uint2 low = (uint2)(begin, begin), high = (uint2)(end, end);                                                  \
-        while (low.x < high.x || low.y < high.y) {                                                                    \
-            const uint2 step = (high - low) / half_group + 1;                                                         \
-            const uint own_step = side ? step.y : step.x, to = side ? high.y : high.x;                                \
-            const ulong at = (side ? low.y : low.x) + (ulong)item * own_step;                                         \
-            const bool below = at < to && numbers[at] < number;                                                       \
-            const bool next_below = at + own_step < to && numbers[at + own_step] < number;                            \
-            GROUP_BARRIER; /* the reads of the round before */                                                        \
-            if (get_local_id(0) < 2)                                                                                  \
-                edge[get_local_id(0)] = 0;                                                                            \
-            GROUP_BARRIER;                                                                                            \
-            if (below && !next_below)                                                                                 \
-                edge[side] = item + 1; /* one item of each half at most */                                            \
-            GROUP_BARRIER;                                                                                            \
-            const uint2 belows = (uint2)(edge[0], edge[1]);                                                           \
-            high.x = belows.x == 0 ? low.x : (uint)min((ulong)low.x + (ulong)belows.x * step.x, (ulong)high.x);       \
-            high.y = belows.y == 0 ? low.y : (uint)min((ulong)low.y + (ulong)belows.y * step.y, (ulong)high.y);       \
-            low.x = belows.x == 0 ? low.x : low.x + (belows.x - 1) * step.x + 1;                                      \
-            low.y = belows.y == 0 ? low.y : low.y + (belows.y - 1) * step.y + 1;                                      \
-        }                                                                                                             \
-        return low;                                                                                                   \
-    }
-GROUP_SEARCH(search_positions, uint)
-#if CHUNKS
-GROUP_SEARCH(search_products, ulong)
-#endif
-
 // Combines counts over positions. Bits 0 to 15: how many segments begin there. Bits 16 to 31: where
 // the products of the last entry begin, counted from 1.
 uint behind(uint before, uint own)

@@ -22,23 +22,17 @@
 #define GROUP_COLUMNS (GROUP_SIZE / LANES)
 #define SLICE (PRODUCTS + LANES)
 #define START_WORDS ((PRODUCTS + 31) / 32)
-// A team that is no warp exchanges the keys that it sorts where its words are, which were read before.
-#if WARPS && TEAM_SIZE == WARP_SIZE
-#define EXCHANGE TEAM
-#else
-#define EXCHANGE all_words
-#endif
 // NOTE_ROW notes the row of the lane's place number i, and SORT_PRODUCTS makes the sorted keys of all
-// places. ROW_OF is the row of a sorted key.
+// places: words[] were read before. ROW_OF is the row of a sorted key.
 #if FAR_ROWS
 #define ROWS_MEMORY                                                                                                   \
     local uint all_rows[GROUP_COLUMNS * PRODUCTS];                                                                    \
     local uint* rows = all_rows + get_local_id(0) / LANES * PRODUCTS
-#define NOTE_ROW(key, i, row, place) (rows[place] = (row))
+#define NOTE_ROW(key, i, row, place) (rows[place] = key[i] = (row))
 #define SORT_PRODUCTS(key, products)                                                                                  \
     do {                                                                                                              \
         TEAM_BARRIER;                                                                                                 \
-        sort_far_rows(key, rows, products, EXCHANGE);                                                                 \
+        sort_far_rows(key, rows, products, EXCHANGE_IN(all_words));                                                                 \
     } while (0)
 #define ROW_OF(key) rows[PLACE_OF(key)]
 #else
@@ -47,7 +41,7 @@
 #define SORT_PRODUCTS(key, products)                                                                                  \
     do {                                                                                                              \
         TEAM_BARRIER;                                                                                                 \
-        sort_keys(key, EXCHANGE);                                                                                     \
+        sort_keys(key, EXCHANGE_IN(all_words));                                                                                     \
     } while (0)
 #define ROW_OF(key) NUMBER_OF(key)
 #endif
@@ -177,67 +171,3 @@ void find_entries(uint* entry_of, local const uint* starts)
         if (place < products)                                                                                         \
             NOTE_ROW(key, i, a_row_idx[words[entry_of[i]] + place], place);                                           \
     }
-
-#if FAR_ROWS
-// Sorts the products of a column by row, and makes keys of the numbers of their runs. Rows count from
-// the least. First their high bits are sorted, as many as a key has room for. Products that agree in
-// these are a group. If rows descend anywhere in it, the number of the group is sorted with the bits
-// that follow, and so on. Most columns need one sort: their rows are near each other, or too far for
-// two of them to be in a group.
-void sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
-{
-    // The least row and the complement of the last one, both the least of the column.
-    uint ends[2] = {0xffffffff, 0xffffffff}, other[2];
-    UNROLLED
-    for (uint i = 0; i < HELD; ++i) {
-        const uint place = COLUMN_LANE + i * LANES;
-        if (place < products) {
-            ends[0] = min(ends[0], rows[place]);
-            ends[1] = min(ends[1], ~rows[place]);
-        }
-    }
-    UNROLLED
-    for (uint bits = LANES / 2; bits > 0; bits /= 2) {
-        team_across_all(other, ends, 2, bits, team);
-        ends[0] = min(ends[0], other[0]);
-        ends[1] = min(ends[1], other[1]);
-    }
-    const uint least = ends[0], place_bits = 31 - clz((uint)PLACES), row_bits = 32 - clz(~ends[1] - least);
-    // Bits of rows that are not sorted yet.
-    uint left = max(row_bits + place_bits, 32u) - 32;
-    UNROLLED
-    for (uint i = 0; i < HELD; ++i) {
-        const uint place = COLUMN_LANE + i * LANES;
-        key[i] = place < products ? KEY_OF((rows[place] - least) >> left, place) : NO_KEY;
-    }
-    bool descends;
-    do {
-        sort_keys(key, team);
-        const uint first = COLUMN_LANE * HELD, last = first + HELD - 1;
-        uint row[HELD];
-        UNROLLED
-        for (uint i = 0; i < HELD; ++i)
-            row[i] = first + i < products ? rows[PLACE_OF(key[i])] - least : 0xffffffff;
-        const uint before = team_before(row[HELD - 1], 1, team);
-        descends = COLUMN_LANE > 0 && before > row[0];
-        UNROLLED
-        for (uint i = 1; i < HELD; ++i)
-            descends |= row[i - 1] > row[i];
-        descends = team_max(descends, team);
-        // Groups, which are runs in the end.
-        const uint unsorted = descends ? left : 0, more = descends ? min(left, 32 - 2 * place_bits) : 0;
-        uint heads = COLUMN_LANE == 0 || before >> unsorted != row[0] >> unsorted;
-        UNROLLED
-        for (uint i = 1; i < HELD; ++i)
-            heads |= (uint)(row[i - 1] >> unsorted != row[i] >> unsorted) << i;
-        uint groups = team_part_sum_before(popcount(heads), LANES, team);
-        left -= more;
-        UNROLLED
-        for (uint i = 0; i < HELD; ++i) {
-            groups += heads >> i & 1;
-            const uint number = (groups - 1) << more | (row[i] >> left & ((1u << more) - 1));
-            key[i] = first + i < products ? KEY_OF(number, PLACE_OF(key[i])) : NO_KEY;
-        }
-    } while (descends);
-}
-#endif

@@ -49,8 +49,10 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
 #endif
             if (place < products) {
                 const uint a_entry = words[entry_of[i]] + place;
-#if FAR_ROWS || !KEPT_KEYS
+#if !KEPT_KEYS
                 NOTE_ROW(key, i, a_row_idx[a_entry], place);
+#elif FAR_ROWS
+                rows[place] = a_row_idx[a_entry];
 #endif
                 value[i] = MULTIPLY(A_VALUE(a_entry), kept[entry_of[i]]);
             }

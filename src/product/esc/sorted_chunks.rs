@@ -1,7 +1,6 @@
-//! Expansion and sort of the chunks of long segments by digits, in local memory, for devices whose
-//! teams are warps. Columns of A are cut by rows first, so that each chunk is sorted whole and none
+//! Expansion and sort of the chunks of long segments in registers, for devices whose teams are warps. Columns of A are cut by rows first, so that each chunk is sorted whole and none
 //! is merged. Kernels: `cl/product/esc/sorted_chunks.cl`.
-use super::{EIGHTHS, Products};
+use super::Products;
 use crate::{
     Element, Result, Word,
     device::{Device, Grid, In, Kernel, Out, Work, kernel},
@@ -10,13 +9,13 @@ use crate::{
     product::{
         method::Columns,
         problem::{Part, Payload, Spec},
-        tuning::{DigitTuning, Tuning},
+        tuning::{ChunkTuning, Tuning},
     },
     resident::InPattern,
 };
 
 kernel! {
-    struct CutChunks = "cut_chunks" in "ptx.cl", "team.cl", "product/payload.cl", "product/esc/sorted_chunks.cl" {
+    struct CutChunks = "cut_chunks" in "ptx.cl", "team.cl", "product/payload.cl", "product/keys.cl", "product/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
         a: InPattern,
         b: InPattern,
         b_prods: In<u64>,
@@ -30,7 +29,7 @@ kernel! {
 }
 
 kernel! {
-    struct SortChunks<O: Word, W: Word> = "sorted_chunks" in "ptx.cl", "team.cl", "product/payload.cl", "product/esc/sorted_chunks.cl" {
+    struct SortChunks<O: Word, W: Word> = "sorted_chunks" in "ptx.cl", "team.cl", "product/payload.cl", "product/keys.cl", "product/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
         a: InPattern,
         a_operand: In<O>,
         b: InPattern,
@@ -48,9 +47,6 @@ kernel! {
     }
 }
 
-/// Most bits of a digit.
-const DIGIT_BITS: u32 = 9;
-
 /// The kernel that sorts chunks, for one size of work-groups.
 type Sort<T, P> = Kernel<SortChunks<'static, <P as Payload<T>>::Operand, <P as Payload<T>>::Word>>;
 
@@ -58,45 +54,34 @@ type Sort<T, P> = Kernel<SortChunks<'static, <P as Payload<T>>::Operand, <P as P
 pub(super) struct SortedChunks<T: Element, P: Payload<T>> {
     cut: Kernel<CutChunks<'static>>,
     /// By ascending room; the last sorts whole chunks.
-    sort: Vec<(DigitTuning, Sort<T, P>)>,
-    digits: DigitTuning,
+    sort: Vec<(ChunkTuning, Sort<T, P>)>,
+    chunks: ChunkTuning,
 }
 
 impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
-    /// `None` if chunks have another size, on devices without warps, and if a row and a position do
-    /// not fit a word.
+    /// `None` on devices without warps.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Option<Self>> {
-        let Some(digits) = tuning.digits.filter(|digits| digits.room() == tuning.sort.chunk) else { return Ok(None) };
-        let position_bits = digits.room().next_power_of_two().ilog2();
-        if spec.row_bits + position_bits > u32::BITS {
-            return Ok(None);
-        }
-        let passes = spec.row_bits.div_ceil(DIGIT_BITS).max(2); // see DigitTuning::items
-        let options = |in_group| {
-            P::define(digits.teams.options(in_group), spec)
+        let Some(chunks) = tuning.chunks else { return Ok(None) };
+        let options = |of: &ChunkTuning| {
+            P::define(of.options(spec.row_bits), spec)
                 .define("FROM_END", u8::from(spec.part == Part::Lower))
-                .define("ITEMS", digits.items)
-                .define("ENTRIES", digits.entries)
-                .define("POSITION_BITS", position_bits)
-                .define("DIGIT_BITS", spec.row_bits.div_ceil(passes))
-                .define("DIGIT_PASSES", passes)
+                .define("ENTRIES", chunks.entries)
                 .define("TILE", tuning.tiles.products)
         };
-        let sort = |eighths: usize| {
-            let in_group = (digits.in_group * eighths).div_ceil(8);
-            let kernel = Kernel::rare(device, &options(in_group))?;
-            if eighths == 8 {
+        let sort = |of: ChunkTuning| {
+            let kernel = Kernel::rare(device, &options(&of))?;
+            if of == chunks {
                 kernel.ask(device);
             }
-            Ok((DigitTuning { in_group, ..digits }, kernel))
+            Ok((of, kernel))
         };
-        let cut = Kernel::new(device, &options(digits.in_group))?;
-        Ok(Some(Self { cut, sort: EIGHTHS.into_iter().map(sort).collect::<Result<_>>()?, digits }))
+        let cut = Kernel::new(device, &options(&chunks))?;
+        Ok(Some(Self { cut, sort: chunks.smaller().chain([chunks]).map(sort).collect::<Result<_>>()?, chunks }))
     }
 
     /// Whether the columns of B of a task are short enough, as far as the host knows.
     pub fn take(&self, task: &Columns<'_, P::Operand>) -> bool {
-        task.factors.b.lengths.is_some_and(|of| of.longest as usize <= self.digits.entries)
+        task.factors.b.lengths.is_some_and(|of| of.longest as usize <= self.chunks.entries)
     }
 
     /// Writes the products of long segments, sorted.
@@ -112,9 +97,9 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
             return Ok(());
         }
         let (first_col, cols) = (task.band.columns.start, task.band.columns.len() as u32);
-        let grid = |of: &DigitTuning| Grid::groups(chunks, of.teams.group_size(of.in_group));
+        let grid = |of: &ChunkTuning| Grid::groups(chunks, of.team.group_size(1));
         let mut cut = work.buffer(chunks)?;
-        if segments.longest as usize > self.digits.room() {
+        if segments.longest as usize > self.chunks.room() {
             let args = CutChunks {
                 a: factors.a,
                 b: factors.b,
@@ -126,7 +111,7 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
                 cols,
                 rows: factors.a.nrows as u32,
             };
-            self.cut.launch(work, grid(&self.digits), args)?;
+            self.cut.launch(work, grid(&self.chunks), args)?;
         }
         let (last, smaller) = self.sort.split_last().expect("the last sorts whole chunks");
         let (of, sort) = smaller.iter().find(|(of, _)| of.room() >= segments.longest as usize).unwrap_or(last);

@@ -1,6 +1,6 @@
 //! Expansion and segmented sort (Polok 2015, Algorithm 2, lines 15-39) for devices with fast local
 //! memory. Products are sorted before they are written for the first time: short segments whole,
-//! long ones by chunks. On devices with warps chunks of pairs are sorted by digits
+//! long ones by chunks. On devices with warps chunks are sorted in registers
 //! ([`super::sorted_chunks`]). Elsewhere, and if columns of B are very long, they are sorted like
 //! short segments, and the segmented sort merges them. Kernel:
 //! `cl/product/esc/sorted_expansion.cl`.
@@ -19,7 +19,7 @@ use crate::{
 };
 
 kernel! {
-    struct SortExpansion<O: Word, W: Word> = "sorted_expansion" in "product/payload.cl", "product/esc/sorted_expansion.cl" {
+    struct SortExpansion<O: Word, W: Word> = "sorted_expansion" in "product/payload.cl", "product/esc/search.cl", "product/esc/sorted_expansion.cl" {
         a: InPattern,
         a_operand: In<O>,
         b: InPattern,
@@ -51,7 +51,7 @@ pub(crate) struct InLocalMemory<T: Element, P: Payload<T>> {
     of_windows: Sort<T, P>,
     /// By ascending size of their work-groups; the last sorts whole chunks.
     of_chunks: Vec<(usize, Sort<T, P>)>,
-    by_digits: Option<SortedChunks<T, P>>,
+    in_registers: Option<SortedChunks<T, P>>,
     merge: SegmentedSort<P::Word>,
     windows: WindowTuning,
     sort: SortTuning,
@@ -94,12 +94,12 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
                 .define("SHORT_MAX", sort.short_max)
                 .define("TILE", tuning.tiles.products)
         };
-        let by_digits = SortedChunks::new(device, spec, tuning)?;
+        let in_registers = SortedChunks::new(device, spec, tuning)?;
         let items = sort.chunk / sort.group_size;
         let of_chunks = |eighths: usize| {
             let group_size = (sort.group_size * eighths / 16 * 2).max(LEAST_GROUP); // two halves search
             let kernel = Kernel::rare(device, &options(group_size, items, 1))?;
-            if eighths == 8 && by_digits.is_none() {
+            if eighths == 8 && in_registers.is_none() {
                 kernel.ask(device);
             }
             Ok((group_size, kernel))
@@ -107,7 +107,7 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
         Ok(Self {
             of_windows: Kernel::new(device, &options(windows.group_size, windows.items, 0))?,
             of_chunks: EIGHTHS.into_iter().map(of_chunks).collect::<Result<_>>()?,
-            by_digits,
+            in_registers,
             merge: SegmentedSort::new(device, sort)?,
             windows,
             sort,
@@ -124,8 +124,8 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
         work.stage("expansion");
         let (factors, band) = (task.factors, task.band);
         let (products, sizes) = (band.sizes.products as usize, segments.for_sort());
-        let by_digits = self.by_digits.as_ref().filter(|digits| digits.take(task));
-        let between = if sizes.chunks > 0 && by_digits.is_none() { products } else { 0 };
+        let in_registers = self.in_registers.as_ref().filter(|chunks| chunks.take(task));
+        let between = if sizes.chunks > 0 && in_registers.is_none() { products } else { 0 };
         let (mut rows_between, mut payload_between) = (work.buffer(between)?, work.buffer(between)?);
         let (rows, payload) = (work.buffer(products)?, work.buffer(products)?);
         let tile_segment = work.buffer(self.tiles.count(products as u32) + 1)?;
@@ -140,7 +140,7 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
         let of_windows = (&self.of_windows, Grid::groups(windows, self.windows.group_size));
         let (group_size, kernel) = self.of_chunks(sizes.longest as usize);
         let of_chunks = (kernel, Grid::groups(sizes.chunks as usize, group_size));
-        for (kernel, grid) in [of_windows].into_iter().chain(by_digits.is_none().then_some(of_chunks)) {
+        for (kernel, grid) in [of_windows].into_iter().chain(in_registers.is_none().then_some(of_chunks)) {
             let args = SortExpansion {
                 a: factors.a,
                 a_operand: factors.a_operand,
@@ -162,10 +162,10 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
             };
             kernel.launch(work, grid, args)?;
         }
-        if let Some(digits) = by_digits {
-            digits.run(work, task, &sizes, &mut all)?;
+        if let Some(chunks) = in_registers {
+            chunks.run(work, task, &sizes, &mut all)?;
         }
-        let between = by_digits.is_none().then_some((rows_between, payload_between));
+        let between = in_registers.is_none().then_some((rows_between, payload_between));
         Ok(SortedParts { products: all, between })
     }
 
@@ -180,7 +180,7 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
     }
 
     fn merged(&self, task: &Columns<'_, P::Operand>) -> u64 {
-        match self.by_digits.as_ref().is_some_and(|digits| digits.take(task)) {
+        match self.in_registers.as_ref().is_some_and(|chunks| chunks.take(task)) {
             true => 0,
             false => task.band.sizes.in_chunks,
         }

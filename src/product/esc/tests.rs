@@ -14,7 +14,7 @@ use crate::{
         join::join,
         method::ColumnMethod,
         problem::{Operands, Part, Sizes},
-        tuning::{self, DigitTuning, TileTuning, WindowTuning},
+        tuning::{self, ChunkTuning, TileTuning, WindowTuning},
     },
     reference,
     resident::DeviceCbc,
@@ -44,13 +44,13 @@ pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
     [parallel, serial]
 }
 
-/// Chunks of 64 products that portable teams sort by digits, for columns of B with at most so many
-/// entries.
-pub(crate) fn by_digits(entries: usize) -> Tuning {
+/// Chunks of which each item of a portable team sorts so many products, for columns of B with at most
+/// so many entries.
+pub(crate) fn in_registers(entries: usize, items: usize) -> Tuning {
     let [parallel, _] = tunings(BlockShape::SCALAR, BlockShape::SCALAR);
-    let digits = DigitTuning { teams: Teams::PORTABLE, in_group: 1, items: 2, entries };
-    let sort = SortTuning { short_max: 20, ..SortTuning::parallel(8, 8) };
-    Tuning { sort, digits: Some(digits), ..parallel }
+    let chunks = ChunkTuning { team: Teams::PORTABLE, items, entries };
+    let sort = SortTuning { short_max: 20, ..SortTuning::parallel(8, 4 * items) };
+    Tuning { sort, chunks: Some(chunks), ..parallel }
 }
 
 /// The operands of a product on the device, and the expected results of every stage.

@@ -20,7 +20,7 @@ use crate::{
 };
 
 kernel! {
-    struct CountRuns = "count_runs" in "ptx.cl", "team.cl", "product/keys.cl", "product/sort/products.cl", "product/sort/count_runs.cl" {
+    struct CountRuns = "count_runs" in "ptx.cl", "team.cl", "product/keys.cl", "product/far_rows.cl", "product/sort/products.cl", "product/sort/count_runs.cl" {
         a: InPattern,
         b: InPattern,
         counts: Out<u64>,
@@ -29,7 +29,7 @@ kernel! {
 }
 
 kernel! {
-    struct PlaceRuns<O: Word, W: Word> = "place_runs" in "ptx.cl", "team.cl", "product/payload.cl", "product/keys.cl", "product/sort/products.cl", "product/sort/place_runs.cl" {
+    struct PlaceRuns<O: Word, W: Word> = "place_runs" in "ptx.cl", "team.cl", "product/payload.cl", "product/keys.cl", "product/far_rows.cl", "product/sort/products.cl", "product/sort/place_runs.cl" {
         a: InPattern,
         a_operand: In<O>,
         b: InPattern,

@@ -12,7 +12,7 @@ use crate::{
 };
 
 kernel! {
-    struct SumSorted<T: Element> = "sum_sorted" in "ptx.cl", "team.cl", "product/target.cl", "product/keys.cl", "product/sort/products.cl", "product/sort/sum_sorted.cl" {
+    struct SumSorted<T: Element> = "sum_sorted" in "ptx.cl", "team.cl", "product/target.cl", "product/keys.cl", "product/far_rows.cl", "product/sort/products.cl", "product/sort/sum_sorted.cl" {
         a: InPattern,
         a_values: In<T>,
         b: InPattern,

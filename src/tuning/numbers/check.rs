@@ -107,9 +107,8 @@ impl Numbers {
             ("serial_merge_cost", self.serial_merge_cost, 1 << 10),
             ("serial_deal_cost", self.serial_deal_cost, 1 << 10),
             ("serial_digit_cost", self.serial_digit_cost, 1 << 10),
-            ("digit_teams", self.digit_teams, 32),
-            ("digit_items", self.digit_items, 3328 / (32 * self.digit_teams)),
-            ("digit_entries", self.digit_entries, 3584),
+            ("chunk_items", self.chunk_items, 12),
+            ("chunk_entries", self.chunk_entries, 3584),
             ("window_items", self.window_items, 15),
             ("tile_items", self.tile_items, 1 << 16),
             ("block_compiled_side", self.block_compiled_side, 16),
@@ -177,8 +176,11 @@ impl Numbers {
         if self.radix_items < 2 {
             return refuse("radix_items", self.radix_items, "less than 2");
         }
-        if self.digit_items < 2 {
-            return refuse("digit_items", self.digit_items, "less than 2");
+        if !self.chunk_group_size.is_power_of_two() || !(64..=256).contains(&self.chunk_group_size) {
+            return refuse("chunk_group_size", self.chunk_group_size, "not a power of two from 64 to 256");
+        }
+        if self.chunk_items < 2 || self.chunk_items >> self.chunk_items.trailing_zeros() > 7 {
+            return refuse("chunk_items", self.chunk_items, "no odd number up to 7 times a power of two from 2 on");
         }
         // Of the widest elements, with a place more for each column.
         if self.dense_lanes > 1 && 8 * (self.dense_copied_rows + 1) * self.dense_copied_cols > 32 << 10 {

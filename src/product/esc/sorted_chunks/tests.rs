@@ -2,29 +2,30 @@ use super::*;
 use crate::{
     Csc, Pattern,
     product::{
-        esc::tests::{Case, by_digits, edge_cases, few_cases, products, products_of_part, with_segments},
+        esc::tests::{Case, edge_cases, few_cases, in_registers, products, products_of_part, with_segments},
         problem::{Pairs, Values},
         tuning::PayloadKind,
     },
 };
 
-/// Checks the sorted products of a case, all in one band or behind 2^33 others.
+/// Checks the sorted products of a case, all in one band or behind 2^33 others, with rows that fit a
+/// key and rows that do not.
 fn check(case: &Case, tuning: &Tuning) -> Result<()> {
-    for before in [0, 1 << 33] {
+    for before in [(0, 20), (1 << 33, 20), (0, 32)] {
         let rows: Vec<u32> = case.sorted.iter().map(|&(_, row, _)| row).collect();
         let segments: Vec<u32> =
             case.sorted.iter().step_by(16).chain(case.sorted.last()).map(|&(segment, ..)| segment).collect();
         let pairs: Vec<_> = case.sorted.iter().map(|&(.., pair)| pair).collect();
         let (found_rows, found_segments) = match tuning.payload {
             PayloadKind::Values => {
-                let (found, _) = products::<Values>(case, tuning, (before, 20), true)?;
+                let (found, _) = products::<Values>(case, tuning, before, true)?;
                 let (a, b) = (case.host.0.values(), case.host.1.values());
                 let want: Vec<f64> = pairs.iter().map(|pair| a[pair.a as usize] * b[pair.b as usize]).collect();
                 assert_eq!(found.payload.download(&case.work)?, want);
                 (found.rows, found.tile_segment)
             }
             PayloadKind::Pairs => {
-                let (found, _) = products::<Pairs>(case, tuning, (before, 20), true)?;
+                let (found, _) = products::<Pairs>(case, tuning, before, true)?;
                 assert_eq!(found.payload.download(&case.work)?, pairs);
                 (found.rows, found.tile_segment)
             }
@@ -38,9 +39,9 @@ fn check(case: &Case, tuning: &Tuning) -> Result<()> {
 fn agree(cases: Vec<Case>) -> Result<()> {
     for case in cases {
         // Columns of B that all are short enough, and some that are not, whose chunks are merged.
-        for entries in [300, 40] {
-            check(&case, &by_digits(entries))?;
-            check(&case, &by_digits(entries).keeping_pairs())?;
+        for (entries, items) in [(300, 2), (40, 2), (300, 5)] {
+            check(&case, &in_registers(entries, items))?;
+            check(&case, &in_registers(entries, items).keeping_pairs())?;
         }
     }
     Ok(())
@@ -114,7 +115,7 @@ fn parts_of_c_have_their_products() -> Result<()> {
     let places = (0..40).flat_map(|k| (0..5 + k * 3 / 4).map(move |i| place(k, i)));
     let a = Csc::from_triplets(40, 40, places)?;
     let case = Case::new(a.clone(), a)?;
-    let tuning = by_digits(300).keeping_pairs();
+    let tuning = in_registers(300, 2).keeping_pairs();
     for part in [Part::Lower, Part::Upper] {
         let (found, _) = products_of_part::<Pairs>(&case, &tuning, (0, 20, part), true)?;
         let is_in = |&&(col, row, _): &&(u32, u32, _)| if part == Part::Lower { row >= col } else { row <= col };
