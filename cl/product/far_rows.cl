@@ -52,7 +52,8 @@ void order_neighbours(uint* row, uint* key, TEAM_OF)
     }
 }
 
-// Sorts the products of a column by row, and makes keys of the numbers of their runs. The lane's
+// Sorts the products of a column by row, and makes keys of the numbers of their runs. Returns which of
+// the lane's keys begin a run, as bits. The lane's
 // key[i] is the row of place COLUMN_LANE + i * LANES, NO_KEY if there is none, and rows[] has the rows
 // of all places. `team` is EXCHANGE_IN.
 //
@@ -61,7 +62,7 @@ void order_neighbours(uint* row, uint* key, TEAM_OF)
 // neighbours change places. If some still do, the number of the group is sorted with the bits that
 // follow, and so on. Most columns need one sort: their rows are near each other, or too far for more
 // than two or three of them to be in a group.
-void sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
+uint sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
 {
     // The least row and the complement of the last one, both the least of the column.
     uint ends[2] = {NO_KEY, NO_KEY}, other[2];
@@ -84,6 +85,7 @@ void sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
         key[i] = key[i] == NO_KEY ? NO_KEY : KEY_OF((key[i] - least) >> left, COLUMN_LANE + i * LANES);
     const uint first = COLUMN_LANE * HELD;
     bool descends;
+    uint heads;
     do {
         sort_keys(key, team);
         uint row[HELD];
@@ -99,10 +101,10 @@ void sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
         }
         // Groups, which are runs in the end.
         const uint unsorted = descends ? left : 0, more = descends ? min(left, 32 - 2 * place_bits) : 0;
-        uint heads = COLUMN_LANE == 0 || before >> unsorted != row[0] >> unsorted;
+        heads = first < products && (COLUMN_LANE == 0 || before >> unsorted != row[0] >> unsorted);
         UNROLLED
         for (uint i = 1; i < HELD; ++i)
-            heads |= (uint)(row[i - 1] >> unsorted != row[i] >> unsorted) << i;
+            heads |= (uint)(first + i < products && row[i - 1] >> unsorted != row[i] >> unsorted) << i;
         uint groups = team_part_sum_before(popcount(heads), LANES, team);
         left -= more;
         UNROLLED
@@ -112,5 +114,6 @@ void sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
             key[i] = first + i < products ? KEY_OF(number, PLACE_OF(key[i])) : NO_KEY;
         }
     } while (descends);
+    return heads;
 }
 #endif

@@ -60,7 +60,7 @@ impl SortTuning {
     }
 
     /// Merge passes that a segment of `longest` elements takes.
-    fn passes(&self, longest: u32) -> u32 {
+    pub(crate) fn passes(&self, longest: u32) -> u32 {
         match longest as usize > self.short_max {
             true => (longest as usize).div_ceil(self.chunk).next_power_of_two().ilog2(),
             false => 0,

@@ -68,8 +68,10 @@ pub(crate) struct ChunkTuning {
     /// Products of a work-item: an odd number up to 7 times a power of two, and at least 2, since
     /// PoCL 3.1 loses barriers of loops that cannot run twice.
     pub items: usize,
-    /// Most entries of a column of B.
+    /// Most entries of a column of B whose chunks are cut by rows.
     pub entries: usize,
+    /// Products that a merge pass moves in the time of a look at an entry of B.
+    pub look_products: usize,
 }
 
 impl ChunkTuning {
@@ -82,7 +84,8 @@ impl ChunkTuning {
         let numbers = info.numbers();
         let teams = Teams::of(info).filter(|teams| teams.are_warps() && teams.largest() >= numbers.chunk_group_size)?;
         let team = teams.large(numbers.chunk_group_size);
-        let chunks = Self { team, items: numbers.chunk_items, entries: numbers.chunk_entries };
+        let (items, entries, look_products) = (numbers.chunk_items, numbers.chunk_entries, numbers.chunk_look_products);
+        let chunks = Self { team, items, entries, look_products };
         let fits = chunks.room().is_multiple_of(sort.group_size) && chunks.room() >= 2 * sort.short_max;
         (fits && info.local_bytes >= numbers.expansion_local_bytes as u64).then_some(chunks)
     }

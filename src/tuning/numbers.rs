@@ -185,8 +185,10 @@ pub struct Numbers {
     /// Products of each of these work-items: an odd number up to 7 times a power of two, up to 12.
     /// A work-group that has to merge has as many, a multiple of its items.
     pub chunk_items: usize,
-    /// Most entries of a column of B whose chunks are sorted so: each chunk looks at all of them.
+    /// Most entries of a column of B whose chunks are cut by rows: each chunk looks at all of them.
     pub chunk_entries: usize,
+    /// Products that a merge pass moves in the time of such a look.
+    pub chunk_look_products: usize,
     /// Most elements of a segment that a CPU sorts whole. The chunks of longer segments have twice
     /// as many.
     pub serial_short_max: usize,

@@ -3,14 +3,19 @@
 //
 //   cut_chunks     one work-group per chunk of ROOM products: where a chunk begins in the order of
 //                  rows
-//   sorted_chunks  one work-group per chunk, which gets its products from columns of A cut there
+//   sorted_chunks  one work-group per chunk. by_rows: it gets its products from columns of A that
+//                  are cut there; otherwise they are ROOM neighbours in the order of the expansion,
+//                  and the sorted chunks are merged later
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   a_operand[a_nnz]  b_operand[b_nnz]    see cl/product/payload.cl
 //   in   b_prods[b_nnz + 1]  segment_ptr[cols + 1]  chunk_ptr[cols + 1]
 //   out  cut[chunks]                           the row of the first product of each chunk, and how
 //                                              many products of that row the chunks before have
-//   out  row[products]  payload[products]      sorted by row inside each long segment, stably
+//   out  row[products]  payload[products]      sorted by row inside each long segment or chunk,
+//                                              stably
+//   out  row_between[products]  payload_between[products]     in their place for the chunks of
+//                                              segments that take an odd number of merge passes
 //   out  tile_segment[tiles + 1]               segment of the first product of each tile of TILE,
 //                                              and of the last product
 //
@@ -92,14 +97,15 @@ KERNEL cut_chunks(global const uint* a_col_ptr, global const uint* a_row_idx, gl
 KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx, global const OPERAND* a_operand,
                      global const uint* b_col_ptr, global const uint* b_row_idx, global const OPERAND* b_operand,
                      global const ulong* b_prods, global const uint* segment_ptr, global const uint* chunk_ptr,
-                     global const uint2* cut, global uint* row, global PAYLOAD* payload, global uint* tile_segment,
-                     uint products, uint first_col, uint cols)
+                     global const uint2* cut, global uint* row_between, global PAYLOAD* payload_between,
+                     global uint* row, global PAYLOAD* payload, global uint* tile_segment, ulong first_product,
+                     uint products, uint first_col, uint cols, uint by_rows)
 {
     TEAM_MEMORY;
-    // Where an entry's products begin: its first entry of A, less that position, and its number in
-    // the column of B. Then words that are exchanged, keys, and payloads.
+    // Where an entry's products begin: its first entry of A, less that position, and its number. Then
+    // words that are exchanged, keys, and payloads.
     local uint held[ROOM + LANES];
-    local ushort entry_at[ROOM];
+    local uint entry_at[ROOM];
     // A bit for each position at which an entry's products begin, and the last of them before each
     // word.
     local uint starts[WORDS];
@@ -112,9 +118,18 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
     const uint segment = segment_of_chunk(chunk_ptr, cols, chunk, edge);
     const uint base = segment_ptr[segment] + (chunk - chunk_ptr[segment]) * ROOM;
     const uint count = min((uint)ROOM, segment_ptr[segment + 1] - base);
-    const uint first_entry = b_col_ptr[first_col + segment], end_entry = b_col_ptr[first_col + segment + 1];
-    const bool cut_before = chunk > chunk_ptr[segment], cut_behind = base + count < segment_ptr[segment + 1];
+    const uint passes = by_rows ? 0 : 32 - clz(chunk_ptr[segment + 1] - chunk_ptr[segment] - 1);
+    const bool cut_before = by_rows && chunk > chunk_ptr[segment], cut_behind = by_rows && base + count < segment_ptr[segment + 1];
     const uint2 from = cut_before ? cut[chunk] : (uint2)(0, 0), to = cut_behind ? cut[chunk + 1] : (uint2)(0, 0);
+
+    uint first_entry = b_col_ptr[first_col + segment], end_entry = b_col_ptr[first_col + segment + 1];
+    const ulong begin = first_product + base, end = begin + count;
+    if (!by_rows) {
+        const uint2 bounds = search_products(b_prods, first_entry, end_entry, begin + 1, end, edge);
+        // The last entry whose products begin at or before `begin` has that product.
+        first_entry = bounds.x - 1;
+        end_entry = bounds.y;
+    }
 
     for (uint i = item; i < WORDS; i += GROUP_SIZE)
         starts[i] = 0;
@@ -124,6 +139,10 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
     for (uint start = first_entry; start < end_entry; start += GROUP_SIZE) {
         const uint entry = start + item;
         uint2 met = entry < end_entry ? met_by(a_col_ptr, b_row_idx, b_prods, entry) : (uint2)(0, 0);
+        if (!by_rows && entry < end_entry) {
+            met.x += (uint)(max(b_prods[entry], begin) - b_prods[entry]);
+            met.y -= (uint)(b_prods[entry + 1] - min(b_prods[entry + 1], end));
+        }
         if (cut_before || cut_behind) {
             const uint2 all_met = met;
             uint has_first = 0, has_last = 0; // whether there is a product of the row of a cut
@@ -146,7 +165,7 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
         if (own_products > 0) {
             atomic_or(&starts[at / 32], 1u << at % 32);
             held[at] = met.x - at;
-            entry_at[at] = (ushort)(entry - first_entry);
+            entry_at[at] = entry;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -159,6 +178,8 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
+    global uint* row_to = (passes % 2 ? row_between : row) + base;
+    global PAYLOAD* payload_to = (passes % 2 ? payload_between : payload) + base;
     uint key[ITEMS], place[ITEMS];
     PAYLOAD payloads[ITEMS];
     UNROLLED
@@ -173,7 +194,7 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
 #else
             key[i] = KEY_OF(a_row_idx[a_entry], position);
 #endif
-            payloads[i] = MAKE(a_entry, first_entry + entry_at[start]);
+            payloads[i] = MAKE(a_entry, entry_at[start]);
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE); // the reads above
@@ -193,9 +214,9 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
             const uint sorted = held[PADDED(at)];
             place[i] = PLACE_OF(sorted);
 #if FAR_ROWS
-            row[base + at] = rows[place[i]];
+            row_to[at] = rows[place[i]];
 #else
-            row[base + at] = NUMBER_OF(sorted);
+            row_to[at] = NUMBER_OF(sorted);
 #endif
         }
     }
@@ -220,7 +241,7 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
     UNROLLED
     for (uint i = 0; i < ITEMS; ++i)
         if (item + i * GROUP_SIZE < count)
-            payload[base + item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)((uint2)(key[i], held[place[i]]));
+            payload_to[item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)((uint2)(key[i], held[place[i]]));
 #else
     UNROLLED
     for (uint i = 0; i < ITEMS; ++i)
@@ -230,7 +251,7 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
     UNROLLED
     for (uint i = 0; i < ITEMS; ++i)
         if (item + i * GROUP_SIZE < count)
-            payload[base + item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)(held[place[i]]);
+            payload_to[item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)(held[place[i]]);
 #endif
 
     for (uint tile = (base + TILE - 1) / TILE + item; tile * TILE < base + count; tile += GROUP_SIZE)

@@ -18,8 +18,8 @@ KERNEL count_runs(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         uint key[HELD];
         find_entries(entry_of, starts);
         NOTE_ROWS(key, entry_of, products);
-        SORT_PRODUCTS(key, products);
-        const uint heads = popcount(find_heads(key, TEAM)), before = team_part_sum_before(heads, LANES, TEAM);
+        TEAM_BARRIER; // the reads above
+        const uint heads = popcount(SORT_PRODUCTS(key, products)), before = team_part_sum_before(heads, LANES, TEAM);
         if (serves && COLUMN_LANE == LANES - 1) {
             counts[column] = (ulong)products << 32 | (before + heads);
             if (column == columns - 1)

@@ -27,8 +27,8 @@ KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, 
         uint key[HELD];
         find_entries(entry_of, starts);
         NOTE_ROWS(key, entry_of, products);
-        SORT_PRODUCTS(key, products);
-        const uint heads = popcount(find_heads(key, TEAM)), before = team_part_sum_before(heads, LANES, TEAM);
+        TEAM_BARRIER; // the reads above
+        const uint heads = popcount(SORT_PRODUCTS(key, products)), before = team_part_sum_before(heads, LANES, TEAM);
         if (serves && COLUMN_LANE == LANES - 1)
             lengths[of_band * windows] = before + heads;
 #if KEPT_KEYS

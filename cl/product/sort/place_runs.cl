@@ -40,8 +40,8 @@ KERNEL place_runs(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                 made[place] = MAKE(a_entry, b_entry);
             }
         }
-        SORT_PRODUCTS(key, products);
-        const uint heads = find_heads(key, TEAM), own = popcount(heads);
+        TEAM_BARRIER; // the reads above
+        const uint heads = SORT_PRODUCTS(key, products), own = popcount(heads);
         uint run = team_part_sum_before(own, LANES, TEAM);
         const uint runs = column_last(run + own, TEAM);
         TEAM_BARRIER; // the reads above

@@ -1,11 +1,12 @@
-//! Expansion and sort of the chunks of long segments in registers, for devices whose teams are warps. Columns of A are cut by rows first, so that each chunk is sorted whole and none
-//! is merged. Kernels: `cl/product/esc/sorted_chunks.cl`.
+//! Expansion and sort of the chunks of long segments in registers, for devices whose teams are warps.
+//! Columns of A are cut by rows first, if that is cheaper than to merge the chunks. Kernels:
+//! `cl/product/esc/sorted_chunks.cl`.
 use super::Products;
 use crate::{
     Element, Result, Word,
-    device::{Device, Grid, In, Kernel, Out, Work, kernel},
+    device::{Buffer, Device, Grid, In, Kernel, Out, Work, kernel},
     element::Cut,
-    primitives::segmented_sort::Segments,
+    primitives::segmented_sort::{Segments, SortTuning},
     product::{
         method::Columns,
         problem::{Part, Payload, Spec},
@@ -38,12 +39,16 @@ kernel! {
         segment_ptr: In<u32>,
         chunk_ptr: In<u32>,
         cut: In<Cut>,
+        row_between: Out<u32>,
+        payload_between: Out<W>,
         row: Out<u32>,
         payload: Out<W>,
         tile_segment: Out<u32>,
+        first_product: u64,
         products: u32,
         first_col: u32,
         cols: u32,
+        by_rows: u32,
     }
 }
 
@@ -56,6 +61,7 @@ pub(super) struct SortedChunks<T: Element, P: Payload<T>> {
     /// By ascending room; the last sorts whole chunks.
     sort: Vec<(ChunkTuning, Sort<T, P>)>,
     chunks: ChunkTuning,
+    merge: SortTuning,
 }
 
 impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
@@ -76,30 +82,39 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
             Ok((of, kernel))
         };
         let cut = Kernel::new(device, &options(&chunks))?;
-        Ok(Some(Self { cut, sort: chunks.smaller().chain([chunks]).map(sort).collect::<Result<_>>()?, chunks }))
+        let sort = chunks.smaller().chain([chunks]).map(sort).collect::<Result<_>>()?;
+        Ok(Some(Self { cut, sort, chunks, merge: tuning.sort }))
     }
 
-    /// Whether the columns of B of a task are short enough, as far as the host knows.
-    pub fn take(&self, task: &Columns<'_, P::Operand>) -> bool {
-        task.factors.b.lengths.is_some_and(|of| of.longest as usize <= self.chunks.entries)
+    /// Whether no chunks are merged: because no column has two, or because they are cut by rows. They
+    /// are if the columns of B are short enough, as far as the host knows, and if that is cheaper. Each
+    /// chunk looks at all entries of its column, which is taken to have as many as an average one.
+    pub fn are_whole(&self, task: &Columns<'_, P::Operand>) -> bool {
+        let (b, sizes) = (task.factors.b, task.band.sizes);
+        let looks = sizes.chunks * b.nnz() as u64 / b.ncols.max(1) as u64;
+        let merged = sizes.in_chunks * u64::from(self.merge.passes(sizes.longest as u32));
+        let is_short = b.lengths.is_some_and(|of| of.longest as usize <= self.chunks.entries);
+        merged == 0 || is_short && looks * self.chunks.look_products as u64 <= merged
     }
 
-    /// Writes the products of long segments, sorted.
+    /// Writes the products of long segments, sorted, or their sorted chunks to `between` and
+    /// `products`.
     pub fn run(
         &self,
         work: &Work,
         task: &Columns<'_, P::Operand>,
         segments: &Segments<'_>,
-        products: &mut Products<P::Word>,
+        (between, products): ((&mut Buffer<u32>, &mut Buffer<P::Word>), &mut Products<P::Word>),
     ) -> Result<()> {
         let (factors, chunks) = (task.factors, segments.chunks as usize);
         if chunks == 0 {
             return Ok(());
         }
-        let (first_col, cols) = (task.band.columns.start, task.band.columns.len() as u32);
+        let (first_col, cols, by_rows) =
+            (task.band.columns.start, task.band.columns.len() as u32, self.are_whole(task));
         let grid = |of: &ChunkTuning| Grid::groups(chunks, of.team.group_size(1));
         let mut cut = work.buffer(chunks)?;
-        if segments.longest as usize > self.chunks.room() {
+        if by_rows && segments.longest as usize > self.chunks.room() {
             let args = CutChunks {
                 a: factors.a,
                 b: factors.b,
@@ -124,12 +139,16 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
             segment_ptr: segments.ptr,
             chunk_ptr: segments.chunk_ptr,
             cut: &cut,
+            row_between: between.0,
+            payload_between: between.1,
             row: &mut products.rows,
             payload: &mut products.payload,
             tile_segment: &mut products.tile_segment,
+            first_product: task.band.first_product,
             products: task.band.sizes.products as u32,
             first_col,
             cols,
+            by_rows: by_rows.into(),
         };
         sort.launch(work, grid(of), args)
     }

@@ -124,8 +124,8 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
         work.stage("expansion");
         let (factors, band) = (task.factors, task.band);
         let (products, sizes) = (band.sizes.products as usize, segments.for_sort());
-        let in_registers = self.in_registers.as_ref().filter(|chunks| chunks.take(task));
-        let between = if sizes.chunks > 0 && in_registers.is_none() { products } else { 0 };
+        let are_whole = self.in_registers.as_ref().is_some_and(|chunks| chunks.are_whole(task));
+        let between = if sizes.chunks > 0 && !are_whole { products } else { 0 };
         let (mut rows_between, mut payload_between) = (work.buffer(between)?, work.buffer(between)?);
         let (rows, payload) = (work.buffer(products)?, work.buffer(products)?);
         let tile_segment = work.buffer(self.tiles.count(products as u32) + 1)?;
@@ -140,7 +140,7 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
         let of_windows = (&self.of_windows, Grid::groups(windows, self.windows.group_size));
         let (group_size, kernel) = self.of_chunks(sizes.longest as usize);
         let of_chunks = (kernel, Grid::groups(sizes.chunks as usize, group_size));
-        for (kernel, grid) in [of_windows].into_iter().chain(in_registers.is_none().then_some(of_chunks)) {
+        for (kernel, grid) in [of_windows].into_iter().chain(self.in_registers.is_none().then_some(of_chunks)) {
             let args = SortExpansion {
                 a: factors.a,
                 a_operand: factors.a_operand,
@@ -162,10 +162,10 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
             };
             kernel.launch(work, grid, args)?;
         }
-        if let Some(chunks) = in_registers {
-            chunks.run(work, task, &sizes, &mut all)?;
+        if let Some(chunks) = &self.in_registers {
+            chunks.run(work, task, &sizes, ((&mut rows_between, &mut payload_between), &mut all))?;
         }
-        let between = in_registers.is_none().then_some((rows_between, payload_between));
+        let between = (!are_whole).then_some((rows_between, payload_between));
         Ok(SortedParts { products: all, between })
     }
 
@@ -180,7 +180,7 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
     }
 
     fn merged(&self, task: &Columns<'_, P::Operand>) -> u64 {
-        match self.in_registers.as_ref().is_some_and(|chunks| chunks.take(task)) {
+        match self.in_registers.as_ref().is_some_and(|chunks| chunks.are_whole(task)) {
             true => 0,
             false => task.band.sizes.in_chunks,
         }

@@ -48,7 +48,7 @@ pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
 /// so many entries.
 pub(crate) fn in_registers(entries: usize, items: usize) -> Tuning {
     let [parallel, _] = tunings(BlockShape::SCALAR, BlockShape::SCALAR);
-    let chunks = ChunkTuning { team: Teams::PORTABLE, items, entries };
+    let chunks = ChunkTuning { team: Teams::PORTABLE, items, entries, look_products: 0 };
     let sort = SortTuning { short_max: 20, ..SortTuning::parallel(8, 4 * items) };
     Tuning { sort, chunks: Some(chunks), ..parallel }
 }

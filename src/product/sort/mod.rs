@@ -25,10 +25,16 @@ pub(in crate::product) const CLASSES: [u32; 18] =
 #[cfg(test)]
 pub(in crate::product) const MOST: u32 = CLASSES[CLASSES.len() - 1];
 
-/// Most products of a column that a device sorts: 0, or one of them.
+/// Most products of a column that a device sorts and sums: 0, or one of them.
 pub(in crate::product) fn most_of(info: &DeviceInfo) -> u32 {
+    most_within(info, size_of::<f64>())
+}
+
+/// The same if local memory holds so many bytes for each product, beside its row and its key.
+fn most_within(info: &DeviceInfo, bytes: usize) -> u32 {
     let largest = Teams::of(info).map_or(0, Teams::largest);
-    CLASSES.into_iter().rev().find(|&most| columns::team_size(most) <= largest).unwrap_or(0)
+    let fits = |most| columns::team_size(most) <= largest && columns::local_bytes(most, bytes) <= info.local_bytes;
+    CLASSES.into_iter().rev().find(|&most| fits(most)).unwrap_or(0)
 }
 
 /// The class of columns of at most `products` products, among the first that sort at most `most`.

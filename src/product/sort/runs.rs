@@ -1,7 +1,7 @@
 //! The runs of products of blocks, and of plans with operand pairs, if every column of C is short
 //! and so are its runs: each column is sorted in registers, once to count and once to place. One
 //! read. Kernels: `cl/product/sort/count_runs.cl`, `cl/product/sort/place_runs.cl`.
-use super::{CLASSES, class_of, columns::ColumnGroups, most_of};
+use super::{CLASSES, class_of, columns::ColumnGroups, most_within};
 use crate::{
     DeviceInfo, Element, Result, Word,
     device::{Buffer, Device, In, Kernel, Out, Teams, Work, at_most, kernel},
@@ -64,6 +64,9 @@ pub(in crate::product) struct ShortRule {
     longest: u32,
 }
 
+/// Bytes that local memory has for a product: the entry of B, and a payload of two words.
+const OF_PRODUCT: usize = 12;
+
 /// A product of which every column belongs to one class. What bounds it is known to the host.
 #[derive(Clone, Copy)]
 pub(in crate::product) struct ShortColumns {
@@ -88,7 +91,7 @@ impl ShortRule {
         let whole = tuning.payload == PayloadKind::Pairs && spec.part == Part::Full;
         let wanted = Some(wanted).filter(|method| whole && matches!(method, Method::Auto | Method::Sort))?;
         let teams = teams_for(info, wanted)?;
-        let most = most_of(info);
+        let most = most_within(info, OF_PRODUCT);
         let prices = (wanted == Method::Auto).then(|| Prices::new(&info.numbers(), costs, most));
         Some(Self { teams, most, prices, longest: tuning.long_run() as u32 })
     }

@@ -264,12 +264,16 @@ fn random_columns_agree_with_the_model() -> Result<()> {
 
 #[test]
 fn devices_sort_what_their_work_groups_have_room_for() {
-    let most = |max_group_size| {
+    let within = |max_group_size, local_bytes, bytes| {
         let mut info = test_device().info().clone();
-        info.max_group_size = max_group_size;
-        most_of(&info)
+        (info.max_group_size, info.local_bytes) = (max_group_size, local_bytes);
+        most_within(&info, bytes)
     };
+    let most = |items| within(items, 48 << 10, 8);
     assert_eq!([16, 32, 63, 64, 127, 128, 1024].map(most), [0, 512, 512, 1024, 1024, 2048, 2048]);
+    // Sums of doubles, and pairs.
+    let of_local = |local_bytes| [8, 12].map(|bytes| within(1024, local_bytes, bytes));
+    assert_eq!([48 << 10, 32 << 10, 16 << 10].map(of_local), [[2048, 2048], [1792, 1280], [896, 640]]);
 }
 
 /// The highest row that a key has room for, one more, and the highest of all.

@@ -109,6 +109,7 @@ impl Numbers {
             ("serial_digit_cost", self.serial_digit_cost, 1 << 10),
             ("chunk_items", self.chunk_items, 12),
             ("chunk_entries", self.chunk_entries, 3584),
+            ("chunk_look_products", self.chunk_look_products, 1 << 20),
             ("window_items", self.window_items, 15),
             ("tile_items", self.tile_items, 1 << 16),
             ("block_compiled_side", self.block_compiled_side, 16),

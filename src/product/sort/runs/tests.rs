@@ -84,7 +84,7 @@ fn padded_blocks_and_products_of_nothing_agree_with_the_reference() -> Result<()
     check(&matrix(300, &[0; 200], (3, 3), 1)?, &b, true)
 }
 
-/// Keys of 64 bits.
+/// Rows that do not fit a key beside a place.
 #[test]
 fn columns_of_far_rows_agree_with_the_reference() -> Result<()> {
     for (of_a, of_b) in [(9, 20), (16, 16), (16, 32), (32, 32)] {
