@@ -225,7 +225,7 @@ impl Whole {
         let short = numbers.expansion_short_max as u64;
         match numbers.sorts_serially() {
             true => Self { short, longest: 0 },
-            false => Self { short, longest: (numbers.sort_group_size * numbers.expansion_items) as u64 },
+            false => Self { short, longest: (numbers.chunk_group_size * numbers.chunk_items) as u64 },
         }
     }
 
@@ -234,18 +234,19 @@ impl Whole {
         Self { short, longest: if sort.serial { 0 } else { sort.chunk as u64 } }
     }
 
-    /// The products of some columns by what they cost: a fifth less if they fill work-groups, and a
-    /// fifth more for each time that the sorted parts of longer columns are merged in pairs. A part
-    /// has as many as fill one, if columns are so long on average; otherwise they are of all
-    /// lengths, and it counts as a short one.
+    /// The products of some columns by what they cost: a fifth less if work-groups have the size of the
+    /// longest column, two fifths less if they are filled, because most columns are nearly as long or
+    /// longer; and a fifth more for each time that the sorted parts of longer columns are merged in
+    /// pairs, or instead of that are cut by rows. The average column says how many parts there are.
     pub(super) fn weighed(&self, products: u64, columns: u64, longest: Option<u64>) -> u64 {
         let average = products / columns.max(1);
-        let alike = longest.is_some_and(|longest| longest <= self.longest);
-        let fill = alike || (self.longest > 0 && average > self.longest);
-        let parts =
-            if alike { 1 } else { average.div_ceil(if fill { self.longest } else { self.short }.max(1)).max(1) };
+        let alike = longest.filter(|&longest| longest <= self.longest);
+        let full = alike.is_some_and(|longest| average > self.short && average >= longest / 4 * 3);
+        let long = self.longest > 0 && average > self.longest;
+        let part = if self.longest > 0 { self.longest } else { self.short.max(1) };
+        let parts = if alike.is_some() { 1 } else { average.div_ceil(part).max(1) };
         let merges = u64::from(u64::BITS - (parts - 1).leading_zeros());
-        let filled = products - if fill { products / 5 } else { 0 };
-        filled.saturating_add(products.saturating_mul(merges) / 5)
+        let fifths = if full || long { 2 } else { u64::from(alike.is_some()) };
+        (products - products / 5 * fifths).saturating_add(products.saturating_mul(merges) / 5)
     }
 }

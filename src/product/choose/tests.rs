@@ -318,16 +318,17 @@ fn a_wide_range_of_rows_is_dear_for_bitmaps() {
 
 #[test]
 fn merges_make_long_columns_dearer_for_esc() {
-    let whole = Whole { short: 576, longest: 2816 };
+    let whole = Whole { short: 576, longest: 3072 };
     let weights = |length: u64, longest| whole.weighed(1000 * length, 1000, longest) as f64 / (1000 * length) as f64;
     let lengths = [1, 576, 577, 1152, 1153, 36_864];
-    assert_eq!(lengths.map(|length| weights(length, None)), [1.0, 1.0, 1.2, 1.2, 1.4, 1.6]);
-    // Work-groups have the size of the longest column.
-    assert_eq!(lengths.map(|length| weights(length, Some(length))), [0.8, 0.8, 0.8, 0.8, 0.8, 1.6]);
-    // Fourteen parts, or 64 on devices whose groups have one size.
+    assert_eq!(lengths.map(|length| weights(length, None)), [1.0, 1.0, 1.0, 1.0, 1.0, 1.4]);
+    // Work-groups have the size of the longest column, and long columns fill them.
+    assert_eq!(lengths.map(|length| weights(length, Some(length))), [0.8, 0.8, 0.6, 0.6, 0.6, 1.4]);
+    assert_eq!([1200, 1600].map(|longest| weights(1152, Some(longest))), [0.6, 0.8]);
+    // Twelve parts, or 64 on devices whose groups have one size.
     let of_one_size = Whole { longest: 0, ..whole };
     assert_eq!(of_one_size.weighed(36_864, 1, Some(36_864)), 36_864 + 36_864 * 6 / 5);
-    assert_eq!([2816, 2817].map(|longest| weights(1000, Some(longest))), [0.8, 1.2]);
+    assert_eq!([3072, 3073].map(|longest| weights(1000, Some(longest))), [0.8, 1.0]);
     let smallest = Whole { short: 1, longest: 0 };
     assert_eq!((whole.weighed(0, 0, None), smallest.weighed(u64::MAX, 1, None)), (0, u64::MAX));
 }
