@@ -9,6 +9,7 @@
 //! the others with the look at the rows, they are not asked for.
 use super::{Block, Format, Request, csr_long, profile::Profile, slice_vectors, slices};
 use crate::{DeviceKind, element::Order, primitives::segmented_reduce::RUN_PIECE, tuning::FormatWeights};
+use std::sync::LazyLock;
 
 /// What a choice depends on.
 #[derive(Clone, Copy)]
@@ -33,10 +34,18 @@ pub(super) struct Situation {
 }
 
 /// A format, and the reason for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Choice {
     pub format: Format,
-    pub why: String,
+    /// Written when it is asked for: to write the costs of all formats takes a few microseconds, as
+    /// long as an execution of a small matrix.
+    pub why: LazyLock<String, Box<dyn FnOnce() -> String + Send>>,
+}
+
+impl Choice {
+    pub fn new(format: Format, why: impl FnOnce() -> String + Send + 'static) -> Self {
+        Self { format, why: LazyLock::new(Box::new(why)) }
+    }
 }
 
 /// Work-items that a compute unit of a GPU has room for.
@@ -205,22 +214,24 @@ pub(super) fn choose(situation: &Situation) -> Choice {
     let mut costs: Vec<_> = Format::ALL.iter().filter_map(|&format| Some((situation.cost(format)?, format))).collect();
     costs.sort_by_key(|&(cost, _)| cost);
     let (least, format) = costs[0];
-    let Profile { rows, entries, longest, sliced_places, on_diagonals, near } = situation.profile;
-    let columns = match format {
-        Format::SlicedEll if situation.in_vectors() && on_diagonals > 0 => {
-            format!(", {} % of its places on diagonals", 100 * on_diagonals / sliced_places)
-        }
-        Format::Ell | Format::SlicedEll if near => ", columns in 16 bits".to_string(),
-        _ => String::new(),
-    };
-    let why = format!(
-        "{format}{columns} for {entries} entries in {rows} rows, the longest of {longest}: an execution takes as long as \
-         a copy of {} ({}), with the conversion's share for {} uses",
-        megabytes(least),
-        others(&costs[1..]),
-        situation.request.uses
-    );
-    Choice { format, why }
+    let situation = *situation;
+    Choice::new(format, move || {
+        let Profile { rows, entries, longest, sliced_places, on_diagonals, near } = situation.profile;
+        let columns = match format {
+            Format::SlicedEll if situation.in_vectors() && on_diagonals > 0 => {
+                format!(", {} % of its places on diagonals", 100 * on_diagonals / sliced_places)
+            }
+            Format::Ell | Format::SlicedEll if near => ", columns in 16 bits".to_string(),
+            _ => String::new(),
+        };
+        format!(
+            "{format}{columns} for {entries} entries in {rows} rows, the longest of {longest}: an execution takes as \
+             long as a copy of {} ({}), with the conversion's share for {} uses",
+            megabytes(least),
+            others(&costs[1..]),
+            situation.request.uses
+        )
+    })
 }
 
 /// The format whose cost is the least for all lengths of rows, if there is one, that of others with
@@ -244,21 +255,22 @@ pub(super) fn foregone(situation: &Situation) -> Option<Choice> {
     if costs.first().is_some_and(|(other, _)| *other < cost) {
         return None;
     }
-    let why = format!(
-        "{format} for {entries} entries in {rows} rows, however long they are: an execution takes as long as a copy of \
-         {} at most ({} at least), with the conversion's share for {} uses",
-        megabytes(cost),
-        others(&costs),
-        situation.request.uses
-    );
-    Some(Choice { format, why })
+    let uses = situation.request.uses;
+    Some(Choice::new(format, move || {
+        format!(
+            "{format} for {entries} entries in {rows} rows, however long they are: an execution takes as long as a copy \
+             of {} at most ({} at least), with the conversion's share for {uses} uses",
+            megabytes(cost),
+            others(&costs)
+        )
+    }))
 }
 
 /// The format that needs no index of the rows, for a matrix of which only the columns are at hand,
 /// on a device without room for the index; `None` if the device or the matrix cannot have it.
 pub(super) fn without_rows(situation: &Situation) -> Option<Choice> {
     let format = Format::Csc;
-    situation.cost(format).map(|_| Choice { format, why: format!("{format}: an index of the rows has no room") })
+    situation.cost(format).map(|_| Choice::new(format, move || format!("{format}: an index of the rows has no room")))
 }
 
 fn others(costs: &[(u64, Format)]) -> String {

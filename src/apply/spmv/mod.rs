@@ -176,7 +176,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
         let mut choice = match request.format {
             Format::Auto if request.symmetric => None,
             Format::Auto => choose::foregone(&situation),
-            format => Some(Choice { format, why: format!("{format}, as asked for") }),
+            format => Some(Choice::new(format, move || format!("{format}, as asked for"))),
         };
         let by_columns = choice.as_ref().is_some_and(|choice| choice.format == Format::Csc);
         if choice.as_ref().is_some_and(|choice| choice.format == Format::Csr) {

@@ -21,10 +21,10 @@ fn situation(device: DeviceKind, profile: Profile, request: Request, in_order: b
 fn chosen(device: DeviceKind, profile: Profile, request: Request, in_order: bool) -> Format {
     let situation = situation(device, profile, request, in_order);
     let found = choose(&situation);
-    assert!(found.why.starts_with(found.format.name()), "{}", found.why);
+    assert!(found.why.starts_with(found.format.name()), "{}", *found.why);
     // What is chosen for all lengths is chosen for these.
     if let Some(foregone) = foregone(&situation) {
-        assert_eq!(foregone.format, found.format, "{}", foregone.why);
+        assert_eq!(foregone.format, found.format, "{}", *foregone.why);
     }
     found.format
 }
