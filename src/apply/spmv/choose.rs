@@ -139,9 +139,10 @@ impl Situation {
             Format::CsrVector => longest.div_ceil(Order::LANES as u64) * weights.entry,
             Format::Scoo => longest * weights.scoo[2],
             _ if padded.is_some() => longest * depth * weights.padded_entry,
-            // Most rows have more entries than an item adds: a group adds its share one by one.
+            // Most rows have more entries than an item adds: a group adds its share one by one,
+            // which takes half as long again beside the other groups of its compute unit.
             Format::Csr if entries > of_item.saturating_mul(rows) => {
-                csr_long::rows_of_group(rows, self.compute_units) * piece * weights.term
+                csr_long::rows_of_group(rows, self.compute_units) * piece * weights.term * 3 / 2
             }
             Format::Csr if longest > of_item => of_item * entry + piece * weights.term,
             _ if row_of_item => longest * depth * entry,

@@ -37,20 +37,27 @@ kernel! {
     }
 }
 
-/// Groups of pieces for each compute unit: as many as it has room for, or fewer. Without pieces
-/// each reads their number and ends. This and the next two are estimates, not varied yet.
-const GROUPS: usize = 8;
+/// Groups of pieces for each compute unit: as many as it has room for. Without pieces each reads
+/// their number and ends. With 8 an H100 took 43 us for `cnr-2000`, not 32.
+const GROUPS: usize = 16;
 
 /// A row is long if it has more than so many times the entries of all rows in the mean. Other rows
-/// of a group of items wait for the longest.
+/// of a group of items wait for the longest. With 2 and 8 no time changed by more than the noise.
 const LONGER: u64 = 4;
 
-/// Entries that an item adds while a group loads a piece, about.
+/// Fewest entries of a long row: an item adds as many while a group begins, loads a piece and gives
+/// its sum to others, about. With 24 and 32 an H100 took 56 us for `cnr-2000`, not 43.
 const SHORTEST: u64 = 64;
 
+/// Entries that an item adds while a group that has begun adds a piece of some hundred, beside the
+/// other groups of its compute unit. An H100 takes 19 us for 6000 rows of 300 in pieces, 45 with an
+/// item each; 28 and 41 for 10,000 of 250, 100 and 141 for 20,000 of 500, 177 and 155 for 30,000 of
+/// 600.
+const MEANWHILE: u64 = 48;
+
 /// Most entries that an item adds, if groups have so few rows that they add all before an item adds
-/// a mean row. On an H200 2500 rows of 400 took 59 us while each had an item, and take 13; 20,000
-/// rows of 200 took 58 in pieces, 50 with an item each.
+/// a mean row. With 64 an H100 took 11 us for 1000 rows of 128, not 24, but the pieces take a plan
+/// three more launches.
 const LONGEST: u64 = 128;
 
 /// Rows that a group has if all are in pieces.
@@ -61,7 +68,7 @@ pub(super) fn rows_of_group(rows: u64, compute_units: u64) -> u64 {
 /// Entries of the longest row of a matrix that an item adds.
 pub(super) fn longest_of_item([rows, entries]: [u64; 2], compute_units: u64) -> u64 {
     let mean = entries.div_ceil(rows.max(1));
-    let few = rows_of_group(rows, compute_units) * SHORTEST <= mean;
+    let few = rows_of_group(rows, compute_units) * MEANWHILE <= mean;
     (LONGER * mean).clamp(SHORTEST, if few { LONGEST } else { RUN_PIECE as u64 })
 }
 
@@ -139,11 +146,11 @@ mod tests {
     #[test]
     fn rows_are_in_pieces_if_they_are_few_and_long_or_longer_than_others() {
         let of = |rows: u64, mean: u64| longest_of_item([rows, rows * mean], 132);
-        // Three rows for each group, one for some of them, one of as many entries as a group has
-        // items.
-        assert_eq!([of(2500, 400), of(25, 400), of(1000, 128)], [128; 3]);
+        // Two rows for each group, one for some of them, one of as many entries as a group has
+        // items; five.
+        assert_eq!([of(2500, 400), of(25, 400), of(1000, 128), of(10_000, 250)], [128; 4]);
         // Too many for the groups, too short for them, none, no entries.
-        assert_eq!([of(20_000, 200), of(40_000, 150), of(2500, 100)], [800, 600, 400]);
-        assert_eq!([of(2500, 8), of(0, 0), of(2500, 0), of(40_000, 1000)], [64, 64, 64, RUN_PIECE as u64]);
+        assert_eq!([of(20_000, 200), of(40_000, 150), of(2500, 90)], [800, 600, 360]);
+        assert_eq!([of(2500, 8), of(0, 0), of(2500, 0), of(30_000, 600)], [64, 64, 64, RUN_PIECE as u64]);
     }
 }
