@@ -247,6 +247,6 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
             " -DGROUP_SIZE=1 -DWARPS=0 -DUNROLLS=0 -DCACHE_HINTS=0"
         );
         let largest = |max_group_size| Teams::of(&DeviceInfo { max_group_size, ..nvidia.clone() }).map(Teams::largest);
-        assert_eq!([16, 64, 1024].map(largest), [None, Some(64), Some(128)]);
+        assert_eq!([16, 64, 1024].map(largest), [None, Some(64), Some(256)]);
     }
 }
