@@ -1,5 +1,5 @@
-// far_rows: products sorted by rows that do not fit a key beside a place. It comes before the kernels
-// that sort, and behind cl/product/keys.cl.
+// far_rows: products sorted by rows that do not fit a key beside a place. It comes before the
+// kernels that sort, and behind cl/product/keys.cl.
 // Hosts: src/product/sort/mod.rs, src/product/esc/sorted_chunks.rs
 //
 // FAR_ROWS says that there are such rows.
@@ -10,7 +10,8 @@
 // Rounds in which neighbours change places, before all are sorted again.
 #define NEIGHBOURS 2
 
-// Whether rows descend anywhere among those of the team's columns. before: the row before the lane's.
+// Whether rows descend anywhere among those of the team's columns. before: the row before the
+// lane's.
 bool any_descends(const uint* row, uint before, TEAM_OF)
 {
     uint descends = COLUMN_LANE > 0 && before > row[0];
@@ -52,16 +53,15 @@ void order_neighbours(uint* row, uint* key, TEAM_OF)
     }
 }
 
-// Sorts the products of a column by row, and makes keys of the numbers of their runs. Returns which of
-// the lane's keys begin a run, as bits. The lane's
-// key[i] is the row of place COLUMN_LANE + i * LANES, NO_KEY if there is none, and rows[] has the rows
-// of all places. `team` is EXCHANGE_IN.
+// Sorts the products of a column by row, and makes keys of the numbers of their runs. Returns which
+// of the lane's keys begin a run, as bits. The lane's key[i] is the row of its place number i,
+// NO_KEY if there is none, and rows[] has the rows of all places. `team` is EXCHANGE_IN.
 //
-// Rows count from the least. First their high bits are sorted, as many as a key has room for. Products
-// that agree in these are a group, in the order of their places. Where few rows descend in it,
-// neighbours change places. If some still do, the number of the group is sorted with the bits that
-// follow, and so on. Most columns need one sort: their rows are near each other, or too far for more
-// than two or three of them to be in a group.
+// Rows count from the least. First their high bits are sorted, as many as a key has room for.
+// Products that agree in these are a group, in the order of their places. Where few rows descend in
+// it, neighbours change places. If some still do, the number of the group is sorted with the bits
+// that follow, and so on. Most columns need one sort: their rows are near each other, or too far
+// for more than two or three of them to be in a group.
 uint sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
 {
     // The least row and the complement of the last one, both the least of the column.

@@ -23,8 +23,8 @@
 #endif
 #define NUMBER_OF(key) ((key) / PLACES)
 #define PLACE_OF(key) ((key) % PLACES)
-// What a team exchanges keys by: a warp by itself, another one over `words`, which have room for the
-// keys of all its lanes.
+// What a team exchanges keys by: a warp by itself, another one over `words`, which have room for
+// the keys of all its lanes.
 #if WARPS && TEAM_SIZE == WARP_SIZE
 #define EXCHANGE_IN(words) TEAM
 #else
@@ -94,9 +94,10 @@ void merge_in_lane(uint* key, uint distance)
     sort_odd(key);
 }
 
-// Sorts the keys of a column; then each lane has HELD neighbours. `team` is EXCHANGE_IN. A bitonic sort in which every comparison puts the smaller key
-// first: two sorted halves are merged by comparing the ends of both, then their neighbours, and so
-// on (Batcher 1968). All bounds are constants, so that the keys stay in registers.
+// Sorts the keys of a column; then each lane has HELD neighbours. `team` is EXCHANGE_IN. A bitonic
+// sort in which every comparison puts the smaller key first: two sorted halves are merged by
+// comparing the ends of both, then their neighbours, and so on (Batcher 1968). All bounds are
+// constants, so that the keys stay in registers.
 void sort_keys(uint* key, TEAM_OF)
 {
     sort_odd(key);

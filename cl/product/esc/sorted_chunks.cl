@@ -102,8 +102,8 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
                      uint products, uint first_col, uint cols, uint by_rows)
 {
     TEAM_MEMORY;
-    // Where an entry's products begin: its first entry of A, less that position, and its number. Then
-    // words that are exchanged, keys, and payloads.
+    // Where an entry's products begin: its first entry of A, less that position, and its number.
+    // Then words that are exchanged, keys, and payloads.
     local uint held[ROOM + LANES];
     local uint entry_at[ROOM];
     // A bit for each position at which an entry's products begin, and the last of them before each

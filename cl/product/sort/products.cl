@@ -22,9 +22,9 @@
 #define GROUP_COLUMNS (GROUP_SIZE / LANES)
 #define SLICE (PRODUCTS + LANES)
 #define START_WORDS ((PRODUCTS + 31) / 32)
-// NOTE_ROW notes the row of the lane's place number i, and SORT_PRODUCTS makes the sorted keys of all
-// places: words[] were read before. It is which of the lane's keys begin a run, as bits. ROW_OF is the
-// row of a sorted key.
+// NOTE_ROW notes the row of the lane's place number i, and SORT_PRODUCTS makes the sorted keys of
+// all places: words[] were read before. It is which of the lane's keys begin a run, as bits. ROW_OF
+// is the row of a sorted key.
 #if FAR_ROWS
 #define ROWS_MEMORY                                                                                                   \
     local uint all_rows[GROUP_COLUMNS * PRODUCTS];                                                                    \

@@ -234,10 +234,11 @@ impl Whole {
         Self { short, longest: if sort.serial { 0 } else { sort.chunk as u64 } }
     }
 
-    /// The products of some columns by what they cost: a fifth less if work-groups have the size of the
-    /// longest column, two fifths less if they are filled, because most columns are nearly as long or
-    /// longer; and a fifth more for each time that the sorted parts of longer columns are merged in
-    /// pairs, or instead of that are cut by rows. The average column says how many parts there are.
+    /// The products of some columns by what they cost: a fifth less if work-groups have the size of
+    /// the longest column, two fifths less if they are filled, because most columns are nearly as
+    /// long or longer; and a fifth more for each time that the sorted parts of longer columns are
+    /// merged in pairs, or instead of that are cut by rows. The average column says how many parts
+    /// there are.
     pub(super) fn weighed(&self, products: u64, columns: u64, longest: Option<u64>) -> u64 {
         let average = products / columns.max(1);
         let alike = longest.filter(|&longest| longest <= self.longest);

@@ -1,5 +1,5 @@
-//! Expansion and sort of the chunks of long segments in registers, for devices whose teams are warps.
-//! Columns of A are cut by rows first, if that is cheaper than to merge the chunks. Kernels:
+//! Expansion and sort of the chunks of long segments in registers, for devices whose teams are
+//! warps. Columns of A are cut by rows first, if that is cheaper than to merge the chunks. Kernels:
 //! `cl/product/esc/sorted_chunks.cl`.
 use super::Products;
 use crate::{
@@ -55,6 +55,9 @@ kernel! {
 /// The kernel that sorts chunks, for one size of work-groups.
 type Sort<T, P> = Kernel<SortChunks<'static, <P as Payload<T>>::Operand, <P as Payload<T>>::Word>>;
 
+/// Rows and payloads in the place of products of which an odd number of passes merges chunks.
+type Between<'a, W> = (&'a mut Buffer<u32>, &'a mut Buffer<W>);
+
 /// The kernels for chunks of one size.
 pub(super) struct SortedChunks<T: Element, P: Payload<T>> {
     cut: Kernel<CutChunks<'static>>,
@@ -86,9 +89,10 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
         Ok(Some(Self { cut, sort, chunks, merge: tuning.sort }))
     }
 
-    /// Whether no chunks are merged: because no column has two, or because they are cut by rows. They
-    /// are if the columns of B are short enough, as far as the host knows, and if that is cheaper. Each
-    /// chunk looks at all entries of its column, which is taken to have as many as an average one.
+    /// Whether no chunks are merged: because no column has two, or because they are cut by rows.
+    /// They are if the columns of B are short enough, as far as the host knows, and if that is
+    /// cheaper. Each chunk looks at all entries of its column, which is taken to have as many as an
+    /// average one.
     pub fn are_whole(&self, task: &Columns<'_, P::Operand>) -> bool {
         let (b, sizes) = (task.factors.b, task.band.sizes);
         let looks = sizes.chunks * b.nnz() as u64 / b.ncols.max(1) as u64;
@@ -104,7 +108,7 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
         work: &Work,
         task: &Columns<'_, P::Operand>,
         segments: &Segments<'_>,
-        (between, products): ((&mut Buffer<u32>, &mut Buffer<P::Word>), &mut Products<P::Word>),
+        (between, products): (Between<'_, P::Word>, &mut Products<P::Word>),
     ) -> Result<()> {
         let (factors, chunks) = (task.factors, segments.chunks as usize);
         if chunks == 0 {

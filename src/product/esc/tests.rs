@@ -44,8 +44,8 @@ pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
     [parallel, serial]
 }
 
-/// Chunks of which each item of a portable team sorts so many products, for columns of B with at most
-/// so many entries.
+/// Chunks of which each item of a portable team sorts so many products, for columns of B with at
+/// most so many entries.
 pub(crate) fn in_registers(entries: usize, items: usize) -> Tuning {
     let [parallel, _] = tunings(BlockShape::SCALAR, BlockShape::SCALAR);
     let chunks = ChunkTuning { team: Teams::PORTABLE, items, entries, look_products: 0 };

@@ -20,8 +20,8 @@ const TEAMS: usize = 4;
 #[derive(Clone, Copy)]
 pub(super) struct ColumnGroups {
     pub teams: Teams,
-    /// Bits of a number of rows. A key has 32: those of a row and, if it must be found again, of the
-    /// place of a product.
+    /// Bits of a number of rows. A key has 32: those of a row and, if it must be found again, of
+    /// the place of a product.
     pub row_bits: u32,
     /// Most work-groups of a launch.
     pub groups: usize,

@@ -8,8 +8,8 @@ use crate::{
     },
 };
 
-/// Checks the sorted products of a case, all in one band or behind 2^33 others, with rows that fit a
-/// key and rows that do not.
+/// Checks the sorted products of a case, all in one band or behind 2^33 others, with rows that fit
+/// a key and rows that do not.
 fn check(case: &Case, tuning: &Tuning) -> Result<()> {
     for before in [(0, 20), (1 << 33, 20), (0, 32)] {
         let rows: Vec<u32> = case.sorted.iter().map(|&(_, row, _)| row).collect();
