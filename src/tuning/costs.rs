@@ -91,7 +91,8 @@ type Coefficients = [f64; 4];
 /// for a launch, of `direct` 15, since a bin of its own cost roads of 8 million products 85 more
 /// than sorting those columns too; of `esc` what whole products take
 /// (`docs/decisions/0011-costs-of-methods.md`), and its products are weighed by how often they are
-/// merged. Of those of CPUs `esc` and `dense` are fits to 92 whole products on two quiet
+/// merged; of `hash` a fit to 32 products of 5 to 20 million on an H100, of which few meet in half.
+/// Of those of CPUs `esc` and `dense` are fits to 92 whole products on two quiet
 /// cores with PoCL, `direct` to 89 of the day before, and `host` lies between these and 36 of
 /// 2026-11-27 (`docs/decisions/0015-small-products-on-the-host.md`). The others, which the choice
 /// on a CPU does not use, are fits of `blockmul tune` on shared cores.
@@ -101,7 +102,7 @@ const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
     ("sort", Some([6.0, 0.86, 4.1, 265.0]), [180.0, 18_000.0, 0.0, 2_900_000.0]),
     ("dense", Some([6.0, 2.5, 25.0, 1340.0]), [50.0, 750.0, 790.0, 10_500.0]),
     ("hub", Some([6.0, 11.0, 38.0, 2050.0]), [170.0, 78_000.0, 110_000.0, 12_000_000.0]),
-    ("hash", Some([6.0, 1.0, 25.0, 2730.0]), [170.0, 40_000.0, 60_000.0, 8_000_000.0]),
+    ("hash", Some([6.0, 10.0, 92.0, 1900.0]), [170.0, 40_000.0, 60_000.0, 8_000_000.0]),
     ("host", None, [20.5, 500.0, 10_500.0, 5000.0]),
 ];
 
