@@ -2,11 +2,31 @@
 // kernels that sort, and behind cl/product/keys.cl.
 // Hosts: src/product/sort/mod.rs, src/product/esc/sorted_chunks.rs
 //
-// FAR_ROWS says that there are such rows.
+// FAR_ROWS says that there are such rows. Kernels are the same with them and without:
+//
+//   ROWS_MEMORY(columns)            memory for the rows of so many columns, if it is needed
+//   NOTE_ROW(key, i, row, place)    notes the row of the lane's place number i
+//   SORT_ROWS(key, products, words) makes the sorted keys of all places, of each of which a row was
+//                                   noted, or whose key is NO_KEY; words are those of EXCHANGE_IN
+//   SORT_RUNS(key, products, words) the same, and which of the lane's keys begin a run, as bits
+//   ROW_OF(key)                     the row of a sorted key
 #if !defined(FAR_ROWS)
-#error "FAR_ROWS: see src/product/sort/columns.rs, src/product/esc/sorted_chunks.rs"
+#error "FAR_ROWS: see src/product/sort/columns.rs, src/product/tuning.rs"
 #endif
-#if FAR_ROWS
+#if !FAR_ROWS
+#define ROWS_MEMORY(columns)
+#define NOTE_ROW(key, i, row, place) (key[i] = KEY_OF(row, place))
+#define SORT_ROWS(key, products, words) sort_keys(key, EXCHANGE_IN(words))
+#define SORT_RUNS(key, products, words) (SORT_ROWS(key, products, words), find_heads(key, TEAM))
+#define ROW_OF(key) NUMBER_OF(key)
+#else
+#define ROWS_MEMORY(columns)                                                                                          \
+    local uint all_rows[(columns) * PRODUCTS];                                                                        \
+    local uint* rows = all_rows + get_local_id(0) / LANES * PRODUCTS
+#define NOTE_ROW(key, i, row, place) (rows[place] = key[i] = (row))
+#define SORT_ROWS(key, products, words) sort_far_rows(key, rows, products, EXCHANGE_IN(words))
+#define SORT_RUNS(key, products, words) SORT_ROWS(key, products, words)
+#define ROW_OF(key) rows[PLACE_OF(key)]
 // Rounds in which neighbours change places, before all are sorted again.
 #define NEIGHBOURS 2
 

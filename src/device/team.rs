@@ -198,7 +198,7 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
         let value: Vec<u32> =
             (0..ITEMS).map(|i| if i >= ITEMS - 32 { 5 } else { (random() << 1 | 1) >> (random() % 32) }).collect();
         let of_device = Teams::of(device.info()).filter(|teams| teams.are_warps());
-        for size in [32, 64, 128].into_iter().filter(|&size| size <= device.info().max_group_size) {
+        for size in [32, 64, 128, 256].into_iter().filter(|&size| size <= device.info().max_group_size) {
             let chosen: Vec<u32> = (0..ITEMS).map(|_| random() % size as u32).collect();
             let words_of = words_of(size);
             for (teams, wanted) in [(Some(Teams::PORTABLE), 4), (of_device, 1), (of_device, 4)] {

@@ -91,11 +91,11 @@ type Coefficients = [f64; 4];
 /// for a launch, of `direct` 15, since a bin of its own cost roads of 8 million products 85 more
 /// than sorting those columns too; of `esc` what whole products take
 /// (`docs/decisions/0011-costs-of-methods.md`), and its products are weighed by how often they are
-/// merged; of `hash` a fit to 32 products of 5 to 20 million on an H100, of which few meet in half.
-/// Of those of CPUs `esc` and `dense` are fits to 92 whole products on two quiet
-/// cores with PoCL, `direct` to 89 of the day before, and `host` lies between these and 36 of
-/// 2026-11-27 (`docs/decisions/0015-small-products-on-the-host.md`). The others, which the choice
-/// on a CPU does not use, are fits of `blockmul tune` on shared cores.
+/// merged; of `hash` a fit to 32 products of 5 to 20 million on an H100. Of those of CPUs `esc` and
+/// `dense` are fits to 92 whole products on two quiet cores with PoCL, `direct` to 89 of the day
+/// before, and `host` lies between these and 36 of 2026-11-27
+/// (`docs/decisions/0015-small-products-on-the-host.md`). The others, which the choice on a CPU
+/// does not use, are fits of `blockmul tune` on shared cores.
 const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
     ("esc", Some([12.0, 44.0, 5.0, 65.0]), [21.0, 3500.0, 3900.0, 20_000.0]),
     ("direct", Some([15.0, 10.5, 0.0, 67.0]), [43.0, 820.0, 0.0, 25_000.0]),

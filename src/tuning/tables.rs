@@ -228,7 +228,7 @@ pub(super) const CPU: Numbers = Numbers {
     chunk_group_size: 256,
     chunk_items: 12,
     chunk_entries: 3328,
-    // 480 ps on an H100, where a merge pass takes 9 to 15 ps a product.
+    // An estimate: a look takes 480 ps on an H100; a pass took 9 ps a product of full chunks.
     chunk_look_products: 30,
     // Half a chunk of keys and payloads, twice for both directions, fits a second-level cache.
     serial_short_max: 1 << 14,

@@ -110,9 +110,7 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
     // word.
     local uint starts[WORDS];
     local ushort start_before[WORDS];
-#if FAR_ROWS
-    local uint rows[ROOM];
-#endif
+    ROWS_MEMORY(1);
     local uint edge[2];
     const uint item = get_local_id(0), chunk = get_group_id(0);
     const uint segment = segment_of_chunk(chunk_ptr, cols, chunk, edge);
@@ -189,20 +187,12 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
         if (position < count) {
             const uint seen = starts[word] & ((2u << position % 32) - 1);
             const uint start = seen != 0 ? word * 32 + 31 - clz(seen) : start_before[word], a_entry = held[start] + position;
-#if FAR_ROWS
-            key[i] = rows[position] = a_row_idx[a_entry];
-#else
-            key[i] = KEY_OF(a_row_idx[a_entry], position);
-#endif
+            NOTE_ROW(key, i, a_row_idx[a_entry], position);
             payloads[i] = MAKE(a_entry, entry_at[start]);
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE); // the reads above
-#if FAR_ROWS
-    sort_far_rows(key, rows, count, EXCHANGE_IN(held));
-#else
-    sort_keys(key, EXCHANGE_IN(held));
-#endif
+    SORT_ROWS(key, count, held);
     UNROLLED
     for (uint i = 0; i < ITEMS; ++i)
         held[PADDED(item * ITEMS + i)] = key[i];
@@ -213,11 +203,7 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
         if (at < count) {
             const uint sorted = held[PADDED(at)];
             place[i] = PLACE_OF(sorted);
-#if FAR_ROWS
-            row_to[at] = rows[place[i]];
-#else
-            row_to[at] = NUMBER_OF(sorted);
-#endif
+            row_to[at] = ROW_OF(sorted);
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE); // the reads above

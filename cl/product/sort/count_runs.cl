@@ -19,7 +19,7 @@ KERNEL count_runs(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         find_entries(entry_of, starts);
         NOTE_ROWS(key, entry_of, products);
         TEAM_BARRIER; // the reads above
-        const uint heads = popcount(SORT_PRODUCTS(key, products)), before = team_part_sum_before(heads, LANES, TEAM);
+        const uint heads = popcount(SORT_RUNS(key, products, all_words)), before = team_part_sum_before(heads, LANES, TEAM);
         if (serves && COLUMN_LANE == LANES - 1) {
             counts[column] = (ulong)products << 32 | (before + heads);
             if (column == columns - 1)

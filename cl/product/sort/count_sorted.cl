@@ -28,7 +28,7 @@ KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, 
         find_entries(entry_of, starts);
         NOTE_ROWS(key, entry_of, products);
         TEAM_BARRIER; // the reads above
-        const uint heads = popcount(SORT_PRODUCTS(key, products)), before = team_part_sum_before(heads, LANES, TEAM);
+        const uint heads = popcount(SORT_RUNS(key, products, all_words)), before = team_part_sum_before(heads, LANES, TEAM);
         if (serves && COLUMN_LANE == LANES - 1)
             lengths[of_band * windows] = before + heads;
 #if KEPT_KEYS

@@ -41,7 +41,7 @@ KERNEL place_runs(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             }
         }
         TEAM_BARRIER; // the reads above
-        const uint heads = SORT_PRODUCTS(key, products), own = popcount(heads);
+        const uint heads = SORT_RUNS(key, products, all_words), own = popcount(heads);
         uint run = team_part_sum_before(own, LANES, TEAM);
         const uint runs = column_last(run + own, TEAM);
         TEAM_BARRIER; // the reads above

@@ -22,22 +22,6 @@
 #define GROUP_COLUMNS (GROUP_SIZE / LANES)
 #define SLICE (PRODUCTS + LANES)
 #define START_WORDS ((PRODUCTS + 31) / 32)
-// NOTE_ROW notes the row of the lane's place number i, and SORT_PRODUCTS makes the sorted keys of
-// all places: words[] were read before. It is which of the lane's keys begin a run, as bits. ROW_OF
-// is the row of a sorted key.
-#if FAR_ROWS
-#define ROWS_MEMORY                                                                                                   \
-    local uint all_rows[GROUP_COLUMNS * PRODUCTS];                                                                    \
-    local uint* rows = all_rows + get_local_id(0) / LANES * PRODUCTS
-#define NOTE_ROW(key, i, row, place) (rows[place] = key[i] = (row))
-#define SORT_PRODUCTS(key, products) sort_far_rows(key, rows, products, EXCHANGE_IN(all_words))
-#define ROW_OF(key) rows[PLACE_OF(key)]
-#else
-#define ROWS_MEMORY
-#define NOTE_ROW(key, i, row, place) (key[i] = KEY_OF(row, place))
-#define SORT_PRODUCTS(key, products) (sort_keys(key, EXCHANGE_IN(all_words)), find_heads(key, TEAM))
-#define ROW_OF(key) NUMBER_OF(key)
-#endif
 
 // What a column is made from. KEEP(entry) is what is kept of an entry of B, a KEPT.
 #if defined(ELEMENT)
@@ -57,7 +41,7 @@
     local uint all_words[GROUP_COLUMNS * SLICE];                                                                      \
     local uint* starts = all_starts + get_local_id(0) / LANES * START_WORDS;                                          \
     local uint* words = all_words + get_local_id(0) / LANES * SLICE;                                                  \
-    ROWS_MEMORY;                                                                                                      \
+    ROWS_MEMORY(GROUP_COLUMNS);                                                                                       \
     TEAM_MEMORY
 
 // v of the column's last lane.

@@ -43,10 +43,6 @@ use gather::Gather;
 pub(super) use sorted_expansion::InLocalMemory;
 use tail_counts::{TailCounts, Tails};
 
-/// Work-groups that sort chunks have so many eighths of their work-items if the longest segment has
-/// room there: one of 1088 products keeps 128 items of 11 busy, but not 256.
-const EIGHTHS: [usize; 5] = [2, 3, 4, 6, 8];
-
 /// The method: kernels from expansion to gather for one kind of payload. `F` expands and sorts.
 pub(super) struct Esc<T: Element, P: Payload<T>, F: Front<T, P>> {
     front: F,

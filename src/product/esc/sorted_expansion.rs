@@ -4,7 +4,7 @@
 //! ([`super::sorted_chunks`]). Elsewhere, and if columns of B are very long, they are sorted like
 //! short segments, and the segmented sort merges them. Kernel:
 //! `cl/product/esc/sorted_expansion.cl`.
-use super::{EIGHTHS, Front, Products, sorted_chunks::SortedChunks};
+use super::{Front, Products, sorted_chunks::SortedChunks};
 use crate::{
     Element, Result, Word,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
@@ -39,6 +39,10 @@ kernel! {
         window: u32,
     }
 }
+
+/// Work-groups that sort chunks have so many eighths of their work-items if the longest segment has
+/// room there: one of 1088 products keeps 128 items of 11 busy, but not 256.
+const EIGHTHS: [usize; 5] = [2, 3, 4, 6, 8];
 
 /// Least work-items of a group: the fewest that this variant of ESC asks for.
 const LEAST_GROUP: usize = 8;

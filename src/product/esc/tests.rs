@@ -44,12 +44,12 @@ pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
     [parallel, serial]
 }
 
-/// Chunks of which each item of a portable team sorts so many products, for columns of B with at
-/// most so many entries.
-pub(crate) fn in_registers(entries: usize, items: usize) -> Tuning {
+/// Chunks of which each item of a portable team sorts so many products, cut by rows if columns of B
+/// have at most so many entries.
+pub(crate) fn in_registers(team: Teams, entries: usize, items: usize) -> Tuning {
     let [parallel, _] = tunings(BlockShape::SCALAR, BlockShape::SCALAR);
-    let chunks = ChunkTuning { team: Teams::PORTABLE, items, entries, look_products: 0 };
-    let sort = SortTuning { short_max: 20, ..SortTuning::parallel(8, 4 * items) };
+    let chunks = ChunkTuning { team, items, entries, look_products: 0 };
+    let sort = SortTuning { short_max: 20, ..SortTuning::parallel(8, chunks.room() / 8) };
     Tuning { sort, chunks: Some(chunks), ..parallel }
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::{
     Csc, Pattern,
+    device::{Teams, test_device},
     product::{
         esc::tests::{Case, edge_cases, few_cases, in_registers, products, products_of_part, with_segments},
         problem::{Pairs, Values},
@@ -40,8 +41,8 @@ fn agree(cases: Vec<Case>) -> Result<()> {
     for case in cases {
         // Columns of B that all are short enough, and some that are not, whose chunks are merged.
         for (entries, items) in [(300, 2), (40, 2), (300, 5)] {
-            check(&case, &in_registers(entries, items))?;
-            check(&case, &in_registers(entries, items).keeping_pairs())?;
+            check(&case, &in_registers(Teams::PORTABLE, entries, items))?;
+            check(&case, &in_registers(Teams::PORTABLE, entries, items).keeping_pairs())?;
         }
     }
     Ok(())
@@ -108,6 +109,25 @@ fn columns_of_very_different_length_are_cut() -> Result<()> {
     agree(vec![with_segments(&lengths, 17)?])
 }
 
+/// One chunk for each size of work-groups, and two.
+#[test]
+fn work_groups_of_every_size_agree_with_the_model() -> Result<()> {
+    let tuning = |entries| in_registers(Teams::PORTABLE.large(256), entries, 12);
+    let chunks = tuning(300).chunks.expect("chunks");
+    let rooms: Vec<_> = chunks.smaller().map(|of| of.room()).collect();
+    assert_eq!((rooms, chunks.room()), (vec![640, 768, 1024, 1280, 1536, 2048, 2560], 3072));
+    if test_device().info().max_group_size < 256 {
+        return Ok(());
+    }
+    for of_column in [32, 38, 50, 64, 76, 100, 128, 150, 160] {
+        let rows = |k: u32| (0..of_column).map(|i| i * 3 + (i + k) % 3).collect();
+        let case = of_one_column(500, &(0..20).map(rows).collect::<Vec<_>>())?;
+        check(&case, &tuning(300))?;
+        check(&case, &tuning(1).keeping_pairs())?;
+    }
+    Ok(())
+}
+
 #[test]
 fn parts_of_c_have_their_products() -> Result<()> {
     // Columns of A with 5 to 34 entries; columns of C with some 400 products.
@@ -115,7 +135,7 @@ fn parts_of_c_have_their_products() -> Result<()> {
     let places = (0..40).flat_map(|k| (0..5 + k * 3 / 4).map(move |i| place(k, i)));
     let a = Csc::from_triplets(40, 40, places)?;
     let case = Case::new(a.clone(), a)?;
-    let tuning = in_registers(300, 2).keeping_pairs();
+    let tuning = in_registers(Teams::PORTABLE, 300, 2).keeping_pairs();
     for part in [Part::Lower, Part::Upper] {
         let (found, _) = products_of_part::<Pairs>(&case, &tuning, (0, 20, part), true)?;
         let is_in = |&&(col, row, _): &&(u32, u32, _)| if part == Part::Lower { row >= col } else { row <= col };
