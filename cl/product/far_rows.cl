@@ -97,12 +97,17 @@ uint sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
         ends[0] = min(ends[0], other[0]);
         ends[1] = min(ends[1], other[1]);
     }
-    const uint least = ends[0], place_bits = 31 - clz((uint)PLACES), row_bits = 32 - clz(~ends[1] - least);
+    const uint least = ends[0], place_bits = 31 - clz((uint)PLACES), row_bits = 32 - clz(~ends[1] - least + 1);
     // Bits of rows that are not sorted yet.
     uint left = max(row_bits + place_bits, 32u) - 32;
     UNROLLED
     for (uint i = 0; i < HELD; ++i)
         key[i] = key[i] == NO_KEY ? NO_KEY : KEY_OF((key[i] - least) >> left, COLUMN_LANE + i * LANES);
+    // Rows fit after all. No key has 32 ones, as row_bits are those of a number of rows.
+    if ((LANES < TEAM_SIZE ? team_max(left, team) : left) == 0) {
+        sort_keys(key, team);
+        return find_heads(key, team);
+    }
     const uint first = COLUMN_LANE * HELD;
     bool descends;
     uint heads;
