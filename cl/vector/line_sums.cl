@@ -2,15 +2,15 @@
 // squares.
 // Host: src/vector/line_sums.rs
 //
-//   sum_lines  one work-group per piece of a line of more than TILE entries, and per tile of
+//   sum_lines  one work-group per piece of a line of more than LONGEST entries, and per tile of
 //              shorter lines: neighbours load its products to local memory side by side, then one
 //              item adds each sum; pieces take longest and come first, in rounds of HELD entries.
-//              If SPLIT, each sum of a piece has a group: while one item adds, others load the
-//              terms of the next round. Of the groups of a line that is cut the last to end adds
-//              the sums of all. If DIRECT, an item loads what a sum of a tile needs by itself,
-//              DIRECT entries at once, and lines of more than LONGEST are in pieces: lines are
-//              columns, blocks have an even number of rows and are an even number of elements
-//              apart. VALUE_PAIR and ELEMENT_PAIR are two elements of values and of x
+//              If GUESSED, all items of its group add a piece, see guesses.cl. If SPLIT, each sum
+//              of a piece has a group: while one item adds, others load the terms of the next
+//              round. Of the groups of a line that is cut the last to end adds the sums of all. If
+//              DIRECT, an item loads what a sum of a tile needs by itself, DIRECT entries at once:
+//              lines are columns, blocks have an even number of rows and are an even number of
+//              elements apart. VALUE_PAIR and ELEMENT_PAIR are two elements of values and of x
 //
 //   in      line_ptr[lines + 1]  task[pieces + tiles]   as in lines.cl, pieces first
 //   in      other[nnz]         the column of each entry of a row, or the row of each of a column
@@ -300,6 +300,10 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
 {
     local ARITHMETIC term[HELD * AREA + BEHIND];
     local uint arrivals[1];
+#if GUESSED
+    local ARITHMETIC kept[KEPT];
+    local uchar follower[GROUP_SIZE];
+#endif
     const uint group = get_group_id(0);
     if (group < pieces * SPLITS) {
         const uint4 at = task[group / SPLITS];
@@ -320,6 +324,12 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
             const uint count = min((uint)HELD, end - begin - done);
             load_terms(term, begin + done, count, ALL_SUMS, get_local_id(0), GROUP_SIZE, other, source, values, x, stride);
             GROUP_BARRIER;
+#if GUESSED
+            if (count * TERMS >= GUESSED) {
+                sum[0] = add_guessed(term, count * TERMS, kept, follower);
+                continue; // it is the only round
+            }
+#endif
             for (uint own = 0, number = first; number < behind; ++own, number += GROUP_SIZE)
                 sum[own] = add_terms(sum[own], term, count, number);
             GROUP_BARRIER; // every read, before the next round writes
@@ -368,9 +378,11 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
         load_terms(term, begin, at.w - begin, ALL_SUMS, i, GROUP_SIZE, other, source, values, x, stride);
         GROUP_BARRIER;
         while (i < sums) {
-            const ARITHMETIC start = from < end ? IDENTITY : EMPTY;
-            const ARITHMETIC sum = add_terms(start, term + (from - begin) * AREA, end - from, i % SUMS);
-            PLACE(sum, y, (ulong)first * SUMS + i, alpha, beta);
+            if (LONGEST >= TILE || end - from <= LONGEST) {
+                const ARITHMETIC start = from < end ? IDENTITY : EMPTY;
+                const ARITHMETIC sum = add_terms(start, term + (from - begin) * AREA, end - from, i % SUMS);
+                PLACE(sum, y, (ulong)first * SUMS + i, alpha, beta);
+            }
             i += GROUP_SIZE;
             if (i < sums)
                 from = line_ptr[first + i / SUMS], end = line_ptr[first + i / SUMS + 1];

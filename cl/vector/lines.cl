@@ -17,9 +17,9 @@
 //   in   line_ptr[lines + 1]     entries of the lines before each
 //   out  tile_line[tiles + 1]    first line of each tile
 //   in   order[tiles]            the tiles, in the order in which groups are to have them
-//   out  task[first + tiles]     from `first` on, of each tile in that order: its first line, the
-//                                end of its lines that are not in pieces, their first entry, the
-//                                end of these
+//   out  task[first + tiles]     from `first` on, of each tile in that order: its first line that
+//                                is not in pieces, the end of the last one, the first entry of
+//                                these and of those between them, the end of the entries
 //   in out  counts[4]            pieces of long lines, pieces that are parts of a cut line, cut
 //                                lines, entries of all of these lines; zero before count_pieces.
 //                                place_pieces counts down: its first line comes last
@@ -55,10 +55,13 @@ KERNEL place_tiles(global const uint* line_ptr, global const uint* tile_line, gl
     const uint number = get_global_id(0);
     if (number >= tiles)
         return;
-    const uint tile = is_ordered ? order[number] : number, begin = tile_line[tile];
-    uint last = tile_line[tile + 1];
-    if (last > begin && line_ptr[last] - line_ptr[last - 1] > longest)
-        --last; // it is in pieces
+    const uint tile = is_ordered ? order[number] : number;
+    uint begin = tile_line[tile], last = tile_line[tile + 1];
+    // The first and the last lines may be in pieces. Such lines between others are loaded in vain.
+    while (last > begin && line_ptr[last] - line_ptr[last - 1] > longest)
+        --last;
+    while (begin < last && line_ptr[begin + 1] - line_ptr[begin] > longest)
+        ++begin;
     task[first + number] = (uint4)(begin, last, line_ptr[begin], line_ptr[last]);
 }
 

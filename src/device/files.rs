@@ -177,6 +177,7 @@ files! {
     "vector/columns.cl"
     "vector/diagonal.cl"
     "vector/dot.cl"
+    "vector/guesses.cl"
     "vector/line_sums.cl"
     "vector/lines.cl"
     "vector/parts.cl"

@@ -18,7 +18,7 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct SumLines<T: Element, V: Element> = "sum_lines" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "vector/line_sums.cl" {
+    struct SumLines<T: Element, V: Element> = "sum_lines" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "vector/guesses.cl", "vector/line_sums.cl" {
         line_ptr: In<u32>,
         task: In<Piece>,
         other: In<u32>,
@@ -92,6 +92,8 @@ impl<T: Element, V: Element> LineSums<T, V> {
         let (side, info) = (index.side(), device.info());
         let has_pairs = packed && side == Side::Columns && T::NAME != "f16" && V::NAME != "f16";
         let tuning = if has_pairs { LineTuning::packed(info, shape) } else { LineTuning::new(info, shape) };
+        let pattern = index.pattern();
+        let tuning = if shape == BlockShape::SCALAR { tuning.of(info, pattern.nnz() + pattern.ncols) } else { tuning };
         Self::tuned(device, |_| Ok(index), (shape, packed), side, Terms::Products(semiring), tuning)
     }
 
@@ -130,6 +132,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
         .define("HELD", tuning.held)
         .define("AHEAD", ahead)
         .define("AT_ONCE", tuning.together)
+        .define("GUESSED", if width == 1 && pieces > 0 { tuning.guessed_by(group_size) } else { 0 })
         .define("TOGETHER", entries_ahead(tuning.together, terms_of_sum))
         .define("ACROSS", side.across())
         // With 8 elements ahead such loads took 34 us on `rmat18_e8`, not 22.

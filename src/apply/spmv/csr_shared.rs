@@ -158,6 +158,7 @@ mod tests {
             direct: 0,
             together,
             apart: 0,
+            guessed: 0,
             light: 64,
         };
         for tuning in

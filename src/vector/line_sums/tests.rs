@@ -26,7 +26,7 @@ const fn apart(tuning: LineTuning) -> LineTuning {
 
 const fn tuning(group_size: usize, tile: usize, held: usize, [ahead, together]: [usize; 2]) -> LineTuning {
     let (skewed, longest) = ((group_size, ahead), tile);
-    LineTuning { group_size, tile, longest, held, ahead, skewed, direct: 0, together, light: 64, apart: 0 }
+    LineTuning { group_size, tile, longest, held, ahead, skewed, direct: 0, together, guessed: 0, light: 64, apart: 0 }
 }
 
 /// Some long rows and as many long columns among short and empty ones.
@@ -156,6 +156,56 @@ fn sums_of_cut_lines_are_exchanged_in_every_type() -> Result<()> {
     check(&arrow::<f64>(1030, 2, BlockShape::new(3, 2)?)?, TUNINGS[8], 2)?;
     check(&arrow::<f16>(1030, 2, BlockShape::new(1, 2)?)?, TUNINGS[4], 2)?;
     Ok(())
+}
+
+/// Rows of as many terms as an item adds and of more, which are in tiles beside each other, and of
+/// several pieces. Teams of 2, 8 and 16 items.
+#[test]
+fn guessed_sums_have_the_bits_of_the_reference() -> Result<()> {
+    const LENGTHS: [usize; 12] = [3, 39, 40, 0, 41, 512, 64, 1024, 1025, 333, 200, 1];
+    // Random numbers of both signs, and of one; zeros; numbers of which the largest cancel; a sum
+    // that one of them decides.
+    const VALUES: [fn(usize, &mut Random) -> f64; 5] = [
+        |_, random| 2.0 * random.unit() - 1.0,
+        |_, random| random.unit(),
+        |_, _| -0.0,
+        |k, random| [1.0, -1.0][k / 97 % 2] * if k % 97 == 3 { 1e4 } else { random.unit() },
+        |k, _| if k == 150 { f64::INFINITY } else { 1.0 },
+    ];
+    fn of<T: Field>(tuning: LineTuning) -> Result<()> {
+        for value in VALUES {
+            let mut random = Random::new(1);
+            // Rows, and columns of the same numbers beside them.
+            let (mut entries, long) = (Vec::new(), LENGTHS.len());
+            for (i, length) in LENGTHS.into_iter().enumerate() {
+                for k in 0..length {
+                    let value = T::from_f64(value(k, &mut random));
+                    entries.extend([(i, long + k, value), (long + k, i, value)]);
+                }
+            }
+            let host = Csc::from_triplets(long + 1025, long + 1025, entries)?;
+            let host = Cbc::new(host.pattern().clone(), BlockShape::SCALAR, host.values().to_vec())?;
+            check(&host, tuning, 1)?;
+        }
+        Ok(())
+    }
+    let guessed = |group_size| LineTuning { longest: 39, guessed: 40, ..tuning(group_size, 512, 1024, [4, 8]) };
+    of::<f64>(guessed(64))?;
+    of::<f32>(guessed(128))?;
+    of::<f16>(LineTuning { guessed: 100, ..guessed(64) })?;
+    // Teams of two items, whose guesses are seldom right; a group that has no teams.
+    of::<f64>(guessed(16))?;
+    of::<f64>(guessed(4))
+}
+
+#[test]
+fn small_guessed_sums_have_the_bits_of_the_reference() -> Result<()> {
+    let long = |i: usize| [3, 60, 2, 11][i % 4];
+    let places = (0..64).flat_map(|i| (0..if i < 4 { long(i) } else { 1 }).map(move |k| (i, k)));
+    let host = Csc::from_triplets(64, 64, places.map(|(i, j)| (i, j, (i * 7 + j) as f32 * 0.37)))?;
+    let host = Cbc::new(host.pattern().clone(), BlockShape::SCALAR, host.values().to_vec())?;
+    let tuning = LineTuning { longest: 9, guessed: 10, ..tuning(16, 80, 1024, [2, 2]) };
+    check(&host, tuning, 0).map(drop)
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Pattern, device::test_device};
+use crate::{BlockShape, DeviceInfo, DeviceKind, Pattern, device::test_device};
 
 /// A pattern with columns of these lengths, each with entries in its first rows.
 fn pattern(lengths: &[usize]) -> Result<Pattern> {
@@ -77,6 +77,7 @@ fn small_tiles_with_long_lines_come_first() -> Result<()> {
             skewed: (group_size, 1),
             direct: 0,
             together: 1,
+            guessed: 0,
             light: 64,
             apart: 0,
         };
@@ -135,4 +136,21 @@ fn small_lines_are_shared_out_whole() -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[test]
+fn long_lines_are_guessed_if_all_tiles_are_added_at_once() {
+    let mut info = test_device().info().clone();
+    (info.kind, info.compute_units) = (DeviceKind::Gpu, 10);
+    let tuning = LineTuning::new(&info, BlockShape::SCALAR);
+    let most = 4 * 10 * tuning.tile;
+    let guessed = |info: &DeviceInfo, places| {
+        let tuning = tuning.of(info, places);
+        (tuning.longest, tuning.guessed_by(256), tuning.guessed_by(4))
+    };
+    let longest = info.numbers().guessed_line;
+    assert_eq!((guessed(&info, most), guessed(&info, most + 1)), ((longest, longest, 0), (tuning.tile, 0, 0)));
+    // An item of a CPU adds every line.
+    info.kind = DeviceKind::Cpu;
+    assert_eq!(guessed(&info, most), (tuning.tile, 0, 0));
 }
