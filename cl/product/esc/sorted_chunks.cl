@@ -1,11 +1,12 @@
 // sorted_chunks: expansion of long segments, which are sorted before they are written.
 // Host: src/product/esc/sorted_chunks.rs
 //
-//   cut_chunks     one work-group per chunk of ROOM products: where a chunk begins in the order of
+//   cut_chunks     one work-group per chunk of CHUNK products: where a chunk begins in the order of
 //                  rows
-//   sorted_chunks  one work-group per chunk. by_rows: it gets its products from columns of A that
-//                  are cut there; otherwise they are ROOM neighbours in the order of the expansion,
-//                  and the sorted chunks are merged later
+//   sorted_chunks  one work-group per chunk; it has room for ROOM products, and leaves chunks of
+//                  more, or of at most `above`, to another launch. by_rows: it gets its products
+//                  from columns of A that are cut there; otherwise they are CHUNK neighbours in the
+//                  order of the expansion, and the sorted chunks are merged later
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   a_operand[a_nnz]  b_operand[b_nnz]    see cl/product/payload.cl
@@ -23,7 +24,7 @@
 // products of a row are in the order of the entries of B, and a cut may lie between them.
 //
 // A chunk is sorted in registers (cl/product/keys.cl), by one team.
-#if !defined(PAYLOAD) || !defined(PAYLOAD_IS_WIDE) || !defined(ENTRIES) || !defined(TILE) || !defined(FROM_END)
+#if !defined(PAYLOAD) || !defined(PAYLOAD_IS_WIDE) || !defined(CHUNK) || !defined(ENTRIES) || !defined(TILE) || !defined(FROM_END)
 #error "see src/product/esc/sorted_chunks.rs"
 #endif
 #define ROOM PRODUCTS
@@ -59,7 +60,7 @@ KERNEL cut_chunks(global const uint* a_col_ptr, global const uint* a_row_idx, gl
     local uint from[ENTRIES], to[ENTRIES], place[ENTRIES], edge[2];
     const uint item = get_local_id(0), chunk = get_group_id(0);
     const uint segment = segment_of_chunk(chunk_ptr, cols, chunk, edge);
-    const uint before = (chunk - chunk_ptr[segment]) * ROOM;
+    const uint before = (chunk - chunk_ptr[segment]) * CHUNK;
     const uint first = b_col_ptr[first_col + segment], entries = before > 0 ? b_col_ptr[first_col + segment + 1] - first : 0;
     uint begins = 0;
     for (uint i = item; i < entries; i += GROUP_SIZE) {
@@ -99,7 +100,7 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
                      global const ulong* b_prods, global const uint* segment_ptr, global const uint* chunk_ptr,
                      global const uint2* cut, global uint* row_between, global PAYLOAD* payload_between,
                      global uint* row, global PAYLOAD* payload, global uint* tile_segment, ulong first_product,
-                     uint products, uint first_col, uint cols, uint by_rows)
+                     uint products, uint first_col, uint cols, uint by_rows, uint above)
 {
     TEAM_MEMORY;
     // Where an entry's products begin: its first entry of A, less that position, and its number.
@@ -114,134 +115,137 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
     local uint edge[2];
     const uint item = get_local_id(0), chunk = get_group_id(0);
     const uint segment = segment_of_chunk(chunk_ptr, cols, chunk, edge);
-    const uint base = segment_ptr[segment] + (chunk - chunk_ptr[segment]) * ROOM;
-    const uint count = min((uint)ROOM, segment_ptr[segment + 1] - base);
-    const uint passes = by_rows ? 0 : 32 - clz(chunk_ptr[segment + 1] - chunk_ptr[segment] - 1);
-    const bool cut_before = by_rows && chunk > chunk_ptr[segment], cut_behind = by_rows && base + count < segment_ptr[segment + 1];
-    const uint2 from = cut_before ? cut[chunk] : (uint2)(0, 0), to = cut_behind ? cut[chunk + 1] : (uint2)(0, 0);
+    const uint base = segment_ptr[segment] + (chunk - chunk_ptr[segment]) * CHUNK;
+    const uint count = min((uint)CHUNK, segment_ptr[segment + 1] - base);
+    // A loop of one turn or none: with a return PoCL 3.1 loses the barriers behind it.
+    for (bool serves = count > above && count <= ROOM; serves; serves = false) {
+        const uint passes = by_rows ? 0 : 32 - clz(chunk_ptr[segment + 1] - chunk_ptr[segment] - 1);
+        const bool cut_before = by_rows && chunk > chunk_ptr[segment], cut_behind = by_rows && base + count < segment_ptr[segment + 1];
+        const uint2 from = cut_before ? cut[chunk] : (uint2)(0, 0), to = cut_behind ? cut[chunk + 1] : (uint2)(0, 0);
 
-    uint first_entry = b_col_ptr[first_col + segment], end_entry = b_col_ptr[first_col + segment + 1];
-    const ulong begin = first_product + base, end = begin + count;
-    if (!by_rows) {
-        const uint2 bounds = search_products(b_prods, first_entry, end_entry, begin + 1, end, edge);
-        // The last entry whose products begin at or before `begin` has that product.
-        first_entry = bounds.x - 1;
-        end_entry = bounds.y;
-    }
-
-    for (uint i = item; i < WORDS; i += GROUP_SIZE)
-        starts[i] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    // Each entry with products marks the position where they begin.
-    uint made = 0, before_cuts = 0, all;
-    for (uint start = first_entry; start < end_entry; start += GROUP_SIZE) {
-        const uint entry = start + item;
-        uint2 met = entry < end_entry ? met_by(a_col_ptr, b_row_idx, b_prods, entry) : (uint2)(0, 0);
-        if (!by_rows && entry < end_entry) {
-            met.x += (uint)(max(b_prods[entry], begin) - b_prods[entry]);
-            met.y -= (uint)(b_prods[entry + 1] - min(b_prods[entry + 1], end));
+        uint first_entry = b_col_ptr[first_col + segment], end_entry = b_col_ptr[first_col + segment + 1];
+        const ulong begin = first_product + base, end = begin + count;
+        if (!by_rows) {
+            const uint2 bounds = search_products(b_prods, first_entry, end_entry, begin + 1, end, edge);
+            // The last entry whose products begin at or before `begin` has that product.
+            first_entry = bounds.x - 1;
+            end_entry = bounds.y;
         }
-        if (cut_before || cut_behind) {
-            const uint2 all_met = met;
-            uint has_first = 0, has_last = 0; // whether there is a product of the row of a cut
-            if (cut_before) {
-                met.x = lower_bound(a_row_idx, all_met.x, all_met.y, from.x);
-                has_first = met.x < all_met.y && a_row_idx[met.x] == from.x;
+
+        for (uint i = item; i < WORDS; i += GROUP_SIZE)
+            starts[i] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        // Each entry with products marks the position where they begin.
+        uint made = 0, before_cuts = 0, all;
+        for (uint start = first_entry; start < end_entry; start += GROUP_SIZE) {
+            const uint entry = start + item;
+            uint2 met = entry < end_entry ? met_by(a_col_ptr, b_row_idx, b_prods, entry) : (uint2)(0, 0);
+            if (!by_rows && entry < end_entry) {
+                met.x += (uint)(max(b_prods[entry], begin) - b_prods[entry]);
+                met.y -= (uint)(b_prods[entry + 1] - min(b_prods[entry + 1], end));
             }
-            if (cut_behind) {
-                met.y = lower_bound(a_row_idx, met.x, all_met.y, to.x);
-                has_last = met.y < all_met.y && a_row_idx[met.y] == to.x;
+            if (cut_before || cut_behind) {
+                const uint2 all_met = met;
+                uint has_first = 0, has_last = 0; // whether there is a product of the row of a cut
+                if (cut_before) {
+                    met.x = lower_bound(a_row_idx, all_met.x, all_met.y, from.x);
+                    has_first = met.x < all_met.y && a_row_idx[met.x] == from.x;
+                }
+                if (cut_behind) {
+                    met.y = lower_bound(a_row_idx, met.x, all_met.y, to.x);
+                    has_last = met.y < all_met.y && a_row_idx[met.y] == to.x;
+                }
+                // Entries are numbers of 16 bits here.
+                const uint cuts = team_sum_before(has_first | has_last << 16, &all, TEAM) + before_cuts;
+                before_cuts += all;
+                met.x += has_first && (cuts & 0xffff) < from.y;
+                met.y += has_last && cuts >> 16 < to.y;
             }
-            // Entries are numbers of 16 bits here.
-            const uint cuts = team_sum_before(has_first | has_last << 16, &all, TEAM) + before_cuts;
-            before_cuts += all;
-            met.x += has_first && (cuts & 0xffff) < from.y;
-            met.y += has_last && cuts >> 16 < to.y;
+            const uint own_products = met.y - met.x, at = team_sum_before(own_products, &all, TEAM) + made;
+            made += all;
+            if (own_products > 0) {
+                atomic_or(&starts[at / 32], 1u << at % 32);
+                held[at] = met.x - at;
+                entry_at[at] = entry;
+            }
         }
-        const uint own_products = met.y - met.x, at = team_sum_before(own_products, &all, TEAM) + made;
-        made += all;
-        if (own_products > 0) {
-            atomic_or(&starts[at / 32], 1u << at % 32);
-            held[at] = met.x - at;
-            entry_at[at] = entry;
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
+        barrier(CLK_LOCAL_MEM_FENCE);
 
-    for (uint word = item; word < WORDS; word += GROUP_SIZE) {
-        uint before = word;
-        while (before > 0 && starts[before - 1] == 0)
-            --before;
-        start_before[word] = (ushort)(before > 0 ? before * 32 - 1 - clz(starts[before - 1]) : 0);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint word = item; word < WORDS; word += GROUP_SIZE) {
+            uint before = word;
+            while (before > 0 && starts[before - 1] == 0)
+                --before;
+            start_before[word] = (ushort)(before > 0 ? before * 32 - 1 - clz(starts[before - 1]) : 0);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
 
-    global uint* row_to = (passes % 2 ? row_between : row) + base;
-    global PAYLOAD* payload_to = (passes % 2 ? payload_between : payload) + base;
-    uint key[ITEMS], place[ITEMS];
-    PAYLOAD payloads[ITEMS];
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i) {
-        const uint position = item + i * GROUP_SIZE, word = position / 32;
-        key[i] = NO_KEY;
-        if (position < count) {
-            const uint seen = starts[word] & ((2u << position % 32) - 1);
-            const uint start = seen != 0 ? word * 32 + 31 - clz(seen) : start_before[word], a_entry = held[start] + position;
-            NOTE_ROW(key, i, a_row_idx[a_entry], position);
-            payloads[i] = MAKE(a_entry, entry_at[start]);
+        global uint* row_to = (passes % 2 ? row_between : row) + base;
+        global PAYLOAD* payload_to = (passes % 2 ? payload_between : payload) + base;
+        uint key[ITEMS], place[ITEMS];
+        PAYLOAD payloads[ITEMS];
+        UNROLLED
+        for (uint i = 0; i < ITEMS; ++i) {
+            const uint position = item + i * GROUP_SIZE, word = position / 32;
+            key[i] = NO_KEY;
+            if (position < count) {
+                const uint seen = starts[word] & ((2u << position % 32) - 1);
+                const uint start = seen != 0 ? word * 32 + 31 - clz(seen) : start_before[word], a_entry = held[start] + position;
+                NOTE_ROW(key, i, a_row_idx[a_entry], position);
+                payloads[i] = MAKE(a_entry, entry_at[start]);
+            }
         }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE); // the reads above
-    SORT_ROWS(key, count, held);
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i)
-        held[PADDED(item * ITEMS + i)] = key[i];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i) {
-        const uint at = item + i * GROUP_SIZE;
-        if (at < count) {
-            const uint sorted = held[PADDED(at)];
-            place[i] = PLACE_OF(sorted);
-            row_to[at] = ROW_OF(sorted);
+        barrier(CLK_LOCAL_MEM_FENCE); // the reads above
+        SORT_ROWS(key, count, held);
+        UNROLLED
+        for (uint i = 0; i < ITEMS; ++i)
+            held[PADDED(item * ITEMS + i)] = key[i];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        UNROLLED
+        for (uint i = 0; i < ITEMS; ++i) {
+            const uint at = item + i * GROUP_SIZE;
+            if (at < count) {
+                const uint sorted = held[PADDED(at)];
+                place[i] = PLACE_OF(sorted);
+                row_to[at] = ROW_OF(sorted);
+            }
         }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE); // the reads above
-    // Each word of the payloads goes through local memory on its own.
+        barrier(CLK_LOCAL_MEM_FENCE); // the reads above
+        // Each word of the payloads goes through local memory on its own.
 #if PAYLOAD_IS_WIDE
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i)
-        if (item + i * GROUP_SIZE < count)
-            held[item + i * GROUP_SIZE] = as_uint2(payloads[i]).x;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i)
-        if (item + i * GROUP_SIZE < count)
-            key[i] = held[place[i]];
-    barrier(CLK_LOCAL_MEM_FENCE); // the reads above
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i)
-        if (item + i * GROUP_SIZE < count)
-            held[item + i * GROUP_SIZE] = as_uint2(payloads[i]).y;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i)
-        if (item + i * GROUP_SIZE < count)
-            payload_to[item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)((uint2)(key[i], held[place[i]]));
+        UNROLLED
+        for (uint i = 0; i < ITEMS; ++i)
+            if (item + i * GROUP_SIZE < count)
+                held[item + i * GROUP_SIZE] = as_uint2(payloads[i]).x;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        UNROLLED
+        for (uint i = 0; i < ITEMS; ++i)
+            if (item + i * GROUP_SIZE < count)
+                key[i] = held[place[i]];
+        barrier(CLK_LOCAL_MEM_FENCE); // the reads above
+        UNROLLED
+        for (uint i = 0; i < ITEMS; ++i)
+            if (item + i * GROUP_SIZE < count)
+                held[item + i * GROUP_SIZE] = as_uint2(payloads[i]).y;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        UNROLLED
+        for (uint i = 0; i < ITEMS; ++i)
+            if (item + i * GROUP_SIZE < count)
+                payload_to[item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)((uint2)(key[i], held[place[i]]));
 #else
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i)
-        if (item + i * GROUP_SIZE < count)
-            held[item + i * GROUP_SIZE] = as_uint(payloads[i]);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i)
-        if (item + i * GROUP_SIZE < count)
-            payload_to[item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)(held[place[i]]);
+        UNROLLED
+        for (uint i = 0; i < ITEMS; ++i)
+            if (item + i * GROUP_SIZE < count)
+                held[item + i * GROUP_SIZE] = as_uint(payloads[i]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        UNROLLED
+        for (uint i = 0; i < ITEMS; ++i)
+            if (item + i * GROUP_SIZE < count)
+                payload_to[item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)(held[place[i]]);
 #endif
 
-    for (uint tile = (base + TILE - 1) / TILE + item; tile * TILE < base + count; tile += GROUP_SIZE)
-        tile_segment[tile] = segment;
-    if (item == 0 && base + count == products)
-        tile_segment[(products + TILE - 1) / TILE] = segment;
+        for (uint tile = (base + TILE - 1) / TILE + item; tile * TILE < base + count; tile += GROUP_SIZE)
+            tile_segment[tile] = segment;
+        if (item == 0 && base + count == products)
+            tile_segment[(products + TILE - 1) / TILE] = segment;
+    }
 }

@@ -9,7 +9,7 @@ use crate::{
     primitives::segmented_sort::{Segments, SortTuning},
     product::{
         method::Columns,
-        problem::{Part, Payload, Spec},
+        problem::{Part, Payload, Sizes, Spec},
         tuning::{ChunkTuning, Tuning},
     },
     resident::InPattern,
@@ -49,6 +49,7 @@ kernel! {
         first_col: u32,
         cols: u32,
         by_rows: u32,
+        above: u32,
     }
 }
 
@@ -74,6 +75,7 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
         let options = |of: &ChunkTuning| {
             P::define(of.options(spec.row_bits), spec)
                 .define("FROM_END", u8::from(spec.part == Part::Lower))
+                .define("CHUNK", chunks.room())
                 .define("ENTRIES", chunks.entries)
                 .define("TILE", tuning.tiles.products)
         };
@@ -132,29 +134,43 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
             };
             self.cut.launch(work, grid(&self.chunks), args)?;
         }
-        let (last, smaller) = self.sort.split_last().expect("the last sorts whole chunks");
-        let (of, sort) = smaller.iter().find(|(of, _)| of.room() >= segments.longest as usize).unwrap_or(last);
-        let args = SortChunks {
-            a: factors.a,
-            a_operand: factors.a_operand,
-            b: factors.b,
-            b_operand: factors.b_operand,
-            b_prods: &task.analysis.prods,
-            segment_ptr: segments.ptr,
-            chunk_ptr: segments.chunk_ptr,
-            cut: &cut,
-            row_between: between.0,
-            payload_between: between.1,
-            row: &mut products.rows,
-            payload: &mut products.payload,
-            tile_segment: &mut products.tile_segment,
-            first_product: task.band.first_product,
-            products: task.band.sizes.products as u32,
-            first_col,
-            cols,
-            by_rows: by_rows.into(),
-        };
-        sort.launch(work, grid(of), args)
+        let mut above = 0;
+        for (of, sort) in self.kernels(&task.band.sizes) {
+            let args = SortChunks {
+                a: factors.a,
+                a_operand: factors.a_operand,
+                b: factors.b,
+                b_operand: factors.b_operand,
+                b_prods: &task.analysis.prods,
+                segment_ptr: segments.ptr,
+                chunk_ptr: segments.chunk_ptr,
+                cut: &cut,
+                row_between: between.0,
+                payload_between: between.1,
+                row: &mut products.rows,
+                payload: &mut products.payload,
+                tile_segment: &mut products.tile_segment,
+                first_product: task.band.first_product,
+                products: task.band.sizes.products as u32,
+                first_col,
+                cols,
+                by_rows: by_rows.into(),
+                above,
+            };
+            sort.launch(work, grid(of), args)?;
+            above = of.room() as u32;
+        }
+        Ok(())
+    }
+
+    /// The kernels that sort all chunks, by ascending room: the smallest that has room for the
+    /// longest; before it one for a third of a chunk, if chunks are less than three quarters full.
+    fn kernels(&self, sizes: &Sizes) -> impl Iterator<Item = &(ChunkTuning, Sort<T, P>)> {
+        let of = |room: u64| self.sort.iter().position(|(of, _)| of.room() as u64 >= room);
+        let chunk = self.chunks.room() as u64;
+        let longest = of(sizes.longest).unwrap_or(self.sort.len() - 1);
+        let short = of(chunk / 3).filter(|&short| short < longest && sizes.products * 4 < sizes.chunks * chunk * 3);
+        short.into_iter().chain([longest]).map(|of| &self.sort[of])
     }
 }
 
