@@ -324,7 +324,7 @@ pub(super) const CPU: Numbers = Numbers {
     // More than a window.
     adaptive_far_words: 10_600,
     // 2.5 M products of columns of 512 take 0.10 ms, by hashes 0.45.
-    adaptive_far_products: 2048,
+    adaptive_far_products: 2560,
     // `fem200k_60` takes 7.1 ms, with 256 rows 8.8, with 1024 7.5; `rmat18_e8` 29.5, with 1024
     // 33.5.
     adaptive_piece: 512,

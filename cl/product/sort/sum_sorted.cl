@@ -1,5 +1,5 @@
 // sum_sorted: computes columns of C: the sum of each run, by ascending place and so ascending k.
-// After RUN_PIECE products a run starts a new sum, which is added to the first one at its end.
+// After RUN_PIECE products a run starts a new sum; these are added in order at its end.
 // Host: src/product/sort/mod.rs; the sort: cl/product/sort/products.cl
 //
 //   Teams in a stride over the columns of a task, COLUMNS at once.
@@ -12,8 +12,8 @@
 //   in   keys[columns * PRODUCTS] if KEPT_KEYS: the sorted keys of each column, by count_sorted
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]    the task's columns of C, see
 //                                      cl/product/target.cl
-#if !defined(RUN_PIECE) || PRODUCTS > 2 * RUN_PIECE
-#error "RUN_PIECE, at least half of PRODUCTS: see src/product/sort/columns.rs"
+#if !defined(RUN_PIECE)
+#error "RUN_PIECE: see src/product/sort/columns.rs"
 #endif
 KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
                   global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
@@ -88,8 +88,8 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         // The last run goes on in the lanes behind.
         if (heads != 0 && key[HELD - 1] != NO_KEY) {
 #if PRODUCTS > RUN_PIECE
-            uint terms = HELD - (31 - clz(heads));
-            ARITHMETIC first_piece = EMPTY;
+            uint terms = HELD - (31 - clz(heads)), pieces = 0;
+            ARITHMETIC of_pieces = EMPTY;
 #endif
             IN_ORDER
             for (uint i = (COLUMN_LANE + 1) * HELD; i < PRODUCTS; ++i) {
@@ -98,17 +98,19 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                     break;
                 const ARITHMETIC product = kept[PLACE_OF(next)];
 #if PRODUCTS > RUN_PIECE
-                if (terms++ == RUN_PIECE) {
-                    first_piece = sum;
+                if (terms == RUN_PIECE) {
+                    of_pieces = pieces++ > 0 ? ADD(of_pieces, sum) : sum;
                     sum = product;
+                    terms = 1;
                     continue;
                 }
+                ++terms;
 #endif
                 sum = ADD(sum, product);
             }
 #if PRODUCTS > RUN_PIECE
-            if (terms > RUN_PIECE)
-                sum = ADD(first_piece, sum);
+            if (pieces > 0)
+                sum = ADD(of_pieces, sum);
 #endif
             value[HELD - 1] = sum;
         }

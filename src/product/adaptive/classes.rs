@@ -11,7 +11,7 @@ pub(in crate::product) enum Class {
     Empty,
     /// Products of one entry of B.
     Direct,
-    /// At most 32 products; sorted in registers, as all up to [`Class::Sorted2048`].
+    /// At most 32 products; sorted in registers, as all up to [`Class::Sorted2560`].
     Sorted32,
     Sorted48,
     Sorted64,
@@ -30,6 +30,7 @@ pub(in crate::product) enum Class {
     Sorted1536,
     Sorted1792,
     Sorted2048,
+    Sorted2560,
     /// Rows in a small range; counted by a bitmap, as all up to [`Class::Big`].
     Narrow,
     /// Rows in a range of some ten thousand.
@@ -54,7 +55,7 @@ pub(in crate::product) enum Class {
 }
 
 impl Class {
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::Empty,
         Self::Direct,
         Self::Sorted32,
@@ -75,6 +76,7 @@ impl Class {
         Self::Sorted1536,
         Self::Sorted1792,
         Self::Sorted2048,
+        Self::Sorted2560,
         Self::Narrow,
         Self::Medium,
         Self::Wide,
@@ -94,7 +96,7 @@ impl Class {
             sorted[at] = Self::ALL[Self::Sorted32 as usize + at];
             at += 1;
         }
-        assert!(matches!(sorted[sorted.len() - 1], Self::Sorted2048));
+        assert!(matches!(sorted[sorted.len() - 1], Self::Sorted2560));
         sorted
     };
     /// The number of a sorted class among these.

@@ -1,10 +1,10 @@
-//! Columns of C with at most 2048 products, each sorted by row in the registers of up to 128
+//! Columns of C with at most 2560 products, each sorted by row in the registers of up to 256
 //! work-items; the products of a run are then added in ascending k. Kernels: `cl/product/sort/`.
 //!
 //! There is a kernel for each class of columns. A column of at most 256 products takes an eighth or
 //! a twelfth of the class's products as work-items, so one team of 32 serves 8, 4, 2 columns, or 1.
-//! Of longer ones each item holds 10 to 16 products, and beyond 512 and 1024 teams have 64 and 128
-//! items.
+//! Of longer ones each item holds 10 to 16 products, and beyond 512, 1024 and 2048 teams have 64,
+//! 128 and 256 items.
 mod columns;
 mod count;
 mod runs;
@@ -18,8 +18,8 @@ pub(super) use runs::{ShortRule, SortedRuns};
 pub(super) use sums::SortSums;
 
 /// Most products of a column of each class.
-pub(in crate::product) const CLASSES: [u32; 18] =
-    [32, 48, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 896, 1024, 1280, 1536, 1792, 2048];
+pub(in crate::product) const CLASSES: [u32; 19] =
+    [32, 48, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560];
 
 /// The last of them.
 #[cfg(test)]
