@@ -11,8 +11,8 @@
 // have the number of the product's run in place of its row.
 //
 // A kernel declares SORT_MEMORY first:
-//   starts[]     a bit for each place: whether the products of an entry of B begin there; behind
-//                these words, if STARTS_COUNTED, how many begin before each
+//   starts[]     a bit for each place: whether the products of an entry of B begin there; if
+//                STARTS_COUNTED, a word for each lane, and behind these how many begin before each
 //   words[]      for each entry of B that has products: its first entry of A, less its first place;
 //                there is room for keys
 //   rows[]       if FAR_ROWS: the row of each place
@@ -27,7 +27,7 @@
 // columns of 512 to 896 products take an H100 0.18 to 0.19 ms, not 0.22 to 0.26. With 256 lanes it
 // takes so many registers and loads that a product takes 0.9 ms, not 0.5.
 #define STARTS_COUNTED (LANES > 64)
-#define STARTS_SLICE (START_WORDS * (STARTS_COUNTED ? 2 : 1))
+#define STARTS_SLICE (STARTS_COUNTED ? 2 * LANES : START_WORDS)
 
 // What a column is made from. KEEP(entry) is what is kept of an entry of B, a KEPT.
 #if defined(ELEMENT)
@@ -69,7 +69,7 @@ uint2 met_by(global const uint* a_col_ptr, global const uint* b_row_idx, uint en
 uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_row_idx, uint begin,
                   uint end, local uint* starts, local uint* words KEPT_OF, TEAM_OF)
 {
-    for (uint word = COLUMN_LANE; word < START_WORDS; word += LANES)
+    for (uint word = COLUMN_LANE; word < (STARTS_COUNTED ? LANES : START_WORDS); word += LANES)
         starts[word] = 0;
     TEAM_BARRIER;
     uint products = 0, entries = 0;
@@ -101,10 +101,10 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
     }
 #if STARTS_COUNTED
     TEAM_BARRIER; // the writes above, before they are counted
-    const uint own_starts = COLUMN_LANE < START_WORDS ? popcount(starts[COLUMN_LANE]) : 0;
+    // Without conditions: PoCL 3.1 loses the barriers beside them, when it optimises.
+    const uint own_starts = popcount(starts[COLUMN_LANE]);
     const uint starts_before = team_part_sum_before(own_starts, LANES, team);
-    if (COLUMN_LANE < START_WORDS)
-        starts[START_WORDS + COLUMN_LANE] = starts_before;
+    starts[LANES + COLUMN_LANE] = starts_before;
 #endif
     TEAM_BARRIER; // the writes above, before places look for their entries
     return products;
@@ -156,7 +156,7 @@ void find_entries(uint* entry_of, local const uint* starts)
     for (uint i = 0; i < HELD; ++i) {
         const uint place = COLUMN_LANE + i * LANES, word = place / 32;
 #if STARTS_COUNTED
-        const uint before = starts[START_WORDS + word];
+        const uint before = starts[LANES + word];
 #else
         // The words from the lane's place before.
         if (i > 0 && i * LANES % 32 == 0) {

@@ -12,7 +12,7 @@ use blockmul::{
     groups::BlockGroups,
     matrix::{self, Threshold},
     plan::{Accum, Add, Apply, Diagonal, Norms, Permute, ScalarMap, Scalars, Transpose},
-    product::{Inputs, Weights},
+    product::{Inputs, Method, Weights},
     reference,
     solver::{Damping, Elimination, NormalEquations},
 };
@@ -70,6 +70,17 @@ fn blocks() -> Result<()> {
         Ok(())
     }
     every_type!(check)
+}
+
+/// By teams of 128 and 256 items, whose barriers an optimising compiler may lose.
+#[test]
+fn long_columns_that_are_sorted() -> Result<()> {
+    for of_column in [35, 50] {
+        let a = generate::uniform(120, 120, of_column, BlockShape::SCALAR, Values::Integer, 1)?.to_scalars();
+        let (c, _) = to_host(&device(), &a, &a, |product| product.method(Method::Sort))?;
+        equal(&c, &reference::multiply(&a, &a)?, "columns that are sorted");
+    }
+    Ok(())
 }
 
 #[test]
