@@ -62,7 +62,7 @@ fn columns_of_every_class_agree_with_the_reference() -> Result<()> {
         (32, 32),
         (40, 32),
         (64, 32),
-        (64, 40),
+        (80, 32),
     ]
     .into_iter()
     .enumerate()
