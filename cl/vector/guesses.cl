@@ -12,12 +12,11 @@
 //
 // Sums of fewer than GUESSED terms are one item's; if it is 0, all are. If not, STRETCHES divides
 // the items of a group, which are more than STRETCHES.
-#if !defined(GUESSED)
-#error "GUESSED: see src/vector/line_sums.rs"
+#if !defined(GUESSED) || !defined(STRETCHES)
+#error "GUESSED, STRETCHES: see src/vector/line_sums.rs"
 #endif
 
 #if GUESSED
-#define STRETCHES 8
 // Items of a team.
 #define GUESSES (GROUP_SIZE / STRETCHES)
 // What a group keeps in local memory: the result of each item, and for each stretch the number in

@@ -6,7 +6,7 @@
 //! with a matrix of one column.
 //!
 //! [`RUN_PIECE`]: crate::primitives::segmented_reduce::RUN_PIECE
-use super::lines::{Index, LineTuning, Lines, Side, entries_ahead};
+use super::lines::{Index, LineTuning, Lines, STRETCHES, Side, entries_ahead};
 use crate::{
     BlockShape, Element, Result, Semiring,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Teams, Work, kernel},
@@ -133,6 +133,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
         .define("AHEAD", ahead)
         .define("AT_ONCE", tuning.together)
         .define("GUESSED", if width == 1 && pieces > 0 { tuning.guessed_by(group_size) } else { 0 })
+        .define("STRETCHES", STRETCHES)
         .define("TOGETHER", entries_ahead(tuning.together, terms_of_sum))
         .define("ACROSS", side.across())
         // With 8 elements ahead such loads took 34 us on `rmat18_e8`, not 22.

@@ -113,13 +113,13 @@ impl Prices {
             .is_some_and(|by_esc| analysed.is_some_and(|analysed| by_esc <= analysed))
     }
 
-    /// The predicted time of the analysis and of what follows. C has `entries` entries, or rows
-    /// times columns if that is less. Either one class sorts all columns, or they are divided. Then
-    /// all columns are treated like an average one: sorted if that is short enough, else found. The
-    /// longest column is only an expectation here, so a class that sorts all has room for [`ROOMY`]
-    /// products at least. If only the longest is too long to be sorted beside others, there are two
-    /// bins more: long columns that are sorted, and those that are found. A column of too many
-    /// entries may be left to ESC.
+    /// The predicted time of an analysis and of the kernels behind it. C has `entries` entries, or
+    /// rows times columns if that is less. Either one class sorts all columns, or they are divided.
+    /// Then all columns are treated like an average one: sorted if that is short enough, else
+    /// found. The longest column is only an expectation here, so a class that sorts all has room
+    /// for [`ROOMY`] products at least. If only the longest is too long to be sorted beside others,
+    /// there are two bins more: long columns that are sorted, and those that are found. A column of
+    /// too many entries may be left to ESC.
     fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
         let &Known { columns, rows, products, b_entries, longest_b, .. } = known;
         let entries = entries.min(columns.saturating_mul(rows));

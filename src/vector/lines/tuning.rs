@@ -32,6 +32,9 @@ pub(crate) struct LineTuning {
 /// are added at the same time if each has a group, but blocks are then loaded piecemeal.
 const MOST_APART: usize = 4;
 
+/// Parts of a sum that teams of a group add by guesses (`cl/vector/guesses.cl`).
+pub(crate) const STRETCHES: usize = 8;
+
 /// Tiles for each compute unit, of which a device has room for all at once.
 const FEW_TILES: usize = 4;
 
@@ -80,10 +83,10 @@ impl LineTuning {
         Self { longest: guessed, guessed, ..self }
     }
 
-    /// `guessed` for groups of `group_size`, which have to be teams for 8 stretches and to hold a
-    /// piece.
+    /// `guessed`, or 0 unless a group of `group_size` holds a whole piece and has teams of equal
+    /// size for all [`STRETCHES`].
     pub fn guessed_by(&self, group_size: usize) -> usize {
-        let fits = group_size > 8 && group_size.is_multiple_of(8) && self.held >= RUN_PIECE;
+        let fits = group_size > STRETCHES && group_size.is_multiple_of(STRETCHES) && self.held >= RUN_PIECE;
         if fits { self.guessed } else { 0 }
     }
 
