@@ -1,5 +1,5 @@
 //! The factors of a product, and its passes.
-use super::{Columns, Found, Offset, once, rows, share_out, sums::Column};
+use super::{Columns, Found, Offset, once, parts::in_turn, rows, share_out, sums::Column};
 use crate::{Arithmetic, BlockShape, Element, Result, Semiring, element::Algebra, host::memory, matrix::CbcView};
 use std::{borrow::Cow, iter::Zip, slice::Iter};
 
@@ -176,9 +176,8 @@ impl<O: Offset, N: Arithmetic> Factors<'_, O, N> {
             let what = || format!("a column of the product, {nrows} rows, on each of {threads} threads");
             memory::check_large(what, Column::<N>::bytes(nrows, shape).saturating_mul(threads as u64))?;
         }
-        let parts: Vec<_> = parts.into_iter().map(|part| (into.take(part.places.len()), part)).collect();
         share_out(
-            parts.into_iter(),
+            in_turn(parts.into_iter().map(|part| (into.take(part.places.len()), part))),
             |_| None,
             |column, (mut room, part)| {
                 let store = &stores[part.store];

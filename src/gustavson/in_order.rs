@@ -1,7 +1,7 @@
 //! Parts of C that threads compute side by side, put into the same arrays one behind the other.
 //!
 //! Where a part begins is known once all parts before it have been computed. Until then it waits;
-//! but threads take parts in order, so that it rarely waits for long.
+//! but threads take parts in order, all but long ones, so that it rarely waits for long.
 use super::Growing;
 use crate::{Arithmetic, Result};
 use std::{

@@ -6,7 +6,7 @@ use super::{
     far::{Far, check_column},
     in_order::InOrder,
     near::Near,
-    parts::{Part, Shares, Store, parts},
+    parts::{Part, Shares, Store, in_turn, parts},
     rows::{Extent, RowSet},
     share_out,
     shifted::Shifted,
@@ -84,7 +84,7 @@ fn side_by_side<O: Offset, N: Arithmetic>(
     let fits = |more: usize| fits(entries.fetch_add(more as u64, Ordering::Relaxed) + more as u64);
     let made = InOrder::fill(expected as usize, |in_order| {
         share_out(
-            parts.iter_mut().enumerate(),
+            in_turn(parts.iter_mut().enumerate()),
             |_| (OnePass::new(factors, algebra), Growing::default()),
             |(pass, made), (number, part)| {
                 made.expect(part.most as usize);

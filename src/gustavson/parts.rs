@@ -2,7 +2,10 @@
 use super::{Columns, OF_THREAD, Offset, PART, PARTS, WEIGHED_ALONE};
 use crate::{Arithmetic, Element, Result};
 use rayon::prelude::*;
-use std::ops::Range;
+use std::{borrow::Borrow, cmp::Reverse, ops::Range, vec};
+
+/// The products of so many parts make one long.
+const SEVERAL: u64 = 2;
 
 /// The rows of every column of C = A·B, ascending, and perhaps their sums.
 pub(crate) struct Found<N> {
@@ -22,6 +25,8 @@ pub(super) struct Store<N> {
 /// Neighbouring columns of C, which one thread computes.
 pub(super) struct Part {
     pub cols: Range<usize>,
+    /// Products, if they are those of several parts: of a column that has so many.
+    long: u64,
     /// Entries that these columns have at most.
     pub most: u64,
     /// Entries of each column.
@@ -71,6 +76,14 @@ impl<N: Arithmetic> Found<N> {
     }
 }
 
+/// Parts, and what belongs to each, in the order in which threads take them: those that take as long
+/// as several first, so that no thread begins one when the others have nothing left.
+pub(super) fn in_turn<W, P: Borrow<Part>>(parts: impl Iterator<Item = (W, P)>) -> vec::IntoIter<(W, P)> {
+    let mut turns: Vec<_> = parts.collect();
+    turns.sort_by_key(|(_, part)| Reverse(part.borrow().long));
+    turns.into_iter()
+}
+
 /// Columns that are shared out.
 pub(super) struct Shares {
     pub parts: Vec<Part>,
@@ -112,17 +125,17 @@ pub(super) fn parts<O: Offset>(
     fits: impl Fn(u64) -> Result<()>,
 ) -> Result<Shares> {
     let (ncols, threads) = (b.ncols(), rayon::current_num_threads());
-    let part = |cols: Range<usize>, products: u64| {
+    let part = |cols: Range<usize>, products: u64, long: u64| {
         let counts = Vec::with_capacity(cols.len());
         let most = products.min((a.nrows as u64).saturating_mul(cols.len() as u64));
-        Part { cols, most, counts, store: 0, places: 0..0 }
+        Part { cols, long, most, counts, store: 0, places: 0..0 }
     };
-    if threads == 1 {
+    if threads == 1 && a.ncols() <= b.row_idx.len() + ncols {
         // If all columns of A were as long as the longest, products need not be counted.
         let longest = (0..a.ncols()).map(|k| a.entries(k).len() as u64).max().unwrap_or(0);
         let most = longest.saturating_mul(b.row_idx.len() as u64);
         if fits(most.saturating_mul(2)).is_ok() {
-            return Ok(Shares { parts: vec![part(0..ncols, most)], roomy: true });
+            return Ok(Shares { parts: vec![part(0..ncols, most, 0)], roomy: true });
         }
     }
     // Columns are weighed in groups, of which a part has 64 or fewer.
@@ -145,7 +158,8 @@ pub(super) fn parts<O: Offset>(
         let end = ncols.min((i + 1) * group);
         products += of_group.products;
         if products + (end - start) as u64 >= share || end == ncols {
-            parts.push(part(start..end, products));
+            let long = if products > SEVERAL * share { products } else { 0 };
+            parts.push(part(start..end, products, long));
             (start, products) = (end, 0);
         }
     }

@@ -1,7 +1,7 @@
 //! The first of two passes: which rows each column of C has.
 use super::{
     Columns, Found, Offset,
-    parts::{Store, parts},
+    parts::{Store, in_turn, parts},
     share_out,
 };
 use crate::Result;
@@ -20,9 +20,9 @@ pub(super) fn find<O: Offset, N>(
     let mut parts = parts(a, b, work, &fits)?.parts;
     let entries = AtomicU64::new(0);
     let stores = share_out(
-        parts.iter_mut(),
+        in_turn(parts.iter_mut().enumerate()),
         |number| (number, RowSet::new(a.nrows), Vec::new()),
-        |(number, set, rows), part| {
+        |(number, set, rows), (_, part)| {
             let begin = rows.len();
             for col in part.cols.clone() {
                 let before = rows.len();

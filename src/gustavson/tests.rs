@@ -231,6 +231,30 @@ fn columns_whose_rows_go_on_as_those_before_have_the_bits_of_the_model() {
 }
 
 #[test]
+fn a_part_that_takes_as_long_as_several_is_taken_first() {
+    // Of 401 columns of B the one in the middle has as many entries as all others together.
+    let entries = |col: u64| if col == 200 { 400 } else { 1 };
+    let col_ptr = (0..=401).map(|end| (0..end).map(entries).sum()).collect();
+    let row_idx = (0..401).flat_map(|col| (0..entries(col) as u32).map(move |row| (row + col as u32) % 401));
+    let mut row_idx: Vec<u32> = row_idx.collect();
+    row_idx[200..600].sort_unstable();
+    let b = Pattern::new(401, 401, col_ptr, row_idx).unwrap();
+    for shape in [BlockShape::SCALAR, BlockShape::new(2, 2).unwrap()] {
+        let values = |pattern: &Pattern| vec![0.1; pattern.nnz() * shape.area()];
+        let (a, values) = (matrix(300, 401, 9, shape, 5, false), values(&b));
+        let b = special(&Cbc::new(b.clone(), shape, values).unwrap(), 6, false);
+        check(&a, &b, Semiring::PlusTimes, "one long column");
+        let (a, b) = (Columns::from(a.pattern()), Columns::from(b.pattern()));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let mut parts = pool.install(|| parts::parts(a, b, 1000, |_| Ok(())).unwrap().parts);
+        let turns: Vec<_> =
+            parts::in_turn(parts.iter_mut().enumerate()).map(|(number, part)| (number, &part.cols)).collect();
+        assert!(turns[0].0 > 0 && turns[0].1.contains(&200), "{turns:?}");
+        assert!(turns[1..].is_sorted_by_key(|(number, _)| *number) && turns.len() > 4, "{turns:?}");
+    }
+}
+
+#[test]
 fn products_that_the_memory_has_no_room_for_twice_are_found_first() {
     let a = generate::uniform(300, 300, 60, BlockShape::SCALAR, Values::Real, 3).unwrap();
     let (columns, shape) = (a.pattern().into(), (BlockShape::SCALAR, 1));
