@@ -22,7 +22,6 @@ mod kernel;
 pub mod kernel_cache;
 mod landing;
 mod loans;
-mod map;
 #[cfg(feature = "ocl")]
 pub(crate) mod ocl;
 mod parameters;
@@ -43,14 +42,13 @@ pub use foreign::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
 pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, Kernel};
 pub(crate) use loans::Loan;
-pub(crate) use map::Mapped;
 pub(crate) use parameters::{Arguing, Arguments, Declared, In, InOut, Local, Maybe, Out, Param, Scalar, kernel};
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use scratch::Scratch;
 pub(crate) use source::{Options, Source, source};
 pub(crate) use team::Teams;
 pub use work::StageTime;
-pub(crate) use work::{Clock, Later, Work, at_most};
+pub(crate) use work::{Clock, Mapped, Seen, SeenLater, Work, at_most};
 
 use crate::{Element, Error, Progress, Result, events::ms};
 use compiler::Compiler;

@@ -151,7 +151,8 @@ impl Pool {
         drop(state);
         tracing::trace!(target: "blockmul::pool", bytes = size, reused, in_use, kept, "buffer");
         let home = Home::Pool(self.clone(), budget.meter.clone());
-        Ok(Memory { raw, bytes: size, home, queues: AtomicU32::new(1 << queue.number()), first_use })
+        let queues = AtomicU32::new(1 << queue.number());
+        Ok(Memory { raw, bytes: size, home, queues, first_use, lost: false.into() })
     }
 
     /// Counts `bytes` that are used and were not taken from the pool: operands.

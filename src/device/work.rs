@@ -2,7 +2,9 @@
 mod copies;
 mod lanes;
 mod later;
+mod map;
 mod reads;
+mod seen;
 mod times;
 
 use super::{
@@ -15,7 +17,8 @@ use super::{
 };
 use crate::{Error, Result, Word};
 use lanes::Home;
-pub(crate) use later::Later;
+pub(crate) use map::Mapped;
+pub(crate) use seen::{Seen, SeenLater};
 use std::{
     cell::{Cell, RefCell},
     sync::{Arc, atomic::Ordering::Relaxed},

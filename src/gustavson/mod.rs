@@ -66,6 +66,27 @@ pub(crate) struct Columns<'a, O> {
     pub row_idx: &'a [u32],
 }
 
+/// In what the products of a column of scalars are added.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Addition {
+    /// Rows near each other: in a window of sums.
+    Window,
+    /// In sums of all rows.
+    AllRows,
+    /// Few, whose rows are far apart: sorted by row.
+    Sorted,
+}
+
+impl Addition {
+    fn of(extent: &Extent) -> Self {
+        match (extent.is_near(), extent.is_sparse()) {
+            (true, _) => Self::Window,
+            (false, false) => Self::AllRows,
+            (false, true) => Self::Sorted,
+        }
+    }
+}
+
 impl<O> Clone for Columns<'_, O> {
     fn clone(&self) -> Self {
         *self
@@ -98,12 +119,11 @@ impl<'a, O: Offset> Columns<'a, O> {
         b.column(col).iter().map(|&k| self.entries(k as usize).len() as u64).sum()
     }
 
-    /// The rows from the first to the last of the column, and whether they are so far apart that
-    /// scalars are added in sums of all rows, not in a window.
-    pub fn range_of(&self, b: Columns<'_, O>, col: usize) -> (u64, bool) {
+    /// The rows from the first to the last of the column, and in what scalars are added.
+    pub fn range_of(&self, b: Columns<'_, O>, col: usize) -> (u64, Addition) {
         let of_a = b.column(col).iter().map(|&k| self.column(k as usize));
-        let of = |extent: Extent| (u64::from(extent.last - extent.first) + 1, !extent.is_near());
-        Extent::of(of_a).map_or((0, false), of)
+        let of = |extent: Extent| (u64::from(extent.last - extent.first) + 1, Addition::of(&extent));
+        Extent::of(of_a).map_or((0, Addition::Window), of)
     }
 }
 

@@ -52,12 +52,12 @@ pub(super) struct Measured<'w, C> {
 type Key = (Spec, [usize; 3], Method, MethodCosts);
 
 /// What computes a product: the host, or kernels, which serve the next one too.
-enum Compiled<T: Element> {
-    Host(Box<OnHost<T>>),
+enum Compiled<'o, T: Element> {
+    Host(Box<OnHost<'o, T>>),
     Kernels(Box<Loan<Key, OneShot<T>>>),
 }
 
-impl<T: Element> Compiled<T> {
+impl<T: Element> Compiled<'_, T> {
     /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
     fn multiply(self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
         let counts = match self {
@@ -186,12 +186,12 @@ impl Options {
     }
 
     /// The host's product or the kernels of A·B, and a clock that starts when they are loaded.
-    fn one_shot<'w, T: Element>(
+    fn one_shot<'o, 'w: 'o, T: Element>(
         &self,
         work: &'w Work,
-        operands: &Operands<'_, T>,
+        operands: &Operands<'o, T>,
         how: How,
-    ) -> Result<(Compiled<T>, Clock<'w>)> {
+    ) -> Result<(Compiled<'o, T>, Clock<'w>)> {
         if self.explained {
             work.in_turn();
         }

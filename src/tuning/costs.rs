@@ -93,7 +93,7 @@ type Coefficients = [f64; 4];
 /// (`docs/decisions/0011-costs-of-methods.md`), and its products are weighed by how often they are
 /// merged; of `hash` a fit to 32 products of 5 to 20 million on an H100. Of those of CPUs `esc` and
 /// `dense` are fits to 92 whole products on two quiet cores with PoCL, `direct` to 89 of the day
-/// before, and `host` lies between these and 36 of 2026-11-27
+/// before, and `host` is one to 35 of 2026-11-27
 /// (`docs/decisions/0015-small-products-on-the-host.md`). The others, which the choice on a CPU
 /// does not use, are fits of `blockmul tune` on shared cores.
 const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
@@ -103,7 +103,7 @@ const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
     ("dense", Some([6.0, 2.5, 25.0, 1340.0]), [50.0, 750.0, 790.0, 10_500.0]),
     ("hub", Some([6.0, 11.0, 38.0, 2050.0]), [170.0, 78_000.0, 110_000.0, 12_000_000.0]),
     ("hash", Some([6.0, 10.0, 92.0, 1900.0]), [170.0, 40_000.0, 60_000.0, 8_000_000.0]),
-    ("host", None, [20.5, 500.0, 10_500.0, 5000.0]),
+    ("host", None, [20.5, 600.0, 8000.0, 20_000.0]),
 ];
 
 /// What each method of products of scalars costs on a device.

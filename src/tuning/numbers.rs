@@ -248,18 +248,22 @@ pub struct Numbers {
     /// Whether teams of 32 work-items exchange words by instructions of their own, if the device is
     /// one of NVIDIA's: 1, otherwise 0. With 0 they exchange words through local memory.
     pub warp_instructions: usize,
-    /// Entries and columns of both operands up to which the host may multiply in place of a CPU
-    /// device, if it is predicted to take less. With 0 it never does.
+    /// Entries and columns of B, of `f16` those of A besides, up to which the host may multiply in
+    /// place of a CPU device, if it is predicted to take less. With 0 it never does.
     pub host_entries: usize,
     /// Most products that the host computes so, of which those of a column count up to the range of
     /// its rows, for they are no more entries of C. It computes at most four times as many that
     /// merge.
     pub host_products: usize,
-    /// Picoseconds that the host takes to read an entry or a column of A, if A is not B.
-    pub host_read_ps: usize,
+    /// Picoseconds that an entry of C takes the host besides its products. A column has at most as many
+    /// as products, and as rows from the first to the last.
+    pub host_entry_ps: usize,
     /// Picoseconds that a product of scalars takes the host more if the rows of its column are more
     /// than 4096 apart, and its sum is in no cache: those of 131,072 rows of C are.
     pub host_far_ps: usize,
+    /// Picoseconds that such sums of all rows take for each row beyond these 131,072: they are written
+    /// for the first time.
+    pub host_row_ps: usize,
     /// Picoseconds that a multiplication in a product of blocks takes the host.
     pub host_multiplication_ps: usize,
     /// Ranges of columns for each compute unit, of a product that is computed in ranges: 0 if none

@@ -270,16 +270,17 @@ pub(super) const CPU: Numbers = Numbers {
     // Groups of 64 blocks up to side 4, and of 32 up to side 6.
     schur_factor_bytes: 10 << 10,
     warp_instructions: 0,
-    // With nearly as many a product of 2000 takes the host 0.13 ms on an EPYC, 0.40 on a Xeon, the
-    // device 0.3.
+    // So many take the host 2.6 ms by its price; what does not merge is the device's before.
     host_entries: 250_000,
     // With more of them C leaves the caches.
     host_products: 300_000,
-    // Two cores of an EPYC take 300, of a Xeon 1500.
-    host_read_ps: 600,
+    // A fit with the costs of `host`: 35 products, of 10,000 and of 100,000.
+    host_entry_ps: 1100,
     // 225,000 products of 440 columns take the host 0.88 ms with 131,072 rows, 1.6 with a million,
     // 2.2 to 3.3 with more.
     host_far_ps: 8000,
+    // 10,000 products of two columns with 4 million rows take 2.0 ms, with 131,072 0.12.
+    host_row_ps: 400,
     // 16,000 products of 3x3 take the host 0.16 ms more than those of scalars, of 5x5 0.69, of 8x8
     // 1.20: 0.36 ns, 0.34 and 0.15 for each multiplication.
     host_multiplication_ps: 250,

@@ -11,7 +11,7 @@ use crate::{
 use opencl3::{memory as cl, types::cl_mem};
 use std::sync::{
     Arc,
-    atomic::{AtomicU32, Ordering::Relaxed},
+    atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
 };
 
 /// A `cl_mem` that is held: from the pool, to which it returns, or the application's, retained.
@@ -22,6 +22,8 @@ pub(in crate::device) struct Memory {
     /// The queues whose commands may use it, one bit for each number.
     pub(super) queues: AtomicU32,
     pub(super) first_use: Arc<FirstUse>,
+    /// Whether it must not be used again.
+    pub(super) lost: AtomicBool,
 }
 
 pub(super) enum Home {
@@ -68,7 +70,7 @@ impl Memory {
         check("clRetainMemObject", unsafe { cl::retain_mem_object(raw) })?;
         let bytes: usize = check("clGetMemObjectInfo", cl::get_mem_object_info(raw, cl::CL_MEM_SIZE))?.into();
         let (raw, bytes, first_use) = (raw as isize, bytes as u64, Arc::default());
-        Ok(Self { raw, bytes, home: Home::Foreign, queues: AtomicU32::new(0), first_use })
+        Ok(Self { raw, bytes, home: Home::Foreign, queues: AtomicU32::new(0), first_use, lost: false.into() })
     }
 
     pub(in crate::device) fn bytes(&self) -> u64 {
@@ -77,18 +79,18 @@ impl Memory {
 
     /// Gives the handle away with one reference. The memory never returns to the pool.
     pub(in crate::device) fn into_raw(mut self) -> cl_mem {
-        self.abandon();
+        if let Home::Pool(pool, meter) = std::mem::replace(&mut self.home, Home::Foreign) {
+            pool.state().used_bytes -= self.bytes;
+            meter.sub(self.bytes);
+        }
         let raw = self.raw();
         std::mem::forget(self);
         raw
     }
 
-    /// Takes the memory from the pool: it does not return there when dropped.
-    pub(in crate::device) fn abandon(&mut self) {
-        if let Home::Pool(pool, meter) = std::mem::replace(&mut self.home, Home::Foreign) {
-            pool.state().used_bytes -= self.bytes;
-            meter.sub(self.bytes);
-        }
+    /// Keeps the memory from serving anything else: it does not return to the pool when dropped.
+    pub(in crate::device) fn lose(&self) {
+        self.lost.store(true, Relaxed);
     }
 }
 
@@ -100,6 +102,10 @@ impl Drop for Memory {
         let mut state = pool.state();
         let age = state.taken;
         state.used_bytes -= self.bytes;
+        if self.lost.load(Relaxed) {
+            drop(state);
+            return release(self.raw);
+        }
         state.free_bytes += self.bytes;
         let free = Free { raw: self.raw, age, first_use: self.first_use.clone(), behind };
         state.free.entry(self.bytes).or_default().push_back(free);

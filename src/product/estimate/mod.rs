@@ -10,7 +10,7 @@ use super::{
     choose::{Known, choose, predict_esc},
     limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
     method::Method,
-    on_host::{HostChoice, HostColumn, HostMemory, HostSize},
+    on_host::{HostChoice, HostColumn, HostMemory, HostSize, HostSums},
     problem::{Bin, Counts, Sizes, Spec},
     ranges::{self, RangeMemory, RangeTuning},
     sort::ShortRule,
@@ -117,15 +117,12 @@ fn estimate_on_host<T: Element>(
     (a, b): (CbcView<'_, T>, CbcView<'_, T>),
     payload: PayloadKind,
 ) -> Option<Estimate> {
-    let stored = |of: &Pattern| (of.nnz() + of.ncols()) as u64;
-    let size = HostSize {
-        rows: a.pattern.nrows() as u64,
-        columns: b.pattern.ncols() as u64,
-        stored: stored(a.pattern) + if std::ptr::eq(a.pattern, b.pattern) { 0 } else { stored(b.pattern) },
-        of_b: stored(b.pattern),
+    let of = |of: &Pattern| [of.nrows(), of.ncols(), of.nnz()];
+    let size = HostSize::of::<T>(
+        (of(a.pattern), of(b.pattern), std::ptr::eq(a.pattern, b.pattern)),
         payload,
-        shapes: (a.shape, b.shape),
-    };
+        (a.shape, b.shape),
+    );
     let of_a = [a.pattern.nnz(), a.pattern.ncols(), a.pattern.nrows()];
     let lengths = || [a.pattern, b.pattern].map(|of| Some(ColumnLengths::of(of)));
     let known = || Known::new(b.pattern.ncols(), of_a, b.pattern.nnz(), lengths());
@@ -137,12 +134,12 @@ fn estimate_on_host<T: Element>(
         _ => return None,
     };
     let (of_a, of_b) = (Columns::from(a.pattern), Columns::from(b.pattern));
-    let products = (0..of_b.ncols()).map(|col| of_a.products(of_b, col)).sum();
     let columns = || (0..of_b.ncols()).map(|col| HostColumn::of(of_a, of_b, col));
     if choice.is_some_and(|choice| !choice.is_worth_it(columns())) {
         return None;
     }
-    let far = columns().filter(|column| column.far).map(|column| column.products).sum();
+    let mut sums = HostSums::default();
+    columns().for_each(|column| sums.add(&column));
     let memory = HostMemory::new::<T>(info, entry_bytes / size_of::<T>(), consumer);
     let entries = entries_of_columns(a.pattern, b.pattern, 0..of_b.ncols());
     let mut col_ptr = vec![0];
@@ -156,9 +153,9 @@ fn estimate_on_host<T: Element>(
         peak = memory.need((end - begin) as u64, col_ptr[end] - col_ptr[begin]).max(peak);
         (begin, bands) = (end, bands + 1);
     }
-    let bins = size.bins(&costs, &info.numbers(), [products, far]);
+    let bins = size.bins(&costs, &info.numbers(), &sums);
     let peak_device_bytes = operand_bytes + peak;
-    Some(Estimate { products, bands, peak_device_bytes, operand_bytes, bins })
+    Some(Estimate { products: sums.products, bands, peak_device_bytes, operand_bytes, bins })
 }
 
 /// The same of a product by ESC.

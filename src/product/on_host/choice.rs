@@ -2,8 +2,9 @@
 //! and costs. The predicted time of the host is compared with that of the device, first by what is
 //! known before anything is read, then by the products of the patterns that were read.
 use crate::{
-    BlockShape, DeviceInfo, DeviceKind,
-    gustavson::{Columns, Offset},
+    BlockShape, DeviceInfo, DeviceKind, Element,
+    gustavson::{Addition, Columns, Offset},
+    primitives::segmented_reduce::RUN_PIECE,
     product::{
         choose::{self, Known},
         method::Method,
@@ -23,9 +24,9 @@ pub(in crate::product) struct HostSize {
     /// Rows and columns of C.
     pub rows: u64,
     pub columns: u64,
-    /// Entries and columns of the operands, and of B alone: those of a B that is A count once.
-    pub stored: u64,
-    pub of_b: u64,
+    /// Entries and columns that the host goes through: those of B, and of an A whose elements it
+    /// has to widen. Of others it sees those that B meets.
+    pub read: u64,
     /// Whether C has blocks, or products are pairs of them.
     pub payload: PayloadKind,
     pub shapes: (BlockShape, BlockShape),
@@ -37,19 +38,19 @@ pub(in crate::product) struct HostChoice {
     costs: MethodCosts,
     /// The numbers of the device's product.
     ranges: RangeTuning,
-    /// Picoseconds of the host for an entry or a column of A, for a product whose sum is in no
-    /// cache, and for a multiplication in one of blocks.
-    read_ps: u64,
-    far_ps: u64,
-    multiplication_ps: u64,
+    numbers: Numbers,
     /// Most entries that C may have if the host computes it.
     most: u64,
 }
 
+/// Bytes of the sums of all rows of C, at most, if the host needs them: as many as it allocates
+/// without a look at the memory that is free.
+const MOST_SUMS: u64 = 64 << 20;
+
 /// Products for each entry of C, at most, of the largest products that the host computes.
 const MERGING: u64 = 4;
 
-/// Products for each entry and column of B, at least, of a product that is read although it has so
+/// Products for each entry and column that is read, at least, of a product that is read although it has so
 /// many that the host computes it only if they merge.
 const MANY: u64 = 16;
 
@@ -60,44 +61,81 @@ pub(in crate::product) struct HostColumn {
     pub products: u64,
     /// Rows from the first to the last: the column has no more entries.
     pub rows: u64,
-    /// Whether these are far apart, for the host.
-    pub far: bool,
+    /// In what the host adds scalars.
+    pub addition: Addition,
 }
 
 impl HostColumn {
     /// Of column `col` of A·B.
     pub fn of<O: Offset>(a: Columns<'_, O>, b: Columns<'_, O>, col: usize) -> Self {
         let entries = b.col_ptr[col + 1].into() - b.col_ptr[col].into();
-        let (rows, far) = a.range_of(b, col);
-        Self { entries, products: a.products(b, col), rows, far }
+        let (rows, addition) = a.range_of(b, col);
+        Self { entries, products: a.products(b, col), rows, addition }
+    }
+}
+
+/// Sums over columns of C.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::product) struct HostSums {
+    pub products: u64,
+    /// Of them all, those of columns whose rows are far apart.
+    pub far: u64,
+    /// Whether some columns are added in sums of all rows, as those whose runs may be cut are, too.
+    pub in_all_rows: bool,
+    /// The entries of C are not more.
+    pub most_entries: u64,
+}
+
+impl HostSums {
+    pub fn add(&mut self, column: &HostColumn) {
+        self.products += column.products;
+        self.far += if column.addition == Addition::Window { 0 } else { column.products };
+        self.in_all_rows |= column.addition == Addition::AllRows || column.entries > RUN_PIECE as u64;
+        self.most_entries += column.products.min(column.rows);
     }
 }
 
 impl HostSize {
-    /// The bins of the host's product: one, if there are products. So many of them have rows far
-    /// apart.
-    pub fn bins(&self, costs: &MethodCosts, numbers: &Numbers, [products, far]: [u64; 2]) -> Vec<Bin> {
-        let size = (self.payload == PayloadKind::Values).then(|| self.of_bin(WAITS, products));
-        let besides = self.far_ms(far, numbers.host_far_ps as u64) + self.read_ms(numbers.host_read_ps as u64);
+    /// Of A·B: the rows, columns and entries of A and of B, and whether they are the same matrix.
+    pub fn of<T: Element>(
+        ([rows, a_cols, a_nnz], [_, columns, b_nnz], is_square): ([usize; 3], [usize; 3], bool),
+        payload: PayloadKind,
+        shapes: (BlockShape, BlockShape),
+    ) -> Self {
+        let widens_a = !is_square && size_of::<T>() != size_of::<T::Arithmetic>();
+        let of_a = if widens_a { a_nnz + a_cols } else { 0 };
+        let read = (b_nnz + columns + of_a) as u64;
+        Self { rows: rows as u64, columns: columns as u64, read, payload, shapes }
+    }
+
+    /// Bytes of the sums of all rows of C, for one thread.
+    fn sums_bytes(&self) -> u64 {
+        let area = self.shapes.0.product(self.shapes.1).area() as u64;
+        self.rows.saturating_mul(area * size_of::<f64>() as u64)
+    }
+
+    /// The bins of the host's product: one, if there are products.
+    pub fn bins(&self, costs: &MethodCosts, numbers: &Numbers, sums: &HostSums) -> Vec<Bin> {
+        let size = (self.payload == PayloadKind::Values).then(|| self.of_bin(WAITS, sums.products));
+        let besides = self.besides_ms(sums, numbers);
         let predicted_ms = size.and_then(|size| Some(choose::predict_ms(costs, Method::Host, &size)? + besides));
-        let bin = Bin { size, predicted_ms, ..Bin::of("all columns", Method::Host, self.columns, products) };
-        if products > 0 { vec![bin] } else { Vec::new() }
+        let bin = Bin { size, predicted_ms, ..Bin::of("all columns", Method::Host, self.columns, sums.products) };
+        if sums.products > 0 { vec![bin] } else { Vec::new() }
     }
 
-    /// Milliseconds that the host takes to read A beside B.
-    fn read_ms(&self, read_ps: u64) -> f64 {
-        (self.stored - self.of_b) as f64 * read_ps as f64 * 1e-9
-    }
-
-    /// Milliseconds that so many products whose rows are far apart take besides: those whose sums
-    /// are in no cache.
-    fn far_ms(&self, far: u64, far_ps: u64) -> f64 {
-        let missed = self.rows.saturating_sub(CACHED_ROWS) as f64 / self.rows.max(1) as f64;
-        far as f64 * missed * far_ps as f64 * 1e-9
+    /// Milliseconds that the entries of C take besides the products; those products whose rows are
+    /// so far apart that their sums are in no cache; and the first writes to these.
+    fn besides_ms(&self, sums: &HostSums, numbers: &Numbers) -> f64 {
+        let entries_ps = sums.most_entries as f64 * numbers.host_entry_ps as f64;
+        let not_cached = self.rows.saturating_sub(CACHED_ROWS) as f64;
+        let missed = sums.far as f64 * not_cached / self.rows.max(1) as f64;
+        let first = if sums.in_all_rows { not_cached } else { 0.0 };
+        let far_ps = missed * numbers.host_far_ps as f64 + first * numbers.host_row_ps as f64;
+        (entries_ps + if self.payload == PayloadKind::Values { far_ps } else { 0.0 }) * 1e-9
     }
 
     fn of_bin(&self, waits: u32, products: u64) -> BinSize {
-        BinSize::new(waits, products, self.of_b, self.columns)
+        BinSize::new(waits, products, self.read, self.columns)
     }
 }
 
@@ -105,15 +143,14 @@ impl HostChoice {
     /// `None` if there is no choice: the device is no CPU or computes nothing in ranges, the
     /// operands are large, or the host has no costs.
     pub fn new(info: &DeviceInfo, numbers: &Numbers, costs: MethodCosts, size: HostSize) -> Option<Self> {
-        let is_small = size.stored <= numbers.host_entries as u64;
+        // Blocks are always added in sums of all rows.
+        let has_room = size.payload == PayloadKind::Values || size.sums_bytes() <= MOST_SUMS;
+        let is_small = size.read <= numbers.host_entries as u64 && has_room;
         if info.kind != DeviceKind::Cpu || !is_small || costs.of(Method::Host.cost_name()).is_none() {
             return None;
         }
         let ranges = RangeTuning::new(info, (Method::Auto, costs), size.payload, size.shapes)?;
-        let [read_ps, far_ps, multiplication_ps, most] =
-            [numbers.host_read_ps, numbers.host_far_ps, numbers.host_multiplication_ps, numbers.host_products]
-                .map(|number| number as u64);
-        Some(Self { size, costs, ranges, read_ps, far_ps, multiplication_ps, most })
+        Some(Self { size, costs, ranges, numbers: *numbers, most: numbers.host_products as u64 })
     }
 
     /// Whether the host is predicted to take less, before the operands are read.
@@ -128,37 +165,39 @@ impl HostChoice {
             ..Profile::default()
         };
         // How many entries C has is not known yet. It is worth little to read so much for it.
-        let in_vain = profile.products > self.most && profile.products / MANY < self.size.of_b;
-        !in_vain && self.is_faster(WAITS, (&profile, 0), self.size.read_ms(self.read_ps))
+        let in_vain = profile.products > self.most && profile.products / MANY < self.size.read;
+        !in_vain && self.is_faster(WAITS, &profile, &HostSums::default())
     }
 
     /// The same once they have been read, which is not undone.
     pub fn is_worth_it(&self, columns: impl Iterator<Item = HostColumn>) -> bool {
-        let (mut profile, mut far, mut most_entries) = (Profile::default(), 0u64, 0u64);
+        let (mut profile, mut sums) = (Profile::default(), HostSums::default());
         for column in columns {
             profile.add_column(column.entries, column.products, &self.ranges);
-            far += if column.far { column.products } else { 0 };
-            most_entries += column.products.min(column.rows);
+            sums.add(&column);
         }
-        let far = if self.ranges.multiplications.is_some() { 0 } else { far };
-        self.is_faster(WAITS - 1, (&profile, most_entries), self.size.far_ms(far, self.far_ps))
+        self.is_faster(WAITS - 1, &profile, &sums)
     }
 
-    /// Whether the host takes less for a product of this profile and at most so many entries, if it
-    /// waits so many times yet and takes `besides_ms` besides.
-    fn is_faster(&self, waits: u32, (profile, most_entries): (&Profile, u64), besides_ms: f64) -> bool {
+    /// Whether the host takes less for a product of this profile, if it waits so many times yet.
+    /// Of the sums only what is known is not 0.
+    fn is_faster(&self, waits: u32, profile: &Profile, sums: &HostSums) -> bool {
         let multiplications = self.ranges.multiplications.unwrap_or(0).saturating_mul(profile.products);
-        let besides = multiplications as f64 * self.multiplication_ps as f64 * 1e-9 + besides_ms;
+        let of_blocks = multiplications as f64 * self.numbers.host_multiplication_ps as f64 * 1e-9;
+        let besides = of_blocks + self.size.besides_ms(sums, &self.numbers);
         let mut of_host = self.size.of_bin(waits, profile.products);
         if profile.longest_b <= 1 {
             // Every product is an entry of C, and takes the host about half as long as one of B.
             of_host.entries = of_host.entries.saturating_add(profile.products / 2);
         }
-        // One thread computes a column; the costs are those of two that share the work.
-        let alone = (2.0 * profile.longest as f64 / profile.products.max(1) as f64).max(1.0);
+        // One thread computes a column, in two passes if its runs may be cut; the costs are those of
+        // two threads that share the work.
+        let passes = if profile.longest_b > RUN_PIECE as u64 { 2.0 } else { 1.0 };
+        let alone = (2.0 * passes * profile.longest as f64 / profile.products.max(1) as f64).max(1.0);
         let host = choose::predict_ms(&self.costs, Method::Host, &of_host).map(|ms| ms * alone);
         let device = self.ranges.least_ms(profile, Sides { rows: self.size.rows, columns: self.size.columns });
-        let is_small = profile.products <= self.most.saturating_mul(MERGING) && most_entries <= self.most;
-        is_small && host.zip(device).is_some_and(|(host, device)| host + besides < device)
+        let is_small = profile.products <= self.most.saturating_mul(MERGING) && sums.most_entries <= self.most;
+        let has_room = !sums.in_all_rows || self.size.sums_bytes() <= MOST_SUMS;
+        is_small && has_room && host.zip(device).is_some_and(|(host, device)| host + besides < device)
     }
 }

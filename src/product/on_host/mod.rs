@@ -1,14 +1,15 @@
 //! A·B on the host, between arrays of the device. The sums are those of
 //! [`gustavson`](crate::gustavson), with the bits of every other method.
 //!
-//! The operands' arrays are read, and C's are written, by copies that are enqueued together: to
-//! wait for one takes longer than all copies of a small product.
+//! The operands' small arrays are read, and C's are written, by copies that are enqueued together:
+//! to wait for one takes longer than all copies of a small product. Large arrays of a CPU device
+//! are seen where they are.
 mod choice;
 mod memory;
 #[cfg(test)]
 mod tests;
 
-pub(super) use choice::{HostChoice, HostColumn, HostSize};
+pub(super) use choice::{HostChoice, HostColumn, HostSize, HostSums};
 pub(super) use memory::HostMemory;
 
 use super::{
@@ -19,7 +20,7 @@ use super::{
 };
 use crate::{
     Arithmetic, BlockShape, Element, Result, Semiring,
-    device::{Later, Work},
+    device::{Seen, SeenLater, Work},
     gustavson::{Columns, Factors, Found, Operand},
     host::memory::check_large,
     resident::{DeviceCbc, PatternArrays},
@@ -28,14 +29,13 @@ use crate::{
 use std::time::Instant;
 
 /// A product whose operands have been read.
-pub(super) struct OnHost<T> {
-    a: HostArrays<T>,
+pub(super) struct OnHost<'w, T: Element> {
+    a: HostArrays<'w, T>,
     /// `None` if B is A.
-    b: Option<HostArrays<T>>,
+    b: Option<HostArrays<'w, T>>,
     /// Products of each column of C.
     products: Vec<u64>,
-    /// Of them all, those of columns whose rows are far apart.
-    far: u64,
+    sums: HostSums,
     size: HostSize,
     /// What methods cost, for predictions.
     costs: MethodCosts,
@@ -43,35 +43,35 @@ pub(super) struct OnHost<T> {
 }
 
 /// The arrays of a factor on the host.
-struct HostArrays<T> {
+struct HostArrays<'w, T: Element> {
     nrows: usize,
-    col_ptr: Vec<u32>,
-    row_idx: Vec<u32>,
+    col_ptr: Seen<'w, u32>,
+    row_idx: Seen<'w, u32>,
     shape: BlockShape,
     stride: usize,
-    values: Vec<T>,
+    values: Seen<'w, T>,
 }
 
-/// Copies of the arrays of a factor.
-struct Copies<'w, T> {
-    col_ptr: Later<'w, u32>,
-    row_idx: Later<'w, u32>,
-    values: Later<'w, T>,
+/// The arrays of a factor, before they are there.
+struct Arriving<'w, T: Element> {
+    col_ptr: SeenLater<'w, u32>,
+    row_idx: SeenLater<'w, u32>,
+    values: SeenLater<'w, T>,
 }
 
-impl<'w, T: Element> Copies<'w, T> {
-    fn of(work: &'w Work, of: &DeviceCbc<T>) -> Result<Self> {
-        let (col_ptr, row_idx) = (work.read_later(&of.col_ptr)?, work.read_later(&of.row_idx)?);
-        Ok(Self { col_ptr, row_idx, values: work.read_later(&of.values)? })
+impl<'w, T: Element> Arriving<'w, T> {
+    fn of(work: &'w Work, of: &'w DeviceCbc<T>) -> Result<Self> {
+        let (col_ptr, row_idx) = (work.see_later(&of.col_ptr)?, work.see_later(&of.row_idx)?);
+        Ok(Self { col_ptr, row_idx, values: work.see_later(&of.values)? })
     }
 
-    fn get(self, of: &DeviceCbc<T>) -> Result<HostArrays<T>> {
+    fn get(self, of: &DeviceCbc<T>) -> Result<HostArrays<'w, T>> {
         let (col_ptr, row_idx, values) = (self.col_ptr.get()?, self.row_idx.get()?, self.values.get()?);
         Ok(HostArrays { nrows: of.nrows, col_ptr, row_idx, shape: of.shape, stride: of.stride, values })
     }
 }
 
-impl<T: Element> HostArrays<T> {
+impl<T: Element> HostArrays<'_, T> {
     fn columns(&self) -> Columns<'_, u32> {
         Columns { nrows: self.nrows, col_ptr: &self.col_ptr, row_idx: &self.row_idx }
     }
@@ -81,20 +81,17 @@ impl<T: Element> HostArrays<T> {
     }
 }
 
-impl<T: Element> OnHost<T> {
+impl<'w, T: Element> OnHost<'w, T> {
     /// Reads the operands, if the host is to compute the product: asked for by name, or because it
     /// is predicted to be faster by `costs`.
-    pub fn new(work: &Work, operands: &Operands<'_, T>, how: How, costs: MethodCosts) -> Result<Option<Self>> {
+    pub fn new(work: &'w Work, operands: &Operands<'w, T>, how: How, costs: MethodCosts) -> Result<Option<Self>> {
         let (info, Operands { a, b, .. }) = (work.device().info(), operands);
-        let stored = |of: &DeviceCbc<T>| (of.nnz() + of.ncols) as u64;
-        let size = HostSize {
-            rows: a.nrows as u64,
-            columns: b.ncols as u64,
-            stored: stored(a) + if std::ptr::eq(*a, *b) { 0 } else { stored(b) },
-            of_b: stored(b),
-            payload: PayloadKind::of(operands.strides()),
-            shapes: (a.shape, b.shape),
-        };
+        let of = |of: &DeviceCbc<T>| [of.nrows, of.ncols, of.nnz()];
+        let size = HostSize::of::<T>(
+            (of(a), of(b), std::ptr::eq(*a, *b)),
+            PayloadKind::of(operands.strides()),
+            (a.shape, b.shape),
+        );
         let known = || Known::new(b.ncols, [a.nnz(), a.ncols, a.nrows], b.nnz(), [a.lengths, b.lengths]);
         let choice = match how.method {
             Method::Host => None,
@@ -107,24 +104,25 @@ impl<T: Element> OnHost<T> {
             _ => return Ok(None),
         };
         work.stage("read");
-        let of_a = Copies::of(work, a)?;
-        let of_b = if std::ptr::eq(*a, *b) { None } else { Some(Copies::of(work, b)?) };
+        let of_a = Arriving::of(work, a)?;
+        let of_b = if std::ptr::eq(*a, *b) { None } else { Some(Arriving::of(work, b)?) };
         work.wait_briefly()?; // round trip 1
-        let (of_a, of_b) = (of_a.get(a)?, of_b.map(|copies| copies.get(b)).transpose()?);
+        let (of_a, of_b) = (of_a.get(a)?, of_b.map(|arriving| arriving.get(b)).transpose()?);
         let columns = (of_a.columns(), of_b.as_ref().unwrap_or(&of_a).columns());
         let all: Vec<HostColumn> =
             (0..columns.1.ncols()).map(|col| HostColumn::of(columns.0, columns.1, col)).collect();
-        let far = all.iter().filter(|column| column.far).map(|column| column.products).sum();
+        let mut sums = HostSums::default();
+        all.iter().for_each(|column| sums.add(column));
         let products = all.iter().map(|column| column.products).collect();
         if choice.is_some_and(|choice| !choice.is_worth_it(all.into_iter())) {
             return Ok(None);
         }
-        Ok(Some(Self { a: of_a, b: of_b, products, far, size, costs, semiring: how.semiring }))
+        Ok(Some(Self { a: of_a, b: of_b, products, sums, size, costs, semiring: how.semiring }))
     }
 
     /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
     pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
-        let Self { a, b, products, far, size, costs, semiring } = self;
+        let Self { a, b, products, sums, size, costs, semiring } = self;
         let b = b.as_ref().unwrap_or(a);
         let memory = HostMemory::new::<T>(work.device().info(), operands.c_stride, operands.consumer);
         let mut counts = Counts { pipeline: Pipeline::Host, ..Counts::default() };
@@ -133,7 +131,7 @@ impl<T: Element> OnHost<T> {
         let factors = |of_b| Factors { a: a.operand(a.columns()), b: b.operand(of_b) };
         let of_all = factors(b.columns());
         // If C has one band in any case, its sums are computed with its rows.
-        let one_band = memory.fits(products.len() as u64, products.iter().sum(), work.free_bytes());
+        let one_band = memory.fits(products.len() as u64, sums.products, work.free_bytes());
         let found = if one_band { of_all.multiply(*semiring, fits::<T::Arithmetic>)? } else { find(&of_all)? };
         let col_ptr = found.col_ptr();
         work.count_host_time(began.elapsed());
@@ -152,7 +150,7 @@ impl<T: Element> OnHost<T> {
             counts.bands += 1;
             begin = end;
         }
-        counts.bins = size.bins(costs, &work.device().info().numbers(), [counts.products, *far]);
+        counts.bins = size.bins(costs, &work.device().info().numbers(), sums);
         Ok(counts)
     }
 }

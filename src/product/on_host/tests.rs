@@ -3,6 +3,7 @@ use crate::{
     Cbc, DeviceInfo, DeviceKind, Error, Matrix, Product,
     device::test_device,
     generate::{self, Values},
+    gustavson::Addition,
     matrix::Threshold,
     reference,
     resident::ColumnLengths,
@@ -97,7 +98,7 @@ fn size(columns: u64, each: u64, shape: BlockShape) -> (HostSize, Known) {
     let stored = columns * (each + 1);
     let lengths = Some(ColumnLengths { longest: each as u32, squares: columns * each * each });
     let known = Known::new(columns as usize, [nnz, columns as usize, columns as usize], nnz, [lengths; 2]);
-    (HostSize { rows: columns, columns, stored, of_b: stored, payload, shapes: (shape, shape) }, known)
+    (HostSize { rows: columns, columns, read: stored, payload, shapes: (shape, shape) }, known)
 }
 
 #[test]
@@ -125,17 +126,17 @@ fn auto_takes_small_products_on_cpus_alone() -> Result<()> {
 }
 
 #[test]
-fn a_large_factor_is_read_while_that_pays() {
+fn a_large_b_is_read_while_that_pays() {
     let (cpu, numbers, costs) = cpu();
-    // 2000 products of 100 columns of B; A has many more entries and columns than they need.
+    // 2000 products; B has many more entries and columns than they need.
     let (of_b, known) = size(100, 20, BlockShape::SCALAR);
     let known = Known { products: 2000, ..known };
-    let on = |of_a: u64| {
-        let size = HostSize { rows: of_a / 2, stored: of_b.stored + of_a, ..of_b };
+    let on = |read: u64| {
+        let size = HostSize { read, ..of_b };
         HostChoice::new(&cpu, &numbers, costs, size).is_some_and(|choice| choice.is_worth_reading(&known))
     };
-    let host: Vec<bool> = (0..8).map(|power| on(10_000 << power)).collect();
-    assert!(host.is_sorted_by(|one, next| one >= next) && host[2] && !host[7], "{host:?}");
+    let host: Vec<bool> = (0..8).map(|power| on(2000 << power)).collect();
+    assert!(host.is_sorted_by(|one, next| one >= next) && host[1] && !host[7], "{host:?}");
 }
 
 #[test]
@@ -143,29 +144,55 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     let (cpu, numbers, costs) = cpu();
     let (size, known) = size(1000, 8, BlockShape::SCALAR);
     let choice = HostChoice::new(&cpu, &numbers, costs, size).expect("a choice");
-    let of = |products, far| {
-        choice.is_worth_it((0..1000).map(move |_| HostColumn { entries: 8, products, rows: 1000, far }))
+    let columns = |products| {
+        let column = move |_| HostColumn { entries: 8, products, rows: 1000, addition: Addition::Window };
+        choice.is_worth_it((0..1000).map(column))
     };
-    let columns = |products| of(products, false);
-    // Reading is a part of the host's time, so that what was worth reading remains so.
+    // Reading is a part of the host's time, so that what was worth reading remains so, if C has as
+    // few entries as were expected.
     let known = |each: u64| Known { products: 1000 * each, ..known };
+    let few = |products| {
+        choice.is_worth_it((0..1000).map(move |_| HostColumn {
+            entries: 8,
+            products,
+            rows: 1,
+            addition: Addition::Window,
+        }))
+    };
     for each in 1..200 {
-        assert!(columns(each) || !choice.is_worth_reading(&known(each)), "{each}");
+        assert!(few(each) || !choice.is_worth_reading(&known(each)), "{each}");
     }
     assert!(columns(8) && !columns(1000));
+    // The most that are worth reading are given back if none merge.
+    let last = (1..1000).rev().find(|&each| choice.is_worth_reading(&known(each))).expect("some");
+    assert!(few(last) && !columns(last), "{last}");
     // As many products that merge more or less.
-    let merging =
-        |rows| choice.is_worth_it((0..1000).map(move |_| HostColumn { entries: 8, products: 900, rows, far: false }));
+    let merging = |rows| {
+        choice.is_worth_it((0..1000).map(move |_| HostColumn {
+            entries: 8,
+            products: 900,
+            rows,
+            addition: Addition::Window,
+        }))
+    };
     assert!(merging(200) && !merging(800));
     // Rows within a window, or beyond it; only the sums of many rows are in no cache.
-    let of_rows = |rows, far| {
+    let of_rows = |rows, addition| {
         let choice = HostChoice::new(&cpu, &numbers, costs, HostSize { rows, ..size }).expect("a choice");
-        choice.is_worth_it((0..1000).map(move |_| HostColumn { entries: 8, products: 200, rows: 1000, far }))
+        choice.is_worth_it((0..1000).map(move |_| HostColumn { entries: 8, products: 200, rows: 1000, addition }))
     };
-    assert_eq!(
-        [(1000, false), (1000, true), (1 << 20, false), (1 << 20, true)].map(|(rows, far)| of_rows(rows, far)),
-        [true, true, true, false]
-    );
+    let additions = [Addition::Window, Addition::AllRows, Addition::Sorted];
+    assert_eq!(additions.map(|addition| of_rows(1000, addition)), [true; 3]);
+    assert_eq!(additions.map(|addition| of_rows(1 << 20, addition)), [true, false, false]);
+    // Few products, sorted or in sums of all rows, whose first writes take longer.
+    let of_few = |rows, addition| {
+        let choice = HostChoice::new(&cpu, &numbers, costs, HostSize { rows, columns: 2, read: 602, ..size });
+        let column = move |_| HostColumn { entries: 300, products: 4800, rows, addition };
+        choice.expect("a choice").is_worth_it((0..2).map(column))
+    };
+    assert_eq!(additions.map(|addition| of_few(4 << 20, addition)), [true, false, true]);
+    assert!(of_few(1 << 17, Addition::AllRows));
+    assert!(of_few(1 << 30, Addition::Sorted) && !of_few(1 << 30, Addition::AllRows));
 }
 
 #[test]

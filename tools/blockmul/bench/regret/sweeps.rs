@@ -118,7 +118,7 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     let most = if numbers.host_entries > 0 { budget.max(PAST_HOST) } else { budget };
     sweeps.push(sweep("products in all", quarters(most).collect(), Box::new(|products, _| uniform(products / 64, 8))));
     if numbers.host_entries > 0 {
-        sweeps.extend(host_sweeps(numbers, quarters(PAST_HOST).collect()));
+        sweeps.extend(host_sweeps(quarters(PAST_HOST).collect()));
     }
     let of_blocks = |what, columns| Sweep {
         what,
@@ -235,8 +235,9 @@ fn hash_sweeps(numbers: &Numbers, budget: usize) -> Vec<Sweep> {
     sweeps
 }
 
-/// Columns of A that every host reads.
-const LEAST_READ: usize = 4096;
+/// Columns of an A that is large for 2000 products.
+const LEAST_OF_A: usize = 4096;
+const MOST_OF_A: usize = 1 << 22;
 
 /// Sizes from a thousand on up to `most`, four for each that doubles.
 fn quarters(most: usize) -> impl Iterator<Item = usize> {
@@ -244,17 +245,16 @@ fn quarters(most: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Sweeps past the sizes up to which the host computes a product.
-fn host_sweeps(numbers: &Numbers, sizes: Vec<usize>) -> Vec<Sweep> {
+fn host_sweeps(sizes: Vec<usize>) -> Vec<Sweep> {
     let sweep = |what, points, make: fn(usize, usize) -> Result<Factors>| sweep(what, points, Box::new(make));
-    // A has as many entries as columns. The host reads them until the device takes less, and none
-    // beyond the most.
-    let read = quarters(numbers.host_entries).filter(|&columns| columns >= LEAST_READ).collect();
+    // A has as many entries as columns, most of which no product has.
+    let of_a = quarters(MOST_OF_A).filter(|&columns| columns >= LEAST_OF_A).step_by(2).collect();
     vec![
         sweep("products in all, of a band", sizes.clone(), |products, _| {
             Ok((banded((products / 289).max(17), 8)?, None))
         }),
         sweep("products in all, of columns with one", sizes, |products, _| single(products / 8)),
-        sweep("columns of A that the host reads for 2000 products", read, |columns, _| {
+        sweep("columns of A, of which 2000 products have few", of_a, |columns, _| {
             Ok((drawn([columns, columns], 1)?, Some(drawn([columns, 100], 20)?)))
         }),
     ]

@@ -1,0 +1,88 @@
+//! What the host sees of a device's memory. A CPU device's is that of the host: large arrays need no
+//! copy, whose pages would be written for the first time.
+use super::{
+    Work,
+    later::Later,
+    map::{Viewed, ViewedLater},
+};
+use crate::{DeviceKind, Result, Word, device::Buffer};
+use std::ops::Deref;
+
+/// Bytes from which on an array is mapped. Less are copied in less time than a mapping and its end
+/// take.
+const MAPPED_BYTES: usize = 64 << 10;
+
+/// Values of the device, copied or where they are.
+pub(crate) enum Seen<'w, T: Word> {
+    Copied(Vec<T>),
+    Viewed(Viewed<'w, T>),
+}
+
+/// The same, before they are there.
+pub(crate) enum SeenLater<'w, T: Word> {
+    Copied(Later<'w, T>),
+    Viewed(ViewedLater<'w, T>),
+}
+
+impl<T: Word> Deref for Seen<'_, T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Copied(values) => values,
+            Self::Viewed(values) => values,
+        }
+    }
+}
+
+impl<'w, T: Word> SeenLater<'w, T> {
+    /// The values, once they are there. Waits.
+    pub fn get(self) -> Result<Seen<'w, T>> {
+        Ok(match self {
+            Self::Copied(values) => Seen::Copied(values.get()?),
+            Self::Viewed(values) => Seen::Viewed(values.get()?),
+        })
+    }
+}
+
+impl Work {
+    /// Enqueues what it takes for the host to see the whole of `buffer`. Nothing may write to it as
+    /// long as it is seen.
+    pub fn see_later<'w, T: Word>(&'w self, buffer: &'w Buffer<T>) -> Result<SeenLater<'w, T>> {
+        let is_large = buffer.len() * size_of::<T>() >= MAPPED_BYTES;
+        Ok(match self.device.info().kind == DeviceKind::Cpu && is_large {
+            true => SeenLater::Viewed(self.view_later(buffer)?),
+            false => SeenLater::Copied(self.read_later(buffer)?),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::test_device;
+
+    #[test]
+    fn arrays_of_every_size_are_seen_until_they_are_dropped() -> Result<()> {
+        let device = test_device();
+        let (work, read_backs) = (Work::new(&device, None), device.counters().read_backs);
+        let all = |len: usize| (0..len as u64).map(|value| value * value).collect::<Vec<_>>();
+        for len in [0, 1, MAPPED_BYTES / 8 - 1, MAPPED_BYTES / 8, 3 * MAPPED_BYTES] {
+            let buffer = work.upload(&all(len))?;
+            let (one, other) = (work.see_later(&buffer)?, work.see_later(&buffer)?);
+            work.wait_briefly()?;
+            let (one, other) = (one.get()?, other.get()?);
+            assert!(*one == all(len) && *other == *one, "{len}");
+            let is_viewed = matches!(one, Seen::Viewed(_));
+            assert_eq!(is_viewed, device.info().kind == DeviceKind::Cpu && 8 * len >= MAPPED_BYTES, "{len}");
+            drop(one);
+            assert!(*other == all(len), "{len}: after the end of the other");
+        }
+        assert_eq!((work.read_backs(), device.counters().read_backs >= read_backs + 8), (8, true));
+        // What is not waited for ends all the same, and the memory is written again.
+        let mut buffer = work.upload(&all(MAPPED_BYTES))?;
+        drop(work.see_later(&buffer)?);
+        work.write(&vec![7u64; MAPPED_BYTES], &mut buffer)?;
+        assert!(buffer.download(&work)?.iter().all(|&value| value == 7));
+        Ok(())
+    }
+}
