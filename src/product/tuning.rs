@@ -76,7 +76,7 @@ pub(crate) struct ChunkTuning {
 
 impl ChunkTuning {
     /// Products of a work-item in smaller work-groups.
-    const ITEMS: [usize; 3] = [10, 12, 16];
+    const ITEMS: [usize; 4] = [10, 12, 14, 16];
 
     /// `None` if teams are no warps, or if the chunks do not suit the kernel that sorts them if
     /// they have to be merged.
@@ -100,6 +100,15 @@ impl ChunkTuning {
         let team = move |size: usize| Self::ITEMS.map(move |items| Self { team: self.team.large(size), items, ..self });
         let teams = (Teams::SIZE.ilog2() + 1..=self.team.group_size(1).ilog2()).map(|bits| 1 << bits);
         teams.flat_map(team).filter(move |of| of.room() < self.room())
+    }
+
+    /// The work-groups that cut chunks, by ascending entries of the longest column of B: those with
+    /// an item for each entry, and those that cut all. A group waits for one load after another, and
+    /// small ones take so little local memory that many wait at once.
+    pub fn cutting(self) -> impl Iterator<Item = Self> {
+        let team = move |size: usize| Self { team: self.team.large(size), entries: size, ..self };
+        let teams = (Teams::SIZE.ilog2() + 1..=self.team.group_size(1).ilog2()).map(|bits| 1 << bits);
+        teams.map(team).filter(move |of| of.entries < self.entries).chain([self])
     }
 
     /// The options of kernels for such chunks of a C whose number of rows has `row_bits` bits.

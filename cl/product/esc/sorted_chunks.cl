@@ -1,8 +1,8 @@
 // sorted_chunks: expansion of long segments, which are sorted before they are written.
 // Host: src/product/esc/sorted_chunks.rs
 //
-//   cut_chunks     one work-group per chunk of CHUNK products: where a chunk begins in the order of
-//                  rows
+//   cut_chunks     one work-group per chunk of at most CHUNK products, the chunks of a segment alike
+//                  but for one product: where a chunk begins in the order of rows
 //   sorted_chunks  one work-group per chunk; it has room for ROOM products, and leaves chunks of
 //                  more, or of at most `above`, to another launch. by_rows: it gets its products
 //                  from columns of A that are cut there; otherwise they are CHUNK neighbours in the
@@ -39,6 +39,12 @@ uint segment_of_chunk(global const uint* chunk_ptr, uint cols, uint chunk, local
     return search_positions(chunk_ptr, 0, cols, chunk + 1, chunk + 1, edge).x - 1;
 }
 
+// Products before one of the chunks of a segment that is cut by rows.
+uint before_chunk(uint products, uint chunk, uint chunks)
+{
+    return products / chunks * chunk + min(chunk, products % chunks);
+}
+
 // The entries of A that an entry of B meets.
 uint2 met_by(global const uint* a_col_ptr, global const uint* b_row_idx, global const ulong* b_prods, uint entry)
 {
@@ -60,7 +66,8 @@ KERNEL cut_chunks(global const uint* a_col_ptr, global const uint* a_row_idx, gl
     local uint from[ENTRIES], to[ENTRIES], place[ENTRIES], edge[2];
     const uint item = get_local_id(0), chunk = get_group_id(0);
     const uint segment = segment_of_chunk(chunk_ptr, cols, chunk, edge);
-    const uint before = (chunk - chunk_ptr[segment]) * CHUNK;
+    const uint first_chunk = chunk_ptr[segment], chunks = chunk_ptr[segment + 1] - first_chunk;
+    const uint before = before_chunk(segment_ptr[segment + 1] - segment_ptr[segment], chunk - first_chunk, chunks);
     const uint first = b_col_ptr[first_col + segment], entries = before > 0 ? b_col_ptr[first_col + segment + 1] - first : 0;
     uint begins = 0;
     for (uint i = item; i < entries; i += GROUP_SIZE) {
@@ -115,12 +122,14 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
     local uint edge[2];
     const uint item = get_local_id(0), chunk = get_group_id(0);
     const uint segment = segment_of_chunk(chunk_ptr, cols, chunk, edge);
-    const uint base = segment_ptr[segment] + (chunk - chunk_ptr[segment]) * CHUNK;
-    const uint count = min((uint)CHUNK, segment_ptr[segment + 1] - base);
+    const uint first_chunk = chunk_ptr[segment], chunks = chunk_ptr[segment + 1] - first_chunk, number = chunk - first_chunk;
+    const uint begin_segment = segment_ptr[segment], of_segment = segment_ptr[segment + 1] - begin_segment;
+    const uint before = by_rows ? before_chunk(of_segment, number, chunks) : number * CHUNK, base = begin_segment + before;
+    const uint count = by_rows ? before_chunk(of_segment, number + 1, chunks) - before : min((uint)CHUNK, of_segment - before);
     // A loop of one turn or none: with a return PoCL 3.1 loses the barriers behind it.
     for (bool serves = count > above && count <= ROOM; serves; serves = false) {
-        const uint passes = by_rows ? 0 : 32 - clz(chunk_ptr[segment + 1] - chunk_ptr[segment] - 1);
-        const bool cut_before = by_rows && chunk > chunk_ptr[segment], cut_behind = by_rows && base + count < segment_ptr[segment + 1];
+        const uint passes = by_rows ? 0 : 32 - clz(chunks - 1);
+        const bool cut_before = by_rows && number > 0, cut_behind = by_rows && number + 1 < chunks;
         const uint2 from = cut_before ? cut[chunk] : (uint2)(0, 0), to = cut_behind ? cut[chunk + 1] : (uint2)(0, 0);
 
         uint first_entry = b_col_ptr[first_col + segment], end_entry = b_col_ptr[first_col + segment + 1];

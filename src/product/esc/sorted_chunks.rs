@@ -61,7 +61,8 @@ type Between<'a, W> = (&'a mut Buffer<u32>, &'a mut Buffer<W>);
 
 /// The kernels for chunks of one size.
 pub(super) struct SortedChunks<T: Element, P: Payload<T>> {
-    cut: Kernel<CutChunks<'static>>,
+    /// By ascending entries of the longest column of B; the last cuts all that are cut.
+    cut: Vec<(ChunkTuning, Kernel<CutChunks<'static>>)>,
     /// By ascending room; the last sorts whole chunks.
     sort: Vec<(ChunkTuning, Sort<T, P>)>,
     chunks: ChunkTuning,
@@ -76,7 +77,7 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
             P::define(of.options(spec.row_bits), spec)
                 .define("FROM_END", u8::from(spec.part == Part::Lower))
                 .define("CHUNK", chunks.room())
-                .define("ENTRIES", chunks.entries)
+                .define("ENTRIES", of.entries)
                 .define("TILE", tuning.tiles.products)
         };
         let sort = |of: ChunkTuning| {
@@ -86,7 +87,8 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
             }
             Ok((of, kernel))
         };
-        let cut = Kernel::new(device, &options(&chunks))?;
+        let cut = |of: ChunkTuning| Ok((of, Kernel::rare(device, &options(&of))?));
+        let cut = chunks.cutting().map(cut).collect::<Result<_>>()?;
         let sort = chunks.smaller().chain([chunks]).map(sort).collect::<Result<_>>()?;
         Ok(Some(Self { cut, sort, chunks, merge: tuning.sort }))
     }
@@ -132,10 +134,13 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
                 cols,
                 rows: factors.a.nrows as u32,
             };
-            self.cut.launch(work, grid(&self.chunks), args)?;
+            let longest = factors.b.lengths.map_or(usize::MAX, |of| of.longest as usize);
+            let fits = self.cut.iter().find(|(of, _)| longest <= of.entries);
+            let (of, cut) = fits.or(self.cut.last()).expect("one of them");
+            cut.launch(work, grid(of), args)?;
         }
         let mut above = 0;
-        for (of, sort) in self.kernels(&task.band.sizes) {
+        for (of, sort) in self.kernels(&task.band.sizes, by_rows) {
             let args = SortChunks {
                 a: factors.a,
                 a_operand: factors.a_operand,
@@ -164,13 +169,19 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
     }
 
     /// The kernels that sort all chunks, by ascending room: the smallest that has room for the
-    /// longest; before it one for a third of a chunk, if chunks are less than three quarters full.
-    fn kernels(&self, sizes: &Sizes) -> impl Iterator<Item = &(ChunkTuning, Sort<T, P>)> {
+    /// longest; before it those for a third of a chunk and two, if chunks are less than three quarters
+    /// full.
+    fn kernels(&self, sizes: &Sizes, by_rows: bool) -> impl Iterator<Item = &(ChunkTuning, Sort<T, P>)> {
         let of = |room: u64| self.sort.iter().position(|(of, _)| of.room() as u64 >= room);
         let chunk = self.chunks.room() as u64;
-        let longest = of(sizes.longest).unwrap_or(self.sort.len() - 1);
-        let short = of(chunk / 3).filter(|&short| short < longest && sizes.products * 4 < sizes.chunks * chunk * 3);
-        short.into_iter().chain([longest]).map(|of| &self.sort[of])
+        // Cut by rows into as many chunks, columns have none that are longer than those of the longest.
+        let each = sizes.longest.div_ceil(chunk).max(1);
+        let alike = by_rows && sizes.shortest_long.div_ceil(chunk) == each;
+        let most = if alike { sizes.longest.div_ceil(each) } else { sizes.longest.min(chunk) };
+        let longest = of(most).unwrap_or(self.sort.len() - 1);
+        let are_short = sizes.products * 4 < sizes.chunks * most * 3;
+        let shorter = [chunk / 3, chunk * 2 / 3].into_iter().filter(move |_| are_short).filter_map(of);
+        shorter.filter(move |&short| short < longest).chain([longest]).map(|of| &self.sort[of])
     }
 }
 

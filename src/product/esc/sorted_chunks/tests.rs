@@ -115,7 +115,7 @@ fn work_groups_of_every_size_agree_with_the_model() -> Result<()> {
     let tuning = |entries| in_registers(Teams::PORTABLE.large(256), entries, 12);
     let chunks = tuning(300).chunks.expect("chunks");
     let rooms: Vec<_> = chunks.smaller().map(|of| of.room()).collect();
-    assert_eq!((rooms, chunks.room()), (vec![640, 768, 1024, 1280, 1536, 2048, 2560], 3072));
+    assert_eq!((rooms, chunks.room()), (vec![640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560], 3072));
     if test_device().info().max_group_size < 256 {
         return Ok(());
     }
@@ -124,6 +124,24 @@ fn work_groups_of_every_size_agree_with_the_model() -> Result<()> {
         let case = of_one_column(500, &(0..20).map(rows).collect::<Vec<_>>())?;
         check(&case, &tuning(300))?;
         check(&case, &tuning(1).keeping_pairs())?;
+    }
+    Ok(())
+}
+
+/// Columns of B with as many entries as groups of each size cut, and one more.
+#[test]
+fn columns_of_b_of_every_length_are_cut() -> Result<()> {
+    let tuning = in_registers(Teams::PORTABLE.large(256), 1100, 12);
+    let cutting: Vec<_> =
+        tuning.chunks.expect("chunks").cutting().map(|of| (of.team.group_size(1), of.entries)).collect();
+    assert_eq!(cutting, [(64, 64), (128, 128), (256, 256), (256, 1100)]);
+    if test_device().info().max_group_size < 256 {
+        return Ok(());
+    }
+    for entries in [64, 65, 128, 129, 256, 257, 1100, 1101] {
+        let of_column = 4000 / entries;
+        let rows = |k: u32| (0..of_column + k % 5).map(|i| i * 11 + (k * 13) % 11).collect();
+        check(&of_one_column(800, &(0..entries).map(rows).collect::<Vec<_>>())?, &tuning)?;
     }
     Ok(())
 }
