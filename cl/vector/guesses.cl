@@ -52,9 +52,9 @@ ARITHMETIC sum_of(ulong number)
     return bits.sum;
 }
 
-// Adds `count` terms to IDENTITY. Every item of the group calls it and has the result. follower[i]
+// Adds `count` terms to `start`. Every item of the group calls it and has the result. follower[i]
 // is the item of the next stretch that began with the result of item i.
-ARITHMETIC add_guessed(local const ARITHMETIC* term, uint count, local ARITHMETIC* kept, local uchar* follower)
+ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint count, local ARITHMETIC* kept, local uchar* follower)
 {
     const uint item = get_local_id(0), lane = item % GUESSES, team = item / GUESSES;
     const uint length = (count + STRETCHES * AT_ONCE - 1) / (STRETCHES * AT_ONCE) * AT_ONCE;
@@ -72,7 +72,8 @@ ARITHMETIC add_guessed(local const ARITHMETIC* term, uint count, local ARITHMETI
     WRITTEN_OUT
     for (uint i = 0; i < GUESSES; ++i)
         four[i % 4] = ADD(four[i % 4], kept[item - lane + i]);
-    ARITHMETIC guess = ADD(ADD(four[0], four[1]), ADD(four[2], four[3]));
+    const ARITHMETIC before = ADD(ADD(four[0], four[1]), ADD(four[2], four[3]));
+    ARITHMETIC guess = team == 0 ? start : ADD(start, before);
     GROUP_BARRIER; // the reads, before results are written
     for (uint first = 0;; ++first) {
         // The guess of stretch `first` is right.

@@ -6,8 +6,9 @@
 //              shorter lines: neighbours load its products to local memory side by side, then one
 //              item adds each sum; pieces take longest and come first, in rounds of HELD entries.
 //              If GUESSED, all items of its group add a piece, see guesses.cl. If SPLIT, each sum
-//              of a piece has a group: while one item adds, others load the terms of the next
-//              round. Of the groups of a line that is cut the last to end adds the sums of all. If
+//              of a piece has a group. While one item adds, others load the terms of the next
+//              round; if GUESSED, all items load ROUND_ENTRIES entries of it each before they add.
+//              Of the groups of a line that is cut the last to end adds the sums of all. If
 //              DIRECT, an item loads what a sum of a tile needs by itself, DIRECT entries at once:
 //              lines are columns, blocks have an even number of rows and are an even number of
 //              elements apart. VALUE_PAIR and ELEMENT_PAIR are two elements of values and of x
@@ -33,8 +34,8 @@
 // Norms serve plus-times alone: they take roots.
 #if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(TOGETHER) ||      \
     !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS) || !defined(SPLIT) || !defined(DIRECT) || !defined(LONGEST) ||            \
-    !defined(STREAMED) || !defined(STRIDE)
-#error "ROWS, COLS, TILE, PIECE, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS, SPLIT, DIRECT, LONGEST, STREAMED, STRIDE: see src/vector/line_sums.rs"
+    !defined(STREAMED) || !defined(STRIDE) || !defined(ROUND_ENTRIES)
+#error "ROWS, COLS, TILE, PIECE, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS, SPLIT, DIRECT, LONGEST, STREAMED, STRIDE, ROUND_ENTRIES: see src/vector/line_sums.rs"
 #endif
 #define WHOLE 0xffffffffu
 #define AREA (ROWS * COLS)
@@ -245,7 +246,67 @@ ARITHMETIC add_entries(ARITHMETIC sum, uint entry, uint end, uint number, global
 }
 #endif
 
-#if SPLIT
+#if SPLIT && GUESSED
+#define ROUND (GROUP_SIZE * ROUND_ENTRIES)
+// Entry j of those that an item loads for the round behind `done` entries, or the last.
+#define ENTRY_BEHIND(done, j) (begin + min((done) + (uint)get_local_id(0) + (j) * GROUP_SIZE, count - 1))
+
+void load_places(uint* place, uint begin, uint count, uint done, global const uint* other)
+{
+    WRITTEN_OUT
+    for (uint j = 0; j < ROUND_ENTRIES; ++j)
+        place[j] = other[ENTRY_BEHIND(done, j)];
+}
+
+// Loads two elements of values and of x at once, for the sum `number`.
+void load_pairs(VALUE_PAIR* value, ELEMENT_PAIR* factor, const uint* place, uint begin, uint count, uint done, uint number,
+                global const VALUE* values, global const ELEMENT* x, uint stride)
+{
+    WRITTEN_OUT
+    for (uint j = 0; j < ROUND_ENTRIES; ++j) {
+        const ulong from = (ulong)ENTRY_BEHIND(done, j) * STRIDE + TERM_AT(number, 0), across = (ulong)place[j] * TERMS;
+        WRITTEN_OUT
+        for (uint k = 0; k < TERMS / 2; ++k) {
+            value[j * TERMS / 2 + k] = PAIR_ONCE(values, from + 2 * k);
+            factor[j * TERMS / 2 + k] = *(global const ELEMENT_PAIR*)(x + across + 2 * k);
+        }
+    }
+}
+
+// Adds the terms that `count` entries, at least one, have for a sum of a piece, those of a round
+// while the elements of the next and the places of the one behind it are loaded.
+ARITHMETIC add_piece(local ARITHMETIC* term, uint begin, uint count, uint number, global const uint* other, global const VALUE* values,
+                     global const ELEMENT* x, uint stride, local ARITHMETIC* kept, local uchar* follower)
+{
+    uint place[ROUND_ENTRIES];
+    VALUE_PAIR value[ROUND_ENTRIES * TERMS / 2];
+    ELEMENT_PAIR factor[ROUND_ENTRIES * TERMS / 2];
+    load_places(place, begin, count, 0, other);
+    load_pairs(value, factor, place, begin, count, 0, number, values, x, stride);
+    load_places(place, begin, count, ROUND, other);
+    ARITHMETIC sum = IDENTITY;
+    for (uint done = 0; done < count; done += ROUND) {
+        WRITTEN_OUT
+        for (uint j = 0; j < ROUND_ENTRIES; ++j) {
+            local ARITHMETIC* to = term + ((uint)get_local_id(0) + j * GROUP_SIZE) * TERMS;
+            WRITTEN_OUT
+            for (uint k = 0; k < TERMS / 2; ++k) {
+                const VALUE_PAIR pair = value[j * TERMS / 2 + k];
+                const ELEMENT_PAIR factors = factor[j * TERMS / 2 + k];
+                const ARITHMETIC left = pair.x, right = pair.y, of_left = factors.x, of_right = factors.y;
+                to[2 * k] = MULTIPLY(left, of_left);
+                to[2 * k + 1] = MULTIPLY(right, of_right);
+            }
+        }
+        GROUP_BARRIER;
+        load_pairs(value, factor, place, begin, count, done + ROUND, number, values, x, stride);
+        load_places(place, begin, count, done + 2 * ROUND, other);
+        sum = add_guessed(sum, term, min((uint)ROUND, count - done) * TERMS, kept, follower);
+        GROUP_BARRIER; // every read, before the next round writes
+    }
+    return sum;
+}
+#elif SPLIT
 // Adds the terms of a sum of a piece, those of a round while others are loaded. The result is that
 // of item 0.
 ARITHMETIC add_piece(local ARITHMETIC* term, uint begin, uint count, uint number, global const uint* other, global const uint* source,
@@ -314,7 +375,11 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
         ARITHMETIC sum[OWN];
 #if SPLIT
         const uint first = group % SPLITS, behind = get_local_id(0) == 0 ? first + 1 : 0;
+#if GUESSED
+        sum[0] = add_piece(term, begin, end - begin, first, other, values, x, stride, kept, follower);
+#else
         sum[0] = add_piece(term, begin, end - begin, first, other, source, values, x, stride);
+#endif
 #else
         const uint first = get_local_id(0), behind = SUMS;
         for (uint own = 0; own < OWN; ++own)
@@ -326,7 +391,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
             GROUP_BARRIER;
 #if GUESSED
             if (count * TERMS >= GUESSED) {
-                sum[0] = add_guessed(term, count * TERMS, kept, follower);
+                sum[0] = add_guessed(IDENTITY, term, count * TERMS, kept, follower);
                 continue; // it is the only round
             }
 #endif

@@ -40,7 +40,8 @@ pub struct Numbers {
     /// Terms of a line that a work-item reads from local memory before it adds them.
     pub line_together: usize,
     /// Entries of the longest line of scalars that an item adds if a device has room for all tiles
-    /// at once. Groups add longer ones by guesses (`cl/vector/guesses.cl`); if it is 0, none.
+    /// at once. Groups add longer ones by guesses (`cl/vector/guesses.cl`); if it is 0, none, nor
+    /// long lines of blocks.
     pub guessed_line: usize,
     /// Elements of lines that a work-item loads before it multiplies them.
     pub line_ahead: usize,

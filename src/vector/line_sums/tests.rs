@@ -114,7 +114,7 @@ fn small_sums_have_the_bits_of_the_reference() -> Result<()> {
 /// Lines in tiles, and in pieces whose sums have groups of their own or not.
 const OF_ITEMS: LineTuning = LineTuning { tile: 40, longest: 9, ..tuning(16, 9, 9, [2, 2]) };
 
-/// One entry at once and several.
+/// One entry at once and several; sums of pieces by guesses, of two rounds and of many.
 #[test]
 fn lines_that_items_load_by_themselves() -> Result<()> {
     for (rows, cols) in [(2, 3), (6, 6), (4, 1)] {
@@ -123,7 +123,10 @@ fn lines_that_items_load_by_themselves() -> Result<()> {
             let direct = LineTuning { direct, ..OF_ITEMS };
             check(&blocks, direct, 1)?;
             check(&blocks, apart(direct), 1)?;
+            check(&blocks, apart(LineTuning { guessed: 1, ..direct }), 1)?;
         }
+        let large = LineTuning { direct: 2, guessed: 1, skewed: (256, 1), group_size: 256, ..OF_ITEMS };
+        check(&blocks, apart(large), 1)?;
     }
     Ok(())
 }
@@ -133,6 +136,7 @@ fn small_lines_that_items_load_by_themselves() -> Result<()> {
     let blocks = arrow::<f32>(1030, 1, BlockShape::new(2, 3)?)?;
     check(&blocks, LineTuning { direct: 1, ..OF_ITEMS }, 1)?;
     check(&blocks, apart(LineTuning { direct: 3, ..OF_ITEMS }), 1)?;
+    check(&blocks, apart(LineTuning { direct: 2, guessed: 1, ..OF_ITEMS }), 1)?;
     Ok(())
 }
 

@@ -20,7 +20,8 @@ pub(crate) struct LineTuning {
     pub direct: usize,
     /// Terms that an item reads from local memory before it adds them, or a few more.
     pub together: usize,
-    /// Fewest terms of a piece that all items of a group add, 0 if none is so added.
+    /// Fewest terms of a piece of scalars that all items of a group add, 0 if none is so added. Of
+    /// blocks whose sums have groups of their own every piece is so added, unless it is 0.
     pub guessed: usize,
     /// Entries of a line from which tiles differ in weight, at least 1.
     pub light: usize,
@@ -86,8 +87,13 @@ impl LineTuning {
     /// `guessed`, or 0 unless a group of `group_size` holds a whole piece and has teams of equal
     /// size for all [`STRETCHES`].
     pub fn guessed_by(&self, group_size: usize) -> usize {
-        let fits = group_size > STRETCHES && group_size.is_multiple_of(STRETCHES) && self.held >= RUN_PIECE;
-        if fits { self.guessed } else { 0 }
+        if self.held >= RUN_PIECE { self.guessed_in_rounds(group_size) } else { 0 }
+    }
+
+    /// The same of a piece of which a group holds a part at once.
+    pub fn guessed_in_rounds(&self, group_size: usize) -> usize {
+        let has_teams = group_size > STRETCHES && group_size.is_multiple_of(STRETCHES);
+        if has_teams { self.guessed } else { 0 }
     }
 
     /// Rows of scalars whose items share the long ones.
@@ -115,7 +121,7 @@ impl LineTuning {
         if terms % 2 == 1 || !DIRECT.contains(&direct) || tuning.group_size == 1 || tile <= tuning.tile {
             return tuning;
         }
-        Self { tile, direct, held: 2 * tuning.tile, ..tuning }
+        Self { tile, direct, held: 2 * tuning.tile, guessed: numbers.guessed_line, ..tuning }
     }
 }
 
