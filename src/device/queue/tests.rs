@@ -65,7 +65,7 @@ fn a_failure_is_reported_at_the_first_wait_behind_it() -> Result<()> {
     let waits: [Wait<'_>; 4] = [
         &|work| work.upload(&[1u32]).map(drop),
         &|work| work.map(&mut work.buffer::<u32>(1)?)?.unmap(),
-        &|work| work.view_later(&work.buffer::<u32>(1)?)?.get().map(drop),
+        &|work| work.view_later(&work.buffer::<u32>(1)?)?.expect("aligned").get().map(drop),
         &|work| work.buffer::<u32>(1)?.download(work).map(drop),
     ];
     for (i, wait) in waits.into_iter().enumerate() {

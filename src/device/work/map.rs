@@ -44,18 +44,27 @@ impl Work {
         let mapped = Mapped(Viewed::new(self, buffer, CL_MAP_WRITE_INVALIDATE_REGION, true)?);
         // As after a blocking write.
         self.queue.check_statuses()?;
-        Ok(mapped)
+        match mapped.0.is_aligned() {
+            true => Ok(mapped),
+            false => Err(Error::Argument(format!(
+                "the memory of a buffer of {} bytes an element is not aligned",
+                size_of::<T>()
+            ))),
+        }
     }
 
-    /// Enqueues a mapping of `buffer` for the host to read.
-    pub fn view_later<'a, T: Word>(&'a self, buffer: &'a Buffer<T>) -> Result<ViewedLater<'a, T>> {
+    /// Enqueues a mapping of `buffer` for the host to read. `None` if its memory is not aligned.
+    pub fn view_later<'a, T: Word>(&'a self, buffer: &'a Buffer<T>) -> Result<Option<ViewedLater<'a, T>>> {
         let view = Viewed::new(self, buffer, CL_MAP_READ, false)?;
+        if !view.is_aligned() {
+            return Ok(None);
+        }
         let is_empty = view.pointer.is_none();
         if !is_empty {
             self.record.borrow_mut().read_backs += 1;
             self.device.inner.read_backs.fetch_add(1, Relaxed);
         }
-        Ok(ViewedLater { view, mapped: self.record.borrow().last.clone().filter(|_| !is_empty) })
+        Ok(Some(ViewedLater { view, mapped: self.record.borrow().last.clone().filter(|_| !is_empty) }))
     }
 }
 
@@ -94,15 +103,13 @@ impl<'a, T: Word> Viewed<'a, T> {
             })?;
             pointer = Some(address.get());
         }
-        let mapped = Self { work, buffer, pointer };
-        match pointer.is_none_or(|address| address.cast::<T>().is_aligned()) {
-            true => Ok(mapped),
-            // An application's memory (CL_MEM_USE_HOST_PTR) that is not aligned for its elements.
-            false => Err(Error::Argument(format!(
-                "the memory of a buffer of {} bytes an element is not aligned",
-                size_of::<T>()
-            ))),
-        }
+        Ok(Self { work, buffer, pointer })
+    }
+
+    /// Whether the memory is aligned for its elements: that of an application (CL_MEM_USE_HOST_PTR)
+    /// may not be. Nothing else is to be done with it then.
+    fn is_aligned(&self) -> bool {
+        self.pointer.is_none_or(|address| address.cast::<T>().is_aligned())
     }
 
     fn release(&mut self) -> Result<()> {
@@ -147,8 +154,8 @@ impl<T: Word> Deref for Viewed<'_, T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         match self.pointer {
-            // SAFETY: mapped memory of the buffer's length, aligned as `new` has checked. Any bits
-            // are a value of a `Word`. The buffer is borrowed.
+            // SAFETY: mapped memory of the buffer's length, aligned as who made this has checked. Any
+            // bits are a value of a `Word`. The buffer is borrowed.
             Some(address) => unsafe { std::slice::from_raw_parts(address.cast(), self.buffer.len()) },
             None => &[],
         }

@@ -49,9 +49,10 @@ impl Work {
     /// long as it is seen.
     pub fn see_later<'w, T: Word>(&'w self, buffer: &'w Buffer<T>) -> Result<SeenLater<'w, T>> {
         let is_large = buffer.len() * size_of::<T>() >= MAPPED_BYTES;
-        Ok(match self.device.info().kind == DeviceKind::Cpu && is_large {
-            true => SeenLater::Viewed(self.view_later(buffer)?),
-            false => SeenLater::Copied(self.read_later(buffer)?),
+        let is_mapped = is_large && self.device.info().kind == DeviceKind::Cpu;
+        Ok(match if is_mapped { self.view_later(buffer)? } else { None } {
+            Some(view) => SeenLater::Viewed(view),
+            None => SeenLater::Copied(self.read_later(buffer)?),
         })
     }
 }
@@ -59,7 +60,8 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::test_device;
+    use crate::device::{pool::Memory, test_device};
+    use opencl3::memory::{CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, create_buffer, release_mem_object};
 
     #[test]
     fn arrays_of_every_size_are_seen_until_they_are_dropped() -> Result<()> {
@@ -84,5 +86,27 @@ mod tests {
         work.write(&vec![7u64; MAPPED_BYTES], &mut buffer)?;
         assert!(buffer.download(&work)?.iter().all(|&value| value == 7));
         Ok(())
+    }
+
+    #[test]
+    fn memory_that_is_not_aligned_is_copied() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let mut bytes: Vec<u8> = (0..2 * MAPPED_BYTES).map(|i| (i * i % 251) as u8).collect();
+        let begin = bytes.as_ptr().align_offset(8) + 4;
+        let len = MAPPED_BYTES / 8 + 1;
+        let memory = &mut bytes[begin..][..8 * len];
+        let want: Vec<u64> = memory.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect();
+        // SAFETY: the memory outlives the buffer. The handle is retained by what is made of it.
+        let buffer = unsafe {
+            let (flags, host) = (CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, memory.as_mut_ptr().cast());
+            let raw = create_buffer(device.inner.context.get(), flags, 8 * len, host).unwrap();
+            let buffer = Buffer::<u64>::new(Memory::foreign(raw)?, len);
+            release_mem_object(raw).unwrap();
+            buffer
+        };
+        let seen = work.see_later(&buffer)?;
+        assert!(*seen.get()? == want);
+        work.wait()
     }
 }
