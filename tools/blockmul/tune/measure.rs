@@ -8,7 +8,7 @@ use blockmul::{
     element::Field,
     host::Progress,
     product::{Bin, Report},
-    tuning::{MethodCosts, Numbers, Sample},
+    tuning::{MethodCost, MethodCosts, Numbers, Sample},
 };
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -285,19 +285,32 @@ impl Fit {
         if numbers.range_shares > 0 && between.contains(&name) { Self::Products } else { Self::Bins }
     }
 
-    /// The bins that a method computed in some runs, with their times.
-    pub fn samples<'a>(self, runs: impl Iterator<Item = &'a ByMethod>, name: &str) -> Vec<Sample> {
+    /// The bins that a method computed in some runs, with their times: of whole products without
+    /// what is predicted besides their costs, of which these are the present ones.
+    pub fn samples<'a>(
+        self,
+        runs: impl Iterator<Item = &'a ByMethod>,
+        (name, present): (&str, MethodCost),
+    ) -> Vec<Sample> {
         let sample = |bin: &Bin, ms: Option<f64>| Some(Sample::new(bin.size?, ms.filter(|ms| *ms > 0.0)?));
         let of = |run: &'a ByMethod| -> Vec<Sample> {
             let bins = run.bins.iter().filter(|bin| cost_name(bin.method) == name);
             match (self, &run.bins[..]) {
                 (Self::Bins, _) => bins.filter_map(|bin| sample(bin, bin.measured_ms)).collect(),
-                (Self::Products, [_]) => bins.filter_map(|bin| sample(bin, Some(run.total_ms))).collect(),
+                (Self::Products, [_]) => {
+                    bins.filter_map(|bin| sample(bin, Some(run.total_ms - besides_costs_ms(bin, present)))).collect()
+                }
                 (Self::Products, _) => Vec::new(),
             }
         };
         runs.flat_map(of).collect()
     }
+}
+
+/// What a bin was predicted to take besides its method's costs, of which these are the present ones.
+pub fn besides_costs_ms(bin: &Bin, present: MethodCost) -> f64 {
+    let of_costs = |(ms, size): (f64, _)| (ms - present.predict_ms(&size)).max(0.0);
+    bin.predicted_ms.zip(bin.size).map_or(0.0, of_costs)
 }
 
 /// The name of a method in the table of costs.
@@ -308,6 +321,7 @@ pub fn cost_name(method: Method) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use blockmul::tuning::BinSize;
 
     #[test]
     fn a_bit_that_differs_is_a_failure() {
@@ -342,6 +356,21 @@ mod tests {
             let found = run(launches, methods).besides_ms(&numbers, 2);
             assert!((found - ms).abs() < 1e-6, "{methods:?}: {found}");
         }
+    }
+
+    #[test]
+    fn whole_products_are_fitted_without_what_is_predicted_besides_costs() {
+        let present = MethodCost::new([0.0, 0.0, 0.0, 1e9]).unwrap(); // a millisecond a column
+        let size = Some(BinSize::new(0, 0, 0, 1));
+        let mut bin = bin(Method::Host);
+        (bin.size, bin.predicted_ms, bin.measured_ms) = (size, Some(1.5), Some(4.0));
+        let run = ByMethod { method: Method::Host, total_ms: 2.25, busy_ms: 0.0, launches: 0, bins: vec![bin] };
+        let samples = |fit: Fit, name| -> Vec<f64> {
+            fit.samples([&run].into_iter(), (name, present)).iter().map(|sample| sample.ms).collect()
+        };
+        assert_eq!(samples(Fit::Products, "host"), [1.75]);
+        assert_eq!(samples(Fit::Bins, "host"), [4.0]);
+        assert!(samples(Fit::Products, "dense").is_empty());
     }
 
     fn numbers() -> Numbers {

@@ -19,7 +19,7 @@ use blockmul::{
     tuning::{self, MethodCost, MethodCosts},
 };
 use measure::Time;
-pub use measure::{ByMethod, Fit, cost_name};
+pub use measure::{ByMethod, Fit, besides_costs_ms, cost_name};
 use std::{
     num::NonZero,
     path::{Path, PathBuf},

@@ -65,16 +65,17 @@ impl Outcome {
         let (mut methods, mut table, numbers) = (Vec::new(), device.info().costs(), device.info().numbers());
         let usual = MethodCosts::of_kind(device.info().kind);
         for (method, usual) in usual.iter() {
+            let present = table.of(method).unwrap_or(usual);
             let of = |family: Option<&str>, held_out: bool| {
                 let of_family = |case: &&Case| family.is_none_or(|name| case.family == name);
                 let some = cases.iter().filter(of_family).filter(|case| case.held_out == held_out);
-                Fit::of(&numbers, method).samples(some.flat_map(|case| &case.runs), method)
+                Fit::of(&numbers, method).samples(some.flat_map(|case| &case.runs), (method, present))
             };
             let (used, held_out) = (of(None, false), of(None, true));
             if used.len() < LEAST_BINS {
                 continue;
             }
-            let (present, new) = (table.of(method).unwrap_or(usual), MethodCost::fit(&used, &usual)?);
+            let new = MethodCost::fit(&used, &usual)?;
             let errors = [present, new].map(|cost| Errors::of(&held_out, &cost));
             let kept = errors[0].mean <= errors[1].mean;
             let (cost, [held_out, others_held_out]) =

@@ -1,7 +1,7 @@
 //! The inverse threefold cross-validation of spECK (Parger 2020, section 5): costs are fitted to
 //! the products of a third of the families, and judged by the choice they predict on the others.
 use super::super::contest::Contest;
-use crate::tune::{Fit, cost_name};
+use crate::tune::{Fit, besides_costs_ms, cost_name};
 use blockmul::{
     Method, Result,
     device::DeviceInfo,
@@ -100,9 +100,8 @@ impl Choice {
     /// The predicted time of a bin by these costs, and by the device's numbers for what they do not
     /// say: the entries of B.
     fn predict_ms(&self, bin: &Bin, cost: MethodCost) -> Option<f64> {
-        let (size, present) = (bin.size?, self.present.of(cost_name(bin.method))?);
-        let by_entries = bin.predicted_ms.map_or(0.0, |ms| (ms - present.predict_ms(&size)).max(0.0));
-        Some(cost.predict_ms(&size) + by_entries)
+        let present = self.present.of(cost_name(bin.method))?;
+        Some(cost.predict_ms(&bin.size?) + besides_costs_ms(bin, present))
     }
 }
 
@@ -111,7 +110,7 @@ impl Choice {
 fn fitted(contests: &[&Contest], present: MethodCosts, numbers: &Numbers) -> Result<MethodCosts> {
     let mut table = present;
     for (name, usual) in present.iter() {
-        let samples = Fit::of(numbers, name).samples(contests.iter().flat_map(|of| &of.explained), name);
+        let samples = Fit::of(numbers, name).samples(contests.iter().flat_map(|of| &of.explained), (name, usual));
         if samples.len() >= LEAST_BINS {
             table = table.with(name, MethodCost::fit(&samples, &usual)?)?;
         }
