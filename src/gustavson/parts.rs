@@ -76,8 +76,8 @@ impl<N: Arithmetic> Found<N> {
     }
 }
 
-/// Parts, and what belongs to each, in the order in which threads take them: those that take as long
-/// as several first, so that no thread begins one when the others have nothing left.
+/// Parts, and what belongs to each, in the order in which threads take them: those that take as
+/// long as several first, so that no thread begins one when the others have nothing left.
 pub(super) fn in_turn<W, P: Borrow<Part>>(parts: impl Iterator<Item = (W, P)>) -> vec::IntoIter<(W, P)> {
     let mut turns: Vec<_> = parts.collect();
     turns.sort_by_key(|(_, part)| Reverse(part.borrow().long));

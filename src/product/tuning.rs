@@ -103,8 +103,8 @@ impl ChunkTuning {
     }
 
     /// The work-groups that cut chunks, by ascending entries of the longest column of B: those with
-    /// an item for each entry, and those that cut all. A group waits for one load after another, and
-    /// small ones take so little local memory that many wait at once.
+    /// an item for each entry, and those that cut all. A group waits for one load after another,
+    /// and small ones take so little local memory that many wait at once.
     pub fn cutting(self) -> impl Iterator<Item = Self> {
         let team = move |size: usize| Self { team: self.team.large(size), entries: size, ..self };
         let teams = (Teams::SIZE.ilog2() + 1..=self.team.group_size(1).ilog2()).map(|bits| 1 << bits);

@@ -256,14 +256,14 @@ pub struct Numbers {
     /// its rows, for they are no more entries of C. It computes at most four times as many that
     /// merge.
     pub host_products: usize,
-    /// Picoseconds that an entry of C takes the host besides its products. A column has at most as many
-    /// as products, and as rows from the first to the last.
+    /// Picoseconds that an entry of C takes the host besides its products. A column has at most as
+    /// many as products, and as rows from the first to the last.
     pub host_entry_ps: usize,
     /// Picoseconds that a product of scalars takes the host more if the rows of its column are more
     /// than 4096 apart, and its sum is in no cache: those of 131,072 rows of C are.
     pub host_far_ps: usize,
-    /// Picoseconds that such sums of all rows take for each row beyond these 131,072: they are written
-    /// for the first time.
+    /// Picoseconds that such sums of all rows take for each row beyond these 131,072: they are
+    /// written for the first time.
     pub host_row_ps: usize,
     /// Picoseconds that a multiplication in a product of blocks takes the host.
     pub host_multiplication_ps: usize,

@@ -232,7 +232,8 @@ pub(super) const CPU: Numbers = Numbers {
     chunk_group_size: 256,
     chunk_items: 12,
     chunk_entries: 3328,
-    // A look takes an H100 110 ps in columns of B with 56 entries, 340 with 250; a pass 11 a product.
+    // A look takes an H100 110 ps in columns of B with 56 entries, 340 with 250; a pass 11 a
+    // product.
     chunk_look_products: 20,
     // Half a chunk of keys and payloads, twice for both directions, fits a second-level cache.
     serial_short_max: 1 << 14,

@@ -59,8 +59,8 @@ impl<'a, T: Element> From<&'a DeviceCbc<T>> for Stored<'a, T> {
     }
 }
 
-/// Entries that an item loads for each round of a guessed sum of blocks. With one `pose6_100k` takes
-/// 27.4 us on an H200, with two 24.9, with three 30.8.
+/// Entries that an item loads for each round of a guessed sum of blocks. With one `pose6_100k`
+/// takes 27.4 us on an H200, with two 24.9, with three 30.8.
 const ROUND_ENTRIES: usize = 2;
 
 /// Sums of a matrix of `T` times vectors of `V`.

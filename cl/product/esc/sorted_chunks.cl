@@ -1,8 +1,8 @@
 // sorted_chunks: expansion of long segments, which are sorted before they are written.
 // Host: src/product/esc/sorted_chunks.rs
 //
-//   cut_chunks     one work-group per chunk of at most CHUNK products, the chunks of a segment alike
-//                  but for one product: where a chunk begins in the order of rows
+//   cut_chunks     one work-group per chunk of at most CHUNK products, those of a segment alike but
+//                  for one product: where a chunk begins in the order of rows
 //   sorted_chunks  one work-group per chunk; it has room for ROOM products, and leaves chunks of
 //                  more, or of at most `above`, to another launch. by_rows: it gets its products
 //                  from columns of A that are cut there; otherwise they are CHUNK neighbours in the

@@ -154,8 +154,8 @@ impl<T: Word> Deref for Viewed<'_, T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         match self.pointer {
-            // SAFETY: mapped memory of the buffer's length, aligned as who made this has checked. Any
-            // bits are a value of a `Word`. The buffer is borrowed.
+            // SAFETY: mapped memory of the buffer's length, aligned as who made this has checked.
+            // Any bits are a value of a `Word`. The buffer is borrowed.
             Some(address) => unsafe { std::slice::from_raw_parts(address.cast(), self.buffer.len()) },
             None => &[],
         }
@@ -172,8 +172,9 @@ impl<T: Word> Deref for Mapped<'_, T> {
 impl<T: Word> DerefMut for Mapped<'_, T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match self.0.pointer {
-            // SAFETY: as in `deref`, and mapped for writing. `map` took the buffer borrowed mutably;
-            // if it was adopted, the caller of `adopt` promised that no other matrix has its memory.
+            // SAFETY: as in `deref`, and mapped for writing. `map` took the buffer borrowed
+            // mutably; if it was adopted, the caller of `adopt` promised that no other matrix has
+            // its memory.
             Some(address) => unsafe { std::slice::from_raw_parts_mut(address.cast(), self.0.buffer.len()) },
             None => &mut [],
         }

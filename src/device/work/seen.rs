@@ -1,5 +1,5 @@
-//! What the host sees of a device's memory. A CPU device's is that of the host: large arrays need no
-//! copy, whose pages would be written for the first time.
+//! What the host sees of a device's memory. A CPU device's is that of the host: large arrays need
+//! no copy, whose pages would be written for the first time.
 use super::{
     Work,
     later::Later,

@@ -169,12 +169,13 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
     }
 
     /// The kernels that sort all chunks, by ascending room: the smallest that has room for the
-    /// longest; before it those for a third of a chunk and two, if chunks are less than three quarters
-    /// full.
+    /// longest; before it those for a third of a chunk and two, if chunks are less than three
+    /// quarters full.
     fn kernels(&self, sizes: &Sizes, by_rows: bool) -> impl Iterator<Item = &(ChunkTuning, Sort<T, P>)> {
         let of = |room: u64| self.sort.iter().position(|(of, _)| of.room() as u64 >= room);
         let chunk = self.chunks.room() as u64;
-        // Cut by rows into as many chunks, columns have none that are longer than those of the longest.
+        // Cut by rows into as many chunks, columns have none that are longer than those of the
+        // longest.
         let each = sizes.longest.div_ceil(chunk).max(1);
         let alike = by_rows && sizes.shortest_long.div_ceil(chunk) == each;
         let most = if alike { sizes.longest.div_ceil(each) } else { sizes.longest.min(chunk) };

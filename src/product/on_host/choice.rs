@@ -50,8 +50,8 @@ const MOST_SUMS: u64 = 64 << 20;
 /// Products for each entry of C, at most, of the largest products that the host computes.
 const MERGING: u64 = 4;
 
-/// Products for each entry and column that is read, at least, of a product that is read although it has so
-/// many that the host computes it only if they merge.
+/// Products for each entry and column that is read, at least, of a product that is read although it
+/// has so many that the host computes it only if they merge.
 const MANY: u64 = 16;
 
 /// A column of C, once the patterns are known.
@@ -145,7 +145,7 @@ impl HostChoice {
     pub fn new(info: &DeviceInfo, numbers: &Numbers, costs: MethodCosts, size: HostSize) -> Option<Self> {
         // Blocks are always added in sums of all rows.
         let has_room = size.payload == PayloadKind::Values || size.sums_bytes() <= MOST_SUMS;
-        let is_small = size.read <= numbers.host_entries as u64 && has_room;
+        let is_small = numbers.host_entries > 0 && size.read <= numbers.host_entries as u64 && has_room;
         if info.kind != DeviceKind::Cpu || !is_small || costs.of(Method::Host.cost_name()).is_none() {
             return None;
         }
@@ -190,8 +190,8 @@ impl HostChoice {
             // Every product is an entry of C, and takes the host about half as long as one of B.
             of_host.entries = of_host.entries.saturating_add(profile.products / 2);
         }
-        // One thread computes a column, in two passes if its runs may be cut; the costs are those of
-        // two threads that share the work.
+        // One thread computes a column, in two passes if its runs may be cut; the costs are those
+        // of two threads that share the work.
         let passes = if profile.longest_b > RUN_PIECE as u64 { 2.0 } else { 1.0 };
         let alone = (2.0 * passes * profile.longest as f64 / profile.products.max(1) as f64).max(1.0);
         let host = choose::predict_ms(&self.costs, Method::Host, &of_host).map(|ms| ms * alone);

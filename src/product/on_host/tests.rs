@@ -122,6 +122,10 @@ fn auto_takes_small_products_on_cpus_alone() -> Result<()> {
     // Few products in many columns, which the device copies.
     assert!(on(&cpu, 100, 1, scalar) && !on(&cpu, 12_000, 1, scalar));
     assert!(HostChoice::new(&cpu, &numbers, costs.without("host")?, size(10, 4, scalar).0).is_none());
+    // Not even a B without columns.
+    let none = Numbers { host_entries: 0, ..numbers };
+    assert!(HostChoice::new(&cpu, &none, costs, size(0, 0, scalar).0).is_none());
+    assert!(HostChoice::new(&cpu, &numbers, costs, size(0, 0, scalar).0).is_some());
     Ok(())
 }
 

@@ -307,7 +307,8 @@ impl Fit {
     }
 }
 
-/// What a bin was predicted to take besides its method's costs, of which these are the present ones.
+/// What a bin was predicted to take besides its method's costs, of which these are the present
+/// ones.
 pub fn besides_costs_ms(bin: &Bin, present: MethodCost) -> f64 {
     let of_costs = |(ms, size): (f64, _)| (ms - present.predict_ms(&size)).max(0.0);
     bin.predicted_ms.zip(bin.size).map_or(0.0, of_costs)
