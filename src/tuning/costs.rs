@@ -93,7 +93,7 @@ type Coefficients = [f64; 4];
 /// (`docs/decisions/0011-costs-of-methods.md`), and its products are weighed by how often they are
 /// merged; of `hash` a fit to 32 products of 5 to 20 million on an H100. Of those of CPUs `esc` and
 /// `dense` are fits to 92 whole products on two quiet cores with PoCL, `direct` to 89 of the day
-/// before, and `host` is one to 35 of 2026-11-27
+/// before, and `host` is near one to 34 of 2026-11-27
 /// (`docs/decisions/0015-small-products-on-the-host.md`). The others, which the choice on a CPU
 /// does not use, are fits of `blockmul tune` on shared cores.
 const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[

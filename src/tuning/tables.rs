@@ -232,8 +232,7 @@ pub(super) const CPU: Numbers = Numbers {
     chunk_group_size: 256,
     chunk_items: 12,
     chunk_entries: 3328,
-    // A look takes an H100 110 ps in columns of B with 56 entries, 340 with 250; a pass 11 a
-    // product.
+    // A look takes an H100 70 to 150 ps, a pass 11 for each product: 7 to 14, if chunks are full.
     chunk_look_products: 20,
     // Half a chunk of keys and payloads, twice for both directions, fits a second-level cache.
     serial_short_max: 1 << 14,
@@ -275,12 +274,12 @@ pub(super) const CPU: Numbers = Numbers {
     host_entries: 250_000,
     // With more of them C leaves the caches.
     host_products: 300_000,
-    // A fit with the costs of `host`: 35 products, of 10,000 and of 100,000.
+    // Near a fit with the costs of `host`: 34 products, of 10,000 and of 100,000.
     host_entry_ps: 1100,
     // 225,000 products of 440 columns take the host 0.88 ms with 131,072 rows, 1.6 with a million,
     // 2.2 to 3.3 with more.
     host_far_ps: 8000,
-    // 10,000 products of two columns with 4 million rows take 2.0 ms, with 131,072 0.12.
+    // 9600 products of two columns with 4 million rows take 2.0 ms, with 131,072 0.12.
     host_row_ps: 400,
     // 16,000 products of 3x3 take the host 0.16 ms more than those of scalars, of 5x5 0.69, of 8x8
     // 1.20: 0.36 ns, 0.34 and 0.15 for each multiplication.

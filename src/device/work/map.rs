@@ -183,7 +183,7 @@ impl<T: Word> DerefMut for Mapped<'_, T> {
 
 impl<T: Word> Drop for Viewed<'_, T> {
     fn drop(&mut self) {
-        // After a panic or another error, which cannot be returned; or of what was only read.
+        // What was written is handed back by `unmap`. Here an error has no one to go to.
         let _ = self.release();
     }
 }

@@ -8,8 +8,8 @@ use super::{
 use crate::{DeviceKind, Result, Word, device::Buffer};
 use std::ops::Deref;
 
-/// Bytes from which on an array is mapped. Less are copied in less time than a mapping and its end
-/// take.
+/// Bytes from which on an array is mapped. A product of 2000 with three arrays of 64 to 128 KiB
+/// takes 0.092 ms so, 0.115 if they are copied (PoCL 3.1, an EPYC). No other limit was tried.
 const MAPPED_BYTES: usize = 64 << 10;
 
 /// Values of the device, copied or where they are.
