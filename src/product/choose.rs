@@ -84,6 +84,8 @@ const FAMILIES: [&[Class]; 6] = [
         Class::Sorted1792,
         Class::Sorted2048,
         Class::Sorted2560,
+        Class::Sorted3072,
+        Class::Sorted3584,
     ],
     &[Class::Narrow, Class::Medium],
     &[Class::Wide, Class::Big],
@@ -162,6 +164,8 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted1792 => 122,
         Class::Sorted2048 => 132,
         Class::Sorted2560 => 170,
+        Class::Sorted3072 => 228,
+        Class::Sorted3584 => 327,
         // A multiprocessor of an H200 has room for the bitmaps of 64 teams, of 32, of four groups
         // of four or, if ranges are not the widest, more; the four teams share the work of a
         // column. A group of 16 teams has room where a smaller one has, and its teams wait for one
@@ -350,6 +354,8 @@ impl Share {
             (Class::Sorted1792, _) => "at most 1792 products",
             (Class::Sorted2048, _) => "at most 2048 products",
             (Class::Sorted2560, _) => "at most 2560 products",
+            (Class::Sorted3072, _) => "at most 3072 products",
+            (Class::Sorted3584, _) => "at most 3584 products",
             (Class::Narrow, false) => "rows in a narrow range",
             (Class::Medium, false) => "rows in a medium range",
             (Class::Wide, false) => "rows in a wide range",

@@ -228,18 +228,20 @@ KERNEL list_columns(global const uint* class, global uint* record, global uint* 
     local uint counts[CLASSES], firsts[CLASSES];
     const uint item = get_local_id(0);
     for (ulong base = get_group_id(0) * GROUP_SIZE; base < cols; base += get_num_groups(0) * GROUP_SIZE) {
-        if (item < CLASSES)
-            counts[item] = 0;
+        for (uint i = item; i < CLASSES; i += GROUP_SIZE)
+            counts[i] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         const uint col = min(base + item, (ulong)cols), word = col < cols ? class[col] : 0, of = CLASS_OF(word);
         const bool listed = col < cols && !(shares_rows && (word & FOLLOWS));
         const uint place = listed ? atomic_inc(counts + of) : 0;
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (item < CLASSES && counts[item] > 0) {
-            uint first = atomic_add(cursor + item, counts[item]);
-            for (uint before = 0; before < item; ++before)
-                first += record[before * RECORD] - (shares_rows ? record[before * RECORD + 11] : 0);
-            firsts[item] = first;
+        for (uint i = item; i < CLASSES; i += GROUP_SIZE) {
+            if (counts[i] > 0) {
+                uint first = atomic_add(cursor + i, counts[i]);
+                for (uint before = 0; before < i; ++before)
+                    first += record[before * RECORD] - (shares_rows ? record[before * RECORD + 11] : 0);
+                firsts[i] = first;
+            }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         if (listed)

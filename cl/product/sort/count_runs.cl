@@ -9,6 +9,7 @@ KERNEL count_runs(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                   global const uint* b_row_idx, global ulong* counts, uint columns)
 {
     SORT_MEMORY;
+    ROWS_MEMORY(GROUP_COLUMNS);
     for (ulong base = get_group_id(0) * GROUP_COLUMNS; base < columns; base += get_num_groups(0) * GROUP_COLUMNS) {
         const uint column = (uint)base + get_local_id(0) / LANES;
         const bool serves = column < columns;

@@ -16,6 +16,7 @@ KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, 
                     uint columns, uint listed, uint first_col, uint windows, uint sum_at)
 {
     SORT_MEMORY;
+    ROWS_MEMORY(GROUP_COLUMNS);
     uint sum = 0;
     for (ulong base = get_group_id(0) * GROUP_COLUMNS; base < columns; base += get_num_groups(0) * GROUP_COLUMNS) {
         const uint number = (uint)base + get_local_id(0) / LANES;

@@ -18,6 +18,7 @@ KERNEL place_runs(global const uint* a_col_ptr, global const uint* a_row_idx, gl
     // kept: entries of B, then the first position of each run.
     // words: entries of A, then sorted keys.
     SORT_MEMORY;
+    ROWS_MEMORY(GROUP_COLUMNS);
     local uint all_kept[GROUP_COLUMNS * SLICE];
     local uint* kept = all_kept + get_local_id(0) / LANES * SLICE;
     local PAYLOAD all_made[GROUP_COLUMNS * PRODUCTS];

@@ -15,8 +15,9 @@
 //                STARTS_COUNTED, a word for each lane, and behind these how many begin before each
 //   words[]      for each entry of B that has products: its first entry of A, less its first place;
 //                there is room for keys
-//   rows[]       if FAR_ROWS: the row of each place
 //   kept[]       what kernels that make products keep of each of these entries
+//
+// If FAR_ROWS, rows[] has the row of each place.
 // Arrays of a column have SLICE words. The words behind every HELD pad them: PADDED places that are
 // HELD apart lie in different banks of local memory, for the columns of a team together.
 #define COLUMNS (TEAM_SIZE / LANES)
@@ -47,7 +48,6 @@
     local uint all_words[GROUP_COLUMNS * SLICE];                                                                      \
     local uint* starts = all_starts + get_local_id(0) / LANES * STARTS_SLICE;                                         \
     local uint* words = all_words + get_local_id(0) / LANES * SLICE;                                                  \
-    ROWS_MEMORY(GROUP_COLUMNS);                                                                                       \
     TEAM_MEMORY
 
 // v of the column's last lane.
@@ -80,7 +80,7 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         const uint entry = begin + round * LANES + COLUMN_LANE;
         const uint2 met = next;
         next = met_by(a_col_ptr, b_row_idx, entry + LANES, end); // under way while the team adds up
-        // Both sums at once: at most 2560 products, of as many entries.
+        // Both sums at once: at most 3584 products, of as many entries.
         const uint own = met.y | (met.y > 0) << 16;
 #if LANES == TEAM_SIZE
         uint all;

@@ -20,11 +20,14 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                   global const uint* list, global const uint* c_col_ptr, global const uint* keys, global uint* c_row_idx,
                   global ELEMENT* c_values, uint first, uint columns, uint listed, uint first_col, uint windows, TARGET_ARGUMENTS)
 {
-    // kept: values of entries of B, then the products by place, then the sums by run.
-    // words: entries of A, then sorted keys, then the rows of runs.
+    // kept: values of entries of B, then the rows by place if FAR_ROWS, then the products by place,
+    // then the sums by run. words: entries of A, then sorted keys, then the rows of runs.
     SORT_MEMORY;
     local ARITHMETIC all_kept[GROUP_COLUMNS * SLICE];
     local ARITHMETIC* kept = all_kept + get_local_id(0) / LANES * SLICE;
+#if FAR_ROWS
+    local uint* rows = (local uint*)kept;
+#endif
     for (ulong base = get_group_id(0) * GROUP_COLUMNS; base < columns; base += get_num_groups(0) * GROUP_COLUMNS) {
         const uint number = (uint)base + get_local_id(0) / LANES;
         const bool serves = number < columns;
@@ -36,6 +39,9 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         uint entry_of[HELD];
         uint key[HELD];
         ARITHMETIC value[HELD];
+#if FAR_ROWS
+        uint row[HELD]; // of the lane's places, then of its keys
+#endif
 #if KEPT_KEYS
         kept_keys(key, keys + (ulong)number * PRODUCTS, products);
 #endif
@@ -49,23 +55,45 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
 #endif
             if (place < products) {
                 const uint a_entry = words[entry_of[i]] + place;
+#if FAR_ROWS
+                row[i] = a_row_idx[a_entry];
 #if !KEPT_KEYS
-                NOTE_ROW(key, i, a_row_idx[a_entry], place);
-#elif FAR_ROWS
-                rows[place] = a_row_idx[a_entry];
+                key[i] = row[i];
+#endif
+#elif !KEPT_KEYS
+                key[i] = KEY_OF(a_row_idx[a_entry], place);
 #endif
                 value[i] = MULTIPLY(A_VALUE(a_entry), kept[entry_of[i]]);
             }
         }
         TEAM_BARRIER; // the reads above
+#if FAR_ROWS
+        UNROLLED
+        for (uint i = 0; i < HELD; ++i) {
+            const uint place = COLUMN_LANE + i * LANES;
+            if (place < products)
+                rows[place] = row[i];
+        }
+#else
         UNROLLED
         for (uint i = 0; i < HELD; ++i)
             kept[COLUMN_LANE + i * LANES] = value[i];
+#endif
 #if KEPT_KEYS
         const uint heads = find_heads(key, TEAM);
 #else
-        TEAM_BARRIER; // rows, and words that were read
+        TEAM_BARRIER; // the writes above, and reads of words
         const uint heads = SORT_RUNS(key, products, all_words);
+#endif
+#if FAR_ROWS
+        TEAM_BARRIER; // the writes above
+        UNROLLED
+        for (uint i = 0; i < HELD; ++i)
+            row[i] = key[i] != NO_KEY ? rows[PLACE_OF(key[i])] : 0;
+        TEAM_BARRIER; // the reads above
+        UNROLLED
+        for (uint i = 0; i < HELD; ++i)
+            kept[COLUMN_LANE + i * LANES] = value[i];
 #endif
         const uint own = popcount(heads);
         uint run = team_part_sum_before(own, LANES, TEAM);
@@ -121,7 +149,11 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             in_run |= heads >> i & 1;
             const bool ends = i == HELD - 1 || (heads >> (i + 1) & 1) || key[i + 1 < HELD ? i + 1 : i] == NO_KEY;
             if (in_run && ends && key[i] != NO_KEY) {
-                words[PADDED(run)] = ROW_OF(key[i]);
+#if FAR_ROWS
+                words[PADDED(run)] = row[i];
+#else
+                words[PADDED(run)] = NUMBER_OF(key[i]);
+#endif
                 kept[PADDED(run)] = value[i];
                 ++run;
             }

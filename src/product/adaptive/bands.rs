@@ -6,7 +6,7 @@
 //! again by the bounds, and so are those after it.
 use super::{
     Class,
-    classes::{ClassSizes, ClassesSums},
+    classes::{ClassSizes, ClassesSums, no_columns},
     memory::{AdaptiveMemory, EntriesOfC},
     rules::{ClassRules, Column},
 };
@@ -66,7 +66,7 @@ impl<'a> ColumnBands<'a> {
         self.columns[self.next].follows = false; // its leader is in another band
         let kept_bytes = self.free_at_first.get_or_insert(free_bytes).saturating_sub(free_bytes);
         // Twice as many columns at each step until they do not fit, then half as many.
-        let (mut best, mut sums, mut step, mut grows) = (None, ClassesSums::default(), 1, true);
+        let (mut best, mut sums, mut step, mut grows) = (None, no_columns(), 1, true);
         let mut end = self.next;
         while step > 0 && end < self.columns.len() {
             let further = self.columns.len().min(end + step);
@@ -108,7 +108,7 @@ impl<'a> ColumnBands<'a> {
 
     /// The next column alone, if it fits with a C of no entries.
     fn alone(&self, memory: &AdaptiveMemory<'_>, free_bytes: u64, kept_bytes: u64) -> Result<AdaptiveBand> {
-        let mut sums = ClassesSums::default();
+        let mut sums = no_columns();
         self.rules.add(&mut sums, &self.columns[self.next]);
         let band = AdaptiveBand { sizes: self.sizes(self.next + 1, sums), room: 0, expected: false, kept_bytes };
         let entries = EntriesOfC::default();

@@ -11,7 +11,7 @@ pub(in crate::product) enum Class {
     Empty,
     /// Products of one entry of B.
     Direct,
-    /// At most 32 products; sorted in registers, as all up to [`Class::Sorted2560`].
+    /// At most 32 products; sorted in registers, as all up to [`Class::Sorted3584`].
     Sorted32,
     Sorted48,
     Sorted64,
@@ -31,6 +31,8 @@ pub(in crate::product) enum Class {
     Sorted1792,
     Sorted2048,
     Sorted2560,
+    Sorted3072,
+    Sorted3584,
     /// Rows in a small range; counted by a bitmap, as all up to [`Class::Big`].
     Narrow,
     /// Rows in a range of some ten thousand.
@@ -55,7 +57,7 @@ pub(in crate::product) enum Class {
 }
 
 impl Class {
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 33] = [
         Self::Empty,
         Self::Direct,
         Self::Sorted32,
@@ -77,6 +79,8 @@ impl Class {
         Self::Sorted1792,
         Self::Sorted2048,
         Self::Sorted2560,
+        Self::Sorted3072,
+        Self::Sorted3584,
         Self::Narrow,
         Self::Medium,
         Self::Wide,
@@ -96,7 +100,7 @@ impl Class {
             sorted[at] = Self::ALL[Self::Sorted32 as usize + at];
             at += 1;
         }
-        assert!(matches!(sorted[sorted.len() - 1], Self::Sorted2560));
+        assert!(matches!(sorted[sorted.len() - 1], Self::Sorted3584));
         sorted
     };
     /// The number of a sorted class among these.
@@ -195,6 +199,11 @@ impl ClassSums {
 
 /// The sums of all classes.
 pub(in crate::product) type ClassesSums = [ClassSums; Class::ALL.len()];
+
+/// Those of no columns.
+pub(super) fn no_columns() -> ClassesSums {
+    [ClassSums::default(); Class::ALL.len()]
+}
 
 /// The same if ESC computes the columns of [`Class::Long`].
 pub(in crate::product) fn without_long(mut sums: ClassesSums) -> ClassesSums {

@@ -4,7 +4,7 @@
 use super::{
     Class, OTHERS,
     bands::{AdaptiveBand, ColumnBands},
-    classes::{ClassSizes, ClassesSums},
+    classes::{ClassSizes, no_columns},
     equal,
     memory::{AdaptiveMemory, EntriesOfC},
     rules::{ClassRules, Column},
@@ -122,7 +122,7 @@ pub(super) struct HostProfile {
 impl HostProfile {
     pub fn new(rules: &ClassRules, a: &Pattern, b: &Pattern) -> Self {
         let columns: Vec<_> = (0..b.ncols()).into_par_iter().map(|col| column(rules, a, b, col)).collect();
-        let mut sums = ClassesSums::default();
+        let mut sums = no_columns();
         columns.iter().for_each(|column| rules.add(&mut sums, column));
         let samples = if rules.sampled { sample(rules, &columns, a, b) } else { [0; 2] };
         let sizes = ClassSizes::new(rules, 0..b.ncols() as u32, sums, samples);

@@ -3,7 +3,7 @@
 //! `cl/product/adaptive/profile.cl`.
 use super::{
     AdaptiveTuning, Class, ClassSums,
-    classes::{ClassSizes, ClassesSums},
+    classes::{ClassSizes, no_columns},
     equal::{self, LEADING, LONG},
     lists::ClassLists,
     rules::{ClassRules, Column},
@@ -175,7 +175,7 @@ impl Profiler {
     ) -> Result<Profile> {
         let (cols, Profiled { products, first_row, last_row, class, mut record }) = (columns.len(), profiled);
         let words = record.download(work)?;
-        let mut sums = ClassesSums::default();
+        let mut sums = no_columns();
         let (mut all, most) = (0, (b.nnz() as u64).saturating_mul(a.nrows.min(a.nnz()) as u64));
         for (sums, words) in sums.iter_mut().zip(words.chunks_exact(ClassSums::WORDS)) {
             *sums = ClassSums::new(words);

@@ -140,7 +140,7 @@ fn tables_in_global_memory_are_estimated() -> Result<()> {
 #[test]
 fn short_columns_of_blocks_are_foretold() -> Result<()> {
     let (device, shape) = (test_device(), BlockShape::new(2, 2)?);
-    for (per_column, method) in [(3, Method::Sort), (51, Method::Esc)] {
+    for (per_column, method) in [(3, Method::Sort), (61, Method::Esc)] {
         let a: Cbc<f64> = generate::uniform(300, 300, per_column, shape, Default::default(), 1)?;
         let estimated = Product::of(&a, &a).method(Method::Sort).estimate(device.info())?;
         let on_device = device.upload(&a)?;

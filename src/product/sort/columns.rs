@@ -69,11 +69,11 @@ impl ColumnGroups {
 }
 
 /// Local memory of a work-group of one team, at most, if kernels keep so many bytes of each product
-/// beside its key and its row.
+/// beside its key.
 pub(super) fn local_bytes(most: u32, bytes: usize) -> u64 {
     let (places, items) = (u64::from(most), team_size(most) as u64);
     let lanes = (most / held(most)) as u64;
-    (places + lanes) * (4 + bytes as u64) + 4 * places + 12 * items
+    (places + lanes) * (4 + bytes as u64) + 12 * items
 }
 
 /// Work-items of the teams that sort a class.

@@ -1,4 +1,4 @@
-//! Columns of C with at most 2560 products, each sorted by row in the registers of up to 256
+//! Columns of C with at most 3584 products, each sorted by row in the registers of up to 256
 //! work-items; the products of a run are then added in ascending k. Kernels: `cl/product/sort/`.
 //!
 //! There is a kernel for each class of columns. A column of at most 256 products takes an eighth or
@@ -18,8 +18,8 @@ pub(super) use runs::{ShortRule, SortedRuns};
 pub(super) use sums::SortSums;
 
 /// Most products of a column of each class.
-pub(in crate::product) const CLASSES: [u32; 19] =
-    [32, 48, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560];
+pub(in crate::product) const CLASSES: [u32; 21] =
+    [32, 48, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584];
 
 /// The last of them.
 #[cfg(test)]
@@ -30,7 +30,7 @@ pub(in crate::product) fn most_of(info: &DeviceInfo) -> u32 {
     most_within(info, size_of::<f64>())
 }
 
-/// The same if local memory holds so many bytes for each product, beside its row and its key.
+/// The same if local memory holds so many bytes for each product, beside its key.
 fn most_within(info: &DeviceInfo, bytes: usize) -> u32 {
     let largest = Teams::of(info).map_or(0, Teams::largest);
     let fits = |most| columns::team_size(most) <= largest && columns::local_bytes(most, bytes) <= info.local_bytes;

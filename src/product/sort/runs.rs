@@ -64,8 +64,8 @@ pub(in crate::product) struct ShortRule {
     longest: u32,
 }
 
-/// Bytes that local memory has for a product: the entry of B, and a payload of two words.
-const OF_PRODUCT: usize = 12;
+/// Bytes that local memory has for a product: the entry of B, a payload of two words, and the row.
+const OF_PRODUCT: usize = 16;
 
 /// A product of which every column belongs to one class. What bounds it is known to the host.
 #[derive(Clone, Copy)]

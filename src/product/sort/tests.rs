@@ -225,8 +225,10 @@ fn columns_at_the_borders_of_classes_agree_with_the_model() -> Result<()> {
         &[1537, 1792, 0],
         &[1793, 2047, 2048],
         &[2049, 2560],
+        &[2561, 3072],
+        &[3073, 3584],
     ] {
-        let case = Case::new(2600, &columns(products))?;
+        let case = Case::new(3600, &columns(products))?;
         case.check::<f64>(0, false)?;
         case.check::<f64>(1, false)?;
     }
@@ -271,10 +273,10 @@ fn devices_sort_what_their_work_groups_have_room_for() {
         most_within(&info, bytes)
     };
     let most = |items| within(items, 48 << 10, 8);
-    assert_eq!([16, 32, 63, 64, 127, 128, 1024].map(most), [0, 512, 512, 1024, 1024, 2048, 2560]);
+    assert_eq!([16, 32, 63, 64, 127, 128, 1024].map(most), [0, 512, 512, 1024, 1024, 2048, 3584]);
     // Sums of doubles, and pairs.
-    let of_local = |local_bytes| [8, 12].map(|bytes| within(1024, local_bytes, bytes));
-    assert_eq!([48 << 10, 32 << 10, 16 << 10].map(of_local), [[2560, 2048], [1792, 1280], [896, 640]]);
+    let of_local = |local_bytes| [8, 16].map(|bytes| within(1024, local_bytes, bytes));
+    assert_eq!([48 << 10, 32 << 10, 16 << 10].map(of_local), [[3584, 2048], [2048, 1280], [1024, 640]]);
 }
 
 /// The highest row that a key has room for, one more, and the highest of all. In columns of as many
@@ -298,12 +300,13 @@ fn keys_have_room_for_the_last_row() -> Result<()> {
 fn far_rows_agree_with_the_model() -> Result<()> {
     let rows = u32::MAX as usize - 1;
     let spreads: [fn(usize) -> usize; 4] = [
-        |row| 1_600_000 * (row + 1),
+        |row| 1_200_000 * (row + 1),
         |row| 4_000_000_000 + row,
         |row| row % 3 * 1_400_000_000 + row,
         |row| row % 700 * 6_000_000 + (row / 700) * 2047 + row % 3 * 1024,
     ];
-    let columns = columns(&[256, 0, 32, 129, 1, 1000, 64, 500, 48, 96, 300, 380, 600, 768, 890, 1100, 2048, 2500]);
+    let columns =
+        columns(&[256, 0, 32, 129, 1, 1000, 64, 500, 48, 96, 300, 380, 600, 768, 890, 1100, 2048, 2500, 3000, 3400]);
     for spread in spreads {
         let mut columns = columns.clone();
         columns.iter_mut().flatten().flatten().for_each(|row| *row = spread(*row));

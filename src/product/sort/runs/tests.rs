@@ -63,6 +63,8 @@ fn columns_of_every_class_agree_with_the_reference() -> Result<()> {
         (40, 32),
         (64, 32),
         (80, 32),
+        (96, 32),
+        (112, 32),
     ]
     .into_iter()
     .enumerate()
@@ -100,6 +102,6 @@ fn columns_of_far_rows_agree_with_the_reference() -> Result<()> {
 
 #[test]
 fn longer_columns_are_left_to_esc() -> Result<()> {
-    let a = matrix::<f64>(300, &lengths(200, 16), (2, 2), 1)?;
+    let a = matrix::<f64>(300, &lengths(200, 24), (2, 2), 1)?;
     check(&a, &matrix(200, &lengths(50, 161), (2, 2), 2)?, false)
 }

@@ -55,6 +55,8 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
         ("products of a column, at 1792", 1792),
         ("products of a column, at 2048", 2048),
         ("products of a column, at 2560", 2560),
+        ("products of a column, at 3072", 3072),
+        ("products of a column, at 3584", 3584),
     ] {
         let step = (at / 32usize).max(2) & !1;
         sweeps.push(sweep(what, around(at, step), Box::new(move |p, products| columns([narrow, 2, p / 2], products))));
