@@ -307,7 +307,7 @@ pub struct Numbers {
     pub adaptive_hash_bytes: usize,
     /// Words of 32 rows in the range of a column from which few products are sorted.
     pub adaptive_far_words: usize,
-    /// Most of these products, up to 2560.
+    /// Most of these products, up to 3584.
     pub adaptive_far_products: usize,
     /// Entries of C that a team adds up at once: a power of two from 128 on. A team may take half
     /// of them, and PoCL 3.1 loses barriers of loops that cannot run twice.
@@ -332,7 +332,7 @@ pub struct Numbers {
     /// barriers of loops that cannot run twice, and no more than fit local memory.
     pub adaptive_equal_piece: usize,
     /// Most products of a column that is sorted in registers beside columns that are not: 0, or 32
-    /// to 2560.
+    /// to 3584.
     pub adaptive_sorted_products: usize,
     /// Products of an average column, and columns, for which an adaptive product sorts no columns:
     /// if most are longer than this, and all are fewer than the next number.
@@ -441,7 +441,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(CPU.serial_runs_max(), 32, "fewer than 5 merge passes");
+        assert_eq!(CPU.serial_runs_max(), 128, "fewer than 8 merge passes");
         Ok(())
     }
 }

@@ -64,7 +64,8 @@ KERNEL range_blocks(global const uint* restrict a_col_ptr, global const uint* re
 {
     const ulong group = get_group_id(0);
     global ulong* restrict const own_words = words + group * WORDS(nrows);
-    global ulong* restrict const own_lines = lines + group * LINES(nrows);
+    global ulong* restrict const own_lines = OWN_LINES(lines, nrows);
+    global ulong* restrict const own_tops = OWN_TOPS(lines, nrows);
     global uint* restrict const own_next = next + group * PLACES(nrows);
     global uint2* restrict const own_pair = pair + group * room;
     clear_bitmap(own_words, own_lines, nrows);
@@ -73,10 +74,11 @@ KERNEL range_blocks(global const uint* restrict a_col_ptr, global const uint* re
     for (uint range = atomic_inc(taken + phase); range < ranges; range = atomic_inc(taken + phase)) {
         uint to = from[range];
         const uint end_of_b = b_col_ptr[begin[range + 1]];
+        const bool sparse = are_sparse(begin[range + 1] - begin[range], from[range + 1] - from[range], nrows);
         for (uint col = begin[range]; col < begin[range + 1]; ++col) {
             c_col_ptr[col - first_col] = to;
             const uint count = find_runs(a_col_ptr, a_row_idx, b_row_idx, b_col_ptr[col], b_col_ptr[col + 1], end_of_b,
-                                         own_words, own_lines, own_next, c_row_idx + to, own_pair);
+                                         own_words, own_lines, own_tops, own_next, c_row_idx + to, own_pair, sparse);
             if (count == 0)
                 continue;
             const uint last = own_next[c_row_idx[to + count - 1]] - 1;

@@ -22,7 +22,7 @@ KERNEL range_sample(global const uint* a_col_ptr, global const uint* a_row_idx, 
 {
     const ulong group = get_group_id(0), groups = get_num_groups(0);
     global ulong* const own_words = words + group * WORDS(nrows);
-    global ulong* const own_lines = lines + group * LINES(nrows);
+    global ulong* const own_lines = OWN_LINES(lines, nrows);
     clear_bitmap(own_words, own_lines, nrows);
     ulong entries = 0, of_products = 0;
     for (ulong sample = group; sample < samples; sample += groups) {
@@ -40,7 +40,7 @@ KERNEL range_count(global const uint* a_col_ptr, global const uint* a_row_idx, g
 {
     const ulong group = get_group_id(0);
     global ulong* const own_words = words + group * WORDS(nrows);
-    global ulong* const own_lines = lines + group * LINES(nrows);
+    global ulong* const own_lines = OWN_LINES(lines, nrows);
     clear_bitmap(own_words, own_lines, nrows);
     for (uint range = atomic_inc(taken + phase); range < ranges; range = atomic_inc(taken + phase)) {
         const uint end_of_b = b_col_ptr[begin[range + 1]];

@@ -28,9 +28,9 @@
 // and the pairs of its products; leaves the end of each row's run in next. Returns the number of
 // rows. The entries up to `end_of_b` are those that are asked for ahead.
 uint find_runs(global const uint* restrict a_col_ptr, global const uint* restrict a_row_idx,
-               global const uint* restrict b_row_idx, uint first, uint last, uint end_of_b, global ulong* restrict words,
-               global ulong* restrict lines, global uint* restrict next, global uint* restrict rows,
-               global uint2* restrict pair)
+               global const uint* restrict b_row_idx, uint first, uint last, uint end_of_b,
+               global ulong* restrict words, global ulong* restrict lines, global ulong* restrict tops,
+               global uint* restrict next, global uint* restrict rows, global uint2* restrict pair, bool sparse)
 {
     if (DIRECT && last - first == 1) {
         const uint k = b_row_idx[first], of_a = a_col_ptr[k], count = a_col_ptr[k + 1] - of_a;
@@ -57,11 +57,14 @@ uint find_runs(global const uint* restrict a_col_ptr, global const uint* restric
             ++next[row];
             words[word] = bits | (ulong)1 << row % 64;
             if (bits == 0)
-                lines[word / 64] |= (ulong)1 << word % 64;
+                mark_word(lines, tops, word, sparse);
         }
     }
+    if (low > high)
+        return 0;
     uint count = 0, products = 0;
-    for (uint line = low / 4096; low <= high && line <= high / 4096; ++line) {
+    const uint first_line = low / ROWS_OF_LINE, last_line = high / ROWS_OF_LINE;
+    for (uint line = first_line; (line = next_line(tops, line, last_line, sparse)) <= last_line; ++line) {
         ulong filled = lines[line];
         lines[line] = 0;
         for (; filled != 0; filled &= filled - 1) {
@@ -76,6 +79,7 @@ uint find_runs(global const uint* restrict a_col_ptr, global const uint* restric
             }
         }
     }
+    clear_tops(tops, first_line, last_line, sparse);
     for (uint entry = first; entry < last; ++entry) {
         const uint k = b_row_idx[entry], end = a_col_ptr[k + 1];
         for (uint i = a_col_ptr[k]; i < end; ++i)
@@ -93,7 +97,8 @@ KERNEL range_pairs(global const uint* restrict a_col_ptr, global const uint* res
 {
     const ulong group = get_group_id(0);
     global ulong* restrict const own_words = words + group * WORDS(nrows);
-    global ulong* restrict const own_lines = lines + group * LINES(nrows);
+    global ulong* restrict const own_lines = OWN_LINES(lines, nrows);
+    global ulong* restrict const own_tops = OWN_TOPS(lines, nrows);
     global uint* restrict const own_next = next + group * PLACES(nrows);
     clear_bitmap(own_words, own_lines, nrows);
     for (uint i = 0; i < nrows; ++i)
@@ -101,10 +106,11 @@ KERNEL range_pairs(global const uint* restrict a_col_ptr, global const uint* res
     for (uint range = atomic_inc(taken + phase); range < ranges; range = atomic_inc(taken + phase)) {
         uint to = from[range], before = to;
         const uint end_of_b = b_col_ptr[begin[range + 1]];
+        const bool sparse = are_sparse(begin[range + 1] - begin[range], from[range + 1] - from[range], nrows);
         for (uint col = begin[range]; col < begin[range + 1]; ++col) {
             c_col_ptr[col] = to;
             const uint end = to + find_runs(a_col_ptr, a_row_idx, b_row_idx, b_col_ptr[col], b_col_ptr[col + 1], end_of_b,
-                                            own_words, own_lines, own_next, row + to, pair + before);
+                                            own_words, own_lines, own_tops, own_next, row + to, pair + before, sparse);
             uint products = 0;
             for (; to < end; ++to) {
                 products = own_next[row[to]];

@@ -43,7 +43,8 @@ void ask_for_column(global const uint* a_col_ptr, global const uint* a_row_idx, 
 uint2 add_products(global const uint* restrict a_col_ptr, global const uint* restrict a_row_idx,
                    global const ELEMENT* restrict a_values, global const uint* restrict b_row_idx,
                    global const ELEMENT* restrict b_values, uint first, uint last, uint end_of_b, uint nrows,
-                   global ulong* restrict words, global ulong* restrict lines, global ARITHMETIC* restrict sum)
+                   global ulong* restrict words, global ulong* restrict lines, global ulong* restrict tops,
+                   global ARITHMETIC* restrict sum, bool sparse)
 {
     uint low = 0xffffffffu, high = 0;
     for (uint entry = first; entry < last; ++entry) {
@@ -61,7 +62,7 @@ uint2 add_products(global const uint* restrict a_col_ptr, global const uint* res
             uint word = first_row / 64;
             ulong bits = words[word];
             if (bits == 0)
-                lines[word / 64] |= (ulong)1 << word % 64;
+                mark_word(lines, tops, word, sparse);
             IN_ORDER
             for (uint i = of_a; i < end; ++i) {
                 const uint row = a_row_idx[i];
@@ -71,7 +72,7 @@ uint2 add_products(global const uint* restrict a_col_ptr, global const uint* res
                     word = row / 64;
                     bits = words[word];
                     if (bits == 0)
-                        lines[word / 64] |= (ulong)1 << word % 64;
+                        mark_word(lines, tops, word, sparse);
                 }
                 const ulong bit = (ulong)1 << row % 64;
                 const uint before = bits & bit ? row : nrows;
@@ -90,7 +91,7 @@ uint2 add_products(global const uint* restrict a_col_ptr, global const uint* res
             sum[row] = ADD(sum[before], product);
             words[word] = bits | bit;
             if (bits == 0)
-                lines[word / 64] |= (ulong)1 << word % 64;
+                mark_word(lines, tops, word, sparse);
         }
     }
     return (uint2)(low, high);
@@ -100,8 +101,9 @@ uint2 add_products(global const uint* restrict a_col_ptr, global const uint* res
 uint2 add_in_pieces(global const uint* restrict a_col_ptr, global const uint* restrict a_row_idx,
                     global const ELEMENT* restrict a_values, global const uint* restrict b_row_idx,
                     global const ELEMENT* restrict b_values, uint first, uint last, uint end_of_b,
-                    global ulong* restrict words, global ulong* restrict lines, global ARITHMETIC* restrict sum,
-                    global ARITHMETIC* restrict done, global uint* restrict terms)
+                    global ulong* restrict words, global ulong* restrict lines, global ulong* restrict tops,
+                    global ARITHMETIC* restrict sum, global ARITHMETIC* restrict done, global uint* restrict terms,
+                    bool sparse)
 {
     uint low = 0xffffffffu, high = 0;
     for (uint entry = first; entry < last; ++entry) {
@@ -132,7 +134,7 @@ uint2 add_in_pieces(global const uint* restrict a_col_ptr, global const uint* re
             terms[row] = before + 1;
             words[word] = bits | bit;
             if (bits == 0)
-                lines[word / 64] |= (ulong)1 << word % 64;
+                mark_word(lines, tops, word, sparse);
         }
     }
     return (uint2)(low, high);
@@ -148,13 +150,15 @@ KERNEL range_sums(global const uint* restrict a_col_ptr, global const uint* rest
 {
     const ulong group = get_group_id(0);
     global ulong* restrict const own_words = words + group * WORDS(nrows);
-    global ulong* restrict const own_lines = lines + group * LINES(nrows);
+    global ulong* restrict const own_lines = OWN_LINES(lines, nrows);
+    global ulong* restrict const own_tops = OWN_TOPS(lines, nrows);
     global ARITHMETIC* restrict const own_sum = sum + group * ROWS(nrows);
     clear_bitmap(own_words, own_lines, nrows);
     own_sum[nrows] = IDENTITY;
     for (uint range = atomic_inc(taken + phase); range < ranges; range = atomic_inc(taken + phase)) {
         uint to = from[range];
         const uint end_of_b = b_col_ptr[begin[range + 1]];
+        const bool sparse = are_sparse(begin[range + 1] - begin[range], from[range + 1] - from[range], nrows);
         for (uint col = begin[range]; col < begin[range + 1]; ++col) {
             const uint first = b_col_ptr[col], last = b_col_ptr[col + 1];
             c_col_ptr[col - first_col] = to;
@@ -171,11 +175,14 @@ KERNEL range_sums(global const uint* restrict a_col_ptr, global const uint* rest
             uint2 rows;
             if (cut)
                 rows = add_in_pieces(a_col_ptr, a_row_idx, a_values, b_row_idx, b_values, first, last, end_of_b, own_words,
-                                     own_lines, own_sum, done + group * ROWS(nrows), terms + group * ROWS(nrows));
+                                     own_lines, own_tops, own_sum, done + group * ROWS(nrows), terms + group * ROWS(nrows), sparse);
             else
                 rows = add_products(a_col_ptr, a_row_idx, a_values, b_row_idx, b_values, first, last, end_of_b, nrows,
-                                    own_words, own_lines, own_sum);
-            for (uint line = rows.x / 4096; rows.x <= rows.y && line <= rows.y / 4096; ++line) {
+                                    own_words, own_lines, own_tops, own_sum, sparse);
+            if (rows.x > rows.y)
+                continue;
+            const uint first_line = rows.x / ROWS_OF_LINE, last_line = rows.y / ROWS_OF_LINE;
+            for (uint line = first_line; (line = next_line(own_tops, line, last_line, sparse)) <= last_line; ++line) {
                 ulong filled = own_lines[line];
                 own_lines[line] = 0;
                 for (; filled != 0; filled &= filled - 1) {
@@ -192,6 +199,7 @@ KERNEL range_sums(global const uint* restrict a_col_ptr, global const uint* rest
                     }
                 }
             }
+            clear_tops(own_tops, first_line, last_line, sparse);
         }
         entries[range] = to - from[range];
         if (range == ranges - 1)

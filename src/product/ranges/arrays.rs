@@ -17,10 +17,12 @@ impl Phase {
     pub const ALL: usize = Self::Move as usize + 1;
 }
 
-/// Words of 64 bits in a bitmap of so many rows, and lines of 64 words: whole cache lines.
+/// Words of 64 bits in a bitmap of so many rows, and lines of 64 words with tops of 64 lines: whole
+/// cache lines.
 pub(super) fn bitmap_words(nrows: usize) -> [usize; 2] {
+    let above = |words: usize| words.div_ceil(64).next_multiple_of(8);
     let words = nrows.div_ceil(64).next_multiple_of(8);
-    [words, words.div_ceil(64).next_multiple_of(8)]
+    [words, above(words) + above(above(words))]
 }
 
 /// Places of the sums of so many rows, and one for the identity: whole cache lines.

@@ -38,10 +38,9 @@ pub(in crate::product) struct Sides {
 pub(in crate::product) const CACHED_ROWS: u64 = 1 << 17;
 
 /// Further rows that cost as much as a column: sums are met farther apart. With 225,000 products
-/// 500,000 to 8 million rows take 0.18 ns each, with 450,000 products 4 to 28 million 0.5 (two
-/// cores of an EPYC, 2026-11-26). So many that ESC begins where it is as fast: with 225,000
-/// products at 2 to 3 million rows, with 450,000 at 5 to 11 million (2026-11-27).
-const ROWS_OF_A_COLUMN: u64 = 22;
+/// 500,000 to 8 million rows take 0.18 ns each (two cores of an EPYC, 2026-11-26). By that ESC
+/// begins where it is about as fast: with 450,000 products at 14 to 22 million rows (2026-11-28).
+const ROWS_OF_A_COLUMN: u64 = 48;
 
 /// Launches of a product in ranges, about, and of one whose products are all entries of C.
 const LAUNCHES: u32 = 4;
@@ -116,7 +115,7 @@ impl Profile {
 
     /// Entries of so many columns of C, which have `nrows` rows and so many products: estimated
     /// from the samples, or bounded.
-    fn entries(&self, [columns, products]: [u64; 2], nrows: u64) -> u64 {
+    pub fn entries(&self, [columns, products]: [u64; 2], nrows: u64) -> u64 {
         let [entries, of] = self.sampled.map(|number| u128::from(number.max(1)));
         ((u128::from(products) * entries).div_ceil(of) as u64).min(columns.saturating_mul(nrows))
     }

@@ -54,12 +54,14 @@ fn matrix<T: Element>(nrows: usize, columns: &[Vec<u64>]) -> Result<Csc<T>> {
     Csc::from_triplets(nrows, columns.len(), entries)
 }
 
-/// Columns of A in `nrows` rows: none, one row, neighbours, words and lines that just begin and
-/// just end, any.
+/// Columns of A in `nrows` rows: none, one row, neighbours, words, lines and tops that just begin
+/// and just end, any.
 fn a<T: Element>(nrows: u64, ncols: u64) -> Result<Csc<T>> {
     let mut random = Random::new(7);
-    let edges: Vec<u64> =
-        [0, 63, 64, 65, 127, 4095, 4096, 4097, nrows - 1].into_iter().filter(|&row| row < nrows).collect();
+    let edges: Vec<u64> = [0, 63, 64, 65, 127, 4095, 4096, 4097, 262_143, 262_144, nrows - 1]
+        .into_iter()
+        .filter(|&row| row < nrows)
+        .collect();
     let column = |k: u64, random: &mut Random| match k % 6 {
         0 => vec![],
         1 => vec![k % nrows],
@@ -168,7 +170,7 @@ fn check_all<T: Element>(a: &Csc<T>, b: &Csc<T>) -> Result<()> {
 #[test]
 fn every_element_and_every_range_of_rows() -> Result<()> {
     let lengths = [1, 0, 2, 3, 9, 31, 0, 64, 1, 200, 1, 0];
-    for nrows in [1, 63, 64, 65, 4096, 4097, 300_000] {
+    for nrows in [1, 63, 64, 65, 4096, 4097, 262_145, 300_000] {
         check_all(&a::<f64>(nrows, 300)?, &b(300, &lengths)?)?;
     }
     check_all(&a::<f32>(5000, 300)?, &b(300, &lengths)?)?;
