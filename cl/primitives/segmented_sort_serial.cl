@@ -94,7 +94,7 @@ void sort_range(global uint* row, global PAYLOAD* payload, global uint* row_to, 
     const uint bits = 32 - clz(differing), digits = (bits + DIGIT_BITS - 1) / DIGIT_BITS, width = (bits + digits - 1) / max(digits, 1u);
     const uint merges = runs > 1 ? 32 - clz(runs - 1) : 0, length = end - begin;
     const ulong deal = digits * ((ulong)DEAL_COST * length + (DIGIT_COST << width) / 4);
-    const bool by_digits = (ulong)MERGE_COST * merges * length > deal;
+    const bool by_digits = runs > RUNS_MAX || (ulong)MERGE_COST * merges * length > deal;
     const uint passes = by_digits ? digits : merges;
     bool here = true; // the data are in the first pair
     if ((passes % 2 == 0) != stay) {

@@ -26,7 +26,7 @@ mod sums;
 mod tests;
 
 use growing::{Growing, Places};
-use rows::Extent;
+use rows::{Extent, RowSet};
 
 pub(crate) use factors::{Factors, Operand};
 pub(crate) use parts::Found;
@@ -117,6 +117,13 @@ impl<'a, O: Offset> Columns<'a, O> {
     /// Products of the column of A·B, of which this is A.
     pub fn products(&self, b: Columns<'_, O>, col: usize) -> u64 {
         b.column(col).iter().map(|&k| self.entries(k as usize).len() as u64).sum()
+    }
+
+    /// Entries of some columns of A·B, of which this is A.
+    pub fn entries_of(self, b: Columns<'_, O>, cols: impl IntoIterator<Item = usize>) -> u64 {
+        let (mut set, mut rows) = (RowSet::new(self.nrows), Vec::new());
+        cols.into_iter().for_each(|col| set.find(self, b.column(col), &mut rows));
+        rows.len() as u64
     }
 
     /// The rows from the first to the last of the column, and in what scalars are added.

@@ -91,19 +91,19 @@ type Coefficients = [f64; 4];
 /// for a launch, of `direct` 15, since a bin of its own cost roads of 8 million products 85 more
 /// than sorting those columns too; of `esc` what whole products take
 /// (`docs/decisions/0011-costs-of-methods.md`), and its products are weighed by how often they are
-/// merged; of `hash` a fit to 32 products of 5 to 20 million on an H100. Of those of CPUs `esc` and
-/// `dense` are fits to 92 whole products on two quiet cores with PoCL, `direct` to 89 of the day
-/// before, and `host` is near one to 34 of 2026-11-27
+/// merged; of `hash` a fit to 32 products of 5 to 20 million on an H100. Of those of CPUs `esc` is
+/// a fit to 92 whole products on two quiet cores with PoCL, `direct` to 89 of the day before,
+/// `dense` and `host` to those products of `blockmul tune` that have up to 420,000
 /// (`docs/decisions/0015-small-products-on-the-host.md`). The others, which the choice on a CPU
 /// does not use, are fits of `blockmul tune` on shared cores.
 const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
     ("esc", Some([12.0, 44.0, 5.0, 65.0]), [21.0, 3500.0, 3900.0, 20_000.0]),
     ("direct", Some([15.0, 10.5, 0.0, 67.0]), [43.0, 820.0, 0.0, 25_000.0]),
     ("sort", Some([6.0, 0.86, 4.1, 265.0]), [180.0, 18_000.0, 0.0, 2_900_000.0]),
-    ("dense", Some([6.0, 2.5, 25.0, 1340.0]), [50.0, 750.0, 790.0, 10_500.0]),
+    ("dense", Some([6.0, 2.5, 25.0, 1340.0]), [44.0, 770.0, 2070.0, 8500.0]),
     ("hub", Some([6.0, 11.0, 38.0, 2050.0]), [170.0, 78_000.0, 110_000.0, 12_000_000.0]),
     ("hash", Some([6.0, 10.0, 92.0, 1900.0]), [170.0, 40_000.0, 60_000.0, 8_000_000.0]),
-    ("host", None, [20.5, 600.0, 8000.0, 20_000.0]),
+    ("host", None, [15.5, 610.0, 5300.0, 34_000.0]),
 ];
 
 /// What each method of products of scalars costs on a device.

@@ -415,13 +415,13 @@ impl Numbers {
     /// Bits of a digit by which a CPU distributes elements.
     pub(crate) const DIGIT_BITS: usize = 8;
 
-    /// Most runs that a CPU merges. A segment is merged only if its merge passes cost less than 4
-    /// passes that distribute by digits, which are always enough. This bounds the merge passes, and
-    /// so the runs.
+    /// Most runs that a CPU merges: those of as many merge passes as cost less than 4 passes that
+    /// distribute by digits, which are always enough. At most 1024: an item remembers where each
+    /// run begins.
     pub(crate) fn serial_runs_max(&self) -> usize {
         let digits = (1 << Self::DIGIT_BITS) / 4 * self.serial_digit_cost;
         let dealt = 4 * (self.serial_deal_cost + digits.div_ceil(self.serial_insertion_max.max(1)));
-        1 << dealt.div_ceil(self.serial_merge_cost.max(1)).min(11)
+        1 << dealt.div_ceil(self.serial_merge_cost.max(1)).min(10)
     }
 }
 
@@ -442,6 +442,8 @@ mod tests {
             }
         }
         assert_eq!(CPU.serial_runs_max(), 128, "fewer than 8 merge passes");
+        let cheap = Numbers { serial_merge_cost: 1, serial_deal_cost: 900, ..CPU };
+        assert_eq!((cheap.check()?, cheap.serial_runs_max()), ((), 1024));
         Ok(())
     }
 }

@@ -134,12 +134,12 @@ fn estimate_on_host<T: Element>(
         _ => return None,
     };
     let (of_a, of_b) = (Columns::from(a.pattern), Columns::from(b.pattern));
-    let columns = || (0..of_b.ncols()).map(|col| HostColumn::of(of_a, of_b, col));
-    if choice.is_some_and(|choice| !choice.is_worth_it(columns())) {
+    let columns: Vec<_> = (0..of_b.ncols()).map(|col| HostColumn::of(of_a, of_b, col)).collect();
+    if choice.is_some_and(|choice| !choice.is_worth_it(&columns, |cols| of_a.entries_of(of_b, cols))) {
         return None;
     }
     let mut sums = HostSums::default();
-    columns().for_each(|column| sums.add(&column));
+    columns.iter().for_each(|column| sums.add(column));
     let memory = HostMemory::new::<T>(info, entry_bytes / size_of::<T>(), consumer);
     let entries = entries_of_columns(a.pattern, b.pattern, 0..of_b.ncols());
     let mut col_ptr = vec![0];

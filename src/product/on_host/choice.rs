@@ -54,7 +54,27 @@ const MERGING: u64 = 4;
 /// has so many that the host computes it only if they merge.
 const MANY: u64 = 16;
 
+/// Columns of C whose entries are counted, at most, and most of their products: that takes less
+/// time than a command.
+const SAMPLES: usize = 16;
+const SAMPLED_PRODUCTS: u64 = 8192;
+
+/// The columns to sample, evenly spaced, and their products.
+fn sample(columns: &[HostColumn]) -> (Vec<usize>, u64) {
+    let (samples, mut all) = (columns.len().min(SAMPLES), 0);
+    let mut has_room = |&col: &usize| {
+        let sum = all + columns[col].products;
+        let fits = sum <= SAMPLED_PRODUCTS;
+        all = if fits { sum } else { all };
+        fits
+    };
+    let evenly = (0..samples).map(|sample| RangeTuning::sampled_column(sample, samples, columns.len()));
+    let sampled = evenly.filter(&mut has_room).collect();
+    (sampled, all)
+}
+
 /// A column of C, once the patterns are known.
+#[derive(Clone, Copy)]
 pub(in crate::product) struct HostColumn {
     /// Entries of the column of B.
     pub entries: u64,
@@ -169,14 +189,29 @@ impl HostChoice {
         !in_vain && self.is_faster(WAITS, &profile, &HostSums::default())
     }
 
-    /// The same once they have been read, which is not undone.
-    pub fn is_worth_it(&self, columns: impl Iterator<Item = HostColumn>) -> bool {
+    /// The same once they have been read, which is not undone. If it depends on how many products
+    /// merge, `entries_of` counts the entries of C in a few of its columns.
+    pub fn is_worth_it(&self, columns: &[HostColumn], entries_of: impl FnOnce(Vec<usize>) -> u64) -> bool {
         let (mut profile, mut sums) = (Profile::default(), HostSums::default());
         for column in columns {
             profile.add_column(column.entries, column.products, &self.ranges);
-            sums.add(&column);
+            sums.add(column);
         }
+        // The device takes least if all products merge, the host longest if none do.
+        let merged = Profile { sampled: [1, profile.products], ..profile };
+        if self.is_faster(WAITS - 1, &merged, &sums) {
+            return true;
+        }
+        let (sampled, products) = sample(columns);
+        profile.sampled = [if products > 0 { entries_of(sampled) } else { 0 }, products];
+        let Sides { rows, columns } = self.sides();
+        sums.most_entries = sums.most_entries.min(profile.entries([columns, profile.products], rows));
         self.is_faster(WAITS - 1, &profile, &sums)
+    }
+
+    /// The sides of C.
+    fn sides(&self) -> Sides {
+        Sides { rows: self.size.rows, columns: self.size.columns }
     }
 
     /// Whether the host takes less for a product of this profile, if it waits so many times yet.
@@ -187,15 +222,15 @@ impl HostChoice {
         let besides = of_blocks + self.size.besides_ms(sums, &self.numbers);
         let mut of_host = self.size.of_bin(waits, profile.products);
         if profile.longest_b <= 1 {
-            // Every product is an entry of C, and takes the host about half as long as one of B.
-            of_host.entries = of_host.entries.saturating_add(profile.products / 2);
+            // Every product is an entry of C, and takes the host about as long as one of B.
+            of_host.entries = of_host.entries.saturating_add(profile.products);
         }
         // One thread computes a column, in two passes if its runs may be cut; the costs are those
         // of two threads that share the work.
         let passes = if profile.longest_b > RUN_PIECE as u64 { 2.0 } else { 1.0 };
         let alone = (2.0 * passes * profile.longest as f64 / profile.products.max(1) as f64).max(1.0);
         let host = choose::predict_ms(&self.costs, Method::Host, &of_host).map(|ms| ms * alone);
-        let device = self.ranges.least_ms(profile, Sides { rows: self.size.rows, columns: self.size.columns });
+        let device = self.ranges.least_ms(profile, self.sides());
         let is_small = profile.products <= self.most.saturating_mul(MERGING) && sums.most_entries <= self.most;
         let has_room = !sums.in_all_rows || self.size.sums_bytes() <= MOST_SUMS;
         is_small && has_room && host.zip(device).is_some_and(|(host, device)| host + besides < device)

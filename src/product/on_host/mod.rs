@@ -114,7 +114,8 @@ impl<'w, T: Element> OnHost<'w, T> {
         let mut sums = HostSums::default();
         all.iter().for_each(|column| sums.add(column));
         let products = all.iter().map(|column| column.products).collect();
-        if choice.is_some_and(|choice| !choice.is_worth_it(all.into_iter())) {
+        let entries_of = |cols: Vec<usize>| columns.0.entries_of(columns.1, cols);
+        if choice.is_some_and(|choice| !choice.is_worth_it(&all, entries_of)) {
             return Ok(None);
         }
         Ok(Some(Self { a: of_a, b: of_b, products, sums, size, costs, semiring: how.semiring }))

@@ -148,21 +148,18 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     let (cpu, numbers, costs) = cpu();
     let (size, known) = size(1000, 8, BlockShape::SCALAR);
     let choice = HostChoice::new(&cpu, &numbers, costs, size).expect("a choice");
-    let columns = |products| {
-        let column = move |_| HostColumn { entries: 8, products, rows: 1000, addition: Addition::Window };
-        choice.is_worth_it((0..1000).map(column))
+    // As many columns alike, of which as many products merge as rows allow.
+    let worth = |choice: &HostChoice, columns: usize, column: HostColumn| {
+        let each = column.products.min(column.rows);
+        let columns: Vec<_> = std::iter::repeat_n(column, columns).collect();
+        choice.is_worth_it(&columns, |sampled| each * sampled.len() as u64)
     };
+    let of = |products, rows, addition| HostColumn { entries: 8, products, rows, addition };
+    let columns = |products| worth(&choice, 1000, of(products, 1000, Addition::Window));
     // Reading is a part of the host's time, so that what was worth reading remains so, if C has as
     // few entries as were expected.
     let known = |each: u64| Known { products: 1000 * each, ..known };
-    let few = |products| {
-        choice.is_worth_it((0..1000).map(move |_| HostColumn {
-            entries: 8,
-            products,
-            rows: 1,
-            addition: Addition::Window,
-        }))
-    };
+    let few = |products| worth(&choice, 1000, of(products, 1, Addition::Window));
     for each in 1..200 {
         assert!(few(each) || !choice.is_worth_reading(&known(each)), "{each}");
     }
@@ -171,19 +168,12 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     let last = (1..1000).rev().find(|&each| choice.is_worth_reading(&known(each))).expect("some");
     assert!(few(last) && !columns(last), "{last}");
     // As many products that merge more or less.
-    let merging = |rows| {
-        choice.is_worth_it((0..1000).map(move |_| HostColumn {
-            entries: 8,
-            products: 900,
-            rows,
-            addition: Addition::Window,
-        }))
-    };
+    let merging = |rows| worth(&choice, 1000, of(900, rows, Addition::Window));
     assert!(merging(200) && !merging(800));
     // Rows within a window, or beyond it; only the sums of many rows are in no cache.
     let of_rows = |rows, addition| {
         let choice = HostChoice::new(&cpu, &numbers, costs, HostSize { rows, ..size }).expect("a choice");
-        choice.is_worth_it((0..1000).map(move |_| HostColumn { entries: 8, products: 200, rows: 1000, addition }))
+        worth(&choice, 1000, of(200, 1000, addition))
     };
     let additions = [Addition::Window, Addition::AllRows, Addition::Sorted];
     assert_eq!(additions.map(|addition| of_rows(1000, addition)), [true; 3]);
@@ -191,8 +181,8 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     // Few products, sorted or in sums of all rows, whose first writes take longer.
     let of_few = |rows, addition| {
         let choice = HostChoice::new(&cpu, &numbers, costs, HostSize { rows, columns: 2, read: 602, ..size });
-        let column = move |_| HostColumn { entries: 300, products: 4800, rows, addition };
-        choice.expect("a choice").is_worth_it((0..2).map(column))
+        let column = HostColumn { entries: 300, products: 4800, rows, addition };
+        worth(&choice.expect("a choice"), 2, column)
     };
     assert_eq!(additions.map(|addition| of_few(4 << 20, addition)), [true, false, true]);
     assert!(of_few(1 << 17, Addition::AllRows));

@@ -192,6 +192,16 @@ fn long_columns_are_cut_as_in_the_reference() -> Result<()> {
     check_all(&halves(&a(3000)?)?, &halves(&b(3000, &lengths)?)?)
 }
 
+/// Columns that have far fewer products than there are lines of rows, with one among them whose
+/// runs are cut.
+#[test]
+fn sparse_columns_have_the_bits_of_the_reference() -> Result<()> {
+    let a = matrix::<f64>(1_200_000, &(0..1100).map(|k| vec![7, 100 + 1000 * k]).collect::<Vec<_>>())?;
+    let lengths: Vec<u64> = (0..60).map(|col| if col == 40 { 1100 } else { col % 4 }).collect();
+    check((&a, &b(1100, &lengths)?), &RangeTuning { groups: 1, ranges: 1, parts: 1, ..small() }, u64::MAX)?;
+    check_all(&a, &b(1100, &lengths)?)
+}
+
 #[test]
 fn special_values_are_those_of_the_reference() -> Result<()> {
     let special = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.0, -1.0, f64::MIN_POSITIVE, f64::MAX];

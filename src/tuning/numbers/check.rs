@@ -212,9 +212,6 @@ impl Numbers {
         if self.warp_instructions > 1 {
             return refuse("warp_instructions", self.warp_instructions, "neither 0 nor 1");
         }
-        if self.serial_runs_max() > 1 << 10 {
-            return refuse("serial_deal_cost", self.serial_deal_cost, "too much for so cheap merges");
-        }
         Ok(())
     }
 }
@@ -246,6 +243,5 @@ mod tests {
             refused(Numbers { adaptive_equal_columns: 6, ..GPU }).contains("adaptive_equal_piece is 512, not from 1")
         );
         assert!(refused(Numbers { adaptive_narrow_words: 1537, ..GPU }).contains("adaptive_narrow_words is 1537"));
-        assert!(refused(Numbers { serial_merge_cost: 1, serial_deal_cost: 900, ..CPU }).contains("serial_deal_cost"));
     }
 }

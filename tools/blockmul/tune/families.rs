@@ -1,6 +1,6 @@
 //! The products that are timed: matrices of several families, in growing sizes.
 use crate::patterns::{Factors, banded, few_rows, hubs, plane, power_law, side, single, space, uniform};
-use blockmul::{Csc, Element, Result};
+use blockmul::{Csc, Element, Result, device::DeviceKind};
 
 /// Factors of a product. Without B it is A·A.
 pub struct Operands<T: Element> {
@@ -36,26 +36,24 @@ pub const FAMILIES: [Family; 12] = [
     Family { name: "rows-64", each: 4096, make: |columns| few_rows(64, columns, 128) },
 ];
 
-/// Products of the smallest size, and by how much the next ones grow.
-const SMALLEST: usize = 20_000;
-const GROWTH: usize = 4;
+/// Products of the smallest size. On CPU devices the host computes small products.
+const SMALLEST: u64 = 20_000;
+const SMALLEST_ON_CPU: u64 = 1250;
+/// By how much the next sizes grow.
+pub const GROWTH: u64 = 4;
 
 impl Family {
-    /// Factors of about [`products`] products.
-    pub fn operands<T: Element>(&self, level: u32) -> Result<Operands<T>> {
-        let (a, b) = (self.make)((products(level) as usize / self.each).max(8))?;
+    /// Factors of about so many products.
+    pub fn operands<T: Element>(&self, products: u64) -> Result<Operands<T>> {
+        let (a, b) = (self.make)((products as usize / self.each).max(8))?;
         Ok(Operands { a: a.cast(), b: b.map(|b| b.cast()) })
     }
 }
 
-/// About as many products as the sizes of a level have.
-pub fn products(level: u32) -> u64 {
-    (SMALLEST as u64).saturating_mul((GROWTH as u64).saturating_pow(level))
-}
-
-/// By how much the sizes of the next level grow.
-pub fn growth() -> f64 {
-    GROWTH as f64
+/// About as many products as the sizes of a level have on a device.
+pub fn products(kind: DeviceKind, level: u32) -> u64 {
+    let smallest = if kind == DeviceKind::Cpu { SMALLEST_ON_CPU } else { SMALLEST };
+    smallest.saturating_mul(GROWTH.saturating_pow(level))
 }
 
 #[cfg(test)]
@@ -66,18 +64,11 @@ mod tests {
     #[test]
     fn sizes_are_about_those_of_their_level() -> Result<()> {
         for family in &FAMILIES {
-            let count = |level| -> Result<u64> {
-                let Operands { a, b } = family.operands::<f64>(level)?;
-                Ok(reference::products(&a, b.as_ref().unwrap_or(&a)))
-            };
-            for level in [0, 2] {
-                let about = products(level);
-                assert!(
-                    (about / 4..=about * 5).contains(&count(level)?),
-                    "{}: {} of {about}",
-                    family.name,
-                    count(level)?
-                );
+            for (kind, level) in [(DeviceKind::Gpu, 0), (DeviceKind::Gpu, 2), (DeviceKind::Cpu, 2)] {
+                let about = products(kind, level);
+                let Operands { a, b } = family.operands::<f64>(about)?;
+                let count = reference::products(&a, b.as_ref().unwrap_or(&a));
+                assert!((about / 4..=about * 5).contains(&count), "{}: {count} of {about}", family.name);
             }
         }
         Ok(())

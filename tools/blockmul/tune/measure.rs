@@ -1,6 +1,6 @@
 //! Times products by every method, verifies each result against the others, and collects the bins
 //! that the fit is made of.
-use super::families::{FAMILIES, Family, Operands, growth, products};
+use super::families::{FAMILIES, Family, GROWTH, Operands, products};
 use crate::bench::equal;
 use crate::failure::Failure;
 use blockmul::{
@@ -8,7 +8,7 @@ use blockmul::{
     element::Field,
     host::Progress,
     product::{Bin, Report},
-    tuning::{MethodCost, MethodCosts, Numbers, Sample},
+    tuning::{BinSize, MethodCost, MethodCosts, Numbers, Sample},
 };
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -35,6 +35,8 @@ pub struct Case {
     pub family: &'static str,
     pub level: u32,
     pub products: u64,
+    /// Entries of C.
+    c_nnz: usize,
     /// Whether costs are checked by it, instead of fitted to it.
     pub held_out: bool,
     /// Seconds that all took, without that for kernels to be compiled.
@@ -51,6 +53,8 @@ pub struct ByMethod {
     busy_ms: f64,
     launches: u32,
     pub bins: Vec<Bin>,
+    /// The sizes of these bins, to which costs are fitted.
+    sizes: Vec<Option<BinSize>>,
 }
 
 /// The choice of `auto`, compared with the fastest method, for one product.
@@ -107,8 +111,9 @@ pub fn measure<T: Field>(
     for level in 0.. {
         let before = cases.len();
         for (number, family) in FAMILIES.iter().enumerate() {
-            let fits = products(level).saturating_mul(PRODUCT_BYTES) < device.info().global_bytes / 2;
-            if level > 0 && !(fits && time.has(MEASURING, growth() * last_seconds[number])) {
+            let fits =
+                products(device.info().kind, level).saturating_mul(PRODUCT_BYTES) < device.info().global_bytes / 2;
+            if level > 0 && !(fits && time.has(MEASURING, GROWTH as f64 * last_seconds[number])) {
                 continue;
             }
             let begun = time.elapsed();
@@ -137,12 +142,12 @@ fn case<T: Field>(
     (number, family, level): (usize, &Family, u32),
     time: &mut Time,
 ) -> std::result::Result<Case, Failure> {
-    let operands = family.operands::<T>(level)?;
+    let operands = family.operands::<T>(products(device.info().kind, level))?;
     let (a, b) = upload(device, &operands)?;
     let b = b.as_ref().unwrap_or(&a);
     // A third of every family and of every size.
     let held_out = (number + level as usize) % 3 == 2;
-    let mut case = Case { family: family.name, level, products: 0, held_out, seconds: 0.0, runs: Vec::new() };
+    let mut case = Case { family: family.name, level, products: 0, c_nnz: 0, held_out, seconds: 0.0, runs: Vec::new() };
     let mut want: Option<Csc<T>> = None;
     for &method in methods {
         let product = || Product::of(&a, b).method(method).explained();
@@ -150,11 +155,12 @@ fn case<T: Field>(
         let (c, first) = product.run_with_report()?;
         time.kernels += Duration::from_secs_f64(first.kernels_ms / 1e3);
         let c = c.download()?;
+        let c_nnz = c.nnz();
         match &want {
             Some(want) => agree([want, &c], || format!("{}, level {level}: {} and {method}", family.name, methods[0]))?,
             None => want = Some(c),
         }
-        case.products = first.products;
+        (case.products, case.c_nnz) = (first.products, c_nnz);
         let mut reports = Vec::new();
         if first.total_ms > LONG_MS {
             reports.push(first);
@@ -192,13 +198,13 @@ pub fn choices<T: Field>(
 ) -> std::result::Result<Vec<Choice>, Failure> {
     let mut choices: Vec<Choice> = Vec::new();
     for case in cases.iter().filter(|case| case.held_out) {
-        let rounds = 2.0 * CHOICE_ROUNDS as f64; // and the choice itself
+        let rounds = 4.0 * CHOICE_ROUNDS as f64; // each run twice, and the choice itself
         let seconds = case.runs.iter().map(|run| run.total_ms / 1e3).sum::<f64>() * rounds;
         if choices.len() >= LEAST_CHOICES && !time.has(1.0, seconds.max(case.seconds)) {
             continue;
         }
         let Some(family) = FAMILIES.iter().find(|family| family.name == case.family) else { continue };
-        let operands = family.operands::<T>(case.level)?;
+        let operands = family.operands::<T>(products(device.info().kind, case.level))?;
         let (a, b) = upload(device, &operands)?;
         let b = b.as_ref().unwrap_or(&a);
         let products: Vec<_> = [Method::Auto]
@@ -207,17 +213,16 @@ pub fn choices<T: Field>(
             .map(|&method| Product::of(&a, b).method(method).costs(costs).untimed())
             .collect();
         let mut times = vec![Vec::new(); products.len()];
-        // In turn, so that a change of the machine concerns all of them. The first is a warm-up.
-        for round in 0..=CHOICE_ROUNDS {
-            if round > 1 && !time.has(1.0, 0.0) {
+        // In turn, so that a change of the machine concerns all of them. Each runs twice: the first
+        // finds what another method left in the caches.
+        for round in 0..CHOICE_ROUNDS {
+            if round > 0 && !time.has(1.0, 0.0) {
                 break;
             }
             for (product, times) in products.iter().zip(&mut times) {
-                let (_, report) = product.run_with_report()?;
-                time.kernels += Duration::from_secs_f64(report.kernels_ms / 1e3);
-                if round > 0 {
-                    times.push(report.total_ms);
-                }
+                let (_, first) = product.run_with_report()?;
+                time.kernels += Duration::from_secs_f64(first.kernels_ms / 1e3);
+                times.push(product.run_with_report()?.1.total_ms);
                 time.tell();
             }
         }
@@ -263,6 +268,7 @@ impl ByMethod {
             total_ms: report.total_ms,
             busy_ms: report.stages.iter().filter_map(|stage| stage.ms).sum(),
             launches: report.launches,
+            sizes: report.bins.iter().map(|bin| bin.size).collect(),
             bins: report.bins,
         }
     }
@@ -322,7 +328,6 @@ pub fn cost_name(method: Method) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blockmul::tuning::BinSize;
 
     #[test]
     fn a_bit_that_differs_is_a_failure() {
@@ -343,6 +348,7 @@ mod tests {
             busy_ms: 1.0,
             launches,
             bins: methods.iter().map(|&method| bin(method)).collect(),
+            sizes: Vec::new(),
         };
         let mut numbers = numbers();
         (numbers.adaptive_analysis_us, numbers.adaptive_bin_us, numbers.adaptive_column_ps) = (1000, 10, 1);
@@ -365,7 +371,8 @@ mod tests {
         let size = Some(BinSize::new(0, 0, 0, 1));
         let mut bin = bin(Method::Host);
         (bin.size, bin.predicted_ms, bin.measured_ms) = (size, Some(1.5), Some(4.0));
-        let run = ByMethod { method: Method::Host, total_ms: 2.25, busy_ms: 0.0, launches: 0, bins: vec![bin] };
+        let (bins, sizes) = (vec![bin], vec![size]);
+        let run = ByMethod { method: Method::Host, total_ms: 2.25, busy_ms: 0.0, launches: 0, bins, sizes };
         let samples = |fit: Fit, name| -> Vec<f64> {
             fit.samples([&run].into_iter(), (name, present)).iter().map(|sample| sample.ms).collect()
         };

@@ -55,6 +55,12 @@ fn small_blocks_in_ranges_have_the_bits_of_the_reference() -> Result<()> {
     Ok(())
 }
 
+/// Far fewer products than there are lines of rows.
+#[test]
+fn sparse_columns_of_blocks_have_the_bits_of_the_reference() -> Result<()> {
+    check_shape::<f64>((&a(600_000, 30)?, &b(30, &[1, 0, 2, 3, 4, 2, 0, 1])?), [2, 1, 2])
+}
+
 /// Runs of 1024 products and more, which are cut.
 #[test]
 fn long_runs_of_blocks_are_cut_as_in_the_reference() -> Result<()> {
