@@ -1,5 +1,5 @@
 //! A sum for each scalar row or column of a matrix: of its elements times a vector's, or of their
-//! squares. Kernels: `cl/vector/line_sums.cl`.
+//! squares. Kernels: `cl/vector/line_sums.cl`, behind `line_terms.cl` and `line_pieces.cl`.
 //!
 //! The terms of a sum are added in ascending place. A line is cut every [`RUN_PIECE`] entries
 //! (blocks) from its start, and the pieces are added left to right. That is the order of a product
@@ -18,7 +18,7 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct SumLines<T: Element, V: Element> = "sum_lines" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "vector/guesses.cl", "vector/line_sums.cl" {
+    struct SumLines<T: Element, V: Element> = "sum_lines" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "vector/guesses.cl", "vector/line_terms.cl", "vector/line_pieces.cl", "vector/line_sums.cl" {
         line_ptr: In<u32>,
         task: In<Piece>,
         other: In<u32>,
