@@ -56,7 +56,12 @@ fn costs_are_fitted_and_written_beside_what_the_file_has() {
     }
     let kept = methods.iter().find(|method| method["method"] == "dense").unwrap()["kept"] == true;
     assert!(found["choices"].as_array().unwrap().iter().all(|choice| choice["regret"].as_f64() > Some(-1.0)));
-    assert!(found["cases"].as_array().unwrap().iter().any(|case| case["held_out"] == true));
+    let cases = found["cases"].as_array().unwrap();
+    assert!(cases.iter().any(|case| case["held_out"] == true));
+    let is_again = |at: usize| {
+        (0..at).any(|other| ["family", "products", "c_nnz"].iter().all(|&of| cases[other][of] == cases[at][of]))
+    };
+    assert!(!(0..cases.len()).any(is_again), "no product is measured twice: {cases:?}");
     after["devices"][name]["costs"] = before["devices"][name]["costs"].clone();
     assert_eq!(after, before, "nothing else has changed");
 

@@ -50,6 +50,15 @@ impl Family {
     }
 }
 
+impl<T: Element> Operands<T> {
+    /// Columns and entries of A, and of B. Families have a smallest product, so that several of the
+    /// smallest sizes are the same.
+    pub fn sizes(&self) -> [usize; 4] {
+        let b = self.b.as_ref().unwrap_or(&self.a);
+        [self.a.ncols(), self.a.nnz(), b.ncols(), b.nnz()]
+    }
+}
+
 /// About as many products as the sizes of a level have on a device.
 pub fn products(kind: DeviceKind, level: u32) -> u64 {
     let smallest = if kind == DeviceKind::Cpu { SMALLEST_ON_CPU } else { SMALLEST };

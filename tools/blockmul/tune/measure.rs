@@ -100,24 +100,29 @@ impl Time {
 }
 
 /// Measures all families in growing sizes, while there is time. The smallest size of each is always
-/// measured.
+/// measured, and no product twice.
 pub fn measure<T: Field>(
     device: &Device,
     methods: &[Method],
     time: &mut Time,
 ) -> std::result::Result<Vec<Case>, Failure> {
     let mut cases = Vec::new();
-    let mut last_seconds = [0.0; FAMILIES.len()];
+    let (mut last_seconds, mut last_sizes) = ([0.0; FAMILIES.len()], [[0; 4]; FAMILIES.len()]);
     for level in 0.. {
         let before = cases.len();
         for (number, family) in FAMILIES.iter().enumerate() {
-            let fits =
-                products(device.info().kind, level).saturating_mul(PRODUCT_BYTES) < device.info().global_bytes / 2;
+            let about = products(device.info().kind, level);
+            let fits = about.saturating_mul(PRODUCT_BYTES) < device.info().global_bytes / 2;
             if level > 0 && !(fits && time.has(MEASURING, GROWTH as f64 * last_seconds[number])) {
                 continue;
             }
+            let operands = family.operands::<T>(about)?;
+            if operands.sizes() == last_sizes[number] {
+                continue;
+            }
+            last_sizes[number] = operands.sizes();
             let begun = time.elapsed();
-            match case::<T>(device, methods, (number, family, level), time) {
+            match case(device, methods, &operands, (number, family, level), time) {
                 Ok(case) => {
                     last_seconds[number] = time.elapsed() - begun;
                     cases.push(Case { seconds: last_seconds[number], ..case });
@@ -139,11 +144,11 @@ pub fn measure<T: Field>(
 fn case<T: Field>(
     device: &Device,
     methods: &[Method],
+    operands: &Operands<T>,
     (number, family, level): (usize, &Family, u32),
     time: &mut Time,
 ) -> std::result::Result<Case, Failure> {
-    let operands = family.operands::<T>(products(device.info().kind, level))?;
-    let (a, b) = upload(device, &operands)?;
+    let (a, b) = upload(device, operands)?;
     let b = b.as_ref().unwrap_or(&a);
     // A third of every family and of every size.
     let held_out = (number + level as usize) % 3 == 2;
