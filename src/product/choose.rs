@@ -150,8 +150,8 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted192 => 6,
         Class::Sorted256 => 8,
         // More than their products: a multiprocessor has registers and local memory for fewer teams
-        // that hold so many. They are what columns take on an H200; those of 320, 640 and 896 lie
-        // between their neighbours'.
+        // that hold so many. They are what columns take on an H200, and beyond 2560 products on
+        // an H100; those of 320, 640 and 896 lie between their neighbours'.
         Class::Sorted320 => 12,
         Class::Sorted384 => 16,
         Class::Sorted512 => 20,

@@ -93,7 +93,7 @@ type Coefficients = [f64; 4];
 /// (`docs/decisions/0011-costs-of-methods.md`), and its products are weighed by how often they are
 /// merged; of `hash` a fit to 32 products of 5 to 20 million on an H100. Of those of CPUs `esc` is
 /// a fit to 92 whole products on two quiet cores with PoCL, `direct` to 89 of the day before,
-/// `dense` and `host` to those products of `blockmul tune` that have up to 420,000
+/// `dense` and `host` lie between two fits to products of `blockmul tune` of up to 420,000
 /// (`docs/decisions/0015-small-products-on-the-host.md`). The others, which the choice on a CPU
 /// does not use, are fits of `blockmul tune` on shared cores.
 const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[

@@ -10,14 +10,13 @@
 // keys have the bits of the row that there is room for, as often as rows need it; in the end they
 // have the number of the product's run in place of its row.
 //
-// A kernel declares SORT_MEMORY first:
+// A kernel declares SORT_MEMORY first, and ROWS_MEMORY or rows[] of its own:
 //   starts[]     a bit for each place: whether the products of an entry of B begin there; if
 //                STARTS_COUNTED, a word for each lane, and behind these how many begin before each
 //   words[]      for each entry of B that has products: its first entry of A, less its first place;
 //                there is room for keys
+//   rows[]       if FAR_ROWS: the row of each place
 //   kept[]       what kernels that make products keep of each of these entries
-//
-// If FAR_ROWS, rows[] has the row of each place.
 // Arrays of a column have SLICE words. The words behind every HELD pad them: PADDED places that are
 // HELD apart lie in different banks of local memory, for the columns of a team together.
 #define COLUMNS (TEAM_SIZE / LANES)

@@ -26,7 +26,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
     local ARITHMETIC all_kept[GROUP_COLUMNS * SLICE];
     local ARITHMETIC* kept = all_kept + get_local_id(0) / LANES * SLICE;
 #if FAR_ROWS
-    local uint* rows = (local uint*)kept;
+    local uint* rows = (local uint*)kept; // no ARITHMETIC has fewer bytes
 #endif
     for (ulong base = get_group_id(0) * GROUP_COLUMNS; base < columns; base += get_num_groups(0) * GROUP_COLUMNS) {
         const uint number = (uint)base + get_local_id(0) / LANES;

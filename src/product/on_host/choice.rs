@@ -61,16 +61,15 @@ const SAMPLED_PRODUCTS: u64 = 8192;
 
 /// The columns to sample, evenly spaced, and their products.
 fn sample(columns: &[HostColumn]) -> (Vec<usize>, u64) {
-    let (samples, mut all) = (columns.len().min(SAMPLES), 0);
-    let mut has_room = |&col: &usize| {
-        let sum = all + columns[col].products;
-        let fits = sum <= SAMPLED_PRODUCTS;
-        all = if fits { sum } else { all };
-        fits
-    };
-    let evenly = (0..samples).map(|sample| RangeTuning::sampled_column(sample, samples, columns.len()));
-    let sampled = evenly.filter(&mut has_room).collect();
-    (sampled, all)
+    let samples = columns.len().min(SAMPLES);
+    let (mut sampled, mut products) = (Vec::new(), 0);
+    for col in (0..samples).map(|sample| RangeTuning::sampled_column(sample, samples, columns.len())) {
+        if products + columns[col].products <= SAMPLED_PRODUCTS {
+            products += columns[col].products;
+            sampled.push(col);
+        }
+    }
+    (sampled, products)
 }
 
 /// A column of C, once the patterns are known.
@@ -202,8 +201,11 @@ impl HostChoice {
         if self.is_faster(WAITS - 1, &merged, &sums) {
             return true;
         }
-        let (sampled, products) = sample(columns);
-        profile.sampled = [if products > 0 { entries_of(sampled) } else { 0 }, products];
+        // A set of rows has a bit for each of them. Without samples every product is an entry.
+        if self.size.sums_bytes() <= MOST_SUMS {
+            let (sampled, products) = sample(columns);
+            profile.sampled = [if products > 0 { entries_of(sampled) } else { 0 }, products];
+        }
         let Sides { rows, columns } = self.sides();
         sums.most_entries = sums.most_entries.min(profile.entries([columns, profile.products], rows));
         self.is_faster(WAITS - 1, &profile, &sums)

@@ -178,6 +178,18 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     let additions = [Addition::Window, Addition::AllRows, Addition::Sorted];
     assert_eq!(additions.map(|addition| of_rows(1000, addition)), [true; 3]);
     assert_eq!(additions.map(|addition| of_rows(1 << 20, addition)), [true, false, false]);
+    // Columns are sampled if it is not clear without, but not of a C with so many rows that their
+    // bits take more memory than small products should.
+    let sampled = |products, rows| {
+        let choice = HostChoice::new(&cpu, &numbers, costs, HostSize { rows, ..size }).expect("a choice");
+        let (columns, count) = (vec![of(products, 1000, Addition::Window); 1000], std::cell::Cell::new(0));
+        choice.is_worth_it(&columns, |sampled| {
+            count.set(sampled.len());
+            sampled.len() as u64
+        });
+        count.get()
+    };
+    assert_eq!([sampled(1, 1000), sampled(300, 1000), sampled(900, 1000), sampled(300, 1 << 30)], [0, 16, 9, 0]);
     // Few products, sorted or in sums of all rows, whose first writes take longer.
     let of_few = |rows, addition| {
         let choice = HostChoice::new(&cpu, &numbers, costs, HostSize { rows, columns: 2, read: 602, ..size });
