@@ -52,17 +52,23 @@ ARITHMETIC sum_of(ulong number)
     return bits.sum;
 }
 
-// Adds `count` terms to `start`. Every item of the group calls it and has the result. follower[i]
-// is the item of the next stretch that began with the result of item i.
-ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint count, local ARITHMETIC* kept, local uchar* follower)
+// Adds `count` terms to `start`, but those behind the first `cut` to a sum of their own, which is
+// then added to that of the others; there are at most as many. Every item of the group calls it and
+// has the result. follower[i] is the item of the next stretch that began with the result of item i.
+ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint count, uint cut, local ARITHMETIC* kept, local uchar* follower)
 {
     const uint item = get_local_id(0), lane = item % GUESSES, team = item / GUESSES;
-    const uint length = (count + STRETCHES * AT_ONCE - 1) / (STRETCHES * AT_ONCE) * AT_ONCE;
-    const uint begin = min(team * length, count), end = min(begin + length, count);
     local ARITHMETIC *middle = kept + GROUP_SIZE, *added = middle + STRETCHES;
+    // The teams that have the first sum; the others have the second.
+    const uint teams = count > cut ? min((STRETCHES * cut + count / 2) / count, STRETCHES - 1u) : STRETCHES;
+    const uint behind[2] = {teams, STRETCHES};
+    const bool second = team >= teams;
+    const uint from = second ? cut : 0, to = second ? count : min(cut, count);
+    const uint step = (second ? STRETCHES - teams : teams) * AT_ONCE, length = (to - from + step - 1) / step * AT_ONCE;
+    const uint begin = min(from + (second ? team - teams : team) * length, to), end = min(begin + length, to);
     // The terms before the stretch. Two sums do not wait for each other, nor do four.
     ARITHMETIC even = IDENTITY, odd = IDENTITY, four[4] = {IDENTITY, IDENTITY, IDENTITY, IDENTITY};
-    for (uint i = lane; i < begin; i += 2 * GUESSES) {
+    for (uint i = from + lane; i < begin; i += 2 * GUESSES) {
         even = ADD(even, term[i]);
         if (i + GUESSES < begin)
             odd = ADD(odd, term[i + GUESSES]);
@@ -73,33 +79,45 @@ ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint coun
     for (uint i = 0; i < GUESSES; ++i)
         four[i % 4] = ADD(four[i % 4], kept[item - lane + i]);
     const ARITHMETIC before = ADD(ADD(four[0], four[1]), ADD(four[2], four[3]));
-    ARITHMETIC guess = team == 0 ? start : ADD(start, before);
+    ARITHMETIC sum[2] = {start, IDENTITY};
+    ARITHMETIC guess = second ? sum[1] : sum[0];
+    if (begin > from)
+        guess = ADD(guess, before);
     GROUP_BARRIER; // the reads, before results are written
-    for (uint first = 0;; ++first) {
-        // The guess of stretch `first` is right.
-        if (team >= first) {
+    uint first[2] = {0, teams};
+    do {
+        // The guess of the first stretch of either sum is right.
+        const bool adds = team >= (second ? first[1] : first[0]);
+        if (adds) {
             kept[item] = add_apart(sum_of(bits_of(guess) + lane - GUESSES / 2), term + begin, end - begin, 1);
             if (lane == 0)
                 middle[team] = guess;
         }
         GROUP_BARRIER;
-        if (team >= first) {
+        if (adds) {
             const ARITHMETIC result = kept[item];
-            const ulong place = team + 1 < STRETCHES ? bits_of(result) - bits_of(middle[team + 1]) + GUESSES / 2 : GUESSES;
+            const bool is_last = team + 1 == (second ? behind[1] : behind[0]);
+            const ulong place = is_last ? GUESSES : bits_of(result) - bits_of(middle[team + 1]) + GUESSES / 2;
             follower[item] = place < GUESSES ? place : NONE;
             if (lane == GUESSES / 2)
                 added[team] = result - guess;
         }
         GROUP_BARRIER;
-        uint at = first * GUESSES + GUESSES / 2;
-        for (uint next = follower[at]; next != NONE; next = follower[at])
-            at = ++first * GUESSES + next;
-        const ARITHMETIC sum = kept[at];
-        if (first + 1 == STRETCHES)
-            return sum;
-        guess = sum;
-        for (uint stretch = first + 1; stretch < team; ++stretch)
+        // Those behind it, as long as one follows the other.
+        WRITTEN_OUT
+        for (uint i = 0; i < 2; ++i) {
+            if (first[i] == behind[i])
+                continue;
+            uint at = first[i] * GUESSES + GUESSES / 2;
+            for (uint next = follower[at]; next != NONE; next = follower[at])
+                at = ++first[i] * GUESSES + next;
+            ++first[i];
+            sum[i] = kept[at];
+        }
+        guess = second ? sum[1] : sum[0];
+        for (uint stretch = second ? first[1] : first[0]; stretch < team; ++stretch)
             guess = ADD(guess, added[stretch]);
-    }
+    } while (first[0] < behind[0] || first[1] < behind[1]);
+    return teams < STRETCHES ? ADD(sum[0], sum[1]) : sum[0];
 }
 #endif

@@ -68,7 +68,7 @@ ARITHMETIC add_piece(local ARITHMETIC* term, uint begin, uint count, uint number
         GROUP_BARRIER;
         load_pairs(value, factor, place, begin, count, done + ROUND, number, values, x, stride);
         load_places(place, begin, count, done + 2 * ROUND, other);
-        sum = add_guessed(sum, term, min((uint)ROUND, count - done) * TERMS, kept, follower);
+        sum = add_guessed(sum, term, min((uint)ROUND, count - done) * TERMS, ROUND * TERMS, kept, follower);
         GROUP_BARRIER; // every read, before the next round writes
     }
     return sum;

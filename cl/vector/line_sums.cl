@@ -132,7 +132,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
             GROUP_BARRIER;
 #if GUESSED
             if (count * TERMS >= GUESSED) {
-                sum[0] = add_guessed(IDENTITY, term, count * TERMS, kept, follower);
+                sum[0] = add_guessed(IDENTITY, term, count * TERMS, PIECE * TERMS, kept, follower);
                 continue; // it is the only round
             }
 #endif

@@ -55,10 +55,13 @@
 #define LOAD_FACTOR(x, i) LOAD(x, i)
 #endif
 
+// Elements that an item loads at once however few there are.
+#define LEAST (AHEAD > 4 ? AHEAD / 2 : AHEAD)
+
 // Loads the products of all elements of entries begin to begin + count, block after block, or those
 // for the sum `number` alone, by `items` items. An item loads what AHEAD elements need before it
-// multiplies; behind the last the last is loaded again. If STREAMED, the nearest cache is left to
-// x.
+// multiplies, or LEAST, if there are no more for any item; behind the last the last is loaded
+// again. If STREAMED, the nearest cache is left to x.
 void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uint item, uint items, global const uint* other,
                 global const uint* source, global const VALUE* values, global const ELEMENT* x, uint stride)
 {
@@ -76,15 +79,20 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uin
 #else
     for (uint i = item; i < elements; i += items * AHEAD) {
         ARITHMETIC value[AHEAD];
+        const bool all = LEAST == AHEAD || i - item + LEAST * items < elements;
 #if !NORMS
         ARITHMETIC factor[AHEAD];
         uint place[AHEAD];
         WRITTEN_OUT
-        for (uint j = 0; j < AHEAD; ++j)
-            place[j] = LOAD_PLACE(other, begin + ELEMENT_BEHIND(i, j) / area);
+        for (uint j = 0; j < AHEAD; ++j) {
+            if (j < LEAST || all)
+                place[j] = LOAD_PLACE(other, begin + ELEMENT_BEHIND(i, j) / area);
+        }
 #endif
         WRITTEN_OUT
         for (uint j = 0; j < AHEAD; ++j) {
+            if (j >= LEAST && !all)
+                continue;
             const uint at = ELEMENT_BEHIND(i, j), entry = begin + at / area, element = PLACE_IN_BLOCK(at);
             value[j] = LOAD_ELEMENT(values, (ulong)BLOCK_OF(entry) * STRIDE + ELEMENT_OF(entry, element));
 #if !NORMS

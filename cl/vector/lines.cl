@@ -11,8 +11,9 @@
 // at place line_ptr[l] + l: there are as many places as entries and lines. A tile is `tile` places
 // and owns the lines that stand in it. So it has neither many entries nor many empty lines. A line
 // of `tile` entries or more is the last of its tile. Lines of more than `longest` entries, at most
-// `tile`, are in pieces; if it is 0, all are. A line is cut as if `before` more entries, fewer than
-// PIECE, came before its first.
+// `tile`, are in pieces; if it is 0, all are. A line of at most `whole` entries, PIECE or more, is
+// one piece. A longer one is cut as if `before` more entries, fewer than PIECE, came before its
+// first; if there are such entries, `whole` is PIECE.
 //
 //   in   line_ptr[lines + 1]     entries of the lines before each
 //   out  tile_line[tiles + 1]    first line of each tile
@@ -75,18 +76,18 @@ KERNEL weigh_tiles(global const uint* line_ptr, global uint* tile_weight, uint l
 
 // Number of pieces of a line, 0 if it stays in its tile. If there are no tiles, an empty line is
 // one piece.
-uint pieces_of(uint entries, uint longest, uint before)
+uint pieces_of(uint entries, uint longest, uint whole, uint before)
 {
     if (longest > 0 && entries <= longest)
         return 0;
     const ulong all = (ulong)before + entries;
-    return max((uint)(all / PIECE) + (all % PIECE != 0), 1u);
+    return all <= whole ? 1 : (uint)(all / PIECE) + (all % PIECE != 0);
 }
 
-KERNEL count_pieces(global const uint* line_ptr, global uint* counts, uint lines, uint longest, uint before)
+KERNEL count_pieces(global const uint* line_ptr, global uint* counts, uint lines, uint longest, uint whole, uint before)
 {
     const uint line = get_global_id(0);
-    const uint pieces = line < lines ? pieces_of(line_ptr[line + 1] - line_ptr[line], longest, before) : 0;
+    const uint pieces = line < lines ? pieces_of(line_ptr[line + 1] - line_ptr[line], longest, whole, before) : 0;
     if (pieces > 0) {
         atomic_add(&counts[0], pieces);
         atomic_add(&counts[3], line_ptr[line + 1] - line_ptr[line]);
@@ -98,12 +99,12 @@ KERNEL count_pieces(global const uint* line_ptr, global uint* counts, uint lines
 }
 
 KERNEL place_pieces(global const uint* line_ptr, global uint* counts, global uint4* piece, global uint4* cut, uint lines, uint longest,
-                    uint before)
+                    uint whole, uint before)
 {
     const uint line = get_global_id(0);
     if (line >= lines)
         return;
-    const uint begin = line_ptr[line], end = line_ptr[line + 1], pieces = pieces_of(end - begin, longest, before);
+    const uint begin = line_ptr[line], end = line_ptr[line + 1], pieces = pieces_of(end - begin, longest, whole, before);
     if (pieces == 0)
         return;
     const uint number = atomic_sub(&counts[0], pieces) - pieces;
@@ -114,7 +115,7 @@ KERNEL place_pieces(global const uint* line_ptr, global uint* counts, global uin
     }
     uint from = begin;
     for (uint i = 0; i < pieces; ++i) {
-        const uint most = i == 0 ? PIECE - before : PIECE, to = end - from > most ? from + most : end;
+        const uint most = i == 0 ? PIECE - before : PIECE, to = pieces > 1 && end - from > most ? from + most : end;
         piece[number + i] = (uint4)(line, from, to, pieces > 1 ? part + i : WHOLE);
         from = to;
     }

@@ -59,6 +59,7 @@ kernel! {
         counts: InOut<u32>,
         lines: u32,
         longest: u32,
+        whole: u32,
         before: u32,
     }
 }
@@ -71,6 +72,7 @@ kernel! {
         cut: Out<Piece>,
         lines: u32,
         longest: u32,
+        whole: u32,
         before: u32,
     }
 }
@@ -120,6 +122,24 @@ pub(crate) struct Lines {
     /// Whether tiles with long lines come first, otherwise they come as they stand.
     #[cfg(test)]
     pub is_ordered: bool,
+}
+
+/// By how many entries lines are shared out.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// Entries and lines of a tile. 0 if every line is in pieces.
+    pub tile: usize,
+    /// Entries of the longest line in a tile, at most a tile's.
+    pub longest: usize,
+    /// Entries of the longest line that is one piece, `RUN_PIECE` or more.
+    pub whole: usize,
+}
+
+impl Limits {
+    /// Lines that do not fit a tile are in pieces of `RUN_PIECE` entries.
+    pub fn of_tiles(tile: usize) -> Self {
+        Self { tile, longest: tile, whole: RUN_PIECE }
+    }
 }
 
 /// Lines shared out among work-groups.
@@ -245,25 +265,24 @@ impl Index {
 }
 
 impl Shares {
-    /// Shares out `lines` lines with `nnz` entries, which begin where `line_ptr` says, in tiles of
-    /// `tile` entries and lines; lines of more than `longest` entries are in pieces. `before`
+    /// Shares out `lines` lines with `nnz` entries, which begin where `line_ptr` says. `before`
     /// entries of each line are added elsewhere: its pieces are cut as if it began with them. Reads
     /// back the number of pieces.
     pub fn new(
         work: &Work,
         line_ptr: &Buffer<u32>,
         [lines, nnz]: [usize; 2],
-        [tile, longest]: [usize; 2],
+        limits: Limits,
         before: usize,
     ) -> Result<Self> {
         let kernels = Kernels::new(work.device())?;
         kernels.ask(work.device());
-        let tile_line = match tile {
+        let tile_line = match limits.tile {
             0 => work.buffer(1)?,
-            _ => kernels.tile_lines(work, line_ptr, [lines, nnz], tile)?,
+            tile => kernels.tile_lines(work, line_ptr, [lines, nnz], tile)?,
         };
         let LongLines { pieces, cuts, parts, .. } =
-            LongLines::by(kernels, work, line_ptr, [lines, nnz], longest, before)?;
+            LongLines::by(kernels, work, line_ptr, [lines, nnz], limits, before)?;
         Ok(Self { tile_line, pieces, cuts, parts })
     }
 
@@ -314,9 +333,9 @@ fn heavy_tiles_first(
 impl Lines {
     /// Shares the lines of an index out.
     pub fn new(work: &Work, index: Index, tuning: LineTuning) -> Result<Self> {
-        let pattern = index.pattern();
-        let shares =
-            Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], [tuning.tile, tuning.longest], 0)?;
+        let (pattern, LineTuning { tile, longest, whole, .. }) = (index.pattern(), tuning);
+        let limits = Limits { tile, longest, whole };
+        let shares = Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], limits, 0)?;
         let Kernels { place_tiles, group_size, .. } = Kernels::new(work.device())?;
         place_tiles.ask(work.device());
         let count = shares.tiles();
@@ -331,7 +350,7 @@ impl Lines {
             task: &mut tasks,
             first: pieces.len() as u32,
             tiles: count as u32,
-            longest: tuning.longest as u32,
+            longest: longest as u32,
             is_ordered: u32::from(order.len() > 0),
         };
         place_tiles.launch(work, Grid::items(count, group_size), args)?;

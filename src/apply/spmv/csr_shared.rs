@@ -159,6 +159,7 @@ mod tests {
             together,
             apart: 0,
             guessed: 0,
+            whole: RUN_PIECE,
             light: 64,
         };
         for tuning in

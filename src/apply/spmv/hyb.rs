@@ -18,7 +18,10 @@ use crate::{
     device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Work, kernel},
     element::{Piece, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
-    vector::{line_sums::Stored, lines::Shares},
+    vector::{
+        line_sums::Stored,
+        lines::{Limits, Shares},
+    },
 };
 
 kernel! {
@@ -158,7 +161,7 @@ impl<T: Element, V: Element> Hyb<T, V> {
         let (before, lines) = (parts.width as usize, parts.tail_row.len());
         // A few large blocks keep a group busy.
         let tile = if entries < 4 { 0 } else { entries.min(RUN_PIECE - before) };
-        let shares = Shares::new(work, &parts.tail_ptr, [lines, parts.tails], [tile, tile], before)?;
+        let shares = Shares::new(work, &parts.tail_ptr, [lines, parts.tails], Limits::of_tiles(tile), before)?;
         let of_block = rows.block.sums;
         let head = Scratch::reserve(work, lines * of_block)?;
         let part = Scratch::reserve(work, shares.parts * of_block)?;

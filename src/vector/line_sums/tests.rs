@@ -26,7 +26,8 @@ const fn apart(tuning: LineTuning) -> LineTuning {
 
 const fn tuning(group_size: usize, tile: usize, held: usize, [ahead, together]: [usize; 2]) -> LineTuning {
     let (skewed, longest) = ((group_size, ahead), tile);
-    LineTuning { group_size, tile, longest, held, ahead, skewed, direct: 0, together, guessed: 0, light: 64, apart: 0 }
+    let (direct, guessed, whole, light, apart) = (0, 0, RUN_PIECE, 64, 0);
+    LineTuning { group_size, tile, longest, held, ahead, skewed, direct, together, guessed, whole, light, apart }
 }
 
 /// Some long rows and as many long columns among short and empty ones.
@@ -163,10 +164,12 @@ fn sums_of_cut_lines_are_exchanged_in_every_type() -> Result<()> {
 }
 
 /// Rows of as many terms as an item adds and of more, which are in tiles beside each other, and of
-/// several pieces. Teams of 2, 8 and 16 items.
+/// several pieces. Teams of 2 to 32 items.
 #[test]
 fn guessed_sums_have_the_bits_of_the_reference() -> Result<()> {
     const LENGTHS: [usize; 12] = [3, 39, 40, 0, 41, 512, 64, 1024, 1025, 333, 200, 1];
+    // Of two pieces that a group adds at once, and of three that are cut.
+    const PAIRS: [usize; 8] = [1025, 2, 1024, 1290, 2048, 2049, 1961, 40];
     // Random numbers of both signs, and of one; zeros; numbers of which the largest cancel; a sum
     // that one of them decides.
     const VALUES: [fn(usize, &mut Random) -> f64; 5] = [
@@ -176,30 +179,35 @@ fn guessed_sums_have_the_bits_of_the_reference() -> Result<()> {
         |k, random| [1.0, -1.0][k / 97 % 2] * if k % 97 == 3 { 1e4 } else { random.unit() },
         |k, _| if k == 150 { f64::INFINITY } else { 1.0 },
     ];
-    fn of<T: Field>(tuning: LineTuning) -> Result<()> {
+    fn of<T: Field>(lengths: &[usize], tuning: LineTuning) -> Result<()> {
+        let (long, most) = (lengths.len(), lengths.iter().copied().max().unwrap_or(0));
         for value in VALUES {
             let mut random = Random::new(1);
             // Rows, and columns of the same numbers beside them.
-            let (mut entries, long) = (Vec::new(), LENGTHS.len());
-            for (i, length) in LENGTHS.into_iter().enumerate() {
-                for k in 0..length {
+            let mut entries = Vec::new();
+            for (i, length) in lengths.iter().enumerate() {
+                for k in 0..*length {
                     let value = T::from_f64(value(k, &mut random));
                     entries.extend([(i, long + k, value), (long + k, i, value)]);
                 }
             }
-            let host = Csc::from_triplets(long + 1025, long + 1025, entries)?;
+            let host = Csc::from_triplets(long + most, long + most, entries)?;
             let host = Cbc::new(host.pattern().clone(), BlockShape::SCALAR, host.values().to_vec())?;
             check(&host, tuning, 1)?;
         }
         Ok(())
     }
     let guessed = |group_size| LineTuning { longest: 39, guessed: 40, ..tuning(group_size, 512, 1024, [4, 8]) };
-    of::<f64>(guessed(64))?;
-    of::<f32>(guessed(128))?;
-    of::<f16>(LineTuning { guessed: 100, ..guessed(64) })?;
+    of::<f64>(&LENGTHS, guessed(64))?;
+    of::<f32>(&LENGTHS, guessed(128))?;
+    of::<f16>(&LENGTHS, LineTuning { guessed: 100, ..guessed(64) })?;
     // Teams of two items, whose guesses are seldom right; a group that has no teams.
-    of::<f64>(guessed(16))?;
-    of::<f64>(guessed(4))
+    of::<f64>(&LENGTHS, guessed(16))?;
+    of::<f64>(&LENGTHS, guessed(4))?;
+    let pairs = |group_size| LineTuning { whole: 2048, held: 2048, ..guessed(group_size) };
+    of::<f64>(&PAIRS, pairs(64))?;
+    of::<f32>(&PAIRS, pairs(256))?;
+    of::<f64>(&PAIRS, pairs(16))
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The lines that are too long for one work-group or slot, in pieces.
-use super::{CountPieces, Index, Kernels, PlacePieces};
+use super::{CountPieces, Index, Kernels, Limits, PlacePieces};
 use crate::{
     Result,
     device::{Buffer, Grid, Work, at_most},
@@ -43,12 +43,20 @@ impl Uncounted {
         let (mut left, mut counts) = (work.buffer(4)?, work.buffer(4)?);
         work.fill_zero(&mut left)?;
         let (line_ptr, grid) = (&pattern.col_ptr, Grid::items(lines, group_size));
-        let (lines, longest, before) = (lines as u32, longest as u32, 0);
-        count.launch(work, grid, CountPieces { line_ptr, counts: &mut left, lines, longest, before })?;
+        let (lines, longest, whole, before) = (lines as u32, longest as u32, RUN_PIECE as u32, 0);
+        count.launch(work, grid, CountPieces { line_ptr, counts: &mut left, lines, longest, whole, before })?;
         work.copy(&left, 0, &mut counts, 0, 4)?;
         let (mut pieces, mut cut) = (work.buffer(most)?, work.buffer(cuts)?);
-        let args =
-            PlacePieces { line_ptr, counts: &mut left, piece: &mut pieces, cut: &mut cut, lines, longest, before };
+        let args = PlacePieces {
+            line_ptr,
+            counts: &mut left,
+            piece: &mut pieces,
+            cut: &mut cut,
+            lines,
+            longest,
+            whole,
+            before,
+        };
         place.launch(work, grid, args)?;
         Ok(Self { pieces, counts, parts })
     }
@@ -79,24 +87,25 @@ impl LongLines {
         let kernels = Kernels::new(work.device())?;
         kernels.count.ask(work.device());
         kernels.place.ask(work.device());
-        Self::by(kernels, work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], most, 0)
+        Self::by(kernels, work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], Limits::of_tiles(most), 0)
     }
 
-    /// The pieces of lines of more than `longest` entries; see [`Shares::new`](super::Shares::new).
+    /// The pieces of lines that are too long for a tile; see [`Shares::new`](super::Shares::new).
     pub(super) fn by(
         Kernels { count, place, group_size, .. }: Kernels,
         work: &Work,
         line_ptr: &Buffer<u32>,
         [lines, nnz]: [usize; 2],
-        longest: usize,
+        limits: Limits,
         before: usize,
     ) -> Result<Self> {
-        let (grid, longest, before) = (Grid::items(lines, group_size), longest as u32, before as u32);
+        let grid = Grid::items(lines, group_size);
+        let [longest, whole, before] = [limits.longest, limits.whole, before].map(|entries| entries as u32);
         let (places, lines) = ((nnz + lines) as u64, lines as u32);
 
         let mut counts = work.buffer(4)?;
         work.fill_zero(&mut counts)?;
-        count.launch(work, grid, CountPieces { line_ptr, counts: &mut counts, lines, longest, before })?;
+        count.launch(work, grid, CountPieces { line_ptr, counts: &mut counts, lines, longest, whole, before })?;
         let found = counts.download(work)?;
         // Every piece has an entry, except that of an empty line.
         for (what, count) in ["pieces of lines", "parts of lines", "lines that are cut"].into_iter().zip(&found) {
@@ -106,7 +115,7 @@ impl LongLines {
         let (mut pieces, mut cuts) = (work.buffer(pieces)?, work.buffer(cuts)?);
         if pieces.len() > 0 {
             let (counts, piece, cut) = (&mut counts, &mut pieces, &mut cuts);
-            place.launch(work, grid, PlacePieces { line_ptr, counts, piece, cut, lines, longest, before })?;
+            place.launch(work, grid, PlacePieces { line_ptr, counts, piece, cut, lines, longest, whole, before })?;
         }
         Ok(Self { pieces, cuts, parts, entries })
     }

@@ -14,14 +14,15 @@ fn pattern(lengths: &[usize]) -> Result<Pattern> {
 
 /// Every line belongs to one tile or is in pieces. No tile has more entries than fit it. Pieces
 /// cover their lines.
-fn shares_are_complete(lengths: &[usize], tile: usize, before: usize) -> Result<()> {
+fn shares_are_complete(lengths: &[usize], limits: Limits, before: usize) -> Result<()> {
+    let Limits { tile, whole, .. } = limits;
     let device = test_device();
     let work = Work::new(&device, None);
     let arrays = PatternArrays::upload(&work, &pattern(lengths)?)?;
     let sizes = [arrays.ncols, arrays.nnz()];
-    let lines = Shares::new(&work, &arrays.col_ptr, sizes, [tile, tile], before)?;
+    let lines = Shares::new(&work, &arrays.col_ptr, sizes, limits, before)?;
     let ptr: Vec<usize> = arrays.col_ptr.download(&work)?.into_iter().map(|p| p as usize).collect();
-    let is_long = |line: usize| tile == 0 || lengths[line] > tile;
+    let is_long = |line: usize| tile == 0 || lengths[line] > limits.longest;
 
     if lines.tiles() > 0 {
         let firsts = lines.tile_line.download(&work)?;
@@ -41,11 +42,13 @@ fn shares_are_complete(lengths: &[usize], tile: usize, before: usize) -> Result<
     let mut found = pieces.into_iter();
     for line in (0..lengths.len()).filter(|&line| is_long(line)) {
         let cut = cuts.iter().find(|cut| cut.run as usize == line);
-        let count = (lengths[line] + before).div_ceil(RUN_PIECE).max(1);
+        let is_whole = lengths[line] + before <= whole;
+        let count = if is_whole { 1 } else { (lengths[line] + before).div_ceil(RUN_PIECE) };
         assert_eq!(cut.map_or(1, |cut| (cut.end - cut.begin) as usize), count);
         for number in 0..count {
             let begin = ptr[line] + (number * RUN_PIECE).saturating_sub(before);
-            let end = ptr[line + 1].min(ptr[line] + (number + 1) * RUN_PIECE - before);
+            let end = if is_whole { usize::MAX } else { ptr[line] + (number + 1) * RUN_PIECE - before };
+            let end = ptr[line + 1].min(end);
             let part = cut.map_or(u32::MAX, |cut| cut.begin + number as u32);
             let want = Piece { run: line as u32, begin: begin as u32, end: end as u32, part };
             assert_eq!(found.next(), Some(want));
@@ -78,10 +81,11 @@ fn small_tiles_with_long_lines_come_first() -> Result<()> {
             direct: 0,
             together: 1,
             guessed: 0,
+            whole: RUN_PIECE,
             light: 64,
             apart: 0,
         };
-        let shares = Shares::new(&work, &arrays.col_ptr, [arrays.ncols, arrays.nnz()], [128, 128], 0)?;
+        let shares = Shares::new(&work, &arrays.col_ptr, [arrays.ncols, arrays.nnz()], Limits::of_tiles(128), 0)?;
         let found = heavy_tiles_first(&work, &arrays, shares.tiles(), tuning)?.download(&work)?;
         // Groups have them in that order, without the lines that are in pieces.
         let (first, pieces) = (shares.tile_line.download(&work)?, shares.pieces.download(&work)?);
@@ -130,9 +134,13 @@ fn small_tiles_with_long_lines_come_first() -> Result<()> {
 #[test]
 fn small_lines_are_shared_out_whole() -> Result<()> {
     let mixed = [3, 0, 0, 9, 1, 8, 0, 2, 1025, 0, 1024, 7, 2049, 1, 0];
-    for (tile, before) in [(0, 0), (1, 0), (8, 0), (1024, 0), (0, 3), (8, 1016), (1, 1023)] {
-        for lengths in [&[][..], &[0], &[0; 100], &[1; 70], &mixed] {
-            shares_are_complete(lengths, tile, before)?;
+    for lengths in [&[][..], &[0], &[0; 100], &[1; 70], &mixed] {
+        for (tile, before) in [(0, 0), (1, 0), (8, 0), (1024, 0), (0, 3), (8, 1016), (1, 1023)] {
+            shares_are_complete(lengths, Limits::of_tiles(tile), before)?;
+        }
+        // Lines of two pieces that are one, but for the one of 2049.
+        for (tile, longest) in [(0, 0), (8, 5), (1024, 512)] {
+            shares_are_complete(lengths, Limits { tile, longest, whole: 2 * RUN_PIECE }, 0)?;
         }
     }
     Ok(())
@@ -146,11 +154,12 @@ fn long_lines_are_guessed_if_all_tiles_are_added_at_once() {
     let most = 4 * 10 * tuning.tile;
     let guessed = |info: &DeviceInfo, places| {
         let tuning = tuning.of(info, places);
-        (tuning.longest, tuning.guessed_by(256), tuning.guessed_by(4))
+        (tuning.longest, tuning.whole, tuning.guessed_by(256), tuning.guessed_by(4))
     };
     let longest = info.numbers().guessed_line;
-    assert_eq!((guessed(&info, most), guessed(&info, most + 1)), ((longest, longest, 0), (tuning.tile, 0, 0)));
+    assert_eq!(guessed(&info, most), (longest, 2 * RUN_PIECE, longest, 0));
+    assert_eq!(guessed(&info, most + 1), (tuning.tile, RUN_PIECE, 0, 0));
     // An item of a CPU adds every line.
     info.kind = DeviceKind::Cpu;
-    assert_eq!(guessed(&info, most), (tuning.tile, 0, 0));
+    assert_eq!(guessed(&info, most), (tuning.tile, RUN_PIECE, 0, 0));
 }

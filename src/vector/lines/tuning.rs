@@ -23,6 +23,9 @@ pub(crate) struct LineTuning {
     /// Fewest terms of a piece of scalars that all items of a group add, 0 if none is so added. Of
     /// blocks whose sums have groups of their own every piece is so added, unless it is 0.
     pub guessed: usize,
+    /// Entries of the longest line that is one piece: `RUN_PIECE`, or more if a group adds the sums
+    /// of several pieces by guesses at once.
+    pub whole: usize,
     /// Entries of a line from which tiles differ in weight, at least 1.
     pub light: usize,
     /// Each sum of a piece has a group of its own if so many groups suffice for all.
@@ -35,6 +38,10 @@ const MOST_APART: usize = 4;
 
 /// Parts of a sum that teams of a group add by guesses (`cl/vector/guesses.cl`).
 pub(crate) const STRETCHES: usize = 8;
+
+/// Pieces of a line whose sums a group adds by guesses at once: groups that have one each have to
+/// exchange their sums.
+const GUESSED_PIECES: usize = 2;
 
 /// Tiles for each compute unit, of which a device has room for all at once.
 const FEW_TILES: usize = 4;
@@ -67,6 +74,7 @@ impl LineTuning {
             direct: 0,
             together: numbers.line_together,
             guessed: 0,
+            whole: RUN_PIECE,
             light: numbers.line_light,
             apart: MOST_APART * info.compute_units as usize,
         }
@@ -81,7 +89,14 @@ impl LineTuning {
         if guessed == 0 || guessed >= self.longest || !few {
             return self;
         }
-        Self { longest: guessed, guessed, ..self }
+        let few = Self { longest: guessed, guessed, ..self };
+        let (group_size, _) = few.skewed;
+        if few.guessed_by(group_size) == 0 {
+            return few;
+        }
+        // The items of a group load a whole line at once.
+        let whole = GUESSED_PIECES * RUN_PIECE;
+        Self { whole, held: few.held.max(whole), skewed: (group_size, whole.div_ceil(group_size)), ..few }
     }
 
     /// `guessed`, or 0 unless a group of `group_size` holds a whole piece and has teams of equal
