@@ -292,6 +292,9 @@ pub struct Numbers {
     /// Words in a window of rows of wider columns. A group has one bitmap, in 48 KiB with its
     /// lists; devices with less local memory get what fits.
     pub adaptive_wide_words: usize,
+    /// Products of an average column of a wide range, at most, for which each team counts a column
+    /// alone, two in a group, if their bitmaps fit 48 KiB; less local memory fits fewer words.
+    pub adaptive_paired_products: usize,
     /// Products from which a column that is not narrow or medium gets a group of 16 teams.
     pub adaptive_big_products: usize,
     /// Words of the local table of a team that finds rows by hashes.

@@ -309,6 +309,9 @@ pub(super) const CPU: Numbers = Numbers {
     adaptive_medium_words: 1536,
     // 41.4 KiB. The lists of 16 teams take 6.1 KiB more, and every GPU of NVIDIA's has 48 KiB.
     adaptive_wide_words: 10_600,
+    // Stencils of 27 points, of 729 products a column, with ranges of 1960 words take an H200 14.1
+    // ms so, 22.9 by groups of four teams. Longer columns have not been measured.
+    adaptive_paired_products: 2048,
     // A few long columns would end last with four teams; in shorter ones 16 would wait for each
     // other. 2.5 M products of columns of 8192 take 0.29 ms with four, 0.22 with 16; but
     // `bcsstk16`, with half as many a column, 0.38 to 0.48 and, from 4096 on, 0.44 to 0.55.

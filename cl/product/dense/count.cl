@@ -1,7 +1,8 @@
 // count: the rows of columns of C, by a bitmap of them in local memory.
 // Host: src/product/dense/mod.rs
 //
-//   count_narrow   teams in a stride over the columns listed; the bitmap of each has `words` words
+//   count_narrow   teams in a stride over the columns listed; the bitmap of each has `words` words.
+//                  It serves short columns of wide ranges too, by fewer teams in a group
 //   count_wide     work-groups in a stride over the columns and their windows of rows: a window has
 //                  32 * `words` rows, and the first begins with the column's first row
 //

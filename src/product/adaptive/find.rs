@@ -173,7 +173,8 @@ impl Finder {
         work.stage("count");
         work.count_towards(1);
         let (list, columns) = (&work.buffer(0)?, b.ncols as u32);
-        let task = ColumnTask { list, first: 0, columns, listed: false, first_col: 0, windows: 1, widest: 0 };
+        let task =
+            ColumnTask { list, first: 0, columns, listed: false, first_col: 0, windows: 1, products: 0, widest: 0 };
         // Behind the offsets: their end, and the number of products in two words.
         let mut col_ptr = work.buffer(b.ncols + 3)?;
         work.fill_zero(&mut col_ptr)?;

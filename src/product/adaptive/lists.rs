@@ -57,6 +57,7 @@ impl ClassLists {
             listed: self.list.len() > 0,
             first_col: self.columns.start,
             windows: self.windows as u32,
+            products: of_task.iter().map(|sums| sums.products).sum(),
             widest: of_task.iter().map(|sums| sums.widest).max().unwrap_or(0),
         }
     }

@@ -16,6 +16,8 @@ pub(in crate::product) struct ColumnTask<'a> {
     pub first_col: u32,
     /// Windows of each column: arrays by column have a word for each.
     pub windows: u32,
+    /// Their products, if they were counted.
+    pub products: u64,
     /// Words of 32 rows in the widest range of rows of a column, if the rows were looked at.
     pub widest: u32,
 }

@@ -314,7 +314,9 @@ fn no_number_changes_a_bit() -> Result<()> {
     };
     for tuning in [
         AdaptiveTuning { few_columns: 100, ..usual },
+        // Wide columns by two teams each for itself, and by groups.
         AdaptiveTuning { sorted_most: 32, groups: 3, piece: 128, ..small },
+        AdaptiveTuning { sorted_most: 32, groups: 3, paired_products: 1, ..small },
         AdaptiveTuning { sorted_most: 128, groups: 1, narrow_words: 1, medium_words: 1, ..usual },
     ] {
         check(&a, &b, &tuning)?;

@@ -37,6 +37,11 @@ pub(in crate::product) struct AdaptiveTuning {
     pub medium_words: usize,
     /// Words in a window of rows of a wide or big one.
     pub wide_words: usize,
+    /// Products of an average wide column, at most, for which teams count columns alone, two in a
+    /// group.
+    pub paired_products: u64,
+    /// Words of a bitmap of each of these, at most.
+    pub paired_words: usize,
     /// Products from which a column is big.
     pub big_products: u32,
     /// Whether the rows of columns that are left are found by hashes.
@@ -108,6 +113,8 @@ const NARROW_LISTS: usize = 4352;
 const HASH_LISTS: usize = 4608;
 /// Most bitmaps of such a group, of 4 bytes a word.
 const NARROW_BITMAPS: usize = 4;
+/// The same if two teams are a group.
+const PAIR_LISTS: usize = 2304;
 
 impl AdaptiveTuning {
     /// The numbers for a product whose C has rows of `row_bits` bits. A forced method gets every
@@ -135,6 +142,8 @@ impl AdaptiveTuning {
             narrow_words: numbers.adaptive_narrow_words.min(medium_words),
             medium_words,
             wide_words: numbers.adaptive_wide_words.min(fitting(WIDE_LISTS, 1)),
+            paired_products: numbers.adaptive_paired_products as u64,
+            paired_words: fitting(PAIR_LISTS, 2),
             big_products: numbers.adaptive_big_products as u32,
             hash: takes(Method::Hash),
             hash_words: [
@@ -277,6 +286,7 @@ mod tests {
             assert!(4 * tuning.wide_words + WIDE_LISTS <= local_bytes as usize);
             assert!(4 * tuning.hash_words[2] + HASH_LISTS <= local_bytes as usize && tuning.hash_words.is_sorted());
             assert!(4 * NARROW_BITMAPS * tuning.medium_words + NARROW_LISTS <= local_bytes as usize);
+            assert!(4 * 2 * tuning.paired_words + PAIR_LISTS <= local_bytes as usize);
         }
     }
 
@@ -288,6 +298,7 @@ mod tests {
         // Products and entries before each item, a sum for each team, a place, the team's memory.
         assert!(in_group(16) * 8 + 16 * 4 + 4 + 128 <= HASH_LISTS);
         // Two words for each of 64 touched, their number, and 64 steps of each team.
-        const { assert!(NARROW_BITMAPS * (2 * 64 * 4 + 4 + 64 * 8) + 128 <= NARROW_LISTS) };
+        let of_team = 2 * 64 * 4 + 4 + 64 * 8;
+        assert!(NARROW_BITMAPS * of_team + 128 <= NARROW_LISTS && 2 * of_team + 128 <= PAIR_LISTS);
     }
 }

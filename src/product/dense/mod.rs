@@ -67,6 +67,7 @@ pub(super) const SAMPLE_PRODUCTS: u32 = 1 << 16;
 /// The kernels that find rows.
 pub(super) struct DenseCounts {
     narrow: Kernel<CountRows<'static>>,
+    paired: Kernel<CountRows<'static>>,
     wide: Kernel<CountWindows<'static>>,
     big: Kernel<CountWindows<'static>>,
     teams: Teams,
@@ -76,6 +77,7 @@ pub(super) struct DenseCounts {
 
 impl DenseCounts {
     const NARROW_TEAMS: usize = 4;
+    const PAIRED_TEAMS: usize = 2;
     const WIDE_TEAMS: usize = 4;
     const BIG_TEAMS: usize = 16;
 
@@ -83,6 +85,7 @@ impl DenseCounts {
         let options = |wanted| teams.options(wanted).define("SAMPLE_PRODUCTS", SAMPLE_PRODUCTS);
         Ok(Self {
             narrow: Kernel::new(device, &options(Self::NARROW_TEAMS))?,
+            paired: Kernel::rare(device, &options(Self::PAIRED_TEAMS))?,
             wide: Kernel::rare(device, &options(Self::WIDE_TEAMS))?,
             big: Kernel::rare(device, &options(Self::BIG_TEAMS))?,
             teams,
@@ -105,7 +108,8 @@ impl DenseCounts {
             (&work.buffer(0)?, &mut work.buffer(0)?, &mut work.buffer(0)?, &mut work.buffer(0)?);
         let (first, columns) = (patterns.b.ncols as u32, samples as u32);
         let windows = self.tuning.windows_of(most_words as usize) as u32;
-        let task = ColumnTask { list, first, columns, listed: false, first_col: 0, windows, widest: most_words };
+        let task =
+            ColumnTask { list, first, columns, listed: false, first_col: 0, windows, products: 0, widest: most_words };
         let into = RowArrays { lengths, place, rows, top: sums, top_at: at };
         self.in_windows(work, (&self.big, Self::BIG_TEAMS), patterns, task, Purpose::Sample, into)
     }
@@ -119,26 +123,34 @@ impl DenseCounts {
         purpose: Purpose,
         (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
     ) -> Result<()> {
-        let into = found.arrays(lengths);
+        let (into, tuning) = (found.arrays(lengths), &self.tuning);
+        let few = |words| (&self.narrow, Self::NARROW_TEAMS, words);
+        let is_paired = task.products <= tuning.paired_products * u64::from(task.columns)
+            && task.widest as usize <= tuning.paired_words;
         match class {
-            Class::Narrow => self.in_range(work, self.tuning.narrow_words, patterns, task, purpose, into),
-            Class::Medium => self.in_range(work, self.tuning.medium_words, patterns, task, purpose, into),
+            Class::Narrow => self.in_range(work, few(tuning.narrow_words), patterns, task, purpose, into),
+            Class::Medium => self.in_range(work, few(tuning.medium_words), patterns, task, purpose, into),
+            Class::Wide if is_paired => {
+                let pair = (&self.paired, Self::PAIRED_TEAMS, tuning.paired_words);
+                self.in_range(work, pair, patterns, task, purpose, into)
+            }
             Class::Wide => self.in_windows(work, (&self.wide, Self::WIDE_TEAMS), patterns, task, purpose, into),
             _ => self.in_windows(work, (&self.big, Self::BIG_TEAMS), patterns, task, purpose, into),
         }
     }
 
-    /// By a bitmap of `words` words for each team.
+    /// By a bitmap of `words` words for each of the `teams` teams of a group.
     fn in_range(
         &self,
         work: &Work,
-        words: usize,
+        (kernel, teams, words): (&Kernel<CountRows<'static>>, usize, usize),
         Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
-        ColumnTask { list, first, columns, listed, first_col, windows, widest }: ColumnTask<'_>,
+        ColumnTask { list, first, columns, listed, first_col, windows, widest, .. }: ColumnTask<'_>,
         purpose: Purpose,
         RowArrays { lengths, place, rows, top, top_at }: RowArrays<'_>,
     ) -> Result<()> {
-        let (words, teams) = (words.min(widest as usize), self.teams.in_group(Self::NARROW_TEAMS));
+        let (words, group_size) = (words.min(widest as usize), self.teams.group_size(teams));
+        let teams = self.teams.in_group(teams);
         let groups = (columns as usize).div_ceil(teams).min(self.most_groups);
         let room = rows.len() as u32;
         let args = CountRows {
@@ -163,7 +175,7 @@ impl DenseCounts {
             windows,
             purpose: purpose as u32,
         };
-        self.narrow.launch(work, Grid::groups(groups, self.teams.group_size(Self::NARROW_TEAMS)), args)
+        kernel.launch(work, Grid::groups(groups, group_size), args)
     }
 
     /// By a bitmap of a window for each group of `teams` teams.
@@ -172,7 +184,7 @@ impl DenseCounts {
         work: &Work,
         (kernel, teams): (&Kernel<CountWindows<'static>>, usize),
         Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
-        ColumnTask { list, first, columns, listed, first_col, windows, widest }: ColumnTask<'_>,
+        ColumnTask { list, first, columns, listed, first_col, windows, widest, .. }: ColumnTask<'_>,
         purpose: Purpose,
         RowArrays { lengths, place, rows, top, top_at }: RowArrays<'_>,
     ) -> Result<()> {

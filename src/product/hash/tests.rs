@@ -35,8 +35,16 @@ fn found(columns: &[Vec<u32>], nrows: u32, words: Option<usize>) -> Result<Vec<V
     let (first_row, last_row, products_of) = (work.upload(&first)?, work.upload(&last)?, work.upload(&products)?);
     let patterns = Patterns { a: &a, b: &b, first_row: &first_row, last_row: &last_row, products: &products_of };
     let list = work.buffer(0)?;
-    let task =
-        ColumnTask { list: &list, first: 0, columns: n as u32, listed: false, first_col: 0, windows: 1, widest: 0 };
+    let task = ColumnTask {
+        list: &list,
+        first: 0,
+        columns: n as u32,
+        listed: false,
+        first_col: 0,
+        windows: 1,
+        products: 0,
+        widest: 0,
+    };
     let counts = HashCounts::new(&device, teams, &tuning)?;
     let longest = u64::from(products.iter().copied().max().unwrap_or(0));
     let tables = GlobalTables::new(device.info(), &tuning, [longest, 3 * longest], nrows as usize);

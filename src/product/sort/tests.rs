@@ -47,7 +47,7 @@ impl Share {
     fn of(self, list: &Buffer<u32>, listed: bool, first_col: usize) -> ColumnTask<'_> {
         let first_col = first_col as u32;
         let (first, columns, windows) = (self.first, self.columns, WINDOWS as u32);
-        ColumnTask { list, first, columns, listed, first_col, windows, widest: 0 }
+        ColumnTask { list, first, columns, listed, first_col, windows, products: 0, widest: 0 }
     }
 }
 

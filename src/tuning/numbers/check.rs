@@ -144,6 +144,7 @@ impl Numbers {
             ("adaptive_hash_bytes", self.adaptive_hash_bytes, 1 << 31),
             ("adaptive_far_words", self.adaptive_far_words, 1 << 27),
             ("adaptive_far_products", self.adaptive_far_products, 3584),
+            ("adaptive_paired_products", self.adaptive_paired_products, 1 << 30),
             ("adaptive_big_products", self.adaptive_big_products, 1 << 30),
             ("adaptive_room_percent", self.adaptive_room_percent, 1000),
             ("adaptive_sampled_products", self.adaptive_sampled_products, 1 << 30),
