@@ -161,7 +161,7 @@ impl Situation {
             _ => 1 + u64::from(is_cut),
         };
         let waited = serial * self.compute_units;
-        let both = if padded.is_some() { moved.max(waited) + moved.min(waited) / 2 } else { moved + waited };
+        let both = if padded.is_some() { moved.max(waited) + moved.min(waited) / 3 } else { moved + waited };
         let executed = both + launches * weights.launch * self.compute_units;
         let index = if self.by_columns { (entries + rows) * weights.index } else { 0 };
         Some(executed + (index + placed + packed + steps * weights.step) / self.request.uses.max(1))
