@@ -148,9 +148,15 @@ fn the_report_has_format_reason_and_times() {
     assert_eq!((&report["verified"], report["runs_ms"].as_array().unwrap().len()), (&true.into(), 3));
     let ran = apply(&desk, "a.mtx --explain");
     assert!(ran.stderr.contains(" for 3 entries in 2 rows, "), "{}", ran.stderr);
-    let ran = desk.ok("apply a.mtx --device reference --report -");
+    assert_eq!((&report["order"], &report["reproducible"]), (&"ascending".into(), &true.into()));
+    let ran = apply(&desk, "a.mtx --format coo-atomic --report -");
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert!(report["format"].is_null() && report["verified"].is_null());
+    assert_eq!((&report["order"], &report["reproducible"]), (&"arrival".into(), &false.into()));
+    let ran = desk.ok("apply a.mtx --device reference --report - --repeat 3 --explain");
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert!(report["format"].is_null() && report["verified"].is_null() && report["reproducible"] == true);
+    assert_eq!(report["runs_ms"].as_array().unwrap().len(), 3);
+    assert!(ran.stderr.contains("has no formats"), "{}", ran.stderr);
 }
 
 /// WIDE in blocks of 2x2 has two blocks, of 1x2 as well; in 2x1 three.

@@ -23,7 +23,9 @@ fn a_mesh_becomes_a_picture_a_mesh_and_labels() {
     desk.ok(&on_device("patches Łódź.ply --count 2 -o l.png --size 32 -q"));
     // The same patches of the mesh with colours, as labels.
     desk.ok(&on_device("patches p.ply --count 6 -o l.mtx -q"));
-    desk.ok("patches torus.ply.gz --count 6 -o r.mtx -q --device reference");
+    let ran = desk.ok("patches torus.ply.gz --count 6 -o r.mtx -q --device reference --report -");
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert!(report["total_ms"].as_f64().unwrap() > 0.0, "{report}");
     assert_eq!(bytes("l.mtx"), bytes("r.mtx"));
     let text = String::from_utf8(bytes("l.mtx")).unwrap();
     assert_eq!(text.lines().count(), 299);

@@ -145,6 +145,7 @@ fn what_has_no_paths_is_refused() {
         desk.fails(&on_device(line), 2, &[why]);
     }
     desk.fails("paths g.mtx --sources 0", 2, &["--sources", "the first is 1"]);
+    desk.fails("paths g.mtx --sources 1 --delta 0", 2, &["--delta", "a finite number above 0"]);
     for (options, why) in [
         ("--levels --delta 2", "'--levels' cannot be used with '--delta"),
         ("--levels --element u32", "'--levels' cannot be used with '--element"),

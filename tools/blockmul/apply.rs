@@ -5,6 +5,7 @@ mod run;
 use crate::algebra::{check_blocks, semiring};
 use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
+use crate::graphs::{repeatedly, timed};
 use crate::input::{self, NumberName};
 use crate::messages::Messages;
 use crate::numbers::some;
@@ -25,7 +26,7 @@ use blockmul::{
 use half::f16;
 use report::finish;
 use run::{Run, Took, by_reference, on_device};
-use std::{num::NonZero, path::PathBuf, time::Instant};
+use std::{num::NonZero, path::PathBuf};
 
 /// Multiply a matrix with a vector: y = A·x, or Aᵀ·x; or with several at once, the columns of X.
 #[derive(clap::Args)]
@@ -212,9 +213,8 @@ fn with_vector<M: Matrix, V: VectorElement<M::Element>>(
             return Err(Failure::Usage(format!("--format {} needs an OpenCL device", args.format)));
         }
         Target::Reference => {
-            let clock = Instant::now();
-            let y = by_reference(args, Order::Ascending, &a.whole, x, y_len)?;
-            let runs_ms = vec![clock.elapsed().as_secs_f64() * 1e3];
+            let product = || timed(|| by_reference(args, Order::Ascending, &a.whole, x, y_len));
+            let (y, runs_ms) = repeatedly(args.repeat, product)?;
             let took = Took { format: None, convert_ms: None, device_bytes: 0, runs_ms };
             Run { y, order: Order::Ascending, took }
         }

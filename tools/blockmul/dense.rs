@@ -5,6 +5,7 @@ mod operand;
 pub use operand::{DenseOperand, of_file, read, write};
 
 use crate::failure::Failure;
+use crate::graphs::{repeatedly, timed};
 use crate::messages::Messages;
 use crate::operands::Operand;
 use crate::output;
@@ -154,9 +155,7 @@ fn multiply<M: Matrix>(
             return Err(Failure::Usage("--sharing is for an OpenCL device, and the reference multiplies".into()));
         }
         Target::Reference => {
-            let clock = Instant::now();
-            let c = by_reference()?;
-            let runs_ms = vec![clock.elapsed().as_secs_f64() * 1e3];
+            let (c, runs_ms) = repeatedly(request.repeat, || timed(by_reference))?;
             Run {
                 c,
                 took: Took {

@@ -148,10 +148,10 @@ pub fn run<S: Serialize>(
 
 /// The result of a run with its milliseconds, or of the last of several after a warm-up with those
 /// of each.
-pub fn repeatedly<T>(
+pub fn repeatedly<T, E>(
     repeat: Option<NonZero<u32>>,
-    run: impl Fn() -> blockmul::Result<(T, f64)>,
-) -> blockmul::Result<(T, Vec<f64>)> {
+    run: impl Fn() -> Result<(T, f64), E>,
+) -> Result<(T, Vec<f64>), E> {
     if repeat.is_some() {
         run()?;
     }
@@ -172,7 +172,8 @@ pub fn median_run(runs_ms: &[f64]) -> f64 {
     sorted[(sorted.len() - 1) / 2]
 }
 
-fn timed<T>(run: impl Fn() -> blockmul::Result<T>) -> blockmul::Result<(T, f64)> {
+/// A result with the milliseconds that it took.
+pub fn timed<T, E>(run: impl Fn() -> Result<T, E>) -> Result<(T, f64), E> {
     let clock = Instant::now();
     let found = run()?;
     Ok((found, clock.elapsed().as_secs_f64() * 1e3))

@@ -12,6 +12,14 @@ pub fn from_zero(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Parses a finite number above 0.
+pub fn above_zero(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
+        _ => Err("a finite number above 0 is wanted, as in 1e-3".into()),
+    }
+}
+
 /// Parses a finite number of either sign.
 pub fn finite(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -54,9 +62,11 @@ mod tests {
     #[test]
     fn ranges() {
         assert_eq!((from_zero("0"), from_zero("1e-3"), finite("-2.5")), (Ok(0.0), Ok(1e-3), Ok(-2.5)));
+        assert!(above_zero("0").is_err() && above_zero("1e-3") == Ok(1e-3));
         assert_eq!((count::<usize>("0"), count::<u64>("7"), some("3")), (Ok(0), Ok(7), Ok(NonZero::new(3).unwrap())));
         for text in ["-1", "-1e-30", "inf", "nan", "x", ""] {
             assert!(from_zero(text).unwrap_err().contains("from 0"), "{text}");
+            assert!(above_zero(text).unwrap_err().contains("above 0"), "{text}");
         }
         assert!(finite("nan").is_err() && count::<usize>("-1").is_err() && some("0").is_err());
         assert!(place("0").is_err() && place("1").is_ok());

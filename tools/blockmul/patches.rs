@@ -2,6 +2,7 @@
 pub mod picture;
 
 use crate::failure::Failure;
+use crate::graphs::timed;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{count, finite, some};
 use crate::output;
@@ -175,9 +176,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let asked = if args.balanced { asked.balanced() } else { asked };
     let asked = if args.graph { asked } else { asked.points(mesh.points()) };
     let target = Target::choose::<f64>(args.device.as_deref(), Method::Auto, &messages)?;
-    let found = match &target {
-        Target::Device(device) => asked.run(&device.upload(&graph)?)?,
-        Target::Reference => reference::lloyd(&graph, &asked)?,
+    let (found, total_ms) = match &target {
+        Target::Device(device) => {
+            let found = asked.run(&device.upload(&graph)?)?;
+            let total_ms = found.total_ms;
+            (found, total_ms)
+        }
+        Target::Reference => timed(|| reference::lloyd(&graph, &asked))?,
     };
     let verified = match args.verify {
         true => {
@@ -209,7 +214,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         largest: sizes.iter().copied().max().unwrap_or(0),
         deviation: deviation(&sizes),
         unreached: found.unreached,
-        total_ms: found.total_ms,
+        total_ms,
         verified,
     };
     tell(args, &report, &messages)?;

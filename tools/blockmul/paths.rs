@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::graphs::{median_run, repeatedly};
 use crate::input;
 use crate::messages::{Messages, Unit};
-use crate::numbers::{from_zero, place, some};
+use crate::numbers::{above_zero, place, some};
 use crate::output;
 use crate::places::Overwriting;
 use crate::report::{DeviceName, Size, command_line};
@@ -71,7 +71,7 @@ pub struct Args {
     schedule: Schedule,
     /// How far near-far and frontier move the limit between near and far at first [default: a 64th
     /// of the mean length, and the mean].
-    #[arg(long, value_name = "LENGTH", value_parser = from_zero)]
+    #[arg(long, value_name = "LENGTH", value_parser = above_zero)]
     delta: Option<f64>,
     /// Element type of lengths and distances.
     #[arg(long, value_enum, default_value = "f64")]

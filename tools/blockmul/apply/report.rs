@@ -6,7 +6,7 @@ use crate::output;
 use crate::overflow::Overflow;
 use crate::report::{DeviceName, Executed, Size, command_line};
 use crate::target::Target;
-use blockmul::{Semiring, plan::Format};
+use blockmul::{Semiring, element::Order, plan::Format};
 use serde::Serialize;
 
 /// Number of the schema, increased by changes that a reader must know.
@@ -21,6 +21,10 @@ struct Report {
     /// `None` for the reference.
     format: Option<Format>,
     why: Option<String>,
+    /// The order in which the terms of a sum are added.
+    order: Order,
+    /// Whether y has the same bits in every run.
+    reproducible: bool,
     element: &'static str,
     /// The element type of x and y.
     vectors: &'static str,
@@ -47,9 +51,12 @@ pub fn finish(
     (run, different): (Took, Option<usize>),
     messages: &Messages,
 ) -> Result<(), Failure> {
-    if let (true, Some((_, why))) = (args.explain, &run.format) {
+    if args.explain {
+        let why =
+            run.format.as_ref().map_or("the reference adds entry after entry, and has no formats", |(_, why)| why);
         messages.say(why);
     }
+    let order = run.format.as_ref().map_or(Order::Ascending, |(format, _)| format.order());
     let flops = 2 * (a.nnz() * a.area()) as u64;
     let converted = (run.convert_ms, run.device_bytes);
     let executed = Executed::new(flops, converted, (run.runs_ms, args.repeat.is_some()), different);
@@ -62,6 +69,8 @@ pub fn finish(
         device: DeviceName::new(name, platform, driver),
         format: run.format.as_ref().map(|(format, _)| *format),
         why: run.format.as_ref().map(|(_, why)| why.clone()),
+        order,
+        reproducible: order != Order::Arrival,
         element,
         vectors,
         semiring: args.semiring,
