@@ -29,7 +29,7 @@ tools/test full: total        1500
 tools/test quick: total        120
   quick build                   30
   quick tests                  120
-.ci/run: total                2400
+.ci/run: total                1500
   formatting                    10
   licences                      20
   demo and lints               900

@@ -274,7 +274,7 @@ methods! {
     }
     scalars {
         Direct = "direct", "Columns of B with one entry: a column of A is copied and scaled. Scalars; of blocks `auto` does so on CPUs.",
-        Sort = "sort", "Columns of at most 3584 products are sorted in registers: scalars, and blocks if no column is longer.",
+        Sort = "sort", "Columns of at most 3584 products are sorted in registers: scalars, and blocks if none has more than local memory has room for, 2048 in 48 KiB.",
         Dense = "dense", "A bitmap finds the rows of a column, then each has a slot to which products are added, on CPUs one for each row: scalars, and blocks on CPUs.",
         Hub = "hub", "The same for columns of many entries: the products of several are sorted before they are added. Scalars.",
         Hash = "hash", "A hash table finds the rows of a column, another the slot of each, in any range of rows: scalars.",

@@ -59,6 +59,21 @@ fn every_method_is_timed_or_left_out_with_a_reason() {
 }
 
 #[test]
+fn what_has_no_products_has_no_regret() {
+    let desk = Desk::new();
+    desk.put("e.mtx", "%%MatrixMarket matrix coordinate real general\n5 5 0\n");
+    let ran = bench(&desk, "--regret e.mtx arrow:40 --rounds 1");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("regret of auto on 1 products"), "{}", ran.stdout);
+    let empty = ran.stdout.lines().find(|line| line.trim().starts_with("e ")).expect("a row");
+    // The choice is none, and so is the regret.
+    let cells: Vec<_> = empty.split_whitespace().filter(|cell| *cell != "*").collect();
+    assert_eq!((cells[1], cells.len(), cells[7]), ("-", 9, "-"), "{empty}");
+    let all = regret(&desk, "e.mtx");
+    assert!(all["summary"].is_null() && all["products"].as_array().unwrap().len() == 1, "{all}");
+}
+
+#[test]
 fn families_have_cliffs_and_a_cross_validation() {
     let desk = Desk::new();
     let ran = bench(&desk, "--regret --max-products 3e3 --rounds 1 --sweeps hub,blocks");

@@ -115,6 +115,43 @@ fn the_reference_reports_and_verifies_too() {
     desk.fails("multiply s.mtx --device reference --method esc", 2, &["esc", "reference"]);
 }
 
+/// The stages of the host are explained, and why it was taken; those that did not run are not.
+#[test]
+fn products_on_the_host_are_explained() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 200 --per-column 4 --block 1 -q -o u.mtx");
+    desk.ok("generate uniform --rows 40 --per-column 4 --block 3 -q -o blocks.mtx");
+    desk.put("empty.mtx", "%%MatrixMarket matrix coordinate real general\n5 5 0\n");
+    desk.put("s.mtx", SQUARE);
+    let explained = |line: &str, words: &[&str], others: &[&str]| {
+        let ran = desk.multiply(&format!("{line} --explain"));
+        let names: Vec<_> = ran.stderr.lines().filter_map(|line| line.split(' ').next()).collect();
+        for name in words {
+            assert!(names.contains(name), "{line}: no {name} in {}", ran.stderr);
+        }
+        assert!(!others.iter().any(|name| names.contains(name)), "{line}: {}", ran.stderr);
+        ran
+    };
+    let host = explained("u.mtx --method host", &["read", "multiply"], &["choice", "setup", "no"]);
+    assert!(host.stderr.contains("200 columns of B: 3200 products, 16 in the longest"), "{}", host.stderr);
+    explained("empty.mtx --method esc", &["setup"], &["expansion", "gather", "choice"]);
+    explained("u.mtx --method esc", &["setup", "expansion", "gather"], &["read", "multiply", "choice"]);
+    // So small products are the host's on a CPU.
+    if common::device().info().kind == DeviceKind::Cpu {
+        for (line, why) in [
+            ("u.mtx", "the host is predicted to take 0."),
+            ("blocks.mtx", "the host is predicted to take less than the device"),
+            ("empty.mtx", "there are no products"),
+        ] {
+            let auto = explained(line, &["choice", "read", "multiply"], &["setup", "no", "expansion", "sums"]);
+            assert!(auto.stderr.contains(why), "{line}: {}", auto.stderr);
+            assert!(auto.stdout.contains("by host on "), "{line}: {}", auto.stdout);
+        }
+        let scalars = desk.multiply("u.mtx --explain").stderr;
+        assert!(scalars.contains(" ms, ranges of columns 0.") && scalars.contains(", ESC 0."), "{scalars}");
+    }
+}
+
 /// `--explain` adds a table of what each method computed, and measures it.
 #[test]
 fn explained_products_have_a_table_of_bins() {

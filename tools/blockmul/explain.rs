@@ -1,12 +1,12 @@
 //! `--explain`: the operands of the product and the work of each stage.
-use crate::report::Size;
+use crate::report::{Size, Stage};
 use crate::sizes::show_bytes;
-use crate::target::Run;
-use blockmul::{Element, Matrix, element::OperandPair};
+use crate::target::{Run, Target};
+use blockmul::{Element, Matrix, Method, Product, element::OperandPair, product::Bin};
 
 /// Describes a product in a few lines for stderr.
-pub fn explain<M: Matrix>(a: &M, b: &M, c: &Size, run: &Run) -> String {
-    let (a, b) = (a.as_cbc(), b.as_cbc());
+pub fn explain<M: Matrix>(target: &Target, operands: (&M, &M), c: &Size, run: &Run) -> String {
+    let (a, b) = (operands.0.as_cbc(), operands.1.as_cbc());
     let scalar = a.shape.area() == 1 && b.shape.area() == 1;
     let lengths = a.pattern.col_ptr().windows(2).map(|ends| ends[1] - ends[0]).collect::<Vec<_>>();
     let segments = (0..b.pattern.ncols())
@@ -22,15 +22,25 @@ pub fn explain<M: Matrix>(a: &M, b: &M, c: &Size, run: &Run) -> String {
         false => format!("blocks {} by {} are multiplied and added up in their place in C", a.shape, b.shape),
     };
     let runs = c.nnz() as u64 + run.dropped.unwrap_or(0);
-    let mut lines = vec![format!(
-        "setup          {} columns of B: {} products, {} in the longest column, {empty} columns empty",
+    let on_host = Stage::are_of_host(&run.stages);
+    let ran = |name: &str| run.stages.is_empty() || run.stages.iter().any(|stage| stage.name == name && stage.ran);
+    let sizes = format!(
+        "{} columns of B: {} products, {longest} in the longest column, {empty} columns empty",
         segments.len(),
-        run.products,
-        longest
-    )];
+        run.products
+    );
+    let mut lines = match on_host {
+        true => why_host(target, operands, run).into_iter().collect(),
+        false if ran("setup") => vec![format!("setup          {sizes}")],
+        false => vec![format!("no setup       {sizes}")],
+    };
     let c_bytes = show_bytes(c_bytes::<M::Element>(c));
     // Methods that add products as they meet them have sums.
-    let lines_of = match run.stages.iter().any(|(name, _)| *name == "sums") {
+    let lines_of = match run.stages.iter().any(|stage| stage.name == "sums") {
+        _ if on_host => vec![
+            ("read", format!("the host reads A and B; {sizes}")),
+            ("multiply", format!("the host adds up {runs} runs of equal rows in ascending k; C takes {c_bytes}")),
+        ],
         true => vec![
             ("count", format!("{runs} entries of C, column by column")),
             ("offsets", format!("where each of the {} columns of C begins", segments.len())),
@@ -45,7 +55,6 @@ pub fn explain<M: Matrix>(a: &M, b: &M, c: &Size, run: &Run) -> String {
             ("gather", format!("rows of C; C takes {c_bytes}")),
         ],
     };
-    let ran = |name: &str| run.stages.is_empty() || run.stages.iter().any(|(stage, _)| *stage == name);
     lines.extend(lines_of.iter().filter(|(name, _)| ran(name)).map(|(name, line)| format!("{name:<14} {line}")));
     if let Some(dropped) = run.dropped {
         lines.push(format!("drop           {dropped} of {runs} entries are below the tolerance and left out"));
@@ -53,9 +62,29 @@ pub fn explain<M: Matrix>(a: &M, b: &M, c: &Size, run: &Run) -> String {
     if run.stages.is_empty() {
         lines.insert(0, "the reference went column by column of B; on a device it would be:".into());
     } else if run.bands > 1 {
-        lines.push(in_bands(run, "columns, each of all these stages"));
+        let each = if on_host { "multiplied by itself" } else { "of all these stages" };
+        lines.push(in_bands(run, &format!("columns, each {each}")));
     }
     lines.join("\n")
+}
+
+/// Why `auto` left a product to the host: the times predicted for it, and for the device if its
+/// costs predict them. `None` if the host was asked for.
+fn why_host<M: Matrix>(target: &Target, (a, b): (&M, &M), run: &Run) -> Option<String> {
+    let Target::Device(device) = target else { return None };
+    let by_name = run.method == Method::Host.name();
+    let of_bins = |bins: &[Bin]| bins.iter().map(|bin| bin.predicted_ms).sum::<Option<f64>>().filter(|&ms| ms > 0.0);
+    let by = |method: Method| of_bins(&Product::of(a, b).method(method).estimate(device.info()).ok()?.bins);
+    let why = match of_bins(&run.bins) {
+        _ if run.products == 0 => "the host, because there are no products".into(),
+        None => "the host is predicted to take less than the device; of blocks no times are reported".into(),
+        Some(on_host) => {
+            let others = [("ranges of columns", Method::Dense), ("ESC", Method::Esc)];
+            let of_others = others.iter().filter_map(|(how, method)| Some(format!(", {how} {:.3}", by(*method)?)));
+            format!("the host is predicted to take {on_host:.3} ms{}", of_others.collect::<String>())
+        }
+    };
+    (!by_name).then(|| format!("choice         {why}"))
 }
 
 /// As [`explain`], for a masked product.

@@ -274,8 +274,11 @@ impl Job<'_> {
             None => None,
         };
         if self.args.explain {
-            let explain = if mask.is_some() { explain::explain_masked } else { explain::explain };
-            self.messages.say(&explain(&a, b, &of_c.size, &run));
+            let explained = match mask {
+                Some(_) => explain::explain_masked(&a, b, &of_c.size, &run),
+                None => explain::explain(&self.target, (&a, b), &of_c.size, &run),
+            };
+            self.messages.say(&explained);
         }
         let mask = mask.map(|mask| Size::in_blocks(mask, shape));
         let report = Report::new(&self.target, (&a, b, of_c.size), mask, &run, runs_ms, verification);
@@ -350,11 +353,12 @@ fn median(mut runs: Vec<Run>) -> Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Stage;
 
     #[test]
     fn the_median_run() {
         let run = |total_ms| {
-            let (method, stages) = ("esc", vec![("setup", Some(total_ms / 2.0))]);
+            let (method, stages) = ("esc", vec![Stage { name: "setup", ms: Some(total_ms / 2.0), ran: true }]);
             Run {
                 method,
                 bins: Vec::new(),
@@ -374,7 +378,7 @@ mod tests {
         {
             let median = median(times.iter().copied().map(run).collect());
             assert_eq!(median.total_ms, expected, "{times:?}");
-            assert_eq!(median.stages[0].1, Some(expected / 2.0), "the stages are of the same run");
+            assert_eq!(median.stages[0].ms, Some(expected / 2.0), "the stages are of the same run");
         }
     }
 }

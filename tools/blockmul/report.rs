@@ -2,7 +2,10 @@
 use crate::overflow::Overflow;
 use crate::sizes::show_bytes;
 use crate::target::{Run, Target};
-use blockmul::{BlockShape, DeviceMatrix, Element, Matrix, Semiring, product::Bin, reference::verify::Verification};
+use blockmul::{
+    BlockShape, DeviceMatrix, Element, Matrix, Method, Semiring, device::StageTime, product::Bin,
+    reference::verify::Verification,
+};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
@@ -137,10 +140,26 @@ pub struct Size {
     pub block: [usize; 2],
 }
 
-#[derive(Serialize)]
-struct Stage {
-    name: &'static str,
-    ms: Option<f64>,
+/// A stage of a product, and its busy time.
+#[derive(Serialize, Clone, Copy)]
+pub struct Stage {
+    pub name: &'static str,
+    pub ms: Option<f64>,
+    /// Whether anything was computed or enqueued in it.
+    #[serde(skip)]
+    pub ran: bool,
+}
+
+impl Stage {
+    pub fn of(time: &StageTime) -> Self {
+        // The host computes without commands.
+        Self { name: time.name, ms: time.ms, ran: time.commands > 0 || time.ms > Some(0.0) }
+    }
+
+    /// Whether the host computed a product with these stages.
+    pub fn are_of_host(stages: &[Self]) -> bool {
+        stages.iter().any(|stage| stage.name == "multiply")
+    }
 }
 
 impl Size {
@@ -261,7 +280,7 @@ impl Report {
             peak_device_bytes: run.peak_device_bytes,
             held_device_bytes: run.held_device_bytes,
             launches: run.launches,
-            stages: run.stages.iter().map(|&(name, ms)| Stage { name, ms }).collect(),
+            stages: run.stages.clone(),
             total_ms: run.total_ms,
             kernels_ms: run.kernels_ms,
             gflops: (run.total_ms > 0.0).then(|| flops as f64 / run.total_ms / 1e6),
@@ -306,7 +325,9 @@ impl Report {
                         methods.push(name);
                     }
                 }
-                let methods = if methods.is_empty() { self.method.into() } else { methods.join(" and ") };
+                // Without products there are no bins.
+                let by_host = || if Stage::are_of_host(&self.stages) { Method::Host.name() } else { self.method };
+                let methods = if methods.is_empty() { by_host().into() } else { methods.join(" and ") };
                 format!("{c}{over} in {} by {methods} on {}", self.element, self.device.name)
             }
         }];
@@ -364,7 +385,7 @@ impl Report {
         let mut table = Table::new();
         table.load_preset(presets::NOTHING).set_header(["stage", "ms", "%"]);
         let sum: f64 = self.stages.iter().filter_map(|stage| stage.ms).sum();
-        for Stage { name, ms } in &self.stages {
+        for Stage { name, ms, .. } in &self.stages {
             let time = ms.map_or("-".into(), |ms| format!("{ms:.3}"));
             let share = ms.filter(|_| sum > 0.0).map_or("-".into(), |ms| format!("{:.0}", 100.0 * ms / sum));
             table.add_row([(*name).into(), time, share]);

@@ -3,7 +3,7 @@ use crate::dropping::Factor;
 use crate::failure::Failure;
 use crate::mask::Mask;
 use crate::messages::Messages;
-use crate::report::Size;
+use crate::report::{Size, Stage};
 use blockmul::{
     Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Method, Product, Semiring,
     device::{DeviceInfo, DeviceKind},
@@ -117,7 +117,7 @@ pub struct Run {
     pub peak_device_bytes: u64,
     pub held_device_bytes: u64,
     pub launches: u32,
-    pub stages: Vec<(&'static str, Option<f64>)>,
+    pub stages: Vec<Stage>,
     pub total_ms: f64,
     /// Waiting for kernels, which `total_ms` excludes.
     pub kernels_ms: f64,
@@ -281,7 +281,7 @@ impl Run {
             peak_device_bytes: report.peak_device_bytes,
             held_device_bytes: report.held_device_bytes,
             launches: report.launches,
-            stages: report.stages.iter().map(|stage| (stage.name, stage.ms)).collect(),
+            stages: report.stages.iter().map(Stage::of).collect(),
             total_ms: report.total_ms,
             kernels_ms: report.kernels_ms,
         }

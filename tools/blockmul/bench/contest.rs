@@ -200,8 +200,9 @@ impl Contest {
     }
 
     /// What the choice takes more than the fastest method, as a part of that; less than 0 if
-    /// several methods together are faster.
+    /// several methods together are faster. `None` without products: then no column is chosen for.
     pub fn regret(&self) -> Option<f64> {
+        (self.products > 0).then_some(())?;
         Some(self.auto_ms()? / self.best()?.ms? - 1.0)
     }
 
@@ -220,7 +221,7 @@ impl Contest {
     /// As [`Contest::regret`], but if a method launched what the choice did, the times of both are
     /// taken together: how far they are apart is noise.
     pub fn regret_of_choice(&self) -> Option<f64> {
-        let Some([auto, same]) = self.same_as_auto() else { return self.regret() };
+        let Some([auto, same]) = self.same_as_auto().filter(|_| self.products > 0) else { return self.regret() };
         let together = median(&[&auto.runs_ms[..], &same.runs_ms].concat())?;
         let others = self.entrants.iter().filter(|of| of.method != Method::Auto && of.name != same.name);
         let best = others.filter_map(|of| of.ms).fold(together, f64::min);

@@ -1,7 +1,8 @@
-//! The oracle by class: the columns of a product are divided as the choice divides them, and each
-//! class is a product of its own, by every method that can compute it.
+//! The oracle by class: the columns of a product are divided as the choice on a GPU divides them,
+//! into fewer classes, and each class is a product of its own, by every method that can compute it.
 use super::super::contest::{Contest, Variant, Wanted};
 use super::super::measure::Bench;
+use super::sweeps::WINDOWS;
 use blockmul::{Csc, Device, Result, element::Field, matrix::Pattern, tuning::Numbers};
 use serde::Serialize;
 
@@ -71,23 +72,36 @@ impl Classes {
 }
 
 /// The classes, in the words of a report's bins. Sorted ones between powers of two belong to the
-/// next power.
-const CLASSES: [&str; 11] = [
+/// next power, or the last. Beyond 256 products they are divided by products, not by the range of
+/// rows: so methods differ, and a method that finds rows by bitmaps divides by ranges itself.
+const CLASSES: [&str; 17] = [
     "one entry of B",
     "at most 32 products",
     "at most 64 products",
     "at most 128 products",
     "at most 256 products",
+    "at most 512 products",
+    "at most 1024 products",
+    "at most 2048 products",
+    "at most 3584 products",
+    "rows far apart",
+    "rows in any range",
+    "many entries of B",
     "hubs",
+    "many products",
     "rows in a narrow range",
     "rows in a medium range",
     "rows in a wide range",
-    "many products",
-    "rows far apart",
 ];
 
 /// Most products of the columns of the sorted classes.
-const SORTED: [u64; 4] = [32, 64, 128, 256];
+const SORTED: [u64; 8] = [32, 64, 128, 256, 512, 1024, 2048, 3584];
+
+/// Most products of columns that are sorted beside others that are not, whatever else they have.
+const SORTED_BESIDE: u64 = 256;
+
+/// Most entries of a column of B that are taken one after another.
+const MOST_ENTRIES: u64 = 1024;
 
 /// The class of a column; `None` if it has no products.
 fn class_of(column: &Column, numbers: &Numbers) -> Option<&'static str> {
@@ -98,16 +112,20 @@ fn class_of(column: &Column, numbers: &Numbers) -> Option<&'static str> {
     let words = range.div_ceil(32);
     let pieces = products.min(range).div_ceil(numbers.adaptive_piece as u64);
     let hub = 100 * products / entries.max(1) < numbers.adaptive_hub_percent as u64 * pieces;
+    let far = words > numbers.adaptive_far_words as u64 && products <= numbers.adaptive_far_products as u64;
     Some(
         CLASSES[match SORTED.iter().position(|&most| products <= most) {
             _ if entries == 1 => 0,
+            Some(sorted) if products <= SORTED_BESIDE => 1 + sorted,
+            _ if far => 9,
+            _ if words > (WINDOWS * numbers.adaptive_wide_words) as u64 => 10,
+            _ if entries > MOST_ENTRIES => 11,
+            _ if hub => 12,
             Some(sorted) => 1 + sorted,
-            None if words > numbers.adaptive_far_words as u64 && products <= numbers.adaptive_far_products as u64 => 10,
-            None if hub => 5,
-            None if products > numbers.adaptive_big_products as u64 => 9,
-            None if words <= numbers.adaptive_narrow_words as u64 => 6,
-            None if words <= numbers.adaptive_medium_words as u64 => 7,
-            None => 8,
+            None if products > numbers.adaptive_big_products as u64 => 13,
+            None if words <= numbers.adaptive_narrow_words as u64 => 14,
+            None if words <= numbers.adaptive_medium_words as u64 => 15,
+            None => 16,
         }],
     )
 }
@@ -146,13 +164,23 @@ mod tests {
         let class = |entries, products, range| class_of(&Column { entries, products, range }, &numbers);
         assert_eq!(class(3, 0, 0), None);
         assert_eq!([class(1, 9000, 9000), class(2, 32, 9000)], [Some(CLASSES[0]), Some(CLASSES[1])]);
-        assert_eq!([class(2, 33, 9), class(9, 256, 9)], [Some(CLASSES[2]), Some(CLASSES[4])]);
+        assert_eq!([class(2, 33, 9), class(9, 256, 9)], [Some("at most 64 products"), Some("at most 256 products")]);
+        assert_eq!(
+            [class(2, 257, 9), class(2, 2049, 9)],
+            [Some("at most 512 products"), Some("at most 3584 products")]
+        );
         let narrow = 32 * numbers.adaptive_narrow_words as u64;
-        assert_eq!([class(2, 257, narrow), class(2, 257, narrow + 1)], [Some(CLASSES[6]), Some(CLASSES[7])]);
+        let of_range = [narrow, narrow + 1].map(|range| class(2, 3585, range));
+        assert_eq!(of_range, [Some("rows in a narrow range"), Some("rows in a medium range")]);
+        let far = 32 * numbers.adaptive_far_words as u64;
+        assert_eq!([class(2, 256, far + 1), class(2, 257, far + 1)], [Some(CLASSES[4]), Some("rows far apart")]);
+        assert_eq!(class(2, 1 << 20, 1 << 31), Some("rows in any range"), "no bitmap finds them");
         let hub = 2 * numbers.adaptive_hub_percent as u64;
         let of_hub = |percent| class(1000, 10 * percent, 2 * numbers.adaptive_piece as u64);
-        assert_eq!([of_hub(hub - 1), of_hub(hub)], [Some(CLASSES[5]), Some(CLASSES[6])]);
-        assert_eq!(class(2, numbers.adaptive_big_products as u64 + 1, 9), Some(CLASSES[9]));
+        assert_eq!([of_hub(hub - 1), of_hub(hub)], [Some("hubs"), Some("at most 2048 products")]);
+        let long = [1024, 1025].map(|entries| class(entries, 3 * entries, 9));
+        assert_eq!(long, [Some("at most 3584 products"), Some("many entries of B")]);
+        assert_eq!(class(2, numbers.adaptive_big_products as u64 + 1, 9), Some("many products"));
         Ok(())
     }
 

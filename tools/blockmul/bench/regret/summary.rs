@@ -80,10 +80,12 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// `None` if there is no product with times.
+    /// `None` if there is no product with times. Those without products have no choice, and do not
+    /// count.
     pub fn of(contests: &[Contest]) -> Option<Self> {
+        let chosen = || contests.iter().filter(|of| of.products > 0);
         let mut best: Vec<(String, usize)> = Vec::new();
-        for name in contests.iter().filter_map(Contest::best).map(|entrant| &entrant.name) {
+        for name in chosen().filter_map(Contest::best).map(|entrant| &entrant.name) {
             match best.iter_mut().find(|(known, _)| known == name) {
                 Some((_, count)) => *count += 1,
                 None => best.push((name.clone(), 1)),
@@ -94,7 +96,7 @@ impl Summary {
             let best = contest.best().map(|best| best.method);
             auto.is_some_and(|auto| auto.bins.iter().all(|bin| Some(bin.method) == best || bin.products == 0))
         };
-        let (right, wrong): (Vec<_>, Vec<_>) = contests.iter().partition(is_right);
+        let (right, wrong): (Vec<_>, Vec<_>) = chosen().partition(is_right);
         let wrong: Vec<_> = wrong.iter().filter_map(|of| Some((of.regret()?, &of.matrix))).collect();
         let mean = wrong.iter().map(|(regret, _)| regret).sum::<f64>() / wrong.len() as f64;
         let worst_wrong = wrong.iter().max_by(|one, other| one.0.total_cmp(&other.0));
@@ -131,7 +133,8 @@ mod tests {
             stages: Vec::new(),
         };
         let entrants = vec![entrant(Method::Auto, times), entrant(Method::Esc, 1.0)];
-        Contest { matrix: format!("{family}:1e4"), family: family.into(), entrants, ..Contest::default() }
+        let matrix = format!("{family}:1e4");
+        Contest { matrix, family: family.into(), products: 1, entrants, ..Contest::default() }
     }
 
     #[test]
@@ -144,5 +147,17 @@ mod tests {
         assert_eq!((held_out.regrets.mean, held_out.of_choice.worst), (1.0, 2.0));
         assert_eq!(held_out.regrets.worst_of, "arrow:1e4");
         assert!(Summary::of(&all[..1]).unwrap().held_out.is_none());
+    }
+
+    #[test]
+    fn what_has_no_products_has_no_regret() {
+        let empty = Contest { products: 0, ..contest("arrow", 4.0) };
+        assert_eq!([empty.regret(), empty.regret_of_choice()], [None, None]);
+        let all = [contest("arrow", 2.0), empty];
+        let summary = Summary::of(&all).unwrap();
+        assert_eq!((summary.products, summary.regrets.worst, summary.of_choice.worst), (1, 1.0, 1.0));
+        assert_eq!((summary.right, summary.best), (1, vec![("esc".into(), 1)]));
+        assert_eq!(summary.held_out.unwrap().products, 1);
+        assert!(Summary::of(&all[1..]).is_none());
     }
 }

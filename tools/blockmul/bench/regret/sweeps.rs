@@ -5,7 +5,10 @@
 //!   them, if matrices may have so many;
 //! * `adaptive_equal_percent`, `adaptive_equal_products` and `adaptive_equal_columns` decide which
 //!   columns share rows within a method, which the families `elements-3` and `permuted-equals` do;
+//! * `adaptive_paired_products` decides how a method counts columns of wide ranges, not which one;
 //! * `adaptive_room_percent` and `adaptive_hash_bytes` are bounds of memory;
+//! * `range_one_pass_percent` and `range_sampled_products` decide nothing if the first is 0, as it
+//!   is on CPUs: then one pass is taken if it fits the memory. With 1 to 99 both have a sweep;
 //! * `plan_sums_percent` and `plan_sums_products` are of plans, not of products in one shot.
 use crate::failure::Failure;
 use crate::patterns::{Factors, banded, drawn, single, skewed, uniform, uniform_blocks};
@@ -263,7 +266,7 @@ fn host_sweeps(sizes: Vec<usize>) -> Vec<Sweep> {
 }
 
 /// Windows of rows beyond which bitmaps are too many.
-const WINDOWS: usize = 16;
+pub const WINDOWS: usize = 16;
 
 /// Products of a point.
 pub fn budget(most: u64) -> usize {

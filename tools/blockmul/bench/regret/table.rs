@@ -41,7 +41,7 @@ fn products(contests: &[Contest]) -> String {
         [
             format!("{}{}", contest.matrix, if contest.noisy { " *" } else { "" }),
             stands_for.map_or(String::new(), |family| family.stands_for.into()),
-            auto.map_or(NOTHING.into(), Entrant::shares),
+            auto.map(Entrant::shares).filter(|shares| !shares.is_empty()).unwrap_or(NOTHING.into()),
             best.map_or(NOTHING.into(), |best| best.name.clone()),
             count(contest.products),
             number(contest.auto_ms(), 3),

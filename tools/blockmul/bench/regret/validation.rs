@@ -47,10 +47,11 @@ pub struct Predicted {
 }
 
 impl Validation {
-    /// `None` for fewer families than folds, or if nothing can be predicted.
+    /// `None` for fewer families than folds, or if nothing can be predicted. Nothing is chosen
+    /// without products.
     pub fn of(contests: &[Contest], info: &DeviceInfo) -> Result<Option<Self>> {
         let (present, choice) = (info.costs(), Choice::on(info));
-        let contests: Vec<&Contest> = contests.iter().collect();
+        let contests: Vec<&Contest> = contests.iter().filter(|of| of.products > 0).collect();
         let mut families: Vec<&str> = Vec::new();
         contests.iter().for_each(|of| {
             if !families.contains(&of.family.as_str()) {
