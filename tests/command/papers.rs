@@ -1,6 +1,7 @@
 //! `bench --paper`: the folder of a paper's measurements.
 use super::bench::bench;
 use super::*;
+use blockmul::device::DeviceKind;
 use blockmul::io::ReadOptions;
 use serde_json::json;
 
@@ -89,9 +90,22 @@ fn parger_has_its_tables_and_figures() {
     put_peers(&desk, "arrow:40");
     let (page, object) =
         study(&desk, "uniform:300x7 arrow:40 bundle-adjustment:9x20x3 --paper parger --peers peers.json");
-    let figures = [6, 7, 9, 10, 11, 12, 13, 14, 15].map(|number| format!("figure-{number}.png"));
+    let figures = [6, 7, 9, 10, 11, 12, 13, 15].map(|number| format!("figure-{number}.png"));
     has_its_pictures(&desk, &page, &figures.each_ref().map(String::as_str));
     assert_eq!(page.matches("](figure-8-").count(), 3);
+    // Products on CPUs have no bins.
+    let device = common::device();
+    let info = device.info();
+    let (balanced, on_cpu) = (["](figure-14.png)", "balanced always"], info.kind == DeviceKind::Cpu);
+    assert_eq!(balanced.map(|words| page.contains(words)), [!on_cpu; 2], "{page}");
+    // What auto chooses by.
+    let (cost, chosen_by) = (info.costs().of("dense").unwrap(), &object["table_2"]);
+    assert_eq!(chosen_by["costs"]["dense"]["product_ps"], cost.product_ps, "{chosen_by}");
+    assert!(page.contains(&format!("| dense | {} | {} |", cost.launch_us, cost.product_ps)), "{page}");
+    let (numbers, name) = (info.numbers(), if on_cpu { "host_products" } else { "adaptive_hub_percent" });
+    let number = if on_cpu { numbers.host_products } else { numbers.adaptive_hub_percent };
+    assert_eq!(chosen_by["numbers"][name], number, "{chosen_by}");
+    assert!(page.contains(&format!("| {name} | {number} |")), "{page}");
     assert_eq!(object["products"].as_array().unwrap().len(), 3);
     let ranks = object["table_3"].as_array().unwrap();
     let rank = |name: &str| ranks.iter().find(|rank| rank["name"] == name).unwrap();
@@ -102,7 +116,7 @@ fn parger_has_its_tables_and_figures() {
     assert_eq!(rank("other")["memory"], PEER_BYTES as f64 / of_auto, "{product}");
     assert!(ranks.iter().map(|rank| rank["best"].as_u64().unwrap()).sum::<u64>() >= 3, "{ranks:?}");
     assert!(ranks.iter().all(|rank| rank["name"] != "balanced never"), "an ablation is no column");
-    for words in ["without hub", "balanced always", "geometric mean of t(hash) / t"] {
+    for words in ["without hub", "## Figure 14: balancing", "geometric mean of t(hash) / t"] {
         assert!(page.contains(words), "no \"{words}\"");
     }
 }
@@ -292,6 +306,62 @@ fn polok_has_the_rows_of_the_paper() {
     let (page, _) = study(&desk, "wiki-Vote.mtx --paper polok --max-products 100");
     let row = page.lines().filter(|line| line.starts_with("| wiki-Vote |")).find(|line| line.contains("7.254 M"));
     assert!(row.is_some_and(|row| row.contains(" 4.000 | 12.497 |")), "{page}");
+}
+
+#[test]
+fn a_report_replaces_the_figures_of_the_one_before() {
+    let desk = Desk::new();
+    let figures = |object: &Value| -> Vec<String> { serde_json::from_value(object["figures"].clone()).unwrap() };
+    let (_, first) = study(&desk, "pose-graph:9x4 --paper polok");
+    assert!(figures(&first).contains(&"figure-1.png".into()), "{first}");
+    desk.put("p/figure-99.png", "the reader's");
+    desk.put("p/notes.txt", "the reader's");
+    for (inputs, shown) in [("arrow:40 arrow:50", 2), ("arrow:40", 1)] {
+        let (page, object) = study(&desk, &format!("{inputs} --paper parger"));
+        has_its_pictures(&desk, &page, &["figure-6.png"]);
+        let figures = figures(&object);
+        assert_eq!(figures.iter().filter(|name| name.starts_with("figure-8-")).count(), shown);
+        let mut expected: Vec<String> =
+            ["report.md", "report.json", "figure-99.png", "notes.txt"].map(Into::into).into();
+        expected.extend(figures);
+        let mut files: Vec<String> = std::fs::read_dir(desk.path("p"))
+            .unwrap()
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .collect();
+        expected.sort();
+        files.sort();
+        assert_eq!(files, expected);
+    }
+
+    // Another program's report, and names that lead elsewhere.
+    desk.put("kept.png", "the reader's");
+    for (schema, name) in [("other/1", "notes.png"), ("blockmul-paper/1", "../kept.png")] {
+        desk.put("p/notes.png", "the reader's");
+        desk.put("p/report.json", &json!({"schema": schema, "figures": [name]}).to_string());
+        study(&desk, "arrow:40 --paper parger");
+        assert!(desk.path("p/notes.png").exists() && desk.path("kept.png").exists(), "{name}");
+    }
+}
+
+#[test]
+fn a_product_of_nothing_has_a_dash_for_its_choice() {
+    let desk = Desk::new();
+    desk.put("none.mtx", "%%MatrixMarket matrix coordinate real general\n5 5 0\n");
+    let (page, _) = study(&desk, "none.mtx --paper parger");
+    let row = page.lines().find(|line| line.starts_with("| none | a file |")).unwrap();
+    assert!(row.ends_with("| 0 | 0 | - |"), "{row}");
+}
+
+#[test]
+fn an_unreadable_file_is_named_once() {
+    let desk = Desk::new();
+    desk.put("bad.mtx", "nothing\n");
+    for paper in ["polok", "parger", "garland", "evtushenko", "shi"] {
+        let ran = bench(&desk, &format!("bad.mtx --paper {paper} -o p --rounds 1"));
+        let errors: Vec<_> = ran.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+        assert!(ran.status == 2 && errors.len() == 1, "{paper}: {}", ran.stderr);
+        assert!(errors[0].starts_with("error: bad.mtx:1: "), "{paper}: {}", ran.stderr);
+    }
 }
 
 #[test]

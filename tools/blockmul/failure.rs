@@ -52,6 +52,17 @@ impl Failure {
         }
     }
 
+    /// The failure of one of several inputs, in a line: after its name, unless the failure names a
+    /// file.
+    pub fn of(&self, input: &str) -> String {
+        match self {
+            Self::Library(Error::Parse { .. } | Error::Malformed { .. } | Error::Io { .. }) | Self::Output(..) => {
+                self.to_string()
+            }
+            _ => format!("{input}: {self}"),
+        }
+    }
+
     /// Prints the failure on stderr and returns the exit status.
     pub fn report(&self) -> ExitCode {
         let silent = self.status() == 0 || matches!(self, Self::Different | Self::Reported(_));
@@ -144,6 +155,16 @@ mod tests {
         ] {
             assert_eq!(failure.status(), status, "{failure:?}");
         }
+    }
+
+    #[test]
+    fn a_failure_of_an_input_names_it_once() {
+        let parse = Error::Parse { path: "x/a.mtx".into(), line: 3, reason: "odd".into() };
+        let io = Error::Io { path: "x/a.mtx".into(), source: std::io::ErrorKind::NotFound.into() };
+        let output = Failure::Output("b.json".into(), std::io::ErrorKind::PermissionDenied.into());
+        assert_eq!(Failure::from(parse).of("a"), "x/a.mtx:3: odd");
+        assert!(Failure::from(io).of("a").starts_with("x/a.mtx: ") && output.of("a").starts_with("b.json: "));
+        assert_eq!(Failure::from(Error::Argument("odd".into())).of("a"), "a: odd");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(in crate::product) struct HostSize {
 pub(in crate::product) struct HostChoice {
     size: HostSize,
     costs: MethodCosts,
-    /// The numbers of the device's product.
+    /// The numbers by which the device's product is predicted.
     ranges: RangeTuning,
     numbers: Numbers,
     /// Most entries that C may have if the host computes it.
@@ -159,8 +159,8 @@ impl HostSize {
 }
 
 impl HostChoice {
-    /// `None` if there is no choice: the device is no CPU or computes nothing in ranges, the
-    /// operands are large, or the host has no costs.
+    /// `None` if there is no choice: the device is no CPU, the operands are large, or the host has
+    /// no costs.
     pub fn new(info: &DeviceInfo, numbers: &Numbers, costs: MethodCosts, size: HostSize) -> Option<Self> {
         // Blocks are always added in sums of all rows.
         let has_room = size.payload == PayloadKind::Values || size.sums_bytes() <= MOST_SUMS;
@@ -168,7 +168,7 @@ impl HostChoice {
         if info.kind != DeviceKind::Cpu || !is_small || costs.of(Method::Host.cost_name()).is_none() {
             return None;
         }
-        let ranges = RangeTuning::new(info, (Method::Auto, costs), size.payload, size.shapes)?;
+        let ranges = RangeTuning::or_esc(info, costs, size.payload, size.shapes)?;
         Some(Self { size, costs, ranges, numbers: *numbers, most: numbers.host_products as u64 })
     }
 

@@ -76,17 +76,39 @@ impl RangeTuning {
         payload: PayloadKind,
         (a, b): (BlockShape, BlockShape),
     ) -> Option<Self> {
+        let takes = wanted == Method::Auto && costs.of(Method::Dense.cost_name()).is_some();
+        let in_ranges = info.numbers().range_shares > 0 && (takes || wanted == Method::Dense);
+        in_ranges.then(|| Self::of(info, (wanted, costs), payload, (a, b)))
+    }
+
+    /// The numbers by which a product is predicted that is computed in ranges or by ESC: by ESC
+    /// alone, if `costs` have no ranges or the device computes none.
+    pub fn or_esc(
+        info: &DeviceInfo,
+        costs: MethodCosts,
+        payload: PayloadKind,
+        shapes: (BlockShape, BlockShape),
+    ) -> Option<Self> {
+        let of = |costs| (Method::Auto, costs);
+        let by_esc = || Some(Self::of(info, of(costs.without(Method::Dense.cost_name()).ok()?), payload, shapes));
+        Self::new(info, of(costs), payload, shapes).or_else(by_esc)
+    }
+
+    fn of(
+        info: &DeviceInfo,
+        (wanted, costs): (Method, MethodCosts),
+        payload: PayloadKind,
+        (a, b): (BlockShape, BlockShape),
+    ) -> Self {
         let (numbers, units) = (info.numbers(), info.compute_units.max(1) as usize);
-        let takes = |method: Method| wanted == Method::Auto && costs.of(method.cost_name()).is_some();
-        let in_ranges = numbers.range_shares > 0 && (takes(Method::Dense) || wanted == Method::Dense);
-        in_ranges.then(|| Self {
+        Self {
             groups: units,
             ranges: numbers.range_shares * units,
             parts: numbers.range_shares * units,
             one_pass_percent: numbers.range_one_pass_percent as u64,
             sampled_products: numbers.range_sampled_products as u64,
             ahead: if info.kind == DeviceKind::Cpu { numbers.range_ahead } else { 0 },
-            direct: takes(Method::Direct),
+            direct: wanted == Method::Auto && costs.of(Method::Direct.cost_name()).is_some(),
             multiplications: match payload {
                 PayloadKind::Values => None,
                 PayloadKind::Pairs => Some((a.area() * b.cols()) as u64),
@@ -94,7 +116,7 @@ impl RangeTuning {
             multiplication_ps: numbers.range_multiplication_ps as u64,
             costs,
             esc: wanted == Method::Auto,
-        })
+        }
     }
 
     /// Columns to sample of a product of an A with `inner` columns and a B with `cols`: none if it

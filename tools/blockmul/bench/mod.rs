@@ -360,10 +360,7 @@ impl Session<'_> {
 
     fn note(&mut self, what: &str, failure: &Failure) {
         self.status.get_or_insert(failure.status());
-        let text = failure.to_string();
-        // Some errors already name the file.
-        let text = if text.starts_with(what) { text } else { format!("{what}: {text}") };
-        self.messages.pause(|| tell(Tone::Error, &text));
+        self.messages.pause(|| tell(Tone::Error, &failure.of(what)));
     }
 
     /// Writes the file after every record, because a benchmark may take long.

@@ -172,7 +172,7 @@ impl Setting<'_> {
     /// Reports that something could not be measured. The others continue.
     fn note(&self, report: &mut Report, what: &str, error: Error) {
         let failure = Failure::from(error);
-        self.bench.messages.pause(|| tell(Tone::Error, &format!("{what}: {failure}")));
+        self.bench.messages.pause(|| tell(Tone::Error, &failure.of(what)));
         report.failed.get_or_insert(failure.status());
     }
 }

@@ -1,6 +1,8 @@
-//! Parger, Winter, Mlakar, Steinberger: spECK, 2020. Tables 3 and 4, figures 6 to 12, 14 and 15;
-//! `ranking` has the table of best counts and the curves, `ablations` what is switched off.
+//! Parger, Winter, Mlakar, Steinberger: spECK, 2020. Tables 2 to 4, figures 6 to 15; `numbers` has
+//! what the choice is made by, `ranking` the table of best counts and the curves, `ablations` what
+//! is switched off.
 mod ablations;
+mod numbers;
 mod ranking;
 
 use super::super::contest::{Contest, Entrant, Variant};
@@ -53,8 +55,11 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
         setting.bench.patience.rounds
     ));
     let mut variants = Variant::all();
-    variants.extend(ablations::balancing(&costs)?);
+    if ablations::has_bins(info) {
+        variants.extend(ablations::balancing(&costs)?);
+    }
     variants.extend(ablations::methods(&costs)?);
+    numbers::table(info, report);
     let mut subjects = Vec::new();
     let mut pictures = Vec::new();
     for Operands { name, what, common, make } in operands(setting) {
@@ -147,7 +152,9 @@ fn statistics(report: &mut Report, common: &[&Subject]) {
             let mut row = vec![contest.matrix.clone(), of.what.clone()];
             row.extend(sizes);
             row.extend([contest.products, contest.c_nnz].map(|count| counted(count as f64)));
-            row.push(auto(contest).map_or("-".into(), Entrant::shares));
+            // A product without products of entries has no bins.
+            let shares = auto(contest).map(Entrant::shares).filter(|shares| !shares.is_empty());
+            row.push(shares.unwrap_or("-".into()));
             row
         })
         .collect();

@@ -19,6 +19,8 @@ pub struct Report {
     object: Map<String, Value>,
     /// Names and contents.
     pictures: Vec<(String, Vec<u8>)>,
+    /// Figures of the report that this one replaces.
+    replaced: Vec<String>,
     /// Results that differ from the reference.
     pub wrong: usize,
     /// Exit status of the first failure.
@@ -28,13 +30,17 @@ pub struct Report {
 impl Report {
     pub fn new(setting: &Setting<'_>) -> Self {
         let info = setting.device.info();
-        let mut report = Self { page: String::new(), object: Map::new(), pictures: Vec::new(), wrong: 0, failed: None };
+        let replaced = figures_of(setting.folder);
+        let (page, object, pictures) = Default::default();
+        let mut report = Self { page, object, pictures, replaced, wrong: 0, failed: None };
         report.keep("schema", SCHEMA);
         report.keep("command", command_line());
         report.keep("host", Host::this());
         report.keep("device", [&info.name, &info.platform, &info.driver]);
         report.keep("by_rows", setting.args.by_rows);
         report.keep("max_products", setting.most);
+        // Until the report is complete, these are the figures in the folder.
+        report.keep("figures", report.replaced.clone());
         report
     }
 
@@ -74,14 +80,32 @@ impl Report {
         output::write(&folder.join("report.json"), &object)
     }
 
-    /// Writes all files of the folder.
-    pub fn write(&self, folder: &Path) -> Result<(), Failure> {
+    /// Writes all files of the folder, in place of the figures of the report before.
+    pub fn write(&mut self, folder: &Path) -> Result<(), Failure> {
+        for name in self.replaced.drain(..) {
+            match std::fs::remove_file(folder.join(&name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Failure::Output(name, error)),
+                _ => {}
+            }
+        }
+        let names: Vec<String> = self.pictures.iter().map(|(name, _)| name.clone()).collect();
+        self.keep("figures", names);
         for (name, picture) in &self.pictures {
             output::write_bytes(&folder.join(name), picture)?;
         }
         self.save(folder)?;
         output::write(&folder.join("report.md"), self.page.trim_end())
     }
+}
+
+/// The figures that the report in a folder names; none if there is no report.
+fn figures_of(folder: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join("report.json")).unwrap_or_default();
+    let object: Value = serde_json::from_str(&text).unwrap_or_default();
+    let figures = object["figures"].as_array().filter(|_| object["schema"] == SCHEMA).into_iter().flatten();
+    // Nothing but pictures, and in the folder itself.
+    let is_ours = |name: &&str| name.ends_with(".png") && Path::new(name).file_name() == Some(name.as_ref());
+    figures.filter_map(Value::as_str).filter(is_ours).map(String::from).collect()
 }
 
 /// A number with so many digits, or a dash.

@@ -182,7 +182,7 @@ impl Study {
     }
 
     fn note(&mut self, bench: &Bench<'_>, what: &str, failure: Failure) {
-        bench.messages.pause(|| tell(Tone::Error, &format!("{what}: {failure}")));
+        bench.messages.pause(|| tell(Tone::Error, &failure.of(what)));
         self.failures.push(failure);
     }
 

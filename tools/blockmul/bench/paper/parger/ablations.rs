@@ -8,6 +8,7 @@ use crate::chart::{Plot, Series};
 use crate::failure::Failure;
 use blockmul::{
     Method, Result,
+    device::{DeviceInfo, DeviceKind},
     tuning::{MethodCost, MethodCosts},
 };
 
@@ -37,6 +38,12 @@ pub fn methods(costs: &MethodCosts) -> Result<Vec<Variant>> {
         Ok(Variant { name: without(method), method: Method::Auto, costs })
     };
     TAKEN.iter().map(variant).collect()
+}
+
+/// Whether the device computes classes of columns in bins, which launches divide. CPUs compute whole
+/// products: in ranges, by ESC or on the host.
+pub fn has_bins(info: &DeviceInfo) -> bool {
+    info.kind != DeviceKind::Cpu
 }
 
 /// The choice with launches that cost nothing, and with such that nothing repays. ESC does not take
@@ -100,6 +107,12 @@ pub fn figures(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject])
     report.table(&["", "products", "geometric mean of t(without hub) / t(auto)"], &rows);
 
     report.say("## Figure 14: balancing");
+    if !has_bins(setting.device.info()) {
+        report.say(
+            "CPUs have no bins to balance: auto computes the whole product in ranges of columns, by ESC or on the host.",
+        );
+        return Ok(());
+    }
     let of_auto = |name: &str| -> Series {
         let mut slower: Vec<f64> = subjects
             .iter()
@@ -116,8 +129,7 @@ pub fn figures(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject])
     let rows = means(&series);
     let axes = [("products, by ascending slowdown", false), ("t / t of the fastest", false)];
     let text = "Every class of columns in a bin of its own (launches cost nothing), as few bins as possible (launches are \
-                too dear), and the choice by the device's costs. On CPUs auto computes in ranges of columns or on the host, \
-                without such bins: costs say only whether ESC is faster, and where they do not what differs is noise.";
+                too dear), and the choice by the device's costs.";
     report.figure("figure-14.png", text, Plot::new("slowdown by balancing", axes, series).encode())?;
     report.table(&["", "products", "geometric mean of the slowdown"], &rows);
     Ok(())
@@ -137,7 +149,7 @@ fn means(series: &[Series]) -> Vec<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blockmul::{device::DeviceKind, tuning::BinSize};
+    use blockmul::tuning::BinSize;
 
     #[test]
     fn each_method_is_taken_away_alone() -> Result<()> {

@@ -113,7 +113,7 @@ impl Study {
         });
         bench.messages.passed(|| format!("{}: {} cases", names[0], self.contests.len()));
         if let Err(failure) = measured {
-            bench.messages.pause(|| tell(Tone::Error, &format!("{}: {failure}", names[0])));
+            bench.messages.pause(|| tell(Tone::Error, &failure.of(names[0])));
             self.failures.push(failure);
         }
         self.summary = Summary::all(&self.contests);
