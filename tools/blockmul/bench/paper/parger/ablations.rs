@@ -40,8 +40,8 @@ pub fn methods(costs: &MethodCosts) -> Result<Vec<Variant>> {
     TAKEN.iter().map(variant).collect()
 }
 
-/// Whether the device computes classes of columns in bins, which launches divide. CPUs compute whole
-/// products: in ranges, by ESC or on the host.
+/// Whether the device computes classes of columns in bins, which launches divide. CPUs compute
+/// whole products: in ranges, by ESC or on the host.
 pub fn has_bins(info: &DeviceInfo) -> bool {
     info.kind != DeviceKind::Cpu
 }
