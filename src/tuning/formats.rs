@@ -32,9 +32,9 @@ pub(crate) struct FormatWeights {
     /// Bytes that a compute unit moves while an item or a team loads an entry and adds it; half of
     /// those if an item reads the entry's value through an index.
     pub entry: u64,
-    /// The same of padded rows, whose bytes are moved meanwhile: a third of the lesser of both counts.
-    /// If half of it counted, `csr-adaptive` would be chosen for 100 uses of finite elements with
-    /// rows of 60 in `f32`, which takes an H200 34.8 us, sliced ELL 22.
+    /// The same of padded rows, whose bytes are moved meanwhile: a third of the lesser of both
+    /// counts. If half of it counted, `csr-adaptive` would be chosen for 100 uses of finite
+    /// elements with rows of 60 in `f32`, which takes an H200 34.8 us, sliced ELL 22.
     pub padded_entry: u64,
     /// Percent of the bytes that converting to padded rows moves.
     pub placed: u64,

@@ -138,8 +138,8 @@ fn the_host_is_compared_with_esc_if_there_are_no_ranges() -> Result<()> {
         let (size, known) = size(columns, each, BlockShape::SCALAR);
         HostChoice::new(&cpu, &numbers, costs, size).is_some_and(|choice| choice.is_worth_reading(&known))
     };
-    // 102,400 products; one in each of 4000 columns, 0.13 ms in ranges, 0.23 by the host and 0.32 by
-    // ESC; one in each of 40,000, where ESC takes less than the host.
+    // 102,400 products; one in each of 4000 columns, 0.13 ms in ranges, 0.23 by the host and 0.32
+    // by ESC; one in each of 40,000, where ESC takes less than the host.
     let sizes = [(1600, 8), (4000, 1), (40_000, 1)];
     assert_eq!(sizes.map(|(columns, each)| on(costs, columns, each)), [true, false, false]);
     assert_eq!(sizes.map(|(columns, each)| on(by_esc, columns, each)), [true, true, false]);
