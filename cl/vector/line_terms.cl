@@ -1,10 +1,10 @@
 // line_terms: the terms of the sums of a line, which are loaded to local memory and added. It comes
 // before line_pieces.cl and line_sums.cl, which says what its numbers mean.
 // Host: src/vector/line_sums.rs
-#if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(TOGETHER) ||      \
+#if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(LEAST) || !defined(TOGETHER) ||      \
     !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS) || !defined(SPLIT) || !defined(DIRECT) || !defined(LONGEST) ||            \
     !defined(STREAMED) || !defined(STRIDE) || !defined(ROUND_ENTRIES)
-#error "ROWS, COLS, TILE, PIECE, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS, SPLIT, DIRECT, LONGEST, STREAMED, STRIDE, ROUND_ENTRIES: see src/vector/line_sums.rs"
+#error "ROWS, COLS, TILE, PIECE, HELD, AHEAD, LEAST, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS, SPLIT, DIRECT, LONGEST, STREAMED, STRIDE, ROUND_ENTRIES: see src/vector/line_sums.rs"
 #endif
 #define AREA (ROWS * COLS)
 
@@ -55,13 +55,10 @@
 #define LOAD_FACTOR(x, i) LOAD(x, i)
 #endif
 
-// Elements that an item loads at once however few there are.
-#define LEAST (AHEAD > 4 ? AHEAD / 2 : AHEAD)
-
 // Loads the products of all elements of entries begin to begin + count, block after block, or those
 // for the sum `number` alone, by `items` items. An item loads what AHEAD elements need before it
-// multiplies, or LEAST, if there are no more for any item; behind the last the last is loaded
-// again. If STREAMED, the nearest cache is left to x.
+// multiplies, or LEAST, at most as many, if there are no more for any item; behind the last the
+// last is loaded again. If STREAMED, the nearest cache is left to x.
 void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uint item, uint items, global const uint* other,
                 global const uint* source, global const VALUE* values, global const ELEMENT* x, uint stride)
 {

@@ -59,6 +59,9 @@ impl<'a, T: Element> From<&'a DeviceCbc<T>> for Stored<'a, T> {
     }
 }
 
+/// Elements of a line of several pieces that an item loads at once, at most: they take registers.
+const MOST_AHEAD: usize = 8;
+
 /// Entries that an item loads for each round of a guessed sum of blocks. With one `pose6_100k`
 /// takes 27.4 us on an H200, with two 24.9, with three 30.8.
 const ROUND_ENTRIES: usize = 2;
@@ -121,7 +124,12 @@ impl<T: Element, V: Element> LineSums<T, V> {
         let work = Work::new(device, None);
         let lines = Lines::new(&work, index(&work)?, tuning)?;
         let pieces = lines.pieces;
-        let (group_size, ahead) = if pieces > 0 { tuning.skewed } else { (tuning.group_size, tuning.ahead) };
+        let (group_size, least) = if pieces > 0 { tuning.skewed } else { (tuning.group_size, tuning.ahead) };
+        // The items of a group load a line of several pieces at once.
+        let ahead = match pieces > 0 && tuning.whole > RUN_PIECE {
+            true => tuning.whole.div_ceil(group_size).clamp(least, MOST_AHEAD.max(least)),
+            false => least,
+        };
         let split = width > 1 && group_size > 1 && pieces > 0 && pieces * width <= tuning.apart;
         // In `f64` pieces in such rounds gained 2 to 5 % on an H200 and lost 3 to 4 % on an H100.
         let has_rounds = split && tuning.direct > 0 && size_of::<V::Arithmetic>() == 4;
@@ -146,6 +154,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
         .define("PIECE", RUN_PIECE)
         .define("HELD", held)
         .define("AHEAD", ahead)
+        .define("LEAST", least)
         .define("AT_ONCE", tuning.together)
         .define("GUESSED", guessed)
         .define("ROUND_ENTRIES", ROUND_ENTRIES)

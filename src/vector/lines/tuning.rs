@@ -90,13 +90,11 @@ impl LineTuning {
             return self;
         }
         let few = Self { longest: guessed, guessed, ..self };
-        let (group_size, _) = few.skewed;
-        if few.guessed_by(group_size) == 0 {
-            return few;
-        }
-        // The items of a group load a whole line at once.
         let whole = GUESSED_PIECES * RUN_PIECE;
-        Self { whole, held: few.held.max(whole), skewed: (group_size, whole.div_ceil(group_size)), ..few }
+        match few.guessed_by(few.skewed.0) {
+            0 => few,
+            _ => Self { whole, held: few.held.max(whole), ..few },
+        }
     }
 
     /// `guessed`, or 0 unless a group of `group_size` holds a whole piece and has teams of equal

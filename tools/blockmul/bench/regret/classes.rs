@@ -97,9 +97,6 @@ const CLASSES: [&str; 17] = [
 /// Most products of the columns of the sorted classes.
 const SORTED: [u64; 8] = [32, 64, 128, 256, 512, 1024, 2048, 3584];
 
-/// Most products of columns that are sorted beside others that are not, whatever else they have.
-const SORTED_BESIDE: u64 = 256;
-
 /// Most entries of a column of B that are taken one after another.
 const MOST_ENTRIES: u64 = 1024;
 
@@ -116,7 +113,7 @@ fn class_of(column: &Column, numbers: &Numbers) -> Option<&'static str> {
     Some(
         CLASSES[match SORTED.iter().position(|&most| products <= most) {
             _ if entries == 1 => 0,
-            Some(sorted) if products <= SORTED_BESIDE => 1 + sorted,
+            Some(sorted) if products <= numbers.adaptive_sorted_products as u64 => 1 + sorted,
             _ if far => 9,
             _ if words > (WINDOWS * numbers.adaptive_wide_words) as u64 => 10,
             _ if entries > MOST_ENTRIES => 11,
