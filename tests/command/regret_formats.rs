@@ -14,7 +14,7 @@ fn every_format_is_timed_where_values_are_and_packed() {
     let ran = bench(&desk, "--regret --operation apply p.mtx --rounds 3 --together 2 --json r.json");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     for words in
-        ["regret of auto for 1 uses, values in place", "regret of auto for 1000 uses, values packed in any order"]
+        ["regret of auto for 1 use, values in place", "regret of auto for 1000 uses, values packed in any order"]
     {
         assert!(ran.stdout.contains(words), "no \"{words}\" in {}", ran.stdout);
     }

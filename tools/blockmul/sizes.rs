@@ -1,5 +1,10 @@
-//! Parses and prints sizes: blocks (`3`, `2x3`) and bytes (`2GiB`).
+//! Parses and prints sizes: blocks (`3`, `2x3`), bytes (`2GiB`) and counts (`2 poses`).
 use blockmul::BlockShape;
+
+/// A number with its noun: `1 pose`, `2 poses`.
+pub fn count(number: usize, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
 
 /// Parses `RxK`, or `3` for 3x3.
 pub fn block(text: &str) -> Result<BlockShape, String> {

@@ -4,12 +4,9 @@ use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
 use crate::places::Overwriting;
-use crate::problem::{
-    Choices, Opened, ProblemArgs, StartName, number,
-    subject::{Named, count},
-    with_subject,
-};
+use crate::problem::{Choices, Opened, ProblemArgs, StartName, number, subject::Named, with_subject};
 use crate::scene;
+use crate::sizes::count;
 use blockmul::Device;
 use blockmul::solver::least_squares::{self, Limits, Linear, Method, Options, Solution, Stop, report, start::Start};
 use serde_json::json;

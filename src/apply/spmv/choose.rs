@@ -8,7 +8,9 @@
 //! matrix. If a format takes no longer for any lengths that rows of so many entries can have than
 //! the others with the look at the rows, they are not asked for.
 use super::{Block, Format, Request, csr_long, profile::Profile, slice_vectors, slices};
-use crate::{DeviceKind, element::Order, primitives::segmented_reduce::RUN_PIECE, tuning::FormatWeights};
+use crate::{
+    DeviceKind, element::Order, io::words::counted, primitives::segmented_reduce::RUN_PIECE, tuning::FormatWeights,
+};
 use std::sync::LazyLock;
 
 /// What a choice depends on.
@@ -227,10 +229,10 @@ pub(super) fn choose(situation: &Situation) -> Choice {
         };
         format!(
             "{format}{columns} for {entries} entries in {rows} rows, the longest of {longest}: an execution takes as \
-             long as a copy of {} ({}), with the conversion's share for {} uses",
+             long as a copy of {} ({}), with the conversion's share for {}",
             megabytes(least),
             others(&costs[1..]),
-            situation.request.uses
+            counted(situation.request.uses as usize, "use")
         )
     })
 }

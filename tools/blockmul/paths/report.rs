@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::output;
 use crate::report::{DeviceName, Size};
+use crate::sizes::count;
 use blockmul::graph::Schedule;
 use serde::Serialize;
 
@@ -45,7 +46,7 @@ pub fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Fai
     args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
     let by = report.schedule.map_or("the reference", Schedule::name);
     let what = if args.levels { "levels" } else { "distances" };
-    let rounds = report.rounds.map(|rounds| format!(", {rounds} rounds")).unwrap_or_default();
+    let rounds = report.rounds.map(|rounds| format!(", {}", count(rounds as usize, "round"))).unwrap_or_default();
     let farthest = report.farthest.map(|farthest| format!(", the farthest at {farthest}")).unwrap_or_default();
     let verified = match report.verified {
         Some(true) => "\nverified: equal to the reference, bit for bit",

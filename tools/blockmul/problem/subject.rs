@@ -2,6 +2,7 @@
 //! solution.
 use crate::failure::Failure;
 use crate::scene::{self, Cloud, Scene};
+use crate::sizes::count;
 use blockmul::Error;
 use blockmul::solver::problem::{
     BundleProblem, Graph, GraphProblem, LeastSquares, Manifold, Plane, PoseGraph, Space, bal, g2o,
@@ -27,11 +28,6 @@ pub trait Named: LeastSquares {
 
     /// A PNG file of both states, `size` pixels wide.
     fn picture(&self, before: &Self::State, after: &Self::State, size: u32) -> io::Result<Vec<u8>>;
-}
-
-/// A number with its noun: `1 pose`, `2 poses`.
-pub fn count(number: usize, one: &str) -> String {
-    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
 impl Named for BundleProblem {

@@ -2,6 +2,7 @@
 //! them costs.
 use super::families::FAMILIES;
 use super::measure::{Case, Choice, Fit};
+use crate::sizes::{self, count};
 use blockmul::{
     Device, Result,
     tuning::{Errors, MethodCost, MethodCosts, Sample},
@@ -127,7 +128,7 @@ impl Outcome {
             table.add_row(row);
         }
         align(&mut table, 1);
-        let sizes = (counted(self.cases.len()), self.element, &self.device);
+        let sizes = (count(self.cases.len(), "product"), self.element, &self.device);
         let mut lines = vec![format!("{} of {} on {}", sizes.0, sizes.1, sizes.2), String::new()];
         lines.extend([table.trim_fmt(), String::new(), self.by_family(), String::new(), self.regret()]);
         lines.join("\n")
@@ -159,7 +160,7 @@ impl Outcome {
         format!(
             "auto by these costs, beside the fastest method, on {} held out: {} in the mean, {} at worst\n\
              ({}, level {}: {:.3} ms, {} {:.3} ms)",
-            counted(count),
+            sizes::count(count, "product"),
             signed(mean),
             signed(worst.regret),
             worst.family,
@@ -184,10 +185,6 @@ impl OfFamily {
 /// Aligns the columns from this one on to the right.
 fn align(table: &mut Table, first: usize) {
     table.column_iter_mut().skip(first).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-}
-
-fn counted(products: usize) -> String {
-    format!("{products} product{}", if products == 1 { "" } else { "s" })
 }
 
 fn percent(part: f64) -> String {

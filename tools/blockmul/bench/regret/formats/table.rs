@@ -3,6 +3,7 @@ use super::super::super::table::{NOTHING, number, table};
 use super::choice::Choice;
 use super::contest::{Contest, USES};
 use super::{FAMILIES, Summary, summary::mean_noise};
+use crate::sizes::count;
 
 /// Every table, each with a line that says what it is.
 pub fn text(contests: &[Contest], summary: &[Summary]) -> String {
@@ -132,10 +133,10 @@ fn summaries(all: &[Summary]) -> String {
             format!("; {count} regret more, {} % in the mean, {} % at worst", percent(mean), percent(worst))
         });
         format!(
-            "regret of auto for {} uses, values {}{order}, {} choices: {} % in the mean, {} % at worst ({}); noise {} \
+            "regret of auto for {}, values {}{order}, {} choices: {} % in the mean, {} % at worst ({}); noise {} \
              %; of the formats alone {} % in the mean, {} % at worst\n  auto's choice was the fastest format in {}, \
              within the noise of it in {}{wrong}",
-            of.uses,
+            count(of.uses as usize, "use"),
             of.values.name(),
             of.choices,
             percent(of.mean),
