@@ -129,13 +129,19 @@ fn own_launches(class: Class) -> u32 {
 /// H100 2.4 ms by bitmaps, 15,600 of 1280 products 2.1, both 1.2 by ESC.
 const WORDS_OF_PLACE: u64 = 600;
 
-/// Places that a kernel has for each column of the class: so many times fewer columns are computed
-/// at once than by the first class of the family's method. `widest` is the number of words of 32
-/// rows in the widest range of rows of these columns, `window` that of a window.
-fn places(class: Class, widest: u32, window: u32) -> u64 {
+/// Places of a column of [`Class::Wide`] that a team counts alone, two in a group.
+const PAIRED_PLACES: u64 = 3;
+
+/// Places that a kernel has for these columns, of `products` products, if `class` computes them: so
+/// many times fewer are computed at once than by the first class of the family's method. `widest`
+/// is the number of words of 32 rows in the widest range of their rows.
+fn places(class: Class, [columns, products]: [u64; 2], widest: u32, prices: &Prices) -> u64 {
+    let window = prices.window_words;
     let of_words = || u64::from(widest) / if widest > window { WORDS_OF_PLACE / 2 } else { WORDS_OF_PLACE };
-    let of_class = places_of(class);
-    if Class::IN_WINDOWS.contains(&class) { of_class.max(of_words()) } else { of_class }
+    // Two bitmaps have room in the place of a window.
+    let paired = class == Class::Wide && widest <= window / 2 && products <= columns * prices.paired_products;
+    let of_class = if paired { PAIRED_PLACES } else { places_of(class) };
+    columns * if Class::IN_WINDOWS.contains(&class) { of_class.max(of_words()) } else { of_class }
 }
 
 /// The same of columns in a range of rows that is not wider than most of their class.
@@ -227,7 +233,7 @@ fn divided(sums: &ClassesSums, prices: &Prices) -> (Vec<Share>, f64) {
                     launches,
                     products,
                     entries(products),
-                    columns * places(last, widest, prices.window_words),
+                    places(last, [columns, products], widest, prices),
                 );
                 let by_visits = prices.visit_ms * visits as f64;
                 let share = |&method: &Method| {
@@ -291,8 +297,8 @@ fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class
         let last = bin[bin.len() - 1];
         let sum = |number: fn(&ClassSums) -> u64| bin.iter().map(|class| number(of(class))).sum::<u64>();
         let widest = bin.iter().map(|class| of(class).widest).max().unwrap_or(0);
-        let places = sum(|class| class.columns.into()) * places(last, widest, prices.window_words);
         let (products, entries) = (sum(|class| class.products), sum(|class| class.most_entries));
+        let places = places(last, [sum(|class| class.columns.into()), products], widest, prices);
         let size = BinSize::new(own_launches(last), products, entries, places);
         able(last).iter().filter_map(|&method| predict_ms(&prices.costs, method, &size)).fold(f64::MAX, f64::min)
     };

@@ -132,6 +132,33 @@ pub fn elements(side: usize, unknowns: usize) -> Result<Csc<f64>> {
     })
 }
 
+/// Columns of a 27-point stencil with `unknowns` unknowns a node, whose products lie in a range of
+/// about so many rows: A, and as many of its columns as have about so many products with it.
+pub fn stencil_of_range(range: usize, unknowns: usize, products: usize) -> Result<Factors> {
+    let (nodes, columns) = (range / unknowns, (products / (27 * unknowns).pow(2) / unknowns).max(1));
+    // A product's row is at most two layers, two lines and two nodes away.
+    let line = (nodes as f64 / 4.0).sqrt().max(3.0) as usize;
+    let layer = (nodes / 4).saturating_sub(line + 1).max(3 * line);
+    let half = 2 * (layer + line + 1);
+    let n = 2 * half + columns;
+    let places = |node: usize| {
+        let near = |step: usize| [0, step, 2 * step].into_iter();
+        let steps = near(layer).flat_map(move |z| near(line).flat_map(move |y| near(1).map(move |x| z + y + x)));
+        let first = layer + line + 1;
+        let there = steps.filter_map(move |step| (node + step).checked_sub(first)).filter(move |&there| there < n);
+        there.flat_map(move |there| (0..unknowns).map(move |unknown| (there * unknowns + unknown) as u32))
+    };
+    let of = |nodes: std::ops::Range<usize>| {
+        let (mut col_ptr, mut row_idx) = (vec![0u64], Vec::new());
+        for node in nodes.flat_map(|node| std::iter::repeat_n(node, unknowns)) {
+            row_idx.extend(places(node));
+            col_ptr.push(row_idx.len() as u64);
+        }
+        with_values(n * unknowns, col_ptr, row_idx)
+    };
+    Ok((of(0..n)?, Some(of(half..half + columns)?)))
+}
+
 /// Roads: a square grid without three tenths of its edges, and a few hubs with edges to 100 nodes
 /// anywhere.
 pub fn roads(side: usize) -> Result<Csc<f64>> {
@@ -255,6 +282,14 @@ mod tests {
         let (plane, space) = (plane(4)?, space(3)?);
         assert_eq!((plane.nnz(), plane.pattern().column(5)), (64, &[1, 4, 5, 6, 9][..]));
         assert_eq!((space.nnz(), space.pattern().column(13).len()), (343, 27));
+        let (a, b) = stencil_of_range(600, 2, 20_000)?;
+        let b = b.expect("columns of A");
+        let column = b.pattern().column(0);
+        assert_eq!((a.ncols(), b.ncols(), column.len()), (b.nrows(), 2 * (20_000 / 54 / 54 / 2), 54));
+        assert!((0..2).all(|col| b.pattern().column(col) == a.pattern().column(a.ncols() / 2 - b.ncols() / 2 + col)));
+        let reached = |end: &u32| a.pattern().column(*end as usize);
+        let range = reached(&column[53])[53] - reached(&column[0])[0];
+        assert!((590..=610).contains(&range), "{range}");
         assert_eq!(banded(5, 1)?.pattern().row_idx(), [0, 1, 0, 1, 2, 1, 2, 3, 2, 3, 4, 3, 4]);
         Ok(())
     }

@@ -28,6 +28,9 @@ pub(in crate::product) struct Prices {
     pub longest_ms: f64,
     /// Words of 32 rows of a bitmap's window.
     pub window_words: u32,
+    /// Most products of a column, on average, whose rows a team counts alone though they are in a
+    /// wide range.
+    pub paired_products: u64,
     /// Found rows of a piece.
     pub piece: u64,
     /// Products of the columns that ESC sorts whole.
@@ -56,6 +59,7 @@ impl Prices {
             visit_ms: numbers.adaptive_visit_ps as f64 * 1e-9,
             longest_ms: numbers.adaptive_longest_ns as f64 * 1e-6,
             window_words: numbers.adaptive_wide_words as u32,
+            paired_products: numbers.adaptive_paired_products as u64,
             piece: numbers.adaptive_piece as u64,
             whole: Whole::of(numbers),
             sorted: numbers.adaptive_sorted_products as u64,

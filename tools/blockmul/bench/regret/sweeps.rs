@@ -11,7 +11,7 @@
 //!   is on CPUs: then one pass is taken if it fits the memory. With 1 to 99 both have a sweep;
 //! * `plan_sums_percent` and `plan_sums_products` are of plans, not of products in one shot.
 use crate::failure::Failure;
-use crate::patterns::{Factors, banded, drawn, single, skewed, uniform, uniform_blocks};
+use crate::patterns::{Factors, banded, drawn, single, skewed, stencil_of_range, uniform, uniform_blocks};
 use blockmul::{Result, tuning::Numbers};
 
 /// Steps to either side of a threshold.
@@ -110,8 +110,19 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     // An adversary of choices by the range: equal columns, whose range doubles in two steps.
     sweeps.push(sweep(
         "rows in the range of a column of 512 products, from 512 on",
-        (18..=48).map(|k: i32| 2f64.powf(f64::from(k) / 2.0) as usize).collect(),
+        half_powers(18..=48).collect(),
         Box::new(|rows, products| columns([rows, 16, 32], products)),
+    ));
+    // The same of columns that merge, whose rows bitmaps find, however far apart.
+    sweeps.push(sweep(
+        "rows in the range of a column of a 27-point stencil",
+        half_powers(18..=37).collect(),
+        Box::new(|rows, products| stencil_of_range(rows, 1, products)),
+    ));
+    sweeps.push(sweep(
+        "rows in the range of a column of a 27-point stencil of 3 unknowns",
+        half_powers(24..=37).collect(),
+        Box::new(|rows, products| stencil_of_range(rows, 3, products)),
     ));
     sweeps.extend(match numbers.range_shares {
         0 => hash_sweeps(numbers, budget),
@@ -247,6 +258,11 @@ const MOST_OF_A: usize = 1 << 22;
 /// Sizes from a thousand on up to `most`, four for each that doubles.
 fn quarters(most: usize) -> impl Iterator<Item = usize> {
     (40..).map(|k: i32| 2f64.powf(f64::from(k) / 4.0) as usize).take_while(move |&size| size <= most)
+}
+
+/// Powers of two, two for each that doubles.
+fn half_powers(halves: std::ops::RangeInclusive<i32>) -> impl Iterator<Item = usize> {
+    halves.map(|k| 2f64.powf(f64::from(k) / 2.0) as usize)
 }
 
 /// Sweeps past the sizes up to which the host computes a product.
