@@ -1,6 +1,9 @@
 //! Bands of an adaptive product: ranges of columns of B, cut one after another by the memory that
 //! the methods of scalars need for them. The functions are pure.
 //!
+//! Many columns are halved until the device's sums of a part say that it fits: to read numbers of
+//! each column, and to add them up on the host, would take longer than the product.
+//!
 //! C mostly has far fewer entries than its bound. If there are samples of it, a band may be tried
 //! that fits by the entries expected. If its entries, once counted, do not fit after all, it is cut
 //! again by the bounds, and so are those after it.
@@ -18,17 +21,26 @@ use crate::{
         problem::Sizes,
     },
 };
+use std::ops::Range;
 
-/// The bands of a product.
-pub(in crate::product) struct ColumnBands<'a> {
+/// What the bands of a product have in common.
+pub(in crate::product) struct Bands<'a> {
     pub rules: &'a ClassRules,
-    columns: Vec<Column>,
-    samples: [u32; 2],
+    pub memory: &'a AdaptiveMemory<'a>,
+    pub samples: [u32; 2],
     /// Whether bands are cut by bounds alone.
-    sure: bool,
-    next: usize,
+    pub sure: bool,
     /// Free bytes before the first band.
-    free_at_first: Option<u64>,
+    pub free_at_first: u64,
+}
+
+/// The bands of some columns, whose numbers are on the host.
+pub(in crate::product) struct ColumnBands<'b, 'a> {
+    pub bands: &'b mut Bands<'a>,
+    /// The number of the first column.
+    first: usize,
+    columns: Vec<Column>,
+    next: usize,
 }
 
 /// Columns whose product is computed at once.
@@ -43,15 +55,31 @@ pub(in crate::product) struct AdaptiveBand {
     kept_bytes: u64,
 }
 
-impl<'a> ColumnBands<'a> {
-    /// The bands of these columns; if `sure`, by bounds alone.
-    pub fn new(rules: &'a ClassRules, columns: Vec<Column>, samples: [u32; 2], sure: bool) -> Self {
-        Self { rules, columns, samples, sure, next: 0, free_at_first: None }
+impl Bands<'_> {
+    /// Both halves of some columns, if they are too many to be read.
+    pub fn halves(&self, columns: &Range<u32>) -> Option<[Range<u32>; 2]> {
+        let middle = columns.start + columns.len() as u32 / 2;
+        let many = columns.len() > self.memory.adaptive.read_columns;
+        many.then_some([columns.start..middle, middle..columns.end])
+    }
+
+    /// The columns of these sizes, if they are a band.
+    pub fn band_of(&self, sizes: &ClassSizes, free_bytes: u64) -> Option<AdaptiveBand> {
+        let band = AdaptiveBand::whole(self.memory, sizes, free_bytes)?;
+        let kept_bytes = self.free_at_first.saturating_sub(free_bytes);
+        (!self.sure || !band.expected).then_some(AdaptiveBand { kept_bytes, ..band })
+    }
+}
+
+impl<'b, 'a> ColumnBands<'b, 'a> {
+    /// The bands of these columns, of which `first` is the number of the first.
+    pub fn new(bands: &'b mut Bands<'a>, first: u32, columns: Vec<Column>) -> Self {
+        Self { bands, first: first as usize, columns, next: 0 }
     }
 
     /// Cuts the columns of a band again whose entries did not fit.
     pub fn again(&mut self, band: &AdaptiveBand) {
-        (self.next, self.sure) = (band.sizes.columns.start as usize, true);
+        (self.next, self.bands.sure) = (band.sizes.columns.start as usize - self.first, true);
     }
 
     /// The next band: as many columns as fit `free_bytes` bytes. A single column is tried even if
@@ -59,41 +87,35 @@ impl<'a> ColumnBands<'a> {
     ///
     /// # Errors
     /// [`Error::Memory`] if a single column does not fit.
-    pub fn next(&mut self, memory: &AdaptiveMemory<'_>, free_bytes: u64) -> Result<Option<AdaptiveBand>> {
+    pub fn next(&mut self, free_bytes: u64) -> Result<Option<AdaptiveBand>> {
         if self.next == self.columns.len() {
             return Ok(None);
         }
         self.columns[self.next].follows = false; // its leader is in another band
-        let kept_bytes = self.free_at_first.get_or_insert(free_bytes).saturating_sub(free_bytes);
+        let kept_bytes = self.bands.free_at_first.saturating_sub(free_bytes);
         // Twice as many columns at each step until they do not fit, then half as many.
         let (mut best, mut sums, mut step, mut grows) = (None, no_columns(), 1, true);
         let mut end = self.next;
         while step > 0 && end < self.columns.len() {
             let further = self.columns.len().min(end + step);
             let mut larger = sums;
-            self.columns[end..further].iter().for_each(|column| self.rules.add(&mut larger, column));
-            let band = self.band(memory, self.sizes(further, larger), free_bytes, kept_bytes);
+            self.columns[end..further].iter().for_each(|column| self.bands.rules.add(&mut larger, column));
+            let band = self.band(self.sizes(further, larger), free_bytes, kept_bytes);
             grows &= band.is_some();
             if band.is_some() {
                 (best, end, sums) = (band, further, larger);
             }
             step = if grows { 2 * step } else { step / 2 };
         }
-        let band = best.map_or_else(|| self.alone(memory, free_bytes, kept_bytes), Ok)?;
-        self.next = band.sizes.columns.end as usize;
+        let band = best.map_or_else(|| self.alone(free_bytes, kept_bytes), Ok)?;
+        self.next = band.sizes.columns.end as usize - self.first;
         Ok(Some(band))
     }
 
     /// The band of these sizes, if it fits.
-    fn band(
-        &self,
-        memory: &AdaptiveMemory<'_>,
-        sizes: ClassSizes,
-        free_bytes: u64,
-        kept_bytes: u64,
-    ) -> Option<AdaptiveBand> {
-        let most = sizes.most_found();
-        if self.sure {
+    fn band(&self, sizes: ClassSizes, free_bytes: u64, kept_bytes: u64) -> Option<AdaptiveBand> {
+        let (memory, most) = (self.bands.memory, sizes.most_found());
+        if self.bands.sure {
             let fits = memory.fits(&sizes, most, free_bytes);
             return fits.then_some(AdaptiveBand { sizes, room: most, expected: false, kept_bytes });
         }
@@ -103,13 +125,14 @@ impl<'a> ColumnBands<'a> {
     }
 
     fn sizes(&self, end: usize, sums: ClassesSums) -> ClassSizes {
-        ClassSizes::new(self.rules, self.next as u32..end as u32, sums, self.samples)
+        let columns = (self.first + self.next) as u32..(self.first + end) as u32;
+        ClassSizes::new(self.bands.rules, columns, sums, self.bands.samples)
     }
 
     /// The next column alone, if it fits with a C of no entries.
-    fn alone(&self, memory: &AdaptiveMemory<'_>, free_bytes: u64, kept_bytes: u64) -> Result<AdaptiveBand> {
-        let mut sums = no_columns();
-        self.rules.add(&mut sums, &self.columns[self.next]);
+    fn alone(&self, free_bytes: u64, kept_bytes: u64) -> Result<AdaptiveBand> {
+        let (memory, mut sums) = (self.bands.memory, no_columns());
+        self.bands.rules.add(&mut sums, &self.columns[self.next]);
         let band = AdaptiveBand { sizes: self.sizes(self.next + 1, sums), room: 0, expected: false, kept_bytes };
         let entries = EntriesOfC::default();
         if memory.fits_with(&band.sizes, 0, entries, free_bytes) {
@@ -117,7 +140,7 @@ impl<'a> ColumnBands<'a> {
         }
         let available = Need { bytes: free_bytes, largest: memory.info.max_alloc_bytes };
         let need = memory.need_with(&band.sizes, 0, entries);
-        Err(too_long(format!("column {}", self.next), band.sizes.products(), need, available, kept_bytes))
+        Err(too_long(format!("column {}", self.first + self.next), band.sizes.products(), need, available, kept_bytes))
     }
 }
 

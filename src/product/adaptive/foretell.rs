@@ -3,7 +3,7 @@
 //! itself.
 use super::{
     Class, OTHERS,
-    bands::{AdaptiveBand, ColumnBands},
+    bands::{AdaptiveBand, Bands, ColumnBands},
     classes::{ClassSizes, no_columns},
     equal,
     memory::{AdaptiveMemory, EntriesOfC},
@@ -21,6 +21,7 @@ use crate::{
     resident::ColumnLengths,
 };
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The bands and bins of a product, and the device memory that it takes.
 #[derive(Debug, Clone)]
@@ -84,12 +85,9 @@ pub(in crate::product) fn foretell(
     let within = if products == 0 { u64::MAX } else { free_bytes };
     let all = AdaptiveBand::whole(memory, &whole.sizes, within);
     if !all.as_ref().is_some_and(|all| bands.add(all)) {
-        let mut cut = ColumnBands::new(&rules, whole.columns.clone(), whole.sizes.samples, all.is_some());
-        while let Some(band) = cut.next(memory, free_bytes)? {
-            if !bands.add(&band) {
-                cut.again(&band);
-            }
-        }
+        let samples = whole.sizes.samples;
+        let mut cut = Bands { rules: &rules, memory, samples, sure: all.is_some(), free_at_first: free_bytes };
+        bands.cut(&mut cut, whole.sizes.columns.clone())?;
     }
     Ok(Foretold { counts: Some(bands.counts), peak_bytes: bands.peak_bytes })
 }
@@ -185,6 +183,36 @@ struct ForetoldBands<'a> {
 }
 
 impl ForetoldBands<'_> {
+    /// Adds the bands of some columns that are too many for one.
+    fn cut(&mut self, bands: &mut Bands<'_>, columns: Range<u32>) -> Result<()> {
+        let part = |columns: &Range<u32>| {
+            let mut part = self.columns.columns[columns.start as usize..columns.end as usize].to_vec();
+            part[0].follows = false; // its leader is in another band
+            part
+        };
+        let Some(halves) = bands.halves(&columns) else {
+            let of_part = part(&columns);
+            let mut cut = ColumnBands::new(bands, columns.start, of_part);
+            while let Some(band) = cut.next(self.free_bytes)? {
+                if !self.add(&band) {
+                    cut.again(&band);
+                }
+            }
+            return Ok(());
+        };
+        for half in halves {
+            let mut sums = no_columns();
+            part(&half).iter().for_each(|column| bands.rules.add(&mut sums, column));
+            let sizes = ClassSizes::new(bands.rules, half.clone(), sums, bands.samples);
+            match bands.band_of(&sizes, self.free_bytes) {
+                Some(band) if self.add(&band) => continue,
+                found => bands.sure |= found.is_some(),
+            }
+            self.cut(bands, half)?;
+        }
+        Ok(())
+    }
+
     /// Adds a band, unless it was expected to fit, and its entries do not.
     fn add(&mut self, band: &AdaptiveBand) -> bool {
         let (memory, AdaptiveBand { sizes, room, .. }) = (self.columns.memory, band);

@@ -44,10 +44,11 @@ use crate::{
     DeviceInfo, Element, Result,
     device::{Device, Teams, Work},
 };
-use bands::{AdaptiveBand, ColumnBands};
+use bands::{AdaptiveBand, Bands, ColumnBands};
 use find::{Finder, Found, PatternPair};
 use numeric::{Numeric, RowsOfC};
 use rest::{Part, Rest};
+use std::ops::Range;
 
 /// The kernels of an adaptive product.
 pub(super) struct Adaptive<T: Element> {
@@ -119,9 +120,15 @@ impl<T: Element> Adaptive<T> {
             }
             profile = self.finder.profile_band(work, patterns, (&rules, all), samples)?;
         }
-        let bands = ColumnBands::new(&rules, profile.column_sizes(work, patterns.1)?, samples, sure);
-        drop(profile);
-        self.in_bands(work, operands, (bands, &memory), counts, place)
+        let mut bands = Bands {
+            rules: &rules,
+            memory: &memory,
+            samples,
+            sure,
+            free_at_first: work.free_bytes_without(profile.bytes()),
+        };
+        self.in_bands(work, operands, (&mut bands, profile), &mut counts, place)?;
+        Ok(counts)
     }
 
     /// C = A·B by one class of sorted columns, which have at most so many products in all, unless
@@ -145,39 +152,71 @@ impl<T: Element> Adaptive<T> {
         Ok(Some(counts))
     }
 
-    /// C = A·B in bands.
+    /// The columns of C of a profile that is too large for a band.
     fn in_bands(
         &self,
         work: &Work,
         operands: &Operands<'_, T>,
-        (mut bands, memory): (ColumnBands<'_>, &AdaptiveMemory<'_>),
-        mut counts: Counts,
+        (bands, profile): (&mut Bands<'_>, Profile),
+        counts: &mut Counts,
         place: Place<'_, T>,
-    ) -> Result<Counts> {
+    ) -> Result<()> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
-        while let Some(band) = bands.next(memory, work.free_bytes())? {
-            let (number, columns, products) = (counts.bands, band.sizes.cols(), band.sizes.products());
-            tracing::debug!(target: "blockmul::product", number, columns, products, band.expected, "band");
-            let computed = match products {
-                0 => operands.empty_product(work, columns).and_then(&mut *place).map(|()| {
-                    counts.bands += 1;
-                    true
-                }),
-                _ => {
-                    work.stage("setup");
-                    let (rules, columns) = (bands.rules, band.sizes.columns.clone());
-                    let profile = self.finder.profile_band(work, patterns, (rules, columns), band.sizes.samples);
-                    profile.and_then(|mut profile| {
-                        profile.share_out(&self.tuning.prices, false);
-                        self.band(work, operands, (profile, &band), memory, &mut counts, place)
-                    })
+        let profiled = |bands: &Bands<'_>, columns: &Range<u32>| {
+            work.stage("setup");
+            self.finder.profile_band(work, patterns, (bands.rules, columns.clone()), bands.samples)
+        };
+        if let Some(halves) = bands.halves(&profile.columns) {
+            drop(profile);
+            for half in halves {
+                let mut profile = profiled(bands, &half)?;
+                if let Some(band) = bands.band_of(&profile.sizes, work.free_bytes_without(profile.bytes())) {
+                    if self.numbered(work, operands, (|| Ok(profile), &band), bands.memory, counts, place)? {
+                        continue;
+                    }
+                    bands.sure = true;
+                    profile = profiled(bands, &half)?;
                 }
-            };
-            if !computed.map_err(|error| band.explain(error))? {
-                bands.again(&band);
+                self.in_bands(work, operands, (bands, profile), counts, place)?;
+            }
+            return Ok(());
+        }
+        let columns = profile.column_sizes(work, patterns.1)?;
+        let first = profile.columns.start;
+        drop(profile);
+        let mut cut = ColumnBands::new(bands, first, columns);
+        while let Some(band) = cut.next(work.free_bytes())? {
+            let profile = || profiled(cut.bands, &band.sizes.columns);
+            if !self.numbered(work, operands, (profile, &band), cut.bands.memory, counts, place)? {
+                cut.again(&band);
             }
         }
-        Ok(counts)
+        Ok(())
+    }
+
+    /// Computes the columns of C of one of several bands, which may have no products.
+    fn numbered(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        (profile, band): (impl FnOnce() -> Result<Profile>, &AdaptiveBand),
+        memory: &AdaptiveMemory<'_>,
+        counts: &mut Counts,
+        place: Place<'_, T>,
+    ) -> Result<bool> {
+        let (number, columns, products) = (counts.bands, band.sizes.cols(), band.sizes.products());
+        tracing::debug!(target: "blockmul::product", number, columns, products, band.expected, "band");
+        let computed = match products {
+            0 => {
+                counts.bands += 1;
+                operands.empty_product(work, columns).and_then(&mut *place).map(|()| true)
+            }
+            _ => profile().and_then(|mut profile| {
+                profile.share_out(&self.tuning.prices, false);
+                self.band(work, operands, (profile, band), memory, counts, place)
+            }),
+        };
+        computed.map_err(|error| band.explain(error))
     }
 
     /// Computes the columns of C of a band that has products. Whether it did: not if the band was

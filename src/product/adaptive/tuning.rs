@@ -96,6 +96,8 @@ pub(in crate::product) struct AdaptiveTuning {
     pub resident_bytes: usize,
     /// Work-groups for each compute unit, if they process columns in a stride.
     pub groups: usize,
+    /// Most columns whose numbers are read to cut them into bands.
+    pub read_columns: usize,
 }
 
 /// Bytes of local memory of a team that adds up a piece. The last is enough for every piece.
@@ -181,6 +183,7 @@ impl AdaptiveTuning {
             lane_products: numbers.adaptive_lane_products as u64,
             resident_bytes: numbers.adaptive_resident_bytes,
             groups: numbers.adaptive_groups,
+            read_columns: 1 << 18,
         }
     }
 
