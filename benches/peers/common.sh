@@ -7,13 +7,14 @@
 # APPLY_FORMATS, such as "csr,coo", by more of blockmul's formats than auto. In PEERS, blockmul_apply is blockmul's A·x without its products.
 # PAPERS, a list such as "polok parger", has the measurements of papers repeated on the same files, beside the peers: FOLDER/polok, FOLDER/parger;
 # PAPER_ARGS, more arguments for each, such as "--max-products 1e12". What polok and parger generate is written into FOLDER/models first, of at
-# most 1e5 products if PAPER_ARGS are not given, and timed by the peers too, and with "--columns all" in DENSE what shi generates, in
-# FOLDER/models/shi; an empty MODELS leaves it out.
+# most 1e5 products if PAPER_ARGS are not given, and timed by the peers too; with APPLY what evtushenko and garland generate, of at most 1e6
+# entries, in FOLDER/models/apply; with "--columns all" in DENSE what shi generates, in FOLDER/models/shi. An empty MODELS leaves it out.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 out=${1:-$root/target/peers}
 names=("${@:2}")
 models=()
+applied_models=()
 dense_models=()
 options=(--rounds "${ROUNDS:-11}" --patience "${PATIENCE:-2}")
 python=${PYTHON:-python3}
@@ -95,26 +96,41 @@ measure_products() {
 set_paper_args() {
     # shellcheck disable=SC2206 # a list of arguments
     paper_args=(${PAPER_ARGS:-})
-    if [[ "$1" == polok || "$1" == parger ]] && [ -n "${MODELS-1}" ]; then
-        [ -n "${PAPER_ARGS:-}" ] || paper_args=(--max-products 1e5)
-        [ "${2:-}" = --models ] && paper_args+=(--models)
+    with_models_of "$1" || return 0
+    if [ -z "${PAPER_ARGS:-}" ]; then
+        case $1 in
+            polok | parger) paper_args=(--max-products 1e5) ;;
+            evtushenko | garland) paper_args=(--max-products 1e6) ;;
+        esac
     fi
-    if [ "$1" = shi ] && with_dense_models && [ "${2:-}" = --models ]; then paper_args+=(--models); fi
+    if [ "${2:-}" = --models ]; then paper_args+=(--models); fi
+}
+
+# Whether the peers time what paper $1 generates: matrices for products with vectors if APPLY has such products timed.
+with_models_of() {
+    [ -n "${MODELS-1}" ] || return 1
+    case $1 in
+        polok | parger) ;;
+        evtushenko | garland) [ -n "${APPLY+given}" ] ;;
+        shi) with_dense_models ;;
+        *) return 1 ;;
+    esac
 }
 
 # Whether what shi generates is timed: only with as many columns as it has do the records of other libraries join its measurements.
 with_dense_models() { [ -n "${MODELS-1}" ] && [[ " ${DENSE:-} " == *" --columns all "* ]]; }
 
-# What polok and parger generate for device $1, if PAPERS has them, as files `models`.
+# What the papers of PAPERS generate for device $1, as files `models`, `applied_models` and `dense_models`.
 make_models() {
     [ -n "${MODELS-1}" ] || return 0
-    rm -f "$out/models"/*.bsr "$out/models/shi"/*.bsr
+    rm -f "$out/models"/*.bsr "$out/models/apply"/*.bsr "$out/models/shi"/*.bsr
     local paper folder
     for paper in ${PAPERS:-}; do
+        with_models_of "$paper" || continue
         case $paper in
             polok | parger) folder=$out/models ;;
-            shi) with_dense_models || continue; folder=$out/models/shi ;;
-            *) continue ;;
+            evtushenko | garland) folder=$out/models/apply ;;
+            *) folder=$out/models/$paper ;;
         esac
         find_blockmul || return 0
         set_paper_args "$paper"
@@ -122,6 +138,7 @@ make_models() {
             left_out "the models of $paper" "ended with status $?"
     done
     if compgen -G "$out/models/*.bsr" >/dev/null; then models=("$out/models"/*.bsr); fi
+    if compgen -G "$out/models/apply/*.bsr" >/dev/null; then applied_models=("$out/models/apply"/*.bsr); fi
     if compgen -G "$out/models/shi/*.bsr" >/dev/null; then dense_models=("$out/models/shi"/*.bsr); fi
 }
 

@@ -22,20 +22,20 @@ pub struct StudyArgs {
     /// The folder of --paper, which is made: report.md, report.json, pictures.
     #[arg(short, long, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
-    /// With inputs, measure what stands for the matrices of --paper polok, parger or shi too; with
-    /// --squares what stands for those of shi.
+    /// With inputs, measure what stands for the matrices of --paper too; with --squares what stands
+    /// for those of shi.
     #[arg(long)]
     pub models: bool,
-    /// Measure nothing, but write what stands for the matrices of --paper polok, parger or shi into
-    /// the folder, as NAME.bsr, for the programs of benches/peers.
+    /// Measure nothing, but write what stands for the matrices of --paper into the folder, as
+    /// NAME.bsr, for the programs of benches/peers.
     #[arg(long, conflicts_with_all = ["inputs", "models", "peers", "squares"])]
     pub write_models: bool,
     /// Times of other libraries beside those of --paper: files that benches/peers/run-cpu and
     /// run-gpu keep in FOLDER/records. They are matched by the names of matrices.
     #[arg(long, value_name = "FILE.json,...", value_delimiter = ',', num_args = 1..)]
     pub peers: Vec<PathBuf>,
-    /// Most products of a matrix that a study generates, or for --operation apply most elements
-    /// [default: 1 million on CPUs; on other devices 100 million, 10 million elements].
+    /// Most products of a matrix that a study generates, or for --operation apply and --paper
+    /// evtushenko most elements [default: 1 million on CPUs; on other devices 100 million, 10 million elements].
     #[arg(long, value_name = "N", value_parser = products)]
     max_products: Option<NonZero<u64>>,
     /// With --regret, step only those parameters across their thresholds whose names have one of
@@ -65,9 +65,8 @@ impl StudyArgs {
         only(no_paper && !self.regret && self.max_products.is_some(), "--max-products", "--regret and --paper")?;
         only(!self.regret && !self.sweeps.is_empty(), "--sweeps", "--regret")?;
         only(self.paper != Some(Paper::Shi) && !self.squares.is_empty(), "--squares", "--paper shi")?;
-        let has_models = matches!(self.paper, Some(Paper::Polok | Paper::Parger | Paper::Shi));
-        only(!has_models && self.models, "--models", "--paper polok, parger and shi")?;
-        only(!has_models && self.write_models, "--write-models", "--paper polok, parger and shi")?;
+        only(no_paper && self.models, "--models", "--paper")?;
+        only(no_paper && self.write_models, "--write-models", "--paper")?;
         only(no_paper && self.output.is_some(), "--output", "--paper")?;
         only(no_paper && !self.peers.is_empty(), "--peers", "--paper")
     }

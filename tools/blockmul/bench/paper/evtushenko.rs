@@ -34,11 +34,11 @@ const RULES: [Split; 6] = [
 ];
 
 /// A matrix to be timed.
-struct Matrix {
-    name: String,
+pub struct Matrix {
+    pub name: String,
     /// What it is generated like; its name if it is a file.
     kind: String,
-    a: Csc<f64>,
+    pub a: Csc<f64>,
 }
 
 /// The times of a matrix in one element type.
@@ -118,18 +118,25 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
     tables::write(setting, report, &subjects)
 }
 
-/// The files, or generated matrices, as scalars. What cannot be read is reported.
-fn matrices(setting: &Setting<'_>, report: &mut Report) -> Result<Vec<Matrix>, Failure> {
-    if setting.args.inputs.is_empty() {
-        let made = models::evtushenko(setting.most as usize)?;
-        let named = |(kind, a): (&str, Csc<f64>)| Matrix { name: format!("{kind}, {}", a.nnz()), kind: kind.into(), a };
-        return Ok(made.into_iter().map(named).collect());
+/// What is generated, of at most about so many entries. A kind whose two sizes are alike is there once.
+pub fn generated(most: u64) -> blockmul::Result<Vec<Matrix>> {
+    let named = |(kind, a): (&str, Csc<f64>)| Matrix { name: format!("{kind}, {}", a.nnz()), kind: kind.into(), a };
+    let mut made: Vec<Matrix> = Vec::new();
+    for matrix in models::evtushenko(most as usize)?.into_iter().map(named) {
+        if made.iter().all(|other| other.name != matrix.name) {
+            made.push(matrix);
+        }
     }
+    Ok(made)
+}
+
+/// The generated matrices and the files, as scalars. What cannot be read is reported.
+fn matrices(setting: &Setting<'_>, report: &mut Report) -> Result<Vec<Matrix>, Failure> {
     let read = |input: &Input| -> Result<Csc<f64>, Failure> {
         let source = Source::open(input, None, setting.bench.messages)?;
         Ok(source.matrix::<f64>(BlockShape::SCALAR)?.to_scalars())
     };
-    let mut found = Vec::new();
+    let mut found = if setting.with_models() { generated(setting.most)? } else { Vec::new() };
     for input in &setting.args.inputs {
         match read(input) {
             Ok(a) => found.push(Matrix { name: input.matrix_name(), kind: input.matrix_name(), a }),

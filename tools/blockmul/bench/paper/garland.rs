@@ -46,7 +46,8 @@ struct Inputs {
     meshes: Vec<(String, Mesh)>,
 }
 
-/// Writes the report of the paper's measurements.
+/// Writes the report of the paper's measurements: products of what is generated and of the matrices
+/// given, paths of graphs and of the square ones, patches of meshes.
 pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> {
     let info = setting.device.info();
     report.say("# Sparse matrices on manycore GPUs, again");
@@ -59,41 +60,34 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
         info.platform,
         setting.bench.patience.rounds
     ));
-    if setting.args.inputs.is_empty() { generated(setting, report) } else { given(setting, report) }
-}
-
-/// All sections, on what is generated for each.
-fn generated(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> {
-    let most = setting.most.min(MOST_ENTRIES) as usize;
-    let matrices = setting.kept_result(report, "matrices", products::generated(most)).unwrap_or_default();
-    products::write(setting, report, &matrices, true)?;
-    report.save(setting.folder)?;
+    let (models, most) = (setting.with_models(), setting.most.min(MOST_ENTRIES) as usize);
+    let Inputs { matrices: given, meshes: given_meshes } = read(setting, report)?;
+    let made = if models { setting.kept_result(report, "matrices", products::generated(most)) } else { None };
+    let mut matrices = made.unwrap_or_default();
+    let equal = matrices.len();
+    matrices.extend(given);
+    if !matrices.is_empty() {
+        products::write(setting, report, &matrices, equal)?;
+        report.save(setting.folder)?;
+    }
+    let square = matrices.drain(equal..).filter(|(_, a)| a.pattern().nrows() == a.pattern().ncols()).collect();
     drop(matrices);
-    let graphs = setting.kept_result(report, "graphs", paths::generated(most)).unwrap_or_default();
-    paths::write(setting, report, &graphs);
-    report.save(setting.folder)?;
+    let made = if models { setting.kept_result(report, "graphs", paths::generated(most)) } else { None };
+    let graphs = [made.unwrap_or_default(), square].concat();
+    if !graphs.is_empty() {
+        paths::write(setting, report, &graphs);
+        report.save(setting.folder)?;
+    }
     drop(graphs);
-    let meshes = setting.kept_result(report, "meshes", patches::generated((most / 16).max(100))).unwrap_or_default();
-    patches::write(setting, report, &meshes)
+    let points = (most / 16).max(100);
+    let made = if models { setting.kept_result(report, "meshes", patches::generated(points)) } else { None };
+    let meshes = [made.unwrap_or_default(), given_meshes].concat();
+    if meshes.is_empty() { Ok(()) } else { patches::write(setting, report, &meshes) }
 }
 
-/// The sections that have inputs: products of all matrices, paths of square ones, patches of
-/// meshes.
-fn given(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> {
-    let Inputs { mut matrices, meshes } = read(setting, report)?;
-    if !matrices.is_empty() {
-        products::write(setting, report, &matrices, false)?;
-        report.save(setting.folder)?;
-    }
-    matrices.retain(|(_, a)| a.pattern().nrows() == a.pattern().ncols());
-    if !matrices.is_empty() {
-        paths::write(setting, report, &matrices);
-        report.save(setting.folder)?;
-    }
-    if !meshes.is_empty() {
-        patches::write(setting, report, &meshes)?;
-    }
-    Ok(())
+/// The matrices that are generated for section 3, of at most so many entries.
+pub fn generated_matrices(most: u64) -> blockmul::Result<Vec<(String, Cbc<f64>)>> {
+    products::generated(most.min(MOST_ENTRIES) as usize)
 }
 
 /// What cannot be read is reported.

@@ -44,7 +44,8 @@ struct Setting<'a> {
     bench: &'a Bench<'a>,
     device: &'a Device,
     folder: &'a Path,
-    /// Most products of a generated matrix, and of a product of two different ones.
+    /// Most products of a generated matrix, and of a product of two different ones; of products with
+    /// vectors most entries.
     most: u64,
     peers: Peers,
 }
@@ -62,12 +63,16 @@ pub fn run(paper: Paper, folder: &Path, args: &Args, bench: &Bench<'_>) -> std::
     std::fs::create_dir_all(folder).map_err(|error| Failure::Output(folder.display().to_string(), error))?;
     bench.messages.show_compiling(device);
     bench.messages.say(&format!("device: {} ({})", info.name, info.platform));
-    let setting = Setting { args, bench, device, folder, most: args.study.most(device), peers };
-    match (args.study.write_models, paper) {
-        (true, Paper::Polok) => return written::polok(&setting),
-        (true, Paper::Parger) => return written::parger(&setting),
-        (true, Paper::Shi) => return written::shi(&setting),
-        _ => {}
+    let most = if paper == Paper::Evtushenko { args.study.most_elements(device) } else { args.study.most(device) };
+    let setting = Setting { args, bench, device, folder, most, peers };
+    if args.study.write_models {
+        return match paper {
+            Paper::Polok => written::polok(&setting),
+            Paper::Parger => written::parger(&setting),
+            Paper::Garland => written::garland(&setting),
+            Paper::Evtushenko => written::evtushenko(&setting),
+            Paper::Shi => written::shi(&setting),
+        };
     }
     let mut report = Report::new(&setting);
     match paper {

@@ -2,7 +2,7 @@
 //! on them, by the programs of `benches/peers`. Their values are those of the files that these
 //! programs have: positive integers, since some libraries drop entries that cancel.
 use super::super::matrices::Input;
-use super::{Setting, models, parger, shi};
+use super::{Setting, evtushenko, garland, models, parger, shi};
 use crate::failure::Failure;
 use blockmul::{Cbc, Csc, Csr, Matrix, generate::Random, io::binary};
 
@@ -38,6 +38,23 @@ pub fn shi(setting: &Setting<'_>) -> Result<(), Failure> {
         write(setting, model.name, &Csr::from_transpose(by_rows))?;
     }
     Ok(())
+}
+
+/// Writes the matrices of Evtushenko 2019, by rows.
+pub fn evtushenko(setting: &Setting<'_>) -> Result<(), Failure> {
+    evtushenko::generated(setting.most)?.iter().try_for_each(|matrix| write_by_rows(setting, &matrix.name, &matrix.a))
+}
+
+/// Writes those of section 3 of Garland 2008, by rows.
+pub fn garland(setting: &Setting<'_>) -> Result<(), Failure> {
+    let matrices = garland::generated_matrices(setting.most)?;
+    matrices.iter().try_for_each(|(name, a)| write_by_rows(setting, name, &a.to_scalars()))
+}
+
+fn write_by_rows(setting: &Setting<'_>, name: &str, a: &Csc<f64>) -> Result<(), Failure> {
+    let by_rows = a.try_transpose()?;
+    let values = values(by_rows.nnz());
+    write(setting, name, &Csr::from_transpose(Csc::new(by_rows.pattern().clone(), values)?))
 }
 
 /// So many values from 1 to 8.
