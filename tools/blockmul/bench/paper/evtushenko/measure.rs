@@ -9,6 +9,7 @@ use crate::messages::Unit;
 use crate::vector::{beyond_rounding, magnitudes, matrix_of_magnitudes, most_terms};
 use blockmul::{
     Csc, Csr, Device, DeviceMatrix, DeviceVector, Error, Matrix as _, Planned, Result,
+    device::DeviceKind,
     element::Length,
     host::Progress,
     plan::{Apply, Format, Packed, Split},
@@ -17,7 +18,7 @@ use blockmul::{
 use std::{hint::black_box, time::Instant};
 
 /// Executions that are enqueued together: the paper's times are means of so many. Fewer if they
-/// would take longer than [`TURN_MS`].
+/// would take longer than [`TURN_MS`]; one that takes longer alone is not repeated.
 pub const TOGETHER: u32 = 30;
 const TURN_MS: f64 = 100.0;
 
@@ -66,6 +67,10 @@ pub fn measured<T: Length>(setting: &Setting<'_>, report: &mut Report, matrix: &
     let (on_device, dx, sizes) = (device.upload(&a)?, device.upload_vector(&x)?, sizes(&a, &x)?);
     let of = Operands { a, x, on_device, dx, sizes };
     for &format in Format::ALL {
+        if format == Format::Csc && device.info().kind != DeviceKind::Cpu {
+            subject.left_out.push(LeftOut { format, why: "it is for CPUs".into() });
+            continue;
+        }
         match of.timed(setting, format, Split::default(), &progress) {
             Ok(Some(time)) => subject.formats.push(time),
             Ok(None) => report.wrong += 1,
@@ -119,8 +124,12 @@ impl<T: Length> Operands<T> {
             device.finish()?;
             Ok(ms_since(clock) / f64::from(together))
         };
-        let together = (TURN_MS / run(1)?).clamp(1.0, f64::from(TOGETHER)) as u32;
-        let runs_ms = setting.bench.patience.rounds(progress, &mut || run(together))?;
+        let alone = run(1)?;
+        let together = (TURN_MS / alone).clamp(1.0, f64::from(TOGETHER)) as u32;
+        let runs_ms = match alone > TURN_MS {
+            true => vec![alone],
+            false => setting.bench.patience.rounds(progress, &mut || run(together))?,
+        };
         Ok(Some(Time { format, convert_ms, ms: median(&runs_ms).unwrap_or(0.0), runs_ms }))
     }
 
