@@ -47,6 +47,9 @@ pub(in crate::product) struct HostChoice {
 /// without a look at the memory that is free.
 const MOST_SUMS: u64 = 64 << 20;
 
+/// Sums of rows in a line of a cache.
+const SUMS_OF_A_LINE: u64 = 8;
+
 /// Products for each entry of C, at most, of the largest products that the host computes.
 const MERGING: u64 = 4;
 
@@ -146,9 +149,11 @@ impl HostSize {
     /// so far apart that their sums are in no cache; and the first writes to these.
     fn besides_ms(&self, sums: &HostSums, numbers: &Numbers) -> f64 {
         let entries_ps = sums.most_entries as f64 * numbers.host_entry_ps as f64;
-        let not_cached = self.rows.saturating_sub(CACHED_ROWS) as f64;
-        let missed = sums.far as f64 * not_cached / self.rows.max(1) as f64;
-        let first = if sums.in_all_rows { not_cached } else { 0.0 };
+        let not_cached = |rows: u64| rows.saturating_sub(CACHED_ROWS) as f64;
+        // An entry of C brings its line of the sums into the cache.
+        let met = self.rows.min(SUMS_OF_A_LINE * sums.most_entries);
+        let missed = sums.far as f64 * not_cached(met) / met.max(1) as f64;
+        let first = if sums.in_all_rows { not_cached(self.rows) } else { 0.0 };
         let far_ps = missed * numbers.host_far_ps as f64 + first * numbers.host_row_ps as f64;
         (entries_ps + if self.payload == PayloadKind::Values { far_ps } else { 0.0 }) * 1e-9
     }
