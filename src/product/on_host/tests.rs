@@ -197,8 +197,8 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     let additions = [Addition::Window, Addition::AllRows, Addition::Sorted];
     assert_eq!(additions.map(|addition| of_rows(1000, addition)), [true; 3]);
     assert_eq!(additions.map(|addition| of_rows(1 << 20, addition)), [true, false, false]);
-    // If products merge, the sums of few rows are met, and they are cached: 33 columns of a stencil of
-    // three unknowns a node in a range of 185,000 rows take 0.19 ms, in ranges 0.30.
+    // If products merge, the sums of few rows are met, and they are cached: 33 columns of a stencil
+    // of three unknowns a node in a range of 185,000 rows take 0.19 ms, in ranges 0.30.
     let of_stencil = |merged: u64| {
         let size = HostSize { rows: 185_385, columns: 33, read: 2706, ..size };
         let choice = HostChoice::new(&cpu, &numbers, costs, size).expect("a choice");

@@ -35,7 +35,8 @@ pub struct StudyArgs {
     #[arg(long, value_name = "FILE.json,...", value_delimiter = ',', num_args = 1..)]
     pub peers: Vec<PathBuf>,
     /// Most products of a matrix that a study generates, or for --operation apply and --paper
-    /// evtushenko most elements [default: 1 million on CPUs; on other devices 100 million, 10 million elements].
+    /// evtushenko most elements [default: 1 million on CPUs; on other devices 100 million, 10
+    /// million elements].
     #[arg(long, value_name = "N", value_parser = products)]
     max_products: Option<NonZero<u64>>,
     /// With --regret, step only those parameters across their thresholds whose names have one of

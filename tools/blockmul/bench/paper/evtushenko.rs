@@ -118,7 +118,8 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
     tables::write(setting, report, &subjects)
 }
 
-/// What is generated, of at most about so many entries. A kind whose two sizes are alike is there once.
+/// What is generated, of at most about so many entries. A kind whose two sizes are alike is there
+/// once.
 pub fn generated(most: u64) -> blockmul::Result<Vec<Matrix>> {
     let named = |(kind, a): (&str, Csc<f64>)| Matrix { name: format!("{kind}, {}", a.nnz()), kind: kind.into(), a };
     let mut made: Vec<Matrix> = Vec::new();

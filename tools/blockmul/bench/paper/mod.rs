@@ -44,8 +44,8 @@ struct Setting<'a> {
     bench: &'a Bench<'a>,
     device: &'a Device,
     folder: &'a Path,
-    /// Most products of a generated matrix, and of a product of two different ones; of products with
-    /// vectors most entries.
+    /// Most products of a generated matrix, and of a product of two different ones; of products
+    /// with vectors most entries.
     most: u64,
     peers: Peers,
 }
