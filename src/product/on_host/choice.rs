@@ -151,7 +151,7 @@ impl HostSize {
         let entries_ps = sums.most_entries as f64 * numbers.host_entry_ps as f64;
         let not_cached = |rows: u64| rows.saturating_sub(CACHED_ROWS) as f64;
         // An entry of C brings its line of the sums into the cache.
-        let met = self.rows.min(SUMS_OF_A_LINE * sums.most_entries);
+        let met = self.rows.min(sums.most_entries.saturating_mul(SUMS_OF_A_LINE));
         let missed = sums.far as f64 * not_cached(met) / met.max(1) as f64;
         let first = if sums.in_all_rows { not_cached(self.rows) } else { 0.0 };
         let far_ps = missed * numbers.host_far_ps as f64 + first * numbers.host_row_ps as f64;
