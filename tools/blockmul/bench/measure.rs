@@ -7,7 +7,7 @@ use crate::messages::{Messages, Unit};
 use crate::report::Size;
 use blockmul::{
     Device, Element, Matrix, Method, Planned, Product, Result, Semiring,
-    device::StageTime,
+    device::{DeviceKind, StageTime},
     host::Progress,
     plan::{Cost, Format},
     reference,
@@ -259,6 +259,12 @@ impl Case {
         let record = Record::planned(sizes, &Execution::of(self.cost, launches), runs);
         Record { plan_ms: self.plan_ms, ..record }.moving(self.bytes).with_stages(stages)
     }
+}
+
+/// Whether a format of A·x is measured on this device: `csc` takes thousands of times as long on a
+/// GPU.
+pub fn is_measured(format: Format, device: &Device) -> bool {
+    format != Format::Csc || device.info().kind == DeviceKind::Cpu
 }
 
 impl Patience {

@@ -46,8 +46,8 @@ struct Inputs {
     meshes: Vec<(String, Mesh)>,
 }
 
-/// Writes the report of the paper's measurements: products of what is generated and of the matrices
-/// given, paths of graphs and of the square ones, patches of meshes.
+/// Writes the report of the paper's measurements. Matrices have products, graphs and square
+/// matrices have paths, meshes have patches.
 pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> {
     let info = setting.device.info();
     report.say("# Sparse matrices on manycore GPUs, again");

@@ -1,7 +1,7 @@
 //! Times of one matrix in every format.
 use super::kinds::HYB;
 use super::{Choice, Cut, LeftOut, Matrix, RULES, Setting, Subject, Time, USES};
-use crate::bench::measure::same_bits;
+use crate::bench::measure::{is_measured, same_bits};
 use crate::bench::paper::peers::DenseWork;
 use crate::bench::paper::report::Report;
 use crate::bench::record::median;
@@ -9,7 +9,6 @@ use crate::messages::Unit;
 use crate::vector::{beyond_rounding, magnitudes, matrix_of_magnitudes, most_terms};
 use blockmul::{
     Csc, Csr, Device, DeviceMatrix, DeviceVector, Error, Matrix as _, Planned, Result,
-    device::DeviceKind,
     element::Length,
     host::Progress,
     plan::{Apply, Format, Packed, Split},
@@ -67,7 +66,7 @@ pub fn measured<T: Length>(setting: &Setting<'_>, report: &mut Report, matrix: &
     let (on_device, dx, sizes) = (device.upload(&a)?, device.upload_vector(&x)?, sizes(&a, &x)?);
     let of = Operands { a, x, on_device, dx, sizes };
     for &format in Format::ALL {
-        if format == Format::Csc && device.info().kind != DeviceKind::Cpu {
+        if !is_measured(format, device) {
             subject.left_out.push(LeftOut { format, why: "it is for CPUs".into() });
             continue;
         }

@@ -1,13 +1,12 @@
 //! A·x of one matrix by the choice of formats and by every format, in turn. So a change of the
 //! machine concerns all of them.
-use super::super::super::measure::{Bench, in_turn, same_bits};
+use super::super::super::measure::{Bench, in_turn, is_measured, same_bits};
 use super::choice::Choice;
 use super::prepared::{Asked, Prepared};
 use crate::messages::Unit;
 use crate::report::Size;
 use blockmul::{
     BlockShape, Cbc, Device, DeviceMatrix, DeviceVector, Error, Matrix, Result,
-    device::DeviceKind,
     element::{Field, Order},
     plan::Format,
     reference,
@@ -152,7 +151,7 @@ impl Contest {
         let reproducible =
             Format::ALL.iter().filter(|format| format.reproducible() && (!blocks || format.has_blocks()));
         for &format in reproducible.filter(|format| packed || format.order() == Order::Ascending) {
-            if format == Format::Csc && device.info().kind != DeviceKind::Cpu {
+            if !is_measured(format, device) {
                 left_out.push(LeftOut { format, why: "it is for CPUs".into() });
                 continue;
             }
