@@ -23,6 +23,9 @@
 //   load_again_8(from)     cache last, likewise
 //   put_aside_8(v, to)     writes 8 bytes that are not read soon: they leave the cache first. The
 //   put_aside_16(v, to)    twins, in words.cl, are plain assignments
+//   ADD_FLOAT(v, to)       adds to a sum in global memory that other items add to, in the order in
+//   ADD_DOUBLE(v, to)      which they arrive. If CACHE_HINTS; the twin, in arrival.cl, exchanges
+//                          the sum. A subnormal float counts as 0
 #if !defined(WARPS) || !defined(UNROLLS) || !defined(CACHE_HINTS)
 #error "WARPS, UNROLLS, CACHE_HINTS: see src/device/team.rs"
 #endif
@@ -116,6 +119,11 @@ ulong load_again_8(global const void* from)
     asm("ld.global.nc.L1::evict_last.b64 %0, [%1];" : "=l"(value) : "l"(from));
     return value;
 }
+
+#define ADD_ATOMICALLY(type, constraint, value, to) \
+    asm volatile("red.global.add." type " [%0], %1;" ::"l"(to), constraint(value) : "memory")
+#define ADD_FLOAT(value, to) ADD_ATOMICALLY("f32", "f", value, to)
+#define ADD_DOUBLE(value, to) ADD_ATOMICALLY("f64", "d", value, to)
 #endif
 
 void put_aside_8(uint2 value, global void* to)

@@ -1,10 +1,16 @@
-// arrival: adding to a sum that other work-items add to, in the order in which they arrive.
-// Host: src/apply/spmv/atomics.rs
+// arrival: adding to a sum that other work-items add to, in the order in which they arrive. It comes
+// after ptx.cl.
+// Host: src/apply/spmv/arrival.rs
 //
 // OpenCL C 1.2 adds no floating-point numbers atomically: a sum is exchanged if no other item has
-// changed it. WIDE is 1 if a sum has 64 bits.
-#if !defined(WIDE)
-#error "WIDE: see src/apply/spmv/atomics.rs"
+// changed it. GPUs of NVIDIA add them in global memory, many at once. WIDE is 1 if a sum has 64
+// bits, FLOATING if floating-point numbers are added. If ARRIVAL is 0, there are no such sums.
+#if !defined(ARRIVAL)
+#error "ARRIVAL: see src/apply/spmv/arrival.rs"
+#endif
+#if ARRIVAL
+#if !defined(WIDE) || !defined(FLOATING)
+#error "WIDE, FLOATING: see src/apply/spmv/arrival.rs"
 #endif
 #if WIDE
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
@@ -19,7 +25,7 @@
 #define AS_(word) as_##word
 #define AS(word) AS_(word)
 
-// Defines name(sum, term) for sums in an address space.
+// Defines name(sum, term) for sums in an address space, by exchanges.
 #define ADDS_ON_ARRIVAL(name, SPACE)                                                                                  \
     void name(SPACE ARITHMETIC* sum, ARITHMETIC term)                                                                 \
     {                                                                                                                 \
@@ -30,3 +36,18 @@
             found = EXCHANGE(word, expected, AS_BITS(ADD(AS(ARITHMETIC)(expected), term)));                           \
         }                                                                                                             \
     }
+
+// For sums in global memory.
+#if FLOATING && CACHE_HINTS
+void add_on_arrival(global ARITHMETIC* sum, ARITHMETIC term)
+{
+#if WIDE
+    ADD_DOUBLE(term, sum);
+#else
+    ADD_FLOAT(term, sum);
+#endif
+}
+#else
+ADDS_ON_ARRIVAL(add_on_arrival, global)
+#endif
+#endif

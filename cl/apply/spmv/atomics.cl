@@ -20,8 +20,6 @@
 #endif
 #define PADDING 0xffffffffu
 
-ADDS_ON_ARRIVAL(add_on_arrival, global)
-
 // Adds the entries of this work-item's share.
 #define ADD_SHARE(row, sums, first, entries)                                                          \
     do {                                                                                              \

@@ -7,8 +7,8 @@
 //   sum_tail_pieces  one work-group per piece of a tail too long for a tile
 //   add_tail_parts   one work-group per tail that is cut: adds the sums of its pieces
 //
-// If ARRIVAL is 1, the pieces of a tail are added to the sum of its head as they end, and parts is
-// that sum; add_tail_parts places it.
+// If ARRIVAL is 1, see arrival.cl, the pieces of a tail are added to the sum of its head as they
+// end, and parts is that sum; add_tail_parts places it.
 //
 //   in      col[places]  source[places]            see values.cl; tails begin at place rows * width
 //   in      line_before[rows + 1]  tail_ptr[lines + 1]  tail_row[lines]      as in tails.cl
@@ -21,8 +21,8 @@
 // The terms of a row are added in ascending place: its tail goes on from the sum of its head. After
 // every PIECE entries of the row a new sum begins, and the sums are added left to right. A head is
 // shorter than PIECE. It comes after row.cl.
-#if !defined(TILE) || !defined(ARRIVAL)
-#error "TILE, ARRIVAL: see src/apply/spmv/hyb.rs"
+#if !defined(TILE)
+#error "TILE: see src/apply/spmv/hyb.rs"
 #endif
 #define WHOLE 0xffffffffu
 // Sums for each item of a group that has one tail.
@@ -43,10 +43,6 @@ KERNEL sum_heads(global const uint* restrict col, global const uint* restrict so
     else
         place_sum(sum, y, item, alpha, beta);
 }
-
-#if ARRIVAL
-ADDS_ON_ARRIVAL(add_on_arrival, global)
-#endif
 
 // Loads the products of all elements of the blocks of `count` places, block after block.
 void load_terms(local ARITHMETIC* term, ulong begin, uint count, global const uint* restrict col, global const uint* restrict source,

@@ -4,16 +4,16 @@
 //! For comparison: the bits differ from run to run, so [`Format::Auto`] never chooses them.
 //!
 //! [`Format::Auto`]: super::Format::Auto
-use super::{Rows, Sums, hyb, listed::Listed, split::Split, tails::Parts};
+use super::{Rows, Sums, arrival, hyb, listed::Listed, split::Split, tails::Parts};
 use crate::{
-    DeviceInfo, DeviceKind, Element, Error, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Out, Scalar, Scratch, Work, kernel},
+    DeviceKind, Element, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Out, Scalar, Scratch, Teams, Work, kernel},
     element::Scaling,
     vector::line_sums::Stored,
 };
 
 kernel! {
-    struct ListTails = "list_tails" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+    struct ListTails = "list_tails" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         tail_ptr: In<u32>,
         tail_row: In<u32>,
         row: Out<u32>,
@@ -23,14 +23,14 @@ kernel! {
 }
 
 kernel! {
-    struct StartSums<V: Element> = "start_sums" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+    struct StartSums<V: Element> = "start_sums" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         sums: Out<V::Arithmetic>,
         rows: u32,
     }
 }
 
 kernel! {
-    struct AddParts<T: Element, V: Element> = "add_parts" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+    struct AddParts<T: Element, V: Element> = "add_parts" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         row: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
@@ -45,7 +45,7 @@ kernel! {
 }
 
 kernel! {
-    struct AddEntries<T: Element, V: Element> = "add_entries" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+    struct AddEntries<T: Element, V: Element> = "add_entries" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         row: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
@@ -58,7 +58,7 @@ kernel! {
 }
 
 kernel! {
-    struct FinishSums<V: Element> = "finish_sums" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+    struct FinishSums<V: Element> = "finish_sums" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         row_ptr: In<u32>,
         sums: In<V::Arithmetic>,
         y: InOut<V>,
@@ -71,19 +71,6 @@ kernel! {
 /// Entries that an item of a CPU adds one after another. It starts groups in about the time of a
 /// hundred entries.
 const SHARE: usize = 1 << 10;
-
-/// Whether sums have 64 bits, or an error if the device does not exchange them atomically.
-pub(super) fn is_wide<V: Element>(info: &DeviceInfo) -> Result<bool> {
-    let wide = size_of::<V::Arithmetic>() == 8;
-    match wide && !info.long_atomics {
-        true => Err(Error::Unsupported {
-            device: info.name.clone(),
-            feature: "atomic operations of 64 bits (cl_khr_int64_base_atomics)",
-            hint: "formats that do not end in -atomic need none".into(),
-        }),
-        false => Ok(wide),
-    }
-}
 
 /// The kernel that adds: listed entries, or these and padded heads.
 enum Adding<T: Element, V: Element> {
@@ -106,12 +93,12 @@ impl<T: Element, V: Element> Atomics<T, V> {
     pub fn new(work: &Work, rows: Rows, split: Option<Split>) -> Result<Self> {
         let device = &rows.device().clone();
         let info = device.info();
-        let wide = is_wide::<V>(info)?;
         let group_size = info.numbers().vector_group;
         let share = if info.kind == DeviceKind::Cpu { SHARE } else { 1 };
         let options = Options::group_size(group_size);
         let options = rows.options_through::<T, V>(options, rows.source.is_some() || split.is_some());
-        let options = options.define("SHARE", share).define("WIDE", u8::from(wide));
+        let options = arrival::options::<V>(info, rows.semiring, Teams::options_of(info, options))?;
+        let options = options.define("SHARE", share);
         let (start, finish) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
         let list: Kernel<ListTails<'_>> = Kernel::rare(device, &options)?;
 

@@ -7,8 +7,7 @@
 //! Without heads it is `csr-adaptive` as published, if the groups of a long row add to its sum as
 //! they arrive.
 use super::{
-    Format, Layout, Rows, Sums,
-    atomics::is_wide,
+    Format, Layout, Rows, Sums, arrival,
     profile::check_places,
     split::Split,
     tails::{Kernels, Parts},
@@ -109,7 +108,7 @@ pub(super) struct Hyb<T: Element, V: Element> {
     /// Whether executions do not read the index of the values.
     packed: bool,
     /// Whether pieces are added in the order of arrival.
-    arrival: bool,
+    arriving: bool,
     /// Work-items of heads, and of tails.
     group_size: usize,
     tail_group: usize,
@@ -139,20 +138,20 @@ impl<T: Element, V: Element> Hyb<T, V> {
         Self::of_parts(work, rows, parts, true)
     }
 
-    fn of_parts(work: &Work, rows: &Rows, parts: Parts, arrival: bool) -> Result<Self> {
+    fn of_parts(work: &Work, rows: &Rows, parts: Parts, arriving: bool) -> Result<Self> {
         let (device, numbers) = (rows.device(), rows.device().info().numbers());
         let (group_size, tail_group) = (numbers.vector_group, device.info().serial_or(numbers.vector_group));
-        let wide = arrival && is_wide::<V>(device.info())?;
         let entries = (numbers.line_elements / rows.block.area()).max(1);
         let options = |group_size| {
             let options = rows.options_through::<T, V>(Options::group_size(group_size), true);
             let heads = rows.len() as u64 * u64::from(parts.width);
-            rows.by_item(options, heads, rows.len(), parts.width.into(), false)
-                .define("TILE", entries)
-                .define("ARRIVAL", u8::from(arrival))
-                .define("WIDE", u8::from(wide))
+            let options = rows.by_item(options, heads, rows.len(), parts.width.into(), false).define("TILE", entries);
+            match arriving {
+                true => arrival::options::<V>(device.info(), rows.semiring, options),
+                false => Ok(arrival::none(options)),
+            }
         };
-        let (of_heads, of_tails) = (options(group_size), options(tail_group));
+        let (of_heads, of_tails) = (options(group_size)?, options(tail_group)?);
         let heads = Kernel::new(device, &of_heads)?;
         let tails = Kernel::new(device, &of_tails)?;
         let (pieces, add_parts) = (Kernel::new(device, &of_tails)?, Kernel::new(device, &of_tails)?);
@@ -179,7 +178,7 @@ impl<T: Element, V: Element> Hyb<T, V> {
             head,
             part,
             packed,
-            arrival,
+            arriving,
             group_size,
             tail_group,
         })
@@ -222,7 +221,7 @@ impl<T: Element, V: Element> Sums<T, V> for Hyb<T, V> {
         };
         self.tails.launch(work, Grid::groups(self.shares.tiles(), self.tail_group), args)?;
         // Pieces in the order of arrival are added to the sums of heads.
-        let (head, parts) = if self.arrival { (parts, head) } else { (head, parts) };
+        let (head, parts) = if self.arriving { (parts, head) } else { (head, parts) };
         let args = SumTailPieces {
             piece: pieces,
             tail_ptr,

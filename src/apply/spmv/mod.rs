@@ -22,10 +22,12 @@
 //! | [`split`] | where rows are cut for HYB |
 //! | [`tails`] | rows cut at a width, and the profile of their lengths |
 //! | [`hyb`] | padded heads of rows, and their tails; CSR-adaptive in the order of arrival |
-//! | [`atomics`] | COO and HYB with sums in the order of arrival |
+//! | [`arrival`] | sums in the order of arrival |
+//! | [`atomics`] | COO and HYB with such sums |
 //! | [`symmetric`] | the rows of a symmetric matrix of which a triangle is stored |
 //! | [`pack`] | values in the order of a format |
 //! | [`choose`] | the choice among formats |
+mod arrival;
 mod atomics;
 mod choose;
 mod coo;

@@ -5,10 +5,10 @@
 //! has each lane of a row, so the sums have an order of their own, [`Order::FewLanes`].
 //!
 //! [`Order::FewLanes`]: crate::element::Order::FewLanes
-use super::{Rows, Sums, atomics, listed::Listed};
+use super::{Rows, Sums, arrival, listed::Listed};
 use crate::{
     Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Teams, Work, kernel},
     element::{Order, Scaling},
     vector::line_sums::Stored,
 };
@@ -29,7 +29,7 @@ kernel! {
 }
 
 kernel! {
-    struct ScatterLanes<T: Element, V: Element> = "scatter_lanes" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/slice_lanes.cl", "apply/spmv/scoo_atomic.cl" {
+    struct ScatterLanes<T: Element, V: Element> = "scatter_lanes" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/slice_lanes.cl", "apply/spmv/scoo_atomic.cl" {
         row_ptr: In<u32>,
         row: In<u32>,
         col: In<u32>,
@@ -108,8 +108,9 @@ pub(super) struct ScooAtomic<T: Element, V: Element> {
 impl<T: Element, V: Element> ScooAtomic<T, V> {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let group_size = group_size(&rows);
-        let wide = u8::from(atomics::is_wide::<V>(rows.device().info())?);
-        let kernel = Kernel::new(rows.device(), &options::<T, V>(&rows, group_size).define("WIDE", wide))?;
+        let info = rows.device().info();
+        let options = Teams::options_of(info, options::<T, V>(&rows, group_size));
+        let kernel = Kernel::new(rows.device(), &arrival::options::<V>(info, rows.semiring, options)?)?;
         Ok(Self { kernel, listed: Listed::new(work, rows)?, group_size })
     }
 }
