@@ -164,8 +164,8 @@ mod vector;
 /// [`Planned`].
 pub mod plan {
     pub use crate::apply::{
-        Apply, ApplyDense, ApplyGcoo, ApplyOptions, DenseMethod, DenseOptions, Format, GcooOptions, Packed,
-        PackedDense, Split,
+        Apply, ApplyDense, ApplyGcoo, ApplyGram, ApplyOptions, DenseMethod, DenseOptions, Format, GcooOptions,
+        GramOperands, Packed, PackedDense, PackedGram, Split, WeighedVector,
     };
     pub use crate::planned::*;
     pub use crate::product::Plan;

@@ -2,17 +2,20 @@
 //!
 //! | file | makes |
 //! |---|---|
+//! | [`gram`] | y = alpha·Jᵀ·W·J·x + beta·y |
 //! | [`matvec`] | y = alpha·A·x + beta·y, also for Aᵀ |
 //! | [`options`] | its options |
 //! | [`packed`] | the same with A's values in the order of a format |
 //! | [`spmv`] | the formats |
 //! | [`spmm`] | products with dense matrices |
+mod gram;
 mod matvec;
 mod options;
 mod packed;
 mod spmm;
 mod spmv;
 
+pub use gram::{ApplyGram, GramOperands, PackedGram, WeighedVector};
 pub use matvec::Apply;
 pub use options::ApplyOptions;
 pub use packed::Packed;

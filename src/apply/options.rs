@@ -1,5 +1,5 @@
 //! Options of products of matrices with vectors.
-use super::{Apply, Format, Packed, Split, spmv::Request};
+use super::{Apply, ApplyGram, Format, Packed, PackedGram, Split, spmv::Request};
 use crate::{DeviceMatrix, DevicePattern, Matrix, Result, Semiring, element::VectorElement};
 use std::marker::PhantomData;
 
@@ -151,5 +151,27 @@ impl<'a, M: Matrix, V: VectorElement<M::Element>> ApplyOptions<'a, M, V> {
     pub fn pack(mut self, a: &DeviceMatrix<M>) -> Result<Packed<M, V>> {
         self.request.packed = true;
         Packed::new(Apply::prepared(&self)?, a)
+    }
+}
+
+impl<'a, M: Matrix> ApplyOptions<'a, M> {
+    /// Prepares y = Jᵀ·(W·(J·x)) for the J that is applied: A, or Aᵀ once
+    /// [transposed](ApplyOptions::transposed). A format that is asked for is that of J's rows and of
+    /// its columns. Values are read where they are.
+    ///
+    /// # Errors
+    /// As [`ApplyOptions::plan`].
+    pub fn gram(self) -> Result<ApplyGram<M>> {
+        ApplyGram::prepared(self)
+    }
+
+    /// As [`ApplyOptions::gram`], for one matrix, whose values are copied in the order of each of
+    /// the two products.
+    ///
+    /// # Errors
+    /// As [`ApplyOptions::plan`].
+    pub fn pack_gram(mut self, j: &DeviceMatrix<M>) -> Result<PackedGram<M>> {
+        self.request.packed = true;
+        ApplyGram::prepared(self)?.packed(j)
     }
 }

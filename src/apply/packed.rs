@@ -1,10 +1,11 @@
 //! Products of one matrix with vectors, its values in the order of a format.
-use super::{Apply, Format, spmv::PackedValues};
+use super::{Apply, Format, Spmv, spmv::PackedValues};
 use crate::{
     Device, DeviceMatrix, DeviceVector, Matrix, Result,
     device::Work,
     element::{Scaling, VectorElement},
     planned::{Accum, Cost, On, Planned},
+    vector::line_sums::Stored,
 };
 
 /// A matrix, or its transpose, in a [`Format`](crate::plan::Format), ready to be
@@ -40,6 +41,11 @@ impl<M: Matrix, V: VectorElement<M::Element>> Packed<M, V> {
         let mut packed = Self { plan, values };
         packed.update(a)?;
         Ok(packed)
+    }
+
+    /// The sums, and the values for them.
+    pub(super) fn turn(&self) -> (&Spmv<M::Element, V>, Stored<'_, M::Element>) {
+        (self.plan.sums(), self.values.stored())
     }
 
     /// Takes the values that A has now: one pass over them. Returns when it is enqueued.
@@ -97,7 +103,8 @@ impl<M: Matrix, V: VectorElement<M::Element>> Planned for Packed<M, V> {
         self.plan.check_vectors(x, &into)?;
         work.stage("apply");
         let scaling = Scaling::new(into.alpha, into.beta);
-        self.plan.sums().run(work, self.values.stored(), &x.values, scaling, &mut into.c.values)
+        let (sums, values) = self.turn();
+        sums.run(work, values, &x.values, scaling, &mut into.c.values)
     }
 }
 

@@ -1,7 +1,7 @@
 //! JᵀJ, JᵀWJ and products of matrices of groups on the CPU, with the bits of the plans.
-use super::multiply;
+use super::{multiply, multiply_vector, multiply_vector_transposed};
 use crate::{
-    BlockGroups, Cbc, Element, Error, GramParts, Matrix, Part, Pattern, Result, Semiring, Weights,
+    BlockGroups, BlockShape, Cbc, Element, Error, GramParts, Matrix, Part, Pattern, Result, Semiring, Weights,
     element::Algebra,
     groups::{dimensions, transposed},
     matrix::CbcView,
@@ -32,6 +32,46 @@ pub fn gram<M: Matrix>(j: &M, part: Part) -> Result<M> {
 /// ```
 pub fn gram_weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>, part: Part) -> Result<M> {
     triangle(multiply(&transposed(j), &weighted(j, weights)?)?, part)
+}
+
+/// y = Jᵀ·(W·(J·x)), with both sums as in [`multiply_vector`], as
+/// [`ApplyGram`](crate::plan::ApplyGram) computes it. An element of W·(J·x) is the sum of a block of
+/// W in ascending order, or of J·x alone, multiplied by its weight if there is one.
+///
+/// # Errors
+/// As [`multiply_vector`] and [`gram_weighted`].
+///
+/// ```
+/// use blockmul::product::Weights;
+/// use blockmul::{Csc, reference};
+/// let j = Csc::from_triplets(2, 2, [(0, 0, 1.0), (0, 1, 2.0), (1, 1, 3.0)])?;
+/// let y = reference::multiply_vector_gram(&j, Some(Weights::Rows(&[1.0, 10.0])), &[1.0, 10.0])?;
+/// assert_eq!(y, [21.0, 942.0]);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+pub fn multiply_vector_gram<M: Matrix>(
+    j: &M,
+    weights: Option<Weights<&M, &[M::Element]>>,
+    x: &[M::Element],
+) -> Result<Vec<M::Element>> {
+    let (size, zero) = (dimensions(j), M::Element::from_f64(0.0));
+    let mut t = vec![zero; size.nrows * size.block_rows];
+    multiply_vector(1.0, j, x, 0.0, &mut t)?;
+    if let Some(weights) = weights {
+        t = weighted(&column::<M>(size.nrows, size.block_rows, t)?, weights)?.as_cbc().values.to_vec();
+    }
+    let mut y = vec![zero; size.ncols * size.block_cols];
+    multiply_vector_transposed(1.0, j, &t, 0.0, &mut y)?;
+    Ok(y)
+}
+
+/// A vector as a matrix of one column, of blocks with `side` rows.
+fn column<M: Matrix>(rows: usize, side: usize, values: Vec<M::Element>) -> Result<M> {
+    let (pattern, shape) = match M::ROW_MAJOR {
+        true => (Pattern::new(1, rows, (0..=rows as u64).collect(), vec![0; rows])?, BlockShape::new(1, side)?),
+        false => (Pattern::new(rows, 1, vec![0, rows as u64], (0..rows as u32).collect())?, BlockShape::new(side, 1)?),
+    };
+    M::from_cbc(Cbc::new(pattern, shape, values)?)
 }
 
 /// C = A·B of matrices of groups, as [`Product::of`](crate::Product::of) computes it.

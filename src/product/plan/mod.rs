@@ -20,7 +20,7 @@ pub use inputs::Inputs;
 pub use kind::Plannable;
 pub(crate) use pair::check_mask;
 pub use parts::GramParts;
-pub(super) use weigh::{ApplyWeights, block_diagonal};
+pub(crate) use weigh::{ApplyWeights, block_diagonal, one_column};
 pub use weights::Weights;
 pub(crate) use weights::{ArrayWeights, DeviceWeights};
 

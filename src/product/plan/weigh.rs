@@ -156,3 +156,13 @@ pub(crate) fn block_diagonal(work: &Work, n: usize, side: usize, row_major: bool
     let arrays = PatternArrays::upload(work, &host)?;
     Ok(DevicePattern { arrays, array_shape: BlockShape::new(side, side)?, row_major })
 }
+
+/// The pattern of one column of `n` blocks of `side` x 1, all stored: that of a vector of rows.
+pub(crate) fn one_column(work: &Work, n: usize, side: usize, row_major: bool) -> Result<DevicePattern> {
+    let (host, shape) = match row_major {
+        true => (Pattern::trusted(1, n, (0..=n as u64).collect(), vec![0; n]), BlockShape::new(1, side)?),
+        false => (Pattern::trusted(n, 1, vec![0, n as u64], (0..n as u32).collect()), BlockShape::new(side, 1)?),
+    };
+    let arrays = PatternArrays::upload(work, &host)?;
+    Ok(DevicePattern { arrays, array_shape: shape, row_major })
+}

@@ -1,6 +1,7 @@
 //! JᵀJ, JᵀWJ and matrices of groups: compared with serial references to the bit, and with dense
 //! products of integers.
 mod groups;
+mod operator;
 mod refusals;
 mod weighted;
 

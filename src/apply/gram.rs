@@ -1,0 +1,329 @@
+//! y = Jᵀ·(W·(J·x)): a gram matrix as an operator.
+use super::{Apply, ApplyOptions, Packed, Spmv};
+use crate::{
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result, Semiring,
+    device::Work,
+    element::Scaling,
+    planned::{Accum, Cost, On, Planned},
+    product::{ApplyWeights, DeviceWeights, Weights, block_diagonal, one_column},
+    resident::ScratchMatrix,
+    vector::{check_vector, line_sums::Stored},
+};
+
+/// y = JᵀJ·x, or JᵀWJ·x, without JᵀJ: a product with J, one with W, and one with Jᵀ. For iterations
+/// such as conjugate gradients on the normal equations (CGLS), whose H = JᵀWJ would have many more
+/// entries than J, or is needed for few products.
+///
+/// W is block-diagonal, as for [`Product::gram`](crate::Product::gram), and may be another one in
+/// every execution. Both sums are those of [`Apply`], and W·(J·x) is what
+/// [`reference::multiply_vector_gram`](crate::reference::multiply_vector_gram) says: the same bits
+/// on every device. J·x and W·J·x are rounded to the element type. The sum is not symmetric to the
+/// bit, as JᵀJ is.
+///
+/// [`ApplyOptions::gram`](super::ApplyOptions::gram) takes a format and other options;
+/// [`ApplyOptions::pack_gram`](super::ApplyOptions::pack_gram) copies the values, for many products
+/// with the same ones.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::plan::{Accum, ApplyGram};
+/// use blockmul::{Csc, Device, Planned, product::Weights};
+/// let device = Device::auto()?;
+/// let j = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 1.0), (0, 1, 2.0), (1, 1, 3.0)])?)?;
+/// let plan = ApplyGram::<Csc<f64>>::new(&j.pattern())?; // structure, once
+/// let (x, mut y) = (device.upload_vector(&[1.0, 10.0])?, plan.output()?);
+/// plan.execute((&j, &x), &mut y)?; // values, many times
+/// assert_eq!(y.download()?, [21.0, 132.0]);
+///
+/// let w = device.upload_vector(&[1.0, 10.0])?;
+/// plan.execute((&j, Weights::Rows(&w), &x), &mut y)?;
+/// assert_eq!(y.download()?, [21.0, 942.0]);
+///
+/// // Damped: y = JᵀJ·x + 2·x
+/// y.copy_from(&x)?;
+/// plan.execute((&j, &x), Accum::into(&mut y).beta(2.0))?;
+/// assert_eq!(y.download()?, [23.0, 152.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct ApplyGram<M: Matrix> {
+    forward: Apply<M>,
+    back: Apply<M>,
+    between: Between<M::Element>,
+}
+
+/// The same with J's values in the order of its formats, twice: for J·x and for Jᵀ. Made by
+/// [`ApplyOptions::pack_gram`](super::ApplyOptions::pack_gram).
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::plan::Apply;
+/// use blockmul::{Csc, Device, Planned};
+/// let device = Device::auto()?;
+/// let mut j = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 1.0), (0, 1, 2.0), (1, 1, 3.0)])?)?;
+/// let mut packed = Apply::with(&j.pattern()).pack_gram(&j)?;
+/// let (x, mut y) = (device.upload_vector(&[1.0, 10.0])?, packed.output()?);
+/// packed.execute(&x, &mut y)?;
+/// assert_eq!(y.download()?, [21.0, 132.0]);
+///
+/// j.write_values(&[1.0, 0.0, 1.0])?; // other values on the same pattern
+/// packed.update(&j)?;
+/// packed.execute(&x, &mut y)?;
+/// assert_eq!(y.download()?, [1.0, 10.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct PackedGram<M: Matrix> {
+    forward: Packed<M>,
+    back: Packed<M>,
+    between: Between<M::Element>,
+}
+
+/// The operands of an [`ApplyGram`]: `(&j, &x)`, or with weights `(&j, weights, &x)`.
+#[derive(Debug)]
+pub struct GramOperands<'a, M: Matrix> {
+    j: &'a DeviceMatrix<M>,
+    x: WeighedVector<'a, M>,
+}
+
+/// The operands of a [`PackedGram`]: `&x`, or with weights `(weights, &x)`.
+#[derive(Debug)]
+pub struct WeighedVector<'a, M: Matrix> {
+    x: &'a DeviceVector<M::Element>,
+    weights: Option<DeviceWeights<'a, M>>,
+}
+
+impl<'a, M: Matrix> From<&'a DeviceVector<M::Element>> for WeighedVector<'a, M> {
+    fn from(x: &'a DeviceVector<M::Element>) -> Self {
+        Self { x, weights: None }
+    }
+}
+
+impl<'a, M: Matrix> From<(Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>>, &'a DeviceVector<M::Element>)>
+    for WeighedVector<'a, M>
+{
+    fn from((weights, x): (DeviceWeights<'a, M>, &'a DeviceVector<M::Element>)) -> Self {
+        Self { x, weights: Some(weights) }
+    }
+}
+
+impl<'a, M: Matrix> From<(&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>)> for GramOperands<'a, M> {
+    fn from((j, x): (&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>)) -> Self {
+        Self { j, x: x.into() }
+    }
+}
+
+impl<'a, M: Matrix>
+    From<(
+        &'a DeviceMatrix<M>,
+        Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>>,
+        &'a DeviceVector<M::Element>,
+    )> for GramOperands<'a, M>
+{
+    fn from((j, weights, x): (&'a DeviceMatrix<M>, DeviceWeights<'a, M>, &'a DeviceVector<M::Element>)) -> Self {
+        Self { j, x: (weights, x).into() }
+    }
+}
+
+/// What is between J and Jᵀ: memory for J·x, taken for blocks of one column, and W.
+struct Between<T: Element> {
+    product: ScratchMatrix<T>,
+    weigh: ApplyWeights<T>,
+    weights: DevicePattern,
+    semiring: Semiring,
+}
+
+/// One of the two products, and J's values for it.
+type Turn<'a, T> = (&'a Spmv<T, T>, Stored<'a, T>);
+
+impl<T: Element> Between<T> {
+    /// For a J of this many block rows, of blocks with `side` rows.
+    fn new(device: &Device, (rows, side): (usize, usize), row_major: bool, semiring: Semiring) -> Result<Self> {
+        let work = &Work::new(device, None);
+        let column = one_column(work, rows, side, row_major)?;
+        let weights = block_diagonal(work, rows, side, row_major)?;
+        let weigh = ApplyWeights::new(work, &column, &weights)?;
+        Ok(Self { product: ScratchMatrix::reserve(work, &column)?, weigh, weights, semiring })
+    }
+
+    /// Refuses weights that are not those of J's rows, vectors of other lengths than J's columns,
+    /// and what the semiring does not have.
+    fn check<M: Matrix<Element = T>>(
+        &self,
+        columns: usize,
+        WeighedVector { x, weights }: &WeighedVector<'_, M>,
+        into: &Accum<'_, DeviceVector<T>>,
+    ) -> Result<()> {
+        self.semiring.check_factors::<T>(into.alpha, into.beta)?;
+        let (device, why) = (self.weights.device(), || format!("J has {columns} scalar columns"));
+        check_vector("x", x, device, columns, why)?;
+        check_vector("y", into.c, device, columns, why)?;
+        match weights {
+            Some(_) if self.semiring != Semiring::PlusTimes => {
+                Err(Error::Argument(format!("weights belong to plus-times, not to {}", self.semiring)))
+            }
+            Some(weights) => self.weigh.check("W", weights.arrays()),
+            None => Ok(()),
+        }
+    }
+
+    /// y = alpha·Jᵀ·(W·(J·x)) + beta·y. The caller has checked all.
+    fn run<M: Matrix<Element = T>>(
+        &self,
+        work: &Work,
+        [(j, forward), (j_transposed, back)]: [Turn<'_, T>; 2],
+        WeighedVector { x, weights }: WeighedVector<'_, M>,
+        into: Accum<'_, DeviceVector<T>>,
+    ) -> Result<()> {
+        let scaling = Scaling::new(into.alpha, into.beta);
+        let y = &mut into.c.values;
+        work.stage("apply");
+        let mut product = self.product.take(work)?;
+        j.run(work, forward, &x.values, Scaling::plain(), &mut product.values)?;
+        let weighed = weights.map(|weights| self.weigh.run(work, &product, weights.arrays())).transpose()?;
+        work.stage("apply-transposed");
+        j_transposed.run(work, back, &weighed.as_ref().unwrap_or(&product).values, scaling, y)
+    }
+
+    /// The cost of an execution without weights, beside that of the products with J and Jᵀ.
+    fn cost(&self, products: [Cost; 2]) -> Cost {
+        let patterns = self.weights.device_bytes() + self.weigh.t.pattern().device_bytes();
+        let device_bytes = self.product.bytes() + self.weigh.bytes() + patterns;
+        let flops = products.iter().map(|cost| cost.flops).sum();
+        Cost {
+            products: 0,
+            flops,
+            device_bytes: device_bytes + products.iter().map(|cost| cost.device_bytes).sum::<u64>(),
+        }
+    }
+}
+
+impl<M: Matrix> ApplyGram<M> {
+    /// Prepares y = JᵀWJ·x, for executions with weights and without.
+    ///
+    /// # Errors
+    /// As [`Apply::new`].
+    pub fn new(j: &DevicePattern) -> Result<Self> {
+        Apply::with(j).gram()
+    }
+
+    pub(super) fn prepared(mut options: ApplyOptions<'_, M>) -> Result<Self> {
+        let forward = Apply::prepared(&options)?;
+        options.transposed = !options.transposed;
+        let back = Apply::prepared(&options)?;
+        let (a, semiring) = (options.a, options.request.semiring);
+        // Once more turned, J is op(A).
+        let rows = match options.transposed {
+            true => (a.nrows(), a.shape().rows()),
+            false => (a.ncols(), a.shape().cols()),
+        };
+        let between = Between::new(a.device(), rows, M::ROW_MAJOR, semiring)?;
+        Ok(Self { forward, back, between })
+    }
+
+    pub(super) fn packed(self, j: &DeviceMatrix<M>) -> Result<PackedGram<M>> {
+        let Self { forward, back, between } = self;
+        Ok(PackedGram { forward: Packed::new(forward, j)?, back: Packed::new(back, j)?, between })
+    }
+
+    /// The products with J and with Jᵀ: their formats, and the reasons for these.
+    pub fn products(&self) -> [&Apply<M>; 2] {
+        [&self.forward, &self.back]
+    }
+
+    /// The pattern of W as a block-diagonal matrix: for
+    /// [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros).
+    pub fn weights_pattern(&self) -> &DevicePattern {
+        &self.between.weights
+    }
+}
+
+impl<M: Matrix> PackedGram<M> {
+    /// Takes the values that J has now: one pass over them for each product. Returns when it is
+    /// enqueued.
+    ///
+    /// # Errors
+    /// As [`Packed::update`].
+    pub fn update(&mut self, j: &DeviceMatrix<M>) -> Result<()> {
+        self.forward.update(j)?;
+        self.back.update(j)
+    }
+
+    /// The products with J and with Jᵀ: their formats, and the reasons for these.
+    pub fn products(&self) -> [&Packed<M>; 2] {
+        [&self.forward, &self.back]
+    }
+
+    /// The pattern of W as a block-diagonal matrix: for
+    /// [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros).
+    pub fn weights_pattern(&self) -> &DevicePattern {
+        &self.between.weights
+    }
+}
+
+impl<M: Matrix> Planned for ApplyGram<M> {
+    /// The matrix J and the vector x, with weights between them if there are any.
+    type Inputs<'a> = GramOperands<'a, M>;
+    /// The vector y.
+    type Output = DeviceVector<M::Element>;
+
+    fn device(&self) -> &Device {
+        self.forward.device()
+    }
+
+    fn output(&self) -> Result<Self::Output> {
+        self.back.output()
+    }
+
+    fn cost(&self) -> Cost {
+        self.between.cost([self.forward.cost(), self.back.cost()])
+    }
+
+    fn enqueue(
+        &self,
+        On(work): On<'_>,
+        GramOperands { j, x }: Self::Inputs<'_>,
+        into: Accum<'_, Self::Output>,
+    ) -> Result<()> {
+        self.forward.check("J", j)?;
+        self.between.check(self.forward.x_len(), &x, &into)?;
+        let turns = [&self.forward, &self.back].map(|turn| (turn.sums(), (&j.cbc).into()));
+        self.between.run(work, turns, x, into)
+    }
+}
+
+impl<M: Matrix> Planned for PackedGram<M> {
+    /// The vector x, after weights if there are any.
+    type Inputs<'a> = WeighedVector<'a, M>;
+    /// The vector y.
+    type Output = DeviceVector<M::Element>;
+
+    fn device(&self) -> &Device {
+        self.forward.device()
+    }
+
+    fn output(&self) -> Result<Self::Output> {
+        self.back.output()
+    }
+
+    fn cost(&self) -> Cost {
+        self.between.cost([self.forward.cost(), self.back.cost()])
+    }
+
+    fn enqueue(&self, On(work): On<'_>, x: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
+        self.between.check(self.forward.x_len(), &x, &into)?;
+        self.between.run(work, [&self.forward, &self.back].map(Packed::turn), x, into)
+    }
+}
+
+impl<M: Matrix> std::fmt::Debug for ApplyGram<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ApplyGram({:?}, {:?})", self.forward, self.back)
+    }
+}
+
+impl<M: Matrix> std::fmt::Debug for PackedGram<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PackedGram({:?}, {:?})", self.forward, self.back)
+    }
+}

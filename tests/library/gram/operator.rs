@@ -1,0 +1,159 @@
+//! Tests of Jᵀ·(W·(J·x)).
+use super::*;
+use blockmul::{
+    Semiring,
+    element::Order,
+    plan::{Accum, Apply, ApplyGram, Format, GramOperands, WeighedVector},
+};
+
+fn vector_bits<T: Element>(y: &[T]) -> &[u8] {
+    bytemuck::cast_slice(y)
+}
+
+/// Checks products without weights and with all kinds of them, values in place and packed.
+fn as_reference<M: Matrix>(
+    j: &M,
+    other: &M,
+    information: &M,
+    [x, per_block, per_row]: [&[M::Element]; 3],
+    format: Format,
+) {
+    let (dj, dother, dw) =
+        (device().upload(j).unwrap(), device().upload(other).unwrap(), device().upload(information).unwrap());
+    let upload = |values: &[M::Element]| device().upload_vector(values).unwrap();
+    let (dx, blocks, rows) = (upload(x), upload(per_block), upload(per_row));
+    let pattern = dj.pattern();
+    let options = || Apply::<M>::with(&pattern).format(format);
+    let (plan, mut packed) = (options().gram().unwrap(), options().pack_gram(&dj).unwrap());
+    let mut y = plan.output().unwrap();
+    let cases = [
+        (None, None),
+        (Some(Weights::Information(&dw)), Some(Weights::Information(information))),
+        (
+            Some(Weights::Scaled { information: &dw, weights: &blocks }),
+            Some(Weights::Scaled { information, weights: per_block }),
+        ),
+        (Some(Weights::BlockRows(&blocks)), Some(Weights::BlockRows(per_block))),
+        (Some(Weights::Rows(&rows)), Some(Weights::Rows(per_row))),
+    ];
+    for (j, dj) in [(j, &dj), (other, &dother)] {
+        packed.update(dj).unwrap();
+        for (on_device, on_host) in cases {
+            let what = format!("{format}, {}, {on_device:?}", j.as_cbc().shape);
+            let want = reference::multiply_vector_gram(j, on_host, x).unwrap();
+            let (operands, vector) = match on_device {
+                Some(weights) => (GramOperands::from((dj, weights, &dx)), WeighedVector::from((weights, &dx))),
+                None => ((dj, &dx).into(), (&dx).into()),
+            };
+            plan.execute(operands, &mut y).unwrap();
+            assert_eq!(vector_bits(&y.download().unwrap()), vector_bits(&want), "{what}");
+            y.write(&vec![M::Element::from_f64(f64::NAN); want.len()]).unwrap();
+            packed.execute(vector, &mut y).unwrap();
+            assert_eq!(vector_bits(&y.download().unwrap()), vector_bits(&want), "packed, {what}");
+        }
+    }
+}
+
+fn every_type<T: Element>(values: Values) {
+    for (seed, (r, c)) in [(2, 9), (6, 6), (1, 1), (1, 7)].into_iter().enumerate() {
+        let (n, seed) = (40, seed as u64);
+        let matrix = |seed| jacobian(n, 15, shape(r, c), values, seed).cast::<T>();
+        let (j, w) = (matrix(seed), block_diagonal(n, r, values, seed + 50).cast::<T>());
+        // The same pattern with other values.
+        let other = Cbc::new(j.pattern().clone(), j.shape(), j.values().iter().rev().copied().collect()).unwrap();
+        let vectors = [numbers(15 * c, values, seed + 3), numbers(n, values, seed), numbers(n * r, values, seed + 9)];
+        let vectors = vectors.map(|vector| cast::<T>(&vector));
+        let each = vectors.each_ref().map(|vector| &vector[..]);
+        as_reference(&j, &other, &w, each, Format::Auto);
+        as_reference(&j, &other, &w, each, Format::CsrAdaptive);
+        let aligned = |a: &Cbc<T>| a.with_alignment(64).unwrap();
+        as_reference(&aligned(&j), &aligned(&other), &aligned(&w), each, Format::Auto);
+        let rows = |a: &Cbc<T>| Bsr::from_transpose(a.transpose());
+        as_reference(&rows(&j), &rows(&other), &rows(&w), each, Format::Auto);
+    }
+}
+
+#[test]
+fn operators_have_the_bits_of_the_reference() {
+    every_type::<f64>(Values::Real);
+    every_type::<f32>(Values::Real);
+    every_type::<f16>(Values::Integer);
+}
+
+/// What the product with JᵀJ is, for whole numbers, whose sums are exact in any order.
+#[test]
+fn whole_numbers_have_the_product_with_the_gram() {
+    let j = jacobian(60, 20, shape(2, 3), Values::Integer, 7);
+    let x = numbers(60, Values::Integer, 3);
+    let (dj, dx) = (device().upload(&j).unwrap(), device().upload_vector(&x).unwrap());
+    let mut want = vec![0.5; 60];
+    reference::multiply_vector(-2.0, &reference::gram(&j, Part::Full).unwrap(), &x, 3.0, &mut want).unwrap();
+    let pattern = dj.pattern();
+    for format in Format::ALL.iter().filter(|format| format.has_blocks()) {
+        let plan = Apply::<Cbc<f64>>::with(&pattern).format(*format).gram().unwrap();
+        let mut y = device().upload_vector(&[0.5; 60]).unwrap();
+        plan.execute((&dj, &dx), Accum::into(&mut y).alpha(-2.0).beta(3.0)).unwrap();
+        assert_eq!(y.download().unwrap(), want, "{format}");
+        assert_eq!(plan.products().map(Apply::format), [*format; 2]);
+    }
+    // J turned: A·Aᵀ·x.
+    let turned = device().upload(&j.transpose()).unwrap();
+    let plan = Apply::<Cbc<f64>>::with(&turned.pattern()).transposed().gram().unwrap();
+    let mut y = device().upload_vector(&[0.5; 60]).unwrap();
+    plan.execute((&turned, &dx), Accum::into(&mut y).alpha(-2.0).beta(3.0)).unwrap();
+    assert_eq!(y.download().unwrap(), want);
+    assert_eq!(plan.products().map(|product| product.format().order()), [Order::Ascending; 2]);
+}
+
+#[test]
+fn other_semirings_have_no_weights() {
+    // Of edges of lengths 2 and 3 from 0 to 1 and 2: there and back.
+    let j = Csc::from_triplets(3, 3, [(1, 0, 2.0), (2, 0, 3.0)]).unwrap();
+    let dj = device().upload(&j).unwrap();
+    let plan = Apply::<Csc<f64>>::with(&dj.pattern()).semiring(Semiring::MinPlus).gram().unwrap();
+    let x = device().upload_vector(&[0.0, 1.0, f64::INFINITY]).unwrap();
+    let mut y = plan.output().unwrap();
+    plan.execute((&dj, &x), &mut y).unwrap();
+    assert_eq!(y.download().unwrap(), [4.0, f64::INFINITY, f64::INFINITY]);
+    let refused = plan.execute((&dj, Weights::Rows(&x), &x), &mut y).unwrap_err();
+    assert_eq!(refused.to_string(), "weights belong to plus-times, not to min-plus");
+}
+
+#[test]
+fn operands_of_other_sizes_are_refused() {
+    let j = device().upload(&jacobian(40, 15, shape(2, 3), Values::Real, 1)).unwrap();
+    let other = device().upload(&jacobian(40, 15, shape(2, 3), Values::Real, 2)).unwrap();
+    let plan = ApplyGram::<Cbc<f64>>::new(&j.pattern()).unwrap();
+    let vector = |n: usize| device().upload_vector(&vec![1.0; n]).unwrap();
+    let (x, mut y, long) = (vector(45), plan.output().unwrap(), vector(80));
+    assert_eq!(y.len(), 45);
+    let text = |result: blockmul::Result<_>| result.map(|_| ()).unwrap_err().to_string();
+    assert!(text(plan.execute((&j, &long), &mut y)).contains("J has 45 scalar columns"));
+    assert!(text(plan.execute((&j, &x), &mut vector(80))).contains("J has 45 scalar columns"));
+    assert!(text(plan.execute((&j, Weights::Rows(&x), &x), &mut y)).contains("J has 40 block rows of 2"));
+    assert!(matches!(plan.execute((&other, &x), &mut y), Err(Error::PlanPattern(_))));
+    let wrong = device().upload(&block_diagonal(40, 3, Values::Real, 1)).unwrap();
+    assert!(matches!(plan.execute((&j, Weights::Information(&wrong), &x), &mut y), Err(Error::PlanPattern(_))));
+    plan.execute((&j, Weights::Rows(&long), &x), &mut y).unwrap();
+}
+
+#[test]
+fn executions_of_operators_take_no_memory_and_read_nothing() {
+    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let j = device.upload(&jacobian(40, 15, shape(2, 3), Values::Real, 1)).unwrap();
+    let plan = ApplyGram::<Cbc<f64>>::new(&j.pattern()).unwrap();
+    let w = DeviceMatrix::<Cbc<f64>>::zeros(plan.weights_pattern()).unwrap();
+    let (x, mut y) = (device.upload_vector(&[1.0; 45]).unwrap(), plan.output().unwrap());
+    let before = device.counters();
+    for _ in 0..20 {
+        plan.execute((&j, &x), &mut y).unwrap();
+        plan.execute((&j, Weights::Information(&w), &x), &mut y).unwrap();
+    }
+    device.finish().unwrap();
+    let after = device.counters();
+    assert_eq!(
+        (after.buffers_created, after.buffers_taken, after.read_backs),
+        (before.buffers_created, before.buffers_taken, before.read_backs)
+    );
+    assert_eq!(y.download().unwrap(), [0.0; 45]);
+}
