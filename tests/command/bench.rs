@@ -217,6 +217,13 @@ fn what_cannot_be_timed_is_told_and_the_rest_goes_on() {
         ("w.mtx --operation scalars", 2, &["w in 1x1 f64: ", "not square"]),
         ("uniform:9x2 --operation schur --element f16", 2, &["schur is not for matrices of f16"]),
         ("bundle-adjustment:9x40x3 --operation gram --block 2", 2, &["9x3 or 6x3, not 2x2"]),
+        ("w.mtx --operation components", 2, &["w in 1x1 f64: ", "a graph is a square matrix of scalars"]),
+        ("uniform:9x2 --operation triangles --block 2", 2, &["a graph is a square matrix of scalars"]),
+        ("w.mtx --operation patches", 2, &["w in 1x1 f64: ", "a graph is a square matrix of scalars"]),
+        ("uniform:9x2 --operation patches --element f32", 2, &["patches is not for matrices of f32"]),
+        ("uniform:9x2 --operation triangles --by-rows", 2, &["plan and dense, not for triangles"]),
+        ("uniform:9x2 --operation components --semiring min-plus", 2, &["and dense, not for components"]),
+        ("uniform:9x2 --operation patches --symmetric", 2, &["--symmetric is for apply, not for patches"]),
         ("short.bcsr --operation read", 2, &["short.bcsr: sizes: the file ends"]),
         ("s.mtx --json no/folder/r.json", 2, &["the folder no/folder of the output no/folder/r.json"]),
     ] {
@@ -272,6 +279,12 @@ fn every_operation_is_verified_and_timed() {
             "pose-graph:30x20 --block 3 --symmetric --operation apply --format csr,sliced-ell".into(),
             vec!["apply csr", "apply csr triangle", "apply sliced-ell", "apply sliced-ell triangle"],
         ),
+        // A graph with edges in both directions, and one without.
+        (
+            "planar:9x8 power-law:60x200 --operation components,triangles,patches".into(),
+            [["components"; 2], ["triangles"; 2], ["patches", "patches balanced"], ["patches", "patches balanced"]]
+                .concat(),
+        ),
         (
             "--elements 5000 --operation transpose-pattern,scan,segmented-scan,sort,reduce".into(),
             [&["transpose-pattern", "scan"][..], &["segmented-scan"; 6], &["sort"; 6], &["reduce"; 3]].concat(),
@@ -285,6 +298,16 @@ fn every_operation_is_verified_and_timed() {
             assert_eq!((&record["verified"], runs), (&true.into(), 3), "{variant}: {record}");
         }
     }
+}
+
+#[test]
+fn graphs_have_a_number_for_each_vertex_and_at_most_64_patches() {
+    let desk = Desk::new();
+    let records = by_variant(&desk, "planar:9x8 planar:3x3 --operation components,triangles,patches --element f64");
+    let found: Vec<_> = records.iter().map(|(_, record)| (&record["c_nnz"], &record["b"]["rows"])).collect();
+    let of = |vertices: u64, patches: u64| (Value::from(vertices), Value::from(patches));
+    let want = [of(72, 0), of(9, 0), of(72, 0), of(9, 0), of(72, 64), of(72, 64), of(9, 9), of(9, 9)];
+    assert_eq!(found, want.each_ref().map(|(vertices, patches)| (vertices, patches)));
 }
 
 #[test]

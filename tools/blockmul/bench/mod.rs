@@ -4,13 +4,13 @@
 mod contest;
 mod dense;
 mod families;
+mod graphs;
 mod iterations;
 mod matrices;
 mod measure;
 mod operands;
 mod operation;
 mod paper;
-mod paths;
 mod plans;
 mod primitives;
 mod products;
@@ -61,6 +61,7 @@ Examples:
   blockmul bench --operation apply --symmetric pose-graph      H·x by the whole of H, and by one triangle
   blockmul bench --operation dense --columns 128 --layout rows,columns A.mtx   A·D for a dense D
   blockmul bench --operation copy,transpose --block 6    bandwidths of a matrix of 64 MiB
+  blockmul bench --operation components,triangles,patches --block 1 G.mtx   of the graph whose edges are G's entries
   blockmul bench --iterations problem.txt.gz graph.g2o   the products of a solver's iteration
   blockmul bench --regret                                is the choice of methods the fastest? on generated families
   blockmul bench --regret --operation apply              the same of formats of A·x, for 1, 10 and 1000 uses

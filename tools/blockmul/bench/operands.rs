@@ -6,7 +6,7 @@ use super::record::Record;
 use super::vectors::Halves;
 use crate::symmetric::{lower, mirrored};
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, Error, Matrix, Result,
+    BlockShape, Bsr, Cbc, Csc, Csr, Element, Error, Matrix, Result,
     element::{Field, Length, Real},
     plan::Format,
 };
@@ -69,6 +69,10 @@ impl Operands<'_> {
                     true => self.dense(bench, &Bsr::from_transpose(a.try_transpose()?)),
                 }
             }
+            Operation::Patches if T::NAME == f64::NAME => {
+                let g = self.source.matrix::<f64>(self.shape)?;
+                Ok(self.everywhere(bench, |on| on.patches(&g)))
+            }
             _ => {
                 let a = self.source.matrix::<T>(self.shape)?;
                 Ok(self.everywhere(bench, |on| Ok(vec![self.of_matrix(on, &a)?])))
@@ -115,6 +119,8 @@ impl Operands<'_> {
 
     fn of_matrix<T: Field>(&self, on: &Subject<'_>, a: &Cbc<T>) -> Result<Record> {
         match self.operation {
+            Operation::Components => on.components(a),
+            Operation::Triangles => on.triangles(a),
             Operation::Norms => on.norms(a),
             Operation::Scale => on.scale(a),
             Operation::Dot => on.dot(a),

@@ -24,6 +24,14 @@ pub enum Operation {
     /// Shortest paths from the first vertex of a graph, whose edges' lengths are the magnitudes of
     /// A's values, by every schedule.
     Paths,
+    /// The connected components of the graph whose edges are A's entries, in both directions,
+    /// whatever their values.
+    Components,
+    /// The triangles through each vertex of the same graph; loops are left out.
+    Triangles,
+    /// Patches by Lloyd relaxation around 64 vertices of a graph, with lengths as those of paths:
+    /// centres are farthest from borders, then also with balanced sizes; of f64 alone.
+    Patches,
     /// The norm of each column of A.
     Norms,
     /// A·diag(d), in place.
@@ -114,7 +122,8 @@ impl Operation {
             Self::Dense => &[("uniform", &[(1, 1), (3, 3), (6, 6)]), ("arrow", &[(1, 1)])],
             Self::Copy | Self::Permute | Self::Transpose | Self::Add => &[("uniform", &SIZES)],
             Self::PermuteLower | Self::Scalars => &[("pose-graph", &[(3, 3), (6, 6), (9, 9), (16, 16), (32, 32)])],
-            Self::Paths => &[("planar", &[]), ("power-law:262144x4000000", &[])],
+            Self::Paths | Self::Components | Self::Triangles => &[("planar", &[]), ("power-law:262144x4000000", &[])],
+            Self::Patches => &[("planar:200x200", &[])],
             Self::Dot | Self::Axpy => &[("uniform", &[])],
             Self::TransposePattern => &[("power-law", &[])],
             Self::Scan | Self::SegmentedScan | Self::Sort | Self::Reduce => &[],
@@ -126,7 +135,8 @@ impl Operation {
     /// family's default sizes.
     pub fn elements(self, device: &Device) -> Option<usize> {
         match self {
-            Self::Product | Self::Plan | Self::Gram | Self::Schur | Self::Paths | Self::Read => None,
+            Self::Product | Self::Plan | Self::Gram | Self::Schur | Self::Read => None,
+            Self::Paths | Self::Components | Self::Triangles | Self::Patches => None,
             Self::Apply | Self::ApplyTransposed | Self::Norms | Self::Scale | Self::Dot | Self::Axpy => {
                 Some(16_000_000)
             }
