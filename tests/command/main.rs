@@ -24,6 +24,7 @@ mod pages;
 mod papers;
 mod patches;
 mod paths;
+mod peers;
 mod places;
 mod problems;
 mod regret;

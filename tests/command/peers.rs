@@ -1,0 +1,73 @@
+//! The programs of `benches/peers` that compare the command's results with those of other
+//! libraries: each finds no difference, and finds one that is made.
+use super::*;
+use std::os::unix::fs::PermissionsExt;
+
+/// Runs a program of `benches/peers` with the command, or with what stands for it, on the device
+/// under test.
+fn peer(desk: &Desk, python: &str, name: &str, blockmul: &Path, line: &str) -> Ran {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers").join(name);
+    let mut command = Command::new(python);
+    command.arg("-B").arg(script).arg(blockmul).args(line.split_whitespace()).current_dir(desk.path(""));
+    command.args(["--device", &common::device().info().index.to_string()]);
+    ran(command)
+}
+
+fn blockmul() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_blockmul"))
+}
+
+/// A program that runs the command with `to` in place of the argument `from`.
+fn changed(desk: &Desk, from: &str, to: &str) -> PathBuf {
+    let (path, blockmul) = (desk.path("changed"), blockmul().display());
+    let each = format!("for word; do shift; [ \"$word\" = {from} ] && word={to}; set -- \"$@\" \"$word\"; done");
+    desk.put("changed", &format!("#!/bin/sh\n{each}\nexec '{blockmul}' \"$@\"\n"));
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+/// The cells of the lines of a table, without its head.
+fn lines(ran: &Ran) -> Vec<Vec<&str>> {
+    let of_table = ran.stdout.lines().filter(|line| line.starts_with('|')).skip(2);
+    of_table.map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect()
+}
+
+#[test]
+fn distances_are_those_of_scipy() {
+    let Some(python) = common::python("SciPy", "scipy.sparse, scipy.io") else { return };
+    let desk = Desk::new();
+    desk.put("g.mtx", SQUARE);
+    let compared = peer(&desk, &python, "paths.py", blockmul(), "g.mtx --rounds 1");
+    assert_eq!(compared.status, 0, "{}", compared.stderr);
+    let differing: Vec<_> = lines(&compared).iter().map(|line| (line[0], line[5])).collect();
+    assert_eq!(differing, [("g.mtx", "0"); 2], "from one vertex and from three");
+    // A graph with its edges the other way round has other distances.
+    let planted = changed(&desk, "--transpose", "--sum-duplicates");
+    let compared = peer(&desk, &python, "paths.py", &planted, "--shrink 2000 --rounds 1");
+    assert_eq!(compared.status, 1, "{}", compared.stderr);
+    let graphs = lines(&compared);
+    assert_eq!(graphs.len(), 12);
+    assert!(
+        graphs.iter().any(|line| line[5] != "0") && graphs.iter().any(|line| line[5] == "0"),
+        "{}",
+        compared.stdout
+    );
+}
+
+#[test]
+fn distances_in_small_graphs_are_those_of_networkx() {
+    let Some(python) = common::python("NetworkX", "networkx, scipy.sparse") else { return };
+    let desk = Desk::new();
+    let compared = peer(&desk, &python, "paths_networkx.py", blockmul(), "--graphs 12");
+    assert_eq!(compared.status, 0, "{}{}", compared.stdout, compared.stderr);
+    for (line, kind) in lines(&compared).iter().zip(["real, from 0", "whole, from 0", "whole, negative"]) {
+        assert_eq!((line[0], &line[6..]), (kind, &["0", "0"][..]), "{}", compared.stdout);
+        let count = |at: usize| line[at].parse::<u32>().unwrap();
+        assert!(0 < count(5) && count(5) < count(4), "some vertices are out of reach: {}", compared.stdout);
+    }
+    assert!(compared.stdout.ends_with("Of 12 graphs with a cycle of negative length 12 are refused.\n"));
+    let planted = changed(&desk, "--transpose", "--sum-duplicates");
+    let compared = peer(&desk, &python, "paths_networkx.py", &planted, "--graphs 2");
+    assert_eq!(compared.status, 1, "{}{}", compared.stdout, compared.stderr);
+    assert!(lines(&compared).iter().any(|line| line[6] != "0" && line[7] != "0"), "{}", compared.stdout);
+}
