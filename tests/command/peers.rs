@@ -71,3 +71,25 @@ fn distances_in_small_graphs_are_those_of_networkx() {
     assert_eq!(compared.status, 1, "{}{}", compared.stdout, compared.stderr);
     assert!(lines(&compared).iter().any(|line| line[6] != "0" && line[7] != "0"), "{}", compared.stdout);
 }
+
+#[test]
+fn products_over_every_semiring_are_those_of_graphblas() {
+    let modules = "graphblas, scipy.sparse, scipy.io";
+    let Some(python) = common::python_with_pip("python-graphblas", modules) else { return };
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    desk.put("w.mtx", WIDE);
+    for (options, algebras) in [("s.mtx --elements f64,u8", 8), ("w.mtx --elements i32", 8), ("s.mtx --elements u8", 1)]
+    {
+        let compared = peer(&desk, &python, "semirings.py", blockmul(), &format!("{options} --rounds 1"));
+        assert_eq!(compared.status, 0, "{options}: {}{}", compared.stdout, compared.stderr);
+        let lines = lines(&compared);
+        assert_eq!(lines.len(), 4 * algebras, "{options}: {}", compared.stdout);
+        assert!(lines.iter().all(|line| line[4] != "0" && line[5] == "0"), "{options}: {}", compared.stdout);
+    }
+    let planted = changed(&desk, "max-min", "max-plus");
+    let options = "s.mtx --elements i32 --semirings max-min --rounds 1";
+    let compared = peer(&desk, &python, "semirings.py", &planted, options);
+    assert_eq!(compared.status, 1, "{}", compared.stderr);
+    assert!(lines(&compared).iter().all(|line| line[5] != "0"), "each product differs: {}", compared.stdout);
+}

@@ -35,19 +35,33 @@ pub fn data(path: &str) -> Option<PathBuf> {
 /// A Python with a package whose `modules` it imports: the one that `BLOCKMUL_PYTHON` names,
 /// otherwise any that is found. Without one the tests print a line and pass, unless CI is set.
 pub fn python(package: &str, modules: &str) -> Option<String> {
-    let named = std::env::var("BLOCKMUL_PYTHON").ok();
-    let candidates = named.map_or(vec!["python3".into(), "/usr/bin/python3".into()], |named| vec![named]);
-    let imports = |python: &String| {
-        let output = std::process::Command::new(python).args(["-c", &format!("import {modules}")]).output();
-        output.is_ok_and(|output| output.status.success())
-    };
-    let found = candidates.into_iter().find(imports);
+    let found = importing(modules);
     if found.is_none() {
         let missing = format!("no Python with {package} (tools/setup installs it)");
         assert!(std::env::var_os("CI").is_none(), "{missing}");
         eprintln!("left out: {missing}");
     }
     found
+}
+
+/// The same of a package that no package manager of a system has. Without it the tests print a line
+/// and pass everywhere.
+pub fn python_with_pip(package: &str, modules: &str) -> Option<String> {
+    let found = importing(modules);
+    if found.is_none() {
+        eprintln!("left out: no Python with {package} (pip install {package}, and BLOCKMUL_PYTHON names that Python)");
+    }
+    found
+}
+
+fn importing(modules: &str) -> Option<String> {
+    let named = std::env::var("BLOCKMUL_PYTHON").ok();
+    let candidates = named.map_or(vec!["python3".into(), "/usr/bin/python3".into()], |named| vec![named]);
+    let imports = |python: &String| {
+        let output = std::process::Command::new(python).args(["-c", &format!("import {modules}")]).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    candidates.into_iter().find(imports)
 }
 
 /// Checks for the same pattern and the same bits in every block; strides may differ.
