@@ -216,6 +216,11 @@ fn what_cannot_be_timed_is_told_and_the_rest_goes_on() {
         ("--operation scan --elements 0", 2, &["0"]),
         ("w.mtx --operation scalars", 2, &["w in 1x1 f64: ", "not square"]),
         ("uniform:9x2 --operation schur --element f16", 2, &["schur is not for matrices of f16"]),
+        ("uniform:9x2 --operation transpose --element u32", 2, &["transpose is not for matrices of u32"]),
+        ("s.mtx --element u8", 2, &["s in 1x1 u8: ", "elements of u8 have or-and alone, not plus-times"]),
+        ("s.mtx --operation apply --element u32", 2, &["s has -1 at row 2, column 2, which is not of type u32"]),
+        ("w.mtx --operation dense --element i32", 2, &["w has 0.5 at row 1, column 1, which is not of type i32"]),
+        ("s.mtx --regret --element u32", 2, &["--regret takes one element type, f64 or f32"]),
         ("bundle-adjustment:9x40x3 --operation gram --block 2", 2, &["9x3 or 6x3, not 2x2"]),
         ("w.mtx --operation components", 2, &["w in 1x1 f64: ", "a graph is a square matrix of scalars"]),
         ("uniform:9x2 --operation triangles --block 2", 2, &["a graph is a square matrix of scalars"]),
@@ -298,6 +303,37 @@ fn every_operation_is_verified_and_timed() {
             assert_eq!((&record["verified"], runs), (&true.into(), 3), "{variant}: {record}");
         }
     }
+}
+
+/// The element types of integers, over every algebra that they have.
+#[test]
+fn integers_are_verified_and_timed() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    desk.put("p.mtx", SYMMETRIC);
+    let operations = "product,plan,apply,apply-transposed,dense";
+    let variants = ["auto", "plan", "apply", "apply-transposed", "dense rows by rows 3"];
+    for (semiring, elements) in [("plus-times", "u32,i32"), ("max-plus", "u32,i32"), ("or-and", "u32,i32,u8")] {
+        let line =
+            format!("uniform:60x3 --block 2 --semiring {semiring} --element {elements} --operation {operations}");
+        let records = by_variant(&desk, &format!("{line} --columns 3 --sharing rows"));
+        let over = if semiring == "plus-times" { String::new() } else { format!(" over {semiring}") };
+        let want = variants.iter().flat_map(|variant| elements.split(',').map(move |element| (variant, element)));
+        let mut found = records.iter();
+        for (variant, element) in want {
+            let (named, record) = found.next().unwrap();
+            assert_eq!((named, &record["element"]), (&format!("{variant}{over}"), &element.into()));
+            let runs = record["runs_ms"].as_array().unwrap().len();
+            assert_eq!((&record["verified"], runs), (&true.into(), 3), "{record}");
+        }
+        assert_eq!(found.len(), 0, "{semiring}");
+    }
+    // Whole numbers of a file, and random ones if it has none.
+    let files = by_variant(&desk, "s.mtx p.mtx --element i32 --by-rows --operation product,dense");
+    assert_eq!(files.iter().filter(|(_, record)| record["verified"] == true).count(), 4, "{files:?}");
+    let formats =
+        by_variant(&desk, "s.mtx --element i32 --semiring min-plus --operation apply --format csr,sliced-ell");
+    assert_eq!(formats.len(), 2, "{formats:?}");
 }
 
 #[test]

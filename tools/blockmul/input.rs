@@ -4,7 +4,7 @@ use crate::messages::{Messages, Unit};
 use crate::output::is_standard;
 use crate::overflow::Converted;
 use blockmul::{
-    BlockShape, Cbc, Csc, Element, Matrix,
+    BlockShape, Cbc, Csc, Element, Error, Matrix,
     io::{self, MatrixFile, ReadOptions, matrix_market},
 };
 use half::f16;
@@ -62,17 +62,6 @@ pub enum ElementName {
     F16,
 }
 
-impl ElementName {
-    /// The name of the type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::F64 => f64::NAME,
-            Self::F32 => f32::NAME,
-            Self::F16 => f16::NAME,
-        }
-    }
-}
-
 /// Element types of products and graphs, integers included.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum NumberName {
@@ -84,23 +73,42 @@ pub enum NumberName {
     U8,
 }
 
-/// Converts to the element type, as [`cast`]. Integers take whole numbers of their range, and
+impl NumberName {
+    /// The name of the type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F64 => f64::NAME,
+            Self::F32 => f32::NAME,
+            Self::F16 => f16::NAME,
+            Self::U32 => u32::NAME,
+            Self::I32 => i32::NAME,
+            Self::U8 => u8::NAME,
+        }
+    }
+}
+
+/// Refuses numbers that the element type has not: integers take whole numbers of their range, and
 /// infinities.
+pub fn check_numbers<T: Element>(matrix: &Csc<f64>, name: &str) -> blockmul::Result<()> {
+    let fits = |&value: &f64| T::from_f64(value).to_f64() == value || value.is_infinite();
+    let unfit = match T::ARITHMETIC_ROUNDOFF == 0.0 {
+        true => matrix.values().iter().position(|value| !fits(value)),
+        false => None,
+    };
+    let Some(entry) = unfit else { return Ok(()) };
+    let pattern = matrix.pattern();
+    let col = pattern.col_ptr().partition_point(|&begin| begin <= entry as u64);
+    let (row, value) = (pattern.row_idx()[entry] + 1, matrix.values()[entry]);
+    Err(Error::Argument(format!("{name} has {value} at row {row}, column {col}, which is not of type {}", T::NAME)))
+}
+
+/// Converts to the element type, as [`cast`], if [`check_numbers`] finds that it has the numbers.
 pub fn cast_numbers<T: Element>(
     matrix: &Csc<f64>,
     name: &str,
     messages: &Messages,
 ) -> Result<(Csc<T>, Converted), Failure> {
-    if T::ARITHMETIC_ROUNDOFF == 0.0 {
-        let fits = |&value: &f64| T::from_f64(value).to_f64() == value || value.is_infinite();
-        if let Some(entry) = matrix.values().iter().position(|value| !fits(value)) {
-            let pattern = matrix.pattern();
-            let col = pattern.col_ptr().partition_point(|&begin| begin <= entry as u64);
-            let (row, value) = (pattern.row_idx()[entry] + 1, matrix.values()[entry]);
-            let why = format!("{name} has {value} at row {row}, column {col}, which is not of type {}", T::NAME);
-            return Err(Failure::Usage(why));
-        }
-    }
+    check_numbers::<T>(matrix, name)?;
     Ok(cast(matrix, name, messages))
 }
 

@@ -1,4 +1,5 @@
 //! Products with dense matrices.
+use super::matrices::drawn;
 use super::measure::{Case, Subject, same_bits};
 use super::record::Record;
 use crate::numbers::some;
@@ -105,7 +106,7 @@ impl Dense {
     pub fn operand<M: Matrix>(&self, semiring: Semiring, a: &M) -> Result<DenseOperand<M::Element>> {
         let size = Size::of(a);
         let shapes = [size.cols(), size.rows()].map(|rows| DenseShape::new(rows, self.columns, self.layout));
-        let number = |i: usize| M::Element::from_f64((i * 37 % 1001) as f64 * 0.002 - 1.0);
+        let number = |i: usize| drawn((i * 37 % 1001) as f64 * 0.002 - 1.0);
         let d: Vec<M::Element> = (0..shapes[0].len()).map(number).collect();
         let mut want = vec![M::Element::from_f64(0.0); shapes[1].len()];
         let into = (0.0, DenseViewMut::new(shapes[1], &mut want)?);

@@ -67,6 +67,8 @@ pub enum Source {
         name: String,
         matrix: Csc<f64>,
         layout: Option<BlockShape>,
+        /// Whether the file has no values, so that these are random.
+        is_drawn: bool,
     },
 }
 
@@ -83,8 +85,8 @@ impl Source {
             Input::File(path) => path,
         };
         let file = input::read(path, false, messages)?;
-        let layout = input::layout(&file);
-        Ok(Self::File { name: input.matrix_name(), matrix: with_values(file)?, layout })
+        let (layout, is_drawn) = (input::layout(&file), file.field == Field::Pattern);
+        Ok(Self::File { name: input.matrix_name(), matrix: with_values(file)?, layout, is_drawn })
     }
 
     /// The name of the matrix in blocks of `shape`.
@@ -102,12 +104,28 @@ impl Source {
         }
     }
 
-    /// The matrix in blocks of `shape`.
+    /// The matrix in blocks of `shape`; random values as [`drawn`] has them.
+    ///
+    /// # Errors
+    /// [`blockmul::Error::Argument`] for values of a file that the element type has not.
     pub fn matrix<T: Element>(&self, shape: BlockShape) -> Result<Cbc<T>> {
         match self {
-            Self::Family(named, elements) => Ok(named.made(*elements, shape).matrix()?.cast()),
-            Self::File { matrix, .. } => {
-                let matrix = matrix.cast();
+            Self::Family(named, elements) => {
+                let made = named.made(*elements, shape).matrix()?;
+                let values = made.values().iter().map(|&value| drawn(value)).collect();
+                Cbc::with_stride(made.pattern().clone(), made.shape(), made.stride(), values)
+            }
+            Self::File { name, matrix, is_drawn, .. } => {
+                let matrix = match is_drawn {
+                    true => {
+                        let values = matrix.values().iter().map(|&value| drawn(value)).collect();
+                        Csc::new(matrix.pattern().clone(), values)?
+                    }
+                    false => {
+                        input::check_numbers::<T>(matrix, name)?;
+                        matrix.cast()
+                    }
+                };
                 Shaped::cut(matrix, Some(shape))?.into_blocks()
             }
         }
@@ -150,6 +168,13 @@ impl Source {
     }
 }
 
+/// A random number as an element. Integers have eighths of it, rounded: whole numbers from -8 to 8
+/// for numbers from -1 to 1, of which unsigned ones have those from 0.
+pub fn drawn<T: Element>(number: f64) -> T {
+    let is_integer = T::ARITHMETIC_ROUNDOFF == 0.0;
+    T::from_f64(if is_integer { 8.0 * number } else { number })
+}
+
 /// The matrix with random values if the file has none: equal values would hide the order of
 /// additions.
 fn with_values(file: MatrixFile) -> Result<Csc<f64>> {
@@ -166,6 +191,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn random_numbers_are_whole_in_integers_and_those_of_files_must_be() -> Result<()> {
+        let Ok(Input::Family(named)) = Input::parse("uniform:30x8") else { panic!("a family") };
+        let family = Source::Family(named, None);
+        let signed = family.matrix::<i32>(BlockShape::SCALAR)?;
+        let (least, most) = (signed.values().iter().min(), signed.values().iter().max());
+        assert_eq!((least, most), (Some(&-8), Some(&8)));
+        let unsigned = family.matrix::<u32>(BlockShape::SCALAR)?;
+        let from_zero: Vec<u32> = signed.values().iter().map(|&value| value.max(0) as u32).collect();
+        assert_eq!(unsigned.values(), from_zero);
+        let truths = family.matrix::<u8>(BlockShape::SCALAR)?;
+        assert!(truths.values().contains(&0) && truths.values().contains(&5));
+        let file = |value: f64, is_drawn| {
+            let matrix = Csc::from_triplets(2, 3, [(0, 0, 2.0), (1, 2, value)])?;
+            Ok(Source::File { name: "a".into(), matrix, layout: None, is_drawn })
+        };
+        assert_eq!(file(1.25, true)?.matrix::<u32>(BlockShape::SCALAR)?.values(), [16, 10]);
+        assert_eq!(file(7.0, false)?.matrix::<u8>(BlockShape::SCALAR)?.values(), [2, 7]);
+        let refused = |source: Result<Source>| source?.matrix::<u8>(BlockShape::SCALAR);
+        let why = refused(file(256.0, false)).unwrap_err().to_string();
+        assert!(why.contains("a has 256 at row 2, column 3, which is not of type u8"), "{why}");
+        Ok(())
+    }
+
+    #[test]
     fn b_is_a_cut_to_meet_it_or_its_transpose() {
         let shape = |rows, cols| BlockShape::new(rows, cols).unwrap();
         let shapes = |text: &str, a: BlockShape| {
@@ -180,7 +229,7 @@ mod tests {
         assert_eq!(shapes("bundle-adjustment:9x20x2", shape(6, 3)), (shape(6, 3), Some(shape(3, 6))));
         assert_eq!(shapes("bundle-adjustment:9x20x2", shape(1, 1)), (shape(1, 1), Some(shape(1, 1))));
         let matrix = Csc::from_triplets(6, 6, [(0, 5, 1.0)]).unwrap();
-        let file = Source::File { name: "a".into(), matrix, layout: None };
+        let file = Source::File { name: "a".into(), matrix, layout: None, is_drawn: false };
         let Pair::Blocks(a, Some(b)) = file.operands::<f64>(shape(2, 3)).unwrap() else { panic!("blocks") };
         assert_eq!((a.shape(), b.shape()), (shape(2, 3), shape(3, 2)));
         assert!(file.operands::<f64>(shape(4, 4)).is_err());

@@ -26,7 +26,7 @@ mod vectors;
 
 use crate::algebra::check_blocks;
 use crate::failure::Failure;
-use crate::input::ElementName;
+use crate::input::NumberName;
 use crate::messages::{Messages, Tone, tell, visible};
 use crate::numbers::{from_zero, some};
 use crate::output;
@@ -59,6 +59,7 @@ Examples:
   blockmul bench --operation plan,apply H.bin            executions of a plan of H·H, and H·x
   blockmul bench --operation apply --format all A.mtx    A·x of scalars in every format
   blockmul bench --operation apply --symmetric pose-graph      H·x by the whole of H, and by one triangle
+  blockmul bench --operation apply --semiring min-plus --element f32,u32 power-law   A·x over another algebra
   blockmul bench --operation dense --columns 128 --layout rows,columns A.mtx   A·D for a dense D
   blockmul bench --operation copy,transpose --block 6    bandwidths of a matrix of 64 MiB
   blockmul bench --operation components,triangles,patches --block 1 G.mtx   of the graph whose edges are G's entries
@@ -73,7 +74,8 @@ Examples:
 
 Families are those of `blockmul generate`, with the same sizes, counted in blocks, and two with long columns.
 Files are those that `multiply` reads, the plain binary BCSR0001 and BSR1 (.bcsr, .bsr, .bin) included. If a
-file has no values, random ones are used.
+file has no values, random ones are used. In integers random values are small whole numbers, and values of
+files must be whole.
 If one input fails, the others are still timed.
 Exit status: 0 done; 1 a result differs from the reference; 2 wrong usage, or an input that cannot be read;
 3 no such device; 4 not enough memory; 5 anything else.")]
@@ -96,9 +98,10 @@ pub struct Args {
     /// those of the family, or the file's own blocks, else scalars].
     #[arg(long, value_name = "RxK,...", value_delimiter = ',', value_parser = crate::sizes::block)]
     block: Vec<BlockShape>,
-    /// Element types, several with commas.
+    /// Element types, several with commas; u32, i32 and u8 for product, plan, apply,
+    /// apply-transposed and dense. u8 has --semiring or-and alone.
     #[arg(long, value_name = "TYPE,...", value_enum, value_delimiter = ',', default_value = "f64")]
-    element: Vec<ElementName>,
+    element: Vec<NumberName>,
     /// Stored elements of families without sizes and of arrays, about [default: the family's
     /// default sizes for products; 16 million for vectors; 8 million for transposes and their like,
     /// and for primitives, which take 64 million on a GPU].
@@ -335,9 +338,12 @@ impl Session<'_> {
                 self.messages.step(format!("{what}: making operands"));
                 let of = Operands { operation, source: &source, shape, by_rows: self.args.by_rows };
                 let outcomes = match element {
-                    ElementName::F64 => of.real::<f64>(self.bench),
-                    ElementName::F32 => of.real::<f32>(self.bench),
-                    ElementName::F16 => of.field::<f16>(self.bench),
+                    NumberName::F64 => of.real::<f64>(self.bench),
+                    NumberName::F32 => of.real::<f32>(self.bench),
+                    NumberName::F16 => of.field::<f16>(self.bench),
+                    NumberName::U32 => of.number::<u32>(self.bench),
+                    NumberName::I32 => of.number::<i32>(self.bench),
+                    NumberName::U8 => of.number::<u8>(self.bench),
                 };
                 match outcomes {
                     Ok(outcomes) => outcomes.into_iter().try_for_each(|outcome| self.keep_all(&what, outcome))?,

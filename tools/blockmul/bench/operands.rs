@@ -41,6 +41,28 @@ impl Operands<'_> {
 
     /// Measures an operation on any real numbers on every device.
     pub fn field<T: Field>(&self, bench: &Bench<'_>) -> Result<Outcomes> {
+        match self.operation {
+            Operation::Gram => {
+                let j = self.source.jacobian::<T>(self.shape)?;
+                Ok(self.everywhere(bench, |on| on.gram(&j)))
+            }
+            Operation::Product | Operation::Plan | Operation::Apply | Operation::ApplyTransposed | Operation::Dense => {
+                self.number::<T>(bench)
+            }
+            Operation::Patches if T::NAME == f64::NAME => {
+                let g = self.source.matrix::<f64>(self.shape)?;
+                Ok(self.everywhere(bench, |on| on.patches(&g)))
+            }
+            _ => {
+                let a = self.source.matrix::<T>(self.shape)?;
+                Ok(self.everywhere(bench, |on| Ok(vec![self.of_matrix(on, &a)?])))
+            }
+        }
+    }
+
+    /// Measures an operation on any numbers, integers included, on every device.
+    pub fn number<T: Element>(&self, bench: &Bench<'_>) -> Result<Outcomes> {
+        bench.semiring.check::<T>()?;
         let name = self.source.name(self.shape);
         match self.operation {
             Operation::Product | Operation::Plan => match (self.source.operands::<T>(self.shape)?, self.by_rows) {
@@ -57,10 +79,6 @@ impl Operands<'_> {
                     bench.products(self.operation, name, (&a, b.as_ref()))
                 }
             },
-            Operation::Gram => {
-                let j = self.source.jacobian::<T>(self.shape)?;
-                Ok(self.everywhere(bench, |on| on.gram(&j)))
-            }
             Operation::Apply | Operation::ApplyTransposed => self.apply::<T>(bench),
             Operation::Dense => {
                 let a = self.source.matrix::<T>(self.shape)?;
@@ -69,14 +87,7 @@ impl Operands<'_> {
                     true => self.dense(bench, &Bsr::from_transpose(a.try_transpose()?)),
                 }
             }
-            Operation::Patches if T::NAME == f64::NAME => {
-                let g = self.source.matrix::<f64>(self.shape)?;
-                Ok(self.everywhere(bench, |on| on.patches(&g)))
-            }
-            _ => {
-                let a = self.source.matrix::<T>(self.shape)?;
-                Ok(self.everywhere(bench, |on| Ok(vec![self.of_matrix(on, &a)?])))
-            }
+            operation => Err(is_not_for::<T>(operation)),
         }
     }
 
@@ -93,7 +104,7 @@ impl Operands<'_> {
 
     /// A·x in every format that is asked for; of a symmetric matrix by the whole, then by its
     /// triangle.
-    fn apply<T: Field>(&self, bench: &Bench<'_>) -> Result<Outcomes> {
+    fn apply<T: Element>(&self, bench: &Bench<'_>) -> Result<Outcomes> {
         let a = self.source.matrix::<T>(self.shape)?;
         let triangle = bench.symmetric.then(|| lower(&a)).transpose()?;
         let whole = triangle.as_ref().map_or(Ok(a), mirrored)?;
@@ -131,7 +142,7 @@ impl Operands<'_> {
             Operation::PermuteLower => on.permute_lower(a),
             Operation::Scalars => on.scalars(a),
             Operation::TransposePattern => on.transpose_pattern(a.pattern()),
-            operation => Err(Error::Argument(format!("{} is not for matrices of {}", operation.name(), T::NAME))),
+            operation => Err(is_not_for::<T>(operation)),
         }
     }
 
@@ -139,4 +150,8 @@ impl Operands<'_> {
         let name = self.source.name(self.shape);
         bench.devices.iter().map(|place| measure(&bench.on(place, self.operation, name.clone()))).collect()
     }
+}
+
+fn is_not_for<T: Element>(operation: Operation) -> Error {
+    Error::Argument(format!("{} is not for matrices of {}", operation.name(), T::NAME))
 }

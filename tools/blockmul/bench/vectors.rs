@@ -1,4 +1,5 @@
 //! Products with vectors, norms, scalings, dot products and sums of vectors.
+use super::matrices::drawn;
 use super::measure::{Case, Subject, same_bits};
 use super::operation::Operation;
 use super::record::Record;
@@ -169,5 +170,5 @@ fn bytes<T>(elements: usize, index: usize) -> Option<u64> {
 }
 
 fn vector<T: Element>(n: usize) -> Vec<T> {
-    (0..n).map(|i| T::from_f64((i * 37 % 1001) as f64 * 0.002 - 1.0)).collect()
+    (0..n).map(|i| drawn((i * 37 % 1001) as f64 * 0.002 - 1.0)).collect()
 }

@@ -11,7 +11,7 @@ use super::super::matrices::{Input, Source};
 use super::models;
 use super::peers::Peer;
 use super::report::Report;
-use super::{ElementName, Setting};
+use super::{NumberName, Setting};
 use crate::failure::Failure;
 use blockmul::{
     BlockShape, Csc,
@@ -102,9 +102,9 @@ struct Choice {
 pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> {
     let mut subjects: Vec<Subject> = Vec::new();
     for matrix in matrices(setting, report)? {
-        for element in [ElementName::F32, ElementName::F64] {
+        for element in [NumberName::F32, NumberName::F64] {
             let found = match element {
-                ElementName::F32 => measured::<f32>(setting, report, &matrix),
+                NumberName::F32 => measured::<f32>(setting, report, &matrix),
                 _ => measured::<f64>(setting, report, &matrix),
             };
             match found {

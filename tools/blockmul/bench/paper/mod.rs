@@ -14,7 +14,7 @@ mod written;
 
 use super::contest::{Contest, Variant, Wanted};
 use super::measure::Bench;
-use super::{Args, ElementName};
+use super::{Args, NumberName};
 use crate::failure::Failure;
 use crate::messages::{Tone, Unit, tell};
 use blockmul::{Bsr, Cbc, Csc, Csr, Device, Error, Method, Result, device::DeviceKind};
@@ -52,7 +52,7 @@ struct Setting<'a> {
 
 /// Measures the paper and writes the folder.
 pub fn run(paper: Paper, folder: &Path, args: &Args, bench: &Bench<'_>) -> std::result::Result<(), Failure> {
-    let ([place], [ElementName::F64]) = (&bench.devices[..], &args.element[..]) else {
+    let ([place], [NumberName::F64]) = (&bench.devices[..], &args.element[..]) else {
         return Err(Failure::Usage("--paper takes one --device, and elements of f64".into()));
     };
     let (device, info) = (&place.device, place.device.info());

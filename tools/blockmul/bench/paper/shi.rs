@@ -9,7 +9,7 @@ mod tables;
 use super::super::matrices::Source;
 use super::peers::Peer;
 use super::report::Report;
-use super::{ElementName, Setting};
+use super::{NumberName, Setting};
 use crate::failure::Failure;
 use blockmul::{BlockShape, Csr, Result, plan::DenseMethod};
 use matrices::{CONVERTED, shown, squares};
@@ -87,9 +87,9 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<
     let mut both = |report: &mut Report, job: Job, a: Result<Csr<f64>>| -> std::result::Result<(), Failure> {
         setting.bench.messages.step(format!("{}: A", job.name));
         let Some(a) = setting.kept_result(report, &job.name, a) else { return Ok(()) };
-        for element in [ElementName::F32, ElementName::F64] {
+        for element in [NumberName::F32, NumberName::F64] {
             let found = match element {
-                ElementName::F32 => measured::<f32>(setting, report, &job, &a, &mut of_f32),
+                NumberName::F32 => measured::<f32>(setting, report, &job, &a, &mut of_f32),
                 _ => measured::<f64>(setting, report, &job, &a, &mut of_f64),
             };
             let what = format!("{} in {}", job.name, element.name());

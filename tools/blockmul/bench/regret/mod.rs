@@ -16,7 +16,7 @@ use super::matrices::{Input, Source};
 use super::measure::Bench;
 use super::operation::Operation;
 use super::results::Host;
-use super::{Args, ElementName};
+use super::{Args, NumberName};
 use crate::failure::Failure;
 use crate::messages::{Tone, tell, visible};
 use crate::output;
@@ -77,10 +77,10 @@ pub fn run(args: &Args, bench: &Bench<'_>) -> Result<(), Failure> {
         return Err(Failure::Usage("--sweeps is for --operation product".into()));
     }
     match (of_formats, &args.element[..]) {
-        (true, [ElementName::F64]) => formats::measured::<f64>(args, bench, &place.device),
-        (true, [ElementName::F32]) => formats::measured::<f32>(args, bench, &place.device),
-        (false, [ElementName::F64]) => measured::<f64>(args, bench, &place.device),
-        (false, [ElementName::F32]) => measured::<f32>(args, bench, &place.device),
+        (true, [NumberName::F64]) => formats::measured::<f64>(args, bench, &place.device),
+        (true, [NumberName::F32]) => formats::measured::<f32>(args, bench, &place.device),
+        (false, [NumberName::F64]) => measured::<f64>(args, bench, &place.device),
+        (false, [NumberName::F32]) => measured::<f32>(args, bench, &place.device),
         _ => Err(Failure::Usage("--regret takes one element type, f64 or f32".into())),
     }
 }
