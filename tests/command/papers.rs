@@ -177,6 +177,42 @@ fn evtushenko_has_its_tables_and_figures() {
     }
 }
 
+/// A file of the name of one of the paper's nine takes the place of what is generated for it.
+#[test]
+fn evtushenko_has_the_selected_matrices() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 60 --per-column 4 -q -o hvdc1.mtx");
+    let (page, object) = study(&desk, "hvdc1.mtx --models --paper evtushenko --max-products 1000");
+    let rows = object["table_9"].as_array().unwrap();
+    let names: Vec<_> =
+        rows.iter().map(|row| [&row["selected"], &row["matrix"]].map(|of| of.as_str().unwrap())).collect();
+    assert!(names.contains(&["hvdc1", "hvdc1"]) && names.contains(&["lhr07", "like lhr07"]), "{names:?}");
+    assert!(names.len() == 9 && !page.contains("like hvdc1"), "{names:?}");
+    let row = rows.iter().find(|row| row["selected"] == "hvdc1").unwrap();
+    assert_eq!((&row["rows"], &row["entries"], &row["what"]), (&60.into(), &240.into(), &"a file".into()));
+    assert_eq!((&row["collection_rows"], &row["collection_entries"]), (&24_842.into(), &159_981.into()));
+    let pictures: Vec<_> = rows.iter().map(|row| row["picture"].as_str().unwrap()).collect();
+    has_its_pictures(&desk, &page, &[&pictures[..], &["figure-8c.png", "figure-8d.png"]].concat());
+    let longest: Vec<_> = rows.iter().map(|row| row["longest_row"].as_u64().unwrap()).collect();
+    assert!(longest.iter().all(|&length| length > 1), "{longest:?}");
+    // The bold cell is the largest of its row.
+    for (part, element) in [("8c", "f32"), ("8d", "f64")] {
+        let section = page.split(&format!("## Figure {part}, {element}")).nth(1).unwrap();
+        let row = section.lines().find(|line| line.starts_with("| like lhr07 |")).unwrap();
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let number = |cell: &&str| cell.trim_matches('*').parse::<f64>().ok();
+        let best = cells.iter().filter_map(number).reduce(f64::max);
+        let bold: Vec<_> = cells.iter().filter(|cell| cell.starts_with("**")).map(number).collect();
+        assert!(bold.iter().all(|&cell| cell == best) && !bold.is_empty(), "{row}");
+        let found = object["matrices"].as_array().unwrap();
+        let of = found.iter().find(|of| of["matrix"] == "like lhr07" && of["element"] == element).unwrap();
+        let fastest = of["formats"].as_array().unwrap().iter().map(|time| time["ms"].as_f64().unwrap());
+        let speedup = of["serial_ms"].as_f64().unwrap() / fastest.reduce(f64::min).unwrap();
+        assert_eq!(best, Some(format!("{speedup:.2}").parse().unwrap()), "{row}");
+    }
+    assert!(page.contains("have another fastest format in f64 than in f32"), "{page}");
+}
+
 #[test]
 fn shi_has_its_tables_and_figures() {
     let desk = Desk::new();
@@ -305,7 +341,7 @@ fn models_of_products_with_vectors_are_measured_beside_files() {
     desk.ok("generate uniform --rows 60 --per-column 4 -q -o g.mtx");
     for (paper, count, name, [all, of_matrix, of_entries]) in [
         ("garland", 3, "one full row", ["products", "of", "size"]),
-        ("evtushenko", 19, "one full row, 1999", ["matrices", "matrix", "entries"]),
+        ("evtushenko", 28, "one full row, 1999", ["matrices", "matrix", "entries"]),
     ] {
         let ran = bench(&desk, &format!("--paper {paper} --max-products 4000 --write-models -o {paper}"));
         assert_eq!(ran.status, 0, "{}", ran.stderr);
@@ -318,6 +354,10 @@ fn models_of_products_with_vectors_are_measured_beside_files() {
         let file = blockmul::io::read(desk.path(paper).join(format!("{name}.bsr")), &ReadOptions::default()).unwrap();
         assert_eq!(measured(name)[of_entries], file.matrix.values().len(), "{paper}");
         assert!(page.contains("other 3 apply fast"), "{page}");
+        if paper == "evtushenko" {
+            has_its_pictures(&desk, &page, &["table-9-airfoil_2d.png", "table-9-Zd_Jac3_db.png", "figure-8d.png"]);
+            assert_eq!(object["table_9"].as_array().unwrap().len(), 9);
+        }
         if paper == "garland" {
             assert!(page.contains("The generated ones have equally many entries"), "{page}");
             assert!(page.contains("| torus |") && page.contains("## Section 4"), "graphs and meshes too: {page}");

@@ -1,7 +1,9 @@
 //! Generated matrices of scalars on which the methods of products are measured: by `tune`, and by
-//! the studies of `bench`. `held_out` has those of the studies alone.
+//! the studies of `bench`. `held_out` and `applications` have those of the studies alone.
+mod applications;
 mod held_out;
 
+pub use applications::{Circuit, cavity, chains, circuit, film, mesh, power_network, stages, units};
 pub use held_out::{diagonal_blocks, geometric, kronecker};
 
 use blockmul::{

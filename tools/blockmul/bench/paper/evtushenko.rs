@@ -1,10 +1,11 @@
-//! Evtushenko: Sparse matrix-vector multiplication on GPUs, 2019: the formats of A·x. Tables 1 to 8
-//! and figures 4 to 8. `measure` times a matrix; `tables`, `kinds` and `figures` write what was
-//! found, beside the numbers of `published`.
+//! Evtushenko: Sparse matrix-vector multiplication on GPUs, 2019: the formats of A·x. Tables 1 to 9
+//! and figures 4 to 8. `measure` times a matrix; `tables`, `kinds`, `selected` and `figures` write
+//! what was found, beside the numbers of `published`.
 mod figures;
 mod kinds;
 mod measure;
 mod published;
+mod selected;
 mod tables;
 
 use super::super::matrices::{Input, Source};
@@ -100,8 +101,9 @@ struct Choice {
 
 /// Writes the report of the paper's measurements.
 pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> {
-    let mut subjects: Vec<Subject> = Vec::new();
+    let (mut subjects, mut rows): (Vec<Subject>, Vec<selected::Row>) = (Vec::new(), Vec::new());
     for matrix in matrices(setting, report)? {
+        rows.extend(selected::Row::of(&matrix)?);
         for element in [NumberName::F32, NumberName::F64] {
             let found = match element {
                 NumberName::F32 => measured::<f32>(setting, report, &matrix),
@@ -115,11 +117,11 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
         report.keep("matrices", &subjects);
         report.save(setting.folder)?;
     }
-    tables::write(setting, report, &subjects)
+    tables::write(setting, report, &subjects, rows)
 }
 
-/// What is generated, of at most about so many entries. A kind whose two sizes are alike is there
-/// once.
+/// What is generated, of at most about so many entries: kinds in two sizes, those alike once, and
+/// what stands for the matrices of Table 9.
 pub fn generated(most: u64) -> blockmul::Result<Vec<Matrix>> {
     let named = |(kind, a): (&str, Csc<f64>)| Matrix { name: format!("{kind}, {}", a.nnz()), kind: kind.into(), a };
     let mut made: Vec<Matrix> = Vec::new();
@@ -128,6 +130,7 @@ pub fn generated(most: u64) -> blockmul::Result<Vec<Matrix>> {
             made.push(matrix);
         }
     }
+    made.extend(selected::stand_ins(most as usize)?);
     Ok(made)
 }
 
@@ -138,6 +141,8 @@ fn matrices(setting: &Setting<'_>, report: &mut Report) -> Result<Vec<Matrix>, F
         Ok(source.matrix::<f64>(BlockShape::SCALAR)?.to_scalars())
     };
     let mut found = if setting.with_models() { generated(setting.most)? } else { Vec::new() };
+    let files: Vec<String> = setting.args.inputs.iter().map(Input::matrix_name).collect();
+    found.retain(|matrix| !selected::is_replaced(matrix, &files));
     for input in &setting.args.inputs {
         match read(input) {
             Ok(a) => found.push(Matrix { name: input.matrix_name(), kind: input.matrix_name(), a }),
@@ -151,6 +156,11 @@ fn matrices(setting: &Setting<'_>, report: &mut Report) -> Result<Vec<Matrix>, F
 impl Subject {
     fn time(&self, format: Format) -> Option<&Time> {
         self.formats.iter().find(|time| time.format == format)
+    }
+
+    /// The fastest format.
+    fn fastest(&self) -> Option<&Time> {
+        self.formats.iter().min_by(|one, other| one.ms.total_cmp(&other.ms))
     }
 
     /// How many times as fast as one thread a format is.

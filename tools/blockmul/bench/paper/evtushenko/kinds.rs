@@ -10,28 +10,33 @@ use blockmul::plan::{Format, Split};
 pub fn by_kind(report: &mut Report, element: &str, of: &[&Subject]) {
     report.say(&format!("## Speedup by kind of matrix, {element}"));
     report.say("Means over the sizes of a kind; the largest of a kind is bold.");
-    let others = libraries(of.iter().flat_map(|of| &of.peers));
-    let mut kinds: Vec<&str> = Vec::new();
-    of.iter().for_each(|subject| {
-        if !kinds.contains(&&*subject.kind) {
-            kinds.push(&subject.kind);
+    let mut kinds: Vec<(String, Vec<&Subject>)> = Vec::new();
+    for &subject in of {
+        match kinds.iter_mut().find(|(kind, _)| *kind == subject.kind) {
+            Some((_, alike)) => alike.push(subject),
+            None => kinds.push((subject.kind.clone(), vec![subject])),
         }
-    });
-    let row = |kind: &&str| {
-        let alike = || of.iter().filter(|subject| subject.kind == **kind);
-        let formats = Format::ALL.iter().map(|&format| mean(alike().filter_map(|of| of.speedup(format))));
-        let peers = others.iter().map(|library| mean(alike().filter_map(|of| of.peer_speedup(library))));
+    }
+    speedups_by(report, "kind", &kinds);
+}
+
+/// A row for each group of matrices, with the mean speedups of formats and other libraries.
+pub fn speedups_by(report: &mut Report, first: &str, groups: &[(String, Vec<&Subject>)]) {
+    let others = libraries(groups.iter().flat_map(|(_, of)| of).flat_map(|of| &of.peers));
+    let row = |(name, of): &(String, Vec<&Subject>)| {
+        let formats = Format::ALL.iter().map(|&format| mean(of.iter().filter_map(|of| of.speedup(format))));
+        let peers = others.iter().map(|library| mean(of.iter().filter_map(|of| of.peer_speedup(library))));
         let speedups: Vec<_> = formats.chain(peers).collect();
         let largest = speedups.iter().flatten().copied().reduce(f64::max);
         let cell = |&speedup: &Option<f64>| {
             let number = shown(speedup, 2);
             if speedup.is_some() && speedup == largest { format!("**{number}**") } else { number }
         };
-        [vec![(*kind).to_owned()], speedups.iter().map(cell).collect()].concat()
+        [vec![name.clone()], speedups.iter().map(cell).collect()].concat()
     };
-    let rows: Vec<_> = kinds.iter().map(row).collect();
+    let rows: Vec<_> = groups.iter().map(row).collect();
     let header: Vec<&str> =
-        ["kind"].into_iter().chain(Format::ALL.iter().map(|format| format.name())).chain(others).collect();
+        [first].into_iter().chain(Format::ALL.iter().map(|format| format.name())).chain(others).collect();
     report.table(&header, &rows);
 }
 

@@ -1,6 +1,7 @@
 //! The tables and figures of the report.
 use super::measure::TOGETHER;
 use super::published::{By, DEVICES, Published, TABLES};
+use super::selected::{self, Row};
 use super::{Setting, Subject, USES, figures, kinds};
 use crate::bench::paper::peers::{Peer, libraries};
 use crate::bench::paper::polok::peers_text;
@@ -12,7 +13,7 @@ use blockmul::plan::Format;
 pub const CLASSES: [usize; 2] = [10_000, 100_000];
 
 /// Writes the page.
-pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject]) -> Result<(), Failure> {
+pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], rows: Vec<Row>) -> Result<(), Failure> {
     let info = setting.device.info();
     report.say("# Formats of A·x, again");
     report.say(&format!(
@@ -27,6 +28,8 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject]) -
     ));
     let peers: Vec<&Peer> = subjects.iter().flat_map(|subject| &subject.peers).collect();
     report.say(&peers_text(&peers));
+    selected::structures(report, rows)?;
+    selected::leaders(report, subjects);
     for element in ["f32", "f64"] {
         let of: Vec<&Subject> = subjects.iter().filter(|subject| subject.element == element).collect();
         speedups(report, element, &of);
@@ -36,6 +39,7 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject]) -
         kinds::cuts(report, element, &of);
         figures::histograms(report, element, &of)?;
         figures::lists(report, element, &of)?;
+        selected::speedups(report, element, &of)?;
         conversions(report, element, &of);
         regret(report, element, &of);
     }
