@@ -451,4 +451,7 @@ fn the_methods_that_ran_are_named_beside_the_one_asked_for() {
         assert_eq!(row.contains("(asked: "), by_others, "{row}: {result}");
     }
     assert!(text.contains("esc (asked: hash)"), "blocks: {text}");
+    let text = bench(&desk, "uniform:60x3 --block 2 --method auto,esc,hash --semiring or-and --rounds 1").stdout;
+    let variants = ["auto over or-and", "esc over or-and", "esc (asked: hash) over or-and"];
+    assert!(variants.iter().all(|variant| text.contains(&format!("  {variant}  "))), "{text}");
 }

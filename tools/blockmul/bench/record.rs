@@ -284,9 +284,10 @@ impl Record {
     }
 
     /// The variant for people. If a method that was asked for left columns to others, these are
-    /// named: `esc (asked: hash)`.
+    /// named: `esc (asked: hash)`, over another algebra `esc (asked: hash) over min-plus`.
     pub fn variant(&self) -> String {
-        let asked = &self.sizes.variant;
+        let variant = &self.sizes.variant;
+        let (asked, over) = variant.split_at(variant.find(" over ").unwrap_or(variant.len()));
         let mut ran: Vec<&str> = Vec::new();
         for bin in self.bins.iter().filter(|bin| bin.products > 0) {
             if !ran.contains(&bin.method.name()) {
@@ -294,10 +295,10 @@ impl Record {
             }
         }
         match ran[..] {
-            _ if asked == Method::Auto.name() => asked.clone(),
-            [] => asked.clone(),
-            [one] if one == asked => asked.clone(),
-            _ => format!("{} (asked: {asked})", ran.join(", ")),
+            _ if asked == Method::Auto.name() => variant.clone(),
+            [] => variant.clone(),
+            [one] if one == asked => variant.clone(),
+            _ => format!("{} (asked: {asked}){over}", ran.join(", ")),
         }
     }
 
