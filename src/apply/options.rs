@@ -156,8 +156,8 @@ impl<'a, M: Matrix, V: VectorElement<M::Element>> ApplyOptions<'a, M, V> {
 
 impl<'a, M: Matrix> ApplyOptions<'a, M> {
     /// Prepares y = Jᵀ·(W·(J·x)) for the J that is applied: A, or Aᵀ once
-    /// [transposed](ApplyOptions::transposed). A format that is asked for is that of J's rows and of
-    /// its columns. Values are read where they are.
+    /// [transposed](ApplyOptions::transposed). A format that is asked for is that of J's rows and
+    /// of its columns. Values are read where they are.
     ///
     /// # Errors
     /// As [`ApplyOptions::plan`].

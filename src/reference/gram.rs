@@ -35,8 +35,8 @@ pub fn gram_weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>, part
 }
 
 /// y = Jᵀ·(W·(J·x)), with both sums as in [`multiply_vector`], as
-/// [`ApplyGram`](crate::plan::ApplyGram) computes it. An element of W·(J·x) is the sum of a block of
-/// W in ascending order, or of J·x alone, multiplied by its weight if there is one.
+/// [`ApplyGram`](crate::plan::ApplyGram) computes it. An element of W·(J·x) is the sum of a block
+/// of W in ascending order, or of J·x alone, multiplied by its weight if there is one.
 ///
 /// # Errors
 /// As [`multiply_vector`] and [`gram_weighted`].

@@ -1,5 +1,5 @@
-// arrival: adding to a sum that other work-items add to, in the order in which they arrive. It comes
-// after ptx.cl.
+// arrival: adding to a sum that other work-items add to, in the order in which they arrive. It
+// comes after ptx.cl.
 // Host: src/apply/spmv/arrival.rs
 //
 // OpenCL C 1.2 adds no floating-point numbers atomically: a sum is exchanged if no other item has
