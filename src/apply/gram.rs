@@ -18,7 +18,8 @@ use crate::{
 /// every execution. Both sums are those of [`Apply`], and W·(J·x) is what
 /// [`reference::multiply_vector_gram`](crate::reference::multiply_vector_gram) says: the same bits
 /// on every device. J·x and W·J·x are rounded to the element type. The sum is not symmetric to the
-/// bit, as JᵀJ is.
+/// bit, as JᵀJ is. The plan holds two vectors of J's rows and the pattern of W, with weights or
+/// without.
 ///
 /// [`ApplyOptions::gram`](super::ApplyOptions::gram) takes a format and other options;
 /// [`ApplyOptions::pack_gram`](super::ApplyOptions::pack_gram) copies the values, for many products

@@ -177,7 +177,7 @@ fn evtushenko_has_its_tables_and_figures() {
     }
 }
 
-/// A file of the name of one of the paper's nine takes the place of what is generated for it.
+/// A file named like one of the paper's nine matrices replaces the generated one.
 #[test]
 fn evtushenko_has_the_selected_matrices() {
     let desk = Desk::new();

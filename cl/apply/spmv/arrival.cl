@@ -3,8 +3,9 @@
 // Host: src/apply/spmv/arrival.rs
 //
 // OpenCL C 1.2 adds no floating-point numbers atomically: a sum is exchanged if no other item has
-// changed it. GPUs of NVIDIA add them in global memory, many at once. WIDE is 1 if a sum has 64
-// bits, FLOATING if floating-point numbers are added. If ARRIVAL is 0, there are no such sums.
+// changed it. GPUs of NVIDIA that have CACHE_HINTS add them in global memory, many at once. WIDE is
+// 1 if a sum has 64 bits, FLOATING if floating-point numbers are added. If ARRIVAL is 0, there are
+// no such sums.
 #if !defined(ARRIVAL)
 #error "ARRIVAL: see src/apply/spmv/arrival.rs"
 #endif

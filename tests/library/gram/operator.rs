@@ -119,6 +119,38 @@ fn other_semirings_have_no_weights() {
     assert_eq!(refused.to_string(), "weights belong to plus-times, not to min-plus");
 }
 
+/// Integers, whose plus wraps around, bytes of or-and, and a J without rows.
+#[test]
+fn integers_and_empty_matrices_have_operators() {
+    fn y_of<T: Element>(j: &Csc<f64>, semiring: Semiring, x: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
+        let j = device().upload(&j.cast::<T>()).unwrap();
+        let upload = |values: &[f64]| device().upload_vector(&cast::<T>(values)).unwrap();
+        let plan = Apply::<Csc<T>>::with(&j.pattern()).semiring(semiring).gram().unwrap();
+        let (x, weights, mut y) = (upload(x), weights.map(upload), plan.output().unwrap());
+        match &weights {
+            None => plan.execute((&j, &x), &mut y).unwrap(),
+            Some(weights) => plan.execute((&j, Weights::Rows(weights), &x), &mut y).unwrap(),
+        };
+        y.download().unwrap().into_iter().map(Element::to_f64).collect()
+    }
+    let j = Csc::from_triplets(2, 2, [(0, 0, 1.0), (0, 1, 2.0), (1, 1, 3.0)]).unwrap();
+    assert_eq!(y_of::<u32>(&j, Semiring::PlusTimes, &[1.0, 10.0], Some(&[1.0, 10.0])), [21.0, 942.0]);
+    assert_eq!(y_of::<i32>(&j, Semiring::PlusTimes, &[1.0, -10.0], Some(&[-1.0, 10.0])), [19.0, -862.0]);
+    assert_eq!(y_of::<u8>(&j, Semiring::OrAnd, &[1.0, 0.0], None), [1.0, 1.0]);
+    assert_eq!(
+        y_of::<f64>(&Csc::from_triplets(0, 2, []).unwrap(), Semiring::PlusTimes, &[1.0, 2.0], Some(&[])),
+        [0.0, 0.0]
+    );
+    let empty = Csr::<f64>::new(0, 2, vec![0], vec![], vec![]).unwrap();
+    let on_device = device().upload(&empty).unwrap();
+    let (plan, x) =
+        (ApplyGram::<Csr<f64>>::new(&on_device.pattern()).unwrap(), device().upload_vector(&[1.0; 2]).unwrap());
+    let mut y = plan.output().unwrap();
+    plan.execute((&on_device, &x), &mut y).unwrap();
+    assert_eq!(y.download().unwrap(), [0.0; 2]);
+    assert_eq!(reference::multiply_vector_gram(&empty, Some(Weights::Rows(&[])), &[1.0; 2]).unwrap(), [0.0; 2]);
+}
+
 #[test]
 fn operands_of_other_sizes_are_refused() {
     let j = device().upload(&jacobian(40, 15, shape(2, 3), Values::Real, 1)).unwrap();

@@ -73,7 +73,7 @@ pub fn is_replaced(matrix: &Matrix, files: &[String]) -> bool {
 }
 
 impl Selected {
-    /// The name of what stands for it.
+    /// Name of the matrix that is generated like it.
     fn stand_in(&self) -> String {
         format!("like {}", self.name)
     }
