@@ -1,7 +1,7 @@
 //! y = Jᵀ·(W·(J·x)): a gram matrix as an operator.
 use super::{Apply, ApplyOptions, Packed, Spmv};
 use crate::{
-    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result, Semiring,
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Matrix, Result, Semiring,
     device::Work,
     element::Scaling,
     planned::{Accum, Cost, On, Planned},
@@ -160,10 +160,10 @@ impl<T: Element> Between<T> {
         check_vector("x", x, device, columns, why)?;
         check_vector("y", into.c, device, columns, why)?;
         match weights {
-            Some(_) if self.semiring != Semiring::PlusTimes => {
-                Err(Error::Argument(format!("weights belong to plus-times, not to {}", self.semiring)))
+            Some(weights) => {
+                self.semiring.check_weights()?;
+                self.weigh.check("W", weights.arrays())
             }
-            Some(weights) => self.weigh.check("W", weights.arrays()),
             None => Ok(()),
         }
     }

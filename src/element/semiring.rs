@@ -120,6 +120,14 @@ impl Semiring {
         }
     }
 
+    /// Refuses weights between two products over another algebra than plus-times.
+    pub(crate) fn check_weights(self) -> Result<()> {
+        match self {
+            Self::PlusTimes => Ok(()),
+            _ => Err(Error::Argument(format!("weights belong to plus-times, not to {self}"))),
+        }
+    }
+
     /// Checks that C = alpha·A·B + beta·C is defined: see [`Semiring`].
     pub(crate) fn check_factors<T: Element>(self, alpha: f64, beta: f64) -> Result<()> {
         let whole = |factor: f64| T::ARITHMETIC_ROUNDOFF > 0.0 || T::from_f64(factor).to_f64() == factor;

@@ -1,8 +1,8 @@
 //! JᵀJ, JᵀWJ and products of matrices of groups on the CPU, with the bits of the plans.
-use super::{multiply, multiply_vector, multiply_vector_transposed};
+use super::{multiply, multiply_vector_over};
 use crate::{
     BlockGroups, BlockShape, Cbc, Element, Error, GramParts, Matrix, Part, Pattern, Result, Semiring, Weights,
-    element::Algebra,
+    element::{Algebra, Order},
     groups::{dimensions, transposed},
     matrix::CbcView,
 };
@@ -34,12 +34,12 @@ pub fn gram_weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>, part
     triangle(multiply(&transposed(j), &weighted(j, weights)?)?, part)
 }
 
-/// y = Jᵀ·(W·(J·x)), with both sums as in [`multiply_vector`], as
+/// y = Jᵀ·(W·(J·x)), with both sums as in [`multiply_vector`](super::multiply_vector), as
 /// [`ApplyGram`](crate::plan::ApplyGram) computes it. An element of W·(J·x) is the sum of a block
 /// of W in ascending order, or of J·x alone, multiplied by its weight if there is one.
 ///
 /// # Errors
-/// As [`multiply_vector`] and [`gram_weighted`].
+/// As [`multiply_vector_over`] and [`gram_weighted`].
 ///
 /// ```
 /// use blockmul::product::Weights;
@@ -54,14 +54,44 @@ pub fn multiply_vector_gram<M: Matrix>(
     weights: Option<Weights<&M, &[M::Element]>>,
     x: &[M::Element],
 ) -> Result<Vec<M::Element>> {
-    let (size, zero) = (dimensions(j), M::Element::from_f64(0.0));
-    let mut t = vec![zero; size.nrows * size.block_rows];
-    multiply_vector(1.0, j, x, 0.0, &mut t)?;
+    multiply_vector_gram_over(Semiring::PlusTimes, [Order::Ascending; 2], (false, j), weights, x)
+}
+
+/// As [`multiply_vector_gram`], with the sums and products of a semiring. The sums of J·x and those
+/// of the product with Jᵀ each have an order, and J is A, or its transpose if `transposed`. The
+/// first factor of a product is J's.
+///
+/// ```
+/// use blockmul::{Csc, Semiring, element::Order, reference::multiply_vector_gram_over};
+/// // Edges of lengths 2 and 3 from 0 to 1 and 2: there and back.
+/// let j = Csc::from_triplets(3, 3, [(1, 0, 2.0), (2, 0, 3.0)])?;
+/// let (far, ascending) = (f64::INFINITY, [Order::Ascending; 2]);
+/// let y = multiply_vector_gram_over(Semiring::MinPlus, ascending, (false, &j), None, &[0.0, 1.0, far])?;
+/// assert_eq!(y, [4.0, far, far]);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`multiply_vector_over`] and [`gram_weighted`]; [`Error::Argument`] for weights with another
+/// semiring than [`Semiring::PlusTimes`].
+pub fn multiply_vector_gram_over<M: Matrix>(
+    semiring: Semiring,
+    [forward, back]: [Order; 2],
+    (transposed, a): (bool, &M),
+    weights: Option<Weights<&M, &[M::Element]>>,
+    x: &[M::Element],
+) -> Result<Vec<M::Element>> {
+    let (size, zero) = (dimensions(a), M::Element::from_f64(0.0));
+    let (rows, cols) = ((size.nrows, size.block_rows), (size.ncols, size.block_cols));
+    let (rows, cols) = if transposed { (cols, rows) } else { (rows, cols) };
+    let mut t = vec![zero; rows.0 * rows.1];
+    multiply_vector_over(semiring, forward, transposed, (1.0, a, x), (0.0, &mut t))?;
     if let Some(weights) = weights {
-        t = weighted(&column::<M>(size.nrows, size.block_rows, t)?, weights)?.as_cbc().values.to_vec();
+        semiring.check_weights()?;
+        t = weighted(&column::<M>(rows.0, rows.1, t)?, weights)?.as_cbc().values.to_vec();
     }
-    let mut y = vec![zero; size.ncols * size.block_cols];
-    multiply_vector_transposed(1.0, j, &t, 0.0, &mut y)?;
+    let mut y = vec![zero; cols.0 * cols.1];
+    multiply_vector_over(semiring, back, !transposed, (1.0, a, &t), (0.0, &mut y))?;
     Ok(y)
 }
 

@@ -16,7 +16,10 @@ mod vectors;
 pub mod verify;
 
 pub use dense::{multiply_dense, multiply_dense_over};
-pub use gram::{gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_groups, multiply_vector_gram};
+pub use gram::{
+    gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_groups, multiply_vector_gram,
+    multiply_vector_gram_over,
+};
 pub use graphs::{components, triangles_of_vertices};
 pub use lloyd::lloyd;
 pub use masked::{multiply_masked, multiply_masked_over, products_masked};

@@ -105,6 +105,40 @@ fn whole_numbers_have_the_product_with_the_gram() {
     assert_eq!(plan.products().map(|product| product.format().order()), [Order::Ascending; 2]);
 }
 
+/// J, Jᵀ and a triangle of a symmetric matrix in every format of scalars: rows of 40 entries, which
+/// lanes add in an order of their own.
+#[test]
+fn each_product_has_the_order_of_its_format() {
+    let a = generate::uniform(80, 50, 40, BlockShape::SCALAR, Values::Real, 5).unwrap().to_scalars();
+    let square = reference::gram(&a, Part::Full).unwrap();
+    let lower = reference::gram(&a, Part::Lower).unwrap();
+    let (x, rows) = (numbers(80, Values::Real, 3), numbers(80, Values::Real, 4));
+    let upload = |values: &[f64]| device().upload_vector(values).unwrap();
+    for (stored, whole, transposed) in [(&a, &a, false), (&a, &a, true), (&lower, &square, false)] {
+        let (n, m) = (whole.ncols(), whole.nrows());
+        let (n, m) = if transposed { (m, n) } else { (n, m) };
+        let (x, rows) = (&x[..n], &rows[..m]);
+        let (dj, dx, drows) = (device().upload(stored).unwrap(), upload(x), upload(rows));
+        let pattern = dj.pattern();
+        for format in Format::ALL.iter().filter(|format| format.reproducible()) {
+            let options = Apply::<Csc<f64>>::with(&pattern).format(*format);
+            let options = if transposed { options.transposed() } else { options };
+            let options = if stored.nnz() < whole.nnz() { options.symmetric() } else { options };
+            let plan = options.gram().unwrap();
+            let orders = plan.products().map(|product| product.format().order());
+            let want = |weights| {
+                let j = (transposed, whole);
+                reference::multiply_vector_gram_over(Semiring::PlusTimes, orders, j, weights, x).unwrap()
+            };
+            let mut y = plan.output().unwrap();
+            plan.execute((&dj, &dx), &mut y).unwrap();
+            assert_eq!(vector_bits(&y.download().unwrap()), vector_bits(&want(None)), "{format}");
+            plan.execute((&dj, Weights::Rows(&drows), &dx), &mut y).unwrap();
+            assert_eq!(vector_bits(&y.download().unwrap()), vector_bits(&want(Some(Weights::Rows(rows)))), "{format}");
+        }
+    }
+}
+
 #[test]
 fn other_semirings_have_no_weights() {
     // Of edges of lengths 2 and 3 from 0 to 1 and 2: there and back.
@@ -116,7 +150,14 @@ fn other_semirings_have_no_weights() {
     plan.execute((&dj, &x), &mut y).unwrap();
     assert_eq!(y.download().unwrap(), [4.0, f64::INFINITY, f64::INFINITY]);
     let refused = plan.execute((&dj, Weights::Rows(&x), &x), &mut y).unwrap_err();
-    assert_eq!(refused.to_string(), "weights belong to plus-times, not to min-plus");
+    let why = "weights belong to plus-times, not to min-plus";
+    assert_eq!(refused.to_string(), why);
+    let (x, weights) = ([0.0, 1.0, f64::INFINITY], Some(Weights::Rows(&[1.0; 3][..])));
+    let by_reference = |weights| {
+        reference::multiply_vector_gram_over(Semiring::MinPlus, [Order::Ascending; 2], (false, &j), weights, &x)
+    };
+    assert_eq!(by_reference(None).unwrap(), [4.0, f64::INFINITY, f64::INFINITY]);
+    assert_eq!(by_reference(weights).unwrap_err().to_string(), why);
 }
 
 /// Integers, whose plus wraps around, bytes of or-and, and a J without rows.
