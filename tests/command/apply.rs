@@ -1,4 +1,6 @@
 //! `blockmul apply`: A·x in every format, vectors in files, refusals.
+mod gram;
+
 use super::*;
 use blockmul::plan::Format;
 

@@ -1,11 +1,12 @@
 //! `blockmul apply`: multiplies a matrix with a vector, or with several.
+mod gram;
 mod report;
 mod run;
+mod single;
 
 use crate::algebra::{check_blocks, semiring};
 use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
-use crate::graphs::{repeatedly, timed};
 use crate::input::{self, NumberName};
 use crate::messages::Messages;
 use crate::numbers::some;
@@ -13,19 +14,16 @@ use crate::operands::oriented_shape;
 use crate::output;
 use crate::overflow::{Converted, Overflow};
 use crate::places::Overwriting;
-use crate::report::Size;
 use crate::symmetric::Halves;
-use crate::target::Target;
 use crate::vector;
 use blockmul::{
-    BlockShape, Csc, Element, Matrix, Method, Semiring,
+    BlockShape, Csc, Element, Semiring,
     dense::{DenseShape, Layout, Side},
-    element::{Order, VectorElement},
+    element::VectorElement,
     plan::{DenseMethod, Format, Split},
 };
 use half::f16;
-use report::finish;
-use run::{Run, Took, by_reference, on_device};
+use single::Single;
 use std::{num::NonZero, path::PathBuf};
 
 /// Multiply a matrix with a vector: y = A·x, or Aᵀ·x; or with several at once, the columns of X.
@@ -38,11 +36,12 @@ Examples:
   blockmul apply G.mtx d.mtx --semiring min-plus -o d.mtx --overwrite   one step along the edges of a graph
   blockmul apply K.mtx --symmetric --verify            one triangle of a symmetric matrix is kept
   blockmul apply H.mtx --block 6 --format sliced-ell   blocks of 6x6 in slices
+  blockmul apply J.mtx x.mtx --gram --weights w.mtx -o y.mtx   y = Jᵀ·(W·(J·x)) with a diagonal W
   blockmul apply A.mtx X.npy -o Y.npy                  A times every column of X
   blockmul apply A.mtx --explain --repeat 100          which format is estimated to be the fastest, and why
 
 X is a matrix in any format, or an array in a file that ends in .npy; if it has several columns, --format and
---any-order do not apply. y is written as a Matrix Market array, or to a file that ends in .npy. Formats say
+--any-order do not apply. --gram takes one vector. y is written as a Matrix Market array, or to a file that ends in .npy. Formats say
 how rows are stored and shared out; all but csr-vector, csr-shared, coo, segmented-scan and scoo, which have
 orders of their own, give the same bits. Those of formats that end in -atomic differ from run to run. --verify
 compares with the reference in the format's order of sums, of formats that end in -atomic within rounding.
@@ -60,6 +59,14 @@ pub struct Args {
     /// Multiply with the transpose of A.
     #[arg(long)]
     transpose: bool,
+    /// Multiply with JᵀJ, or with JᵀWJ, without forming it: with J, then with Jᵀ. J is A, or Aᵀ with
+    /// --transpose.
+    #[arg(long)]
+    gram: bool,
+    /// W of --gram: a vector with a number for each row of J, or for each row of its blocks; or a
+    /// matrix with blocks on its diagonal, each as high as J's [default: the identity].
+    #[arg(long, value_name = "FILE", requires = "gram")]
+    weights: Option<PathBuf>,
     /// A is symmetric: keep one triangle of it. Its file holds one, or is a Matrix Market file
     /// that says symmetric.
     #[arg(long)]
@@ -133,8 +140,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.split.is_some() && args.format != Format::Hyb {
         return Err(Failure::Usage(format!("--split cuts rows of --format hyb, not {}", args.format)));
     }
+    if args.weights.is_some() && args.semiring != Semiring::PlusTimes {
+        return Err(Failure::Usage(format!("--weights belong to plus-times, not to {}", args.semiring)));
+    }
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
-    let places = args.overwriting.places().reads([&args.a]).reads(&args.x);
+    let places = args.overwriting.places().reads([&args.a]).reads(&args.x).reads(&args.weights);
     places.others(&args.output).others(&args.report).check()?;
     match (args.element, args.vectors.unwrap_or(args.element)) {
         (NumberName::F64, NumberName::F64) => with_types::<f64, f64>(args),
@@ -177,71 +187,33 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
             DenseOperand { shape, values: vec![V::from_f64(1.0); x_len], converted: Converted::EXACT }
         }
     };
-    if x.shape.cols != 1 {
-        if T::NAME != V::NAME {
-            let (a, x) = (T::NAME, V::NAME);
-            return Err(Failure::Usage(format!("--vectors {x} of --element {a} is for an X of one column")));
-        }
-        let values = x.values.iter().map(|value| T::from_f64(value.to_f64())).collect();
-        let x = DenseOperand { shape: x.shape, values, converted: x.converted };
-        return with_matrix(args, (a.whole, converted), block, &x, &messages);
+    let cols = x.shape.cols;
+    if args.gram && cols != 1 {
+        return Err(Failure::Usage(format!("--gram multiplies with one vector, X has {cols} columns")));
     }
-    if let Some(sharing) = args.sharing {
+    if let Some(sharing) = args.sharing.filter(|_| cols == 1) {
         return Err(Failure::Usage(format!("--sharing {sharing} is for an X of several columns; --format is for one")));
     }
-    let x = (&*x.values, Overflow::of_operands(converted, x.converted));
-    match block {
-        BlockShape::SCALAR => with_vector(args, &a, x, &messages),
-        block => with_vector(args, &a.cut(block)?, x, &messages),
+    if cols == 1 && !args.gram {
+        let x = (&*x.values, Overflow::of_operands(converted, x.converted));
+        return match block {
+            BlockShape::SCALAR => run::run(args, &Single, &a, x, &messages),
+            block => run::run(args, &Single, &a.cut(block)?, x, &messages),
+        };
     }
-}
-
-/// A times a vector.
-fn with_vector<M: Matrix, V: VectorElement<M::Element>>(
-    args: &Args,
-    a: &Halves<M>,
-    (x, overflow): (&[V], Overflow),
-    messages: &Messages,
-) -> Result<(), Failure> {
-    let size = Size::of(&a.whole);
-    let y_len = if args.transpose { size.cols() } else { size.rows() };
-    let target = Target::choose::<V>(args.device.as_deref(), Method::Auto, messages)?;
-    messages.step("multiplying");
-    let run = match &target {
-        Target::Device(device) => on_device(args, device, a.stored(), x)?,
-        Target::Reference if args.format != Format::Auto => {
-            return Err(Failure::Usage(format!("--format {} needs an OpenCL device", args.format)));
-        }
-        Target::Reference => {
-            let product = || timed(|| by_reference(args, Order::Ascending, &a.whole, x, y_len));
-            let (y, runs_ms) = repeatedly(args.repeat, product)?;
-            let took = Took { format: None, convert_ms: None, device_bytes: 0, runs_ms };
-            Run { y, order: Order::Ascending, took }
-        }
-    };
-    let different = match args.verify {
-        true => {
-            messages.step("verifying");
-            let want = by_reference(args, run.order, &a.whole, x, y_len)?;
-            Some(match args.format.reproducible() {
-                true => vector::differences(&run.y, &want),
-                false => {
-                    let terms = vector::most_terms(&a.whole, args.transpose);
-                    let (a, sizes) = (vector::matrix_of_magnitudes(&a.whole)?, vector::magnitudes(x));
-                    let sizes = by_reference(args, run.order, &a, &sizes, y_len)?;
-                    vector::beyond_rounding(&run.y, &want, &sizes, terms)
-                }
-            })
-        }
-        false => None,
-    };
-    let overflowed = match args.semiring {
-        Semiring::PlusTimes => overflow.of_values("y", &run.y, messages),
-        _ => overflow,
-    };
-    let of = (M::Element::NAME, V::NAME, overflowed);
-    finish(args, &target, of, (size, x.len(), y_len), (run.took, different), messages)?;
-    args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &run.y))
+    if T::NAME != V::NAME {
+        let (a, x) = (T::NAME, V::NAME);
+        return Err(Failure::Usage(format!(
+            "--vectors {x} of --element {a} is for an X of one column, without --gram"
+        )));
+    }
+    let values = x.values.iter().map(|value| T::from_f64(value.to_f64())).collect();
+    let x = DenseOperand { shape: x.shape, values, converted: x.converted };
+    match block {
+        _ if !args.gram => with_matrix(args, (a.whole, converted), block, &x, &messages),
+        BlockShape::SCALAR => gram::multiply(args, (&a, converted), &x, &messages),
+        block => gram::multiply(args, (&a.cut(block)?, converted), &x, &messages),
+    }
 }
 
 /// A times every column of X.

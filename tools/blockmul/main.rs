@@ -14,6 +14,7 @@ mod dropping;
 mod explain;
 mod failure;
 mod generate;
+mod gram;
 mod graphs;
 mod heap;
 mod hessian;

@@ -16,6 +16,11 @@ impl Converted {
     /// Values that are the same in the element type.
     pub const EXACT: Self = Self { lost: 0, finite: true };
 
+    /// Those of two files.
+    pub fn and(self, other: Self) -> Self {
+        Self { lost: self.lost + other.lost, finite: self.finite && other.finite }
+    }
+
     /// Counts the finite ones of `before` that are infinite in `after`, and warns of them.
     pub fn count<'v, T: Element>(
         before: impl Iterator<Item = &'v f64>,

@@ -62,7 +62,8 @@ impl<T: Element> Halves<Csc<T>> {
     }
 }
 
-fn entries<T: Element>(a: &Csc<T>) -> impl Iterator<Item = (usize, usize, T)> {
+/// The entries of a matrix: row, column, value.
+pub fn entries<T: Element>(a: &Csc<T>) -> impl Iterator<Item = (usize, usize, T)> {
     let of_column =
         move |col| a.pattern().entries(col).map(move |e| (a.pattern().row_idx()[e] as usize, col, a.values()[e]));
     (0..a.pattern().ncols()).flat_map(of_column)

@@ -32,10 +32,10 @@ pub fn differences<T: Element>(found: &[T], want: &[T]) -> usize {
 }
 
 /// Number of elements that differ by more than rounding: of sums of at most `terms` terms each,
-/// whose sizes add up to `sizes`. One NaN is as good as another. What is infinite in one is beyond
-/// rounding, unless both are.
-pub fn beyond_rounding<T: Element>(found: &[T], want: &[T], sizes: &[T], terms: usize) -> usize {
-    let unit = 2.0 * terms as f64 * T::ARITHMETIC_ROUNDOFF + 2.0 * T::STORAGE_ROUNDOFF;
+/// whose sizes add up to `sizes`, `stored` of them one after another. One NaN is as good as another.
+/// What is infinite in one is beyond rounding, unless both are.
+pub fn beyond_rounding<T: Element>(found: &[T], want: &[T], sizes: &[T], (terms, stored): (usize, usize)) -> usize {
+    let unit = 2.0 * (terms as f64 * T::ARITHMETIC_ROUNDOFF + stored as f64 * T::STORAGE_ROUNDOFF);
     let close = |found: f64, want: f64, size: f64| {
         let is_near = (found - want).is_finite() && (found - want).abs() <= unit * size;
         found == want || (found.is_nan() && want.is_nan()) || is_near
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn sums_in_another_order_are_within_rounding_and_others_are_not() {
         let (want, sizes) = ([1.0, 0.0, f64::NAN, f64::INFINITY], [1.0, 1.0, f64::NAN, f64::INFINITY]);
-        let beyond = |found: [f64; 4]| beyond_rounding(&found, &want, &sizes, 10);
+        let beyond = |found: [f64; 4]| beyond_rounding(&found, &want, &sizes, (10, 1));
         assert_eq!(beyond(want), 0);
         assert_eq!(beyond([1.0 + 2e-15, -2e-15, f64::NAN, f64::INFINITY]), 0);
         assert_eq!(beyond([1.0 + 3e-15, 3e-15, 0.0, 1e300]), 4);

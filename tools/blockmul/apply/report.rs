@@ -18,11 +18,10 @@ struct Report {
     schema: u32,
     command: String,
     device: DeviceName,
-    /// `None` for the reference.
-    format: Option<Format>,
-    why: Option<String>,
-    /// The order in which the terms of a sum are added.
-    order: Order,
+    #[serde(flatten)]
+    product: Formatted,
+    /// `None` without `--gram`.
+    gram: Option<Gram>,
     /// Whether y has the same bits in every run.
     reproducible: bool,
     element: &'static str,
@@ -41,36 +40,88 @@ struct Report {
     executed: Executed,
 }
 
-/// Reports a product of any element types, of whose y some elements are `different` from the
-/// reference's; it is refused if any is.
+/// The format of a product.
+#[derive(Serialize)]
+struct Formatted {
+    /// `None` for the reference.
+    format: Option<Format>,
+    why: Option<String>,
+    /// The order in which the terms of a sum are added.
+    order: Order,
+}
+
+impl Formatted {
+    /// That of a turn, counted from 0.
+    fn of(took: &Took, turn: usize) -> Self {
+        let (format, why) = took.formats.get(turn).cloned().unzip();
+        Self { format, why, order: took.format(turn).order() }
+    }
+}
+
+/// What a product was of, and what it took.
+pub struct Outcome {
+    pub a: Size,
+    pub x_len: usize,
+    pub y_len: usize,
+    pub flops: u64,
+    pub took: Took,
+    pub gram: Option<Gram>,
+    /// Elements of y that are not the reference's, if it was compared.
+    pub different: Option<usize>,
+}
+
+/// What y = Jᵀ·(W·(J·x)) has besides the product with J.
+#[derive(Serialize)]
+pub struct Gram {
+    /// The kind of weights; `None` without any.
+    weights: Option<&'static str>,
+    /// The product with Jᵀ.
+    #[serde(flatten)]
+    back: Formatted,
+}
+
+impl Gram {
+    pub fn new(weights: Option<&'static str>, took: &Took) -> Self {
+        Self { weights, back: Formatted::of(took, 1) }
+    }
+
+    /// The product in a summary.
+    fn text(&self, transposed: bool) -> String {
+        let (first, last) = if transposed { ("Aᵀ·x", "A") } else { ("A·x", "Aᵀ") };
+        match self.weights {
+            None => format!("{last}·({first})"),
+            Some(_) => format!("{last}·(W·({first}))"),
+        }
+    }
+}
+
+/// Reports a product of any element types, and refuses it if an element of y is not the
+/// reference's.
 pub fn finish(
     args: &Args,
     target: &Target,
     (element, vectors, overflowed): (&'static str, &'static str, Overflow),
-    (a, x_len, y_len): (Size, usize, usize),
-    (run, different): (Took, Option<usize>),
+    outcome: Outcome,
     messages: &Messages,
 ) -> Result<(), Failure> {
+    let Outcome { a, x_len, y_len, flops, took, gram, different } = outcome;
     if args.explain {
-        let why =
-            run.format.as_ref().map_or("the reference adds entry after entry, and has no formats", |(_, why)| why);
-        messages.say(why);
+        explain(&took, messages);
     }
-    let order = run.format.as_ref().map_or(Order::Ascending, |(format, _)| format.order());
-    let flops = 2 * (a.nnz() * a.area()) as u64;
-    let converted = (run.convert_ms, run.device_bytes);
-    let executed = Executed::new(flops, converted, (run.runs_ms, args.repeat.is_some()), different);
-    let in_order = args.format.reproducible();
-    let executed = if in_order { executed } else { executed.within_rounding() };
+    let product = Formatted::of(&took, 0);
+    let is_ordered = |order: Order| order != Order::Arrival;
+    let reproducible = is_ordered(product.order) && gram.as_ref().is_none_or(|gram| is_ordered(gram.back.order));
+    let converted = (took.convert_ms, took.device_bytes);
+    let executed = Executed::new(flops, converted, (took.runs_ms, args.repeat.is_some()), different);
+    let executed = if reproducible { executed } else { executed.within_rounding() };
     let (name, platform, driver) = target.describe();
     let report = Report {
         schema: SCHEMA,
         command: command_line(),
         device: DeviceName::new(name, platform, driver),
-        format: run.format.as_ref().map(|(format, _)| *format),
-        why: run.format.as_ref().map(|(_, why)| why.clone()),
-        order,
-        reproducible: order != Order::Arrival,
+        product,
+        gram,
+        reproducible,
         element,
         vectors,
         semiring: args.semiring,
@@ -86,18 +137,37 @@ pub fn finish(
     match different {
         Some(count) if count > 0 => {
             let how =
-                if in_order { "have not the reference's bits" } else { "are not the reference's within rounding" };
+                if reproducible { "have not the reference's bits" } else { "are not the reference's within rounding" };
             Err(Failure::Verification(format!("{count} of {y_len} elements of y {how}; nothing is written")))
         }
         _ => Ok(()),
     }
 }
 
+/// Prints the reason for each format.
+fn explain(took: &Took, messages: &Messages) {
+    match &took.formats[..] {
+        [] => messages.say("the reference adds entry after entry, and has no formats"),
+        [(_, why)] => messages.say(why),
+        several => {
+            let products = ["J·x", "the product with Jᵀ"];
+            products.iter().zip(several).for_each(|(product, (_, why))| messages.say(&format!("{product}: {why}")));
+        }
+    }
+}
+
 fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure> {
     let json = || serde_json::to_string_pretty(report).expect("plain data");
     args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
-    let op = if report.transposed { "Aᵀ·x" } else { "A·x" };
-    let by = report.format.map_or("the reference", Format::name);
+    let op = match &report.gram {
+        Some(gram) => gram.text(report.transposed),
+        None => if report.transposed { "Aᵀ·x" } else { "A·x" }.to_owned(),
+    };
+    let format = report.product.format;
+    let mut by = format.map_or("the reference", Format::name).to_owned();
+    if let Some(other) = report.gram.as_ref().and_then(|gram| gram.back.format).filter(|&other| format != Some(other)) {
+        by += &format!(" and {other}");
+    }
     let over = match report.semiring {
         Semiring::PlusTimes => String::new(),
         semiring => format!(" over {semiring}"),

@@ -1,65 +1,125 @@
-//! Products with one vector, on a device or by the reference.
+//! Runs a product with one vector, compares it with the reference, and reports it.
 use super::Args;
+use super::report::{Gram, Outcome, finish};
 use crate::failure::Failure;
+use crate::graphs::{repeatedly, timed};
+use crate::messages::Messages;
+use crate::overflow::Overflow;
+use crate::report::Size;
+use crate::symmetric::Halves;
+use crate::target::Target;
+use crate::vector;
 use blockmul::{
-    Device, DeviceVector, Element, Matrix, Planned,
-    element::{Order, VectorElement},
-    plan::{Apply, Cost, Format},
-    reference,
+    Device, DevicePattern, DeviceVector, Element, Matrix, Method, Semiring,
+    element::VectorElement,
+    plan::{Apply, ApplyOptions, Cost, Format},
 };
 use std::{num::NonZero, time::Instant};
+
+/// A product of a matrix with one vector.
+pub trait Applied<M: Matrix, V> {
+    /// Products with A and its transpose, one after another.
+    const TURNS: u64;
+
+    /// Elements of y for an A of this size.
+    fn y_len(&self, args: &Args, a: &Size) -> usize;
+
+    /// Converts A, multiplies, and reads y back.
+    fn on_device(&self, args: &Args, device: &Device, a: &M, x: &[V]) -> Result<Run<V>, Failure>;
+
+    /// The product in the order of all products.
+    fn by_reference(&self, args: &Args, a: &M, x: &[V]) -> Result<Vec<V>, Failure>;
+
+    /// Elements of y that are not the reference's in the formats of the run: bit for bit, or, if a
+    /// format has no order, within rounding.
+    fn wrong(&self, args: &Args, a: &M, x: &[V], run: &Run<V>) -> Result<usize, Failure>;
+
+    /// What the report has of a gram matrix.
+    fn gram(&self, took: &Took) -> Option<Gram>;
+}
 
 /// A product, and what it took.
 pub struct Run<T> {
     pub y: Vec<T>,
-    pub order: Order,
     pub took: Took,
 }
 
 pub struct Took {
-    pub format: Option<(Format, String)>,
+    /// The formats of each turn, and the reasons for them; none for the reference.
+    pub formats: Vec<(Format, String)>,
     pub convert_ms: Option<f64>,
     pub device_bytes: u64,
     pub runs_ms: Vec<f64>,
 }
 
-/// Converts A, multiplies, and reads y back.
-pub fn on_device<M: Matrix, V: VectorElement<M::Element>>(
+impl Took {
+    /// The format of a turn, counted from 0.
+    pub fn format(&self, turn: usize) -> Format {
+        self.formats.get(turn).map_or(Format::Auto, |(format, _)| *format)
+    }
+}
+
+/// Multiplies, verifies, reports, and writes y.
+pub fn run<M: Matrix, V: VectorElement<M::Element>, P: Applied<M, V>>(
     args: &Args,
-    device: &Device,
-    a: &M,
-    x: &[V],
-) -> Result<Run<V>, Failure> {
-    let (a, x) = (device.upload(a)?, device.upload_vector(x)?);
-    device.finish()?;
-    let (clock, pattern) = (Instant::now(), a.pattern());
+    product: &P,
+    a: &Halves<M>,
+    (x, overflow): (&[V], Overflow),
+    messages: &Messages,
+) -> Result<(), Failure> {
+    let size = Size::of(&a.whole);
+    let y_len = product.y_len(args, &size);
+    let target = Target::choose::<V>(args.device.as_deref(), Method::Auto, messages)?;
+    messages.step("multiplying");
+    let run = match &target {
+        Target::Device(device) => product.on_device(args, device, a.stored(), x)?,
+        Target::Reference if args.format != Format::Auto => {
+            return Err(Failure::Usage(format!("--format {} needs an OpenCL device", args.format)));
+        }
+        Target::Reference => {
+            let (y, runs_ms) = repeatedly(args.repeat, || timed(|| product.by_reference(args, &a.whole, x)))?;
+            Run { y, took: Took { formats: Vec::new(), convert_ms: None, device_bytes: 0, runs_ms } }
+        }
+    };
+    let different = match args.verify {
+        true => {
+            messages.step("verifying");
+            Some(product.wrong(args, &a.whole, x, &run)?)
+        }
+        false => None,
+    };
+    let overflowed = match args.semiring {
+        Semiring::PlusTimes => overflow.of_values("y", &run.y, messages),
+        _ => overflow,
+    };
+    let outcome = Outcome {
+        a: size,
+        x_len: x.len(),
+        y_len,
+        flops: P::TURNS * 2 * (size.nnz() * size.area()) as u64,
+        gram: product.gram(&run.took),
+        took: run.took,
+        different,
+    };
+    finish(args, &target, (M::Element::NAME, V::NAME, overflowed), outcome, messages)?;
+    args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &run.y))
+}
+
+/// The options of a product with the matrix of a pattern.
+pub fn options<'a, M: Matrix>(args: &Args, pattern: &'a DevicePattern) -> ApplyOptions<'a, M> {
     let uses = args.repeat.map_or(1, NonZero::get);
-    let options = Apply::<M>::with(&pattern).format(args.format).semiring(args.semiring).uses(uses.into());
+    let options = Apply::<M>::with(pattern).format(args.format).semiring(args.semiring).uses(uses.into());
     let options = if args.transpose { options.transposed() } else { options };
     let options = if args.symmetric { options.symmetric() } else { options };
-    let options = options.split(args.split.unwrap_or_default()).vectors::<V>();
-    let options = if args.any_order { options.any_order() } else { options };
-    if args.repeat.is_some() {
-        let packed = options.pack(&a)?;
-        let run = |y: &mut DeviceVector<V>| Ok(packed.execute_with_report(&x, y)?.total_ms);
-        return executed(
-            (device, clock, args.repeat),
-            (packed.format(), packed.why(), packed.cost()),
-            packed.output()?,
-            run,
-        );
-    }
-    // For a single product a copy of the values does not pay.
-    let plan = options.plan()?;
-    let run = |y: &mut DeviceVector<V>| Ok(plan.execute_with_report((&a, &x), y)?.total_ms);
-    executed((device, clock, None), (plan.format(), plan.why(), plan.cost()), plan.output()?, run)
+    let options = options.split(args.split.unwrap_or_default());
+    if args.any_order { options.any_order() } else { options }
 }
 
 /// Runs a product that has been converted since `clock`, once or several times after a warm-up, and
 /// reads y back.
-fn executed<V: Element>(
+pub fn executed<V: Element>(
     (device, clock, repeat): (&Device, Instant, Option<NonZero<u32>>),
-    (format, why, cost): (Format, &str, Cost),
+    (formats, cost): (Vec<(Format, String)>, Cost),
     mut y: DeviceVector<V>,
     run: impl Fn(&mut DeviceVector<V>) -> blockmul::Result<f64>,
 ) -> Result<Run<V>, Failure> {
@@ -69,19 +129,6 @@ fn executed<V: Element>(
         run(&mut y)?;
     }
     let runs_ms = (0..repeat.map_or(1, NonZero::get)).map(|_| run(&mut y)).collect::<blockmul::Result<_>>()?;
-    let took = Took { format: Some((format, why.to_owned())), convert_ms, device_bytes: cost.device_bytes, runs_ms };
-    Ok(Run { y: y.download()?, order: format.order(), took })
-}
-
-/// The product in this order of sums.
-pub fn by_reference<M: Matrix, V: VectorElement<M::Element>>(
-    args: &Args,
-    order: Order,
-    a: &M,
-    x: &[V],
-    len: usize,
-) -> Result<Vec<V>, Failure> {
-    let mut y = vec![V::from_f64(0.0); len];
-    reference::multiply_vector_over(args.semiring, order, args.transpose, (1.0, a, x), (0.0, &mut y))?;
-    Ok(y)
+    let took = Took { formats, convert_ms, device_bytes: cost.device_bytes, runs_ms };
+    Ok(Run { y: y.download()?, took })
 }

@@ -96,7 +96,7 @@ impl Subject<'_> {
             true => same_bits(y, &want),
             false => {
                 let sizes = by_reference(&matrix_of_magnitudes(a)?, &magnitudes(x))?;
-                beyond_rounding(y, &want, &sizes, most_terms(a, transposed)) == 0
+                beyond_rounding(y, &want, &sizes, (most_terms(a, transposed), 1)) == 0
             }
         };
         Ok(Case { b: Size::of_vector(x.len()), c_nnz: y.len(), cost, ..Case::of(variant, a, right) })

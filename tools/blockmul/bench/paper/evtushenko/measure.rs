@@ -111,7 +111,7 @@ impl<T: Length> Operands<T> {
         let found = y.download()?;
         let right = match format.reproducible() {
             true => same_bits(&found, &want),
-            false => beyond_rounding(&found, &want, &self.sizes, most_terms(&self.a, false)) == 0,
+            false => beyond_rounding(&found, &want, &self.sizes, (most_terms(&self.a, false), 1)) == 0,
         };
         if !right {
             return Ok(None);

@@ -1,0 +1,138 @@
+//! y = Jᵀ·(W·(J·x)) for the J that is A, or its transpose.
+use super::Args;
+use super::report;
+use super::run::{Applied, Run, Took, executed, options, run};
+use crate::dense::DenseOperand;
+use crate::failure::Failure;
+use crate::gram::{HostWeights, OnHost, borrow, upload};
+use crate::input;
+use crate::messages::Messages;
+use crate::operands::Operand;
+use crate::overflow::{Converted, Overflow};
+use crate::report::Size;
+use crate::symmetric::{Halves, entries};
+use blockmul::{
+    BlockShape, Csc, Device, DeviceVector, Element, Matrix, Planned,
+    element::Order,
+    plan::{GramOperands, WeighedVector},
+    product::Weights,
+};
+use std::{path::Path, time::Instant};
+
+/// The product with J and that with Jᵀ, and the weights between them.
+struct Gram<M: Matrix> {
+    weights: Option<HostWeights<M>>,
+}
+
+/// Multiplies, with the weights of a file if there is one.
+pub fn multiply<M: Operand>(
+    args: &Args,
+    (a, converted): (&Halves<M>, Converted),
+    x: &DenseOperand<M::Element>,
+    messages: &Messages,
+) -> Result<(), Failure> {
+    let size = Size::of(&a.whole);
+    let rows = if args.transpose { (size.cols(), size.block[1]) } else { (size.rows(), size.block[0]) };
+    let weights = args.weights.as_ref().map(|path| read(path, rows, messages)).transpose()?;
+    let (weights, of_weights) = weights.unzip();
+    let of_vectors = x.converted.and(of_weights.unwrap_or(Converted::EXACT));
+    let overflow = Overflow::of_operands(converted, of_vectors);
+    run(args, &Gram { weights }, a, (&x.values, overflow), messages)
+}
+
+impl<M: Matrix> Gram<M> {
+    fn on_host<'a>(&'a self, args: &Args, a: &'a M, x: &'a [M::Element]) -> OnHost<'a, M> {
+        let weights = self.weights.as_ref();
+        OnHost { semiring: args.semiring, transposed: args.transpose, a, weights, x }
+    }
+}
+
+impl<M: Matrix> Applied<M, M::Element> for Gram<M> {
+    const TURNS: u64 = 2;
+
+    fn y_len(&self, args: &Args, a: &Size) -> usize {
+        if args.transpose { a.rows() } else { a.cols() }
+    }
+
+    fn on_device(&self, args: &Args, device: &Device, a: &M, x: &[M::Element]) -> Result<Run<M::Element>, Failure> {
+        let (j, x) = (device.upload(a)?, device.upload_vector(x)?);
+        let weights = self.weights.as_ref().map(|weights| upload(device, weights)).transpose()?;
+        let weights = weights.as_ref().map(borrow);
+        device.finish()?;
+        let (clock, pattern) = (Instant::now(), j.pattern());
+        let options = options::<M>(args, &pattern);
+        if args.repeat.is_some() {
+            let packed = options.pack_gram(&j)?;
+            let operands = || weights.map_or_else(|| WeighedVector::from(&x), |weights| (weights, &x).into());
+            let run = |y: &mut DeviceVector<_>| Ok(packed.execute_with_report(operands(), y)?.total_ms);
+            let formats = packed.products().map(|product| (product.format(), product.why().to_owned()));
+            return executed((device, clock, args.repeat), (formats.into(), packed.cost()), packed.output()?, run);
+        }
+        let plan = options.gram()?;
+        let operands = || weights.map_or_else(|| GramOperands::from((&j, &x)), |weights| (&j, weights, &x).into());
+        let run = |y: &mut DeviceVector<_>| Ok(plan.execute_with_report(operands(), y)?.total_ms);
+        let formats = plan.products().map(|product| (product.format(), product.why().to_owned()));
+        executed((device, clock, None), (formats.into(), plan.cost()), plan.output()?, run)
+    }
+
+    fn by_reference(&self, args: &Args, a: &M, x: &[M::Element]) -> Result<Vec<M::Element>, Failure> {
+        Ok(self.on_host(args, a, x).product([Order::Ascending; 2])?)
+    }
+
+    fn wrong(&self, args: &Args, a: &M, x: &[M::Element], run: &Run<M::Element>) -> Result<usize, Failure> {
+        Ok(self.on_host(args, a, x).wrong(&run.y, [0, 1].map(|turn| run.took.format(turn)))?)
+    }
+
+    fn gram(&self, took: &Took) -> Option<report::Gram> {
+        let weights = self.weights.as_ref().map(|weights| match weights {
+            Weights::Information(_) | Weights::Scaled { .. } => "blocks",
+            Weights::BlockRows(_) => "block-rows",
+            Weights::Rows(_) => "rows",
+        });
+        Some(report::Gram::new(weights, took))
+    }
+}
+
+/// Weights of a file for a J of `n` rows, in blocks with `side` rows: a vector, with a number for
+/// each row of J or of its blocks, or a matrix with blocks of `side` rows on its diagonal.
+fn read<M: Operand>(
+    path: &Path,
+    (n, side): (usize, usize),
+    messages: &Messages,
+) -> Result<(HostWeights<M>, Converted), Failure> {
+    let file = input::read_any(path, false, messages)?;
+    let (w, converted) = input::cast_numbers::<M::Element>(&file.matrix, "W", messages)?;
+    let vector = || w.to_dense().as_slice().to_vec();
+    let weights = match (w.nrows(), w.ncols()) {
+        (found, 1) if found == n => Weights::Rows(vector()),
+        (found, 1) if found * side == n => Weights::BlockRows(vector()),
+        (nrows, ncols) if nrows == n && ncols == n => Weights::Information(on_diagonal(&w, side)?),
+        (nrows, ncols) => {
+            let (of_blocks, diagonal) = match side {
+                1 => (String::new(), "and diagonal".to_owned()),
+                side => (format!(", {} x 1", n / side), format!("with blocks of {side}x{side} on its diagonal")),
+            };
+            let wanted = format!("{n} x 1{of_blocks} or {n} x {n} {diagonal}");
+            let path = path.display();
+            return Err(Failure::Usage(format!("{path}: W is {nrows} x {ncols}, for {n} rows of J it is {wanted}")));
+        }
+    };
+    Ok((weights, converted))
+}
+
+/// The blocks on the diagonal of a matrix that has entries in them alone. Places without an entry
+/// are 0.
+fn on_diagonal<M: Operand>(w: &Csc<M::Element>, side: usize) -> Result<M, Failure> {
+    if let Some((row, col, _)) = entries(w).find(|(row, col, _)| row / side != col / side) {
+        let place = format!("W has an entry at row {}, column {}", row + 1, col + 1);
+        let why = match side {
+            1 => "outside its diagonal; --block cuts J into blocks, as high as those of W".into(),
+            side => format!("outside the blocks of {side}x{side} on its diagonal"),
+        };
+        return Err(Failure::Usage(format!("{place}, {why}")));
+    }
+    let is_empty = |&i: &usize| w.pattern().column(i).binary_search(&(i as u32)).is_err();
+    let zeros = (0..w.ncols()).filter(is_empty).map(|i| (i, i, M::Element::from_f64(0.0)));
+    let whole = Csc::from_triplets(w.nrows(), w.ncols(), entries(w).chain(zeros))?;
+    Ok(M::cut(whole, BlockShape::new(side, side)?)?)
+}
