@@ -66,7 +66,8 @@ pub fn multiply_vector_gram<M: Matrix>(
 /// // Edges of lengths 2 and 3 from 0 to 1 and 2: there and back.
 /// let j = Csc::from_triplets(3, 3, [(1, 0, 2.0), (2, 0, 3.0)])?;
 /// let (far, ascending) = (f64::INFINITY, [Order::Ascending; 2]);
-/// let y = multiply_vector_gram_over(Semiring::MinPlus, ascending, (false, &j), None, &[0.0, 1.0, far])?;
+/// let x = [0.0, 1.0, far];
+/// let y = multiply_vector_gram_over(Semiring::MinPlus, ascending, (false, &j), None, &x)?;
 /// assert_eq!(y, [4.0, far, far]);
 /// # Ok::<(), blockmul::Error>(())
 /// ```

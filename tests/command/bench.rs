@@ -229,6 +229,10 @@ fn what_cannot_be_timed_is_told_and_the_rest_goes_on() {
         ("uniform:9x2 --operation triangles --by-rows", 2, &["plan and dense, not for triangles"]),
         ("uniform:9x2 --operation components --semiring min-plus", 2, &["and dense, not for components"]),
         ("uniform:9x2 --operation patches --symmetric", 2, &["--symmetric is for apply, not for patches"]),
+        ("uniform:9x2 --operation apply-gram --symmetric", 2, &["--symmetric is for apply, not for apply-gram"]),
+        ("uniform:9x2 --operation apply-gram --by-rows", 2, &["plan and dense, not for apply-gram"]),
+        ("--operation norms --any-order", 2, &["is for apply, apply-transposed and apply-gram, not for norms"]),
+        ("bundle-adjustment:9x40x3 --operation apply-gram --block 2", 2, &["9x3 or 6x3, not 2x2"]),
         ("short.bcsr --operation read", 2, &["short.bcsr: sizes: the file ends"]),
         ("s.mtx --json no/folder/r.json", 2, &["the folder no/folder of the output no/folder/r.json"]),
     ] {
@@ -281,6 +285,24 @@ fn every_operation_is_verified_and_timed() {
             [&["permute-lower", "scalars"], &grams[..]].concat(),
         ),
         (
+            "pose-graph:30x20 --block 3 --operation apply-gram --format csr,sliced-ell --element f32".into(),
+            vec![
+                "apply-gram csr",
+                "apply-gram-residuals csr",
+                "apply-gram sliced-ell",
+                "apply-gram-residuals sliced-ell",
+            ],
+        ),
+        (
+            "uniform:60x3 --block 1 --operation apply-gram --format coo,coo-atomic --any-order".into(),
+            vec![
+                "apply-gram coo",
+                "apply-gram-residuals coo",
+                "apply-gram coo-atomic",
+                "apply-gram-residuals coo-atomic",
+            ],
+        ),
+        (
             "pose-graph:30x20 --block 3 --symmetric --operation apply --format csr,sliced-ell".into(),
             vec!["apply csr", "apply csr triangle", "apply sliced-ell", "apply sliced-ell triangle"],
         ),
@@ -313,6 +335,15 @@ fn integers_are_verified_and_timed() {
     desk.put("p.mtx", SYMMETRIC);
     let operations = "product,plan,apply,apply-transposed,dense";
     let variants = ["auto", "plan", "apply", "apply-transposed", "dense rows by rows 3"];
+    let line = "bundle-adjustment:9x40x3 --operation apply-gram";
+    for (options, variants) in [
+        ("--element i32", &["apply-gram", "apply-gram-residuals"][..]),
+        ("--element u8 --semiring or-and", &["apply-gram over or-and"]),
+    ] {
+        let records = by_variant(&desk, &format!("{line} {options}"));
+        assert_eq!(records.iter().map(|(variant, _)| variant.as_str()).collect::<Vec<_>>(), variants);
+        assert!(records.iter().all(|(_, record)| record["verified"] == true), "{records:?}");
+    }
     for (semiring, elements) in [("plus-times", "u32,i32"), ("max-plus", "u32,i32"), ("or-and", "u32,i32,u8")] {
         let line =
             format!("uniform:60x3 --block 2 --semiring {semiring} --element {elements} --operation {operations}");
@@ -354,6 +385,12 @@ fn what_auto_chose_for_a_product_with_a_vector_is_named() {
         let [(variant, _)] = &by_variant(&desk, &line)[..] else { panic!("one record") };
         let format = variant.strip_prefix(start).unwrap_or_else(|| panic!("{variant}"));
         assert!(format != "auto" && format.parse::<blockmul::plan::Format>().is_ok(), "{variant}");
+        let line = format!("uniform:60x3 --block 1 --operation apply-gram --format auto {option}");
+        let [(plain, _), (weighted, _)] = &by_variant(&desk, &line)[..] else { panic!("two records") };
+        let of = |name: &str| start.replace("apply", name);
+        let formats = plain.strip_prefix(&of("apply-gram")).unwrap_or_else(|| panic!("{plain}"));
+        assert_eq!(weighted.strip_prefix(&of("apply-gram-residuals")), Some(formats));
+        assert!(formats.split(" and ").all(|format| format.parse::<blockmul::plan::Format>().is_ok()), "{plain}");
     }
 }
 
@@ -396,6 +433,24 @@ fn operations_declare_their_bytes_and_their_work() {
     let kept = (nnz + 30) / 2;
     let bytes = |kept: i64| Some(8 * 9 * kept + 8 * nnz + 2 * 8 * 90);
     assert_eq!([whole, triangle].map(|record| record["bytes"].as_i64()), [bytes(nnz), bytes(kept)]);
+    // J is read twice. J·x is written and read, with weights both are read and W·J·x is written and
+    // read. apply is of H whole, of which gram forms a triangle.
+    let records = by_variant(&desk, "pose-graph:30x20 --block 3 --operation gram,apply-gram,apply");
+    let of = |name: &str| &records.iter().find(|(variant, _)| variant == name).unwrap().1;
+    let (plain, weighted, h) = (of("apply-gram"), of("apply-gram-residuals"), of("apply"));
+    assert_eq!(of("gram")["c_nnz"], (h["a"]["nnz"].as_i64().unwrap() + 30) / 2);
+    let (rows, nnz) = (plain["a"]["rows"].as_i64().unwrap(), plain["a"]["nnz"].as_i64().unwrap());
+    let bytes = |between: i64| Some(8 * (2 * 9 * nnz + 2 * 90 + between * rows) + 4 * 3 * nnz);
+    assert_eq!([plain, weighted].map(|record| record["bytes"].as_i64()), [bytes(2), bytes(5)]);
+    assert_eq!(
+        (&plain["flops"], &plain["c_nnz"], &plain["b"]["rows"]),
+        (&(4 * 9 * nnz).into(), &90.into(), &90.into())
+    );
+    let packed = &by_variant(&desk, "bundle-adjustment:9x40x3 --block 9x3 --operation apply-gram --format csr")[0].1;
+    // 120 views of 9 cameras and 40 points: blocks of 2x9 are three of 2x3.
+    assert_eq!(packed["a"], json!({"rows": 240, "cols": 201, "nnz": 480, "block": [2, 3]}));
+    let bytes = 8 * (2 * 6 * 480 + 2 * 201 + 2 * 240) + 4 * (2 * 480 + 120 + 67);
+    assert_eq!(packed["bytes"].as_i64(), Some(bytes));
     // Without sizes a family has about as many elements as are asked for.
     let scaled = benched(&desk, "uniform --operation transpose --elements 4800 --block 1,2x3 --together 2");
     let matrices: Vec<_> = scaled["results"].as_array().unwrap().iter().map(|record| &record["matrix"]).collect();

@@ -59,8 +59,8 @@ pub struct Args {
     /// Multiply with the transpose of A.
     #[arg(long)]
     transpose: bool,
-    /// Multiply with JᵀJ, or with JᵀWJ, without forming it: with J, then with Jᵀ. J is A, or Aᵀ with
-    /// --transpose.
+    /// Multiply with JᵀJ, or with JᵀWJ, without forming it: with J, then with Jᵀ. J is A, or Aᵀ
+    /// with --transpose.
     #[arg(long)]
     gram: bool,
     /// W of --gram: a vector with a number for each row of J, or for each row of its blocks; or a

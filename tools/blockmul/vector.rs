@@ -32,8 +32,8 @@ pub fn differences<T: Element>(found: &[T], want: &[T]) -> usize {
 }
 
 /// Number of elements that differ by more than rounding: of sums of at most `terms` terms each,
-/// whose sizes add up to `sizes`, `stored` of them one after another. One NaN is as good as another.
-/// What is infinite in one is beyond rounding, unless both are.
+/// whose sizes add up to `sizes`, `stored` of them one after another. One NaN is as good as
+/// another. What is infinite in one is beyond rounding, unless both are.
 pub fn beyond_rounding<T: Element>(found: &[T], want: &[T], sizes: &[T], (terms, stored): (usize, usize)) -> usize {
     let unit = 2.0 * (terms as f64 * T::ARITHMETIC_ROUNDOFF + stored as f64 * T::STORAGE_ROUNDOFF);
     let close = |found: f64, want: f64, size: f64| {

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::input::{self, Shaped};
 use crate::messages::Messages;
 use crate::operands::default_b_shape;
+use crate::problem::matrices::Scalars;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Result,
     generate::Random,
@@ -110,11 +111,7 @@ impl Source {
     /// [`blockmul::Error::Argument`] for values of a file that the element type has not.
     pub fn matrix<T: Element>(&self, shape: BlockShape) -> Result<Cbc<T>> {
         match self {
-            Self::Family(named, elements) => {
-                let made = named.made(*elements, shape).matrix()?;
-                let values = made.values().iter().map(|&value| drawn(value)).collect();
-                Cbc::with_stride(made.pattern().clone(), made.shape(), made.stride(), values)
-            }
+            Self::Family(named, elements) => of_drawn(&named.made(*elements, shape).matrix()?),
             Self::File { name, matrix, is_drawn, .. } => {
                 let matrix = match is_drawn {
                     true => {
@@ -143,9 +140,19 @@ impl Source {
         match self {
             Self::Family(named, elements) => {
                 let j = named.made(*elements, shape).jacobian()?;
-                BlockGroups::side_by_side(j.into_cells().iter().flatten().map(Cbc::cast))
+                let cells = j.into_cells().iter().flatten().map(of_drawn).collect::<Result<Vec<_>>>()?;
+                BlockGroups::side_by_side(cells)
             }
             Self::File { .. } => BlockGroups::side_by_side([self.matrix(shape)?]),
+        }
+    }
+
+    /// The same as one matrix. Groups of columns in blocks of several widths are cut into blocks of
+    /// one width, the largest that divides all.
+    pub fn whole_jacobian<T: Element>(&self, shape: BlockShape) -> Result<Cbc<T>> {
+        match self {
+            Self::Family(named, elements) => of_drawn(&whole(&named.made(*elements, shape).jacobian()?)?),
+            Self::File { .. } => self.matrix(shape),
         }
     }
 
@@ -173,6 +180,26 @@ impl Source {
 pub fn drawn<T: Element>(number: f64) -> T {
     let is_integer = T::ARITHMETIC_ROUNDOFF == 0.0;
     T::from_f64(if is_integer { 8.0 * number } else { number })
+}
+
+/// Groups of columns side by side, cut as [`Source::whole_jacobian`] says.
+fn whole(j: &BlockGroups<Cbc<f64>>) -> Result<Cbc<f64>> {
+    let (rows, groups) = (j.row_groups()[0], j.col_groups());
+    let side = (1..=groups[0].side).rev().find(|side| groups.iter().all(|group| group.side % side == 0));
+    let (mut all, mut first) = (Scalars::new(j.scalar_rows(), j.scalar_cols()), 0);
+    for (number, group) in groups.iter().enumerate() {
+        if let Some(cell) = j.get(0, number) {
+            all.add(cell, (0, first));
+        }
+        first += group.scalars();
+    }
+    all.finish()?.to_blocks(BlockShape::new(rows.side, side.unwrap_or(1))?)
+}
+
+/// A matrix of random numbers as elements.
+fn of_drawn<T: Element>(made: &Cbc<f64>) -> Result<Cbc<T>> {
+    let values = made.values().iter().map(|&value| drawn(value)).collect();
+    Cbc::with_stride(made.pattern().clone(), made.shape(), made.stride(), values)
 }
 
 /// The matrix with random values if the file has none: equal values would hide the order of

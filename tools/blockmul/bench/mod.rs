@@ -10,6 +10,7 @@ mod matrices;
 mod measure;
 mod operands;
 mod operation;
+mod operator;
 mod paper;
 mod plans;
 mod primitives;
@@ -60,6 +61,7 @@ Examples:
   blockmul bench --operation apply --format all A.mtx    A·x of scalars in every format
   blockmul bench --operation apply --symmetric pose-graph      H·x by the whole of H, and by one triangle
   blockmul bench --operation apply --semiring min-plus --element f32,u32 power-law   A·x over another algebra
+  blockmul bench --operation gram,apply-gram,apply pose-graph:10000x20000   JᵀJ formed, not formed, and H·x
   blockmul bench --operation dense --columns 128 --layout rows,columns A.mtx   A·D for a dense D
   blockmul bench --operation copy,transpose --block 6    bandwidths of a matrix of 64 MiB
   blockmul bench --operation components,triangles,patches --block 1 G.mtx   of the graph whose edges are G's entries
@@ -99,7 +101,7 @@ pub struct Args {
     #[arg(long, value_name = "RxK,...", value_delimiter = ',', value_parser = crate::sizes::block)]
     block: Vec<BlockShape>,
     /// Element types, several with commas; u32, i32 and u8 for product, plan, apply,
-    /// apply-transposed and dense. u8 has --semiring or-and alone.
+    /// apply-transposed, apply-gram and dense. u8 has --semiring or-and alone.
     #[arg(long, value_name = "TYPE,...", value_enum, value_delimiter = ',', default_value = "f64")]
     element: Vec<NumberName>,
     /// Stored elements of families without sizes and of arrays, about [default: the family's
@@ -111,15 +113,16 @@ pub struct Args {
     /// mask.
     #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = method_or_all(), default_value = "auto")]
     method: Vec<String>,
-    /// Formats of apply and apply-transposed, with A's values in their order, several with commas;
-    /// all: every format, of blocks those that they have [default: the values where they are, the
-    /// format as estimated].
+    /// Formats of apply, apply-transposed and apply-gram, with A's values in their order, several
+    /// with commas; all: every format, of blocks those that they have [default: the values where
+    /// they are, the format as estimated].
     #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', value_parser = format_or_all())]
     format: Vec<String>,
-    /// Let format auto of apply and apply-transposed choose formats with other orders of sums, too.
+    /// Let format auto of apply, apply-transposed and apply-gram choose formats with other orders
+    /// of sums, too.
     #[arg(long, conflicts_with_all = ["iterations", "list", "paper", "regret"])]
     any_order: bool,
-    /// Algebra of product, plan, apply, apply-transposed and dense.
+    /// Algebra of product, plan, apply, apply-transposed, apply-gram and dense.
     #[arg(long, default_value = "plus-times", value_parser = crate::algebra::semiring())]
     semiring: Semiring,
     /// Time apply also with one triangle of A on the device, the lower one. Its mirror image stands
@@ -208,12 +211,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(operation) = args.operation.iter().find(|operation| args.by_rows && !multiplies(operation)) {
         return Err(Failure::Usage(format!("--by-rows is for product, plan and dense, not for {}", operation.name())));
     }
-    let by_format = |operation: &&Operation| matches!(operation, Operation::Apply | Operation::ApplyTransposed);
+    let by_format = |operation: &&Operation| operation.has_formats();
     let is_other = args.semiring != Semiring::PlusTimes;
     if let Some(operation) = args.operation.iter().find(|of| is_other && !multiplies(of) && !by_format(of)) {
         let name = operation.name();
         return Err(Failure::Usage(format!(
-            "--semiring is for product, plan, apply, apply-transposed and dense, not for {name}"
+            "--semiring is for product, plan, apply, apply-transposed, apply-gram and dense, not for {name}"
         )));
     }
     if let Some(operation) = args.operation.iter().find(|&&of| args.symmetric && of != Operation::Apply) {
@@ -221,7 +224,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     if let Some(operation) = args.operation.iter().find(|of| args.any_order && !by_format(of)) {
         let name = operation.name();
-        return Err(Failure::Usage(format!("--any-order is for apply and apply-transposed, not for {name}")));
+        return Err(Failure::Usage(format!(
+            "--any-order is for apply, apply-transposed and apply-gram, not for {name}"
+        )));
     }
     if let Some(option) = args.dense.given().filter(|_| !args.operation.contains(&Operation::Dense)) {
         return Err(Failure::Usage(format!("{option} is for operation dense")));

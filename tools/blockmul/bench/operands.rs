@@ -46,9 +46,8 @@ impl Operands<'_> {
                 let j = self.source.jacobian::<T>(self.shape)?;
                 Ok(self.everywhere(bench, |on| on.gram(&j)))
             }
-            Operation::Product | Operation::Plan | Operation::Apply | Operation::ApplyTransposed | Operation::Dense => {
-                self.number::<T>(bench)
-            }
+            Operation::Product | Operation::Plan | Operation::Dense => self.number::<T>(bench),
+            operation if operation.has_formats() => self.number::<T>(bench),
             Operation::Patches if T::NAME == f64::NAME => {
                 let g = self.source.matrix::<f64>(self.shape)?;
                 Ok(self.everywhere(bench, |on| on.patches(&g)))
@@ -80,6 +79,12 @@ impl Operands<'_> {
                 }
             },
             Operation::Apply | Operation::ApplyTransposed => self.apply::<T>(bench),
+            Operation::ApplyGram => {
+                let j = self.source.whole_jacobian::<T>(self.shape)?;
+                let formats = formats(bench, j.shape());
+                let in_format = |&format: &_| self.everywhere(bench, |on| on.apply_gram(&j, format));
+                Ok(formats.iter().flat_map(in_format).collect())
+            }
             Operation::Dense => {
                 let a = self.source.matrix::<T>(self.shape)?;
                 match self.by_rows {
@@ -110,13 +115,7 @@ impl Operands<'_> {
         let whole = triangle.as_ref().map_or(Ok(a), mirrored)?;
         let of = |stored| Halves { whole: &whole, stored };
         let kept: Vec<_> = [of(&whole)].into_iter().chain(triangle.as_ref().map(of)).collect();
-        // "all" means those that the matrix has.
-        let all = bench.formats == Format::ALL && whole.shape() != BlockShape::SCALAR;
-        let formats = bench.formats.iter().filter(|format| !all || format.has_blocks());
-        let formats: Vec<_> = match &bench.formats[..] {
-            [] => vec![None],
-            _ => formats.copied().map(Some).collect(),
-        };
+        let formats = formats(bench, whole.shape());
         let each = formats.iter().flat_map(|format| kept.iter().map(move |of| (*format, *of)));
         let in_format = |(format, of)| {
             let record = |on: &Subject<'_>| match format {
@@ -149,6 +148,16 @@ impl Operands<'_> {
     fn everywhere(&self, bench: &Bench<'_>, measure: impl Fn(&Subject<'_>) -> Result<Vec<Record>>) -> Outcomes {
         let name = self.source.name(self.shape);
         bench.devices.iter().map(|place| measure(&bench.on(place, self.operation, name.clone()))).collect()
+    }
+}
+
+/// The formats that are asked for, `None` if values stay where they are; all means those that
+/// blocks of this shape have.
+fn formats(bench: &Bench<'_>, shape: BlockShape) -> Vec<Option<Format>> {
+    let all = bench.formats == Format::ALL && shape != BlockShape::SCALAR;
+    match &bench.formats[..] {
+        [] => vec![None],
+        formats => formats.iter().filter(|format| !all || format.has_blocks()).copied().map(Some).collect(),
     }
 }
 

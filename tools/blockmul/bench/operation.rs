@@ -19,6 +19,9 @@ pub enum Operation {
     Apply,
     /// Aᵀ·x.
     ApplyTransposed,
+    /// Jᵀ·(J·x), without JᵀJ, and the same with a weight for each row of J; J as that of gram, in
+    /// one matrix.
+    ApplyGram,
     /// A·D for a dense D.
     Dense,
     /// Shortest paths from the first vertex of a graph, whose edges' lengths are the magnitudes of
@@ -87,6 +90,11 @@ impl Operation {
         value.map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
+    /// Whether it is a product with vectors, in a format of the matrix.
+    pub fn has_formats(self) -> bool {
+        matches!(self, Self::Apply | Self::ApplyTransposed | Self::ApplyGram)
+    }
+
     pub fn takes(self) -> Takes {
         match self {
             Self::Scan | Self::SegmentedScan | Self::Sort | Self::Reduce => Takes::Array,
@@ -111,7 +119,7 @@ impl Operation {
         match self {
             Self::Product => &[("uniform", &[]), ("power-law", &[]), ("pose-graph", &[]), ("bundle-adjustment", &[])],
             Self::Plan => &[("uniform", &[(1, 1), (2, 2), (3, 3), (4, 4), (6, 6), (8, 8)])],
-            Self::Gram => &[("bundle-adjustment:200x20000x5", &[(9, 3)])],
+            Self::Gram | Self::ApplyGram => &[("bundle-adjustment:200x20000x5", &[(9, 3)])],
             Self::Schur => &[
                 ("bundle-adjustment:50x8000x5", &[(9, 3), (6, 3)]),
                 ("bundle-adjustment:500x100000x6", &[(9, 3), (6, 3)]),
@@ -136,7 +144,7 @@ impl Operation {
     /// family's default sizes.
     pub fn elements(self, device: &Device) -> Option<usize> {
         match self {
-            Self::Product | Self::Plan | Self::Gram | Self::Schur | Self::Read => None,
+            Self::Product | Self::Plan | Self::Gram | Self::ApplyGram | Self::Schur | Self::Read => None,
             Self::Paths | Self::Components | Self::Triangles | Self::Patches => None,
             Self::Apply | Self::ApplyTransposed | Self::Norms | Self::Scale | Self::Dot | Self::Axpy => {
                 Some(16_000_000)
@@ -159,7 +167,8 @@ impl Operation {
     /// Executions that are enqueued together in a round.
     pub fn together(self) -> u32 {
         match self {
-            Self::Apply | Self::ApplyTransposed | Self::Norms | Self::Scale | Self::Dot | Self::Axpy => 20,
+            Self::Apply | Self::ApplyTransposed | Self::ApplyGram => 20,
+            Self::Norms | Self::Scale | Self::Dot | Self::Axpy => 20,
             Self::Dense => 5,
             Self::Copy | Self::Permute | Self::Transpose | Self::Add | Self::PermuteLower | Self::Scalars => 10,
             _ => 1,

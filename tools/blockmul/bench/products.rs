@@ -1,4 +1,5 @@
 //! Products by plans: A·B, and JᵀJ with weights of every kind.
+use super::matrices::drawn;
 use super::measure::{Case, Subject, equal};
 use super::record::Record;
 use crate::report::Size;
@@ -78,8 +79,8 @@ impl Subject<'_> {
 }
 
 /// Weights between 0.5 and 1.1.
-fn numbers<T: Element>(n: usize) -> Vec<T> {
-    (0..n).map(|i| T::from_f64(0.5 + (i % 7) as f64 / 10.0)).collect()
+pub fn numbers<T: Element>(n: usize) -> Vec<T> {
+    (0..n).map(|i| drawn(0.5 + (i % 7) as f64 / 10.0)).collect()
 }
 
 /// An information matrix for each block row.

@@ -62,14 +62,22 @@ impl Subject<'_> {
         let sums = if self.operation() == Operation::ApplyTransposed { a.shape().cols() } else { a.shape().rows() };
         let index = 4 * (a.nnz() + packed.y_len() / sums);
         let bytes = bytes::<T>(a.values().len() + x.len() + packed.y_len(), index);
-        let order = if self.any_order() { " in any order" } else { "" };
-        let chosen = if format == Format::Auto { format!("auto{order}: ") } else { String::new() };
-        let name = of.variant(format!("{} {chosen}{}", self.operation().name(), packed.format()));
+        let name = of.variant(format!("{} {}{}", self.operation().name(), self.chosen(format), packed.format()));
         let case = self.applied(name, (a, &x), (packed.format(), packed.cost()), &y.download()?)?;
         self.executed(Case { plan_ms, bytes, ..case }, &packed, || &dx, &mut y)
     }
 
-    fn options<'a, T: Element>(&self, pattern: &'a DevicePattern, of: Halves<'_, T>) -> ApplyOptions<'a, Cbc<T>> {
+    /// What precedes the name of a format in a variant: how it was chosen, unless it was asked for.
+    pub fn chosen(&self, format: Format) -> &'static str {
+        match (format, self.any_order()) {
+            (Format::Auto, true) => "auto in any order: ",
+            (Format::Auto, false) => "auto: ",
+            _ => "",
+        }
+    }
+
+    /// The options of a product with the matrix of a pattern.
+    pub fn options<'a, T: Element>(&self, pattern: &'a DevicePattern, of: Halves<'_, T>) -> ApplyOptions<'a, Cbc<T>> {
         let options = Apply::with(pattern).semiring(self.semiring());
         let options = if of.is_triangle() { options.symmetric() } else { options };
         let options = if self.any_order() { options.any_order() } else { options };
@@ -165,10 +173,11 @@ fn of_vectors<T: Element>(variant: &str, n: usize, right: bool) -> Case {
 }
 
 /// The bytes of `elements` and of indices.
-fn bytes<T>(elements: usize, index: usize) -> Option<u64> {
+pub fn bytes<T>(elements: usize, index: usize) -> Option<u64> {
     Some((elements * size_of::<T>() + index) as u64)
 }
 
-fn vector<T: Element>(n: usize) -> Vec<T> {
+/// Numbers from -1 to 1.
+pub fn vector<T: Element>(n: usize) -> Vec<T> {
     (0..n).map(|i| drawn((i * 37 % 1001) as f64 * 0.002 - 1.0)).collect()
 }

@@ -140,17 +140,17 @@ fn starts(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
 }
 
 /// A scalar matrix assembled from others at given places.
-struct Scalars {
+pub struct Scalars {
     sides: (usize, usize),
     entries: Vec<(usize, usize, f64)>,
 }
 
 impl Scalars {
-    fn new(rows: usize, cols: usize) -> Self {
+    pub fn new(rows: usize, cols: usize) -> Self {
         Self { sides: (rows, cols), entries: Vec::new() }
     }
 
-    fn add(&mut self, m: &Cbc<f64>, (row, col): (usize, usize)) {
+    pub fn add(&mut self, m: &Cbc<f64>, (row, col): (usize, usize)) {
         let scalars = m.to_scalars();
         for column in 0..scalars.ncols() {
             let entries = scalars.pattern().entries(column);
@@ -159,7 +159,7 @@ impl Scalars {
         }
     }
 
-    fn finish(self) -> Result<Csc<f64>> {
+    pub fn finish(self) -> Result<Csc<f64>> {
         Csc::from_triplets(self.sides.0, self.sides.1, self.entries)
     }
 }

@@ -1,0 +1,101 @@
+//! Products with JᵀJ and JᵀWJ that are not formed, which take the place of operations `gram` and
+//! `apply`.
+use super::measure::{Case, Subject};
+use super::products::numbers;
+use super::record::Record;
+use super::vectors::{Halves, bytes, vector};
+use crate::gram::{HostWeights, OnHost, borrow, upload};
+use crate::report::Size;
+use blockmul::{
+    Cbc, DeviceMatrix, DeviceVector, Element, Planned, Result, Semiring,
+    plan::{Format, GramOperands, WeighedVector},
+    product::Weights,
+};
+
+/// Weights on a device, borrowed.
+type Between<'a, T> = Option<Weights<&'a DeviceMatrix<Cbc<T>>, &'a DeviceVector<T>>>;
+
+/// What is timed without weights, and with those of residuals if the algebra has weights.
+struct Operator<'a, T: Element> {
+    j: &'a Cbc<T>,
+    x: &'a [T],
+    residuals: Option<(&'a HostWeights<Cbc<T>>, Between<'a, T>)>,
+    formats: [Format; 2],
+    /// The formats in the words of a record, after the operation's.
+    suffix: String,
+    /// Words of structure that the two products read.
+    words: usize,
+    plan_ms: Option<f64>,
+}
+
+impl Subject<'_> {
+    /// Times Jᵀ·(J·x), then with a weight for each row; in a format with J's values in its order
+    /// twice, else with the values where they are. Bytes are those of the products one after
+    /// another: of the values for each, of indices as of A·x and Aᵀ·x, and of all vectors.
+    pub fn apply_gram<T: Element>(&self, j: &Cbc<T>, format: Option<Format>) -> Result<Vec<Record>> {
+        let on_device = self.device().upload(j)?;
+        let pattern = on_device.pattern();
+        let options = || self.options(&pattern, Halves { whole: j, stored: j });
+        let x = vector::<T>(j.scalar_cols());
+        let dx = self.device().upload_vector(&x)?;
+        let residuals = (self.semiring() == Semiring::PlusTimes).then(|| Weights::Rows(numbers(j.scalar_rows())));
+        let uploaded = residuals.as_ref().map(|weights| upload(self.device(), weights)).transpose()?;
+        let residuals = residuals.as_ref().map(|weights| (weights, uploaded.as_ref().map(borrow)));
+        let Some(format) = format else {
+            let (plan, plan_ms) = self.planned(|| options().gram())?;
+            let formats = plan.products().map(|product| product.format());
+            let (suffix, words) = (String::new(), 3 * j.nnz());
+            let operator = Operator { j, x: &x, residuals, formats, suffix, words, plan_ms };
+            return self.operators(&operator, &plan, |weights| match weights {
+                Some(weights) => GramOperands::from((&on_device, weights, &dx)),
+                None => (&on_device, &dx).into(),
+            });
+        };
+        let (packed, plan_ms) = self.planned(|| options().format(format).pack_gram(&on_device))?;
+        let formats = packed.products().map(|product| product.format());
+        let [forward, back] = formats.map(Format::name);
+        let both = if forward == back { forward.to_owned() } else { format!("{forward} and {back}") };
+        let suffix = format!(" {}{both}", self.chosen(format));
+        let words = 2 * j.nnz() + j.nrows() + j.ncols();
+        let operator = Operator { j, x: &x, residuals, formats, suffix, words, plan_ms };
+        self.operators(&operator, &packed, |weights| match weights {
+            Some(weights) => WeighedVector::from((weights, &dx)),
+            None => (&dx).into(),
+        })
+    }
+
+    /// Times a plan without weights, and with them.
+    fn operators<'a, T: Element, P: Planned<Output = DeviceVector<T>>>(
+        &self,
+        of: &Operator<'a, T>,
+        plan: &P,
+        inputs: impl Fn(Between<'a, T>) -> P::Inputs<'a>,
+    ) -> Result<Vec<Record>> {
+        let mut y = plan.output()?;
+        let residuals = of.residuals.map(|(on_host, on_device)| ("-residuals", Some(on_host), on_device));
+        let mut records = Vec::new();
+        for (kind, on_host, on_device) in [("", None, None)].into_iter().chain(residuals) {
+            plan.execute(inputs(on_device), &mut y)?;
+            let variant = format!("{}{kind}{}", self.operation().name(), of.suffix);
+            let case = Case { cost: plan.cost(), ..self.operated(variant, of, on_host, &y.download()?)? };
+            records.push(self.executed(case, plan, || inputs(on_device), &mut y)?);
+        }
+        Ok(records)
+    }
+
+    /// The case of a product with these weights, compared with the reference.
+    fn operated<T: Element>(
+        &self,
+        variant: String,
+        &Operator { j, x, formats, words, plan_ms, .. }: &Operator<'_, T>,
+        weights: Option<&HostWeights<Cbc<T>>>,
+        y: &[T],
+    ) -> Result<Case> {
+        let right = OnHost { semiring: self.semiring(), transposed: false, a: j, weights, x }.wrong(y, formats)? == 0;
+        // J·x is written and read; then W is read, and W·J·x written and read.
+        let between = if weights.is_some() { 5 } else { 2 };
+        let elements = 2 * j.values().len() + x.len() + y.len() + between * j.scalar_rows();
+        let b = Size::of_vector(x.len());
+        Ok(Case { b, c_nnz: y.len(), bytes: bytes::<T>(elements, 4 * words), plan_ms, ..Case::of(variant, j, right) })
+    }
+}
