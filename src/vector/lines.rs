@@ -5,7 +5,7 @@ mod long;
 mod tuning;
 
 pub(crate) use long::{LongLines, Uncounted};
-pub(crate) use tuning::{LineTuning, STRETCHES, entries_ahead};
+pub(crate) use tuning::{LineTuning, STRETCHES, entries_ahead, longest_of_item};
 
 use crate::{
     Result,

@@ -163,3 +163,26 @@ fn long_lines_are_guessed_if_all_tiles_are_added_at_once() {
     info.kind = DeviceKind::Cpu;
     assert_eq!(guessed(&info, most), (tuning.tile, RUN_PIECE, 0, 0));
 }
+
+#[test]
+fn a_tile_of_packed_blocks_has_a_sum_for_each_item() -> Result<()> {
+    let mut info = test_device().info().clone();
+    (info.kind, info.compute_units) = (DeviceKind::Gpu, 10);
+    let shape = BlockShape::new(6, 6)?;
+    let tuning = LineTuning::packed(&info, shape);
+    let of = |lines, each| {
+        let tuning = tuning.of_blocks(&info, shape, [lines, lines * each]);
+        (tuning.tile, tuning.longest)
+    };
+    // 10 compute units are busy with 2560 sums, 427 lines.
+    assert_eq!(of(427, 27), (27 * tuning.group_size / 6, 64));
+    assert_eq!(of(427, 200), (200 * tuning.group_size / 6, 512));
+    assert_eq!(of(427, 900), (900 * tuning.group_size / 6, RUN_PIECE));
+    assert_eq!(of(427, 2), (tuning.tile, tuning.longest));
+    assert_eq!(of(426, 27), (tuning.tile, tuning.longest));
+    // A group loads blocks of 3x3 together: its local memory bounds a tile.
+    let shape = BlockShape::new(3, 3)?;
+    let tuning = LineTuning::packed(&info, shape);
+    assert_eq!(tuning.of_blocks(&info, shape, [10_000, 270_000]), tuning);
+    Ok(())
+}

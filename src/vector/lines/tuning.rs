@@ -136,6 +136,36 @@ impl LineTuning {
         }
         Self { tile, direct, held: 2 * tuning.tile, guessed: numbers.guessed_line, ..tuning }
     }
+
+    /// For so many lines of packed blocks, which have so many entries. If items load them by
+    /// themselves, a tile has a sum for each item of its group, and only lines of more than about
+    /// twice the mean are in pieces.
+    pub fn of_blocks(self, info: &DeviceInfo, shape: BlockShape, [lines, entries]: [usize; 2]) -> Self {
+        let sums = shape.cols();
+        match longest_of_item(self.longest, [lines, entries], sums, info.compute_units as usize) {
+            Some(longest) if self.direct > 0 => {
+                let tile = self.tile.max(entries * self.group_size / (lines * sums));
+                Self { tile, longest: longest.min(tile).min(RUN_PIECE), ..self }
+            }
+            _ => self,
+        }
+    }
+}
+
+/// Sums for each compute unit that keep it busy if each has an item.
+const MANY_SUMS: usize = 256;
+
+/// Entries of the longest line that an item loads by itself if there are enough lines, each with so
+/// many `sums`, for all items of a device: `least`, or about twice those of the mean line. A power
+/// of two, so that few kernels serve all matrices.
+pub(crate) fn longest_of_item(
+    least: usize,
+    [lines, entries]: [usize; 2],
+    sums: usize,
+    compute_units: usize,
+) -> Option<usize> {
+    let many = lines * sums >= MANY_SUMS * compute_units.max(1);
+    many.then(|| (2 * entries / lines).next_power_of_two().max(least))
 }
 
 /// Entries that items load at once by themselves. Nine blocks of 2x2 at once took 45.8 us on the
