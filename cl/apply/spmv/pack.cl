@@ -1,4 +1,5 @@
-// pack: copies A's values into the order of a format, one work-item per sum of a place.
+// pack: copies A's values into the order of a format, one work-item per sum of a place, or per
+// element if WHOLE_SUMS is 1, so that neighbours write neighbouring elements.
 // Host: src/apply/spmv/pack.rs
 //
 //   in   source[places]   as in values.cl; PADDING for a place without an entry
@@ -13,23 +14,32 @@
 #endif
 #define PADDING 0xffffffffu
 
+#if WHOLE_SUMS
+#define OF_PLACE AREA
+#else
+#define OF_PLACE SUMS
+#endif
+
 KERNEL pack(global const uint* restrict source, global const ELEMENT* restrict values, global ELEMENT* restrict packed, ulong places,
             ulong heads, ulong height, uint stride)
 {
-    const ulong item = get_global_id(0), place = item / SUMS;
-    const uint sum = item % SUMS;
+    const ulong item = get_global_id(0), place = item / OF_PLACE;
     if (place >= places)
         return;
 #if WHOLE_SUMS
-    ulong at = place * AREA + sum * DEPTH;
+    const uint element = item % AREA, sum = element / DEPTH, first = element % DEPTH, behind = first + 1;
+    ulong at = item;
     const ulong apart = 1;
-#elif AREA == 1
+#else
+    const uint sum = item % SUMS, first = 0, behind = DEPTH;
+#if AREA == 1
     ulong at = place;
     const ulong apart = 1;
 #else
     const ulong row = place < heads ? place % height : 0;
     ulong at = (place - row) * AREA + row * SUMS + sum;
     const ulong apart = place < heads ? height * SUMS : SUMS;
+#endif
 #endif
 #if THROUGH
     const bool is_padding = source[place] == PADDING;
@@ -38,7 +48,7 @@ KERNEL pack(global const uint* restrict source, global const ELEMENT* restrict v
 #endif
     const ulong begin = is_padding ? 0 : BEGIN(place, sum);
     const uint step = is_padding ? 0 : STEP(place);
-    for (uint k = 0; k < DEPTH; ++k) {
+    for (uint k = first; k < behind; ++k) {
         const ARITHMETIC value = is_padding ? 0 : LOAD(values, begin + (ulong)k * step);
         STORE(value, packed, at);
         at += apart;
