@@ -10,8 +10,6 @@ pub(crate) struct FormatWeights {
     pub csr_far: u64,
     /// Bytes of rows that the nearest cache of a compute unit holds.
     pub cached: u64,
-    /// Of blocks, of which neighbouring items read neighbouring elements.
-    pub csr_blocks: u64,
     pub csr_vector: u64,
     pub csr_adaptive: u64,
     pub csr_shared: u64,
@@ -29,6 +27,7 @@ pub(crate) struct FormatWeights {
     pub scattered: u64,
     /// Bytes read beside a block that is read so.
     pub beside: u64,
+    pub of_blocks: BlockWeights,
     /// Bytes that a compute unit moves while an item or a team loads an entry and adds it; half of
     /// those if an item reads the entry's value through an index.
     pub entry: u64,
@@ -63,18 +62,39 @@ pub(crate) struct FormatWeights {
     pub csc: Option<[u64; 2]>,
 }
 
+/// Weights of blocks in percent, of elements of 8 bytes and of smaller ones, and what takes as long
+/// as some bytes that a compute unit moves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BlockWeights {
+    pub csr: [u64; 2],
+    /// Of `csr-adaptive` whose groups load tiles together, and of tiles of which each item loads
+    /// the blocks of its sums.
+    pub together: [u64; 2],
+    pub by_items: [u64; 2],
+    pub padded: [u64; 2],
+    /// An item of `csr`, of tiles by items and of padded rows loads and adds a term.
+    pub term_of_csr: [u64; 2],
+    pub term_of_item: [u64; 2],
+    pub padded_term: [u64; 2],
+    /// A group loads a tile, and then an item adds a term of it.
+    pub tile: u64,
+    pub term_of_tile: u64,
+    /// Launches that take as long as the one of `csr-adaptive`, and steps of its conversion.
+    pub adaptive_launches: u64,
+    pub adaptive_steps: u64,
+}
+
 /// By the times of 42 matrices of 10,000 to 1 M elements on an H200 and an H100, and of seven
 /// larger ones on an H200, which moves 30 bytes in a nanosecond for each of its 132
 /// multiprocessors. An item of `csr` takes 120 ns for each entry of a long row, twice as long if
 /// values are read through an index, of padded rows 400, and 6 for a term that its group has
 /// loaded.
 /// A launch takes 2 us; a step 35, as long as the host enqueues a launch and waits for a few
-/// numbers.
+/// numbers. Blocks by the times of 70 matrices of 2x2 to 8x8 on an H200, in `f64` and `f32`.
 const GPU: FormatWeights = FormatWeights {
     csr: 125,
     csr_far: 400,
     cached: 125_000,
-    csr_blocks: 115,
     csr_vector: 150,
     csr_adaptive: 112,
     csr_shared: 140,
@@ -86,6 +106,19 @@ const GPU: FormatWeights = FormatWeights {
     on_diagonals: [105, 0],
     scattered: 250,
     beside: 32,
+    of_blocks: BlockWeights {
+        csr: [130, 120],
+        together: [112, 112],
+        by_items: [102, 95],
+        padded: [95, 95],
+        term_of_csr: [1800, 900],
+        term_of_item: [1450, 1450],
+        padded_term: [5000, 4000],
+        tile: 60_000,
+        term_of_tile: 400,
+        adaptive_launches: 1,
+        adaptive_steps: 4,
+    },
     entry: 3700,
     padded_entry: 12_000,
     placed: 250,
@@ -111,7 +144,6 @@ const CPU: FormatWeights = FormatWeights {
     csr: 100,
     csr_far: 100,
     cached: 1,
-    csr_blocks: 100,
     csr_vector: 5000,
     csr_adaptive: 160,
     csr_shared: 200,
@@ -123,13 +155,26 @@ const CPU: FormatWeights = FormatWeights {
     on_diagonals: [45, 12],
     scattered: 150,
     beside: 64,
+    of_blocks: BlockWeights {
+        csr: [100; 2],
+        together: [160; 2],
+        by_items: [160; 2],
+        padded: [180; 2],
+        term_of_csr: [20; 2],
+        term_of_item: [20; 2],
+        padded_term: [20; 2],
+        tile: 0,
+        term_of_tile: 0,
+        adaptive_launches: 1,
+        adaptive_steps: 4,
+    },
     entry: 20,
     padded_entry: 20,
     placed: 300,
     term: 20,
     launch: 0,
     step: 750_000,
-    adaptive_steps: 3,
+    adaptive_steps: 4,
     adaptive_launches: 1,
     shared_launches: 1,
     coo_launches: 1,

@@ -39,7 +39,7 @@ pub use costs::{BinSize, MethodCost, MethodCosts};
 pub(crate) use file::check_file;
 pub use file::{allow_missing_user_file, merged_costs, merged_numbers, user_file};
 pub use fit::{Errors, Sample};
-pub(crate) use formats::FormatWeights;
+pub(crate) use formats::{BlockWeights, FormatWeights};
 pub use numbers::Numbers;
 
 use serde::Serialize;

@@ -9,7 +9,12 @@
 //! the others with the look at the rows, they are not asked for.
 use super::{Block, Format, Request, csr_long, profile::Profile, slice_vectors, slices};
 use crate::{
-    DeviceKind, element::Order, io::words::counted, primitives::segmented_reduce::RUN_PIECE, tuning::FormatWeights,
+    DeviceKind,
+    element::Order,
+    io::words::counted,
+    primitives::segmented_reduce::RUN_PIECE,
+    tuning::{BlockWeights, FormatWeights},
+    vector::lines::longest_of_item,
 };
 use std::sync::LazyLock;
 
@@ -29,6 +34,11 @@ pub(super) struct Situation {
     pub element_bytes: u64,
     pub vector_bytes: u64,
     pub block: Block,
+    /// Blocks of a tile that a group of `csr-adaptive` loads together.
+    pub tile: u64,
+    /// Entries of a row of packed blocks that an item of `csr-adaptive` adds by itself, at least;
+    /// `None` if groups load rows together.
+    pub of_item: Option<u64>,
     /// Whether A's values are in the order of the rows.
     pub in_order: bool,
     /// Whether only the columns are at hand: the rows have to be found first.
@@ -53,6 +63,9 @@ impl Choice {
 /// Work-items that a compute unit of a GPU has room for.
 const ROWS_AT_ONCE: u64 = 2048;
 
+/// Groups of `csr-adaptive` that it has room for.
+const GROUPS_AT_ONCE: u64 = 16;
+
 impl Situation {
     /// Bytes of one execution in a format, weighed; `None` if the format is out of the question.
     fn cost(&self, format: Format) -> Option<u64> {
@@ -66,11 +79,17 @@ impl Situation {
             return self.by_columns.then(|| self.cost_by_columns(weights)).flatten();
         }
         let on_diagonals = if format == Format::SlicedEll && self.in_vectors() { self.profile.on_diagonals } else { 0 };
+        // Of blocks: weights for the bytes of their elements.
+        let (of, size) = (&weights.of_blocks, usize::from(self.element_bytes < 8));
+        let items_load = self.longest_by_items();
         let (padded, weight, row_of_item) = match format {
-            Format::Csr => (None, if of_blocks { weights.csr_blocks } else { self.weight_of_rows(weights) }, true),
+            Format::Csr => (None, if of_blocks { of.csr[size] } else { self.weight_of_rows(weights) }, true),
             Format::CsrVector => (None, weights.csr_vector, false),
-            Format::CsrAdaptive => (None, weights.csr_adaptive, false),
+            Format::CsrAdaptive if items_load.is_some() => (None, of.by_items[size], false),
+            Format::CsrAdaptive => (None, if of_blocks { of.together[size] } else { weights.csr_adaptive }, false),
             Format::CsrShared => (None, weights.csr_shared, false),
+            Format::Ell if of_blocks => (Some(self.profile.ell_places()), of.padded[size], true),
+            Format::SlicedEll if of_blocks => (Some(sliced_places), of.padded[size], true),
             Format::Ell => (Some(self.profile.ell_places()), weights.ell, true),
             Format::SlicedEll => {
                 let [of_near, of_far] = weights.in_vectors;
@@ -109,6 +128,7 @@ impl Situation {
             // With the list of pieces.
             Format::Csr => 1 + u64::from(longest > self.longest_of_item()),
             Format::Coo | Format::SegmentedScan => 1,
+            Format::CsrAdaptive if of_blocks => of.adaptive_steps,
             Format::CsrAdaptive | Format::CsrShared => weights.adaptive_steps,
             Format::CsrVector | Format::Scoo => 0,
             // With those that find and place diagonals.
@@ -125,8 +145,9 @@ impl Situation {
         };
         // A block's factors come from the cache: a line of it for each block, about.
         let (factors, of_rows) = (entries * self.vector_bytes * depth, rows * (2 * sums * self.vector_bytes + 4));
+        let tiles = if format == Format::CsrAdaptive && of_blocks && items_load.is_none() { self.tiles(of) } else { 0 };
         let moved = match on_diagonals {
-            0 => (values + beside + factors + of_rows) * weight / 100,
+            0 => tiles + (values + beside + factors + of_rows) * weight / 100,
             _ => (values + factors) * weight / 100 + of_rows + rows * weights.on_diagonals[1],
         };
         // An item converts a row, and reads as `csr` does.
@@ -135,12 +156,16 @@ impl Situation {
         let packed = if self.request.packed { places * (4 + 2 * value) } else { 0 };
         let (piece, is_cut) = (longest.min(RUN_PIECE as u64), longest > RUN_PIECE as u64);
         let of_item = self.longest_of_item();
+        let [term_of_csr, term_of_item, padded_term] = match of_blocks {
+            true => [of.term_of_csr, of.term_of_item, of.padded_term].map(|term| term[size]),
+            false => [weights.entry, weights.entry, weights.padded_entry],
+        };
         // An entry waits for the number of its value, if values are not in the rows' order.
-        let entry = if self.request.packed || self.in_order { weights.entry } else { 2 * weights.entry };
+        let entry = if self.request.packed || self.in_order { term_of_csr } else { 2 * term_of_csr };
         let serial = match format {
             Format::CsrVector => longest.div_ceil(Order::LANES as u64) * weights.entry,
             Format::Scoo => longest * weights.scoo[2],
-            _ if padded.is_some() => longest * depth * weights.padded_entry,
+            _ if padded.is_some() => longest * depth * padded_term,
             // Most rows have more entries than an item adds: a group adds its share one by one,
             // which takes half as long again beside the other groups of its compute unit.
             Format::Csr if entries > of_item.saturating_mul(rows) => {
@@ -148,6 +173,10 @@ impl Situation {
             }
             Format::Csr if longest > of_item => of_item * entry + piece * weights.term,
             _ if row_of_item => longest * depth * entry,
+            Format::CsrAdaptive if let Some(most) = items_load => {
+                let pieces = if longest > most { piece * depth * weights.term } else { 0 };
+                longest.min(most) * depth * term_of_item + pieces
+            }
             // An item adds a short row, or a lane and then the lanes.
             Format::CsrShared => longest.min(Order::LONG as u64) * weights.term,
             _ => piece * depth * weights.term,
@@ -155,6 +184,7 @@ impl Situation {
         let launches = match format {
             // A group counts its piece and waits for others, about as long as a launch.
             Format::Csr => 1 + u64::from(longest > of_item),
+            Format::CsrAdaptive if of_blocks => of.adaptive_launches,
             Format::CsrAdaptive => weights.adaptive_launches,
             Format::CsrShared => weights.shared_launches,
             Format::Coo | Format::SegmentedScan => weights.coo_launches,
@@ -177,6 +207,23 @@ impl Situation {
         let rows_at_once = (rows / self.compute_units.max(1)).clamp(1, ROWS_AT_ONCE);
         let bytes = entries * rows_at_once * (4 + self.element_bytes) / rows.max(1);
         (weights.csr * bytes / weights.cached).clamp(weights.csr, weights.csr_far)
+    }
+
+    /// The groups of `csr-adaptive` that load tiles together, one after the other: a tile, or a row
+    /// that is longer, and the terms of a mean row.
+    fn tiles(&self, of: &BlockWeights) -> u64 {
+        let Self { profile: Profile { rows, entries, .. }, tile, .. } = *self;
+        let (mean, [_, depth]) = (entries / rows.max(1), self.block.sides());
+        let groups = if mean > tile { rows } else { entries / tile.max(1) };
+        groups * (of.tile + mean.min(RUN_PIECE as u64) * depth * of.term_of_tile) / GROUPS_AT_ONCE
+    }
+
+    /// Entries of the longest row that an item of `csr-adaptive` adds by itself, if items do so.
+    fn longest_by_items(&self) -> Option<u64> {
+        let Self { of_item, request: Request { packed, .. }, profile: Profile { rows, entries, .. }, .. } = *self;
+        let (least, lines) = (of_item.filter(|_| packed)? as usize, [rows as usize, entries as usize]);
+        let longest = longest_of_item(least, lines, self.block.sums, self.compute_units as usize)?;
+        Some(longest.min(RUN_PIECE) as u64)
     }
 
     /// Entries of the longest row of `csr` that an item adds.

@@ -63,7 +63,10 @@ use crate::{
     device::{Buffer, Work},
     element::Scaling,
     resident::PatternArrays,
-    vector::line_sums::Stored,
+    vector::{
+        line_sums::{LineSums, Stored},
+        lines::LineTuning,
+    },
 };
 use choose::{Choice, Situation};
 use pack::Layout;
@@ -172,6 +175,8 @@ impl<T: Element, V: Element> Spmv<T, V> {
             element_bytes: size_of::<T>() as u64,
             vector_bytes: size_of::<V>() as u64,
             block,
+            tile: LineTuning::new(device.info(), block.by_columns()?).tile as u64,
+            of_item: LineSums::<T, V>::longest_of_item(device.info(), block.by_columns()?).map(|most| most as u64),
             in_order: !of_rows && !request.symmetric,
             by_columns: of_rows && !request.symmetric,
         };

@@ -14,7 +14,7 @@ pub struct Family {
     pub make: fn(elements: usize) -> Result<Cbc<f64>>,
 }
 
-pub const FAMILIES: [Family; 14] = [
+pub const FAMILIES: [Family; 18] = [
     Family {
         name: "grid-5",
         stands_for: "stencils of the plane",
@@ -99,6 +99,33 @@ pub const FAMILIES: [Family; 14] = [
         symmetric: true,
         make: |elements| poses(elements, 6),
     },
+    Family {
+        name: "solids-3",
+        stands_for: "finite elements in space, blocks of 3x3 for 27 neighbours",
+        symmetric: true,
+        make: |elements| nodes(elements, 3),
+    },
+    Family {
+        name: "solids-6",
+        stands_for: "the same with six unknowns a node",
+        symmetric: true,
+        make: |elements| nodes(elements, 6),
+    },
+    Family {
+        name: "uniform-4x4",
+        stands_for: "random rows of 16 blocks of 4x4",
+        symmetric: false,
+        make: |elements| blocks(&format!("uniform:{}x16", (elements / 256).max(32)), 4),
+    },
+    Family {
+        name: "hubs-8x8",
+        stands_for: "graphs with hubs, blocks of 8x8",
+        symmetric: false,
+        make: |elements| {
+            let edges = (elements / 64).max(8);
+            blocks(&format!("power-law:{}x{edges}", (edges / 8).max(8)), 8)
+        },
+    },
 ];
 
 fn scalars(matrix: Csc<f64>) -> Result<Cbc<f64>> {
@@ -108,8 +135,22 @@ fn scalars(matrix: Csc<f64>) -> Result<Cbc<f64>> {
 /// Five blocks for each pose.
 fn poses(elements: usize, freedom: usize) -> Result<Cbc<f64>> {
     let poses = (elements / (5 * freedom * freedom)).max(8);
-    let family = Named::parse(&format!("pose-graph:{poses}x{poses}")).expect("a family").expect("its sizes");
-    family.made(None, BlockShape::new(freedom, freedom)?).matrix()
+    blocks(&format!("pose-graph:{poses}x{poses}"), freedom)
+}
+
+/// A 27-point stencil of blocks, for which one triangle may be stored.
+fn nodes(elements: usize, unknowns: usize) -> Result<Cbc<f64>> {
+    let stencil = space(side(elements / (27 * unknowns * unknowns), 3))?;
+    let places = (0..unknowns).flat_map(|column| (0..unknowns).map(move |row| row.abs_diff(column)));
+    let block: Vec<_> = places.map(|apart| 1.0 / (1 + apart) as f64).collect();
+    let values = stencil.values().iter().flat_map(|value| block.iter().map(move |factor| value * factor));
+    Cbc::new(stencil.pattern().clone(), BlockShape::new(unknowns, unknowns)?, values.collect())
+}
+
+/// A matrix of `bench` in square blocks.
+fn blocks(name: &str, side: usize) -> Result<Cbc<f64>> {
+    let family = Named::parse(name).expect("a family").expect("its sizes");
+    family.made(None, BlockShape::new(side, side)?).matrix()
 }
 
 /// A matrix of `bench`.
