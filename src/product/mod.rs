@@ -53,7 +53,7 @@ pub(crate) use plan::{ApplyWeights, DeviceWeights, block_diagonal, one_column};
 pub use plan::{GramParts, Inputs, Plan, Plannable, Weights};
 pub(crate) use planned::PlannedProduct;
 pub use problem::Bin;
-pub(crate) use problem::{Counts, Destination, FactorPattern, How, Operands, STAGES, Spec};
+pub(crate) use problem::{Counts, Destination, FactorPattern, How, Operands, Spec};
 pub use report::Report;
 pub use times::Times;
 

@@ -17,7 +17,7 @@ use crate::{
     resident::{DeviceCbc, PatternArrays},
 };
 pub use counts::Bin;
-pub(crate) use counts::{Counts, Pipeline, STAGES};
+pub(crate) use counts::{Counts, Pipeline};
 pub(crate) use payload::{Pairs, Payload, Values};
 use std::sync::Arc;
 

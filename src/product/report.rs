@@ -53,6 +53,8 @@ impl Report {
             Pipeline::Adaptive => &sizes.adaptive_floors(direct),
             Pipeline::Host => &sizes.host_floors(),
             Pipeline::Ranges(way) => &sizes.range_floors(direct, way),
+            // None are known of a part of C.
+            Pipeline::Masked => &[],
         };
         for (stage, floor) in self.stages.iter_mut().zip(floors) {
             (stage.bytes, stage.flops) = (Some(floor.bytes), Some(floor.flops));

@@ -1,8 +1,6 @@
 //! Products that run once: A·B by the one-shot pipeline, any other by a plan that is executed once
 //! and dropped.
-use super::{
-    Factor, GramParts, Inputs, Plan, Plannable, Product, Report, STAGES, Weights, once::Measured, plan::Wanted,
-};
+use super::{Factor, GramParts, Inputs, Plan, Plannable, Product, Report, Weights, once::Measured, plan::Wanted};
 use crate::{
     DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
     device::Work,
@@ -32,7 +30,7 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
         let ran = self.computed(&work)?;
         let report = match (self.plain(), self.mask) {
             (Some((a, b)), None) => self.options.report_of_bands(&work, &ran, a, b)?,
-            (Some(_), Some(_)) => self.options.report(&work, &ran, ran.c.nnz() as u64, &STAGES)?,
+            (Some(_), Some(_)) => self.options.report(&work, &ran, ran.c.nnz() as u64, ran.counts.stages())?,
             (None, _) => self.options.report(&work, &ran, ran.c.nnz() as u64, &[])?,
         };
         Ok((ran.c, report))

@@ -279,6 +279,15 @@ pub struct Numbers {
     pub range_ahead: usize,
     /// Picoseconds of a multiplication of elements and its addition, in products of blocks.
     pub range_multiplication_ps: usize,
+    /// Rows of a column of A that a masked product in ranges looks at in the time of a step of a
+    /// bisection.
+    pub mask_lookup_steps: usize,
+    /// The same in the time of an entry that is looked up from a place of the mask.
+    pub mask_probe_steps: usize,
+    /// The same in the time in which an entry of A is transposed.
+    pub mask_transpose_steps: usize,
+    /// Products for each that falls on the mask, below which a masked product in ranges adds all.
+    pub mask_hit_products: usize,
     /// Products for each 100 entries of C from which a plan of scalars keeps no operand pairs, but
     /// what adaptive sums take.
     pub plan_sums_percent: usize,

@@ -298,6 +298,16 @@ pub(super) const CPU: Numbers = Numbers {
     range_ahead: 8,
     // On two cores 42 in products of 8x8, 83 of 3x3.
     range_multiplication_ps: 50,
+    // On 8 places a column, columns of 200 entries took 164 ms with 2, 80 with 4 and with 8.
+    mask_lookup_steps: 4,
+    // A probe takes a core 23 ns, a row 0.5: 46. Four times as many, since averages of lines say
+    // little of those that meet on a mask: so columns are left to probes only for much.
+    mask_probe_steps: 200,
+    // 367,662 entries take two cores 4.8 ms: 26 ns each.
+    mask_transpose_steps: 50,
+    // If one product of two falls on the mask, as in `bcsstk16`, all take a core 8.9 ms, those on
+    // the mask alone 14.0; if one of 12 does, as in email-Enron, 30.6 and 30.3.
+    mask_hit_products: 8,
     // `st27_100` has 580 and takes as long either way.
     plan_sums_percent: 500,
     // 1 GiB of pairs. With fewer an execution takes longer without them: `bcsstk16`, which has

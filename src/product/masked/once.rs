@@ -1,20 +1,46 @@
 //! A masked product in one shot.
-use super::planned::{Lines, OnMask, most_probes, tuned};
+use super::{
+    columns::ColumnTuning,
+    planned::{Lines, OnMask, most_probes, tuned},
+    sums::ColumnSums,
+};
 use crate::{
     Element, Result, Semiring,
     device::{Clock, Work},
     product::{
         blocks,
         problem::{Counts, FactorPattern, Scaling},
+        tuning::PayloadKind,
     },
     resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;
 
-/// A·B on the places of `mask`, once; the products of a band are given back before the next is
-/// begun. Blocks of C are `stride` elements apart. The clock was started when the kernels were
-/// there.
+/// A·B on the places of `mask`, once: scalars on CPUs by columns, others from the places. Blocks of
+/// C are `stride` elements apart. The clock was started when the kernels were there.
 pub(crate) fn multiply_masked<'w, T: Element>(
+    work: &'w Work,
+    (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
+    (mask, semiring): (&Arc<PatternArrays>, Semiring),
+    stride: usize,
+) -> Result<(DeviceCbc<T>, Clock<'w>, Counts)> {
+    let values = PayloadKind::of([a.stride, b.stride, stride]) == PayloadKind::Values;
+    if let Some(tuning) = ColumnTuning::new(work.device().info()).filter(|_| values) {
+        let product = ColumnSums::<T>::new(work.device(), tuning, semiring)?;
+        let clock = work.clock();
+        if let Some((values, counts)) = product.multiply(work, (a, b), mask)? {
+            return Ok((
+                DeviceCbc { pattern: mask.clone(), shape: a.shape.product(b.shape), stride, values },
+                clock,
+                counts,
+            ));
+        }
+    }
+    from_places(work, (a, b), (mask, semiring), stride)
+}
+
+/// The same from the places; the products of a band are given back before the next is begun.
+fn from_places<'w, T: Element>(
     work: &'w Work,
     (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
     (mask, semiring): (&Arc<PatternArrays>, Semiring),

@@ -1,4 +1,6 @@
 //! The pairs on each place, with the tunings of other devices, in any number of bands.
+mod columns;
+
 use super::{bands::MAX_PROBES, *};
 use crate::{
     BlockShape, Csc, Pattern, Semiring,

@@ -73,6 +73,7 @@ impl Counts {
             Pipeline::Adaptive => &ADAPTIVE_STAGES,
             Pipeline::Host => &HOST_STAGES,
             Pipeline::Ranges(way) => way.stages(),
+            Pipeline::Masked => &MASKED_STAGES,
         }
     }
 
@@ -82,12 +83,12 @@ impl Counts {
     }
 
     /// The bins with the busy time of their commands in `work`. The time of commands for several
-    /// bins is divided by the bins' products. Of a product by ESC, or on the host, only the time of
-    /// all bins is known.
+    /// bins is divided by the bins' products. Of a product by ESC, on the host or on a mask, only
+    /// the time of all bins is known.
     pub fn measured_bins(&self, work: &Work) -> Result<Vec<Bin>> {
         let mut bins = self.bins.clone();
         let Some(times) = work.bin_times()? else { return Ok(bins) };
-        if matches!(self.pipeline, Pipeline::Esc | Pipeline::Host) {
+        if matches!(self.pipeline, Pipeline::Esc | Pipeline::Host | Pipeline::Masked) {
             if let [bin] = &mut bins[..] {
                 bin.measured_ms = Some(times.values().sum());
             }
@@ -146,13 +147,18 @@ pub(crate) enum Pipeline {
     Host,
     /// [`Ranged`](crate::product::ranges::Ranged).
     Ranges(Way),
+    /// A masked product by columns.
+    Masked,
 }
 
 /// The stages, as the report names them.
-pub(crate) const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts", "compression", "gather"];
+const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts", "compression", "gather"];
 
 /// The same of an adaptive product. ESC's, if it has some of the columns, count towards none.
 const ADAPTIVE_STAGES: [&str; 4] = ["setup", "count", "offsets", "sums"];
 
 /// The same of a product on the host.
 const HOST_STAGES: [&str; 2] = ["read", "multiply"];
+
+/// The same of a product on a mask, by columns.
+const MASKED_STAGES: [&str; 2] = ["setup", "sums"];

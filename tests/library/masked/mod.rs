@@ -191,18 +191,21 @@ fn masks_are_refused_where_they_do_not_fit() {
 
 #[test]
 fn a_memory_limit_cuts_the_mask_into_bands_of_the_same_bits() {
-    // A product with many terms for each entry of C.
-    let a = generate::uniform(400, 400, 40, shape(1, 1), Values::Real, 4).unwrap().cast::<f32>();
-    let whole = reference::multiply(&a, &a).unwrap();
-    let (da, dm) = (device().upload(&a).unwrap(), device().upload(&whole).unwrap());
-    let (free, report) = Product::of(&da, &da).mask(&dm.pattern()).run_with_report().unwrap();
+    // A product with many terms for each entry of C, of blocks: those of scalars on CPUs take no
+    // memory for products.
+    let a = generate::uniform(400, 400, 40, shape(2, 1), Values::Real, 4).unwrap().cast::<f32>();
+    let b = generate::uniform(400, 400, 40, shape(1, 2), Values::Real, 5).unwrap().cast::<f32>();
+    let whole = reference::multiply(&a, &b).unwrap();
+    let (da, db) = (device().upload(&a).unwrap(), device().upload(&b).unwrap());
+    let dm = device().upload(&whole).unwrap();
+    let (free, report) = Product::of(&da, &db).mask(&dm.pattern()).run_with_report().unwrap();
     assert_eq!((bits(&free.download().unwrap()), report.bands), (bits(&whole), 1));
     let limit = report.peak_device_bytes * 7 / 10;
-    let (cut, report) = Product::of(&da, &da).mask(&dm.pattern()).memory_limit(limit).run_with_report().unwrap();
+    let (cut, report) = Product::of(&da, &db).mask(&dm.pattern()).memory_limit(limit).run_with_report().unwrap();
     assert!(report.bands > 1 && report.held_device_bytes <= limit, "{report:?}");
     assert_eq!(bits(&cut.download().unwrap()), bits(&whole));
-    assert_eq!(report.products, reference::products(&a, &a));
-    let none = Product::of(&da, &da).mask(&dm.pattern()).memory_limit(1 << 16).run();
+    assert_eq!(report.products, reference::products(&a, &b));
+    let none = Product::of(&da, &db).mask(&dm.pattern()).memory_limit(1 << 16).run();
     assert!(matches!(none, Err(Error::Memory { .. })));
 }
 

@@ -1,0 +1,132 @@
+//! Columns of a masked product, one after another, by work-groups of one work-item: on CPUs. The
+//! mask's column is a bitmap, by which the products that fall on it are found among those of the
+//! whole product. Kernels: `cl/product/masked/hits.cl`, `cl/product/masked/steps.cl`.
+//!
+//! Columns are cut into ranges of equal *steps*. A step is the time of one row of A that is looked
+//! at; [`ColumnTuning`] says what else takes how many.
+use crate::{
+    DeviceInfo, Result,
+    device::{Buffer, Device, DeviceKind, Grid, Kernel, Options, Out, Work, at_most, kernel},
+    resident::{InPattern, PatternArrays},
+};
+
+kernel! {
+    struct MaskSteps = "mask_steps" in "product/masked/hits.cl", "product/masked/steps.cl" {
+        a: InPattern,
+        b: InPattern,
+        mask: InPattern,
+        steps: Out<u64>,
+        record: Out<u64>,
+        cols: u32,
+        parts: u32,
+    }
+}
+
+/// Words of each part in the record of `mask_steps`.
+const RECORD: usize = 2;
+/// Steps of an entry of B besides the rows of its column of A, and of a place of the mask: both are
+/// a few loads.
+const ENTRY_STEPS: usize = 4;
+const PLACE_STEPS: usize = 4;
+
+/// The numbers of a device that computes masked products by columns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct ColumnTuning {
+    /// Most work-groups: each has a bitmap, and sums of all rows.
+    pub groups: usize,
+    /// Ranges of columns, which groups take one after another; also parts, whose steps are counted
+    /// at once.
+    pub ranges: usize,
+    /// Entries of B before which a column of A is asked for; 0 if none is.
+    pub ahead: usize,
+    /// Steps of each halving of a column of A in which a row of the mask is looked up.
+    pub lookup: usize,
+    /// Steps of a probe of [`masked.cl`](super), and of an entry of A that is transposed for them.
+    pub probe: usize,
+    pub transpose: usize,
+    /// Products for each that falls on the mask, below which all products of a column are added.
+    pub hit_products: usize,
+}
+
+impl ColumnTuning {
+    /// `None` if a device computes no product in ranges of columns.
+    pub fn new(info: &DeviceInfo) -> Option<Self> {
+        let (numbers, units) = (info.numbers(), info.compute_units.max(1) as usize);
+        (numbers.range_shares > 0).then(|| Self {
+            groups: units,
+            ranges: numbers.range_shares * units,
+            ahead: if info.kind == DeviceKind::Cpu { numbers.range_ahead } else { 0 },
+            lookup: numbers.mask_lookup_steps,
+            probe: numbers.mask_probe_steps,
+            transpose: numbers.mask_transpose_steps,
+            hit_products: numbers.mask_hit_products,
+        })
+    }
+
+    /// What all kernels of columns are compiled with.
+    pub fn options(&self) -> Options {
+        Options::group_size(1)
+            .define("AHEAD", self.ahead)
+            .define("LOOKUP", self.lookup)
+            .define("ENTRY_STEPS", ENTRY_STEPS)
+            .define("PLACE_STEPS", PLACE_STEPS)
+    }
+
+    /// Steps in which the same product is computed from the places of its mask: A is transposed,
+    /// and for each place the shorter of a row of A and a column of B is looked up in the other,
+    /// both of average length.
+    pub fn steps_from_places(&self, a: &PatternArrays, b: &PatternArrays, places: usize) -> u64 {
+        let average = |entries: usize, lines: usize| entries.div_ceil(lines.max(1)).max(1);
+        let probes = average(a.nnz(), a.nrows).min(average(b.nnz(), b.ncols)) as u64 * places as u64;
+        probes.saturating_mul(self.probe as u64).saturating_add((a.nnz() * self.transpose) as u64)
+    }
+
+    /// Work-groups for `free_bytes` bytes, whose arrays take `each` bytes: all take at most a
+    /// fourth of it. None if those of one take more.
+    pub fn groups(&self, each: u64, free_bytes: u64) -> usize {
+        (free_bytes / 4 / each.max(1)).min(self.groups as u64) as usize
+    }
+}
+
+/// Places for the rows of A in an array by row: whole words of a bitmap, and whole cache lines.
+pub(super) fn places_of_rows(nrows: usize) -> usize {
+    nrows.next_multiple_of(512)
+}
+
+/// The kernel that counts steps.
+pub(super) struct ColumnAnalyser {
+    steps: Kernel<MaskSteps<'static>>,
+    ranges: usize,
+}
+
+/// The steps of columns.
+pub(super) struct Steps {
+    /// Those of the columns of a part before each.
+    pub of_columns: Buffer<u64>,
+    pub record: Buffer<u64>,
+    pub all: u64,
+    /// Most entries of a column of B that has places.
+    pub longest_b: u64,
+}
+
+impl ColumnAnalyser {
+    pub fn new(device: &Device, tuning: &ColumnTuning) -> Result<Self> {
+        Ok(Self { steps: Kernel::new(device, &tuning.options())?, ranges: tuning.ranges })
+    }
+
+    /// Counts the steps of A·B on `mask`. One read.
+    pub fn run(&self, work: &Work, a: &PatternArrays, b: &PatternArrays, mask: &PatternArrays) -> Result<Steps> {
+        work.stage("setup");
+        let parts = self.ranges;
+        let (mut of_columns, mut record) = (work.buffer(mask.ncols)?, work.buffer(RECORD * parts)?);
+        let (steps, of_parts) = (&mut of_columns, &mut record);
+        let args = MaskSteps { a, b, mask, steps, record: of_parts, cols: mask.ncols as u32, parts: parts as u32 };
+        self.steps.launch(work, Grid::groups(parts, 1), args)?;
+        let (mut all, mut longest_b) = (0u64, 0);
+        for part in record.download(work)?.chunks_exact(RECORD) {
+            (all, longest_b) = (all.saturating_add(part[0]), part[1].max(longest_b));
+        }
+        at_most("entries of a column of B", longest_b, b.nnz() as u64)?;
+        Ok(Steps { of_columns, record, all, longest_b })
+    }
+}

@@ -1,0 +1,138 @@
+//! A masked product of scalars by columns: a product that falls on the mask is added to the sum of
+//! its row as it is met, and no other is kept. Kernel: `cl/product/masked/sums.cl`.
+use super::columns::{ColumnAnalyser, ColumnTuning, Steps, places_of_rows};
+use crate::{
+    Element, Result, Semiring,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, at_most, kernel},
+    primitives::segmented_reduce::RUN_PIECE,
+    product::{
+        method::Method,
+        problem::{Counts, Pipeline},
+    },
+    resident::{DeviceCbc, InPattern, PatternArrays},
+};
+
+kernel! {
+    struct MaskSums<T: Element> = "mask_sums" in "product/masked/hits.cl", "product/masked/sums.cl" {
+        a: InPattern,
+        a_values: In<T>,
+        b: InPattern,
+        b_values: In<T>,
+        mask: InPattern,
+        steps: In<u64>,
+        record: In<u64>,
+        taken: InOut<u32>,
+        words: InOut<u64>,
+        sum: InOut<T::Arithmetic>,
+        done: InOut<T::Arithmetic>,
+        terms: InOut<u32>,
+        list: InOut<u32>,
+        c_values: Out<T>,
+        counted: Out<u64>,
+        share: u64,
+        places_of_rows: u32,
+        cols: u32,
+        parts: u32,
+        ranges: u32,
+    }
+}
+
+/// A·B on a mask, of scalars by columns, compiled.
+pub(super) struct ColumnSums<T: Element> {
+    analyser: ColumnAnalyser,
+    sums: Kernel<MaskSums<'static, T>>,
+    tuning: ColumnTuning,
+}
+
+impl<T: Element> ColumnSums<T> {
+    pub fn new(device: &Device, tuning: ColumnTuning, semiring: Semiring) -> Result<Self> {
+        let options = tuning.options().define("RUN_PIECE", RUN_PIECE).define("HIT_PRODUCTS", tuning.hit_products);
+        let sums = Kernel::new(device, &options.element_in::<T>(semiring))?;
+        Ok(Self { analyser: ColumnAnalyser::new(device, &tuning)?, sums, tuning })
+    }
+
+    /// The values of C, and its counts. `None` if it is expected to take longer than from the
+    /// places of the mask, or if there is no memory for the sums of all rows. Two reads.
+    pub fn multiply(
+        &self,
+        work: &Work,
+        (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
+        mask: &PatternArrays,
+    ) -> Result<Option<(Buffer<T>, Counts)>> {
+        let tuning = &self.tuning;
+        let steps = self.analyser.run(work, &a.pattern, &b.pattern, mask)?;
+        let room = Room { places: places_of_rows(a.nrows), cut: steps.longest_b > RUN_PIECE as u64 };
+        let groups = tuning.groups(room.bytes::<T>(), work.free_bytes());
+        if groups == 0 || tuning.steps_from_places(&a.pattern, &b.pattern, mask.nnz()) < steps.all {
+            return Ok(None);
+        }
+        let mut values = work.buffer(mask.nnz())?;
+        let [products, longest] = self.sums(work, (a, b), (mask, &steps), (groups, room), &mut values)?;
+        let mut counts = Counts { products, bands: 1, pipeline: Pipeline::Masked, ..Counts::default() };
+        counts.longest_run = Some(longest as u32);
+        counts.add(Method::Masked, mask.ncols as u64, products);
+        Ok(Some((values, counts)))
+    }
+
+    /// Writes the values of C. Returns the products, and those of the longest run.
+    fn sums(
+        &self,
+        work: &Work,
+        (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
+        (mask, steps): (&PatternArrays, &Steps),
+        (groups, Room { places, cut }): (usize, Room),
+        values: &mut Buffer<T>,
+    ) -> Result<[u64; 2]> {
+        work.stage("sums");
+        let ranges = self.tuning.ranges;
+        let (all, if_cut) = (groups * places, if cut { groups * places } else { 0 });
+        let mut counted = work.buffer(2 * groups)?;
+        let args = MaskSums {
+            a: &a.pattern,
+            a_values: &a.values,
+            b: &b.pattern,
+            b_values: &b.values,
+            mask,
+            steps: &steps.of_columns,
+            record: &steps.record,
+            taken: &mut work.upload(&[0])?,
+            words: &mut work.buffer(all / 64)?,
+            sum: &mut work.buffer(all)?,
+            done: &mut work.buffer(if_cut)?,
+            terms: &mut work.buffer(all)?,
+            list: &mut work.buffer(all)?,
+            c_values: values,
+            counted: &mut counted,
+            share: steps.all / ranges as u64,
+            places_of_rows: places as u32,
+            cols: mask.ncols as u32,
+            parts: ranges as u32,
+            ranges: ranges as u32,
+        };
+        self.sums.launch(work, Grid::groups(groups, 1), args)?;
+        let (mut products, mut longest) = (0u64, 0);
+        for of_group in counted.download(work)?.chunks_exact(2) {
+            (products, longest) = (products.saturating_add(of_group[0]), of_group[1].max(longest));
+        }
+        let most = (mask.nnz() as u64).saturating_mul(b.nrows as u64);
+        at_most("products on a mask", products, most)?;
+        Ok([products, at_most("products of a run", longest, steps.longest_b)?])
+    }
+}
+
+/// The arrays of a work-group.
+struct Room {
+    /// Places for the rows of C.
+    places: usize,
+    /// Whether runs may have more than [`RUN_PIECE`] products.
+    cut: bool,
+}
+
+impl Room {
+    /// Bytes of the bitmap, the sums of rows and of their pieces, their numbers of terms, and the
+    /// list of hits.
+    fn bytes<T: Element>(&self) -> u64 {
+        let sums = size_of::<T::Arithmetic>() * if self.cut { 2 } else { 1 };
+        (self.places / 8 + self.places * (sums + 2 * size_of::<u32>())) as u64
+    }
+}
