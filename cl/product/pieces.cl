@@ -1,5 +1,5 @@
 // pieces: cuts runs longer than LONG_RUN. Included before kernels that know where runs end.
-// Host: src/product/esc/gather.rs, src/product/masked/mod.rs
+// Host: src/product/esc/gather.rs, src/product/masked/long_runs.rs
 //
 //   in      run_end[runs]   last product of each run
 //   out     piece[pieces]   of runs longer than LONG_RUN, in any order: run, first product, end,

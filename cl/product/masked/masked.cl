@@ -22,13 +22,11 @@
 //                             of probes on; and at which probe
 //   out  hits[items + 1]      hits of each work-item, at the end 0; to be scanned
 //   out  place_hits[places]   hits up to the end of each place, of the item that has its last probe
-//   out  record[6]            hits; the longest run; pieces of the runs longer than LONG_RUN; how
-//                             many of them are parts of a run longer than RUN_PIECE; two words
-//                             for long_pieces.cl. Zeros before.
+//   out  record[6]            hits; three words of tally.cl; two for long_pieces.cl. Zeros before.
 //   out  payload[hits]        the products, place after place
 //   out  run_end[places]      last hit of each place and of those before it; 0xffffffff if none
-#if !defined(TILE) || !defined(LONG_RUN) || !defined(RUN_PIECE)
-#error "TILE, LONG_RUN, RUN_PIECE: see src/product/tuning.rs"
+#if !defined(TILE)
+#error "TILE: see src/product/tuning.rs"
 #endif
 #define ITEMS (TILE / GROUP_SIZE)
 
@@ -168,29 +166,15 @@ KERNEL mask_record(global const ulong* probe_ptr, global const uint* hits, globa
                    global uint* record, uint first_place, uint places)
 {
     local uint of_group[3];
-    const uint item = get_local_id(0), place = get_global_id(0);
-    if (item == 0)
-        of_group[0] = of_group[1] = of_group[2] = 0;
-    GROUP_BARRIER;
+    const uint place = get_global_id(0);
+    uint begin = 0, end = 0;
     if (place < places) {
-        const uint end = hits_until(probe_ptr, hits, place_hits, first_place, place);
-        const uint length = end - (place > 0 ? hits_until(probe_ptr, hits, place_hits, first_place, place - 1) : 0);
-        const uint cuts = (length + RUN_PIECE - 1) / RUN_PIECE;
+        end = hits_until(probe_ptr, hits, place_hits, first_place, place);
+        begin = place > 0 ? hits_until(probe_ptr, hits, place_hits, first_place, place - 1) : 0;
         if (place == places - 1)
             record[0] = end;
-        atomic_max(&of_group[0], length);
-        if (length > LONG_RUN)
-            atomic_add(&of_group[1], cuts);
-        if (cuts > 1)
-            atomic_add(&of_group[2], cuts);
     }
-    GROUP_BARRIER;
-    // Sums and maxima of integers: the order of the groups does not show.
-    if (item == 0 && of_group[0] > 0) {
-        atomic_max(&record[1], of_group[0]);
-        atomic_add(&record[2], of_group[1]);
-        atomic_add(&record[3], of_group[2]);
-    }
+    tally_run(end - begin, record, of_group);
 }
 
 KERNEL write_hits(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, global const OPERAND* a_operand,

@@ -9,7 +9,7 @@ use crate::{
 };
 
 kernel! {
-    struct MaskProbes = "mask_probes" in "product/payload.cl", "product/masked/masked.cl" {
+    struct MaskProbes = "mask_probes" in "product/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
         a_t_col_ptr: In<u32>,
         b_col_ptr: In<u32>,
         mask: InPattern,
@@ -21,7 +21,7 @@ kernel! {
 }
 
 kernel! {
-    struct MaskBands = "mask_bands" in "product/payload.cl", "product/masked/masked.cl" {
+    struct MaskBands = "mask_bands" in "product/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
         probe_ptr: In<u64>,
         band: Out<u64>,
         share: u64,
@@ -34,10 +34,15 @@ kernel! {
 /// wrap.
 pub(super) const MAX_PROBES: u64 = (1 << 31) - 1;
 
-/// The kernels that count probes and cut bands.
+/// The kernel that cuts bands.
+pub(super) struct BandCutter {
+    bands: Kernel<MaskBands<'static>>,
+    group_size: usize,
+}
+
+/// The kernels that count probes.
 pub(super) struct MaskAnalyser {
     probes: Kernel<MaskProbes<'static>>,
-    bands: Kernel<MaskBands<'static>>,
     scan: Scan<u64>,
     group_size: usize,
 }
@@ -62,12 +67,7 @@ pub(super) struct Band {
 impl MaskAnalyser {
     /// `options` are those of the method, so that all its kernels are one program.
     pub fn new(device: &Device, options: &Options, scan: ScanTuning, group_size: usize) -> Result<Self> {
-        Ok(Self {
-            probes: Kernel::new(device, options)?,
-            bands: Kernel::new(device, options)?,
-            scan: Scan::new(device, scan)?,
-            group_size,
-        })
+        Ok(Self { probes: Kernel::new(device, options)?, scan: Scan::new(device, scan)?, group_size })
     }
 
     /// Counts the probes of each place. A of `factors` is Aᵀ. Reads nothing back.
@@ -88,11 +88,18 @@ impl MaskAnalyser {
         self.scan.run(work, &mut probe_ptr)?;
         Ok(ProbedMask { row_idx: &mask.row_idx, col, probe_ptr })
     }
+}
 
-    /// The places in bands of `most` probes, more only if a place alone has half as many. One read,
-    /// one more if there are several bands.
-    pub fn cut(&self, work: &Work, mask: &ProbedMask<'_>, most: u64) -> Result<Vec<Band>> {
-        let (probe_ptr, nnz) = (&mask.probe_ptr, mask.row_idx.len() as u32);
+impl BandCutter {
+    /// The kernel is requested when it is launched.
+    pub fn new(device: &Device, options: &Options, group_size: usize) -> Result<Self> {
+        Ok(Self { bands: Kernel::rare(device, options)?, group_size })
+    }
+
+    /// The places in bands of `most` probes, or whatever `probe_ptr` counts, more only if a place
+    /// alone has half as many. One read, one more if there are several bands.
+    pub fn cut(&self, work: &Work, probe_ptr: &Buffer<u64>, most: u64) -> Result<Vec<Band>> {
+        let nnz = probe_ptr.len() as u32 - 1;
         if nnz == 0 {
             return Ok(Vec::new());
         }

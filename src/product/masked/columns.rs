@@ -81,6 +81,11 @@ impl ColumnTuning {
         probes.saturating_mul(self.probe as u64).saturating_add((a.nnz() * self.transpose) as u64)
     }
 
+    /// Steps of a range.
+    pub fn share(&self, steps: &Steps) -> u64 {
+        steps.all / self.ranges as u64
+    }
+
     /// Work-groups for `free_bytes` bytes, whose arrays take `each` bytes: all take at most a
     /// fourth of it. None if those of one take more.
     pub fn groups(&self, each: u64, free_bytes: u64) -> usize {

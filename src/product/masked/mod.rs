@@ -15,17 +15,22 @@
 //! | hits counted, and placed | here, as an [`Algorithm`] | the [`Tally`] of each band |
 //! | hits summed, or kept for it | `masked/once.rs`, `masked/planned.rs` | |
 //!
-//! On a CPU a probe costs as much as tens of products. There scalars in one shot are computed column
-//! by column: of the products of the whole column those on the mask are added by row, and the others
-//! are skipped.
+//! On a CPU a probe costs as much as tens of products. There the columns of C are computed one
+//! after another: of the products of a whole column those on the mask are found by a bitmap of its
+//! rows, and the others are skipped. Scalars in one shot are summed as they are found. Few places
+//! of long columns are left to probes.
 //!
 //! | step | file | reads |
 //! |---|---|---|
 //! | steps of each column, ranges of columns | `masked/columns.rs` | steps |
-//! | sums by row, of what falls on the mask | `masked/sums.rs` | products |
+//! | scalars: sums by row | `masked/sums.rs` | products |
+//! | others: hits of each place; bands | `masked/pairs.rs`, `masked/bands.rs` | hits; bands, if several |
+//! | hits placed, runs counted | `masked/pairs.rs`, `masked/long_runs.rs` | [`Tally`] of each band |
 mod bands;
 mod columns;
+mod long_runs;
 mod once;
+mod pairs;
 mod planned;
 mod sums;
 
@@ -38,15 +43,15 @@ use super::{
 use crate::{
     Element, OperandPair, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
-    element::Piece,
-    primitives::{scan::Scan, segmented_reduce::RUN_PIECE},
+    primitives::scan::Scan,
     resident::InPattern,
 };
 use bands::{Band, ProbedMask};
+use long_runs::{LongRuns, options_of_runs};
 pub(crate) use once::multiply_masked;
 
 kernel! {
-    struct CountHits = "count_hits" in "product/payload.cl", "product/masked/masked.cl" {
+    struct CountHits = "count_hits" in "product/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
         a_t: InPattern,
         b: InPattern,
         mask_row_idx: In<u32>,
@@ -61,7 +66,7 @@ kernel! {
 }
 
 kernel! {
-    struct MaskRecord = "mask_record" in "product/payload.cl", "product/masked/masked.cl" {
+    struct MaskRecord = "mask_record" in "product/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
         probe_ptr: In<u64>,
         hits: In<u32>,
         place_hits: In<u32>,
@@ -72,7 +77,7 @@ kernel! {
 }
 
 kernel! {
-    struct WriteHits = "write_hits" in "product/payload.cl", "product/masked/masked.cl" {
+    struct WriteHits = "write_hits" in "product/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
         a_t: InPattern,
         a_operand: In<u32>,
         b: InPattern,
@@ -89,21 +94,12 @@ kernel! {
     }
 }
 
-kernel! {
-    struct LongPieces = "long_pieces" in "product/pieces.cl", "product/masked/long_pieces.cl" {
-        run_end: In<u32>,
-        piece: Out<Piece>,
-        record: InOut<u32>,
-        runs: u32,
-    }
-}
-
 /// The method, compiled.
 pub(super) struct Masked {
     count: Kernel<CountHits<'static>>,
     record: Kernel<MaskRecord<'static>>,
     write: Kernel<WriteHits<'static>>,
-    long_pieces: Kernel<LongPieces<'static>>,
+    runs: LongRuns,
     scan: Scan<u32>,
     tiles: TileTuning,
 }
@@ -135,7 +131,7 @@ impl<T: Element> Algorithm<T, Pairs> for Masked {
             count: Kernel::new(device, &options)?,
             record: Kernel::new(device, &options)?,
             write: Kernel::new(device, &options)?,
-            long_pieces: Kernel::rare(device, &of_runs(tuning))?,
+            runs: LongRuns::new(device, tuning)?,
             scan: Scan::new(device, tuning.scan)?,
             tiles: tuning.tiles,
         })
@@ -161,8 +157,7 @@ impl<T: Element> Algorithm<T, Pairs> for Masked {
         };
         self.count.launch(work, Grid::groups(tiles, group_size), args)?;
         self.scan.run(work, &mut hits)?;
-        let mut record = work.buffer(Tally::WORDS + 2)?;
-        work.fill_zero(&mut record)?;
+        let mut record = LongRuns::new_record(work)?;
         let args = MaskRecord {
             probe_ptr: &mask.probe_ptr,
             hits: &hits,
@@ -183,7 +178,7 @@ impl<T: Element> Algorithm<T, Pairs> for Masked {
         &self,
         work: &Work,
         &Places { factors, mask, band: Band { first, places, probes } }: &Places<'_>,
-        Counted { hits, mut record }: Counted,
+        Counted { hits, record }: Counted,
         Tally { count: products, longest, pieces, parts }: Tally,
     ) -> Result<FoundRuns<OperandPair>> {
         let (mut payload, mut run_end) = (work.buffer(products)?, work.buffer(places as usize)?);
@@ -203,24 +198,14 @@ impl<T: Element> Algorithm<T, Pairs> for Masked {
             probes,
         };
         self.write.launch(work, Grid::groups(self.tiles.count(probes), self.tiles.group_size), args)?;
-        let mut piece = work.buffer(pieces)?;
-        if pieces > 0 {
-            work.stage("gather");
-            let args = LongPieces { run_end: &run_end, piece: &mut piece, record: &mut record, runs: places };
-            self.long_pieces.launch(work, Grid::items(places as usize, self.tiles.group_size), args)?;
-        }
-        Ok(FoundRuns { run_end, pieces: piece, parts, payload, longest })
+        let pieces = self.runs.pieces(work, &run_end, record, pieces)?;
+        Ok(FoundRuns { run_end, pieces, parts, payload, longest })
     }
 }
 
-/// What the kernels that know runs are compiled with.
-fn of_runs(tuning: &Tuning) -> Options {
-    tuning.tiles.options().define("LONG_RUN", tuning.long_run()).define("RUN_PIECE", RUN_PIECE)
-}
-
-/// What all others are compiled with.
+/// What all kernels but those of runs are compiled with.
 fn options<T: Element>(spec: &Spec, tuning: &Tuning) -> Options {
-    <Pairs as Payload<T>>::define(of_runs(tuning), spec)
+    <Pairs as Payload<T>>::define(options_of_runs(tuning), spec)
 }
 
 #[cfg(test)]

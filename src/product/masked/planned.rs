@@ -1,8 +1,10 @@
 //! A product on a mask, compiled and planned.
 use super::{
     Masked, Places,
-    bands::{MAX_PROBES, MaskAnalyser},
+    bands::{BandCutter, MAX_PROBES, MaskAnalyser},
+    columns::ColumnTuning,
     options,
+    pairs::ColumnPairs,
 };
 use crate::{
     Element, OperandPair, Result, Semiring,
@@ -22,76 +24,146 @@ use std::sync::Arc;
 
 /// op(A)·op(B) on a mask, compiled.
 pub(super) struct OnMask<T: Element> {
-    analyser: MaskAnalyser,
-    method: Masked,
+    /// If the device computes by columns.
+    columns: Option<ColumnPairs>,
+    /// If it does not.
+    places: Option<FromPlaces>,
+    cutter: BandCutter,
+    spec: Spec,
+    tuning: Tuning,
     pub sums: BlockSums<T>,
 }
 
-/// The rows of A and the columns of B, whichever way they are stored.
-pub(super) struct Lines<'a> {
-    a_t: FactorPattern,
-    b: &'a FactorPattern,
-    moved_a_t: Option<transpose::Transposed>,
-    moved_b: Option<transpose::Transposed>,
+/// The kernels that find products from the places of a mask.
+struct FromPlaces {
+    analyser: MaskAnalyser,
+    method: Masked,
+}
+
+impl FromPlaces {
+    /// For a product of factors that `spec` names.
+    fn new<T: Element>(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
+        // The rows of A are looked up: entries of Aᵀ, which is transposed if A is not.
+        let spec = Spec { sourced: Transposed { a: !spec.transposed.a, b: spec.transposed.b }, ..*spec };
+        Ok(Self {
+            analyser: MaskAnalyser::new(device, &options::<T>(&spec, tuning), tuning.scan, tuning.tiles.group_size)?,
+            method: Algorithm::<T, Pairs>::new(device, &spec, tuning)?,
+        })
+    }
+}
+
+/// Two factors, transposed where they are stored the other way.
+struct Lines<'a> {
+    left: &'a FactorPattern,
+    right: &'a FactorPattern,
+    moved_left: Option<transpose::Transposed>,
+    moved_right: Option<transpose::Transposed>,
 }
 
 impl<'a> Lines<'a> {
-    /// Transposes what is stored the other way.
-    pub fn new(work: &Work, (a, b): (&FactorPattern, &'a FactorPattern)) -> Result<Self> {
+    fn new(work: &Work, left: &'a FactorPattern, right: &'a FactorPattern) -> Result<Self> {
         work.stage("setup");
-        let a_t = FactorPattern { transposed: !a.transposed, ..a.clone() };
-        Ok(Self { moved_a_t: a_t.transpose(work)?, moved_b: b.transpose(work)?, a_t, b })
+        Ok(Self { moved_left: left.transpose(work)?, moved_right: right.transpose(work)?, left, right })
     }
 
-    /// Aᵀ and B.
     fn factors(&self) -> Factors<'_, u32> {
-        let (a_t, b) = (self.a_t.multiplied(self.moved_a_t.as_ref()), self.b.multiplied(self.moved_b.as_ref()));
-        Factors::of_pairs(a_t, b)
+        let left = self.left.multiplied(self.moved_left.as_ref());
+        Factors::of_pairs(left, self.right.multiplied(self.moved_right.as_ref()))
     }
 }
 
 impl<T: Element> OnMask<T> {
+    /// By columns if there are numbers for that.
     pub fn new(
         device: &Device,
         (a, b): (&FactorPattern, &FactorPattern),
-        tuning: &Tuning,
+        (tuning, columns): (&Tuning, Option<ColumnTuning>),
         semiring: Semiring,
     ) -> Result<Self> {
         let spec = Spec::of_factors(a, b, Part::Full).over(semiring);
-        // The rows of A are looked up: entries of Aᵀ, which is transposed if A is not.
-        let spec = Spec { sourced: Transposed { a: !a.transposed, b: b.transposed }, ..spec };
-        let a_t = FactorPattern { transposed: !a.transposed, ..a.clone() };
-        [&a_t, b].into_iter().try_for_each(|factor| factor.ask_transpose(device))?;
+        let left = FactorPattern { transposed: a.transposed != columns.is_none(), ..a.clone() };
+        [&left, b].into_iter().try_for_each(|factor| factor.ask_transpose(device))?;
+        let by_columns = |columns| ColumnPairs::new::<T>(device, &spec, tuning, columns);
+        let from_places = columns.is_none().then(|| FromPlaces::new::<T>(device, &spec, tuning));
         Ok(Self {
-            analyser: MaskAnalyser::new(device, &options::<T>(&spec, tuning), tuning.scan, tuning.tiles.group_size)?,
-            method: Algorithm::<T, Pairs>::new(device, &spec, tuning)?,
+            columns: columns.map(by_columns).transpose()?,
+            places: from_places.transpose()?,
+            cutter: BandCutter::new(device, &options::<T>(&spec, tuning), tuning.tiles.group_size)?,
+            spec,
+            tuning: tuning.clone(),
             sums: BlockSums::with_empty_runs(device, tuning, &spec)?,
         })
     }
 
-    /// The runs of all places of `mask`, in bands of `most` probes; `take` gets those of each band,
-    /// and its first place.
+    /// The runs of all places of `mask`, in bands of so many probes or hits as `most` says when the
+    /// factors are there; `take` gets those of each band, and its first place.
     pub fn in_bands(
         &self,
         work: &Work,
-        lines: &Lines<'_>,
+        (a, b): (&FactorPattern, &FactorPattern),
         mask: &PatternArrays,
-        most: u64,
+        most: impl Fn(&Work) -> u64,
         mut take: impl FnMut(FoundRuns<OperandPair>, u32) -> Result<()>,
     ) -> Result<Counts> {
-        let factors = lines.factors();
-        let probed = self.analyser.run(work, factors, mask)?;
         let mut counts = Counts { longest_run: Some(0), ..Counts::default() };
-        for band in self.analyser.cut(work, &probed, most)? {
-            let mut task = Places { factors, mask: &probed, band };
-            let found = Algorithm::<T, Pairs>::run(&self.method, work, &mut task, band.probes.into())?;
+        let mut take = |found: FoundRuns<OperandPair>, first| {
             counts.products += found.payload.len() as u64;
             counts.longest_run = counts.longest_run.max(Some(found.longest));
             counts.bands += 1;
-            take(found, band.first)?;
+            take(found, first)
+        };
+        if !self.by_columns(work, (a, b), mask, &most, &mut take)? {
+            self.by_places(work, (a, b), mask, &most, &mut take)?;
         }
         counts.add(<Masked as Algorithm<T, Pairs>>::METHOD, mask.ncols as u64, counts.products);
         Ok(counts)
+    }
+
+    /// Whether the products were found by columns.
+    fn by_columns(
+        &self,
+        work: &Work,
+        (a, b): (&FactorPattern, &FactorPattern),
+        mask: &PatternArrays,
+        most: impl Fn(&Work) -> u64,
+        mut take: impl FnMut(FoundRuns<OperandPair>, u32) -> Result<()>,
+    ) -> Result<bool> {
+        let Some(columns) = &self.columns else { return Ok(false) };
+        let lines = Lines::new(work, a, b)?;
+        let Some(mut counted) = columns.count(work, lines.factors(), mask)? else { return Ok(false) };
+        for band in self.cutter.cut(work, &counted.hit_ptr, most(work))? {
+            take(columns.place(work, &mut counted, band)?, band.first)?;
+        }
+        Ok(true)
+    }
+
+    fn by_places(
+        &self,
+        work: &Work,
+        (a, b): (&FactorPattern, &FactorPattern),
+        mask: &PatternArrays,
+        most: impl Fn(&Work) -> u64,
+        mut take: impl FnMut(FoundRuns<OperandPair>, u32) -> Result<()>,
+    ) -> Result<()> {
+        let made;
+        let FromPlaces { analyser, method } = match &self.places {
+            Some(places) => places,
+            // Rare on devices that compute by columns.
+            None => {
+                made = FromPlaces::new::<T>(work.device(), &self.spec, &self.tuning)?;
+                &made
+            }
+        };
+        let a_t = FactorPattern { transposed: !a.transposed, ..a.clone() };
+        let lines = Lines::new(work, &a_t, b)?;
+        let (factors, most) = (lines.factors(), most(work));
+        let probed = analyser.run(work, factors, mask)?;
+        for band in self.cutter.cut(work, &probed.probe_ptr, most)? {
+            let mut task = Places { factors, mask: &probed, band };
+            let found = Algorithm::<T, Pairs>::run(method, work, &mut task, band.probes.into())?;
+            take(found, band.first)?;
+        }
+        Ok(())
     }
 }
 
@@ -115,23 +187,30 @@ impl<T: Element> PlannedProduct<T> {
         semiring: Semiring,
     ) -> Result<Self> {
         let most = most_probes(work.device().info().max_alloc_bytes);
-        Self::masked_in_bands(work, (a, b), mask, (&tuned(work.device(), a, b), semiring), most)
+        let numbers = (&tuned(work.device(), a, b), ColumnTuning::new(work.device().info()));
+        Self::masked_in_bands(work, (a, b), mask, (numbers, semiring), most)
     }
 
-    /// The same in bands of `most` probes.
+    /// The same in bands of `most` probes or hits.
     pub(super) fn masked_in_bands(
         work: &Work,
         (a, b): (&FactorPattern, &FactorPattern),
         mask: &Arc<PatternArrays>,
-        (tuning, semiring): (&Tuning, Semiring),
+        (numbers, semiring): ((&Tuning, Option<ColumnTuning>), Semiring),
         most: u64,
     ) -> Result<Self> {
-        let product = OnMask::new(work.device(), (a, b), tuning, semiring)?;
+        let product = OnMask::new(work.device(), (a, b), numbers, semiring)?;
         let mut bands = Vec::new();
-        let counts = product.in_bands(work, &Lines::new(work, (a, b))?, mask, most, |found, first| {
-            bands.push(PlannedBand::new(work, &product.sums, found, first)?);
-            Ok(())
-        })?;
+        let counts = product.in_bands(
+            work,
+            (a, b),
+            mask,
+            |_| most,
+            |found, first| {
+                bands.push(PlannedBand::new(work, &product.sums, found, first)?);
+                Ok(())
+            },
+        )?;
         let shape = a.op_shape().product(b.op_shape());
         let Counts { products, longest_run, bins, .. } = counts;
         let sums = PlannedSums::Pairs { sums: product.sums, bands };

@@ -103,7 +103,7 @@ impl<T: Element> ColumnSums<T> {
             list: &mut work.buffer(all)?,
             c_values: values,
             counted: &mut counted,
-            share: steps.all / ranges as u64,
+            share: self.tuning.share(steps),
             places_of_rows: places as u32,
             cols: mask.ncols as u32,
             parts: ranges as u32,

@@ -1,12 +1,14 @@
 //! The pairs on each place, with the tunings of other devices, in any number of bands.
 mod columns;
 
-use super::{bands::MAX_PROBES, *};
+use super::{bands::MAX_PROBES, columns::ColumnTuning, *};
 use crate::{
     BlockShape, Csc, Pattern, Semiring,
     device::test_device,
+    element::Piece,
     generate,
     matrix::Matrix,
+    primitives::segmented_reduce::RUN_PIECE,
     product::{
         Scaling,
         esc::tests::{Case, edge_cases, few_cases, tunings},
@@ -33,7 +35,14 @@ fn model(a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern) -> (Vec<OperandPair>, Vec<u
     (pairs, ends)
 }
 
-fn check(work: &Work, a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern, tuning: &Tuning, most: u64) -> Result<usize> {
+/// From the places, or by columns. Returns the number of bands.
+fn check(
+    work: &Work,
+    (a, b): (&Csc<f64>, &Csc<f64>),
+    mask: &Pattern,
+    (tuning, columns): (&Tuning, Option<ColumnTuning>),
+    most: u64,
+) -> Result<usize> {
     let (pairs, ends) = model(a, b, mask);
     let mask = PatternArrays::upload(work, mask)?;
     let factor = |of: &Csc<f64>, transposed| -> Result<FactorPattern> {
@@ -50,13 +59,14 @@ fn check(work: &Work, a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern, tuning: &Tunin
         work,
         (&a_factor, &b_factor),
         &mask,
-        (tuning, Semiring::PlusTimes),
+        ((tuning, columns), Semiring::PlusTimes),
         most,
     )?;
-    // The longest row of A if counted, the probes, where bands end if there are several, and the
-    // record of each band.
+    // The longest row of A if counted, or steps; probes or hits, where bands end if there are
+    // several, and the record of each band.
     let bands = planned.bands().len() as u32;
-    assert_eq!(work.read_backs() - reads, transposing + bands + u32::from(bands > 0) + u32::from(bands > 1));
+    let first = if columns.is_some() { 1 } else { transposing };
+    assert_eq!(work.read_backs() - reads, first + bands + u32::from(bands > 0) + u32::from(bands > 1));
     let (mut found, mut found_ends, mut longest) = (Vec::new(), Vec::new(), 0);
     for band in planned.bands() {
         assert_eq!(band.first as usize, found_ends.len());
@@ -101,6 +111,11 @@ fn check_pieces(mut pieces: Vec<Piece>, want: &[(u32, u32, u32)]) {
     assert!(parts.iter().enumerate().all(|(i, &part)| part == i as u32), "{parts:?}");
 }
 
+/// From the places and by columns.
+fn ways() -> [Option<ColumnTuning>; 2] {
+    [None, Some(self::columns::tuning())]
+}
+
 fn agrees(cases: Vec<Case>) -> Result<()> {
     for case in cases {
         let (a, b) = &case.host;
@@ -109,7 +124,9 @@ fn agrees(cases: Vec<Case>) -> Result<()> {
             generate::uniform(a.nrows(), b.ncols(), 2.min(a.nrows()), BlockShape::SCALAR, Default::default(), 3)?;
         for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR).map(Tuning::keeping_pairs) {
             for mask in [whole.pattern(), Matrix::as_cbc(&other).pattern] {
-                check(&case.work, a, b, mask, &tuning, MAX_PROBES)?;
+                for columns in ways() {
+                    check(&case.work, (a, b), mask, (&tuning, columns), MAX_PROBES)?;
+                }
             }
         }
     }
@@ -132,11 +149,13 @@ fn bands_change_nothing() -> Result<()> {
     let of = |rows, cols, seed| generate::uniform(rows, cols, 5, BlockShape::SCALAR, generate::Values::Integer, seed);
     let (a, b, mask) = (of(40, 30, 1)?.to_scalars(), of(30, 50, 2)?.to_scalars(), of(40, 50, 3)?.to_scalars());
     for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR).map(Tuning::keeping_pairs) {
-        let mut bands = Vec::new();
-        for most in [MAX_PROBES, 500, 33, 7] {
-            bands.push(check(&work, &a, &b, mask.pattern(), &tuning, most)?);
+        for columns in ways() {
+            let mut bands = Vec::new();
+            for most in [MAX_PROBES, 120, 33, 7] {
+                bands.push(check(&work, (&a, &b), mask.pattern(), (&tuning, columns), most)?);
+            }
+            assert!(bands[0] == 1 && bands.windows(2).all(|pair| pair[0] < pair[1]), "{bands:?}");
         }
-        assert!(bands[0] == 1 && bands.windows(2).all(|pair| pair[0] < pair[1]), "{bands:?}");
     }
     Ok(())
 }
@@ -158,8 +177,10 @@ fn long_runs_are_cut() -> Result<()> {
         for long_run in [0, 7, RUN_PIECE].map(|long_run| long_run.max(least)) {
             let blocks = BlockTuning { long_run, ..tuning.blocks };
             let tuning = Tuning { blocks, ..tuning.clone() };
-            check(&work, &a, &b, mask.pattern(), &tuning, MAX_PROBES)?;
-            check(&work, &a, &b, mask.pattern(), &tuning, 2 * inner as u64)?;
+            for columns in ways() {
+                check(&work, (&a, &b), mask.pattern(), (&tuning, columns), MAX_PROBES)?;
+                check(&work, (&a, &b), mask.pattern(), (&tuning, columns), 2 * inner as u64)?;
+            }
         }
     }
     Ok(())
@@ -174,7 +195,7 @@ fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
     let mask = generate::uniform(40, 40, 20, BlockShape::SCALAR, generate::Values::Integer, 3)?;
     let (whole, on) = (crate::reference::multiply(&a, &b)?, PatternArrays::upload(&work, mask.pattern())?);
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
-    for kind in [crate::DeviceKind::Gpu, crate::DeviceKind::Cpu] {
+    for (kind, columns) in [crate::DeviceKind::Gpu, crate::DeviceKind::Cpu].into_iter().zip(ways()) {
         info.kind = kind;
         let factor =
             |of: &DeviceCbc<f64>| FactorPattern { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
@@ -184,7 +205,7 @@ fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
             &work,
             (&a_factor, &b_factor),
             &on,
-            (&tuning, Semiring::PlusTimes),
+            ((&tuning, columns), Semiring::PlusTimes),
             1000,
         )?;
         let values = work.upload(&vec![f64::NAN; mask.nnz() * 4])?;

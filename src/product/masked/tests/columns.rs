@@ -1,17 +1,18 @@
 //! Masked products by columns, with numbers by which every way to find hits is taken.
-use super::super::{columns::ColumnTuning, sums::ColumnSums};
+use super::super::{bands::MAX_PROBES, columns::ColumnTuning, sums::ColumnSums};
 use crate::{
-    Csc, Element, Pattern, Result, Semiring,
+    BlockShape, Csc, Element, Pattern, Result, Semiring,
     device::{Work, test_device},
     generate::{self, Values},
     matrix::Matrix,
+    product::tuning::Tuning,
     reference,
     resident::{DeviceCbc, PatternArrays},
 };
 use half::f16;
 
 /// By columns in every case, however few places there are.
-fn tuning() -> ColumnTuning {
+pub(super) fn tuning() -> ColumnTuning {
     ColumnTuning { groups: 2, ranges: 8, ahead: 3, lookup: 4, probe: 1 << 20, transpose: 1 << 20, hit_products: 8 }
 }
 
@@ -78,8 +79,7 @@ fn with_cycle<T: Element>(pattern: &Pattern, cycle: &[f64]) -> Result<Csc<T>> {
 }
 
 fn uniform(rows: usize, cols: usize, of_column: usize, seed: u64) -> Result<Pattern> {
-    let shape = crate::BlockShape::SCALAR;
-    Ok(generate::uniform(rows, cols, of_column, shape, Values::Integer, seed)?.pattern().clone())
+    Ok(generate::uniform(rows, cols, of_column, BlockShape::SCALAR, Values::Integer, seed)?.pattern().clone())
 }
 
 /// A pattern with these entries.
@@ -115,6 +115,30 @@ fn no_number_changes_a_bit() -> Result<()> {
     for mask in &masks {
         let (a, b) = (with_cycle::<f64>(&a, &NUMBERS)?, with_cycle(&b, &NUMBERS)?);
         check(Semiring::PlusTimes, &a, &b, mask, &tunings())?;
+    }
+    Ok(())
+}
+
+#[test]
+fn no_number_changes_the_pairs() -> Result<()> {
+    let work = Work::new(&test_device(), None);
+    let (a, b) = (uniform(130, 60, 20, 1)?, uniform(60, 30, 15, 2)?);
+    let (a, b) = (with_cycle::<f64>(&a, &NUMBERS)?, with_cycle(&b, &NUMBERS)?);
+    let numbers = Tuning::new(test_device().info(), BlockShape::SCALAR, BlockShape::SCALAR).keeping_pairs();
+    let edges = [0, 63, 64, 127, 128, 129];
+    let masks = [
+        uniform(130, 30, 1, 3)?,
+        uniform(130, 30, 60, 4)?,
+        pattern(130, 30, edges.into_iter().flat_map(|row| (0..30).step_by(7).map(move |col| (row, col))))?,
+        pattern(130, 30, (0..130).map(|row| (row, 17)))?,
+        pattern(130, 30, [])?,
+    ];
+    for mask in &masks {
+        for columns in tunings() {
+            for most in [MAX_PROBES, 40] {
+                super::check(&work, (&a, &b), mask, (&numbers, Some(columns)), most)?;
+            }
+        }
     }
     Ok(())
 }

@@ -1,0 +1,15 @@
+// run_record: one work-item per place of a mask counts its run.
+// Host: src/product/masked/long_runs.rs
+//
+//   in      run_end[runs]   last product of each place and of those before it; 0xffffffff if none
+//   in out  record[6]       products; three words of tally.cl; two for long_pieces.cl; zeros before
+
+KERNEL run_record(global const uint* run_end, global uint* record, uint runs)
+{
+    local uint of_group[3];
+    const uint run = get_global_id(0);
+    const uint begin = run > 0 && run < runs ? run_end[run - 1] + 1 : 0, end = run < runs ? run_end[run] + 1 : 0;
+    if (run == runs - 1)
+        record[0] = end;
+    tally_run(end - begin, record, of_group);
+}

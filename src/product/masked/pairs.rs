@@ -1,0 +1,197 @@
+//! The operand pairs on the places of a mask, by columns: the hits of each place are counted, and
+//! written in a second pass. Kernels: `cl/product/masked/pairs.cl`.
+use super::{
+    bands::Band,
+    columns::{ColumnAnalyser, ColumnTuning, Steps, places_of_rows},
+    long_runs::LongRuns,
+};
+use crate::{
+    Element, OperandPair, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, kernel},
+    primitives::scan::Scan,
+    product::{
+        method::Tally,
+        problem::{Factors, Pairs, Payload, Spec},
+        runs::FoundRuns,
+        tuning::Tuning,
+    },
+    resident::{InPattern, PatternArrays},
+};
+
+kernel! {
+    struct ColumnHits = "column_hits" in "product/payload.cl", "product/masked/hits.cl", "product/masked/pairs.cl" {
+        a: InPattern,
+        b: InPattern,
+        mask: InPattern,
+        steps: In<u64>,
+        record: In<u64>,
+        taken: InOut<u32>,
+        words: InOut<u64>,
+        next: InOut<u32>,
+        list: InOut<u32>,
+        hit_ptr: Out<u64>,
+        share: u64,
+        places_of_rows: u32,
+        cols: u32,
+        parts: u32,
+        ranges: u32,
+        places: u32,
+    }
+}
+
+kernel! {
+    struct WritePairs = "column_pairs" in "product/payload.cl", "product/masked/hits.cl", "product/masked/pairs.cl" {
+        a: InPattern,
+        a_operand: In<u32>,
+        b: InPattern,
+        b_operand: In<u32>,
+        mask: InPattern,
+        steps: In<u64>,
+        record: In<u64>,
+        taken: InOut<u32>,
+        words: InOut<u64>,
+        next: InOut<u32>,
+        list: InOut<u32>,
+        hit_ptr: In<u64>,
+        payload: Out<OperandPair>,
+        run_end: Out<u32>,
+        share: u64,
+        places_of_rows: u32,
+        cols: u32,
+        parts: u32,
+        ranges: u32,
+        first_place: u32,
+        places: u32,
+    }
+}
+
+/// The kernels.
+pub(super) struct ColumnPairs {
+    analyser: ColumnAnalyser,
+    hits: Kernel<ColumnHits<'static>>,
+    pairs: Kernel<WritePairs<'static>>,
+    scan: Scan<u64>,
+    runs: LongRuns,
+    tuning: ColumnTuning,
+}
+
+/// A product on a mask whose hits are counted.
+pub(super) struct CountedColumns<'a> {
+    factors: Factors<'a, u32>,
+    mask: &'a PatternArrays,
+    steps: Steps,
+    room: Room,
+    /// Hits of all places before each; one more, all of them.
+    pub hit_ptr: Buffer<u64>,
+}
+
+/// The arrays of all work-groups.
+struct Room {
+    groups: usize,
+    places: usize,
+    words: Buffer<u64>,
+    next: Buffer<u32>,
+    list: Buffer<u32>,
+}
+
+impl Room {
+    fn new(work: &Work, groups: usize, places: usize) -> Result<Self> {
+        let all = groups * places;
+        Ok(Self { groups, places, words: work.buffer(all / 64)?, next: work.buffer(all)?, list: work.buffer(all)? })
+    }
+
+    /// Bytes of one group.
+    fn bytes(places: usize) -> u64 {
+        (places / 8 + 2 * places * size_of::<u32>()) as u64
+    }
+}
+
+impl ColumnPairs {
+    pub fn new<T: Element>(device: &Device, spec: &Spec, tuning: &Tuning, columns: ColumnTuning) -> Result<Self> {
+        let options = <Pairs as Payload<T>>::define(columns.options(), spec);
+        Ok(Self {
+            analyser: ColumnAnalyser::new(device, &columns)?,
+            hits: Kernel::new(device, &options)?,
+            pairs: Kernel::new(device, &options)?,
+            scan: Scan::new(device, tuning.scan)?,
+            runs: LongRuns::new(device, tuning)?,
+            tuning: columns,
+        })
+    }
+
+    /// Counts the hits of A·B. `None` if it is expected to take longer than from the places of the
+    /// mask, or if there is no memory. One read.
+    pub fn count<'a>(
+        &self,
+        work: &Work,
+        factors: Factors<'a, u32>,
+        mask: &'a PatternArrays,
+    ) -> Result<Option<CountedColumns<'a>>> {
+        let (tuning, places) = (&self.tuning, places_of_rows(factors.a.nrows));
+        let steps = self.analyser.run(work, factors.a, factors.b, mask)?;
+        let groups = tuning.groups(Room::bytes(places), work.free_bytes());
+        if groups == 0 || tuning.steps_from_places(factors.a, factors.b, mask.nnz()) < steps.all {
+            return Ok(None);
+        }
+        work.stage("expansion");
+        let mut room = Room::new(work, groups, places)?;
+        let mut hit_ptr = work.buffer(mask.nnz() + 1)?;
+        let args = ColumnHits {
+            a: factors.a,
+            b: factors.b,
+            mask,
+            steps: &steps.of_columns,
+            record: &steps.record,
+            taken: &mut work.upload(&[0])?,
+            words: &mut room.words,
+            next: &mut room.next,
+            list: &mut room.list,
+            hit_ptr: &mut hit_ptr,
+            share: tuning.share(&steps),
+            places_of_rows: places as u32,
+            cols: mask.ncols as u32,
+            parts: tuning.ranges as u32,
+            ranges: tuning.ranges as u32,
+            places: mask.nnz() as u32,
+        };
+        self.hits.launch(work, Grid::groups(groups, 1), args)?;
+        self.scan.run(work, &mut hit_ptr)?;
+        Ok(Some(CountedColumns { factors, mask, steps, room, hit_ptr }))
+    }
+
+    /// The runs of the places of a band, which counts hits. One read.
+    pub fn place(&self, work: &Work, counted: &mut CountedColumns<'_>, band: Band) -> Result<FoundRuns<OperandPair>> {
+        work.stage("expansion");
+        let CountedColumns { factors, mask, steps, room, hit_ptr } = counted;
+        let (mut payload, mut run_end) = (work.buffer(band.probes as usize)?, work.buffer(band.places as usize)?);
+        let args = WritePairs {
+            a: factors.a,
+            a_operand: factors.a_operand,
+            b: factors.b,
+            b_operand: factors.b_operand,
+            mask,
+            steps: &steps.of_columns,
+            record: &steps.record,
+            taken: &mut work.upload(&[0])?,
+            words: &mut room.words,
+            next: &mut room.next,
+            list: &mut room.list,
+            hit_ptr,
+            payload: &mut payload,
+            run_end: &mut run_end,
+            share: self.tuning.share(steps),
+            places_of_rows: room.places as u32,
+            cols: mask.ncols as u32,
+            parts: self.tuning.ranges as u32,
+            ranges: self.tuning.ranges as u32,
+            first_place: band.first,
+            places: band.places,
+        };
+        self.pairs.launch(work, Grid::groups(room.groups, 1), args)?;
+        let record = self.runs.count(work, &run_end)?;
+        let Tally { longest, pieces, parts, .. } =
+            Tally::checked(&work.read(&record, 0, Tally::WORDS)?, band.probes.into())?;
+        let pieces = self.runs.pieces(work, &run_end, record, pieces)?;
+        Ok(FoundRuns { run_end, pieces, parts, payload, longest })
+    }
+}
