@@ -42,6 +42,7 @@ impl<V: Arithmetic> Algebra<V> {
     }
 
     /// The sum of the terms in their order.
+    #[inline]
     pub fn sum(&self, terms: impl Iterator<Item = V>) -> V {
         terms.reduce(self.add).unwrap_or(self.empty)
     }

@@ -46,15 +46,19 @@ macro_rules! float {
             const HIGHEST: Self = Self::INFINITY;
             const CL_LOWEST: &'static str = "((ARITHMETIC)-INFINITY)";
             const CL_HIGHEST: &'static str = "((ARITHMETIC)INFINITY)";
+            #[inline]
             fn nearest(number: f64) -> Self {
                 number as Self
             }
+            #[inline]
             fn plus(self, other: Self) -> Self {
                 self + other
             }
+            #[inline]
             fn times(self, other: Self) -> Self {
                 self * other
             }
+            #[inline]
             fn length(self, other: Self, _: Self) -> Self {
                 self + other
             }

@@ -8,15 +8,19 @@ impl Arithmetic for u32 {
     const HIGHEST: Self = u32::MAX;
     const CL_LOWEST: &'static str = "0u";
     const CL_HIGHEST: &'static str = "UINT_MAX";
+    #[inline]
     fn nearest(number: f64) -> Self {
         number.round_ties_even() as u32
     }
+    #[inline]
     fn plus(self, other: Self) -> Self {
         self.wrapping_add(other)
     }
+    #[inline]
     fn times(self, other: Self) -> Self {
         self.wrapping_mul(other)
     }
+    #[inline]
     fn length(self, other: Self, _: Self) -> Self {
         self.saturating_add(other)
     }
@@ -32,15 +36,19 @@ impl Arithmetic for i32 {
     const HIGHEST: Self = i32::MAX;
     const CL_LOWEST: &'static str = "INT_MIN";
     const CL_HIGHEST: &'static str = "INT_MAX";
+    #[inline]
     fn nearest(number: f64) -> Self {
         number.round_ties_even() as i32
     }
+    #[inline]
     fn plus(self, other: Self) -> Self {
         self.wrapping_add(other)
     }
+    #[inline]
     fn times(self, other: Self) -> Self {
         self.wrapping_mul(other)
     }
+    #[inline]
     fn length(self, other: Self, none: Self) -> Self {
         let far = if none == Self::LOWEST { Self::HIGHEST } else { Self::LOWEST };
         match [self, other] {
@@ -63,15 +71,19 @@ macro_rules! element {
             const ARITHMETIC_ROUNDOFF: f64 = 0.0;
             const STORAGE_ROUNDOFF: f64 = 0.0;
             const TRUTH: bool = $truth;
+            #[inline]
             fn widen(self) -> $arithmetic {
                 self.into()
             }
+            #[inline]
             fn narrow(value: $arithmetic) -> Self {
                 value as Self // OpenCL's conversion too keeps the lower bits
             }
+            #[inline]
             fn to_f64(self) -> f64 {
                 self.into()
             }
+            #[inline]
             fn from_f64(value: f64) -> Self {
                 value.round_ties_even() as Self
             }

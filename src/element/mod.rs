@@ -168,15 +168,19 @@ impl Element for f64 {
     const NAME: &'static str = "f64";
     const ARITHMETIC_ROUNDOFF: f64 = f64::EPSILON / 2.0;
     const STORAGE_ROUNDOFF: f64 = 0.0;
+    #[inline]
     fn widen(self) -> f64 {
         self
     }
+    #[inline]
     fn narrow(value: f64) -> Self {
         value
     }
+    #[inline]
     fn to_f64(self) -> f64 {
         self
     }
+    #[inline]
     fn from_f64(value: f64) -> Self {
         value
     }
@@ -187,15 +191,19 @@ impl Element for f32 {
     const NAME: &'static str = "f32";
     const ARITHMETIC_ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
     const STORAGE_ROUNDOFF: f64 = 0.0;
+    #[inline]
     fn widen(self) -> f32 {
         self
     }
+    #[inline]
     fn narrow(value: f32) -> Self {
         value
     }
+    #[inline]
     fn to_f64(self) -> f64 {
         self.into()
     }
+    #[inline]
     fn from_f64(value: f64) -> Self {
         value as f32
     }
@@ -206,15 +214,19 @@ impl Element for f16 {
     const NAME: &'static str = "f16";
     const ARITHMETIC_ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
     const STORAGE_ROUNDOFF: f64 = 1.0 / 2048.0;
+    #[inline]
     fn widen(self) -> f32 {
         self.to_f32()
     }
+    #[inline]
     fn narrow(value: f32) -> Self {
         f16::from_f32(value)
     }
+    #[inline]
     fn to_f64(self) -> f64 {
         self.into()
     }
+    #[inline]
     fn from_f64(value: f64) -> Self {
         // By way of f32 rounded to odd, which keeps the information that the second rounding needs
         // (Boldo and Melquiond 2008). The conversion of `half` rounds to nearest twice on some

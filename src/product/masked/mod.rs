@@ -24,8 +24,8 @@
 //! |---|---|---|
 //! | steps of each column, ranges of columns | `masked/columns.rs` | steps |
 //! | scalars: sums by row | `masked/sums.rs` | products |
-//! | others: hits of each place; bands | `masked/pairs.rs`, `masked/bands.rs` | hits; bands, if several |
-//! | hits placed, runs counted | `masked/pairs.rs`, `masked/long_runs.rs` | [`Tally`] of each band |
+//! | others: hits of each place; bands | `pairs.rs`, `bands.rs` in `masked/` | hits; bands, if several |
+//! | hits placed, runs counted | `pairs.rs`, `long_runs.rs` there | the [`Tally`] of each band |
 mod bands;
 mod columns;
 mod long_runs;
