@@ -113,7 +113,7 @@ fn what_is_no_study_is_refused() {
         ("--regret --operation plan", "--operation"),
         ("--regret --operation apply,product", "--regret takes one --operation, product or apply"),
         ("--regret uniform:9x2 --block 2", "--block with --regret is for --operation apply"),
-        ("--operation norms --any-order", "--any-order is for apply and apply-transposed, not for norms"),
+        ("--operation norms --any-order", "--any-order is for apply, apply-transposed and apply-gram, not for norms"),
         ("--operation plan --symmetric", "--symmetric is for apply, not for plan"),
     ] {
         let ran = bench(&desk, line);
