@@ -24,8 +24,10 @@
 //! |---|---|---|
 //! | steps of each column, ranges of columns | `masked/columns.rs` | steps |
 //! | scalars: sums by row | `masked/sums.rs` | products |
-//! | others: hits of each place; bands | `pairs.rs`, `bands.rs` in `masked/` | hits; bands, if several |
-//! | hits placed, runs counted | `pairs.rs`, `long_runs.rs` there | the [`Tally`] of each band |
+//! | others: hits of each place | `masked/pairs.rs` | |
+//! | bands of places | `masked/bands.rs` | hits; bands, if several |
+//! | hits placed | `masked/pairs.rs` | |
+//! | their runs counted | `masked/long_runs.rs` | the [`Tally`] of each band |
 mod bands;
 mod columns;
 mod long_runs;
