@@ -26,9 +26,9 @@ impl<'a, X: Operand> Product<'a, X> {
     /// C has exactly the mask's pattern, so that matrices of that pattern can be added and compared
     /// entry by entry. Places that receive no product are explicit zeros; the other entries have
     /// the bits of the whole product. Products outside the mask are neither formed nor counted.
-    /// Memory is proportional to the products and to the mask; A·B of scalars on a CPU takes none for
-    /// products. For each place of the mask, the time to plan is proportional to the shorter of its
-    /// row of A and its column of B, on a CPU at most to the products of the columns that have
+    /// Memory is proportional to the products and to the mask; A·B of scalars on a CPU takes none
+    /// for products. For each place of the mask, the time to plan is proportional to the shorter of
+    /// its row of A and its column of B, on a CPU at most to the products of the columns that have
     /// places. Within a memory limit the mask is cut into bands of places.
     ///
     /// The mask's grid is that of C; the shape of its blocks does not matter.

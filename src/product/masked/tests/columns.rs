@@ -1,7 +1,7 @@
 //! Masked products by columns, with numbers by which every way to find hits is taken.
 use super::super::{bands::MAX_PROBES, columns::ColumnTuning, sums::ColumnSums};
 use crate::{
-    BlockShape, Csc, Element, Pattern, Result, Semiring,
+    BlockShape, Csc, DeviceKind, Element, Pattern, Result, Semiring,
     device::{Work, test_device},
     generate::{self, Values},
     matrix::Matrix,
@@ -13,7 +13,9 @@ use half::f16;
 
 /// By columns in every case, however few places there are.
 pub(super) fn tuning() -> ColumnTuning {
-    ColumnTuning { groups: 2, ranges: 8, ahead: 3, lookup: 4, probe: 1 << 20, transpose: 1 << 20, hit_products: 8 }
+    // As everywhere, only kernels of CPUs ask for memory.
+    let ahead = if test_device().info().kind == DeviceKind::Cpu { 3 } else { 0 };
+    ColumnTuning { groups: 2, ranges: 8, ahead, lookup: 4, probe: 1 << 20, transpose: 1 << 20, hit_products: 8 }
 }
 
 /// Few ranges and many, rows that are always looked up and never, products that are all added from

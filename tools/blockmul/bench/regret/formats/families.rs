@@ -140,7 +140,9 @@ fn poses(elements: usize, freedom: usize) -> Result<Cbc<f64>> {
 
 /// A 27-point stencil of blocks, for which one triangle may be stored.
 fn nodes(elements: usize, unknowns: usize) -> Result<Cbc<f64>> {
-    let stencil = space(side(elements / (27 * unknowns * unknowns), 3))?;
+    // A row of n nodes has 3n - 2 pairs of neighbours.
+    let pairs = (elements as f64 / (unknowns * unknowns) as f64).cbrt();
+    let stencil = space(((pairs + 2.0) / 3.0).round().max(2.0) as usize)?;
     let places = (0..unknowns).flat_map(|column| (0..unknowns).map(move |row| row.abs_diff(column)));
     let block: Vec<_> = places.map(|apart| 1.0 / (1 + apart) as f64).collect();
     let values = stencil.values().iter().flat_map(|value| block.iter().map(move |factor| value * factor));
