@@ -139,7 +139,7 @@ fn what_has_no_paths_is_refused() {
         ("multiply g.mtx --semiring min-plus --block 5", "--semiring min-plus multiplies scalars"),
         (
             "bench --operation norms --semiring min-plus",
-            "--semiring is for product, plan, apply, apply-transposed and dense, not for norms",
+            "--semiring is for product, plan, apply, apply-transposed, apply-gram and dense, not for norms",
         ),
     ] {
         desk.fails(&on_device(line), 2, &[why]);
