@@ -121,7 +121,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
     }
 
     /// Whether a block's terms of a sum are more than an item loads at once. Tiles with a sum for
-    /// each item took an H200 4 to 28 % longer for blocks of 4x4 in `f32`, 5 to 60 % less for
+    /// each item took an H200 up to 28 % longer for blocks of 4x4 in `f32`, up to 60 % less for
     /// larger ones.
     fn sums_are_wide(shape: BlockShape) -> bool {
         shape.rows() * size_of::<T>() > 16
