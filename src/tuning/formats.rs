@@ -90,7 +90,7 @@ pub(crate) struct BlockWeights {
 /// values are read through an index, of padded rows 400, and 6 for a term that its group has
 /// loaded.
 /// A launch takes 2 us; a step 35, as long as the host enqueues a launch and waits for a few
-/// numbers. Blocks by the times of 70 matrices of 2x2 to 8x8 on an H200, in `f64` and `f32`.
+/// numbers. Blocks by the times of 44 matrices of 2x2 to 8x8 on an H200, in `f64` and `f32`.
 const GPU: FormatWeights = FormatWeights {
     csr: 125,
     csr_far: 400,
