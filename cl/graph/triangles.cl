@@ -5,6 +5,7 @@
 //   move_edges       one work-item per entry
 //   begin_edges      one work-item per vertex, and one more
 //   count_triangles  one work-item per edge
+//                    (on CPUs count_marked takes its place, see triangles_marked.cl)
 //
 //   in      col_ptr[vertices + 1]  row_idx[nnz]   both directions of each edge, rows ascending
 //   in out  place[nnz + 1]                        1 for an entry that stays; after an exclusive

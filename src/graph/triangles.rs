@@ -1,4 +1,5 @@
-//! Triangles through each vertex. Kernels: `cl/graph/triangles.cl`.
+//! Triangles through each vertex. Kernels: `cl/graph/triangles.cl`, for CPUs
+//! `cl/graph/triangles_marked.cl`.
 //!
 //! Each edge belongs to the end that has fewer neighbours (Schank, Wagner: *Finding, Counting and
 //! Listing all Triangles in Large Graphs*, WEA 2005). Then hubs own few edges, and the common
@@ -6,7 +7,7 @@
 //! has longer rows.
 use super::edges::Graph;
 use crate::{
-    DeviceMatrix, DeviceVector, Matrix, Result,
+    DeviceInfo, DeviceMatrix, DeviceVector, Matrix, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     primitives::{
         scan::{Scan, ScanTuning},
@@ -56,6 +57,22 @@ kernel! {
     }
 }
 
+kernel! {
+    struct CountMarked = "count_marked" in "graph/triangles_marked.cl" {
+        edge_ptr: In<u32>,
+        to: In<u32>,
+        count: InOut<u32>,
+        taken: InOut<u32>,
+        words: InOut<u64>,
+        list: InOut<u32>,
+        vertices: u32,
+        edges: u32,
+        ranges: u32,
+        places: u32,
+        longest: u32,
+    }
+}
+
 /// The number of triangles of a graph: three vertices, each connected with both others. Edges
 /// connect in both directions, whatever their values; loops are left out.
 ///
@@ -97,18 +114,79 @@ pub fn triangles<M: Matrix>(g: &DeviceMatrix<M>) -> Result<u64> {
 /// # Errors
 /// As [`triangles`].
 pub fn triangles_of_vertices<M: Matrix>(g: &DeviceMatrix<M>) -> Result<DeviceVector<u32>> {
+    counted(g, CountTuning::new(g.device().info()))
+}
+
+/// How edges are counted with which two others are a triangle.
+#[derive(Debug, Clone, Copy)]
+enum CountTuning {
+    /// A work-item for each edge, in groups of this size, looks up the edges of the end with fewer
+    /// among those of the other.
+    Edges { group_size: usize },
+    /// Groups of one work-item take ranges of vertices, and mark each one's neighbours. `lookup`:
+    /// edges that are looked at in the time of a step of a bisection.
+    Vertices { groups: usize, ranges: usize, lookup: usize },
+}
+
+impl CountTuning {
+    fn new(info: &DeviceInfo) -> Self {
+        let (numbers, units) = (info.numbers(), info.compute_units.max(1) as usize);
+        match numbers.range_shares * units {
+            0 => Self::Edges { group_size: numbers.elementwise_group },
+            ranges => Self::Vertices { groups: units, ranges, lookup: numbers.mask_lookup_steps },
+        }
+    }
+
+    /// What the kernel that counts is compiled with.
+    fn options(self) -> Options {
+        match self {
+            Self::Edges { group_size } => Options::group_size(group_size),
+            Self::Vertices { lookup, .. } => Options::group_size(1).define("LOOKUP", lookup),
+        }
+    }
+}
+
+fn counted<M: Matrix>(g: &DeviceMatrix<M>, tuning: CountTuning) -> Result<DeviceVector<u32>> {
     let graph = Graph::of(g)?;
     let (device, vertices) = (graph.device().clone(), graph.vertices());
     let work = Work::new(&device, None);
-    let group_size = device.info().numbers().elementwise_group;
-    let count_all: Kernel<CountTriangles<'_>> = Kernel::new(&device, &Options::group_size(group_size))?;
+    let options = tuning.options();
+    let (by_edge, by_vertex) =
+        (Kernel::<CountTriangles<'_>>::rare(&device, &options)?, Kernel::<CountMarked<'_>>::rare(&device, &options)?);
+    match tuning {
+        CountTuning::Edges { .. } => by_edge.ask(&device),
+        CountTuning::Vertices { .. } => by_vertex.ask(&device),
+    }
     let Edges { begin, to, owner } = owned_edges(&work, &graph)?;
     // A vertex has no more triangles than the graph has edges.
     let mut count = work.buffer(vertices)?;
     work.fill_zero(&mut count)?;
-    let edges = to.len();
-    let args = CountTriangles { edge_ptr: &begin, to: &to, owner: &owner, count: &mut count, edges: edges as u32 };
-    count_all.launch(&work, Grid::items(edges, group_size), args)?;
+    let edges = to.len() as u32;
+    match tuning {
+        CountTuning::Edges { group_size } => {
+            let args = CountTriangles { edge_ptr: &begin, to: &to, owner: &owner, count: &mut count, edges };
+            by_edge.launch(&work, Grid::items(to.len(), group_size), args)?;
+        }
+        CountTuning::Vertices { groups, ranges, .. } => {
+            let places = vertices.next_multiple_of(512);
+            // No vertex owns more edges: each of their ends has no fewer neighbours.
+            let longest = (2 * to.len()).isqrt() + 1;
+            let args = CountMarked {
+                edge_ptr: &begin,
+                to: &to,
+                count: &mut count,
+                taken: &mut work.upload(&[0])?,
+                words: &mut work.buffer(groups * places / 64)?,
+                list: &mut work.buffer(groups * longest)?,
+                vertices: vertices as u32,
+                edges,
+                ranges: ranges as u32,
+                places: places as u32,
+                longest: longest as u32,
+            };
+            by_vertex.launch(&work, Grid::groups(groups, 1), args)?;
+        }
+    }
     Ok(DeviceVector { values: count, device })
 }
 
@@ -143,4 +221,42 @@ fn owned_edges(work: &Work, graph: &Graph) -> Result<Edges> {
     let args = BeginEdges { col_ptr, place: &place, edge_ptr: &mut begin, vertices: n };
     begin_all.launch(work, Grid::items(vertices + 1, group_size), args)?;
     Ok(Edges { begin, to, owner })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        BlockShape, Csc,
+        device::test_device,
+        generate::{Values, power_law, uniform},
+        reference,
+    };
+
+    #[test]
+    fn every_form_counts_the_same() -> Result<()> {
+        let looked_up = |lookup, groups, ranges| CountTuning::Vertices { groups, ranges, lookup };
+        // More ranges than vertices; vertices looked up always, never, and if they are few.
+        let tunings = [
+            CountTuning::Edges { group_size: 16 },
+            looked_up(0, 1, 3),
+            looked_up(1 << 20, 3, 700),
+            looked_up(1, 2, 40),
+        ];
+        let shape = BlockShape::SCALAR;
+        // The last has a vertex that is connected with all others, each with the next.
+        let wheel = (1..300usize).flat_map(|i| [(i, 0, 1.0), (i, i % 299 + 1, 1.0)]);
+        for g in [
+            Csc::from_cbc(uniform(130, 130, 20, shape, Values::Real, 3)?)?,
+            Csc::from_cbc(power_law(600, 6000, shape, Values::Real, 4)?)?,
+            Csc::from_triplets(300, 300, wheel)?,
+        ] {
+            let (want, on_device) = (reference::triangles_of_vertices(&g)?, test_device().upload(&g)?);
+            assert!(want.iter().any(|&count| count > 1));
+            for tuning in tunings {
+                assert_eq!(counted(&on_device, tuning)?.download()?, want, "{tuning:?}");
+            }
+        }
+        Ok(())
+    }
 }
