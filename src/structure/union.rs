@@ -312,9 +312,9 @@ mod tests {
         check(40, &a, &b)?;
         check(40, &b, &a)?;
         check(40, &a, &a)?;
-        check(40, &vec![every(2)], &vec![(0..40).filter(|row| row % 2 == 1).collect()])?;
-        check(3, &vec![vec![]; 5], &vec![vec![], vec![2], vec![], vec![], vec![]])?;
+        check(40, &[every(2)], &[(0..40).filter(|row| row % 2 == 1).collect()])?;
+        check(3, &vec![vec![]; 5], &[vec![], vec![2], vec![], vec![], vec![]])?;
         check(3, &vec![vec![]; 5], &vec![vec![]; 5])?;
-        check(3, &vec![], &vec![])
+        check(3, &[], &[])
     }
 }
