@@ -2,8 +2,9 @@
 // segmented scan (Garland 2008).
 // Host: src/apply/spmv/segmented_scan.rs
 //
-//   scan_tiles  one work-group per tile of TILE entries
-//   scan_parts  one work-group in all: the rows that are in several tiles
+//   scan_tiles    one work-group per tile of TILE entries
+//   scan_parts    one work-group per TILE parts: the rows that are in several tiles
+//   scan_carries  one work-group in all: those that are in several groups of scan_parts
 //
 //   in      row[nnz]  col[nnz]  source[nnz]   see listed.cl, values.cl
 //   in      values[nnz * stride]  x[columns]
@@ -11,6 +12,7 @@
 //   out     parts[2 * tiles]      the sum of a tile's first row, if it begins before the tile; that
 //                                 of its last, if it begins in the tile and goes on; IDENTITY
 //   out     part_row[2 * tiles]   their rows, or NONE; the row of an IDENTITY amid a row's parts
+//   out     carries[2 * groups]  carry_row[2 * groups]   the same of each group of scan_parts
 //
 // A tile is CHUNKS chunks of CHUNK terms. The terms of a row in a chunk are added from left to
 // right. The sums of all its chunks in the tile but the last are added by doubling distances: each
@@ -25,6 +27,10 @@
 #error "a group has an item for each chunk, or one for all"
 #endif
 #define NONE 0xffffffffu
+// Where a term and its row are in local memory. Items that read a chunk each would read from the same
+// bank, if chunks were not a place apart.
+#define PLACE(i) ((i) + (GROUP_SIZE == 1 ? 0 : (i) / CHUNK))
+#define PLACES (GROUP_SIZE == 1 ? TILE : TILE + CHUNKS)
 
 // Adds the terms of each row. The sum is left at the row's last term. tail and headed hold CHUNKS
 // words each.
@@ -36,13 +42,13 @@ void scan_rows(local ARITHMETIC* term, local const uint* row, uint count, local 
         uint heads = begin >= count;
         IN_ORDER
         for (uint i = begin; i < end; ++i) {
-            if (i == 0 || row[i - 1] != row[i]) {
+            if (i == 0 || row[PLACE(i - 1)] != row[PLACE(i)]) {
                 sum = IDENTITY;
                 heads = 1;
             }
-            sum = ADD(sum, term[i]);
-            if (i + 1 == count || row[i + 1] != row[i])
-                term[i] = sum;
+            sum = ADD(sum, term[PLACE(i)]);
+            if (i + 1 == count || row[PLACE(i + 1)] != row[PLACE(i)])
+                term[PLACE(i)] = sum;
         }
         tail[chunk] = sum;
         headed[chunk] = heads;
@@ -73,15 +79,42 @@ void scan_rows(local ARITHMETIC* term, local const uint* row, uint count, local 
     }
     for (uint chunk = get_local_id(0); chunk < CHUNKS; chunk += GROUP_SIZE) {
         const uint begin = chunk * CHUNK, end = min(begin + CHUNK, count);
-        if (begin == 0 || begin >= count || row[begin - 1] != row[begin])
+        if (begin == 0 || begin >= count || row[PLACE(begin - 1)] != row[PLACE(begin)])
             continue;
         uint i = begin;
-        while (i < end && i + 1 < count && row[i + 1] == row[begin])
+        while (i < end && i + 1 < count && row[PLACE(i + 1)] == row[PLACE(begin)])
             ++i;
         if (i < end)
-            term[i] = ADD(tail[chunk - 1], term[i]);
+            term[PLACE(i)] = ADD(tail[chunk - 1], term[PLACE(i)]);
     }
     GROUP_BARRIER;
+}
+
+// Writes the sums of rows that are complete: of a tile behind row_before and before row_after. Two
+// places of parts get those of the others.
+void place_rows(local const ARITHMETIC* term, local const uint* row, uint count, uint row_before, uint row_after,
+                global ELEMENT* restrict y, global ARITHMETIC* restrict parts, global uint* restrict part_row, ARITHMETIC alpha,
+                ARITHMETIC beta)
+{
+    for (uint i = get_local_id(0); i < count; i += GROUP_SIZE) {
+        const uint of_row = row[PLACE(i)];
+        const bool is_last = i + 1 == count;
+        if (!is_last && row[PLACE(i + 1)] == of_row)
+            continue;
+        const bool is_first = row[0] == of_row, is_row = of_row != NONE;
+        const bool from_before = is_row && is_first && row_before == of_row, goes_on = is_row && is_last && row_after == of_row;
+        const ARITHMETIC sum = term[PLACE(i)];
+        if (is_first) {
+            parts[0] = from_before ? sum : IDENTITY;
+            part_row[0] = from_before ? of_row : NONE;
+        }
+        if (is_last) {
+            parts[1] = goes_on && !from_before ? sum : IDENTITY;
+            part_row[1] = goes_on ? of_row : NONE;
+        }
+        if (is_row && !from_before && !goes_on)
+            place_sum(sum, y, of_row, alpha, beta);
+    }
 }
 
 KERNEL scan_tiles(global const uint* restrict row, global const uint* restrict col, global const uint* restrict source,
@@ -89,65 +122,64 @@ KERNEL scan_tiles(global const uint* restrict row, global const uint* restrict c
                   global ARITHMETIC* restrict parts, global uint* restrict part_row, uint nnz, uint stride, ARITHMETIC alpha,
                   ARITHMETIC beta)
 {
-    local ARITHMETIC term[TILE], tail[CHUNKS];
-    local uint term_row[TILE], headed[CHUNKS];
+    local ARITHMETIC term[PLACES], tail[CHUNKS];
+    local uint term_row[PLACES], headed[CHUNKS];
     const uint tile = get_group_id(0), begin = tile * TILE, count = min((uint)TILE, nnz - begin);
     for (uint i = get_local_id(0); i < count; i += GROUP_SIZE) {
-        term[i] = TERM(begin + i);
-        term_row[i] = row[begin + i];
+        term[PLACE(i)] = TERM(begin + i);
+        term_row[PLACE(i)] = row[begin + i];
     }
     GROUP_BARRIER;
     scan_rows(term, term_row, count, tail, headed);
-    for (uint i = get_local_id(0); i < count; i += GROUP_SIZE) {
-        const uint of_row = term_row[i];
-        const bool is_last = i + 1 == count;
-        if (!is_last && term_row[i + 1] == of_row)
-            continue;
-        const bool is_first = term_row[0] == of_row, from_before = is_first && begin > 0 && row[begin - 1] == of_row;
-        const bool goes_on = is_last && nnz - begin > count && row[begin + count] == of_row;
-        const ulong part = 2 * (ulong)tile;
-        if (is_first) {
-            parts[part] = from_before ? term[i] : IDENTITY;
-            part_row[part] = from_before ? of_row : NONE;
-        }
-        if (is_last) {
-            parts[part + 1] = goes_on && !from_before ? term[i] : IDENTITY;
-            part_row[part + 1] = goes_on ? of_row : NONE;
-        }
-        if (!from_before && !goes_on)
-            place_sum(term[i], y, of_row, alpha, beta);
-    }
+    const uint before = begin > 0 ? row[begin - 1] : NONE, after = nnz - begin > count ? row[begin + count] : NONE;
+    const ulong part = 2 * (ulong)tile;
+    place_rows(term, term_row, count, before, after, y, parts + part, part_row + part, alpha, beta);
 }
 
-KERNEL scan_parts(global const ARITHMETIC* restrict parts, global const uint* restrict part_row, global ELEMENT* restrict y, uint tiles,
-                  ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL scan_parts(global const ARITHMETIC* restrict parts, global const uint* restrict part_row, global ELEMENT* restrict y,
+                  global ARITHMETIC* restrict carries, global uint* restrict carry_row, uint tiles, ARITHMETIC alpha, ARITHMETIC beta)
 {
-    local ARITHMETIC term[TILE], tail[CHUNKS], carry[1];
-    local uint term_row[TILE], headed[CHUNKS];
-    const ulong all = 2 * (ulong)tiles;
+    local ARITHMETIC term[PLACES], tail[CHUNKS];
+    local uint term_row[PLACES], headed[CHUNKS];
+    const ulong group = get_group_id(0), all = 2 * (ulong)tiles, begin = group * TILE;
+    const uint count = min((ulong)TILE, all - begin);
+    for (uint i = get_local_id(0); i < count; i += GROUP_SIZE) {
+        term[PLACE(i)] = parts[begin + i];
+        term_row[PLACE(i)] = part_row[begin + i];
+    }
+    GROUP_BARRIER;
+    scan_rows(term, term_row, count, tail, headed);
+    const uint before = begin > 0 ? part_row[begin - 1] : NONE, after = all - begin > count ? part_row[begin + count] : NONE;
+    place_rows(term, term_row, count, before, after, y, carries + 2 * group, carry_row + 2 * group, alpha, beta);
+}
+
+KERNEL scan_carries(global const ARITHMETIC* restrict carries, global const uint* restrict carry_row, global ELEMENT* restrict y,
+                    uint groups, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    local ARITHMETIC part[TILE];
+    local uint part_row[TILE];
+    ARITHMETIC sum = IDENTITY;
+    const ulong all = 2 * (ulong)groups;
     for (ulong begin = 0; begin < all; begin += TILE) {
         const uint count = min((ulong)TILE, all - begin);
         for (uint i = get_local_id(0); i < count; i += GROUP_SIZE) {
-            term[i] = parts[begin + i];
-            term_row[i] = part_row[begin + i];
+            part[i] = carries[begin + i];
+            part_row[i] = carry_row[begin + i];
         }
         GROUP_BARRIER;
-        scan_rows(term, term_row, count, tail, headed);
-        for (uint i = get_local_id(0); i < count; i += GROUP_SIZE) {
-            const uint of_row = term_row[i];
-            const bool is_last = i + 1 == count;
-            if (of_row == NONE || (!is_last && term_row[i + 1] == of_row))
-                continue;
-            const bool from_before = term_row[0] == of_row && begin > 0 && part_row[begin - 1] == of_row;
-            const ARITHMETIC sum = from_before ? ADD(carry[0], term[i]) : term[i];
-            if (is_last && all - begin > count && part_row[begin + count] == of_row)
-                term[i] = sum;
-            else
-                place_sum(sum, y, of_row, alpha, beta);
+        if (get_local_id(0) == 0) {
+            IN_ORDER
+            for (uint i = 0; i < count; i += 2) {
+                const uint first = part_row[i], last = part_row[i + 1];
+                if (first != NONE) {
+                    sum = ADD(sum, part[i]);
+                    if (last != first)
+                        place_sum(sum, y, first, alpha, beta);
+                }
+                if (last != NONE && last != first)
+                    sum = part[i + 1];
+            }
         }
-        GROUP_BARRIER; // the reads of the last carry, before the next
-        if (get_local_id(0) == 0)
-            carry[0] = term[count - 1];
         GROUP_BARRIER;
     }
 }

@@ -1,6 +1,6 @@
 //! Entries with their rows, added by a segmented scan: a work-group for each tile of 1024 entries,
-//! then one for the rows that are in several tiles (Garland 2008). Kernels:
-//! `cl/apply/spmv/segmented_scan.cl`.
+//! then for the parts of rows that are in several tiles (Garland 2008), then one for what goes on
+//! from tile to tile of these. Kernels: `cl/apply/spmv/segmented_scan.cl`.
 //!
 //! No item adds a long row alone: the time depends on the number of entries, not on the lengths of
 //! rows. The sums have an order of their own, [`Order::Scan`].
@@ -36,7 +36,20 @@ kernel! {
         parts: In<V::Arithmetic>,
         part_row: In<u32>,
         y: InOut<V>,
+        carries: Out<V::Arithmetic>,
+        carry_row: Out<u32>,
         tiles: u32,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
+    }
+}
+
+kernel! {
+    struct ScanCarries<V: Element> = "scan_carries" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
+        carries: In<V::Arithmetic>,
+        carry_row: In<u32>,
+        y: InOut<V>,
+        groups: u32,
         alpha: Scalar<V::Arithmetic>,
         beta: Scalar<V::Arithmetic>,
     }
@@ -46,8 +59,12 @@ pub(super) struct SegmentedScan<T: Element, V: Element> {
     listed: Listed<V>,
     tiles: Kernel<ScanTiles<'static, T, V>>,
     parts: Kernel<ScanParts<'static, V>>,
+    carries: Kernel<ScanCarries<'static, V>>,
     part: Scratch<V::Arithmetic>,
     part_row: Scratch<u32>,
+    /// The parts that the groups of `parts` leave.
+    carry: Scratch<V::Arithmetic>,
+    carry_row: Scratch<u32>,
     /// Work-items of a tile: one for each chunk, or one for all.
     group_size: usize,
 }
@@ -64,11 +81,20 @@ impl<T: Element, V: Element> SegmentedScan<T, V> {
         let options = rows.options::<T, V>(Options::group_size(group_size));
         let options = options.define("TILE", Order::TILE).define("CHUNK", Order::CHUNK);
         let (tiles, parts) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
+        // A product of half a million entries has one group of parts.
+        let carries = Kernel::rare(device, &options)?;
         let listed = Listed::new(work, rows)?;
-        let count = 2 * listed.nnz().div_ceil(Order::TILE);
-        let (part, part_row) = (Scratch::reserve(work, count)?, Scratch::reserve(work, count)?);
-        Ok(Self { listed, tiles, parts, part, part_row, group_size })
+        let of_tiles = parts_of(listed.nnz());
+        let (part, part_row) = (Scratch::reserve(work, of_tiles)?, Scratch::reserve(work, of_tiles)?);
+        let of_groups = parts_of(of_tiles);
+        let (carry, carry_row) = (Scratch::reserve(work, of_groups)?, Scratch::reserve(work, of_groups)?);
+        Ok(Self { listed, tiles, parts, carries, part, part_row, carry, carry_row, group_size })
     }
+}
+
+/// Parts of so many terms: two of each tile.
+fn parts_of(terms: usize) -> usize {
+    2 * terms.div_ceil(Order::TILE)
 }
 
 impl<T: Element, V: Element> Sums<T, V> for SegmentedScan<T, V> {
@@ -83,13 +109,19 @@ impl<T: Element, V: Element> Sums<T, V> for SegmentedScan<T, V> {
         let Self { listed: Listed { row, rows, .. }, group_size, .. } = self;
         let Scaling { alpha, beta } = scaling;
         let (col, source, nnz) = (&rows.pattern.row_idx, rows.source(), row.len() as u32);
-        let tiles = row.len().div_ceil(Order::TILE);
+        let (tiles, groups) = (parts_of(row.len()) / 2, parts_of(parts_of(row.len())) / 2);
         let (mut parts, mut part_row) = (self.part.take(work)?, self.part_row.take(work)?);
         let (parts, part_row) = (&mut *parts, &mut *part_row);
         let args = ScanTiles { row, col, source, values, x, y, parts, part_row, nnz, stride, alpha, beta };
         self.tiles.launch(work, Grid::groups(tiles, *group_size), args)?;
-        let args = ScanParts { parts, part_row, y, tiles: tiles as u32, alpha, beta };
-        self.parts.launch(work, Grid::groups(tiles.min(1), *group_size), args)?;
+        let (mut carries, mut carry_row) = (self.carry.take(work)?, self.carry_row.take(work)?);
+        let (carries, carry_row) = (&mut *carries, &mut *carry_row);
+        let args = ScanParts { parts, part_row, y, carries, carry_row, tiles: tiles as u32, alpha, beta };
+        self.parts.launch(work, Grid::groups(groups, *group_size), args)?;
+        if groups > 1 {
+            let args = ScanCarries { carries, carry_row, y, groups: groups as u32, alpha, beta };
+            self.carries.launch(work, Grid::groups(1, *group_size), args)?;
+        }
         self.listed.write_empty(work, y, scaling)
     }
 
@@ -102,7 +134,8 @@ impl<T: Element, V: Element> Sums<T, V> for SegmentedScan<T, V> {
     }
 
     fn bytes(&self) -> u64 {
-        self.listed.bytes() + self.part.bytes() + self.part_row.bytes()
+        let carries = self.carry.bytes() + self.carry_row.bytes();
+        self.listed.bytes() + self.part.bytes() + self.part_row.bytes() + carries
     }
 }
 
@@ -118,10 +151,10 @@ mod tests {
         check(20 * Order::TILE)
     }
 
-    /// The parts of one row are in several tiles, too.
+    /// The parts of one row are in several tiles, too, and fill one.
     #[test]
     fn the_parts_of_a_long_row_have_the_bits_of_the_reference() -> Result<()> {
-        check(600 * Order::TILE)
+        check(1600 * Order::TILE)
     }
 
     /// A matrix of so many columns, all of which one of its rows has.
