@@ -47,6 +47,31 @@ fn distances_predecessors_and_levels() {
     }
 }
 
+/// Other files have the edge from the column's vertex to the row's.
+#[test]
+fn lines_of_an_edge_list_are_followed_from_first_to_second() {
+    let desk = Desk::new();
+    desk.put("e.txt", "0 1 5\n1 2 7\n");
+    desk.put("e.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n2 1 5\n3 2 7\n");
+    desk.put("nan.txt", "0 1 nan\n");
+    for (options, distances, before) in [
+        ("--sources 1", "0.0\n5.0\n12.0\n", "0\n1\n2\n"),
+        ("--sources 3 --transpose", "12.0\n7.0\n0.0\n", "2\n3\n0\n"),
+        ("--sources 2", "inf\n0.0\n7.0\n", "0\n0\n2\n"),
+    ] {
+        for graph in ["e.txt", "e.mtx"] {
+            let line = format!("paths {graph} {options} --verify -q --overwrite -o d.mtx --predecessors p.mtx");
+            desk.ok(&on_device(&line));
+            let text = |name: &str| std::fs::read_to_string(desk.path(name)).unwrap();
+            assert!(text("d.mtx").ends_with(&format!("\n3 1\n{distances}")), "{graph} {options}: {}", text("d.mtx"));
+            assert!(text("p.mtx").ends_with(&format!("\n3 1\n{before}")), "{graph} {options}: {}", text("p.mtx"));
+        }
+    }
+    desk.ok(&on_device("paths e.txt --sources 1 --levels -o l.mtx"));
+    assert!(std::fs::read_to_string(desk.path("l.mtx")).unwrap().ends_with("\n3 1\n0\n1\n2\n"));
+    desk.fails(&on_device("paths nan.txt --sources 1"), 2, &["G has NaN at row 1, column 2, which is no length"]);
+}
+
 /// Both devices, whose files have the same bytes.
 #[test]
 fn paths_from_each_source_are_columns() {

@@ -19,6 +19,7 @@ use blockmul::{
     dense::{DenseShape, DenseView, Layout},
     element::Length,
     graph::Schedule,
+    io::Format,
 };
 use found::{Found, Run, Wanted};
 use report::{Report, SCHEMA, tell};
@@ -35,11 +36,13 @@ Examples:
   blockmul paths G.mtx --sources 1,7 --verify            from the nearer of two, checked against Dijkstra's algorithm
   blockmul paths G.mtx --sources 1,7 --each -o d.npy     from each: a matrix of two columns
   blockmul paths G.mtx --sources 1 --transpose -o -      along edges from row to column, to stdout
+  blockmul paths web.txt --sources 1 -o d.npy            along the lines of an edge list, from its vertex 0
   blockmul paths G.mtx --sources 1 --levels -o l.mtx     numbers of edges, whatever their lengths
   blockmul paths G.mtx --sources 1 --predecessors p.mtx  the vertex before each, 0 for none
 
-The entry at row i, column j is the length of the edge from vertex j to vertex i. Vertices are counted from 1,
-as in the file. The distance of a vertex out of reach is inf; of integers it is their largest number. Lengths
+The entry at row i, column j is the length of the edge from vertex j to vertex i. A line `i j` of an edge list
+(.txt, .el, .edges, .tsv) is an edge from i to j. Vertices are counted from 1: vertex 0 of an edge list is vertex 1
+here, in sources and in what is written. The distance of a vertex out of reach is inf; of integers it is their largest number. Lengths
 may be negative; a cycle of negative length is an error that names one of its vertices.
 Exit status: 0 done; 1 a distance or a predecessor is not the reference's; 2 wrong usage, an input that cannot be read, or
 a negative cycle; 3 no such device; 4 not enough memory; 5 anything else.")]
@@ -60,7 +63,8 @@ pub struct Args {
     /// vertices out of reach.
     #[arg(long, value_name = "FILE")]
     predecessors: Option<PathBuf>,
-    /// Take the entry at row i, column j as the edge from i to j.
+    /// Take every edge the other way: the entry at row i, column j as the edge from i to j, a line
+    /// `i j` of an edge list as the edge from j to i.
     #[arg(long)]
     transpose: bool,
     /// Take every edge as one of length 1.
@@ -138,7 +142,9 @@ fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
         true => Csc::new(file.matrix.pattern().clone(), vec![D::from_f64(1.0); file.matrix.nnz()])?,
         false => input::cast_numbers::<D>(&file.matrix, "G", &messages)?.0,
     };
-    let g = if args.transpose { g.try_transpose()? } else { g };
+    // An edge list keeps its edges in rows of the vertices that they leave.
+    let leaves_rows = args.transpose != (file.format == Format::EdgeList);
+    let g = if leaves_rows { g.try_transpose()? } else { g };
     let wanted = wanted(args, g.ncols())?;
     let target = Target::choose::<D>(args.device.as_deref(), Method::Auto, &messages)?;
     let found = match &target {
@@ -156,11 +162,11 @@ fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
             repeatedly(args.repeat, || Found::by_reference(&g, &wanted).map(Found::timed))
         }
     };
-    let (found, runs_ms) = found.map_err(|error| from_one(error, args.transpose))?;
+    let (found, runs_ms) = found.map_err(|error| from_one(error, leaves_rows))?;
     let different = match args.verify {
         true => {
             messages.step("verifying");
-            let want = Found::by_reference(&g, &wanted).map_err(|error| from_one(error, args.transpose))?;
+            let want = Found::by_reference(&g, &wanted).map_err(|error| from_one(error, leaves_rows))?;
             let of = |found: &Option<Vec<u32>>| found.clone().unwrap_or_default();
             let distances = vector::differences(&found.distances, &want.distances);
             Some((distances, vector::differences(&of(&found.predecessors), &of(&want.predecessors))))
@@ -229,10 +235,10 @@ fn write<T: Element>(args: &Args, path: &Path, numbers: &[T]) -> Result<(), Fail
 }
 
 /// The failure that counts vertices as files do, and names an entry of a length by its place there.
-fn from_one(error: Error, transposed: bool) -> Failure {
+fn from_one(error: Error, leaves_rows: bool) -> Failure {
     match error {
         Error::NoLength { from, to } => {
-            let (row, col) = if transposed { (from, to) } else { (to, from) };
+            let (row, col) = if leaves_rows { (from, to) } else { (to, from) };
             Failure::Usage(format!("G has NaN at row {}, column {}, which is no length", row + 1, col + 1))
         }
         Error::NegativeCycle { vertex, length } => {
