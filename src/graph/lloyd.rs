@@ -23,8 +23,9 @@ use steps::{OnDevice, Shared};
 ///
 /// Of several such vertices a seed stays where it is, or takes the first. This is repeated until
 /// the seeds stand still, or for [`Lloyd::steps`]. The patches with the least energy are the
-/// result. A patch without vertices, whose seed another one shares, moves to the vertex farthest
-/// from all seeds; one such patch in a step.
+/// result. A patch without vertices, whose seed is at distance 0 from that of another, moves to the
+/// vertex farthest from all seeds, of several such patches each in turn. Vertices that no seed
+/// reaches come first. A patch stays empty if every vertex is at distance 0 from a seed.
 ///
 /// The energy is the sum of the squares of the vertices' distances from their seeds along the
 /// edges. Vertices that no seed reaches belong to no patch and do not count; fewer of them are
@@ -88,7 +89,8 @@ impl<'a> Lloyd<'a> {
     /// near to several seeds goes to the patch that had the fewest vertices before. When the seeds
     /// stand still, patches that cost little are given up, their seeds move into those that gain
     /// most by two, and all seeds move on; at most ten times. Only what lowers the energy counts:
-    /// it is never above that of the form without balance, from the same seeds.
+    /// it is never above that of the form without balance, from the same seeds. Seeds move to other
+    /// patches only if the best patches all have vertices.
     pub fn balanced(mut self) -> Self {
         self.balanced = true;
         self

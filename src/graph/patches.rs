@@ -240,8 +240,8 @@ impl Centres {
         seed.download(work)
     }
 
-    /// The vertex with the largest distance, of several the first.
-    pub fn farthest(&self, work: &Work, path_length: &Buffer<f64>) -> Result<u32> {
+    /// The vertex with the largest distance, of several the first; `None` if all are 0.
+    pub fn farthest(&self, work: &Work, path_length: &Buffer<f64>) -> Result<Option<u32>> {
         let vertices = path_length.len();
         let parts = PARTS.min(vertices);
         let (mut found, mut most) = (work.buffer(parts)?, work.buffer(parts)?);
@@ -254,7 +254,7 @@ impl Centres {
                 false => best,
             };
         let found = most.download(work)?.into_iter().zip(found.download(work)?);
-        Ok(found.reduce(farther).map_or(0, |(_, vertex)| vertex))
+        Ok(found.reduce(farther).filter(|(most, _)| *most > 0.0).map(|(_, vertex)| vertex))
     }
 }
 

@@ -95,9 +95,12 @@ impl Steps for OnHost<'_> {
         Ok(centres(&state.members, &score, seeds, &state.labels))
     }
 
-    fn farthest(&self, State { distance, .. }: &State) -> Result<u32> {
+    fn farthest(&self, state: &State, seeds: &[u32], added: &[u32]) -> Result<Option<u32>> {
+        let from_added = if added.is_empty() { None } else { Some(distances(self.g, &[seeds, added].concat())?) };
+        let distance = from_added.as_ref().unwrap_or(&state.distance);
         let farther = |best: usize, vertex: usize| if distance[vertex] > distance[best] { vertex } else { best };
-        Ok((0..distance.len()).fold(0, farther) as u32)
+        let farthest = (0..distance.len()).fold(0, farther);
+        Ok((distance[farthest] > 0.0).then_some(farthest as u32))
     }
 
     fn balance(&self, state: &State, seeds: &[u32]) -> Result<Balance> {

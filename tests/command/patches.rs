@@ -62,6 +62,24 @@ fn a_mesh_may_come_from_stdin() {
 }
 
 #[test]
+fn empty_patches_and_vertices_out_of_reach_are_warned_of() {
+    let desk = Desk::new();
+    // Four vertices at one place and one beside them; two triangles apart.
+    desk.put("same.obj", "v 0 0 0\nv 0 0 0\nv 0 0 0\nv 0 0 0\nv 1 0 0\nf 1 2 3\nf 2 3 4\nf 3 4 5\n");
+    desk.put("apart.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 9 0 0\nv 9 1 0\nv 9 0 1\nf 1 2 3\nf 4 5 6\n");
+    for balanced in ["", " --balanced"] {
+        let ran = desk.ok(&on_device(&format!("patches same.obj --count 4 --verify --report -{balanced}")));
+        let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!((&report["empty"], &report["energy"], &report["smallest"]), (&2.into(), &0.0.into(), &0.into()));
+        assert!(ran.stderr.contains("patches without vertices: 2 of 4; every vertex is"), "{}", ran.stderr);
+    }
+    let ran = desk.ok(&on_device("patches apart.obj --count 1"));
+    assert!(ran.stderr.contains("vertices out of reach: 3 of 6; a part of the mesh"), "{}", ran.stderr);
+    let ran = desk.ok(&on_device("patches same.obj --count 2"));
+    assert!(!ran.stderr.contains("without vertices"), "{}", ran.stderr);
+}
+
+#[test]
 fn what_makes_no_patches_is_refused() {
     let desk = Desk::new();
     desk.put("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");

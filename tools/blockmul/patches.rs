@@ -39,7 +39,8 @@ Examples:
 
 A vertex belongs to the patch of the seed nearest along the edges. Then every seed moves to the vertex of its
 patch nearest to the patch's centroid, or with --graph to the one farthest from its border, until all stand
-still. Of all steps the patches with the least energy are kept, the sum of squared distances along the edges.
+still. A patch without vertices moves to the vertex farthest from all seeds, one out of reach first; a part of
+the mesh that has no seed gets one only from such a patch. Of all steps the patches with the least energy are kept, the sum of squared distances along the edges.
 Meshes are read from .obj, .ply and .off, plain or packed. In .mtx and .npy patches count from 1; 0 is a
 vertex that no seed reaches.
 Exit status: 0 done; 1 the patches are not the reference's; 2 wrong usage, or an input that cannot be read; 3
@@ -120,6 +121,8 @@ struct Report {
     /// Vertices of the smallest and the largest patch.
     smallest: usize,
     largest: usize,
+    /// Patches without vertices.
+    empty: usize,
     /// The standard deviation of the patches' sizes.
     deviation: f64,
     /// Vertices that no centre reaches.
@@ -212,11 +215,20 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         energy: found.energy(),
         smallest: sizes.iter().copied().min().unwrap_or(0),
         largest: sizes.iter().copied().max().unwrap_or(0),
+        empty: sizes.iter().filter(|&&size| size == 0).count(),
         deviation: deviation(&sizes),
         unreached: found.unreached,
         total_ms,
         verified,
     };
+    if report.empty > 0 {
+        let why = "every vertex is at distance 0 from another centre, or --steps are too few";
+        messages.warn(&format!("patches without vertices: {} of {count}; {why}", report.empty));
+    }
+    if report.unreached > 0 {
+        let why = "a part of the mesh has no centre, more patches may reach it";
+        messages.warn(&format!("vertices out of reach: {} of {vertices}; {why}", report.unreached));
+    }
     tell(args, &report, &messages)?;
     if verified == Some(false) {
         return Err(Failure::Verification("the patches are not the reference's; nothing is written".into()));

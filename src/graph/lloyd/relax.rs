@@ -53,8 +53,9 @@ pub(crate) trait Steps {
     fn centres(&self, state: &Self::State, seeds: &[u32]) -> Result<Vec<u32>>;
     /// The vertex of each patch that is farthest from its seed.
     fn far_ends(&self, state: &Self::State, seeds: &[u32]) -> Result<Vec<u32>>;
-    /// The vertex that is farthest from all seeds.
-    fn farthest(&self, state: &Self::State) -> Result<u32>;
+    /// The vertex that is farthest from all seeds and from those added, of several the first. A
+    /// vertex out of reach is infinitely far. `None` if all are at distance 0.
+    fn farthest(&self, state: &Self::State, seeds: &[u32], added: &[u32]) -> Result<Option<u32>>;
     /// What patches cost and gain; each has vertices.
     fn balance(&self, state: &Self::State, seeds: &[u32]) -> Result<Balance>;
     fn vertices(&self) -> usize;
@@ -129,11 +130,15 @@ impl<S: Steps> Relaxation<'_, S> {
         Ok(found_better)
     }
 
-    /// The seeds after a step.
+    /// The seeds after a step. Each patch without vertices moves to the vertex farthest from the
+    /// seeds before the step and from those that went before it.
     fn moved(&self, state: &S::State, seeds: &[u32]) -> Result<Vec<u32>> {
         let mut moved = self.steps.centres(state, seeds)?;
-        if let Some(empty) = self.steps.sizes(state).iter().position(|&size| size == 0) {
-            moved[empty] = self.steps.farthest(state)?;
+        let (sizes, mut added) = (self.steps.sizes(state), Vec::new());
+        for (patch, _) in sizes.iter().enumerate().filter(|(_, size)| **size == 0) {
+            let Some(farthest) = self.steps.farthest(state, seeds, &added)? else { break };
+            moved[patch] = farthest;
+            added.push(farthest);
         }
         Ok(moved)
     }

@@ -123,8 +123,15 @@ impl Steps for OnDevice<'_> {
         centres.least(work, &state.members, &centres.by_borders(work, &state.distance)?, seeds)
     }
 
-    fn farthest(&self, state: &State) -> Result<u32> {
-        self.shared.centres.farthest(self.shared.work, &state.distance)
+    fn farthest(&self, state: &State, seeds: &[u32], added: &[u32]) -> Result<Option<u32>> {
+        let Shared { work, centres, .. } = self.shared;
+        if added.is_empty() {
+            return centres.farthest(work, &state.distance);
+        }
+        let mut sources = [seeds, added].concat();
+        sources.sort_unstable();
+        sources.dedup();
+        centres.farthest(work, &self.distances.run(work, &work.upload(&sources)?, None)?.0)
     }
 
     fn balance(&self, state: &State, seeds: &[u32]) -> Result<Balance> {

@@ -215,6 +215,18 @@ fn patches_without_vertices_begin_anew_far_away() -> Result<()> {
     seeds.sort_unstable();
     seeds.dedup();
     assert_eq!(seeds.len(), 3);
+    // All of them in one step: parts of the graph without a seed first.
+    let apart = Csc::from_triplets(8, 8, (0..4).flat_map(|at| [(2 * at, 2 * at + 1, 1.0), (2 * at + 1, 2 * at, 1.0)]))?;
+    let found = compare(&apart, &Lloyd::from(&[2, 2, 2, 2, 2]).steps(1))?;
+    assert_eq!((found.unreached, &found.seeds[..]), (0, &[2, 0, 4, 6, 1][..]));
+    // Many vertices at one place, and a strip that leads away from them: no patch stays empty.
+    let along = (0..40).map(|at| (at, at + 1, if at < 30 { 0.0 } else { 1.0 }));
+    let strip = Csc::from_triplets(41, 41, along.flat_map(|(a, b, length)| [(a, b, length), (b, a, length)]))?;
+    let found = check(&strip, &Lloyd::from(&[0, 1, 2, 3, 4, 5, 6, 7]).steps(1))?;
+    assert!((0..8).all(|patch| found.labels.contains(&patch)), "{:?}", found.labels);
+    // More patches than places: the others stay empty, and the seeds stand still.
+    let found = check(&strip, &Lloyd::from(&(0..15).collect::<Vec<_>>()).balanced())?;
+    assert_eq!((0..15).filter(|patch| found.labels.contains(patch)).count(), 11);
     // One patch cannot reach both; its border is nowhere.
     let found = check(&mesh.graph()?, &Lloyd::from(&[4]))?;
     assert_eq!((found.unreached, &found.seeds[..], found.energies.len()), (3, &[4][..], 1));
