@@ -140,6 +140,27 @@ fn distances_beyond_the_element_are_warned_of() {
     assert!(ran.stderr.contains(warning), "{}", ran.stderr);
 }
 
+/// As floats that become infinite.
+#[test]
+fn lengths_that_are_infinite_as_integers_are_warned_of() {
+    let desk = Desk::new();
+    desk.put(
+        "long.mtx",
+        "%%MatrixMarket matrix coordinate real general\n4 4 3\n2 1 4294967295\n3 2 2147483647\n4 3 inf\n",
+    );
+    desk.put("far.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 1\n3 2 2147483647\n");
+    let line = |graph: &str, element: &str| on_device(&format!("paths {graph} --sources 1 --element {element} -q"));
+    for (graph, element, warning) in [
+        ("long.mtx", "u32", "1 of 3 values of G are too large for u32: they are infinite"),
+        ("far.mtx", "i32", "1 of 1 values of G are too large for i32: they are infinite"),
+    ] {
+        let said = desk.ok(&line(graph, element)).stderr;
+        assert!(said.contains(warning), "{said}");
+    }
+    assert_eq!(desk.ok(&line("long.mtx", "f64")).stderr, "");
+    assert_eq!(desk.ok(&line("far.mtx", "u32")).stderr, "");
+}
+
 #[test]
 fn what_has_no_paths_is_refused() {
     let desk = desk();

@@ -42,8 +42,8 @@ Examples:
 
 The entry at row i, column j is the length of the edge from vertex j to vertex i. A line `i j` of an edge list
 (.txt, .el, .edges, .tsv) is an edge from i to j. Vertices are counted from 1: vertex 0 of an edge list is vertex 1
-here, in sources and in what is written. The distance of a vertex out of reach is inf; of integers it is their largest number. Lengths
-may be negative; a cycle of negative length is an error that names one of its vertices.
+here, in sources and in what is written. The distance of a vertex out of reach is inf; of integers it is their largest number, which is
+no length: an edge of it is left out. Lengths may be negative; a cycle of negative length is an error that names one of its vertices.
 Exit status: 0 done; 1 a distance or a predecessor is not the reference's; 2 wrong usage, an input that cannot be read, or
 a negative cycle; 3 no such device; 4 not enough memory; 5 anything else.")]
 pub struct Args {
@@ -140,7 +140,11 @@ fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
     let file = input::read(&args.graph, args.sum_duplicates, &messages)?;
     let g = match args.levels {
         true => Csc::new(file.matrix.pattern().clone(), vec![D::from_f64(1.0); file.matrix.nnz()])?,
-        false => input::cast_numbers::<D>(&file.matrix, "G", &messages)?.0,
+        false => {
+            let g = input::cast_numbers::<D>(&file.matrix, "G", &messages)?.0;
+            lost::warn_of_lengths(file.matrix.values(), g.values(), &messages);
+            g
+        }
     };
     // An edge list keeps its edges in rows of the vertices that they leave.
     let leaves_rows = args.transpose != (file.format == Format::EdgeList);

@@ -1,6 +1,19 @@
-//! Distances that the element type is too small for.
+//! Lengths and distances that the element type is too small for.
 use crate::messages::Messages;
 use blockmul::{Csc, Element, element::Length};
+
+/// Warns of whole numbers of a file that are infinite as lengths: the largest of an integer type.
+/// Of floats the conversion warns.
+pub fn warn_of_lengths<D: Length>(before: &[f64], lengths: &[D], messages: &Messages) {
+    if D::HIGHEST.to_f64().is_infinite() {
+        return;
+    }
+    let is_lost = |(before, length): &(&f64, &D)| before.is_finite() && **length == D::HIGHEST;
+    let (lost, all) = (before.iter().zip(lengths).filter(is_lost).count(), lengths.len());
+    if lost > 0 {
+        messages.alert(&format!("{lost} of {all} values of G are too large for {}: they are infinite", D::NAME));
+    }
+}
 
 /// Warns of vertices that have a path whose length is above or below all numbers of `D`.
 pub fn warn<D: Length>(g: &Csc<D>, distances: &[D], messages: &Messages) {
