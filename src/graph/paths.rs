@@ -35,8 +35,9 @@ pub struct ShortestPaths<'a> {
 pub struct Paths<D: Element> {
     /// The distance of each vertex from the nearest source.
     pub distances: DeviceVector<D>,
-    /// The vertex before each on a shortest path, `u32::MAX` for sources and vertices out of reach;
-    /// `None` unless [`ShortestPaths::predecessors`] asked for them.
+    /// The vertex before each on a shortest path; `u32::MAX` for vertices out of reach and for
+    /// sources. With negative lengths a source that is closer to another one has a vertex before
+    /// it. `None` unless [`ShortestPaths::predecessors`] asked for them.
     ///
     /// It is the least of those that are closer to the sources. If there are none, because the last
     /// edge has length 0 or is lost in rounding, or if lengths may be negative, it is the least of

@@ -59,8 +59,8 @@ pub struct Args {
     /// stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write here the vertex before each on a shortest path, counted from 1; 0 for sources and
-    /// vertices out of reach.
+    /// Write here the vertex before each on a shortest path, counted from 1; 0 for vertices out of
+    /// reach and for sources, unless a negative length brings a source closer to another one.
     #[arg(long, value_name = "FILE")]
     predecessors: Option<PathBuf>,
     /// Take every edge the other way: the entry at row i, column j as the edge from i to j, a line
