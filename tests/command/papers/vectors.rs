@@ -145,7 +145,8 @@ fn models_of_products_with_vectors_are_measured_beside_files() {
 fn garland_has_its_tables_and_figures() {
     let desk = Desk::new();
     let (page, object) = study(&desk, "--paper garland --max-products 2000");
-    let figures = ["section-3.png", "figure-6-torus.png", "figure-6-sphere.png", "figure-6-terrain.png"];
+    let meshes = ["figure-6-torus.png", "figure-6-sphere.png", "figure-6-terrain.png"];
+    let figures = [&["section-3.png", "figure-6-energy.png"][..], &meshes].concat();
     has_its_pictures(&desk, &page, &figures);
     for (field, count) in [("products", 12), ("paths", 12), ("patches", 3)] {
         let all = object[field].as_array().unwrap();
@@ -157,6 +158,13 @@ fn garland_has_its_tables_and_figures() {
     assert!(sources.iter().filter(|&&sources| sources == 16).count() == 6 && sources.contains(&1), "{sources:?}");
     let products = object["products"].as_array().unwrap();
     assert!(products.iter().all(|of| of["size"] == products[0]["size"]), "equally many entries: {products:?}");
+    for patches in object["patches"].as_array().unwrap() {
+        let energies = patches["energies"].as_array().unwrap();
+        assert_eq!(energies.len() as u64, patches["steps"].as_u64().unwrap() + 1, "{patches}");
+        let best = &energies[patches["best"].as_u64().unwrap() as usize];
+        // All vertices of the sphere are seeds.
+        assert!(best.as_f64() < energies[0].as_f64() || patches["of"] == "sphere", "{patches}");
+    }
     for words in ["The generated ones have equally many entries", "No other library was given", "80 GB/s"] {
         assert!(page.contains(words), "no \"{words}\"");
     }
@@ -179,6 +187,12 @@ fn garland_takes_files() {
     };
     assert_eq!((of("products"), of("paths"), of("patches")), (vec!["g", "wide"], vec!["g"], vec!["tetrahedron"]));
     assert!(!page.contains("equally many entries"), "{page}");
+    // Each of the four vertices is a seed.
+    let patches = &object["patches"][0];
+    assert_eq!((&patches["patches"], &patches["steps"]), (&4.into(), &0.into()), "{patches}");
+    assert_eq!((&patches["energies"], &patches["best"]), (&serde_json::json!([0.0]), &0.into()), "{patches}");
+    assert!(!page.contains("NaN") && !page.contains("figure-6-energy.png"), "{page}");
+    assert!(page.contains("reference's Dijkstra ms") && page.contains("Lengths are the magnitudes"), "{page}");
     let row = page.lines().find(|line| line.starts_with("| g |")).unwrap();
     // 5 ms of 240 entries.
     assert!(row.contains(" 20833.3333 |") && page.contains("other 3 apply fast (2 threads) on d"), "{page}");
