@@ -47,6 +47,13 @@ pub enum Error {
     /// and the cycle's length. That is not negative if rounding alone makes them fall.
     #[error("a cycle of {} passes through vertex {vertex}, counted from 0", endless_fall(*length))]
     NegativeCycle { vertex: usize, length: f64 },
+    /// The square of the length of a mesh's edge is above the largest number; vertices are counted
+    /// from 0.
+    #[error(
+        "the edge between vertices {from} and {to}, counted from 0, is too long: the square of its length is above \
+         the largest number"
+    )]
+    LongEdge { from: usize, to: usize },
     /// A file violates its format.
     #[error("{}:{line}: {reason}", path.display())]
     Parse { path: PathBuf, line: u64, reason: String },

@@ -63,7 +63,7 @@ impl Mesh {
     /// length. An edge from a vertex to itself is left out.
     ///
     /// # Errors
-    /// [`Error::Argument`] for an edge so long that the square of its length is above the largest
+    /// [`Error::LongEdge`] for an edge so long that the square of its length is above the largest
     /// number; [`Error::Memory`], [`Error::TooLarge`].
     pub fn graph(&self) -> Result<Csc<f64>> {
         let vertices = self.points.len();
@@ -88,10 +88,7 @@ impl Mesh {
         let lengths: Vec<f64> = edges.iter().map(length).collect();
         if let Some(entry) = lengths.iter().position(|length| length.is_infinite()) {
             let [from, to] = ends(edges[entry]);
-            return Err(Error::Argument(format!(
-                "the edge between vertices {from} and {to}, counted from 0, is too long: the square of its length is \
-                 above the largest number"
-            )));
+            return Err(Error::LongEdge { from, to });
         }
         let rows = edges.iter().map(|&edge| edge as u32).collect();
         Csc::new(Pattern::trusted(vertices, vertices, col_ptr, rows), lengths)

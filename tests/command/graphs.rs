@@ -62,7 +62,7 @@ fn what_is_no_graph_is_refused() {
     for device in devices() {
         for command in ["components", "triangles"] {
             let line = format!("{command} wide.mtx --device {device}");
-            desk.fails(&line, 2, &["a graph is a square matrix of scalars, this one is 2x4"]);
+            desk.fails(&line, 2, &["wide.mtx: a graph is a square matrix of scalars, this one is 2x4"]);
         }
     }
     for (line, status, why) in [

@@ -85,6 +85,8 @@ fn what_makes_no_patches_is_refused() {
     desk.put("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
     desk.put("b.obj", "v 0 0 0\nf 1 2 3\n");
     desk.put("far.obj", "v 0 0 0\nv 1e200 0 0\nv 0 1e200 0\nf 1 2 3\n");
+    desk.put("cloud.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n");
+    desk.put("void.off", "OFF\n0 0 0\n");
     for (line, why) in [
         ("patches a.obj --count 4", "4 patches of the 3 vertices of a.obj"),
         ("patches a.obj --count 0", "--count"),
@@ -92,7 +94,9 @@ fn what_makes_no_patches_is_refused() {
         ("patches b.obj", "b.obj:2: corner 2 is none of the 1 vertices so far"),
         ("patches a.stl", "a.stl: no mesh ends so"),
         ("patches none.ply", "none.ply"),
-        ("patches far.obj --count 1", "the edge between vertices 0 and 1, counted from 0, is too long"),
+        ("patches far.obj --count 1", "far.obj: the edge between vertices 1 and 2 is too long: the square"),
+        ("patches cloud.obj --count 1", "cloud.obj has no triangles: patches follow their edges"),
+        ("patches void.off --count 1", "void.off has no vertices"),
         ("patches a.obj --count 2 -o - --report -", "only one of -o and --report can have stdout"),
         ("generate mesh -o a.obj", "a.obj: meshes are written to .ply"),
         ("generate mesh --shape sphere --points 99999999999 -o a.ply", "a sphere of"),

@@ -69,7 +69,11 @@ fn lines_of_an_edge_list_are_followed_from_first_to_second() {
     }
     desk.ok(&on_device("paths e.txt --sources 1 --levels -o l.mtx"));
     assert!(std::fs::read_to_string(desk.path("l.mtx")).unwrap().ends_with("\n3 1\n0\n1\n2\n"));
-    desk.fails(&on_device("paths nan.txt --sources 1"), 2, &["G has NaN at row 1, column 2, which is no length"]);
+    desk.fails(
+        &on_device("paths nan.txt --sources 1"),
+        2,
+        &["nan.txt: G has NaN at row 1, column 2, which is no length"],
+    );
 }
 
 /// Both devices, whose files have the same bytes.
@@ -171,14 +175,17 @@ fn what_has_no_paths_is_refused() {
     desk.put("half.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 0.5\n");
     for (line, why) in [
         ("paths g.mtx --sources 6", "source 6 is outside g.mtx, whose vertices are 1 to 5"),
-        ("paths circle.mtx --sources 1", "a cycle of negative length, -2, passes through vertex 2"),
+        ("paths circle.mtx --sources 1", "circle.mtx: a cycle of negative length, -2, passes through vertex 2"),
         ("paths g.mtx --sources 1 --schedule bellman-ford --delta 3", "bellman-ford has no limit between near and far"),
-        ("paths nan.mtx --sources 1", "G has NaN at row 3, column 2, which is no length"),
-        ("paths nan.mtx --sources 1 --transpose", "G has NaN at row 3, column 2, which is no length"),
+        ("paths nan.mtx --sources 1", "nan.mtx: G has NaN at row 3, column 2, which is no length"),
+        ("paths nan.mtx --sources 1 --transpose", "nan.mtx: G has NaN at row 3, column 2, which is no length"),
         ("paths empty.mtx --sources 1", "empty.mtx has no vertices"),
         ("paths circle.mtx --sources 1 --schedule near-far", "near-far takes no negative length, the least is -3"),
-        ("paths circle.mtx --sources 1 --element u32", "G has -3 at row 3, column 2, which is not of type u32"),
-        ("paths wide.mtx --sources 1", "a graph is a square matrix of scalars, this one is "),
+        (
+            "paths circle.mtx --sources 1 --element u32",
+            "circle.mtx: G has -3 at row 3, column 2, which is not of type u32",
+        ),
+        ("paths wide.mtx --sources 1", "wide.mtx: a graph is a square matrix of scalars, this one is 2x4"),
         ("apply g.mtx --element u8", "elements of u8 have or-and alone, not plus-times"),
         ("multiply g.mtx --element u8", "elements of u8 have or-and alone, not plus-times"),
         ("multiply half.mtx --element i32", "A has 0.5 at row 1, column 1, which is not of type i32"),
@@ -201,8 +208,8 @@ fn what_has_no_paths_is_refused() {
         desk.fails(&format!("paths g.mtx --sources 1 {options}"), 2, &[why]);
     }
     for (line, why) in [
-        ("circle.mtx", "a cycle of negative length, -2, passes through vertex 2"),
-        ("nan.mtx", "G has NaN at row 3, column 2, which is no length"),
+        ("circle.mtx", "circle.mtx: a cycle of negative length, -2, passes through vertex 2"),
+        ("nan.mtx", "nan.mtx: G has NaN at row 3, column 2, which is no length"),
         ("g.mtx --delta 3", "--schedule and --delta need an OpenCL device"),
     ] {
         desk.fails(&format!("paths {line} --sources 1 --device reference"), 2, &[why]);

@@ -96,6 +96,7 @@ pub fn run<S: Serialize>(
     args.overwriting.places().reads([&args.graph]).others(&args.output).others(&args.report).check()?;
     let messages = Messages::new(args.quiet);
     let file = input::read(&args.graph, args.sum_duplicates, &messages)?;
+    input::check_graph(&args.graph, &file.matrix)?;
     let g = Csc::new(file.matrix.pattern().clone(), vec![1u32; file.matrix.nnz()])?;
     let target = Target::choose::<u32>(args.device.as_deref(), Method::Auto, &messages)?;
     messages.step(question.what);

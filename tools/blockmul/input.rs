@@ -22,6 +22,22 @@ pub fn read(path: &Path, sum_duplicates: bool, messages: &Messages) -> blockmul:
     Ok(file)
 }
 
+/// The name of a file in messages.
+pub fn name(path: &Path) -> String {
+    if is_standard(path) { "stdin".into() } else { path.display().to_string() }
+}
+
+/// Refuses a matrix that is no graph.
+pub fn check_graph(path: &Path, matrix: &Csc<f64>) -> Result<(), Failure> {
+    match (matrix.nrows(), matrix.ncols()) {
+        (rows, cols) if rows == cols => Ok(()),
+        (rows, cols) => {
+            let name = name(path);
+            Err(Failure::Usage(format!("{name}: a graph is a square matrix of scalars, this one is {rows}x{cols}")))
+        }
+    }
+}
+
 /// A matrix of any file that holds one, and the blocks that the file declares.
 pub struct AnyFile {
     pub matrix: Csc<f64>,

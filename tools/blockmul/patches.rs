@@ -3,6 +3,7 @@ pub mod picture;
 
 use crate::failure::Failure;
 use crate::graphs::timed;
+use crate::input;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{count, finite, some};
 use crate::output;
@@ -11,7 +12,7 @@ use crate::report::{DeviceName, command_line};
 use crate::target::Target;
 use crate::vector;
 use blockmul::{
-    Method,
+    Error, Method,
     generate::Random,
     graph::{Lloyd, Patches},
     mesh::{self, Colour, Mesh},
@@ -167,11 +168,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         true => mesh::read_from(std::io::stdin().lock(), "stdin"),
         false => mesh::read(&args.mesh),
     }?;
-    let graph = mesh.graph()?;
+    let name = input::name(&args.mesh);
+    if mesh.triangles().is_empty() {
+        return Err(Failure::Usage(match mesh.points().len() {
+            0 => format!("{name} has no vertices"),
+            _ => format!("{name} has no triangles: patches follow their edges"),
+        }));
+    }
+    let graph = mesh.graph().map_err(|error| from_one(error, &name))?;
     let (vertices, count) = (mesh.points().len(), args.count.get() as usize);
     if count > vertices {
-        let path = args.mesh.display();
-        return Err(Failure::Usage(format!("{count} patches of the {vertices} vertices of {path}")));
+        return Err(Failure::Usage(format!("{count} patches of the {vertices} vertices of {name}")));
     }
     let seeds = Random::new(args.seed).distinct(count as u64, vertices as u64);
     let seeds: Vec<usize> = seeds.into_iter().map(|seed| seed as usize).collect();
@@ -236,6 +243,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     match (&args.output, kind) {
         (Some(path), Some(kind)) => write(args, path, kind, &mesh, &found, &messages),
         _ => Ok(()),
+    }
+}
+
+/// The failure that names the file and counts vertices from 1.
+fn from_one(error: Error, name: &str) -> Failure {
+    match error {
+        Error::LongEdge { from, to } => {
+            let text = Error::LongEdge { from: from + 1, to: to + 1 }.to_string();
+            Failure::Usage(format!("{name}: {}", text.replace(", counted from 0,", "")))
+        }
+        other => other.into(),
     }
 }
 

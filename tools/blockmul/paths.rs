@@ -138,10 +138,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let file = input::read(&args.graph, args.sum_duplicates, &messages)?;
+    input::check_graph(&args.graph, &file.matrix)?;
     let g = match args.levels {
         true => Csc::new(file.matrix.pattern().clone(), vec![D::from_f64(1.0); file.matrix.nnz()])?,
         false => {
-            let g = input::cast_numbers::<D>(&file.matrix, "G", &messages)?.0;
+            let cast = input::cast_numbers::<D>(&file.matrix, "G", &messages);
+            let g = cast.map_err(|failure| Failure::Usage(failure.of(&input::name(&args.graph))))?.0;
             lost::warn_of_lengths(file.matrix.values(), g.values(), &messages);
             g
         }
@@ -166,11 +168,12 @@ fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
             repeatedly(args.repeat, || Found::by_reference(&g, &wanted).map(Found::timed))
         }
     };
-    let (found, runs_ms) = found.map_err(|error| from_one(error, leaves_rows))?;
+    let (found, runs_ms) = found.map_err(|error| from_one(error, leaves_rows, &args.graph))?;
     let different = match args.verify {
         true => {
             messages.step("verifying");
-            let want = Found::by_reference(&g, &wanted).map_err(|error| from_one(error, leaves_rows))?;
+            let want = Found::by_reference(&g, &wanted);
+            let want = want.map_err(|error| from_one(error, leaves_rows, &args.graph))?;
             let of = |found: &Option<Vec<u32>>| found.clone().unwrap_or_default();
             let distances = vector::differences(&found.distances, &want.distances);
             Some((distances, vector::differences(&of(&found.predecessors), &of(&want.predecessors))))
@@ -215,7 +218,7 @@ fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
 /// The paths that are asked for, in a graph of so many vertices.
 fn wanted(args: &Args, vertices: usize) -> Result<Wanted, Failure> {
     if let Some(outside) = args.sources.iter().find(|source| source.get() > vertices) {
-        let path = args.graph.display();
+        let path = input::name(&args.graph);
         return Err(Failure::Usage(match vertices {
             0 => format!("{path} has no vertices"),
             _ => format!("source {outside} is outside {path}, whose vertices are 1 to {vertices}"),
@@ -238,16 +241,18 @@ fn write<T: Element>(args: &Args, path: &Path, numbers: &[T]) -> Result<(), Fail
     }
 }
 
-/// The failure that counts vertices as files do, and names an entry of a length by its place there.
-fn from_one(error: Error, leaves_rows: bool) -> Failure {
+/// The failure that names the file, counts vertices as it does, and names an entry of a length by
+/// its place there.
+fn from_one(error: Error, leaves_rows: bool, graph: &Path) -> Failure {
+    let name = input::name(graph);
     match error {
         Error::NoLength { from, to } => {
             let (row, col) = if leaves_rows { (from, to) } else { (to, from) };
-            Failure::Usage(format!("G has NaN at row {}, column {}, which is no length", row + 1, col + 1))
+            Failure::Usage(format!("{name}: G has NaN at row {}, column {}, which is no length", row + 1, col + 1))
         }
         Error::NegativeCycle { vertex, length } => {
             let text = Error::NegativeCycle { vertex: vertex + 1, length }.to_string();
-            Failure::Usage(text.replace(", counted from 0", ""))
+            Failure::Usage(format!("{name}: {}", text.replace(", counted from 0", "")))
         }
         other => Failure::Library(other),
     }

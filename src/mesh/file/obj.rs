@@ -1,5 +1,5 @@
 //! Wavefront's OBJ: `v x y z` lines, and `f` lines that name vertices from 1, or from the end by
-//! negative numbers.
+//! negative numbers. An `f` line follows the `v` lines that it names.
 use super::{Mesh, bytes::Bytes, fan};
 use crate::{
     Result,
