@@ -74,6 +74,14 @@ fn what_is_no_graph_is_refused() {
     ] {
         desk.fails(line, status, &[why]);
     }
+    desk.put("one.mtx", "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n");
+    desk.put("three.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n2 1\n3 1\n3 2\n");
+    let said = desk.ok("components one.mtx --device reference").stdout;
+    assert!(said.contains("  1 vertex, 1 entry; 1 component\n"), "{said}");
+    let said = desk.ok("triangles three.mtx --device reference").stdout;
+    assert!(said.contains("; 1 triangle, at most 1 through a vertex\n"), "{said}");
+    let said = desk.ok("paths one.mtx --sources 1 --device reference").stdout;
+    assert!(said.contains("  1 vertex, 1 edge; 1 reached"), "{said}");
     desk.put("empty.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
     for device in devices() {
         assert!(desk.ok(&format!("components empty.mtx --device {device}")).stdout.contains("0 components"));

@@ -37,6 +37,17 @@ fn a_mesh_becomes_a_picture_a_mesh_and_labels() {
     // The plain form, ties, and ten moves, each of up to three steps.
     assert!((2..=48).contains(&energies.len()) && energies.contains(&report["energy"]), "{report}");
     assert_eq!(report["first"].as_array().unwrap().len(), 5);
+    // Packed, with the same labels.
+    for name in ["l.mtx.gz", "l.npy.bz2"] {
+        desk.ok(&on_device(&format!("patches p.ply --count 6 -o {name} -q")));
+        desk.ok(&format!("compare {name} l.mtx"));
+    }
+    assert!(bytes("l.mtx.gz").starts_with(&[0x1f, 0x8b]) && bytes("l.npy.bz2").starts_with(b"BZh"));
+    desk.put("one.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    let said = desk.ok(&on_device("patches one.obj --count 1")).stdout;
+    assert!(said.starts_with("1 patch of 3 vertices and 1 triangle on "), "{said}");
+    let said = desk.ok(&on_device("patches one.obj --count 3")).stdout;
+    assert!(said.contains("  1 to 1 vertex each,"), "{said}");
     // Two patches of a strip: 3 and 2 vertices, half a vertex from their mean.
     desk.put("strip.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 9 9 0\nv 9 8 0\nf 1 2 3\nf 2 3 4\nf 3 4 5\n");
     let ran = desk.ok(&on_device("patches strip.obj --count 2"));

@@ -1,6 +1,7 @@
 //! `blockmul components`: the connected components of a graph.
 use crate::failure::Failure;
 use crate::graphs::{self, Answer, GraphArgs, Question};
+use crate::sizes::count_of;
 use blockmul::{graph, reference};
 use serde::Serialize;
 
@@ -49,7 +50,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let Components { components, largest, isolated } = fields;
         let text = match components {
             1 => "1 component".into(),
-            _ => format!("{components} components, {largest} vertices in the largest, {isolated} of one vertex"),
+            _ => {
+                let largest = count_of(largest, "vertex", "vertices");
+                format!("{components} components, {largest} in the largest, {isolated} of one vertex")
+            }
         };
         // Files count vertices from 1.
         Answer { fields, text, numbers: labels.into_iter().map(|label| label + 1).collect() }

@@ -7,6 +7,7 @@ use crate::numbers::some;
 use crate::output;
 use crate::places::Overwriting;
 use crate::report::{DeviceName, Size, command_line};
+use crate::sizes::count_of;
 use crate::target::Target;
 use crate::vector;
 use blockmul::{Csc, DeviceMatrix, Method};
@@ -132,10 +133,10 @@ pub fn run<S: Serialize>(
     args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
     let is_equal = if verified == Some(true) { "\nverified: equal to the reference" } else { "" };
     let text = format!(
-        "{} on {name}\n  {} vertices, {} entries; {text}\n  {total_ms:.3} ms{is_equal}",
+        "{} on {name}\n  {}, {}; {text}\n  {total_ms:.3} ms{is_equal}",
         question.what,
-        g.ncols(),
-        g.nnz()
+        count_of(g.ncols(), "vertex", "vertices"),
+        count_of(g.nnz(), "entry", "entries")
     );
     output::summary(&text, args.quiet, [&args.output, &args.report], &messages)?;
     if verified == Some(false) {

@@ -5,10 +5,11 @@ use crate::failure::Failure;
 use crate::graphs::timed;
 use crate::input;
 use crate::messages::{Messages, Unit};
-use crate::numbers::{count, finite, some};
+use crate::numbers::{self, finite, some};
 use crate::output;
 use crate::places::Overwriting;
 use crate::report::{DeviceName, command_line};
+use crate::sizes::{count, count_of};
 use crate::target::Target;
 use crate::vector;
 use blockmul::{
@@ -53,14 +54,14 @@ pub struct Args {
     #[arg(long, default_value = "64", value_parser = some)]
     count: NonZero<u32>,
     /// Write here: .png for a picture, .ply for the mesh in colours, .mtx or .npy for the patch of
-    /// each vertex; - for a picture on stdout.
+    /// each vertex, these packed if .gz or .bz2 follows; - for a picture on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Seed of the random numbers that choose the first centres.
-    #[arg(long, default_value_t = 1, value_parser = count::<u64>)]
+    #[arg(long, default_value_t = 1, value_parser = numbers::count::<u64>)]
     seed: u64,
     /// Most times that centres move.
-    #[arg(long, default_value_t = 20, value_parser = count::<usize>)]
+    #[arg(long, default_value_t = 20, value_parser = numbers::count::<usize>)]
     steps: usize,
     /// Centres are farthest from borders, along the edges, as in aggregation for multigrid.
     #[arg(long)]
@@ -146,12 +147,14 @@ impl Kind {
         let stem = path.file_stem().map(Path::new).unwrap_or(path);
         let is = |path: &Path, ending: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
         let packed = is(path, "gz") || is(path, "bz2");
+        let within = if packed { stem } else { path };
         match path {
             _ if output::is_standard(path) || is(path, "png") => Ok(Self::Picture),
-            _ if is(if packed { stem } else { path }, "ply") => Ok(Self::Mesh),
-            _ if is(path, "mtx") || is(path, "npy") => Ok(Self::Labels),
+            _ if is(within, "ply") => Ok(Self::Mesh),
+            _ if is(within, "mtx") || is(within, "npy") => Ok(Self::Labels),
             _ => Err(Failure::Usage(format!(
-                "{}: patches are written to .png (a picture), .ply (a mesh), .mtx and .npy (labels)",
+                "{}: patches are written to .png (a picture), .ply (a mesh), .mtx and .npy (labels); all but .png are \
+                 packed if .gz or .bz2 follows",
                 path.display()
             ))),
         }
@@ -178,7 +181,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let graph = mesh.graph().map_err(|error| from_one(error, &name))?;
     let (vertices, count) = (mesh.points().len(), args.count.get() as usize);
     if count > vertices {
-        return Err(Failure::Usage(format!("{count} patches of the {vertices} vertices of {name}")));
+        return Err(Failure::Usage(format!(
+            "{count} patches of the {} of {name}",
+            count_of(vertices, "vertex", "vertices")
+        )));
     }
     let seeds = Random::new(args.seed).distinct(count as u64, vertices as u64);
     let seeds: Vec<usize> = seeds.into_iter().map(|seed| seed as usize).collect();
@@ -269,7 +275,8 @@ fn write(
     match kind {
         Kind::Picture => {
             let view = View { turn: args.turn, tilt: args.tilt, size: args.size };
-            let described = format!("{} patches of {}", args.count, args.mesh.display());
+            let patches = count_of(args.count.get() as usize, "patch", "patches");
+            let described = format!("{patches} of {}", args.mesh.display());
             let picture = picture::draw(mesh, &found.labels, view, &described);
             let failed = |error| Failure::Output(path.display().to_string(), error);
             output::write_bytes(path, &picture.map_err(failed)?)
@@ -301,18 +308,18 @@ fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure
     };
     let verified = if report.verified == Some(true) { "\nverified: equal to the reference, bit for bit" } else { "" };
     let text = format!(
-        "{} patches of {} vertices and {} triangles on {}\n  energy {:.6e}, at first {:.6e}; step {} of {}\n  \
-         {} to {} vertices each, with a standard deviation of {:.1}{unreached}\n  {:.3} ms{verified}",
-        report.patches,
-        report.vertices,
-        report.triangles,
+        "{} of {} and {} on {}\n  energy {:.6e}, at first {:.6e}; step {} of {}\n  \
+         {} to {} each, with a standard deviation of {:.1}{unreached}\n  {:.3} ms{verified}",
+        count_of(report.patches, "patch", "patches"),
+        count_of(report.vertices, "vertex", "vertices"),
+        count(report.triangles, "triangle"),
         report.device.name(),
         report.energy,
         report.energies[0],
         report.best,
         report.energies.len() - 1,
         report.smallest,
-        report.largest,
+        count_of(report.largest, "vertex", "vertices"),
         report.deviation,
         report.total_ms,
     );

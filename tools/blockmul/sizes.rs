@@ -6,6 +6,11 @@ pub fn count(number: usize, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
+/// A number with a noun of its own plural: `1 vertex`, `2 vertices`.
+pub fn count_of(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 /// Parses `RxK`, or `3` for 3x3.
 pub fn block(text: &str) -> Result<BlockShape, String> {
     let (rows, cols) = text.split_once(['x', 'X']).unwrap_or((text, text));

@@ -1,6 +1,7 @@
 //! `blockmul triangles`: the triangles of a graph.
 use crate::failure::Failure;
 use crate::graphs::{self, Answer, GraphArgs, Question};
+use crate::sizes::count;
 use blockmul::{graph, reference};
 use serde::Serialize;
 
@@ -38,7 +39,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     graphs::run(&args.of, &question, |counts| {
         let triangles = counts.iter().copied().map(u64::from).sum::<u64>() / 3;
         let most = counts.iter().copied().max().unwrap_or(0);
-        let text = format!("{triangles} triangles, at most {most} through a vertex");
+        let text = format!("{}, at most {most} through a vertex", count(triangles as usize, "triangle"));
         Answer { fields: Triangles { triangles, most }, text, numbers: counts }
     })
 }

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::output;
 use crate::report::{DeviceName, Size};
-use crate::sizes::count;
+use crate::sizes::{count, count_of};
 use blockmul::graph::Schedule;
 use serde::Serialize;
 
@@ -57,11 +57,11 @@ pub fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Fai
         _ => String::new(),
     };
     let text = format!(
-        "{what}{from} in {} by {by} on {}\n  {} vertices, {} edges; {} reached{farthest}\n  {:.3} ms{rounds}{verified}",
+        "{what}{from} in {} by {by} on {}\n  {}, {}; {} reached{farthest}\n  {:.3} ms{rounds}{verified}",
         report.element,
         report.device.name(),
-        report.graph.cols(),
-        report.graph.nnz(),
+        count_of(report.graph.cols(), "vertex", "vertices"),
+        count(report.graph.nnz(), "edge"),
         report.reached,
         report.total_ms
     );
