@@ -2,9 +2,10 @@
 //! edge.
 //!
 //! Node numbers count from 0 and may have gaps. The edge from i to j is the entry in row i and
-//! column j. The matrix is square and as large as the largest number needs. A comment `# Nodes: N`
-//! before the first edge makes it larger if N is more. (SNAP's own N is mostly less: it counts the
-//! nodes that have an edge.)
+//! column j. The module [`graph`](crate::graph) takes that entry as the edge from j to i: its paths
+//! along the file's edges are those of the transposed matrix. The matrix is square and as large as
+//! the largest number needs. A comment `# Nodes: N` before the first edge makes it larger if N is
+//! more. (SNAP's own N is mostly less: it counts the nodes that have an edge.)
 //!
 //! Without weights the matrix is a pattern, every value 1. Lines that begin with `#` or `%` are
 //! comments. Words are separated by blanks or tabs. Files may be packed.

@@ -129,7 +129,7 @@ fn distances_beyond_the_element_are_warned_of() {
         "far.mtx",
         "%%MatrixMarket matrix coordinate integer general\n4 4 3\n2 1 2000000000\n3 2 2000000000\n4 3 1\n",
     );
-    let warning = "2 distances are too large for i32: these vertices count as out of reach; --element f64 has them";
+    let warning = "distances too large for i32: 2; these vertices count as out of reach; --element f64 has them";
     for device in [common::device().info().index.to_string(), "reference".into()] {
         let line = format!("paths far.mtx --sources 1 --device {device} -q -o d.mtx");
         let ran = desk.ok(&format!("{line} --element i32"));
@@ -140,7 +140,7 @@ fn distances_beyond_the_element_are_warned_of() {
     }
     desk.put("low.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n2 1 -2000000000\n3 2 -2000000000\n");
     let ran = desk.ok(&on_device("paths low.mtx --sources 1 --element i32"));
-    let warning = "1 distances are too small for i32: they are -2147483648; --element f64 has them";
+    let warning = "distances too small for i32: 1; they are -2147483648; --element f64 has them";
     assert!(ran.stderr.contains(warning), "{}", ran.stderr);
 }
 

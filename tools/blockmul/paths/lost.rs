@@ -22,14 +22,12 @@ pub fn warn<D: Length>(g: &Csc<D>, distances: &[D], messages: &Messages) {
         (columns().map(|of| too_far(g, of)).sum::<usize>(), columns().map(|of| too_low(g, of)).sum::<usize>());
     let wider = if D::NAME == <f64 as Element>::NAME { "" } else { "; --element f64 has them" };
     if far > 0 {
-        messages.alert(&format!(
-            "{far} distances are too large for {}: these vertices count as out of reach{wider}",
-            D::NAME
-        ));
+        messages
+            .alert(&format!("distances too large for {}: {far}; these vertices count as out of reach{wider}", D::NAME));
     }
     if low > 0 {
         let least = D::LOWEST.to_f64();
-        messages.alert(&format!("{low} distances are too small for {}: they are {least}{wider}", D::NAME));
+        messages.alert(&format!("distances too small for {}: {low}; they are {least}{wider}", D::NAME));
     }
 }
 
