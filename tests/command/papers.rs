@@ -281,16 +281,41 @@ fn a_product_of_nothing_has_a_dash_for_its_choice() {
     assert!(row.ends_with("| 0 | 0 | - |"), "{row}");
 }
 
+/// shi measures squares as well.
 #[test]
-fn an_unreadable_file_is_named_once() {
+fn an_unreadable_file_is_named_once_and_leaves_the_report_before_it() {
     let desk = Desk::new();
     desk.put("bad.mtx", "nothing\n");
-    for paper in ["polok", "parger", "garland", "evtushenko", "shi"] {
-        let ran = bench(&desk, &format!("bad.mtx --paper {paper} -o p --rounds 1"));
-        let errors: Vec<_> = ran.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
-        assert!(ran.status == 2 && errors.len() == 1, "{paper}: {}", ran.stderr);
-        assert!(errors[0].starts_with("error: bad.mtx:1: "), "{paper}: {}", ran.stderr);
+    desk.put("a.mtx", SQUARE);
+    for paper in ["polok", "parger", "garland", "evtushenko"] {
+        let refused = |kept: &str| {
+            let ran = bench(&desk, &format!("bad.mtx --paper {paper} -o {paper} --rounds 1"));
+            let errors: Vec<_> = ran.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+            assert!(ran.status == 2 && errors.len() == 2, "{paper}: {}", ran.stderr);
+            assert!(errors[0].starts_with("error: bad.mtx:1: "), "{paper}: {}", ran.stderr);
+            assert_eq!(errors[1], format!("error: {paper}: nothing was measured, {kept}"));
+        };
+        refused("no report is written");
+        assert!(files_of(&desk, paper).is_empty());
+        let ran = bench(&desk, &format!("a.mtx --paper {paper} -o {paper} --rounds 1"));
+        assert_eq!(ran.status, 0, "{paper}: {}", ran.stderr);
+        let before = files_of(&desk, paper);
+        assert!(before.len() > 2, "{paper}: a report with figures");
+        refused("it keeps the report it has");
+        assert!(files_of(&desk, paper) == before, "{paper}");
     }
+    let ran = bench(&desk, "bad.mtx --paper shi --squares 9:0.5 -o shi --rounds 1");
+    let errors: Vec<_> = ran.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert!(ran.status == 2 && errors.len() == 1 && errors[0].starts_with("error: bad.mtx:1: "), "{}", ran.stderr);
+    assert!(files_of(&desk, "shi").len() > 2, "what was measured is reported");
+}
+
+/// The files of a folder: names and contents.
+fn files_of(desk: &Desk, folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let entries = std::fs::read_dir(desk.path(folder)).unwrap();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.into_iter().map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
 }
 
 #[test]

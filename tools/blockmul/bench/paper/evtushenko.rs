@@ -109,10 +109,8 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
                 NumberName::F32 => measured::<f32>(setting, report, &matrix),
                 _ => measured::<f64>(setting, report, &matrix),
             };
-            match found {
-                Ok(subject) => subjects.push(subject),
-                Err(error) => setting.note(report, &format!("{} in {}", matrix.name, element.name()), error),
-            }
+            let what = format!("{} in {}", matrix.name, element.name());
+            subjects.extend(setting.kept_result(report, &what, found));
         }
         report.keep("matrices", &subjects);
         report.save(setting.folder)?;

@@ -62,7 +62,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
     ));
     let (models, most) = (setting.with_models(), setting.most.min(MOST_ENTRIES) as usize);
     let Inputs { matrices: given, meshes: given_meshes } = read(setting, report)?;
-    let made = if models { setting.kept_result(report, "matrices", products::generated(most)) } else { None };
+    let made = if models { setting.made(report, "matrices", products::generated(most)) } else { None };
     let mut matrices = made.unwrap_or_default();
     let equal = matrices.len();
     matrices.extend(given);
@@ -72,7 +72,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
     }
     let square = matrices.drain(equal..).filter(|(_, a)| a.pattern().nrows() == a.pattern().ncols()).collect();
     drop(matrices);
-    let made = if models { setting.kept_result(report, "graphs", paths::generated(most)) } else { None };
+    let made = if models { setting.made(report, "graphs", paths::generated(most)) } else { None };
     let graphs = [made.unwrap_or_default(), square].concat();
     if !graphs.is_empty() {
         paths::write(setting, report, &graphs);
@@ -80,7 +80,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
     }
     drop(graphs);
     let points = (most / 16).max(100);
-    let made = if models { setting.kept_result(report, "meshes", patches::generated(points)) } else { None };
+    let made = if models { setting.made(report, "meshes", patches::generated(points)) } else { None };
     let meshes = [made.unwrap_or_default(), given_meshes].concat();
     if meshes.is_empty() { Ok(()) } else { patches::write(setting, report, &meshes) }
 }

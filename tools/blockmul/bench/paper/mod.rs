@@ -38,6 +38,9 @@ pub enum Paper {
     Shi,
 }
 
+/// Exit status if the inputs have nothing that the paper measures.
+const NOTHING: u8 = 2;
+
 /// The circumstances of a study.
 struct Setting<'a> {
     args: &'a Args,
@@ -81,6 +84,12 @@ pub fn run(paper: Paper, folder: &Path, args: &Args, bench: &Bench<'_>) -> std::
         Paper::Garland => garland::study(&setting, &mut report)?,
         Paper::Evtushenko => evtushenko::study(&setting, &mut report)?,
         Paper::Shi => shi::study(&setting, &mut report)?,
+    }
+    if report.measured == 0 {
+        let kept = if report::is_in(folder) { "it keeps the report it has" } else { "no report is written" };
+        let text = format!("{}: nothing was measured, {kept}", folder.display());
+        bench.messages.pause(|| tell(Tone::Error, &text));
+        return Err(Failure::Reported(report.failed.unwrap_or(NOTHING)));
     }
     report.write(folder)?;
     bench.messages.say(&format!("{}: the report", folder.join("report.md").display()));
@@ -155,9 +164,15 @@ impl Setting<'_> {
         Some(contest)
     }
 
+    /// What was made; `None` if it failed, which is reported.
+    fn made<R>(&self, report: &mut Report, name: &str, made: Result<R>) -> Option<R> {
+        made.map_err(|error| self.note(report, name, error)).ok()
+    }
+
     /// What was measured; `None` if it failed, which is reported.
     fn kept_result<R>(&self, report: &mut Report, name: &str, measured: Result<R>) -> Option<R> {
-        let measured = measured.map_err(|error| self.note(report, name, error)).ok()?;
+        let measured = self.made(report, name, measured)?;
+        report.measured += 1;
         self.bench.messages.passed(|| format!("{name}: measured"));
         Some(measured)
     }

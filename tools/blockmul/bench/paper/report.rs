@@ -21,6 +21,8 @@ pub struct Report {
     pictures: Vec<(String, Vec<u8>)>,
     /// Figures of the report that this one replaces.
     replaced: Vec<String>,
+    /// Results of measurements; without any, the folder keeps the report that it has.
+    pub measured: usize,
     /// Results that differ from the reference.
     pub wrong: usize,
     /// Exit status of the first failure.
@@ -32,7 +34,7 @@ impl Report {
         let info = setting.device.info();
         let replaced = figures_of(setting.folder);
         let (page, object, pictures) = Default::default();
-        let mut report = Self { page, object, pictures, replaced, wrong: 0, failed: None };
+        let mut report = Self { page, object, pictures, replaced, measured: 0, wrong: 0, failed: None };
         report.keep("schema", SCHEMA);
         report.keep("command", command_line());
         report.keep("host", Host::this());
@@ -74,8 +76,12 @@ impl Report {
         Ok(())
     }
 
-    /// Writes the JSON object as it is so far, because a study may take long.
+    /// Writes the JSON object as it is so far, because a study may take long. Before the first
+    /// measurement it writes nothing.
     pub fn save(&self, folder: &Path) -> Result<(), Failure> {
+        if self.measured == 0 {
+            return Ok(());
+        }
         let object = serde_json::to_string_pretty(&self.object).expect("plain data");
         output::write(&folder.join("report.json"), &object)
     }
@@ -96,6 +102,11 @@ impl Report {
         self.save(folder)?;
         output::write(&folder.join("report.md"), self.page.trim_end())
     }
+}
+
+/// Whether a folder has a report.
+pub fn is_in(folder: &Path) -> bool {
+    ["report.md", "report.json"].iter().any(|name| folder.join(name).exists())
 }
 
 /// The figures that the report in a folder names; none if there is no report.

@@ -86,7 +86,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<
     let (mut of_f32, mut of_f64) = (Kept::default(), Kept::default());
     let mut both = |report: &mut Report, job: Job, a: Result<Csr<f64>>| -> std::result::Result<(), Failure> {
         setting.bench.messages.step(format!("{}: A", job.name));
-        let Some(a) = setting.kept_result(report, &job.name, a) else { return Ok(()) };
+        let Some(a) = setting.made(report, &job.name, a) else { return Ok(()) };
         for element in [NumberName::F32, NumberName::F64] {
             let found = match element {
                 NumberName::F32 => measured::<f32>(setting, report, &job, &a, &mut of_f32),
