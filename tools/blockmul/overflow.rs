@@ -47,14 +47,16 @@ impl Converted {
 pub struct Overflow {
     a: u64,
     b: u64,
-    /// `None` if a file has values that are not finite, because theirs cannot be distinguished.
+    /// `None` if A or B has values that are not finite, those of their files or the ones that
+    /// became infinite: what they make of C cannot be distinguished.
     c: Option<u64>,
 }
 
 impl Overflow {
     /// Of operands whose product is not known yet.
     pub fn of_operands(a: Converted, b: Converted) -> Self {
-        Self { a: a.lost, b: b.lost, c: (a.finite && b.finite).then_some(0) }
+        let Converted { lost, finite } = a.and(b);
+        Self { a: a.lost, b: b.lost, c: (finite && lost == 0).then_some(0) }
     }
 
     /// Warns of the infinite values of C.
