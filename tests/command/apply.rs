@@ -90,6 +90,24 @@ fn a_triangle_of_a_symmetric_matrix_stands_for_the_whole() {
     }
 }
 
+/// Cut at the longest row, all are padded to its length.
+#[test]
+fn rows_of_both_forms_of_hyb_are_cut() {
+    let desk = Desk::new();
+    desk.ok("generate power-law --nodes 2000 --edges 20000 --integer -q -o g.mtx");
+    apply(&desk, "g.mtx --format csr -o want.mtx");
+    for format in ["hyb", "hyb-atomic"] {
+        let bytes = ["0", "1"].map(|split| {
+            let ran = apply(&desk, &format!("g.mtx --format {format} --split {split} --report - -o y.mtx"));
+            assert_eq!(dense(&desk, "y.mtx"), dense(&desk, "want.mtx"), "{format} {split}");
+            let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+            assert_eq!(report["format"], format);
+            report["device_bytes"].as_u64().unwrap()
+        });
+        assert!(2 * bytes[0] < bytes[1], "{format}: {bytes:?}");
+    }
+}
+
 #[test]
 fn y_goes_to_stdout_or_to_a_numpy_file() {
     let desk = desk();
@@ -229,7 +247,7 @@ fn what_does_not_fit_is_refused() {
     desk.fails("apply a.mtx -o x.mtx/y.mtx", 2, &["x.mtx"]);
     desk.fails("apply a.mtx x.mtx -o x.mtx", 2, &["--overwrite"]);
     desk.fails("apply a.mtx -o - --report -", 2, &["only one of -o and --report can have stdout"]);
-    desk.fails("apply a.mtx --split filled", 2, &["--split cuts rows of --format hyb, not auto"]);
+    desk.fails("apply a.mtx --split filled", 2, &["--split cuts rows of --format hyb and hyb-atomic, not auto"]);
     desk.fails("apply a.mtx --format hyb --split thirds", 2, &["no split \"thirds\""]);
     desk.fails("apply a.mtx --format bsr", 2, &["csr-adaptive"]);
     desk.fails("apply a.mtx --format csr --device reference", 2, &["--format csr needs an OpenCL device"]);

@@ -81,10 +81,11 @@ pub struct Args {
     /// Let auto choose formats that add in an order of their own; for an X of one column.
     #[arg(long)]
     any_order: bool,
-    /// Where --format hyb cuts rows: bytes, at the fewest bytes; filled, while a third of the rows
-    /// has entries; a number from 0 to 1, this part of the way from the average row to the longest;
-    /// quantile:0.8, at the length that this part of the rows does not exceed; or capped, that of a
-    /// third of the rows, but at most a thousandth of their number [default: bytes].
+    /// Where --format hyb or hyb-atomic cuts rows: bytes, at the fewest bytes; filled, while a
+    /// third of the rows has entries; a number from 0 to 1, this part of the way from the average
+    /// row to the longest; quantile:0.8, at the length that this part of the rows does not exceed;
+    /// or capped, that of a third of the rows, but at most a thousandth of their number [default:
+    /// bytes].
     #[arg(long, value_name = "RULE")]
     split: Option<Split>,
     /// How the entries of A are shared out if X has several columns: row by row, or in groups of
@@ -137,8 +138,8 @@ fn format() -> impl clap::builder::TypedValueParser<Value = Format> {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     output::check_stdout(&[("-o", &args.output), ("--report", &args.report)])?;
-    if args.split.is_some() && args.format != Format::Hyb {
-        return Err(Failure::Usage(format!("--split cuts rows of --format hyb, not {}", args.format)));
+    if args.split.is_some() && !matches!(args.format, Format::Hyb | Format::HybAtomic) {
+        return Err(Failure::Usage(format!("--split cuts rows of --format hyb and hyb-atomic, not {}", args.format)));
     }
     if args.weights.is_some() && args.semiring != Semiring::PlusTimes {
         return Err(Failure::Usage(format!("--weights belong to plus-times, not to {}", args.semiring)));
