@@ -55,6 +55,13 @@ fn vectors_may_have_another_type_than_the_matrix() {
         assert_eq!(dense(&desk, "y.mtx"), [want]);
         assert_eq!(ran.stdout.contains("in f64, A in f32, by"), element != vectors, "{}", ran.stdout);
     }
+    desk.put("X.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n");
+    for line in ["a.mtx X.mtx", "a.mtx --gram"] {
+        let why = "--vectors f64 of --element f32 is for an X of one column, without --gram";
+        desk.fails(&format!("apply {line} --element f32 --vectors f64"), 2, &[why]);
+    }
+    let help = desk.ok("apply --help").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("is for an X of one column, without --gram [default: that of A]"), "{help}");
     let refused = desk.run("apply a.mtx --element f64 --vectors f32");
     assert_eq!(refused.status, 2);
     assert!(refused.stderr.contains("--vectors takes the type of --element"), "{}", refused.stderr);

@@ -96,7 +96,8 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "f64")]
     element: NumberName,
     /// Element type of X and y, in which sums are computed: --element f32 --vectors f64 stores A in
-    /// half the bytes. f64 fits f32 and f16, f32 fits f16 [default: that of A].
+    /// half the bytes. f64 fits f32 and f16, f32 fits f16. Another type than A's is for an X of one
+    /// column, without --gram [default: that of A].
     #[arg(long, value_enum, value_name = "TYPE")]
     vectors: Option<NumberName>,
     /// Algebra of sums and products; the first factor of a product is A's.
