@@ -259,4 +259,6 @@ fn what_does_not_fit_is_refused() {
     desk.fails("apply a.mtx --format bsr", 2, &["csr-adaptive"]);
     desk.fails("apply a.mtx --format csr --device reference", 2, &["--format csr needs an OpenCL device"]);
     desk.fails("apply none.mtx", 2, &["none.mtx"]);
+    desk.fails("apply - -", 2, &["A and X cannot both be read from stdin"]);
+    desk.fails("apply - x.mtx --gram --weights -", 2, &["A and --weights cannot both be read from stdin"]);
 }

@@ -145,6 +145,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.weights.is_some() && args.semiring != Semiring::PlusTimes {
         return Err(Failure::Usage(format!("--weights belong to plus-times, not to {}", args.semiring)));
     }
+    let inputs = [("A", Some(&args.a)), ("X", args.x.as_ref()), ("--weights", args.weights.as_ref())];
+    input::check_stdin(&inputs)?;
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
     let places = args.overwriting.places().reads([&args.a]).reads(&args.x).reads(&args.weights);
     places.others(&args.output).others(&args.report).check()?;

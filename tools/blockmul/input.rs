@@ -8,7 +8,7 @@ use blockmul::{
     io::{self, MatrixFile, ReadOptions, matrix_market},
 };
 use half::f16;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Reads the matrix of the file `path`; for `-` from stdin, in Matrix Market form.
 pub fn read(path: &Path, sum_duplicates: bool, messages: &Messages) -> blockmul::Result<MatrixFile> {
@@ -53,6 +53,15 @@ pub fn read_any(path: &Path, sum_duplicates: bool, messages: &Messages) -> block
     }
     let MatrixFile { matrix, layout, .. } = read(path, sum_duplicates, messages)?;
     Ok(AnyFile { matrix, layout })
+}
+
+/// Refuses to read more than one of the named inputs from stdin.
+pub fn check_stdin(inputs: &[(&str, Option<&PathBuf>)]) -> Result<(), Failure> {
+    let from_stdin = inputs.iter().filter(|(_, path)| path.is_some_and(|path| is_standard(path)));
+    match *from_stdin.map(|&(name, _)| name).collect::<Vec<_>>() {
+        [one, other, ..] => Err(Failure::Usage(format!("{one} and {other} cannot both be read from stdin"))),
+        _ => Ok(()),
+    }
 }
 
 /// Whether a path is stdin or a pipe, which is read once.

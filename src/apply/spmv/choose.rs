@@ -309,9 +309,10 @@ pub(super) fn foregone(situation: &Situation) -> Option<Choice> {
     Some(Choice::new(format, move || {
         format!(
             "{format} for {entries} entries in {rows} rows, however long they are: an execution takes as long as a copy \
-             of {} at most ({} at least), with the conversion's share for {uses} uses",
+             of {} at most ({} at least), with the conversion's share for {}",
             megabytes(cost),
-            others(&costs)
+            others(&costs),
+            counted(uses as usize, "use")
         )
     }))
 }

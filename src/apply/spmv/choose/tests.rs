@@ -193,6 +193,8 @@ fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
     let square = of(DeviceKind::Cpu, [1000, 5000], 1000, Request { packed: false, ..PACKED });
     assert!(square.as_ref().is_some_and(|choice| choice.why.contains("at most (others: ")), "{square:?}");
     assert_eq!(format(square), Some(Format::Csr));
+    let once = of(DeviceKind::Gpu, [1000, 5000], 1000, Request { uses: 1, ..PACKED });
+    assert!(once.as_ref().is_some_and(|choice| choice.why.ends_with("share for 1 use")), "{once:?}");
     assert_eq!(format(of(DeviceKind::Cpu, [10, 1_000_000], 1_000_000, PACKED)), None);
     // A GPU pads rows or does not, by their lengths.
     assert_eq!(format(of(DeviceKind::Gpu, [1_000_000, 5_000_000], 1_000_000, PACKED)), None);
