@@ -1,5 +1,6 @@
 //! Tests of `hessian`, `schur`, `solve`, `bench --iterations`: problems are linearised and solved.
 use super::*;
+use blockmul::solver::least_squares::Limits;
 use blockmul::solver::problem::{BundleProblem, Graph, GraphProblem, LeastSquares, Loss, bal, g2o};
 
 const BAL: &str = "generate bal --cameras 8 --points 60 --views 3 --noise 0.5 --error 0.05 -q -o p.txt";
@@ -101,7 +102,9 @@ fn solutions_are_written_and_told() {
         (&json["loss"], &json["information"], &json["start"]),
         (&"squared".into(), &Value::Null, &"file".into())
     );
-    let conjugate = desk.solved("p.txt --linear conjugate-gradients --tolerance 1e-9 --iterations 200");
+    let limits = "--cg-steps 499 --cg-tolerance 0.01";
+    let conjugate =
+        desk.solved(&format!("p.txt --linear conjugate-gradients {limits} --tolerance 1e-9 --iterations 200"));
     let costs = [&json, &conjugate].map(|json| json["cost"].as_f64().unwrap());
     assert!((costs[0] - costs[1]).abs() < 1e-3 * costs[0], "{costs:?}");
     assert!(conjugate["iterations"][0]["conjugate_steps"].as_u64().unwrap() > 0);
@@ -201,7 +204,13 @@ fn what_cannot_be_solved_is_refused() {
         ("solve nowhere.g2o", 2, "nowhere.g2o"),
         ("solve p.txt --loss huber", 2, "is no width of a loss"),
         ("solve p.txt --start chordal", 2, "this is a bundle adjustment"),
-        ("solve g.g2o --linear conjugate-gradients", 2, "landmarks"),
+        (
+            "solve g.g2o --linear conjugate-gradients",
+            2,
+            "g.g2o: no landmarks are unknown; --linear conjugate-gradients is",
+        ),
+        ("solve p.txt --cg-steps 3", 2, "--cg-steps is for --linear conjugate-gradients, not for cholesky"),
+        ("solve p.txt --cg-tolerance 0.1", 2, "--cg-tolerance is for --linear conjugate-gradients, not for cholesky"),
         ("solve p.txt -o nowhere/x.txt", 2, "the folder nowhere of the output nowhere/x.txt does not exist"),
         ("solve p.txt --picture x.jpg", 2, "must end in .png"),
         ("solve p.txt --lambda=-1", 2, "a finite number from 0 is wanted"),
@@ -212,6 +221,17 @@ fn what_cannot_be_solved_is_refused() {
     ] {
         desk.fails(line, status, &[words]);
     }
+    // The help has the defaults of the library.
+    let help = desk.ok("solve --help").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Limits { tolerance, steps } = Limits::default();
+    for (option, default) in
+        [("share of the right-hand side", tolerance.to_string()), ("step of the solver", steps.to_string())]
+    {
+        assert!(help.contains(&format!("{option} [default: {default}]")), "{help}");
+    }
+    // Before a start is computed and chosen.
+    let said = desk.run(&on_device("solve g.g2o --linear conjugate-gradients")).stderr;
+    assert!(!said.contains("start: "), "{said}");
     // A pose whose position nothing determines, and steps without damping.
     desk.put("loose.g2o", "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 0 0\nEDGE_SE2 0 1 1.5 0 0 1 0 0 0 0 1\n");
     let ran = desk.run(&on_device("solve loose.g2o --method gauss-newton"));

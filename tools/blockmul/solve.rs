@@ -46,12 +46,13 @@ pub struct Args {
     /// Method of solving the linear system of a step.
     #[arg(long, value_enum, default_value = "cholesky")]
     linear: LinearName,
-    /// Conjugate gradients end if the residual is this share of the right-hand side.
-    #[arg(long, value_name = "SHARE", default_value_t = Limits::default().tolerance, value_parser = from_zero)]
-    cg_tolerance: f64,
-    /// Most steps of conjugate gradients in a step of the solver.
-    #[arg(long, value_name = "N", default_value_t = Limits::default().steps, value_parser = clap::value_parser!(u32).range(1..))]
-    cg_steps: u32,
+    /// Conjugate gradients end if the residual is this share of the right-hand side [default:
+    /// 0.01].
+    #[arg(long, value_name = "SHARE", value_parser = from_zero)]
+    cg_tolerance: Option<f64>,
+    /// Most steps of conjugate gradients in a step of the solver [default: 500].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    cg_steps: Option<u32>,
     /// Most steps tried.
     #[arg(long, value_name = "N", default_value_t = Options::default().iterations)]
     iterations: u32,
@@ -95,7 +96,7 @@ enum LinearName {
     /// Sparse Cholesky factorization, of the Schur complement if there are points or landmarks.
     Cholesky,
     /// Conjugate gradients on the device, preconditioned by diagonal blocks; the Schur complement
-    /// is not formed.
+    /// is not formed: for problems with unknown points or landmarks.
     ConjugateGradients,
 }
 
@@ -103,11 +104,18 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.output.as_deref().is_some_and(output::is_standard) {
         return Err(Failure::Usage("a solution goes to a file, not to stdout".into()));
     }
+    let conjugate = args.linear == LinearName::ConjugateGradients;
+    for (option, given) in [("--cg-tolerance", args.cg_tolerance.is_some()), ("--cg-steps", args.cg_steps.is_some())] {
+        if given && !conjugate {
+            return Err(Failure::Usage(format!("{option} is for --linear conjugate-gradients, not for cholesky")));
+        }
+    }
     let places = args.overwriting.places().reads([&args.problem.file]).problems(&args.output);
     let to_stdout = places.others(args.json.iter().chain(&args.picture)).check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let Opened { device, subject, choices } = args.problem.open(StartName::Auto, &messages)?;
+    let eliminating = conjugate.then_some("--linear conjugate-gradients");
+    let Opened { device, subject, choices } = args.problem.open_for(StartName::Auto, eliminating, &messages)?;
     let run = Run { args, device, choices, messages, table: !args.quiet && !to_stdout };
     with_subject!(subject, |problem, start| run.solve(&problem, start))
 }
@@ -124,7 +132,11 @@ struct Run<'a> {
 impl Run<'_> {
     fn solve<P: Named>(&self, problem: &P, start: P::State) -> Result<(), Failure> {
         let Self { args, messages, .. } = self;
-        let limits = Limits { tolerance: args.cg_tolerance, steps: args.cg_steps };
+        let usual = Limits::default();
+        let limits = Limits {
+            tolerance: args.cg_tolerance.unwrap_or(usual.tolerance),
+            steps: args.cg_steps.unwrap_or(usual.steps),
+        };
         let options = Options {
             method: match args.method {
                 MethodName::LevenbergMarquardt => Method::LevenbergMarquardt,

@@ -119,6 +119,17 @@ impl ProblemArgs {
     /// Opens the device, reads the file, and prints choices made by default. Graphs start by
     /// `usual` if no start is requested.
     pub fn open(&self, usual: StartName, messages: &Messages) -> std::result::Result<Opened, Failure> {
+        self.open_for(usual, None, messages)
+    }
+
+    /// The same for an option that eliminates points or landmarks: a graph without unknown
+    /// landmarks is refused before its start is computed.
+    pub fn open_for(
+        &self,
+        usual: StartName,
+        eliminating: Option<&str>,
+        messages: &Messages,
+    ) -> std::result::Result<Opened, Failure> {
         messages.step(format!("reading {}", self.file.display()));
         // The device is opened while the file is read.
         let (problem, device) = std::thread::scope(|scope| {
@@ -140,11 +151,11 @@ impl ProblemArgs {
                 (Subject::Bundle(problem, start), Choices::of_file(None))
             }
             Problem::Graph(Graph::Plane(graph)) => {
-                let (problem, start, choices) = self.graph(graph, usual, &device, messages)?;
+                let (problem, start, choices) = self.graph(graph, (usual, eliminating), &device, messages)?;
                 (Subject::Plane(problem, start), choices)
             }
             Problem::Graph(Graph::Space(graph)) => {
-                let (problem, start, choices) = self.graph(graph, usual, &device, messages)?;
+                let (problem, start, choices) = self.graph(graph, (usual, eliminating), &device, messages)?;
                 (Subject::Space(problem, start), choices)
             }
             _ => return Err(Failure::Usage(format!("{}: not a problem this command knows", self.file.display()))),
@@ -156,10 +167,10 @@ impl ProblemArgs {
     fn graph<P: Manifold>(
         &self,
         graph: PoseGraph<P>,
-        usual: StartName,
+        (usual, eliminating): (StartName, Option<&str>),
         device: &Device,
         messages: &Messages,
-    ) -> Result<(GraphProblem<P>, GraphState<P>, Choices)> {
+    ) -> std::result::Result<(GraphProblem<P>, GraphState<P>, Choices), Failure> {
         let (all, weightless) = (graph.steps.len() + graph.sightings.len(), graph.weightless());
         let (graph, rewarding, losing) = match self.information {
             Some(Information::Full) => (graph, None, 0),
@@ -187,6 +198,12 @@ impl ProblemArgs {
         let isotropic = rewarding.is_some() || self.information == Some(Information::Isotropic);
         let information = Some(if isotropic { Information::Isotropic } else { Information::Full });
         let problem = GraphProblem::new(graph, self.loss)?;
+        if let (Some(option), None) = (eliminating, problem.unknown_landmark(0)) {
+            return Err(Failure::Usage(format!(
+                "{}: no landmarks are unknown; {option} is for problems with unknown points or landmarks, which it eliminates",
+                self.file.display()
+            )));
+        }
         messages.step("starts");
         let clock = Clock::start(device);
         let wanted = self.start.unwrap_or(match start::says_nothing(problem.graph()) {
