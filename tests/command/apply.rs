@@ -67,7 +67,7 @@ fn vectors_may_have_another_type_than_the_matrix() {
     assert!(refused.stderr.contains("--vectors takes the type of --element"), "{}", refused.stderr);
 }
 
-/// [2 3 0; 3 5 7; 0 7 1], as a file that says so and as a triangle alone.
+/// [2 3 0; 3 5 7; 0 7 1], as a file that says so, as a triangle alone, and as both with rounding.
 #[test]
 fn a_triangle_of_a_symmetric_matrix_stands_for_the_whole() {
     let desk = Desk::new();
@@ -76,12 +76,21 @@ fn a_triangle_of_a_symmetric_matrix_stands_for_the_whole() {
     desk.put("lower.mtx", &format!("%%MatrixMarket matrix coordinate real general\n{entries}"));
     desk.put("wide.mtx", WIDE);
     desk.put("skew.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 3\n");
-    desk.put("both.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 3\n2 1 3\n");
-    for (line, entries) in [("symmetric.mtx --symmetric", 7), ("lower.mtx --symmetric", 7), ("symmetric.mtx", 7)] {
+    desk.put("both.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 3\n2 1 4\n");
+    let two = entries.replace("3 3 5\n", "3 3 7\n1 2 3\n2 3 7.000000000001\n");
+    desk.put("two.mtx", &format!("%%MatrixMarket matrix coordinate real general\n{two}"));
+    for (line, entries) in [
+        ("symmetric.mtx --symmetric", 7),
+        ("lower.mtx --symmetric", 7),
+        ("two.mtx --symmetric", 7),
+        ("symmetric.mtx", 7),
+    ] {
         for more in ["", "--transpose", "--format sliced-ell", "--format hyb"] {
             let ran = apply(&desk, &format!("{line} {more} --verify -o y.mtx"));
             assert!(ran.stdout.contains(&format!("  {entries} entries")), "{}", ran.stdout);
             assert_eq!(dense(&desk, "y.mtx"), [5.0, 15.0, 8.0], "{line} {more}");
+            let differ = "the triangles of A differ by 1.0e-12 at most: the lower one is taken\n";
+            assert_eq!(ran.stderr.contains(differ), line.starts_with("two"), "{}", ran.stderr);
         }
     }
     assert_eq!(desk.ok("apply lower.mtx --symmetric --device reference -o y.mtx").status, 0);
@@ -89,7 +98,7 @@ fn a_triangle_of_a_symmetric_matrix_stands_for_the_whole() {
     for (name, why) in [
         ("wide", "A is 2 x 4, a symmetric matrix is square"),
         ("skew", "the file of A says skew-symmetric"),
-        ("both", "A has entries below its diagonal and above it, and its file does not say symmetric"),
+        ("both", "A has 4 at row 2, column 1, and 3 at row 1, column 2"),
     ] {
         let refused = desk.run(&format!("apply {name}.mtx --symmetric"));
         assert_eq!(refused.status, 2, "{}", refused.stderr);

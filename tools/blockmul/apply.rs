@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", requires = "gram")]
     weights: Option<PathBuf>,
     /// A is symmetric: keep one triangle of it. Its file holds one, or is a Matrix Market file
-    /// that says symmetric.
+    /// that says symmetric, or holds both, which agree within rounding; the lower one counts then.
     #[arg(long)]
     symmetric: bool,
     /// Cut A, once transposed, into dense blocks of R rows and K columns; one number for square
@@ -173,7 +173,7 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
     let messages = Messages::new(args.quiet);
     let file = input::read(&args.a, args.sum_duplicates, &messages)?;
     let (a, converted) = input::cast_numbers::<T>(&file.matrix, "A", &messages)?;
-    let a = if args.symmetric { Halves::new(a, &file)? } else { Halves::whole(a) };
+    let a = if args.symmetric { Halves::new(a, &file, &messages)? } else { Halves::whole(a) };
     let (rows, cols) = (a.whole.pattern().nrows(), a.whole.pattern().ncols());
     let x_len = if args.transpose { rows } else { cols };
     let x = match &args.x {

@@ -22,7 +22,7 @@ Examples:
 
 Names: H and J of every problem; U, W and V if points or landmarks are unknown, H = [U W; Wᵀ V]; Jc and Jp,
 the parts of a bundle adjustment's J; Omega, the information matrices of a graph without landmarks. Symmetric
-matrices are written in full.")]
+matrices are written in full; apply --symmetric reads them and keeps one triangle.")]
 pub struct Args {
     #[command(flatten)]
     problem: ProblemArgs,

@@ -1,5 +1,6 @@
 //! Symmetric matrices of which one triangle is kept.
 use crate::failure::Failure;
+use crate::messages::Messages;
 use crate::operands::Operand;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Error, Result as Outcome,
@@ -35,8 +36,9 @@ impl<T: Element> Halves<Csc<T>> {
     }
 
     /// The symmetric matrix that a file holds: the reader has made it whole if the file says that
-    /// it is symmetric, otherwise the file has one triangle.
-    pub fn new(read: Csc<T>, file: &MatrixFile) -> Result<Self, Failure> {
+    /// it is symmetric. Otherwise the file has one triangle, or two that agree within rounding, of
+    /// which the lower one counts.
+    pub fn new(read: Csc<T>, file: &MatrixFile, messages: &Messages) -> Result<Self, Failure> {
         let (rows, cols) = (read.pattern().nrows(), read.pattern().ncols());
         if rows != cols {
             return Err(Failure::Usage(format!("--symmetric: A is {rows} x {cols}, a symmetric matrix is square")));
@@ -44,22 +46,55 @@ impl<T: Element> Halves<Csc<T>> {
         if file.symmetry == Symmetry::SkewSymmetric {
             return Err(Failure::Usage("--symmetric: the file of A says skew-symmetric".into()));
         }
+        let lower = || Csc::from_triplets(rows, cols, entries(&read).filter(|(row, col, _)| row >= col));
         if file.symmetry == Symmetry::Symmetric {
-            let lower = Csc::from_triplets(rows, cols, entries(&read).filter(|(row, col, _)| row >= col))?;
+            let lower = lower()?;
             return Ok(Self { whole: read, triangle: Some(lower) });
         }
         let (below, above) = entries(&read)
             .fold((false, false), |(below, above), (row, col, _)| (below || row > col, above || row < col));
-        if below && above {
-            return Err(Failure::Usage(
-                "--symmetric: A has entries below its diagonal and above it, and its file does not say symmetric"
-                    .into(),
-            ));
-        }
-        let mirrored = entries(&read).filter(|(row, col, _)| row != col).map(|(row, col, value)| (col, row, value));
-        let whole = Csc::from_triplets(rows, cols, entries(&read).chain(mirrored))?;
-        Ok(Self { whole, triangle: Some(read) })
+        let triangle = match below && above {
+            true => {
+                let most = difference(&file.matrix)?;
+                if most > 0.0 {
+                    messages.say(&format!("the triangles of A differ by {most:.1e} at most: the lower one is taken"));
+                }
+                lower()?
+            }
+            false => read,
+        };
+        let mirrored = entries(&triangle).filter(|(row, col, _)| row != col).map(|(row, col, value)| (col, row, value));
+        let whole = Csc::from_triplets(rows, cols, entries(&triangle).chain(mirrored))?;
+        Ok(Self { whole, triangle: Some(triangle) })
     }
+}
+
+/// By how much the triangles of a symmetric matrix may differ, as a part of the largest element of
+/// their rows: sums of a million products in two orders differ by less.
+const ROUNDING: f64 = 1e-12;
+
+/// The largest difference between the triangles of a square matrix, refused if it is more than
+/// [`ROUNDING`]. An entry without a counterpart has one of 0.
+fn difference(a: &Csc<f64>) -> Result<f64, Failure> {
+    let transposed = a.try_transpose()?;
+    let largest =
+        |of: &Csc<f64>, col| of.values()[of.pattern().entries(col)].iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let largest: Vec<f64> = (0..a.ncols()).map(|at| largest(a, at).max(largest(&transposed, at))).collect();
+    let mut most = 0.0f64;
+    for (row, col, value) in entries(a) {
+        let counterpart = transposed.pattern().column(col).binary_search(&(row as u32));
+        let other = counterpart.map_or(0.0, |at| transposed.values()[transposed.pattern().entries(col).start + at]);
+        let apart = if value == other { 0.0 } else { (value - other).abs() };
+        // NaN is no difference of rounding.
+        if apart.is_nan() || apart > ROUNDING * largest[row].max(largest[col]) {
+            let (row, col) = (row + 1, col + 1);
+            return Err(Failure::Usage(format!(
+                "--symmetric: A has {value} at row {row}, column {col}, and {other} at row {col}, column {row}"
+            )));
+        }
+        most = most.max(apart);
+    }
+    Ok(most)
 }
 
 /// The entries of a matrix: row, column, value.
@@ -106,6 +141,22 @@ fn of_columns<'a, T: Element>(a: &Cbc<T>, blocks: impl Fn(usize) -> Vec<(&'a Cbc
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn triangles_differ_by_rounding_alone() {
+        let differ = |above: f64, below: f64| {
+            let entries = [(0, 0, 8.0), (1, 0, below), (0, 1, above), (2, 2, 1e-3), (2, 1, 0.0)];
+            difference(&Csc::from_triplets(3, 3, entries).unwrap())
+        };
+        assert_eq!(differ(3.0, 3.0).unwrap(), 0.0);
+        assert_eq!(differ(f64::INFINITY, f64::INFINITY).unwrap(), 0.0);
+        let apart = differ(1.0, 1.0 + 7e-12).unwrap();
+        assert!((apart - 7e-12).abs() < 1e-14, "of 8 in their rows: {apart}");
+        for (above, below) in [(1.0, 1.0 + 9e-12), (1.0, 0.0), (f64::NAN, 1.0), (f64::NAN, f64::NAN)] {
+            let text = differ(above, below).unwrap_err().to_string();
+            assert_eq!(text, format!("--symmetric: A has {below} at row 2, column 1, and {above} at row 1, column 2"));
+        }
+    }
 
     #[test]
     fn a_triangle_and_its_mirror_image_are_the_whole() -> Outcome<()> {
