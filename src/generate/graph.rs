@@ -1,5 +1,5 @@
 //! Graphs with a dense block for each edge, as in the paper's block benchmark (Polok 2015, Fig. 5).
-use super::{Random, Values, fill, lines, room};
+use super::{Random, Values, fill, lines, room, together};
 use crate::{BlockShape, Cbc, Error, Pattern, Result};
 
 /// A matrix of `rows` x `cols` blocks of `shape`, with `per_column` blocks in every column, in rows
@@ -21,7 +21,9 @@ pub fn uniform(
         return Err(Error::Argument(format!("{per_column} blocks in a column of {rows} rows")));
     }
     let random = &mut Random::new(seed);
-    let mut row_idx = room(u64::from(cols) * per_column as u64, 4)?;
+    let entries = u64::from(cols) * per_column as u64;
+    together(&[(u64::from(cols) + 1, 8), (entries, 4 + 8 * shape.area() as u64)])?;
+    let mut row_idx = room(entries, 4)?;
     let mut col_ptr = room(u64::from(cols) + 1, 8)?;
     col_ptr.push(0);
     for _ in 0..cols {
@@ -50,6 +52,7 @@ pub fn power_law(nodes: usize, edges: usize, shape: BlockShape, values: Values, 
     }
     let random = &mut Random::new(seed);
     // Column and row in one number, so that sorting puts the entries in order.
+    together(&[(u64::from(nodes) + 1, 8), (edges as u64, 8 + 4)])?;
     let mut places: Vec<u64> = room(edges as u64, 8)?;
     places.extend((0..edges).map(|_| edge(nodes, random)));
     places.sort_unstable();

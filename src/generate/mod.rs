@@ -65,6 +65,15 @@ fn lines(what: &'static str, count: usize) -> Result<u32> {
     }
 }
 
+/// Refuses arrays that are filled together, each of a count of groups of bytes, unless the host has
+/// room for all: [`room`] alone does not see those that are not written yet.
+fn together(arrays: &[(u64, u64)]) -> Result<()> {
+    let bytes = arrays.iter().map(|&(count, bytes)| count.saturating_mul(bytes));
+    let entries = arrays.iter().map(|&(count, _)| count).max().unwrap_or(0);
+    let needed = bytes.fold(0, u64::saturating_add);
+    crate::host::memory::check_large(|| format!("a generated matrix of {entries} entries"), needed)
+}
+
 /// An empty vector with capacity for `count` groups of `bytes` bytes, or [`Error::Memory`].
 fn room<T>(count: u64, bytes: u64) -> Result<Vec<T>> {
     let needed = count.saturating_mul(bytes);
@@ -78,4 +87,28 @@ fn room<T>(count: u64, bytes: u64) -> Result<Vec<T>> {
         available: crate::host::memory::available().unwrap_or(0),
         place: "host".into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::memory::tests::with_available;
+
+    /// Each array would have room, and the large ones are below what is asked for.
+    #[test]
+    fn arrays_that_fit_alone_but_not_together_are_refused() {
+        let refused = |needed: u64, made: fn() -> Result<Cbc<f64>>| {
+            let refused = with_available(needed - 1, made).map(|a| a.nnz());
+            assert!(matches!(refused, Err(Error::Memory { needed: found, .. }) if found == needed), "{refused:?}");
+            with_available(needed, made).map(|a| a.nnz()).unwrap()
+        };
+        // A vertex has 16 bytes for its point, 8 for its column, 6 edges of 12.
+        let edges = refused(96 * 800_000, || planar(1000, 800, 1));
+        assert!(edges < 4_800_000);
+        // A column has 8 bytes and 8 entries of 12.
+        let entries = refused(700_001 * 8 + 700_000 * 8 * 12, || {
+            uniform(700_000, 700_000, 8, BlockShape::SCALAR, Values::Integer, 1)
+        });
+        assert_eq!(entries, 5_600_000);
+    }
 }

@@ -1,5 +1,5 @@
 //! Graphs of the plane, as those of roads: few edges at each vertex, and long shortest paths.
-use super::{Random, lines, room};
+use super::{Random, lines, room, together};
 use crate::{BlockShape, Cbc, Error, Pattern, Result};
 
 /// The graph of `cols` x `rows` points of the plane, each near its place in a grid of side 1,
@@ -13,6 +13,8 @@ use crate::{BlockShape, Cbc, Error, Pattern, Result};
 /// [`Error::TooLarge`] and [`Error::Memory`] for sizes out of range.
 pub fn planar(cols: usize, rows: usize, seed: u64) -> Result<Cbc<f64>> {
     let vertices = lines("vertices", cols.saturating_mul(rows))? as usize;
+    let most = 6 * vertices as u64;
+    together(&[(vertices as u64, 16 + 8), (most, 4 + 8)])?;
     let mut points: Vec<[f64; 2]> = room(vertices as u64, 16)?;
     let random = &mut Random::new(seed);
     for row in 0..rows {
@@ -24,7 +26,6 @@ pub fn planar(cols: usize, rows: usize, seed: u64) -> Result<Cbc<f64>> {
     };
     // Whether the cell right of and above a point has its diagonal at that point.
     let begins = |at: usize| length(at, at + cols + 1) <= length(at + 1, at + cols);
-    let most = 6 * vertices as u64;
     let (mut row_idx, mut lengths): (Vec<u32>, Vec<f64>) = (room(most, 4)?, room(most, 8)?);
     let mut col_ptr = room(vertices as u64 + 1, 8)?;
     col_ptr.push(0);

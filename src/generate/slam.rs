@@ -1,5 +1,5 @@
 //! Matrices of simultaneous localisation and mapping: cameras and points, poses and loop closures.
-use super::{Random, Values, fill, lines, room};
+use super::{Random, Values, fill, lines, room, together};
 use crate::{BlockShape, Cbc, Error, Pattern, Result};
 
 /// The camera-point matrix W of a bundle adjustment: the off-diagonal part of its Hessian, whose
@@ -33,7 +33,9 @@ pub(super) fn visibility(cameras: usize, points: usize, observations: usize, ran
     if observations > cameras as usize {
         return Err(Error::Argument(format!("{observations} observations of each point by {cameras} cameras")));
     }
-    let mut row_idx = room(u64::from(points) * observations as u64, 4)?;
+    let entries = u64::from(points) * observations as u64;
+    together(&[(u64::from(points) + 1, 8), (entries, 4)])?;
+    let mut row_idx = room(entries, 4)?;
     let mut col_ptr = room(u64::from(points) + 1, 8)?;
     col_ptr.push(0);
     let window = (2 * observations as u64).min(cameras.into());

@@ -1,5 +1,5 @@
 //! Triangle meshes of surfaces.
-use super::{Random, lines, room};
+use super::{Random, lines, room, together};
 use crate::{Error, Result, mesh::Mesh};
 use std::{collections::HashMap, f64::consts::TAU};
 
@@ -84,6 +84,7 @@ pub fn torus(around: usize, across: usize) -> Result<Mesh> {
         return Err(Error::Argument(format!("a torus of {around} points around and {across} across; it takes 3")));
     }
     let count = lines("points", around.saturating_mul(across))?.into();
+    together(&[(count, 24), (2 * count, 12)])?;
     let (mut points, mut triangles): (Vec<[f64; 3]>, Vec<[u32; 3]>) = (room(count, 24)?, room(2 * count, 12)?);
     for i in 0..around {
         let (sine, cosine) = libm::sincos(TAU * i as f64 / around as f64);
@@ -112,6 +113,7 @@ pub fn terrain(cols: usize, rows: usize, seed: u64) -> Result<Mesh> {
         return Err(Error::Argument(format!("a terrain of {cols}x{rows} points; it takes 2x2")));
     }
     let count = lines("points", cols.saturating_mul(rows))?.into();
+    together(&[(count, 24), (2 * count, 12)])?;
     let (mut points, mut triangles): (Vec<[f64; 3]>, Vec<[u32; 3]>) = (room(count, 24)?, room(2 * count, 12)?);
     let widest = cols.max(rows).next_power_of_two() as f64 / 4.0;
     let mut random = Random::new(seed);

@@ -12,6 +12,10 @@ use std::path::Path;
 /// Bytes of host memory still available; `None` if the system does not say. It is the least of free
 /// memory and of the rest that the process's control groups allow, as in a container.
 pub(crate) fn available() -> Option<u64> {
+    #[cfg(test)]
+    if let Some(limit) = tests::LIMIT.get() {
+        return Some(limit);
+    }
     let free = std::fs::read_to_string("/proc/meminfo").ok().as_deref().and_then(free);
     let left = std::fs::read_to_string("/proc/self/cgroup")
         .ok()
@@ -25,8 +29,11 @@ fn free(meminfo: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Refuses `bytes` for `what` if the host has less.
-pub(crate) fn check(what: &str, bytes: u64) -> Result<()> {
+/// Refuses `bytes` for `what` with [`Error::Memory`] if the host has less available.
+///
+/// An array counts as soon as it is written, not when it is allocated: of arrays that are filled
+/// together, ask for the sum.
+pub fn check(what: &str, bytes: u64) -> Result<()> {
     match available() {
         Some(available) if available < bytes => {
             Err(Error::Memory { what: what.into(), needed: bytes, available, place: "host".into() })
@@ -42,8 +49,21 @@ pub(crate) fn check_large(what: impl FnOnce() -> String, bytes: u64) -> Result<(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        pub(super) static LIMIT: Cell<Option<u64>> = const { Cell::new(None) };
+    }
+
+    /// Runs `work` as on a host that has `bytes` available at any time.
+    pub(crate) fn with_available<R>(bytes: u64, work: impl FnOnce() -> R) -> R {
+        LIMIT.set(Some(bytes));
+        let done = work();
+        LIMIT.set(None);
+        done
+    }
 
     #[test]
     fn free_memory_is_what_the_system_calls_available() {

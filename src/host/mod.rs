@@ -2,4 +2,5 @@
 pub(crate) mod memory;
 mod progress;
 
+pub use memory::check;
 pub use progress::Progress;

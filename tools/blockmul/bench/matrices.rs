@@ -9,6 +9,7 @@ use blockmul::{
     BlockShape, Cbc, Csc, Element, Result,
     generate::Random,
     groups::BlockGroups,
+    host,
     io::{Field, MatrixFile},
 };
 use std::path::PathBuf;
@@ -198,8 +199,16 @@ fn whole(j: &BlockGroups<Cbc<f64>>) -> Result<Cbc<f64>> {
 
 /// A matrix of random numbers as elements.
 fn of_drawn<T: Element>(made: &Cbc<f64>) -> Result<Cbc<T>> {
+    host::check(&format!("a copy of a matrix of {} blocks in {}", made.nnz(), T::NAME), copy_bytes::<T>(made))?;
     let values = made.values().iter().map(|&value| drawn(value)).collect();
     Cbc::with_stride(made.pattern().clone(), made.shape(), made.stride(), values)
+}
+
+/// Bytes of the matrix with elements of another type.
+fn copy_bytes<T: Element>(made: &Cbc<f64>) -> u64 {
+    let pattern = made.pattern();
+    let of_pattern = size_of_val(pattern.row_idx()) + size_of_val(pattern.col_ptr());
+    (of_pattern + made.values().len() * size_of::<T>()) as u64
 }
 
 /// The matrix with random values if the file has none: equal values would hide the order of
@@ -227,6 +236,8 @@ mod tests {
         let unsigned = family.matrix::<u32>(BlockShape::SCALAR)?;
         let from_zero: Vec<u32> = signed.values().iter().map(|&value| value.max(0) as u32).collect();
         assert_eq!(unsigned.values(), from_zero);
+        let made = family.matrix::<f64>(BlockShape::SCALAR)?;
+        assert_eq!([copy_bytes::<f64>(&made), copy_bytes::<u8>(&made)], [31 * 8 + 240 * 12, 31 * 8 + 240 * 5]);
         let truths = family.matrix::<u8>(BlockShape::SCALAR)?;
         assert!(truths.values().contains(&0) && truths.values().contains(&5));
         let file = |value: f64, is_drawn| {
