@@ -27,8 +27,8 @@
 #error "a group has an item for each chunk, or one for all"
 #endif
 #define NONE 0xffffffffu
-// Where a term and its row are in local memory. Items that read a chunk each would read from the same
-// bank, if chunks were not a place apart.
+// Where a term and its row are in local memory. Items that read a chunk each would read from the
+// same banks, if chunks were not a place apart.
 #define PLACE(i) ((i) + (GROUP_SIZE == 1 ? 0 : (i) / CHUNK))
 #define PLACES (GROUP_SIZE == 1 ? TILE : TILE + CHUNKS)
 
