@@ -54,6 +54,23 @@ fn triangles_are_counted_once_and_at_their_vertices() {
     }
 }
 
+/// A first run takes a second for its kernels, or half of its time where the runtime knows them.
+#[test]
+fn the_time_of_a_first_run_is_that_of_the_graph() {
+    let desk = Desk::new();
+    desk.put("g.mtx", GRAPH);
+    for word in ["triangles", "components"] {
+        let mut command = desk.command(&format!("{word} g.mtx --device {} --report - -q", devices()[0]));
+        command.env("BLOCKMUL_CACHE", desk.path(&format!("kernels-{word}")));
+        let clock = std::time::Instant::now();
+        let ran = ran(command);
+        let all_ms = clock.elapsed().as_secs_f64() * 1e3;
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert!(report["total_ms"].as_f64().unwrap() < all_ms / 4.0, "{word}: {report}, {all_ms} ms in all");
+    }
+}
+
 #[test]
 fn what_is_no_graph_is_refused() {
     let desk = Desk::new();
