@@ -171,6 +171,9 @@ fn counted<M: Matrix>(g: &DeviceMatrix<M>, tuning: CountTuning) -> Result<Device
             let places = vertices.next_multiple_of(512);
             // No vertex owns more edges: each of their ends has no fewer neighbours.
             let longest = (2 * to.len()).isqrt() + 1;
+            // Bitmaps and lists take at most a fourth of the free memory, but for one group.
+            let each = (places / 8 + longest * size_of::<u32>()) as u64;
+            let groups = groups.min((work.free_bytes() / 4 / each) as usize).max(1);
             let args = CountMarked {
                 edge_ptr: &begin,
                 to: &to,

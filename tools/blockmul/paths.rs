@@ -42,8 +42,9 @@ Examples:
 
 The entry at row i, column j is the length of the edge from vertex j to vertex i. A line `i j` of an edge list
 (.txt, .el, .edges, .tsv) is an edge from i to j. Vertices are counted from 1: vertex 0 of an edge list is vertex 1
-here, in sources and in what is written. The distance of a vertex out of reach is inf; of integers it is their largest number, which is
-no length: an edge of it is left out. Lengths may be negative; a cycle of negative length is an error that names one of its vertices.
+here, in sources and in what is written. The distance of a vertex out of reach is inf; of integers it is their
+largest number, which is no length: an edge of it is left out. Lengths may be negative; a cycle of negative length
+is an error that names one of its vertices.
 Exit status: 0 done; 1 a distance or a predecessor is not the reference's; 2 wrong usage, an input that cannot be read, or
 a negative cycle; 3 no such device; 4 not enough memory; 5 anything else.")]
 pub struct Args {

@@ -84,17 +84,17 @@ impl<T: Element, V: Element> SegmentedScan<T, V> {
         // A product of half a million entries has one group of parts.
         let carries = Kernel::rare(device, &options)?;
         let listed = Listed::new(work, rows)?;
-        let of_tiles = parts_of(listed.nnz());
+        let [of_tiles, of_groups] = grids(listed.nnz()).map(|count| 2 * count);
         let (part, part_row) = (Scratch::reserve(work, of_tiles)?, Scratch::reserve(work, of_tiles)?);
-        let of_groups = parts_of(of_tiles);
         let (carry, carry_row) = (Scratch::reserve(work, of_groups)?, Scratch::reserve(work, of_groups)?);
         Ok(Self { listed, tiles, parts, carries, part, part_row, carry, carry_row, group_size })
     }
 }
 
-/// Parts of so many terms: two of each tile.
-fn parts_of(terms: usize) -> usize {
-    2 * terms.div_ceil(Order::TILE)
+/// Tiles of so many entries, and groups of their parts; each leaves two parts.
+fn grids(entries: usize) -> [usize; 2] {
+    let tiles = entries.div_ceil(Order::TILE);
+    [tiles, (2 * tiles).div_ceil(Order::TILE)]
 }
 
 impl<T: Element, V: Element> Sums<T, V> for SegmentedScan<T, V> {
@@ -109,7 +109,7 @@ impl<T: Element, V: Element> Sums<T, V> for SegmentedScan<T, V> {
         let Self { listed: Listed { row, rows, .. }, group_size, .. } = self;
         let Scaling { alpha, beta } = scaling;
         let (col, source, nnz) = (&rows.pattern.row_idx, rows.source(), row.len() as u32);
-        let (tiles, groups) = (parts_of(row.len()) / 2, parts_of(parts_of(row.len())) / 2);
+        let [tiles, groups] = grids(row.len());
         let (mut parts, mut part_row) = (self.part.take(work)?, self.part_row.take(work)?);
         let (parts, part_row) = (&mut *parts, &mut *part_row);
         let args = ScanTiles { row, col, source, values, x, y, parts, part_row, nnz, stride, alpha, beta };
