@@ -11,6 +11,7 @@ mod dense;
 mod drop;
 mod environment;
 mod failures;
+mod field;
 mod files;
 mod graphs;
 mod info;
