@@ -6,8 +6,13 @@
 //   flatten    one work-item per vertex: its root
 //
 //   in      col_ptr[vertices + 1]  row_idx[edges]
-//   in out  parent[vertices]       never above the vertex; a root is its own
-//                                   see trees.cl
+//   in out  parent[vertices]       see trees.cl
+//   out     root[vertices]
+//
+// Every interleaving is right, see trees.cl: `hook` ends with the ends of each edge in one tree, and
+// `flatten` finds its least vertex, while other items shorten the paths there. They may write to
+// any vertex that is no root, so roots are written to another array: in `parent` an older, nearer
+// ancestor could replace them.
 KERNEL own_roots(global uint* parent, uint vertices)
 {
     const uint vertex = get_global_id(0);
@@ -25,9 +30,9 @@ KERNEL hook(global const uint* restrict col_ptr, global const uint* restrict row
         own = join(parent, own, row_idx[edge]);
 }
 
-KERNEL flatten(volatile global uint* parent, uint vertices)
+KERNEL flatten(volatile global uint* parent, global uint* restrict root, uint vertices)
 {
     const uint vertex = get_global_id(0);
     if (vertex < vertices)
-        parent[vertex] = root_of(parent, vertex);
+        root[vertex] = root_of(parent, vertex);
 }

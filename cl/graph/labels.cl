@@ -4,7 +4,7 @@
 //
 //   begin_labels   one work-item per vertex: the tight edge that it follows
 //   join_levels    one work-item per vertex: it joins those at its distance
-//   enter_levels   one work-item per vertex: the edge that its level follows
+//   enter_levels   one work-item per vertex: its level's root, and the edge that the level follows
 //   leave_levels   one work-item per vertex
 //   label_sources  one work-item per source
 //   follow         one work-item per vertex: the label at the end of its chain
@@ -15,7 +15,8 @@
 //   in      path_length[vertices]
 //   in      vertex[sources]  of[sources]        different vertices, and their labels
 //   in out  before[vertices]                    the vertex that a chain follows; itself at the end
-//   in out  level[vertices]                     the least vertex of its level, see trees.cl
+//   in out  parent[vertices]                    the trees of levels, see trees.cl
+//   in out  level[vertices]                     the root of each vertex, the least of its level
 //   in out  entry[vertices]                     the vertex that a level follows, at its root
 //   in out  chain[vertices]                     a copy of before, whose chains become shorter
 //   in out  label[vertices]                     NONE out of reach
@@ -58,7 +59,7 @@ KERNEL begin_labels(global const uint* restrict in_ptr, global const uint* restr
 }
 
 KERNEL join_levels(global const uint* restrict in_ptr, global const uint* restrict from, global const uint* restrict source,
-                   global const ELEMENT* restrict values, global const ELEMENT* restrict path_length, volatile global uint* level,
+                   global const ELEMENT* restrict values, global const ELEMENT* restrict path_length, volatile global uint* parent,
                    uint vertices, uint stride)
 {
     const uint vertex = get_global_id(0);
@@ -67,7 +68,7 @@ KERNEL join_levels(global const uint* restrict in_ptr, global const uint* restri
     const ELEMENT reached = path_length[vertex];
     if (!(reached < EMPTY))
         return;
-    uint own = root_of(level, vertex);
+    uint own = root_of(parent, vertex);
     for (uint edge = in_ptr[vertex]; edge < in_ptr[vertex + 1] && from[edge] < vertex; ++edge) {
         const uint other = from[edge], end = in_ptr[other + 1];
         const ELEMENT length = LENGTH(edge);
@@ -78,16 +79,17 @@ KERNEL join_levels(global const uint* restrict in_ptr, global const uint* restri
             continue;
         const ELEMENT length_back = LENGTH(back);
         if (MULTIPLY(length_back, reached) == reached)
-            own = join(level, own, other);
+            own = join(parent, own, other);
     }
 }
 
-KERNEL enter_levels(global const uint* restrict before, volatile global uint* level, global uint* entry, uint vertices)
+KERNEL enter_levels(global const uint* restrict before, volatile global uint* parent, global uint* restrict level, global uint* entry,
+                    uint vertices)
 {
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)
         return;
-    const uint root = root_of(level, vertex);
+    const uint root = root_of(parent, vertex);
     level[vertex] = root;
     if (before[vertex] != vertex)
         atomic_min(entry + root, before[vertex]);

@@ -3,11 +3,22 @@
 //
 //   in out  parent[vertices]  never above the vertex; a root is its own
 //
-// A root is hooked to another tree's root only if that is lower, and only while it is a root: so
-// the root of a tree is its least vertex, whatever the order.
+// A root is hooked to a lower vertex of another tree, by an exchange that succeeds only while it is
+// a root. So the root of a tree is its least vertex.
+//
+// Every interleaving is right, whatever the age of the values that an item reads:
+//
+//   root_of  writes only to vertices that have been hooked, and only ancestors of theirs. An older
+//            ancestor may replace a newer one. The way is longer then, and still leads to the root:
+//            every step goes to a lower vertex, and no write makes a vertex a root again.
+//   join     `own` and `other` are ancestors of the two ends, or the ends. If a root was hooked
+//            since it was found, the exchange fails and gives an ancestor of it. When both are one
+//            vertex, the ends are in one tree.
+//
+// The device has to read and write aligned words of 32 bits whole, each without its neighbours.
+// OpenCL asks that of every device. While items halve paths, `parent` has ancestors, not roots.
 
-// The root of a vertex. Vertices on the way come closer to it: they are no roots, which alone are
-// hooked.
+// The root of a vertex. Vertices on the way come closer to it.
 uint root_of(volatile global uint* parent, uint vertex)
 {
     uint above = parent[vertex];

@@ -28,6 +28,7 @@ kernel! {
 kernel! {
     struct Flatten = "flatten" in "graph/trees.cl", "graph/components.cl" {
         parent: InOut<u32>,
+        root: Out<u32>,
         vertices: u32,
     }
 }
@@ -62,6 +63,7 @@ pub fn components<M: Matrix>(g: &DeviceMatrix<M>) -> Result<DeviceVector<u32>> {
     own.launch(&work, grid, OwnRoots { parent: &mut parent, vertices })?;
     let (col_ptr, row_idx) = (&graph.stored.col_ptr, &graph.stored.row_idx);
     hook.launch(&work, grid, Hook { col_ptr, row_idx, parent: &mut parent, vertices })?;
-    flatten.launch(&work, grid, Flatten { parent: &mut parent, vertices })?;
-    Ok(DeviceVector { values: parent, device })
+    let mut root = work.buffer(vertices as usize)?;
+    flatten.launch(&work, grid, Flatten { parent: &mut parent, root: &mut root, vertices })?;
+    Ok(DeviceVector { values: root, device })
 }

@@ -28,7 +28,7 @@ kernel! {
         source: In<u32>,
         values: In<D>,
         path_length: In<D>,
-        level: InOut<u32>,
+        parent: InOut<u32>,
         vertices: u32,
         stride: u32,
     }
@@ -37,7 +37,8 @@ kernel! {
 kernel! {
     struct EnterLevels = "enter_levels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
         before: In<u32>,
-        level: InOut<u32>,
+        parent: InOut<u32>,
+        level: Out<u32>,
         entry: InOut<u32>,
         vertices: u32,
     }
@@ -128,7 +129,7 @@ pub(super) fn nearest<D: Element>(
     begin.launch(work, grid, args)?;
     // Of sources, too, no closer vertex is known.
     if open.download(work)?[0] as usize > sources.len() {
-        levels(work, edges, lengths, distance, (&mut before, &mut level))?;
+        level = levels(work, edges, lengths, distance, (&mut before, level))?;
     }
     let args =
         LabelSources { vertex: sources, of: labels, level: &level, label: &mut label, sources: sources.len() as u32 };
@@ -167,14 +168,15 @@ pub(super) fn nearest<D: Element>(
 }
 
 /// Makes vertices that edges of length 0 connect in both directions follow the least of them, and
-/// that the edge of any.
+/// that the edge of any. Returns the least of them for each vertex. In `parent` each vertex is its
+/// own.
 fn levels<D: Element>(
     work: &Work,
     edges: &Edges,
     lengths: &Lengths<'_, D>,
     distance: &Buffer<D>,
-    (before, level): (&mut Buffer<u32>, &mut Buffer<u32>),
-) -> Result<()> {
+    (before, mut parent): (&mut Buffer<u32>, Buffer<u32>),
+) -> Result<Buffer<u32>> {
     let (device, vertices) = (work.device(), edges.pattern.ncols);
     let group_size = device.info().numbers().vector_group;
     let options = edges.options(group_size, lengths);
@@ -190,12 +192,14 @@ fn levels<D: Element>(
         source: edges.source(),
         values,
         path_length: distance,
-        level,
+        parent: &mut parent,
         vertices: count,
         stride,
     };
     join.launch(work, grid, args)?;
-    let mut entry = work.upload(&vec![u32::MAX; vertices])?;
-    enter.launch(work, grid, EnterLevels { before, level, entry: &mut entry, vertices: count })?;
-    leave.launch(work, grid, LeaveLevels { before, level, entry: &entry, vertices: count })
+    let (mut level, mut entry) = (work.buffer(vertices)?, work.upload(&vec![u32::MAX; vertices])?);
+    let args = EnterLevels { before, parent: &mut parent, level: &mut level, entry: &mut entry, vertices: count };
+    enter.launch(work, grid, args)?;
+    leave.launch(work, grid, LeaveLevels { before, level: &level, entry: &entry, vertices: count })?;
+    Ok(level)
 }

@@ -23,3 +23,30 @@ pub(super) fn options<V: Element>(info: &DeviceInfo, semiring: Semiring, options
 pub(super) fn none(options: Options) -> Options {
     options.define("ARRIVAL", 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::interleave::{Words, interleave};
+
+    /// A model of `add_on_arrival`: `cl/apply/spmv/arrival.cl`. The sum may be read in halves.
+    async fn add_on_arrival(sum: &Words, term: f64, halves: bool) {
+        let plus = |bits: usize| (f64::from_bits(bits as u64) + term).to_bits() as usize;
+        let mut expected = if halves { sum.load_halves(0).await } else { sum.load(0).await };
+        let mut found = sum.cmpxchg(0, expected, plus(expected)).await;
+        while found != expected {
+            expected = found;
+            found = sum.cmpxchg(0, expected, plus(expected)).await;
+        }
+    }
+
+    /// Sums of whole numbers are exact, so the order does not show.
+    #[test]
+    fn no_term_is_lost_in_any_order() {
+        for (seed, halves) in (0..800).flat_map(|seed| [(seed, false), (seed, true)]) {
+            let sum = Words::new([0.0f64.to_bits() as usize]);
+            let terms = (0..12).map(|i| f64::from(1 << i) - 100.0);
+            interleave(terms.clone().map(|term| add_on_arrival(&sum, term, halves)), seed);
+            assert_eq!(f64::from_bits(sum.values()[0] as u64), terms.sum::<f64>(), "seed {seed}");
+        }
+    }
+}
