@@ -146,6 +146,8 @@ pub mod graph;
 pub mod groups;
 mod gustavson;
 pub mod host;
+#[cfg(test)]
+mod interleave;
 pub mod io;
 pub mod matrix;
 pub mod mesh;

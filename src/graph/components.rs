@@ -67,3 +67,6 @@ pub fn components<M: Matrix>(g: &DeviceMatrix<M>) -> Result<DeviceVector<u32>> {
     flatten.launch(&work, grid, Flatten { parent: &mut parent, root: &mut root, vertices })?;
     Ok(DeviceVector { values: root, device })
 }
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -203,3 +203,6 @@ fn levels<D: Element>(
     leave.launch(work, grid, LeaveLevels { before, level: &level, entry: &entry, vertices: count })?;
     Ok(level)
 }
+
+#[cfg(test)]
+mod tests;

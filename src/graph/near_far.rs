@@ -108,3 +108,6 @@ pub(super) fn near_far<D: Length>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

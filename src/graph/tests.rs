@@ -1,4 +1,6 @@
 //! Against oracles on the host: Dijkstra, a sweep model, breadth-first search, union-find.
+mod families;
+
 use super::*;
 use crate::{Csc, Csr, Element, Error, Result, device::test_device, element::Length, generate::Random};
 use std::{
@@ -6,8 +8,10 @@ use std::{
     collections::{BTreeSet, BinaryHeap, VecDeque},
 };
 
+pub(super) use families::{Family, families};
+
 /// Edges (from, to, length).
-type EdgeList = Vec<(usize, usize, f64)>;
+pub(super) type EdgeList = Vec<(usize, usize, f64)>;
 
 fn graph<T: Element>(n: usize, edges: &EdgeList) -> Csc<T> {
     // Of parallel edges the shortest counts: a matrix has one entry for each place.
@@ -28,7 +32,7 @@ fn triplets<T: Element>(g: &Csc<T>) -> impl Iterator<Item = (usize, usize, &T)> 
 }
 
 /// Dijkstra's algorithm, by whole numbers that are exact in every type.
-fn dijkstra(n: usize, edges: &EdgeList, sources: &[usize]) -> Vec<f64> {
+pub(super) fn dijkstra(n: usize, edges: &EdgeList, sources: &[usize]) -> Vec<f64> {
     let mut leaving = vec![Vec::new(); n];
     edges.iter().for_each(|&(from, to, length)| leaving[from].push((to, length as u64)));
     let mut distance = vec![u64::MAX; n];
@@ -297,22 +301,27 @@ fn levels_are_those_of_a_breadth_first_search() -> Result<()> {
     Ok(())
 }
 
+/// The least vertex of each component, by union-find.
+pub(super) fn components_of(n: usize, edges: &EdgeList) -> Vec<usize> {
+    let mut above: Vec<usize> = (0..n).collect();
+    let root = |of: &[usize], mut at: usize| {
+        while of[at] != at {
+            at = of[at];
+        }
+        at
+    };
+    for &(from, to, _) in edges {
+        let (a, b) = (root(&above, from), root(&above, to));
+        above[a.max(b)] = a.min(b);
+    }
+    (0..n).map(|vertex| root(&above, vertex)).collect()
+}
+
 #[test]
 fn components_are_those_of_union_find() -> Result<()> {
     for (n, count, seed) in [(1, 0, 1), (50, 20, 2), (400, 300, 3), (400, 2000, 4)] {
         let edges: EdgeList = if count == 0 { vec![] } else { random_edges(n, count, seed) };
-        let mut want: Vec<usize> = (0..n).collect();
-        let root = |of: &[usize], mut at: usize| {
-            while of[at] != at {
-                at = of[at];
-            }
-            at
-        };
-        for &(from, to, _) in &edges {
-            let (a, b) = (root(&want, from), root(&want, to));
-            want[a.max(b)] = a.min(b);
-        }
-        let want: Vec<u32> = (0..n).map(|vertex| root(&want, vertex) as u32).collect();
+        let want: Vec<u32> = components_of(n, &edges).into_iter().map(|root| root as u32).collect();
         let g = graph::<f32>(n, &edges);
         assert_eq!(components(&test_device().upload(&g)?)?.download()?, want);
         assert_eq!(crate::reference::components(&g)?, want);

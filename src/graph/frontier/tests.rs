@@ -1,4 +1,6 @@
 //! Distances are those of Dijkstra's algorithm with every size of groups, queues and shares.
+mod interleaved;
+
 use super::*;
 use crate::{
     Csc, DeviceKind,

@@ -1,0 +1,86 @@
+//! Models of `hook` and `flatten`, in every order: `cl/graph/components.cl`, `cl/graph/trees.cl`.
+use crate::{
+    graph::tests::{components_of, families},
+    interleave::{Words, interleave},
+};
+
+pub(in crate::graph) async fn root_of(parent: &Words, mut vertex: usize) -> usize {
+    let mut above = parent.load(vertex).await;
+    while above != vertex {
+        let next = parent.load(above).await;
+        if next != above {
+            parent.store(vertex, next).await;
+        }
+        vertex = above;
+        above = next;
+    }
+    vertex
+}
+
+pub(in crate::graph) async fn join(parent: &Words, mut own: usize, vertex: usize) -> usize {
+    let mut other = root_of(parent, vertex).await;
+    while own != other {
+        let (high, low) = (own.max(other), own.min(other));
+        let found = parent.cmpxchg(high, high, low).await;
+        own = low;
+        other = if found == high { low } else { root_of(parent, found).await };
+    }
+    own
+}
+
+async fn hook(parent: &Words, to: &[usize], vertex: usize) {
+    let mut own = root_of(parent, vertex).await;
+    for &other in to {
+        own = join(parent, own, other).await;
+    }
+}
+
+async fn flatten(parent: &Words, root: &Words, vertex: usize) {
+    let found = root_of(parent, vertex).await;
+    root.store(vertex, found).await;
+}
+
+/// The trees of a graph after all items have hooked.
+fn hooked(vertices: usize, leaving: &[Vec<usize>], seed: u64) -> Words {
+    let parent = Words::new(0..vertices);
+    interleave((0..vertices).map(|vertex| hook(&parent, &leaving[vertex], vertex)), seed);
+    parent
+}
+
+/// Graphs, the ends of the edges that leave each of their vertices, and their components.
+fn graphs() -> Vec<(&'static str, Vec<Vec<usize>>, Vec<usize>)> {
+    let of = |family: crate::graph::tests::Family| {
+        let mut leaving = vec![Vec::new(); family.vertices];
+        family.edges.iter().for_each(|&(from, to, _)| leaving[from].push(to));
+        (family.name, leaving, components_of(family.vertices, &family.edges))
+    };
+    families().into_iter().map(of).collect()
+}
+
+#[test]
+fn components_are_right_in_every_order() {
+    for (name, leaving, want) in graphs() {
+        for seed in 0..200 {
+            let n = leaving.len();
+            let parent = hooked(n, &leaving, seed);
+            let root = Words::new(vec![usize::MAX; n]);
+            interleave((0..n).map(|vertex| flatten(&parent, &root, vertex)), seed + 1000);
+            assert_eq!(root.values(), want, "{name}, seed {seed}");
+        }
+    }
+}
+
+/// Roots cannot be written where other items shorten paths: an older ancestor replaces them.
+#[test]
+fn roots_in_the_array_of_parents_are_lost() {
+    let mut wrong = 0;
+    for (_, leaving, want) in graphs() {
+        for seed in 0..200 {
+            let n = leaving.len();
+            let parent = hooked(n, &leaving, seed);
+            interleave((0..n).map(|vertex| flatten(&parent, &parent, vertex)), seed + 1000);
+            wrong += usize::from(parent.values() != want);
+        }
+    }
+    assert!(wrong > 10, "{wrong} runs were wrong");
+}

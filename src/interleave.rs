@@ -1,0 +1,292 @@
+//! Kernels as models, whose work-items take turns in any order.
+//!
+//! PoCL runs the items of a group one after another and few groups at a time. So it hides races
+//! that a GPU shows. A model is an `async` function of one item that reads as its kernel does. One
+//! load, store or atomic operation is a step; between two steps of an item the others take any
+//! number of theirs.
+//!
+//! The seed draws the order: an item for each step, or the same for some steps, or items that stand
+//! still until all others have (Burckhardt, Kothari, Musuvathi, Nagarakatte: *A Randomized Scheduler
+//! with Probabilistic Guarantees of Finding Bugs*, ASPLOS 2010). With every other seed a load finds
+//! any value that the word has had since its item last looked at it: OpenCL C 1.2 promises no more
+//! within a launch.
+use crate::generate::Random;
+use std::{
+    cell::{Cell, RefCell},
+    collections::{BTreeMap, VecDeque},
+    future::poll_fn,
+    mem::replace,
+    task::{Context, Poll, Waker},
+};
+
+/// More steps than any launch of the models takes.
+const MOST_STEPS: usize = 1 << 20;
+
+/// The launch that this thread computes.
+struct Launch {
+    number: u64,
+    /// The item whose turn it is.
+    item: usize,
+    /// Whether it waits at a barrier.
+    waits: bool,
+    /// Whether loads may find older values.
+    ages: bool,
+    random: Random,
+}
+
+thread_local! {
+    static LAUNCH: RefCell<Launch> =
+        RefCell::new(Launch { number: 0, item: 0, waits: false, ages: false, random: Random::new(0) });
+}
+
+/// Runs a launch: the items until each has ended, in an order drawn from `seed`.
+pub(crate) fn interleave<I: Future<Output = ()>>(items: impl IntoIterator<Item = I>, seed: u64) {
+    let mut items: Vec<_> = items.into_iter().map(Box::pin).collect();
+    let mut random = Random::new(seed);
+    // The first has the turn.
+    let mut queue: VecDeque<usize> = (0..items.len()).collect();
+    (1..items.len()).for_each(|at| queue.swap(at, random.below(at as u64 + 1) as usize));
+    LAUNCH.with_borrow_mut(|launch| {
+        launch.number += 1;
+        launch.ages = seed % 2 == 1;
+        launch.random = Random::new(random.bits());
+    });
+    let mut context = Context::from_waker(Waker::noop());
+    for step in 0.. {
+        let Some(&item) = queue.front() else { return };
+        assert!(step < MOST_STEPS, "items do not end with seed {seed}");
+        LAUNCH.with_borrow_mut(|launch| (launch.item, launch.waits) = (item, false));
+        if items[item].as_mut().poll(&mut context).is_ready() {
+            queue.pop_front();
+        } else if LAUNCH.with_borrow(|launch| launch.waits) {
+            queue.rotate_left(1);
+        }
+        let ready = queue.len() as u64;
+        match seed / 2 % 4 {
+            0 if ready > 0 => queue.swap(0, random.below(ready) as usize),
+            1 if ready > 0 && random.below(8) == 0 => queue.swap(0, random.below(ready) as usize),
+            2 if ready > 0 && random.below(16) == 0 => queue.rotate_left(1),
+            3 if ready > 0 && random.below(128) == 0 => queue.rotate_left(1),
+            _ => {}
+        }
+    }
+}
+
+/// Ends the turn of an item. The access after this begins its next one.
+async fn turn() {
+    let mut ended = false;
+    poll_fn(|_| if replace(&mut ended, true) { Poll::Ready(()) } else { Poll::Pending }).await;
+}
+
+/// A word of memory.
+#[derive(Clone)]
+struct Word {
+    launch: u64,
+    /// Its values in this launch, the newest last.
+    values: Vec<usize>,
+    /// The value that each item has found last or written.
+    seen: BTreeMap<usize, usize>,
+}
+
+/// Words that items share.
+pub(crate) struct Words {
+    words: RefCell<Vec<Word>>,
+    is_local: bool,
+}
+
+impl Words {
+    /// Global memory.
+    pub fn new(values: impl IntoIterator<Item = usize>) -> Self {
+        let word = |value| Word { launch: 0, values: vec![value], seen: BTreeMap::new() };
+        Self { words: RefCell::new(values.into_iter().map(word).collect()), is_local: false }
+    }
+
+    /// Local memory: barriers of the group stand where values have to be the newest.
+    pub fn local(values: impl IntoIterator<Item = usize>) -> Self {
+        Self { is_local: true, ..Self::new(values) }
+    }
+
+    /// The newest values. This is no step: it is for the host, and for what no item writes.
+    pub fn values(&self) -> Vec<usize> {
+        self.words.borrow().iter().map(|word| word.values[word.values.len() - 1]).collect()
+    }
+
+    /// Writes a value from the host.
+    pub fn write(&self, at: usize, value: usize) {
+        self.words.borrow_mut()[at].values = vec![value];
+    }
+
+    fn look(&self, at: usize) -> usize {
+        let word = &mut self.words.borrow_mut()[at];
+        LAUNCH.with_borrow_mut(|launch| {
+            word.enter(launch.number);
+            let newest = word.values.len() - 1;
+            let seen = word.seen.entry(launch.item).or_insert(0);
+            if self.is_local || !launch.ages || launch.random.below(2) == 0 {
+                *seen = newest;
+            } else {
+                *seen += launch.random.below((newest - *seen) as u64 + 1) as usize;
+            }
+            word.values[*seen]
+        })
+    }
+
+    /// Replaces the newest value by what a function makes of it. Returns what it was.
+    fn change(&self, at: usize, to: impl FnOnce(usize) -> usize) -> usize {
+        let word = &mut self.words.borrow_mut()[at];
+        LAUNCH.with_borrow(|launch| {
+            word.enter(launch.number);
+            let was = word.values[word.values.len() - 1];
+            let now = to(was);
+            if now != was {
+                word.values.push(now);
+            }
+            word.seen.insert(launch.item, word.values.len() - 1);
+            was
+        })
+    }
+
+    pub async fn load(&self, at: usize) -> usize {
+        turn().await;
+        self.look(at)
+    }
+
+    /// Loads the lower half of a word, then the upper one, as a device without whole words does.
+    pub async fn load_halves(&self, at: usize) -> usize {
+        let low = self.load(at).await;
+        let high = self.load(at).await;
+        high >> 32 << 32 | low & 0xffff_ffff
+    }
+
+    pub async fn store(&self, at: usize, value: usize) {
+        turn().await;
+        self.change(at, |_| value);
+    }
+
+    pub async fn xchg(&self, at: usize, value: usize) -> usize {
+        turn().await;
+        self.change(at, |_| value)
+    }
+
+    pub async fn cmpxchg(&self, at: usize, expected: usize, value: usize) -> usize {
+        turn().await;
+        self.change(at, |was| if was == expected { value } else { was })
+    }
+
+    pub async fn min(&self, at: usize, value: usize) -> usize {
+        turn().await;
+        self.change(at, |was| was.min(value))
+    }
+
+    pub async fn add(&self, at: usize, value: usize) -> usize {
+        turn().await;
+        self.change(at, |was| was.wrapping_add(value))
+    }
+}
+
+impl Word {
+    /// Between launches memory is the same for all.
+    fn enter(&mut self, launch: u64) {
+        if self.launch != launch {
+            self.values.drain(..self.values.len() - 1);
+            self.seen.clear();
+            self.launch = launch;
+        }
+    }
+}
+
+/// A barrier of the items of a group.
+pub(crate) struct Barrier {
+    items: usize,
+    came: Cell<usize>,
+    passed: Cell<usize>,
+}
+
+impl Barrier {
+    pub fn of(items: usize) -> Self {
+        Self { items, came: Cell::new(0), passed: Cell::new(0) }
+    }
+
+    pub async fn wait(&self) {
+        let round = self.passed.get();
+        self.came.set(self.came.get() + 1);
+        if self.came.get() == self.items {
+            self.came.set(0);
+            self.passed.set(round + 1);
+        }
+        while self.passed.get() == round {
+            LAUNCH.with_borrow_mut(|launch| launch.waits = true);
+            turn().await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Items that load and store lose each other's additions; atomic ones do not. A seed gives the
+    /// same order again.
+    #[test]
+    fn plain_additions_are_lost_with_most_seeds() {
+        let sum_of = |seed, atomic| {
+            let sum = Words::new([0]);
+            let sum_ref = &sum;
+            let add = async move || match atomic {
+                true => drop(sum_ref.add(0, 1).await),
+                false => sum_ref.store(0, sum_ref.load(0).await + 1).await,
+            };
+            interleave((0..8).map(|_| add()), seed);
+            sum.values()[0]
+        };
+        let lost = (0..80).filter(|&seed| sum_of(seed, false) < 8).count();
+        assert!(lost > 40, "{lost} of 80");
+        assert!((0..80).all(|seed| sum_of(seed, true) == 8));
+        assert!((0..80).all(|seed| sum_of(seed, false) == sum_of(seed, false)));
+    }
+
+    /// One item stores two words, another loads them the other way round.
+    #[test]
+    fn a_load_finds_older_values_and_never_goes_back() {
+        let mut met = [[false; 2]; 2];
+        for seed in 0..400 {
+            let (data, flag, again) = (Words::new([0]), Words::new([0]), Words::new([2, 2, 2]));
+            let items = async |item: usize| match item {
+                0 => {
+                    data.store(0, 1).await;
+                    flag.store(0, 1).await;
+                }
+                _ => {
+                    again.store(0, flag.load(0).await).await;
+                    again.store(1, data.load(0).await).await;
+                    again.store(2, data.load(0).await).await;
+                }
+            };
+            interleave((0..2).map(&items), seed);
+            let found = again.values();
+            assert!(found[1] <= found[2], "seed {seed}");
+            let is_old = found[0] == 1 && found[1] == 0;
+            assert!(!is_old || seed % 2 == 1, "seed {seed}");
+            met[seed as usize % 2][usize::from(is_old)] = true;
+        }
+        assert_eq!(met, [[true, false], [true, true]]);
+    }
+
+    #[test]
+    fn a_barrier_separates_writes_from_reads() {
+        for seed in 0..200 {
+            let (words, sums, barrier) = (Words::local(vec![0; 5]), Words::new(vec![0; 5]), Barrier::of(5));
+            let item = async |item: usize| {
+                words.store(item, 1).await;
+                barrier.wait().await;
+                let mut sum = 0;
+                for at in 0..5 {
+                    sum += words.load(at).await;
+                }
+                sums.store(item, sum).await;
+            };
+            interleave((0..5).map(&item), seed);
+            assert_eq!(sums.values(), [5; 5], "seed {seed}");
+        }
+    }
+}
