@@ -9,10 +9,10 @@
 //   in out  parent[vertices]       see trees.cl
 //   out     root[vertices]
 //
-// Every interleaving is right, see trees.cl: `hook` ends with the ends of each edge in one tree, and
-// `flatten` finds its least vertex, while other items shorten the paths there. They may write to
-// any vertex that is no root, so roots are written to another array: in `parent` an older, nearer
-// ancestor could replace them.
+// Every interleaving is right, see trees.cl. `hook` ends with both ends of each edge in one tree.
+// `flatten` finds the root of that tree while other items shorten the paths to it. They may write to
+// any vertex that is no root, so roots go to another array: in `parent` an older ancestor could
+// replace a root.
 KERNEL own_roots(global uint* parent, uint vertices)
 {
     const uint vertex = get_global_id(0);

@@ -30,8 +30,7 @@
 //
 // A distance falls by an atomic minimum of its bits, which are in the order of numbers because
 // none is negative. Each item that lowers a distance puts its vertex into a queue, into the next
-// near list or into a far list. So no vertex is lost, in any order and with distances of any age
-// read:
+// near list or into a far list. Every interleaving is right, because no vertex is lost:
 //
 //   a queue      has the distance that was reached. The group visits the vertex with it, hands it
 //                on to the next near list, or leaves it out because the distance has fallen
@@ -39,7 +38,16 @@
 //   a near list  has a vertex once, by `queued`. The next launch reads its distance then.
 //   a far list   has a vertex once, by `waits`. One that has become near by a shorter path, and
 //                was put elsewhere for this, stays until the list is divided, which leaves it out
-//                or visits it again.
+//                or visits it again. If the distance that divides is beyond the limit, `waits` stays
+//                1, and no other item puts the vertex into the next far list. Otherwise `waits`
+//                becomes 0. Then an item that had lowered the distance before, not as far, may put
+//                the vertex there once more.
+//
+// Distances are read plainly while others lower them. One that is read may be older than the newest,
+// so it is at least as long. If it seems to be lowered by an edge, the atomic minimum decides. But
+// it must be one that the vertex has had, or an edge could be left out for a shorter path that does
+// not exist: the device has to read a word whole. Every device does that with 32 bits, and those
+// that `check` in the host file accepts with 64.
 //
 // What the rounds before have left is computed by every item alike, from the slot of the round
 // before: a launch is a round, and none waits for the host.
@@ -78,7 +86,7 @@ bool come_next(uint vertex, ELEMENT reached, local struct Queue* queue)
 
 // Divides entries of the far list: they stay, come into the queue, or were visited when they were
 // near.
-void divide(global const uint* entry, uint entries, const struct Round* round, global const ELEMENT* path_length,
+void divide(global const uint* entry, uint entries, const struct Round* round, volatile global const ELEMENT* path_length,
             const struct Places* next, local struct Queue* queue)
 {
     for (uint i = get_local_id(0); i < entries; i += GROUP_SIZE) {
@@ -88,14 +96,14 @@ void divide(global const uint* entry, uint entries, const struct Round* round, g
             add_far(vertex, reached, next);
             continue;
         }
-        next->waits[vertex] = 0;
+        atomic_xchg(next->waits + vertex, 0);
         if (reached > round->passed)
             come_next(vertex, reached, queue); // a tile of the list has room
     }
 }
 
 // Makes entries of the near list the queue.
-void take(global const uint2* entry, uint entries, global const ELEMENT* path_length, local struct Queue* queue)
+void take(global const uint2* entry, uint entries, volatile global const ELEMENT* path_length, local struct Queue* queue)
 {
     for (uint i = get_local_id(0); i < entries; i += GROUP_SIZE) {
         const uint2 part = entry[i];
@@ -217,6 +225,7 @@ KERNEL frontier_round(global const uint* restrict out_ptr, global const uint* re
             for (uint i = item; i < edges; i += GROUP_SIZE) {
                 const uint at = owner(&tile, i), edge = tile.first_edge[at] + i - tile.before[at], vertex = to[edge];
                 const ELEMENT length = LENGTH(edge), so_far = tile.reached[at], reached = MULTIPLY(length, so_far);
+                // A race, see above: the minimum decides, and is left out for a path that is longer.
                 if (!(reached < path_length[vertex]) || !(reached < lowered(path_length + vertex, reached)))
                     continue;
                 if (reached > round.limit)

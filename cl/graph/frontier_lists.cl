@@ -77,6 +77,7 @@ void come_near(uint vertex, const struct Places* next)
 // Lowers the least distance beyond the limit.
 void be_far(ELEMENT reached, const struct Places* next)
 {
+    // A race: what is read may be older, and then longer. It is a whole word, see frontier.cl.
     if (reached < next->bounds[LEAST])
         lowered(next->bounds + LEAST, reached);
 }

@@ -31,8 +31,21 @@
 // once that is right but for ties. Vertices that edges of length 0 connect in both directions are a
 // level: they have one label, so that they follow the edge of any of them, by way of the level's
 // root. The rest is few rounds. In each a vertex turns to the lowest label before it, if that is
-// below its own, and all follow their chains again. A chain never closes: along it neither the
-// distance rises nor the label, which falls wherever a vertex has turned.
+// below its own, and all follow their chains again.
+//
+// Every interleaving is right:
+//
+//   join_levels   see trees.cl
+//   enter_levels  the same as `flatten` in components.cl: roots go to another array than the trees,
+//                 and `entry` takes the least vertex
+//   follow        an item writes to a vertex that is no end, and writes a vertex further along its
+//                 chain. An older one may replace a newer one: the rest of the chain is longer then,
+//                 and ends at the same vertex. Chains are those of `before`, which nothing changes
+//                 here and none of which closes. Labels are read at ends and written elsewhere
+//   lower_labels  labels stay as they are. If several vertices of a level turn it, any of their
+//                 edges may stay, because each leads from a label below the level's. Along a chain
+//                 the labels never rise, and they fall wherever a level has turned. So a chain that
+//                 closed would have no turned level, and be one from before
 #define NONE 0xffffffffu
 
 KERNEL begin_labels(global const uint* restrict in_ptr, global const uint* restrict from, global const uint* restrict source,
@@ -123,7 +136,7 @@ KERNEL follow(volatile global uint* chain, global uint* label, uint vertices)
     while (next != at) {
         const uint further = chain[next];
         if (further != next)
-            chain[at] = further;
+            chain[at] = further; // a race: both values lead to the end
         at = next;
         next = further;
     }
@@ -153,7 +166,7 @@ KERNEL lower_labels(global const uint* restrict in_ptr, global const uint* restr
         }
     }
     if (first != vertex) {
-        // Several vertices of a level may turn it: to lower labels each of them, whichever stays.
+        // Other vertices of the level may turn it, too: any of their edges may stay.
         atomic_xchg(before + level[vertex], first);
         atomic_or(changed + number, 1u);
     }

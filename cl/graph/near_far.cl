@@ -19,6 +19,9 @@
 // is never far again, since its distance only falls and the limit only rises: so `far` never has
 // more than `vertices` entries. If a pass over the far ones takes much longer than the visits
 // before it, the limit moves twice as far from then on. No order of visits changes a distance.
+//
+// Every interleaving is right: `near_far` has one work-item, and each item of `set_sources` writes
+// to places of its own. These are bytes, which OpenCL devices write without their neighbours.
 #if !defined(RECORD)
 #error "RECORD: see src/graph/near_far.rs"
 #endif

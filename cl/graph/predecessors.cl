@@ -24,6 +24,10 @@
 // tight edges from closer vertices end at a source. All other vertices take tight edges from those
 // that are a step less away from settled vertices, so that no chain closes. Of several vertices the
 // one with the least number stays.
+//
+// Every interleaving is right: no kernel reads what other items of its launch write. Vertices are
+// offered by atomic minima and counted by atomic additions; the rest an item writes to its own
+// vertex, or to a place that it has counted.
 #define NONE 0xffffffffu
 
 KERNEL begin_predecessors(global uint* restrict settled, global uint* restrict predecessor, uint vertices)

@@ -12,6 +12,9 @@
 //                                               distance last
 //   in out  changed[number]                     set to 1 if a distance has fallen
 //   out     last_length[vertices]               of the edges from `last`; EMPTY without one
+//
+// Every interleaving is right: an item writes to its own vertex only, and reads the distances of
+// another array. `changed` is set atomically.
 KERNEL sweep(global const uint* restrict in_ptr, global const uint* restrict from, global const uint* restrict source,
              global const ELEMENT* restrict values, global const ELEMENT* restrict before, global ELEMENT* restrict after,
              global uint* restrict last, global uint* changed, uint vertices, uint stride, uint number)

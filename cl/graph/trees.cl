@@ -6,17 +6,17 @@
 // A root is hooked to a lower vertex of another tree, by an exchange that succeeds only while it is
 // a root. So the root of a tree is its least vertex.
 //
-// Every interleaving is right, whatever the age of the values that an item reads:
+// Every interleaving is right, also if an item reads values that others have replaced since:
 //
-//   root_of  writes only to vertices that have been hooked, and only ancestors of theirs. An older
-//            ancestor may replace a newer one. The way is longer then, and still leads to the root:
-//            every step goes to a lower vertex, and no write makes a vertex a root again.
-//   join     `own` and `other` are ancestors of the two ends, or the ends. If a root was hooked
-//            since it was found, the exchange fails and gives an ancestor of it. When both are one
-//            vertex, the ends are in one tree.
+//   root_of  writes only to vertices that were hooked, and writes ancestors of theirs. An older
+//            ancestor may replace a newer one. Then the path is longer, but it leads to the same
+//            root: each step goes to a lower vertex, and no write makes a vertex a root again.
+//   join     `own` and `other` are the two ends or ancestors of theirs. If a root was hooked since
+//            it was found, the exchange fails and returns an ancestor of the root. When both are
+//            the same vertex, the ends are in one tree.
 //
-// The device has to read and write aligned words of 32 bits whole, each without its neighbours.
-// OpenCL asks that of every device. While items halve paths, `parent` has ancestors, not roots.
+// Plain stores beside exchanges require that the device writes an aligned word of 32 bits whole,
+// without its neighbours. Every device that has `atomic_cmpxchg` does.
 
 // The root of a vertex. Vertices on the way come closer to it.
 uint root_of(volatile global uint* parent, uint vertex)
@@ -25,7 +25,7 @@ uint root_of(volatile global uint* parent, uint vertex)
     while (above != vertex) {
         const uint next = parent[above];
         if (next != above)
-            parent[vertex] = next;
+            parent[vertex] = next; // a race: an ancestor replaces another one
         vertex = above;
         above = next;
     }

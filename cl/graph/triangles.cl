@@ -16,6 +16,8 @@
 // Of both directions of an edge the one stays that begins at the vertex with fewer neighbours, or
 // with the lower number: its owner. So no vertex owns more than the root of twice the edges. A
 // triangle is found once, at the edge whose ends both have an edge to the third vertex.
+//
+// Every interleaving is right: counts grow by atomic additions, and no item reads them.
 
 KERNEL flag_edges(global const uint* restrict col_ptr, global const uint* restrict row_idx, global uint* restrict place, uint nnz,
                   uint vertices)

@@ -11,7 +11,8 @@
 //   in out  list[groups * longest]        of each group: the marked among the vertices that one of
 //                                         them has edges to
 //
-// Ranges have equally many edges.
+// Ranges have equally many edges. Every interleaving is right: counts and `taken` grow by atomic
+// additions, and each group marks and lists in memory of its own.
 #ifndef LOOKUP
 #error "LOOKUP: see src/graph/triangles.rs"
 #endif

@@ -17,8 +17,8 @@
 //                              ascending order in each
 //   out     longer[]           rows of more than HELD entries, at most LONGEST, in any order
 //
-// Entries of a row are ordered by their numbers, which no two share, so the result does not depend
-// on how they arrived. The entries of a row are in local memory: of HELD at most the place of each
+// Every interleaving gives the same result: a counter gives each entry a place of its own, and
+// entries of a row are ordered by their numbers, which no two share. The entries of a row are in local memory: of HELD at most the place of each
 // is the number of those below it; more are sorted by a work-group.
 #if !defined(ITEMS) || !defined(LANES) || !defined(HELD) || !defined(LONGEST)
 #error "ITEMS, LANES, HELD, LONGEST: see src/primitives/arrivals.rs"

@@ -47,7 +47,8 @@ pub struct DeviceInfo {
     /// Whether words of 64 bits are exchanged atomically.
     #[serde(skip)]
     pub(crate) long_atomics: bool,
-    /// Whether words of 64 bits are lowered atomically.
+    /// Whether words of 64 bits are lowered atomically, and read whole: a device whose addresses have
+    /// 32 bits may read halves one after the other.
     #[serde(skip)]
     pub(crate) long_minima: bool,
     /// Whether quotients and square roots of `f32` can be correctly rounded.
@@ -187,7 +188,8 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
         max_group_size: get(device.max_work_group_size())?,
         fp64: get(device.extensions())?.split_whitespace().any(|e| e == "cl_khr_fp64"),
         long_atomics: get(device.extensions())?.split_whitespace().any(|e| e == "cl_khr_int64_base_atomics"),
-        long_minima: get(device.extensions())?.split_whitespace().any(|e| e == "cl_khr_int64_extended_atomics"),
+        long_minima: get(device.extensions())?.split_whitespace().any(|e| e == "cl_khr_int64_extended_atomics")
+            && get(device.address_bits())? == 64,
         exact_division: get(device.single_fp_config())? & cl::CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0,
         id: DeviceId(id as isize),
     })

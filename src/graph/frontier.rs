@@ -71,12 +71,12 @@ const CHUNK: usize = 256;
 const FIRST_TOGETHER: usize = 8;
 const MOST_TOGETHER: usize = 64;
 
-/// Refuses a device that cannot lower distances of type `D` atomically.
+/// Refuses a device that cannot lower distances of type `D` atomically, or reads them in halves.
 pub(super) fn check<D: Element>(info: &DeviceInfo) -> Result<()> {
     match size_of::<D>() == 8 && !info.long_minima {
         true => Err(Error::Unsupported {
             device: info.name.clone(),
-            feature: "atomic minima of 64 bits (cl_khr_int64_extended_atomics)",
+            feature: "atomic minima of 64 bits (cl_khr_int64_extended_atomics, and addresses of 64 bits)",
             hint: "schedule bellman-ford needs none, nor do lengths of 32 bits".into(),
         }),
         false => Ok(()),

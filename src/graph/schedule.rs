@@ -45,7 +45,7 @@ pub enum Schedule {
     /// Vertices near the sources first, by one work-item. No length may be negative.
     NearFar,
     /// Vertices near the sources first, by all work-items. No length may be negative. Distances of
-    /// 64 bits need a device with `cl_khr_int64_extended_atomics`.
+    /// 64 bits need a device with `cl_khr_int64_extended_atomics` and addresses of 64 bits.
     Frontier,
     /// All edges in every sweep, until no distance falls. Lengths may be negative.
     BellmanFord,

@@ -6,6 +6,9 @@
 // changed it. GPUs of NVIDIA that have CACHE_HINTS add them in global memory, many at once. WIDE is
 // 1 if a sum has 64 bits, FLOATING if floating-point numbers are added. If ARRIVAL is 0, there are
 // no such sums.
+//
+// Every interleaving is right, whatever is read at first. If it was not the sum, the exchange fails
+// and returns the sum: a read of an older one, or of two halves, only costs a further turn.
 #if !defined(ARRIVAL)
 #error "ARRIVAL: see src/apply/spmv/arrival.rs"
 #endif
