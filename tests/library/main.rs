@@ -23,6 +23,7 @@ mod plans;
 mod plans_of_scalars;
 mod products;
 mod quick;
+mod racing;
 mod real_data;
 mod real_problems;
 mod schur;
