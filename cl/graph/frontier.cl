@@ -91,7 +91,7 @@ void divide(global const uint* entry, uint entries, const struct Round* round, v
 {
     for (uint i = get_local_id(0); i < entries; i += GROUP_SIZE) {
         const uint vertex = entry[i];
-        const ELEMENT reached = path_length[vertex];
+        const ELEMENT reached = path_length[vertex]; // a race: who lowers it puts it elsewhere
         if (reached > round->limit) {
             add_far(vertex, reached, next);
             continue;
@@ -109,7 +109,7 @@ void take(global const uint2* entry, uint entries, volatile global const ELEMENT
         const uint2 part = entry[i];
         queue->vertex[i] = part.x;
         queue->part[i] = part.y;
-        queue->reached[i] = path_length[part.x];
+        queue->reached[i] = path_length[part.x]; // a race: if it is older, the visit is in vain
     }
 }
 
@@ -127,7 +127,7 @@ void lay_out(local const struct Queue* queue, volatile global const ELEMENT* pat
             const ELEMENT reached = queue->reached[i];
             if (part == WHOLE && all > CHUNK)
                 come_near(vertex, next);
-            else if (!(path_length[vertex] < reached)) {
+            else if (!(path_length[vertex] < reached)) { // a race: if it is older, the visit is in vain
                 const uint before_part = part == WHOLE ? 0 : part * CHUNK;
                 tile->first_edge[i] = begin + before_part;
                 tile->reached[i] = reached;
@@ -225,8 +225,8 @@ KERNEL frontier_round(global const uint* restrict out_ptr, global const uint* re
             for (uint i = item; i < edges; i += GROUP_SIZE) {
                 const uint at = owner(&tile, i), edge = tile.first_edge[at] + i - tile.before[at], vertex = to[edge];
                 const ELEMENT length = LENGTH(edge), so_far = tile.reached[at], reached = MULTIPLY(length, so_far);
-                // A race, see above: the minimum decides, and is left out for a path that is longer.
-                if (!(reached < path_length[vertex]) || !(reached < lowered(path_length + vertex, reached)))
+                const ELEMENT known = path_length[vertex]; // a race: if it is older, the minimum decides
+                if (!(reached < known) || !(reached < lowered(path_length + vertex, reached)))
                     continue;
                 if (reached > round.limit)
                     come_far(vertex, reached, &next);

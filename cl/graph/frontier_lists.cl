@@ -60,7 +60,7 @@ struct Places {
 // Lowers a distance that is not negative. Returns what it was.
 ELEMENT lowered(volatile global ELEMENT* distance, ELEMENT to)
 {
-    return AS(ELEMENT)(LOWER_BITS((volatile global BITS*)distance, AS_BITS(to)));
+    return AS(ELEMENT)(LOWER_BITS((volatile global BITS*)distance, AS_BITS(to))); // a race: others read it plainly
 }
 
 // Puts the parts of a vertex's edges into the near list, unless this round has.
@@ -77,8 +77,7 @@ void come_near(uint vertex, const struct Places* next)
 // Lowers the least distance beyond the limit.
 void be_far(ELEMENT reached, const struct Places* next)
 {
-    // A race: what is read may be older, and then longer. It is a whole word, see frontier.cl.
-    if (reached < next->bounds[LEAST])
+    if (reached < next->bounds[LEAST]) // a race: if it is older, it is longer, and the minimum decides
         lowered(next->bounds + LEAST, reached);
 }
 

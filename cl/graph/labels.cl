@@ -17,7 +17,7 @@
 //   in out  before[vertices]                    the vertex that a chain follows; itself at the end
 //   in out  parent[vertices]                    the trees of levels, see trees.cl
 //   in out  level[vertices]                     the root of each vertex, the least of its level
-//   in out  entry[vertices]                     the vertex that a level follows, at its root
+//   in out  leader[vertices]                    the vertex that a level follows, at its root
 //   in out  chain[vertices]                     a copy of before, whose chains become shorter
 //   in out  label[vertices]                     NONE out of reach
 //   in out  open[1]                             vertices in reach that no closer one leads to
@@ -37,7 +37,7 @@
 //
 //   join_levels   see trees.cl
 //   enter_levels  the same as `flatten` in components.cl: roots go to another array than the trees,
-//                 and `entry` takes the least vertex
+//                 and `leader` takes the least vertex
 //   follow        an item writes to a vertex that is no end, and writes a vertex further along its
 //                 chain. An older one may replace a newer one: the rest of the chain is longer then,
 //                 and ends at the same vertex. Chains are those of `before`, which nothing changes
@@ -96,7 +96,7 @@ KERNEL join_levels(global const uint* restrict in_ptr, global const uint* restri
     }
 }
 
-KERNEL enter_levels(global const uint* restrict before, volatile global uint* parent, global uint* restrict level, global uint* entry,
+KERNEL enter_levels(global const uint* restrict before, volatile global uint* parent, global uint* restrict level, global uint* leader,
                     uint vertices)
 {
     const uint vertex = get_global_id(0);
@@ -105,18 +105,18 @@ KERNEL enter_levels(global const uint* restrict before, volatile global uint* pa
     const uint root = root_of(parent, vertex);
     level[vertex] = root;
     if (before[vertex] != vertex)
-        atomic_min(entry + root, before[vertex]);
+        atomic_min(leader + root, before[vertex]);
 }
 
-KERNEL leave_levels(global uint* restrict before, global const uint* restrict level, global const uint* restrict entry, uint vertices)
+KERNEL leave_levels(global uint* restrict before, global const uint* restrict level, global const uint* restrict leader, uint vertices)
 {
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)
         return;
     if (level[vertex] != vertex)
         before[vertex] = level[vertex];
-    else if (entry[vertex] != NONE)
-        before[vertex] = entry[vertex];
+    else if (leader[vertex] != NONE)
+        before[vertex] = leader[vertex];
 }
 
 KERNEL label_sources(global const uint* vertex, global const uint* of, global const uint* level, global uint* label, uint sources)
@@ -132,11 +132,11 @@ KERNEL follow(volatile global uint* chain, global uint* label, uint vertices)
     if (vertex >= vertices)
         return;
     // Vertices on the way come closer to the end: others then follow a shorter chain.
-    uint at = vertex, next = chain[at];
+    uint at = vertex, next = chain[at]; // a race: what is read leads to the end
     while (next != at) {
-        const uint further = chain[next];
+        const uint further = chain[next]; // a race: what is read leads to the end
         if (further != next)
-            chain[at] = further; // a race: both values lead to the end
+            chain[at] = further; // a race: what it replaces leads to the end, too
         at = next;
         next = further;
     }

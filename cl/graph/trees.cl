@@ -21,11 +21,11 @@
 // The root of a vertex. Vertices on the way come closer to it.
 uint root_of(volatile global uint* parent, uint vertex)
 {
-    uint above = parent[vertex];
+    uint above = parent[vertex]; // a race: an older ancestor is one, too
     while (above != vertex) {
-        const uint next = parent[above];
+        const uint next = parent[above]; // a race: the same
         if (next != above)
-            parent[vertex] = next; // a race: an ancestor replaces another one
+            parent[vertex] = next; // a race: what it replaces is an ancestor, too
         vertex = above;
         above = next;
     }
@@ -38,7 +38,7 @@ uint join(volatile global uint* parent, uint own, uint vertex)
     uint other = root_of(parent, vertex);
     while (own != other) {
         const uint high = max(own, other), low = min(own, other);
-        const uint found = atomic_cmpxchg(parent + high, high, low);
+        const uint found = atomic_cmpxchg(parent + high, high, low); // a race: the others read and write plainly
         own = low;
         other = found == high ? low : root_of(parent, found);
     }

@@ -39,7 +39,7 @@ kernel! {
         before: In<u32>,
         parent: InOut<u32>,
         level: Out<u32>,
-        entry: InOut<u32>,
+        leader: InOut<u32>,
         vertices: u32,
     }
 }
@@ -48,7 +48,7 @@ kernel! {
     struct LeaveLevels = "leave_levels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
         before: InOut<u32>,
         level: In<u32>,
-        entry: In<u32>,
+        leader: In<u32>,
         vertices: u32,
     }
 }
@@ -197,10 +197,10 @@ fn levels<D: Element>(
         stride,
     };
     join.launch(work, grid, args)?;
-    let (mut level, mut entry) = (work.buffer(vertices)?, work.upload(&vec![u32::MAX; vertices])?);
-    let args = EnterLevels { before, parent: &mut parent, level: &mut level, entry: &mut entry, vertices: count };
+    let (mut level, mut leader) = (work.buffer(vertices)?, work.upload(&vec![u32::MAX; vertices])?);
+    let args = EnterLevels { before, parent: &mut parent, level: &mut level, leader: &mut leader, vertices: count };
     enter.launch(work, grid, args)?;
-    leave.launch(work, grid, LeaveLevels { before, level: &level, entry: &entry, vertices: count })?;
+    leave.launch(work, grid, LeaveLevels { before, level: &level, leader: &leader, vertices: count })?;
     Ok(level)
 }
 

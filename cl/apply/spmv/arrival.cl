@@ -52,6 +52,6 @@ void add_on_arrival(global ARITHMETIC* sum, ARITHMETIC term)
 #endif
 }
 #else
-ADDS_ON_ARRIVAL(add_on_arrival, global)
+ADDS_ON_ARRIVAL(add_on_arrival, global) // a race: see above
 #endif
 #endif

@@ -7,7 +7,7 @@
 //   in      values[nnz * stride]  x[columns]
 //   in out  y[rows]
 
-ADDS_ON_ARRIVAL(add_to_lane, local)
+ADDS_ON_ARRIVAL(add_to_lane, local) // a race: see arrival.cl
 
 KERNEL scatter_lanes(global const uint* restrict row_ptr, global const uint* restrict row, global const uint* restrict col,
                      global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,

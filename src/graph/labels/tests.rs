@@ -79,17 +79,17 @@ async fn join_levels(graph: &Reached, parent: &Words, vertex: usize) {
     }
 }
 
-async fn enter_levels(before: &[usize], parent: &Words, level: &Words, entry: &Words, vertex: usize) {
+async fn enter_levels(before: &[usize], parent: &Words, level: &Words, leader: &Words, vertex: usize) {
     let root = root_of(parent, vertex).await;
     level.store(vertex, root).await;
     if before[vertex] != vertex {
-        entry.min(root, before[vertex]).await;
+        leader.min(root, before[vertex]).await;
     }
 }
 
-async fn leave_levels(before: &Words, level: &Words, entry: &Words, vertex: usize) {
+async fn leave_levels(before: &Words, level: &Words, leader: &Words, vertex: usize) {
     let root = level.load(vertex).await;
-    let of_level = entry.load(vertex).await;
+    let of_level = leader.load(vertex).await;
     if root != vertex {
         before.store(vertex, root).await;
     } else if of_level != NONE {
@@ -142,11 +142,11 @@ fn nearest(graph: &Reached, labels: &[(usize, usize)], apart: bool, mut seed: u6
     let parent = Words::new(0..n);
     interleave((0..n).map(|vertex| join_levels(graph, &parent, vertex)), next());
     let begun = graph.begin_labels();
-    let (own, entry) = (Words::new(vec![NONE; n]), Words::new(vec![NONE; n]));
+    let (own, leader) = (Words::new(vec![NONE; n]), Words::new(vec![NONE; n]));
     let level = if apart { &own } else { &parent };
-    interleave((0..n).map(|vertex| enter_levels(&begun, &parent, level, &entry, vertex)), next());
+    interleave((0..n).map(|vertex| enter_levels(&begun, &parent, level, &leader, vertex)), next());
     let before = Words::new(begun.iter().copied());
-    interleave((0..n).map(|vertex| leave_levels(&before, level, &entry, vertex)), next());
+    interleave((0..n).map(|vertex| leave_levels(&before, level, &leader, vertex)), next());
     let label = Words::new(vec![NONE; n]);
     interleave(labels.iter().map(|&of| label_source(level, &label, of)), next());
     for _ in 0..100 {
