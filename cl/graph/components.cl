@@ -10,8 +10,8 @@
 //   out     root[vertices]
 //
 // Every interleaving is right, see trees.cl. `hook` ends with both ends of each edge in one tree.
-// `flatten` finds the root of that tree while other items shorten the paths to it. They may write to
-// any vertex that is no root, so roots go to another array: in `parent` an older ancestor could
+// `flatten` finds the root of that tree while other items shorten the paths to it. They may write
+// to any vertex that is no root, so roots go to another array: in `parent` an older ancestor could
 // replace a root.
 KERNEL own_roots(global uint* parent, uint vertices)
 {

@@ -38,16 +38,16 @@
 //   a near list  has a vertex once, by `queued`. The next launch reads its distance then.
 //   a far list   has a vertex once, by `waits`. One that has become near by a shorter path, and
 //                was put elsewhere for this, stays until the list is divided, which leaves it out
-//                or visits it again. If the distance that divides is beyond the limit, `waits` stays
-//                1, and no other item puts the vertex into the next far list. Otherwise `waits`
-//                becomes 0. Then an item that had lowered the distance before, not as far, may put
-//                the vertex there once more.
+//                or visits it again. If the distance that divides is beyond the limit, `waits`
+//                stays 1, and no other item puts the vertex into the next far list. Otherwise
+//                `waits` becomes 0. Then an item that had lowered the distance before, not as far,
+//                may put the vertex there once more.
 //
-// Distances are read plainly while others lower them. One that is read may be older than the newest,
-// so it is at least as long. If it seems to be lowered by an edge, the atomic minimum decides. But
-// it must be one that the vertex has had, or an edge could be left out for a shorter path that does
-// not exist: the device has to read a word whole. Every device does that with 32 bits, and those
-// that `check` in the host file accepts with 64.
+// Distances are read plainly while others lower them. One that is read may be older than the
+// newest, so it is at least as long. If it seems to be lowered by an edge, the atomic minimum
+// decides. But it must be one that the vertex has had, or an edge could be left out for a shorter
+// path that does not exist: the device has to read a word whole. Every device does that with 32
+// bits, and those that `check` in the host file accepts with 64.
 //
 // What the rounds before have left is computed by every item alike, from the slot of the round
 // before: a launch is a round, and none waits for the host.

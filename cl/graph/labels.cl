@@ -39,9 +39,10 @@
 //   enter_levels  the same as `flatten` in components.cl: roots go to another array than the trees,
 //                 and `leader` takes the least vertex
 //   follow        an item writes to a vertex that is no end, and writes a vertex further along its
-//                 chain. An older one may replace a newer one: the rest of the chain is longer then,
-//                 and ends at the same vertex. Chains are those of `before`, which nothing changes
-//                 here and none of which closes. Labels are read at ends and written elsewhere
+//                 chain. An older one may replace a newer one: the rest of the chain is longer
+//                 then, and ends at the same vertex. Chains are those of `before`, which nothing
+//                 changes here and none of which closes. Labels are read at ends and written
+//                 elsewhere
 //   lower_labels  labels stay as they are. If several vertices of a level turn it, any of their
 //                 edges may stay, because each leads from a label below the level's. Along a chain
 //                 the labels never rise, and they fall wherever a level has turned. So a chain that

@@ -47,8 +47,8 @@ pub struct DeviceInfo {
     /// Whether words of 64 bits are exchanged atomically.
     #[serde(skip)]
     pub(crate) long_atomics: bool,
-    /// Whether words of 64 bits are lowered atomically, and read whole: a device whose addresses have
-    /// 32 bits may read halves one after the other.
+    /// Whether words of 64 bits are lowered atomically, and read whole: a device whose addresses
+    /// have 32 bits may read halves one after the other.
     #[serde(skip)]
     pub(crate) long_minima: bool,
     /// Whether quotients and square roots of `f32` can be correctly rounded.

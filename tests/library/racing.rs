@@ -1,6 +1,6 @@
-//! Kernels whose work-items read what others of the same launch write: components, labels, frontiers
-//! and sums on arrival. Small inputs, for `tools/oclgrind` too; and large ones for a GPU, which
-//! `cargo test --test library racing:: -- --ignored --nocapture` runs.
+//! Kernels whose work-items read what others of the same launch write: components, labels,
+//! frontiers and sums on arrival. Small inputs, for `tools/oclgrind` too; and large ones for a GPU,
+//! which `cargo test --test library racing:: -- --ignored --nocapture` runs.
 use crate::common::{Family, data, device, scalars};
 use blockmul::{
     BlockShape, Csc, Planned, Result,

@@ -1,6 +1,6 @@
 //! Models of `hook` and `flatten`, in every order: `cl/graph/components.cl`, `cl/graph/trees.cl`.
 use crate::{
-    graph::tests::{components_of, families},
+    graph::tests::{Family, components_of, families},
     interleave::{Words, interleave},
 };
 
@@ -47,25 +47,32 @@ fn hooked(vertices: usize, leaving: &[Vec<usize>], seed: u64) -> Words {
     parent
 }
 
-/// Graphs, the ends of the edges that leave each of their vertices, and their components.
-fn graphs() -> Vec<(&'static str, Vec<Vec<usize>>, Vec<usize>)> {
-    let of = |family: crate::graph::tests::Family| {
-        let mut leaving = vec![Vec::new(); family.vertices];
-        family.edges.iter().for_each(|&(from, to, _)| leaving[from].push(to));
-        (family.name, leaving, components_of(family.vertices, &family.edges))
+/// A graph of few vertices.
+struct Small {
+    name: &'static str,
+    /// The ends of the edges that leave each vertex.
+    leaving: Vec<Vec<usize>>,
+    components: Vec<usize>,
+}
+
+fn graphs() -> Vec<Small> {
+    let of = |Family { name, vertices, edges }| {
+        let mut leaving = vec![Vec::new(); vertices];
+        edges.iter().for_each(|&(from, to, _)| leaving[from].push(to));
+        Small { name, leaving, components: components_of(vertices, &edges) }
     };
     families().into_iter().map(of).collect()
 }
 
 #[test]
 fn components_are_right_in_every_order() {
-    for (name, leaving, want) in graphs() {
+    for Small { name, leaving, components } in graphs() {
         for seed in 0..200 {
             let n = leaving.len();
             let parent = hooked(n, &leaving, seed);
             let root = Words::new(vec![usize::MAX; n]);
             interleave((0..n).map(|vertex| flatten(&parent, &root, vertex)), seed + 1000);
-            assert_eq!(root.values(), want, "{name}, seed {seed}");
+            assert_eq!(root.values(), components, "{name}, seed {seed}");
         }
     }
 }
@@ -74,12 +81,12 @@ fn components_are_right_in_every_order() {
 #[test]
 fn roots_in_the_array_of_parents_are_lost() {
     let mut wrong = 0;
-    for (_, leaving, want) in graphs() {
+    for Small { leaving, components, .. } in graphs() {
         for seed in 0..200 {
             let n = leaving.len();
             let parent = hooked(n, &leaving, seed);
             interleave((0..n).map(|vertex| flatten(&parent, &parent, vertex)), seed + 1000);
-            wrong += usize::from(parent.values() != want);
+            wrong += usize::from(parent.values() != components);
         }
     }
     assert!(wrong > 10, "{wrong} runs were wrong");

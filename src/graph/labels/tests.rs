@@ -48,7 +48,7 @@ impl Reached {
         (0..self.vertices()).map(|v| self.tight(v).find(|from| closer(from, v)).unwrap_or(v)).collect()
     }
 
-    /// The lowest label from which tight edges lead to each vertex, by going round until none falls.
+    /// The lowest label from which tight edges lead to each vertex, until none falls.
     fn lowest(&self, labels: &[(usize, usize)]) -> Vec<usize> {
         let mut lowest = vec![NONE; self.vertices()];
         labels.iter().for_each(|&(vertex, label)| lowest[vertex] = label);

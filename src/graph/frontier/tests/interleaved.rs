@@ -1,4 +1,5 @@
-//! A model of `frontier_round`, in every order: `cl/graph/frontier.cl`, `cl/graph/frontier_lists.cl`.
+//! A model of `frontier_round`, in every order: `cl/graph/frontier.cl`,
+//! `cl/graph/frontier_lists.cl`.
 use crate::{
     graph::tests::{EdgeList, Family, dijkstra, families},
     interleave::{Barrier, Words, interleave},
@@ -339,7 +340,8 @@ fn distances_are_right_in_every_order() {
     }
 }
 
-/// Words of 64 bits have to be read whole: an edge is compared with a distance that was never there.
+/// Words of 64 bits have to be read whole: otherwise an edge is compared with a distance that was
+/// never there.
 #[test]
 fn distances_that_are_read_in_halves_lose_edges() {
     let high = (1u64 << 32) as f64;
