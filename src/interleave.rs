@@ -7,9 +7,9 @@
 //!
 //! The seed draws the order: an item for each step, or the same for some steps, or items that stand
 //! still until all others have (Burckhardt, Kothari, Musuvathi, Nagarakatte: *A Randomized
-//! Scheduler with Probabilistic Guarantees of Finding Bugs*, ASPLOS 2010). With every other seed a load finds
-//! any value that the word has had since its item last looked at it: OpenCL C 1.2 promises no more
-//! within a launch.
+//! Scheduler with Probabilistic Guarantees of Finding Bugs*, ASPLOS 2010). With every other seed a
+//! load finds any value that the word has had since its item last looked at it: OpenCL C 1.2
+//! promises no more within a launch.
 use crate::generate::Random;
 use std::{
     cell::{Cell, RefCell},

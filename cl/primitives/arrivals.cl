@@ -18,8 +18,9 @@
 //   out     longer[]           rows of more than HELD entries, at most LONGEST, in any order
 //
 // Every interleaving gives the same result: a counter gives each entry a place of its own, and
-// entries of a row are ordered by their numbers, which no two share. The entries of a row are in local memory: of HELD at most the place of each
-// is the number of those below it; more are sorted by a work-group.
+// entries of a row are ordered by their numbers, which no two share. The entries of a row are in
+// local memory: of HELD at most the place of each is the number of those below it; more are sorted
+// by a work-group.
 #if !defined(ITEMS) || !defined(LANES) || !defined(HELD) || !defined(LONGEST)
 #error "ITEMS, LANES, HELD, LONGEST: see src/primitives/arrivals.rs"
 #endif
