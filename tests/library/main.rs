@@ -30,4 +30,5 @@ mod semirings;
 mod small;
 mod spy;
 mod structure;
+mod unproven;
 mod vectors;
