@@ -27,6 +27,7 @@ mod real_data;
 mod real_problems;
 mod schur;
 mod semirings;
+mod sizes;
 mod small;
 mod spy;
 mod structure;
