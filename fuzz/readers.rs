@@ -6,12 +6,15 @@
 //! of threads, plain or packed, in one block or more. It comes back with the same bits when it is
 //! written and read.
 mod archive;
+mod arrays;
 mod memory;
 mod meshes;
 mod problems;
 
 #[allow(unused_imports)] // each target uses its part
-pub use meshes::mesh;
+pub use arrays::{gcoo, npy, tuning};
+#[allow(unused_imports)] // each target uses its part
+pub use meshes::{long_meshes, mesh};
 #[allow(unused_imports)] // each target uses its part
 pub use problems::{bal, g2o, isam};
 

@@ -32,6 +32,7 @@ tools/test quick: total        120
 .ci/run: total                1500
   formatting                    10
   licences                      20
+  fuzz versions                 10
   demo and lints               900
   installation                 120
   uses                         240

@@ -17,7 +17,7 @@ pub fn planar(cols: usize, rows: usize, seed: u64) -> Result<Cbc<f64>> {
     together(&[(vertices as u64, 16 + 8), (most, 4 + 8)])?;
     let mut points: Vec<[f64; 2]> = room(vertices as u64, 16)?;
     let random = &mut Random::new(seed);
-    for row in 0..rows {
+    for row in 0..vertices.min(rows) {
         points.extend((0..cols).map(|col| [col as f64 + 0.5 * random.unit(), row as f64 + 0.5 * random.unit()]));
     }
     let length = |from: usize, to: usize| -> f64 {
@@ -70,7 +70,9 @@ mod tests {
             // 1.5, and the shorter of two is shorter than both sides.
             assert!(graph.values().iter().all(|length| (0.5..1.9).contains(length)));
         }
-        assert_eq!(planar(0, 5, 1).unwrap().nnz(), 0);
+        for (cols, rows) in [(0, 5), (0, usize::MAX), (usize::MAX, 0)] {
+            assert_eq!(planar(cols, rows, 1).unwrap().nnz(), 0);
+        }
         assert!(matches!(planar(1 << 20, 1 << 20, 1), Err(Error::TooLarge { .. })));
         assert_ne!(planar(5, 5, 1).unwrap(), planar(5, 5, 2).unwrap());
     }

@@ -14,12 +14,13 @@
 //! let d = DenseView::new(DenseShape::new(2, 3, Layout::ByRows), &values)?;
 //! let mut file = Vec::new();
 //! write_npy_to(&mut file, d).unwrap();
-//! let found = read_npy_from(&file[..], "d.npy")?;
+//! let found = read_npy_from(&file[..], "d.npy", &Default::default())?;
 //! assert_eq!((found.matrix, found.layout), (d.to_matrix(), Layout::ByRows));
 //! # Ok::<(), blockmul::Error>(())
 //! ```
 use super::{
     MatrixFile, ReadOptions,
+    assemble::check_lines,
     matrix_market::is_banner,
     npz::Member,
     packing::{Packing, without_packing},
@@ -29,7 +30,7 @@ use super::{
     write_whole,
 };
 use crate::{
-    Element, Error, Pattern, Result,
+    Element, Error, Result,
     host::memory,
     matrix::{DenseShape, DenseView, Layout, Matrix},
 };
@@ -59,7 +60,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<DenseFile> 
     let path = path.as_ref();
     if is_npy(path) {
         let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-        return read_npy_from(file, path);
+        return read_npy_from(file, path, options);
     }
     DenseFile::of_sparse(&super::read(path, options)?)
 }
@@ -81,7 +82,7 @@ impl DenseFile {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_npy_from(reader: impl Read, name: impl AsRef<Path>) -> Result<DenseFile> {
+pub fn read_npy_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOptions) -> Result<DenseFile> {
     let name = name.as_ref();
     let bytes = Unpacked::new(reader).map_err(|source| Error::Io { path: name.to_owned(), source })?;
     let member = Member::open(bytes, name, "the array".into())?;
@@ -91,9 +92,8 @@ pub fn read_npy_from(reader: impl Read, name: impl AsRef<Path>) -> Result<DenseF
         ref axes => return Err(member.refuse(format!("{} axes where 1 or 2 are expected", axes.len()))),
     };
     for (what, lines) in [("rows", rows), ("columns", cols)] {
-        if lines > Pattern::MAX_LINES {
-            return Err(member.refuse(format!("{lines} {what}, at most {} are supported", Pattern::MAX_LINES)));
-        }
+        check_lines(what, lines, rows.saturating_mul(cols), options.max_unproven_lines)
+            .map_err(|reason| member.refuse(reason))?;
     }
     let layout = if member.is_fortran() { Layout::ByColumns } else { Layout::ByRows };
     let (values, _) = member.values(u64::MAX)?;
@@ -274,7 +274,7 @@ mod tests {
     fn files_that_hold_no_dense_matrix_are_refused() {
         let mut file = Vec::new();
         write_npy_to(&mut file, (&matrix(5, 3)).into()).unwrap();
-        let refused = |bytes: &[u8]| read_npy_from(bytes, "d.npy").unwrap_err().to_string();
+        let refused = |bytes: &[u8]| read_npy_from(bytes, "d.npy", &ReadOptions::default()).unwrap_err().to_string();
         assert!(refused(&file[..file.len() - 8]).contains("element 14: the data ends here"));
         assert!(refused(&[&file[..], &[0; 8]].concat()).contains("more data than the 15 elements"));
         assert!(refused(b"a matrix").contains("damaged"));

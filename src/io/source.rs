@@ -3,6 +3,8 @@
 //! A block is the part of a full buffer up to the last line end; the rest moves to the front of the
 //! next buffer. So no line straddles two blocks, and blocks can be parsed independently on any
 //! thread.
+mod bytes;
+
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::ops::{ControlFlow, Range};
@@ -43,6 +45,8 @@ pub struct Source<'r> {
     ready: usize,
     filled: usize,
     ended: bool,
+    /// Whether a carriage return alone ends a line too.
+    returns: bool,
     lines: u64,
 }
 
@@ -93,7 +97,7 @@ impl<'r> Source<'r> {
 
     fn reading(reader: Box<dyn Read + Send + 'r>, packing: Option<Packing>, name: PathBuf, block_bytes: usize) -> Self {
         let buffer = vec![0; block_bytes.clamp(1, LINE_BYTES)];
-        Self { reader, packing, name, buffer, taken: 0, ready: 0, filled: 0, ended: false, lines: 0 }
+        Self { reader, packing, name, buffer, taken: 0, ready: 0, filled: 0, ended: false, returns: false, lines: 0 }
     }
 
     /// Lines handed out so far, at least 1: the end of the file, for messages.
@@ -112,6 +116,12 @@ impl<'r> Source<'r> {
             return Ok(None);
         }
         let rest = &self.buffer[self.taken..self.ready];
+        if self.returns {
+            let (line, whole) = bytes::up_to_return(rest);
+            self.taken += whole;
+            self.lines += 1;
+            return Ok(Some(line));
+        }
         let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
         self.taken += (line.len() + 1).min(rest.len());
         self.lines += 1;
@@ -206,15 +216,8 @@ impl<'r> Source<'r> {
         self.filled -= self.ready;
         (self.taken, self.ready) = (0, 0);
         loop {
-            while !self.ended && self.filled < self.buffer.len() {
-                match self.reader.read(&mut self.buffer[self.filled..]) {
-                    Ok(0) => self.ended = true,
-                    Ok(bytes) => self.filled += bytes,
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(error) => return Err(self.broken(error)),
-                }
-            }
-            self.ready = match memchr::memrchr(b'\n', &self.buffer[..self.filled]) {
+            self.read_on()?;
+            self.ready = match self.last_line_end() {
                 _ if self.ended => self.filled,
                 Some(last) => last + 1,
                 None if self.buffer.len() < LINE_BYTES => {

@@ -98,21 +98,20 @@ impl DenseShape {
         if self.layout == Layout::ByRows { (self.rows, self.cols) } else { (self.cols, self.rows) }
     }
 
-    /// Elements from the first to the last, gaps between lines included.
+    /// Elements from the first to the last, gaps between lines included. If they are more than the
+    /// largest number, it is that number.
     #[allow(clippy::len_without_is_empty)] // of an array, not of a collection
     pub fn len(&self) -> usize {
         match self.lines() {
             (0, _) | (_, 0) => 0,
-            (lines, width) => (lines - 1) * self.leading + width,
+            (lines, width) => (lines - 1).saturating_mul(self.leading).saturating_add(width),
         }
     }
 
-    /// The place of an element in the array.
+    /// The place of an element in the array. It is the largest number if the place is no number.
     pub fn at(&self, row: usize, col: usize) -> usize {
-        match self.layout {
-            Layout::ByRows => row * self.leading + col,
-            Layout::ByColumns => col * self.leading + row,
-        }
+        let (line, place) = if self.layout == Layout::ByRows { (row, col) } else { (col, row) };
+        line.saturating_mul(self.leading).saturating_add(place)
     }
 
     /// Refuses lines that overlap, and numbers that kernels cannot count.

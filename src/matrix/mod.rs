@@ -29,7 +29,7 @@ pub(crate) use shape::{aligned_stride, check_sides, check_stride};
 pub use threshold::{Threshold, drop_below};
 pub(crate) use threshold::{kept_entries, pattern_of};
 
-use crate::Element;
+use crate::{Element, host::memory};
 
 /// The arrays of any matrix here, borrowed, as compressed block columns (of its transpose for a
 /// row-major matrix).
@@ -86,6 +86,21 @@ pub(crate) fn dense_zeros<T: Element>(rows: usize, cols: usize) -> nalgebra::DMa
     let fits = rows.checked_mul(cols).is_some_and(|elements| elements <= most);
     assert!(fits, "a dense matrix of {rows}x{cols} elements fits no memory");
     nalgebra::DMatrix::from_element(rows, cols, T::from_f64(0.0))
+}
+
+/// As [`dense_zeros`]; if the host has not so much memory, an error.
+pub(crate) fn try_dense_zeros<T: Element>(rows: usize, cols: usize) -> crate::Result<nalgebra::DMatrix<T>> {
+    let what = || format!("a dense matrix of {rows}x{cols}");
+    let needed = (rows as u64).saturating_mul(cols as u64).saturating_mul(size_of::<T>() as u64);
+    memory::check_large(what, needed)?;
+    let mut values = Vec::new();
+    let reserved = rows.checked_mul(cols).is_some_and(|elements| values.try_reserve_exact(elements).is_ok());
+    if !reserved {
+        let available = memory::available().unwrap_or(0);
+        return Err(crate::Error::Memory { what: what(), needed, available, place: "host".into() });
+    }
+    values.resize(rows * cols, T::from_f64(0.0));
+    Ok(nalgebra::DMatrix::from_vec(rows, cols, values))
 }
 
 /// A matrix that can be multiplied: [`Csc`], [`Cbc`] and the row-major [`Csr`], [`Bsr`] over the

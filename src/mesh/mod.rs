@@ -67,8 +67,8 @@ impl Mesh {
     /// number; [`Error::Memory`], [`Error::TooLarge`].
     pub fn graph(&self) -> Result<Csc<f64>> {
         let vertices = self.points.len();
-        let bytes = 6 * 8 * self.triangles.len() as u64;
-        memory::check_large(|| "the edges of a mesh".into(), 2 * bytes)?;
+        let bytes = 2 * 6 * 8 * self.triangles.len() as u64 + 8 * (vertices as u64 + 1);
+        memory::check_large(|| "the edges of a mesh".into(), bytes)?;
         // Column and row in one number, so that sorting puts the entries in order.
         let mut edges: Vec<u64> = Vec::with_capacity(6 * self.triangles.len());
         for &[a, b, c] in &self.triangles {

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use std::{
     collections::BTreeMap,
     env,
+    io::Read,
     path::{Path, PathBuf},
     sync::{
         Mutex, OnceLock, PoisonError,
@@ -58,6 +59,10 @@ struct Overrides {
 impl Overrides {
     /// Parses the text of a file.
     fn parse(text: &str) -> std::result::Result<Self, String> {
+        // A list would be taken for the fields in their order.
+        if text.trim_start().starts_with('[') {
+            return Err("the file is no JSON object".into());
+        }
         let all: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         // Errors are reported even if no device uses the numbers.
         for (name, kind, given) in [("gpu", DeviceKind::Gpu, &all.gpu), ("cpu", DeviceKind::Cpu, &all.cpu)] {
@@ -161,9 +166,30 @@ fn path() -> Option<PathBuf> {
 
 fn read(path: Option<&Path>) -> std::result::Result<Overrides, String> {
     let Some(path) = path else { return Ok(Overrides::default()) };
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Overrides::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
+    let named = |error: String| format!("{}: {error}", path.display());
+    let text = read_text(path).map_err(|error| named(error.to_string()))?;
+    Overrides::parse(&text).map_err(named)
 }
+
+/// Most bytes of a tuning file. All numbers of a device take about 6 KB.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The text of the tuning file at `path`.
+///
+/// # Errors
+/// Those of the system, and a file of more than a mebibyte.
+pub fn read_text(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > MOST_BYTES {
+        true => Err(std::io::Error::other(format!("more than {MOST_BYTES} bytes, which is no tuning file"))),
+        false => Ok(text),
+    }
+}
+
+/// The numbers of all devices, in the process of a test that tries them.
+#[cfg(test)]
+pub(super) static TRIED: Mutex<Option<Numbers>> = Mutex::new(None);
 
 /// The contents of the file, read at the first search for devices.
 fn overrides() -> &'static std::result::Result<Overrides, String> {
@@ -182,6 +208,10 @@ pub(crate) fn check_file() -> Result<()> {
 impl Numbers {
     /// The numbers of a device whose work-groups have at most `most` items.
     pub(crate) fn of_device(kind: DeviceKind, name: &str, most: usize) -> Self {
+        #[cfg(test)]
+        if let Some(tried) = *TRIED.lock().unwrap_or_else(PoisonError::into_inner) {
+            return tried.within(most);
+        }
         let table = || Self::of(kind);
         overrides().as_ref().map_or_else(|_| table(), |given| given.numbers(kind, name)).within(most)
     }
@@ -222,8 +252,20 @@ mod tests {
         assert!(refused(r#"{"devices": {"H200": {"group_size": 3}}}"#).contains("H200: "));
         assert!(refused(r#"{"fpga": {}}"#).contains("unknown field `fpga`"));
         assert!(refused("{\n\"gpu\": 3}").contains("line 2"));
+        assert!(refused("\n []").contains("the file is no JSON object"));
+        assert!(refused(r#"{"gpu": []}"#).contains("line 1"));
         assert!(refused(r#"{"cpu": {"scan_items": -1}}"#).contains("cpu: "));
         assert!(read(Some(Path::new("/no/such/file"))).unwrap_err().starts_with("/no/such/file: "));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("long.json");
+        for (blanks, is_read) in [(MOST_BYTES - 2, true), (MOST_BYTES - 1, false), (MOST_BYTES + 9, false)] {
+            std::fs::write(&path, format!("{{}}{}", " ".repeat(blanks as usize))).unwrap();
+            let refused = read(Some(&path)).err();
+            assert_eq!(refused.is_none(), is_read, "{blanks}");
+            assert!(
+                refused.is_none_or(|why| why.ends_with("long.json: more than 1048576 bytes, which is no tuning file"))
+            );
+        }
         assert!(refused(r#"{"gpu": {"costs": {"sorted": {}}}}"#).contains("gpu: costs: no method `sorted` has costs"));
         let unknown = refused(r#"{"devices": {"H200": {"costs": {"sort": {"products": 3}}}}}"#);
         assert!(unknown.contains("H200: costs: sort: unknown `products`; there are: launch_us"), "{unknown}");

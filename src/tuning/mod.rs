@@ -37,7 +37,7 @@ mod tables;
 
 pub use costs::{BinSize, MethodCost, MethodCosts};
 pub(crate) use file::check_file;
-pub use file::{allow_missing_user_file, merged_costs, merged_numbers, user_file};
+pub use file::{allow_missing_user_file, merged_costs, merged_numbers, read_text, user_file};
 pub use fit::{Errors, Sample};
 pub(crate) use formats::{BlockWeights, FormatWeights};
 pub use numbers::Numbers;
@@ -58,3 +58,6 @@ pub enum DeviceKind {
     /// Anything else.
     Other,
 }
+
+#[cfg(test)]
+mod tests;

@@ -137,6 +137,30 @@ fn blockmul_tuning_names_a_file_of_numbers() {
     refused(r#"{"gpu": {"groupsize": 3}}"#, &["unknown field `groupsize`"]);
     refused(r#"{"cpu": {"group_size": 48}}"#, &["group_size is 48, not a power of two"]);
     refused("{\n\"cpu\": ]", &["line 2"]);
+    refused("[]", &["the file is no JSON object"]);
+    let beside = "scan_group_size is 512, not a power of two from 1 to 64 if scan_items is 4096";
+    refused(r#"{"cpu": {"scan_group_size": 512}}"#, &[beside]);
+    refused(
+        r#"{"cpu": {"scan_items": 1}}"#,
+        &["scan_group_size is 1, not a power of two from 2 to 1024 if scan_items is 1"],
+    );
+    let endless = with(&desk, &[("BLOCKMUL_TUNING", "/dev/zero")], "multiply p.mtx");
+    assert!(endless.status == 2 && endless.stderr.contains("/dev/zero: "), "{}", endless.stderr);
     refused(r#"{"gpu": {"costs": {"sorted": {}}}}"#, &["gpu: costs: no method `sorted` has costs"]);
     refused(r#"{"gpu": {"costs": {"sort": {"launch": 1}}}}"#, &["unknown `launch`; there are: launch_us"]);
+}
+
+/// Kernels as users run them: what PoCL's optimiser makes of them too.
+#[test]
+fn no_way_to_add_long_rows_changes_a_bit() {
+    let desk = Desk::new();
+    desk.ok("generate power-law --nodes 1500 --edges 25000 --integer --seed 7 -o p.mtx");
+    for numbers in [r#""row_stretch": 0"#, r#""row_stretch": 0, "row_ahead": 4"#, r#""row_stretch": 1"#] {
+        desk.put("numbers.json", &format!(r#"{{"cpu": {{{numbers}, "host_entries": 0}}}}"#));
+        let device = crate::common::device().info().index;
+        let mut command = desk.command(&format!("apply p.mtx --device {device} --format csr --verify"));
+        command.env("BLOCKMUL_TUNING", "numbers.json").env_remove("POCL_EXTRA_BUILD_FLAGS");
+        let ran = ran(command);
+        assert_eq!(ran.status, 0, "{numbers}: {}", ran.stderr);
+    }
 }

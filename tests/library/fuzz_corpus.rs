@@ -23,7 +23,7 @@ fn what_fuzzing_kept_is_read_or_refused() {
 
 fn replay() {
     type Check = fn(&[u8]);
-    let targets: [(&str, Check); 10] = [
+    let targets: [(&str, Check); 13] = [
         ("matrix_market", readers::matrix_market),
         ("edge_list", readers::edge_list),
         ("npz", readers::npz),
@@ -34,6 +34,9 @@ fn replay() {
         ("g2o", readers::g2o),
         ("isam", readers::isam),
         ("mesh", readers::mesh),
+        ("npy", readers::npy),
+        ("tuning", readers::tuning),
+        ("gcoo", readers::gcoo),
     ];
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
     for (target, check) in targets {
@@ -47,4 +50,6 @@ fn replay() {
         }
         assert!(read > 0, "{target} has no corpus");
     }
+    // Inputs that fuzzing is too slow for.
+    readers::long_meshes();
 }

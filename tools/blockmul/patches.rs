@@ -169,7 +169,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     messages.step(format!("reading {}", args.mesh.display()));
     let mesh = match output::is_standard(&args.mesh) {
-        true => mesh::read_from(std::io::stdin().lock(), "stdin"),
+        true => mesh::read_from(std::io::stdin(), "stdin"),
         false => mesh::read(&args.mesh),
     }?;
     let name = input::name(&args.mesh);

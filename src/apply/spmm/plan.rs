@@ -143,8 +143,8 @@ impl<M: Matrix> Planned for ApplyDense<M> {
     }
 
     fn cost(&self) -> Cost {
-        let terms = self.nnz() as u64 * self.area() as u64 * self.sides.n() as u64;
-        Cost { products: 0, flops: 2 * terms, device_bytes: self.spmm.bytes() }
+        let terms = (self.nnz() as u64 * self.area() as u64).saturating_mul(self.sides.n() as u64);
+        Cost { products: 0, flops: terms.saturating_mul(2), device_bytes: self.spmm.bytes() }
     }
 
     fn enqueue(&self, On(work): On<'_>, (a, d): Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {

@@ -3,7 +3,7 @@ use super::{ApplyDense, DenseMethod, DenseOptions, Request, bands::Bands, sides:
 use crate::{
     DeviceDense, DeviceMatrix, DevicePattern, Element, Matrix, Result, Semiring,
     device::Work,
-    matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side},
+    matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side, try_dense_zeros},
     planned::Accum,
     product::Factor,
 };
@@ -174,11 +174,11 @@ impl<'a, M: Matrix> Product<'a, M> {
     ///
     /// # Errors
     /// As [`Product::run`]; [`Error::Memory`](crate::Error::Memory) with the numbers if A and one
-    /// column of D and of C do not fit the device or the limit, or if D is on the device and C does
-    /// not fit beside it.
+    /// column of D and of C do not fit the device or the limit, if D is on the device and C does
+    /// not fit beside it, or if C does not fit the host.
     pub fn run_to_host(&self) -> Result<(DMatrix<M::Element>, Report)> {
         let (rows, cols) = self.sides(self.d.shape())?.c();
-        let mut c = crate::matrix::dense_zeros(rows, cols);
+        let mut c = try_dense_zeros(rows, cols)?;
         let report = self.run_into((&mut c).into())?;
         Ok((c, report))
     }

@@ -1,7 +1,7 @@
 //! The sides of a product of a sparse matrix and dense ones, and what every execution checks.
 use super::Request;
 use crate::{
-    Device, DeviceDense, Element, Error, Result, Semiring,
+    Device, DeviceDense, Element, Error, Pattern, Result, Semiring,
     matrix::{DenseShape, Layout, Side},
     planned::{Accum, prepared::same_device},
 };
@@ -25,7 +25,8 @@ impl Sides {
     /// of op(A), or its transpose, on the left.
     ///
     /// # Errors
-    /// [`Error::Argument`] for an element type that the semiring does not have.
+    /// [`Error::Argument`] for an element type that the semiring does not have;
+    /// [`Error::TooLarge`] for more columns than a dense matrix has.
     pub fn new<T: Element>(
         side: Side,
         transposed: bool,
@@ -34,6 +35,10 @@ impl Sides {
     ) -> Result<(Self, Request)> {
         request.semiring.check::<T>()?;
         let (semiring, n, layout) = (request.semiring, request.n, request.layouts[1]);
+        if n as u64 > Pattern::MAX_LINES {
+            let what = if side == Side::Left { "columns of D" } else { "rows of D" };
+            return Err(Error::TooLarge { what, value: n as u64, limit: Pattern::MAX_LINES });
+        }
         let a = if transposed { (cols, rows) } else { (rows, cols) };
         // D·A is the transpose of Aᵀ·Dᵀ.
         if side == Side::Right {

@@ -88,7 +88,9 @@ impl<T: Element, V: Element> RowsAndPieces<T, V> {
     /// pieces.
     pub fn new(work: &Work, rows: &Rows, longest: usize) -> Result<Self> {
         let (device, info) = (rows.device(), rows.device().info());
-        let (group_size, nnz) = (info.numbers().vector_group, rows.pattern.nnz() as u64);
+        // A CPU's group is one item, without barriers. PoCL 3.1, where it optimises, leaves out
+        // what the first item of a larger group does between the barriers of the kernel's loop.
+        let (group_size, nnz) = (info.serial_or(info.numbers().vector_group), rows.pattern.nnz() as u64);
         let options = rows.options::<T, V>(Options::group_size(group_size));
         let options = rows.by_item(options, nnz, 1, longest as u64, false);
         let options = rows.in_pieces::<T, V>(options, RUN_PIECE, LineTuning::shared(info).together);

@@ -2,18 +2,21 @@
 //!
 //! Polygons are cut into triangles around their first corner. Colours, normals and coordinates of
 //! textures are read over.
-mod bytes;
 mod obj;
 mod off;
 mod ply;
+mod text;
 mod write;
 
 pub use write::{write_ply, write_ply_to};
 
 use super::Mesh;
-use crate::{Error, Result, io::packing::Packing};
-use bytes::Bytes;
-use std::{fs::File, io::Read, path::Path};
+use crate::{
+    Error, Result,
+    io::{packing::Packing, push, source::Source},
+};
+use std::{io::Read, path::Path};
+use text::Text;
 
 /// A format of files of meshes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,8 +66,7 @@ impl MeshFormat {
 pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
     let path = path.as_ref();
     let format = format_of(path)?;
-    let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-    parse(file, path, format)
+    parse(Source::open(path, None)?, path, format)
 }
 
 /// Reads a mesh from any reader, to the end. Its name gives the format, and messages show it. If
@@ -72,9 +74,10 @@ pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_from(reader: impl Read, name: impl AsRef<Path>) -> Result<Mesh> {
+pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Mesh> {
     let name = name.as_ref();
-    parse(reader, name, format_of(name)?)
+    let format = format_of(name)?;
+    parse(Source::new(reader, name)?, name, format)
 }
 
 /// The format of a name; `None` for one without an ending.
@@ -88,22 +91,39 @@ fn format_of(path: &Path) -> Result<Option<MeshFormat>> {
     }
 }
 
-fn parse(reader: impl Read, name: &Path, format: Option<MeshFormat>) -> Result<Mesh> {
-    let mut bytes = Bytes::new(reader, name)?;
+fn parse(source: Source<'_>, name: &Path, format: Option<MeshFormat>) -> Result<Mesh> {
+    let mut text = Text::new(source, name);
     let format = match format {
         Some(format) => format,
-        None => bytes.format()?,
+        None => text.format()?,
     };
     match format {
-        MeshFormat::Obj => obj::parse(&mut bytes),
-        MeshFormat::Ply => ply::parse(&mut bytes),
-        MeshFormat::Off => off::parse(&mut bytes),
+        MeshFormat::Obj => obj::parse(&mut text),
+        MeshFormat::Ply => ply::parse(&mut text),
+        MeshFormat::Off => off::parse(&mut text),
     }
 }
 
-/// The triangles of a polygon.
-fn fan(corners: &[u32]) -> impl Iterator<Item = [u32; 3]> {
-    corners.windows(2).skip(1).map(|pair| [corners[0], pair[0], pair[1]])
+/// The triangles of a polygon, whose corners come one after another.
+#[derive(Default)]
+struct Fan {
+    corners: u64,
+    first: u32,
+    last: u32,
+}
+
+impl Fan {
+    /// Appends the triangle that ends at the next corner, if there is one.
+    fn add(&mut self, corner: u32, triangles: &mut Vec<[u32; 3]>) -> Result<()> {
+        match self.corners {
+            0 => self.first = corner,
+            1 => {}
+            _ => push(triangles, [self.first, self.last, corner], "triangles")?,
+        }
+        self.last = corner;
+        self.corners += 1;
+        Ok(())
+    }
 }
 
 #[cfg(test)]

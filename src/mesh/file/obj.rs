@@ -1,6 +1,6 @@
 //! Wavefront's OBJ: `v x y z` lines, and `f` lines that name vertices from 1, or from the end by
 //! negative numbers. An `f` line follows the `v` lines that it names.
-use super::{Mesh, bytes::Bytes, fan};
+use super::{Fan, Mesh, text::Text};
 use crate::{
     Result,
     io::{push, words::quote},
@@ -32,24 +32,23 @@ const READ_OVER: [&[u8]; 19] = [
 /// Words of a vertex: `v`, three coordinates, then a weight or a colour or both.
 const MOST_OF_VERTEX: usize = 8;
 
-pub(super) fn parse(text: &mut Bytes) -> Result<Mesh> {
-    let (mut points, mut triangles, mut corners) = (Vec::new(), Vec::new(), Vec::new());
-    while let Some(words) = whole_line(text) {
-        match &words[0][..] {
-            b"v" if words.len() > MOST_OF_VERTEX => {
-                return text
-                    .refuse(format!("a vertex of {} numbers; it has 3, a weight and a colour", words.len() - 1));
+pub(super) fn parse(text: &mut Text<'_>) -> Result<Mesh> {
+    let (mut points, mut triangles) = (Vec::new(), Vec::new());
+    while text.advance_whole()? {
+        let numbers = text.words().count() - 1;
+        match text.first() {
+            b"v" if numbers >= MOST_OF_VERTEX => {
+                return text.refuse(format!("a vertex of {numbers} numbers; it has 3, a weight and a colour"));
             }
-            b"v" => push(&mut points, text.point(&words, 1)?, "vertices")?,
+            b"v" => push(&mut points, text.point(text.words().skip(1))?, "vertices")?,
             b"f" => {
-                if words.len() < 4 {
-                    return text.refuse(format!("a face of {} corners; it takes 3", words.len() - 1));
+                if numbers < 3 {
+                    return text.refuse(format!("a face of {numbers} corners; it takes 3"));
                 }
-                corners.clear();
-                for word in &words[1..] {
-                    corners.push(corner(text, word, points.len())?);
+                let mut fan = Fan::default();
+                for word in text.words().skip(1) {
+                    fan.add(corner(text, word, points.len())?, &mut triangles)?;
                 }
-                fan(&corners).try_for_each(|triangle| push(&mut triangles, triangle, "triangles"))?;
             }
             known if READ_OVER.contains(&known) => {}
             other => return text.refuse(format!("no line of a mesh begins with {}", quote(other))),
@@ -58,18 +57,8 @@ pub(super) fn parse(text: &mut Bytes) -> Result<Mesh> {
     Mesh::new(points, triangles)
 }
 
-/// The words of the next line, and of those after it as long as each ends in a backslash.
-fn whole_line(text: &mut Bytes) -> Option<Vec<Vec<u8>>> {
-    let mut words = text.words()?;
-    while words.len() > 1 && words.last().is_some_and(|word| word == b"\\") {
-        words.pop();
-        words.extend(text.words().unwrap_or_default());
-    }
-    Some(words)
-}
-
 /// The vertex of `7`, `7/1`, `7/1/2`, `7//2` or `-1`, counted from 0.
-fn corner(text: &Bytes, word: &[u8], vertices: usize) -> Result<u32> {
+fn corner(text: &Text<'_>, word: &[u8], vertices: usize) -> Result<u32> {
     let vertex = word.split(|&byte| byte == b'/').next().unwrap_or_default();
     let number = std::str::from_utf8(vertex).ok().and_then(|vertex| vertex.parse::<i64>().ok());
     let from_zero = match number {

@@ -3,7 +3,7 @@
 //!
 //! `x`, `y` and `z` of the element `vertex` and the list `vertex_indices` or `vertex_index` of
 //! `face` are taken; other elements and properties are read over.
-use super::{Mesh, bytes::Bytes, fan};
+use super::{Fan, Mesh, text::Text};
 use crate::{
     Result,
     io::{push, words::quote},
@@ -85,11 +85,10 @@ impl Number {
     }
 }
 
-pub(super) fn parse(file: &mut Bytes) -> Result<Mesh> {
+pub(super) fn parse(file: &mut Text<'_>) -> Result<Mesh> {
     let (encoding, elements) = header(file)?;
-    let mut reader = Reader { file, encoding, at: 0, words: Vec::new() };
+    let mut reader = Reader { file, encoding, at: 0 };
     let (mut points, mut triangles): (Vec<[f64; 3]>, Vec<[u32; 3]>) = (Vec::new(), Vec::new());
-    let (mut numbers, mut corners) = (Vec::new(), Vec::new());
     for element in &elements {
         let places = match &element.name[..] {
             b"vertex" => {
@@ -111,7 +110,7 @@ pub(super) fn parse(file: &mut Bytes) -> Result<Mesh> {
             reader.begin(place)?;
             let mut point = [0.0; 3];
             for (at, property) in element.properties.iter().enumerate() {
-                numbers.clear();
+                let mut fan = Fan::default();
                 let count = match property.list {
                     None => 1,
                     Some(of_count) => reader.list_length(of_count, place)?,
@@ -119,21 +118,14 @@ pub(super) fn parse(file: &mut Bytes) -> Result<Mesh> {
                 for _ in 0..count {
                     let value = reader.number(property.number, place)?;
                     if list == Some(at) {
-                        push(&mut numbers, value, "corners")?;
+                        fan.add(reader.corner(value, points.len(), place)?, &mut triangles)?;
                     }
                     if let Some(axis) = places.iter().position(|&place| place == at) {
                         point[axis] = value;
                     }
                 }
-                if list == Some(at) {
-                    corners.clear();
-                    for &corner in &numbers {
-                        corners.push(reader.corner(corner, points.len(), place)?);
-                    }
-                    if corners.len() < 3 {
-                        return reader.refuse(place, format!("a face of {} corners; it takes 3", corners.len()));
-                    }
-                    fan(&corners).try_for_each(|triangle| push(&mut triangles, triangle, "triangles"))?;
+                if list == Some(at) && fan.corners < 3 {
+                    return reader.refuse(place, format!("a face of {} corners; it takes 3", fan.corners));
                 }
             }
             reader.end(place)?;
@@ -149,17 +141,27 @@ pub(super) fn parse(file: &mut Bytes) -> Result<Mesh> {
     Mesh::new(points, triangles)
 }
 
+/// Words of the longest line of a header that is no comment.
+const MOST_WORDS: usize = 5;
+
+/// Most elements and properties of a header.
+const MOST_DECLARED: usize = 1 << 12;
+
 /// Reads the header.
-fn header(file: &mut Bytes) -> Result<(Encoding, Vec<Element>)> {
-    if file.line() != Some(b"ply") {
+fn header(file: &mut Text<'_>) -> Result<(Encoding, Vec<Element>)> {
+    if !file.advance()? || !file.begins_with(b"ply") {
         return file.refuse("the first line is not \"ply\"");
     }
     let (mut encoding, mut elements) = (None, Vec::<Element>::new());
+    let mut declared = 0;
     loop {
-        let words = file.next_words(|| "end_header".into())?;
-        let words: Vec<&[u8]> = words.iter().map(|word| &word[..]).collect();
-        match words[..] {
-            [b"comment" | b"obj_info", ..] => {}
+        file.expect(|| "end_header".into())?;
+        if matches!(file.first(), b"comment" | b"obj_info") {
+            continue;
+        }
+        let mut words = [&b""[..]; MOST_WORDS + 1];
+        let count = words.iter_mut().zip(file.words()).map(|(place, word)| *place = word).count();
+        match words[..count] {
             [b"format", name, _] => {
                 encoding = Some(match name {
                     b"ascii" => Encoding::Text,
@@ -185,8 +187,11 @@ fn header(file: &mut Bytes) -> Result<(Encoding, Vec<Element>)> {
                 add(file, &mut elements, property)?;
             }
             [b"end_header"] => break,
-            [first, ..] => return file.refuse(format!("{} is no line of a header as it stands", quote(first))),
-            [] => {}
+            _ => return file.refuse(format!("{} is no line of a header as it stands", quote(file.first()))),
+        }
+        declared += 1;
+        if declared > MOST_DECLARED {
+            return file.refuse(format!("a header of more than {MOST_DECLARED} elements and properties"));
         }
     }
     let place = |name: &[u8]| elements.iter().position(|element| element.name == name);
@@ -202,11 +207,11 @@ fn header(file: &mut Bytes) -> Result<(Encoding, Vec<Element>)> {
     }
 }
 
-fn number_of(file: &Bytes, word: &[u8]) -> Result<Number> {
+fn number_of(file: &Text<'_>, word: &[u8]) -> Result<Number> {
     Number::of(word).map_or_else(|| file.refuse(format!("no type is called {}", quote(word))), Ok)
 }
 
-fn add(file: &Bytes, elements: &mut [Element], property: Property) -> Result<()> {
+fn add(file: &Text<'_>, elements: &mut [Element], property: Property) -> Result<()> {
     match elements.last_mut() {
         None => file.refuse("a property before the first element"),
         Some(element) => {
@@ -217,26 +222,26 @@ fn add(file: &Bytes, elements: &mut [Element], property: Property) -> Result<()>
 }
 
 /// Reads elements number by number. `place` names the element for messages.
-struct Reader<'f> {
-    file: &'f mut Bytes,
+struct Reader<'f, 'r> {
+    file: &'f mut Text<'r>,
     encoding: Encoding,
-    /// Bytes of the binary data, or words of the line, that were read.
+    /// Bytes of the line that were read.
     at: usize,
-    words: Vec<Vec<u8>>,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     /// Goes to the next element.
     fn begin(&mut self, place: impl Fn() -> String) -> Result<()> {
         if self.encoding == Encoding::Text {
-            (self.words, self.at) = (self.file.next_words(place)?, 0);
+            self.file.expect(place)?;
+            self.at = 0;
         }
         Ok(())
     }
 
     /// Checks that a line has ended with its element.
     fn end(&self, place: impl Fn() -> String) -> Result<()> {
-        match self.encoding == Encoding::Text && self.at < self.words.len() {
+        match self.encoding == Encoding::Text && self.file.word_from(self.at).is_some() {
             true => self.refuse(place, "the line has more numbers than the element has properties"),
             false => Ok(()),
         }
@@ -246,31 +251,31 @@ impl Reader<'_> {
     fn finish(&mut self) -> Result<()> {
         const MORE: &str = "the file goes on behind the elements of its header";
         match self.encoding {
-            Encoding::Text if self.file.words().is_some() => self.file.refuse(MORE),
+            Encoding::Text if self.file.advance()? => self.file.refuse(MORE),
             Encoding::Text => Ok(()),
-            _ if self.at < self.file.rest().len() => self.file.malformed("end".into(), MORE),
-            _ => Ok(()),
+            _ if self.file.is_at_end()? => Ok(()),
+            _ => self.file.malformed("end".into(), MORE),
         }
     }
 
     fn number(&mut self, number: Number, place: impl Fn() -> String) -> Result<f64> {
         if self.encoding == Encoding::Text {
-            let Some(word) = self.words.get(self.at) else {
+            let Some((word, end)) = self.file.word_from(self.at) else {
                 return self.refuse(place, "the line has fewer numbers than the element has properties");
             };
-            self.at += 1;
-            return self.file.any_number(word, "a property");
+            let value = self.file.any_number(word, "a property");
+            self.at = end;
+            return value;
         }
         let size = number.bytes();
-        let Some(bytes) = self.file.rest().get(self.at..self.at + size) else {
-            return self.refuse(place, "the file ends before it does");
-        };
         let mut little = [0; 8];
-        little[..size].copy_from_slice(bytes);
+        match self.file.bytes(size)? {
+            Some(bytes) => little[..size].copy_from_slice(bytes),
+            None => return self.refuse(place, "the file ends before it does"),
+        }
         if self.encoding == Encoding::BigEndian {
             little[..size].reverse();
         }
-        self.at += size;
         Ok(number.value(little))
     }
 

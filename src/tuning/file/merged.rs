@@ -52,9 +52,6 @@ fn merged<'a>(
     let text = if text.trim().is_empty() { "{}" } else { text };
     Overrides::parse(text).map_err(Error::Argument)?;
     let mut file: Value = serde_json::from_str(text).map_err(|error| Error::Argument(error.to_string()))?;
-    if !file.is_object() {
-        return Err(Error::Argument("the file is no JSON object".into()));
-    }
     for given in given {
         let (key, value) = given?;
         let mut at = &mut file;

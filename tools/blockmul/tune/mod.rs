@@ -257,7 +257,7 @@ impl Place {
 
 /// The text of a tuning file; empty if there is none.
 fn read(path: &Path) -> Result<String, Failure> {
-    match std::fs::read_to_string(path) {
+    match tuning::read_text(path) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
         Err(error) => Err(Error::Argument(format!("{}: {error}", path.display())).into()),

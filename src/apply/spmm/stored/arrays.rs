@@ -1,9 +1,6 @@
 //! Groups of arrays of the host, checked, and these again.
 use super::{DeviceGcoo, Grouping, Groups};
-use crate::{
-    BlockShape, Device, Element, Error, Result, device::Work, error::PatternError, matrix::Pattern,
-    resident::PatternArrays,
-};
+use crate::{BlockShape, Device, Element, Error, Result, device::Work, matrix::check_sides, resident::PatternArrays};
 use std::sync::{Arc, OnceLock};
 
 /// The arrays of a [`DeviceGcoo`], as the paper has them.
@@ -49,7 +46,8 @@ impl<T: Element> DeviceGcoo<T> {
     ///
     /// # Errors
     /// [`Error::Argument`] with the first entry that is wrong, [`Error::Length`],
-    /// [`Error::Pattern`] for too many rows or columns, [`Error::Memory`], [`Error::Unsupported`].
+    /// [`Error::TooLarge`] for too many rows or columns, counted in scalars, [`Error::Memory`],
+    /// [`Error::Unsupported`].
     pub fn from_arrays(
         device: &Device,
         (nrows, ncols): (usize, usize),
@@ -59,11 +57,7 @@ impl<T: Element> DeviceGcoo<T> {
     ) -> Result<Self> {
         device.require::<T>()?;
         grouping.check()?;
-        for (what, dimension) in [("rows", nrows), ("columns", ncols)] {
-            if dimension as u64 > Pattern::MAX_LINES {
-                return Err(PatternError::TooManyLines { what, dimension, limit: Pattern::MAX_LINES }.into());
-            }
-        }
+        check_sides(nrows, ncols, shape)?;
         let line = arrays.lines((nrows, ncols), shape, grouping)?;
         let work = Work::new(device, None);
         let other = if grouping.of_columns() { &arrays.rows } else { &arrays.cols };

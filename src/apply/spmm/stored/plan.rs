@@ -273,7 +273,7 @@ impl<T: Element> Planned for ApplyGcoo<T> {
     }
 
     fn cost(&self) -> Cost {
-        let terms = self.a.nnz() as u64 * self.a.shape.area() as u64 * self.sides.n() as u64;
+        let terms = (self.a.nnz() as u64 * self.a.shape.area() as u64).saturating_mul(self.sides.n() as u64);
         let device_bytes = match &self.way {
             Way::Lines(spmm) => spmm.bytes(),
             Way::Groups(groups) => {
@@ -281,7 +281,7 @@ impl<T: Element> Planned for ApplyGcoo<T> {
                 counted.line_ptr.bytes() + counted.group_len.bytes() + sums.bytes() + d.bytes()
             }
         };
-        Cost { products: 0, flops: 2 * terms, device_bytes }
+        Cost { products: 0, flops: terms.saturating_mul(2), device_bytes }
     }
 
     fn enqueue(&self, On(work): On<'_>, (a, d): Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {

@@ -1,0 +1,179 @@
+//! The lines of a file and their words, and the binary data behind them. Memory holds a block of
+//! the file and one line.
+use super::MeshFormat;
+use crate::{
+    Error, Result,
+    io::{
+        source::Source,
+        words::{self, quote},
+    },
+};
+use std::path::{Path, PathBuf};
+
+/// Longest line that continues others.
+const LONGEST: usize = 1 << 20;
+
+pub(super) struct Text<'r> {
+    source: Source<'r>,
+    name: PathBuf,
+    /// The line that was taken last, without its comment.
+    line: Vec<u8>,
+    /// Whether that line comes again.
+    again: bool,
+}
+
+impl<'r> Text<'r> {
+    pub fn new(source: Source<'r>, name: &Path) -> Self {
+        Self { source: source.with_returns(), name: name.to_owned(), line: Vec::new(), again: false }
+    }
+
+    /// Goes to the next line that has words before a comment (`#`); `false` at the end of the file.
+    pub fn advance(&mut self) -> Result<bool> {
+        if std::mem::take(&mut self.again) {
+            return Ok(true);
+        }
+        self.line.clear();
+        self.join()
+    }
+
+    /// Appends the next such line to this one.
+    fn join(&mut self) -> Result<bool> {
+        loop {
+            self.source.skip_empty()?;
+            let Some(line) = self.source.line()? else { return Ok(false) };
+            let line = &line[..memchr::memchr(b'#', line).unwrap_or(line.len())];
+            if !line.iter().copied().all(words::is_blank) {
+                self.line.extend_from_slice(line);
+                return Ok(true);
+            }
+        }
+    }
+
+    /// As [`Text::advance`]; a line that ends in a backslash continues on the next.
+    pub fn advance_whole(&mut self) -> Result<bool> {
+        if !self.advance()? {
+            return Ok(false);
+        }
+        while let Some(kept) = self.before_backslash() {
+            self.line.truncate(kept);
+            if !self.join()? {
+                break;
+            }
+            if self.line.len() > LONGEST {
+                return self.refuse(format!("a line of more than {LONGEST} bytes, with those that it continues"));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Bytes of the line before the backslash that is its last word, if it is not the only one.
+    fn before_backslash(&self) -> Option<usize> {
+        let last = self.line.iter().rposition(|&byte| !words::is_blank(byte))?;
+        let (before, word) = self.line.split_at(last);
+        let is_a_word = word[0] == b'\\' && before.last().is_some_and(|&byte| words::is_blank(byte));
+        (is_a_word && !before.iter().copied().all(words::is_blank)).then_some(last)
+    }
+
+    /// The words of the line.
+    pub fn words(&self) -> impl Iterator<Item = &[u8]> {
+        words::words(&self.line)
+    }
+
+    /// The first word of the line.
+    pub fn first(&self) -> &[u8] {
+        self.words().next().unwrap_or_default()
+    }
+
+    /// The first word from byte `from` of the line on, and where it ends.
+    pub fn word_from(&self, from: usize) -> Option<(&[u8], usize)> {
+        let rest = &self.line[from..];
+        let begin = from + rest.iter().position(|&byte| !words::is_blank(byte))?;
+        let length = self.line[begin..].iter().position(|&byte| words::is_blank(byte));
+        let end = length.map_or(self.line.len(), |length| begin + length);
+        Some((&self.line[begin..end], end))
+    }
+
+    /// Whether the line that was taken is the file's first, and this.
+    pub fn begins_with(&self, line: &[u8]) -> bool {
+        self.source.lines() == 1 && self.line == line
+    }
+
+    /// The format of the first word. Its line comes again.
+    pub fn format(&mut self) -> Result<MeshFormat> {
+        self.expect(|| "a mesh begins".into())?;
+        self.again = true;
+        match MeshFormat::that_begins(self.first()) {
+            Some(format) => Ok(format),
+            None => self.refuse(format!(
+                "no mesh begins with {}: an .obj does with v, a .ply with ply, an .off with OFF",
+                quote(self.first())
+            )),
+        }
+    }
+
+    /// As [`Text::advance`]; the end of the file is an error that says what is missing.
+    pub fn expect(&mut self, what: impl FnOnce() -> String) -> Result<()> {
+        match self.advance()? {
+            true => Ok(()),
+            false => self.refuse(format!("the file ends before {}", what())),
+        }
+    }
+
+    /// The next `count` bytes, at most 8, whatever lines they are in; `None` if there are fewer.
+    pub fn bytes(&mut self, count: usize) -> Result<Option<&[u8]>> {
+        self.source.take(count)
+    }
+
+    /// Whether no bytes follow.
+    pub fn is_at_end(&mut self) -> Result<bool> {
+        self.source.is_at_end()
+    }
+
+    /// An error on the line that was taken last.
+    pub fn refuse<T>(&self, reason: impl Into<String>) -> Result<T> {
+        Err(self.source.refuse(self.source.lines(), reason))
+    }
+
+    /// An error in data without lines.
+    pub fn malformed<T>(&self, place: String, reason: impl Into<String>) -> Result<T> {
+        Err(Error::Malformed { path: self.name.clone(), place, reason: reason.into() })
+    }
+
+    /// Three coordinates, the first of these words.
+    pub fn point<'w>(&self, mut words: impl Iterator<Item = &'w [u8]>) -> Result<[f64; 3]> {
+        let mut point = [0.0; 3];
+        for (coordinate, name) in point.iter_mut().zip(["x", "y", "z"]) {
+            match words.next() {
+                None => return self.refuse(format!("a vertex has no {name}")),
+                Some(word) => *coordinate = self.number(word, name)?,
+            }
+        }
+        Ok(point)
+    }
+
+    /// A finite number.
+    fn number(&self, word: &[u8], what: &str) -> Result<f64> {
+        match self.any_number(word, what)? {
+            number if number.is_finite() => Ok(number),
+            number => self.refuse(format!("{what} is {number}")),
+        }
+    }
+
+    /// A number, finite or not.
+    pub fn any_number(&self, word: &[u8], what: &str) -> Result<f64> {
+        fast_float2::parse(word).or_else(|_| self.refuse(format!("{what}: {} is not a number", quote(word))))
+    }
+
+    /// A count.
+    pub fn count(&self, word: &[u8], what: &str) -> Result<u64> {
+        words::count(word, what).or_else(|why| self.refuse(why))
+    }
+
+    /// A corner of a face: one of `vertices`, counted from 0.
+    pub fn corner(&self, word: &[u8], vertices: usize) -> Result<u32> {
+        match self.count(word, "a corner")? {
+            corner if corner < vertices as u64 => Ok(corner as u32),
+            corner => self.refuse(format!("corner {corner} is none of {vertices} vertices, counted from 0")),
+        }
+    }
+}

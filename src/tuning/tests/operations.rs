@@ -1,0 +1,233 @@
+//! Small operations of every kind that reads numbers.
+mod others;
+
+use crate::{
+    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, Planned, Product, Result,
+    Semiring,
+    dense::{DeviceGcoo, Grouping, Layout},
+    generate::{self, Random, Values},
+    graph::{self, Lloyd, Schedule, ShortestPaths},
+    matrix::Threshold,
+    plan::{Accum, Add, Apply, ApplyDense, ApplyGcoo, DenseMethod, Diagonal, Format, Norms, Transpose},
+    primitives_bench as bench,
+    product::Method,
+    solver::{Damping, Elimination, NormalEquations},
+    spy::Raster,
+};
+use nalgebra::DMatrix;
+
+/// Beginnings of the names of numbers that one kind of operation reads.
+const OF_KIND: [(Kind, &[&str]); 5] = [
+    (
+        Kind::Product,
+        &[
+            "adaptive_",
+            "mask_",
+            "plan_",
+            "range_",
+            "host_",
+            "chunk_",
+            "serial_",
+            "expansion_",
+            "window_",
+            "tile_",
+            "block_",
+            "scalar_",
+        ],
+    ),
+    (Kind::Vector, &["line_", "skewed_", "shared_", "direct_", "row_", "guessed_"]),
+    (Kind::Dense, &["dense_"]),
+    (Kind::Graph, &["frontier_"]),
+    (Kind::Solver, &["schur_"]),
+];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Product,
+    Vector,
+    Dense,
+    Graph,
+    Solver,
+    Other,
+}
+
+type Run = Box<dyn Fn(&Device) -> Result<Vec<u64>>>;
+
+pub struct Operation {
+    kind: Kind,
+    pub name: String,
+    pub run: Run,
+}
+
+/// Operations that are run on every change: one of each kind, and those that were wrong.
+const SAMPLE: [&str; 12] = [
+    "scalars by auto",
+    "scalars by esc",
+    "scalars by hash",
+    "blocks of 6x3 and 3x6 by auto",
+    "long rows times x by csr",
+    "long rows times x by csr-adaptive",
+    "scalars times 9 columns by rows, columns",
+    "long rows times 40 columns by gcoo, rows",
+    "paths in planar by frontier",
+    "Schur complement of 6 and 3",
+    "entries that are dropped",
+    "scans, sorts, sums",
+];
+
+impl Operation {
+    pub fn is_sampled(&self) -> bool {
+        SAMPLE.contains(&&*self.name)
+    }
+
+    /// Whether it may read a number.
+    pub fn reads(&self, number: &str) -> bool {
+        let of = OF_KIND.iter().find(|(_, names)| names.iter().any(|begin| number.starts_with(begin)));
+        // Serial sorts are in other operations too.
+        of.is_none_or(|(kind, _)| *kind == self.kind || (number.starts_with("serial_") && self.kind == Kind::Other))
+    }
+}
+
+fn bits<T: Element>(values: &[T]) -> Vec<u64> {
+    values.iter().map(|value| value.to_f64().to_bits()).collect()
+}
+
+fn of_matrix<M: Matrix>(matrix: &M) -> Vec<u64> {
+    let view = matrix.as_cbc();
+    let (starts, rows) = (view.pattern.col_ptr(), view.pattern.row_idx());
+    let blocks = (0..view.pattern.nnz()).flat_map(|entry| bits(view.block(entry)));
+    starts.iter().copied().chain(rows.iter().map(|&row| row.into())).chain(blocks).collect()
+}
+
+/// Scalar rows and columns.
+fn sides<M: Matrix>(matrix: &M) -> (usize, usize) {
+    let view = matrix.as_cbc();
+    let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());
+    if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) }
+}
+
+/// The bits, or none where the operation is refused, as it is with other numbers.
+fn unless_refused(found: Result<Vec<u64>>) -> Result<Vec<u64>> {
+    match found {
+        Err(Error::Argument(_) | Error::Unsupported { .. }) => Ok(Vec::new()),
+        found => found,
+    }
+}
+
+/// Rows of 0 to 90 entries, and two of several pieces of 1024.
+fn long_rows() -> Result<Csr<f64>> {
+    let (cols, mut random) = (2500, Random::new(1));
+    let length = |row: usize| if row % 40 == 7 { 2100 } else { row * 37 % 91 };
+    let entries = (0..80).flat_map(|row| (0..length(row)).map(move |k| (k + row, row)));
+    let entries: Vec<_> = entries.map(|(i, j)| (i, j, 2.0 * random.unit() - 1.0)).collect();
+    Ok(Csr::from_transpose(Csc::from_triplets(cols, 80, entries)?))
+}
+
+fn blocks(sides: (usize, usize), (rows, cols): (usize, usize), seed: u64) -> Result<Cbc<f64>> {
+    generate::uniform(sides.0, sides.1, 4.min(sides.0), BlockShape::new(rows, cols)?, Values::Real, seed)
+}
+
+pub fn all() -> Result<Vec<Operation>> {
+    let mut all = Vec::new();
+    products(&mut all)?;
+    vectors(&mut all)?;
+    others::dense(&mut all)?;
+    others::graphs(&mut all)?;
+    others::solver(&mut all)?;
+    others::others(&mut all)?;
+    let sampled = all.iter().filter(|operation| operation.is_sampled()).count();
+    assert_eq!(sampled, SAMPLE.len());
+    Ok(all)
+}
+
+fn add(all: &mut Vec<Operation>, kind: Kind, name: String, run: impl Fn(&Device) -> Result<Vec<u64>> + 'static) {
+    all.push(Operation { kind, name, run: Box::new(move |device| unless_refused(run(device))) });
+}
+
+fn product<M: Matrix>(all: &mut Vec<Operation>, (a, b): (M, M), method: Method, what: &str) {
+    add(all, Kind::Product, format!("{what} by {method}"), move |device| {
+        let (a, b) = (device.upload(&a)?, device.upload(&b)?);
+        let mask =
+            device.upload(&Csc::from_triplets(a.nrows(), b.ncols(), diagonals(a.nrows(), b.ncols()))?)?.pattern();
+        let product = Product::of(&a, &b).method(method);
+        let product = if method.needs_mask() { product.mask(&mask) } else { product };
+        let mut found = of_matrix(&product.run()?.download()?);
+        let plan = product.plan()?;
+        let mut c = plan.output()?;
+        plan.execute((&a, &b), &mut c)?;
+        found.extend(of_matrix(&c.download()?));
+        Ok(found)
+    });
+}
+
+fn diagonals(rows: usize, cols: usize) -> impl Iterator<Item = (usize, usize, f64)> {
+    (0..rows.min(cols)).flat_map(move |i| (i..(i + 3).min(rows)).map(move |row| (row, i, 1.0)))
+}
+
+fn products(all: &mut Vec<Operation>) -> Result<()> {
+    let scalars = generate::power_law(200, 1400, BlockShape::SCALAR, Values::Real, 7)?.to_scalars();
+    let long = long_rows()?.into_transpose();
+    for &method in [Method::Auto].iter().chain(Method::ALL) {
+        product(all, (scalars.clone(), scalars.clone()), method, "scalars");
+        product(all, (long.clone(), long.transpose()), method, "long columns");
+    }
+    for (r, k, c) in [(3, 3, 3), (6, 3, 6), (13, 13, 13), (17, 2, 1)] {
+        let pair = (blocks((24, 16), (r, k), 1)?, blocks((16, 20), (k, c), 2)?);
+        for method in [Method::Auto, Method::Esc] {
+            product(all, pair.clone(), method, &format!("blocks of {r}x{k} and {k}x{c}"));
+        }
+    }
+    product(all, (scalars.cast::<half::f16>(), scalars.cast()), Method::Auto, "halves");
+    let j = blocks((30, 12), (2, 3), 1)?;
+    add(all, Kind::Product, "JᵀJ".into(), move |device| {
+        let j = device.upload(&j)?;
+        Ok(of_matrix(&Product::gram(&j).part(Part::Lower).run()?.download()?))
+    });
+    Ok(())
+}
+
+fn apply<M: Matrix<Element = f64>>(all: &mut Vec<Operation>, a: M, what: &str) {
+    let (rows, cols) = sides(&a);
+    for &format in Format::ALL.iter().filter(|format| !format.name().ends_with("-atomic")) {
+        let a = a.clone();
+        add(all, Kind::Vector, format!("{what} times x by {format}"), move |device| {
+            let (a, mut found) = (device.upload(&a)?, Vec::new());
+            let x = device.upload_vector(&(0..cols).map(|i| (i % 97) as f64 * 0.31 - 15.0).collect::<Vec<_>>())?;
+            let mut y = device.upload_vector(&vec![0.5; rows])?;
+            let plan = Apply::<M>::with(&a.pattern()).format(format).plan()?;
+            plan.execute((&a, &x), Accum::into(&mut y).alpha(0.7).beta(-1.3))?;
+            found.extend(bits(&y.download()?));
+            let packed = Apply::<M>::with(&a.pattern()).format(format).pack(&a)?;
+            packed.execute(&x, &mut y)?;
+            found.extend(bits(&y.download()?));
+            let plan = Apply::<M>::with(&a.pattern()).format(format).transposed().plan()?;
+            let mut z = plan.output()?;
+            plan.execute((&a, &y), &mut z)?;
+            found.extend(bits(&z.download()?));
+            Ok(found)
+        });
+    }
+}
+
+fn vectors(all: &mut Vec<Operation>) -> Result<()> {
+    apply(all, long_rows()?, "long rows");
+    apply(all, blocks((40, 30), (3, 2), 5)?, "blocks");
+    let a = blocks((20, 20), (3, 3), 4)?;
+    add(all, Kind::Vector, "AᵀA, norms, diagonal, dot".into(), move |device| {
+        let (a, mut found) = (device.upload(&a)?, Vec::new());
+        let x = device.upload_vector(&(0..60).map(|i| f64::from(i) * 0.7 - 9.0).collect::<Vec<_>>())?;
+        let gram = Apply::<Cbc<f64>>::with(&a.pattern()).gram()?;
+        let mut y = gram.output()?;
+        gram.execute((&a, &x), &mut y)?;
+        found.push(x.dot(&y)?.to_bits());
+        found.extend(bits(&y.download()?));
+        Norms::<Cbc<f64>>::columns(&a.pattern())?.execute(&a, &mut y)?;
+        found.extend(bits(&y.download()?));
+        let plan = Diagonal::<Cbc<f64>>::new(&a.pattern())?;
+        let mut diagonal = plan.output()?;
+        plan.execute(&a, &mut diagonal)?;
+        found.extend(of_matrix(&diagonal.download()?));
+        Ok(found)
+    });
+    Ok(())
+}
