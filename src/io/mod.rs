@@ -35,6 +35,7 @@ pub mod matrix_market;
 pub mod npz;
 mod output;
 pub(crate) mod packing;
+mod padding;
 pub(crate) mod source;
 pub(crate) mod unpacked;
 pub(crate) mod words;
