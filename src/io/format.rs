@@ -80,12 +80,9 @@ impl Format {
     /// name.
     pub(super) fn of_input(path: &Path) -> Result<Self> {
         let by_name = Self::of(path);
-        // NumPy archives are recognised by name only, because other archives begin with the same
-        // bytes.
-        if by_name == Some(Self::Npz) {
-            return Ok(Self::Npz);
-        }
         match (by_name, beginning(path)?) {
+            // What is damaged is left to the reader.
+            (Some(Self::Npz), Beginning::Zip) if zipped::holds_arrays(path).unwrap_or(true) => Ok(Self::Npz),
             (_, Beginning::Zip) if zipped::holds_arrays(path)? => Ok(Self::Npz),
             (_, Beginning::Zip) => {
                 let (member, bytes) = zipped::open(path, None)?;
@@ -243,6 +240,16 @@ mod tests {
         ] {
             std::fs::write(&path, bytes).unwrap();
             assert_eq!(Format::of_input(&path).unwrap(), format);
+        }
+        let npz = folder.path().join("a.npz");
+        for (bytes, format) in [
+            (zip_of("data.npy", b""), Format::Npz),
+            (zip_of("a.mtx", b"1 2\n"), Format::MatrixMarket),
+            (b"PK\x03\x04 and no more".to_vec(), Format::Npz),
+            (b"1 2\n".to_vec(), Format::Npz),
+        ] {
+            std::fs::write(&npz, bytes).unwrap();
+            assert_eq!(Format::of_input(&npz).unwrap(), format);
         }
         std::fs::write(&path, zip_of("a.g2o", b"FIX 0\n")).unwrap();
         let refused = Format::of_input(&path).unwrap_err().to_string();
