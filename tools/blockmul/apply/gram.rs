@@ -5,7 +5,7 @@ use super::run::{Applied, Run, Took, executed, options, run};
 use crate::dense::DenseOperand;
 use crate::failure::Failure;
 use crate::gram::{HostWeights, OnHost, borrow, upload};
-use crate::input;
+use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::operands::Operand;
 use crate::overflow::{Converted, Overflow};
@@ -33,7 +33,7 @@ pub fn multiply<M: Operand>(
 ) -> Result<(), Failure> {
     let size = Size::of(&a.whole);
     let rows = if args.transpose { (size.cols(), size.block[1]) } else { (size.rows(), size.block[0]) };
-    let weights = args.weights.as_ref().map(|path| read(path, rows, messages)).transpose()?;
+    let weights = args.weights.as_ref().map(|path| read(path, rows, &args.reading, messages)).transpose()?;
     let (weights, of_weights) = weights.unzip();
     let of_vectors = x.converted.and(of_weights.unwrap_or(Converted::EXACT));
     let overflow = Overflow::of_operands(converted, of_vectors);
@@ -98,9 +98,10 @@ impl<M: Matrix> Applied<M, M::Element> for Gram<M> {
 fn read<M: Operand>(
     path: &Path,
     (n, side): (usize, usize),
+    reading: &Reading,
     messages: &Messages,
 ) -> Result<(HostWeights<M>, Converted), Failure> {
-    let file = input::read_any(path, false, messages)?;
+    let file = input::read_any(path, reading, messages)?;
     let (w, converted) = input::cast_numbers::<M::Element>(&file.matrix, "W", messages)?;
     let vector = || w.to_dense().as_slice().to_vec();
     let weights = match (w.nrows(), w.ncols()) {
