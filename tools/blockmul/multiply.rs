@@ -14,6 +14,7 @@ use crate::places::Overwriting;
 use crate::report::{Report, Size};
 use crate::target::{Extent, Options, Run, Target, joined};
 use crate::vector;
+use crate::wrapping::Sums;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Method, Semiring, dense::Side, matrix::Threshold, plan::DenseMethod,
     reference::verify,
@@ -259,9 +260,15 @@ impl Job<'_> {
         let mask = mask.as_ref();
         let Computed { c, of_c, run, runs_ms } = self.multiply((&a, b), mask)?;
         // Elsewhere infinities are the values of places that no path leads to.
-        let overflow = match semiring {
-            Semiring::PlusTimes => overflow.of_product(&of_c, M::Element::NAME, &self.messages),
-            _ => overflow,
+        let overflow = match (Sums::of::<M::Element>(semiring), semiring) {
+            (Some(sums), _) => {
+                let counted = c.as_ref().filter(|_| self.args.verify);
+                let count = || counted.map(|c| sums.wrapped(a.as_cbc(), b.as_cbc(), c.as_cbc()));
+                let named = ("C", of_c.size.nnz() * of_c.size.area());
+                overflow.of_integers::<M::Element>(named, sums.bound(&a, b), count, &self.messages)
+            }
+            (None, Semiring::PlusTimes) => overflow.of_product(&of_c, M::Element::NAME, &self.messages),
+            (None, _) => overflow,
         };
         let verification = match c.as_ref().filter(|_| self.args.verify) {
             Some(c) => {

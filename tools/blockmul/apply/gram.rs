@@ -11,6 +11,7 @@ use crate::operands::Operand;
 use crate::overflow::{Converted, Overflow};
 use crate::report::Size;
 use crate::symmetric::{Halves, entries};
+use crate::wrapping::{Sums, magnitude, whole};
 use blockmul::{
     BlockShape, Csc, Device, DeviceVector, Element, Matrix, Planned,
     element::Order,
@@ -83,6 +84,19 @@ impl<M: Matrix> Applied<M, M::Element> for Gram<M> {
         Ok(self.on_host(args, a, x).wrong(&run.y, [0, 1].map(|turn| run.took.format(turn)))?)
     }
 
+    fn bound(&self, args: &Args, sums: Sums, a: &M, x: &[M::Element]) -> f64 {
+        let of_j = sums.bound_of_vectors(a, args.transpose, magnitude(x.iter().map(|x| x.to_f64())));
+        let weighed = self.weights.as_ref().map_or(of_j, |weights| of_j * most_weight(weights));
+        sums.bound_of_vectors(a, !args.transpose, weighed)
+    }
+
+    fn exact(&self, args: &Args, sums: Sums, a: &M, x: &[M::Element]) -> Option<Vec<i128>> {
+        let size = Size::of(a);
+        let [rows, cols] = if args.transpose { [size.cols(), size.rows()] } else { [size.rows(), size.cols()] };
+        let of_j = self.weights.is_none().then(|| sums.exact(a, args.transpose, rows, |k| whole(x[k])))?;
+        Some(sums.exact(a, !args.transpose, cols, |k| of_j[k]))
+    }
+
     fn gram(&self, took: &Took) -> Option<report::Gram> {
         let weights = self.weights.as_ref().map(|weights| match weights {
             Weights::Information(_) | Weights::Scaled { .. } => "blocks",
@@ -90,6 +104,17 @@ impl<M: Matrix> Applied<M, M::Element> for Gram<M> {
             Weights::Rows(_) => "rows",
         });
         Some(report::Gram::new(weights, took))
+    }
+}
+
+/// The most by which weights of integers enlarge a number.
+fn most_weight<M: Matrix>(weights: &HostWeights<M>) -> f64 {
+    let most = |vector: &[M::Element]| magnitude(vector.iter().map(|weight| weight.to_f64()));
+    let of_blocks = |matrix: &M| matrix.as_cbc().shape.cols() as f64 * most(matrix.as_cbc().values);
+    match weights {
+        Weights::Information(information) => of_blocks(information),
+        Weights::Scaled { information, weights } => of_blocks(information) * most(weights),
+        Weights::BlockRows(weights) | Weights::Rows(weights) => most(weights),
     }
 }
 
