@@ -138,8 +138,8 @@ enum Beginning {
     Unknown,
 }
 
-/// Looks at the first bytes of a file. Only regular files are looked at, since others cannot be read
-/// a second time.
+/// Looks at the first bytes of a file. Only regular files are looked at, since others cannot be
+/// read a second time.
 fn beginning(path: &Path) -> Result<Beginning> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     if !std::fs::metadata(path).map_err(io)?.is_file() {

@@ -5,14 +5,15 @@ use crate::BlockShape;
 impl MatrixFile {
     /// Leaves out the zeros in blocks larger than 1x1, and returns how many there were.
     ///
-    /// A file of blocks writes every place of a block. As a matrix of scalars it so has entries that
-    /// nobody meant: they are edges of a graph, and lengths of 0 over
-    /// [min-plus](crate::Semiring::MinPlus). A matrix without a layout, or with blocks of 1x1, keeps
-    /// its zeros.
+    /// A file of blocks writes every place of a block. As a matrix of scalars it so has entries
+    /// that nobody meant: they are edges of a graph, and lengths of 0 over
+    /// [min-plus](crate::Semiring::MinPlus). A matrix without a layout, or with blocks of 1x1,
+    /// keeps its zeros.
     ///
     /// ```
     /// use blockmul::io::{ReadOptions, matrix_market::read_from};
-    /// let text = "%%MatrixMarket matrix coordinate real general\n%%blockmul blocks 2x1\n2 1 2\n1 1 5\n2 1 0\n";
+    /// let banner = "%%MatrixMarket matrix coordinate real general\n%%blockmul blocks 2x1\n";
+    /// let text = format!("{banner}2 1 2\n1 1 5\n2 1 0\n");
     /// let mut file = read_from(text.as_bytes(), "example.mtx", &ReadOptions::default())?;
     /// assert_eq!((file.matrix.nnz(), file.drop_padding(), file.matrix.nnz()), (2, 1, 1));
     /// # Ok::<(), blockmul::Error>(())

@@ -2,8 +2,8 @@
 //!
 //! The list of files is at the end of an archive, so it is read from files alone, not from streams.
 //! The file to take is the only `.mtx`, else the one called as the archive, else the only one whose
-//! name ends as a graph, a problem or a mesh does. It is unpacked as it is read, so that it takes no
-//! more memory than a file packed with gzip.
+//! name ends as a graph, a problem or a mesh does. It is unpacked as it is read, so that it takes
+//! no more memory than a file packed with gzip.
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};

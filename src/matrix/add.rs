@@ -10,8 +10,8 @@ type Scalar<M> = <<M as Matrix>::Element as Element>::Arithmetic;
 ///
 /// The pattern does not depend on values, and resulting zeros are kept. Products and sums are
 /// formed in the arithmetic type and rounded once. An entry that only one matrix has is its product
-/// alone. If alpha is 0, the values of A are not read, as in BLAS: an entry of A alone is 0, even if
-/// it is NaN, and one of both is beta·B. So it is with beta and B.
+/// alone. If alpha is 0, the values of A are not read, as in BLAS: an entry of A alone is 0, even
+/// if it is NaN, and one of both is beta·B. So it is with beta and B.
 ///
 /// # Errors
 /// [`Error::Argument`] if the matrices or their blocks differ in size; [`Error::Memory`] if C does

@@ -19,7 +19,8 @@ fn desk() -> Desk {
     desk
 }
 
-/// Runs a line on the host for each file, in place of FILE, with the output OUT; every one makes the same of it.
+/// Runs a line on the host for each file, in place of FILE, with the output OUT; every one makes
+/// the same of it.
 fn same_of_all(desk: &Desk, line: &str, out: &str) {
     let results = FILES.map(|name| {
         let ran = desk.ok(&format!("{} --device reference", line.replace("FILE", name).replace("OUT", out)));

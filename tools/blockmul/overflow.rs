@@ -44,14 +44,15 @@ impl Converted {
 }
 
 /// Numbers of finite values that became infinite: in A and B because they are too large for the
-/// element type, in C because sums are; sums of integers have wrapped around. B and C are the vectors if A is multiplied with vectors.
+/// element type, in C because sums are; sums of integers have wrapped around. B and C are the
+/// vectors if A is multiplied with vectors.
 #[derive(Clone, Copy, serde::Serialize)]
 pub struct Overflow {
     a: u64,
     b: u64,
     /// `None` if A or B has values that are not finite, those of their files or the ones that
-    /// became infinite: what they make of C cannot be distinguished. `None` too if integers may have
-    /// wrapped around and were not counted.
+    /// became infinite: what they make of C cannot be distinguished. `None` too if integers may
+    /// have wrapped around and were not counted.
     c: Option<u64>,
 }
 

@@ -48,8 +48,8 @@ impl Sums {
         largest_sum(a, transposed, |value| self.first(value)) * self.second(largest)
     }
 
-    /// The elements of C = A·B, where C has entries, whose sums are outside the range of their type.
-    /// All are compressed columns.
+    /// The elements of C = A·B, where C has entries, whose sums are outside the range of their
+    /// type. All are compressed columns.
     pub fn wrapped<T: Element>(self, a: CbcView<'_, T>, b: CbcView<'_, T>, c: CbcView<'_, T>) -> u64 {
         let (height, inner, width) = (a.shape.rows(), a.shape.cols(), b.shape.cols());
         let rows = a.pattern.nrows() * height;

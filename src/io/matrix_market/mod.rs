@@ -9,9 +9,9 @@
 //!   its symmetry leaves, is a line of its own, column after column. Elements other than 0 and -0
 //!   become entries.
 //!
-//! The fields `real`, `integer`, `unsigned-integer`, which is read as `integer`, and `pattern`, where
-//! every value is 1, are read; and the symmetries `general`, `symmetric` and `skew-symmetric`,
-//! expanded to the full matrix. `complex` and `hermitian` are refused.
+//! The fields `real`, `integer`, `unsigned-integer`, which is read as `integer`, and `pattern`,
+//! where every value is 1, are read; and the symmetries `general`, `symmetric` and
+//! `skew-symmetric`, expanded to the full matrix. `complex` and `hermitian` are refused.
 //!
 //! The reader accepts the banner in any case; LF or CRLF; blank and comment lines anywhere after
 //! the banner (comments in any encoding); blanks around anything; exponents with `E` or `D`; `inf`

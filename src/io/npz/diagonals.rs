@@ -1,4 +1,5 @@
-//! DIA: the diagonals of a matrix, row `k` of `data` at the distance `offsets[k]` above the main one.
+//! DIA: the diagonals of a matrix, row `k` of `data` at the distance `offsets[k]` above the main
+//! one.
 use std::collections::HashSet;
 use std::io::{Read, Seek};
 
