@@ -17,16 +17,17 @@
 #define NONE 0xffffffffu
 
 // One element of a sum. If only one matrix has the entry, it is its product alone, so that a zero
-// keeps its sign.
+// keeps its sign. A matrix whose factor is 0 is not read: NaN would spread.
 ARITHMETIC term_sum(uint2 of, uint element, global const ELEMENT* a_values, global const ELEMENT* b_values, uint a_stride,
                     uint b_stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
+    const bool from_a = of.x != NONE && alpha != 0, from_b = of.y != NONE && beta != 0;
     ARITHMETIC sum = 0;
-    if (of.x != NONE)
+    if (from_a)
         sum = alpha * LOAD(a_values + (ulong)of.x * a_stride, element);
-    if (of.y != NONE) {
+    if (from_b) {
         const ARITHMETIC term = beta * LOAD(b_values + (ulong)of.y * b_stride, element);
-        sum = of.x != NONE ? sum + term : term;
+        sum = from_a ? sum + term : term;
     }
     return sum;
 }

@@ -4,6 +4,9 @@
 use super::{grow, room};
 use crate::{Csc, Pattern, Result};
 
+/// The end of a refusal of entries at the same place.
+pub(super) const HOW_TO_SUM: &str = "; ReadOptions::sum_duplicates adds up entries at the same place";
+
 /// Compresses `entries` (row, column, value), all of them inside the matrix, in two passes. If
 /// duplicates are not allowed and there is one, its place (row, column) is returned instead.
 pub(super) fn compress(
@@ -77,7 +80,13 @@ pub(super) fn check_lines(what: &str, lines: u64, entries: u64, max_unproven: u6
         return Err(format!("{lines} {what}, at most {} are supported", Pattern::MAX_LINES));
     }
     match max_unproven.max(entries.saturating_mul(16)) {
-        unproven if lines > unproven => Err(format!("{lines} {what} for {entries} entries, {unproven} at most")),
+        unproven if lines > unproven => Err(too_many_lines(what, lines, (entries, "entries"), unproven)),
         _ => Ok(()),
     }
+}
+
+/// The reason for refusing more lines than entries explain.
+pub(super) fn too_many_lines(what: &str, lines: u64, (entries, items): (u64, &str), unproven: u64) -> String {
+    let why = format!("{lines} {what} for {entries} {items}, {unproven} at most");
+    format!("{why}; ReadOptions::max_unproven_lines allows more")
 }

@@ -22,6 +22,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use super::encoding::after_mark;
 use super::words::{count, is_blank, quote};
 use super::{Layout, without_packing, write_whole};
 use crate::{Error, Matrix, Pattern, Result, matrix::CbcView};
@@ -151,7 +152,7 @@ impl<'a> Words<'a> {
 }
 
 fn parse(text: &[u8], nrows: u64, ncols: u64) -> std::result::Result<Layout, Refusal> {
-    let mut words = Words { rest: text, line: 1 };
+    let mut words = Words { rest: after_mark(text), line: 1 };
     let (rows, cols) = words.size("")?;
     if (rows, cols) != (nrows, ncols) {
         return Err((words.line, format!("the layout is of a matrix of {rows}x{cols}, this one is {nrows}x{ncols}")));
@@ -255,6 +256,7 @@ mod tests {
         assert_eq!(written(&matrix, &mixed), text);
         assert_eq!(parsed(text, 7, 6), Ok(mixed.clone()));
         assert_eq!(parsed(&text.replace('\n', "\r\n"), 7, 6), Ok(mixed.clone()));
+        assert_eq!(parsed(&format!("\u{feff}{text}"), 7, 6), Ok(mixed.clone()));
         assert_eq!(parsed(&text.replace(' ', "\n"), 7, 6), Ok(mixed));
         let row_major = Csr::from_transpose(matrix.transpose());
         assert_eq!(written(&row_major, &Layout::Mixed { row_ends: vec![3, 6, 7], col_ends: vec![3, 6] }), text);

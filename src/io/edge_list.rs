@@ -21,7 +21,7 @@ use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::assemble::{check_lines, compress};
+use super::assemble::{HOW_TO_SUM, check_lines, compress};
 use super::matrix_market::append_value;
 use super::source::{Block, Source};
 use super::words::{count, counted, quote, words};
@@ -61,7 +61,8 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
         Err(place) => {
             let mut lines = parts.iter().flat_map(|part| part.lines_at(place));
             let (first, again) = (lines.next().unwrap_or(0), lines.next().unwrap_or(0));
-            let reason = format!("a second edge from {} to {}, the first is on line {first}", place.0, place.1);
+            let reason =
+                format!("a second edge from {} to {}, the first is on line {first}{HOW_TO_SUM}", place.0, place.1);
             return Err(source.refuse(again, reason));
         }
     };

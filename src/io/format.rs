@@ -1,12 +1,15 @@
 //! Recognises the format of a file by its name, and by its first bytes if they are characteristic.
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::str::FromStr;
 
 use super::archive::{BLOCK, begins_as_archive};
+use super::encoding::after_mark;
 use super::packing::{Packing, is_archive, without_packing};
 use super::unpacked::{Peeked, Unpacked};
 use super::words::words;
+use super::zipped;
 use super::{binary, matrix_market};
 use crate::{Error, Result};
 
@@ -77,20 +80,29 @@ impl Format {
     /// name.
     pub(super) fn of_input(path: &Path) -> Result<Self> {
         let by_name = Self::of(path);
-        // NumPy archives are recognised by name only, because other archives begin with the same
-        // bytes.
-        if by_name == Some(Self::Npz) {
-            return Ok(Self::Npz);
-        }
         match (by_name, beginning(path)?) {
-            (_, Some(Self::MatrixMarket)) => Ok(Self::MatrixMarket),
-            (Some(format), _) | (None, Some(format)) => Ok(format),
-            (None, None) => Err(Error::Malformed {
-                path: path.to_owned(),
-                place: unknown(path),
-                reason: format!("matrices are read from {}, packed ones too, and from archives .tar", all_endings()),
-            }),
+            // What is damaged is left to the reader.
+            (Some(Self::Npz), Beginning::Zip) if zipped::holds_arrays(path).unwrap_or(true) => Ok(Self::Npz),
+            (_, Beginning::Zip) if zipped::holds_arrays(path)? => Ok(Self::Npz),
+            (_, Beginning::Zip) => {
+                let (member, bytes) = zipped::open(path, None)?;
+                match beginning_of(bytes) {
+                    Beginning::Of(format) => Ok(format),
+                    _ => Self::of(&member).ok_or_else(|| not_read(&member)),
+                }
+            }
+            (_, Beginning::Of(Self::MatrixMarket)) => Ok(Self::MatrixMarket),
+            (Some(format), _) | (None, Beginning::Of(format)) => Ok(format),
+            (None, Beginning::Unknown) => Err(not_read(path)),
         }
+    }
+}
+
+fn not_read(path: &Path) -> Error {
+    Error::Malformed {
+        path: path.to_owned(),
+        place: unknown(path),
+        reason: format!("matrices are read from {}, packed ones too, and from archives .tar and .zip", all_endings()),
     }
 }
 
@@ -118,24 +130,37 @@ impl FromStr for Format {
     }
 }
 
-/// The format that the first unpacked bytes of a file show. Only regular files are looked at, since
-/// others cannot be read a second time.
-fn beginning(path: &Path) -> Result<Option<Format>> {
+/// What the first unpacked bytes of a file show.
+enum Beginning {
+    Of(Format),
+    /// A zip archive that is not packed: of NumPy's arrays, or of other files.
+    Zip,
+    Unknown,
+}
+
+/// Looks at the first bytes of a file. Only regular files are looked at, since others cannot be
+/// read a second time.
+fn beginning(path: &Path) -> Result<Beginning> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     if !std::fs::metadata(path).map_err(io)?.is_file() {
-        return Ok(None);
+        return Ok(Beginning::Unknown);
     }
+    Ok(beginning_of(File::open(path).map_err(io)?))
+}
+
+fn beginning_of(reader: impl Read) -> Beginning {
     // A stream that cannot be unpacked is left to the reader, whose refusal has the line.
-    let Ok(text) = Unpacked::new(File::open(path).map_err(io)?) else { return Ok(None) };
+    let Ok(text) = Unpacked::new(reader) else { return Beginning::Unknown };
     let text = Peeked::new(text, BLOCK);
-    let first = text.first();
-    if matrix_market::is_banner(words(first).next().unwrap_or_default()) || begins_as_archive(first) {
-        return Ok(Some(Format::MatrixMarket));
+    let first = after_mark(text.first());
+    if matrix_market::is_banner(words(first).next().unwrap_or_default()) || begins_as_archive(text.first()) {
+        return Beginning::Of(Format::MatrixMarket);
     }
     if binary::begins_with_magic(first) {
-        return Ok(Some(Format::Binary));
+        return Beginning::Of(Format::Binary);
     }
-    Ok((text.inner().packing().is_none() && first.starts_with(b"PK\x03\x04")).then_some(Format::Npz))
+    let is_zip = text.inner().packing().is_none() && zipped::begins_as_zip(first);
+    if is_zip { Beginning::Zip } else { Beginning::Unknown }
 }
 
 #[cfg(test)]
@@ -201,15 +226,40 @@ mod tests {
     fn the_first_bytes_overrule_the_ending() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.foo");
-        let numpy = [&b"PK\x03\x04"[..], &[0; 30]].concat();
+        let numpy = zip_of("data.npy", b"");
+        let banner = zip_of("a.txt", b"\xef\xbb\xbf%%MatrixMarket matrix coordinate\n");
         for (bytes, format) in [
             (&b"%%matrixmarket matrix\n"[..], Format::MatrixMarket),
             (b"%MatrixMarket matrix coordinate\n", Format::MatrixMarket),
+            (b"\xef\xbb\xbf%%MatrixMarket matrix coordinate\n", Format::MatrixMarket),
             (b"BCSR0001 and more", Format::Binary),
             (&numpy, Format::Npz),
+            (&banner, Format::MatrixMarket),
+            (&zip_of("a.edges", b"1 2\n"), Format::EdgeList),
+            (&zip_of("a.mtx.gz", b"1 2\n"), Format::MatrixMarket),
         ] {
             std::fs::write(&path, bytes).unwrap();
             assert_eq!(Format::of_input(&path).unwrap(), format);
         }
+        let npz = folder.path().join("a.npz");
+        for (bytes, format) in [
+            (zip_of("data.npy", b""), Format::Npz),
+            (zip_of("a.mtx", b"1 2\n"), Format::MatrixMarket),
+            (b"PK\x03\x04 and no more".to_vec(), Format::Npz),
+            (b"1 2\n".to_vec(), Format::Npz),
+        ] {
+            std::fs::write(&npz, bytes).unwrap();
+            assert_eq!(Format::of_input(&npz).unwrap(), format);
+        }
+        std::fs::write(&path, zip_of("a.g2o", b"FIX 0\n")).unwrap();
+        let refused = Format::of_input(&path).unwrap_err().to_string();
+        assert!(refused.contains("a.foo/a.g2o: unknown ending .g2o: matrices are read from"), "{refused}");
+    }
+
+    fn zip_of(name: &str, bytes: &[u8]) -> Vec<u8> {
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        std::io::Write::write_all(&mut zip, bytes).unwrap();
+        zip.finish().unwrap().into_inner()
     }
 }

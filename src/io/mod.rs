@@ -13,7 +13,11 @@
 //! Files packed with gzip, bzip2, xz or zstd are read, recognised by their first bytes. Gzip
 //! (`.gz`) and bzip2 (`.bz2`) are written. A file that begins with `%%MatrixMarket` is read as
 //! Matrix Market whatever its name. So is the matrix in a tar archive (`NAME.tar.gz`), as the
-//! SuiteSparse collection has them. Other endings are refused.
+//! SuiteSparse collection has them. Of a zip archive that holds one matrix, and files of other
+//! kinds, the matrix is read in the format of its name. Other endings are refused.
+//!
+//! Texts are ASCII or UTF-8. A byte order mark at their beginning is skipped; UTF-16 is refused by
+//! its name.
 //!
 //! Readers check every declaration of a file against its contents and allocate memory as the data
 //! arrives. A refusal is [`Error::Parse`], `path:line: reason`, or [`Error::Malformed`] for files
@@ -24,15 +28,18 @@ pub mod binary;
 pub mod bla;
 pub mod dense;
 pub mod edge_list;
+pub(crate) mod encoding;
 mod events;
 mod format;
 pub mod matrix_market;
 pub mod npz;
 mod output;
 pub(crate) mod packing;
+mod padding;
 pub(crate) mod source;
 pub(crate) mod unpacked;
 pub(crate) mod words;
+mod zipped;
 mod zstd;
 
 use std::path::Path;

@@ -6,7 +6,7 @@
 mod bytes;
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use super::archive::{BLOCK, CutOff, MemberBytes, Place, begins_as_archive, find, passed};
 use super::packing::Packing;
 use super::unpacked::{Peeked, Unpacked};
+use super::{encoding, zipped};
 use crate::{Error, Progress, Result};
 
 /// Longest line. The format's limit is 1024 bytes, but comments in real files are longer.
@@ -51,11 +52,15 @@ pub struct Source<'r> {
 }
 
 impl Source<'static> {
-    /// Opens the file at `path`, or the matrix of the archive there. `progress` counts the bytes
+    /// Opens the file at `path`, or the text of the archive there. `progress` counts the bytes
     /// read, before unpacking.
     pub fn open(path: &Path, progress: Option<Progress>) -> Result<Self> {
         let again = || ReportingFile::open(path, progress.clone());
         let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+        if is_file && zipped::is_zip(path) {
+            let (member, bytes) = zipped::open(path, progress)?;
+            return Self::with_reopen(bytes, &member, BLOCK_BYTES, None);
+        }
         Self::with_reopen(again()?, path, BLOCK_BYTES, is_file.then_some(&again))
     }
 }
@@ -82,8 +87,11 @@ impl<'r> Source<'r> {
         let unpack = |reader| Unpacked::new(reader).map_err(|source| Error::Io { path: name.to_owned(), source });
         let reader = Peeked::new(unpack(reader)?, BLOCK);
         let packing = reader.inner().packing();
+        if zipped::begins_as_zip(reader.first()) {
+            return Err(zipped::unreadable(name));
+        }
         if !begins_as_archive(reader.first()) {
-            return Ok(Self::reading(Box::new(reader), packing, name.to_owned(), block_bytes));
+            return Self::reading(Box::new(reader), packing, name.to_owned(), block_bytes);
         }
         let (member, bytes): (_, Box<dyn Read + Send + 'r>) = match (find(reader, name, again.is_none())?, again) {
             (Place::Here(member, reader), _) => (member.path(name), Box::new(MemberBytes::here(&member, reader))),
@@ -92,12 +100,23 @@ impl<'r> Source<'r> {
             }
             (Place::Behind(_), None) => return Err(passed(name)),
         };
-        Ok(Self::reading(bytes, packing, member, block_bytes))
+        Self::reading(bytes, packing, member, block_bytes)
     }
 
-    fn reading(reader: Box<dyn Read + Send + 'r>, packing: Option<Packing>, name: PathBuf, block_bytes: usize) -> Self {
-        let buffer = vec![0; block_bytes.clamp(1, LINE_BYTES)];
-        Self { reader, packing, name, buffer, taken: 0, ready: 0, filled: 0, ended: false, returns: false, lines: 0 }
+    /// Reads a text whose first byte is next, but for a byte order mark.
+    fn reading(
+        reader: Box<dyn Read + Send + 'r>,
+        packing: Option<Packing>,
+        name: PathBuf,
+        block_bytes: usize,
+    ) -> Result<Self> {
+        let mut reader = Peeked::new(reader, encoding::FIRST);
+        if let Some(reason) = encoding::refused(reader.first()) {
+            return Err(Error::Parse { path: name, line: 1, reason });
+        }
+        reader.pass(reader.first().len() - encoding::after_mark(reader.first()).len());
+        let (reader, buffer) = (Box::new(reader), vec![0; block_bytes.clamp(1, LINE_BYTES)]);
+        Ok(Self { reader, packing, name, buffer, taken: 0, ready: 0, filled: 0, ended: false, returns: false, lines: 0 })
     }
 
     /// Lines handed out so far, at least 1: the end of the file, for messages.
@@ -241,6 +260,12 @@ impl<'r> Source<'r> {
             (Some(packing), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
                 self.refuse(line, format!("the {packing} data is damaged at or after this line: {error}"))
             }
+            // A file of a zip archive.
+            (None, ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData)
+                if error.raw_os_error().is_none() =>
+            {
+                self.refuse(line, format!("the data is damaged at or after this line: {error}"))
+            }
             _ => Error::Io { path: self.name.clone(), source: error },
         }
     }
@@ -277,6 +302,13 @@ impl ReportingFile {
         let reader = File::open(path).map_err(io)?;
         let total = reader.metadata().map_err(io)?.len();
         Ok(Self { reader, progress, total, done: 0, reported: 0 })
+    }
+
+    /// As [`ReportingFile::open`], but reads from the byte `start` on.
+    pub fn open_at(path: &Path, progress: Option<Progress>, start: u64) -> Result<Self> {
+        let mut file = Self::open(path, progress)?;
+        file.reader.seek(SeekFrom::Start(start)).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        Ok(file)
     }
 }
 

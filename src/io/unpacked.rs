@@ -105,6 +105,11 @@ impl<R: Read> Peeked<R> {
         self.first.get_ref()
     }
 
+    /// Skips `count` of the bytes looked at.
+    pub fn pass(&mut self, count: usize) {
+        self.first.set_position(count as u64);
+    }
+
     /// The reader beneath.
     pub fn inner(&self) -> &R {
         &self.rest

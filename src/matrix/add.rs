@@ -10,7 +10,8 @@ type Scalar<M> = <<M as Matrix>::Element as Element>::Arithmetic;
 ///
 /// The pattern does not depend on values, and resulting zeros are kept. Products and sums are
 /// formed in the arithmetic type and rounded once. An entry that only one matrix has is its product
-/// alone.
+/// alone. If alpha is 0, the values of A are not read, as in BLAS: an entry of A alone is 0, even
+/// if it is NaN, and one of both is beta·B. So it is with beta and B.
 ///
 /// # Errors
 /// [`Error::Argument`] if the matrices or their blocks differ in size; [`Error::Memory`] if C does
@@ -69,17 +70,18 @@ fn add_columns<T: Element>(
     rows: &mut [u32],
     sums: &mut [T],
 ) {
+    let term = |factor: T::Arithmetic, value: T| factor.times(value.widen());
     let mut places = rows.iter_mut().zip(sums.chunks_exact_mut(a.shape.area()));
     for col in cols {
         let (a_start, b_start) = (a.pattern.entries(col).start, b.pattern.entries(col).start);
         for (row, in_a, in_b) in union(a.pattern.column(col), b.pattern.column(col)) {
             let Some((place, sum)) = places.next() else { return };
             *place = row;
-            let of_a = in_a.map(|entry| a.block(a_start + entry));
-            let of_b = in_b.map(|entry| b.block(b_start + entry));
+            // Places of C are zeros until a term comes.
+            let of_a = in_a.filter(|_| alpha != T::Arithmetic::ZERO).map(|entry| a.block(a_start + entry));
+            let of_b = in_b.filter(|_| beta != T::Arithmetic::ZERO).map(|entry| b.block(b_start + entry));
             for (i, sum) in sum.iter_mut().enumerate() {
-                let terms =
-                    (of_a.map(|block| alpha.times(block[i].widen())), of_b.map(|block| beta.times(block[i].widen())));
+                let terms = (of_a.map(|block| term(alpha, block[i])), of_b.map(|block| term(beta, block[i])));
                 *sum = match terms {
                     (Some(x), Some(y)) => T::narrow(x.plus(y)),
                     (Some(x), None) | (None, Some(x)) => T::narrow(x),
@@ -170,6 +172,22 @@ mod tests {
         assert!(error.contains("A is 2x1, B is 4x1"), "{error}");
         let blocks = |rows, cols| Csc::<f64>::from_triplets(6, 6, [])?.to_blocks(BlockShape::new(rows, cols)?);
         assert!(matches!(add(1.0, &blocks(2, 3)?, 1.0, &blocks(3, 2)?), Err(Error::Argument(_))));
+        Ok(())
+    }
+
+    #[test]
+    fn a_factor_of_zero_reads_no_values() -> Result<()> {
+        let a = Csc::from_triplets(2, 2, [(0, 0, f64::NAN), (1, 0, f64::INFINITY), (1, 1, -1.0)])?;
+        let b = Csc::from_triplets(2, 2, [(0, 0, -0.0), (1, 1, 3.0), (0, 1, 4.0)])?;
+        for zero in [0.0, -0.0] {
+            for c in [add(zero, &a, 1.0, &b)?, add(1.0, &b, zero, &a)?] {
+                let places = (c.pattern().col_ptr(), c.pattern().row_idx());
+                assert_eq!(places, (&[0, 2, 4][..], &[0, 1, 0, 1][..]), "all of both stay");
+                let bits = [-0.0, 0.0, 4.0, 3.0].map(f64::to_bits);
+                assert_eq!(c.values().iter().map(|value| value.to_bits()).collect::<Vec<_>>(), bits);
+            }
+            assert_eq!(add(zero, &a, zero, &a)?.values(), [0.0; 3]);
+        }
         Ok(())
     }
 

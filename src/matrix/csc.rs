@@ -135,12 +135,19 @@ impl<T: Element> Csc<T> {
 
     /// The matrix without the entries that are 0.
     pub fn without_zeros(&self) -> Self {
+        self.with_entries(|_, _, value| value.to_f64() != 0.0)
+    }
+
+    /// The matrix with the entries for which `keep` is true of row, column and value.
+    pub(crate) fn with_entries(&self, keep: impl Fn(u32, usize, T) -> bool) -> Self {
         let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
         for col in 0..self.ncols() {
-            let kept = self.pattern.entries(col).filter(|&entry| self.values[entry].to_f64() != 0.0);
-            for entry in kept {
-                row_idx.push(self.pattern.row_idx()[entry]);
-                values.push(self.values[entry]);
+            for entry in self.pattern.entries(col) {
+                let (row, value) = (self.pattern.row_idx()[entry], self.values[entry]);
+                if keep(row, col, value) {
+                    row_idx.push(row);
+                    values.push(value);
+                }
             }
             col_ptr.push(row_idx.len() as u64);
         }

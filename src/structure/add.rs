@@ -11,7 +11,8 @@ use crate::{
 };
 
 /// The planned sum C = alpha·A + beta·B of two matrices whose patterns do not change. C has an
-/// entry (block) wherever A or B has one.
+/// entry (block) wherever A or B has one. If alpha is 0, the values of A are not read, and so with
+/// beta and B.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

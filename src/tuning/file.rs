@@ -56,9 +56,13 @@ struct Overrides {
     found: Mutex<Vec<(DeviceKind, String, Numbers)>>,
 }
 
+/// What editors write at the beginning of UTF-8; it is no part of the file.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 impl Overrides {
     /// Parses the text of a file.
     fn parse(text: &str) -> std::result::Result<Self, String> {
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         // A list would be taken for the fields in their order.
         if text.trim_start().starts_with('[') {
             return Err("the file is no JSON object".into());
@@ -232,7 +236,7 @@ mod tests {
     fn a_file_overrides_what_it_names() -> std::result::Result<(), String> {
         let text =
             r#"{"gpu": {"tile_items": 4}, "devices": {"H200": {"record_groups": 7}, "pthread": {"group_size": 32}}}"#;
-        let file = Overrides::parse(text)?;
+        let file = Overrides::parse(&format!("\u{feff}{text}"))?;
         let gpu = Numbers::of(DeviceKind::Gpu);
         assert_eq!(file.numbers(DeviceKind::Gpu, "Radeon"), Numbers { tile_items: 4, ..gpu });
         for _again in 0..2 {

@@ -264,6 +264,17 @@ fn sums_have_the_bits_of_the_hosts() {
 }
 
 #[test]
+fn a_factor_of_zero_spreads_no_nan() {
+    let a = scalars::<f64>(FAMILIES[0], 300, 200, 9, 1);
+    let nan = Csc::new(a.pattern().clone(), vec![f64::NAN; a.nnz()]).unwrap();
+    let b = scalars(FAMILIES[1], 300, 200, 8, 2);
+    let c = sum(0.0, &nan, -1.0, &b);
+    assert!(c.values().iter().all(|value| value.is_finite()) && c.nnz() > b.nnz());
+    same(&c, &matrix::add(0.0, &nan, -1.0, &b).unwrap(), "A");
+    same(&sum(-1.0, &b, 0.0, &nan), &c, "B");
+}
+
+#[test]
 fn sums_of_every_two_families_and_of_nothing() {
     for (seed, left) in FAMILIES.into_iter().enumerate() {
         for right in FAMILIES {

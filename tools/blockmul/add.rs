@@ -1,6 +1,6 @@
 //! `blockmul add`: a sum of two matrices.
 use crate::failure::Failure;
-use crate::input::{self, Shaped};
+use crate::input::{self, Reading, Shaped};
 use crate::messages::Messages;
 use crate::numbers::finite;
 use crate::places::Overwriting;
@@ -15,7 +15,8 @@ Examples:
   blockmul add A.mtx B.mtx --beta -1 -o -       the difference, to stdout
   blockmul add H.mtx I.mtx --beta 1e-4 -o D.mtx
 
-C has an entry wherever A or B has one, even if the sum is 0; `convert --drop-zeros` leaves those out.
+C has an entry wherever A or B has one, even if the sum is 0; `convert --drop-zeros` leaves those out. With
+--alpha 0 the values of A are not read, as in BLAS: its NaN and infinities are 0 in C. So with --beta 0.
 C is made of blocks if both files have blocks of the same shape.")]
 pub struct Args {
     /// A; - for Matrix Market on stdin.
@@ -32,9 +33,8 @@ pub struct Args {
     /// Factor of B.
     #[arg(long, default_value_t = 1.0, value_parser = finite, value_name = "NUMBER")]
     beta: f64,
-    /// Add up entries that appear twice in a file instead of refusing it.
-    #[arg(long)]
-    sum_duplicates: bool,
+    #[command(flatten)]
+    reading: Reading,
     #[command(flatten)]
     overwriting: Overwriting,
     /// Do not print on stderr what was written.
@@ -45,8 +45,8 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     args.overwriting.places().reads([&args.a, &args.b]).matrices([&args.output]).check()?;
     let messages = Messages::new(args.quiet);
-    let a = input::read(&args.a, args.sum_duplicates, &messages)?;
-    let b = input::read(&args.b, args.sum_duplicates, &messages)?;
+    let a = input::read(&args.a, &args.reading, &messages)?;
+    let b = input::read(&args.b, &args.reading, &messages)?;
     let layout = input::layout(&a).filter(|&shape| input::layout(&b) == Some(shape));
     messages.step("adding");
     let c = match layout {

@@ -9,11 +9,15 @@ pub fn semiring() -> impl clap::builder::TypedValueParser<Value = Semiring> {
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Semiring>())
 }
 
+/// Whether an entry of 0 does in products what a place without an entry does.
+pub fn has_zeros(semiring: Semiring) -> bool {
+    matches!(semiring, Semiring::PlusTimes | Semiring::OrAnd)
+}
+
 /// Refuses an algebra in which matrices of a file, cut into blocks of these shapes, have another
 /// product than their scalars: a place of a block without an entry in the file is 0 there.
 pub fn check_blocks(semiring: Semiring, shapes: &[BlockShape]) -> Result<(), Failure> {
-    let of_blocks = matches!(semiring, Semiring::PlusTimes | Semiring::OrAnd);
-    if of_blocks || shapes.iter().all(|&shape| shape == BlockShape::SCALAR) {
+    if has_zeros(semiring) || shapes.iter().all(|&shape| shape == BlockShape::SCALAR) {
         return Ok(());
     }
     Err(Failure::Usage(format!(

@@ -4,10 +4,10 @@ mod report;
 mod run;
 mod single;
 
-use crate::algebra::{check_blocks, semiring};
+use crate::algebra::{check_blocks, has_zeros, semiring};
 use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
-use crate::input::{self, NumberName};
+use crate::input::{self, NumberName, Reading};
 use crate::messages::Messages;
 use crate::numbers::some;
 use crate::operands::oriented_shape;
@@ -121,9 +121,8 @@ pub struct Args {
     /// Print on stderr the reason for the format or the sharing.
     #[arg(long)]
     explain: bool,
-    /// Add up entries that appear twice in the file instead of refusing it.
-    #[arg(long)]
-    sum_duplicates: bool,
+    #[command(flatten)]
+    reading: Reading,
     #[command(flatten)]
     overwriting: Overwriting,
     /// Print neither messages nor the summary.
@@ -171,14 +170,17 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
     let block = oriented_shape(args.block, args.transpose).unwrap_or(BlockShape::SCALAR);
     check_blocks(args.semiring, &[block])?;
     let messages = Messages::new(args.quiet);
-    let file = input::read(&args.a, args.sum_duplicates, &messages)?;
+    let mut file = input::read(&args.a, &args.reading, &messages)?;
+    if !has_zeros(args.semiring) {
+        input::drop_padding(&mut file, &args.a, &messages);
+    }
     let (a, converted) = input::cast_numbers::<T>(&file.matrix, "A", &messages)?;
     let a = if args.symmetric { Halves::new(a, &file, &messages)? } else { Halves::whole(a) };
     let (rows, cols) = (a.whole.pattern().nrows(), a.whole.pattern().ncols());
     let x_len = if args.transpose { rows } else { cols };
     let x = match &args.x {
         Some(path) => {
-            let x = dense::read::<V>(path, "X", &messages)?;
+            let x = dense::read::<V>(path, "X", &args.reading, &messages)?;
             let DenseShape { rows, cols, .. } = x.shape;
             if rows != x_len {
                 let path = path.display();

@@ -1,6 +1,6 @@
 //! `blockmul compare`: whether two matrices are equal, and where they differ.
 use crate::failure::Failure;
-use crate::input::{self, ElementName};
+use crate::input::{self, ElementName, Reading};
 use crate::messages::Messages;
 use crate::output;
 use blockmul::{
@@ -45,9 +45,8 @@ pub struct Args {
     /// Take an entry that only one matrix stores as 0 in the other.
     #[arg(long)]
     missing_as_zero: bool,
-    /// Add up entries that appear twice in a file instead of refusing it.
-    #[arg(long)]
-    sum_duplicates: bool,
+    #[command(flatten)]
+    reading: Reading,
     /// Print a JSON object; in it rows and columns count from 0.
     #[arg(long)]
     json: bool,
@@ -99,7 +98,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn find<T: Element>(args: &Args) -> Result<Compared, Failure> {
     let messages = Messages::new(args.quiet);
     let read = |path: &PathBuf, name: &str| -> Result<Csc<T>, Failure> {
-        let file = input::read_any(path, args.sum_duplicates, &messages)?;
+        let file = input::read_any(path, &args.reading, &messages)?;
         Ok(input::cast(&file.matrix, name, &messages).0)
     };
     let (a, b) = (read(&args.a, "A")?, read(&args.b, "B")?);

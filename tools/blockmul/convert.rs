@@ -1,7 +1,7 @@
 //! `blockmul convert`: writes a matrix in another format, element type or layout.
 use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
-use crate::input::{self, ElementName, Shaped};
+use crate::input::{self, ElementName, Reading, Shaped};
 use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
@@ -46,9 +46,8 @@ pub struct Args {
     /// Leave out entries that are 0, and with --block the blocks that have no others.
     #[arg(long)]
     drop_zeros: bool,
-    /// Add up entries that appear twice in the file instead of refusing it.
-    #[arg(long)]
-    sum_duplicates: bool,
+    #[command(flatten)]
+    reading: Reading,
     #[command(flatten)]
     overwriting: Overwriting,
     /// Round the values to this type.
@@ -100,9 +99,9 @@ fn dense_of<T: Element>(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let name = args.input.display().to_string();
     let matrix: DenseOperand<T> = match is_npy(&args.input) {
-        true => dense::read(&args.input, &name, &messages)?,
+        true => dense::read(&args.input, &name, &args.reading, &messages)?,
         false => {
-            let file = input::read(&args.input, args.sum_duplicates, &messages)?;
+            let file = input::read(&args.input, &args.reading, &messages)?;
             dense::of_file(&file, (&name, &args.input), &messages)?
         }
     };
@@ -111,7 +110,7 @@ fn dense_of<T: Element>(args: &Args) -> Result<(), Failure> {
 
 fn sparse_of<T: Element>(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
-    let file = input::read_any(&args.input, args.sum_duplicates, &messages)?;
+    let file = input::read_any(&args.input, &args.reading, &messages)?;
     let block = args.block.or_else(|| file.layout.as_ref().and_then(input::uniform));
     let layout = block.map(Layout::Uniform).or(file.layout);
     if args.bla && layout.is_none() {

@@ -12,6 +12,7 @@ use crate::output;
 use crate::overflow::{Converted, Overflow};
 use crate::report::{DeviceName, Executed, Size, command_line};
 use crate::target::Target;
+use crate::wrapping::{Sums, magnitude, outside, whole};
 use blockmul::{
     BlockShape, Cbc, Csc, Device, Element, Matrix, Method, Planned, Semiring,
     dense::{DenseShape, DenseView, DenseViewMut, Product, Side},
@@ -176,9 +177,10 @@ fn multiply<M: Matrix>(
         }
         false => None,
     };
-    let overflowed = match request.semiring {
-        Semiring::PlusTimes => overflow.of_values("C", &run.c, messages),
-        _ => overflow,
+    let overflowed = match (Sums::of::<M::Element>(request.semiring), request.semiring) {
+        (Some(sums), _) => integers(request, (sums, overflow), a, d, c_shape, messages),
+        (None, Semiring::PlusTimes) => overflow.of_values("C", &run.c, messages),
+        (None, _) => overflow,
     };
     let terms = size.nnz() as u64 * a.as_cbc().shape.area() as u64;
     let sparse = Sparse { element: M::Element::NAME, size, terms, overflowed };
@@ -187,6 +189,28 @@ fn multiply<M: Matrix>(
         Some(path) => write(path, DenseView::new(c_shape, &run.c)?),
         None => Ok(()),
     }
+}
+
+/// Integers of C that have wrapped around, or may have.
+fn integers<M: Matrix>(
+    request: &Request<'_>,
+    (sums, overflow): (Sums, Overflow),
+    a: &M,
+    d: &DenseOperand<M::Element>,
+    c_shape: DenseShape,
+    messages: &Messages,
+) -> Overflow {
+    // D·op(A) is made of rows of D, as the transpose of op(A)ᵀ·Dᵀ is.
+    let from_left = request.side == Side::Left;
+    let (sums, transposed) = if from_left { (sums, request.transposed) } else { (sums.swapped(), !request.transposed) };
+    let bound = sums.bound_of_vectors(a, transposed, magnitude(d.values.iter().map(|value| value.to_f64())));
+    let (lines, len) = if from_left { (c_shape.cols, c_shape.rows) } else { (c_shape.rows, c_shape.cols) };
+    let of_line = |line: usize| {
+        let at = |k: usize| if from_left { d.shape.at(k, line) } else { d.shape.at(line, k) };
+        outside::<M::Element>(&sums.exact(a, transposed, len, |k| whole(d.values[at(k)])))
+    };
+    let count = || request.verify.then(|| (0..lines).map(of_line).sum());
+    overflow.of_integers::<M::Element>(("C", c_shape.rows * c_shape.cols), bound, count, messages)
 }
 
 /// The sparse matrix of a product, and what does not fit its elements, for the report.

@@ -1,4 +1,5 @@
 //! Failures of the command and their exit statuses.
+use crate::input::with_options;
 use crate::messages::{Tone, tell};
 use blockmul::{Error, error::ErrorKind};
 use std::process::ExitCode;
@@ -107,7 +108,7 @@ impl std::fmt::Display for Failure {
             Self::Verification(text) | Self::Usage(text) => f.write_str(text),
             Self::Different => f.write_str("the matrices differ"),
             Self::Reported(_) => f.write_str("some inputs failed"),
-            Self::Library(error) => error.fmt(f),
+            Self::Library(error) => f.write_str(&with_options(&error.to_string())),
             Self::Output(place, error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
                 write!(f, "{place}: its reader left before all was written")
             }

@@ -1,7 +1,7 @@
 //! What `components` and `triangles` have in common: of a graph whose edges connect in both
 //! directions, whatever their values, they compute a number for each vertex.
 use crate::failure::Failure;
-use crate::input;
+use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::numbers::some;
 use crate::output;
@@ -42,9 +42,8 @@ pub struct GraphArgs {
     /// Compute N times after one warm-up; the time reported is that of the median run.
     #[arg(long, value_name = "N", value_parser = some)]
     repeat: Option<NonZero<u32>>,
-    /// Add up entries that appear twice in the file instead of refusing it.
-    #[arg(long)]
-    sum_duplicates: bool,
+    #[command(flatten)]
+    reading: Reading,
     #[command(flatten)]
     overwriting: Overwriting,
     /// Print neither messages nor the summary.
@@ -96,8 +95,9 @@ pub fn run<S: Serialize>(
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
     args.overwriting.places().reads([&args.graph]).others(&args.output).others(&args.report).check()?;
     let messages = Messages::new(args.quiet);
-    let file = input::read(&args.graph, args.sum_duplicates, &messages)?;
+    let mut file = input::read(&args.graph, &args.reading, &messages)?;
     input::check_graph(&args.graph, &file.matrix)?;
+    input::drop_padding(&mut file, &args.graph, &messages);
     let g = Csc::new(file.matrix.pattern().clone(), vec![1u32; file.matrix.nnz()])?;
     let target = Target::choose::<u32>(args.device.as_deref(), Method::Auto, &messages)?;
     messages.step(question.what);

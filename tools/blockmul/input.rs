@@ -3,6 +3,7 @@ use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
 use crate::output::is_standard;
 use crate::overflow::Converted;
+use crate::sizes::count;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Error, Matrix,
     io::{self, MatrixFile, ReadOptions, matrix_market},
@@ -10,16 +11,58 @@ use blockmul::{
 use half::f16;
 use std::path::{Path, PathBuf};
 
+/// What is taken of the files of matrices.
+#[derive(Clone, Copy, Default, clap::Args)]
+pub struct Reading {
+    /// Add up entries that appear twice in a file instead of refusing it.
+    #[arg(long)]
+    sum_duplicates: bool,
+    /// Read files of up to N rows and columns, however few entries they have [default: 2^24, or 16
+    /// for each entry if that is more].
+    #[arg(long, value_name = "N", value_parser = crate::numbers::count::<u64>)]
+    max_lines: Option<u64>,
+}
+
+impl Reading {
+    /// The options of the library.
+    pub fn options(&self) -> ReadOptions {
+        let options = ReadOptions { sum_duplicates: self.sum_duplicates, ..Default::default() };
+        match self.max_lines {
+            Some(max_unproven_lines) => ReadOptions { max_unproven_lines, ..options },
+            None => options,
+        }
+    }
+}
+
+/// A message of the library in which options have the names that the command gives them.
+pub fn with_options(text: &str) -> String {
+    text.replace("ReadOptions::sum_duplicates", "--sum-duplicates")
+        .replace("ReadOptions::max_unproven_lines", "--max-lines")
+}
+
 /// Reads the matrix of the file `path`; for `-` from stdin, in Matrix Market form.
-pub fn read(path: &Path, sum_duplicates: bool, messages: &Messages) -> blockmul::Result<MatrixFile> {
+pub fn read(path: &Path, reading: &Reading, messages: &Messages) -> blockmul::Result<MatrixFile> {
     let progress = messages.measured(format!("reading {}", path.display()), Unit::Bytes);
-    let options = ReadOptions { sum_duplicates, progress: Some(progress), ..Default::default() };
+    let options = ReadOptions { progress: Some(progress), ..reading.options() };
     let file = match is_standard(path) {
         true => matrix_market::read_from(std::io::stdin(), "stdin", &options),
         false => io::read(path, &options),
     }?;
     file.warnings.iter().for_each(|warning| messages.warn(warning));
     Ok(file)
+}
+
+/// Leaves out the zeros in the blocks of a file, where they would count as entries, and says how
+/// many there were.
+pub fn drop_padding(file: &mut MatrixFile, path: &Path, messages: &Messages) {
+    let blocks = layout(file).map_or("several shapes".into(), |shape| shape.to_string());
+    match file.drop_padding() {
+        0 => {}
+        zeros => {
+            let zeros = count(zeros as usize, "zero");
+            messages.say(&format!("{}: {zeros} in its blocks of {blocks} left out, as padding", name(path)));
+        }
+    }
 }
 
 /// The name of a file in messages.
@@ -45,13 +88,13 @@ pub struct AnyFile {
 }
 
 /// As [`read`], and NumPy's arrays, whose zeros are places without an entry.
-pub fn read_any(path: &Path, sum_duplicates: bool, messages: &Messages) -> blockmul::Result<AnyFile> {
+pub fn read_any(path: &Path, reading: &Reading, messages: &Messages) -> blockmul::Result<AnyFile> {
     if io::dense::is_npy(path) {
         messages.step(format!("reading {}", path.display()));
-        let dense = io::dense::read(path, &ReadOptions::default())?;
+        let dense = io::dense::read(path, &reading.options())?;
         return Ok(AnyFile { matrix: Csc::from_dense(&dense.matrix)?, layout: None });
     }
-    let MatrixFile { matrix, layout, .. } = read(path, sum_duplicates, messages)?;
+    let MatrixFile { matrix, layout, .. } = read(path, reading, messages)?;
     Ok(AnyFile { matrix, layout })
 }
 

@@ -48,6 +48,7 @@ mod transpose;
 mod triangles;
 mod tune;
 mod vector;
+mod wrapping;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

@@ -1,9 +1,10 @@
 //! `multiply --mask`: the places of C to compute.
 use crate::failure::Failure;
-use crate::input;
+use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::output::is_standard;
-use blockmul::{BlockShape, Csc, Matrix};
+use crate::sizes::count;
+use blockmul::{BlockShape, Csc, Matrix, matrix::Pattern};
 use half::f16;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,8 @@ pub type Mask = Csc<f16>;
 pub struct MaskFile {
     path: PathBuf,
     places: Mask,
+    /// The places without zeros in the blocks of the file, if it has such, and their number.
+    unpadded: Option<(Mask, u64)>,
 }
 
 impl MaskFile {
@@ -26,15 +29,21 @@ impl MaskFile {
     }
 
     /// Reads the mask.
-    pub fn read(path: &Path, sum_duplicates: bool, messages: &Messages) -> Result<Self, Failure> {
-        let (pattern, _) = input::read(path, sum_duplicates, messages)?.matrix.into_parts();
-        let zeros = vec![f16::ZERO; pattern.nnz()];
-        Ok(Self { path: path.into(), places: Csc::new(pattern, zeros)? })
+    pub fn read(path: &Path, reading: &Reading, messages: &Messages) -> Result<Self, Failure> {
+        let mut file = input::read(path, reading, messages)?;
+        let whole = file.layout.is_some().then(|| file.matrix.pattern().clone());
+        let zeros = file.drop_padding();
+        let places = mask(file.matrix.into_parts().0)?;
+        let path = path.into();
+        Ok(match whole.filter(|_| zeros > 0) {
+            Some(whole) => Self { path, places: mask(whole)?, unpadded: Some((places, zeros)) },
+            None => Self { path, places, unpadded: None },
+        })
     }
 
     /// The blocks of C in which the mask has an entry; C has `rows` x `cols` scalars, in blocks of
-    /// `shape`.
-    pub fn cut(&self, (rows, cols): (usize, usize), shape: BlockShape) -> Result<Mask, Failure> {
+    /// `shape`. Zeros in blocks of the file are no places of a C of scalars.
+    pub fn cut(&self, (rows, cols): (usize, usize), shape: BlockShape, messages: &Messages) -> Result<Mask, Failure> {
         let (have_rows, have_cols) = (self.places.nrows(), self.places.ncols());
         if (have_rows, have_cols) != (rows, cols) {
             let path = self.path.display();
@@ -43,12 +52,18 @@ impl MaskFile {
             )));
         }
         if shape == BlockShape::SCALAR {
-            return Ok(self.places.clone());
+            let Some((places, zeros)) = &self.unpadded else { return Ok(self.places.clone()) };
+            let (path, zeros) = (input::name(&self.path), count(*zeros as usize, "zero"));
+            messages.say(&format!("{path}: {zeros} in its blocks left out, as padding"));
+            return Ok(places.clone());
         }
-        let (pattern, ..) = self.places.to_blocks(shape)?.into_parts();
-        let zeros = vec![f16::ZERO; pattern.nnz()];
-        Ok(Csc::new(pattern, zeros)?)
+        Ok(mask(self.places.to_blocks(shape)?.into_parts().0)?)
     }
+}
+
+fn mask(pattern: Pattern) -> blockmul::Result<Mask> {
+    let zeros = vec![f16::ZERO; pattern.nnz()];
+    Csc::new(pattern, zeros)
 }
 
 /// Rows and columns of a product in scalars, and the shape of its blocks.

@@ -14,6 +14,7 @@ use crate::places::Overwriting;
 use crate::report::{Report, Size};
 use crate::target::{Extent, Options, Run, Target, joined};
 use crate::vector;
+use crate::wrapping::Sums;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Method, Semiring, dense::Side, matrix::Threshold, plan::DenseMethod,
     reference::verify,
@@ -112,7 +113,7 @@ pub fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
 
 impl Args {
     fn read_mask(&self, messages: &Messages) -> Result<Option<MaskFile>, Failure> {
-        let read = |mask| MaskFile::read(mask, self.operands.sum_duplicates, messages);
+        let read = |mask| MaskFile::read(mask, &self.operands.reading, messages);
         self.mask.as_deref().map(read).transpose()
     }
 
@@ -183,7 +184,8 @@ fn with_element<T: Factor>(args: &Args, streamed: Streamed, messages: Messages) 
     let (operands, (target, mask)) = std::thread::scope(|scope| {
         let opening = scope.spawn(|| Target::open::<T>(args.device.as_deref(), args.method));
         let mask = args.read_mask(&messages)?;
-        args.operands.read::<T, _>(streamed, &messages, || Ok((joined(opening)?.announce(&messages), mask)))
+        args.operands
+            .read::<T, _>((streamed, args.semiring), &messages, || Ok((joined(opening)?.announce(&messages), mask)))
     })?;
     let job = Job { args, target, mask, messages };
     match (operands.a_shape, operands.b_shape) {
@@ -218,7 +220,7 @@ fn with_dense<T: Element>(args: &Args, (side, streamed): (Side, Streamed), messa
         report: &args.report,
     };
     let SparseAndDense { sparse, converted, block, transposed, dense } =
-        args.operands.read_with_dense::<T>(side, streamed, messages)?;
+        args.operands.read_with_dense::<T>(side, (streamed, args.semiring), messages)?;
     check_blocks(args.semiring, &[block])?;
     dense::run(&request(transposed), (sparse, converted), block, &dense, messages)
 }
@@ -254,13 +256,19 @@ impl Job<'_> {
         let b = b.as_ref().unwrap_or(&a);
 
         let (size, shape) = mask::size_of_product(&a, b)?;
-        let mask = self.mask.as_ref().map(|mask| mask.cut(size, shape)).transpose()?;
+        let mask = self.mask.as_ref().map(|mask| mask.cut(size, shape, &self.messages)).transpose()?;
         let mask = mask.as_ref();
         let Computed { c, of_c, run, runs_ms } = self.multiply((&a, b), mask)?;
         // Elsewhere infinities are the values of places that no path leads to.
-        let overflow = match semiring {
-            Semiring::PlusTimes => overflow.of_product(&of_c, M::Element::NAME, &self.messages),
-            _ => overflow,
+        let overflow = match (Sums::of::<M::Element>(semiring), semiring) {
+            (Some(sums), _) => {
+                let counted = c.as_ref().filter(|_| self.args.verify);
+                let count = || counted.map(|c| sums.wrapped(a.as_cbc(), b.as_cbc(), c.as_cbc()));
+                let named = ("C", of_c.size.nnz() * of_c.size.area());
+                overflow.of_integers::<M::Element>(named, sums.bound(&a, b), count, &self.messages)
+            }
+            (None, Semiring::PlusTimes) => overflow.of_product(&of_c, M::Element::NAME, &self.messages),
+            (None, _) => overflow,
         };
         let verification = match c.as_ref().filter(|_| self.args.verify) {
             Some(c) => {

@@ -1,11 +1,12 @@
 //! The operands of a product: reads files, transposes them and cuts them into blocks.
+use crate::algebra::has_zeros;
 use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
-use crate::input;
+use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::overflow::{Converted, Overflow};
 use blockmul::{
-    BlockShape, Cbc, Csc, Element, Matrix, Result,
+    BlockShape, Cbc, Csc, Element, Matrix, Result, Semiring,
     dense::Side,
     io::{
         MatrixFile, Symmetry,
@@ -36,9 +37,8 @@ pub struct OperandArgs {
     /// divides B, else K x K].
     #[arg(long, value_name = "KxC", value_parser = crate::sizes::block)]
     pub block_b: Option<BlockShape>,
-    /// Add up entries that appear twice in a file instead of refusing it.
-    #[arg(long)]
-    pub sum_duplicates: bool,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// A and B as scalars, and the shapes of their blocks. `b` is `None` if B is A.
@@ -73,7 +73,7 @@ impl OperandArgs {
     /// Reads the operands that cannot be opened twice.
     pub fn read_streams(&self, messages: &Messages) -> std::result::Result<Streamed, Failure> {
         let read = |path: &PathBuf| match input::is_stream(path) {
-            true => input::read(path, self.sum_duplicates, messages).map(Some),
+            true => input::read(path, &self.reading, messages).map(Some),
             false => Ok(None),
         };
         let b = self.b.as_ref().filter(|&b| *b != self.a);
@@ -104,7 +104,7 @@ impl OperandArgs {
     pub fn read_with_dense<T: Element>(
         &self,
         side: Side,
-        streamed: Streamed,
+        (streamed, semiring): (Streamed, Semiring),
         messages: &Messages,
     ) -> std::result::Result<SparseAndDense<T>, Failure> {
         let b = self.b.as_ref().unwrap_or(&self.a);
@@ -124,19 +124,22 @@ impl OperandArgs {
         if let Some((option, instead)) = of_dense {
             return Err(Failure::Usage(format!("{option} is for a sparse matrix, and {name} is dense; {instead}")));
         }
-        let file = match sparse_file {
+        let mut file = match sparse_file {
             Some(file) => file,
-            None => input::read(sparse, self.sum_duplicates, messages)?,
+            None => input::read(sparse, &self.reading, messages)?,
         };
         let of_sparse = if side == Side::Left { "A" } else { "B" };
         say_symmetry(of_sparse, &file, messages);
         let layout = input::layout(&file);
         // Shapes that are asked for are those of the operand once it is transposed.
         let block = oriented_shape(block, transposed).or(layout).unwrap_or(BlockShape::SCALAR);
+        if block == BlockShape::SCALAR && !has_zeros(semiring) {
+            input::drop_padding(&mut file, sparse, messages);
+        }
         let (sparse, converted) = input::cast_numbers::<T>(&file.matrix, of_sparse, messages)?;
         let mut dense = match dense_file {
             Some(file) => dense::of_file(&file, (name, dense), messages)?,
-            None => dense::read::<T>(dense, name, messages)?,
+            None => dense::read::<T>(dense, name, &self.reading, messages)?,
         };
         if transpose_dense {
             dense.shape = dense.shape.transposed();
@@ -147,16 +150,16 @@ impl OperandArgs {
     /// Reads the files, calls `once_read`, and prints shapes and transpositions chosen by default.
     pub fn read<T: Element, R>(
         &self,
-        streamed: Streamed,
+        (streamed, semiring): (Streamed, Semiring),
         messages: &Messages,
         once_read: impl FnOnce() -> std::result::Result<R, Failure>,
     ) -> std::result::Result<(Operands<T>, R), Failure> {
         let read = |path, file: Option<MatrixFile>| match file {
             Some(file) => Ok(file),
-            None => input::read(path, self.sum_duplicates, messages),
+            None => input::read(path, &self.reading, messages),
         };
-        let file_a = read(&self.a, streamed.a)?;
-        let file_b = match &self.b {
+        let mut file_a = read(&self.a, streamed.a)?;
+        let mut file_b = match &self.b {
             Some(path) if *path != self.a => Some(read(path, streamed.b)?),
             _ => None,
         };
@@ -173,6 +176,13 @@ impl OperandArgs {
             oriented_shape(input::layout(&file_a), self.transpose_a),
             oriented_shape(input::layout(file_b.as_ref().unwrap_or(&file_a)), transpose_b),
         );
+        let of_scalars = self.block.or(a_layout).is_none_or(|shape| shape == BlockShape::SCALAR);
+        if of_scalars && !has_zeros(semiring) {
+            input::drop_padding(&mut file_a, &self.a, messages);
+            if let (Some(file), Some(path)) = (&mut file_b, &self.b) {
+                input::drop_padding(file, path, messages);
+            }
+        }
         let b = match file_b {
             Some(b) => Some(oriented(b.matrix, transpose_b)?),
             None if transpose_b == self.transpose_a => None,

@@ -1,6 +1,8 @@
-//! Values that become infinite because the element type is too small for them.
+//! Values that become infinite because the element type is too small for them, and integers that
+//! wrap around.
 use crate::messages::Messages;
 use crate::target::Extent;
+use crate::wrapping::highest;
 use blockmul::Element;
 
 /// Values of a file that were converted to the element type.
@@ -42,13 +44,15 @@ impl Converted {
 }
 
 /// Numbers of finite values that became infinite: in A and B because they are too large for the
-/// element type, in C because sums are. B and C are the vectors if A is multiplied with vectors.
+/// element type, in C because sums are; sums of integers have wrapped around. B and C are the
+/// vectors if A is multiplied with vectors.
 #[derive(Clone, Copy, serde::Serialize)]
 pub struct Overflow {
     a: u64,
     b: u64,
     /// `None` if A or B has values that are not finite, those of their files or the ones that
-    /// became infinite: what they make of C cannot be distinguished.
+    /// became infinite: what they make of C cannot be distinguished. `None` too if integers may
+    /// have wrapped around and were not counted.
     c: Option<u64>,
 }
 
@@ -68,6 +72,34 @@ impl Overflow {
     pub fn of_values<T: Element>(self, name: &str, values: &[T], messages: &Messages) -> Self {
         let lost = values.iter().filter(|value| !value.to_f64().is_finite()).count();
         self.of_lost(name, [lost as u64, values.len() as u64], T::NAME, messages)
+    }
+
+    /// Warns of sums of integers that are outside the range of their type, or that may be by their
+    /// bound if they are not counted. `all` is the number of values of the result called `name`.
+    pub fn of_integers<T: Element>(
+        self,
+        (name, all): (&str, usize),
+        bound: f64,
+        count: impl FnOnce() -> Option<u64>,
+        messages: &Messages,
+    ) -> Self {
+        let (element, highest) = (T::NAME, highest::<T>());
+        if bound <= highest {
+            return self;
+        }
+        let counted = count();
+        match counted {
+            Some(0) => {}
+            Some(wrapped) => {
+                let why = format!("their sums are too large for {element}");
+                messages.alert(&format!("{wrapped} of {all} values of {name} have wrapped around: {why}"));
+            }
+            None => messages.alert(&format!(
+                "values of {name} may have wrapped around: {element} ends at {highest}, and their sums may reach {bound:e}; \
+                 --verify counts those that did"
+            )),
+        }
+        Self { c: self.c.and(counted), ..self }
     }
 
     fn of_lost(self, name: &str, [lost, all]: [u64; 2], element: &str, messages: &Messages) -> Self {

@@ -6,7 +6,7 @@ mod report;
 use crate::dense;
 use crate::failure::Failure;
 use crate::graphs::{median_run, repeatedly};
-use crate::input;
+use crate::input::{self, Reading};
 use crate::messages::{Messages, Unit};
 use crate::numbers::{above_zero, place, some};
 use crate::output;
@@ -95,9 +95,8 @@ pub struct Args {
     /// Find the paths N times after one warm-up; the time reported is that of the median run.
     #[arg(long, value_name = "N", value_parser = some)]
     repeat: Option<NonZero<u32>>,
-    /// Add up entries that appear twice in the file instead of refusing it.
-    #[arg(long)]
-    sum_duplicates: bool,
+    #[command(flatten)]
+    reading: Reading,
     #[command(flatten)]
     overwriting: Overwriting,
     /// Print neither messages nor the summary.
@@ -138,8 +137,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 /// Computes paths along edges whose values are of type `D`, as are distances.
 fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
-    let file = input::read(&args.graph, args.sum_duplicates, &messages)?;
+    let mut file = input::read(&args.graph, &args.reading, &messages)?;
     input::check_graph(&args.graph, &file.matrix)?;
+    input::drop_padding(&mut file, &args.graph, &messages);
     let g = match args.levels {
         true => Csc::new(file.matrix.pattern().clone(), vec![D::from_f64(1.0); file.matrix.nnz()])?,
         false => {

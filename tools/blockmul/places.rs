@@ -19,6 +19,7 @@ pub struct Overwriting {
 enum OutputKind {
     Matrix,
     Problem,
+    Json,
     /// Contents that no command reads.
     Other,
 }
@@ -52,6 +53,11 @@ impl Places {
     /// Adds problems that are written.
     pub fn problems<'p>(self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Self {
         self.writes(paths, OutputKind::Problem)
+    }
+
+    /// Adds files of JSON that are written: the results of a command.
+    pub fn json<'p>(self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Self {
+        self.writes(paths, OutputKind::Json)
     }
 
     /// Adds reports, pictures and layouts that are written.
@@ -161,13 +167,7 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
 }
 
 fn check_name(path: &Path, kind: OutputKind) -> Result<(), Failure> {
-    const PROBLEMS: [&str; 4] = ["txt", "bal", "g2o", "graph"];
-    let is = |path: &Path, endings: &[&str]| {
-        let ending = path.extension();
-        ending.is_none_or(|ending| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
-    };
-    let plain =
-        if path.extension().is_some() && is(path, &["gz", "bz2"]) { path.with_extension("") } else { path.into() };
+    let plain = plain(path);
     io::check_name(path)?;
     match kind {
         OutputKind::Matrix if is_npy(path) => Err(Failure::Usage(format!(
@@ -175,7 +175,14 @@ fn check_name(path: &Path, kind: OutputKind) -> Result<(), Failure> {
             path.display()
         ))),
         OutputKind::Matrix => Ok(Format::of_output(path).map(drop)?),
-        OutputKind::Problem if !is(&plain, &PROBLEMS) => {
+        OutputKind::Json
+            if plain.extension().is_some() && (Format::of(&plain).is_some() || ends_in(&plain, &OTHERS)) =>
+        {
+            let ending = plain.extension().unwrap_or_default().display();
+            let path = path.display();
+            Err(Failure::Usage(format!("{path}: .{ending} is of another format; this is JSON, as in NAME.json")))
+        }
+        OutputKind::Problem if !ends_in(&plain, &PROBLEMS) => {
             let ending = plain.extension().unwrap_or_default().display();
             Err(Failure::Usage(format!(
                 "{}: unknown ending .{ending}; problems are written to .{}, packed if .gz or .bz2 follows",
@@ -185,6 +192,35 @@ fn check_name(path: &Path, kind: OutputKind) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// Endings of problems. A `.txt` holds either kind.
+const PROBLEMS: [&str; 4] = ["txt", "bal", "g2o", "graph"];
+/// Endings of files that hold neither a matrix nor JSON.
+const OTHERS: [&str; 9] = ["bal", "g2o", "graph", "npy", "png", "ply", "obj", "off", "bla"];
+
+/// Refuses to write a problem under the ending of the other kind.
+pub fn check_problem(path: &Path, is_graph: bool) -> Result<(), Failure> {
+    let (kind, endings) = match is_graph {
+        true => ("graphs", ["g2o", "graph", "txt"].as_slice()),
+        false => ("bundle adjustments", ["txt", "bal"].as_slice()),
+    };
+    let plain = plain(path);
+    match ends_in(&plain, &PROBLEMS) && !ends_in(&plain, endings) {
+        true => Err(Failure::Usage(format!("{}: {kind} are written to .{}", path.display(), endings.join(", .")))),
+        false => Ok(()),
+    }
+}
+
+/// The path without the ending of a packing that is written.
+fn plain(path: &Path) -> PathBuf {
+    let packed = path.extension().is_some() && ends_in(path, &["gz", "bz2"]);
+    if packed { path.with_extension("") } else { path.into() }
+}
+
+/// Whether a name has one of these endings, or none.
+fn ends_in(path: &Path, endings: &[&str]) -> bool {
+    path.extension().is_none_or(|ending| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
 #[cfg(test)]
@@ -289,6 +325,20 @@ mod tests {
                 .starts_with("c.png: unknown ending .png; matrices are")
         );
         Places::default().others([&"c.anything".into()]).check().unwrap();
+        for name in ["c.json", "c", "c.anything", "c.json.gz", "c.tuning"] {
+            Places::default().json([&name.into()]).check().unwrap();
+        }
+        for name in ["c.mtx", "c.npz.gz", "c.npy", "c.png", "c.g2o.gz", "c.txt"] {
+            assert!(refused(Places::default().json([&name.into()])).contains(" is of another format; this is JSON"));
+        }
+        for (name, is_graph) in [("c.bal", true), ("c.g2o", false), ("c.graph.gz", false)] {
+            let refused = check_problem(Path::new(name), is_graph).unwrap_err().to_string();
+            assert!(refused.starts_with(&format!("{name}: ")) && refused.contains(" are written to ."), "{refused}");
+        }
+        for (name, is_graph) in [("c.g2o", true), ("c.graph.gz", true), ("c.txt", true), ("c.bal", false), ("c", false)]
+        {
+            check_problem(Path::new(name), is_graph).unwrap();
+        }
         for places in [Places::default().others([&"c.g2o.xz".into()]), Places::default().problems([&"c.g2o.xz".into()])]
         {
             assert!(refused(places).starts_with("c.g2o.xz: xz is read, not written"));

@@ -3,8 +3,8 @@ use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
-use crate::places::Overwriting;
-use crate::problem::{Choices, Opened, ProblemArgs, StartName, number, subject::Named, with_subject};
+use crate::places::{Overwriting, check_problem};
+use crate::problem::{Choices, Opened, ProblemArgs, StartName, Subject, number, subject::Named, with_subject};
 use crate::scene;
 use crate::sizes::count;
 use blockmul::Device;
@@ -116,6 +116,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let eliminating = conjugate.then_some("--linear conjugate-gradients");
     let Opened { device, subject, choices } = args.problem.open_for(StartName::Auto, eliminating, &messages)?;
+    if let Some(path) = &args.output {
+        check_problem(path, !matches!(subject, Subject::Bundle(..)))?;
+    }
     let run = Run { args, device, choices, messages, table: !args.quiet && !to_stdout };
     with_subject!(subject, |problem, start| run.solve(&problem, start))
 }

@@ -5,7 +5,7 @@ mod shade;
 mod term;
 
 use crate::failure::Failure;
-use crate::input::{self, Shaped};
+use crate::input::{self, Reading, Shaped};
 use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
@@ -64,9 +64,8 @@ pub struct Args {
     /// a name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
-    /// Add up entries that appear twice in a file instead of refusing it.
-    #[arg(long)]
-    sum_duplicates: bool,
+    #[command(flatten)]
+    reading: Reading,
     #[command(flatten)]
     overwriting: Overwriting,
     /// Print no messages.
@@ -215,7 +214,7 @@ fn read(
     shape: Option<BlockShape>,
     messages: &Messages,
 ) -> Result<(Cbc<f64>, BlockShape), Failure> {
-    let file = input::read(path, args.sum_duplicates, messages)?;
+    let file = input::read(path, &args.reading, messages)?;
     let shape = shape.or(input::layout(&file)).unwrap_or(BlockShape::SCALAR);
     Ok((Shaped::cut(file.matrix, Some(shape))?.into_blocks()?, shape))
 }

@@ -1,7 +1,7 @@
 //! `blockmul transpose`: writes the transpose of a matrix.
 use crate::dense;
 use crate::failure::Failure;
-use crate::input::{self, Shaped};
+use crate::input::{self, Reading, Shaped};
 use crate::messages::Messages;
 use crate::places::Overwriting;
 use crate::vector;
@@ -24,9 +24,8 @@ pub struct Args {
     /// Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Add up entries that appear twice in the file instead of refusing it.
-    #[arg(long)]
-    sum_duplicates: bool,
+    #[command(flatten)]
+    reading: Reading,
     #[command(flatten)]
     overwriting: Overwriting,
     /// Do not print on stderr what was written.
@@ -40,12 +39,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if is_npy(&args.input) {
         places.others([&args.output]).check()?;
         vector::check_name(&args.output)?;
-        let mut matrix = dense::read::<f64>(&args.input, &args.input.display().to_string(), &messages)?;
+        let mut matrix = dense::read::<f64>(&args.input, &args.input.display().to_string(), &args.reading, &messages)?;
         matrix.shape = matrix.shape.transposed();
         return matrix.write(&args.output, &messages);
     }
     places.matrices([&args.output]).check()?;
-    let file = input::read(&args.input, args.sum_duplicates, &messages)?;
+    let file = input::read(&args.input, &args.reading, &messages)?;
     let layout = input::layout(&file);
     messages.step("transposing");
     Shaped::cut(file.matrix, layout)?.transpose()?.write(&args.output, &messages)

@@ -100,7 +100,7 @@ pub fn read_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOption
     Ok(MatrixFile {
         matrix: compressed.map_err(|(row, col)| {
             let (row, col) = (row as usize / height, col as usize / width);
-            numbers.refuse(format!("row {row}"), format!("column {col} stands twice"))
+            numbers.refuse(format!("row {row}"), format!("column {col} stands twice{}", assemble::HOW_TO_SUM))
         })?,
         format: Format::Binary,
         layout: sizes.layout.map(Layout::Uniform),

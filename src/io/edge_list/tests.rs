@@ -87,7 +87,10 @@ fn long_files_are_read_as_short_ones() {
         refused(format!("{text}#\n7 0 1\n")),
         "100003: 3 words where \"from to\" is expected, as on the lines before"
     );
-    assert_eq!(refused(format!("{text}7 0\n")), "100002: a second edge from 7 to 0, the first is on line 9");
+    assert_eq!(
+        refused(format!("{text}7 0\n")),
+        "100002: a second edge from 7 to 0, the first is on line 9; ReadOptions::sum_duplicates adds up entries at the same place"
+    );
     let weighted = format!("{}{}", lines("\t0.5"), lines(""));
     let reason = "100001: 2 words where \"from to weight\" is expected, as on the lines before";
     assert_eq!(refused(weighted), reason);
@@ -115,9 +118,22 @@ fn what_is_wrong_does_not_depend_on_where_blocks_end() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_the_first_number() {
+    assert_eq!(parts(&accepted("\u{feff}0 1\n1 0\n")), parts(&accepted("0 1\n1 0\n")));
+    assert_eq!(accepted("\u{feff}# Nodes: 7\n0 1\n").matrix.nrows(), 7);
+    assert_eq!(refused("\u{feff}0 1\n0 x\n"), "2: to: \"x\" is not a whole number from 0");
+}
+
+#[test]
 fn a_short_file_does_not_make_a_large_matrix() {
-    assert_eq!(refused("0 1\n16777216 0\n5 5\n"), "2: 16777217 nodes for 3 entries, 16777216 at most");
-    assert_eq!(refused("# Nodes: 4294967294\n0 1\n"), "1: 4294967294 nodes for 1 entries, 16777216 at most");
+    assert_eq!(
+        refused("0 1\n16777216 0\n5 5\n"),
+        "2: 16777217 nodes for 3 entries, 16777216 at most; ReadOptions::max_unproven_lines allows more"
+    );
+    assert_eq!(
+        refused("# Nodes: 4294967294\n0 1\n"),
+        "1: 4294967294 nodes for 1 entries, 16777216 at most; ReadOptions::max_unproven_lines allows more"
+    );
     assert_eq!(refused("# Nodes: 4294967295\n0 1\n"), "1: 4294967295 nodes, at most 4294967294 are supported");
     let options = ReadOptions { max_unproven_lines: 1 << 25, ..Default::default() };
     assert_eq!(from_text("16777216 0\n", &options).unwrap().matrix.nrows(), 16777217);
@@ -128,7 +144,10 @@ fn a_short_file_does_not_make_a_large_matrix() {
 #[test]
 fn duplicates_are_named_or_summed() {
     let text = "#\n0 1 1e16\n\n1 0 2\n0 1 1\n0 1 -1e16\n";
-    assert_eq!(refused(text), "5: a second edge from 0 to 1, the first is on line 2");
+    assert_eq!(
+        refused(text),
+        "5: a second edge from 0 to 1, the first is on line 2; ReadOptions::sum_duplicates adds up entries at the same place"
+    );
     let sum = ReadOptions { sum_duplicates: true, ..Default::default() };
     // Summed in the file's order: 1e16 + 1 rounds to 1e16.
     assert_eq!(parts(&from_text(text, &sum).unwrap()), (&[0, 1, 2][..], &[1, 0][..], &[2.0, 0.0][..]));

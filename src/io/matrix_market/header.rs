@@ -2,7 +2,10 @@
 use super::line;
 use crate::io::source::Source;
 use crate::io::words::{count, counted, quote, words};
-use crate::io::{Field, ReadOptions, Symmetry};
+use crate::io::{
+    Field, ReadOptions, Symmetry,
+    assemble::{HOW_TO_SUM, too_many_lines},
+};
 use crate::{BlockShape, Pattern, Result};
 
 /// The part of a file before its entries.
@@ -12,6 +15,8 @@ pub(super) struct Header {
     /// its number gives its place.
     pub is_array: bool,
     pub field: Field,
+    /// Whether no value is negative.
+    pub is_unsigned: bool,
     pub symmetry: Symmetry,
     pub nrows: u64,
     pub ncols: u64,
@@ -43,7 +48,8 @@ impl Header {
             return Err(source.refuse(1, "the file is empty"));
         };
         let two_signs = banner.trim_ascii_start().starts_with(b"%%");
-        let (is_array, field, symmetry) = parse_banner(banner).map_err(|reason| source.refuse(1, reason))?;
+        let (is_array, (field, is_unsigned), symmetry) =
+            parse_banner(banner).map_err(|reason| source.refuse(1, reason))?;
         let warning = "the banner begins with one % where the format has two; the file is read as if it had them";
         let warnings = if two_signs { Vec::new() } else { vec![source.refuse(1, warning).to_string()] };
         let mut note: Option<(BlockShape, u64)> = None;
@@ -71,6 +77,7 @@ impl Header {
             let mut header = Self {
                 is_array,
                 field,
+                is_unsigned,
                 symmetry,
                 nrows,
                 ncols,
@@ -136,14 +143,15 @@ impl Header {
         let unproven = options.max_unproven_lines.max(stored.saturating_mul(16));
         for (what, lines) in [("rows", nrows), ("columns", ncols)] {
             if lines > unproven {
-                return Err(format!("{lines} {what} for {stored} {}, {unproven} at most", self.items()));
+                return Err(too_many_lines(what, lines, (stored, self.items()), unproven));
             }
         }
         let places = self.places();
         if stored > places && (places == 0 || !options.sum_duplicates) {
             return Err(format!(
-                "{stored} entries, but a {} matrix of {nrows}x{ncols} has {places} at most",
-                self.symmetry.name()
+                "{stored} entries, but a {} matrix of {nrows}x{ncols} has {places} at most{}",
+                self.symmetry.name(),
+                if places == 0 { "" } else { HOW_TO_SUM }
             ));
         }
         Ok(())
@@ -163,7 +171,8 @@ impl Header {
     #[cfg(test)]
     pub fn example(field: Field, symmetry: Symmetry, is_array: bool) -> Self {
         let (stored, size_line, blocks, warnings) = (9, 2, None, Vec::new());
-        Self { is_array, field, symmetry, nrows: 12, ncols: 12, stored, size_line, blocks, warnings }
+        let is_unsigned = false;
+        Self { is_array, field, is_unsigned, symmetry, nrows: 12, ncols: 12, stored, size_line, blocks, warnings }
     }
 }
 
@@ -174,7 +183,8 @@ pub fn is_banner(word: &[u8]) -> bool {
     named.get(..12).is_some_and(|name| name.eq_ignore_ascii_case(b"MatrixMarket"))
 }
 
-fn parse_banner(bytes: &[u8]) -> std::result::Result<(bool, Field, Symmetry), String> {
+/// Whether the file is an array, its field and whether that has no negative values, its symmetry.
+fn parse_banner(bytes: &[u8]) -> std::result::Result<(bool, (Field, bool), Symmetry), String> {
     const FORM: &str = "\"%%MatrixMarket matrix FORMAT FIELD SYMMETRY\"";
     let lower = bytes.to_ascii_lowercase();
     let mut rest = words(&lower);
@@ -193,19 +203,24 @@ fn parse_banner(bytes: &[u8]) -> std::result::Result<(bool, Field, Symmetry), St
         b"array" => true,
         _ => return Err(format!("the format is {}, not \"coordinate\" or \"array\"", quote(format))),
     };
-    let field = match field {
+    // Writers of C++ libraries have a field of integers that are not negative.
+    const UNSIGNED: &[u8] = b"unsigned-integer";
+    let read = match field {
         b"real" => Field::Real,
-        b"integer" => Field::Integer,
+        b"integer" | UNSIGNED => Field::Integer,
         b"pattern" if is_array => return Err("an array writes every value and cannot be a pattern".into()),
         b"pattern" => Field::Pattern,
         b"complex" => return Err("complex matrices are not supported".into()),
         _ => return Err(format!("the field is {}, not \"real\", \"integer\" or \"pattern\"", quote(field))),
     };
-    let symmetry = match (symmetry, field) {
+    let symmetry = match (symmetry, read) {
         (b"general", _) => Symmetry::General,
         (b"symmetric", _) => Symmetry::Symmetric,
         (b"skew-symmetric", Field::Pattern) => {
             return Err("a pattern has no signs and cannot be skew-symmetric".into());
+        }
+        (b"skew-symmetric", _) if field == UNSIGNED => {
+            return Err("unsigned integers have no signs and cannot be skew-symmetric".into());
         }
         (b"skew-symmetric", _) => Symmetry::SkewSymmetric,
         (b"hermitian", _) => return Err("hermitian matrices are not supported".into()),
@@ -214,7 +229,7 @@ fn parse_banner(bytes: &[u8]) -> std::result::Result<(bool, Field, Symmetry), St
             return Err(format!("the symmetry is {symmetry}, not \"general\", \"symmetric\" or \"skew-symmetric\""));
         }
     };
-    Ok((is_array, field, symmetry))
+    Ok((is_array, (read, field == UNSIGNED), symmetry))
 }
 
 fn size_form(is_array: bool) -> &'static str {

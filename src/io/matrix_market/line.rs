@@ -15,7 +15,7 @@ pub(super) fn is_comment(line: &[u8]) -> bool {
 pub(super) fn entry(line: &[u8], header: &Header) -> Result<(u32, u32, f64), String> {
     let found: Vec<_> = words(line).take(4).collect();
     let (row, column, value) = match (&found[..], header.field, header.is_array) {
-        (&[value], _, true) => return Ok((0, 0, number(value, header.field)?)),
+        (&[value], _, true) => return Ok((0, 0, number(value, header)?)),
         (&[row, column], Field::Pattern, false) => (row, column, None),
         (&[row, column, value], Field::Real | Field::Integer, false) => (row, column, Some(value)),
         _ => {
@@ -47,12 +47,20 @@ pub(super) fn entry(line: &[u8], header: &Header) -> Result<(u32, u32, f64), Str
         }
         _ => {}
     }
-    let value = value.map_or(Ok(1.0), |word| number(word, header.field))?;
+    let value = value.map_or(Ok(1.0), |word| number(word, header))?;
     Ok((row, column, value))
 }
 
-fn number(word: &[u8], field: Field) -> Result<f64, String> {
-    if field == Field::Integer { integer(word) } else { real(word) }
+fn number(word: &[u8], header: &Header) -> Result<f64, String> {
+    match header.field {
+        Field::Integer => match integer(word)? {
+            value if header.is_unsigned && value < 0.0 => {
+                Err(format!("value: {} is negative, and the file says its values are not", quote(word)))
+            }
+            value => Ok(value),
+        },
+        _ => real(word),
+    }
 }
 
 /// Parses an index from 1 to `limit` and returns it counted from 0.

@@ -9,9 +9,9 @@
 //!   its symmetry leaves, is a line of its own, column after column. Elements other than 0 and -0
 //!   become entries.
 //!
-//! The fields `real`, `integer` and `pattern` (every value 1) are read, and the symmetries
-//! `general`, `symmetric` and `skew-symmetric`, expanded to the full matrix. `complex` and
-//! `hermitian` are refused.
+//! The fields `real`, `integer`, `unsigned-integer`, which is read as `integer`, and `pattern`,
+//! where every value is 1, are read; and the symmetries `general`, `symmetric` and
+//! `skew-symmetric`, expanded to the full matrix. `complex` and `hermitian` are refused.
 //!
 //! The reader accepts the banner in any case; LF or CRLF; blank and comment lines anywhere after
 //! the banner (comments in any encoding); blanks around anything; exponents with `E` or `D`; `inf`
@@ -62,6 +62,7 @@ use std::path::Path;
 pub(crate) use digits::append as append_value;
 pub use write::{write, write_to};
 
+use super::assemble::HOW_TO_SUM;
 use super::source::Source;
 use super::{Format, Layout, MatrixFile, ReadOptions};
 use crate::Result;
@@ -100,7 +101,11 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
         Err(place) => {
             let mut lines = parts.iter().flat_map(|part| part.lines_at(place));
             let (first, again) = (lines.next().unwrap_or(0), lines.next().unwrap_or(0));
-            let reason = format!("a second entry at ({}, {}), the first is on line {first}", place.0 + 1, place.1 + 1);
+            let reason = format!(
+                "a second entry at ({}, {}), the first is on line {first}{HOW_TO_SUM}",
+                place.0 + 1,
+                place.1 + 1
+            );
             return Err(source.refuse(again, reason));
         }
     };

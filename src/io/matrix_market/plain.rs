@@ -22,7 +22,7 @@ pub(super) fn entry(bytes: &[u8], header: &Header) -> Option<(u32, u32, f64, usi
     let (value, at) = match header.field {
         Field::Pattern => (1.0, at),
         Field::Real => real(bytes, at)?,
-        Field::Integer => integer(bytes, at)?,
+        Field::Integer => integer(bytes, at).filter(|(value, _)| !header.is_unsigned || *value >= 0.0)?,
     };
     let end = skip_blanks(bytes, at);
     let ended = bytes.get(end).is_none_or(|&byte| byte == b'\n');
@@ -135,8 +135,11 @@ mod tests {
                 (Field::Real, false), (Field::Integer, false), (Field::Pattern, false),
                 (Field::Real, true), (Field::Integer, true),
             ] {
-                for symmetry in [Symmetry::General, Symmetry::Symmetric, Symmetry::SkewSymmetric] {
-                    let header = Header::example(field, symmetry, is_array);
+                for (symmetry, is_unsigned) in [
+                    (Symmetry::General, false), (Symmetry::General, true), (Symmetry::Symmetric, false),
+                    (Symmetry::SkewSymmetric, false),
+                ] {
+                    let header = Header { is_unsigned, ..Header::example(field, symmetry, is_array) };
                     if let Some((row, col, value, length)) = entry(bytes.as_bytes(), &header) {
                         prop_assert_eq!(length, text.len());
                         let careful = line::entry(text.trim_end_matches('\n').as_bytes(), &header);

@@ -101,8 +101,7 @@ fn empty_matrices() {
 #[test]
 fn banners_refused() {
     assert_eq!(refused(""), "1: the file is empty");
-    for text in ["\n", "%%%MatrixMarket matrix coordinate real general\n", "\u{feff}%%MatrixMarket", "1 1 1\n", "\0\0"]
-    {
+    for text in ["\n", "%%%MatrixMarket matrix coordinate real general\n", "\u{feff}1 1 1\n", "1 1 1\n", "\0\0"] {
         assert!(refused(text).starts_with("1: the first line is not \"%%MatrixMarket matrix FORMAT"), "{text:?}");
     }
     let banner = |rest: &str| refused(format!("%%MatrixMarket {rest}\n1 1 1\n1 1 1\n"));
@@ -117,6 +116,44 @@ fn banners_refused() {
     assert_eq!(banner("matrix coordinate real hermitian"), "1: hermitian matrices are not supported");
     assert!(banner("matrix coordinate real upper").starts_with("1: the symmetry is \"upper\""));
     assert!(banner("matrix coordinate pattern skew-symmetric").starts_with("1: a pattern has no signs"));
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped_and_lines_are_counted_as_before() {
+    let text = format!("\u{feff}{REAL}1 1 1\n1 1 5\n");
+    for packing in [None, Some(Packing::Gzip), Some(Packing::Xz)] {
+        let file = accepted(packed(packing, text.as_bytes()));
+        assert_eq!((file.matrix.values(), file.warnings), (&[5.0][..], Vec::<String>::new()));
+    }
+    assert!(refused(format!("{text}1 1 x\n")).starts_with("4: "));
+    let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for packing in [None, Some(Packing::Bzip2)] {
+        let reason = "1: the text is UTF-16, and UTF-8 is read: `iconv -f UTF-16 -t UTF-8` converts it";
+        assert_eq!(refused(packed(packing, &wide)), reason);
+    }
+}
+
+#[test]
+fn unsigned_integers_are_integers_that_are_not_negative() {
+    let text = |form: &str, rest: &str| format!("%%MatrixMarket matrix {form} unsigned-integer {rest}");
+    let file = accepted(text("coordinate", "general\n2 2 2\n1 1 5\n2 1 18446744073709549568\n"));
+    assert_eq!((file.field, file.matrix.values()), (Field::Integer, &[5.0, 18446744073709549568.0][..]));
+    assert_eq!(accepted(text("coordinate", "symmetric\n2 2 1\n2 1 5\n")).matrix.nnz(), 2);
+    assert_eq!(accepted(text("array", "general\n1 2\n5\n6\n")).matrix.values(), [5.0, 6.0]);
+    for (form, rest, reason) in [
+        ("coordinate", "general\n1 1 1\n1 1 -5\n", "3: value: \"-5\" is negative, and the file says"),
+        ("array", "general\n1 1\n-5\n", "3: value: \"-5\" is negative"),
+        (
+            "coordinate",
+            "general\n1 1 1\n1 1 18446744073709551615\n",
+            "3: value: the integer \"18446744073709551615\" cannot",
+        ),
+        ("coordinate", "general\n1 1 1\n1 1 1.5\n", "3: value: \"1.5\" is not an integer"),
+        ("coordinate", "skew-symmetric\n2 2 1\n2 1 5\n", "1: unsigned integers have no signs"),
+    ] {
+        let found = refused(text(form, rest));
+        assert!(found.starts_with(reason), "{found}");
+    }
 }
 
 #[test]
@@ -139,12 +176,21 @@ fn size_lines_refused() {
     assert_eq!(sizes("1 -1 1"), "3: columns: \"-1\" is not a whole number from 0");
     assert_eq!(sizes("1.0 1 1"), "3: rows: \"1.0\" is not a whole number from 0");
     assert_eq!(sizes("1 1 99999999999999999999"), "3: entries: \"99999999999999999999\" is too large");
-    assert_eq!(sizes("1 2 3"), "3: 3 entries, but a general matrix of 1x2 has 2 at most");
+    assert_eq!(
+        sizes("1 2 3"),
+        "3: 3 entries, but a general matrix of 1x2 has 2 at most; ReadOptions::sum_duplicates adds up entries at the same place"
+    );
     assert_eq!(sizes("4294967295 1 1"), "3: 4294967295 rows, at most 4294967294 are supported");
     // Only the numbers are there, so memory for neither columns nor entries may be allocated for
     // them.
-    assert_eq!(sizes("4000000000 4000000000 1"), "3: 4000000000 rows for 1 entries, 16777216 at most");
-    assert_eq!(sizes("1 16777217 1"), "3: 16777217 columns for 1 entries, 16777216 at most");
+    assert_eq!(
+        sizes("4000000000 4000000000 1"),
+        "3: 4000000000 rows for 1 entries, 16777216 at most; ReadOptions::max_unproven_lines allows more"
+    );
+    assert_eq!(
+        sizes("1 16777217 1"),
+        "3: 16777217 columns for 1 entries, 16777216 at most; ReadOptions::max_unproven_lines allows more"
+    );
     assert_eq!(
         sizes("4000000000 4000000000 16000000000000000000"),
         "4: the file ends after 1 of the 16000000000000000000 entries of line 3"
@@ -152,8 +198,14 @@ fn size_lines_refused() {
     let symmetry =
         |symmetry: &str, sizes: &str| refused(format!("%%MatrixMarket matrix coordinate real {symmetry}\n{sizes}\n"));
     assert_eq!(symmetry("symmetric", "2 3 1"), "2: 2 rows and 3 columns, but a symmetric matrix is square");
-    assert_eq!(symmetry("symmetric", "3 3 7"), "2: 7 entries, but a symmetric matrix of 3x3 has 6 at most");
-    assert_eq!(symmetry("skew-symmetric", "3 3 4"), "2: 4 entries, but a skew-symmetric matrix of 3x3 has 3 at most");
+    assert_eq!(
+        symmetry("symmetric", "3 3 7"),
+        "2: 7 entries, but a symmetric matrix of 3x3 has 6 at most; ReadOptions::sum_duplicates adds up entries at the same place"
+    );
+    assert_eq!(
+        symmetry("skew-symmetric", "3 3 4"),
+        "2: 4 entries, but a skew-symmetric matrix of 3x3 has 3 at most; ReadOptions::sum_duplicates adds up entries at the same place"
+    );
     assert_eq!(symmetry("skew-symmetric", "0 0 1"), "2: 1 entries, but a skew-symmetric matrix of 0x0 has 0 at most");
 }
 
@@ -198,12 +250,18 @@ fn entries_refused() {
 #[test]
 fn duplicates_are_named_or_summed() {
     let text = format!("{REAL}% c\n2 2 4\n2 2 1e16\n\n% c\n1 1 5\n2 2 1\n2 2 -1e16\n");
-    assert_eq!(refused(&text), "8: a second entry at (2, 2), the first is on line 4");
+    assert_eq!(
+        refused(&text),
+        "8: a second entry at (2, 2), the first is on line 4; ReadOptions::sum_duplicates adds up entries at the same place"
+    );
     let sum = ReadOptions { sum_duplicates: true, ..Default::default() };
     // Summed in the file's order: 1e16 + 1 rounds to 1e16.
     assert_eq!(parts(&from_text(&text, &sum).unwrap()), (&[0, 1, 2][..], &[0, 1][..], &[5.0, 0.0][..]));
     let text = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 4\n2 1\n3 3\n3 1\n2 1\n";
-    assert_eq!(refused(text), "6: a second entry at (2, 1), the first is on line 3");
+    assert_eq!(
+        refused(text),
+        "6: a second entry at (2, 1), the first is on line 3; ReadOptions::sum_duplicates adds up entries at the same place"
+    );
     let file = from_text(text, &sum).unwrap();
     assert_eq!(parts(&file), (&[0, 2, 3, 5][..], &[1, 2, 0, 0, 2][..], &[2.0, 1.0, 2.0, 1.0, 1.0][..]));
     // More entries than places can only be duplicates, which are allowed here.

@@ -7,6 +7,7 @@ use zip::{ZipArchive, result::ZipError};
 use super::member::Member;
 use crate::io::packing::{FIRST, Packing};
 use crate::io::unpacked::fill;
+use crate::io::zipped::listed;
 use crate::{Error, Progress, Result};
 
 pub(super) struct Archive<R> {
@@ -31,6 +32,12 @@ impl<R: Read + Seek> Archive<R> {
 
     pub fn has(&self, array: &str) -> bool {
         self.zip.index_for_name(&format!("{array}.npy")).is_some()
+    }
+
+    /// The names of the members in a message.
+    pub fn listed(&self) -> String {
+        let names: Vec<_> = self.zip.file_names().filter_map(|name| Some(name.ok()?.into_owned())).collect();
+        listed(names.iter().map(String::as_str))
     }
 
     /// The member that holds an array; its header is read.

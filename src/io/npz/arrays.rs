@@ -2,6 +2,7 @@
 use std::io::{Read, Seek};
 
 use super::archive::Archive;
+use super::diagonals;
 use super::member::Member;
 use crate::io::{Field, ReadOptions, assemble, grow, push};
 use crate::{Pattern, Result};
@@ -29,13 +30,12 @@ impl Arrays {
     pub fn read<R: Read + Seek>(archive: &mut Archive<R>, options: &ReadOptions) -> Result<Self> {
         let format = read_format(archive)?;
         let shape = read_shape(&mut archive.array("shape")?)?;
+        if format == "dia" {
+            return diagonals::read(archive, shape, options);
+        }
         let data = read_axes(&archive.array("data")?, format == "bsr", shape)?;
         let [count, block @ ..] = data.axes;
-        for (what, size) in [("rows", shape[0]), ("columns", shape[1])] {
-            let elements = count.saturating_mul(block[0] * block[1]);
-            assemble::check_lines(what, size, elements, options.max_unproven_lines)
-                .map_err(|reason| archive.refuse("member shape.npy", reason))?;
-        }
+        check_shape(archive, shape, count.saturating_mul(block[0] * block[1]), options)?;
         let grid = [shape[0] / block[0], shape[1] / block[1]];
         let (rows, cols, places) = match format.as_str() {
             "coo" => read_coordinates(archive, grid, count)?,
@@ -53,6 +53,12 @@ impl Arrays {
         let used = if data.strides[0] as u64 == area { rows.len() as u64 * area } else { u64::MAX };
         let (values, field) = archive.array("data")?.values(used)?;
         Ok(Self { shape, block, in_blocks: format == "bsr", field, places, rows, cols, values, strides: data.strides })
+    }
+
+    /// A matrix of scalars in any order: their rows, columns and values.
+    pub fn of_entries(shape: [u64; 2], field: Field, (rows, cols, values): (Vec<u32>, Vec<u32>, Vec<f64>)) -> Self {
+        let (block, strides, places) = ([1, 1], [1, 1, 1], "data.npy");
+        Self { shape, block, in_blocks: false, field, places, rows, cols, values, strides }
     }
 
     /// Number of blocks; of entries if there are no blocks.
@@ -91,23 +97,39 @@ impl Arrays {
         let mut found = (0..self.len()).filter(is_there);
         let (first, again) = (found.next().unwrap_or(0), found.next().unwrap_or(0));
         let what = if self.in_blocks { "block" } else { "entry" };
-        let reason = format!("a second {what} at ({row}, {col}), the first is element {first}");
+        let reason = format!("a second {what} at ({row}, {col}), the first is element {first}{}", assemble::HOW_TO_SUM);
         (format!("member {}, element {again}", self.places), reason)
     }
 }
 
 fn read_format<R: Read + Seek>(archive: &mut Archive<R>) -> Result<String> {
     if !archive.has("format") {
-        return Err(archive.refuse("the archive", "there is no member format.npy, as in scipy.sparse.save_npz"));
+        let reason = "there is no member format.npy, as in scipy.sparse.save_npz";
+        return Err(archive.refuse("the archive", format!("{reason}: {}", archive.listed())));
     }
     let format = archive.array("format")?.text()?;
     match format.as_str() {
-        "csr" | "csc" | "bsr" | "coo" => Ok(format),
+        "csr" | "csc" | "bsr" | "coo" | "dia" => Ok(format),
         _ => {
-            let reason = format!("the format is {format:?}; csr, csc, bsr and coo are supported");
+            let read = "csr, csc, bsr, coo and dia are read: save its .tocsr()";
+            let reason = format!("the format is {format:?}; {read}");
             Err(archive.refuse("member format.npy", reason))
         }
     }
+}
+
+/// Refuses a size that so many elements do not explain.
+pub(super) fn check_shape<R: Read + Seek>(
+    archive: &Archive<R>,
+    shape: [u64; 2],
+    elements: u64,
+    options: &ReadOptions,
+) -> Result<()> {
+    for (what, size) in [("rows", shape[0]), ("columns", shape[1])] {
+        assemble::check_lines(what, size, elements, options.max_unproven_lines)
+            .map_err(|reason| archive.refuse("member shape.npy", reason))?;
+    }
+    Ok(())
 }
 
 /// The memory layout of `data`.

@@ -1,14 +1,15 @@
-//! SciPy's `.npz` files: written by `scipy.sparse.save_npz`, read by `load_npz`; CSR, CSC, BSR and
-//! COO.
+//! SciPy's `.npz` files: written by `scipy.sparse.save_npz`, read by `load_npz`; CSR, CSC, BSR, COO
+//! and DIA.
 //!
 //! A file is a zip archive (members stored or deflated) of NumPy arrays: `format`, `shape`, `data`,
-//! and `indices` with `indptr`; for COO `row` with `col`, or both as `coords`. Values have any
-//! float, integer or boolean type, indices any integer type, in any byte order. Integers that `f64`
-//! cannot hold exactly are refused, and so are complex numbers.
+//! and `indices` with `indptr`; for COO `row` with `col`, or both as `coords`; for DIA `offsets`.
+//! Values have any float, integer or boolean type, indices any integer type, in any byte order.
+//! Integers that `f64` cannot hold exactly are refused, and so are complex numbers.
 //!
-//! As in SciPy, entries come in any order, and indices past the end of `indptr` are ignored. The
-//! blocks of BSR become the layout of the file, and every element of a stored block is an entry. A
-//! refusal, [`Error::Malformed`], names the member and the element, counted from 0.
+//! As in SciPy, entries come in any order, and indices past the end of `indptr` are ignored. Zeros
+//! of DIA are no entries, since they fill its diagonals up. The blocks of BSR become the layout of
+//! the file, and every element of a stored block is an entry. A refusal, [`Error::Malformed`],
+//! names the member and the element, counted from 0.
 //!
 //! ```
 //! use blockmul::io::{Layout, ReadOptions, npz::{read_from, write_to}};
@@ -24,6 +25,7 @@
 //! ```
 mod archive;
 mod arrays;
+mod diagonals;
 mod member;
 #[cfg(test)]
 mod tests;

@@ -202,7 +202,7 @@ fn duplicates_are_named_or_summed() {
         let changed = [("indptr", "<i4", "(4,)", i4(&[0, 3, 3, 3])), ("indices", "<i4", "(3,)", i4(indices))];
         with(csr(), &changed)
     };
-    let reason = "member indices.npy, element 2: a second entry at (0, 1), the first is element 0";
+    let reason = "member indices.npy, element 2: a second entry at (0, 1), the first is element 0; ReadOptions::sum_duplicates adds up entries at the same place";
     assert_eq!(refused(archive(&twice(&[1, 3, 1]))), reason);
     let sum = ReadOptions { sum_duplicates: true, ..Default::default() };
     assert_eq!(parts(&from_bytes(archive(&twice(&[1, 3, 1])), &sum).unwrap()).2, [12.0, 6.0]);
@@ -216,7 +216,7 @@ fn duplicates_are_named_or_summed() {
         ("indices", "<i4", "(2,)", i4(&[1, 1])),
         ("data", "<f8", "(2, 2, 2)", f8(&[1.0; 8])),
     ];
-    let reason = "member indices.npy, element 1: a second block at (0, 1), the first is element 0";
+    let reason = "member indices.npy, element 1: a second block at (0, 1), the first is element 0; ReadOptions::sum_duplicates adds up entries at the same place";
     assert_eq!(refused(archive(&bsr)), reason);
     assert_eq!(parts(&from_bytes(archive(&bsr), &sum).unwrap()).2, [2.0; 4]);
     let coo = [
@@ -226,5 +226,63 @@ fn duplicates_are_named_or_summed() {
         ("col", "<i4", "(2,)", i4(&[0, 0])),
         ("data", "<f8", "(2,)", f8(&[1.0; 2])),
     ];
-    assert_eq!(refused(archive(&coo)), "member row.npy, element 1: a second entry at (2, 0), the first is element 0");
+    assert_eq!(
+        refused(archive(&coo)),
+        "member row.npy, element 1: a second entry at (2, 0), the first is element 0; ReadOptions::sum_duplicates adds up entries at the same place"
+    );
+}
+
+fn dia(shape: (i64, i64), offsets: &[i32], data: Array<'static>) -> Vec<Array<'static>> {
+    let count = ["(0,)", "(1,)", "(2,)", "(3,)"][offsets.len()];
+    vec![format_of("dia"), shape_of(shape.0, shape.1), ("offsets", "<i4", count, i4(offsets)), data]
+}
+
+/// As `scipy.sparse.dia_matrix((data, offsets), shape).tocoo()`.
+#[test]
+fn diagonals_are_read_without_what_fills_them_up() {
+    // Diagonals -1, 0 and 2 of a matrix of 3 rows and 4 columns; 9 lies outside, 0 is no entry.
+    let values = [1.0, 2.0, 9.0, 9.0, 3.0, 0.0, 4.0, 9.0, 9.0, 9.0, 5.0, 6.0];
+    let data = ("data", "<f8", "(3, 4)", f8(&values));
+    let file = accepted(&dia((3, 4), &[-1, 0, 2], data));
+    let want = Csc::from_triplets(3, 4, [(1, 0, 1.0), (2, 1, 2.0), (0, 0, 3.0), (2, 2, 4.0), (0, 2, 5.0), (1, 3, 6.0)]);
+    assert_eq!((file.matrix, file.stored, file.layout), (want.unwrap(), 6, None));
+    // Shorter and longer diagonals than columns, integers, a diagonal far outside.
+    let short = ("data", "<i4", "(2, 1)", i4(&[7, 8]));
+    assert_eq!(accepted(&dia((2, 2), &[-1, i32::MAX], short)).matrix, Csc::from_triplets(2, 2, [(1, 0, 7.0)]).unwrap());
+    let long = ("data", "<i4", "(1, 3)", i4(&[7, 8, 9]));
+    let want = Csc::from_triplets(2, 2, [(0, 0, 7.0), (1, 1, 8.0)]).unwrap();
+    assert_eq!(accepted(&dia((2, 2), &[0], long.clone())).matrix, want);
+    assert_eq!(
+        refused(archive(&dia((2, 2), &[0, 1], long.clone()))),
+        "member offsets.npy: 2 elements, 1 expected (as many as the rows of data.npy)"
+    );
+    let twice = ("data", "<i4", "(2, 1)", i4(&[7, 8]));
+    assert_eq!(refused(archive(&dia((2, 2), &[1, 1], twice))), "member offsets.npy, element 1: a second diagonal 1");
+    let flat = ("data", "<i4", "(3,)", i4(&[7, 8, 9]));
+    assert_eq!(refused(archive(&dia((2, 2), &[0], flat))), "member data.npy: 1 axes where 2 are expected");
+    assert!(
+        refused(archive(&dia((1 << 30, 1), &[0], long))).starts_with("member shape.npy: 1073741824 rows for 3 entries")
+    );
+}
+
+#[test]
+fn diagonals_in_the_order_of_fortran() {
+    let text = "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 2)}\n";
+    let data =
+        [b"\x93NUMPY\x01\x00", &(text.len() as u16).to_le_bytes()[..], text.as_bytes(), &i4(&[1, 3, 2, 4])].concat();
+    let mut members: Vec<_> = dia((2, 2), &[0, 1], ("data", "<i4", "(2, 2)", i4(&[1, 2, 3, 4])))
+        .iter()
+        .map(|array| (array.0, npy(array)))
+        .collect();
+    let want = from_bytes(zipped(&members, CompressionMethod::Stored), &ReadOptions::default()).unwrap().matrix;
+    assert_eq!(want, Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 1, 2.0), (0, 1, 4.0)]).unwrap());
+    members.last_mut().unwrap().1 = data;
+    assert_eq!(from_bytes(zipped(&members, CompressionMethod::Stored), &ReadOptions::default()).unwrap().matrix, want);
+}
+
+#[test]
+fn arrays_of_no_matrix_are_listed() {
+    let found = refused(archive(&[("x", "<i4", "(1,)", i4(&[1])), ("y", "<i4", "(1,)", i4(&[1]))]));
+    let reason = "the archive: there is no member format.npy, as in scipy.sparse.save_npz: it has \"x.npy\", \"y.npy\"";
+    assert_eq!(found, reason);
 }

@@ -32,6 +32,21 @@ fn lines_then_blocks_number_every_line_once() {
 }
 
 #[test]
+fn a_byte_order_mark_is_skipped_whatever_the_reader_returns_at_a_time() {
+    for (text, line) in [("\u{feff}a\nb", Some("a")), ("\u{feff}", None), ("\u{feff}\nb", Some("")), ("a", Some("a"))] {
+        for (step, block_bytes) in [(1, 1), (2, 7), (100, 1 << 16)] {
+            let mut source = Source::in_blocks(Trickle(text.as_bytes(), step), Path::new("t"), block_bytes).unwrap();
+            assert_eq!(source.line().unwrap(), line.map(str::as_bytes), "{text:?} {step}");
+        }
+    }
+    let wide: Vec<u8> = "a\nb".encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let refused = Source::new(&wide[..], Path::new("t")).err().unwrap().to_string();
+    assert!(refused.starts_with("t:1: the text is UTF-16"), "{refused}");
+    let refused = Source::new(&b"PK\x03\x04 and more"[..], Path::new("t")).err().unwrap().to_string();
+    assert_eq!(refused, "t: the archive: this is a zip archive: unpack it first");
+}
+
+#[test]
 fn the_longest_line_fits_and_one_byte_more_does_not() {
     let text = [vec![b'x'; LINE_BYTES - 1], b"\n\n".to_vec()].concat();
     let mut source = Source::new(&text[..], Path::new("t")).unwrap();

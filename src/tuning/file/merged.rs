@@ -1,5 +1,5 @@
 //! The text of a tuning file with what was measured of a device.
-use super::Overrides;
+use super::{BYTE_ORDER_MARK, Overrides};
 use crate::{
     Error, Result,
     tuning::{DeviceKind, MethodCost},
@@ -49,6 +49,7 @@ fn merged<'a>(
     path: &[&str],
     given: impl Iterator<Item = Result<(&'a str, Value)>>,
 ) -> Result<(String, Overrides)> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let text = if text.trim().is_empty() { "{}" } else { text };
     Overrides::parse(text).map_err(Error::Argument)?;
     let mut file: Value = serde_json::from_str(text).map_err(|error| Error::Argument(error.to_string()))?;
@@ -82,7 +83,7 @@ mod tests {
                 (file, Overrides::parse(&text).unwrap())
             })
         };
-        let (_, file) = merged("", &[("sort", cost(1.0)?)])?;
+        let (_, file) = merged("\u{feff}", &[("sort", cost(1.0)?)])?;
         assert_eq!(file.costs(DeviceKind::Gpu, "nvidia h200").of("sort"), Some(cost(1.0)?));
         let text = r#"{"cpu": {"scan_items": 3}, "devices": {"H200": {"tile_items": 4, "costs": {"hub": {"entry_ps": 1}}},
             "NVIDIA H200": {"group_size": 32, "costs": {"sort": {"launch_us": 7}, "esc": {"entry_ps": 5.5}}}}}"#;

@@ -5,12 +5,13 @@ use super::run::{Applied, Run, Took, executed, options, run};
 use crate::dense::DenseOperand;
 use crate::failure::Failure;
 use crate::gram::{HostWeights, OnHost, borrow, upload};
-use crate::input;
+use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::operands::Operand;
 use crate::overflow::{Converted, Overflow};
 use crate::report::Size;
 use crate::symmetric::{Halves, entries};
+use crate::wrapping::{Sums, magnitude, whole};
 use blockmul::{
     BlockShape, Csc, Device, DeviceVector, Element, Matrix, Planned,
     element::Order,
@@ -33,7 +34,7 @@ pub fn multiply<M: Operand>(
 ) -> Result<(), Failure> {
     let size = Size::of(&a.whole);
     let rows = if args.transpose { (size.cols(), size.block[1]) } else { (size.rows(), size.block[0]) };
-    let weights = args.weights.as_ref().map(|path| read(path, rows, messages)).transpose()?;
+    let weights = args.weights.as_ref().map(|path| read(path, rows, &args.reading, messages)).transpose()?;
     let (weights, of_weights) = weights.unzip();
     let of_vectors = x.converted.and(of_weights.unwrap_or(Converted::EXACT));
     let overflow = Overflow::of_operands(converted, of_vectors);
@@ -83,6 +84,19 @@ impl<M: Matrix> Applied<M, M::Element> for Gram<M> {
         Ok(self.on_host(args, a, x).wrong(&run.y, [0, 1].map(|turn| run.took.format(turn)))?)
     }
 
+    fn bound(&self, args: &Args, sums: Sums, a: &M, x: &[M::Element]) -> f64 {
+        let of_j = sums.bound_of_vectors(a, args.transpose, magnitude(x.iter().map(|x| x.to_f64())));
+        let weighed = self.weights.as_ref().map_or(of_j, |weights| of_j * most_weight(weights));
+        sums.bound_of_vectors(a, !args.transpose, weighed)
+    }
+
+    fn exact(&self, args: &Args, sums: Sums, a: &M, x: &[M::Element]) -> Option<Vec<i128>> {
+        let size = Size::of(a);
+        let [rows, cols] = if args.transpose { [size.cols(), size.rows()] } else { [size.rows(), size.cols()] };
+        let of_j = self.weights.is_none().then(|| sums.exact(a, args.transpose, rows, |k| whole(x[k])))?;
+        Some(sums.exact(a, !args.transpose, cols, |k| of_j[k]))
+    }
+
     fn gram(&self, took: &Took) -> Option<report::Gram> {
         let weights = self.weights.as_ref().map(|weights| match weights {
             Weights::Information(_) | Weights::Scaled { .. } => "blocks",
@@ -93,14 +107,26 @@ impl<M: Matrix> Applied<M, M::Element> for Gram<M> {
     }
 }
 
+/// The most by which weights of integers enlarge a number.
+fn most_weight<M: Matrix>(weights: &HostWeights<M>) -> f64 {
+    let most = |vector: &[M::Element]| magnitude(vector.iter().map(|weight| weight.to_f64()));
+    let of_blocks = |matrix: &M| matrix.as_cbc().shape.cols() as f64 * most(matrix.as_cbc().values);
+    match weights {
+        Weights::Information(information) => of_blocks(information),
+        Weights::Scaled { information, weights } => of_blocks(information) * most(weights),
+        Weights::BlockRows(weights) | Weights::Rows(weights) => most(weights),
+    }
+}
+
 /// Weights of a file for a J of `n` rows, in blocks with `side` rows: a vector, with a number for
 /// each row of J or of its blocks, or a matrix with blocks of `side` rows on its diagonal.
 fn read<M: Operand>(
     path: &Path,
     (n, side): (usize, usize),
+    reading: &Reading,
     messages: &Messages,
 ) -> Result<(HostWeights<M>, Converted), Failure> {
-    let file = input::read_any(path, false, messages)?;
+    let file = input::read_any(path, reading, messages)?;
     let (w, converted) = input::cast_numbers::<M::Element>(&file.matrix, "W", messages)?;
     let vector = || w.to_dense().as_slice().to_vec();
     let weights = match (w.nrows(), w.ncols()) {

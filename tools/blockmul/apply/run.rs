@@ -9,6 +9,7 @@ use crate::report::Size;
 use crate::symmetric::Halves;
 use crate::target::Target;
 use crate::vector;
+use crate::wrapping::{Sums, outside};
 use blockmul::{
     Device, DevicePattern, DeviceVector, Element, Matrix, Method, Semiring,
     element::VectorElement,
@@ -33,6 +34,12 @@ pub trait Applied<M: Matrix, V> {
     /// Elements of y that are not the reference's in the formats of the run: bit for bit, or, if a
     /// format has no order, within rounding.
     fn wrong(&self, args: &Args, a: &M, x: &[V], run: &Run<V>) -> Result<usize, Failure>;
+
+    /// A number that no sum of integers exceeds in magnitude.
+    fn bound(&self, args: &Args, sums: Sums, a: &M, x: &[V]) -> f64;
+
+    /// The sums of integers; `None` if they are not known.
+    fn exact(&self, args: &Args, sums: Sums, a: &M, x: &[V]) -> Option<Vec<i128>>;
 
     /// What the report has of a gram matrix.
     fn gram(&self, took: &Took) -> Option<Gram>;
@@ -88,9 +95,14 @@ pub fn run<M: Matrix, V: VectorElement<M::Element>, P: Applied<M, V>>(
         }
         false => None,
     };
-    let overflowed = match args.semiring {
-        Semiring::PlusTimes => overflow.of_values("y", &run.y, messages),
-        _ => overflow,
+    let overflowed = match (Sums::of::<V>(args.semiring), args.semiring) {
+        (Some(sums), _) => {
+            let exact = || args.verify.then(|| product.exact(args, sums, &a.whole, x)).flatten();
+            let bound = product.bound(args, sums, &a.whole, x);
+            overflow.of_integers::<V>(("y", y_len), bound, || exact().map(|y| outside::<V>(&y)), messages)
+        }
+        (None, Semiring::PlusTimes) => overflow.of_values("y", &run.y, messages),
+        (None, _) => overflow,
     };
     let outcome = Outcome {
         a: size,

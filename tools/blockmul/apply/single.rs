@@ -5,6 +5,7 @@ use super::run::{Applied, Run, Took, executed, options};
 use crate::failure::Failure;
 use crate::report::Size;
 use crate::vector;
+use crate::wrapping::{Sums, magnitude, whole};
 use blockmul::{
     Device, DeviceVector, Matrix, Planned,
     element::{Order, VectorElement},
@@ -53,6 +54,14 @@ impl<M: Matrix, V: VectorElement<M::Element>> Applied<M, V> for Single {
         let terms = vector::most_terms(a, args.transpose);
         let sizes = in_order(args, format.order(), &vector::matrix_of_magnitudes(a)?, &vector::magnitudes(x))?;
         Ok(vector::beyond_rounding(y, &want, &sizes, (terms, 1)))
+    }
+
+    fn bound(&self, args: &Args, sums: Sums, a: &M, x: &[V]) -> f64 {
+        sums.bound_of_vectors(a, args.transpose, magnitude(x.iter().map(|x| x.to_f64())))
+    }
+
+    fn exact(&self, args: &Args, sums: Sums, a: &M, x: &[V]) -> Option<Vec<i128>> {
+        Some(sums.exact(a, args.transpose, y_len(args, &Size::of(a)), |k| whole(x[k])))
     }
 
     fn gram(&self, _: &Took) -> Option<Gram> {

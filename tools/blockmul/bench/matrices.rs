@@ -1,8 +1,8 @@
 //! Operands of the benchmark: generated matrices and files.
 use super::families::{self, Named, SEED};
+use super::measure::Bench;
 use crate::failure::Failure;
 use crate::input::{self, Shaped};
-use crate::messages::Messages;
 use crate::operands::default_b_shape;
 use crate::problem::matrices::Scalars;
 use blockmul::{
@@ -61,6 +61,17 @@ impl Input {
     }
 }
 
+/// What is done with the zeros in the blocks of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Padded {
+    /// They stay, as in products of blocks.
+    Kept,
+    /// They are left out: in the algebra they would be entries.
+    LeftOut,
+    /// They are left out, and so are the blocks: they would be edges.
+    Graph,
+}
+
 /// An input; files have been read.
 pub enum Source {
     /// A family, and the number of elements it has if it is named without sizes.
@@ -81,13 +92,30 @@ pub enum Pair<T: Element> {
 }
 
 impl Source {
-    pub fn open(input: &Input, elements: Option<usize>, messages: &Messages) -> std::result::Result<Self, Failure> {
+    /// Reads a file for products over plus-times.
+    pub fn open(input: &Input, elements: Option<usize>, bench: &Bench<'_>) -> std::result::Result<Self, Failure> {
+        Self::open_padded(input, elements, Padded::Kept, bench)
+    }
+
+    /// Reads a file. Zeros in its blocks are left out for an operation in which they would count as
+    /// entries.
+    pub fn open_padded(
+        input: &Input,
+        elements: Option<usize>,
+        padded: Padded,
+        bench: &Bench<'_>,
+    ) -> std::result::Result<Self, Failure> {
         let path = match input {
             Input::Family(named) => return Ok(Self::Family(named.clone(), elements)),
             Input::File(path) => path,
         };
-        let file = input::read(path, false, messages)?;
-        let (layout, is_drawn) = (input::layout(&file), file.field == Field::Pattern);
+        let mut file = input::read(path, &bench.reading, bench.messages)?;
+        // The blocks of a graph are no blocks of its edges.
+        let layout = input::layout(&file).filter(|_| padded != Padded::Graph);
+        let is_drawn = file.field == Field::Pattern;
+        if padded != Padded::Kept {
+            input::drop_padding(&mut file, path, bench.messages);
+        }
         Ok(Self::File { name: input.matrix_name(), matrix: with_values(file)?, layout, is_drawn })
     }
 

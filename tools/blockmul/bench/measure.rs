@@ -3,6 +3,7 @@ use super::dense::Dense;
 use super::operation::Operation;
 use super::plans;
 use super::record::{Execution, Record, Sizes, median};
+use crate::input::Reading;
 use crate::messages::{Messages, Unit};
 use crate::report::Size;
 use blockmul::{
@@ -53,6 +54,8 @@ pub struct Bench<'a> {
     pub formats: Vec<Format>,
     /// The algebra of products.
     pub semiring: Semiring,
+    /// What is taken of files.
+    pub reading: Reading,
     /// Whether A·x also takes one triangle of A.
     pub symmetric: bool,
     /// Whether A·x may be in a format with another order of sums.
@@ -351,6 +354,7 @@ mod tests {
             methods,
             formats,
             semiring,
+            reading: Reading::default(),
             symmetric: false,
             any_order: false,
             dense: Vec::new(),

@@ -25,16 +25,16 @@ mod study;
 mod table;
 mod vectors;
 
-use crate::algebra::check_blocks;
+use crate::algebra::{check_blocks, has_zeros};
 use crate::failure::Failure;
-use crate::input::NumberName;
+use crate::input::{NumberName, Reading};
 use crate::messages::{Messages, Tone, tell, visible};
 use crate::numbers::{from_zero, some};
 use crate::output;
 use crate::places::Overwriting;
 use blockmul::{BlockShape, Device, Method, Semiring, plan::Format};
 use half::f16;
-use matrices::{Input, Source};
+use matrices::{Input, Padded, Source};
 use measure::{Bench, Patience, Place};
 pub use measure::{equal, same_bits};
 use operands::Operands;
@@ -159,6 +159,8 @@ pub struct Args {
     #[command(flatten)]
     study: study::StudyArgs,
     #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
     overwriting: Overwriting,
     /// Print neither messages nor the table.
     #[arg(short, long)]
@@ -246,9 +248,20 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let together = args.together.map(NonZero::get);
     let (semiring, dense) = (args.semiring, args.dense.cases()?);
     let (symmetric, any_order) = (args.symmetric, args.any_order);
-    let messages = &messages;
-    let bench =
-        Bench { devices, methods, formats, semiring, symmetric, any_order, dense, patience, together, messages };
+    let (reading, messages) = (args.reading, &messages);
+    let bench = Bench {
+        devices,
+        methods,
+        formats,
+        semiring,
+        symmetric,
+        any_order,
+        dense,
+        patience,
+        together,
+        reading,
+        messages,
+    };
     if args.study.regret {
         return regret::run(args, &bench);
     }
@@ -320,7 +333,12 @@ impl Session<'_> {
         elements: Option<usize>,
         blocks: Vec<BlockShape>,
     ) -> Result<(), Failure> {
-        let source = match Source::open(input, elements, self.messages) {
+        let padded = match operation {
+            Operation::Paths | Operation::Components | Operation::Triangles | Operation::Patches => Padded::Graph,
+            _ if has_zeros(self.args.semiring) => Padded::Kept,
+            _ => Padded::LeftOut,
+        };
+        let source = match Source::open_padded(input, elements, padded, self.bench) {
             Ok(source) => source,
             Err(failure) => {
                 self.note(&input.name(), &failure);

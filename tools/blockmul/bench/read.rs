@@ -14,7 +14,8 @@ use std::time::Instant;
 impl Bench<'_> {
     /// Times reading the file in `path` by one thread, two, and all.
     pub fn read(&self, path: &Path) -> Result<Vec<Record>> {
-        let matrix = with_threads(1, || io::read(path, &Default::default()))?.matrix;
+        let options = self.reading.options();
+        let matrix = with_threads(1, || io::read(path, &options))?.matrix;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         self.reads(name, path, &matrix)
     }
@@ -36,9 +37,10 @@ impl Bench<'_> {
         counts.retain(|&threads| threads <= all);
         counts.sort_unstable();
         counts.dedup();
+        let options = self.reading.options();
         let of = |threads: usize| {
             let progress = self.messages.measured(format!("{name} by {threads} threads"), Unit::Runs);
-            let read = || with_threads(threads, || io::read(path, &Default::default())).map(|file| file.matrix);
+            let read = || with_threads(threads, || io::read(path, &options)).map(|file| file.matrix);
             let mut timed = || {
                 let clock = Instant::now();
                 read().map(|_| clock.elapsed().as_secs_f64() * 1e3)

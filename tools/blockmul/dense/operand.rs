@@ -1,6 +1,6 @@
 //! Dense matrices of files.
 use crate::failure::Failure;
-use crate::input;
+use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::output;
 use crate::overflow::Converted;
@@ -8,7 +8,7 @@ use blockmul::{
     Element,
     dense::{DenseShape, DenseView, Layout},
     io::{
-        MatrixFile, ReadOptions,
+        MatrixFile,
         dense::{self, DenseFile, is_npy},
     },
 };
@@ -32,13 +32,18 @@ impl<T: Element> DenseOperand<T> {
 }
 
 /// Reads a dense matrix, and warns of values that are too large for the element.
-pub fn read<T: Element>(path: &Path, name: &str, messages: &Messages) -> Result<DenseOperand<T>, Failure> {
+pub fn read<T: Element>(
+    path: &Path,
+    name: &str,
+    reading: &Reading,
+    messages: &Messages,
+) -> Result<DenseOperand<T>, Failure> {
     let file = match is_npy(path) {
         true => {
             messages.step(format!("reading {}", path.display()));
-            dense::read(path, &ReadOptions::default())?
+            dense::read(path, &reading.options())?
         }
-        false => return of_file(&input::read(path, false, messages)?, (name, path), messages),
+        false => return of_file(&input::read(path, reading, messages)?, (name, path), messages),
     };
     of_matrix(&file.matrix, file.layout, (name, path), messages)
 }

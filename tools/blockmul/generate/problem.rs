@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::numbers::{count, from_zero};
 use crate::output;
-use crate::places::Places;
+use crate::places::{Places, check_problem};
 use blockmul::generate::problem::{Scene, Shape, Walk, bundle_adjustment, pose_graph};
 use blockmul::solver::problem::{Graph, Place, PoseGraph, bal, g2o};
 use std::io::Write;
@@ -113,12 +113,17 @@ pub struct OutputArgs {
 impl Family {
     pub fn run(&self) -> Result<(), Failure> {
         match *self {
-            Self::Bal { cameras, points, views, noise, error, ref place } => place.write(|seed| {
-                let problem = bundle_adjustment(&Scene { cameras, points, views, noise, error, seed })?;
-                let said = format!("{cameras} cameras, {points} points, {} observations", problem.observations.len());
-                Ok((said, move |writer: &mut dyn Write| bal::write_to(writer, &problem)))
-            }),
+            Self::Bal { cameras, points, views, noise, error, ref place } => {
+                check_problem(&place.output, false)?;
+                place.write(|seed| {
+                    let problem = bundle_adjustment(&Scene { cameras, points, views, noise, error, seed })?;
+                    let of = problem.observations.len();
+                    let said = format!("{cameras} cameras, {points} points, {of} observations");
+                    Ok((said, move |writer: &mut dyn Write| bal::write_to(writer, &problem)))
+                })
+            }
             Self::G2o { poses, closures, landmarks, views, shape, plane, noise, turn_noise, ref place } => {
+                check_problem(&place.output, true)?;
                 place.write(|seed| {
                     let shape = if plane { Shape::Plane } else { shape.into() };
                     let graph =

@@ -4,7 +4,7 @@ mod needs;
 mod text;
 
 use crate::failure::Failure;
-use crate::input;
+use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::operands::default_b_shape;
 use crate::output;
@@ -60,9 +60,8 @@ pub struct Args {
     /// Limit of the device memory used at once, such as 2GiB.
     #[arg(long, value_name = "SIZE", value_parser = crate::sizes::bytes)]
     memory_limit: Option<u64>,
-    /// Add up entries that appear twice in a file instead of refusing it.
-    #[arg(long)]
-    sum_duplicates: bool,
+    #[command(flatten)]
+    reading: Reading,
     /// Print one line for each file, a JSON object.
     #[arg(long)]
     json: bool,
@@ -157,7 +156,7 @@ fn tell(path: &Path, args: &Args, devices: &Devices, messages: &Messages) -> Res
         let path = path.display();
         return Err(Error::Argument(format!("{path}: a dense matrix; `blockmul convert` makes a sparse one, as .npz")));
     }
-    let file = input::read(path, args.sum_duplicates, messages)?;
+    let file = input::read(path, &args.reading, messages)?;
     messages.step(format!("looking at {}", path.display()));
     let shape = args.block.or_else(|| input::layout(&file)).unwrap_or(BlockShape::SCALAR);
     let dense = args.dense.map(|columns| columns.get() as usize);

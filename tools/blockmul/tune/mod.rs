@@ -80,7 +80,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.json && args.output.as_deref().is_some_and(output::is_standard) {
         return Err(Failure::Usage("-o - and --json cannot both have stdout".into()));
     }
-    Places::default().others(&args.output).check()?;
+    Places::default().json(&args.output).check()?;
     let place = if args.dry_run { None } else { Some(Place::new(args.output.as_deref())?) };
     if place.as_ref().is_some_and(Place::is_user_file) {
         tuning::allow_missing_user_file();

@@ -77,7 +77,7 @@ proptest! {
         let text = text(&[(first, "30 30 1".into()), (second, "30 30 2".into())]);
         let reason = in_blocks(text.as_bytes(), block_bytes, threads, &ReadOptions::default()).unwrap_err();
         let (first, second) = (first.min(second) + 3, first.max(second) + 3);
-        let expected = format!("a.mtx:{second}: a second entry at (30, 30), the first is on line {first}");
+        let expected = format!("a.mtx:{second}: a second entry at (30, 30), the first is on line {first}; ReadOptions::sum_duplicates adds up entries at the same place");
         prop_assert_eq!(reason, expected);
     }
 

@@ -135,7 +135,7 @@ pub fn generated(most: u64) -> blockmul::Result<Vec<Matrix>> {
 /// The generated matrices and the files, as scalars. What cannot be read is reported.
 fn matrices(setting: &Setting<'_>, report: &mut Report) -> Result<Vec<Matrix>, Failure> {
     let read = |input: &Input| -> Result<Csc<f64>, Failure> {
-        let source = Source::open(input, None, setting.bench.messages)?;
+        let source = Source::open(input, None, setting.bench)?;
         Ok(source.matrix::<f64>(BlockShape::SCALAR)?.to_scalars())
     };
     let mut found = if setting.with_models() { generated(setting.most)? } else { Vec::new() };

@@ -108,7 +108,7 @@ fn read(setting: &Setting<'_>, report: &mut Report) -> Result<Inputs, Failure> {
 }
 
 fn scalars(setting: &Setting<'_>, input: &Input) -> Result<Cbc<f64>, Failure> {
-    let source = Source::open(input, None, setting.bench.messages)?;
+    let source = Source::open(input, None, setting.bench)?;
     Ok(source.matrix::<f64>(BlockShape::SCALAR)?)
 }
 

@@ -62,7 +62,7 @@ fn subjects(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<V
     let models = models.iter().map(|name| Input::parse(name).expect("a family"));
     let inputs: Vec<Input> = setting.args.inputs.iter().cloned().chain(models).collect();
     let subject = |input: &Input| -> std::result::Result<Subject, Failure> {
-        let source = Source::open(input, None, setting.bench.messages)?;
+        let source = Source::open(input, None, setting.bench)?;
         let blocks = source.matrix::<f64>(source.default_block())?;
         let scalars = blocks.to_scalars();
         Ok(Subject { name: input.matrix_name(), transposed: scalars.try_transpose()?, scalars, blocks })

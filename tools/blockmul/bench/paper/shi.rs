@@ -107,7 +107,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<
     }
     for input in &setting.args.inputs {
         let job = Job { name: input.matrix_name(), kind: Kind::File, convert: false };
-        let source = match Source::open(input, None, setting.bench.messages) {
+        let source = match Source::open(input, None, setting.bench) {
             Ok(source) => source.matrix::<f64>(BlockShape::SCALAR),
             Err(Failure::Library(error)) => Err(error),
             Err(failure) => return Err(failure),

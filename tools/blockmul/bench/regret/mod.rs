@@ -150,7 +150,7 @@ fn cast<T: Field>((a, b): Factors) -> Operands<T> {
 
 /// The operands of a file, or of a family with its sizes, as scalars.
 fn of_input<T: Field>(input: &Input, bench: &Bench<'_>) -> Result<Operands<T>, Failure> {
-    Ok(Source::open(input, None, bench.messages)?.scalars()?)
+    Ok(Source::open(input, None, bench)?.scalars()?)
 }
 
 impl Study {

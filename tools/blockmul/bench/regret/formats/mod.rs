@@ -83,7 +83,7 @@ pub fn measured<T: Field>(args: &Args, bench: &Bench<'_>, device: &Device) -> Re
 
 /// A file or a family with its sizes, in its own blocks or those that are asked for.
 fn of_input<T: Field>(input: &Input, args: &Args, bench: &Bench<'_>) -> Result<Cbc<T>, Failure> {
-    let source = Source::open(input, None, bench.messages)?;
+    let source = Source::open(input, None, bench)?;
     let shape = args.block.first().copied().unwrap_or(source.default_block());
     Ok(source.matrix(shape)?)
 }

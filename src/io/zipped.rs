@@ -1,0 +1,256 @@
+//! The one text of a zip archive, as downloads have it beside a readme.
+//!
+//! The list of files is at the end of an archive, so it is read from files alone, not from streams.
+//! The file to take is the only `.mtx`, else the one called as the archive, else the only one whose
+//! name ends as a graph, a problem or a mesh does. It is unpacked as it is read, so that it takes
+//! no more memory than a file packed with gzip.
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::{Crc, read::DeflateDecoder};
+use zip::{CompressionMethod, ZipArchive, result::ZipError};
+
+use super::packing::without_packing;
+use super::source::ReportingFile;
+use super::unpacked::fill;
+use super::words::quote;
+use crate::{Error, Progress, Result};
+
+/// Endings of texts that are read, besides `.mtx`.
+const TEXTS: [&str; 11] = ["txt", "el", "edges", "tsv", "g2o", "graph", "bal", "toro", "ply", "obj", "off"];
+
+/// Whether these are the first bytes of an archive: of its first file, or of an empty list.
+pub(super) fn begins_as_zip(first: &[u8]) -> bool {
+    first.starts_with(b"PK\x03\x04") || first.starts_with(b"PK\x05\x06")
+}
+
+/// Whether the file at `path` begins as an archive.
+pub(super) fn is_zip(path: &Path) -> bool {
+    let mut first = Vec::new();
+    File::open(path).is_ok_and(|mut file| fill(&mut file, &mut first, 4).is_ok()) && begins_as_zip(&first)
+}
+
+/// Refusal of an archive whose list of files is out of reach: in a stream, or packed once more.
+pub(super) fn unreadable(path: &Path) -> Error {
+    refuse(path, "this is a zip archive: unpack it first")
+}
+
+/// Whether the archive at `path` holds NumPy's arrays, as an `.npz` does.
+pub(super) fn holds_arrays(path: &Path) -> Result<bool> {
+    Ok(names(&list(path)?).iter().any(|name| has_ending(name, "npy")))
+}
+
+/// The text of the archive at `path`, and its path as messages name it.
+pub(super) fn open(path: &Path, progress: Option<Progress>) -> Result<(PathBuf, impl Read + Send + use<>)> {
+    let mut zip = list(path)?;
+    let name = choose(path, &names(&zip))?.to_owned();
+    let index = zip.index_for_name(&name).ok_or_else(|| refuse(path, "its list of files is damaged"))?;
+    let member = zip.by_index_raw(index).map_err(|error| broken(path, error))?;
+    let method = member.compression();
+    let start = member.data_start().filter(|_| !member.encrypted());
+    let (Some(start), CompressionMethod::Stored | CompressionMethod::Deflated) = (start, method) else {
+        let how = if member.encrypted() { "encrypted".to_owned() } else { format!("packed by {method}") };
+        return Err(refuse(path, format!("{} is {how}, which is not read: unpack it first", quote(name.as_bytes()))));
+    };
+    let packed = ReportingFile::open_at(path, progress, start)?.take(member.compressed_size());
+    let reader = match method {
+        CompressionMethod::Stored => Bytes::Stored(packed),
+        _ => Bytes::Deflated(DeflateDecoder::new(packed)),
+    };
+    let checked = Checked { reader, found: Crc::new(), crc: member.crc32(), bytes: member.size() };
+    Ok((path.join(&name), checked))
+}
+
+fn list(path: &Path) -> Result<ZipArchive<File>> {
+    let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+    ZipArchive::new(file).map_err(|error| broken(path, error))
+}
+
+fn broken(path: &Path, error: ZipError) -> Error {
+    match error {
+        ZipError::Io(source) if source.raw_os_error().is_some() => Error::Io { path: path.to_owned(), source },
+        error => refuse(path, format!("the zip archive is damaged: {error}")),
+    }
+}
+
+fn refuse(path: &Path, reason: impl Into<String>) -> Error {
+    Error::Malformed { path: path.to_owned(), place: "the archive".into(), reason: reason.into() }
+}
+
+/// The names of the files, without folders and what systems add to an archive.
+fn names(zip: &ZipArchive<File>) -> Vec<String> {
+    let all = zip.file_names().filter_map(|name| Some(name.ok()?.into_owned()));
+    let is_own = |name: &String| {
+        let file = name.rsplit('/').next().unwrap_or_default();
+        !file.is_empty() && !file.starts_with('.') && !name.starts_with("__MACOSX/")
+    };
+    all.filter(is_own).collect()
+}
+
+fn choose<'n>(path: &Path, names: &'n [String]) -> Result<&'n str> {
+    let matrices: Vec<_> = names.iter().filter(|name| has_ending(name, "mtx")).collect();
+    let stem = |name: &str| without_packing(Path::new(name)).file_stem().map(ToOwned::to_owned);
+    let is_named = |name: &&&String| stem(name).as_deref() == path.file_stem();
+    let note = |name: &str| stem(name).is_some_and(|stem| stem.eq_ignore_ascii_case("readme"));
+    let texts = names.iter().filter(|name| TEXTS.iter().any(|ending| has_ending(name, ending)) && !note(name));
+    let found = match &matrices[..] {
+        [] => only(texts),
+        all => only(all.iter().copied()).or_else(|| only(all.iter().filter(is_named).copied())),
+    };
+    found
+        .or_else(|| only(names.iter()).filter(|name| Path::new(name).extension().is_none()))
+        .map(String::as_str)
+        .ok_or_else(|| {
+            refuse(
+                path,
+                format!(
+                    "a zip archive is read if one of its files is a matrix, a graph, a problem or a mesh; \
+                                 unpack it first: {}",
+                    listed(names.iter().map(String::as_str))
+                ),
+            )
+        })
+}
+
+fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
+    found.next().filter(|_| found.next().is_none())
+}
+
+fn has_ending(name: &str, ending: &str) -> bool {
+    without_packing(Path::new(name)).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
+}
+
+/// The names of an archive's files in a message.
+pub(super) fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    const SHOWN: usize = 12;
+    let count = names.len();
+    let mut shown: Vec<_> = names.take(SHOWN).map(|name| quote(name.as_bytes())).collect();
+    if count > SHOWN {
+        shown.push(format!("{} more", count - SHOWN));
+    }
+    if shown.is_empty() { "it has none".into() } else { format!("it has {}", shown.join(", ")) }
+}
+
+/// The bytes of a file of an archive.
+enum Bytes<R> {
+    Stored(R),
+    Deflated(DeflateDecoder<R>),
+}
+
+/// Compares the checksum at the end.
+struct Checked<R> {
+    reader: Bytes<R>,
+    found: Crc,
+    crc: u32,
+    bytes: u64,
+}
+
+impl<R: Read> Read for Checked<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let bytes = match &mut self.reader {
+            Bytes::Stored(reader) => reader.read(to),
+            Bytes::Deflated(reader) => reader.read(to),
+        }?;
+        self.found.update(&to[..bytes]);
+        // The checksum counts bytes modulo 2^32.
+        let is_whole = self.found.sum() == self.crc && self.found.amount() == self.bytes as u32;
+        match bytes == 0 && !to.is_empty() && !is_whole {
+            true => Err(io::Error::new(ErrorKind::InvalidData, "the checksum of the zip archive is another")),
+            false => Ok(bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use zip::{ZipWriter, write::SimpleFileOptions};
+
+    fn archive(folder: &Path, name: &str, files: &[(&str, &[u8])], method: CompressionMethod) -> PathBuf {
+        let path = folder.join(name);
+        let mut zip = ZipWriter::new(File::create(&path).unwrap());
+        for (name, bytes) in files {
+            zip.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
+            zip.write_all(bytes).unwrap();
+        }
+        zip.finish().unwrap();
+        path
+    }
+
+    fn chosen(files: &[&str]) -> std::result::Result<String, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let files: Vec<_> = files.iter().map(|&name| (name, &b"1 2\n"[..])).collect();
+        let path = archive(folder.path(), "a.zip", &files, CompressionMethod::Stored);
+        let (text, _) = open(&path, None).map_err(|error| error.to_string())?;
+        Ok(text.strip_prefix(&path).unwrap().to_str().unwrap().into())
+    }
+
+    #[test]
+    fn the_one_file_that_is_meant_is_taken() {
+        for (files, name) in [
+            (&["m.mtx", "readme.html"][..], "m.mtx"),
+            (&["x/m.mtx.gz", "x/notes.txt", "x/"], "x/m.mtx.gz"),
+            (&["b.mtx", "a.mtx"], "a.mtx"),
+            (&["web.edges", "README.txt"], "web.edges"),
+            (&["__MACOSX/._m.g2o", ".DS_Store", "m.g2o"], "m.g2o"),
+            (&["matrix"], "matrix"),
+        ] {
+            assert_eq!(chosen(files).as_deref(), Ok(name), "{files:?}");
+        }
+        for files in [&["b.mtx", "c.mtx"][..], &["b.el", "c.el"], &["readme.html"], &["m.bin"], &["m.npz"], &[]] {
+            let reason = chosen(files).unwrap_err();
+            assert!(reason.contains("a.zip: the archive: a zip archive is read if one of its files is "), "{reason}");
+            assert!(reason.contains("unpack it first: it has "), "{reason}");
+            assert!(files.iter().all(|name| reason.contains(&format!("\"{name}\""))), "{reason}");
+        }
+    }
+
+    #[test]
+    fn its_bytes_are_read_and_checked() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "1 2\n".repeat(1000);
+        let read = |path: &Path| {
+            let (mut all, (name, mut reader)) = (Vec::new(), open(path, None).unwrap());
+            reader.read_to_end(&mut all).map(|_| (name, all))
+        };
+        for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
+            let path = archive(folder.path(), "a.zip", &[("b.html", b"<"), ("x/a.el", text.as_bytes())], method);
+            assert_eq!(read(&path).unwrap(), (path.join("x/a.el"), text.clone().into_bytes()));
+            // A wrong bit of the text, or of what it is packed into.
+            let mut bytes = std::fs::read(&path).unwrap();
+            let name = bytes.windows(6).position(|six| six == b"x/a.el").unwrap();
+            bytes[name + 8] ^= 1;
+            std::fs::write(&path, bytes).unwrap();
+            let kind = read(&path).unwrap_err().kind();
+            assert!(
+                matches!(kind, ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof),
+                "{kind:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_damaged_archive_is_no_fault_of_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = archive(folder.path(), "a.zip", &[("a.el", b"1 2\n")], CompressionMethod::Deflated);
+        let whole = std::fs::read(&path).unwrap();
+        for length in 4..whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let reason = open(&path, None).map(drop).unwrap_err().to_string();
+            assert!(reason.contains("the zip archive is damaged"), "{length}: {reason}");
+        }
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0xff;
+            std::fs::write(&path, damaged).unwrap();
+            if let Ok((_, mut reader)) = open(&path, None) {
+                let mut all = Vec::new();
+                if reader.read_to_end(&mut all).is_ok() {
+                    assert_eq!(all, b"1 2\n", "byte {at}");
+                }
+            }
+        }
+    }
+}
