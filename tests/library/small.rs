@@ -271,7 +271,7 @@ fn points_are_eliminated() -> Result<()> {
         let (b_c, b_p) = (device().upload_vector(&x)?, device().upload_vector(&b_p)?);
         let (mut x_p, mut y) = (device().zero_vector(points * p)?, device().zero_vector(4 * c)?);
         let damping = Damping::Marquardt(0.5);
-        let equations = NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping };
+        let equations = NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping, floors: None };
         let formed = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?;
         let mut reduced = formed.output()?;
         formed.execute(equations, &mut reduced)?;

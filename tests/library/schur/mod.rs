@@ -108,7 +108,7 @@ impl<T: Real> Uploaded<T> {
 
     fn equations(&self, damping: Damping) -> NormalEquations<'_, T> {
         let Self { u, w, v, b_c, b_p } = self;
-        NormalEquations { u, w, v, b_c, b_p, damping }
+        NormalEquations { u, w, v, b_c, b_p, damping, floors: None }
     }
 
     fn execute<F: Form<Element = T>>(
