@@ -82,7 +82,7 @@ pub fn schur<'a, T: Real>(
     check_sizes([u_size, w_size, v_size])?;
     let (cameras, points, p) = (u.scalar_rows(), v.scalar_rows(), w.shape().cols());
     let FlooredDamping { damping, cameras: of_u, points: of_v } = damping.into();
-    for (array, floors, expected) in [("cameras", of_u, w.shape().rows()), ("points", of_v, p)] {
+    for (array, floors, expected) in [("floors of cameras", of_u, w.shape().rows()), ("floors of points", of_v, p)] {
         let (found, why) = (floors.len(), "a floor for each coordinate of a block".into());
         if ![0, expected].contains(&found) {
             return Err(Error::Length { array, found, expected, why });

@@ -33,7 +33,8 @@ gauss-newton is for graphs.
 A graph starts at the cheaper of its file's guess and a chordal relaxation of all measurements; a message
 names the choice. A guess by dead reckoning can lead into a wrong minimum. Converged is a stationary point:
 the last step lowers the cost by no more than --tolerance of it while λ is at most 1e-3, or the residuals are
-at right angles to every column of J (cosines up to 1e-10).
+at right angles to every column of J (cosines up to 1e-10). Numbers on which no residual depends, as the
+rotation of a camera whose focal length is 0, stay as they are and are named.
 Exit status: 0 converged; 1 the limit of iterations reached, or no step lowers the cost at any damping: the
 solution so far is written, and a message advises what to try; 1 too if the cost is not finite, or the system
 singular at any damping: no solution is written.")]

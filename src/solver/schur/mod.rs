@@ -188,7 +188,9 @@ impl<F: Form> Elimination<F> {
     fn floors<'a>(&self, of: &NormalEquations<'a, F::Element>) -> Result<[Option<&'a Buffer<F::Element>>; 2]> {
         let Some(Floors { cameras, points }) = of.floors else { return Ok([None; 2]) };
         let sides = self.w.shape();
-        for (name, floors, side) in [("cameras", cameras, sides.rows()), ("points", points, sides.cols())] {
+        for (name, floors, side) in
+            [("floors of cameras", cameras, sides.rows()), ("floors of points", points, sides.cols())]
+        {
             check_vector(name, floors, &self.device, side, || "a floor for each coordinate of a block".into())?;
         }
         Ok([cameras, points].map(|floors| Some(&floors.values)))

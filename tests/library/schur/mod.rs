@@ -2,6 +2,7 @@
 //! its reference to the bit. Also what it refuses, what an execution costs, S as an operator, and S
 //! in a solver.
 mod accuracy;
+mod floors;
 mod implicit;
 mod refusals;
 mod repeated;
