@@ -74,8 +74,8 @@ impl DampingFloors {
                 self.on_device = self.groups.iter().map(upload).collect::<Result<_>>()?;
             }
             (true, false) => {
-                let changed = self.groups.iter().zip(&mut self.on_device).filter(|(group, _)| group.changed);
-                changed.map(|(group, on_device)| on_device.write(&group.floors)).collect::<Result<()>>()?;
+                let mut changed = self.groups.iter().zip(&mut self.on_device).filter(|(group, _)| group.changed);
+                changed.try_for_each(|(group, on_device)| on_device.write(&group.floors))?;
             }
         }
         self.groups.iter_mut().for_each(|group| group.changed = false);
