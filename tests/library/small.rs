@@ -251,7 +251,8 @@ fn a_triangle_is_permuted_and_handed_over() -> Result<()> {
 }
 
 /// Points are factored by a work-item and by a group. One camera sees many points, another none,
-/// and U has blocks off the diagonal. Damping has floors above some elements, and holds a coordinate.
+/// and U has blocks off the diagonal. Damping has floors above some elements, and holds a
+/// coordinate.
 #[test]
 fn points_are_eliminated() -> Result<()> {
     let block = |rows, cols, x: f32| DMatrix::from_fn(rows, cols, |i, j| x + (i * 2 + j * 3) as f32 / 16.0);

@@ -4,7 +4,7 @@
 //   add_base       one work-item per element of a slot
 //
 //   in      u[u_nnz * stride]                               blocks C x C, column-major
-//   in      floors[floored]                                 floored is C, or 0 for no floors: see damping.cl
+//   in      floors[floored]                                 C floors, or none: see damping.cl
 //   in      place[slots]  source[slots]  kind[slots]        see structure.cl
 //   in out  s[blocks * C * C]                               not read if a slot has no product
 //

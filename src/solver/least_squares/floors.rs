@@ -7,9 +7,9 @@
 //! by: it is held for the step.
 use crate::{Device, DeviceVector, Result, solver::Floors};
 
-/// The floor as a share of the largest element with the same coordinate. A smaller share is that of a
-/// column of J below the rounding of the largest. The least share in any iteration of four bundle
-/// adjustments of BAL was 7e-17 (points of problem-49-7776), that in six graphs of g2o 4e-3.
+/// The floor as a share of the largest element with the same coordinate. A smaller share is that
+/// of a column of J below the rounding of the largest. The least share in any iteration of four
+/// bundle adjustments of BAL was 7e-17 (points of problem-49-7776), that in six graphs of g2o 4e-3.
 const SHARE: f64 = 1e-30;
 /// A floor whose product with the least λ is a normal number still. No floor is smaller, unless all
 /// elements are.

@@ -57,7 +57,8 @@ use crate::{
 /// let plan = Elimination::implicit(&u.pattern(), &w.pattern(), &v.pattern())?; // structure, once
 /// let mut reduced = plan.output()?;
 /// let damping = Damping::None;
-/// let equations = NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping, floors: None };
+/// let (b_c, b_p, floors) = (&b_c, &b_p, None);
+/// let equations = NormalEquations { u: &u, w: &w, v: &v, b_c, b_p, damping, floors };
 /// plan.execute(equations, &mut reduced)?; // values, many times
 ///
 /// // The preconditioner M: the diagonal blocks of S = | 2.5 -1; -1 2 |, inverted.

@@ -96,7 +96,8 @@ use system::{block_rows, check_sizes, identity};
 /// let plan = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?; // structure, once
 /// let mut reduced = plan.output()?;
 /// let damping = Damping::None;
-/// let equations = NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping, floors: None };
+/// let (b_c, b_p, floors) = (&b_c, &b_p, None);
+/// let equations = NormalEquations { u: &u, w: &w, v: &v, b_c, b_p, damping, floors };
 /// plan.execute(equations, &mut reduced)?; // values, many times
 /// let s = reduced.s()?.download()?.to_dense();
 /// let r = nalgebra::DVector::from(reduced.rhs()?.download()?);

@@ -32,8 +32,8 @@ fn comes_to(found: &BundleAdjustment, sound: &BundleAdjustment, what: &str) -> V
 
 #[test]
 fn cameras_without_a_focal_length_find_one() {
-    // No residual depends on the rotation, the translation and the distortion of such a camera. 1e-200
-    // has a square of 0, and denormal numbers have few digits.
+    // No residual depends on the rotation, the translation and the distortion of such a camera.
+    // 1e-200 has a square of 0, and denormal numbers have few digits.
     let sound = scene();
     for focal in [0.0, 1e-200, 1e-310] {
         for cameras in [&[2][..], &[0, 5], &[0, 1, 2, 3, 4, 5]] {
@@ -144,8 +144,8 @@ fn an_angle_without_weight_is_named() {
     }
 }
 
-/// Gauss-Newton holds what is zero in all members of a group: here the angle of the one unknown pose.
-/// Beside angles with influence one without makes the system singular.
+/// Gauss-Newton holds what is zero in all members of a group: here the angle of the one unknown
+/// pose. Beside angles with influence one without makes the system singular.
 #[test]
 fn gauss_newton_holds_a_coordinate_that_is_zero_in_all() {
     let of = |poses: usize| {
