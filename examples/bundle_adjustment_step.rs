@@ -34,7 +34,7 @@ fn main() -> blockmul::Result<()> {
     to_b_c.execute((j_c, &residuals), Accum::into(&mut b_c).alpha(-1.0))?;
     to_b_p.execute((j_p, &residuals), Accum::into(&mut b_p).alpha(-1.0))?;
     let (u, w, v) = (h.get(0, 0).unwrap(), h.get(0, 1).unwrap(), h.get(1, 1).unwrap());
-    let equations = NormalEquations { u, w, v, b_c: &b_c, b_p: &b_p, damping: Damping::Marquardt(1e-4) };
+    let equations = NormalEquations { u, w, v, b_c: &b_c, b_p: &b_p, damping: Damping::Marquardt(1e-4), floors: None };
     elimination.execute(equations, &mut reduced)?;
     lower.execute(reduced.s()?, &mut scalars)?;
     let products = elimination.cost().products;

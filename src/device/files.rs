@@ -168,6 +168,7 @@ files! {
     "resident/fingerprint.cl"
     "resident/validate.cl"
     "solver/schur/base.cl"
+    "solver/schur/damping.cl"
     "solver/schur/factor.cl"
     "solver/schur/lines.cl"
     "solver/schur/several.cl"

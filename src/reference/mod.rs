@@ -26,7 +26,7 @@ pub use masked::{multiply_masked, multiply_masked_over, products_masked};
 pub use paths::shortest_paths;
 pub use predecessors::predecessors;
 pub use scan::scan;
-pub use schur::{Reduced, schur};
+pub use schur::{FlooredDamping, Reduced, schur};
 pub use vectors::{
     block_column_norms, block_row_norms, column_norms, diagonal, dot, multiply_vector, multiply_vector_in,
     multiply_vector_over, multiply_vector_transposed, row_norms, scale_columns, scale_rows,

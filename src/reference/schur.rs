@@ -20,13 +20,31 @@ pub struct Reduced<T> {
     y: Vec<T>,
 }
 
+/// Damping of [`schur`] with floors: those of [`Floors`](crate::solver::Floors), on the host. A
+/// [`Damping`] converts to one without floors.
+#[derive(Debug, Clone, Copy)]
+pub struct FlooredDamping<'a, T> {
+    /// The damping.
+    pub damping: Damping,
+    /// A floor for each coordinate of a block of U; empty for no floors.
+    pub cameras: &'a [T],
+    /// A floor for each coordinate of a block of V; empty for no floors.
+    pub points: &'a [T],
+}
+
+impl<T> From<Damping> for FlooredDamping<'_, T> {
+    fn from(damping: Damping) -> Self {
+        Self { damping, cameras: &[], points: &[] }
+    }
+}
+
 /// The Schur complement S = U' - W·V'⁻¹·Wᵀ and r = b_c - W·V'⁻¹·b_p, equal to the bit to those of
 /// an [`Elimination`](crate::solver::Elimination), which defines U, W and V.
 ///
 /// Every sum is formed term by term in ascending order, and each multiplication is rounded before
 /// it is added or subtracted.
 ///
-/// * Damping: v'ⱼⱼ = vⱼⱼ + (λ·vⱼⱼ) or vⱼⱼ + λ.
+/// * Damping: v'ⱼⱼ = vⱼⱼ + (λ·max(vⱼⱼ, floorⱼ)) or vⱼⱼ + λ; 1 if floorⱼ is infinite.
 /// * Factors, column by column, with sums over k < j: ρⱼ = 1/√(v'ⱼⱼ - Σ lⱼₖ²), lᵢⱼ = (vᵢⱼ - Σ
 ///   lᵢₖ·lⱼₖ)·ρⱼ, yⱼ = (bⱼ - Σ lⱼₖ·yₖ)·ρⱼ, zᵣⱼ = (wᵣⱼ - Σ zᵣₖ·lⱼₖ)·ρⱼ.
 /// * S: the products of Z·Zᵀ are added as [`reference::multiply`](crate::reference::multiply) adds
@@ -52,17 +70,24 @@ pub struct Reduced<T> {
 /// assert_eq!(reduced.back_substitute(&[-1.5])?, [2.75]);
 /// # Ok::<(), blockmul::Error>(())
 /// ```
-pub fn schur<T: Real>(
+pub fn schur<'a, T: Real>(
     u: &Cbc<T>,
     w: &Cbc<T>,
     v: &Cbc<T>,
     b_c: &[T],
     b_p: &[T],
-    damping: Damping,
+    damping: impl Into<FlooredDamping<'a, T>>,
 ) -> Result<Reduced<T>> {
     let [u_size, w_size, v_size] = [u, w, v].map(|matrix| matrix.as_cbc().dimensions());
     check_sizes([u_size, w_size, v_size])?;
     let (cameras, points, p) = (u.scalar_rows(), v.scalar_rows(), w.shape().cols());
+    let FlooredDamping { damping, cameras: of_u, points: of_v } = damping.into();
+    for (array, floors, expected) in [("floors of cameras", of_u, w.shape().rows()), ("floors of points", of_v, p)] {
+        let (found, why) = (floors.len(), "a floor for each coordinate of a block".into());
+        if ![0, expected].contains(&found) {
+            return Err(Error::Length { array, found, expected, why });
+        }
+    }
     for (array, vector, expected, of) in [("b_c", b_c, cameras, u_size), ("b_p", b_p, points, v_size)] {
         if vector.len() != expected {
             return Err(length(array, vector.len(), of));
@@ -75,13 +100,13 @@ pub fn schur<T: Real>(
 
     let (mut factors, mut y) = (Vec::with_capacity(v.ncols() * packed(p)), Vec::with_capacity(points));
     for (block, right) in b_p.chunks_exact(p).enumerate() {
-        let l = factor(v.as_cbc().block(block), p, damped);
+        let l = factor(v.as_cbc().block(block), p, (damped, of_v));
         let l = l.ok_or(Error::NotPositiveDefinite { matrix: "V, damped,", block })?;
         forward(&l, right.iter().copied(), |value| y.push(value));
         factors.extend(l);
     }
     let z = solve(w, &factors)?;
-    let s = subtract(u, &lower(&reference::multiply(&z, &z.try_transpose()?)?)?, damped)?;
+    let s = subtract(u, &lower(&reference::multiply(&z, &z.try_transpose()?)?)?, (damped, of_u))?;
     let (rows, entries) = z.pattern().try_transpose()?;
     let c = w.shape().rows();
     let mut rhs = Vec::with_capacity(cameras);
@@ -136,13 +161,13 @@ fn at(i: usize, j: usize, p: usize) -> usize {
 
 /// The Cholesky factor of a block, with the reciprocals of its diagonal in place of the diagonal;
 /// `None` if the block is not positive definite.
-fn factor<T: Real>(block: &[T], p: usize, Damped { scale, shift }: Damped<T>) -> Option<Vec<T>> {
+fn factor<T: Real>(block: &[T], p: usize, (damped, floors): (Damped<T>, &[T])) -> Option<Vec<T>> {
     let mut l = vec![T::zeroed(); packed(p)];
     for j in 0..p {
         for i in j..p {
             let mut value = block[j * p + i];
             if i == j {
-                value += scale * value + shift;
+                value = damped.apply(value, floors.get(j).copied());
             }
             for k in 0..j {
                 value -= l[at(i, k, p)] * l[at(j, k, p)];
@@ -207,7 +232,7 @@ fn lower<T: Element>(of: &Cbc<T>) -> Result<Cbc<T>> {
 }
 
 /// U' - product, with all diagonal blocks stored. The product has no block above the diagonal.
-fn subtract<T: Real>(u: &Cbc<T>, product: &Cbc<T>, damped: Damped<T>) -> Result<Cbc<T>> {
+fn subtract<T: Real>(u: &Cbc<T>, product: &Cbc<T>, (damped, floors): (Damped<T>, &[T])) -> Result<Cbc<T>> {
     let (u, shape) = (with_diagonal(u)?, u.shape());
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
     for col in 0..u.ncols() {
@@ -219,7 +244,7 @@ fn subtract<T: Real>(u: &Cbc<T>, product: &Cbc<T>, damped: Damped<T>) -> Result<
             values.extend((0..shape.area()).map(|i| {
                 let mut value = of_u.map(|block| block[i]);
                 if let Some(x) = value.as_mut().filter(|_| row as usize == col && i % (shape.rows() + 1) == 0) {
-                    *x += damped.scale * *x + damped.shift;
+                    *x = damped.apply(*x, floors.get(i / (shape.rows() + 1)).copied());
                 }
                 match (value, of_product.map(|block| block[i])) {
                     (Some(x), Some(y)) => x - y,

@@ -8,4 +8,4 @@ mod scale;
 pub(crate) mod schur;
 
 pub use gradients::{ConjugateGradients, SolvedColumn, conjugate_gradients};
-pub use schur::{Damping, Elimination, Form, Formed, Implicit, NormalEquations, Reduced, Several};
+pub use schur::{Damping, Elimination, Floors, Form, Formed, Implicit, NormalEquations, Reduced, Several};

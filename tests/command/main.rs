@@ -14,6 +14,7 @@ mod failures;
 mod field;
 mod files;
 mod graphs;
+mod influence;
 mod info;
 mod inputs;
 mod kernels;

@@ -106,7 +106,7 @@ fn complement(device: &Device) -> Result<Vec<f64>> {
     let plan = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?;
     let mut reduced = plan.output()?;
     let damping = Damping::Marquardt(1e-3);
-    plan.execute(NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping }, &mut reduced)?;
+    plan.execute(NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping, floors: None }, &mut reduced)?;
     let mut x_p = device.zero_vector(3 * points)?;
     plan.back_substitute(&reduced, &x_c, &mut x_p)?;
     Ok([reduced.s()?.download()?.values(), &reduced.rhs()?.download()?, &x_p.download()?].concat())

@@ -146,7 +146,10 @@ fn complement(device: &Device, random: &mut Random, points: usize, verified: boo
     let plan = Elimination::formed(&u.pattern(), &on_device.pattern(), &v.pattern())?;
     let mut reduced = plan.output()?;
     let damping = Damping::Marquardt(0.0);
-    plan.execute(NormalEquations { u: &u, w: &on_device, v: &v, b_c: &b_c, b_p: &b_p, damping }, &mut reduced)?;
+    plan.execute(
+        NormalEquations { u: &u, w: &on_device, v: &v, b_c: &b_c, b_p: &b_p, damping, floors: None },
+        &mut reduced,
+    )?;
     let s = reduced.s()?.download()?;
     if verified {
         let square = reference::multiply(&w, &w.transpose())?.to_dense();

@@ -5,8 +5,8 @@ use crate::common::*;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Method, Part, Planned, Product, Result, matrix,
     plan::{Accum, Add, Apply, Diagonal, Norms, Permute, ScalarMap, Scalars},
-    reference,
-    solver::{Damping, Elimination, NormalEquations},
+    reference::{self, FlooredDamping},
+    solver::{Damping, Elimination, Floors, NormalEquations},
 };
 use half::f16;
 use nalgebra::DMatrix;
@@ -251,7 +251,8 @@ fn a_triangle_is_permuted_and_handed_over() -> Result<()> {
 }
 
 /// Points are factored by a work-item and by a group. One camera sees many points, another none,
-/// and U has blocks off the diagonal.
+/// and U has blocks off the diagonal. Damping has floors above some elements, and holds a
+/// coordinate.
 #[test]
 fn points_are_eliminated() -> Result<()> {
     let block = |rows, cols, x: f32| DMatrix::from_fn(rows, cols, |i, j| x + (i * 2 + j * 3) as f32 / 16.0);
@@ -265,13 +266,18 @@ fn points_are_eliminated() -> Result<()> {
         let v = Cbc::from_triplets(points, points, BlockShape::new(p, p)?, diagonal(points, p))?;
         let x: Vec<f32> = (0..4 * c).map(|i| (i % 5) as f32 - 2.0).collect();
         let b_p: Vec<f32> = (0..points * p).map(|i| (i % 7) as f32 - 3.0).collect();
-        let want = reference::schur(&u, &w, &v, &x, &b_p, Damping::Marquardt(0.5))?;
+        let damping = Damping::Marquardt(0.5);
+        let of = |side: usize| (0..side).map(|i| [400.0, f32::INFINITY, 0.0][i % 3]).collect::<Vec<f32>>();
+        let [cameras, at_points] = [c, p].map(of);
+        let floored = FlooredDamping { damping, cameras: &cameras, points: &at_points };
+        let want = reference::schur(&u, &w, &v, &x, &b_p, floored)?;
 
         let (u, w, v) = (device().upload(&u)?, device().upload(&w)?, device().upload(&v)?);
         let (b_c, b_p) = (device().upload_vector(&x)?, device().upload_vector(&b_p)?);
         let (mut x_p, mut y) = (device().zero_vector(points * p)?, device().zero_vector(4 * c)?);
-        let damping = Damping::Marquardt(0.5);
-        let equations = NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping };
+        let (cameras, at_points) = (device().upload_vector(&cameras)?, device().upload_vector(&at_points)?);
+        let floors = Some(Floors { cameras: &cameras, points: &at_points });
+        let equations = NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping, floors };
         let formed = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?;
         let mut reduced = formed.output()?;
         formed.execute(equations, &mut reduced)?;

@@ -4,7 +4,7 @@ use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
 use crate::places::{Overwriting, check_problem};
-use crate::problem::{Choices, Opened, ProblemArgs, StartName, Subject, number, subject::Named, with_subject};
+use crate::problem::{Choices, Opened, ProblemArgs, StartName, Subject, influence, number, subject::Named, with_subject};
 use crate::scene;
 use crate::sizes::count;
 use blockmul::Device;
@@ -33,7 +33,8 @@ gauss-newton is for graphs.
 A graph starts at the cheaper of its file's guess and a chordal relaxation of all measurements; a message
 names the choice. A guess by dead reckoning can lead into a wrong minimum. Converged is a stationary point:
 the last step lowers the cost by no more than --tolerance of it while λ is at most 1e-3, or the residuals are
-at right angles to every column of J (cosines up to 1e-10).
+at right angles to every column of J (cosines up to 1e-10). Numbers on which no residual depends, as the
+rotation of a camera whose focal length is 0, stay as they are and are named.
 Exit status: 0 converged; 1 the limit of iterations reached, or no step lowers the cost at any damping: the
 solution so far is written, and a message advises what to try; 1 too if the cost is not finite, or the system
 singular at any damping: no solution is written.")]
@@ -170,6 +171,9 @@ impl Run<'_> {
             messages.step(format!("iteration {}", iteration.iteration + 1));
         })?;
         print(&self.summary::<P>(&solution));
+        if solution.without_influence.count > 0 {
+            print(&format!("without influence: {}", influence::text(problem, &solution.without_influence)));
+        }
         printed?;
         self.write(problem, &start, &solution)?;
         match ending(problem, &solution) {
@@ -193,14 +197,14 @@ impl Run<'_> {
         }
         match &args.json {
             Some(path) => {
-                let json = serde_json::to_string_pretty(&self.described::<P>(solution)).expect("plain data");
+                let json = serde_json::to_string_pretty(&self.described(problem, solution)).expect("plain data");
                 messages.pause(|| output::write(path, &json))
             }
             None => Ok(()),
         }
     }
 
-    fn described<P: Named>(&self, solution: &Solution<P::State>) -> serde_json::Value {
+    fn described<P: Named>(&self, problem: &P, solution: &Solution<P::State>) -> serde_json::Value {
         let [residuals_ms, products_ms, linear_ms] = report::sums(&solution.iterations);
         let (args, info) = (self.args, self.device.info());
         json!({
@@ -219,6 +223,7 @@ impl Run<'_> {
             "cost": solution.cost,
             "chi2": P::CHI2.then_some(2.0 * solution.cost),
             "stop": solution.stop,
+            "without_influence": influence::json(problem, &solution.without_influence),
             "total_ms": solution.total_ms,
             "start_ms": self.choices.start_ms,
             "kernels_ms": self.choices.kernels_ms + solution.kernels_ms,
@@ -275,6 +280,10 @@ fn ending<P: Named>(problem: &P, solution: &Solution<P::State>) -> Option<String
         Stop::NoStep => format!(
             "not converged after {tried}: no step lowers the cost however it is damped; try another --start for a graph, or another --loss"
         ),
+        Stop::Failed if solution.without_influence.count > 0 && is_undamped(&solution.iterations) => format!(
+            "no step can be made without damping: no residual depends on {}; try --method levenberg-marquardt",
+            influence::text(problem, &solution.without_influence)
+        ),
         Stop::Failed if solution.iterations.is_empty() => "the cost is not finite where the problem starts".into(),
         Stop::Failed => match solution.singular.and_then(|number| problem.eliminated(number)) {
             Some(name) => {
@@ -284,4 +293,8 @@ fn ending<P: Named>(problem: &P, solution: &Solution<P::State>) -> Option<String
                 .into(),
         },
     })
+}
+
+fn is_undamped(iterations: &[report::Iteration]) -> bool {
+    !iterations.is_empty() && iterations.iter().all(|iteration| iteration.lambda == 0.0)
 }

@@ -4,6 +4,7 @@
 //   add_base       one work-item per element of a slot
 //
 //   in      u[u_nnz * stride]                               blocks C x C, column-major
+//   in      floors[floored]                                 C floors, or none: see damping.cl
 //   in      place[slots]  source[slots]  kind[slots]        see structure.cl
 //   in out  s[blocks * C * C]                               not read if a slot has no product
 //
@@ -16,9 +17,9 @@
 #define HAS_PRODUCT 1u
 #define ON_DIAGONAL 2u
 
-KERNEL add_base(global const ELEMENT* restrict u, global const uint* restrict place, global const uint* restrict source,
-                global const uint* restrict kind, global ELEMENT* restrict s, uint slots, uint stride, ARITHMETIC scale,
-                ARITHMETIC shift)
+KERNEL add_base(global const ELEMENT* restrict u, global const ELEMENT* restrict floors, global const uint* restrict place,
+                global const uint* restrict source, global const uint* restrict kind, global ELEMENT* restrict s, uint slots,
+                uint stride, uint floored, ARITHMETIC scale, ARITHMETIC shift)
 {
     const ulong item = get_global_id(0);
     const uint slot = (uint)(item / AREA), element = (uint)(item % AREA);
@@ -26,7 +27,7 @@ KERNEL add_base(global const ELEMENT* restrict u, global const uint* restrict pl
         return;
     ARITHMETIC value = source[slot] == NONE ? 0 : u[(ulong)source[slot] * stride + element];
     if ((kind[slot] & ON_DIAGONAL) && element % (C + 1) == 0)
-        value += scale * value + shift;
+        value = damped(value, scale, shift, floors, floored, element / (C + 1));
     const ulong to = (ulong)place[slot] * AREA + element;
     s[to] = kind[slot] & HAS_PRODUCT ? value + s[to] : value;
 }

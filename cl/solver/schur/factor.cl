@@ -8,6 +8,7 @@
 //
 //   in      v[blocks * stride]      blocks P x P, column-major, read on and below their diagonals
 //   in      b[blocks * P]
+//   in      floors[floored]         floored is P, or 0 for no floors: see damping.cl
 //   out     factor[blocks * PACKED] L of V + damping = L * transpose(L): columns from the diagonal
 //                                   down, one after another; the diagonal holds reciprocals, so
 //                                   that solving multiplies
@@ -15,7 +16,7 @@
 //   in out  status[1]               0, or blocks - the smallest number of a block that is not
 //                                   positive definite
 //
-// With v'(j, j) = v(j, j) + (scale * v(j, j) + shift):
+// With v'(j, j) damped as in damping.cl:
 //   r(j) = 1 / sqrt(v'(j, j) - sum over k < j of l(j, k)^2)
 //   l(i, j) = (v(i, j) - sum over k < j of l(i, k) * l(j, k)) * r(j)
 //   y(j) = (b(j) - sum over k < j of l(j, k) * y(k)) * r(j)
@@ -29,11 +30,6 @@
 #define PACKED (P * (P + 1) / 2)
 #define AT(i, j) ((j) * (2 * P - 1 - (j)) / 2 + (i)) // i >= j
 
-ARITHMETIC damped(ARITHMETIC value, ARITHMETIC scale, ARITHMETIC shift)
-{
-    return value + (scale * value + shift);
-}
-
 // Whether a pivot is at least the smallest normal number. Below it digits are lost, and the
 // reciprocal may be infinite.
 bool is_positive(ARITHMETIC value)
@@ -42,8 +38,9 @@ bool is_positive(ARITHMETIC value)
 }
 
 #if EACH
-KERNEL factor_each(global const ELEMENT* restrict v, global const ELEMENT* restrict b, global ELEMENT* restrict factor,
-                   global ELEMENT* restrict y, global uint* status, uint blocks, uint stride, ARITHMETIC scale, ARITHMETIC shift)
+KERNEL factor_each(global const ELEMENT* restrict v, global const ELEMENT* restrict b, global const ELEMENT* restrict floors,
+                   global ELEMENT* restrict factor, global ELEMENT* restrict y, global uint* status, uint blocks, uint stride,
+                   uint floored, ARITHMETIC scale, ARITHMETIC shift)
 {
     local ARITHMETIC tile[TOGETHER * AREA];
     const uint item = get_local_id(0), first = get_group_id(0) * TOGETHER, count = min((uint)TOGETHER, blocks - first);
@@ -58,7 +55,8 @@ KERNEL factor_each(global const ELEMENT* restrict v, global const ELEMENT* restr
                 l[AT(i, j)] = own[j * P + i];
         bool positive = true;
         for (uint j = 0; j < P; ++j) {
-            ARITHMETIC pivot = damped(l[AT(j, j)], scale, shift), right = b[((ulong)first + block) * P + j];
+            ARITHMETIC pivot = damped(l[AT(j, j)], scale, shift, floors, floored, j);
+            ARITHMETIC right = b[((ulong)first + block) * P + j];
             IN_ORDER
             for (uint k = 0; k < j; ++k) {
                 pivot -= l[AT(j, k)] * l[AT(j, k)];
@@ -88,8 +86,9 @@ KERNEL factor_each(global const ELEMENT* restrict v, global const ELEMENT* restr
         factor[(ulong)first * PACKED + i] = tile[i / PACKED * AREA + i % PACKED];
 }
 #else
-KERNEL factor_group(global const ELEMENT* restrict v, global const ELEMENT* restrict b, global ELEMENT* restrict factor,
-                    global ELEMENT* restrict y, global uint* status, uint blocks, uint stride, ARITHMETIC scale, ARITHMETIC shift)
+KERNEL factor_group(global const ELEMENT* restrict v, global const ELEMENT* restrict b, global const ELEMENT* restrict floors,
+                    global ELEMENT* restrict factor, global ELEMENT* restrict y, global uint* status, uint blocks, uint stride,
+                    uint floored, ARITHMETIC scale, ARITHMETIC shift)
 {
     local ARITHMETIC a[AREA], solved[P];
     const uint item = get_local_id(0), block = get_group_id(0);
@@ -101,7 +100,7 @@ KERNEL factor_group(global const ELEMENT* restrict v, global const ELEMENT* rest
     for (uint j = 0; j < P; ++j) {
         ARITHMETIC value = 0;
         if (item >= j && item < P) {
-            value = item == j ? damped(a[j * P + j], scale, shift) : a[j * P + item];
+            value = item == j ? damped(a[j * P + j], scale, shift, floors, floored, j) : a[j * P + item];
             IN_ORDER
             for (uint k = 0; k < j; ++k)
                 value -= a[k * P + item] * a[k * P + j];

@@ -1,4 +1,5 @@
-//! Solves for a step of the normal equations: (H + λ·diag H)·x = b.
+//! Solves for a step of the normal equations: (H + λ·diag H)·x = b, with floors under the diagonal
+//! for unknowns without influence: see `floors.rs`.
 use super::{
     conjugate::{Conjugate, Limits},
     normal::Normal,
@@ -150,7 +151,9 @@ impl Whole {
         let clock = Instant::now();
         let (n, columns) = (self.cholesky.pattern.ncols(), self.cholesky.pattern.col_ptr());
         // The first entry of a column of a lower triangle is on the diagonal.
-        columns[..n].iter().for_each(|&first| self.values[first] *= 1.0 + lambda);
+        for (number, &first) in columns[..n].iter().enumerate() {
+            self.values[first] = normal.damped(0, number, self.values[first], lambda);
+        }
         let mut x = normal.b_on_host(0).to_vec();
         let solved = self.cholesky.solve(&self.values, &mut x);
         Ok(Step { x: solved.then(|| vec![x]), products_ms, linear_ms: ms(clock), ..Step::default() })

@@ -6,6 +6,7 @@
 //! | `mod.rs` | the iteration: when a step is taken, how damping follows, when it ends |
 //! | `damping.rs` | λ from what came of the steps before |
 //! | `normal.rs` | H = JᵀWJ and the gradient, by plans made once |
+//! | `floors.rs` | damping of unknowns on which no residual depends |
 //! | `linear.rs` | a step from them: sparse Cholesky of H, or of the Schur complement, by `faer` |
 //! | `conjugate.rs` | or by conjugate gradients on the device, the Schur complement never formed |
 //! | [`start`] | usable information matrices and a first guess for graphs whose files have none |
@@ -50,6 +51,7 @@
 mod clock;
 mod conjugate;
 mod damping;
+mod floors;
 mod linear;
 mod normal;
 pub mod report;
@@ -57,6 +59,7 @@ pub mod start;
 
 pub use clock::Clock;
 pub use conjugate::Limits;
+pub use floors::{Coordinate, WithoutInfluence};
 pub use linear::Linear;
 pub use normal::Normal;
 pub use report::Iteration;
@@ -133,6 +136,9 @@ pub struct Solution<S> {
     /// If the iteration failed: the first of the eliminated unknowns (points or landmarks) whose
     /// own block of H is not positive definite however it is damped.
     pub singular: Option<usize>,
+    /// Unknowns on which no residual depended when the last step was computed. Damping keeps them
+    /// where they are.
+    pub without_influence: WithoutInfluence,
     /// Milliseconds of work that depends on the pattern only: arrays, plans, the symbolic
     /// factorization.
     pub plan_ms: f64,
@@ -245,6 +251,7 @@ pub fn minimize<P: LeastSquares>(
         iterations,
         stop,
         singular: singular.filter(|_| stop == Stop::Failed),
+        without_influence: normal.without_influence(),
         plan_ms,
         total_ms: began.ms(),
         kernels_ms: began.kernels_ms(),

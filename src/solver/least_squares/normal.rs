@@ -1,5 +1,6 @@
 //! The normal equations H·x = b of a linearised problem, on the device: H = JᵀWJ, b =
 //! -Jᵀ·(W·e).
+use super::floors::{DampingFloors, WithoutInfluence};
 use crate::{
     BlockGroups, Bsr, Cbc, Device, DeviceGroups, DeviceMatrix, DeviceVector, Error, GramParts, Part, Plan, Planned,
     Product, Result,
@@ -25,6 +26,7 @@ pub struct Normal {
     diagonals: Vec<(Diagonal<Bsr<f64>>, DeviceVector<f64>)>,
     /// b and the diagonal of H, on the host.
     host: Vec<[Vec<f64>; 2]>,
+    floors: DampingFloors,
 }
 
 impl Normal {
@@ -58,7 +60,8 @@ impl Normal {
             diagonals.push((diagonal, scalars));
         }
         let host = cols.iter().map(|group| [vec![0.0; group.scalars()], vec![0.0; group.scalars()]]).collect();
-        Ok(Self { product, h, gradients, b, diagonals, host })
+        let floors = DampingFloors::new(cols.iter().map(|group| group.side));
+        Ok(Self { product, h, gradients, b, diagonals, host, floors })
     }
 
     /// Computes H, b and the diagonal of H at a linearization. Waits, and copies b and the diagonal
@@ -73,7 +76,7 @@ impl Normal {
             b.download_into(b_host)?;
             scalars.download_into(d_host)?;
         }
-        Ok(())
+        self.floors.update(self.h.device(), diagonals(&self.host))
     }
 
     /// Computes H alone, without waiting.
@@ -125,11 +128,12 @@ impl Normal {
     }
 
     /// [`Normal::parts`] and b, damped, as an [`Elimination`](crate::solver::Elimination) takes
-    /// them; `None` with one group of unknowns.
+    /// them; `None` with one group of unknowns. If the last [`Normal::form`] found unknowns without
+    /// influence, damping has floors.
     pub fn equations(&self, damping: Damping) -> Option<NormalEquations<'_, f64>> {
         let [u, w, v] = self.parts()?;
         let [b_c, b_p] = &self.b[..] else { return None };
-        Some(NormalEquations { u, w, v, b_c, b_p, damping })
+        Some(NormalEquations { u, w, v, b_c, b_p, damping, floors: self.floors.on_device() })
     }
 
     /// b of each group of unknowns.
@@ -155,13 +159,26 @@ impl Normal {
         self.host.iter().flat_map(|[b, d]| b.iter().zip(d).map(of)).fold(0.0, f64::max)
     }
 
-    /// The decrease that the model of the cost promises for a step x of (H + λ·diag H)·x = b:
-    /// (xᵀb + λ·xᵀ·diag H·x)/2.
+    /// Element `number` of the diagonal of H in a group of unknowns, `x`, damped by λ.
+    pub(super) fn damped(&self, group: usize, number: usize, x: f64, lambda: f64) -> f64 {
+        self.floors.damped(group, number, x, lambda)
+    }
+
+    /// The numbers of unknowns on which no residual depended at the last [`Normal::form`].
+    pub fn without_influence(&self) -> WithoutInfluence {
+        self.floors.without_influence(diagonals(&self.host))
+    }
+
+    /// The decrease that the model of the cost promises for a step x of (H + D)·x = b, where D is
+    /// the damping by λ, usually λ·diag H: (xᵀb + xᵀ·D·x)/2.
     pub fn promised(&self, x: &[Vec<f64>], lambda: f64) -> f64 {
-        let of = |(x, [b, d]): (&Vec<f64>, &[Vec<f64>; 2])| -> f64 {
-            x.iter().zip(b).zip(d).map(|((x, b), d)| x * (b + lambda * d * x)).sum()
+        let of = |(group, (x, [b, d])): (usize, (&Vec<f64>, &[Vec<f64>; 2]))| -> f64 {
+            let of = |(number, ((x, b), d)): (usize, ((&f64, &f64), &f64))| {
+                x * (b + self.floors.added(group, number, *d, lambda) * x)
+            };
+            x.iter().zip(b).zip(d).enumerate().map(of).sum()
         };
-        0.5 * x.iter().zip(&self.host).map(of).sum::<f64>()
+        0.5 * x.iter().zip(&self.host).enumerate().map(of).sum::<f64>()
     }
 
     /// The work of H, and the memory that its plan holds.
@@ -176,4 +193,9 @@ impl Normal {
     pub fn device(&self) -> &Device {
         self.h.device()
     }
+}
+
+/// The diagonal of H of each group.
+fn diagonals(host: &[[Vec<f64>; 2]]) -> impl Iterator<Item = &[f64]> {
+    host.iter().map(|[_, diagonal]| &diagonal[..])
 }

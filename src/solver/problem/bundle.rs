@@ -8,6 +8,7 @@ use super::{
 use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
 use nalgebra::{SMatrix, Vector2};
 use rayon::prelude::*;
+use std::f64::consts::PI;
 
 /// Cameras and points to be moved until every point is seen where it was observed. The cost is half
 /// the sum of squared distances in pixels, or of a robust loss of them.
@@ -15,7 +16,8 @@ use rayon::prelude::*;
 /// J is [J_camera | J_point], with blocks 2x9 and 2x3. It has a row for each observation, in the
 /// order of the file, multiplied by the root of the loss's weight. Cameras without observations and
 /// points without observations are no unknowns. Nothing is held fixed, so J has the seven
-/// directions of a similarity in its null space: a step needs damping.
+/// directions of a similarity in its null space: a step needs damping. A rotation by more than π
+/// starts, and is kept, as the same rotation the other way round.
 ///
 /// ```
 /// use blockmul::solver::problem::{BundleProblem, LeastSquares, Loss, bal};
@@ -62,6 +64,12 @@ impl BundleProblem {
         Ok(Self { problem, loss, cameras, points })
     }
 
+    /// The camera, as [`BundleAdjustment::cameras`] counts, that is the unknown `number` of the
+    /// first group of columns of J.
+    pub fn unknown_camera(&self, number: usize) -> Option<usize> {
+        self.cameras.of_number(number)
+    }
+
     /// The point, as [`BundleAdjustment::points`] counts, that is the unknown `number` of the
     /// second group of columns of J.
     pub fn unknown_point(&self, number: usize) -> Option<usize> {
@@ -79,8 +87,27 @@ impl BundleProblem {
         BundleAdjustment { cameras, points, observations: self.problem.observations.clone() }
     }
 
+    /// Cameras with rotations that can be turned in every direction: see [`turned_least`]. Those
+    /// without observations stay as they are.
+    fn turnable(&self, mut cameras: Vec<[f64; 9]>) -> Vec<[f64; 9]> {
+        let unknown = (0..).zip(&mut cameras).filter(|(number, _)| self.cameras.number(*number).is_some());
+        unknown.for_each(|(_, camera)| turned_least(camera));
+        cameras
+    }
+
     fn ready(&self, state: &BundleState) -> Vec<Camera> {
         state.cameras.par_iter().map(Camera::new).collect()
+    }
+}
+
+/// Replaces a rotation by more than π by the same rotation the other way round. At 2π the
+/// derivatives by two of its three numbers are zero.
+fn turned_least(camera: &mut [f64; 9]) {
+    let turn = &mut camera[..3];
+    let angle = turn.iter().map(|x| x * x).sum::<f64>().sqrt();
+    if angle > PI && angle.is_finite() {
+        let least = f64::atan2(angle.sin(), angle.cos());
+        turn.iter_mut().for_each(|x| *x *= least / angle);
     }
 }
 
@@ -92,7 +119,8 @@ impl LeastSquares for BundleProblem {
     type State = BundleState;
 
     fn start(&self) -> BundleState {
-        BundleState { cameras: self.problem.cameras.clone(), points: self.problem.points.clone() }
+        let BundleAdjustment { cameras, points, .. } = &self.problem;
+        BundleState { cameras: self.turnable(cameras.clone()), points: points.clone() }
     }
 
     fn prepare(&self, device: &Device) -> Result<Linearization> {
@@ -154,7 +182,7 @@ impl LeastSquares for BundleProblem {
         }
         let of = |group: usize| step.get(group).map_or(&[][..], Vec::as_slice);
         Ok(BundleState {
-            cameras: moved(&state.cameras, &self.cameras, of(0))?,
+            cameras: self.turnable(moved(&state.cameras, &self.cameras, of(0))?),
             points: moved(&state.points, &self.points, of(1))?,
         })
     }

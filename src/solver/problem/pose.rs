@@ -176,6 +176,12 @@ impl<P: Manifold> GraphProblem<P> {
         &self.graph
     }
 
+    /// The pose, as [`PoseGraph::poses`] counts, that is the unknown `number` of the first group of
+    /// columns of J.
+    pub fn unknown_pose(&self, number: usize) -> Option<usize> {
+        self.poses.of_number(number)
+    }
+
     /// The landmark, as [`PoseGraph::landmarks`] counts, that is the unknown `number` of the second
     /// group of columns of J.
     pub fn unknown_landmark(&self, number: usize) -> Option<usize> {

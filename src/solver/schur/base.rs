@@ -1,7 +1,8 @@
-//! Adds U and its damping to S, over the products. Kernel: `cl/solver/schur/base.cl`.
+//! Adds U and its damping to S, over the products. Kernels: `cl/solver/schur/base.cl`, behind
+//! `damping.cl`.
 //!
 //! So the products write all of S once; the entries of U are a small part of it.
-use super::system::Damped;
+use super::equations::Floored;
 use crate::{
     Element, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
@@ -9,14 +10,16 @@ use crate::{
 };
 
 kernel! {
-    struct AddBase<T: Element> = "add_base" in "solver/schur/base.cl" {
+    struct AddBase<T: Element> = "add_base" in "solver/schur/damping.cl", "solver/schur/base.cl" {
         u: In<T>,
+        floors: In<T>,
         place: In<u32>,
         source: In<u32>,
         kind: In<u32>,
         s: InOut<T>,
         slots: u32,
         stride: u32,
+        floored: u32,
         scale: Scalar<T>,
         shift: Scalar<T>,
     }
@@ -64,17 +67,21 @@ impl<T: Element> Base<T> {
         Kernel::new(device, &options)
     }
 
-    pub fn run(&self, work: &Work, u: &DeviceCbc<T>, damped: Damped<T>, s: &mut DeviceCbc<T>) -> Result<()> {
+    pub fn run(&self, work: &Work, u: &DeviceCbc<T>, damped: Floored<'_, T>, s: &mut DeviceCbc<T>) -> Result<()> {
         work.stage("base");
         let Slots { place, source, kind } = &self.slots;
+        let Floored { damped, floors } = damped;
         let args = AddBase {
             u: &u.values,
+            // Not read if there are no floors.
+            floors: floors.unwrap_or(&u.values),
             place,
             source,
             kind,
             s: &mut s.values,
             slots: place.len() as u32,
             stride: u.stride as u32,
+            floored: floors.map_or(0, |floors| floors.len() as u32),
             scale: damped.scale,
             shift: damped.shift,
         };

@@ -2,7 +2,8 @@
 //! triangles.
 use super::{
     base::{Base, Slots},
-    system::{Damped, identity},
+    equations::Floored,
+    system::identity,
 };
 use crate::{
     Cbc, DeviceMatrix, DevicePattern, Pattern, Real, Result,
@@ -91,7 +92,7 @@ impl<T: Real> Cameras<T> {
     }
 
     /// Copies U and damps the copy.
-    pub(super) fn run(&self, work: &Work, u: &DeviceCbc<T>, damped: Damped<T>, to: &mut DampedU<T>) -> Result<()> {
+    pub(super) fn run(&self, work: &Work, u: &DeviceCbc<T>, damped: Floored<'_, T>, to: &mut DampedU<T>) -> Result<()> {
         self.diagonal.base.run(work, u, damped, &mut to.diagonal.cbc)?;
         match (&self.below, &mut to.below) {
             (Some((blocks, _)), Some(below)) => blocks.base.run(work, u, damped, &mut below.cbc),

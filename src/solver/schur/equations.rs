@@ -1,6 +1,6 @@
 //! What an elimination reads.
-use super::Damping;
-use crate::{Cbc, DeviceMatrix, DeviceVector, Element};
+use super::{Damping, system::Damped};
+use crate::{Cbc, DeviceMatrix, DeviceVector, Element, device::Buffer};
 
 /// The normal equations of bundle adjustment, as an execution of an
 /// [`Elimination`](super::Elimination) reads them:
@@ -23,4 +23,33 @@ pub struct NormalEquations<'a, T: Element> {
     pub b_p: &'a DeviceVector<T>,
     /// What is added to the diagonals of U and V in the computation. The matrices stay as they are.
     pub damping: Damping,
+    /// Least elements of the diagonals for [`Damping::Marquardt`]; `None` for no floors.
+    pub floors: Option<Floors<'a, T>>,
+}
+
+/// Floors of damping. An unknown without influence has zeros in its row of the matrix, and λ times
+/// zero makes nothing solvable. With floors, an element x of a diagonal becomes
+/// x + λ·max(x, floor), where the floor is that of its coordinate in its block. So the floors of a
+/// group of unknowns are as many as a side of its blocks (J. J. Moré, *The Levenberg-Marquardt
+/// Algorithm: Implementation and Theory*, 1978, section 6, bounds its scales below by the largest
+/// so far).
+///
+/// A floor far below every element that matters, as 1e-30 of the largest with this coordinate, has
+/// no unit and changes no other sum. λ·floor must be a normal number of the type. Floors of 0
+/// change nothing. A floor of infinity holds the coordinate, with any damping and without: 1
+/// replaces the elements of the diagonal. It is for a coordinate whose rows are zero in all members
+/// of the group. Their step is then 0.
+#[derive(Debug, Clone, Copy)]
+pub struct Floors<'a, T: Element> {
+    /// For the coordinates of a block of U: c elements.
+    pub cameras: &'a DeviceVector<T>,
+    /// For the coordinates of a block of V: p elements.
+    pub points: &'a DeviceVector<T>,
+}
+
+/// Damping of a diagonal, and its floors.
+#[derive(Clone, Copy)]
+pub struct Floored<'a, T: Element> {
+    pub(super) damped: Damped<T>,
+    pub(super) floors: Option<&'a Buffer<T>>,
 }

@@ -1,6 +1,9 @@
 //! Factors the damped diagonal blocks of V, V + damping = L·Lᵀ, and computes y = L⁻¹·b_p.
-//! Kernels: `cl/solver/schur/factor.cl`.
-use super::system::{Damped, least_pivot, packed};
+//! Kernels: `cl/solver/schur/factor.cl`, behind `damping.cl`.
+use super::{
+    equations::Floored,
+    system::{Damped, least_pivot, packed},
+};
 use crate::{
     BlockShape, Element, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel},
@@ -8,28 +11,32 @@ use crate::{
 };
 
 kernel! {
-    struct FactorEach<T: Element> = "factor_each" in "solver/schur/factor.cl" {
+    struct FactorEach<T: Element> = "factor_each" in "solver/schur/damping.cl", "solver/schur/factor.cl" {
         v: In<T>,
         b: In<T>,
+        floors: In<T>,
         factor: Out<T>,
         y: Out<T>,
         status: InOut<u32>,
         blocks: u32,
         stride: u32,
+        floored: u32,
         scale: Scalar<T>,
         shift: Scalar<T>,
     }
 }
 
 kernel! {
-    struct FactorGroup<T: Element> = "factor_group" in "solver/schur/factor.cl" {
+    struct FactorGroup<T: Element> = "factor_group" in "solver/schur/damping.cl", "solver/schur/factor.cl" {
         v: In<T>,
         b: In<T>,
+        floors: In<T>,
         factor: Out<T>,
         y: Out<T>,
         status: InOut<u32>,
         blocks: u32,
         stride: u32,
+        floored: u32,
         scale: Scalar<T>,
         shift: Scalar<T>,
     }
@@ -122,21 +129,26 @@ impl<T: Element> Factor<T> {
         work: &Work,
         v: &DeviceCbc<T>,
         b: &Buffer<T>,
-        damped: Damped<T>,
+        damped: Floored<'_, T>,
         factors: &mut Factors<T>,
     ) -> Result<()> {
         work.stage("factor");
         work.fill_zero(&mut factors.status)?;
         let grid = Grid::groups(self.blocks.div_ceil(self.groups.blocks), self.groups.size);
-        let (v, stride, Damped { scale, shift }) = (&v.values, v.stride as u32, damped);
+        let (v, stride, blocks) = (&v.values, v.stride as u32, self.blocks as u32);
+        let Floored { damped: Damped { scale, shift }, floors } = damped;
+        let floored = floors.map_or(0, |floors| floors.len() as u32);
+        // Not read if there are no floors.
+        let floors = floors.unwrap_or(b);
         let Factors { l: factor, y, status, .. } = factors;
-        let blocks = self.blocks as u32;
         match &self.kernel {
             BySide::Each(kernel) => {
-                kernel.launch(work, grid, FactorEach { v, b, factor, y, status, blocks, stride, scale, shift })
+                let args = FactorEach { v, b, floors, factor, y, status, blocks, stride, floored, scale, shift };
+                kernel.launch(work, grid, args)
             }
             BySide::Group(kernel) => {
-                kernel.launch(work, grid, FactorGroup { v, b, factor, y, status, blocks, stride, scale, shift })
+                let args = FactorGroup { v, b, floors, factor, y, status, blocks, stride, floored, scale, shift };
+                kernel.launch(work, grid, args)
             }
         }
     }

@@ -1,5 +1,5 @@
 //! The forms of S, of which an elimination has one.
-use super::{cameras::Cameras, system::Damped};
+use super::{cameras::Cameras, equations::Floored};
 use crate::{BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, Real, Result, planned::On};
 
 /// What an [`Elimination`](super::Elimination) makes of S: [`Formed`](super::Formed) or
@@ -25,7 +25,7 @@ pub trait Form: Sized + Send + Sync {
         on: On<'_>,
         z: &DeviceMatrix<Cbc<Self::Element>>,
         u: &DeviceMatrix<Cbc<Self::Element>>,
-        damped: Damped<Self::Element>,
+        damped: Floored<'_, Self::Element>,
         system: &mut Self::System,
     ) -> Result<()>;
     /// U' as an operator, if S is not formed.

@@ -2,9 +2,9 @@
 use super::{
     Elimination, Form, Reduced,
     base::Base,
+    equations::Floored,
     factors_of_square,
     structure::{self, Structure},
-    system::Damped,
 };
 use crate::{
     BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, Real, Result,
@@ -86,7 +86,7 @@ impl<T: Real> Form for Formed<T> {
         On(work): On<'_>,
         z: &DeviceMatrix<Cbc<T>>,
         u: &DeviceMatrix<Cbc<T>>,
-        damped: Damped<T>,
+        damped: Floored<'_, T>,
         s: &mut DeviceMatrix<Cbc<T>>,
     ) -> Result<()> {
         let minus = Scaling { alpha: -T::one(), beta: T::zero() };

@@ -3,8 +3,8 @@ use super::{
     Elimination, Form, Reduced,
     base::Base,
     cameras::{Cameras, DampedU},
+    equations::Floored,
     factors_of_square,
-    system::Damped,
 };
 use crate::{
     BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Marker, Real, Result, Semiring,
@@ -57,7 +57,8 @@ use crate::{
 /// let plan = Elimination::implicit(&u.pattern(), &w.pattern(), &v.pattern())?; // structure, once
 /// let mut reduced = plan.output()?;
 /// let damping = Damping::None;
-/// let equations = NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping };
+/// let (b_c, b_p, floors) = (&b_c, &b_p, None);
+/// let equations = NormalEquations { u: &u, w: &w, v: &v, b_c, b_p, damping, floors };
 /// plan.execute(equations, &mut reduced)?; // values, many times
 ///
 /// // The preconditioner M: the diagonal blocks of S = | 2.5 -1; -1 2 |, inverted.
@@ -189,7 +190,7 @@ impl<T: Real> Form for Implicit<T> {
         On(work): On<'_>,
         z: &DeviceMatrix<Cbc<T>>,
         u: &DeviceMatrix<Cbc<T>>,
-        damped: Damped<T>,
+        damped: Floored<'_, T>,
         Operator { u: damped_u, diagonal }: &mut Operator<T>,
     ) -> Result<()> {
         self.cameras.run(work, &u.cbc, damped, damped_u)?;

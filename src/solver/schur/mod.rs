@@ -22,7 +22,7 @@ pub(crate) mod system;
 
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Marker, Real, Result,
-    device::Work,
+    device::{Buffer, Work},
     planned::{
         Accum, Cost, On, Planned,
         prepared::{check_unscaled, same_device},
@@ -32,7 +32,8 @@ use crate::{
     resident::PatternArrays,
     vector::check_vector,
 };
-pub use equations::NormalEquations;
+use equations::Floored;
+pub use equations::{Floors, NormalEquations};
 use factor::Factor;
 pub use form::Form;
 pub use formed::Formed;
@@ -95,7 +96,8 @@ use system::{block_rows, check_sizes, identity};
 /// let plan = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?; // structure, once
 /// let mut reduced = plan.output()?;
 /// let damping = Damping::None;
-/// let equations = NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping };
+/// let (b_c, b_p, floors) = (&b_c, &b_p, None);
+/// let equations = NormalEquations { u: &u, w: &w, v: &v, b_c, b_p, damping, floors };
 /// plan.execute(equations, &mut reduced)?; // values, many times
 /// let s = reduced.s()?.download()?.to_dense();
 /// let r = nalgebra::DVector::from(reduced.rhs()?.download()?);
@@ -183,6 +185,18 @@ impl<F: Form> Elimination<F> {
         check_vector(array, vector, &self.device, of.scalar_sides().0, || block_rows(of.dimensions()))
     }
 
+    /// The floors of the diagonals of U and of V, if there are any.
+    fn floors<'a>(&self, of: &NormalEquations<'a, F::Element>) -> Result<[Option<&'a Buffer<F::Element>>; 2]> {
+        let Some(Floors { cameras, points }) = of.floors else { return Ok([None; 2]) };
+        let sides = self.w.shape();
+        for (name, floors, side) in
+            [("floors of cameras", cameras, sides.rows()), ("floors of points", points, sides.cols())]
+        {
+            check_vector(name, floors, &self.device, side, || "a floor for each coordinate of a block".into())?;
+        }
+        Ok([cameras, points].map(|floors| Some(&floors.values)))
+    }
+
     /// Refuses the output of a plan for other patterns.
     fn check_reduced(&self, reduced: &Reduced<F>) -> Result<()> {
         self.u.check_same("U of the reduced system", &reduced.u)?;
@@ -239,11 +253,13 @@ impl<F: Form> Planned for Elimination<F> {
         self.check_vector("b_p", of.b_p, &self.v)?;
         self.check_reduced(into.c)?;
         let damped = of.damping.of::<F::Element>()?;
+        let floors = self.floors(&of)?;
+        let [of_u, of_v] = floors.map(|floors| Floored { damped, floors });
         let (On(work), Reduced { z, factors, rhs, system, executed, failed, .. }) = (on, into.c);
         (*executed, *failed) = (false, OnceLock::new());
-        self.factor.run(work, &of.v.cbc, &of.b_p.values, damped, factors)?;
+        self.factor.run(work, &of.v.cbc, &of.b_p.values, of_v, factors)?;
         self.solve.run(work, &of.w.cbc, factors, &mut z.cbc)?;
-        self.form.enqueue(on, z, of.u, damped, system)?;
+        self.form.enqueue(on, z, of.u, of_u, system)?;
         self.right_side.run(work, &z.cbc.values, &factors.y, &of.b_c.values, &mut rhs.values)?;
         *executed = true;
         Ok(())

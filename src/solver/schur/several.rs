@@ -272,7 +272,8 @@ mod tests {
         let execute = |reduced: &mut Reduced<Implicit<f64>>, col: usize| -> Result<()> {
             let (b_c, b_p) = (column(&b_c, col)?, column(&b_p, col)?);
             let damping = Damping::None;
-            plan.execute(NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping }, reduced).map(drop)
+            plan.execute(NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping, floors: None }, reduced)
+                .map(drop)
         };
         execute(&mut reduced, 0)?;
         let upload = |of: &DMatrix<f64>| device.upload_dense(of);

@@ -15,11 +15,24 @@ pub enum Damping {
     Levenberg(f64),
 }
 
-/// Damping in the type of the elements: x + (scale·x + shift) for each x on the diagonal.
+/// Damping in the type of the elements: x + (scale·max(x, floor) + shift) for each x on the
+/// diagonal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Damped<T> {
     pub scale: T,
     pub shift: T,
+}
+
+impl<T: Real> Damped<T> {
+    /// An element of a diagonal, damped, as `cl/solver/schur/damping.cl` does it. Without a floor
+    /// it is damped by itself.
+    pub fn apply(self, x: T, floor: Option<T>) -> T {
+        match floor {
+            Some(floor) if floor.to_f64() == f64::INFINITY => T::one(),
+            Some(floor) if x < floor => x + (self.scale * floor + self.shift),
+            _ => x + (self.scale * x + self.shift),
+        }
+    }
 }
 
 impl Damping {

@@ -3,6 +3,7 @@
 mod convergence;
 mod gradients;
 mod graphs;
+mod influence;
 mod traps;
 
 use crate::common::device;
@@ -116,15 +117,15 @@ fn damping_begins_from_nothing_where_it_must() {
 }
 
 #[test]
-fn a_system_that_is_singular_however_damped_is_a_failure() {
+fn a_system_that_is_singular_without_damping_is_a_failure_only_without() {
     let mut graph = in_plane(&walk(0));
     graph.steps.iter_mut().for_each(|step| step.information[(2, 2)] = 0.0);
     let problem = GraphProblem::new(graph, Loss::Squared).unwrap();
-    for method in [Method::GaussNewton, Method::LevenbergMarquardt] {
-        let solution = solve(&problem, &Options { method, ..options() });
-        assert_eq!(solution.stop, Stop::Failed, "{method:?}");
-        assert!(solution.iterations.iter().all(|iteration| !iteration.taken) && !solution.iterations.is_empty());
-    }
+    let solution = solve(&problem, &Options { method: Method::GaussNewton, ..options() });
+    assert_eq!(solution.stop, Stop::Failed);
+    assert!(solution.iterations.iter().all(|iteration| !iteration.taken) && !solution.iterations.is_empty());
+    let solution = solve(&problem, &options());
+    assert!(solution.stop != Stop::Failed && solution.cost < 0.1 * solution.initial_cost, "{}", solution.cost);
 }
 
 #[test]

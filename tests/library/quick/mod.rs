@@ -254,7 +254,7 @@ fn schur_complements() -> Result<()> {
         let (u, w, v) = (device().upload(&u)?, device().upload(&w)?, device().upload(&v)?);
         let (b_c, b_p) = (device().upload_vector(&b_c)?, device().upload_vector(&b_p)?);
         let damping = Damping::Marquardt(0.5);
-        let equations = NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping };
+        let equations = NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping, floors: None };
         let formed = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?;
         let mut reduced = formed.output()?;
         formed.execute(equations, &mut reduced)?;

@@ -2,6 +2,7 @@
 //! its reference to the bit. Also what it refuses, what an execution costs, S as an operator, and S
 //! in a solver.
 mod accuracy;
+mod floors;
 mod implicit;
 mod refusals;
 mod repeated;
@@ -108,7 +109,7 @@ impl<T: Real> Uploaded<T> {
 
     fn equations(&self, damping: Damping) -> NormalEquations<'_, T> {
         let Self { u, w, v, b_c, b_p } = self;
-        NormalEquations { u, w, v, b_c, b_p, damping }
+        NormalEquations { u, w, v, b_c, b_p, damping, floors: None }
     }
 
     fn execute<F: Form<Element = T>>(

@@ -110,7 +110,7 @@ impl Iteration<'_> {
     fn with_schur(&self, normal: &mut Normal, right: bool) -> Result<[Record; 3]> {
         normal.enqueue(self.linearization)?;
         let equations = damped(normal);
-        let NormalEquations { u, w, v, b_c, b_p, damping } = equations;
+        let NormalEquations { u, w, v, b_c, b_p, damping, .. } = equations;
         let elimination = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?;
         let mut reduced = elimination.output()?;
         elimination.execute(equations, &mut reduced)?;

@@ -23,7 +23,7 @@ impl Subject<'_> {
         let (plan, plan_ms) = self.planned(|| Elimination::formed(&du.pattern(), &dw.pattern(), &dv.pattern()))?;
         let mut reduced = plan.output()?;
         let damping = Damping::Marquardt(1e-4);
-        let equations = NormalEquations { u: &du, w: &dw, v: &dv, b_c: &dc, b_p: &dp, damping };
+        let equations = NormalEquations { u: &du, w: &dw, v: &dv, b_c: &dc, b_p: &dp, damping, floors: None };
         plan.execute(equations, &mut reduced)?;
         plan.back_substitute(&reduced, &dc, &mut x_p)?;
 

@@ -1,4 +1,5 @@
 //! Least-squares problems from files, for the commands that linearise and solve them.
+pub mod influence;
 pub mod matrices;
 pub mod subject;
 

@@ -23,6 +23,12 @@ pub trait Named: LeastSquares {
     /// The eliminated unknown with this number, by its name in the file.
     fn eliminated(&self, number: usize) -> Option<String>;
 
+    /// The unknown with this number in its group, by its name in the file.
+    fn unknown(&self, group: usize, number: usize) -> Option<String>;
+
+    /// The names of the numbers of an unknown.
+    fn coordinates(group: usize) -> &'static [&'static str];
+
     /// Writes the problem with `state` as its values, in its own format.
     fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure>;
 
@@ -48,6 +54,28 @@ impl Named for BundleProblem {
         Some(format!("point {} (from 0)", self.unknown_point(number)?))
     }
 
+    fn unknown(&self, group: usize, number: usize) -> Option<String> {
+        match group {
+            0 => self.unknown_camera(number).map(|camera| format!("camera {camera}")),
+            _ => self.unknown_point(number).map(|point| format!("point {point}")),
+        }
+    }
+
+    fn coordinates(group: usize) -> &'static [&'static str] {
+        const CAMERA: [&str; 9] = [
+            "rotation x",
+            "rotation y",
+            "rotation z",
+            "translation x",
+            "translation y",
+            "translation z",
+            "focal length",
+            "k1",
+            "k2",
+        ];
+        if group == 0 { &CAMERA } else { &["x", "y", "z"] }
+    }
+
     fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure> {
         written(bal::write(path, &self.with_state(state.clone())))
     }
@@ -64,11 +92,14 @@ impl Named for BundleProblem {
 /// A manifold of poses, with its name and its variant of [`Graph`].
 pub trait NamedManifold: Manifold {
     const NAME: &'static str;
+    /// The names of a pose's numbers.
+    const POSE_NUMBERS: &'static [&'static str];
     fn graph(graph: PoseGraph<Self>) -> Graph;
 }
 
 impl NamedManifold for Plane {
     const NAME: &'static str = "pose graph in the plane";
+    const POSE_NUMBERS: &'static [&'static str] = &["x", "y", "angle"];
     fn graph(graph: PoseGraph<Self>) -> Graph {
         Graph::Plane(graph)
     }
@@ -76,6 +107,8 @@ impl NamedManifold for Plane {
 
 impl NamedManifold for Space {
     const NAME: &'static str = "pose graph in space";
+    const POSE_NUMBERS: &'static [&'static str] =
+        &["translation x", "translation y", "translation z", "rotation x", "rotation y", "rotation z"];
     fn graph(graph: PoseGraph<Self>) -> Graph {
         Graph::Space(graph)
     }
@@ -101,6 +134,20 @@ impl<P: NamedManifold> Named for GraphProblem<P> {
     fn eliminated(&self, number: usize) -> Option<String> {
         let landmark = self.unknown_landmark(number)?;
         Some(format!("landmark {}", self.graph().landmark_names.get(landmark).copied().unwrap_or(landmark as u64)))
+    }
+
+    fn unknown(&self, group: usize, number: usize) -> Option<String> {
+        let name = |names: &[u64], at: usize| names.get(at).copied().unwrap_or(at as u64);
+        match group {
+            0 => self.unknown_pose(number).map(|pose| format!("pose {}", name(&self.graph().pose_names, pose))),
+            _ => self
+                .unknown_landmark(number)
+                .map(|landmark| format!("landmark {}", name(&self.graph().landmark_names, landmark))),
+        }
+    }
+
+    fn coordinates(group: usize) -> &'static [&'static str] {
+        if group == 0 { P::POSE_NUMBERS } else { &["x", "y", "z"] }
     }
 
     fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure> {

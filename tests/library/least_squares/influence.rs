@@ -1,0 +1,183 @@
+//! Unknowns on which no residual depends: they stay where they are, are named, and the others are
+//! solved.
+use super::*;
+use blockmul::{
+    generate::Random,
+    solver::{
+        least_squares::{Coordinate, WithoutInfluence},
+        problem::{BundleAdjustment, Camera, Observation},
+    },
+};
+
+const LINEAR: [Linear; 2] = [Linear::Cholesky, Linear::ConjugateGradients(Limits { tolerance: 1e-8, steps: 500 })];
+
+fn scene() -> BundleAdjustment {
+    bundle_adjustment(&Scene { cameras: 6, points: 60, views: 4, noise: 0.3, error: 0.02, seed: 8 }).unwrap()
+}
+
+/// Solves by both methods. The cost must be that of `sound`, to the tolerance of the iteration.
+fn comes_to(found: &BundleAdjustment, sound: &BundleAdjustment, what: &str) -> Vec<WithoutInfluence> {
+    let problem = |of: &BundleAdjustment| BundleProblem::new(of.clone(), Loss::Squared).unwrap();
+    let want = solve(&problem(sound), &options());
+    assert_eq!((want.stop, &want.without_influence), (Stop::Converged, &WithoutInfluence::default()), "{what}");
+    let of = |linear| {
+        let solution = solve(&problem(found), &Options { linear, ..options() });
+        assert_eq!(solution.stop, Stop::Converged, "{what}, {linear:?}");
+        let off = (solution.cost - want.cost).abs() / want.cost;
+        assert!(off < 1e-6, "{what}, {linear:?}: {} {}", solution.cost, want.cost);
+        solution.without_influence
+    };
+    LINEAR.into_iter().map(of).collect()
+}
+
+#[test]
+fn cameras_without_a_focal_length_find_one() {
+    // No residual depends on the rotation, the translation and the distortion of such a camera.
+    // 1e-200 has a square of 0, and denormal numbers have few digits.
+    let sound = scene();
+    for focal in [0.0, 1e-200, 1e-310] {
+        for cameras in [&[2][..], &[0, 5], &[0, 1, 2, 3, 4, 5]] {
+            let mut found = sound.clone();
+            cameras.iter().for_each(|&camera: &usize| found.cameras[camera][6] = focal);
+            let without = comes_to(&found, &sound, &format!("{focal:e}, {cameras:?}"));
+            assert!(without.iter().all(|without| without.count == 0), "they have influence once f has a value");
+        }
+    }
+}
+
+#[test]
+fn turns_by_multiples_of_2_pi_are_no_obstacle() {
+    let sound = scene();
+    let unit = |random: &mut Random| Vector3::from_fn(|_, _| 2.0 * random.unit() - 1.0).normalize();
+    for (axis, angle) in [
+        (Vector3::x(), std::f64::consts::TAU),
+        (Vector3::z(), 2.0 * std::f64::consts::TAU),
+        (unit(&mut Random::new(3)), std::f64::consts::TAU),
+        (unit(&mut Random::new(4)), std::f64::consts::TAU - 1e-9),
+    ] {
+        let (mut none, mut full) = (sound.clone(), sound.clone());
+        // Turned by 2π about its own axis the camera is where it was: so is its guess.
+        let turn = Vector3::from_column_slice(&sound.cameras[1][..3]);
+        let whole = if turn.norm() > 0.0 { turn.normalize() } else { axis };
+        let at = |by: f64| -> [f64; 3] { (turn + whole * by).into() };
+        full.cameras[1][..3].copy_from_slice(&at(angle - angle.rem_euclid(std::f64::consts::TAU)));
+        // Exactly 2π about an axis is no turn.
+        none.cameras[4][..3].fill(0.0);
+        full.cameras[4][..3].copy_from_slice((axis * angle).as_slice());
+        let [a, b] = [&none, &full].map(|of| BundleProblem::new(of.clone(), Loss::Squared).unwrap());
+        let [cost, turned] = [&a, &b].map(|of| of.cost(&of.start()));
+        assert!((cost - turned).abs() < 1e-5 * cost, "{cost} {turned}");
+        comes_to(&full, &none, &format!("{axis:?}, {angle}"));
+    }
+}
+
+/// A point on the axis of a camera that alone sees it: its distance has no influence.
+fn on_axis(turned: bool) -> BundleAdjustment {
+    let mut found = scene();
+    if !turned {
+        found.cameras[3][..3].fill(0.0);
+    }
+    let camera = Camera::new(&found.cameras[3]);
+    let (centre, direction) = (Vector3::from(camera.centre()), Vector3::from(camera.direction()));
+    let point = found.points.len() as u32;
+    found.points.push((centre + direction * 6.0).into());
+    found.observations.push(Observation { camera: 3, point, place: [0.25, -0.5] });
+    found
+}
+
+#[test]
+fn a_point_that_one_camera_sees_on_its_axis_keeps_its_distance() {
+    for turned in [false, true] {
+        let found = on_axis(turned);
+        let mut sound = found.clone();
+        sound.observations.pop();
+        // The new point is placed where it is seen, so its residual becomes 0.
+        let without = comes_to(&found, &sound, &format!("turned {turned}"));
+        assert!(without.iter().all(|without| without.count <= 1));
+    }
+}
+
+#[test]
+fn blocks_of_zeros_are_held_or_damped() {
+    // The camera has no focal length and its points no other camera: their blocks of V are zero.
+    let sound = scene();
+    let mut alone = sound.clone();
+    for point in [7, 8] {
+        let first = alone.observations.iter().find(|seen| seen.point == point).unwrap().camera;
+        alone.observations.retain(|seen| seen.point != point || seen.camera == first);
+        alone.cameras[first as usize][6] = 0.0;
+    }
+    let mut with_focal = alone.clone();
+    with_focal.cameras.clone_from(&sound.cameras);
+    comes_to(&alone, &with_focal, "alone");
+    // One camera, one point on its axis: all but two numbers are without influence, in all members.
+    let mut one = scene();
+    one.cameras = vec![[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 500.0, 0.0, 0.0]];
+    one.points = vec![[0.0, 0.0, -2.0]];
+    one.observations = vec![Observation { camera: 0, point: 0, place: [0.25, -0.5] }];
+    let problem = BundleProblem::new(one, Loss::Huber(1.0)).unwrap();
+    for linear in LINEAR {
+        let solution = solve(&problem, &Options { linear, ..options() });
+        assert!(solution.stop == Stop::Converged && solution.cost < 1e-12, "{linear:?}: {}", solution.cost);
+    }
+}
+
+/// Poses on a line, each measured from the one before by information without a weight of angles.
+fn chain(poses: usize) -> PoseGraph<Plane> {
+    let mut graph = in_plane(&Walk { poses, closures: 0, ..walk(0) });
+    graph.steps.iter_mut().for_each(|step| step.information = Matrix3::from_diagonal(&Vector3::new(4.0, 4.0, 0.0)));
+    graph
+}
+
+#[test]
+fn an_angle_without_weight_is_named() {
+    for poses in [2, 5, 40] {
+        let problem = GraphProblem::new(chain(poses), Loss::Squared).unwrap();
+        let solution = solve(&problem, &options());
+        assert_eq!(solution.stop, Stop::Converged, "{poses}");
+        assert!(solution.cost < 1e-9, "{poses}: {}", solution.cost);
+        // Pose 0 is held: unknown 0 is pose 1. The angle of the last pose turns nothing.
+        let last = Coordinate { group: 0, number: poses - 2, coordinate: 2 };
+        assert_eq!(solution.without_influence, WithoutInfluence { count: 1, first: vec![last] }, "{poses}");
+        let angle = |state: &GraphState<Plane>| state.poses[poses - 1].rotation.angle();
+        assert_eq!(angle(&solution.state), angle(&problem.start()), "{poses}: it keeps its value");
+    }
+}
+
+/// Gauss-Newton holds what is zero in all members of a group: here the angle of the one unknown
+/// pose. Beside angles with influence one without makes the system singular.
+#[test]
+fn gauss_newton_holds_a_coordinate_that_is_zero_in_all() {
+    let of = |poses: usize| {
+        let problem = GraphProblem::new(chain(poses), Loss::Squared).unwrap();
+        solve(&problem, &Options { method: Method::GaussNewton, ..options() })
+    };
+    let (two, five) = (of(2), of(5));
+    assert!(two.stop == Stop::Converged && two.cost < 1e-20, "{}", two.cost);
+    assert_eq!((five.stop, five.iterations.len(), five.without_influence.count), (Stop::Failed, 1, 1));
+}
+
+#[test]
+fn at_most_a_hundred_are_named_and_all_are_counted() {
+    let mut graph = in_plane(&Walk { poses: 200, closures: 0, ..walk(0) });
+    graph.steps.iter_mut().for_each(|step| {
+        // Poses in one place see no angle in their translations.
+        step.information = Matrix3::from_diagonal(&Vector3::new(4.0, 4.0, 0.0));
+        step.from = 0;
+    });
+    let solution = solve(&GraphProblem::new(graph, Loss::Squared).unwrap(), &options());
+    let WithoutInfluence { count, first } = solution.without_influence;
+    assert_eq!((count, first.len(), first[99].number), (199, WithoutInfluence::NAMED, 99));
+}
+
+/// Blocks of H of low rank, whose diagonals are not zero: no floor is needed.
+#[test]
+fn blocks_of_low_rank_with_a_nonzero_diagonal_are_damped() {
+    let mut graph = in_plane(&Walk { poses: 30, closures: 0, ..walk(0) });
+    let along = Vector3::new(1.0, 2.0, 0.5);
+    graph.steps.iter_mut().for_each(|step| step.information = along * along.transpose());
+    let problem = GraphProblem::new(graph, Loss::Squared).unwrap();
+    let solution = solve(&problem, &options());
+    assert_eq!(solution.stop, Stop::Converged);
+    assert!(solution.cost < 1e-9 && solution.without_influence.count == 0, "{}", solution.cost);
+}
