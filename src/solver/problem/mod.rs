@@ -27,6 +27,7 @@ mod graph;
 mod linearization;
 mod loss;
 mod manifold;
+mod origin;
 mod pose;
 mod rows;
 mod unknowns;
