@@ -23,6 +23,7 @@
 mod bundle;
 mod camera;
 mod file;
+mod finite;
 mod graph;
 mod linearization;
 mod loss;
