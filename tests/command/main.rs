@@ -31,6 +31,7 @@ mod problems;
 mod regret;
 mod regret_formats;
 mod report;
+mod residuals;
 mod shell;
 mod solve;
 mod spy;
