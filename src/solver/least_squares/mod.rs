@@ -23,7 +23,8 @@
 //!   is negligible beside the largest so far counts as flat too;
 //! * a step changes the cost by no more than the share [`Options::tolerance`], and its model
 //!   promised no more;
-//! * a step lowers nothing and moves the unknowns by no more than 1e-12 of their norm.
+//! * a step lowers nothing, moves the unknowns by no more than 1e-12 of their norm, and its model
+//!   promised no more than the cost.
 //!
 //! The cost of these conditions is *capped*, so that one row cannot hide the others. It leaves out
 //! rows that touch no unknown, and a row counts at most as n times the median of the n rows
@@ -248,7 +249,10 @@ pub fn minimize<P: LeastSquares>(
             // The promise must be little too: otherwise the step was only too long. It is exact where
             // the gain is lost in the rounding of a large cost.
             let little = gain.abs() <= least.max(ROUNDING * cost.of_unknowns) && promised <= least;
-            let still = !taken && iteration.step <= STILL * problem.norm(&state);
+            // A step that promises more than all rows cost is no rounding, however short it is: a point
+            // in the plane of its camera moves as little.
+            let moves = iteration.step > STILL * problem.norm(&state) || promised > cost.capped;
+            let still = !taken && !moves;
             converged = light && (little || still);
             if taken {
                 (state, cost) = (next, next_cost);
