@@ -54,3 +54,8 @@ impl Scales {
 fn multiply<T: Field>(values: &mut [T], at: impl Iterator<Item = usize>, factor: f64) {
     at.for_each(|at| values[at] = T::from_f64(values[at].to_f64() * factor));
 }
+
+/// The largest power of two up to a positive normal number; 1 for others.
+pub(super) fn power_of_two(x: f64) -> f64 {
+    if x > 0.0 && x.is_normal() { f64::from_bits(x.to_bits() >> 52 << 52) } else { 1.0 }
+}

@@ -34,6 +34,7 @@ mod problems;
 mod regret;
 mod regret_formats;
 mod report;
+mod residuals;
 mod shell;
 mod solve;
 mod spy;

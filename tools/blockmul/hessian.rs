@@ -4,10 +4,15 @@ use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
-use crate::problem::{Opened, ProblemArgs, StartName, matrices, matrices::Wanted, with_subject};
+use crate::problem::{
+    Opened, ProblemArgs, StartName, matrices,
+    matrices::Wanted,
+    subject::{self, Named},
+    with_subject,
+};
 use blockmul::solver::{
     least_squares::{Clock, Normal},
-    problem::{LeastSquares, Linearization},
+    problem::Linearization,
 };
 use std::path::PathBuf;
 
@@ -22,7 +27,8 @@ Examples:
 
 Names: H and J of every problem; U, W and V if points or landmarks are unknown, H = [U W; Wᵀ V]; Jc and Jp,
 the parts of a bundle adjustment's J; Omega, the information matrices of a graph without landmarks. Symmetric
-matrices are written in full; apply --symmetric reads them and keeps one triangle.")]
+matrices are written in full; apply --symmetric reads them and keeps one triangle. If a residual or derivative
+is not finite, a message names the measurement, no file is written, and the exit status is 1.")]
 pub struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
@@ -75,8 +81,9 @@ pub struct Linearized {
 }
 
 impl Linearized {
-    /// Linearises twice: the first time includes the first use of arrays and kernels.
-    pub fn new<P: LeastSquares>(problem: &P, state: &P::State, device: &blockmul::Device) -> blockmul::Result<Self> {
+    /// Linearises twice: the first time includes the first use of arrays and kernels. Fails if the
+    /// cost, its gradient or H is not finite.
+    pub fn new<P: Named>(problem: &P, state: &P::State, device: &blockmul::Device) -> Result<Self, Failure> {
         let clock = Clock::start(device);
         let mut linearization = problem.prepare(device)?;
         let mut normal = Normal::new(&linearization)?;
@@ -89,6 +96,9 @@ impl Linearized {
         let clock = Clock::start(device);
         normal.form(&linearization)?;
         let products_ms = clock.ms();
+        if !cost.is_finite() || !normal.is_finite() {
+            return Err(Failure::Verification(subject::not_finite(problem, linearization.least_finite_row()?)));
+        }
         Ok(Self { linearization, normal, cost, plan_ms, residuals_ms, products_ms, kernels_ms })
     }
 

@@ -6,7 +6,7 @@ mod panel;
 mod trajectory;
 mod view;
 
-pub use cloud::{Camera, Cloud, cloud};
+pub use cloud::{Camera, Cloud, cloud, face};
 pub use trajectory::{Scene, trajectory};
 
 use canvas::{Canvas, Colour, mix};

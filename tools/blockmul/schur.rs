@@ -21,7 +21,8 @@ Examples:
   blockmul schur graph.g2o --lambda 1e-4
 
 The diagonal of H is damped by λ times itself. Without it the blocks of points that two rays of light do not
-fix are singular. S is written in full.")]
+fix are singular. S is written in full. If a residual or derivative is not finite, a message names the
+measurement, no file is written, and the exit status is 1.")]
 pub struct Args {
     #[command(flatten)]
     problem: ProblemArgs,

@@ -4,11 +4,17 @@ use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
 use crate::places::{Overwriting, check_problem};
-use crate::problem::{Choices, Opened, ProblemArgs, StartName, Subject, influence, number, subject::Named, with_subject};
+use crate::problem::{
+    Choices, Opened, ProblemArgs, Subject, influence, number,
+    subject::{self, Named},
+    with_subject,
+};
 use crate::scene;
 use crate::sizes::count;
 use blockmul::Device;
-use blockmul::solver::least_squares::{self, Limits, Linear, Method, Options, Solution, Stop, report, start::Start};
+use blockmul::solver::least_squares::{
+    self, Dominant, Limits, Linear, Method, Options, Solution, Stop, report, start::Start,
+};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -34,10 +40,13 @@ A graph starts at the cheaper of its file's guess and a chordal relaxation of al
 names the choice. A guess by dead reckoning can lead into a wrong minimum. Converged is a stationary point:
 the last step lowers the cost by no more than --tolerance of it while λ is at most 1e-3, or the residuals are
 at right angles to every column of J (cosines up to 1e-10). Numbers on which no residual depends, as the
-rotation of a camera whose focal length is 0, stay as they are and are named.
+rotation of a camera whose focal length is 0, stay as they are and are named. For these rules a residual costs at most n times
+the median of the n residuals, and one between held poses and landmarks nothing. A residual with more than
+half of the cost is named. A bundle adjustment far from the origin of its coordinates (UTM) is solved about a
+local one, and written in its own coordinates.
 Exit status: 0 converged; 1 the limit of iterations reached, or no step lowers the cost at any damping: the
-solution so far is written, and a message advises what to try; 1 too if the cost is not finite, or the system
-singular at any damping: no solution is written.")]
+solution so far is written, and a message advises what to try; 1 too if a residual or derivative is not
+finite, or the system singular at any damping: no solution is written.")]
 pub struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
@@ -116,7 +125,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
     let eliminating = conjugate.then_some("--linear conjugate-gradients");
-    let Opened { device, subject, choices } = args.problem.open_for(StartName::Auto, eliminating, &messages)?;
+    let Opened { device, subject, choices } = args.problem.open_to_solve(eliminating, &messages)?;
     if let Some(path) = &args.output {
         check_problem(path, !matches!(subject, Subject::Bundle(..)))?;
     }
@@ -170,7 +179,7 @@ impl Run<'_> {
             tracing::debug!(target: "blockmul::solver", number, cost, cost_after, lambda, taken, "iteration");
             messages.step(format!("iteration {}", iteration.iteration + 1));
         })?;
-        print(&self.summary::<P>(&solution));
+        print(&self.summary(problem, &solution));
         if solution.without_influence.count > 0 {
             print(&format!("without influence: {}", influence::text(problem, &solution.without_influence)));
         }
@@ -187,7 +196,7 @@ impl Run<'_> {
         let Self { args, messages, .. } = self;
         let solved = solution.stop != Stop::Failed;
         if let (true, Some(path)) = (solved, &args.output) {
-            problem.write(&solution.state, path)?;
+            problem.write(&solution.state, self.choices.origin, path)?;
             messages.say(&format!("{}: {}", path.display(), problem.describe()));
         }
         if let (true, Some(path)) = (solved, &args.picture) {
@@ -224,6 +233,10 @@ impl Run<'_> {
             "chi2": P::CHI2.then_some(2.0 * solution.cost),
             "stop": solution.stop,
             "without_influence": influence::json(problem, &solution.without_influence),
+            "dominant": solution.dominant.map(|dominant| {
+                json!({"measurement": problem.measurement(dominant.row), "share": dominant.share})
+            }),
+            "origin": self.choices.origin,
             "total_ms": solution.total_ms,
             "start_ms": self.choices.start_ms,
             "kernels_ms": self.choices.kernels_ms + solution.kernels_ms,
@@ -235,7 +248,7 @@ impl Run<'_> {
         })
     }
 
-    fn summary<P: Named>(&self, solution: &Solution<P::State>) -> String {
+    fn summary<P: Named>(&self, problem: &P, solution: &Solution<P::State>) -> String {
         let [residuals, products, linear] = report::sums(&solution.iterations);
         let Solution { initial_cost, cost, stop, plan_ms, total_ms, kernels_ms, .. } = solution;
         let costs = match P::CHI2 {
@@ -254,9 +267,12 @@ impl Run<'_> {
             Stop::NoStep => "not converged, no step lowers it further",
             Stop::Failed => "failed",
         };
+        let dominant = solution.dominant.map_or(String::new(), |Dominant { row, share }| {
+            format!("\n{}: {:.0} % of the cost", problem.measurement(row), 100.0 * share)
+        });
         format!(
-            "{costs}, {why} after {}\n{:.3} s: plans {:.3}, residuals {:.3}, products {:.3}, linear systems {:.3}; \
-             loading kernels {:.3} besides",
+            "{costs}, {why} after {}{dominant}\n{:.3} s: plans {:.3}, residuals {:.3}, products {:.3}, \
+             linear systems {:.3}; loading kernels {:.3} besides",
             count(solution.iterations.len(), "iteration"),
             total_ms / 1e3,
             plan_ms / 1e3,
@@ -284,7 +300,13 @@ fn ending<P: Named>(problem: &P, solution: &Solution<P::State>) -> Option<String
             "no step can be made without damping: no residual depends on {}; try --method levenberg-marquardt",
             influence::text(problem, &solution.without_influence)
         ),
-        Stop::Failed if solution.iterations.is_empty() => "the cost is not finite where the problem starts".into(),
+        Stop::Failed if solution.not_finite.is_some() || solution.iterations.is_empty() => {
+            let why = subject::not_finite(problem, solution.not_finite);
+            match solution.iterations.len() {
+                0 => format!("no step can be made where the problem starts: {why}"),
+                _ => format!("no step can be made after {tried}: {why}"),
+            }
+        }
         Stop::Failed => match solution.singular.and_then(|number| problem.eliminated(number)) {
             Some(name) => {
                 format!("no step can be made: what was measured of {name} does not say where it is, however it is damped")

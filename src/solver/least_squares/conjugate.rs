@@ -10,7 +10,7 @@ use crate::{
     Cbc, DeviceMatrix, DeviceVector, Error, Planned, Result,
     apply::Apply,
     events::ms,
-    solver::{Elimination, Implicit, NormalEquations, Reduced},
+    solver::{Elimination, Implicit, NormalEquations, Reduced, scale::power_of_two},
 };
 use nalgebra::DMatrixView;
 use rayon::prelude::*;
@@ -31,6 +31,10 @@ impl Default for Limits {
         Self { tolerance: 0.01, steps: 500 }
     }
 }
+
+/// Norms of right-hand sides whose squares, and those of their residuals, are normal numbers. Others
+/// are scaled by a power of two, which changes no bit.
+const SQUARED: std::ops::Range<f64> = 1e-100..1e100;
 
 pub struct Conjugate {
     elimination: Elimination<Implicit<f64>>,
@@ -119,27 +123,45 @@ impl Conjugate {
     fn iterate(&mut self) -> Result<Option<u32>> {
         let Self { elimination, reduced, limits, preconditioner, precondition, x, r, z, p, sp, .. } = self;
         r.copy_from(reduced.rhs()?)?;
+        let mut norm = r.norm()?;
+        let scale = match SQUARED.contains(&norm) {
+            true => 1.0,
+            false => power_of_two(r.download()?.iter().fold(0.0, |most: f64, x| most.max(x.abs()))),
+        };
+        if scale != 1.0 {
+            r.scale(scale.recip())?;
+            norm = r.norm()?;
+        }
+        let enough = limits.tolerance * norm;
         x.axpby(0.0, r, 0.0)?;
-        let enough = limits.tolerance * r.norm()?;
         precondition.execute((&*preconditioner, &*r), &mut *z)?;
         p.copy_from(z)?;
         let mut rz = r.dot(z)?;
+        let mut taken = limits.steps;
         for step in 1..=limits.steps {
             elimination.multiply(reduced, p, sp)?;
             let curvature = p.dot(sp)?;
             if curvature.is_nan() || curvature <= 0.0 {
-                return Ok((rz == 0.0).then_some(step - 1));
+                if rz != 0.0 {
+                    return Ok(None);
+                }
+                taken = step - 1;
+                break;
             }
             let alpha = rz / curvature;
             x.axpy(alpha, p)?;
             r.axpy(-alpha, sp)?;
             if r.norm()? <= enough {
-                return Ok(Some(step));
+                taken = step;
+                break;
             }
             precondition.execute((&*preconditioner, &*r), &mut *z)?;
             let before = std::mem::replace(&mut rz, r.dot(z)?);
             p.axpby(1.0, z, rz / before)?;
         }
-        Ok(Some(limits.steps))
+        if scale != 1.0 {
+            x.scale(scale)?;
+        }
+        Ok(Some(taken))
     }
 }

@@ -4,6 +4,7 @@
 //! | file | does |
 //! |---|---|
 //! | `mod.rs` | the iteration: when a step is taken, how damping follows, when it ends |
+//! | `capped.rs` | the costs that steps and rules of convergence go by |
 //! | `damping.rs` | λ from what came of the steps before |
 //! | `normal.rs` | H = JᵀWJ and the gradient, by plans made once |
 //! | `floors.rs` | damping of unknowns on which no residual depends |
@@ -20,10 +21,18 @@
 //!
 //! * the gradient is flat: the cosine |bⱼ|/√(Hⱼⱼ·2·cost) of the angle between the
 //!   residuals and a column of J, weighted by information and loss, is at most 1e-10. A cost that
-//!   is negligible beside that of the start counts as flat too;
+//!   is negligible beside the largest so far counts as flat too;
 //! * a step changes the cost by no more than the share [`Options::tolerance`], and its model
 //!   promised no more;
-//! * a step lowers nothing and moves the unknowns by no more than 1e-12 of their norm.
+//! * a step lowers nothing, moves the unknowns by no more than 1e-12 of their norm, and its model
+//!   promised no more than the cost.
+//!
+//! The cost of these conditions is *capped*, so that one row cannot hide the others. It leaves out
+//! rows that touch no unknown, and a row counts at most as n times the median of the n rows
+//! (without those that are met to rounding). [`Solution::dominant`] is a row that makes up more
+//! than half of the cost at the end. A problem of your own has these rules if it writes
+//! [`Linearization::row_costs_mut`](super::problem::Linearization::row_costs_mut). Otherwise the
+//! whole cost stands for the capped one.
 //!
 //! The last two count only for steps with little damping (λ ≤ 1e-3). A step that is short
 //! because of λ is no sign of a minimum. Converged means a stationary point to these tolerances,
@@ -48,6 +57,7 @@
 //! # Ok(())
 //! # }
 //! ```
+mod capped;
 mod clock;
 mod conjugate;
 mod damping;
@@ -57,6 +67,7 @@ mod normal;
 pub mod report;
 pub mod start;
 
+pub use capped::Dominant;
 pub use clock::Clock;
 pub use conjugate::Limits;
 pub use floors::{Coordinate, WithoutInfluence};
@@ -66,6 +77,7 @@ pub use report::Iteration;
 
 use super::problem::LeastSquares;
 use crate::{Device, Result, events::ms};
+use capped::Rows;
 use damping::DampingRule;
 use linear::Solver;
 use std::time::Instant;
@@ -117,7 +129,7 @@ pub enum Stop {
     Iterations,
     /// No step lowers the cost, however short, though its model says so: not converged.
     NoStep,
-    /// The system is singular, however it is damped, or the cost is not finite.
+    /// The system is singular, however it is damped, or the cost, the gradient or H is not finite.
     Failed,
 }
 
@@ -139,6 +151,11 @@ pub struct Solution<S> {
     /// Unknowns on which no residual depended when the last step was computed. Damping keeps them
     /// where they are.
     pub without_influence: WithoutInfluence,
+    /// If the iteration failed because a cost, the gradient or H is not finite: the row of blocks
+    /// of J, through all groups of rows, whose residual or derivative is the reason.
+    pub not_finite: Option<usize>,
+    /// The row of J that makes up more than half of the cost of `state`.
+    pub dominant: Option<Dominant>,
     /// Milliseconds of work that depends on the pattern only: arrays, plans, the symbolic
     /// factorization.
     pub plan_ms: f64,
@@ -154,7 +171,7 @@ const FLAT: f64 = 1e-10;
 const ROUNDING: f64 = 1e-15;
 /// A step that moves the unknowns by less than this share of their norm is rounding.
 const STILL: f64 = 1e-12;
-/// A cost below this share of the one at the start is negligible: its residuals are rounding.
+/// A cost below this share of the largest one is negligible: its residuals are rounding.
 const NOTHING: f64 = 1e-24;
 
 /// Lowers the cost of `problem` from `start` on. Calls `each` after every iteration.
@@ -178,20 +195,30 @@ pub fn minimize<P: LeastSquares>(
     let plan_ms = began.ms();
 
     let clock = Instant::now();
-    let mut cost = problem.linearize(&start, &mut linearization)?;
+    let initial_cost = problem.linearize(&start, &mut linearization)?;
     let mut residuals_ms = ms(clock);
-    let (initial_cost, mut state, mut damping) = (cost, start, DampingRule::new(options));
+    let mut rows = Rows::new(&linearization);
+    let mut cost = rows.judge(initial_cost, &linearization);
+    let mut most = cost.capped;
+    let (mut state, mut damping) = (start, DampingRule::new(options));
     let (mut iterations, mut stop, mut fresh, mut singular) = (Vec::new(), Stop::Iterations, true, None);
-    if !cost.is_finite() {
-        stop = Stop::Failed;
+    let mut not_finite = None;
+    if !initial_cost.is_finite() {
+        (stop, not_finite) = (Stop::Failed, linearization.least_finite_row()?);
     }
+    rows.keep(&mut linearization);
     while stop == Stop::Iterations && (iterations.len() as u32) < options.iterations {
         let clock = Clock::start(device);
         if fresh {
             normal.form(&linearization)?;
+            if !normal.is_finite() {
+                (stop, not_finite) = (Stop::Failed, linearization.least_finite_row()?);
+                break;
+            }
         }
         let mut products_ms = clock.ms();
-        if normal.relative_gradient(cost) <= FLAT || cost <= NOTHING * initial_cost {
+        most = most.max(cost.capped);
+        if normal.relative_gradient(cost.capped) <= FLAT || cost.capped <= NOTHING * most {
             stop = Stop::Converged;
             break;
         }
@@ -204,7 +231,7 @@ pub fn minimize<P: LeastSquares>(
         let linear_ms = (step.linear_ms - (clock.kernels_ms() - in_products)).max(0.0);
         let mut iteration = Iteration {
             iteration: iterations.len() as u32 + 1,
-            cost,
+            cost: cost.all,
             gradient: normal.gradient(),
             lambda: damping.lambda,
             linear_ms,
@@ -220,21 +247,30 @@ pub fn minimize<P: LeastSquares>(
             // not.
             let next_cost = problem.linearize(&next, &mut linearization)?;
             residuals_ms += ms(clock);
-            let (gain, promised) = (cost - next_cost, normal.promised(&x, damping.lambda));
+            let next_cost = rows.judge(next_cost, &linearization);
+            let gain = cost.of_unknowns - next_cost.of_unknowns;
+            let promised = normal.promised(&x, damping.lambda);
             taken = damping.take(gain, promised);
-            let least = options.tolerance.max(ROUNDING) * cost;
-            // The promise must be little too: otherwise the step was only too long.
-            let little = gain.abs() <= least && promised <= least;
-            let still = !taken && iteration.step <= STILL * problem.norm(&state);
+            let least = options.tolerance.max(ROUNDING) * cost.capped;
+            // The promise must be little too: otherwise the step was only too long. It is exact where
+            // the gain is lost in the rounding of a large cost.
+            let little = gain.abs() <= least.max(ROUNDING * cost.of_unknowns) && promised <= least;
+            // A step that promises more than all rows cost is no rounding, however short it is: a point
+            // in the plane of its camera moves as little.
+            let moves = iteration.step > STILL * problem.norm(&state) || promised > cost.capped;
+            let still = !taken && !moves;
             converged = light && (little || still);
             if taken {
                 (state, cost) = (next, next_cost);
+                rows.keep(&mut linearization);
+            } else if !next_cost.all.is_finite() && damping.end().is_some() {
+                not_finite = linearization.least_finite_row()?;
             }
         } else {
             damping.unsolved();
         }
         fresh = taken;
-        iteration = Iteration { cost_after: cost, taken, residuals_ms, products_ms, ..iteration };
+        iteration = Iteration { cost_after: cost.all, taken, residuals_ms, products_ms, ..iteration };
         residuals_ms = 0.0;
         each(&iteration);
         iterations.push(iteration);
@@ -247,11 +283,13 @@ pub fn minimize<P: LeastSquares>(
     Ok(Solution {
         state,
         initial_cost,
-        cost,
+        cost: cost.all,
         iterations,
         stop,
         singular: singular.filter(|_| stop == Stop::Failed),
         without_influence: normal.without_influence(),
+        not_finite: not_finite.filter(|_| stop == Stop::Failed),
+        dominant: rows.dominant(),
         plan_ms,
         total_ms: began.ms(),
         kernels_ms: began.kernels_ms(),

@@ -151,11 +151,19 @@ impl Normal {
         self.host.iter().flat_map(|[b, _]| b).fold(0.0, |most, x| x.abs().max(most))
     }
 
+    /// Whether b and the diagonal of H are finite on the host, from the last [`Normal::form`]. Then
+    /// all of H is, because |Hᵢⱼ| ≤ √(Hᵢᵢ·Hⱼⱼ).
+    pub fn is_finite(&self) -> bool {
+        self.host.iter().flatten().flatten().all(|x| x.is_finite())
+    }
+
     /// The largest cosine |bⱼ|/√(Hⱼⱼ·2·cost) of an angle between the residuals and a
     /// column of J, both weighted. It is 0 at a minimum, and the same in every unit. With a robust
     /// loss it is below the cosine, because the weighted residuals are less than 2·cost.
     pub fn relative_gradient(&self, cost: f64) -> f64 {
-        let of = |(b, d): (&f64, &f64)| if *b == 0.0 { 0.0 } else { b.abs() / (d * 2.0 * cost).sqrt() };
+        // The product of d and the cost may overflow.
+        let length = (2.0 * cost).sqrt();
+        let of = |(b, d): (&f64, &f64)| if *b == 0.0 { 0.0 } else { b.abs() / d.sqrt() / length };
         self.host.iter().flat_map(|[b, d]| b.iter().zip(d).map(of)).fold(0.0, f64::max)
     }
 

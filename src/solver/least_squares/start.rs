@@ -94,7 +94,9 @@ pub fn cheaper<P: Manifold>(problem: &GraphProblem<P>, device: &Device) -> Resul
         Err(error) => return Err(error),
     };
     let cost = problem.cost(&chordal);
-    let better = cost < file_cost || !file_cost.is_finite() || says_nothing(graph);
+    let better = problem.cost_of_unknowns(&chordal) < problem.cost_of_unknowns(&state)
+        || !file_cost.is_finite()
+        || says_nothing(graph);
     let (state, start) = if better { (chordal, Start::Chordal) } else { (state, Start::File) };
     Ok(Chosen { state, start, file_cost, chordal_cost: Ok(cost) })
 }

@@ -2,7 +2,7 @@
 use super::{
     BundleAdjustment, Camera, LeastSquares, Linearization, Loss, Observation, Projection,
     linearization::GroupRows,
-    rows::{CellValues, Row, sum_rows},
+    rows::{CellValues, Row, RowCost, sum_rows},
     unknowns::Unknowns,
 };
 use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
@@ -148,17 +148,18 @@ impl LeastSquares for BundleProblem {
             row_major(&by_camera, root, in_camera);
             row_major(&by_point, root, in_point);
             to.weighted.copy_from_slice((residual * root).as_slice());
-            self.loss.rho(squared)
+            RowCost { cost: self.loss.rho(squared), size: seen.norm_squared() + Vector2::from(place).norm_squared() }
         };
         to.check(&[Group { blocks: observations.len(), side: 2 }], &[self.cameras.group(9), self.points.group(3)])?;
-        let Linearization { jacobian, weighted, row_ptr, .. } = to;
+        to.row_costs_mut();
+        let Linearization { jacobian, weighted, row_ptr, row_costs: costs, .. } = to;
         let cost = jacobian.write_values_with(|cells| {
             let mut cells = cells.into_iter().zip(&*row_ptr).zip([18, 6]);
             let cells = std::array::from_fn(|_| {
                 let ((values, row_ptr), area) = cells.next().expect("two cells");
                 CellValues { values, row_ptr, area }
             });
-            GroupRows::<2> { cells, weighted: &mut weighted[0], robust: None, rows: observations.len() }.write(write)
+            GroupRows::<2> { cells, weighted: &mut weighted[0], robust: None, costs }.write(write)
         })??;
         Ok(0.5 * cost)
     }

@@ -4,7 +4,8 @@ use nalgebra::{Matrix2, Matrix2x3, Matrix3, SMatrix, Vector2, Vector3};
 /// A camera prepared to project many points.
 ///
 /// P = R·X + t, p = -(P.x, P.y)/P.z, and the place in the picture is f·(1 + k1·|p|² +
-/// k2·|p|⁴)·p. This is BAL's model: cameras look along -z.
+/// k2·|p|⁴)·p. This is BAL's model: cameras look along -z. With a negative f it is that of a camera
+/// that looks along +z.
 ///
 /// ```
 /// use blockmul::solver::problem::Camera;
@@ -66,12 +67,17 @@ impl Camera {
         Projection { place: p * (self.focal * distortion), by_camera, by_point }
     }
 
+    /// The translation of the same camera in coordinates whose origin is at `origin`.
+    pub(super) fn translation_about(&self, origin: &Vector3<f64>) -> Vector3<f64> {
+        self.translation + self.rotation * origin
+    }
+
     /// The place of the camera in the world: -Rᵀt.
     pub fn centre(&self) -> [f64; 3] {
         (-(self.rotation.transpose() * self.translation)).into()
     }
 
-    /// The direction in which it looks: a unit vector.
+    /// The direction in which it looks, -z: a unit vector.
     pub fn direction(&self) -> [f64; 3] {
         (-self.rotation.row(2).transpose()).into()
     }

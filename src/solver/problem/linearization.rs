@@ -1,5 +1,5 @@
 //! A linearised least-squares problem: the matrices that a solver multiplies.
-use super::rows::{CellValues, Row, write_rows};
+use super::rows::{CellValues, Row, RowCost, write_rows};
 use crate::{BlockGroups, Bsr, Device, DeviceGroups, DeviceMatrix, DeviceVector, Error, Group, Result, Weights};
 
 /// A nonlinear least-squares problem whose unknowns come in one or two groups: cameras and points,
@@ -20,7 +20,8 @@ pub trait LeastSquares: Sync {
     fn prepare(&self, device: &Device) -> Result<Linearization>;
 
     /// Evaluates J and W·e of `state` on all threads and writes them straight into the arrays on
-    /// the device. Returns the cost.
+    /// the device. Returns the cost. A problem that also writes [`Linearization::row_costs_mut`]
+    /// lets a solver see rows that hide all others in the cost, and name them.
     ///
     /// # Errors
     /// [`Error::Argument`] for a linearization of other sizes, [`Error::OpenCl`],
@@ -53,6 +54,7 @@ pub struct Linearization {
     pub(super) robust: Vec<DeviceVector<f64>>,
     /// Row offsets of each cell that exists.
     pub(super) row_ptr: Vec<Vec<u64>>,
+    pub(super) row_costs: Vec<f64>,
 }
 
 /// The weights of a group of rows, on a device.
@@ -81,6 +83,7 @@ impl Linearization {
             information: information.iter().map(|w| device.upload(w)).collect::<Result<_>>()?,
             jacobian: device.upload_groups(&jacobian)?,
             row_ptr: jacobian.into_cells().into_iter().flatten().map(|cell| cell.row_ptr().to_vec()).collect(),
+            row_costs: Vec::new(),
         })
     }
 
@@ -109,6 +112,43 @@ impl Linearization {
     /// such loss, or if J contains them.
     pub fn robust_weights_mut(&mut self) -> &mut [DeviceVector<f64>] {
         &mut self.robust
+    }
+
+    /// Number of rows of blocks, in all groups of rows.
+    fn rows(&self) -> usize {
+        self.jacobian.row_groups().iter().map(|group| group.blocks).sum()
+    }
+
+    /// The costs ρ(eᵀWe) of the rows of blocks, through all groups of rows, without the half.
+    /// Empty if the problem does not write them.
+    pub fn row_costs(&self) -> &[f64] {
+        &self.row_costs
+    }
+
+    /// As [`Linearization::row_costs`], to be written: a number for each row of blocks. A row whose
+    /// residual is rounding is written as 0, so that it does not make the others look large.
+    pub fn row_costs_mut(&mut self) -> &mut [f64] {
+        self.row_costs.resize(self.rows(), 0.0);
+        &mut self.row_costs
+    }
+
+    /// Exchanges the costs of the rows for those of another state, or for none.
+    #[cfg(feature = "faer")]
+    pub(crate) fn swap_row_costs(&mut self, other: &mut Vec<f64>) {
+        std::mem::swap(&mut self.row_costs, other);
+    }
+
+    /// Whether each row of blocks, through all groups of rows, touches an unknown.
+    #[cfg(feature = "faer")]
+    pub(crate) fn touching(&self) -> Vec<bool> {
+        let mut row_ptrs = self.row_ptr.iter();
+        let mut touching = Vec::with_capacity(self.rows());
+        for (row, group) in self.jacobian.row_groups().iter().enumerate() {
+            let cells = (0..self.jacobian.col_groups().len()).filter(|&col| self.jacobian.get(row, col).is_some());
+            let cells: Vec<&Vec<u64>> = cells.zip(&mut row_ptrs).map(|(_, row_ptr)| row_ptr).collect();
+            touching.extend((0..group.blocks).map(|row| cells.iter().any(|row_ptr| row_ptr[row] < row_ptr[row + 1])));
+        }
+        touching
     }
 
     /// Refuses a linearization of other sizes.
@@ -143,16 +183,16 @@ pub(super) struct GroupRows<'a, const CELLS: usize> {
     pub cells: [CellValues<'a>; CELLS],
     pub weighted: &'a mut DeviceVector<f64>,
     pub robust: Option<&'a mut DeviceVector<f64>>,
-    pub rows: usize,
+    pub costs: &'a mut [f64],
 }
 
 impl<const CELLS: usize> GroupRows<'_, CELLS> {
     /// As [`write_rows`], to the device.
-    pub fn write(self, write: impl Fn(usize, Row<'_, CELLS>) -> f64 + Sync) -> Result<f64> {
-        let Self { cells, weighted, robust, rows } = self;
+    pub fn write(self, write: impl Fn(usize, Row<'_, CELLS>) -> RowCost + Sync) -> Result<f64> {
+        let Self { cells, weighted, robust, costs } = self;
         weighted.write_with(|weighted| match robust {
-            None => Ok(write_rows(cells, weighted, None, rows, write)),
-            Some(robust) => robust.write_with(|weights| write_rows(cells, weighted, Some(weights), rows, write)),
+            None => Ok(write_rows(cells, weighted, None, costs, write)),
+            Some(robust) => robust.write_with(|weights| write_rows(cells, weighted, Some(weights), costs, write)),
         })?
     }
 }

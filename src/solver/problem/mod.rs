@@ -23,10 +23,12 @@
 mod bundle;
 mod camera;
 mod file;
+mod finite;
 mod graph;
 mod linearization;
 mod loss;
 mod manifold;
+mod origin;
 mod pose;
 mod rows;
 mod unknowns;

@@ -2,7 +2,7 @@
 use super::{
     LeastSquares, Linearization, Loss, Manifold, Place, PoseGraph, Sighting, Step,
     linearization::GroupRows,
-    rows::{CellValues, Row, sum_rows},
+    rows::{CellValues, Row, RowCost, sum_rows},
     unknowns::Unknowns,
 };
 use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
@@ -233,7 +233,35 @@ impl<P: Manifold> GraphProblem<P> {
         ])
     }
 
-    fn write_step(&self, state: &GraphState<P>, row: usize, to: Row<'_, 1>) -> f64 {
+    /// The cost of the measurements that touch an unknown. Those between poses and landmarks that are
+    /// held are constant, and may hide all others in a sum.
+    pub(crate) fn cost_of_unknowns(&self, state: &GraphState<P>) -> f64 {
+        self.cost_of(state, false)
+    }
+
+    fn cost_of(&self, state: &GraphState<P>, constants: bool) -> f64 {
+        let PoseGraph { steps, sightings, .. } = &self.graph;
+        let counts = |pose: u32, other: Option<u32>| constants || self.poses.number(pose).or(other).is_some();
+        let of_steps = sum_rows(steps.len(), |row| {
+            let Step { from, to, measured, information } = &steps[row];
+            if !counts(*from, self.poses.number(*to)) {
+                return 0.0;
+            }
+            let residual = P::step(&state.poses[*from as usize], &state.poses[*to as usize], measured);
+            self.loss.rho(dot(residual.as_ref(), P::weighted_step(information, &residual).as_ref()))
+        });
+        let of_sightings = sum_rows(sightings.len(), |row| {
+            let Sighting { pose, landmark, measured, information } = &sightings[row];
+            if !counts(*pose, self.landmarks.number(*landmark)) {
+                return 0.0;
+            }
+            let residual = P::sighting(&state.poses[*pose as usize], &state.landmarks[*landmark as usize], measured);
+            self.loss.rho(dot(residual.as_ref(), P::weighted_sighting(information, &residual).as_ref()))
+        });
+        0.5 * (of_steps + of_sightings)
+    }
+
+    fn write_step(&self, state: &GraphState<P>, row: usize, to: Row<'_, 1>) -> RowCost {
         let Step { from, to: other, measured, information } = &self.graph.steps[row];
         let [one, two] = [from, other].map(|&pose| &state.poses[pose as usize]);
         let (residual, derivatives) = P::step_with_derivatives(one, two, measured);
@@ -246,10 +274,11 @@ impl<P: Manifold> GraphProblem<P> {
             block.copy_from_slice(derivative.as_ref());
             blocks = rest;
         }
-        self.count(residual.as_ref(), weighted.as_ref(), to.weighted, to.weight)
+        let size = size(P::step_information(information), &[one, two, measured].map(P::position));
+        RowCost { cost: self.count(residual.as_ref(), weighted.as_ref(), to.weighted, to.weight), size }
     }
 
-    fn write_sighting(&self, state: &GraphState<P>, row: usize, to: Row<'_, 2>) -> f64 {
+    fn write_sighting(&self, state: &GraphState<P>, row: usize, to: Row<'_, 2>) -> RowCost {
         let Sighting { pose, landmark, measured, information } = &self.graph.sightings[row];
         let (one, two) = (&state.poses[*pose as usize], &state.landmarks[*landmark as usize]);
         let (residual, by_pose, by_landmark) = P::sighting_with_derivatives(one, two, measured);
@@ -258,7 +287,9 @@ impl<P: Manifold> GraphProblem<P> {
         // Empty if the pose or landmark is held fixed.
         in_pose.copy_from_slice(&by_pose.as_ref()[..in_pose.len()]);
         in_landmark.copy_from_slice(&by_landmark.as_ref()[..in_landmark.len()]);
-        self.count(residual.as_ref(), weighted.as_ref(), to.weighted, to.weight)
+        let places = [P::position(one), P::landmark_position(two), P::landmark_position(measured)];
+        let size = size(P::sighting_information(information), &places);
+        RowCost { cost: self.count(residual.as_ref(), weighted.as_ref(), to.weighted, to.weight), size }
     }
 
     /// Returns ρ(eᵀΩe), and stores the weight it gives the row.
@@ -271,6 +302,14 @@ impl<P: Manifold> GraphProblem<P> {
         }
         self.loss.rho(squared)
     }
+}
+
+/// eᵀΩe of an e whose elements are as large as these places together, and 1 at least: about the
+/// largest difference of them and of angles.
+fn size(information: &[f64], places: &[[f64; 3]]) -> f64 {
+    let diagonal = information.iter().step_by(information.len().isqrt() + 1);
+    let reach = places.iter().flatten().fold(1.0, |reach, x| reach + x.abs());
+    diagonal.sum::<f64>() * reach * reach
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -316,7 +355,9 @@ impl<P: Manifold> LeastSquares for GraphProblem<P> {
         let (steps, sightings) = (self.graph.steps.len(), self.graph.sightings.len());
         let (rows, cols) = self.groups();
         to.check(&rows, &cols)?;
-        let Linearization { jacobian, weighted, robust, row_ptr, .. } = to;
+        to.row_costs_mut();
+        let Linearization { jacobian, weighted, robust, row_ptr, row_costs, .. } = to;
+        let (of_steps, of_sightings) = row_costs.split_at_mut(steps);
         let mut vectors = weighted.iter_mut().zip(robust.iter_mut().map(Some).chain(std::iter::repeat_with(|| None)));
         // If all landmarks are held fixed, they have no cell.
         let no_blocks = vec![0; sightings + 1];
@@ -330,14 +371,14 @@ impl<P: Manifold> LeastSquares for GraphProblem<P> {
             if (steps > 0 || sightings == 0)
                 && let Some((weighted, robust)) = vectors.next()
             {
-                let group = GroupRows { cells: [next(P::POSE * P::POSE)], weighted, robust, rows: steps };
+                let group = GroupRows { cells: [next(P::POSE * P::POSE)], weighted, robust, costs: of_steps };
                 sum += group.write(|row, to| self.write_step(state, row, to))?;
             }
             if sightings > 0
                 && let Some((weighted, robust)) = vectors.next()
             {
                 let cells = [next(P::LANDMARK * P::POSE), next(P::LANDMARK * P::LANDMARK)];
-                let group = GroupRows { cells, weighted, robust, rows: sightings };
+                let group = GroupRows { cells, weighted, robust, costs: of_sightings };
                 sum += group.write(|row, to| self.write_sighting(state, row, to))?;
             }
             Ok(())
@@ -346,18 +387,7 @@ impl<P: Manifold> LeastSquares for GraphProblem<P> {
     }
 
     fn cost(&self, state: &GraphState<P>) -> f64 {
-        let PoseGraph { steps, sightings, .. } = &self.graph;
-        let of_steps = sum_rows(steps.len(), |row| {
-            let Step { from, to, measured, information } = &steps[row];
-            let residual = P::step(&state.poses[*from as usize], &state.poses[*to as usize], measured);
-            self.loss.rho(dot(residual.as_ref(), P::weighted_step(information, &residual).as_ref()))
-        });
-        let of_sightings = sum_rows(sightings.len(), |row| {
-            let Sighting { pose, landmark, measured, information } = &sightings[row];
-            let residual = P::sighting(&state.poses[*pose as usize], &state.landmarks[*landmark as usize], measured);
-            self.loss.rho(dot(residual.as_ref(), P::weighted_sighting(information, &residual).as_ref()))
-        });
-        0.5 * (of_steps + of_sightings)
+        self.cost_of(state, true)
     }
 
     fn moved(&self, state: &GraphState<P>, step: &[Vec<f64>]) -> Result<GraphState<P>> {

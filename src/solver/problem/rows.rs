@@ -22,44 +22,68 @@ pub(super) struct Row<'a, const CELLS: usize> {
     pub weight: Option<&'a mut f64>,
 }
 
-/// Makes `write` write every row and adds up its results. The chunks of the sum do not depend on
-/// the number of threads, so that it has the same bits everywhere.
+/// The cost ρ(eᵀWe) of a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RowCost {
+    pub cost: f64,
+    /// eᵀWe of an e as large as the numbers whose difference the residual is.
+    pub size: f64,
+}
+
+impl RowCost {
+    /// A cost below this share of the size is rounding.
+    const ROUNDING: f64 = 1e-24;
+
+    /// The cost, or 0 if the row is met to rounding.
+    fn beyond_rounding(self) -> f64 {
+        let Self { cost, size } = self;
+        if cost.is_finite() && cost <= Self::ROUNDING * size { 0.0 } else { cost }
+    }
+}
+
+/// Makes `write` write every row, stores its cost in `costs`, and adds the costs up. The chunks of
+/// the sum do not depend on the number of threads, so that it has the same bits everywhere. Rows
+/// that are met to rounding are stored as 0.
 pub(super) fn write_rows<const CELLS: usize>(
     cells: [CellValues<'_>; CELLS],
     weighted: &mut [f64],
     weights: Option<&mut [f64]>,
-    rows: usize,
-    write: impl Fn(usize, Row<'_, CELLS>) -> f64 + Sync,
+    costs: &mut [f64],
+    write: impl Fn(usize, Row<'_, CELLS>) -> RowCost + Sync,
 ) -> f64 {
+    let rows = costs.len();
     let height = weighted.len().checked_div(rows).unwrap_or(0);
     let mut left = cells.map(|cell| (cell.values, cell.row_ptr, cell.area));
     let mut weights = weights;
     let tasks: Vec<_> = weighted
         .chunks_mut((CHUNK * height).max(1))
+        .zip(costs.chunks_mut(CHUNK))
         .enumerate()
-        .map(|(chunk, weighted)| {
+        .map(|(chunk, (weighted, costs))| {
             let first = chunk * CHUNK;
             let last = rows.min(first + CHUNK);
             let blocks = left.each_mut().map(|(values, row_ptr, area)| {
                 let count = (row_ptr[last] - row_ptr[first]) as usize * *area;
                 split(values, count)
             });
-            (first..last, blocks, weighted, weights.as_mut().map(|weights| split(weights, last - first)))
+            (first..last, blocks, (weighted, costs), weights.as_mut().map(|weights| split(weights, last - first)))
         })
         .collect();
     let shapes = left.map(|(_, row_ptr, area)| (row_ptr, area));
     let sums: Vec<f64> = tasks
         .into_par_iter()
-        .map(|(range, mut blocks, weighted, mut weights)| {
+        .map(|(range, mut blocks, (weighted, costs), mut weights)| {
             let mut sum = 0.0;
-            for (row, weighted) in range.zip(weighted.chunks_mut(height)) {
+            for ((row, weighted), to_cost) in range.zip(weighted.chunks_mut(height)).zip(costs) {
                 let mut each = shapes.iter();
                 let blocks = blocks.each_mut().map(|values| {
                     let (row_ptr, area) = each.next().expect("as many shapes as cells");
                     split(values, (row_ptr[row + 1] - row_ptr[row]) as usize * area)
                 });
                 let weight = weights.as_mut().map(|weights| &mut split(weights, 1)[0]);
-                sum += write(row, Row { blocks, weighted, weight });
+                let cost = write(row, Row { blocks, weighted, weight });
+                sum += cost.cost;
+                *to_cost = cost.beyond_rounding();
             }
             sum
         })
@@ -99,18 +123,22 @@ mod tests {
                 (0..=rows).scan(0, |at, row| Some(std::mem::replace(at, *at + 2 - row as u64 % 3))).collect();
             let each: Vec<u64> = (0..=rows as u64).collect();
             let (mut a, mut b) = (vec![0.0; row_ptr[rows] as usize * 2], vec![0.0; rows * 3]);
-            let (mut weighted, mut weights) = (vec![0.0; rows * 2], vec![0.0; rows]);
+            let (mut weighted, mut weights, mut costs) = (vec![0.0; rows * 2], vec![0.0; rows], vec![0.0; rows]);
             let cells = [
                 CellValues { values: &mut a, row_ptr: &row_ptr, area: 2 },
                 CellValues { values: &mut b, row_ptr: &each, area: 3 },
             ];
-            let sum = write_rows(cells, &mut weighted, Some(&mut weights), rows, |row, to| {
+            let sum = write_rows(cells, &mut weighted, Some(&mut weights), &mut costs, |row, to| {
                 let [a, b] = to.blocks;
                 assert_eq!((a.len(), b.len(), to.weighted.len()), ((2 - row % 3) * 2, 3, 2));
                 let value = row as f64 + 1.0;
                 a.iter_mut().chain(b).chain(to.weighted).chain(to.weight).for_each(|x| *x += value);
-                value
+                // The first row is met to rounding.
+                RowCost { cost: value, size: if row == 0 { 1e25 } else { 1.0 } }
             });
+            let mut stored: Vec<f64> = (1..=rows).map(|row| row as f64).collect();
+            stored.iter_mut().take(1).for_each(|first| *first = 0.0);
+            assert_eq!(costs, stored);
             let by_row = |per_row: &dyn Fn(usize) -> usize| -> Vec<f64> {
                 (0..rows).flat_map(|row| vec![row as f64 + 1.0; per_row(row)]).collect()
             };
@@ -119,6 +147,13 @@ mod tests {
             assert_eq!(sum, (rows * (rows + 1)) as f64 / 2.0);
             assert_eq!(sum_rows(rows, |row| row as f64 + 1.0), sum);
             assert!(sum.is_sign_positive());
+        }
+    }
+
+    #[test]
+    fn costs_that_are_no_numbers_are_no_rounding() {
+        for cost in [f64::NAN, f64::INFINITY] {
+            assert!(!RowCost { cost, size: f64::INFINITY }.beyond_rounding().is_finite());
         }
     }
 }

@@ -15,10 +15,73 @@ fn convergence_is_the_same_in_all_units() {
     };
     let (iterations, cost) = at(1.0);
     // Powers of 2 change only the bits of the exponent.
-    for scale in [2f64.powi(-70), 2f64.powi(70)] {
+    for scale in [2f64.powi(-70), 2f64.powi(70), 2f64.powi(-530), 2f64.powi(530), 2f64.powi(-900), 2f64.powi(900)] {
         let found = at(scale);
         assert_eq!(found.0, iterations, "{scale}");
         assert!((found.1 / cost - 1.0).abs() < 1e-9, "{scale}: {} {cost}", found.1);
+    }
+}
+
+/// A measurement between two held poses is constant. It changes neither the steps nor their number.
+#[test]
+fn rows_without_unknowns_hide_no_others() {
+    let mut graph = in_plane(&walk(0));
+    let (last, far) = (graph.poses.len() as u32, graph.poses[0]);
+    graph.poses.extend([far, far]);
+    graph.pose_names.extend([7_001, 7_002]);
+    graph.fixed_poses = vec![0, last, last + 1];
+    let solved = |information: f64| {
+        let mut graph = graph.clone();
+        let mut step = graph.steps[0];
+        (step.from, step.to, step.information) = (last, last + 1, Matrix3::identity() * information);
+        graph.steps.insert(5, step);
+        solve(&GraphProblem::new(graph, Loss::Squared).unwrap(), &options())
+    };
+    let (without, with) = (solved(0.0), solved(1e30));
+    assert_eq!((with.stop, with.iterations.len()), (Stop::Converged, without.iterations.len()));
+    let position = |pose| Plane::position(pose);
+    for (one, other) in with.state.poses.iter().zip(&without.state.poses) {
+        assert!(position(one).iter().zip(position(other)).all(|(a, b)| (a - b).abs() < 1e-9), "{one} {other}");
+    }
+    let dominant = with.dominant.unwrap();
+    assert!(dominant.row == 5 && dominant.share > 0.999, "{dominant:?}");
+    assert_eq!(without.dominant, None);
+}
+
+/// Two measurements of a pose contradict each other with an enormous weight: no step can be seen in
+/// the cost. That is no convergence unless all other poses have come to rest.
+#[test]
+fn rows_that_hide_all_others_are_no_convergence() {
+    let mut graph = in_plane(&walk(0));
+    let usual = solve(&GraphProblem::new(graph.clone(), Loss::Squared).unwrap(), &options());
+    let (last, place) = (graph.poses.len() as u32, graph.poses[0]);
+    graph.poses.push(place);
+    graph.pose_names.push(7_001);
+    for by in [-500.0, 500.0] {
+        let mut step = graph.steps[0];
+        (step.from, step.to, step.information) = (0, last, Matrix3::identity() * 1e24);
+        step.measured.translation.x += by;
+        graph.steps.push(step);
+    }
+    let solution = solve(&GraphProblem::new(graph, Loss::Squared).unwrap(), &options());
+    let at_rest =
+        |(one, other)| Plane::position(one).iter().zip(Plane::position(other)).all(|(a, b)| (a - b).abs() < 1e-4);
+    let rest = solution.state.poses.iter().zip(&usual.state.poses).all(at_rest);
+    assert!(solution.stop != Stop::Converged || rest, "{} of {}", solution.cost, solution.initial_cost);
+}
+
+/// A point far behind rounding in the plane of its camera: the first cost is 1e30 times that of
+/// all other rows, so that these are no rounding.
+#[test]
+fn a_point_in_the_image_plane_does_not_make_the_rest_negligible() {
+    for depth in [1e-15, -1e-17, 1e-20] {
+        let mut adjustment = bundle_adjustment(&scene()).unwrap();
+        let seen = adjustment.observations[0];
+        adjustment.cameras[seen.camera as usize][..6].fill(0.0);
+        adjustment.points[seen.point as usize] = [0.1, 0.2, depth];
+        let problem = BundleProblem::new(adjustment, Loss::Squared).unwrap();
+        let solution = solve(&problem, &Options { iterations: 60, ..options() });
+        assert!(solution.stop != Stop::Converged || solution.cost < 1e6, "{depth}: {}", solution.cost);
     }
 }
 

@@ -138,4 +138,18 @@ fn a_start_that_is_no_number_fails_and_says_so() {
     let problem = BundleProblem::new(adjustment, Loss::Squared).unwrap();
     let solution = solve(&problem, &options());
     assert_eq!((solution.stop, solution.iterations.len()), (Stop::Failed, 0));
+    assert_eq!(solution.not_finite, Some(0));
+}
+
+/// The residual is finite, its derivative is not.
+#[test]
+fn a_derivative_that_is_no_number_fails_and_says_so() {
+    let mut adjustment = bundle_adjustment(&scene()).unwrap();
+    let seen = adjustment.observations[9];
+    adjustment.cameras[seen.camera as usize] = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1e-300, 0.0, 0.0];
+    adjustment.points[seen.point as usize] = [1e-3, 1e-3, 1e-150];
+    let problem = BundleProblem::new(adjustment, Loss::Squared).unwrap();
+    assert!(problem.cost(&problem.start()).is_finite());
+    let solution = solve(&problem, &options());
+    assert_eq!((solution.stop, solution.iterations.len(), solution.not_finite), (Stop::Failed, 0, Some(9)));
 }

@@ -69,6 +69,8 @@ pub struct Choices {
     pub start_ms: f64,
     /// Waiting for kernels during that time.
     pub kernels_ms: f64,
+    /// The origin of the coordinates, if it is not the file's.
+    pub origin: Option<[f64; 3]>,
 }
 
 /// Costs of both starts.
@@ -81,7 +83,7 @@ pub struct StartCosts {
 
 impl Choices {
     fn of_file(information: Option<Information>) -> Self {
-        Self { information, start: Start::File, costs: None, start_ms: 0.0, kernels_ms: 0.0 }
+        Self { information, start: Start::File, costs: None, start_ms: 0.0, kernels_ms: 0.0, origin: None }
     }
 }
 
@@ -120,15 +122,25 @@ impl ProblemArgs {
     /// Opens the device, reads the file, and prints choices made by default. Graphs start by
     /// `usual` if no start is requested.
     pub fn open(&self, usual: StartName, messages: &Messages) -> std::result::Result<Opened, Failure> {
-        self.open_for(usual, None, messages)
+        self.opened(usual, None, false, messages)
     }
 
-    /// The same for an option that eliminates points or landmarks: a graph without unknown
-    /// landmarks is refused before its start is computed.
-    pub fn open_for(
+    /// The same for a solver. `eliminating` is an option that eliminates points or landmarks: a
+    /// graph without unknown landmarks is refused before its start is computed. A bundle adjustment
+    /// far from the origin of its coordinates is brought near.
+    pub fn open_to_solve(
+        &self,
+        eliminating: Option<&str>,
+        messages: &Messages,
+    ) -> std::result::Result<Opened, Failure> {
+        self.opened(StartName::Auto, eliminating, true, messages)
+    }
+
+    fn opened(
         &self,
         usual: StartName,
         eliminating: Option<&str>,
+        about_local_origin: bool,
         messages: &Messages,
     ) -> std::result::Result<Opened, Failure> {
         messages.step(format!("reading {}", self.file.display()));
@@ -147,9 +159,18 @@ impl ProblemArgs {
                     let text = "--information and --start chordal are for graphs; this is a bundle adjustment";
                     return Err(Failure::Usage(text.into()));
                 }
+                let origin = about_local_origin.then(|| problem.far_origin()).flatten();
+                let problem = match origin {
+                    Some(origin) => {
+                        let [x, y, z] = origin;
+                        messages.say(&format!("the origin is far from the scene: solved about ({x}, {y}, {z})"));
+                        problem.about(origin)
+                    }
+                    None => problem,
+                };
                 let problem = BundleProblem::new(problem, self.loss)?;
                 let start = problem.start();
-                (Subject::Bundle(problem, start), Choices::of_file(None))
+                (Subject::Bundle(problem, start), Choices { origin, ..Choices::of_file(None) })
             }
             Problem::Graph(Graph::Plane(graph)) => {
                 let (problem, start, choices) = self.graph(graph, (usual, eliminating), &device, messages)?;
@@ -245,7 +266,8 @@ fn said(start: Start, file: f64, chordal: &std::result::Result<f64, String>) -> 
     }
 }
 
-/// The number with six decimals, or in scientific notation if these would be zeros.
+/// The number with six decimals, or in scientific notation if these would be zeros, or beyond the
+/// digits that it has.
 pub fn number(x: f64) -> String {
-    if x == 0.0 || x.abs() >= 1e-3 { format!("{x:.6}") } else { format!("{x:.6e}") }
+    if x == 0.0 || (1e-3..1e15).contains(&x.abs()) { format!("{x:.6}") } else { format!("{x:.6e}") }
 }

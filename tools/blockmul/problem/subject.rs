@@ -5,7 +5,8 @@ use crate::scene::{self, Cloud, Scene};
 use crate::sizes::count;
 use blockmul::Error;
 use blockmul::solver::problem::{
-    BundleProblem, Graph, GraphProblem, LeastSquares, Manifold, Plane, PoseGraph, Space, bal, g2o,
+    BundleProblem, Graph, GraphProblem, LeastSquares, Manifold, Observation, Plane, PoseGraph, Sighting, Space, bal,
+    g2o,
 };
 use std::io;
 use std::path::Path;
@@ -29,8 +30,12 @@ pub trait Named: LeastSquares {
     /// The names of the numbers of an unknown.
     fn coordinates(group: usize) -> &'static [&'static str];
 
-    /// Writes the problem with `state` as its values, in its own format.
-    fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure>;
+    /// The measurement of this row of J, by the names of the file.
+    fn measurement(&self, row: usize) -> String;
+
+    /// Writes the problem with `state` as its values, in its own format. `origin` is that of the
+    /// coordinates of a bundle adjustment, if it is not the file's.
+    fn write(&self, state: &Self::State, origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure>;
 
     /// A PNG file of both states, `size` pixels wide.
     fn picture(&self, before: &Self::State, after: &Self::State, size: u32) -> io::Result<Vec<u8>>;
@@ -76,17 +81,35 @@ impl Named for BundleProblem {
         if group == 0 { &CAMERA } else { &["x", "y", "z"] }
     }
 
-    fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure> {
-        written(bal::write(path, &self.with_state(state.clone())))
+    fn measurement(&self, row: usize) -> String {
+        let Observation { camera, point, .. } = self.problem().observations[row];
+        format!("camera {camera} sees point {point} (from 0; observation {})", row + 1)
+    }
+
+    fn write(&self, state: &Self::State, origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure> {
+        let mut solved = self.with_state(state.clone());
+        if let Some(origin) = origin {
+            solved = solved.about(origin.map(|x| -x));
+        }
+        written(bal::write(path, &solved))
     }
 
     fn picture(&self, before: &Self::State, after: &Self::State, size: u32) -> io::Result<Vec<u8>> {
-        let [before, after] = [before, after].map(|state| Cloud {
-            points: state.points.clone(),
-            cameras: state.cameras.iter().map(scene::Camera::of_bal).collect(),
+        let [before, after] = [before, after].map(|state| {
+            let mut cameras: Vec<_> = state.cameras.iter().map(scene::Camera::of_bal).collect();
+            let seen = self.problem().observations.iter().map(|seen| (seen.camera as usize, seen.point as usize));
+            let negative = seen.filter(|&(camera, _)| state.cameras[camera][6] < 0.0);
+            scene::face(&mut cameras, negative.map(|(camera, point)| (camera, &state.points[point])));
+            Cloud { points: state.points.clone(), cameras }
         });
         scene::cloud(&before, &after, size)
     }
+}
+
+/// The reason why a problem has no cost, gradient or H: the row of J that is not finite.
+pub fn not_finite<P: Named>(problem: &P, row: Option<usize>) -> String {
+    let measurement = row.map_or("a measurement".to_owned(), |row| problem.measurement(row));
+    format!("{measurement}: its residual or derivative is not finite, or too large to be squared; correct or remove it")
 }
 
 /// A manifold of poses, with its name and its variant of [`Graph`].
@@ -150,7 +173,20 @@ impl<P: NamedManifold> Named for GraphProblem<P> {
         if group == 0 { P::POSE_NUMBERS } else { &["x", "y", "z"] }
     }
 
-    fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure> {
+    fn measurement(&self, row: usize) -> String {
+        let graph = self.graph();
+        let name = |names: &[u64], one: u32| names.get(one as usize).copied().unwrap_or(one.into());
+        let pose = |one| name(&graph.pose_names, one);
+        match row.checked_sub(graph.steps.len()) {
+            None => format!("the edge from {} to {}", pose(graph.steps[row].from), pose(graph.steps[row].to)),
+            Some(sighting) => {
+                let Sighting { pose: from, landmark, .. } = graph.sightings[sighting];
+                format!("the edge from {} to landmark {}", pose(from), name(&graph.landmark_names, landmark))
+            }
+        }
+    }
+
+    fn write(&self, state: &Self::State, _origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure> {
         written(g2o::write(path, &P::graph(self.with_state(state.clone()))))
     }
 

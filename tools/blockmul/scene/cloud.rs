@@ -28,6 +28,20 @@ impl Camera {
     }
 }
 
+/// Turns cameras round that have most of the points behind them that they see. That is so if a
+/// focal length is negative because the camera looks along +z.
+pub fn face<'a>(cameras: &mut [Camera], seen: impl Iterator<Item = (usize, &'a [f64; 3])>) {
+    let mut ahead = vec![0_i64; cameras.len()];
+    for (number, point) in seen {
+        let Camera { centre, direction, .. } = cameras[number];
+        let depth: f64 = (0..3).map(|axis| (point[axis] - centre[axis]) * direction[axis]).sum();
+        ahead[number] += if depth < 0.0 { -1 } else { 1 };
+    }
+    for (camera, _) in cameras.iter_mut().zip(ahead).filter(|&(_, ahead)| ahead < 0) {
+        camera.direction = camera.direction.map(|x| -x);
+    }
+}
+
 /// Length of a camera's line, relative to the side of the window.
 const SIGHT: f64 = 0.03;
 
@@ -103,6 +117,16 @@ mod tests {
         let near = |a: [f64; 3], b: [f64; 3]| (0..3).all(|i| (a[i] - b[i]).abs() < 1e-12);
         assert!(near(camera.direction, [1.0, 0.0, 0.0]), "{camera:?}");
         assert!(near(camera.up, [0.0, 1.0, 0.0]) && near(camera.centre, [3.0, -2.0, -1.0]), "{camera:?}");
+    }
+
+    #[test]
+    fn cameras_look_at_what_they_see() {
+        let camera = Camera::of_bal(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -500.0, 0.0, 0.0]);
+        assert_eq!(camera.direction, [0.0, 0.0, -1.0]);
+        let mut cameras = [camera; 3];
+        let seen = [(0, [0.0, 0.0, 4.0]), (0, [1.0, 0.0, -1.0]), (0, [0.0, 2.0, 5.0]), (1, [0.0, 0.0, -4.0])];
+        face(&mut cameras, seen.iter().map(|(camera, point)| (*camera, point)));
+        assert_eq!(cameras.map(|camera| camera.direction[2]), [1.0, -1.0, -1.0]);
     }
 
     #[test]

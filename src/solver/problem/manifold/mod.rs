@@ -5,6 +5,7 @@ mod space;
 mod tests;
 
 use super::Place;
+use crate::solver::scale::power_of_two;
 use nalgebra::{Matrix3, SMatrix, Vector3};
 
 /// Moves and residuals of poses and landmarks. Poses are not vectors: a step moves each in its own
@@ -85,6 +86,10 @@ fn by_rows<const R: usize, const C: usize, const N: usize>(m: &SMatrix<f64, R, C
 /// One over the mean of the variances on the diagonal of the covariance; 0 if that is no positive
 /// number.
 fn mean_information<const N: usize>(information: &SMatrix<f64, N, N>) -> f64 {
-    let weight = information.try_inverse().map_or(0.0, |covariance| N as f64 / covariance.trace());
+    // By a power of two, which changes no bit: products of up to three large or small elements may
+    // not be normal numbers.
+    let scale = power_of_two(information.amax());
+    let scaled = information * scale.recip();
+    let weight = scaled.try_inverse().map_or(0.0, |covariance| N as f64 / covariance.trace()) * scale;
     if weight > 0.0 && weight.is_finite() { weight } else { 0.0 }
 }

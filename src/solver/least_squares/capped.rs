@@ -1,0 +1,162 @@
+//! The costs by which an iteration judges its steps and its end.
+//!
+//! A cost is a sum, and one row can hide all others in it: a measurement between two poses that are
+//! held, or a point in the plane of its camera. So steps are judged without rows that touch no
+//! unknown, which are constant. The rules of convergence also count a row at most as n times the
+//! median row. In a problem without such rows both are the cost itself, to the last bit.
+use crate::solver::problem::Linearization;
+
+/// The costs of a state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Costs {
+    /// The whole cost.
+    pub all: f64,
+    /// The cost of the rows that touch an unknown.
+    pub of_unknowns: f64,
+    /// The same with every row limited to n times the median row.
+    pub capped: f64,
+}
+
+/// A row that makes up more than half of a cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Dominant {
+    /// Number of the row of blocks of J, through all groups of rows.
+    pub row: usize,
+    /// Its share of the cost, from 0.5 to 1.
+    pub share: f64,
+}
+
+/// The rows of a problem, and their costs at the current state.
+pub struct Rows {
+    /// Whether each row touches an unknown; empty if all do.
+    touching: Vec<bool>,
+    costs: Vec<f64>,
+    positive: Vec<f64>,
+}
+
+impl Rows {
+    pub fn new(linearization: &Linearization) -> Self {
+        let mut touching = linearization.touching();
+        if touching.iter().all(|&touches| touches) {
+            touching.clear();
+        }
+        Self { touching, costs: Vec::new(), positive: Vec::new() }
+    }
+
+    /// The costs of the state of a linearization, whose whole cost is `all`. They are that if the
+    /// problem does not write the costs of rows.
+    pub fn judge(&mut self, all: f64, linearization: &Linearization) -> Costs {
+        let costs = linearization.row_costs();
+        let touches = |row: usize| self.touching.is_empty() || self.touching[row];
+        let of_unknowns = || costs.iter().enumerate().filter(|&(row, _)| touches(row)).map(|(_, &cost)| cost);
+        let whole = self.touching.is_empty() || costs.is_empty();
+        let cost = if whole { all } else { 0.5 * of_unknowns().sum::<f64>() };
+        let (mut n, mut positive, mut most) = (0_usize, 0_usize, 0.0_f64);
+        for cost in of_unknowns() {
+            n += 1;
+            positive += usize::from(cost > 0.0);
+            most = most.max(cost);
+        }
+        // The median is the element `middle` of the positive rows, ascending. No row is above n
+        // times the median if enough rows are at least as large as this.
+        let (middle, least) = (positive.saturating_sub(1) / 2, most / n as f64);
+        if positive == 0
+            || !cost.is_finite()
+            || of_unknowns().filter(|&cost| cost >= least).count() >= positive - middle
+        {
+            return Costs { all, of_unknowns: cost, capped: cost };
+        }
+        self.positive.clear();
+        self.positive.extend(of_unknowns().filter(|&cost| cost > 0.0));
+        let (_, median, _) = self.positive.select_nth_unstable_by(middle, f64::total_cmp);
+        let cap = *median * n as f64;
+        Costs { all, of_unknowns: cost, capped: 0.5 * of_unknowns().map(|cost| cost.min(cap)).sum::<f64>() }
+    }
+
+    /// Makes the state of a linearization the current one.
+    pub fn keep(&mut self, linearization: &mut Linearization) {
+        linearization.swap_row_costs(&mut self.costs);
+    }
+
+    /// The row that makes up more than half of the cost of the current state.
+    pub fn dominant(&self) -> Option<Dominant> {
+        let (row, most) = self.costs.iter().copied().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        // Relative to the largest, because a sum may overflow.
+        let share = 1.0 / self.costs.iter().map(|cost| cost / most).sum::<f64>();
+        (share > 0.5).then_some(Dominant { row, share })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BlockGroups, BlockShape, Bsr, Result, device::test_device};
+
+    /// A linearization with rows of these costs; those of `constant` touch no unknown.
+    fn rows(costs: &[f64], constant: &[usize]) -> Result<Linearization> {
+        let n = costs.len();
+        let touches = |row: usize| u64::from(!constant.contains(&row));
+        let row_ptr: Vec<u64> = (0..=n).map(|end| (0..end).map(touches).sum()).collect();
+        let count = row_ptr[n] as usize;
+        let j = Bsr::new(n, 1, BlockShape::new(1, 1)?, row_ptr, vec![0; count], vec![1.0; count])?;
+        let mut to = Linearization::new(&test_device(), BlockGroups::side_by_side([j])?, Vec::new(), false)?;
+        to.row_costs_mut().copy_from_slice(costs);
+        Ok(to)
+    }
+
+    fn judged(costs: &[f64], constant: &[usize]) -> Result<[f64; 2]> {
+        let to = rows(costs, constant)?;
+        let Costs { of_unknowns, capped, .. } = Rows::new(&to).judge(0.5 * costs.iter().sum::<f64>(), &to);
+        Ok([2.0 * of_unknowns, 2.0 * capped])
+    }
+
+    #[test]
+    fn a_row_counts_as_n_times_the_median() -> Result<()> {
+        // The largest row is just n times the median, and just above.
+        assert_eq!(judged(&[1.0, 3.0, 1.0], &[])?, [5.0; 2]);
+        assert_eq!(judged(&[1.0, 3.5, 1.0], &[])?, [5.5, 5.0]);
+        assert_eq!(judged(&[1e30, 2.0, 1.0, 3.0], &[])?, [1e30, 14.0]);
+        // Half of the rows are as large: the lower median counts.
+        assert_eq!(judged(&[1e30, 1.0, 1e30, 2.0], &[])?, [2e30, 19.0]);
+        // Rows that are met exactly do not make the others outliers.
+        assert_eq!(judged(&[0.0, 0.0, 0.0, 5.0, 4.0], &[])?, [9.0; 2]);
+        assert_eq!(judged(&[0.0, 0.0], &[])?, [0.0; 2]);
+        assert_eq!(judged(&[7.0], &[])?, [7.0; 2]);
+        Ok(())
+    }
+
+    #[test]
+    fn rows_without_unknowns_do_not_count() -> Result<()> {
+        assert_eq!(judged(&[1.0, 1e30, 2.0], &[1])?, [3.0; 2]);
+        assert_eq!(judged(&[1.0, 1e30, 2.0, 1e20, 1.0], &[1])?, [1e20, 8.0]);
+        assert_eq!(judged(&[1e30, 1e20], &[0, 1])?, [0.0; 2]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_problem_may_keep_the_costs_of_its_rows_to_itself() -> Result<()> {
+        let mut to = rows(&[1.0, 2.0], &[1])?;
+        let mut taken = Vec::new();
+        to.swap_row_costs(&mut taken);
+        let mut rows = Rows::new(&to);
+        assert_eq!(rows.judge(3.0, &to), Costs { all: 3.0, of_unknowns: 3.0, capped: 3.0 });
+        rows.keep(&mut to);
+        assert_eq!(rows.dominant(), None);
+        Ok(())
+    }
+
+    #[test]
+    fn more_than_half_dominates() -> Result<()> {
+        let dominant = |costs: &[f64]| -> Result<Option<Dominant>> {
+            let mut to = rows(costs, &[])?;
+            let mut rows = Rows::new(&to);
+            rows.keep(&mut to);
+            Ok(rows.dominant())
+        };
+        assert_eq!(dominant(&[1.0, 4.0, 3.0])?, None);
+        assert_eq!(dominant(&[1.0, 8.0, 1.0])?, Some(Dominant { row: 1, share: 0.8 }));
+        assert_eq!(dominant(&[f64::MAX, f64::MAX / 4.0])?, Some(Dominant { row: 0, share: 0.8 }));
+        assert_eq!(dominant(&[0.0, 0.0])?, None);
+        Ok(())
+    }
+}

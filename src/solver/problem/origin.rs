@@ -1,0 +1,104 @@
+//! Coordinates about a local origin. Far from it, as in UTM or ECEF coordinates, a small turn of a
+//! camera about the origin is all but the same as a shift, and a solver cannot separate the two.
+use super::{BundleAdjustment, Camera};
+use nalgebra::Vector3;
+
+/// An origin is far if it is this many times as far away as half of all points and cameras are from
+/// their middle. The condition of the normal equations grows with the square of this.
+const FAR: f64 = 100.0;
+
+impl BundleAdjustment {
+    /// A place in the middle of the points and cameras, if the origin of the coordinates is far
+    /// from them. The problem is then better solved [about](BundleAdjustment::about) this place.
+    ///
+    /// ```
+    /// use blockmul::solver::problem::bal;
+    /// let text = "1 2 2\n0 0 25 0\n0 1 25 5\n 0 0 0  -500000 -5400000 200  50 0 0\n 500001 5400000 -202 500001 5400000.2 -202\n";
+    /// let problem = bal::read_from(text.as_bytes(), "far.txt")?;
+    /// let origin = problem.far_origin().unwrap();
+    /// let near = problem.about(origin);
+    /// assert_eq!((near.far_origin(), near.points[0][0]), (None, 500_001.0 - origin[0]));
+    /// # Ok::<(), blockmul::Error>(())
+    /// ```
+    pub fn far_origin(&self) -> Option<[f64; 3]> {
+        let centres = self.cameras.iter().map(|camera| Camera::new(camera).centre());
+        let places: Vec<[f64; 3]> = centres.chain(self.points.iter().copied()).collect();
+        let middle: [f64; 3] = std::array::from_fn(|axis| median(places.iter().map(|place| place[axis])));
+        let from = |place: &[f64; 3]| (Vector3::from(*place) - Vector3::from(middle)).norm();
+        let (distance, spread) = (Vector3::from(middle).norm(), median(places.iter().map(from)));
+        if !distance.is_finite() || !spread.is_normal() || distance <= FAR * spread {
+            return None;
+        }
+        // A multiple of a power of two: the differences of most coordinates from it are exact.
+        let grid = spread.log2().floor().exp2();
+        Some(middle.map(|x| (x / grid).round() * grid))
+    }
+
+    /// The same problem in coordinates whose origin is at `origin`: points X - origin, translations
+    /// t + R·origin. Cameras see the points where they did.
+    pub fn about(mut self, origin: [f64; 3]) -> Self {
+        let by = Vector3::from(origin);
+        for camera in &mut self.cameras {
+            let moved = Camera::new(camera).translation_about(&by);
+            camera[3..6].copy_from_slice(moved.as_slice());
+        }
+        for point in &mut self.points {
+            *point = (Vector3::from(*point) - by).into();
+        }
+        self
+    }
+}
+
+/// The upper median; NaN if there is none.
+fn median(numbers: impl Iterator<Item = f64>) -> f64 {
+    let mut numbers: Vec<f64> = numbers.collect();
+    let middle = numbers.len() / 2;
+    match numbers.is_empty() {
+        true => f64::NAN,
+        false => *numbers.select_nth_unstable_by(middle, f64::total_cmp).1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Result,
+        generate::problem::{Scene, bundle_adjustment},
+        solver::problem::{BundleProblem, LeastSquares, Loss},
+    };
+
+    fn cost(adjustment: &BundleAdjustment) -> Result<f64> {
+        let problem = BundleProblem::new(adjustment.clone(), Loss::Squared)?;
+        Ok(problem.cost(&problem.start()))
+    }
+
+    #[test]
+    fn a_scene_seen_from_far_is_brought_near_and_back() -> Result<()> {
+        let scene = bundle_adjustment(&Scene { cameras: 6, points: 50, views: 3, ..Scene::default() })?;
+        assert_eq!(scene.far_origin(), None);
+        for place in [[5e5, 5.4e6, 200.0], [0.0, 0.0, -4e4], [-6.37e6, 3.0, 1e3]] {
+            let far = scene.clone().about(place.map(|x: f64| -x));
+            let origin = far.far_origin().unwrap();
+            assert!((Vector3::from(origin) - Vector3::from(place)).norm() < 50.0, "{origin:?}");
+            let near = far.clone().about(origin);
+            assert_eq!(near.far_origin(), None);
+            // Coordinates of 5e6 are rounded to 1e-9, which moves places by less than 1e-6 pixels.
+            let want = cost(&scene)?;
+            assert!((cost(&near)? - want).abs() < 1e-6 * want && (cost(&far)? - want).abs() < 1e-6 * want);
+            let back = near.about(origin.map(|x| -x));
+            assert_eq!(back.points, far.points);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn nothing_has_no_origin() {
+        assert_eq!(BundleAdjustment::default().far_origin(), None);
+        let mut one =
+            BundleAdjustment { cameras: vec![[0.0; 9]], points: vec![[1.0, 0.0, -2.0]], ..Default::default() };
+        assert_eq!(one.far_origin(), None);
+        one.points[0] = [f64::MAX; 3];
+        assert_eq!(one.far_origin(), None);
+    }
+}
