@@ -31,6 +31,7 @@ pub mod npz;
 mod output;
 pub(crate) mod packing;
 pub(crate) mod source;
+mod unfinished;
 pub(crate) mod unpacked;
 pub(crate) mod words;
 mod zstd;
@@ -38,7 +39,8 @@ mod zstd;
 use std::path::Path;
 
 pub use format::Format;
-pub use output::{NoneUnfinished, check_name, discard_unfinished, linked, try_discard_unfinished, write_whole};
+pub use output::{check_name, linked, write_whole};
+pub use unfinished::{NoneUnfinished, discard_unfinished, try_discard_unfinished};
 
 #[cfg(test)]
 pub(crate) use packing::tests as tests_of_packings;
