@@ -150,10 +150,11 @@ impl Run<'_> {
             tolerance: args.tolerance,
             lambda: args.lambda,
         };
+        let written = args.output.is_some() || args.picture.is_some() || args.json.is_some();
         let mut printed = Ok(());
         let mut print = |text: &str| {
             if self.table && printed.is_ok() {
-                printed = messages.pause(|| output::print(text));
+                printed = messages.pause(|| output::print_beside(written, text));
             }
         };
         messages.step("planning");
