@@ -109,7 +109,7 @@ const INPUTS: [&str; 9] = [
     "generate uniform --rows 1500 --per-column 6 -o S.mtx",
     "generate uniform --rows 120 --cols 5 --per-column 20 -o X.mtx",
     "convert X.mtx -o D.npy",
-    "generate power-law --nodes 200 --edges 900 -o N.mtx",
+    "generate planar --cols 15 --rows 15 -o N.mtx",
     "generate mesh --points 120 -o M.ply",
     "generate g2o --poses 20 --closures 10 -o G.g2o",
     "generate bal --cameras 6 --points 30 -o P.txt",

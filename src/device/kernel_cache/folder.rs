@@ -57,8 +57,8 @@ impl Folder {
     /// write to it. None is made in a `home` that is another user's: its owner could not use it.
     pub(super) fn usable(path: PathBuf, home: Option<&Path>) -> std::result::Result<Self, Unusable> {
         if !path.is_dir() {
-            if home.is_some_and(|home| path.starts_with(home) && fs::metadata(home).is_ok_and(|home| is_anothers(&home)))
-            {
+            let is_forbidden = |home: &Path| fs::metadata(home).is_ok_and(|about| is_anothers(&about));
+            if home.is_some_and(|home| path.starts_with(home) && is_forbidden(home)) {
                 return Err(Unusable::HomeOfAnother);
             }
             make(&path).map_err(Unusable::Refused)?;
