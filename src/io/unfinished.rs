@@ -240,7 +240,7 @@ mod tests {
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::{Mode, OFlags, open};
-            return open(folder, OFlags::TMPFILE | OFlags::RDWR, Mode::RUSR).is_err();
+            open(folder, OFlags::TMPFILE | OFlags::RDWR, Mode::RUSR).is_err()
         }
         #[cfg(not(target_os = "linux"))]
         folder.exists()
