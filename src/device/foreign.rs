@@ -33,13 +33,26 @@ pub struct Marker {
     /// `None` if nothing was enqueued.
     event: Option<SharedEvent>,
     /// `None` for an application's event.
-    device: Option<Device>,
+    home: Option<Home>,
+}
+
+/// The device that has a marker, and the queue that the marker is a point of.
+#[derive(Clone)]
+struct Home {
+    device: Device,
+    queue: Arc<Queue>,
+}
+
+impl std::fmt::Debug for Home {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.device.fmt(f)
+    }
 }
 
 impl Marker {
-    /// A marker of the last command of `device`, if there is one.
-    pub(super) fn of(device: &Device, event: Option<SharedEvent>) -> Self {
-        Self { event, device: Some(device.clone()) }
+    /// A marker of a command that `queue`, one of those of `device`, has taken, if there is one.
+    pub(super) fn of(device: &Device, queue: &Arc<Queue>, event: Option<SharedEvent>) -> Self {
+        Self { event, home: Some(Home { device: device.clone(), queue: queue.clone() }) }
     }
 
     /// A marker of an application's event, which is retained.
@@ -55,7 +68,7 @@ impl Marker {
             check("clRetainEvent", cle::retain_event(event))?;
             Event::from_raw(event)
         };
-        Ok(Self { event: Some(Arc::new(event)), device: None })
+        Ok(Self { event: Some(Arc::new(event)), home: None })
     }
 
     /// The event that other queues can wait for, valid while the marker lives; retain it to keep it
@@ -65,8 +78,8 @@ impl Marker {
     /// [`Error::OpenCl`]: the queue is flushed first.
     pub fn raw(&self) -> Result<Option<RawEvent>> {
         let event = self.event.as_ref().map(|event| event.get()).transpose()?;
-        if let (Some(device), Some(_)) = (&self.device, event) {
-            device.inner.queue.flush()?; // others may wait for it without ever flushing this queue
+        if let (Some(home), Some(_)) = (&self.home, event) {
+            home.queue.flush()?; // others may wait for it without ever flushing this queue
         }
         Ok(event)
     }
@@ -76,11 +89,11 @@ impl Marker {
     /// # Errors
     /// [`Error::OpenCl`] if a command before it failed.
     pub fn wait(&self) -> Result<()> {
-        match (&self.device, &self.event) {
+        match (&self.home, &self.event) {
             (_, None) => Ok(()),
-            (Some(device), Some(event)) => {
-                device.inner.queue.flush()?;
-                device.inner.queue.wait(event)
+            (Some(home), Some(event)) => {
+                home.queue.flush()?;
+                home.queue.wait(event)
             }
             (None, Some(event)) => event.wait(),
         }
@@ -171,10 +184,11 @@ impl Device {
         Ok(())
     }
 
-    /// Makes everything enqueued from now on wait for `markers`. Those of the device itself need no
-    /// wait: its queue keeps their order.
+    /// Makes everything enqueued from now on wait for `markers`. Those of the device's first queue
+    /// need no wait: it keeps their order.
     pub(crate) fn wait_for_markers(&self, markers: &[Marker]) -> Result<()> {
-        let of_others = markers.iter().filter(|m| m.device.as_ref().is_none_or(|device| !device.same_as(self)));
+        let own = |home: &Home| home.device.same_as(self) && home.queue.number() == self.inner.queue.number();
+        let of_others = markers.iter().filter(|marker| !marker.home.as_ref().is_some_and(own));
         let events = of_others.map(Marker::raw).collect::<Result<Vec<_>>>()?;
         // SAFETY: each marker holds its event.
         unsafe { self.wait_for(&events.into_iter().flatten().collect::<Vec<_>>()) }
@@ -192,7 +206,7 @@ impl Device {
         })?;
         // Others may wait for it without ever flushing this queue.
         self.inner.queue.flush()?;
-        Ok(Marker::of(self, Some(event)))
+        Ok(Marker::of(self, &self.inner.queue, Some(event)))
     }
 
     /// An application's memory as a buffer of `len` values, retained; `what` names it in errors.
@@ -218,5 +232,37 @@ impl Device {
             });
         }
         Ok(Buffer::new(memory, len))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{
+        faked::{EndFaked, fake},
+        test_device,
+    };
+    use opencl3::event::set_user_event_status;
+
+    #[test]
+    fn a_marker_is_a_point_of_the_queue_that_took_its_command() -> Result<()> {
+        let device = Device::open_with(test_device().info(), true)?;
+        let _end = EndFaked;
+        let (plain, timed) = (Work::new(&device, None), Work::timed(&device, None)?);
+        let number = |marker: &Marker| marker.home.as_ref().unwrap().queue.number();
+        assert_eq!([&plain, &timed].map(|work| number(&work.marker())), [&plain, &timed].map(|w| w.queue().number()));
+        assert_eq!(number(&device.marker()?), plain.queue().number());
+        assert_ne!(plain.queue().number(), timed.queue().number());
+        // The first queue does not order what another has taken.
+        timed.enqueue("clEnqueueNDRangeKernel", &timed.uses(&[]), &mut |_, _| fake(device.inner.context.get()))?;
+        let marker = timed.marker();
+        device.wait_for_markers(std::slice::from_ref(&marker))?;
+        let behind = device.marker()?.event.unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert!(behind.status()? > 0, "it waits for the other queue");
+        set_user_event_status(marker.raw()?.unwrap(), 0).unwrap();
+        marker.wait()?;
+        behind.wait()?;
+        device.finish()
     }
 }

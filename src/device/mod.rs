@@ -1,9 +1,9 @@
 //! The device: how one is found, its limits, and the handles that everything on it shares.
 //!
-//! This is the only room that names opencl3. It knows no matrix: those are in `resident/`. Only
-//! these two rooms have `unsafe`, except for the marker traits of `element/`. This room has typed
-//! buffers (`buffer`), typed launches (`kernel`) and `Work`. A product has one `Work`, which
-//! allocates, launches, reads back and keeps the times.
+//! This is the only room that names opencl3. It knows no matrix: those are in `resident/`. These
+//! two rooms call OpenCL, by `unsafe` code; SECURITY.md lists the few other places that have some.
+//! This room has typed buffers (`buffer`), typed launches (`kernel`) and `Work`. A product has one
+//! `Work`, which allocates, launches, reads back and keeps the times.
 mod arguments;
 mod batch;
 mod buffer;

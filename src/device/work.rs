@@ -293,7 +293,7 @@ impl Work {
 
     /// The last command so far.
     pub fn marker(&self) -> Marker {
-        Marker::of(&self.device, self.record.borrow().last.clone())
+        Marker::of(&self.device, &self.queue, self.record.borrow().last.clone())
     }
 
     /// Whether the last command has an event.

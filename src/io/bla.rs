@@ -33,11 +33,12 @@ pub fn place_beside(path: &Path) -> PathBuf {
     without_packing(path).with_extension("bla")
 }
 
-/// The layout beside the Matrix Market file at `path`, if it exists.
+/// The layout beside the Matrix Market file at `path`, if there is such a file. A pipe of that name
+/// is not one: to open it could take forever.
 pub fn beside(path: &Path) -> Option<PathBuf> {
     let (plain, layout) = (without_packing(path), place_beside(path));
     let is_mtx = plain.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mtx"));
-    (is_mtx && layout.exists()).then_some(layout)
+    (is_mtx && layout.is_file()).then_some(layout)
 }
 
 /// Reads the layout of a matrix of `nrows` x `ncols` scalars.
@@ -236,6 +237,19 @@ mod tests {
     use super::*;
     use crate::{BlockShape, Cbc, Csc, Csr};
     use proptest::prelude::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn a_pipe_beside_a_matrix_is_no_layout() {
+        let folder = tempfile::tempdir().unwrap();
+        let (matrix, layout) = (folder.path().join("a.mtx"), folder.path().join("a.bla"));
+        assert_eq!(beside(&matrix), None);
+        assert!(std::process::Command::new("mkfifo").arg(&layout).status().unwrap().success());
+        assert_eq!(beside(&matrix), None);
+        std::fs::remove_file(&layout).unwrap();
+        std::fs::write(&layout, "").unwrap();
+        assert_eq!(beside(&matrix), Some(layout));
+    }
 
     fn parsed(text: &str, nrows: u64, ncols: u64) -> std::result::Result<Layout, String> {
         read_from(text.as_bytes(), "a.bla", nrows, ncols).map_err(|error| error.to_string())

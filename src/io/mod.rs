@@ -37,6 +37,7 @@ mod output;
 pub(crate) mod packing;
 mod padding;
 pub(crate) mod source;
+mod unfinished;
 pub(crate) mod unpacked;
 pub(crate) mod words;
 mod zipped;
@@ -45,7 +46,8 @@ mod zstd;
 use std::path::Path;
 
 pub use format::Format;
-pub use output::{NoneUnfinished, check_name, discard_unfinished, linked, try_discard_unfinished, write_whole};
+pub use output::{check_name, linked, write_whole};
+pub use unfinished::{NoneUnfinished, discard_unfinished, try_discard_unfinished};
 
 #[cfg(test)]
 pub(crate) use packing::tests as tests_of_packings;

@@ -1,15 +1,10 @@
-//! Output files that are either whole or absent: written to a temporary file, renamed at the end.
-//!
-//! An unfinished file is registered from before it exists until it has its name, so that a handler
-//! that ends the process early can remove it.
-use std::fs::{self, File, OpenOptions, Permissions};
+//! Output files that are either whole or absent: written to a file that gets its name at the end.
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-
-use tempfile::{NamedTempFile, TempPath};
 
 use super::packing::{Fill, Packing};
+use super::unfinished::{Unfinished, folder};
 use crate::{Error, Result};
 
 /// Calls `fill` with a buffered writer and puts the file in place when `fill` has succeeded. The
@@ -58,19 +53,12 @@ fn attempt(path: &Path, fill: Fill<'_>) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => linked(path),
         Err(error) => return Err(error),
     };
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".blockmul-");
-    // By default only the owner may read a temporary file; this one becomes an ordinary file.
-    if let Some(permissions) = ordinary_permissions(&target) {
-        builder.permissions(permissions);
-    }
-    let (file, beside) = Unfinished::begin(|| builder.tempfile_in(folder))?;
-    buffered(&file, fill)?;
-    file.sync_all()?;
-    beside.take_place(&target)?;
+    let unfinished = Unfinished::begin(&target)?;
+    buffered(unfinished.file(), fill)?;
+    unfinished.file().sync_all()?;
+    unfinished.take_place(&target)?;
     // Syncs the name too if the file system can; the file is whole without it.
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    let _ = File::open(folder(&target)).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
@@ -89,91 +77,10 @@ pub fn linked(path: &Path) -> PathBuf {
     place
 }
 
-/// Unfinished files of this process. One lock covers creating, renaming and removing, so each
-/// happens before or after the others.
-static UNFINISHED: Mutex<Vec<TempPath>> = Mutex::new(Vec::new());
-
-fn unfinished() -> MutexGuard<'static, Vec<TempPath>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Removes the unfinished files of [`write_whole`] on all threads. While the result is held, no
-/// file is renamed or created.
-///
-/// A handler of Ctrl-C holds it until the process ends: then each output is whole or as it was
-/// before. If the process continues, the interrupted writes fail.
-pub fn discard_unfinished() -> NoneUnfinished {
-    let mut files = unfinished();
-    files.clear();
-    NoneUnfinished { _files: files }
-}
-
-/// As [`discard_unfinished`], but returns `None` if a file is being created or renamed right now,
-/// perhaps on this very thread. For a process that ends because it is out of memory.
-pub fn try_discard_unfinished() -> Option<NoneUnfinished> {
-    let mut files = match UNFINISHED.try_lock() {
-        Ok(files) => files,
-        Err(TryLockError::Poisoned(files)) => files.into_inner(),
-        Err(TryLockError::WouldBlock) => return None,
-    };
-    files.clear();
-    Some(NoneUnfinished { _files: files })
-}
-
-/// Guard: while it lives, no file is unfinished; see [`discard_unfinished`].
-#[must_use = "another file may begin once this is dropped"]
-#[derive(Debug)]
-pub struct NoneUnfinished {
-    _files: MutexGuard<'static, Vec<TempPath>>,
-}
-
-/// A registered file; removed when dropped.
-struct Unfinished {
-    path: PathBuf,
-}
-
-impl Unfinished {
-    fn begin(create: impl FnOnce() -> io::Result<NamedTempFile>) -> io::Result<(File, Self)> {
-        let mut files = unfinished();
-        let (file, path) = create()?.into_parts();
-        let begun = Self { path: path.to_path_buf() };
-        files.push(path);
-        Ok((file, begun))
-    }
-
-    fn take_place(self, target: &Path) -> io::Result<()> {
-        let mut files = unfinished();
-        match files.iter().position(|path| **path == *self.path) {
-            Some(place) => files.swap_remove(place).persist(target).map_err(|error| error.error),
-            None => Err(io::Error::new(io::ErrorKind::Interrupted, "given up before it was whole")),
-        }
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        unfinished().retain(|path| **path != *self.path);
-    }
-}
-
 fn buffered(file: &File, fill: Fill<'_>) -> io::Result<()> {
     let mut writer = BufWriter::with_capacity(1 << 16, file);
     fill(&mut writer)?;
     writer.flush()
-}
-
-/// The permissions of the file replaced, else read and write for all; the system applies the umask
-/// to either.
-#[cfg(unix)]
-fn ordinary_permissions(target: &Path) -> Option<Permissions> {
-    use std::os::unix::fs::PermissionsExt;
-    let replaced = fs::metadata(target).ok().map(|found| found.permissions());
-    Some(replaced.unwrap_or_else(|| Permissions::from_mode(0o666)))
-}
-
-#[cfg(not(unix))]
-fn ordinary_permissions(_: &Path) -> Option<Permissions> {
-    None
 }
 
 #[cfg(test)]
@@ -193,27 +100,6 @@ mod tests {
         assert_eq!(error.to_string(), format!("{}: disk full", path.display()));
         assert_eq!(fs::read(&path).unwrap(), b"before");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn what_is_discarded_leaves_what_was_there_and_fails() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("c.mtx");
-        fs::write(&path, "before").unwrap();
-        let files = || fs::read_dir(folder.path()).unwrap().count();
-        // Other tests write at the same time and must not be disturbed: this one discards only its
-        // own file.
-        let error = write_whole(&path, |writer| {
-            writer.write_all(b"after")?;
-            assert_eq!(files(), 2);
-            let mine = |path: &TempPath| path.parent() == Some(folder.path());
-            unfinished().retain(|path| !mine(path));
-            assert_eq!(files(), 1, "gone at once");
-            Ok(())
-        })
-        .unwrap_err();
-        assert!(error.to_string().ends_with("given up before it was whole"), "{error}");
-        assert_eq!((fs::read(&path).unwrap(), files()), (b"before".to_vec(), 1));
     }
 
     #[test]
@@ -259,7 +145,7 @@ mod tests {
         fs::write(&plain, "").unwrap();
         write_whole(&path, |_| Ok(())).unwrap();
         assert_eq!(mode(&path), mode(&plain));
-        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         write_whole(&path, |_| Ok(())).unwrap();
         assert_eq!(mode(&path), 0o600);
     }

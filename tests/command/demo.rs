@@ -1,4 +1,5 @@
-//! Tests of `tools/demo` with stand-ins for cargo and the command. CI runs it with the real ones.
+//! Tests of `tools/demo` and `tools/setup` with stand-ins for cargo, the command and package
+//! managers. CI runs the demo with the real ones.
 use super::*;
 
 /// A stand-in for cargo: `build` puts the command where cargo would, `run` runs it.
@@ -10,6 +11,78 @@ esac
 "#;
 /// A stand-in for the command.
 const COMMAND: &str = "#!/usr/bin/env bash\necho \"blockmul $*\"\n";
+
+/// A stand-in for a package manager: keeps its words, and makes a C compiler.
+const MANAGER: &str = "#!/bin/sh\necho \"$*\" >>\"$LOG\"\n[ \"$1\" = update ] || { printf '#!/bin/sh\\n' >\"$BIN/cc\"; chmod +x \"$BIN/cc\"; }\n";
+
+/// A folder of programs in which `manager` is the only package manager and the C compiler is
+/// missing.
+#[cfg(unix)]
+fn bare_system(desk: &Desk, manager: &str) -> PathBuf {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let bin = desk.path("bin");
+    std::fs::create_dir(&bin).unwrap();
+    for program in ["sh", "id", "tr", "grep", "head", "sleep", "printf", "chmod", "env"] {
+        let real = ["/bin", "/usr/bin"].iter().map(|folder| Path::new(folder).join(program)).find(|path| path.exists());
+        symlink(real.unwrap(), bin.join(program)).unwrap();
+    }
+    for (name, text) in [(manager, MANAGER), ("sudo", "#!/bin/sh\nexec \"$@\"\n")] {
+        std::fs::write(bin.join(name), text).unwrap();
+        std::fs::set_permissions(bin.join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    bin
+}
+
+#[test]
+#[cfg(unix)]
+fn packages_are_installed_without_a_partial_upgrade() {
+    for (manager, words) in [
+        ("pacman", "-S --needed --noconfirm gcc\n"),
+        ("dnf", "install -y gcc\n"),
+        ("apt-get", "update -q\ninstall -q -y --no-install-recommends gcc libc6-dev\n"),
+    ] {
+        let desk = Desk::new();
+        let (bin, log) = (bare_system(&desk, manager), desk.path("log"));
+        let setup = |words: &[&str], may: &str| {
+            let mut command = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/setup"));
+            command.args(words).env("PATH", &bin).env("BIN", &bin).env("LOG", &log).env("BLOCKMUL_INSTALL", may);
+            ran(command)
+        };
+        for (words, may) in [(&["--no-install", "linker"][..], ""), (&["linker"], "no")] {
+            let refused = setup(words, may);
+            assert_eq!(refused.status, 1, "{}", refused.stderr);
+            assert!(refused.stderr.contains(&format!("is missing ({manager}: gcc")), "{}", refused.stderr);
+            assert!(!log.exists(), "nothing is installed");
+        }
+        // Without a terminal there is no question.
+        let installed = setup(&["linker"], "");
+        assert_eq!(installed.status, 0, "{}", installed.stderr);
+        assert_eq!(std::fs::read_to_string(&log).unwrap(), words);
+        assert_eq!(setup(&["--no-install", "linker"], "").stderr, "", "all is there");
+    }
+}
+
+/// Needs a terminal: `script` provides one.
+#[test]
+#[cfg(target_os = "linux")]
+fn on_a_terminal_packages_are_installed_if_the_user_says_so() {
+    for (answer, installs) in [("n\n", false), ("\n", false), ("y\n", true)] {
+        let desk = Desk::new();
+        let (bin, log) = (bare_system(&desk, "pacman"), desk.path("log"));
+        let line = format!(
+            "env PATH={} BIN={} LOG={} BLOCKMUL_INSTALL= {}/tools/setup linker",
+            bin.display(),
+            bin.display(),
+            log.display(),
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let mut command = Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).write_stdin(answer);
+        let ran = ran(command);
+        assert!(ran.stdout.contains("install them? [y/N]"), "{}", ran.stdout);
+        assert_eq!((ran.status, log.exists()), (if installs { 0 } else { 1 }, installs), "{}", ran.stdout);
+    }
+}
 
 #[test]
 #[cfg(unix)]

@@ -235,6 +235,127 @@ fn a_full_disk_has_one_message() {
     }
 }
 
+/// As `ulimit -f` does: the system would end the process by a signal.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_that_may_not_grow_is_a_failure_and_leaves_nothing() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 20000 --per-column 8 -q -o u.mtx");
+    let limited = |line: &str| {
+        let mut shell = Command::new("bash");
+        shell.args(["-c", &format!("ulimit -f 100; exec \"$0\" {line}"), env!("CARGO_BIN_EXE_blockmul")]);
+        shell.current_dir(desk.0.path());
+        ran(shell)
+    };
+    for (line, name) in [
+        ("convert u.mtx -o c.npz -q", "c.npz"),
+        ("transpose u.mtx -o c.mtx -q", "c.mtx"),
+        ("generate bal --cameras 20 --points 3000 -o p.txt -q", "p.txt"),
+        ("convert u.mtx -o - -q > out", "stdout"),
+    ] {
+        let ran = limited(line);
+        assert_eq!(ran.status, 5, "{line}: {}", ran.stderr);
+        assert_eq!(ran.stderr, format!("error: {name}: File too large (os error 27)\n"), "{line}");
+        let _it_is_stdout = std::fs::remove_file(desk.path("out"));
+        assert_eq!(desk.files(), ["u.mtx"], "{line}");
+    }
+    desk.put("c.mtx", "as it was");
+    assert_eq!(limited("transpose u.mtx -o c.mtx -q").status, 5);
+    assert_eq!(std::fs::read_to_string(desk.path("c.mtx")).unwrap(), "as it was");
+}
+
+/// A shell's `>&-`. What is lost is refused before it is computed.
+#[test]
+#[cfg(unix)]
+fn a_closed_stdout_is_a_failure_unless_it_has_only_a_summary() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    let shell = |line: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("exec \"$0\" {line}"), env!("CARGO_BIN_EXE_blockmul")]);
+        ran({
+            shell.current_dir(desk.0.path());
+            shell
+        })
+    };
+    for line in [
+        "transpose s.mtx -o -",
+        "multiply s.mtx --device reference -q -o -",
+        "multiply s.mtx --device reference -q -o c.mtx --report -",
+        "multiply s.mtx --device reference",
+        "info s.mtx",
+        "devices",
+    ] {
+        for closed in [">&-", "1</dev/null"] {
+            let ran = shell(&format!("{line} {closed}"));
+            assert_eq!(ran.status, 5, "{line} {closed}: {}", ran.stderr);
+            assert!(ran.stderr.contains("error: stdout: it is closed, and the result would be lost"), "{}", ran.stderr);
+        }
+        // Python's DEVNULL is open for reading and writing.
+        for open in [">/dev/null", "1<>/dev/null"] {
+            let ran = shell(&format!("{line} {open}"));
+            assert_eq!(ran.status, 0, "{line} {open}: {}", ran.stderr);
+        }
+        let _it_may_be_there = std::fs::remove_file(desk.path("c.mtx"));
+    }
+    desk.ok("generate g2o --poses 20 --closures 5 -q -o g.g2o");
+    for line in [
+        "transpose s.mtx -o t.mtx",
+        "multiply s.mtx --device reference -o t.mtx",
+        "solve g.g2o -o t.g2o",
+        "hessian g.g2o --write H=t.mtx",
+        "bench uniform:9x2 --rounds 1 --json t.json",
+    ] {
+        let ran = shell(&format!("{line} >&-"));
+        assert_eq!(ran.status, 0, "{line}: {}", ran.stderr);
+    }
+    assert_eq!(desk.files(), ["g.g2o", "s.mtx", "t.g2o", "t.json", "t.mtx"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_name_stays_on_its_line() {
+    let desk = Desk::new();
+    let (name, shown) = ("x\nerror: fake.mtx", "x\\nerror: fake.mtx");
+    let run = |words: &[&str], logged: &str| {
+        let mut command = desk.command("");
+        command.args(words).env("BLOCKMUL_LOG", logged);
+        ran(command)
+    };
+    for exists in [false, true] {
+        if exists {
+            desk.put(name, SQUARE);
+        }
+        for words in [
+            &["info", name][..],
+            &["transpose", name, "-o", "b.mtx"],
+            &["generate", "uniform", "--rows", "9", "-o", "b\nerror: c.mtx"],
+            &["multiply", name, "--device", "reference"],
+            &["apply", name, "--device", "reference"],
+            &["compare", name, name],
+            &["spy", name, "--device", "reference", "-o", "b\nerror: p.png"],
+            &["solve", name],
+            &["bench", name, "--rounds", "1"],
+            &["info", name, name],
+        ] {
+            for logged in ["off", "blockmul=info"] {
+                let ran = run(words, logged);
+                let lines: Vec<_> = ran.stdout.lines().chain(ran.stderr.lines()).collect();
+                assert!(!lines.iter().any(|line| line.starts_with("error: fake.mtx")), "{words:?}: {lines:#?}");
+                assert!(!lines.iter().any(|line| line.starts_with("error: c.mtx")), "{words:?}: {lines:#?}");
+                assert!(!lines.iter().any(|line| line.starts_with("error: p.png")), "{words:?}: {lines:#?}");
+                if !exists && words.contains(&name) {
+                    assert!(ran.stderr.contains(shown), "{words:?}: {}", ran.stderr);
+                }
+            }
+        }
+    }
+    let refused = run(&["multiply", name, "--block", "1\nerror: fake.mtx"], "off");
+    assert!(refused.status == 2 && refused.stderr.contains("1\\nerror: fake.mtx"), "{}", refused.stderr);
+    let refused = run(&["multiply", name, "--block=1\nerror: fake.mtx"], "off");
+    assert!(refused.status == 2 && refused.stderr.contains("'1\\nerror: fake.mtx'"), "{}", refused.stderr);
+}
+
 #[test]
 #[cfg(unix)]
 fn names_cannot_steer_the_terminal() {

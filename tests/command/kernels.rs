@@ -112,6 +112,67 @@ fn a_folder_that_others_can_write_to_is_not_trusted() {
     let ran = fixture.multiply("kernels");
     assert!(compiled(&ran) && !loaded(&ran), "{}", ran.stderr);
     assert!(ran.stderr.contains("kernels are not cached"), "{}", ran.stderr);
+    // Without a log there is one warning, unless it is not wanted.
+    let device = common::device().info().index;
+    let messages = |options: &str| {
+        let mut command = fixture.0.command(&format!("multiply a.mtx --method esc --device {device} {options}"));
+        command.env("BLOCKMUL_CACHE", "kernels");
+        let ran = super::ran(command);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        ran.stderr
+    };
+    let warned = messages("");
+    let words = "warning: every run compiles its kernels, since the folder kernels is not used: others may write to it; \
+                 use `chmod go-w kernels`\n";
+    assert_eq!(warned.matches("warning: ").count(), 1, "{warned}");
+    assert!(warned.contains(words), "{warned}");
+    assert_eq!(messages("-q -o -"), "");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(!messages("").contains("warning"));
+}
+
+/// A pipe in place of a file would keep the process waiting.
+#[test]
+#[cfg(unix)]
+fn pipes_in_the_folder_are_not_waited_for() {
+    let fixture = Fixture::new();
+    let first = fixture.multiply("kernels");
+    for path in fixture.kernels() {
+        fs::remove_file(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    }
+    let again = fixture.multiply("kernels");
+    assert!(compiled(&again) && !loaded(&again), "{}", again.stderr);
+    assert_eq!(again.stdout, first.stdout);
+    assert!(loaded(&fixture.multiply("kernels")), "the pipes are replaced");
+}
+
+/// As `sudo` does if it keeps `HOME`: the superuser's folder would be in the way of the user's own.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_folder_is_made_in_the_home_of_another_user() {
+    let fixture = Fixture::new();
+    let home = fixture.0.path("home");
+    fs::create_dir(&home).unwrap();
+    let multiply = || {
+        let line = format!("multiply a.mtx --method esc --device {}", common::device().info().index);
+        let mut command = fixture.0.command(&line);
+        command.env_remove("BLOCKMUL_CACHE").env_remove("XDG_CACHE_HOME").env("HOME", &home);
+        // PoCL has a cache of its own.
+        command.env("POCL_CACHE_DIR", fixture.0.path("pocl"));
+        let ran = super::ran(command);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        ran.stderr
+    };
+    if std::os::unix::fs::chown(&home, Some(12_345), None).is_err() {
+        return; // this user cannot write to the home of another
+    }
+    let warned = multiply();
+    assert!(warned.contains("it would be in the home of another user; set BLOCKMUL_CACHE"), "{warned}");
+    assert_eq!(fs::read_dir(&home).unwrap().count(), 0);
+    std::os::unix::fs::chown(&home, Some(rustix::process::geteuid().as_raw()), None).unwrap();
+    assert!(!multiply().contains("warning"));
+    assert!(home.join(".cache/blockmul/kernels").is_dir());
 }
 
 #[test]

@@ -157,45 +157,71 @@ fn a_reader_that_has_read_enough_is_no_failure() {
     }
 }
 
+/// Whether the process has written to a file in `folder` that has no name yet, or a temporary one.
+#[cfg(target_os = "linux")]
+fn writes_in(folder: &Path, process: u32) -> bool {
+    let Ok(entries) = std::fs::read_dir(format!("/proc/{process}/fd")) else { return false };
+    entries.flatten().any(|entry| {
+        let is_output = std::fs::read_link(entry.path()).is_ok_and(|file| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            file.starts_with(folder) && (name.ends_with(" (deleted)") || name.starts_with(".blockmul-"))
+        });
+        is_output && std::fs::metadata(entry.path()).is_ok_and(|about| about.len() > 0)
+    })
+}
+
 /// A signal ends the command while it writes, and no file of its own remains.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_leaves_nothing_half_written() {
+    use std::os::unix::process::ExitStatusExt;
     use std::time::{Duration, Instant};
     let desk = Desk::new();
-    desk.ok("generate uniform --rows 30000 --per-column 16 -q -o u.mtx");
-    let device = common::device().info().index.to_string();
-    let ends = |arguments: &[&str], signal: &str, output: &str, status: i32| {
+    desk.ok("generate uniform --rows 40000 --per-column 16 -q -o u.mtx");
+    let folder = desk.path("").canonicalize().unwrap();
+    let ends = |arguments: &[&str], signal: &str, output: &str, status: Option<i32>| {
         desk.put(output, "as it was");
         let mut child = std::process::Command::new("env")
             .args(arguments)
-            .args([env!("CARGO_BIN_EXE_blockmul"), "multiply", "u.mtx", "--device", &device])
-            .args(["-o", output])
+            .args([env!("CARGO_BIN_EXE_blockmul"), "transpose", "u.mtx", "-o", output])
             .current_dir(desk.path(""))
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let begun = Instant::now();
-        let unfinished = || desk.files().into_iter().any(|name| name.starts_with(".blockmul-"));
-        while !unfinished() {
+        while !writes_in(&folder, child.id()) {
             assert!(child.try_wait().unwrap().is_none(), "ended before it was seen to write");
-            assert!(begun.elapsed() < Duration::from_secs(120), "no temporary file");
-            std::thread::sleep(Duration::from_millis(2));
+            assert!(begun.elapsed() < Duration::from_secs(120), "no unfinished file");
+            std::thread::sleep(Duration::from_millis(1));
         }
         let kill = std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
         assert!(kill.success());
-        assert_eq!(child.wait().unwrap().code(), Some(status), "{signal}");
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), status, "{signal}");
+        assert_eq!(ended.status.signal(), status.is_none().then_some(9), "{signal}");
         assert_eq!(std::fs::read_to_string(desk.path(output)).unwrap(), "as it was");
         std::fs::remove_file(desk.path(output)).unwrap();
         assert_eq!(desk.files(), ["u.mtx"], "{signal}");
+        String::from_utf8(ended.stderr).unwrap()
     };
     // The program that runs these tests may ignore signals. Here they are set as on a terminal,
-    ends(&["--default-signal"], "INT", "c.mtx.gz", 130);
-    ends(&["--default-signal"], "TERM", "c.mtx", 143);
-    ends(&["--default-signal"], "HUP", "c.mtx", 129);
+    let all = ["--default-signal"];
+    ends(&all, "INT", "c.mtx.gz", Some(130));
+    for (signal, number) in [("TERM", 15), ("HUP", 1), ("ALRM", 14), ("VTALRM", 26), ("PROF", 27), ("USR1", 10)] {
+        ends(&all, signal, "c.mtx", Some(128 + number));
+    }
+    ends(&all, "USR2", "c.npz", Some(140));
+    let told = ends(&all, "XCPU", "c.mtx", Some(152));
+    assert!(told.contains("error: the processor time that this process may take is used up"), "{told}");
     // and here as in the background of a script.
-    ends(&["--default-signal", "--ignore-signal=INT,HUP"], "TERM", "c.mtx", 143);
+    ends(&["--default-signal", "--ignore-signal=INT,HUP"], "TERM", "c.mtx", Some(143));
+    // Nothing can be removed after this one, and nothing need be where files without names exist.
+    let flags = rustix::fs::OFlags::TMPFILE | rustix::fs::OFlags::RDWR;
+    if rustix::fs::open(&folder, flags, rustix::fs::Mode::RUSR).is_ok() {
+        ends(&all, "KILL", "c.mtx", None);
+        ends(&all, "KILL", "c.npz", None);
+    }
 }
 
 /// `nohup` and scripts start a command with some signals ignored, on purpose.

@@ -4,6 +4,7 @@
 //! ```text
 //! cargo test --test faults              a share of all faults, in a minute
 //! cargo test --test faults -- full      every index of every call, or 20 of them
+//! cargo test --test faults -- full apply      those of the subjects with this word in their names
 //! cargo test --test faults -- soak      memory over 2,000 products, plans and Schur complements
 //! ```
 //!
@@ -39,15 +40,16 @@ fn main() -> std::process::ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let passed = match words[..] {
-        [] => sweep::run(&sweep::SHARE),
-        ["full"] => sweep::run(&sweep::FULL),
+        [] => sweep::run(&sweep::SHARE, ""),
+        ["full"] => sweep::run(&sweep::FULL, ""),
+        ["full", word] => sweep::run(&sweep::FULL, word),
         ["soak"] => soak::run(),
         // The modes in which this program starts itself.
         ["operation", name, output] => return operations::main(name, output.as_ref()),
         ["planted", mistake, output] => return planted::main(mistake, output.as_ref()),
         ["soaking", alive] => return soak::main(alive.as_ref()),
         _ => {
-            eprintln!("usage: cargo test --test faults [-- full | soak]");
+            eprintln!("usage: cargo test --test faults [-- full [WORD] | soak]");
             return ExitCode::from(2);
         }
     };

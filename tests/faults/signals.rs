@@ -7,6 +7,8 @@ use super::{
     workshop::Workshop,
 };
 use blockmul::generate::Random;
+#[cfg(target_os = "linux")]
+use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     fs, io,
@@ -15,7 +17,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-const SIGNALS: [(Signal, &str); 3] = [(Signal::INT, "SIGINT"), (Signal::TERM, "SIGTERM"), (Signal::HUP, "SIGHUP")];
+/// The last one ends the process at once; nothing remains where files without names exist.
+const SIGNALS: [(Signal, &str); 6] = [
+    (Signal::INT, "SIGINT"),
+    (Signal::TERM, "SIGTERM"),
+    (Signal::HUP, "SIGHUP"),
+    (Signal::XCPU, "SIGXCPU"),
+    (Signal::USR1, "SIGUSR1"),
+    (Signal::KILL, "SIGKILL"),
+];
+
+/// The signals that leave nothing in the folder of the runs.
+fn signals(workshop: &Workshop) -> &'static [(Signal, &'static str)] {
+    #[cfg(target_os = "linux")]
+    if rustix::fs::open(workshop.path(""), OFlags::TMPFILE | OFlags::RDWR, Mode::RUSR).is_ok() {
+        return &SIGNALS;
+    }
+    let _ = workshop;
+    &SIGNALS[..SIGNALS.len() - 1]
+}
 
 struct Plain {
     subject: &'static Subject,
@@ -33,11 +53,16 @@ struct Case<'a> {
 pub fn run(workshop: &Workshop, count: usize) -> io::Result<Vec<End>> {
     let plain = side_by_side(WRITERS, |subject| without_signal(workshop, subject));
     let plain = plain.into_iter().collect::<io::Result<Vec<_>>>()?;
-    let mut random = Random::new(1);
+    let (mut random, signals) = (Random::new(1), signals(workshop));
     let case = |number: usize| {
         let plain = &plain[number % plain.len()];
         let after = plain.takes.mul_f64(random.unit() * 1.05) + Duration::from_millis(1);
-        Case { plain, signal: SIGNALS[random.below(3) as usize], after, before: random.below(2) == 1 }
+        Case {
+            plain,
+            signal: signals[random.below(signals.len() as u64) as usize],
+            after,
+            before: random.below(2) == 1,
+        }
     };
     let cases: Vec<Case> = (0..count).map(case).collect();
     side_by_side(&cases, |case| with_signal(workshop, case)).into_iter().collect()
@@ -68,12 +93,13 @@ fn with_signal(workshop: &Workshop, Case { plain, signal, after, before }: &Case
     let verdict = match ran.status.map(|status| (status.code(), status.signal())) {
         None => Verdict::Hang,
         _ if beside || !(whole || found == before) => Verdict::Left,
-        _ if !ran.stderr.is_empty() => Verdict::Crash,
+        // The limit of processor time is the only one that has a message.
+        _ if !ran.stderr.is_empty() && signal.0 != Signal::XCPU => Verdict::Crash,
         Some((Some(0), _)) if whole => Verdict::Same,
         Some((Some(0), _)) => Verdict::Wrong,
         Some((Some(code), _)) if code == 128 + number => Verdict::Error,
         // The signal came before the command listened to signals.
-        Some((None, Some(by))) if by == number && !whole => Verdict::Error,
+        Some((None, Some(by))) if by == number && (!whole || signal.0 == Signal::KILL) => Verdict::Error,
         Some(_) => Verdict::Status,
     };
     let what = format!("{}: {} after {after:?}", plain.subject.name, signal.1);

@@ -26,8 +26,13 @@ pub enum Kernels {
 pub struct Subject {
     pub name: &'static str,
     pub program: Program,
+    /// Its words; OUT stands for the output of a command that has no `-o` for it.
     pub line: &'static str,
     pub output: &'static str,
+    /// Whether the output has times, so that only its format can be checked: JSON.
+    pub varies: bool,
+    /// Whether a run takes seconds: the share leaves it out, and all is one index of each call.
+    pub long: bool,
     pub kernels: Kernels,
     /// Number of indices of each call that tools/test sweeps.
     pub share: usize,
@@ -36,11 +41,17 @@ pub struct Subject {
 }
 
 const fn command(name: &'static str, line: &'static str, output: &'static str, share: usize) -> Subject {
-    Subject { name, program: Program::Command, line, output, kernels: Kernels::Kept, share, limit: LIMIT }
+    let (program, kernels) = (Program::Command, Kernels::Kept);
+    Subject { name, program, line, output, varies: false, long: false, kernels, share, limit: LIMIT }
+}
+
+/// A command whose output is JSON with times.
+const fn timed(name: &'static str, line: &'static str) -> Subject {
+    Subject { varies: true, ..command(name, line, "times.json", 0) }
 }
 
 pub const fn this(name: &'static str, line: &'static str, share: usize) -> Subject {
-    Subject { name, program: Program::This, line, output: "bits", kernels: Kernels::Kept, share, limit: LIMIT }
+    Subject { program: Program::This, ..command(name, line, "bits", share) }
 }
 
 const MULTIPLY: Subject = command("multiply", "multiply A.mtx --block 2", "C.mtx", 2);
@@ -50,6 +61,26 @@ pub const SUBJECTS: &[Subject] = &[
     Subject { name: "multiply, compiled", kernels: Kernels::Off, share: 1, ..MULTIPLY },
     Subject { name: "multiply, first", kernels: Kernels::Empty, share: 1, ..MULTIPLY },
     command("multiply in bands", "multiply S.mtx --memory-limit 1MiB", "C.mtx", 1),
+    command("multiply by hash", "multiply A.mtx --method hash", "C.mtx", 0),
+    command("multiply under a mask", "multiply A.mtx --mask A.mtx", "C.mtx", 0),
+    command("multiply over a semiring", "multiply N.mtx --semiring min-plus --method esc", "C.mtx", 0),
+    command("multiply by a dense matrix", "multiply A.mtx D.npy", "C.npy", 0),
+    command("apply", "apply S.mtx", "y.npy", 1),
+    command("apply in slices", "apply S.mtx --format sliced-ell", "y.npy", 0),
+    command("apply the transpose", "apply S.mtx --format csr-adaptive --transpose", "y.npy", 0),
+    command("apply hyb", "apply S.mtx --format hyb", "y.npy", 0),
+    command("apply a Gram matrix", "apply A.mtx --gram", "y.npy", 0),
+    command("apply to a dense matrix", "apply A.mtx D.npy --sharing gcoo", "Y.npy", 0),
+    command("paths", "paths N.mtx --sources 1,7", "d.npy", 0),
+    command("paths by frontiers", "paths N.mtx --sources 1,7 --schedule frontier --element f32", "d.npy", 0),
+    command("paths by Bellman-Ford", "paths N.mtx --sources 1,7 --schedule bellman-ford", "d.npy", 0),
+    command("predecessors", "paths N.mtx --sources 1 --predecessors OUT", "p.npy", 0),
+    command("components", "components N.mtx", "c.npy", 0),
+    command("triangles", "triangles N.mtx", "t.npy", 0),
+    command("patches", "patches M.ply --count 5", "l.npy", 0),
+    command("hessian", "hessian G.g2o --start file --write H=OUT", "H.mtx", 0),
+    timed("bench", "bench uniform:20x2 --rounds 1 --json OUT"),
+    Subject { long: true, ..timed("tune", "tune --seconds 0.1") },
     command("spy", "spy A.mtx --size 64", "A.png", 1),
     command("schur", "schur P.txt", "S.mtx", 1),
     command("solve a graph", "solve G.g2o --start file", "G.g2o", 1),
@@ -72,10 +103,14 @@ pub const WRITERS: &[Subject] = &[
 ];
 
 /// The command lines that make the inputs.
-const INPUTS: [&str; 5] = [
+const INPUTS: [&str; 9] = [
     "generate uniform --rows 60 --per-column 4 --block 2 -o A.mtx",
     "generate uniform --rows 1000 --per-column 10 --block 2 -o B.mtx",
     "generate uniform --rows 1500 --per-column 6 -o S.mtx",
+    "generate uniform --rows 120 --cols 5 --per-column 20 -o X.mtx",
+    "convert X.mtx -o D.npy",
+    "generate planar --cols 15 --rows 15 -o N.mtx",
+    "generate mesh --points 120 -o M.ply",
     "generate g2o --poses 20 --closures 10 -o G.g2o",
     "generate bal --cameras 6 --points 30 -o P.txt",
 ];

@@ -72,13 +72,15 @@ pub struct End {
     pub hit: bool,
 }
 
-/// Runs the sweep. Returns whether all runs ended well.
-pub fn run(effort: &Effort) -> Result<bool, Box<dyn Error>> {
+/// Runs the sweep of the subjects with `word` in their names. Returns whether all runs ended well.
+pub fn run(effort: &Effort, word: &str) -> Result<bool, Box<dyn Error>> {
     let start = Instant::now();
     let workshop = &Workshop::new()?;
     planted::are_seen(workshop)?;
     make_inputs(workshop)?;
-    let plain = side_by_side(SUBJECTS, |subject| without_fault(workshop, subject));
+    let wanted = |subject: &&Subject| subject.name.contains(word) && !(subject.long && effort.per_call.is_none());
+    let subjects: Vec<&Subject> = SUBJECTS.iter().filter(wanted).collect();
+    let plain = side_by_side(&subjects, |subject| without_fault(workshop, subject));
     let plain = plain.into_iter().collect::<Result<Vec<_>, _>>()?;
     println!("faults: {} subjects run without a fault, {:.0} s", plain.len(), start.elapsed().as_secs_f64());
     let cases = cases(&plain, effort);
@@ -121,7 +123,8 @@ fn without_fault(workshop: &Workshop, subject: &'static Subject) -> Result<Plain
     let mut first = workshop.first(subject).map_err(io)?;
     let output = first.files.remove(subject.output).ok_or_else(|| failed(&first.stderr))?;
     let ran = workshop.run(subject, &workshop.bench().map_err(io)?, None).map_err(io)?;
-    let expected = Expected { name: subject.output, output: &output, before: None, recovers: false };
+    let &Subject { output: name, varies, .. } = subject;
+    let expected = Expected { name, output: &output, varies, before: None, recovers: false };
     match judge(&ran, &expected) {
         (Verdict::Same, _) if ran.counts.get("any calls") > 0 => Ok(Plain { subject, output, counts: ran.counts }),
         (Verdict::Same, _) => Err(failed("no call of OpenCL went through opencl.c")),
@@ -132,9 +135,11 @@ fn without_fault(workshop: &Workshop, subject: &'static Subject) -> Result<Plain
 fn cases<'a>(plain: &'a [Plain], effort: &Effort) -> Vec<Case<'a>> {
     let mut cases = Vec::new();
     for plain in plain {
-        let mut add = |mode, call: &str, calls, most| {
-            for index in spread(calls, most) {
-                let (code, before) = (CODES[cases.len() % CODES.len()], cases.len() % 2 == 1);
+        let mut add = |mode, call: &str, calls, most: usize| {
+            for index in spread(calls, if plain.subject.long { most.min(1) } else { most }) {
+                let code = CODES[cases.len() % CODES.len()];
+                // A tuning file that is there is read first.
+                let before = !plain.subject.varies && cases.len() % 2 == 1;
                 cases.push(Case { plain, fault: Fault { call: call.to_owned(), index, mode, code }, before });
             }
         };
@@ -172,7 +177,8 @@ fn with_fault(workshop: &Workshop, Case { plain, fault, before }: &Case) -> io::
     let ran = workshop.run(subject, &bench, Some(fault))?;
     // The fault is temporary: the library must work at the second attempt.
     let recovers = library && matches!(fault.mode, "once" | "late");
-    let mut expected = Expected { name: subject.output, output: &plain.output, before, recovers };
+    let &Subject { output: name, varies, .. } = subject;
+    let mut expected = Expected { name, output: &plain.output, varies, before, recovers };
     let (mut verdict, mut words) = judge(&ran, &expected);
     let hit = ran.counts.get("failed calls") > 0 || matches!(verdict, Verdict::Crash | Verdict::Hang);
     if subject.kernels == Kernels::Empty && verdict.is_good() {

@@ -97,10 +97,12 @@ impl Workshop {
             Program::Command => Command::new(env!("CARGO_BIN_EXE_blockmul")),
             Program::This => Command::new(std::env::current_exe().expect("this program has a path")),
         };
-        command.args(subject.line.split_whitespace());
+        let (text, has_option) = (output.to_string_lossy(), subject.line.contains("OUT"));
+        command.args(subject.line.split_whitespace().map(|word| word.replace("OUT", &text)));
         match subject.program {
-            Program::Command => command.arg("--quiet").arg("-o").arg(output),
-            Program::This => command.arg(output),
+            Program::Command if has_option => command.arg("--quiet"),
+            Program::Command => command.arg("--quiet").arg("-o").arg(&output),
+            Program::This => command.arg(&output),
         };
         self.prepare(&mut command);
         command

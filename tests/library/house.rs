@@ -214,6 +214,45 @@ fn no_two_rooms_name_each_other() {
     assert!(circle.is_empty(), "rooms in a circle: {circle:#?}");
 }
 
+/// The files and folders that the sentence of SECURITY.md about unsafe code names.
+fn places_of_unsafe_code() -> Vec<PathBuf> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("SECURITY.md")).unwrap();
+    let (_, list) = text.split_once("* **Unsafe code**").expect("SECURITY.md has a list of unsafe code");
+    let list = list.split("\n* ").next().unwrap();
+    list.split('`').skip(1).step_by(2).filter(|word| word.contains('/')).map(PathBuf::from).collect()
+}
+
+/// Whether code has the word `unsafe`.
+fn is_unsafe(code: &str) -> bool {
+    let is_word = |at: usize| {
+        let (before, after) = (&code[..at], &code[at + "unsafe".len()..]);
+        let of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '"' || c == '`';
+        !before.ends_with(of_name) && !after.starts_with(of_name)
+    };
+    code.match_indices("unsafe").any(|(at, _)| is_word(at))
+}
+
+#[test]
+fn unsafe_code_is_where_the_page_says_and_nowhere_else() {
+    let (root, named) = (Path::new(env!("CARGO_MANIFEST_DIR")), places_of_unsafe_code());
+    let mut files = Vec::new();
+    ["src", "tools/blockmul"].iter().for_each(|folder| collect(root, &root.join(folder), &mut files));
+    let found: Vec<_> = files.iter().filter(|file| is_unsafe(&file.code)).map(|file| &file.path).collect();
+    assert!(found.len() > 10, "{found:?}");
+    for path in &found {
+        assert!(named.iter().any(|named| path.starts_with(named)), "{}: SECURITY.md does not name it", path.display());
+    }
+    for place in &named {
+        let has = found.iter().any(|path| path.starts_with(place));
+        assert!(has, "{}: SECURITY.md names it, and it has no unsafe code", place.display());
+    }
+    for (code, seen) in
+        [("unsafe { f() }", true), ("#[unsafe(no_mangle)]", true), ("an_unsafe_one()", false), ("\"unsafe\"", false)]
+    {
+        assert_eq!(is_unsafe(code), seen, "{code}");
+    }
+}
+
 /// Folders whose comments end at column 100.
 const NARROW: [&str; 7] = ["src", "cl", "tools/blockmul", "tests", "examples", "fuzz", "benches"];
 

@@ -233,7 +233,7 @@ fn finish(
     messages: &Messages,
 ) -> Result<(), Failure> {
     if let (true, Some((_, why))) = (request.explain, &run.sharing) {
-        messages.say(why);
+        messages.say_lines(why);
     }
     let &Sparse { element, size, terms, overflowed } = sparse;
     let n = if request.side == Side::Left { d_shape.cols } else { d_shape.rows };

@@ -1,5 +1,5 @@
 //! `blockmul devices`: the devices to compute on.
-use crate::{failure::Failure, messages::visible, output, sizes::show_bytes};
+use crate::{failure::Failure, messages::in_a_line, output, sizes::show_bytes};
 use blockmul::{
     Device,
     device::{DeviceInfo, DeviceKind, kernel_cache},
@@ -45,7 +45,7 @@ fn clear_cache() -> Result<(), Failure> {
     let kernels = if cleared.kernels == 1 { "kernel" } else { "kernels" };
     let size = show_bytes(cleared.bytes);
     let folder = folder.display().to_string();
-    output::print(&format!("{}: {} {kernels} removed, {size}", visible(&folder), cleared.kernels))
+    output::print(&format!("{}: {} {kernels} removed, {size}", in_a_line(&folder), cleared.kernels))
 }
 
 fn table(devices: &[DeviceInfo]) -> String {

@@ -1,6 +1,6 @@
 //! Failures of the command and their exit statuses.
 use crate::input::with_options;
-use crate::messages::{Tone, tell};
+use crate::messages::{Tone, tell, tell_lines};
 use blockmul::{Error, error::ErrorKind};
 use std::process::ExitCode;
 
@@ -68,12 +68,18 @@ impl Failure {
     pub fn report(&self) -> ExitCode {
         let silent = self.status() == 0 || matches!(self, Self::Different | Self::Reported(_));
         if !silent {
-            tell(Tone::Error, &self.to_string());
+            let print = if self.has_lines() { tell_lines } else { tell };
+            print(Tone::Error, &self.to_string());
             if let Some(hint) = self.hint() {
                 tell(Tone::Hint, &hint);
             }
         }
         self.status().into()
+    }
+
+    /// Whether the message has several lines; it then names no file.
+    fn has_lines(&self) -> bool {
+        matches!(self, Self::Library(Error::NoOpenCl { .. } | Error::Build { .. }))
     }
 
     /// Advice that the message does not give.
@@ -125,7 +131,7 @@ pub fn exit_on_panic() {
         let text = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
         let text = text.unwrap_or("no message");
         let place = panic.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
-        tell(Tone::Error, &format!("blockmul itself is at fault: {text}{place}; please report this"));
+        tell_lines(Tone::Error, &format!("blockmul itself is at fault: {text}{place}; please report this"));
         let _none_begins_again = blockmul::io::discard_unfinished();
         std::process::exit(OTHER.into());
     }));

@@ -57,7 +57,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let linearized = Linearized::new(&problem, &start, &device)?;
         matrices::check(&args.write, &linearized.linearization)?;
         if !args.quiet && !to_stdout {
-            messages.pause(|| output::print(&linearized.text()))?;
+            let written = !args.write.is_empty() || args.picture.is_some();
+            messages.pause(|| output::print_beside(written, &linearized.text()))?;
         }
         matrices::write(&args.write, &linearized.linearization, &linearized.normal, &messages)?;
         if let Some(path) = &args.picture {

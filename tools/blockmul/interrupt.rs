@@ -1,14 +1,24 @@
 //! Ctrl-C and other signals that end a process: unfinished files are removed.
+#[cfg(unix)]
+use crate::messages::{Tone, tell};
 use blockmul::io::discard_unfinished;
 
-/// Handles SIGINT, SIGTERM and SIGHUP from here on: they remove unfinished files and end the
-/// process with status 128 plus the signal's number, as in shells. Signals that are ignored, as
-/// under `nohup` or in the background of a script, stay ignored.
+/// Handles the signals that end a process from here on: they remove unfinished files and end the
+/// process with status 128 plus the signal's number, as in shells. SIGQUIT still makes a dump of
+/// memory. Signals that are ignored, as under `nohup` or in the background of a script, stay
+/// ignored.
 #[cfg(unix)]
 pub fn leave_nothing_half_written() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{
+        SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
+    };
+    const ENDING: [i32; 9] = [SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGXCPU];
+    // A file would grow beyond `ulimit -f`. With any handler the write fails, and is reported as
+    // one to a full disk is. A handler, unlike an ignored signal, is not passed on to compilers
+    // that a driver starts.
+    let _ = signal_hook::flag::register(SIGXFSZ, std::sync::Arc::default());
     let ignored = ignored_signals();
-    let handled = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| match ignored {
+    let handled = ENDING.into_iter().filter(|signal| match ignored {
         Some(mask) => mask >> (signal - 1) & 1 == 0,
         None => *signal != SIGHUP, // it may be ignored because of `nohup`
     });
@@ -17,6 +27,9 @@ pub fn leave_nothing_half_written() {
         std::thread::spawn(move || {
             if let Some(signal) = signals.forever().next() {
                 let _none_begins_again = discard_unfinished();
+                if signal == SIGXCPU {
+                    tell(Tone::Error, "the processor time that this process may take is used up (`ulimit -t`)");
+                }
                 // Exits at once: exit handlers of drivers do not expect other threads to run.
                 signal_hook::low_level::exit(128 + signal);
             }

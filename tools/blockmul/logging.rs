@@ -46,10 +46,13 @@ impl MakeWriter<'_> for AboveTheBar {
 }
 
 impl Write for AboveTheBar {
-    /// Writes a whole line. A line that cannot be written is lost, like every message.
+    /// Writes a whole line, in which names of files may have line ends. A line that cannot be
+    /// written is lost, like every message.
     fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_end_matches('\n').replace('\n', "\\n").replace('\r', "\\r");
         messages::above_any_bar(|| {
-            let _ = anstream::stderr().write_all(line);
+            let _ = writeln!(anstream::stderr(), "{text}");
         });
         Ok(line.len())
     }

@@ -42,6 +42,7 @@ mod schur;
 mod sizes;
 mod solve;
 mod spy;
+mod stdout;
 mod symmetric;
 mod target;
 mod transpose;
@@ -52,6 +53,7 @@ mod wrapping;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Styles of the help, on a terminal unless NO_COLOR is set.
@@ -154,8 +156,23 @@ fn main() -> ExitCode {
 
 /// Parses the command line; ends the process if it is wrong, or if it asks for help.
 fn parse() -> Cli {
-    let mut matches = numbers::with_negative(Cli::command()).get_matches();
-    Cli::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| error.exit())
+    let parsed = numbers::with_negative(Cli::command()).try_get_matches();
+    parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)).unwrap_or_else(|error| refuse(&error))
+}
+
+/// Prints the message, the help or the version, and ends the process. Words of the command line
+/// that a message quotes are shown on one line, as names are elsewhere.
+fn refuse(error: &clap::Error) -> ! {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let odd: Vec<_> = words.filter(|word| word.contains(char::is_control)).collect();
+    let values = odd.iter().filter_map(|word| Some(word.split_once('=')?.1.to_owned()));
+    let odd: Vec<_> = odd.iter().cloned().chain(values).collect();
+    if error.use_stderr() && !odd.is_empty() {
+        let shown = |text: String, word: &String| text.replace(word.as_str(), &messages::in_a_line(word));
+        let _ = write!(anstream::stderr(), "{}", odd.iter().fold(error.render().ansi().to_string(), shown));
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 #[cfg(test)]

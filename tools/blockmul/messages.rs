@@ -1,6 +1,6 @@
 //! Messages to the user on stderr, and on a terminal a bar or a spinner. Colours are used only
 //! where they are wanted.
-use blockmul::{Device, host::Progress};
+use blockmul::{Device, device::kernel_cache, host::Progress};
 use clap::builder::styling::{AnsiColor, Color, Effects, Style};
 use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
 use std::borrow::Cow;
@@ -36,18 +36,31 @@ impl Tone {
 }
 
 /// Prints `error: text`, in colour on a terminal unless NO_COLOR is set. Unlike `eprintln!`, this
-/// does not panic if stderr is closed.
+/// does not panic if stderr is closed. The text is one line: a file name in it may have line ends.
 pub fn tell(tone: Tone, text: &str) {
+    tell_lines(tone, &in_a_line(text));
+}
+
+/// As [`tell`], for a text of several lines, which names no file.
+pub fn tell_lines(tone: Tone, text: &str) {
     let style = tone.style();
     line(&format!("{style}{}:{style:#} {}", tone.name(), visible(text)));
 }
 
-/// The text with control characters of terminals as escapes; file names may have any.
+/// The text on one line, with all control characters as escapes; file names may have any.
+pub fn in_a_line(text: &str) -> Cow<'_, str> {
+    escaped(text, char::is_control)
+}
+
+/// The text with the control characters that steer a terminal as escapes; it keeps its lines.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    let steers = |c: char| c.is_control() && c != '\n' && c != '\t';
-    match text.contains(steers) {
+    escaped(text, |c| c.is_control() && c != '\n' && c != '\t')
+}
+
+fn escaped(text: &str, escapes: fn(char) -> bool) -> Cow<'_, str> {
+    match text.contains(escapes) {
         true => {
-            let shown = |c: char| if steers(c) { c.escape_default().to_string() } else { c.to_string() };
+            let shown = |c: char| if escapes(c) { c.escape_default().to_string() } else { c.to_string() };
             text.chars().map(shown).collect::<String>().into()
         }
         false => text.into(),
@@ -114,7 +127,7 @@ impl Messages {
     pub fn step(&self, text: impl Into<String>) {
         self.bar.unset_length();
         self.bar.set_style(spinner());
-        self.bar.set_message(visible(&text.into()).into_owned());
+        self.bar.set_message(in_a_line(&text.into()).into_owned());
         self.bar.reset();
     }
 
@@ -132,8 +145,10 @@ impl Messages {
     }
 
     /// Shows the number of compiled kernels while `device` compiles, and restores the display
-    /// afterwards.
+    /// afterwards. Warns once if every run compiles, which takes seconds.
     pub fn show_compiling(&self, device: &Device) {
+        static WARNED: Once = Once::new();
+        WARNED.call_once(|| kernel_cache::obstacle().iter().for_each(|why| self.warn(why)));
         let text = format!("compiling kernels for {} (first run)", device.info().name);
         let (bar, before) = (self.bar.clone(), Mutex::new(None));
         device.on_compile(Progress::new(move |done, total| {
@@ -154,13 +169,18 @@ impl Messages {
 
     /// Prints one line that stays.
     pub fn say(&self, text: &str) {
+        self.say_lines(&in_a_line(text));
+    }
+
+    /// Prints lines that stay. They name no file.
+    pub fn say_lines(&self, text: &str) {
         self.above_the_bar(|| line(&visible(text)));
     }
 
     /// Prints one line where there is no terminal for a bar, so that a log shows how far work is.
     pub fn passed(&self, text: impl FnOnce() -> String) {
         if !self.quiet && !std::io::stderr().is_terminal() {
-            line(&visible(&text()));
+            line(&in_a_line(&text()));
         }
     }
 
@@ -213,6 +233,7 @@ mod tests {
     fn what_steers_a_terminal_is_shown() {
         let name = "a\u{1b}[31m\u{9b}2J\r\u{7f}é\tb\n";
         assert_eq!(visible(name), "a\\u{1b}[31m\\u{9b}2J\\r\\u{7f}é\tb\n");
+        assert_eq!(in_a_line(name), "a\\u{1b}[31m\\u{9b}2J\\r\\u{7f}é\\tb\\n");
         assert!(matches!(visible("λ plain"), Cow::Borrowed(_)));
     }
 

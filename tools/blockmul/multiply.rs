@@ -286,7 +286,7 @@ impl Job<'_> {
                 Some(_) => explain::explain_masked(&a, b, &of_c.size, &run),
                 None => explain::explain(&self.target, (&a, b), &of_c.size, &run),
             };
-            self.messages.say(&explained);
+            self.messages.say_lines(&explained);
         }
         let mask = mask.map(|mask| Size::in_blocks(mask, shape));
         let report = Report::new(&self.target, (&a, b, of_c.size), mask, &run, runs_ms, verification);
@@ -335,15 +335,8 @@ impl Job<'_> {
         if let Some(path) = &self.args.report {
             output::write(path, &report.json())?;
         }
-        let mut files = [&self.args.output, &self.args.report].into_iter().flatten();
-        match (self.args.quiet, files.any(|path| output::is_standard(path))) {
-            (true, _) => Ok(()),
-            (false, true) => {
-                self.messages.say(&report.table());
-                Ok(())
-            }
-            (false, false) => self.messages.pause(|| output::print(&report.table())),
-        }
+        let files = [&self.args.output, &self.args.report];
+        output::summary(&report.table(), self.args.quiet, files, &self.messages)
     }
 
     fn write<M: Matrix>(&self, c: &M) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! Writes results: text to stdout, files as a whole.
 use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
+use crate::stdout;
 use blockmul::{
     Error, Matrix,
     io::{self, Layout, WriteOptions, bla, matrix_market, write_whole},
@@ -30,19 +31,30 @@ pub fn summary<'p>(
     outputs: impl IntoIterator<Item = &'p Option<PathBuf>>,
     messages: &Messages,
 ) -> Result<(), Failure> {
-    match outputs.into_iter().flatten().any(|path| is_standard(path)) {
+    let (mut written, mut on_stdout) = (false, false);
+    outputs.into_iter().flatten().for_each(|path| {
+        written = true;
+        on_stdout |= is_standard(path);
+    });
+    match on_stdout {
         _ if quiet => Ok(()),
         true => {
-            messages.say(text);
+            messages.say_lines(text);
             Ok(())
         }
-        false => messages.pause(|| print(text)),
+        false => messages.pause(|| print_beside(written, text)),
     }
 }
 
 /// Writes a result to stdout.
 pub fn print(text: &str) -> Result<(), Failure> {
     write(Path::new("-"), text)
+}
+
+/// Writes text about results to stdout. If they are `written` to files, they are whole without it,
+/// and a closed stdout is no failure.
+pub fn print_beside(written: bool, text: &str) -> Result<(), Failure> {
+    if written && stdout::check().is_err() { Ok(()) } else { print(text) }
 }
 
 /// Writes `text` and a newline to the file `path`, or to stdout for `-`.
@@ -83,11 +95,17 @@ pub fn write_layout<M: Matrix>(path: &Path, matrix: &M, layout: &Layout) -> Resu
 }
 
 fn to_stdout(fill: Fill<'_>) -> Result<(), Failure> {
+    stdout::check().map_err(of_stdout)?;
     let mut stdout = BufWriter::new(std::io::stdout().lock());
     fill(&mut stdout).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
         std::io::ErrorKind::BrokenPipe => Failure::ReaderLeft,
-        _ => Failure::Output("stdout".into(), error),
+        _ => of_stdout(error),
     })
+}
+
+/// The failure of stdout.
+pub fn of_stdout(error: std::io::Error) -> Failure {
+    Failure::Output("stdout".into(), error)
 }
 
 /// Makes a file error an error of the output, not of an input.

@@ -1,7 +1,8 @@
 //! The files that a command reads and writes. An output that could not be written, or that would
 //! replace an input, is refused before any work is done.
 use crate::failure::Failure;
-use crate::output::is_standard;
+use crate::output::{is_standard, of_stdout};
+use crate::stdout;
 use blockmul::io::{self, Format, dense::is_npy};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -80,6 +81,8 @@ impl Places {
                 check_place(path)?;
                 check_name(path, *kind)?;
                 check_writable(path)?;
+            } else {
+                stdout::check().map_err(of_stdout)?;
             }
             if self.outputs[..number].iter().any(|(other, _)| other == path || same(other, path)) {
                 return Err(Failure::Usage(format!("two results cannot both go to {}", path.display())));

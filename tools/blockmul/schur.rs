@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         plan.cost().products
     );
     if !args.quiet && !to_stdout {
-        messages.pause(|| output::print(&text))?;
+        messages.pause(|| output::print_beside(args.output.is_some() || args.picture.is_some(), &text))?;
     }
     if args.output.is_none() && args.picture.is_none() {
         return Ok(());

@@ -40,10 +40,10 @@ A graph starts at the cheaper of its file's guess and a chordal relaxation of al
 names the choice. A guess by dead reckoning can lead into a wrong minimum. Converged is a stationary point:
 the last step lowers the cost by no more than --tolerance of it while λ is at most 1e-3, or the residuals are
 at right angles to every column of J (cosines up to 1e-10). Numbers on which no residual depends, as the
-rotation of a camera whose focal length is 0, stay as they are and are named. For these rules a residual costs at most n times
-the median of the n residuals, and one between held poses and landmarks nothing. A residual with more than
-half of the cost is named. A bundle adjustment far from the origin of its coordinates (UTM) is solved about a
-local one, and written in its own coordinates.
+rotation of a camera whose focal length is 0, stay as they are and are named. For these rules a residual
+costs at most n times the median of the n residuals, and one between held poses and landmarks nothing. A
+residual with more than half of the cost is named. A bundle adjustment far from the origin of its coordinates
+(UTM) is solved about a local one, and written in its own coordinates.
 Exit status: 0 converged; 1 the limit of iterations reached, or no step lowers the cost at any damping: the
 solution so far is written, and a message advises what to try; 1 too if a residual or derivative is not
 finite, or the system singular at any damping: no solution is written.")]
@@ -163,10 +163,11 @@ impl Run<'_> {
             tolerance: args.tolerance,
             lambda: args.lambda,
         };
+        let written = args.output.is_some() || args.picture.is_some() || args.json.is_some();
         let mut printed = Ok(());
         let mut print = |text: &str| {
             if self.table && printed.is_ok() {
-                printed = messages.pause(|| output::print(text));
+                printed = messages.pause(|| output::print_beside(written, text));
             }
         };
         messages.step("planning");

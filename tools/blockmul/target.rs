@@ -38,7 +38,7 @@ impl Opened {
     pub fn announce(self, messages: &Messages) -> Target {
         for note in &self.notes {
             match note {
-                Note::Line(text) => messages.say(text),
+                Note::Line(text) => messages.say_lines(text),
                 Note::Hint(text) => messages.hint(text),
             }
         }

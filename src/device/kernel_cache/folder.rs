@@ -24,6 +24,18 @@ const LARGEST: u64 = 64 << 20;
 /// Files in use are marked as new once in this time.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// The reason why a folder is not used.
+#[derive(Debug)]
+pub(super) enum Unusable {
+    /// The system does not let it be made or looked at.
+    Refused(io::Error),
+    /// It belongs to another user.
+    OfAnother,
+    WritableByOthers,
+    /// It would be made in the home of another user.
+    HomeOfAnother,
+}
+
 pub(super) struct Folder {
     path: PathBuf,
     most_bytes: u64,
@@ -41,23 +53,21 @@ impl Folder {
         Self { most_bytes, ..Self::new(path) }
     }
 
-    /// The folder, made if it is missing. `None` if it cannot be made, or if anyone but its owner
-    /// may write to it.
-    pub(super) fn usable(path: PathBuf) -> Option<Self> {
-        let made = make(&path).and_then(|()| fs::metadata(&path));
-        match made {
-            Ok(about) if about.is_dir() && is_ours(&about) => Some(Self::new(path)),
-            Ok(_) => {
-                tracing::warn!(
-                    target: "blockmul::device", folder = %path.display(),
-                    "kernels are not cached: not a folder of this user that others cannot write to"
-                );
-                None
+    /// The folder at `path`, made if it is missing. It must belong to the user, and no other may
+    /// write to it. None is made in a `home` that is another user's: its owner could not use it.
+    pub(super) fn usable(path: PathBuf, home: Option<&Path>) -> std::result::Result<Self, Unusable> {
+        if !path.is_dir() {
+            let is_forbidden = |home: &Path| fs::metadata(home).is_ok_and(|about| is_anothers(&about));
+            if home.is_some_and(|home| path.starts_with(home) && is_forbidden(home)) {
+                return Err(Unusable::HomeOfAnother);
             }
-            Err(error) => {
-                tracing::debug!(target: "blockmul::device", folder = %path.display(), %error, "kernels are not cached");
-                None
-            }
+            make(&path).map_err(Unusable::Refused)?;
+        }
+        let about = fs::metadata(&path).map_err(Unusable::Refused)?;
+        match is_ours(&about) {
+            true => Ok(Self::new(path)),
+            false if is_owned(&about) => Err(Unusable::WritableByOthers),
+            false => Err(Unusable::OfAnother),
         }
     }
 
@@ -67,7 +77,7 @@ impl Folder {
 
     /// The bytes of a file.
     pub(super) fn read(&self, key: &str, ending: &str) -> Option<Vec<u8>> {
-        let mut file = File::open(self.file(key, ending)).ok()?;
+        let mut file = open(&self.file(key, ending)).ok()?;
         let about = file.metadata().ok()?;
         if !about.is_file() || !is_ours(&about) || about.len() > LARGEST {
             return None;
@@ -175,11 +185,23 @@ fn kind(entry: &DirEntry) -> Kind {
     }
 }
 
+/// Opens a file to read. To open a pipe or a device could take forever, so it does not wait, and
+/// fails for a link.
+#[cfg(unix)]
+fn open(path: &Path) -> io::Result<File> {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
+    File::options().read(true).custom_flags(flags.bits() as i32).open(path)
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
 /// Makes the folder, and those above it, for this user alone.
 fn make(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -191,11 +213,34 @@ fn make(path: &Path) -> io::Result<()> {
 #[cfg(unix)]
 fn is_ours(about: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
-    about.uid() == rustix::process::geteuid().as_raw() && about.mode() & 0o022 == 0
+    is_owned(about) && about.mode() & 0o022 == 0
+}
+
+#[cfg(unix)]
+fn is_owned(about: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    about.uid() == rustix::process::geteuid().as_raw()
+}
+
+/// Whether it belongs to another user. The superuser's is a place for all, such as `/tmp`.
+#[cfg(unix)]
+fn is_anothers(about: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    !is_owned(about) && about.uid() != 0
 }
 
 /// Without such marks the user's cache folder counts as the user's own.
 #[cfg(not(unix))]
 fn is_ours(_about: &fs::Metadata) -> bool {
     true
+}
+
+#[cfg(not(unix))]
+fn is_owned(_about: &fs::Metadata) -> bool {
+    true
+}
+
+#[cfg(not(unix))]
+fn is_anothers(_about: &fs::Metadata) -> bool {
+    false
 }

@@ -9,7 +9,7 @@
 //!
 //! Any fault in a file or the folder means that programs are compiled from source, never an error.
 //! Files are written beside their place and renamed. Only their owner can write to folder and
-//! files, since drivers run what is in them.
+//! files, since drivers run what is in them. [`obstacle`] says why a folder is not used.
 //!
 //! `BLOCKMUL_CACHE` names another folder; `off` turns the cache off.
 mod entry;
@@ -24,9 +24,12 @@ use super::{
 use crate::Result;
 pub(super) use entry::KnownKernel;
 use entry::{Binary, seal, unseal};
-use folder::{BINARY, Folder, KNOWN};
+use folder::{BINARY, Folder, KNOWN, Unusable};
 use sha2::{Digest, Sha256};
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 /// The environment variable that names the folder, or turns the cache off.
 const VARIABLE: &str = "BLOCKMUL_CACHE";
@@ -51,15 +54,42 @@ pub struct Cleared {
     pub bytes: u64,
 }
 
+/// The value of the variable, if it is set and not empty.
+fn named() -> Option<OsString> {
+    std::env::var_os(VARIABLE).filter(|value| !value.is_empty())
+}
+
 /// The folder of compiled kernels: the one that the environment variable `BLOCKMUL_CACHE` names,
 /// else `blockmul/kernels` in the user's cache folder. `None` if the variable is `off` or the user
 /// has no cache folder.
 pub fn folder() -> Option<PathBuf> {
-    match std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
+    match named() {
         Some(value) if value.eq_ignore_ascii_case("off") => None,
         Some(value) => Some(value.into()),
         None => Some(dirs::cache_dir()?.join("blockmul").join("kernels")),
     }
+}
+
+/// The folder, made if it is missing and may be.
+fn usable(path: &Path) -> std::result::Result<Folder, Unusable> {
+    let home = if named().is_none() { dirs::home_dir() } else { None };
+    Folder::usable(path.to_owned(), home.as_deref())
+}
+
+/// Why [`folder`] is not used although it could be, and what to do about it. Every process then
+/// compiles its kernels. `None` if the folder is used, the cache is off, or the system allows no
+/// such folder.
+pub fn obstacle() -> Option<String> {
+    let path = folder()?;
+    let elsewhere = || format!("set {VARIABLE} to another folder");
+    let (why, remedy) = match usable(&path).err()? {
+        Unusable::Refused(_) => return None,
+        Unusable::WritableByOthers => ("others may write to it", format!("use `chmod go-w {}`", path.display())),
+        Unusable::OfAnother => ("it belongs to another user", elsewhere()),
+        Unusable::HomeOfAnother => ("it would be in the home of another user", elsewhere()),
+    };
+    let path = path.display();
+    Some(format!("every run compiles its kernels, since the folder {path} is not used: {why}; {remedy}"))
 }
 
 /// Removes every compiled kernel from [`folder`]. Other files stay.
@@ -80,7 +110,18 @@ pub(super) struct Cache {
 impl Cache {
     /// The cache for a device; `None` if it is off or its folder cannot be used.
     pub(super) fn for_device(info: &DeviceInfo) -> Option<Self> {
-        Some(Self { folder: Folder::usable(folder()?)?, of_device: hash_of(info, |name| std::env::var_os(name)) })
+        let path = folder()?;
+        match usable(&path) {
+            Ok(folder) => Some(Self { folder, of_device: hash_of(info, |name| std::env::var_os(name)) }),
+            Err(Unusable::Refused(error)) => {
+                tracing::debug!(target: "blockmul::device", folder = %path.display(), %error, "kernels are not cached");
+                None
+            }
+            Err(why) => {
+                tracing::warn!(target: "blockmul::device", folder = %path.display(), ?why, "kernels are not cached");
+                None
+            }
+        }
     }
 
     fn key(&self, texts: &[&str]) -> String {

@@ -74,7 +74,7 @@ fn programs_are_found_by_what_they_are_made_of() {
 fn files_are_kept_read_and_cleared() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("new").join("kernels");
-    let folder = Folder::usable(path.clone()).unwrap();
+    let folder = Folder::usable(path.clone(), None).unwrap();
     assert_eq!(folder.read(KEY, KNOWN), None);
     folder.write(KEY, KNOWN, b"first").unwrap();
     folder.write(KEY, KNOWN, b"second").unwrap();
@@ -98,7 +98,7 @@ fn folder_and_files_are_their_owners_alone() {
     use std::os::unix::fs::PermissionsExt;
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("kernels");
-    let folder = Folder::usable(path.clone()).unwrap();
+    let folder = Folder::usable(path.clone(), None).unwrap();
     folder.write(KEY, KNOWN, b"bytes").unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let file = path.join(names(&path).remove(0));
@@ -108,9 +108,54 @@ fn folder_and_files_are_their_owners_alone() {
     chmod(&file, 0o602);
     assert_eq!(folder.read(KEY, KNOWN), None);
     chmod(&path, 0o720);
-    assert!(Folder::usable(path.clone()).is_none());
-    assert!(Folder::usable(file).is_none(), "no folder at all");
-    assert!(Folder::usable("/dev/null/kernels".into()).is_none(), "no place for a folder");
+    let refused = |path: &Path| Folder::usable(path.to_owned(), None).err();
+    assert!(matches!(refused(&path), Some(Unusable::WritableByOthers)));
+    assert!(matches!(refused(&file), Some(Unusable::Refused(_))), "no folder at all");
+    assert!(matches!(refused(Path::new("/dev/null/kernels")), Some(Unusable::Refused(_))), "no place for a folder");
+}
+
+/// As `sudo` does if it keeps `HOME`.
+#[test]
+#[cfg(unix)]
+fn no_folder_is_made_in_the_home_of_another_user() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join(".cache/blockmul/kernels");
+    if std::os::unix::fs::chown(home.path(), Some(12_345), None).is_err() {
+        return; // no other user's home can be written to
+    }
+    let usable = || Folder::usable(path.clone(), Some(home.path()));
+    assert!(matches!(usable().err(), Some(Unusable::HomeOfAnother)));
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+    // The user's own home, a folder that was asked for, and one that is there already.
+    std::os::unix::fs::chown(home.path(), Some(rustix::process::geteuid().as_raw()), None).unwrap();
+    assert!(usable().is_ok());
+    std::os::unix::fs::chown(home.path(), Some(12_345), None).unwrap();
+    assert!(usable().is_ok());
+    assert!(Folder::usable(home.path().join("named"), None).is_ok());
+}
+
+/// No file but a regular one is opened: to open a pipe would take forever.
+#[test]
+#[cfg(unix)]
+fn what_is_no_file_is_not_read_and_not_waited_for() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("kernels");
+    let folder = Folder::usable(path.clone(), None).unwrap();
+    folder.write(KEY, KNOWN, b"bytes").unwrap();
+    let (file, other) = (path.join(KEY).with_extension(KNOWN), path.join("other"));
+    fs::rename(&file, &other).unwrap();
+    let bind = |path: &Path| drop(std::os::unix::net::UnixListener::bind(path).unwrap());
+    let pipe = |path: &Path| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    let link = |path: &Path| std::os::unix::fs::symlink(&other, path).unwrap();
+    let make: [&dyn Fn(&Path); 4] = [&pipe, &bind, &link, &|path| fs::create_dir(path).unwrap()];
+    for (number, make) in make.into_iter().enumerate() {
+        make(&file);
+        let gives_way = !file.is_dir() || file.is_symlink();
+        assert_eq!(folder.read(KEY, KNOWN), None, "{number}");
+        assert_eq!(folder.write(KEY, KNOWN, b"again").is_ok(), gives_way, "{number}");
+        assert_eq!(folder.read(KEY, KNOWN).is_some(), gives_way, "{number}");
+        let _it_may_be_a_folder = fs::remove_file(&file);
+    }
 }
 
 #[test]

@@ -148,10 +148,13 @@ pub fn finish(
 fn explain(took: &Took, messages: &Messages) {
     match &took.formats[..] {
         [] => messages.say("the reference adds entry after entry, and has no formats"),
-        [(_, why)] => messages.say(why),
+        [(_, why)] => messages.say_lines(why),
         several => {
             let products = ["J·x", "the product with Jᵀ"];
-            products.iter().zip(several).for_each(|(product, (_, why))| messages.say(&format!("{product}: {why}")));
+            products
+                .iter()
+                .zip(several)
+                .for_each(|(product, (_, why))| messages.say_lines(&format!("{product}: {why}")));
         }
     }
 }

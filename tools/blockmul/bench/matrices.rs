@@ -3,6 +3,7 @@ use super::families::{self, Named, SEED};
 use super::measure::Bench;
 use crate::failure::Failure;
 use crate::input::{self, Shaped};
+use crate::messages::in_a_line;
 use crate::operands::default_b_shape;
 use crate::problem::matrices::Scalars;
 use blockmul::{
@@ -47,7 +48,7 @@ impl Input {
             Self::Family(named) => named.made(None, named.block()).name(),
             Self::File(path) => {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
-                name.split('.').next().unwrap_or_default().to_owned()
+                in_a_line(name.split('.').next().unwrap_or_default()).into_owned()
             }
         }
     }

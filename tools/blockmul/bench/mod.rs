@@ -408,7 +408,10 @@ impl Session<'_> {
         self.messages.pause(|| match to_stdout {
             true => output::print(&self.results.json()),
             false if self.args.quiet || self.results.is_empty() => Ok(()),
-            false => output::print(&visible(&table::text(self.results.records(), self.args.stages))),
+            false => {
+                let text = table::text(self.results.records(), self.args.stages);
+                output::print_beside(self.args.json.is_some(), &visible(&text))
+            }
         })?;
         match (self.results.wrong(), self.status) {
             (0, None) => Ok(()),

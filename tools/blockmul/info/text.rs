@@ -1,7 +1,7 @@
 //! The output for a file as text.
 use super::needs::{DeviceNeeds, Devices};
 use super::{Blocks, Fits, Info, Product};
-use crate::messages::visible;
+use crate::messages::in_a_line;
 use crate::sizes::show_bytes;
 use blockmul::analysis::{BlockFit, Bounds, ColumnLengths};
 use comfy_table::{CellAlignment, Table, presets};
@@ -12,7 +12,7 @@ const BAR: usize = 40;
 const RECTANGLES: usize = 5;
 
 pub fn text(info: &Info, devices: &Devices) -> String {
-    let mut lines = vec![visible(&info.file).into_owned()];
+    let mut lines = vec![in_a_line(&info.file).into_owned()];
     let mut say = |name: &str, text: String| lines.push(format!("  {name:<11} {text}"));
     let block = match &info.layout {
         Some(Blocks::Uniform([rows, cols])) => format!(", in blocks of {rows}x{cols}"),

@@ -106,8 +106,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     match (args.json, args.quiet) {
         (true, _) => messages.pause(|| output::print(&outcome.json(file)))?,
         (false, true) => {}
-        (false, false) if to_stdout => messages.say(&outcome.table()),
-        (false, false) => messages.pause(|| output::print(&outcome.table()))?,
+        (false, false) if to_stdout => messages.say_lines(&outcome.table()),
+        (false, false) => messages.pause(|| output::print_beside(file.is_some(), &outcome.table()))?,
     }
     if let Some(file) = file {
         let what = if args.dense { "numbers" } else { "costs" };

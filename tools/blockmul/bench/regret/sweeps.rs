@@ -151,8 +151,9 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
 pub fn named(sweeps: Vec<Sweep>, words: &[String]) -> std::result::Result<Vec<Sweep>, Failure> {
     let has = |sweep: &Sweep, words: &String| sweep.what.contains(words.as_str());
     if let Some(unknown) = words.iter().find(|words| !sweeps.iter().any(|sweep| has(sweep, words))) {
-        let all: Vec<_> = sweeps.iter().map(|sweep| format!("\n  {}", sweep.what)).collect();
-        return Err(Failure::Usage(format!("--sweeps: no parameter has \"{unknown}\" in its name:{}", all.concat())));
+        let all: Vec<_> = sweeps.iter().map(|sweep| sweep.what).collect();
+        let all = all.join("; ");
+        return Err(Failure::Usage(format!("--sweeps: no parameter has \"{unknown}\" in its name; there are: {all}")));
     }
     let wanted = |sweep: &Sweep| words.is_empty() || words.iter().any(|words| has(sweep, words));
     Ok(sweeps.into_iter().filter(wanted).collect())
