@@ -116,7 +116,18 @@ impl<'r> Source<'r> {
         }
         reader.pass(reader.first().len() - encoding::after_mark(reader.first()).len());
         let (reader, buffer) = (Box::new(reader), vec![0; block_bytes.clamp(1, LINE_BYTES)]);
-        Ok(Self { reader, packing, name, buffer, taken: 0, ready: 0, filled: 0, ended: false, returns: false, lines: 0 })
+        Ok(Self {
+            reader,
+            packing,
+            name,
+            buffer,
+            taken: 0,
+            ready: 0,
+            filled: 0,
+            ended: false,
+            returns: false,
+            lines: 0,
+        })
     }
 
     /// Lines handed out so far, at least 1: the end of the file, for messages.

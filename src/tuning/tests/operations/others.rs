@@ -82,7 +82,7 @@ pub(super) fn solver(all: &mut Vec<Operation>) -> Result<()> {
             let (b_c, b_p) = (vec![0.3; 5 * c], vec![-0.7; 60 * p]);
             let (b_c, b_p) = (device.upload_vector(&b_c)?, device.upload_vector(&b_p)?);
             let damping = Damping::Marquardt(0.5);
-            let equations = NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping };
+            let equations = NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping, floors: None };
             let formed = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?;
             let mut reduced = formed.output()?;
             formed.execute(equations, &mut reduced)?;
