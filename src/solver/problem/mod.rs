@@ -23,6 +23,7 @@
 mod bundle;
 mod camera;
 mod file;
+mod gauge;
 mod graph;
 mod linearization;
 mod loss;
@@ -36,6 +37,8 @@ pub(crate) use camera::place;
 pub use camera::{Camera, Projection};
 pub use file::bal::{BundleAdjustment, Observation};
 pub use file::{Edges, Format, Problem, ProblemFile, bal, g2o, isam, read, read_with, toro};
+pub(crate) use gauge::Sets;
+pub use gauge::{Gauge, Loose};
 pub use graph::{Graph, Place, Plane, PoseGraph, Sighting, Space, Step, World};
 pub use linearization::{LeastSquares, Linearization, RowWeights};
 pub use loss::Loss;
