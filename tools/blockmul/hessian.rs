@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
-use crate::problem::{Opened, ProblemArgs, StartName, matrices, matrices::Wanted, with_subject};
+use crate::problem::{Opened, ProblemArgs, StartName, matrices, matrices::Wanted, subject::Named, with_subject};
 use blockmul::solver::{
     least_squares::{Clock, Normal},
     problem::{LeastSquares, Linearization},
@@ -54,6 +54,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             messages.pause(|| output::print(&linearized.text()))?;
         }
         matrices::write(&args.write, &linearized.linearization, &linearized.normal, &messages)?;
+        let names: Vec<&str> = args.write.iter().map(|wanted| wanted.name.as_str()).collect();
+        problem.left_out().iter().filter_map(|left| left.of_matrices(&names)).for_each(|text| messages.say(&text));
         if let Some(path) = &args.picture {
             let h = matrices::of_name("H", &linearized.linearization, &linearized.normal)?;
             crate::spy::draw(path, h.into_blocks()?, &device, &messages)?;

@@ -1,6 +1,7 @@
 //! Problems with the properties that commands need besides residuals: name, unknowns, file of the
 //! solution.
 use crate::failure::Failure;
+use crate::problem::left_out::LeftOut;
 use crate::scene::{self, Cloud, Scene};
 use crate::sizes::count;
 use blockmul::Error;
@@ -22,6 +23,12 @@ pub trait Named: LeastSquares {
 
     /// The eliminated unknown with this number, by its name in the file.
     fn eliminated(&self, number: usize) -> Option<String>;
+
+    /// The members that are no unknowns.
+    fn left_out(&self) -> Vec<LeftOut>;
+
+    /// Refuses a problem whose steps need damping for lack of something fixed.
+    fn check_undamped(&self) -> blockmul::Result<()>;
 
     /// Writes the problem with `state` as its values, in its own format.
     fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure>;
@@ -46,6 +53,15 @@ impl Named for BundleProblem {
 
     fn eliminated(&self, number: usize) -> Option<String> {
         Some(format!("point {} (from 0)", self.unknown_point(number)?))
+    }
+
+    fn left_out(&self) -> Vec<LeftOut> {
+        LeftOut::of_bundle(self)
+    }
+
+    /// A system that is singular is found when it is solved.
+    fn check_undamped(&self) -> blockmul::Result<()> {
+        Ok(())
     }
 
     fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure> {
@@ -101,6 +117,14 @@ impl<P: NamedManifold> Named for GraphProblem<P> {
     fn eliminated(&self, number: usize) -> Option<String> {
         let landmark = self.unknown_landmark(number)?;
         Some(format!("landmark {}", self.graph().landmark_names.get(landmark).copied().unwrap_or(landmark as u64)))
+    }
+
+    fn left_out(&self) -> Vec<LeftOut> {
+        LeftOut::of_graph(self)
+    }
+
+    fn check_undamped(&self) -> blockmul::Result<()> {
+        self.graph().check_undamped()
     }
 
     fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure> {
