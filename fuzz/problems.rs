@@ -19,9 +19,10 @@ pub fn g2o(bytes: &[u8]) {
     graph(bytes, |bytes| problem::g2o::read_from(bytes, "input"));
 }
 
-/// Checks graphs in iSAM's form, plain or packed.
+/// Checks graphs in iSAM's form and in TORO's, which have one reader, plain or packed.
 pub fn isam(bytes: &[u8]) {
     graph(bytes, |bytes| problem::isam::read_from(bytes, "input"));
+    graph(bytes, |bytes| problem::toro::read_from(bytes, "input"));
 }
 
 /// Reads `bytes` as a file of this name, and checks that they are read the same when packed.

@@ -13,6 +13,7 @@ mod environment;
 mod failures;
 mod field;
 mod files;
+mod gauge;
 mod graphs;
 mod influence;
 mod info;

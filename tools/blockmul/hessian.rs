@@ -61,6 +61,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             messages.pause(|| output::print_beside(written, &linearized.text()))?;
         }
         matrices::write(&args.write, &linearized.linearization, &linearized.normal, &messages)?;
+        let names: Vec<&str> = args.write.iter().map(|wanted| wanted.name.as_str()).collect();
+        problem.left_out().iter().filter_map(|left| left.of_matrices(&names)).for_each(|text| messages.say(&text));
         if let Some(path) = &args.picture {
             let h = matrices::of_name("H", &linearized.linearization, &linearized.normal)?;
             crate::spy::draw(path, h.into_blocks()?, &device, &messages)?;

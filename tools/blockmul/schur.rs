@@ -6,7 +6,7 @@ use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
 use crate::places::Overwriting;
-use crate::problem::{Opened, ProblemArgs, StartName, matrices, with_subject};
+use crate::problem::{Opened, ProblemArgs, StartName, matrices, subject::Named, with_subject};
 use blockmul::Planned;
 use blockmul::solver::{Damping, Elimination, Formed, Reduced, least_squares::Clock};
 use std::path::PathBuf;
@@ -49,7 +49,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
     let Opened { device, subject, .. } = args.problem.open(StartName::File, &messages)?;
-    let normal = with_subject!(subject, |problem, start| Linearized::new(&problem, &start, &device)?.normal);
+    let (normal, left_out) = with_subject!(subject, |problem, start| {
+        (Linearized::new(&problem, &start, &device)?.normal, problem.left_out())
+    });
     let Some(equations) = normal.equations(Damping::Marquardt(args.lambda)) else {
         return Err(Failure::Usage("no points or landmarks are unknown: there is nothing to eliminate".into()));
     };
@@ -86,6 +88,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let s = matrices::mirrored(&s.download()?)?;
     if let Some(path) = &args.output {
         Shaped::Blocks(s.clone()).write(path, &messages)?;
+        left_out.iter().filter_map(|left| left.of_matrices(&["S"])).for_each(|text| messages.say(&text));
     }
     match &args.picture {
         Some(path) => crate::spy::draw(path, s, &device, &messages),

@@ -5,7 +5,7 @@ use crate::numbers::from_zero;
 use crate::output;
 use crate::places::{Overwriting, check_problem};
 use crate::problem::{
-    Choices, Opened, ProblemArgs, Subject, influence, number,
+    Choices, Opened, ProblemArgs, Subject, influence, left_out, number,
     subject::{self, Named},
     with_subject,
 };
@@ -15,6 +15,7 @@ use blockmul::Device;
 use blockmul::solver::least_squares::{
     self, Dominant, Limits, Linear, Method, Options, Solution, Stop, report, start::Start,
 };
+use blockmul::solver::problem::Format;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -32,9 +33,10 @@ Examples:
 
 A line for each iteration: the cost after it, half the sum of squared residuals or of their loss; the largest
 element of the gradient and λ before it; milliseconds in residuals and Jacobians (host), in products (device,
-copies to the host included), in the linear system. For a graph chi2 = Σ eᵀΩe is shown, twice the cost. The
-first pose is held if the file fixes none. A bundle adjustment holds nothing, so that its steps need damping:
-gauss-newton is for graphs.
+copies to the host included), in the linear system. For a graph chi2 = Σ eᵀΩe is shown, twice the cost. Of
+each part of a graph that measurements join, the first pose is held if nothing fixed touches the part. A part
+that fixed landmarks leave turning, in one place or in space on one line, needs damping: gauss-newton refuses
+it and says what to fix. A bundle adjustment holds nothing, so that gauss-newton is for graphs.
 
 A graph starts at the cheaper of its file's guess and a chordal relaxation of all measurements; a message
 names the choice. A guess by dead reckoning can lead into a wrong minimum. Converged is a stationary point:
@@ -125,17 +127,18 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
     let eliminating = conjugate.then_some("--linear conjugate-gradients");
-    let Opened { device, subject, choices } = args.problem.open_to_solve(eliminating, &messages)?;
+    let Opened { device, format, subject, choices } = args.problem.open_to_solve(eliminating, &messages)?;
     if let Some(path) = &args.output {
         check_problem(path, !matches!(subject, Subject::Bundle(..)))?;
     }
-    let run = Run { args, device, choices, messages, table: !args.quiet && !to_stdout };
+    let run = Run { args, device, format, choices, messages, table: !args.quiet && !to_stdout };
     with_subject!(subject, |problem, start| run.solve(&problem, start))
 }
 
 struct Run<'a> {
     args: &'a Args,
     device: Device,
+    format: Format,
     choices: Choices,
     messages: Messages,
     /// Whether the table is printed.
@@ -164,6 +167,9 @@ impl Run<'_> {
             lambda: args.lambda,
         };
         let written = args.output.is_some() || args.picture.is_some() || args.json.is_some();
+        if options.method == Method::GaussNewton {
+            problem.check_undamped()?;
+        }
         let mut printed = Ok(());
         let mut print = |text: &str| {
             if self.table && printed.is_ok() {
@@ -217,12 +223,16 @@ impl Run<'_> {
     fn described<P: Named>(&self, problem: &P, solution: &Solution<P::State>) -> serde_json::Value {
         let [residuals_ms, products_ms, linear_ms] = report::sums(&solution.iterations);
         let (args, info) = (self.args, self.device.info());
+        let (held, left_out) = left_out::json(&problem.left_out());
         json!({
             "schema": SCHEMA,
             "command": crate::report::command_line(),
             "device": {"name": info.name, "platform": info.platform, "driver": info.driver},
             "file": args.problem.file.display().to_string(),
+            "format": self.format.to_string(),
             "kind": P::KIND,
+            "held": held,
+            "left_out": left_out,
             "method": args.method,
             "linear": args.linear,
             "loss": args.problem.loss().to_string(),

@@ -10,6 +10,7 @@
 //! | `floors.rs` | damping of unknowns on which no residual depends |
 //! | `linear.rs` | a step from them: sparse Cholesky of H, or of the Schur complement, by `faer` |
 //! | `conjugate.rs` | or by conjugate gradients on the device, the Schur complement never formed |
+//! | `anchors.rs` | poses of a first guess that only fixed landmarks hold |
 //! | [`start`] | usable information matrices and a first guess for graphs whose files have none |
 //! | `clock.rs` | wall-clock time without the loading of kernels |
 //! | [`report`] | an iteration as a line of a table and as JSON |
@@ -57,6 +58,7 @@
 //! # Ok(())
 //! # }
 //! ```
+mod anchors;
 mod capped;
 mod clock;
 mod conjugate;

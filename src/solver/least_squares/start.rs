@@ -9,7 +9,7 @@
 //! solution are taken. Then come translations, t_j - t_i = R_i·t_ij, linear too. Landmarks come
 //! last, each at the mean of the places where it was seen. Both systems are least-squares problems
 //! of 3x3 blocks with three right-hand sides, so both use the products.
-use super::linear::Cholesky;
+use super::{anchors::Anchors, linear::Cholesky};
 use crate::{
     BlockShape, Bsr, Device, DeviceMatrix, Error, Part, Planned, Product, Result, Weights,
     apply::Apply,
@@ -102,11 +102,12 @@ pub fn cheaper<P: Manifold>(problem: &GraphProblem<P>, device: &Device) -> Resul
 }
 
 /// Poses by chordal relaxation. Poses that a solver holds fixed, and those that no step was
-/// measured of, keep their place.
+/// measured of, keep their place. If poses that steps tie together see fixed landmarks and none of
+/// them is held, they are moved as one to where these landmarks are met best.
 ///
 /// # Errors
-/// [`Error::Argument`] if some pose is not tied by steps to one that is held; [`Error::Memory`],
-/// [`Error::OpenCl`], [`Error::Unsupported`].
+/// [`Error::Argument`] if some pose is tied by steps neither to one that is held nor to one that
+/// sees a fixed landmark; [`Error::Memory`], [`Error::OpenCl`], [`Error::Unsupported`].
 pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<GraphState<P>> {
     let n = graph.poses.len();
     let steps: Vec<Edge> = graph
@@ -120,8 +121,10 @@ pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<Gra
         .collect();
     let mut numbers = vec![None; n];
     let held = graph.held();
+    let anchors = Anchors::new(graph, &held);
+    let is_known = |pose: usize| held.binary_search(&(pose as u32)).is_ok() || anchors.is_anchor(pose);
     let measured = steps.iter().flat_map(|edge| edge.ends);
-    measured.filter(|&pose| held.binary_search(&(pose as u32)).is_err()).for_each(|pose| numbers[pose] = Some(0));
+    measured.filter(|&pose| !is_known(pose)).for_each(|pose| numbers[pose] = Some(0));
     numbers.iter_mut().flatten().enumerate().for_each(|(number, place)| *place = number);
     let (rotations, places): (Vec<_>, Vec<_>) = graph.poses.iter().map(P::matrix).unzip();
 
@@ -134,7 +137,7 @@ pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<Gra
         Some(_) => nearest_rotation(&rows.transpose()),
         None => rotations[pose],
     };
-    let rotations: Vec<Matrix3<f64>> = transposed.iter().enumerate().map(nearest).collect();
+    let mut rotations: Vec<Matrix3<f64>> = transposed.iter().enumerate().map(nearest).collect();
 
     // t_j - t_i = R_i·t_ij, in the first of three columns.
     let blocks = |_: &Edge| [-Matrix3::identity(), Matrix3::identity()];
@@ -143,9 +146,11 @@ pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<Gra
     let known = places.iter().map(|&place| column(place)).collect();
     let translations = of_translations.solve(known, |edge| column(rotations[edge.ends[0]] * edge.translation))?;
 
-    let pose = |pose: usize| match numbers[pose] {
-        Some(_) => P::from_matrix(&rotations[pose], &translations[pose].column(0).into()),
-        None => graph.poses[pose],
+    let mut translations: Vec<Vector3<f64>> = translations.iter().map(|columns| columns.column(0).into()).collect();
+    anchors.align(graph, &mut rotations, &mut translations);
+    let pose = |pose: usize| match numbers[pose].is_some() || anchors.is_anchor(pose) {
+        true => P::from_matrix(&rotations[pose], &translations[pose]),
+        false => graph.poses[pose],
     };
     let poses: Vec<P::Pose> = (0..n).map(pose).collect();
     let landmarks = seen_from::<P>(graph, &poses);
@@ -224,8 +229,7 @@ impl<'a> System<'a> {
             to_right.execute((&self.j, &device.upload_vector(&rows)?), &mut b)?;
             let mut x = b.download()?;
             if !self.cholesky.solve(&self.values, &mut x) {
-                let what =
-                    "not every pose is tied by steps to one that is held: there is no chordal relaxation to start from";
+                let what = "not every pose is tied by steps to one that is held or sees a fixed landmark: there is no chordal relaxation to start from";
                 return Err(Error::Argument(what.into()));
             }
             for (solved, number) in solved.iter_mut().zip(self.numbers) {
@@ -239,7 +243,7 @@ impl<'a> System<'a> {
 }
 
 /// The rotation nearest to a matrix, by singular vectors; never a reflection.
-fn nearest_rotation(m: &Matrix3<f64>) -> Matrix3<f64> {
+pub(super) fn nearest_rotation(m: &Matrix3<f64>) -> Matrix3<f64> {
     let svd = m.svd(true, true);
     let (Some(u), Some(vt)) = (svd.u, svd.v_t) else { return Matrix3::identity() };
     let sign = (u * vt).determinant().signum();

@@ -76,6 +76,16 @@ impl BundleProblem {
         self.points.of_number(number)
     }
 
+    /// The cameras without observations, ascending. They have no columns in J.
+    pub fn missing_cameras(&self) -> impl Iterator<Item = u32> {
+        self.cameras.missing()
+    }
+
+    /// The points without observations, ascending. They have no columns in J.
+    pub fn missing_points(&self) -> impl Iterator<Item = u32> {
+        self.points.missing()
+    }
+
     /// The bundle adjustment as it was given to [`BundleProblem::new`].
     pub fn problem(&self) -> &BundleAdjustment {
         &self.problem

@@ -3,16 +3,16 @@
 //!
 //! | Problem | Read by | Unknowns | Residuals |
 //! |---|---|---|---|
-//! | [`BundleAdjustment`] | [`bal`] | cameras (9 numbers), points (3) | 2 for each observation |
-//! | [`PoseGraph`] | [`g2o`], [`isam`] | poses (3 or 6), landmarks (2 or 3) | 1 for each number |
+//! | [`BundleAdjustment`] | [`bal`] | cameras (9 numbers), points (3) | 2 an observation |
+//! | [`PoseGraph`] | [`g2o`], [`isam`], [`toro`] | poses (3, 6), landmarks (2, 3) | 1 a number |
 //!
 //! A pose graph is in the plane or in space. [`BundleProblem`] and [`GraphProblem`] linearise them.
 //!
-//! [`read`] recognises these files by their contents. A [`LeastSquares`] problem is evaluated on
-//! all threads of the host, straight into the arrays of J and W·e on a device ([`Linearization`]).
-//! Derivatives are analytic ([`Camera`], [`Manifold`]); losses may be robust ([`Loss`]).
-//! `solver::least_squares` (feature `faer`) forms H = JᵀWJ and Schur complements, and makes steps
-//! of them.
+//! [`read`] and [`read_with`] recognise these files by their contents. A [`LeastSquares`] problem
+//! is evaluated on all threads of the host, straight into the arrays of J and W·e on a device
+//! ([`Linearization`]). Derivatives are analytic ([`Camera`], [`Manifold`]); losses may be robust
+//! ([`Loss`]). `solver::least_squares` (feature `faer`) forms H = JᵀWJ and Schur complements, and
+//! makes steps of them.
 //!
 //! [`bal`] and [`g2o`] write files too. [`generate::problem`](crate::generate::problem) makes
 //! problems of any size.
@@ -24,6 +24,7 @@ mod bundle;
 mod camera;
 mod file;
 mod finite;
+mod gauge;
 mod graph;
 mod linearization;
 mod loss;
@@ -37,7 +38,9 @@ pub use bundle::{BundleProblem, BundleState};
 pub(crate) use camera::place;
 pub use camera::{Camera, Projection};
 pub use file::bal::{BundleAdjustment, Observation};
-pub use file::{Problem, bal, g2o, isam, read};
+pub use file::{Edges, Format, Problem, ProblemFile, bal, g2o, isam, read, read_with, toro};
+pub(crate) use gauge::Sets;
+pub use gauge::{Gauge, Loose};
 pub use graph::{Graph, Place, Plane, PoseGraph, Sighting, Space, Step, World};
 pub use linearization::{LeastSquares, Linearization, RowWeights};
 pub use loss::Loss;

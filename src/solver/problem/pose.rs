@@ -14,11 +14,13 @@ use nalgebra::DMatrix;
 /// J has a row for each step (6x6 or 3x3 blocks), then one for each sighting, in the order of the
 /// file. It has columns for poses, then for landmarks. Moves and residuals are those of
 /// [`Manifold`]. Fixed poses and landmarks have no columns, nor have those without measurements.
-/// The first measured pose is held if the file fixes no measured pose and fewer than two landmarks
-/// (in space three).
+/// Each part of the graph is looked at on its own ([`PoseGraph::gauge`]): its first measured pose
+/// is held if nothing that the file fixes touches it. Fixed landmarks hold a part even if it can
+/// still turn about them: its steps need damping ([`PoseGraph::check_undamped`]).
 pub struct GraphProblem<P: Manifold> {
     graph: PoseGraph<P>,
     loss: Loss,
+    held: Vec<u32>,
     poses: Unknowns,
     landmarks: Unknowns,
 }
@@ -77,25 +79,9 @@ impl<P: Manifold> PoseGraph<P> {
     }
 
     /// Poses that have measurements, each as often as it has one.
-    fn measured(&self) -> impl Iterator<Item = u32> {
+    pub(super) fn measured(&self) -> impl Iterator<Item = u32> {
         let ends = self.steps.iter().flat_map(|step| [step.from, step.to]);
         ends.chain(self.sightings.iter().map(|one| one.pose))
-    }
-
-    /// Poses that a [`GraphProblem`] holds where they are, ascending. These are the fixed ones. The
-    /// first measured pose joins them if no fixed vertices determine the place of the graph.
-    pub fn held(&self) -> Vec<u32> {
-        let is_fixed = |fixed: &[u32], one: u32| fixed.binary_search(&one).is_ok();
-        let mut landmarks: Vec<u32> = self.sightings.iter().map(|one| one.landmark).collect();
-        landmarks.retain(|&landmark| is_fixed(&self.fixed_landmarks, landmark));
-        landmarks.sort_unstable();
-        landmarks.dedup();
-        let mut held = self.fixed_poses.clone();
-        if landmarks.len() < P::LANDMARK && !self.measured().any(|pose| is_fixed(&self.fixed_poses, pose)) {
-            held.extend(self.measured().min());
-            held.sort_unstable();
-        }
-        held
     }
 
     /// The same graph with every information matrix made isotropic. The weights are those of D. M.
@@ -115,7 +101,7 @@ impl<P: Manifold> PoseGraph<P> {
     }
 }
 
-fn is_zero(elements: &[f64]) -> bool {
+pub(super) fn is_zero(elements: &[f64]) -> bool {
     elements.iter().all(|&x| x == 0.0)
 }
 
@@ -163,12 +149,14 @@ impl<P: Manifold> GraphProblem<P> {
                 "none of the {all} measurements has any weight: their information matrices are zero"
             )));
         }
-        let held = graph.held();
-        let poses = Unknowns::new(all_poses, graph.measured(), |pose| held.binary_search(&pose).is_err());
+        let held = graph.gauge().held;
+        let is_in = |list: &[u32], one: u32| list.binary_search(&one).is_ok();
+        let free = |pose: u32| !is_in(&held, pose) && !is_in(&graph.fixed_poses, pose);
+        let poses = Unknowns::new(all_poses, graph.measured(), free);
         let seen = graph.sightings.iter().map(|one| one.landmark);
-        let free = |landmark: u32| graph.fixed_landmarks.binary_search(&landmark).is_err();
+        let free = |landmark: u32| !is_in(&graph.fixed_landmarks, landmark);
         let landmarks = Unknowns::new(all_landmarks, seen, free);
-        Ok(Self { graph, loss, poses, landmarks })
+        Ok(Self { graph, loss, held, poses, landmarks })
     }
 
     /// The graph as it was given to [`GraphProblem::new`].
@@ -180,6 +168,24 @@ impl<P: Manifold> GraphProblem<P> {
     /// columns of J.
     pub fn unknown_pose(&self, number: usize) -> Option<usize> {
         self.poses.of_number(number)
+    }
+
+    /// The poses that are held though the file does not fix them, ascending: [`Gauge::held`].
+    ///
+    /// [`Gauge::held`]: super::Gauge::held
+    pub fn held(&self) -> &[u32] {
+        &self.held
+    }
+
+    /// The poses without columns in J, ascending: fixed ones, held ones, and those without
+    /// measurements.
+    pub fn missing_poses(&self) -> impl Iterator<Item = u32> {
+        self.poses.missing()
+    }
+
+    /// The landmarks without columns in J, ascending: fixed ones and those without measurements.
+    pub fn missing_landmarks(&self) -> impl Iterator<Item = u32> {
+        self.landmarks.missing()
     }
 
     /// The landmark, as [`PoseGraph::landmarks`] counts, that is the unknown `number` of the second

@@ -43,6 +43,11 @@ impl Unknowns {
         self.numbers.iter().position(|&found| found.is_some_and(|found| found as usize == number))
     }
 
+    /// The members that are not unknown, ascending.
+    pub fn missing(&self) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.numbers).filter(|(_, number)| number.is_none()).map(|(one, _)| one)
+    }
+
     /// Each member with its share of a move, `side` numbers, if it has one.
     ///
     /// # Errors

@@ -12,7 +12,8 @@ fn what_holds_a_graph_is_fixed_or_first() {
     };
     assert_eq!(graph(&|_| ()), [0]);
     assert_eq!(graph(&|graph| graph.fixed_poses = vec![5, 9]), [5, 9]);
-    assert_eq!(graph(&|graph| graph.fixed_landmarks = vec![3]), [0]);
+    // One landmark leaves the graph turning: damping copes with that.
+    assert_eq!(graph(&|graph| graph.fixed_landmarks = vec![3]), [0u32; 0]);
     assert_eq!(graph(&|graph| graph.fixed_landmarks = vec![3, 4]), [0u32; 0]);
     // Pose 0 has no measurements: the first pose that has one is held.
     let later = |graph: &mut PoseGraph<Plane>| {
@@ -91,7 +92,77 @@ fn a_chordal_start_moves_what_is_free() {
     };
     assert_eq!(held(&chordal(&graph, &device()).unwrap()), (vec![0, 7, 40], vec![2]));
     graph.steps.retain(|step| (step.from < 60) == (step.to < 60));
+    graph.fixed_landmarks.clear();
     assert!(matches!(chordal(&graph, &device()), Err(Error::Argument(_))));
+    // Without landmarks the second half is a part of its own.
+    graph.sightings.clear();
+    assert_eq!(held(&chordal(&graph, &device()).unwrap()).0, vec![0, 7, 40, 60]);
+}
+
+/// Poses that only fixed landmarks hold are moved to these: to one, to two, to all.
+#[test]
+fn a_chordal_start_meets_fixed_landmarks() {
+    fn check<P: Manifold>(mut graph: PoseGraph<P>) {
+        graph.fixed_poses.clear();
+        for fixed in [vec![7], vec![7, 11], (0..20).collect()] {
+            graph.fixed_landmarks = fixed;
+            let problem = GraphProblem::new(graph.clone(), Loss::Squared).unwrap();
+            assert_eq!(problem.held(), [0u32; 0]);
+            // The landmarks that are not fixed begin at the fixed one.
+            let nowhere = GraphState {
+                poses: vec![P::origin(); graph.poses.len()],
+                landmarks: (0..20)
+                    .map(|one| match graph.fixed_landmarks.contains(&one) {
+                        true => graph.landmarks[one as usize],
+                        false => graph.landmarks[7],
+                    })
+                    .collect(),
+            };
+            let from = problem.with_state(nowhere);
+            let started = chordal(&from, &device()).unwrap();
+            assert!(problem.cost(&started) < 1e-10, "{:?}: {}", graph.fixed_landmarks, problem.cost(&started));
+        }
+    }
+    check(in_plane(&Walk { noise: 0.0, ..walk(20) }));
+    check(in_space(&Walk { noise: 0.0, ..walk(20) }));
+}
+
+/// One fixed landmark is met, wherever the poses begin.
+#[test]
+fn a_graph_may_turn_about_the_landmark_that_is_fixed() {
+    fn check<P: Manifold>(mut graph: PoseGraph<P>, noisy: PoseGraph<P>) {
+        (graph.fixed_poses, graph.fixed_landmarks) = (vec![], vec![7]);
+        let refused = graph.check_undamped().expect_err("it turns").to_string();
+        let alone = format!("landmark {} alone is fixed; fix a pose", graph.landmark_names[7]);
+        assert!(refused.contains(&alone), "{refused}");
+        let problem = GraphProblem::new(graph, Loss::Squared).unwrap();
+        let start = GraphState { landmarks: problem.start().landmarks, poses: noisy.poses };
+        let solution = minimize(&problem, start, &device(), &options(), |_| {}).unwrap();
+        assert!(solution.stop == Stop::Converged && solution.cost < 1e-12, "{:?} {}", solution.stop, solution.cost);
+    }
+    check(in_plane(&Walk { noise: 0.0, ..walk(20) }), in_plane(&walk(20)));
+    check(in_space(&Walk { noise: 0.0, ..walk(20) }), in_space(&walk(20)));
+}
+
+/// Measurements that are there twice are two residuals.
+#[test]
+fn a_measurement_counts_as_often_as_it_is_there() {
+    let mut graph = in_plane(&walk(20));
+    let once = GraphProblem::new(graph.clone(), Loss::Squared).unwrap();
+    graph.steps.extend(graph.steps.clone());
+    graph.sightings.extend(graph.sightings.clone());
+    let twice = GraphProblem::new(graph, Loss::Squared).unwrap();
+    let [once, twice] = [once, twice].map(|problem| solve(&problem, &options()).cost);
+    assert!((twice - 2.0 * once).abs() < 1e-9 * once, "{once} {twice}");
+
+    let mut adjustment = bundle_adjustment(&scene()).unwrap();
+    let once = BundleProblem::new(adjustment.clone(), Loss::Squared).unwrap();
+    adjustment.observations.extend(adjustment.observations.clone());
+    let twice = BundleProblem::new(adjustment, Loss::Squared).unwrap();
+    for linear in [Linear::Cholesky, Linear::ConjugateGradients(Limits { tolerance: 1e-8, ..Limits::default() })] {
+        let [once, twice] = [&once, &twice].map(|problem| solve(problem, &Options { linear, ..options() }).cost);
+        assert!((twice - 2.0 * once).abs() < 1e-6 * once, "{once} {twice}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::messages::Unit;
 use crate::report::Size;
 use blockmul::solver::least_squares::{Normal, start};
 use blockmul::solver::problem::{
-    self, BundleProblem, Graph, GraphProblem, LeastSquares, Linearization, Loss, Manifold, PoseGraph, Problem,
+    self, BundleProblem, Edges, Graph, GraphProblem, LeastSquares, Linearization, Loss, Manifold, PoseGraph, Problem,
 };
 use blockmul::{
     Bsr, Device, DeviceMatrix, Error, Matrix, Part, Plan, Planned, Product, Result,
@@ -24,10 +24,10 @@ const LAMBDA: f64 = 1e-4;
 impl Bench<'_> {
     /// Measures every product of an iteration of the problem in `path`, linearised at its start, on
     /// every device.
-    pub fn iteration(&self, path: &Path) -> Result<Vec<Record>> {
+    pub fn iteration(&self, path: &Path, edges: Option<Edges>) -> Result<Vec<Record>> {
         self.messages.step(format!("reading {}", path.display()));
         let name = name(path);
-        match problem::read(path)? {
+        match problem::read_with(path, edges)?.problem {
             Problem::BundleAdjustment(problem) => self.of_problem(&name, &BundleProblem::new(problem, Loss::Squared)?),
             Problem::Graph(Graph::Plane(graph)) => self.of_problem(&name, &self.of_graph(&name, graph)?),
             Problem::Graph(Graph::Space(graph)) => self.of_problem(&name, &self.of_graph(&name, graph)?),

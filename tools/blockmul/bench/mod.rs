@@ -32,6 +32,8 @@ use crate::messages::{Messages, Tone, tell, visible};
 use crate::numbers::{from_zero, some};
 use crate::output;
 use crate::places::Overwriting;
+use crate::problem::EdgesName;
+use blockmul::solver::problem::Edges;
 use blockmul::{BlockShape, Device, Method, Semiring, plan::Format};
 use half::f16;
 use matrices::{Input, Padded, Source};
@@ -90,9 +92,12 @@ pub struct Args {
     #[arg(long, value_name = "OPERATION,...", value_enum, value_delimiter = ',', default_value = "product")]
     operation: Vec<Operation>,
     /// Time the products of one iteration of least-squares problems instead of matrices: files of
-    /// BAL, g2o or iSAM, with plans made once.
+    /// BAL, g2o, iSAM or TORO, with plans made once.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["inputs", "list", "operation", "block", "element", "elements", "method", "format", "by_rows", "stages", "together"])]
     iterations: Vec<PathBuf>,
+    /// Format of graphs of EDGE2 or EDGE3 among them, as for solve.
+    #[arg(long, value_enum, requires = "iterations")]
+    edges: Option<EdgesName>,
     /// List the families, their sizes and defaults.
     #[arg(long, conflicts_with = "inputs")]
     list: bool,
@@ -270,7 +275,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let mut session = Session { args, bench: &bench, messages, results: Results::new(), status: None };
     for file in &args.iterations {
-        let records = bench.iteration(file);
+        let records = bench.iteration(file, args.edges.map(Edges::from));
         session.keep_all(&file.display().to_string(), records)?;
     }
     if args.iterations.is_empty() {

@@ -1,5 +1,6 @@
 //! Least-squares problems from files, for the commands that linearise and solve them.
 pub mod influence;
+pub mod left_out;
 pub mod matrices;
 pub mod subject;
 
@@ -11,8 +12,8 @@ use blockmul::solver::least_squares::{
     start::{self, Chosen, Start},
 };
 use blockmul::solver::problem::{
-    self, BundleProblem, BundleState, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Plane, PoseGraph,
-    Problem, Space,
+    self, BundleProblem, BundleState, Edges, Format, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold,
+    Plane, PoseGraph, Problem, ProblemFile, Space,
 };
 use blockmul::{Device, Result};
 use std::path::PathBuf;
@@ -20,9 +21,13 @@ use std::path::PathBuf;
 /// The problem and how it is treated.
 #[derive(clap::Args)]
 pub struct ProblemArgs {
-    /// A bundle adjustment of BAL, or a graph of g2o or iSAM, recognised by its contents; plain or
-    /// packed (gzip, bzip2, xz, zstd).
+    /// A bundle adjustment of BAL, or a graph of g2o, iSAM or TORO, recognised by its contents;
+    /// plain or packed (gzip, bzip2, xz, zstd).
     pub file: PathBuf,
+    /// Format of a graph of EDGE2 or EDGE3, which iSAM and TORO share [default: by other keywords,
+    /// as VERTEX2; for EDGE2 alone, the one by which all matrices are regular].
+    #[arg(long, value_enum)]
+    edges: Option<EdgesName>,
     /// Weight of residuals: squared, huber:WIDTH or cauchy:WIDTH, in pixels or standard deviations.
     #[arg(long, default_value_t = Loss::Squared)]
     loss: Loss,
@@ -38,6 +43,24 @@ pub struct ProblemArgs {
     /// BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
+}
+
+/// A choice of [`Edges`].
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum EdgesName {
+    /// The numbers are the root of an information matrix.
+    Isam,
+    /// The numbers are an information matrix: I11 I12 I22 I33 I13 I23 in the plane.
+    Toro,
+}
+
+impl From<EdgesName> for Edges {
+    fn from(name: EdgesName) -> Self {
+        match name {
+            EdgesName::Isam => Self::Isam,
+            EdgesName::Toro => Self::Toro,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
@@ -90,6 +113,7 @@ impl Choices {
 /// The device and the problem that a command works on.
 pub struct Opened {
     pub device: Device,
+    pub format: Format,
     pub subject: Subject,
     pub choices: Choices,
 }
@@ -145,14 +169,16 @@ impl ProblemArgs {
     ) -> std::result::Result<Opened, Failure> {
         messages.step(format!("reading {}", self.file.display()));
         // The device is opened while the file is read.
-        let (problem, device) = std::thread::scope(|scope| {
+        let (file, device) = std::thread::scope(|scope| {
             let opening = scope.spawn(|| select(self.device.as_deref()));
-            let problem = problem::read(&self.file);
+            let file = problem::read_with(&self.file, self.edges.map(Edges::from));
             let device = joined(opening)?;
-            Result::Ok((problem?, device))
+            Result::Ok((file?, device))
         })?;
+        let ProblemFile { problem, format, notes, .. } = file;
         messages.show_compiling(&device);
         messages.say(&format!("device: {} ({})", device.info().name, device.info().platform));
+        notes.iter().for_each(|note| messages.say(note));
         let (subject, choices) = match problem {
             Problem::BundleAdjustment(problem) => {
                 if self.information.is_some() || self.start == Some(StartName::Chordal) {
@@ -182,8 +208,11 @@ impl ProblemArgs {
             }
             _ => return Err(Failure::Usage(format!("{}: not a problem this command knows", self.file.display()))),
         };
-        messages.say(&with_subject!(&subject, |problem, _start| subject::Named::describe(problem)));
-        Ok(Opened { device, subject, choices })
+        with_subject!(&subject, |problem, _start| {
+            messages.say(&subject::Named::describe(problem));
+            subject::Named::left_out(problem).iter().for_each(|left| messages.say(&left.said()));
+        });
+        Ok(Opened { device, format, subject, choices })
     }
 
     fn graph<P: Manifold>(

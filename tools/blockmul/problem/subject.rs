@@ -1,6 +1,7 @@
 //! Problems with the properties that commands need besides residuals: name, unknowns, file of the
 //! solution.
 use crate::failure::Failure;
+use crate::problem::left_out::LeftOut;
 use crate::scene::{self, Cloud, Scene};
 use crate::sizes::count;
 use blockmul::Error;
@@ -32,6 +33,12 @@ pub trait Named: LeastSquares {
 
     /// The measurement of this row of J, by the names of the file.
     fn measurement(&self, row: usize) -> String;
+
+    /// The members that are no unknowns.
+    fn left_out(&self) -> Vec<LeftOut>;
+
+    /// Refuses a problem whose steps need damping for lack of something fixed.
+    fn check_undamped(&self) -> blockmul::Result<()>;
 
     /// Writes the problem with `state` as its values, in its own format. `origin` is that of the
     /// coordinates of a bundle adjustment, if it is not the file's.
@@ -84,6 +91,15 @@ impl Named for BundleProblem {
     fn measurement(&self, row: usize) -> String {
         let Observation { camera, point, .. } = self.problem().observations[row];
         format!("camera {camera} sees point {point} (from 0; observation {})", row + 1)
+    }
+
+    fn left_out(&self) -> Vec<LeftOut> {
+        LeftOut::of_bundle(self)
+    }
+
+    /// A system that is singular is found when it is solved.
+    fn check_undamped(&self) -> blockmul::Result<()> {
+        Ok(())
     }
 
     fn write(&self, state: &Self::State, origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure> {
@@ -184,6 +200,14 @@ impl<P: NamedManifold> Named for GraphProblem<P> {
                 format!("the edge from {} to landmark {}", pose(from), name(&graph.landmark_names, landmark))
             }
         }
+    }
+
+    fn left_out(&self) -> Vec<LeftOut> {
+        LeftOut::of_graph(self)
+    }
+
+    fn check_undamped(&self) -> blockmul::Result<()> {
+        self.graph().check_undamped()
     }
 
     fn write(&self, state: &Self::State, _origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure> {

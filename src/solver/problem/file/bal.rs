@@ -17,7 +17,6 @@
 use super::numbers::{Numbers, push};
 use crate::{Result, io::write_whole};
 use std::{
-    collections::HashMap,
     io::{self, Read, Write},
     path::Path,
 };
@@ -31,7 +30,8 @@ pub struct BundleAdjustment {
     pub cameras: Vec<[f64; 9]>,
     /// The place of each point in the world.
     pub points: Vec<[f64; 3]>,
-    /// Observations in the order of the file. A camera sees a point once.
+    /// Observations in the order of the file. If a camera sees a point several times, each of these
+    /// counts.
     pub observations: Vec<Observation>,
 }
 
@@ -52,7 +52,7 @@ pub struct Observation {
 /// [`Error::Io`](crate::Error::Io) if the system refuses the file;
 /// [`Error::Memory`](crate::Error::Memory); [`Error::Parse`](crate::Error::Parse) with the line for
 /// anything that the format does not allow. Each observation must name a camera and a point that
-/// exist, each pair once.
+/// exist.
 pub fn read(path: impl AsRef<Path>) -> Result<BundleAdjustment> {
     parse(Numbers::open(path.as_ref())?)
 }
@@ -76,9 +76,7 @@ pub(super) fn parse(mut text: Numbers<'_>) -> Result<BundleAdjustment> {
     }
     let [cameras, points, observations] = sizes;
     let mut problem = BundleAdjustment::default();
-    // The first observation of each camera and point, for the message alone.
-    let mut seen = HashMap::new();
-    for number in 1..=observations {
+    for _ in 0..observations {
         let camera = text.count_anywhere("the camera of an observation")?;
         if camera >= cameras {
             return text.refuse(format!("camera {camera} of {cameras}, which are counted from 0"));
@@ -88,9 +86,6 @@ pub(super) fn parse(mut text: Numbers<'_>) -> Result<BundleAdjustment> {
             return text.refuse(format!("point {point} of {points}, which are counted from 0"));
         }
         let (camera, point) = (camera as u32, point as u32);
-        if let Some(first) = seen.insert((camera, point), number) {
-            return text.refuse(format!("camera {camera} sees point {point} again, as in observation {first}"));
-        }
         let place = text.reals_anywhere("a place in a picture")?;
         push(&mut problem.observations, Observation { camera, point, place }, "observations")?;
     }
@@ -149,6 +144,9 @@ mod tests {
         let mut text = Vec::new();
         write_to(&mut text, &problem).unwrap();
         assert_eq!(read_from(&text[..], "again.txt")?, problem);
+        // Camera 0 sees point 0 twice.
+        let twice = read_from(TWO.replacen("1 0 -3e2", "0 0 -3e2", 1).as_bytes(), "twice.txt")?;
+        assert_eq!(twice.observations.len(), 2);
         assert_eq!(read_from(&b"0 0 0"[..], "none.txt")?, BundleAdjustment::default());
         Ok(())
     }
@@ -160,7 +158,6 @@ mod tests {
             ("2 1 2", "2 1 4294967296", "x.txt:1: 4294967296 observations are more than 4294967295"),
             ("1 0 -3e2", "2 0 -3e2", "x.txt:3: camera 2 of 2, which are counted from 0"),
             ("1 0 -3e2", "1 1 -3e2", "x.txt:3: point 1 of 1, which are counted from 0"),
-            ("1 0 -3e2", "0 0 -3e2", "x.txt:3: camera 0 sees point 0 again, as in observation 1"),
             ("-3e2", "nan", "x.txt:3: a place in a picture: \"nan\" is not a finite number"),
             ("9 8 7", "9 8 x", "x.txt:6: a number of camera 1: \"x\" is not a number"),
             ("1\n2\n3\n", "1\n2\n3\n4\n", "x.txt:11: \"4\" is one word too many"),

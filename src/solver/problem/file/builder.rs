@@ -60,9 +60,11 @@ pub(super) fn finite<const R: usize, const C: usize>(
 ) -> Result<SMatrix<f64, R, C>> {
     match matrix.iter().all(|number| number.is_finite()) {
         true => Ok(matrix),
-        false => text.refuse("these numbers lead to a value that is not finite"),
+        false => text.refuse(NOT_FINITE),
     }
 }
+
+const NOT_FINITE: &str = "these numbers lead to a value that is not finite";
 
 /// A pose or a landmark of the file, by its number among those of its kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -144,6 +146,29 @@ impl<P: Place> Builder<P> {
             return text.refuse(format!("an edge from vertex {from} to itself"));
         }
         push(&mut self.steps, NamedMeasurement { line: text.line(), from, to, measured, information }, "edges")
+    }
+
+    /// The information of each step as it was given, with its line.
+    pub fn numbers(&self) -> impl Iterator<Item = (u64, P::PoseInformation)> {
+        self.steps.iter().map(|step| (step.line, step.information))
+    }
+
+    /// Makes the information of each step from the numbers that were given for it.
+    pub fn weigh<const N: usize>(
+        &mut self,
+        text: &Numbers<'_>,
+        of: impl Fn(SMatrix<f64, N, N>) -> SMatrix<f64, N, N>,
+    ) -> Result<()>
+    where
+        P: Place<PoseInformation = SMatrix<f64, N, N>>,
+    {
+        for step in &mut self.steps {
+            step.information = of(step.information);
+            if !step.information.iter().all(|number| number.is_finite()) {
+                return text.refuse_on(step.line, NOT_FINITE);
+            }
+        }
+        Ok(())
     }
 
     pub fn sighting(

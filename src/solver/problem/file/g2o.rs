@@ -13,6 +13,7 @@
 //! EDGE_SE3_TRACKXYZ pose landmark offset x y z  I11 ... I33
 //! FIX name ...
 //! PARAMS_SE3OFFSET offset x y z qx qy qz qw
+//! PARAMS_SE2OFFSET offset 0 0 0
 //! ```
 //!
 //! Quaternions are of any length except 0. Information matrices are symmetric; their upper
@@ -20,7 +21,9 @@
 //! that are not positive definite. A graph is in the plane or in space. Vertices may come after the
 //! edges that name them. If a file has no vertices at all, the first pose is put at the origin and
 //! the rest are placed by the measurements. Measurements of a sensor mounted at an offset are
-//! converted to the frame of the pose. Lines that begin with `#` are comments.
+//! converted to the frame of the pose. A pose may see a landmark several times, and be measured
+//! from another one several times: each measurement counts. Lines that begin with `#` are comments.
+//! Data such as `ROBOTLASER1` is skipped, and every other keyword refused.
 //!
 //! ```
 //! use blockmul::solver::problem::{Graph, g2o};
@@ -32,6 +35,7 @@
 //! ```
 use super::{
     builder::{Builder, finite, planar, spatial, upper},
+    edges, keywords,
     numbers::Numbers,
 };
 use crate::{
@@ -40,7 +44,11 @@ use crate::{
     solver::problem::{Graph, Plane, Space},
 };
 use nalgebra::{Isometry3, Vector2, Vector3};
-use std::{collections::HashMap, io::Read, path::Path};
+use std::{
+    collections::{BTreeMap, HashMap},
+    io::Read,
+    path::Path,
+};
 
 mod write;
 
@@ -53,7 +61,7 @@ pub use write::{write, write_to};
 /// [`Error::Parse`](crate::Error::Parse) with the line for anything that the format does not allow
 /// or this reader does not know; [`Error::Memory`](crate::Error::Memory).
 pub fn read(path: impl AsRef<Path>) -> Result<Graph> {
-    parse(Numbers::open(path.as_ref())?)
+    Ok(parse(Numbers::open(path.as_ref())?)?.0)
 }
 
 /// Reads a file's bytes from any reader, to the end. Messages show `name` as [`read`] shows the
@@ -62,7 +70,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Graph> {
 /// # Errors
 /// As [`read`].
 pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Graph> {
-    parse(Numbers::new(reader, name.as_ref())?)
+    Ok(parse(Numbers::new(reader, name.as_ref())?)?.0)
 }
 
 struct Reader {
@@ -72,26 +80,39 @@ struct Reader {
     in_space: Option<(bool, u64)>,
     offsets: HashMap<u64, Isometry3<f64>>,
     vertices: usize,
+    /// Number of lines of data that were skipped, by keyword.
+    skipped: BTreeMap<Vec<u8>, u64>,
 }
 
-pub(super) fn parse(mut text: Numbers<'_>) -> Result<Graph> {
+/// Reads a graph. Notes say what was skipped.
+pub(super) fn parse(mut text: Numbers<'_>) -> Result<(Graph, Vec<String>)> {
     let (plane, space) = (Builder::new(false), Builder::new(false));
-    let mut reader = Reader { plane, space, in_space: None, offsets: HashMap::new(), vertices: 0 };
+    let (offsets, skipped) = (HashMap::new(), BTreeMap::new());
+    let mut reader = Reader { plane, space, in_space: None, offsets, vertices: 0, skipped };
     while text.next_line()? {
         reader.line(&mut text)?;
     }
     let placing = reader.vertices == 0;
-    match reader.in_space {
-        Some((false, _)) => Ok(Graph::Plane(reader.plane.finish(&text, placing)?)),
-        Some((true, _)) => Ok(Graph::Space(reader.space.finish(&text, placing)?)),
-        None => text.refuse("the file has neither vertices nor edges"),
-    }
+    let note = |(keyword, lines): (&Vec<u8>, &u64)| {
+        format!("lines of {} are skipped, data without influence on the solution: {lines}", quote(keyword))
+    };
+    let notes = reader.skipped.iter().map(note).collect();
+    let graph = match reader.in_space {
+        Some((false, _)) => Graph::Plane(reader.plane.finish(&text, placing)?),
+        Some((true, _)) => Graph::Space(reader.space.finish(&text, placing)?),
+        None => return text.refuse("the file has neither vertices nor edges"),
+    };
+    Ok((graph, notes))
 }
 
 impl Reader {
     fn line(&mut self, text: &mut Numbers<'_>) -> Result<()> {
         let tag = text.word("a keyword")?.to_owned();
         if tag.starts_with(b"#") {
+            return Ok(());
+        }
+        if keywords::is_data(&tag) {
+            *self.skipped.entry(tag).or_default() += 1;
             return Ok(());
         }
         match &tag[..] {
@@ -154,6 +175,14 @@ impl Reader {
                     return text.refuse(format!("a second offset {name}"));
                 }
             }
+            b"PARAMS_SE2OFFSET" => {
+                let (name, offset) = (text.count("an offset")?, text.reals("a pose")?);
+                if offset != [0.0; 3] {
+                    return text.refuse(format!(
+                        "offset {name} is not zero: sensors with a pose of their own are not supported in the plane"
+                    ));
+                }
+            }
             b"FIX" => loop {
                 let name = text.count("a vertex")?;
                 self.plane.fix(text, name)?;
@@ -162,7 +191,10 @@ impl Reader {
                     break;
                 }
             },
-            _ => return text.refuse(format!("{} is not a keyword this reader knows", quote(&tag))),
+            _ if edges::is_keyword(&tag) => {
+                return text.refuse(format!("{} is a keyword of iSAM or TORO, in a file of g2o", quote(&tag)));
+            }
+            _ => return text.refuse(keywords::refusal(&tag)),
         }
         text.end_of_line()
     }
@@ -251,6 +283,20 @@ mod tests {
     }
 
     #[test]
+    fn data_is_skipped_and_noted_and_an_offset_of_zero_is_none() -> Result<()> {
+        let text = "ROBOTLASER1 0 -1.57 3.14 0.01 81.9\nVERTEX_SE2 0 0 0 0\nROBOTLASER1 x\nVERTEX_TAG 0 a name\nPARAMS_SE2OFFSET 0 0 -0 0\n\
+                    EDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\nEDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\nVERTEX_SE2 1 0 0 0\n";
+        let (graph, notes) = parse(Numbers::new(text.as_bytes(), Path::new("x.g2o"))?)?;
+        let Graph::Plane(graph) = graph else { panic!("in space") };
+        assert_eq!((graph.poses.len(), graph.steps.len()), (2, 2));
+        let note = |word: &str, lines: u64| {
+            format!("lines of \"{word}\" are skipped, data without influence on the solution: {lines}")
+        };
+        assert_eq!(notes, [note("ROBOTLASER1", 2), note("VERTEX_TAG", 1)]);
+        Ok(())
+    }
+
+    #[test]
     fn refuses_with_the_line() {
         let vertices = "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 0 0 0\nVERTEX_XY 2 0 0\n";
         for (line, what) in [
@@ -260,7 +306,12 @@ mod tests {
             ("VERTEX_SE2 3 0 inf 0", "a pose: \"inf\" is not a finite number"),
             ("VERTEX_SE2 -3 0 0 0", "a vertex: \"-3\" is not a whole number from 0"),
             ("VERTEX_SE3:QUAT 3 0 0 0 0 0 0 1", "\"VERTEX_SE3:QUAT\" in a graph that is in the plane since line 1"),
-            ("VERTEX_CAM 3", "\"VERTEX_CAM\" is not a keyword this reader knows"),
+            ("VERTEX_S2 3", "\"VERTEX_S2\" is not a keyword this reader knows; the nearest is VERTEX_SE2"),
+            ("EDGE2 0 1", "\"EDGE2\" is a keyword of iSAM or TORO, in a file of g2o"),
+            (
+                "PARAMS_SE2OFFSET 3 0 0 0.1",
+                "offset 3 is not zero: sensors with a pose of their own are not supported in the plane",
+            ),
             ("EDGE_SE2 0 1 0 0 0 1 0 0 1 0", "the line ends where an element of an information matrix should stand"),
             ("EDGE_SE2 0 0 0 0 0 1 0 0 1 0 1", "an edge from vertex 0 to itself"),
             ("EDGE_SE2 0 2 0 0 0 1 0 0 1 0 1", "vertex 2 is a landmark, not a pose"),

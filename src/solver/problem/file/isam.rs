@@ -12,9 +12,10 @@
 //! R is the upper triangle, row by row, of the square root of an information matrix RᵀR. If it is
 //! left out, R is the identity. A rotation is by roll about x, then pitch about y, then yaw about
 //! z. Landmarks have numbers of their own, apart from those of poses. Landmarks, and poses without
-//! `POSE3D_INIT`, are placed by the measurements, the first pose at the origin. Lines for iSAM's
-//! evaluation alone (`SOLVE`, `POSE3D_TRUE`, `EDGE3_INIT`, `EDGE3_TRUE`) and lines that begin with
-//! `#` are skipped.
+//! `POSE3D_INIT`, are placed by the measurements, the first pose at the origin. Files of
+//! [`toro`](super::toro) have some of these keywords with other numbers behind them. Lines for
+//! iSAM's evaluation alone (`SOLVE`, `POSE3D_TRUE`, `EDGE3_INIT`, `EDGE3_TRUE`) and lines that
+//! begin with `#` are skipped.
 //!
 //! ```
 //! use blockmul::solver::problem::{Graph, isam};
@@ -25,25 +26,11 @@
 //! # Ok::<(), blockmul::Error>(())
 //! ```
 use super::{
-    builder::{Builder, finite, planar},
+    edges::{Edges, parse},
     numbers::Numbers,
 };
-use crate::{
-    Result,
-    io::words::quote,
-    solver::problem::{Graph, Plane, Space},
-};
-use nalgebra::{Isometry3, SMatrix, Translation3, UnitQuaternion, Vector2, Vector3};
+use crate::{Result, solver::problem::Graph};
 use std::{io::Read, path::Path};
-
-const PLANE: [&[u8]; 3] = [b"ODOMETRY", b"EDGE2", b"LANDMARK"];
-const SPACE: [&[u8]; 3] = [b"EDGE3", b"POINT3", b"POSE3D_INIT"];
-const PASSED: [&[u8]; 4] = [b"SOLVE", b"POSE3D_TRUE", b"EDGE3_INIT", b"EDGE3_TRUE"];
-
-/// Whether a file that begins with this word is one of iSAM's.
-pub(super) fn is_keyword(word: &[u8]) -> bool {
-    PLANE.iter().chain(&SPACE).chain(&PASSED).any(|&keyword| keyword == word)
-}
 
 /// Reads the file at `path`.
 ///
@@ -52,7 +39,7 @@ pub(super) fn is_keyword(word: &[u8]) -> bool {
 /// [`Error::Parse`](crate::Error::Parse) with the line for anything that the format does not allow
 /// or this reader does not know; [`Error::Memory`](crate::Error::Memory).
 pub fn read(path: impl AsRef<Path>) -> Result<Graph> {
-    parse(Numbers::open(path.as_ref())?)
+    Ok(parse(Numbers::open(path.as_ref())?, Some(Edges::Isam))?.graph)
 }
 
 /// Reads a file's bytes from any reader, to the end. Messages show `name` as [`read`] shows the
@@ -61,90 +48,14 @@ pub fn read(path: impl AsRef<Path>) -> Result<Graph> {
 /// # Errors
 /// As [`read`].
 pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Graph> {
-    parse(Numbers::new(reader, name.as_ref())?)
-}
-
-pub(super) fn parse(mut text: Numbers<'_>) -> Result<Graph> {
-    let (mut plane, mut space) = (Builder::<Plane>::new(true), Builder::<Space>::new(true));
-    // Whether the graph is in space, and the first line that shows it.
-    let mut kind = None;
-    while text.next_line()? {
-        let tag = text.word("a keyword")?.to_owned();
-        let in_space = match &tag[..] {
-            plane if PLANE.contains(&plane) => false,
-            space if SPACE.contains(&space) => true,
-            passed if PASSED.contains(&passed) || passed.starts_with(b"#") => continue,
-            _ => return text.refuse(format!("{} is not a keyword this reader knows", quote(&tag))),
-        };
-        let (first, line) = *kind.get_or_insert((in_space, text.line()));
-        if first != in_space {
-            let of = if first { "space" } else { "the plane" };
-            return text.refuse(format!("{} in a graph that is in {of} since line {line}", quote(&tag)));
-        }
-        match &tag[..] {
-            b"LANDMARK" => {
-                let (ends, [x, y]) = (ends(&mut text)?, text.reals("a landmark")?);
-                let information = squared::<2>(&mut text, false)?;
-                plane.sighting(&text, ends, Vector2::new(x, y), information)?;
-            }
-            b"EDGE3" => {
-                let (ends, measured) = (ends(&mut text)?, spatial(&mut text)?);
-                let information = squared::<6>(&mut text, true)?;
-                space.step(&text, ends, measured, information)?;
-            }
-            b"POINT3" => {
-                let (ends, [x, y, z]) = (ends(&mut text)?, text.reals("a landmark")?);
-                let information = squared::<3>(&mut text, true)?;
-                space.sighting(&text, ends, Vector3::new(x, y, z), information)?;
-            }
-            b"POSE3D_INIT" => {
-                let (name, pose) = (text.count("a pose")?, spatial(&mut text)?);
-                space.pose(&text, name, pose)?;
-            }
-            _ => {
-                let (ends, measured) = (ends(&mut text)?, planar(text.reals("a pose")?));
-                let information = squared::<3>(&mut text, false)?;
-                plane.step(&text, ends, measured, information)?;
-            }
-        }
-        text.end_of_line()?;
-    }
-    match kind {
-        Some((false, _)) => Ok(Graph::Plane(plane.finish(&text, true)?)),
-        Some((true, _)) => Ok(Graph::Space(space.finish(&text, true)?)),
-        None => text.refuse("the file has no measurements"),
-    }
-}
-
-fn ends(text: &mut Numbers<'_>) -> Result<(u64, u64)> {
-    Ok((text.count("the first end of a measurement")?, text.count("the second end of a measurement")?))
-}
-
-/// Reads a pose x, y, z, roll, pitch and yaw.
-fn spatial(text: &mut Numbers<'_>) -> Result<Isometry3<f64>> {
-    let [x, y, z, roll, pitch, yaw] = text.reals("a pose")?;
-    let rotation = UnitQuaternion::from_euler_angles(roll, pitch, yaw);
-    Ok(Isometry3::from_parts(Translation3::new(x, y, z), rotation))
-}
-
-/// Reads R and returns RᵀR: the identity if R is `optional` and left out.
-fn squared<const N: usize>(text: &mut Numbers<'_>, optional: bool) -> Result<SMatrix<f64, N, N>> {
-    if optional && !text.more() {
-        return Ok(SMatrix::identity());
-    }
-    let mut root = SMatrix::<f64, N, N>::zeros();
-    for row in 0..N {
-        for col in row..N {
-            root[(row, col)] = text.real("an element of the root of an information matrix")?;
-        }
-    }
-    finite(text, root.transpose() * root)
+    Ok(parse(Numbers::new(reader, name.as_ref())?, Some(Edges::Isam))?.graph)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use approx::assert_relative_eq;
+    use nalgebra::{Vector2, Vector3};
 
     #[test]
     fn poses_and_landmarks_have_numbers_of_their_own() -> Result<()> {
@@ -175,18 +86,19 @@ mod tests {
     fn refuses_with_the_line() {
         for (text, what) in [
             ("", "x.txt:1: the file has no measurements"),
-            ("VERTEX2 0 0 0 0", "x.txt:1: \"VERTEX2\" is not a keyword this reader knows"),
+            ("VERTEX2 0 0 0 0", "x.txt:1: VERTEX2 is TORO's, in a file that is iSAM's as requested"),
+            ("ODOMETRIE 0 1", "x.txt:1: \"ODOMETRIE\" is not a keyword this reader knows; the nearest is ODOMETRY"),
             (
                 "EDGE2 0 1 0 0 0 1 0 0 1 0 1\nEDGE3 0 1 0 0 0 0 0 0",
                 "x.txt:2: \"EDGE3\" in a graph that is in the plane since line 1",
             ),
             (
                 "EDGE2 0 1 0 0 0 1 0 0 1 0",
-                "x.txt:1: the line ends where an element of the root of an information matrix should stand",
+                "x.txt:1: the line ends where an element of an information matrix or its root should stand",
             ),
             (
                 "\nEDGE3 0 1 0 0 0 0 0 0 1",
-                "x.txt:2: the line ends where an element of the root of an information matrix should stand",
+                "x.txt:2: the line ends where an element of an information matrix or its root should stand",
             ),
             ("EDGE2 0 1 0 0 0 1e200 0 0 1 0 1", "x.txt:1: these numbers lead to a value that is not finite"),
             ("LANDMARK 3 1 0 0 1 0 1", "x.txt:1: no edges lead to pose 3 from one whose place is known"),

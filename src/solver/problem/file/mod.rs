@@ -1,13 +1,17 @@
 //! Files of problems: their formats, and [`read`], which recognises the format by the contents.
 pub mod bal;
 mod builder;
+mod edges;
 pub mod g2o;
 pub mod isam;
+mod keywords;
 mod numbers;
+pub mod toro;
 
 use super::Graph;
 use crate::{Result, events::ms, io::words::quote};
 use bal::BundleAdjustment;
+pub use edges::Edges;
 use numbers::Numbers;
 use std::{path::Path, time::Instant};
 
@@ -21,12 +25,44 @@ pub enum Problem {
     Graph(Graph),
 }
 
+/// The format of a file of a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// [`bal`].
+    Bal,
+    /// [`g2o`].
+    G2o,
+    /// [`isam`] or [`toro`].
+    Edges(Edges),
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Bal => f.write_str("BAL"),
+            Self::G2o => f.write_str("g2o"),
+            Self::Edges(edges) => edges.fmt(f),
+        }
+    }
+}
+
+/// A problem, and what its reader has to say.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ProblemFile {
+    /// The problem.
+    pub problem: Problem,
+    /// The format it was read as.
+    pub format: Format,
+    /// How iSAM's and TORO's formats were told apart, and which lines were skipped.
+    pub notes: Vec<String>,
+}
+
 /// Beginnings of g2o's keywords.
 const G2O: [&[u8]; 4] = [b"VERTEX", b"EDGE", b"PARAMS", b"FIX"];
 
-/// Reads the file at `path`, plain or packed. The format is BAL's if the first word is a number,
-/// iSAM's or g2o's if it is one of their keywords. A tar archive with one file stands for that
-/// file.
+/// Reads the file at `path` as [`read_with`] does without a choice of the form of edges.
 ///
 /// ```
 /// use blockmul::solver::problem::{self, Problem};
@@ -40,30 +76,64 @@ const G2O: [&[u8]; 4] = [b"VERTEX", b"EDGE", b"PARAMS", b"FIX"];
 /// ```
 ///
 /// # Errors
-/// As [`bal::read`], [`isam::read`] and [`g2o::read`]; [`Error::Parse`](crate::Error::Parse) if the
-/// first word belongs to none of these formats.
+/// As [`read_with`].
 pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
+    Ok(read_with(path, None)?.problem)
+}
+
+/// Reads the file at `path`, plain or packed. The format is BAL's if the first word is a number,
+/// iSAM's, TORO's or g2o's if it is one of their keywords. A tar archive with one file stands for
+/// that file.
+///
+/// iSAM and TORO share `EDGE2` and `EDGE3`. A keyword that only one of both has shows the format,
+/// such as `VERTEX2` or `ODOMETRY`. A file of `EDGE2` alone is in the format by which all matrices
+/// are regular. For `EDGE3` alone, and if both formats or none would do, `edges` must choose.
+///
+/// ```
+/// use blockmul::solver::problem::{self, Edges, Format};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("two.graph");
+/// std::fs::write(&path, "EDGE2 0 1 1 0 0.1  44 0 44 400 0 0\n")?;
+/// assert_eq!(problem::read_with(&path, None)?.format, Format::Edges(Edges::Toro));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`bal::read`], [`isam::read`], [`toro::read`] and [`g2o::read`];
+/// [`Error::Parse`](crate::Error::Parse) if the first word belongs to none of these formats, if
+/// `edges` does not fit a keyword, or if it must choose and is `None`.
+pub fn read_with(path: impl AsRef<Path>, edges: Option<Edges>) -> Result<ProblemFile> {
     let (start, path) = (Instant::now(), path.as_ref());
     let mut text = Numbers::open(path)?;
-    let (format, problem) = match text.first_word()? {
-        word if word.first().is_some_and(u8::is_ascii_digit) => {
-            ("BAL", bal::parse(text).map(Problem::BundleAdjustment))
+    let file = match text.first_word()? {
+        word if edges::is_keyword(&word) => {
+            let edges::Parsed { graph, edges, why } = edges::parse(text, edges)?;
+            let notes = vec![format!("read as a graph of {edges}, {why}")];
+            ProblemFile { problem: Problem::Graph(graph), format: Format::Edges(edges), notes }
         }
-        word if isam::is_keyword(&word) => ("iSAM", isam::parse(text).map(Problem::Graph)),
-        word if word.is_empty() || G2O.iter().any(|begin| word.starts_with(begin)) => {
-            ("g2o", g2o::parse(text).map(Problem::Graph))
+        word if edges.is_some() && !word.is_empty() => {
+            return text.refuse(format!(
+                "{} begins no graph of iSAM or TORO: the form of edges cannot be chosen",
+                quote(&word)
+            ));
+        }
+        word if word.first().is_some_and(u8::is_ascii_digit) => {
+            ProblemFile { problem: Problem::BundleAdjustment(bal::parse(text)?), format: Format::Bal, notes: vec![] }
+        }
+        word if word.is_empty() || G2O.iter().any(|begin| word.starts_with(begin)) || keywords::is_data(&word) => {
+            let (graph, notes) = g2o::parse(text)?;
+            ProblemFile { problem: Problem::Graph(graph), format: Format::G2o, notes }
         }
         word => {
             return text.refuse(format!(
-                "{} begins neither a bundle adjustment of BAL, which is a number, nor a graph of g2o or iSAM, which is a keyword as \
+                "{} begins neither a bundle adjustment of BAL, which is a number, nor a graph of g2o, iSAM or TORO, which is a keyword as \
                  VERTEX_SE2",
                 quote(&word)
             ));
         }
     };
-    let problem = problem?;
-    tracing::info!(target: "blockmul::io", file = %path.display(), format, ms = ms(start), "read");
-    Ok(problem)
+    tracing::info!(target: "blockmul::io", file = %path.display(), format = %file.format, ms = ms(start), "read");
+    Ok(file)
 }
 
 #[cfg(test)]
@@ -86,6 +156,91 @@ mod tests {
             std::fs::write(&path, &cut[..cut.len() - 1]).unwrap();
             let cut = read(&path).err().map(|error| error.to_string().contains("data is cut off here"));
             assert_eq!(cut, packing.map(|_| true), "{packing:?}");
+        }
+    }
+
+    fn read_text(text: &str, edges: Option<Edges>) -> Result<ProblemFile> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.graph");
+        std::fs::write(&path, text).unwrap();
+        read_with(&path, edges)
+    }
+
+    /// Numbers of two edges each, by which `EDGE2` alone is iSAM's, TORO's, or either.
+    #[test]
+    fn edges_alone_are_of_the_format_that_makes_them_regular() {
+        let edges = |[one, other]: [&str; 2]| format!("EDGE2 0 1 1 0 0 {one}\nEDGE2 1 2 1 0 0 {other}\n");
+        const TORO: &str = "44 0 44 400 0 0";
+        const ROOT: &str = "10 0 0 10 0 20";
+        const EITHER: &str = "4 0 4 4 0 0.1";
+        for (numbers, want) in [
+            ([TORO, TORO], Ok(Edges::Toro)),
+            ([ROOT, ROOT], Ok(Edges::Isam)),
+            ([EITHER, TORO], Ok(Edges::Toro)),
+            ([ROOT, EITHER], Ok(Edges::Isam)),
+            // These are the same matrix in both formats.
+            (["0 0 0 0 0 0", TORO], Ok(Edges::Toro)),
+            (["0 0 0 0 0 0", "0 0 0 0 0 0"], Ok(Edges::Isam)),
+            ([EITHER, EITHER], Err("are regular by both")),
+            ([ROOT, TORO], Err("by both some are singular, on line 2 and on line 1")),
+            (["44 0 44 0 0 0", TORO], Err("by both some are singular, on line 1 and on line 1")),
+        ] {
+            match (read_text(&edges(numbers), None), want) {
+                (Ok(file), Ok(edges)) => {
+                    assert_eq!(file.format, Format::Edges(edges), "{numbers:?}");
+                    assert!(file.notes[0].starts_with(&format!("read as a graph of {edges}, ")), "{:?}", file.notes);
+                }
+                (Err(error), Err(words)) => {
+                    let said = error.to_string();
+                    assert!(
+                        said.contains(":1: EDGE2 is iSAM's") && said.contains(words) && said.contains("--edges toro"),
+                        "{said}"
+                    );
+                }
+                (read, want) => panic!("{numbers:?}: {read:?} {want:?}"),
+            }
+            // A choice decides.
+            for choice in [Edges::Isam, Edges::Toro] {
+                assert_eq!(read_text(&edges(numbers), Some(choice)).unwrap().format, Format::Edges(choice));
+            }
+            // So do keywords that only one of both has.
+            let vertices = (0..3).map(|name| format!("VERTEX2 {name} 0 0 0\n")).collect::<String>();
+            let toro = edges(numbers) + &vertices;
+            assert_eq!(read_text(&toro, None).unwrap().format, Format::Edges(Edges::Toro));
+            let isam = edges(numbers) + "SOLVE\n";
+            assert_eq!(read_text(&isam, None).unwrap().format, Format::Edges(Edges::Isam));
+            let both = read_text(&(isam + &vertices), None).unwrap_err().to_string();
+            assert!(both.ends_with(":4: VERTEX2 is TORO's, in a file that is iSAM's by SOLVE on line 3"), "{both}");
+        }
+    }
+
+    #[test]
+    fn edges_in_space_ask_for_a_choice() {
+        let diagonal = |x: f64| {
+            let of_row = |row: usize| format!(" {x}{}", " 0".repeat(5 - row));
+            "EDGE3 0 1 1 0 0 0 0 0.5".to_owned() + &(0..6).map(of_row).collect::<String>() + "\n"
+        };
+        let said = read_text(&diagonal(4.0), None).unwrap_err().to_string();
+        assert!(said.contains(":1: EDGE3 is iSAM's, with the root") && said.contains("--edges isam"), "{said}");
+        for (choice, want) in [(Edges::Isam, 16.0), (Edges::Toro, 4.0)] {
+            let Problem::Graph(Graph::Space(graph)) = read_text(&diagonal(4.0), Some(choice)).unwrap().problem else {
+                panic!("not in space")
+            };
+            assert_eq!(graph.steps[0].information, nalgebra::Matrix6::identity() * want);
+        }
+        let shown = |more: &str| read_text(&(diagonal(4.0) + more), None).unwrap().format;
+        assert_eq!(shown("VERTEX3 0 0 0 0 0 0 0\nVERTEX3 1 0 0 0 0 0 0\n"), Format::Edges(Edges::Toro));
+        assert_eq!(shown("POINT3 0 0 1 0 0\n"), Format::Edges(Edges::Isam));
+        assert_eq!(shown("EDGE3 1 2 1 0 0 0 0 0\n"), Format::Edges(Edges::Isam));
+        // Identities are the same in both.
+        assert_eq!(read_text(&diagonal(1.0), None).unwrap().format, Format::Edges(Edges::Isam));
+    }
+
+    #[test]
+    fn a_choice_of_edges_is_for_files_with_them() {
+        for text in ["VERTEX_SE2 0 0 0 0\n", "1 1 0\n0 0 0  0 0 0  50 0 0\n 1 0 -2\n"] {
+            let said = read_text(text, Some(Edges::Toro)).unwrap_err().to_string();
+            assert!(said.contains("begins no graph of iSAM or TORO"), "{said}");
         }
     }
 

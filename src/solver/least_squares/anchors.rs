@@ -1,0 +1,76 @@
+//! Poses of a chordal relaxation that only fixed landmarks hold: they are solved from one of them,
+//! an *anchor*, and then moved as one.
+use super::start::nearest_rotation;
+use crate::solver::problem::{Manifold, PoseGraph, Sets, Sighting};
+use nalgebra::{Matrix3, Vector3};
+use std::collections::BTreeMap;
+
+/// The anchors of a graph, each with what ties its poses to fixed landmarks.
+pub struct Anchors {
+    /// The poses that steps tie together have the same first one.
+    first: Vec<u32>,
+    /// For each anchor the sightings of fixed landmarks from its poses.
+    sightings: BTreeMap<u32, Vec<usize>>,
+}
+
+impl Anchors {
+    /// An anchor for poses that steps tie together if none of them is in `held` and a fixed
+    /// landmark is seen from one of them.
+    pub fn new<P: Manifold>(graph: &PoseGraph<P>, held: &[u32]) -> Self {
+        let mut sets = Sets::new(graph.poses.len());
+        let mut is_tied = vec![false; graph.poses.len()];
+        for step in &graph.steps {
+            sets.join(step.from, step.to);
+            for pose in [step.from, step.to] {
+                is_tied[pose as usize] = true;
+            }
+        }
+        let mut sightings: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (number, one) in graph.sightings.iter().enumerate() {
+            if is_tied[one.pose as usize] && graph.fixed_landmarks.binary_search(&one.landmark).is_ok() {
+                sightings.entry(sets.root(one.pose)).or_default().push(number);
+            }
+        }
+        held.iter().for_each(|&pose| drop(sightings.remove(&sets.root(pose))));
+        Self { first: (0..graph.poses.len() as u32).map(|pose| sets.root(pose)).collect(), sightings }
+    }
+
+    /// Whether the pose keeps its place until all are solved.
+    pub fn is_anchor(&self, pose: usize) -> bool {
+        self.sightings.contains_key(&(pose as u32))
+    }
+
+    /// Moves the poses of each anchor as one so that the squared distances of fixed landmarks from
+    /// where they were seen add up to the least sum (W. Kabsch, 1976).
+    pub fn align<P: Manifold>(
+        &self,
+        graph: &PoseGraph<P>,
+        rotations: &mut [Matrix3<f64>],
+        translations: &mut [Vector3<f64>],
+    ) {
+        let mut moves = BTreeMap::new();
+        for (&anchor, sightings) in &self.sightings {
+            let pair = |&number: &usize| {
+                let Sighting { pose, landmark, measured, .. } = &graph.sightings[number];
+                let seen = Vector3::from(P::landmark_position(measured));
+                let at = rotations[*pose as usize] * seen + translations[*pose as usize];
+                (at, Vector3::from(P::landmark_position(&graph.landmarks[*landmark as usize])))
+            };
+            let pairs: Vec<_> = sightings.iter().map(pair).collect();
+            let share = 1.0 / pairs.len() as f64;
+            let [from, to] = pairs.iter().fold([Vector3::zeros(); 2], |[a, b], (x, y)| [a + x * share, b + y * share]);
+            let mut turn: Matrix3<f64> = pairs.iter().map(|(x, y)| (y - to) * (x - from).transpose()).sum();
+            if P::LANDMARK == 2 {
+                // About z alone.
+                turn[(2, 2)] += 2.0 * turn.norm();
+            }
+            moves.insert(anchor, (nearest_rotation(&turn), from, to));
+        }
+        for (pose, first) in self.first.iter().enumerate() {
+            if let Some((turn, from, to)) = moves.get(first) {
+                rotations[pose] = turn * rotations[pose];
+                translations[pose] = turn * (translations[pose] - from) + to;
+            }
+        }
+    }
+}
