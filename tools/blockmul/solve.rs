@@ -8,7 +8,9 @@ use crate::problem::{Choices, Opened, ProblemArgs, StartName, number, subject::N
 use crate::scene;
 use crate::sizes::count;
 use blockmul::Device;
-use blockmul::solver::least_squares::{self, Limits, Linear, Method, Options, Solution, Stop, report, start::Start};
+use blockmul::solver::least_squares::{
+    self, Limits, Linear, Method, Options, Solution, Stop, System, report, start::Start,
+};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -93,10 +95,15 @@ enum MethodName {
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum LinearName {
-    /// Sparse Cholesky factorization, of the Schur complement if there are points or landmarks.
+    /// Sparse Cholesky factorization: of S, the Schur complement of points or landmarks, or of H
+    /// whole if that is clearly less work.
     Cholesky,
-    /// Conjugate gradients on the device, preconditioned by diagonal blocks; the Schur complement
-    /// is not formed: for problems with unknown points or landmarks.
+    /// The same, always of H whole.
+    NormalCholesky,
+    /// The same, always of S: for problems with unknown points or landmarks.
+    SchurCholesky,
+    /// Conjugate gradients on the device, preconditioned by diagonal blocks; S is not formed: for
+    /// problems with unknown points or landmarks.
     ConjugateGradients,
 }
 
@@ -114,7 +121,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = places.others(args.json.iter().chain(&args.picture)).check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let eliminating = conjugate.then_some("--linear conjugate-gradients");
+    let eliminating = match args.linear {
+        LinearName::Cholesky | LinearName::NormalCholesky => None,
+        LinearName::SchurCholesky => Some("--linear schur-cholesky"),
+        LinearName::ConjugateGradients => Some("--linear conjugate-gradients"),
+    };
     let Opened { device, subject, choices } = args.problem.open_for(StartName::Auto, eliminating, &messages)?;
     let run = Run { args, device, choices, messages, table: !args.quiet && !to_stdout };
     with_subject!(subject, |problem, start| run.solve(&problem, start))
@@ -144,6 +155,8 @@ impl Run<'_> {
             },
             linear: match args.linear {
                 LinearName::Cholesky => Linear::Cholesky,
+                LinearName::NormalCholesky => Linear::NormalCholesky,
+                LinearName::SchurCholesky => Linear::SchurCholesky,
                 LinearName::ConjugateGradients => Linear::ConjugateGradients(limits),
             },
             iterations: args.iterations,
@@ -208,6 +221,7 @@ impl Run<'_> {
             "kind": P::KIND,
             "method": args.method,
             "linear": args.linear,
+            "system": solution.system,
             "loss": args.problem.loss().to_string(),
             "information": self.choices.information,
             "start": self.choices.start,
@@ -247,13 +261,17 @@ impl Run<'_> {
             Stop::Failed => "failed",
         };
         format!(
-            "{costs}, {why} after {}\n{:.3} s: plans {:.3}, residuals {:.3}, products {:.3}, linear systems {:.3}; \
+            "{costs}, {why} after {}\n{:.3} s: plans {:.3}, residuals {:.3}, products {:.3}, linear systems of {} {:.3}; \
              loading kernels {:.3} besides",
             count(solution.iterations.len(), "iteration"),
             total_ms / 1e3,
             plan_ms / 1e3,
             residuals / 1e3,
             products / 1e3,
+            match solution.system {
+                System::Hessian => "H",
+                System::SchurComplement => "S",
+            },
             linear / 1e3,
             (self.choices.kernels_ms + kernels_ms) / 1e3
         )

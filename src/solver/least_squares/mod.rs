@@ -6,7 +6,10 @@
 //! | `mod.rs` | the iteration: when a step is taken, how damping follows, when it ends |
 //! | `damping.rs` | λ from what came of the steps before |
 //! | `normal.rs` | H = JᵀWJ and the gradient, by plans made once |
-//! | `linear.rs` | a step from them: sparse Cholesky of H, or of the Schur complement, by `faer` |
+//! | `linear.rs` | a step from them: the method, and elimination of the second group of unknowns |
+//! | `whole.rs` | or H factored as it is |
+//! | `choice.rs` | which of the two is less work |
+//! | `cholesky.rs` | sparse Cholesky factorization by `faer`, on one thread |
 //! | `conjugate.rs` | or by conjugate gradients on the device, the Schur complement never formed |
 //! | [`start`] | usable information matrices and a first guess for graphs whose files have none |
 //! | `clock.rs` | wall-clock time without the loading of kernels |
@@ -30,6 +33,13 @@
 //! end is not convergence: the limit of iterations, or no step that lowers the cost however it is
 //! damped.
 //!
+//! # Linear systems
+//!
+//! A second group of unknowns is eliminated, unless H as it is takes less work: see
+//! [`Linear::Cholesky`]. Factorizations run on one thread, in memory that is kept between
+//! iterations. Their bits depend neither on the number of threads nor on `faer`'s global
+//! parallelism.
+//!
 //! To minimize residuals of your own, implement [`LeastSquares`].
 //!
 //! ```
@@ -47,6 +57,8 @@
 //! # Ok(())
 //! # }
 //! ```
+mod choice;
+mod cholesky;
 mod clock;
 mod conjugate;
 mod damping;
@@ -54,10 +66,11 @@ mod linear;
 mod normal;
 pub mod report;
 pub mod start;
+mod whole;
 
 pub use clock::Clock;
 pub use conjugate::Limits;
-pub use linear::Linear;
+pub use linear::{Linear, System};
 pub use normal::Normal;
 pub use report::Iteration;
 
@@ -133,6 +146,8 @@ pub struct Solution<S> {
     /// If the iteration failed: the first of the eliminated unknowns (points or landmarks) whose
     /// own block of H is not positive definite however it is damped.
     pub singular: Option<usize>,
+    /// The matrix of the linear systems.
+    pub system: System,
     /// Milliseconds of work that depends on the pattern only: arrays, plans, the symbolic
     /// factorization.
     pub plan_ms: f64,
@@ -155,7 +170,7 @@ const NOTHING: f64 = 1e-24;
 ///
 /// # Errors
 /// Errors of [`LeastSquares`] and of the plans; [`Error::Argument`](crate::Error::Argument) for
-/// conjugate gradients on a problem with one group of unknowns. If no step can be made, that is no
+/// conjugate gradients or a Schur complement of a problem with one group of unknowns. If no step can be made, that is no
 /// error: see [`Solution::stop`].
 pub fn minimize<P: LeastSquares>(
     problem: &P,
@@ -245,6 +260,7 @@ pub fn minimize<P: LeastSquares>(
         iterations,
         stop,
         singular: singular.filter(|_| stop == Stop::Failed),
+        system: solver.system(),
         plan_ms,
         total_ms: began.ms(),
         kernels_ms: began.kernels_ms(),

@@ -37,6 +37,8 @@ pub use camera::{Camera, Projection};
 pub use file::bal::{BundleAdjustment, Observation};
 pub use file::{Problem, bal, g2o, isam, read};
 pub use graph::{Graph, Place, Plane, PoseGraph, Sighting, Space, Step, World};
+#[cfg(feature = "faer")]
+pub(super) use linearization::check_groups;
 pub use linearization::{LeastSquares, Linearization, RowWeights};
 pub use loss::Loss;
 pub use manifold::Manifold;

@@ -3,6 +3,7 @@
 mod convergence;
 mod gradients;
 mod graphs;
+mod linear;
 mod traps;
 
 use crate::common::device;
