@@ -4,7 +4,7 @@ use crate::{
     matrix::union,
     primitives::segmented_reduce::RUN_PIECE,
     reference,
-    solver::schur::system::{Damped, Damping, check_sizes, identity, least_pivot, length, packed},
+    solver::schur::system::{Damped, Damping, check_lower, check_sizes, identity, least_pivot, length, packed},
 };
 
 /// The normal equations reduced to the cameras, on the host: the result of
@@ -56,8 +56,9 @@ impl<T> From<Damping> for FlooredDamping<'_, T> {
 ///
 /// # Errors
 /// [`Error::NotPositiveDefinite`] with the first such block of V'; [`Error::Argument`] or
-/// [`Error::Length`] if sizes do not fit, if V has blocks other than its diagonal ones, or if λ is
-/// negative or not finite; [`Error::Memory`].
+/// [`Error::Length`] if sizes do not fit, if V has blocks other than its diagonal ones, if U has a
+/// block above the diagonal without its mirror image below, or if λ is negative or not finite;
+/// [`Error::Memory`].
 ///
 /// ```
 /// use blockmul::solver::Damping;
@@ -96,6 +97,7 @@ pub fn schur<'a, T: Real>(
     if v.nnz() != v.ncols() || (0..v.ncols()).any(|col| v.pattern().column(col) != [col as u32]) {
         return Err(Error::Argument(format!("V must have exactly its {} diagonal blocks", v.ncols())));
     }
+    check_lower(u.pattern())?;
     let damped = damping.of::<T>()?;
 
     let (mut factors, mut y) = (Vec::with_capacity(v.ncols() * packed(p)), Vec::with_capacity(points));

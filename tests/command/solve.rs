@@ -162,6 +162,34 @@ fn a_limit_of_iterations_is_no_success_and_its_solution_is_written() {
     assert!((json["cost"].as_f64().unwrap() / cost - 1.0).abs() < 1e-12, "{cost}");
 }
 
+/// A file in which every pose of a line sees every landmark: S is full, H nearly empty.
+#[test]
+fn what_is_factored_is_chosen_and_named() {
+    let desk = desk();
+    let mut file: String = (0..4).map(|i| format!("VERTEX_XY {} {} 5\n", 1000 + i, 40 * i)).collect();
+    for pose in 0..150 {
+        let bent = f64::from(pose % 7) * 0.01;
+        file += &format!("VERTEX_SE2 {pose} {pose} {bent} 0\n");
+        if pose > 0 {
+            file += &format!("EDGE_SE2 {} {pose} 1 0 0 100 0 0 100 0 100\n", pose - 1);
+        }
+        for landmark in 0..4 {
+            file += &format!("EDGE_SE2_XY {pose} {} {} 5 1 0 1\n", 1000 + landmark, 40 * landmark - pose);
+        }
+    }
+    desk.put("beacons.g2o", &file);
+    let told = desk.ok(&on_device("solve beacons.g2o --start file"));
+    assert!(told.stdout.contains(", linear systems of H "), "{}", told.stdout);
+    let solved = ["cholesky", "normal-cholesky", "schur-cholesky"]
+        .map(|linear| desk.solved(&format!("beacons.g2o --start file --linear {linear}")));
+    let systems = ["hessian", "hessian", "schur-complement"];
+    assert_eq!(solved.each_ref().map(|json| json["system"].as_str().unwrap()), systems);
+    let costs = solved.each_ref().map(|json| json["initial_cost"].as_f64().unwrap() - json["cost"].as_f64().unwrap());
+    assert!(costs[0] > 0.0 && costs.iter().all(|cost| (cost / costs[0] - 1.0).abs() < 1e-9), "{costs:?}");
+    let told = desk.ok(&on_device("solve p.txt"));
+    assert!(told.stdout.contains(", linear systems of S "), "{}", told.stdout);
+}
+
 /// Dead reckoning leads into a minimum of 1134 here.
 #[test]
 fn the_cheaper_start_is_taken_and_named() {
@@ -209,6 +237,7 @@ fn what_cannot_be_solved_is_refused() {
             2,
             "g.g2o: no landmarks are unknown; --linear conjugate-gradients is",
         ),
+        ("solve g.g2o --linear schur-cholesky", 2, "g.g2o: no landmarks are unknown; --linear schur-cholesky is"),
         ("solve p.txt --cg-steps 3", 2, "--cg-steps is for --linear conjugate-gradients, not for cholesky"),
         ("solve p.txt --cg-tolerance 0.1", 2, "--cg-tolerance is for --linear conjugate-gradients, not for cholesky"),
         ("solve p.txt -o nowhere/x.txt", 2, "the folder nowhere of the output nowhere/x.txt does not exist"),

@@ -13,7 +13,7 @@ use crate::scene;
 use crate::sizes::count;
 use blockmul::Device;
 use blockmul::solver::least_squares::{
-    self, Dominant, Limits, Linear, Method, Options, Solution, Stop, report, start::Start,
+    self, Dominant, Limits, Linear, Method, Options, Solution, Stop, System, report, start::Start,
 };
 use blockmul::solver::problem::Format;
 use serde_json::json;
@@ -105,10 +105,15 @@ enum MethodName {
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum LinearName {
-    /// Sparse Cholesky factorization, of the Schur complement if there are points or landmarks.
+    /// Sparse Cholesky factorization: of S, the Schur complement of points or landmarks, or of H
+    /// whole if that is clearly less work.
     Cholesky,
-    /// Conjugate gradients on the device, preconditioned by diagonal blocks; the Schur complement
-    /// is not formed: for problems with unknown points or landmarks.
+    /// The same, always of H whole.
+    NormalCholesky,
+    /// The same, always of S: for problems with unknown points or landmarks.
+    SchurCholesky,
+    /// Conjugate gradients on the device, preconditioned by diagonal blocks; S is not formed: for
+    /// problems with unknown points or landmarks.
     ConjugateGradients,
 }
 
@@ -126,7 +131,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = places.others(args.json.iter().chain(&args.picture)).check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let eliminating = conjugate.then_some("--linear conjugate-gradients");
+    let eliminating = match args.linear {
+        LinearName::Cholesky | LinearName::NormalCholesky => None,
+        LinearName::SchurCholesky => Some("--linear schur-cholesky"),
+        LinearName::ConjugateGradients => Some("--linear conjugate-gradients"),
+    };
     let Opened { device, format, subject, choices } = args.problem.open_to_solve(eliminating, &messages)?;
     if let Some(path) = &args.output {
         check_problem(path, !matches!(subject, Subject::Bundle(..)))?;
@@ -160,6 +169,8 @@ impl Run<'_> {
             },
             linear: match args.linear {
                 LinearName::Cholesky => Linear::Cholesky,
+                LinearName::NormalCholesky => Linear::NormalCholesky,
+                LinearName::SchurCholesky => Linear::SchurCholesky,
                 LinearName::ConjugateGradients => Linear::ConjugateGradients(limits),
             },
             iterations: args.iterations,
@@ -235,6 +246,7 @@ impl Run<'_> {
             "left_out": left_out,
             "method": args.method,
             "linear": args.linear,
+            "system": solution.system,
             "loss": args.problem.loss().to_string(),
             "information": self.choices.information,
             "start": self.choices.start,
@@ -283,12 +295,16 @@ impl Run<'_> {
         });
         format!(
             "{costs}, {why} after {}{dominant}\n{:.3} s: plans {:.3}, residuals {:.3}, products {:.3}, \
-             linear systems {:.3}; loading kernels {:.3} besides",
+             linear systems of {} {:.3}; loading kernels {:.3} besides",
             count(solution.iterations.len(), "iteration"),
             total_ms / 1e3,
             plan_ms / 1e3,
             residuals / 1e3,
             products / 1e3,
+            match solution.system {
+                System::Hessian => "H",
+                System::SchurComplement => "S",
+            },
             linear / 1e3,
             (self.choices.kernels_ms + kernels_ms) / 1e3
         )

@@ -54,7 +54,7 @@ pub struct Conjugate {
 
 impl Conjugate {
     pub fn new(normal: &Normal, limits: Limits) -> Result<Self> {
-        let NormalEquations { u, w, v, .. } = equations(normal, 0.0);
+        let NormalEquations { u, w, v, .. } = equations(normal, 0.0)?;
         let (device, n, side) = (normal.device(), u.nrows(), u.shape().rows());
         let elimination = Elimination::implicit(&u.pattern(), &w.pattern(), &v.pattern())?;
         let zeros = vec![0.0; n * side * side];
@@ -80,7 +80,7 @@ impl Conjugate {
     /// positive definite.
     pub fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Step> {
         let clock = Instant::now();
-        self.elimination.execute(equations(normal, lambda), &mut self.reduced)?;
+        self.elimination.execute(equations(normal, lambda)?, &mut self.reduced)?;
         match self.reduced.check() {
             Err(Error::NotPositiveDefinite { block, .. }) => return Ok(Step::singular(block, ms(clock))),
             checked => checked?,

@@ -1,33 +1,49 @@
 //! Solves for a step of the normal equations: (H + λ·diag H)·x = b, with floors under the diagonal
 //! for unknowns without influence: see `floors.rs`.
 use super::{
+    choice,
+    cholesky::{Cholesky, Symbolic},
     conjugate::{Conjugate, Limits},
     normal::Normal,
+    whole::Whole,
 };
 use crate::{
     BlockShape, Bsr, Cbc, DeviceGroups, DeviceVector, Error, Planned, Result,
     events::ms,
-    solver::{Damping, Elimination, Formed, Implicit, NormalEquations, Reduced},
-    structure::{ScalarMap, Scalars},
-};
-use faer::{
-    Side,
-    linalg::solvers::Solve,
-    sparse::{
-        SparseColMatRef, SymbolicSparseColMat,
-        linalg::solvers::{Llt, SymbolicLlt},
-    },
+    solver::{Damping, Elimination, Formed, Implicit, NormalEquations, Reduced, problem::check_groups},
+    structure::Scalars,
 };
 use std::time::Instant;
 
 /// Method of solving the linear system.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Linear {
-    /// Sparse Cholesky factorization: of the Schur complement if points or landmarks are unknown,
-    /// else of H.
+    /// Sparse Cholesky factorization, of H or of the Schur complement S, in which the second group
+    /// of unknowns is eliminated. With one group H is factored. With two it is S, unless that is
+    /// predicted to take more than twice as long: S has a block for each pair of unknowns that are
+    /// measured together with an unknown of the second group, so that a landmark seen from 500 poses
+    /// makes 125,000 blocks. The patterns are compared once, and [`Solution::system`] has the choice.
+    ///
+    /// [`Solution::system`]: super::Solution::system
     Cholesky,
-    /// Conjugate gradients on the Schur complement, which is not formed.
+    /// Sparse Cholesky factorization of H, all unknowns at once (Ceres Solver's
+    /// `SPARSE_NORMAL_CHOLESKY`).
+    NormalCholesky,
+    /// Sparse Cholesky factorization of the Schur complement, for two groups of unknowns (Ceres
+    /// Solver's `SPARSE_SCHUR`).
+    SchurCholesky,
+    /// Conjugate gradients on the Schur complement, which is not formed, for two groups of unknowns.
     ConjugateGradients(Limits),
+}
+
+/// The matrix of the linear systems that are solved for steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum System {
+    /// H, of all unknowns.
+    Hessian,
+    /// S, with the second group of unknowns eliminated.
+    SchurComplement,
 }
 
 /// A step, and the time and steps it took.
@@ -54,9 +70,9 @@ impl Step {
 
 /// A solver prepared for the pattern of H.
 pub enum Solver {
-    /// One group of unknowns: H itself is factored.
+    /// H itself is factored.
     Whole(Box<Whole>),
-    /// Two groups: the second is eliminated.
+    /// The second of two groups of unknowns is eliminated.
     Eliminated(Box<Eliminated>),
     Conjugate(Box<Conjugate>),
 }
@@ -68,14 +84,15 @@ impl Solver {
         let (device, rows) = (j.device(), j.row_groups().iter().map(|group| group.blocks).sum());
         match (j.col_groups(), linear) {
             ([unknowns], _) => Scalars::<Bsr<f64>>::ask(device, BlockShape::new(unknowns.side, unknowns.side)?),
+            (_, Linear::NormalCholesky) => Ok(()),
             ([cameras, points], linear) => {
                 let shape = BlockShape::new(cameras.side, points.side)?;
                 // A row of J has at most one block of W.
                 match linear {
-                    Linear::Cholesky => Elimination::<Formed<f64>>::ask(device, shape, cameras.blocks, rows),
                     Linear::ConjugateGradients(_) => {
                         Elimination::<Implicit<f64>>::ask(device, shape, cameras.blocks, rows)
                     }
+                    _ => Elimination::<Formed<f64>>::ask(device, shape, cameras.blocks, rows),
                 }
             }
             _ => Ok(()),
@@ -83,13 +100,29 @@ impl Solver {
     }
 
     pub fn new(normal: &Normal, linear: Linear) -> Result<Self> {
+        check_groups(normal.b().len())?;
         match (normal.b().len(), linear) {
-            (1, Linear::Cholesky) => Ok(Self::Whole(Box::new(Whole::new(normal)?))),
-            (1, Linear::ConjugateGradients(_)) => Err(Error::Argument(
-                "conjugate gradients are for problems with unknown points or landmarks, which are eliminated".into(),
-            )),
+            (1, Linear::Cholesky) | (_, Linear::NormalCholesky) => Ok(Self::Whole(Box::new(Whole::new(normal)?))),
+            (1, Linear::SchurCholesky | Linear::ConjugateGradients(_)) => {
+                let what =
+                    if linear == Linear::SchurCholesky { "a Schur complement is" } else { "conjugate gradients are" };
+                Err(Error::Argument(format!(
+                    "{what} for problems with unknown points or landmarks, which are eliminated"
+                )))
+            }
+            (_, Linear::Cholesky) => choice::cheaper(normal),
+            (_, Linear::SchurCholesky) => {
+                Ok(Self::Eliminated(Box::new(Eliminated::new(normal, Eliminating::new(normal)?)?)))
+            }
             (_, Linear::ConjugateGradients(limits)) => Ok(Self::Conjugate(Box::new(Conjugate::new(normal, limits)?))),
-            (_, Linear::Cholesky) => Ok(Self::Eliminated(Box::new(Eliminated::new(normal)?))),
+        }
+    }
+
+    /// The matrix of the systems that are solved.
+    pub fn system(&self) -> System {
+        match self {
+            Self::Whole(_) => System::Hessian,
+            Self::Eliminated(_) | Self::Conjugate(_) => System::SchurComplement,
         }
     }
 
@@ -103,60 +136,20 @@ impl Solver {
     }
 }
 
-/// The lower triangle of a symmetric matrix on one pattern, factored again and again.
-pub struct Cholesky {
-    pattern: SymbolicSparseColMat<usize>,
-    symbolic: SymbolicLlt<usize>,
+/// The structure of an elimination: that of S, and that of its factor.
+pub struct Eliminating {
+    pub elimination: Elimination<Formed<f64>>,
+    lower: Scalars<Cbc<f64>>,
+    pub symbolic: Symbolic,
 }
 
-impl Cholesky {
-    pub fn new(map: &ScalarMap) -> Result<Self> {
-        let pattern = map.symbolic();
-        let symbolic = SymbolicLlt::try_new(pattern.as_ref(), Side::Lower)
-            .map_err(|error| Error::Argument(format!("cannot prepare a Cholesky factorization: {error:?}")))?;
-        Ok(Self { pattern, symbolic })
-    }
-
-    /// Solves in place; `false` if the matrix is not positive definite.
-    pub fn solve(&self, values: &[f64], x: &mut [f64]) -> bool {
-        let matrix = SparseColMatRef::new(self.pattern.as_ref(), values);
-        let Ok(factor) = Llt::try_new_with_symbolic(self.symbolic.clone(), matrix, Side::Lower) else { return false };
-        factor.solve_in_place(faer::ColMut::from_slice_mut(x).as_mat_mut());
-        x.iter().all(|x| x.is_finite())
-    }
-}
-
-/// H factored as it is.
-pub struct Whole {
-    lower: Scalars<Bsr<f64>>,
-    scalars: DeviceVector<f64>,
-    values: Vec<f64>,
-    cholesky: Cholesky,
-}
-
-impl Whole {
-    fn new(normal: &Normal) -> Result<Self> {
-        let h = normal.h().get(0, 0).expect("one group of unknowns");
-        let lower = Scalars::lower(&h.pattern())?;
-        let cholesky = Cholesky::new(lower.map())?;
-        Ok(Self { scalars: lower.output()?, values: vec![0.0; lower.map().nnz()], lower, cholesky })
-    }
-
-    fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Step> {
-        let clock = Instant::now();
-        let h = normal.h().get(0, 0).expect("one group of unknowns");
-        self.lower.execute(h, &mut self.scalars)?;
-        self.scalars.download_into(&mut self.values)?;
-        let products_ms = ms(clock);
-        let clock = Instant::now();
-        let (n, columns) = (self.cholesky.pattern.ncols(), self.cholesky.pattern.col_ptr());
-        // The first entry of a column of a lower triangle is on the diagonal.
-        for (number, &first) in columns[..n].iter().enumerate() {
-            self.values[first] = normal.damped(0, number, self.values[first], lambda);
-        }
-        let mut x = normal.b_on_host(0).to_vec();
-        let solved = self.cholesky.solve(&self.values, &mut x);
-        Ok(Step { x: solved.then(|| vec![x]), products_ms, linear_ms: ms(clock), ..Step::default() })
+impl Eliminating {
+    pub fn new(normal: &Normal) -> Result<Self> {
+        let NormalEquations { u, w, v, .. } = equations(normal, 0.0)?;
+        let elimination = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?;
+        let lower = Scalars::lower(elimination.pattern())?;
+        let symbolic = Symbolic::new(lower.map().symbolic())?;
+        Ok(Self { elimination, lower, symbolic })
     }
 }
 
@@ -172,20 +165,17 @@ pub struct Eliminated {
 }
 
 impl Eliminated {
-    fn new(normal: &Normal) -> Result<Self> {
-        let NormalEquations { u, w, v, .. } = equations(normal, 0.0);
-        let elimination = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?;
-        let lower = Scalars::lower(elimination.pattern())?;
-        let cholesky = Cholesky::new(lower.map())?;
+    pub fn new(normal: &Normal, plan: Eliminating) -> Result<Self> {
+        let Eliminating { elimination, lower, symbolic } = plan;
         let room = |group: usize| normal.device().zero_vector(normal.b()[group].len());
-        let (scalars, values) = (lower.output()?, vec![0.0; lower.map().nnz()]);
+        let (scalars, values) = (lower.output()?, vec![0.0; symbolic.nnz()]);
         let (reduced, x) = (elimination.output()?, [room(0)?, room(1)?]);
-        Ok(Self { elimination, reduced, lower, scalars, values, cholesky, x })
+        Ok(Self { elimination, reduced, lower, scalars, values, cholesky: Cholesky::new(symbolic)?, x })
     }
 
     fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Step> {
         let clock = Instant::now();
-        self.elimination.execute(equations(normal, lambda), &mut self.reduced)?;
+        self.elimination.execute(equations(normal, lambda)?, &mut self.reduced)?;
         match self.reduced.check() {
             Err(Error::NotPositiveDefinite { block, .. }) => return Ok(Step::singular(block, ms(clock))),
             checked => checked?,
@@ -195,7 +185,7 @@ impl Eliminated {
         let mut x = self.reduced.rhs()?.download()?;
         let mut products_ms = ms(clock);
         let clock = Instant::now();
-        let solved = self.cholesky.solve(&self.values, &mut x);
+        let solved = self.cholesky.factor(&self.values) && self.cholesky.solve(&mut x);
         let linear_ms = ms(clock);
         if !solved {
             return Ok(Step { products_ms, linear_ms, ..Step::default() });
@@ -211,6 +201,9 @@ impl Eliminated {
 }
 
 /// [`Normal::equations`] of a problem with two groups of unknowns, damped by λ·diag H.
-pub(super) fn equations(normal: &Normal, lambda: f64) -> NormalEquations<'_, f64> {
-    normal.equations(Damping::Marquardt(lambda)).expect("two groups of unknowns")
+pub(super) fn equations(normal: &Normal, lambda: f64) -> Result<NormalEquations<'_, f64>> {
+    normal.equations(Damping::Marquardt(lambda)).ok_or_else(|| {
+        let what = "no group of rows of J has cells for both groups of unknowns: minimize them as two problems";
+        Error::Argument(what.into())
+    })
 }

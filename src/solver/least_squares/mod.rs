@@ -8,7 +8,10 @@
 //! | `damping.rs` | λ from what came of the steps before |
 //! | `normal.rs` | H = JᵀWJ and the gradient, by plans made once |
 //! | `floors.rs` | damping of unknowns on which no residual depends |
-//! | `linear.rs` | a step from them: sparse Cholesky of H, or of the Schur complement, by `faer` |
+//! | `linear.rs` | a step from them: the method, and elimination of the second group of unknowns |
+//! | `whole.rs` | or H factored as it is |
+//! | `choice.rs` | which of the two is less work |
+//! | `cholesky.rs` | sparse Cholesky factorization by `faer`, on one thread |
 //! | `conjugate.rs` | or by conjugate gradients on the device, the Schur complement never formed |
 //! | `anchors.rs` | poses of a first guess that only fixed landmarks hold |
 //! | [`start`] | usable information matrices and a first guess for graphs whose files have none |
@@ -41,6 +44,13 @@
 //! end is not convergence: the limit of iterations, or no step that lowers the cost however it is
 //! damped.
 //!
+//! # Linear systems
+//!
+//! A second group of unknowns is eliminated, unless H as it is takes less work: see
+//! [`Linear::Cholesky`]. Factorizations run on one thread, in memory that is kept between
+//! iterations. Their bits depend neither on the number of threads nor on `faer`'s global
+//! parallelism.
+//!
 //! To minimize residuals of your own, implement [`LeastSquares`].
 //!
 //! ```
@@ -60,6 +70,8 @@
 //! ```
 mod anchors;
 mod capped;
+mod choice;
+mod cholesky;
 mod clock;
 mod conjugate;
 mod damping;
@@ -68,12 +80,13 @@ mod linear;
 mod normal;
 pub mod report;
 pub mod start;
+mod whole;
 
 pub use capped::Dominant;
 pub use clock::Clock;
 pub use conjugate::Limits;
 pub use floors::{Coordinate, WithoutInfluence};
-pub use linear::Linear;
+pub use linear::{Linear, System};
 pub use normal::Normal;
 pub use report::Iteration;
 
@@ -158,6 +171,8 @@ pub struct Solution<S> {
     pub not_finite: Option<usize>,
     /// The row of J that makes up more than half of the cost of `state`.
     pub dominant: Option<Dominant>,
+    /// The matrix of the linear systems.
+    pub system: System,
     /// Milliseconds of work that depends on the pattern only: arrays, plans, the symbolic
     /// factorization.
     pub plan_ms: f64,
@@ -180,7 +195,7 @@ const NOTHING: f64 = 1e-24;
 ///
 /// # Errors
 /// Errors of [`LeastSquares`] and of the plans; [`Error::Argument`](crate::Error::Argument) for
-/// conjugate gradients on a problem with one group of unknowns. If no step can be made, that is no
+/// conjugate gradients or a Schur complement of a problem with one group of unknowns. If no step can be made, that is no
 /// error: see [`Solution::stop`].
 pub fn minimize<P: LeastSquares>(
     problem: &P,
@@ -292,6 +307,7 @@ pub fn minimize<P: LeastSquares>(
         without_influence: normal.without_influence(),
         not_finite: not_finite.filter(|_| stop == Stop::Failed),
         dominant: rows.dominant(),
+        system: solver.system(),
         plan_ms,
         total_ms: began.ms(),
         kernels_ms: began.kernels_ms(),

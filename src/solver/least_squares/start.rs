@@ -9,7 +9,10 @@
 //! solution are taken. Then come translations, t_j - t_i = R_i·t_ij, linear too. Landmarks come
 //! last, each at the mean of the places where it was seen. Both systems are least-squares problems
 //! of 3x3 blocks with three right-hand sides, so both use the products.
-use super::{anchors::Anchors, linear::Cholesky};
+use super::{
+    anchors::Anchors,
+    cholesky::{Cholesky, Symbolic},
+};
 use crate::{
     BlockShape, Bsr, Device, DeviceMatrix, Error, Part, Planned, Product, Result, Weights,
     apply::Apply,
@@ -130,7 +133,7 @@ pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<Gra
 
     // Rows of R_i, as columns: R_ijᵀ·R_iᵀ - R_jᵀ = 0.
     let blocks = |edge: &Edge| [edge.rotation.transpose(), -Matrix3::identity()];
-    let of_rotations = System::new(device, &numbers, &steps, blocks, |edge| edge.rotations)?;
+    let mut of_rotations = System::new(device, &numbers, &steps, blocks, |edge| edge.rotations)?;
     let known = rotations.iter().map(Matrix3::transpose).collect();
     let transposed = of_rotations.solve(known, |_| Matrix3::zeros())?;
     let nearest = |(pose, rows): (usize, &Matrix3<f64>)| match numbers[pose] {
@@ -141,7 +144,7 @@ pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<Gra
 
     // t_j - t_i = R_i·t_ij, in the first of three columns.
     let blocks = |_: &Edge| [-Matrix3::identity(), Matrix3::identity()];
-    let of_translations = System::new(device, &numbers, &steps, blocks, |edge| edge.translations)?;
+    let mut of_translations = System::new(device, &numbers, &steps, blocks, |edge| edge.translations)?;
     let column = |v: Vector3<f64>| Matrix3::from_columns(&[v, Vector3::zeros(), Vector3::zeros()]);
     let known = places.iter().map(|&place| column(place)).collect();
     let translations = of_translations.solve(known, |edge| column(rotations[edge.ends[0]] * edge.translation))?;
@@ -175,7 +178,6 @@ struct System<'a> {
     weights: Vec<f64>,
     j: DeviceMatrix<Bsr<f64>>,
     cholesky: Cholesky,
-    values: Vec<f64>,
 }
 
 impl<'a> System<'a> {
@@ -206,13 +208,16 @@ impl<'a> System<'a> {
         let scalars = Scalars::<Bsr<f64>>::lower(&h.pattern())?;
         let mut values = scalars.output()?;
         scalars.execute(&h, &mut values)?;
-        let cholesky = Cholesky::new(scalars.map())?;
-        Ok(Self { numbers, edges, blocks, weights, j, cholesky, values: values.download()? })
+        let mut cholesky = Cholesky::new(Symbolic::new(scalars.map().symbolic())?)?;
+        if !cholesky.factor(&values.download()?) {
+            return Err(untied());
+        }
+        Ok(Self { numbers, edges, blocks, weights, j, cholesky })
     }
 
     /// The matrices X of all poses for which J·X is nearest to `wanted` of each edge. Poses
     /// without a number keep their matrix from `known`.
-    fn solve(&self, known: Vec<Matrix3<f64>>, wanted: impl Fn(&Edge) -> Matrix3<f64>) -> Result<Vec<Matrix3<f64>>> {
+    fn solve(&mut self, known: Vec<Matrix3<f64>>, wanted: impl Fn(&Edge) -> Matrix3<f64>) -> Result<Vec<Matrix3<f64>>> {
         let device = self.j.device();
         let to_right = Apply::transposed(&self.j.pattern())?;
         let mut b = to_right.output()?;
@@ -228,9 +233,8 @@ impl<'a> System<'a> {
             let rows: Vec<f64> = rows.iter().flat_map(|row| [0, 1, 2].map(|i| row[(i, column)])).collect();
             to_right.execute((&self.j, &device.upload_vector(&rows)?), &mut b)?;
             let mut x = b.download()?;
-            if !self.cholesky.solve(&self.values, &mut x) {
-                let what = "not every pose is tied by steps to one that is held or sees a fixed landmark: there is no chordal relaxation to start from";
-                return Err(Error::Argument(what.into()));
+            if !self.cholesky.solve(&mut x) {
+                return Err(untied());
             }
             for (solved, number) in solved.iter_mut().zip(self.numbers) {
                 if let Some(number) = number {
@@ -240,6 +244,11 @@ impl<'a> System<'a> {
         }
         Ok(solved)
     }
+}
+
+fn untied() -> Error {
+    let what = "not every pose is tied by steps to one that is held or sees a fixed landmark: there is no chordal relaxation to start from";
+    Error::Argument(what.into())
 }
 
 /// The rotation nearest to a matrix, by singular vectors; never a reflection.

@@ -5,6 +5,10 @@ use crate::{BlockGroups, Bsr, Device, DeviceGroups, DeviceMatrix, DeviceVector, 
 /// A nonlinear least-squares problem whose unknowns come in one or two groups: cameras and points,
 /// poses and landmarks.
 ///
+/// Make a second group of the many unknowns that few measurements touch. A solver may eliminate it,
+/// so a row of blocks touches at most one unknown of the second group. A third kind of unknowns goes
+/// into the first group, as blocks of its size.
+///
 /// The cost is half the sum of ρ(eᵀWe) over all measurements; ρ is a [`Loss`](super::Loss).
 pub trait LeastSquares: Sync {
     /// Values of all unknowns and of all that is fixed.
@@ -66,13 +70,18 @@ impl Linearization {
     /// values by [`Linearization::jacobian_mut`] and the other `_mut` methods.
     ///
     /// # Errors
-    /// [`Error::Memory`], [`Error::Unsupported`] without double precision.
+    /// [`Error::Argument`] for more than two groups of unknowns, for an unknown that no row touches,
+    /// and for a row that touches two unknowns of the second group; [`Error::Memory`],
+    /// [`Error::Unsupported`] without double precision.
     pub fn new(
         device: &Device,
         jacobian: BlockGroups<Bsr<f64>>,
         information: Vec<Bsr<f64>>,
         robust: bool,
     ) -> Result<Self> {
+        check_groups(jacobian.col_groups().len())?;
+        check_measured(&jacobian)?;
+        check_second(&jacobian)?;
         let rows = jacobian.row_groups().to_vec();
         let of = |length: fn(&Group) -> usize| -> Result<Vec<_>> {
             rows.iter().map(|group| device.zero_vector(length(group))).collect()
@@ -176,6 +185,52 @@ impl Linearization {
     pub fn device(&self) -> &Device {
         self.jacobian.device()
     }
+}
+
+/// Refuses a number of groups of unknowns that cannot be solved.
+pub(in crate::solver) fn check_groups(groups: usize) -> Result<()> {
+    let what = match groups {
+        0 => return Err(Error::Argument("the problem has no unknowns".into())),
+        1 | 2 => return Ok(()),
+        3 => {
+            "three groups of unknowns: one or two are solved; put the third into the first as blocks of its size".into()
+        }
+        _ => format!(
+            "{groups} groups of unknowns: one or two are solved; put the others into the first as blocks of its size"
+        ),
+    };
+    Err(Error::Argument(what))
+}
+
+/// Refuses an unknown that no row touches.
+fn check_measured(jacobian: &BlockGroups<Bsr<f64>>) -> Result<()> {
+    for (group, unknowns) in jacobian.col_groups().iter().enumerate() {
+        let mut measured = vec![false; unknowns.blocks];
+        let cells = (0..jacobian.row_groups().len()).filter_map(|rows| jacobian.get(rows, group));
+        cells.flat_map(|cell| cell.col_idx()).for_each(|&unknown| measured[unknown as usize] = true);
+        if let Some(unknown) = measured.iter().position(|measured| !measured) {
+            return Err(Error::Argument(format!(
+                "unknown {unknown} of group {group} has no measurement: no row of J touches it, so leave it out"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a row that touches two unknowns of the second group.
+fn check_second(jacobian: &BlockGroups<Bsr<f64>>) -> Result<()> {
+    let cells = (0..jacobian.row_groups().len()).filter_map(|rows| Some((rows, jacobian.get(rows, 1)?)));
+    for (rows, cell) in cells {
+        if let Some(row) = cell.row_ptr().windows(2).position(|ends| ends[1] - ends[0] > 1) {
+            let first = cell.row_ptr()[row] as usize;
+            let (one, other) = (cell.col_idx()[first], cell.col_idx()[first + 1]);
+            return Err(Error::Argument(format!(
+                "row {row} of group {rows} touches unknowns {one} and {other} of the second group, of which a row touches \
+                 at most one: put them into the first group, as blocks of its size"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The cells of one group of rows and their vectors, ready to be written.

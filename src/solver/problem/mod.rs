@@ -42,6 +42,8 @@ pub use file::{Edges, Format, Problem, ProblemFile, bal, g2o, isam, read, read_w
 pub(crate) use gauge::Sets;
 pub use gauge::{Gauge, Loose};
 pub use graph::{Graph, Place, Plane, PoseGraph, Sighting, Space, Step, World};
+#[cfg(feature = "faer")]
+pub(super) use linearization::check_groups;
 pub use linearization::{LeastSquares, Linearization, RowWeights};
 pub use loss::Loss;
 pub use manifold::Manifold;

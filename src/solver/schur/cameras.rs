@@ -3,7 +3,7 @@
 use super::{
     base::{Base, Slots},
     equations::Floored,
-    system::identity,
+    system::{check_lower, identity},
 };
 use crate::{
     Cbc, DeviceMatrix, DevicePattern, Pattern, Real, Result,
@@ -58,9 +58,10 @@ impl<T: Real> Blocks<T> {
 }
 
 impl<T: Real> Cameras<T> {
-    /// Reads U's pattern.
+    /// Reads U's pattern. Refuses blocks above the diagonal alone.
     pub(super) fn new(work: &Work, u: &DevicePattern) -> Result<Self> {
         let (host, n) = (u.arrays.download(work)?, u.ncols());
+        check_lower(&host)?;
         let (mut diagonal, mut below) = (vec![u32::MAX; n], Vec::new());
         let (mut col_ptr, mut row_idx) = (vec![0], Vec::new());
         for (col, diagonal) in diagonal.iter_mut().enumerate() {

@@ -5,6 +5,7 @@ use super::{
     equations::Floored,
     factors_of_square,
     structure::{self, Structure},
+    system::check_lower,
 };
 use crate::{
     BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, Real, Result,
@@ -29,7 +30,8 @@ impl<T: Real> Elimination<Formed<T>> {
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if sizes do not match, V's pattern is not the
-    /// diagonal or a pattern is row-major; [`Error::DeviceMismatch`](crate::Error::DeviceMismatch);
+    /// diagonal, U has a block above the diagonal without its mirror image below, or a pattern is
+    /// row-major; [`Error::DeviceMismatch`](crate::Error::DeviceMismatch);
     /// [`Error::Unsupported`](crate::Error::Unsupported); [`Error::Memory`](crate::Error::Memory)
     /// if the pairs of blocks to multiply do not fit the device;
     /// [`Error::TooLarge`](crate::Error::TooLarge).
@@ -67,6 +69,7 @@ impl<T: Real> Form for Formed<T> {
 
     fn new(On(work): On<'_>, u: &DevicePattern, w: &DevicePattern) -> Result<Self> {
         let (start, (z, zt)) = (Instant::now(), factors_of_square(w));
+        check_lower(&u.arrays.download(work)?)?;
         let mut product = PlannedProduct::to_retarget(work, &z, &zt, Part::Lower)?;
         let Structure { pattern, places, slots } = Structure::new(work, &u.arrays, &product.c)?;
         product.retarget(work, &places, pattern.clone())?;

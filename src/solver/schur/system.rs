@@ -79,6 +79,21 @@ pub(crate) fn check_sizes([u, w, v]: [Dimensions; 3]) -> Result<()> {
     Err(Error::Argument(format!("not the blocks of one matrix: U is {}, W is {}, V is {}", size(u), size(w), size(v))))
 }
 
+/// Refuses a U with a block above its diagonal that has no mirror image below: only blocks on and
+/// below the diagonal are read.
+pub(crate) fn check_lower(u: &Pattern) -> Result<()> {
+    let above =
+        |col: usize| u.column(col).iter().map(move |&row| (row as usize, col)).take_while(|(row, col)| row < col);
+    let is_alone = |&(row, col): &(usize, usize)| u.column(row).binary_search(&(col as u32)).is_err();
+    match (0..u.ncols()).flat_map(above).find(is_alone) {
+        Some((row, col)) => Err(Error::Argument(format!(
+            "U has block ({row}, {col}) above the diagonal without its mirror image ({col}, {row}): U is read on and \
+             below the diagonal, so pass its lower triangle, or both"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// The error of a vector whose length is not that of the rows of a matrix.
 pub(crate) fn length(array: &'static str, found: usize, of: Dimensions) -> Error {
     Error::Length { array, found, expected: of.nrows * of.block_rows, why: block_rows(of) }

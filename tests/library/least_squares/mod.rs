@@ -4,6 +4,7 @@ mod convergence;
 mod gradients;
 mod graphs;
 mod influence;
+mod linear;
 mod traps;
 
 use crate::common::device;

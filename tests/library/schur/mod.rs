@@ -10,7 +10,7 @@ mod solver;
 
 use crate::common::device;
 use blockmul::{
-    BlockShape, Bsr, Cbc, Device, DeviceMatrix, DeviceVector, Error, Planned,
+    BlockShape, Bsr, Cbc, Device, DeviceMatrix, DeviceVector, Error, Part, Planned, Product,
     element::Real,
     foreign::Marker,
     generate::{self, Random, Values},

@@ -150,6 +150,46 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(plan.back_substitute(&reduced, b_c, &mut short), Err(Error::Length { array: "x_p", .. })));
 }
 
+/// Only U's blocks on and below the diagonal are read, so one that is stored above alone would be
+/// lost in silence.
+#[test]
+fn blocks_of_u_above_the_diagonal_alone_are_refused() {
+    let good = problem(&seen(8, 30, 3, 1), 2, 6, 3, 5);
+    let text = |result: blockmul::Result<()>| result.unwrap_err().to_string();
+    let refused = |u: &Cbc<f64>, what: &str| {
+        let Problem { w, v, b_c, b_p, .. } = &good;
+        let data = Uploaded::<f64>::new(&device(), &Problem { u: u.clone(), ..good.clone() });
+        let [u_pattern, w_pattern, v_pattern] = [&data.u, &data.w, &data.v].map(|part| part.pattern());
+        for message in [
+            text(Elimination::<Formed<f64>>::formed(&u_pattern, &w_pattern, &v_pattern).map(drop)),
+            text(Elimination::<Implicit<f64>>::implicit(&u_pattern, &w_pattern, &v_pattern).map(drop)),
+            text(reference::schur(u, w, v, b_c, b_p, Damping::None).map(drop)),
+        ] {
+            assert!(message.starts_with(&format!("U has {what}: U is read on and below the diagonal")), "{message}");
+        }
+    };
+    let whole = with_neighbours(&good.u, true, &[]);
+    let without = |is_left_out: &dyn Fn(usize, usize) -> bool| {
+        let blocks = whole.blocks().filter(|&(i, j, _)| !is_left_out(i, j));
+        Cbc::from_triplets(8, 8, whole.shape(), blocks.map(|(i, j, block)| (i, j, block.into_owned()))).unwrap()
+    };
+    refused(&without(&|i, j| i > j), "block (0, 1) above the diagonal without its mirror image (1, 0)");
+    refused(&without(&|i, j| (i, j) == (7, 0)), "block (0, 7) above the diagonal without its mirror image (7, 0)");
+
+    // As a product computes it, if it is asked for the other triangle.
+    let j = generate::pose_graph(8, 5, 6, Values::Integer, 1).unwrap();
+    let j = device().upload(&j).unwrap();
+    for (part, is_read) in [(Part::Upper, false), (Part::Lower, true), (Part::Full, true)] {
+        let u = Product::gram(&j).part(part).run().unwrap();
+        let Uploaded { w, v, .. } = &Uploaded::<f64>::new(&device(), &good);
+        let planned = Elimination::<Formed<f64>>::formed(&u.pattern(), &w.pattern(), &v.pattern());
+        match planned {
+            Ok(_) => assert!(is_read, "{part:?}"),
+            Err(error) => assert!(!is_read && error.to_string().contains("above the diagonal"), "{part:?}: {error}"),
+        }
+    }
+}
+
 #[test]
 fn a_reduced_system_is_replaced_and_only_by_a_plan_for_its_patterns() {
     let (one, two) = (problem(&seen(8, 30, 3, 1), 2, 6, 3, 5), problem(&seen(8, 30, 3, 2), 2, 6, 3, 5));
