@@ -1,5 +1,5 @@
-//! Chooses what is factored of two groups of unknowns: the Schur complement S, with the second group
-//! eliminated, or H as it is.
+//! Chooses what is factored of two groups of unknowns: the Schur complement S, with the second
+//! group eliminated, or H as it is.
 //!
 //! The members of the first group that are measured together with one of the second become
 //! neighbours in S, each of each. That is little if points are seen from few cameras, and a hundred
@@ -21,8 +21,8 @@ use std::time::Instant;
 
 /// Work on a scalar of L besides its arithmetic, in floating-point operations: memory, and short
 /// columns. 30 systems of M3500, city10000, sphere2500 and bundle adjustments with 10⁵ to 5·10⁷
-/// scalars took 20 ns for each scalar and 0.05 ns for each operation (Xeon, one thread), to within a
-/// factor of 2.
+/// scalars took 20 ns for each scalar and 0.05 ns for each operation (Xeon, one thread), to within
+/// a factor of 2.
 const OF_A_SCALAR: f64 = 400.0;
 /// S is clearly more work if it takes more than this many times the work of H: predictions are no
 /// better, and the device helps with S.
@@ -51,8 +51,8 @@ struct Structure {
 }
 
 impl Structure {
-    /// Whether S is not clearly more work than H. Neither is analysed if bounds suffice, H only if S
-    /// is not little beside its least work, S not at all if its least work is too much.
+    /// Whether S is not clearly more work than H. Neither is analysed if bounds suffice, H only if
+    /// S is not little beside its least work, S not at all if its least work is too much.
     fn is_eliminated(&self) -> Result<bool> {
         let products = self.products();
         let is_little = |s: f64, h: f64| s + products <= CLEARLY * h;
@@ -176,9 +176,9 @@ fn dense(n: usize) -> f64 {
     work(n * n * n / 3.0, n * n / 2.0)
 }
 
-/// The least work of factoring n columns of `scalars` on and below the diagonal. Those of the factor
-/// are no shorter. Their operations are the sum of the squares of their lengths, which is least if
-/// all are equal.
+/// The least work of factoring n columns of `scalars` on and below the diagonal. Those of the
+/// factor are no shorter. Their operations are the sum of the squares of their lengths, which is
+/// least if all are equal.
 fn least(scalars: f64, n: usize) -> f64 {
     if n == 0 { 0.0 } else { work(scalars * scalars / n as f64, scalars) }
 }

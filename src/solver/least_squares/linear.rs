@@ -21,8 +21,9 @@ pub enum Linear {
     /// Sparse Cholesky factorization, of H or of the Schur complement S, in which the second group
     /// of unknowns is eliminated. With one group H is factored. With two it is S, unless that is
     /// predicted to take more than twice as long: S has a block for each pair of unknowns that are
-    /// measured together with an unknown of the second group, so that a landmark seen from 500 poses
-    /// makes 125,000 blocks. The patterns are compared once, and [`Solution::system`] has the choice.
+    /// measured together with an unknown of the second group, so that a landmark seen from 500
+    /// poses makes 125,000 blocks. The patterns are compared once, and [`Solution::system`] has the
+    /// choice.
     ///
     /// [`Solution::system`]: super::Solution::system
     Cholesky,
@@ -32,7 +33,8 @@ pub enum Linear {
     /// Sparse Cholesky factorization of the Schur complement, for two groups of unknowns (Ceres
     /// Solver's `SPARSE_SCHUR`).
     SchurCholesky,
-    /// Conjugate gradients on the Schur complement, which is not formed, for two groups of unknowns.
+    /// Conjugate gradients on the Schur complement, which is not formed, for two groups of
+    /// unknowns.
     ConjugateGradients(Limits),
 }
 

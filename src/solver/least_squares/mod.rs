@@ -195,8 +195,8 @@ const NOTHING: f64 = 1e-24;
 ///
 /// # Errors
 /// Errors of [`LeastSquares`] and of the plans; [`Error::Argument`](crate::Error::Argument) for
-/// conjugate gradients or a Schur complement of a problem with one group of unknowns. If no step can be made, that is no
-/// error: see [`Solution::stop`].
+/// conjugate gradients or a Schur complement of a problem with one group of unknowns. If no step
+/// can be made, that is no error: see [`Solution::stop`].
 pub fn minimize<P: LeastSquares>(
     problem: &P,
     start: P::State,

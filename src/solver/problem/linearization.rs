@@ -6,8 +6,8 @@ use crate::{BlockGroups, Bsr, Device, DeviceGroups, DeviceMatrix, DeviceVector, 
 /// poses and landmarks.
 ///
 /// Make a second group of the many unknowns that few measurements touch. A solver may eliminate it,
-/// so a row of blocks touches at most one unknown of the second group. A third kind of unknowns goes
-/// into the first group, as blocks of its size.
+/// so a row of blocks touches at most one unknown of the second group. A third kind of unknowns
+/// goes into the first group, as blocks of its size.
 ///
 /// The cost is half the sum of ρ(eᵀWe) over all measurements; ρ is a [`Loss`](super::Loss).
 pub trait LeastSquares: Sync {
@@ -70,8 +70,8 @@ impl Linearization {
     /// values by [`Linearization::jacobian_mut`] and the other `_mut` methods.
     ///
     /// # Errors
-    /// [`Error::Argument`] for more than two groups of unknowns, for an unknown that no row touches,
-    /// and for a row that touches two unknowns of the second group; [`Error::Memory`],
+    /// [`Error::Argument`] for more than two groups of unknowns, for an unknown that no row
+    /// touches, and for a row that touches two unknowns of the second group; [`Error::Memory`],
     /// [`Error::Unsupported`] without double precision.
     pub fn new(
         device: &Device,

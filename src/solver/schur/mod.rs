@@ -55,9 +55,10 @@ use system::{block_rows, check_sizes, identity};
 /// ```
 ///
 /// U (cameras by cameras, blocks c x c) is read on and below the block diagonal: store it whole or
-/// its lower triangle. A block above the diagonal without its mirror image below is refused. V (points by points, blocks p x p) has exactly the diagonal blocks; they are
-/// read on and below their diagonals. W is cameras by points, blocks c x p; c and p are any from 1
-/// to 32. U' and V' are damped in the computation: the matrices stay as they are. Elements are
+/// its lower triangle. A block above the diagonal without its mirror image below is refused. V
+/// (points by points, blocks p x p) has exactly the diagonal blocks; they are read on and below
+/// their diagonals. W is cameras by points, blocks c x p; c and p are any from 1 to 32. U' and V'
+/// are damped in the computation: the matrices stay as they are. Elements are
 /// `f64` or `f32`.
 ///
 /// On the device each V' = L·Lᵀ is factored, and Z = W·L⁻ᵀ and y = L⁻¹·b_p are solved
