@@ -32,8 +32,8 @@ impl Default for Limits {
     }
 }
 
-/// Norms of right-hand sides whose squares, and those of their residuals, are normal numbers. Others
-/// are scaled by a power of two, which changes no bit.
+/// Norms of right-hand sides whose squares, and those of their residuals, are normal numbers.
+/// Others are scaled by a power of two, which changes no bit.
 const SQUARED: std::ops::Range<f64> = 1e-100..1e100;
 
 pub struct Conjugate {

@@ -269,11 +269,11 @@ pub fn minimize<P: LeastSquares>(
             let promised = normal.promised(&x, damping.lambda);
             taken = damping.take(gain, promised);
             let least = options.tolerance.max(ROUNDING) * cost.capped;
-            // The promise must be little too: otherwise the step was only too long. It is exact where
-            // the gain is lost in the rounding of a large cost.
+            // The promise must be little too: otherwise the step was only too long. It is exact
+            // where the gain is lost in the rounding of a large cost.
             let little = gain.abs() <= least.max(ROUNDING * cost.of_unknowns) && promised <= least;
-            // A step that promises more than all rows cost is no rounding, however short it is: a point
-            // in the plane of its camera moves as little.
+            // A step that promises more than all rows cost is no rounding, however short it is: a
+            // point in the plane of its camera moves as little.
             let moves = iteration.step > STILL * problem.norm(&state) || promised > cost.capped;
             let still = !taken && !moves;
             converged = light && (little || still);

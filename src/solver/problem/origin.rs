@@ -13,7 +13,9 @@ impl BundleAdjustment {
     ///
     /// ```
     /// use blockmul::solver::problem::bal;
-    /// let text = "1 2 2\n0 0 25 0\n0 1 25 5\n 0 0 0  -500000 -5400000 200  50 0 0\n 500001 5400000 -202 500001 5400000.2 -202\n";
+    /// let camera = "0 0 0  -500000 -5400000 200  50 0 0";
+    /// let points = "500001 5400000 -202  500001 5400000.2 -202";
+    /// let text = format!("1 2 2\n0 0 25 0\n0 1 25 5\n{camera}\n{points}\n");
     /// let problem = bal::read_from(text.as_bytes(), "far.txt")?;
     /// let origin = problem.far_origin().unwrap();
     /// let near = problem.about(origin);

@@ -239,8 +239,8 @@ impl<P: Manifold> GraphProblem<P> {
         ])
     }
 
-    /// The cost of the measurements that touch an unknown. Those between poses and landmarks that are
-    /// held are constant, and may hide all others in a sum.
+    /// The cost of the measurements that touch an unknown. Those between poses and landmarks that
+    /// are held are constant, and may hide all others in a sum.
     pub(crate) fn cost_of_unknowns(&self, state: &GraphState<P>) -> f64 {
         self.cost_of(state, false)
     }

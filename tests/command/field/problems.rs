@@ -45,7 +45,7 @@ fn a_point_in_the_image_plane_is_not_taken_for_a_minimum() {
 fn a_point_in_the_centre_of_a_camera_is_named() {
     let Some(path) = case("ba-point-at-camera-centre.txt") else { return };
     let desk = Desk::new();
-    for line in ["hessian --write H=H.npz", "schur -o H.npz", "solve -o H.npz"] {
+    for line in ["hessian --write H=H.npz", "schur -o S.npz", "solve -o solved.txt"] {
         let ran = desk.run(&format!("{line} {path} --device {}", common::device().info().index));
         assert_eq!(ran.status, 1, "{}", ran.stderr);
         assert!(ran.stderr.contains("camera 0 sees point 3 (from 0; observation 4): "), "{}", ran.stderr);
