@@ -4,7 +4,7 @@
 //! held, or a point in the plane of its camera. So steps are judged without rows that touch no
 //! unknown, which are constant. The rules of convergence also count a row at most as n times the
 //! median row. In a problem without such rows both are the cost itself, to the last bit.
-use crate::solver::problem::Linearization;
+use crate::solver::problem::{Linearization, RowCost};
 
 /// The costs of a state.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +30,8 @@ pub struct Dominant {
 pub struct Rows {
     /// Whether each row touches an unknown; empty if all do.
     touching: Vec<bool>,
-    costs: Vec<f64>,
+    costs: Vec<RowCost>,
+    /// Costs among which the median is, kept for their memory.
     positive: Vec<f64>,
 }
 
@@ -46,31 +47,29 @@ impl Rows {
     /// The costs of the state of a linearization, whose whole cost is `all`. They are that if the
     /// problem does not write the costs of rows.
     pub fn judge(&mut self, all: f64, linearization: &Linearization) -> Costs {
-        let costs = linearization.row_costs();
+        let rows = linearization.row_costs();
         let touches = |row: usize| self.touching.is_empty() || self.touching[row];
-        let of_unknowns = || costs.iter().enumerate().filter(|&(row, _)| touches(row)).map(|(_, &cost)| cost);
-        let whole = self.touching.is_empty() || costs.is_empty();
-        let cost = if whole { all } else { 0.5 * of_unknowns().sum::<f64>() };
-        let (mut n, mut positive, mut most) = (0_usize, 0_usize, 0.0_f64);
-        for cost in of_unknowns() {
-            n += 1;
-            positive += usize::from(cost > 0.0);
-            most = most.max(cost);
-        }
-        // The median is the element `middle` of the positive rows, ascending. No row is above n
-        // times the median if enough rows are at least as large as this.
-        let (middle, least) = (positive.saturating_sub(1) / 2, most / n as f64);
-        if positive == 0
-            || !cost.is_finite()
-            || of_unknowns().filter(|&cost| cost >= least).count() >= positive - middle
-        {
-            return Costs { all, of_unknowns: cost, capped: cost };
+        let of_unknowns = || rows.iter().enumerate().filter(|&(row, _)| touches(row)).map(|(_, row)| row);
+        let costs = || of_unknowns().map(|row| row.cost);
+        // The rows of the median.
+        let positive = || of_unknowns().filter(|row| row.cost > 0.0 && !row.is_met).map(|row| row.cost);
+        let cost = match self.touching.is_empty() || rows.is_empty() {
+            true => all,
+            false => 0.5 * costs().sum::<f64>(),
+        };
+        let plain = Costs { all, of_unknowns: cost, capped: cost };
+        let (n, of_median, most) = (costs().count(), positive().count(), positive().fold(0.0, f64::max));
+        // The median is the element `middle`, ascending. No row is above n times the median if
+        // enough rows are at least as large as this.
+        let (middle, least) = (of_median.saturating_sub(1) / 2, most / n as f64);
+        if !cost.is_finite() || positive().filter(|&cost| cost >= least).count() >= of_median - middle {
+            return plain;
         }
         self.positive.clear();
-        self.positive.extend(of_unknowns().filter(|&cost| cost > 0.0));
+        self.positive.extend(positive());
         let (_, median, _) = self.positive.select_nth_unstable_by(middle, f64::total_cmp);
         let cap = *median * n as f64;
-        Costs { all, of_unknowns: cost, capped: 0.5 * of_unknowns().map(|cost| cost.min(cap)).sum::<f64>() }
+        Costs { capped: 0.5 * costs().map(|cost| cost.min(cap)).sum::<f64>(), ..plain }
     }
 
     /// Makes the state of a linearization the current one.
@@ -80,10 +79,11 @@ impl Rows {
 
     /// The row that makes up more than half of the cost of the current state.
     pub fn dominant(&self) -> Option<Dominant> {
-        let (row, most) = self.costs.iter().copied().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let costs = || self.costs.iter().map(|row| row.cost);
+        let (row, most) = costs().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
         // Relative to the largest, because a sum may overflow.
-        let share = 1.0 / self.costs.iter().map(|cost| cost / most).sum::<f64>();
-        (share > 0.5).then_some(Dominant { row, share })
+        let share = 1.0 / costs().map(|cost| cost / most).sum::<f64>();
+        (share > 0.5 && !self.costs[row].is_met).then_some(Dominant { row, share })
     }
 }
 
@@ -100,13 +100,16 @@ mod tests {
         let count = row_ptr[n] as usize;
         let j = Bsr::new(n, 1, BlockShape::new(1, 1)?, row_ptr, vec![0; count], vec![1.0; count])?;
         let mut to = Linearization::new(&test_device(), BlockGroups::side_by_side([j])?, Vec::new(), false)?;
-        to.row_costs_mut().copy_from_slice(costs);
+        // A negative number is the cost of a row that is met.
+        let row = |&cost: &f64| RowCost { cost: cost.abs(), is_met: cost < 0.0 };
+        to.row_costs_mut().iter_mut().zip(costs).for_each(|(to, cost)| *to = row(cost));
         Ok(to)
     }
 
     fn judged(costs: &[f64], constant: &[usize]) -> Result<[f64; 2]> {
         let to = rows(costs, constant)?;
-        let Costs { of_unknowns, capped, .. } = Rows::new(&to).judge(0.5 * costs.iter().sum::<f64>(), &to);
+        let Costs { of_unknowns, capped, .. } =
+            Rows::new(&to).judge(0.5 * costs.iter().map(|cost| cost.abs()).sum::<f64>(), &to);
         Ok([2.0 * of_unknowns, 2.0 * capped])
     }
 
@@ -120,6 +123,8 @@ mod tests {
         assert_eq!(judged(&[1e30, 1.0, 1e30, 2.0], &[])?, [2e30, 19.0]);
         // Rows that are met exactly do not make the others outliers.
         assert_eq!(judged(&[0.0, 0.0, 0.0, 5.0, 4.0], &[])?, [9.0; 2]);
+        assert_eq!(judged(&[-1e-20, -1e-22, -1e-21, 5.0, 4.0], &[])?, [9.0; 2]);
+        assert_eq!(judged(&[-3.0, -5e9], &[])?, [3.0 + 5e9; 2]);
         assert_eq!(judged(&[0.0, 0.0], &[])?, [0.0; 2]);
         assert_eq!(judged(&[7.0], &[])?, [7.0; 2]);
         Ok(())
@@ -157,6 +162,8 @@ mod tests {
         assert_eq!(dominant(&[1.0, 8.0, 1.0])?, Some(Dominant { row: 1, share: 0.8 }));
         assert_eq!(dominant(&[f64::MAX, f64::MAX / 4.0])?, Some(Dominant { row: 0, share: 0.8 }));
         assert_eq!(dominant(&[0.0, 0.0])?, None);
+        // All are met.
+        assert_eq!(dominant(&[-1e-20, -1e-25])?, None);
         Ok(())
     }
 }

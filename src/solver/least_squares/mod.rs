@@ -33,7 +33,7 @@
 //!
 //! The cost of these conditions is *capped*, so that one row cannot hide the others. It leaves out
 //! rows that touch no unknown, and a row counts at most as n times the median of the n rows
-//! (without those that are met to rounding). [`Solution::dominant`] is a row that makes up more
+//! (without those that are met, [`RowCost::is_met`](super::problem::RowCost::is_met)). [`Solution::dominant`] is a row that makes up more
 //! than half of the cost at the end. A problem of your own has these rules if it writes
 //! [`Linearization::row_costs_mut`](super::problem::Linearization::row_costs_mut). Otherwise the
 //! whole cost stands for the capped one.
@@ -186,6 +186,9 @@ pub struct Solution<S> {
 const FLAT: f64 = 1e-10;
 /// Rounding of a cost, as a share of it. A lower tolerance could not be met.
 const ROUNDING: f64 = 1e-15;
+/// Rounding of a cost of which one row is nearly all, as a share of it: the row changes by as much
+/// if an unknown changes by its own rounding.
+const HIDDEN: f64 = 1e-12;
 /// A step that moves the unknowns by less than this share of their norm is rounding.
 const STILL: f64 = 1e-12;
 /// A cost below this share of the largest one is negligible: its residuals are rounding.
@@ -270,8 +273,9 @@ pub fn minimize<P: LeastSquares>(
             taken = damping.take(gain, promised);
             let least = options.tolerance.max(ROUNDING) * cost.capped;
             // The promise must be little too: otherwise the step was only too long. It is exact
-            // where the gain is lost in the rounding of a large cost.
-            let little = gain.abs() <= least.max(ROUNDING * cost.of_unknowns) && promised <= least;
+            // where a row hides the gain.
+            let hidden = if cost.capped < cost.of_unknowns { HIDDEN * cost.of_unknowns } else { 0.0 };
+            let little = gain.abs() <= least.max(hidden) && promised <= least;
             // A step that promises more than all rows cost is no rounding, however short it is: a
             // point in the plane of its camera moves as little.
             let moves = iteration.step > STILL * problem.norm(&state) || promised > cost.capped;

@@ -2,7 +2,7 @@
 use super::{
     BundleAdjustment, Camera, LeastSquares, Linearization, Loss, Observation, Projection,
     linearization::GroupRows,
-    rows::{CellValues, Row, RowCost, sum_rows},
+    rows::{CellValues, MET, Row, RowCost, sum_rows},
     unknowns::Unknowns,
 };
 use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
@@ -158,7 +158,8 @@ impl LeastSquares for BundleProblem {
             row_major(&by_camera, root, in_camera);
             row_major(&by_point, root, in_point);
             to.weighted.copy_from_slice((residual * root).as_slice());
-            RowCost { cost: self.loss.rho(squared), size: seen.norm_squared() + Vector2::from(place).norm_squared() }
+            let is_met = residual.norm() <= MET * (seen.norm() + Vector2::from(place).norm()) && squared.is_finite();
+            RowCost { cost: self.loss.rho(squared), is_met }
         };
         to.check(&[Group { blocks: observations.len(), side: 2 }], &[self.cameras.group(9), self.points.group(3)])?;
         to.row_costs_mut();

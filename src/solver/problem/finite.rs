@@ -32,7 +32,7 @@ impl Linearization {
                 largest(&[j * w * j, j * we, we])
             }));
         }
-        let costs = self.row_costs.iter().copied().chain(std::iter::repeat(0.0));
+        let costs = self.row_costs.iter().map(|row| row.cost).chain(std::iter::repeat(0.0));
         let sizes = sizes.into_iter().zip(costs).map(|(size, cost)| largest(&[size, cost]));
         let first_largest = |best: Option<(usize, f64)>, (row, size)| match best {
             Some((_, most)) if most >= size => best,

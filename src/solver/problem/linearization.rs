@@ -58,7 +58,7 @@ pub struct Linearization {
     pub(super) robust: Vec<DeviceVector<f64>>,
     /// Row offsets of each cell that exists.
     pub(super) row_ptr: Vec<Vec<u64>>,
-    pub(super) row_costs: Vec<f64>,
+    pub(super) row_costs: Vec<RowCost>,
 }
 
 /// The weights of a group of rows, on a device.
@@ -128,22 +128,21 @@ impl Linearization {
         self.jacobian.row_groups().iter().map(|group| group.blocks).sum()
     }
 
-    /// The costs ρ(eᵀWe) of the rows of blocks, through all groups of rows, without the half.
-    /// Empty if the problem does not write them.
-    pub fn row_costs(&self) -> &[f64] {
+    /// The costs of the rows of blocks, through all groups of rows, without the half. Empty if the
+    /// problem does not write them.
+    pub fn row_costs(&self) -> &[RowCost] {
         &self.row_costs
     }
 
-    /// As [`Linearization::row_costs`], to be written: a number for each row of blocks. A row whose
-    /// residual is rounding is written as 0, so that it does not make the others look large.
-    pub fn row_costs_mut(&mut self) -> &mut [f64] {
-        self.row_costs.resize(self.rows(), 0.0);
+    /// As [`Linearization::row_costs`], to be written: all rows of blocks, in each linearization.
+    pub fn row_costs_mut(&mut self) -> &mut [RowCost] {
+        self.row_costs.resize(self.rows(), RowCost::default());
         &mut self.row_costs
     }
 
     /// Exchanges the costs of the rows for those of another state, or for none.
     #[cfg(feature = "faer")]
-    pub(crate) fn swap_row_costs(&mut self, other: &mut Vec<f64>) {
+    pub(crate) fn swap_row_costs(&mut self, other: &mut Vec<RowCost>) {
         std::mem::swap(&mut self.row_costs, other);
     }
 
@@ -238,7 +237,7 @@ pub(super) struct GroupRows<'a, const CELLS: usize> {
     pub cells: [CellValues<'a>; CELLS],
     pub weighted: &'a mut DeviceVector<f64>,
     pub robust: Option<&'a mut DeviceVector<f64>>,
-    pub costs: &'a mut [f64],
+    pub costs: &'a mut [RowCost],
 }
 
 impl<const CELLS: usize> GroupRows<'_, CELLS> {

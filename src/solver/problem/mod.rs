@@ -48,3 +48,4 @@ pub use linearization::{LeastSquares, Linearization, RowWeights};
 pub use loss::Loss;
 pub use manifold::Manifold;
 pub use pose::{GraphProblem, GraphState};
+pub use rows::RowCost;

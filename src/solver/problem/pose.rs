@@ -2,7 +2,7 @@
 use super::{
     LeastSquares, Linearization, Loss, Manifold, Place, PoseGraph, Sighting, Step,
     linearization::GroupRows,
-    rows::{CellValues, Row, RowCost, sum_rows},
+    rows::{CellValues, MET, Row, RowCost, sum_rows},
     unknowns::Unknowns,
 };
 use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
@@ -280,8 +280,9 @@ impl<P: Manifold> GraphProblem<P> {
             block.copy_from_slice(derivative.as_ref());
             blocks = rest;
         }
-        let size = size(P::step_information(information), &[one, two, measured].map(P::position));
-        RowCost { cost: self.count(residual.as_ref(), weighted.as_ref(), to.weighted, to.weight), size }
+        let cost = self.count(residual.as_ref(), weighted.as_ref(), to.weighted, to.weight);
+        let is_met = cost.is_finite() && is_met(residual.as_ref(), P::LANDMARK, [one, two, measured].map(P::position));
+        RowCost { cost, is_met }
     }
 
     fn write_sighting(&self, state: &GraphState<P>, row: usize, to: Row<'_, 2>) -> RowCost {
@@ -294,8 +295,8 @@ impl<P: Manifold> GraphProblem<P> {
         in_pose.copy_from_slice(&by_pose.as_ref()[..in_pose.len()]);
         in_landmark.copy_from_slice(&by_landmark.as_ref()[..in_landmark.len()]);
         let places = [P::position(one), P::landmark_position(two), P::landmark_position(measured)];
-        let size = size(P::sighting_information(information), &places);
-        RowCost { cost: self.count(residual.as_ref(), weighted.as_ref(), to.weighted, to.weight), size }
+        let cost = self.count(residual.as_ref(), weighted.as_ref(), to.weighted, to.weight);
+        RowCost { cost, is_met: cost.is_finite() && is_met(residual.as_ref(), P::LANDMARK, places) }
     }
 
     /// Returns ρ(eᵀΩe), and stores the weight it gives the row.
@@ -310,12 +311,15 @@ impl<P: Manifold> GraphProblem<P> {
     }
 }
 
-/// eᵀΩe of an e whose elements are as large as these places together, and 1 at least: about the
-/// largest difference of them and of angles.
-fn size(information: &[f64], places: &[[f64; 3]]) -> f64 {
-    let diagonal = information.iter().step_by(information.len().isqrt() + 1);
-    let reach = places.iter().flatten().fold(1.0, |reach, x| reach + x.abs());
-    diagonal.sum::<f64>() * reach * reach
+/// Whether the first elements of a residual, its translation, are small beside the distance between
+/// two places and the measured one, and the other elements beside a turn of 1. Places far from the
+/// origin are rounded, by the square of [`MET`].
+fn is_met(residual: &[f64], translation: usize, [from, to, measured]: [[f64; 3]; 3]) -> bool {
+    let distance = |axis: usize| (to[axis] - from[axis]).abs() + measured[axis].abs();
+    let rounding = |axis: usize| MET * (from[axis].abs() + to[axis].abs());
+    let reach: f64 = (0..3).map(|axis| distance(axis) + rounding(axis)).sum();
+    let sizes = std::iter::repeat_n(reach, translation).chain(std::iter::repeat(1.0));
+    residual.iter().zip(sizes).all(|(e, size)| e.abs() <= MET * size)
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

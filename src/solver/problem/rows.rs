@@ -22,33 +22,27 @@ pub(super) struct Row<'a, const CELLS: usize> {
     pub weight: Option<&'a mut f64>,
 }
 
-/// The cost ρ(eᵀWe) of a row.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RowCost {
+/// The cost of a row of blocks of J.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RowCost {
+    /// ρ(eᵀWe).
     pub cost: f64,
-    /// eᵀWe of an e as large as the numbers whose difference the residual is.
-    pub size: f64,
+    /// Whether the residual is small beside the numbers whose difference it is: the measurement is
+    /// met. Such rows do not make the others look large.
+    pub is_met: bool,
 }
 
-impl RowCost {
-    /// A cost below this share of the size is rounding.
-    const ROUNDING: f64 = 1e-24;
-
-    /// The cost, or 0 if the row is met to rounding.
-    fn beyond_rounding(self) -> f64 {
-        let Self { cost, size } = self;
-        if cost.is_finite() && cost <= Self::ROUNDING * size { 0.0 } else { cost }
-    }
-}
+/// A residual below this share of the numbers whose difference it is counts as met: no measurement
+/// is as exact, and rounding is far below it.
+pub(super) const MET: f64 = 1e-8;
 
 /// Makes `write` write every row, stores its cost in `costs`, and adds the costs up. The chunks of
-/// the sum do not depend on the number of threads, so that it has the same bits everywhere. Rows
-/// that are met to rounding are stored as 0.
+/// the sum do not depend on the number of threads, so that it has the same bits everywhere.
 pub(super) fn write_rows<const CELLS: usize>(
     cells: [CellValues<'_>; CELLS],
     weighted: &mut [f64],
     weights: Option<&mut [f64]>,
-    costs: &mut [f64],
+    costs: &mut [RowCost],
     write: impl Fn(usize, Row<'_, CELLS>) -> RowCost + Sync,
 ) -> f64 {
     let rows = costs.len();
@@ -83,7 +77,7 @@ pub(super) fn write_rows<const CELLS: usize>(
                 let weight = weights.as_mut().map(|weights| &mut split(weights, 1)[0]);
                 let cost = write(row, Row { blocks, weighted, weight });
                 sum += cost.cost;
-                *to_cost = cost.beyond_rounding();
+                *to_cost = cost;
             }
             sum
         })
@@ -123,7 +117,8 @@ mod tests {
                 (0..=rows).scan(0, |at, row| Some(std::mem::replace(at, *at + 2 - row as u64 % 3))).collect();
             let each: Vec<u64> = (0..=rows as u64).collect();
             let (mut a, mut b) = (vec![0.0; row_ptr[rows] as usize * 2], vec![0.0; rows * 3]);
-            let (mut weighted, mut weights, mut costs) = (vec![0.0; rows * 2], vec![0.0; rows], vec![0.0; rows]);
+            let (mut weighted, mut weights, mut costs) =
+                (vec![0.0; rows * 2], vec![0.0; rows], vec![RowCost::default(); rows]);
             let cells = [
                 CellValues { values: &mut a, row_ptr: &row_ptr, area: 2 },
                 CellValues { values: &mut b, row_ptr: &each, area: 3 },
@@ -133,11 +128,10 @@ mod tests {
                 assert_eq!((a.len(), b.len(), to.weighted.len()), ((2 - row % 3) * 2, 3, 2));
                 let value = row as f64 + 1.0;
                 a.iter_mut().chain(b).chain(to.weighted).chain(to.weight).for_each(|x| *x += value);
-                // The first row is met to rounding.
-                RowCost { cost: value, size: if row == 0 { 1e25 } else { 1.0 } }
+                RowCost { cost: value, is_met: row % 3 == 0 }
             });
-            let mut stored: Vec<f64> = (1..=rows).map(|row| row as f64).collect();
-            stored.iter_mut().take(1).for_each(|first| *first = 0.0);
+            let row_cost = |row: usize| RowCost { cost: row as f64 + 1.0, is_met: row % 3 == 0 };
+            let stored: Vec<RowCost> = (0..rows).map(row_cost).collect();
             assert_eq!(costs, stored);
             let by_row = |per_row: &dyn Fn(usize) -> usize| -> Vec<f64> {
                 (0..rows).flat_map(|row| vec![row as f64 + 1.0; per_row(row)]).collect()
@@ -147,13 +141,6 @@ mod tests {
             assert_eq!(sum, (rows * (rows + 1)) as f64 / 2.0);
             assert_eq!(sum_rows(rows, |row| row as f64 + 1.0), sum);
             assert!(sum.is_sign_positive());
-        }
-    }
-
-    #[test]
-    fn costs_that_are_no_numbers_are_no_rounding() {
-        for cost in [f64::NAN, f64::INFINITY] {
-            assert!(!RowCost { cost, size: f64::INFINITY }.beyond_rounding().is_finite());
         }
     }
 }
