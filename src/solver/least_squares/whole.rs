@@ -60,7 +60,7 @@ fn damp(values: &mut [f64], pattern: &SymbolicSparseColMat<usize>, normal: &Norm
 /// The scalars of H on and below the diagonal.
 pub enum Lower {
     /// One group of unknowns: copied on the device.
-    One { scalars: Scalars<Bsr<f64>>, on_device: DeviceVector<f64> },
+    One(Box<OnDevice>),
     /// Two groups, H = [U W; Wᵀ V]: copied on the host.
     Two(Gather),
 }
@@ -71,7 +71,7 @@ impl Lower {
         if normal.b().len() == 1 {
             let scalars = Scalars::lower(&one(normal)?.pattern())?;
             let symbolic = Symbolic::new(scalars.map().symbolic())?;
-            return Ok((Self::One { on_device: scalars.output()?, scalars }, symbolic));
+            return Ok((Self::One(Box::new(OnDevice { values: scalars.output()?, scalars })), symbolic));
         }
         let (gather, pattern) = Gather::new(parts(normal)?)?;
         Ok((Self::Two(gather), Symbolic::new(pattern)?))
@@ -79,9 +79,10 @@ impl Lower {
 
     fn copy(&mut self, normal: &Normal, to: &mut [f64]) -> Result<()> {
         match self {
-            Self::One { scalars, on_device } => {
-                scalars.execute(one(normal)?, &mut *on_device)?;
-                on_device.download_into(to)
+            Self::One(on_device) => {
+                let OnDevice { scalars, values } = &mut **on_device;
+                scalars.execute(one(normal)?, &mut *values)?;
+                values.download_into(to)
             }
             Self::Two(gather) => gather.copy(parts(normal)?, to),
         }
@@ -95,6 +96,12 @@ fn one(normal: &Normal) -> Result<&DeviceMatrix<Bsr<f64>>> {
 /// U, W and V.
 pub fn parts(normal: &Normal) -> Result<[&DeviceMatrix<Cbc<f64>>; 3]> {
     equations(normal, 0.0).map(|NormalEquations { u, w, v, .. }| [u, w, v])
+}
+
+/// The scalars of one group of unknowns, and memory for them.
+pub struct OnDevice {
+    scalars: Scalars<Bsr<f64>>,
+    values: DeviceVector<f64>,
 }
 
 /// The places of H's scalars among the values of U, W and V.

@@ -128,9 +128,9 @@ mod tests {
                 assert_eq!((a.len(), b.len(), to.weighted.len()), ((2 - row % 3) * 2, 3, 2));
                 let value = row as f64 + 1.0;
                 a.iter_mut().chain(b).chain(to.weighted).chain(to.weight).for_each(|x| *x += value);
-                RowCost { cost: value, is_met: row % 3 == 0 }
+                RowCost { cost: value, is_met: row.is_multiple_of(3) }
             });
-            let row_cost = |row: usize| RowCost { cost: row as f64 + 1.0, is_met: row % 3 == 0 };
+            let row_cost = |row: usize| RowCost { cost: row as f64 + 1.0, is_met: row.is_multiple_of(3) };
             let stored: Vec<RowCost> = (0..rows).map(row_cost).collect();
             assert_eq!(costs, stored);
             let by_row = |per_row: &dyn Fn(usize) -> usize| -> Vec<f64> {
