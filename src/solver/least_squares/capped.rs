@@ -134,7 +134,6 @@ mod tests {
     fn rows_without_unknowns_do_not_count() -> Result<()> {
         assert_eq!(judged(&[1.0, 1e30, 2.0], &[1])?, [3.0; 2]);
         assert_eq!(judged(&[1.0, 1e30, 2.0, 1e20, 1.0], &[1])?, [1e20, 8.0]);
-        assert_eq!(judged(&[1e30, 1e20], &[0, 1])?, [0.0; 2]);
         Ok(())
     }
 

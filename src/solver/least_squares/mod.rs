@@ -33,8 +33,9 @@
 //!
 //! The cost of these conditions is *capped*, so that one row cannot hide the others. It leaves out
 //! rows that touch no unknown, and a row counts at most as n times the median of the n rows
-//! (without those that are met, [`RowCost::is_met`](super::problem::RowCost::is_met)). [`Solution::dominant`] is a row that makes up more
-//! than half of the cost at the end. A problem of your own has these rules if it writes
+//! (without those that are met, [`RowCost::is_met`](super::problem::RowCost::is_met)).
+//! [`Solution::dominant`] is a row that makes up more than half of the cost at the end. A problem
+//! of your own has these rules if it writes
 //! [`Linearization::row_costs_mut`](super::problem::Linearization::row_costs_mut). Otherwise the
 //! whole cost stands for the capped one.
 //!
