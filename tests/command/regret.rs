@@ -108,7 +108,10 @@ fn what_is_no_study_is_refused() {
         ("--regret --max-products 0", "from 1 to 1e12"),
         ("--regret --element f16", "f64 or f32"),
         ("--sweeps hub", "--sweeps is for --regret"),
-        ("--regret --sweeps nowhere", "no parameter has \"nowhere\" in its name:\n  products of a column, at 32\n"),
+        (
+            "--regret --sweeps nowhere",
+            "no parameter has \"nowhere\" in its name; there are: products of a column, at 32; ",
+        ),
         ("--regret --operation apply --sweeps hub", "--sweeps is for --operation product"),
         ("--regret --operation plan", "--operation"),
         ("--regret --operation apply,product", "--regret takes one --operation, product or apply"),

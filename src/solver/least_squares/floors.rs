@@ -67,7 +67,7 @@ impl DampingFloors {
     /// Computes the floors of a linearization with these diagonals of H, one for each group.
     pub fn update<'a>(&mut self, device: &Device, diagonals: impl Iterator<Item = &'a [f64]>) -> Result<()> {
         self.groups.iter_mut().zip(diagonals).for_each(|(group, diagonal)| group.update(diagonal));
-        match (self.needed(), self.on_device.is_empty()) {
+        match (self.is_needed(), self.on_device.is_empty()) {
             (false, _) => return Ok(()),
             (true, true) => {
                 let upload = |group: &GroupFloors| device.upload_vector(&group.floors);
@@ -83,14 +83,14 @@ impl DampingFloors {
     }
 
     /// Whether some element of a diagonal is below its floor.
-    fn needed(&self) -> bool {
+    pub fn is_needed(&self) -> bool {
         self.groups.iter().flat_map(|group| &group.floors).any(|&floor| floor > 0.0)
     }
 
     /// The floors of two groups on the device; `None` if no element is below its floor.
     pub fn on_device(&self) -> Option<Floors<'_, f64>> {
         match &self.on_device[..] {
-            [cameras, points] if self.needed() => Some(Floors { cameras, points }),
+            [cameras, points] if self.is_needed() => Some(Floors { cameras, points }),
             _ => None,
         }
     }
@@ -116,7 +116,7 @@ impl DampingFloors {
     /// The coordinates whose element of the diagonal is below its floor.
     pub fn without_influence<'a>(&self, diagonals: impl Iterator<Item = &'a [f64]>) -> WithoutInfluence {
         let mut found = WithoutInfluence::default();
-        if !self.needed() {
+        if !self.is_needed() {
             return found;
         }
         for (group, diagonal) in diagonals.enumerate() {

@@ -39,8 +39,9 @@
 //! [`Linearization::row_costs_mut`](super::problem::Linearization::row_costs_mut). Otherwise the
 //! whole cost stands for the capped one.
 //!
-//! The last two count only for steps with little damping (λ ≤ 1e-3). A step that is short
-//! because of λ is no sign of a minimum. Converged means a stationary point to these tolerances,
+//! The last two count only for steps with little damping: λ ≤ 1e-3, and no unknown that could lower
+//! the cost by more than [`Options::tolerance`] is held back by the floor of its damping. A step
+//! that is short because of damping is no sign of a minimum. Converged means a stationary point to these tolerances,
 //! in practice a local minimum. Which one depends on the start: see [`start::cheaper`]. Every other
 //! end is not convergence: the limit of iterations, or no step that lowers the cost however it is
 //! damped.
@@ -281,7 +282,10 @@ pub fn minimize<P: LeastSquares>(
             // point in the plane of its camera moves as little.
             let moves = iteration.step > STILL * problem.norm(&state) || promised > cost.capped;
             let still = !taken && !moves;
-            converged = light && (little || still);
+            // A floor may hold back an unknown that λ does not.
+            let share = options.tolerance.max(ROUNDING);
+            let held_back = || normal.is_held_back(cost.capped, iteration.lambda, [DampingRule::LIGHT, share]);
+            converged = light && (little || still) && !held_back();
             if taken {
                 (state, cost) = (next, next_cost);
                 rows.keep(&mut linearization);

@@ -132,7 +132,7 @@ pub fn read_with(path: impl AsRef<Path>, edges: Option<Edges>) -> Result<Problem
             ));
         }
     };
-    tracing::info!(target: "blockmul::io", file = %path.display(), format = %file.format, ms = ms(start), "read");
+    tracing::info!(target: "blockmul::io", file = %path.display(), format = file.format.to_string(), ms = ms(start), "read");
     Ok(file)
 }
 
