@@ -41,17 +41,13 @@
 //!
 //! The last two count only for steps with little damping: λ ≤ 1e-3, and no unknown that could lower
 //! the cost by more than [`Options::tolerance`] is held back by the floor of its damping. A step
-//! that is short because of damping is no sign of a minimum. Converged means a stationary point to these tolerances,
-//! in practice a local minimum. Which one depends on the start: see [`start::cheaper`]. Every other
-//! end is not convergence: the limit of iterations, or no step that lowers the cost however it is
-//! damped.
-//!
-//! # Linear systems
-//!
-//! A second group of unknowns is eliminated, unless H as it is takes less work: see
-//! [`Linear::Cholesky`]. Factorizations run on one thread, in memory that is kept between
-//! iterations. Their bits depend neither on the number of threads nor on `faer`'s global
-//! parallelism.
+//! that is short because of damping is no sign of a minimum. Converged means a stationary point to
+//! these tolerances, in practice a local minimum. Which one depends on the start: see
+//! [`start::cheaper`]. Every other end is not convergence: the limit of iterations, or no step that
+//! lowers the cost however it is damped.  # Linear systems  A second group of unknowns is
+//! eliminated, unless H as it is takes less work: see [`Linear::Cholesky`]. Factorizations run on
+//! one thread, in memory that is kept between iterations. Their bits depend neither on the number
+//! of threads nor on `faer`'s global parallelism.
 //!
 //! To minimize residuals of your own, implement [`LeastSquares`].
 //!
