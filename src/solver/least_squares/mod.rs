@@ -44,10 +44,14 @@
 //! that is short because of damping is no sign of a minimum. Converged means a stationary point to
 //! these tolerances, in practice a local minimum. Which one depends on the start: see
 //! [`start::cheaper`]. Every other end is not convergence: the limit of iterations, or no step that
-//! lowers the cost however it is damped.  # Linear systems  A second group of unknowns is
-//! eliminated, unless H as it is takes less work: see [`Linear::Cholesky`]. Factorizations run on
-//! one thread, in memory that is kept between iterations. Their bits depend neither on the number
-//! of threads nor on `faer`'s global parallelism.
+//! lowers the cost however it is damped.
+//!
+//! # Linear systems
+//!
+//! A second group of unknowns is eliminated, unless H as it is takes less work: see
+//! [`Linear::Cholesky`]. Factorizations run on one thread, in memory that is kept between
+//! iterations. Their bits depend neither on the number of threads nor on `faer`'s global
+//! parallelism.
 //!
 //! To minimize residuals of your own, implement [`LeastSquares`].
 //!
