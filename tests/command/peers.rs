@@ -93,3 +93,19 @@ fn products_over_every_semiring_are_those_of_graphblas() {
     assert_eq!(compared.status, 1, "{}", compared.stderr);
     assert!(lines(&compared).iter().all(|line| line[5] != "0"), "each product differs: {}", compared.stdout);
 }
+
+#[test]
+fn costs_of_small_problems_are_those_of_scipy() {
+    let Some(python) = common::python("SciPy", "scipy.optimize, scipy.spatial.transform") else { return };
+    let desk = Desk::new();
+    let compared = peer(&desk, &python, "solve_scipy.py", blockmul(), "--problems 12");
+    assert_eq!(compared.status, 0, "{}{}", compared.stdout, compared.stderr);
+    let lines = lines(&compared);
+    assert_eq!(lines.len(), 12, "{}", compared.stdout);
+    let as_low = lines.iter().filter(|line| line[2] == "1").count();
+    assert!(as_low > 9, "a few say why not: {}{}", compared.stdout, compared.stderr);
+    // Solves that end too early.
+    let planted = changed(&desk, "1e-12", "0.5");
+    let compared = peer(&desk, &python, "solve_scipy.py", &planted, "--problems 1");
+    assert_eq!(compared.status, 1, "{}{}", compared.stdout, compared.stderr);
+}
