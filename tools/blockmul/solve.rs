@@ -178,9 +178,6 @@ impl Run<'_> {
             lambda: args.lambda,
         };
         let written = args.output.is_some() || args.picture.is_some() || args.json.is_some();
-        if options.method == Method::GaussNewton {
-            problem.check_undamped()?;
-        }
         let mut printed = Ok(());
         let mut print = |text: &str| {
             if self.table && printed.is_ok() {
@@ -337,6 +334,9 @@ fn ending<P: Named>(problem: &P, solution: &Solution<P::State>) -> Option<String
         Stop::Failed => match solution.singular.and_then(|number| problem.eliminated(number)) {
             Some(name) => {
                 format!("no step can be made: what was measured of {name} does not say where it is, however it is damped")
+            }
+            None if is_undamped(&solution.iterations) => {
+                "no step can be made: the system is singular without damping; try --method levenberg-marquardt".into()
             }
             None => "no step can be made: the system is singular however it is damped, or the cost of the step is not finite"
                 .into(),

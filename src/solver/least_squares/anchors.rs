@@ -1,7 +1,7 @@
 //! Poses of a chordal relaxation that only fixed landmarks hold: they are solved from one of them,
 //! an *anchor*, and then moved as one.
 use super::start::nearest_rotation;
-use crate::solver::problem::{Manifold, PoseGraph, Sets, Sighting};
+use crate::solver::problem::{Manifold, PoseGraph, Sets, Sighting, is_zero};
 use nalgebra::{Matrix3, Vector3};
 use std::collections::BTreeMap;
 
@@ -27,7 +27,8 @@ impl Anchors {
         }
         let mut sightings: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (number, one) in graph.sightings.iter().enumerate() {
-            if is_tied[one.pose as usize] && graph.fixed_landmarks.binary_search(&one.landmark).is_ok() {
+            let counts = is_tied[one.pose as usize] && !is_zero(P::sighting_information(&one.information));
+            if counts && graph.fixed_landmarks.binary_search(&one.landmark).is_ok() {
                 sightings.entry(sets.root(one.pose)).or_default().push(number);
             }
         }

@@ -15,7 +15,16 @@ pub struct Costs {
     pub of_unknowns: f64,
     /// The same with every row limited to n times the median row.
     pub capped: f64,
+    /// A cost of these rows at which all residuals are rounding.
+    pub rounding: f64,
 }
+
+/// Rounding of a residual in a cost, as a share of that of a residual that is met: 1e-13 of the
+/// numbers whose difference it is, where 1e-8 is met.
+const ROUNDING_OF_MET: f64 = 1e-10;
+/// Rounding in the cost of a problem that does not write those of its rows, as a share of the first
+/// one.
+const ROUNDING_OF_FIRST: f64 = 1e-24;
 
 /// A row that makes up more than half of a cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +40,8 @@ pub struct Rows {
     /// Whether each row touches an unknown; empty if all do.
     touching: Vec<bool>,
     costs: Vec<RowCost>,
+    /// The cost of the first state.
+    first: Option<f64>,
     /// Costs among which the median is, kept for their memory.
     positive: Vec<f64>,
 }
@@ -41,7 +52,7 @@ impl Rows {
         if touching.iter().all(|&touches| touches) {
             touching.clear();
         }
-        Self { touching, costs: Vec::new(), positive: Vec::new() }
+        Self { touching, costs: Vec::new(), first: None, positive: Vec::new() }
     }
 
     /// The costs of the state of a linearization, whose whole cost is `all`. They are that if the
@@ -52,12 +63,16 @@ impl Rows {
         let of_unknowns = || rows.iter().enumerate().filter(|&(row, _)| touches(row)).map(|(_, row)| row);
         let costs = || of_unknowns().map(|row| row.cost);
         // The rows of the median.
-        let positive = || of_unknowns().filter(|row| row.cost > 0.0 && !row.is_met).map(|row| row.cost);
+        let positive = || of_unknowns().filter(|row| row.cost > 0.0 && !row.is_met()).map(|row| row.cost);
         let cost = match self.touching.is_empty() || rows.is_empty() {
             true => all,
             false => 0.5 * costs().sum::<f64>(),
         };
-        let plain = Costs { all, of_unknowns: cost, capped: cost };
+        let rounding = match rows.is_empty() {
+            true => ROUNDING_OF_FIRST * *self.first.get_or_insert(all),
+            false => ROUNDING_OF_MET * 0.5 * of_unknowns().map(|row| row.met).sum::<f64>(),
+        };
+        let plain = Costs { all, of_unknowns: cost, capped: cost, rounding };
         let (n, of_median, most) = (costs().count(), positive().count(), positive().fold(0.0, f64::max));
         // The median is the element `middle`, ascending. No row is above n times the median if
         // enough rows are at least as large as this.
@@ -83,7 +98,7 @@ impl Rows {
         let (row, most) = costs().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
         // Relative to the largest, because a sum may overflow.
         let share = 1.0 / costs().map(|cost| cost / most).sum::<f64>();
-        (share > 0.5 && !self.costs[row].is_met).then_some(Dominant { row, share })
+        (share > 0.5 && !self.costs[row].is_met()).then_some(Dominant { row, share })
     }
 }
 
@@ -101,7 +116,7 @@ mod tests {
         let j = Bsr::new(n, 1, BlockShape::new(1, 1)?, row_ptr, vec![0; count], vec![1.0; count])?;
         let mut to = Linearization::new(&test_device(), BlockGroups::side_by_side([j])?, Vec::new(), false)?;
         // A negative number is the cost of a row that is met.
-        let row = |&cost: &f64| RowCost { cost: cost.abs(), is_met: cost < 0.0 };
+        let row = |&cost: &f64| RowCost { cost: cost.abs(), met: (-cost).max(0.0) };
         to.row_costs_mut().iter_mut().zip(costs).for_each(|(to, cost)| *to = row(cost));
         Ok(to)
     }
@@ -143,7 +158,9 @@ mod tests {
         let mut taken = Vec::new();
         to.swap_row_costs(&mut taken);
         let mut rows = Rows::new(&to);
-        assert_eq!(rows.judge(3.0, &to), Costs { all: 3.0, of_unknowns: 3.0, capped: 3.0 });
+        let rounding = ROUNDING_OF_FIRST * 3.0;
+        assert_eq!(rows.judge(3.0, &to), Costs { all: 3.0, of_unknowns: 3.0, capped: 3.0, rounding });
+        assert_eq!(rows.judge(9.0, &to).rounding, rounding);
         rows.keep(&mut to);
         assert_eq!(rows.dominant(), None);
         Ok(())

@@ -36,6 +36,9 @@ impl Default for Limits {
 /// Others are scaled by a power of two, which changes no bit.
 const SQUARED: std::ops::Range<f64> = 1e-100..1e100;
 
+/// Residual of a system that is solved, as a share of its right-hand side.
+const EXACT: f64 = 1e-8;
+
 pub struct Conjugate {
     elimination: Elimination<Implicit<f64>>,
     reduced: Reduced<Implicit<f64>>,
@@ -76,9 +79,9 @@ impl Conjugate {
         })
     }
 
-    /// The step, as exact as the limits require. It has no solution if the system proves not to be
-    /// positive definite.
-    pub fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Step> {
+    /// The step, as exact as the limits require, or `further`: until more steps would gain little.
+    /// It has no solution if the system proves not to be positive definite.
+    pub fn solve(&mut self, normal: &Normal, lambda: f64, further: bool) -> Result<Step> {
         let clock = Instant::now();
         self.elimination.execute(equations(normal, lambda)?, &mut self.reduced)?;
         match self.reduced.check() {
@@ -87,12 +90,11 @@ impl Conjugate {
         }
         let products_ms = ms(clock);
         let clock = Instant::now();
-        let steps = if self.invert_diagonal()? { self.iterate()? } else { None };
+        let done = if self.invert_diagonal()? { self.iterate(further)? } else { None };
         let linear_ms = ms(clock);
-        let mut step = Step { products_ms, linear_ms, conjugate_steps: steps, ..Step::default() };
-        if steps.is_none() {
-            return Ok(step);
-        }
+        let mut step = Step { products_ms, linear_ms, ..Step::default() };
+        let Some((steps, is_exact)) = done else { return Ok(step) };
+        (step.conjugate_steps, step.is_rough) = (Some(steps), !is_exact);
         let clock = Instant::now();
         self.elimination.back_substitute(&self.reduced, &self.x, &mut self.eliminated)?;
         step.x = Some(vec![self.x.download()?, self.eliminated.download()?]);
@@ -118,9 +120,9 @@ impl Conjugate {
         })
     }
 
-    /// Iterates and returns the number of steps; `None` if a direction has no or negative
-    /// curvature.
-    fn iterate(&mut self) -> Result<Option<u32>> {
+    /// Iterates and returns the number of steps, and whether it was exact enough for the last
+    /// system; `None` if a direction has no or negative curvature.
+    fn iterate(&mut self, further: bool) -> Result<Option<(u32, bool)>> {
         let Self { elimination, reduced, limits, preconditioner, precondition, x, r, z, p, sp, .. } = self;
         r.copy_from(reduced.rhs()?)?;
         let mut norm = r.norm()?;
@@ -137,7 +139,9 @@ impl Conjugate {
         precondition.execute((&*preconditioner, &*r), &mut *z)?;
         p.copy_from(z)?;
         let mut rz = r.dot(z)?;
-        let mut taken = limits.steps;
+        // What each step adds to xᵀb.
+        let mut gains = Vec::new();
+        let (mut taken, mut is_exact) = (limits.steps, norm == 0.0);
         for step in 1..=limits.steps {
             elimination.multiply(reduced, p, sp)?;
             let curvature = p.dot(sp)?;
@@ -145,13 +149,16 @@ impl Conjugate {
                 if rz != 0.0 {
                     return Ok(None);
                 }
-                taken = step - 1;
+                (taken, is_exact) = (step - 1, true);
                 break;
             }
             let alpha = rz / curvature;
             x.axpy(alpha, p)?;
             r.axpy(-alpha, sp)?;
-            if r.norm()? <= enough {
+            gains.push(alpha * rz);
+            let residual = r.norm()?;
+            is_exact = residual <= EXACT * norm || is_settled(&gains);
+            if residual <= enough && (is_exact || !further) {
                 taken = step;
                 break;
             }
@@ -162,6 +169,12 @@ impl Conjugate {
         if scale != 1.0 {
             x.scale(scale)?;
         }
-        Ok(Some(taken))
+        Ok(Some((taken, is_exact)))
     }
+}
+
+/// Whether the second half of the steps gained at most a tenth of all.
+fn is_settled(gains: &[f64]) -> bool {
+    let of = |gains: &[f64]| gains.iter().sum::<f64>();
+    of(&gains[gains.len() / 2..]) <= 0.1 * of(gains)
 }

@@ -13,9 +13,8 @@ pub struct DampingRule {
 impl DampingRule {
     /// Largest λ. Beyond it a step is shorter than rounding.
     const MOST: f64 = 1e16;
-    /// A step with less damping is nearly that of Gauss and Newton: its promise is nearly all there
-    /// is to gain.
-    pub const LIGHT: f64 = 1e-3;
+    /// A step with more damping says nothing of a minimum.
+    const LIGHT: f64 = 1e-3;
     /// Smallest λ. Below it damping changes no step and makes no system solvable. Cholesky's
     /// factorization of n unknowns is certain to succeed if the eigenvalues are above n·u once the
     /// diagonal is scaled to 1 (J. W. Demmel, *On Floating Point Errors in Cholesky*, 1989). λ
@@ -61,7 +60,7 @@ impl DampingRule {
         self.refuse();
     }
 
-    /// Whether λ is so small that it does not shorten the step.
+    /// Whether λ is small enough for the last step.
     pub fn is_light(&self) -> bool {
         self.lambda <= Self::LIGHT
     }

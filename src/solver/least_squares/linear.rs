@@ -61,6 +61,8 @@ pub struct Step {
     pub linear_ms: f64,
     /// Steps of conjugate gradients, if they were used.
     pub conjugate_steps: Option<u32>,
+    /// Whether more steps of conjugate gradients might gain much.
+    pub is_rough: bool,
 }
 
 impl Step {
@@ -128,12 +130,13 @@ impl Solver {
         }
     }
 
-    /// The step of (H + λ·diag H)·x = b.
-    pub fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Step> {
+    /// The step of (H + λ·diag H)·x = b. Conjugate gradients solve it `further` than their limits
+    /// require.
+    pub fn solve(&mut self, normal: &Normal, lambda: f64, further: bool) -> Result<Step> {
         match self {
             Self::Whole(whole) => whole.solve(normal, lambda),
             Self::Eliminated(eliminated) => eliminated.solve(normal, lambda),
-            Self::Conjugate(conjugate) => conjugate.solve(normal, lambda),
+            Self::Conjugate(conjugate) => conjugate.solve(normal, lambda, further),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `mod.rs` | the iteration: when a step is taken, how damping follows, when it ends |
 //! | `capped.rs` | the costs that steps and rules of convergence go by |
+//! | `convergence.rs` | the rules of convergence |
 //! | `damping.rs` | λ from what came of the steps before |
 //! | `normal.rs` | H = JᵀWJ and the gradient, by plans made once |
 //! | `floors.rs` | damping of unknowns on which no residual depends |
@@ -20,28 +21,30 @@
 //!
 //! # Convergence
 //!
-//! An iteration ends *converged* if one of three conditions holds. None of them depends on the
+//! An iteration ends *converged* if one of four conditions holds. None of them depends on the
 //! units of residuals or unknowns:
 //!
 //! * the gradient is flat: the cosine |bⱼ|/√(Hⱼⱼ·2·cost) of the angle between the
-//!   residuals and a column of J, weighted by information and loss, is at most 1e-10. A cost that
-//!   is negligible beside the largest so far counts as flat too;
+//!   residuals and a column of J, weighted by information and loss, is at most 1e-10;
+//! * the cost is rounding: its residuals are 1e-13 of the numbers whose differences they are
+//!   ([`RowCost::met`](super::problem::RowCost::met));
 //! * a step changes the cost by no more than the share [`Options::tolerance`], and its model
 //!   promised no more;
-//! * a step lowers nothing, moves the unknowns by no more than 1e-12 of their norm, and its model
-//!   promised no more than the cost.
+//! * a step lowers nothing, and its model promised no more than the rounding of residuals changes
+//!   the cost.
 //!
-//! The cost of these conditions is *capped*, so that one row cannot hide the others. It leaves out
-//! rows that touch no unknown, and a row counts at most as n times the median of the n rows
-//! (without those that are met, [`RowCost::is_met`](super::problem::RowCost::is_met)).
+//! The cost of these conditions is *capped*, except in the second, so that one row cannot hide the
+//! others. It leaves out rows that touch no unknown, and a row counts at most as n times the median
+//! of the n rows (without those that are met).
 //! [`Solution::dominant`] is a row that makes up more than half of the cost at the end. A problem
 //! of your own has these rules if it writes
 //! [`Linearization::row_costs_mut`](super::problem::Linearization::row_costs_mut). Otherwise the
-//! whole cost stands for the capped one.
+//! whole cost stands for the capped one, and 1e-24 of the first cost is rounding.
 //!
-//! The last two count only for steps with little damping: λ ≤ 1e-3, and no unknown that could lower
-//! the cost by more than [`Options::tolerance`] is held back by the floor of its damping. A step
-//! that is short because of damping is no sign of a minimum. Converged means a stationary point to
+//! The last two count only for steps with λ ≤ 1e-3. What the model promises there is what it promises
+//! for t·x at the best t, since a step x that is short because of damping is no sign of a minimum.
+//! Conjugate gradients solve the last system further, until the second half of their steps gains
+//! less than a tenth. Converged means a stationary point to
 //! these tolerances, in practice a local minimum. Which one depends on the start: see
 //! [`start::cheaper`]. Every other end is not convergence: the limit of iterations, or no step that
 //! lowers the cost however it is damped.
@@ -76,6 +79,7 @@ mod choice;
 mod cholesky;
 mod clock;
 mod conjugate;
+mod convergence;
 mod damping;
 mod floors;
 mod linear;
@@ -93,8 +97,9 @@ pub use normal::Normal;
 pub use report::Iteration;
 
 use super::problem::LeastSquares;
-use crate::{Device, Result, events::ms};
+use crate::{Device, Error, Result, events::ms};
 use capped::Rows;
+use convergence::Trial;
 use damping::DampingRule;
 use linear::Solver;
 use std::time::Instant;
@@ -132,6 +137,16 @@ impl Default for Options {
             iterations: 100,
             tolerance: 1e-6,
             lambda: 1e-4,
+        }
+    }
+}
+
+impl Options {
+    fn check(&self) -> Result<()> {
+        let numbers = [("tolerance", self.tolerance), ("first damping", self.lambda)];
+        match numbers.iter().find(|(_, number)| !(number.is_finite() && *number >= 0.0)) {
+            Some((what, number)) => Err(Error::Argument(format!("a {what} of {number}: a finite number from 0 on"))),
+            None => Ok(()),
         }
     }
 }
@@ -184,24 +199,13 @@ pub struct Solution<S> {
     pub kernels_ms: f64,
 }
 
-/// Largest cosine between the residuals and a column of J at which the gradient counts as zero.
-const FLAT: f64 = 1e-10;
-/// Rounding of a cost, as a share of it. A lower tolerance could not be met.
-const ROUNDING: f64 = 1e-15;
-/// Rounding of a cost of which one row is nearly all, as a share of it: the row changes by as much
-/// if an unknown changes by its own rounding.
-const HIDDEN: f64 = 1e-12;
-/// A step that moves the unknowns by less than this share of their norm is rounding.
-const STILL: f64 = 1e-12;
-/// A cost below this share of the largest one is negligible: its residuals are rounding.
-const NOTHING: f64 = 1e-24;
-
 /// Lowers the cost of `problem` from `start` on. Calls `each` after every iteration.
 ///
 /// # Errors
-/// Errors of [`LeastSquares`] and of the plans; [`Error::Argument`](crate::Error::Argument) for
-/// conjugate gradients or a Schur complement of a problem with one group of unknowns. If no step
-/// can be made, that is no error: see [`Solution::stop`].
+/// Errors of [`LeastSquares`] and of the plans; [`Error::Argument`] for options that are no
+/// positive numbers, for a problem without unknowns or with more than two groups of them, for two
+/// groups without a common row, and for conjugate gradients or a Schur complement of a problem with
+/// one group. If no step can be made, that is no error: see [`Solution::stop`].
 pub fn minimize<P: LeastSquares>(
     problem: &P,
     start: P::State,
@@ -209,6 +213,10 @@ pub fn minimize<P: LeastSquares>(
     options: &Options,
     mut each: impl FnMut(&Iteration),
 ) -> Result<Solution<P::State>> {
+    options.check()?;
+    if options.method == Method::GaussNewton {
+        problem.check_undamped()?;
+    }
     let began = Clock::start(device);
     let mut linearization = problem.prepare(device)?;
     Solver::ask(linearization.jacobian(), options.linear)?;
@@ -221,10 +229,10 @@ pub fn minimize<P: LeastSquares>(
     let mut residuals_ms = ms(clock);
     let mut rows = Rows::new(&linearization);
     let mut cost = rows.judge(initial_cost, &linearization);
-    let mut most = cost.capped;
     let (mut state, mut damping) = (start, DampingRule::new(options));
     let (mut iterations, mut stop, mut fresh, mut singular) = (Vec::new(), Stop::Iterations, true, None);
-    let mut not_finite = None;
+    // Whether conjugate gradients solve the next system further, because it may be the last.
+    let (mut not_finite, mut further) = (None, false);
     if !initial_cost.is_finite() {
         (stop, not_finite) = (Stop::Failed, linearization.least_finite_row()?);
     }
@@ -239,13 +247,12 @@ pub fn minimize<P: LeastSquares>(
             }
         }
         let mut products_ms = clock.ms();
-        most = most.max(cost.capped);
-        if normal.relative_gradient(cost.capped) <= FLAT || cost.capped <= NOTHING * most {
+        if convergence::is_minimum(&cost, normal.relative_gradient(cost.capped)) {
             stop = Stop::Converged;
             break;
         }
         let clock = Clock::start(device);
-        let step = solver.solve(&normal, damping.lambda)?;
+        let step = solver.solve(&normal, damping.lambda, further)?;
         // Products come first, so the waiting for their kernels is part of their time.
         let in_products = clock.kernels_ms().min(step.products_ms);
         products_ms += step.products_ms - in_products;
@@ -260,7 +267,8 @@ pub fn minimize<P: LeastSquares>(
             conjugate_steps: step.conjugate_steps,
             ..Iteration::default()
         };
-        let (mut taken, mut converged, solved, light) = (false, false, step.x.is_some(), damping.is_light());
+        let (mut taken, mut converged, solved) = (false, false, step.x.is_some());
+        let is_light = damping.is_light();
         if let Some(x) = step.x {
             iteration.step = length(&x);
             let next = problem.moved(&state, &x)?;
@@ -272,20 +280,11 @@ pub fn minimize<P: LeastSquares>(
             let next_cost = rows.judge(next_cost, &linearization);
             let gain = cost.of_unknowns - next_cost.of_unknowns;
             let promised = normal.promised(&x, damping.lambda);
+            let by_damping = normal.damping(&x, damping.lambda);
             taken = damping.take(gain, promised);
-            let least = options.tolerance.max(ROUNDING) * cost.capped;
-            // The promise must be little too: otherwise the step was only too long. It is exact
-            // where a row hides the gain.
-            let hidden = if cost.capped < cost.of_unknowns { HIDDEN * cost.of_unknowns } else { 0.0 };
-            let little = gain.abs() <= least.max(hidden) && promised <= least;
-            // A step that promises more than all rows cost is no rounding, however short it is: a
-            // point in the plane of its camera moves as little.
-            let moves = iteration.step > STILL * problem.norm(&state) || promised > cost.capped;
-            let still = !taken && !moves;
-            // A floor may hold back an unknown that λ does not.
-            let share = options.tolerance.max(ROUNDING);
-            let held_back = || normal.is_held_back(cost.capped, iteration.lambda, [DampingRule::LIGHT, share]);
-            converged = light && (little || still) && !held_back();
+            let trial = Trial { gain, promised, damping: by_damping, taken };
+            let is_last = is_light && trial.is_last(&cost, options.tolerance);
+            (converged, further) = (is_last && !step.is_rough, is_last && step.is_rough);
             if taken {
                 (state, cost) = (next, next_cost);
                 rows.keep(&mut linearization);

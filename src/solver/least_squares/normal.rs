@@ -172,22 +172,6 @@ impl Normal {
         self.floors.damped(group, number, x, lambda)
     }
 
-    /// Whether a floor of damping by λ holds back an unknown that could lower the cost by more than
-    /// a share `least` of it, by itself: it is damped by more than `light` of its own element of H.
-    pub(super) fn is_held_back(&self, cost: f64, lambda: f64, [light, least]: [f64; 2]) -> bool {
-        let length = (2.0 * cost).sqrt();
-        let is_held_back = |group: usize, number: usize, b: f64, d: f64| {
-            // Elements below the normal numbers have lost their digits.
-            d >= f64::MIN_POSITIVE
-                && (b / d.sqrt() / length).powi(2) > least
-                && self.floors.added(group, number, d, lambda) > light * d
-        };
-        self.floors.is_needed()
-            && self.host.iter().enumerate().any(|(group, [b, d])| {
-                b.iter().zip(d).enumerate().any(|(number, (&b, &d))| is_held_back(group, number, b, d))
-            })
-    }
-
     /// The numbers of unknowns on which no residual depended at the last [`Normal::form`].
     pub fn without_influence(&self) -> WithoutInfluence {
         self.floors.without_influence(diagonals(&self.host))
@@ -201,6 +185,14 @@ impl Normal {
                 x * (b + self.floors.added(group, number, *d, lambda) * x)
             };
             x.iter().zip(b).zip(d).enumerate().map(of).sum()
+        };
+        0.5 * x.iter().zip(&self.host).enumerate().map(of).sum::<f64>()
+    }
+
+    /// What damping by λ takes of the promise for a step x: (xᵀ·D·x)/2.
+    pub(super) fn damping(&self, x: &[Vec<f64>], lambda: f64) -> f64 {
+        let of = |(group, (x, [_, d])): (usize, (&Vec<f64>, &[Vec<f64>; 2]))| -> f64 {
+            x.iter().zip(d).enumerate().map(|(i, (x, d))| self.floors.added(group, i, *d, lambda) * x * x).sum()
         };
         0.5 * x.iter().zip(&self.host).enumerate().map(of).sum::<f64>()
     }

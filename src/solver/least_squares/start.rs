@@ -16,7 +16,7 @@ use super::{
 use crate::{
     BlockShape, Bsr, Device, DeviceMatrix, Error, Part, Planned, Product, Result, Weights,
     apply::Apply,
-    solver::problem::{GraphProblem, GraphState, LeastSquares, Manifold, PoseGraph},
+    solver::problem::{GraphProblem, GraphState, LeastSquares, Manifold, PoseGraph, is_zero},
     structure::Scalars,
 };
 use nalgebra::{Matrix3, Vector3};
@@ -263,7 +263,7 @@ pub(super) fn nearest_rotation(m: &Matrix3<f64>) -> Matrix3<f64> {
 /// Landmarks at the mean of the places where they were seen. Fixed landmarks keep their place.
 fn seen_from<P: Manifold>(graph: &PoseGraph<P>, poses: &[P::Pose]) -> Vec<P::Landmark> {
     let mut seen = vec![(0.0, vec![0.0; P::LANDMARK]); graph.landmarks.len()];
-    for sighting in &graph.sightings {
+    for sighting in graph.sightings.iter().filter(|one| !is_zero(P::sighting_information(&one.information))) {
         let place = P::landmark_position(&P::place(&poses[sighting.pose as usize], &sighting.measured));
         let (count, sum) = &mut seen[sighting.landmark as usize];
         *count += 1.0;

@@ -2,7 +2,7 @@
 use super::{
     BundleAdjustment, Camera, LeastSquares, Linearization, Loss, Observation, Projection,
     linearization::GroupRows,
-    rows::{CellValues, MET, Row, RowCost, sum_rows},
+    rows::{CellValues, MET, Row, RowCost, sum_rows, usual_size},
     unknowns::Unknowns,
 };
 use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
@@ -32,6 +32,8 @@ pub struct BundleProblem {
     loss: Loss,
     cameras: Unknowns,
     points: Unknowns,
+    /// The usual distance of an observation from the centre of its picture, in pixels.
+    size: f64,
 }
 
 /// Values of all cameras and points.
@@ -61,7 +63,8 @@ impl BundleProblem {
         let seen = || problem.observations.iter();
         let cameras = Unknowns::new(problem.cameras.len(), seen().map(|seen| seen.camera), |_| true);
         let points = Unknowns::new(problem.points.len(), seen().map(|seen| seen.point), |_| true);
-        Ok(Self { problem, loss, cameras, points })
+        let size = usual_size(seen().map(|seen| Vector2::from(seen.place).norm()));
+        Ok(Self { problem, loss, cameras, points, size })
     }
 
     /// The camera, as [`BundleAdjustment::cameras`] counts, that is the unknown `number` of the
@@ -158,8 +161,8 @@ impl LeastSquares for BundleProblem {
             row_major(&by_camera, root, in_camera);
             row_major(&by_point, root, in_point);
             to.weighted.copy_from_slice((residual * root).as_slice());
-            let is_met = residual.norm() <= MET * (seen.norm() + Vector2::from(place).norm()) && squared.is_finite();
-            RowCost { cost: self.loss.rho(squared), is_met }
+            let met = MET * (seen.norm() + Vector2::from(place).norm() + self.size);
+            RowCost { cost: self.loss.rho(squared), met: self.loss.rho(met * met) }
         };
         to.check(&[Group { blocks: observations.len(), side: 2 }], &[self.cameras.group(9), self.points.group(3)])?;
         to.row_costs_mut();
@@ -197,10 +200,5 @@ impl LeastSquares for BundleProblem {
             cameras: self.turnable(moved(&state.cameras, &self.cameras, of(0))?),
             points: moved(&state.points, &self.points, of(1))?,
         })
-    }
-
-    fn norm(&self, state: &BundleState) -> f64 {
-        let numbers = state.cameras.iter().flatten().chain(state.points.iter().flatten());
-        numbers.map(|x| x * x).sum::<f64>().sqrt()
     }
 }

@@ -16,10 +16,12 @@ pub struct Gauge {
     pub held: Vec<u32>,
     /// Parts that see fixed landmarks and still turn, in the order of their first poses.
     pub loose: Vec<Loose>,
+    /// Number of parts.
+    pub parts: usize,
 }
 
-/// A part of a graph that can turn, because all fixed landmarks seen from it are in one place, in
-/// space on one line.
+/// A part of a graph that can turn, because all landmarks that hold it are in one place, in space
+/// on one line.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Loose {
@@ -27,7 +29,8 @@ pub struct Loose {
     pub pose: u32,
     /// Number of poses of the part.
     pub poses: usize,
-    /// The fixed landmarks that are seen from it, ascending.
+    /// The landmarks that hold it, ascending: fixed ones that are seen from it, and its own that a
+    /// fixed pose sees.
     pub landmarks: Vec<u32>,
 }
 
@@ -35,10 +38,10 @@ pub struct Loose {
 #[derive(Default)]
 struct Part {
     poses: usize,
-    /// Whether something was measured between it and a fixed pose.
+    /// Whether a step was measured between it and a fixed pose.
     is_anchored: bool,
     landmarks: Vec<u32>,
-    /// The largest distance at which a fixed landmark was seen.
+    /// The largest distance at which one of the landmarks was seen.
     range: f64,
 }
 
@@ -76,13 +79,16 @@ impl<P: Manifold> PoseGraph<P> {
 
     /// What holds each part of the graph, and the parts that can turn.
     ///
-    /// A fixed pose holds the parts it touches. So do fixed landmarks at two places, in space at
-    /// three that are not on one line. Distances below 1.5e-8 of the largest one, and of the
+    /// A fixed pose holds the parts to which it has steps. So do landmarks at two places, in space at
+    /// three that are not on one line, if they are fixed or seen from a fixed pose. What joins the
+    /// poses of a part is not looked at: two of them may turn about a landmark that both see.
+    /// Distances below 1.5e-8 of the largest one, and of the
     /// largest distance at which such a landmark was seen, count as zero: their squares in H are
     /// lost in rounding.
     pub fn gauge(&self) -> Gauge {
-        let mut gauge = Gauge::default();
-        for (first, mut part) in self.parts() {
+        let parts = self.parts();
+        let mut gauge = Gauge { parts: parts.len(), ..Gauge::default() };
+        for (first, mut part) in parts {
             part.landmarks.sort_unstable();
             part.landmarks.dedup();
             match (part.is_anchored, part.landmarks.is_empty()) {
@@ -141,19 +147,20 @@ impl<P: Manifold> PoseGraph<P> {
             }
         }
         for Sighting { pose, landmark, measured, .. } in sightings() {
-            match (is_fixed_pose(*pose), is_fixed_landmark(*landmark)) {
-                (true, false) => of(landmarks_from + landmark, &|part| part.is_anchored = true),
-                (false, true) => of(*pose, &|part| {
-                    part.landmarks.push(*landmark);
-                    part.range = part.range.max(Vector3::from(P::landmark_position(measured)).norm());
-                }),
-                _ => {}
-            }
+            let part = match (is_fixed_pose(*pose), is_fixed_landmark(*landmark)) {
+                (true, false) => landmarks_from + landmark,
+                (false, true) => *pose,
+                _ => continue,
+            };
+            of(part, &|part| {
+                part.landmarks.push(*landmark);
+                part.range = part.range.max(Vector3::from(P::landmark_position(measured)).norm());
+            });
         }
         parts
     }
 
-    /// Whether the fixed landmarks of a part determine its place.
+    /// Whether the landmarks that hold a part determine its place.
     fn determine(&self, part: &Part) -> bool {
         let place = |&landmark: &u32| Vector3::from(P::landmark_position(&self.landmarks[landmark as usize]));
         let mut places = part.landmarks.iter().map(place);
@@ -171,19 +178,20 @@ impl<P: Manifold> PoseGraph<P> {
         }
         true
     }
+}
 
-    /// Refuses a graph with a part that can turn: H is singular without damping.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] names the first such part and says what to fix.
-    pub fn check_undamped(&self) -> Result<()> {
-        let loose = self.gauge().loose;
-        let Some(Loose { pose, poses, landmarks }) = loose.first() else { return Ok(()) };
+impl Gauge {
+    /// Refuses a graph with a part that can turn, by the name of the first, and says what to fix: H
+    /// is singular without damping.
+    pub(super) fn check_undamped<P: Manifold>(&self, graph: &PoseGraph<P>) -> Result<()> {
+        let Some(Loose { pose, poses, landmarks }) = self.loose.first() else { return Ok(()) };
         let name = |names: &[u64], one: u32| names.get(one as usize).copied().unwrap_or(one.into());
         let seen: Vec<String> =
-            landmarks.iter().take(8).map(|&one| name(&self.landmark_names, one).to_string()).collect();
+            landmarks.iter().take(8).map(|&one| name(&graph.landmark_names, one).to_string()).collect();
         let and_more = landmarks.len().saturating_sub(seen.len());
         let more = if and_more > 0 { format!(" and {and_more} more") } else { String::new() };
+        let are_fixed = landmarks.iter().all(|one| graph.fixed_landmarks.binary_search(one).is_ok());
+        let held = if are_fixed { "fixed" } else { "fixed or seen from a fixed pose" };
         let (landmarks_are, others) = match (landmarks.len(), P::LANDMARK) {
             (1, 2) => (format!("landmark {} alone is", seen[0]), "another landmark"),
             (1, _) => (format!("landmark {} alone is", seen[0]), "two other landmarks"),
@@ -191,11 +199,11 @@ impl<P: Manifold> PoseGraph<P> {
             _ => (format!("landmarks {}{more}, all on one line, are", seen.join(", ")), "one off that line"),
         };
         Err(Error::Argument(format!(
-            "{} of {} free parts of the graph can turn, first the one of pose {} ({poses} poses in all): {landmarks_are} fixed; fix a pose, \
+            "{} of {} free parts of the graph can turn, first the one of pose {} ({poses} poses in all): {landmarks_are} {held}; fix a pose, \
              or {others}, or use damping (Levenberg-Marquardt)",
-            loose.len(),
-            self.parts().len(),
-            name(&self.pose_names, *pose),
+            self.loose.len(),
+            self.parts,
+            name(&graph.pose_names, *pose),
         )))
     }
 }
@@ -219,7 +227,7 @@ mod tests {
     fn of(text: &str) -> Result<(Vec<u32>, Vec<u32>)> {
         fn of<P: Manifold>(graph: &PoseGraph<P>) -> (Vec<u32>, Vec<u32>) {
             let gauge = graph.gauge();
-            assert_eq!(graph.check_undamped().is_ok(), gauge.loose.is_empty());
+            assert_eq!(gauge.check_undamped(graph).is_ok(), gauge.loose.is_empty());
             (gauge.held, gauge.loose.iter().map(|loose| loose.pose).collect())
         }
         Ok(match g2o::read_from(text.as_bytes(), "x.g2o")? {
@@ -244,6 +252,9 @@ mod tests {
         check(&[(2, 100)], "FIX 100", &[4], &[1])?;
         check(&[(2, 100), (6, 100)], "FIX 5", &[], &[])?;
         check(&[(2, 100), (6, 100)], "FIX 5 100", &[], &[1])?;
+        // A fixed pose sees landmarks of a part.
+        check(&[(2, 100), (1, 101), (0, 100)], "FIX 0", &[4], &[1])?;
+        check(&[(2, 100), (1, 101), (0, 100), (0, 101)], "FIX 0", &[4], &[])?;
         check(&[], "FIX 5", &[1], &[])?;
         // What is fixed and not measured holds nothing.
         check(&[], "FIX 0 100", &[1, 4], &[])
@@ -297,7 +308,7 @@ mod tests {
         let said = |sightings: &[(u64, u64)], fixed: &str| -> Result<String> {
             let text = plane(&[(1, 2), (4, 5)], sightings, &[[1.0, 0.0], [1.0, 0.0]], fixed);
             let Graph::Plane(graph) = g2o::read_from(text.as_bytes(), "x.g2o")? else { unreachable!() };
-            Ok(graph.check_undamped().expect_err(fixed).to_string())
+            Ok(graph.gauge().check_undamped(&graph).expect_err(fixed).to_string())
         };
         let one = said(&[(2, 100)], "FIX 100")?;
         assert_eq!(
@@ -305,6 +316,8 @@ mod tests {
             "1 of 2 free parts of the graph can turn, first the one of pose 1 (2 poses in all): landmark 100 alone is fixed; fix a pose, or \
              another landmark, or use damping (Levenberg-Marquardt)"
         );
+        let seen = said(&[(2, 100), (7, 100)], "FIX 7")?;
+        assert!(seen.contains("landmark 100 alone is fixed or seen from a fixed pose; fix"), "{seen}");
         let two = said(&[(2, 100), (2, 101)], "FIX 100 101")?;
         assert!(two.contains("landmarks 100, 101, all in one place, are fixed"), "{two}");
         Ok(())

@@ -42,9 +42,15 @@ pub trait LeastSquares: Sync {
     /// [`Error::Length`] for a vector of another length than its group of unknowns.
     fn moved(&self, state: &Self::State, step: &[Vec<f64>]) -> Result<Self::State>;
 
-    /// The size of a state, to which the length of a step is compared. For a bundle adjustment this
-    /// is the length of all parameters, for a graph that of all positions.
-    fn norm(&self, state: &Self::State) -> f64;
+    /// Whether steps need no damping. [`minimize`](crate::solver::least_squares::minimize) asks
+    /// before steps of Gauss and Newton; the default finds nothing.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) if the measurements leave the unknowns free to
+    /// move: what to hold fixed.
+    fn check_undamped(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// J and W·e at a state, on a device: H = JᵀWJ, and the gradient of the cost is Jᵀ·(W·e).

@@ -47,5 +47,6 @@ pub(super) use linearization::check_groups;
 pub use linearization::{LeastSquares, Linearization, RowWeights};
 pub use loss::Loss;
 pub use manifold::Manifold;
+pub(crate) use pose::is_zero;
 pub use pose::{GraphProblem, GraphState};
 pub use rows::RowCost;

@@ -1,15 +1,15 @@
 //! Coordinates about a local origin. Far from it, as in UTM or ECEF coordinates, a small turn of a
 //! camera about the origin is all but the same as a shift, and a solver cannot separate the two.
-use super::{BundleAdjustment, Camera};
+use super::{BundleAdjustment, Camera, Observation};
 use nalgebra::Vector3;
 
-/// An origin is far if it is this many times as far away as half of all points and cameras are from
-/// their middle. The condition of the normal equations grows with the square of this.
+/// An origin is far if it is this many times as far away as three quarters of the points and cameras
+/// with observations are from their middle. The condition of the normal equations grows with the square of this.
 const FAR: f64 = 100.0;
 
 impl BundleAdjustment {
-    /// A place in the middle of the points and cameras, if the origin of the coordinates is far
-    /// from them. The problem is then better solved [about](BundleAdjustment::about) this place.
+    /// A place in the middle of the points and cameras with observations, if the origin of the
+    /// coordinates is far from them. The problem is then better solved [about](BundleAdjustment::about) this place.
     ///
     /// ```
     /// use blockmul::solver::problem::bal;
@@ -23,11 +23,22 @@ impl BundleAdjustment {
     /// # Ok::<(), blockmul::Error>(())
     /// ```
     pub fn far_origin(&self) -> Option<[f64; 3]> {
-        let centres = self.cameras.iter().map(|camera| Camera::new(camera).centre());
-        let places: Vec<[f64; 3]> = centres.chain(self.points.iter().copied()).collect();
-        let middle: [f64; 3] = std::array::from_fn(|axis| median(places.iter().map(|place| place[axis])));
+        let observed = |count: usize, of: fn(&Observation) -> u32| {
+            let mut is_observed = vec![false; count];
+            for seen in &self.observations {
+                if let Some(is_observed) = is_observed.get_mut(of(seen) as usize) {
+                    *is_observed = true;
+                }
+            }
+            is_observed
+        };
+        let cameras = self.cameras.iter().zip(observed(self.cameras.len(), |seen| seen.camera));
+        let centres = cameras.filter(|(_, seen)| *seen).map(|(camera, _)| Camera::new(camera).centre());
+        let points = self.points.iter().zip(observed(self.points.len(), |seen| seen.point));
+        let places: Vec<[f64; 3]> = centres.chain(points.filter(|(_, seen)| *seen).map(|(point, _)| *point)).collect();
+        let middle: [f64; 3] = std::array::from_fn(|axis| quantile(1, 2, places.iter().map(|place| place[axis])));
         let from = |place: &[f64; 3]| (Vector3::from(*place) - Vector3::from(middle)).norm();
-        let (distance, spread) = (Vector3::from(middle).norm(), median(places.iter().map(from)));
+        let (distance, spread) = (Vector3::from(middle).norm(), quantile(3, 4, places.iter().map(from)));
         if !distance.is_finite() || !spread.is_normal() || distance <= FAR * spread {
             return None;
         }
@@ -51,13 +62,13 @@ impl BundleAdjustment {
     }
 }
 
-/// The upper median; NaN if there is none.
-fn median(numbers: impl Iterator<Item = f64>) -> f64 {
+/// The number below which a share of others is; NaN if there is none.
+fn quantile(part: usize, of: usize, numbers: impl Iterator<Item = f64>) -> f64 {
     let mut numbers: Vec<f64> = numbers.collect();
-    let middle = numbers.len() / 2;
+    let place = numbers.len() * part / of;
     match numbers.is_empty() {
         true => f64::NAN,
-        false => *numbers.select_nth_unstable_by(middle, f64::total_cmp).1,
+        false => *numbers.select_nth_unstable_by(place, f64::total_cmp).1,
     }
 }
 
@@ -91,6 +102,18 @@ mod tests {
             let back = near.about(origin.map(|x| -x));
             assert_eq!(back.points, far.points);
         }
+        Ok(())
+    }
+
+    #[test]
+    fn what_nobody_sees_does_not_count() -> Result<()> {
+        let scene = bundle_adjustment(&Scene { cameras: 6, points: 50, views: 3, ..Scene::default() })?;
+        let mut far = scene.about([-5e5, 0.0, 0.0]);
+        let origin = far.far_origin();
+        assert!(origin.is_some());
+        far.points.extend([[0.0; 3]; 200]);
+        far.cameras.extend([[0.0; 9]; 20]);
+        assert_eq!(far.far_origin(), origin);
         Ok(())
     }
 

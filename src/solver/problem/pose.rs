@@ -1,8 +1,8 @@
 //! Graphs of poses and landmarks as least-squares problems.
 use super::{
-    LeastSquares, Linearization, Loss, Manifold, Place, PoseGraph, Sighting, Step,
+    Gauge, LeastSquares, Linearization, Loss, Manifold, Place, PoseGraph, Sighting, Step,
     linearization::GroupRows,
-    rows::{CellValues, MET, Row, RowCost, sum_rows},
+    rows::{CellValues, MET, Row, RowCost, sum_rows, usual_size},
     unknowns::Unknowns,
 };
 use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
@@ -16,13 +16,15 @@ use nalgebra::DMatrix;
 /// [`Manifold`]. Fixed poses and landmarks have no columns, nor have those without measurements.
 /// Each part of the graph is looked at on its own ([`PoseGraph::gauge`]): its first measured pose
 /// is held if nothing that the file fixes touches it. Fixed landmarks hold a part even if it can
-/// still turn about them: its steps need damping ([`PoseGraph::check_undamped`]).
+/// still turn about them: its steps need damping ([`LeastSquares::check_undamped`]).
 pub struct GraphProblem<P: Manifold> {
     graph: PoseGraph<P>,
     loss: Loss,
-    held: Vec<u32>,
+    gauge: Gauge,
     poses: Unknowns,
     landmarks: Unknowns,
+    /// The usual length of what was measured: a step, or the way to a landmark.
+    size: f64,
 }
 
 /// Values of all poses and landmarks.
@@ -101,7 +103,7 @@ impl<P: Manifold> PoseGraph<P> {
     }
 }
 
-pub(super) fn is_zero(elements: &[f64]) -> bool {
+pub(crate) fn is_zero(elements: &[f64]) -> bool {
     elements.iter().all(|&x| x == 0.0)
 }
 
@@ -149,14 +151,17 @@ impl<P: Manifold> GraphProblem<P> {
                 "none of the {all} measurements has any weight: their information matrices are zero"
             )));
         }
-        let held = graph.gauge().held;
+        let gauge = graph.gauge();
         let is_in = |list: &[u32], one: u32| list.binary_search(&one).is_ok();
-        let free = |pose: u32| !is_in(&held, pose) && !is_in(&graph.fixed_poses, pose);
+        let free = |pose: u32| !is_in(&gauge.held, pose) && !is_in(&graph.fixed_poses, pose);
         let poses = Unknowns::new(all_poses, graph.measured(), free);
         let seen = graph.sightings.iter().map(|one| one.landmark);
         let free = |landmark: u32| !is_in(&graph.fixed_landmarks, landmark);
         let landmarks = Unknowns::new(all_landmarks, seen, free);
-        Ok(Self { graph, loss, held, poses, landmarks })
+        let ways = graph.steps.iter().map(|step| P::position(&step.measured));
+        let ways = ways.chain(graph.sightings.iter().map(|one| P::landmark_position(&one.measured)));
+        let size = usual_size(ways.map(length));
+        Ok(Self { graph, loss, gauge, poses, landmarks, size })
     }
 
     /// The graph as it was given to [`GraphProblem::new`].
@@ -174,7 +179,7 @@ impl<P: Manifold> GraphProblem<P> {
     ///
     /// [`Gauge::held`]: super::Gauge::held
     pub fn held(&self) -> &[u32] {
-        &self.held
+        &self.gauge.held
     }
 
     /// The poses without columns in J, ascending: fixed ones, held ones, and those without
@@ -281,8 +286,7 @@ impl<P: Manifold> GraphProblem<P> {
             blocks = rest;
         }
         let cost = self.count(residual.as_ref(), weighted.as_ref(), to.weighted, to.weight);
-        let is_met = cost.is_finite() && is_met(residual.as_ref(), P::LANDMARK, [one, two, measured].map(P::position));
-        RowCost { cost, is_met }
+        RowCost { cost, met: self.met([one, two, measured].map(P::position), P::step_information(information)) }
     }
 
     fn write_sighting(&self, state: &GraphState<P>, row: usize, to: Row<'_, 2>) -> RowCost {
@@ -296,7 +300,21 @@ impl<P: Manifold> GraphProblem<P> {
         in_landmark.copy_from_slice(&by_landmark.as_ref()[..in_landmark.len()]);
         let places = [P::position(one), P::landmark_position(two), P::landmark_position(measured)];
         let cost = self.count(residual.as_ref(), weighted.as_ref(), to.weighted, to.weight);
-        RowCost { cost, is_met: cost.is_finite() && is_met(residual.as_ref(), P::LANDMARK, places) }
+        RowCost { cost, met: self.met(places, P::sighting_information(information)) }
+    }
+
+    /// The cost at which a measurement between two places is met. Lengths are compared with the
+    /// distance of the places, the measured one and the usual one, angles with 1. Places far from
+    /// the origin are rounded: of them 1/32 counts, so that a share 1e-5 of a residual that is met
+    /// is rounding.
+    fn met(&self, [from, to, measured]: [[f64; 3]; 3], information: &[f64]) -> f64 {
+        let distance = |axis: usize| (to[axis] - from[axis]).abs() + measured[axis].abs();
+        let rounding = |axis: usize| (from[axis].abs() + to[axis].abs()) / 32.0;
+        let reach: f64 = self.size + (0..3).map(|axis| distance(axis) + rounding(axis)).sum::<f64>();
+        let side = information.len().isqrt();
+        let sizes = std::iter::repeat_n(reach, P::LANDMARK).chain(std::iter::repeat(1.0));
+        let weights = information.iter().step_by(side + 1);
+        self.loss.rho(sizes.zip(weights).map(|(size, weight)| weight.abs() * (MET * size).powi(2)).sum())
     }
 
     /// Returns ρ(eᵀΩe), and stores the weight it gives the row.
@@ -311,15 +329,8 @@ impl<P: Manifold> GraphProblem<P> {
     }
 }
 
-/// Whether the first elements of a residual, its translation, are small beside the distance between
-/// two places and the measured one, and the other elements beside a turn of 1. Places far from the
-/// origin are rounded, by the square of [`MET`].
-fn is_met(residual: &[f64], translation: usize, [from, to, measured]: [[f64; 3]; 3]) -> bool {
-    let distance = |axis: usize| (to[axis] - from[axis]).abs() + measured[axis].abs();
-    let rounding = |axis: usize| MET * (from[axis].abs() + to[axis].abs());
-    let reach: f64 = (0..3).map(|axis| distance(axis) + rounding(axis)).sum();
-    let sizes = std::iter::repeat_n(reach, translation).chain(std::iter::repeat(1.0));
-    residual.iter().zip(sizes).all(|(e, size)| e.abs() <= MET * size)
+fn length(way: [f64; 3]) -> f64 {
+    way.iter().fold(0.0, |sum: f64, x| sum.hypot(*x))
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -400,6 +411,10 @@ impl<P: Manifold> LeastSquares for GraphProblem<P> {
         self.cost_of(state, true)
     }
 
+    fn check_undamped(&self) -> Result<()> {
+        self.gauge.check_undamped(&self.graph)
+    }
+
     fn moved(&self, state: &GraphState<P>, step: &[Vec<f64>]) -> Result<GraphState<P>> {
         let of = |group: usize| step.get(group).map_or(&[][..], Vec::as_slice);
         let poses = state.poses.iter().zip(self.poses.with_moves(of(0), P::POSE)?);
@@ -408,11 +423,5 @@ impl<P: Manifold> LeastSquares for GraphProblem<P> {
             poses: poses.map(|(pose, by)| by.map_or(*pose, |by| P::moved(pose, by))).collect(),
             landmarks: landmarks.map(|(one, by)| by.map_or(*one, |by| P::landmark_moved(one, by))).collect(),
         })
-    }
-
-    fn norm(&self, state: &GraphState<P>) -> f64 {
-        let poses = state.poses.iter().map(P::position);
-        let landmarks = state.landmarks.iter().map(P::landmark_position);
-        poses.chain(landmarks).flatten().map(|x| x * x).sum::<f64>().sqrt()
     }
 }

@@ -27,14 +27,32 @@ pub(super) struct Row<'a, const CELLS: usize> {
 pub struct RowCost {
     /// ρ(eᵀWe).
     pub cost: f64,
-    /// Whether the residual is small beside the numbers whose difference it is: the measurement is
-    /// met. Such rows do not make the others look large.
-    pub is_met: bool,
+    /// The cost at which the measurement counts as met: that of a residual of 1e-8 of the numbers
+    /// whose difference it is. No measurement is as exact. Rows that are met do not make others
+    /// look large, and a cost of 1e-10 of this is rounding.
+    pub met: f64,
 }
 
-/// A residual below this share of the numbers whose difference it is counts as met: no measurement
-/// is as exact, and rounding is far below it.
+impl RowCost {
+    /// Whether the measurement is met.
+    pub fn is_met(&self) -> bool {
+        self.cost.is_finite() && self.cost <= self.met
+    }
+}
+
+/// The residual at which a measurement is met, as a share of the numbers whose difference it is.
 pub(super) const MET: f64 = 1e-8;
+
+/// The median of what is measured, without zeros: the size of a problem, beside which residuals of
+/// measurements of zero are small. 0 if all are zero.
+pub(super) fn usual_size(measured: impl Iterator<Item = f64>) -> f64 {
+    let mut sizes: Vec<f64> = measured.filter(|&size| size > 0.0 && size.is_finite()).collect();
+    if sizes.is_empty() {
+        return 0.0;
+    }
+    let middle = sizes.len() / 2;
+    *sizes.select_nth_unstable_by(middle, f64::total_cmp).1
+}
 
 /// Makes `write` write every row, stores its cost in `costs`, and adds the costs up. The chunks of
 /// the sum do not depend on the number of threads, so that it has the same bits everywhere.
@@ -128,9 +146,9 @@ mod tests {
                 assert_eq!((a.len(), b.len(), to.weighted.len()), ((2 - row % 3) * 2, 3, 2));
                 let value = row as f64 + 1.0;
                 a.iter_mut().chain(b).chain(to.weighted).chain(to.weight).for_each(|x| *x += value);
-                RowCost { cost: value, is_met: row.is_multiple_of(3) }
+                RowCost { cost: value, met: (row % 3) as f64 }
             });
-            let row_cost = |row: usize| RowCost { cost: row as f64 + 1.0, is_met: row.is_multiple_of(3) };
+            let row_cost = |row: usize| RowCost { cost: row as f64 + 1.0, met: (row % 3) as f64 };
             let stored: Vec<RowCost> = (0..rows).map(row_cost).collect();
             assert_eq!(costs, stored);
             let by_row = |per_row: &dyn Fn(usize) -> usize| -> Vec<f64> {

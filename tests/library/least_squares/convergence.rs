@@ -95,6 +95,82 @@ fn short_steps_by_damping_are_not_convergence() {
     assert!((damped.cost / usual.cost - 1.0).abs() < 1e-6, "{} {}", damped.cost, usual.cost);
 }
 
+/// The cost is nearly flat along one direction, and damping hides what is left to gain there.
+#[test]
+fn a_valley_is_followed_to_its_end() {
+    for slope in [1e-3, 3e-6, 1e-8] {
+        let mut graph = in_plane(&Walk { poses: 2, closures: 0, ..walk(0) });
+        graph.poses.iter_mut().for_each(|pose| *pose = Default::default());
+        let (mut across, mut along) = (graph.steps[0], graph.steps[0]);
+        across.measured = Default::default();
+        across.information = Matrix3::new(1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0);
+        along.measured = Default::default();
+        along.measured.translation.y = 1.0;
+        along.information = Matrix3::zeros();
+        along.information[(1, 1)] = slope * slope;
+        graph.steps = vec![across, along];
+        let problem = GraphProblem::new(graph, Loss::Squared).unwrap();
+        for tolerance in [1e-6, 1e-12] {
+            let solution = solve(&problem, &Options { tolerance, ..Options::default() });
+            let least = solution.cost <= 1e-6 * solution.initial_cost;
+            // A slope below the precision of H may end otherwise.
+            let ended = if slope < 1e-7 { solution.stop != Stop::Converged } else { false };
+            assert!(least && solution.stop == Stop::Converged || ended, "{slope}: {}", solution.cost);
+        }
+    }
+}
+
+/// A robot that stands still measures steps of exactly zero. Their residuals, of 1e-17, make the
+/// others neither outliers nor rounding.
+#[test]
+fn measurements_of_zero_hide_no_others() {
+    for method in [Method::LevenbergMarquardt, Method::GaussNewton] {
+        let mut graph = in_plane(&walk(0));
+        let last = graph.poses.len() as u32 - 1;
+        let mut still = graph.steps[0];
+        still.measured = Default::default();
+        for number in last + 1..last + 300 {
+            (still.from, still.to) = (if number == last + 1 { 0 } else { number - 1 }, number);
+            graph.poses.push(graph.poses[0]);
+            graph.pose_names.push(9_000 + u64::from(number));
+            graph.steps.push(still);
+        }
+        let usual = solve(&GraphProblem::new(in_plane(&walk(0)), Loss::Squared).unwrap(), &options());
+        let problem = GraphProblem::new(graph, Loss::Squared).unwrap();
+        let solution = solve(&problem, &Options { method, ..options() });
+        assert_eq!(solution.stop, Stop::Converged, "{method:?}");
+        assert!((solution.cost / usual.cost - 1.0).abs() < 1e-6, "{method:?}: {} {}", solution.cost, usual.cost);
+    }
+}
+
+/// A first cost of 1e26 makes no other one negligible.
+#[test]
+fn a_start_far_away_does_not_make_the_rest_negligible() {
+    let problem = GraphProblem::new(in_plane(&walk(0)), Loss::Squared).unwrap();
+    let usual = solve(&problem, &options());
+    for method in [Method::LevenbergMarquardt, Method::GaussNewton] {
+        let mut start = usual.state.clone();
+        start.poses[60].translation.x += 1e13;
+        let options = Options { method, ..options() };
+        let solution = minimize(&problem, start, &device(), &options, |_| {}).unwrap();
+        let least = solution.cost <= usual.cost * (1.0 + 1e-6);
+        assert!(solution.stop != Stop::Converged || least, "{method:?}: {} {}", solution.cost, usual.cost);
+    }
+}
+
+/// Steps that conjugate gradients only begin gain little, anywhere.
+#[test]
+fn few_steps_of_conjugate_gradients_are_not_convergence() {
+    let problem = bundle(&scene(), Loss::Squared);
+    let usual = solve(&problem, &options());
+    for steps in [1, 3] {
+        let linear = Linear::ConjugateGradients(Limits { steps, ..Limits::default() });
+        let solution = solve(&problem, &Options { linear, iterations: 40, ..Options::default() });
+        let least = solution.cost <= usual.cost * (1.0 + 1e-5);
+        assert!(solution.stop != Stop::Converged || least, "{steps}: {} {}", solution.cost, usual.cost);
+    }
+}
+
 /// A problem whose steps lead in the wrong direction.
 struct Backwards(GraphProblem<Plane>);
 
@@ -120,10 +196,6 @@ impl LeastSquares for Backwards {
     fn moved(&self, state: &Self::State, step: &[Vec<f64>]) -> Result<Self::State, Error> {
         let back: Vec<Vec<f64>> = step.iter().map(|step| step.iter().map(|x| -x).collect()).collect();
         self.0.moved(state, &back)
-    }
-
-    fn norm(&self, state: &Self::State) -> f64 {
-        self.0.norm(state)
     }
 }
 

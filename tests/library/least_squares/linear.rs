@@ -63,6 +63,30 @@ fn points_and_landmarks_that_few_see_are_eliminated() {
 
 /// Every pose is measured from every other, so that the factor of 654 unknowns is full. If `faer`
 /// runs as the process has set it, it adds in another order with `Par::rayon(16)`.
+/// Mapping with known poses has unknown landmarks alone; nothing may be unknown at all.
+#[test]
+fn groups_of_unknowns_may_be_empty() {
+    let poses = (0..120).collect::<Vec<u32>>();
+    for (landmarks, fixed_landmarks) in [(9, vec![]), (9, (0..9).collect()), (0, vec![])] {
+        let unknown = landmarks > 0 && fixed_landmarks.is_empty();
+        let mut graph = in_plane(&walk(landmarks));
+        (graph.fixed_poses, graph.fixed_landmarks) = (poses.clone(), fixed_landmarks);
+        let problem = GraphProblem::new(graph, Loss::Squared).unwrap();
+        for linear in [Linear::Cholesky, Linear::NormalCholesky, Linear::SchurCholesky] {
+            let options = Options { linear, ..options() };
+            match minimize(&problem, problem.start(), &device(), &options, |_| {}) {
+                Ok(solution) => {
+                    assert_eq!(solution.stop, Stop::Converged, "{landmarks} {linear:?}");
+                    assert!(solution.cost < solution.initial_cost || !unknown, "{landmarks} {linear:?}");
+                }
+                Err(error) => {
+                    assert!(!unknown && matches!(error, Error::Argument(_)), "{landmarks} {linear:?}: {error}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn solutions_have_the_same_bits_on_any_number_of_threads() {
     let mut graph = in_space(&Walk { poses: 110, ..walk(0) });
@@ -154,10 +178,6 @@ impl LeastSquares for Constant {
     fn moved(&self, _: &(), _: &[Vec<f64>]) -> Result<(), Error> {
         Ok(())
     }
-
-    fn norm(&self, _: &()) -> f64 {
-        1.0
-    }
 }
 
 #[test]
@@ -182,6 +202,14 @@ fn methods_refuse_what_they_are_not_for() {
     for linear in OF_TWO_GROUPS.into_iter().chain([Linear::ConjugateGradients(Limits::default())]) {
         let error = refused(&Constant(apart.clone()), linear).unwrap_err().to_string();
         assert!(error.starts_with("no group of rows of J has cells for both groups of unknowns"), "{error}");
+    }
+    for options in [
+        Options { lambda: -1e-5, ..Options::default() },
+        Options { lambda: f64::NAN, ..Options::default() },
+        Options { tolerance: f64::INFINITY, ..Options::default() },
+    ] {
+        let refused = minimize(&one, (), &device(), &options, |_| {}).map(drop);
+        assert!(matches!(refused, Err(Error::Argument(_))), "{options:?}");
     }
     // A pose without measurement is no panic, whatever the method.
     let alone = Constant(jacobian(&[&[&[0]], &[&[0]]], &[(2, 1)]));

@@ -37,9 +37,6 @@ pub trait Named: LeastSquares {
     /// The members that are no unknowns.
     fn left_out(&self) -> Vec<LeftOut>;
 
-    /// Refuses a problem whose steps need damping for lack of something fixed.
-    fn check_undamped(&self) -> blockmul::Result<()>;
-
     /// Writes the problem with `state` as its values, in its own format. `origin` is that of the
     /// coordinates of a bundle adjustment, if it is not the file's.
     fn write(&self, state: &Self::State, origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure>;
@@ -98,10 +95,6 @@ impl Named for BundleProblem {
     }
 
     /// A system that is singular is found when it is solved.
-    fn check_undamped(&self) -> blockmul::Result<()> {
-        Ok(())
-    }
-
     fn write(&self, state: &Self::State, origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure> {
         let mut solved = self.with_state(state.clone());
         if let Some(origin) = origin {
@@ -204,10 +197,6 @@ impl<P: NamedManifold> Named for GraphProblem<P> {
 
     fn left_out(&self) -> Vec<LeftOut> {
         LeftOut::of_graph(self)
-    }
-
-    fn check_undamped(&self) -> blockmul::Result<()> {
-        self.graph().check_undamped()
     }
 
     fn write(&self, state: &Self::State, _origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure> {

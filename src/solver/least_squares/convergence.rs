@@ -1,0 +1,96 @@
+//! When an iteration has converged: the conditions that [the module](super) lists.
+use super::capped::Costs;
+
+/// Largest cosine between the residuals and a column of J at which the gradient counts as zero.
+const FLAT: f64 = 1e-10;
+/// Rounding of a cost, as a share of it. A lower tolerance could not be met.
+const ROUNDING: f64 = 1e-15;
+/// Rounding of a cost of which one row is nearly all, as a share of it: the row changes by as much
+/// if an unknown changes by its own rounding.
+const HIDDEN: f64 = 1e-12;
+
+/// Whether the gradient is zero, or the cost rounding.
+pub fn is_minimum(costs: &Costs, relative_gradient: f64) -> bool {
+    relative_gradient <= FLAT || costs.of_unknowns <= costs.rounding
+}
+
+/// What a step did to the cost, and what its model promised.
+pub struct Trial {
+    pub gain: f64,
+    pub promised: f64,
+    /// The part of the promise that is there because of damping: (xᵀ·D·x)/2.
+    pub damping: f64,
+    pub taken: bool,
+}
+
+impl Trial {
+    /// Whether this step was the last: it changed the cost by a share of the tolerance, or it was
+    /// rounding, and no longer step in its direction promises more.
+    pub fn is_last(&self, costs: &Costs, tolerance: f64) -> bool {
+        let most = self.most_promised();
+        let least = tolerance.max(ROUNDING) * costs.capped;
+        let hidden = if costs.capped < costs.of_unknowns { HIDDEN * costs.of_unknowns } else { 0.0 };
+        // The promise must be little too: otherwise the step was only too long. It is exact where a
+        // row hides the gain.
+        let little = self.gain.abs() <= least.max(hidden) && most <= least;
+        // By as much a cost changes if every residual changes by its rounding.
+        let noise = 2.0 * costs.capped.sqrt() * costs.rounding.sqrt();
+        little || !self.taken && most <= noise
+    }
+
+    /// What the model promises for t·x at the best t: (xᵀb)²/(2·xᵀHx). Damping makes a step
+    /// short in directions in which H is smaller than it, however much is left to gain there.
+    fn most_promised(&self) -> f64 {
+        let (work, curvature) = (self.promised - self.damping, self.promised - 2.0 * self.damping);
+        // Negative by rounding, if the step is all damping.
+        if curvature > 0.0 { work * work / curvature } else { f64::INFINITY }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A step of (h + λ)·x = b, whose cost changes as its model says, or by `gain`.
+    fn trial(h: f64, lambda: f64, b: f64, gain: Option<f64>) -> Trial {
+        let x = b / (h + lambda);
+        let gain = gain.unwrap_or(x * b - 0.5 * h * x * x);
+        let damping = 0.5 * lambda * x * x;
+        Trial { gain, promised: 0.5 * (b * x + lambda * x * x), damping, taken: gain > 0.0 }
+    }
+
+    #[test]
+    fn the_best_step_in_a_direction_is_that_of_gauss_and_newton() {
+        for (h, lambda) in [(1.0, 0.0), (1.0, 1e-4), (1e-3, 1e-4), (1e-6, 1e-4), (3.0, 700.0)] {
+            let most = trial(h, lambda, 0.5, None).most_promised();
+            assert!((most / (0.125 / h) - 1.0).abs() < 1e-9, "{h} {lambda}: {most}");
+        }
+        assert_eq!(trial(0.0, 1.0, 0.5, None).most_promised(), f64::INFINITY);
+    }
+
+    #[test]
+    fn little_steps_are_the_last_unless_damping_made_them_so() {
+        let costs = Costs { all: 1.0, of_unknowns: 1.0, capped: 1.0, rounding: 1e-26 };
+        assert!(trial(1.0, 1e-4, 1e-4, None).is_last(&costs, 1e-6));
+        assert!(!trial(1.0, 1e-4, 1e-2, None).is_last(&costs, 1e-6));
+        // The cost did not follow the promise.
+        assert!(!trial(1.0, 1e-4, 1e-2, Some(1e-9)).is_last(&costs, 1e-6));
+        // Half of the cost is to be gained, and the step gains 1e-8 of it.
+        assert!(!trial(1e-8, 1e-3, 1e-4, Some(1e-8)).is_last(&costs, 1e-6));
+        // A step that is rounding, and one that is not, without a tolerance.
+        assert!(trial(1.0, 0.0, 1e-7, Some(-1e-16)).is_last(&costs, 0.0));
+        assert!(!trial(1.0, 0.0, 1e-6, Some(-1e-16)).is_last(&costs, 0.0));
+        // One row is nearly all of the cost, and hides what a step gains.
+        let hidden = Costs { all: 1e20, of_unknowns: 1e20, ..costs };
+        assert!(trial(1.0, 1e-4, 1e-4, Some(-1e3)).is_last(&hidden, 1e-6));
+        assert!(!trial(1.0, 1e-4, 1e-4, Some(-1e12)).is_last(&hidden, 1e-6));
+    }
+
+    #[test]
+    fn a_cost_of_rounding_is_a_minimum() {
+        let costs = Costs { all: 1.0, of_unknowns: 1e-27, capped: 1e-27, rounding: 1e-26 };
+        assert!(is_minimum(&costs, 0.5));
+        let costs = Costs { of_unknowns: 1e-25, ..costs };
+        assert!(!is_minimum(&costs, 0.5) && is_minimum(&costs, 1e-11));
+    }
+}
