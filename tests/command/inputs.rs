@@ -165,6 +165,13 @@ fn endings_of_other_formats_are_refused() {
         "generate g2o -o b.bal",
         "generate mesh -o m.mtx",
         "tune -o t.mtx",
+        "multiply a.mtx --report r.mtx",
+        "apply a.mtx --report r.npy",
+        "components a.mtx --report r.npz",
+        "paths a.mtx --sources 1 --report r.el",
+        "patches m.off --report r.ply",
+        "solve g.g2o --json r.png",
+        "bench a.mtx --json r.bsr",
     ] {
         let ran = desk.run(line);
         assert!(ran.status == 2 && !ran.stderr.contains("unexpected argument"), "{line}: {}", ran.stderr);

@@ -148,7 +148,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     input::check_stdin(&inputs)?;
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
     let places = args.overwriting.places().reads([&args.a]).reads(&args.x).reads(&args.weights);
-    places.others(&args.output).others(&args.report).check()?;
+    places.others(&args.output).json(&args.report).check()?;
     match (args.element, args.vectors.unwrap_or(args.element)) {
         (NumberName::F64, NumberName::F64) => with_types::<f64, f64>(args),
         (NumberName::F32, NumberName::F32) => with_types::<f32, f32>(args),

@@ -140,7 +140,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("--method {} is for products without --mask: {why}", args.method)));
     }
     let places = || args.overwriting.places().reads([&args.operands.a]).reads(&args.operands.b).reads(&args.mask);
-    places().others(&args.output).others(&args.report).check()?;
+    places().others(&args.output).json(&args.report).check()?;
     // A name that no dense matrix may have is a sparse one's.
     if args.output.as_deref().is_some_and(|path| vector::check_name(path).is_err()) {
         places().matrices(&args.output).check()?;

@@ -165,7 +165,7 @@ impl Kind {
 pub fn run(args: &Args) -> Result<(), Failure> {
     output::check_stdout(&[("-o", &args.output), ("--report", &args.report)])?;
     let kind = args.output.as_deref().map(Kind::of).transpose()?;
-    args.overwriting.places().reads([&args.mesh]).others(&args.output).others(&args.report).check()?;
+    args.overwriting.places().reads([&args.mesh]).others(&args.output).json(&args.report).check()?;
     let messages = Messages::new(args.quiet);
     messages.step(format!("reading {}", args.mesh.display()));
     let mesh = match output::is_standard(&args.mesh) {

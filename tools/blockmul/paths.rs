@@ -124,7 +124,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     output::check_stdout(&outputs)?;
     [&args.output, &args.predecessors].into_iter().flatten().try_for_each(|path| vector::check_name(path))?;
     let places = args.overwriting.places().reads([&args.graph]);
-    places.others(&args.output).others(&args.predecessors).others(&args.report).check()?;
+    places.others(&args.output).others(&args.predecessors).json(&args.report).check()?;
     match args.element {
         _ if args.levels => with_element::<u32>(args, |paths, g| paths.run_by_edges(g)),
         LengthName::F64 => with_element::<f64>(args, |paths, g| paths.run(g)),

@@ -239,7 +239,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("{option} is for operation dense")));
     }
     let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations).chain(&args.study.peers);
-    args.overwriting.places().reads(files).others(&args.json).check()?;
+    args.overwriting.places().reads(files).json(&args.json).check()?;
     args.study.check()?;
     let messages = Messages::new(args.quiet);
     let (methods, formats) = (methods(&args.method)?, formats(&args.format)?);
