@@ -257,9 +257,6 @@ mod tests {
     }
 
     fn zip_of(name: &str, bytes: &[u8]) -> Vec<u8> {
-        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
-        std::io::Write::write_all(&mut zip, bytes).unwrap();
-        zip.finish().unwrap().into_inner()
+        zipped::tests::archive_of(&[(name, bytes)], zip::CompressionMethod::Stored)
     }
 }

@@ -40,7 +40,7 @@ pub(crate) mod source;
 mod unfinished;
 pub(crate) mod unpacked;
 pub(crate) mod words;
-mod zipped;
+pub(crate) mod zipped;
 mod zstd;
 
 use std::path::Path;

@@ -130,6 +130,11 @@ impl<'r> Source<'r> {
         })
     }
 
+    /// The name of the text: that of the file, or of the member of an archive.
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+
     /// Lines handed out so far, at least 1: the end of the file, for messages.
     pub fn lines(&self) -> u64 {
         self.lines.max(1)

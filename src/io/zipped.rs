@@ -163,19 +163,24 @@ impl<R: Read> Read for Checked<R> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use std::io::Write;
+    use std::io::{Cursor, Write};
     use zip::{ZipWriter, write::SimpleFileOptions};
 
-    fn archive(folder: &Path, name: &str, files: &[(&str, &[u8])], method: CompressionMethod) -> PathBuf {
-        let path = folder.join(name);
-        let mut zip = ZipWriter::new(File::create(&path).unwrap());
+    /// An archive of these files: names and bytes.
+    pub(crate) fn archive_of(files: &[(&str, &[u8])], method: CompressionMethod) -> Vec<u8> {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
         for (name, bytes) in files {
             zip.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
             zip.write_all(bytes).unwrap();
         }
-        zip.finish().unwrap();
+        zip.finish().unwrap().into_inner()
+    }
+
+    fn archive(folder: &Path, name: &str, files: &[(&str, &[u8])], method: CompressionMethod) -> PathBuf {
+        let path = folder.join(name);
+        std::fs::write(&path, archive_of(files, method)).unwrap();
         path
     }
 

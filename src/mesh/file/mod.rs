@@ -57,16 +57,14 @@ impl MeshFormat {
 }
 
 /// Reads the mesh in the file at `path`, in the format of its name; if that has no ending, in the
-/// one of its first word.
+/// one of its first word. In an archive it is the name of the mesh there.
 ///
 /// # Errors
 /// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line, or
 /// [`Error::Malformed`] with the vertex or face of binary data, for what the format does not allow;
 /// [`Error::Argument`] for an ending that is none of [`MeshFormat`]; [`Error::Memory`].
 pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
-    let path = path.as_ref();
-    let format = format_of(path)?;
-    parse(Source::open(path, None)?, path, format)
+    parse(Source::open(path.as_ref(), None)?)
 }
 
 /// Reads a mesh from any reader, to the end. Its name gives the format, and messages show it. If
@@ -75,9 +73,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
 /// # Errors
 /// As [`read`].
 pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Mesh> {
-    let name = name.as_ref();
-    let format = format_of(name)?;
-    parse(Source::new(reader, name)?, name, format)
+    parse(Source::new(reader, name.as_ref())?)
 }
 
 /// The format of a name; `None` for one without an ending.
@@ -91,8 +87,9 @@ fn format_of(path: &Path) -> Result<Option<MeshFormat>> {
     }
 }
 
-fn parse(source: Source<'_>, name: &Path, format: Option<MeshFormat>) -> Result<Mesh> {
-    let mut text = Text::new(source, name);
+fn parse(source: Source<'_>) -> Result<Mesh> {
+    let format = format_of(source.name())?;
+    let mut text = Text::new(source);
     let format = match format {
         Some(format) => format,
         None => text.format()?,
