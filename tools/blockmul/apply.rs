@@ -168,7 +168,7 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
     args.semiring.check::<T>()?;
     // A shape that is asked for is that of A once it is transposed.
     let block = oriented_shape(args.block, args.transpose).unwrap_or(BlockShape::SCALAR);
-    check_blocks(args.semiring, &[block])?;
+    check_blocks(args.semiring, &[("--block", block)])?;
     let messages = Messages::new(args.quiet);
     let mut file = input::read(&args.a, &args.reading, &messages)?;
     if !has_zeros(args.semiring) {

@@ -357,7 +357,7 @@ impl Session<'_> {
         };
         for shape in blocks {
             // The blocks of families are full.
-            if let (Input::File(_), Err(failure)) = (input, check_blocks(self.args.semiring, &[shape])) {
+            if let (Input::File(_), Err(failure)) = (input, check_blocks(self.args.semiring, &[("--block", shape)])) {
                 self.note(&source.name(shape), &failure);
                 continue;
             }
