@@ -9,7 +9,7 @@ use super::encoding::after_mark;
 use super::packing::{Packing, is_archive, without_packing};
 use super::unpacked::{Peeked, Unpacked};
 use super::words::words;
-use super::zipped;
+use super::zipped::{self, Zip, refuse_member};
 use super::{binary, matrix_market};
 use crate::{Error, Result};
 
@@ -81,19 +81,32 @@ impl Format {
     pub(super) fn of_input(path: &Path) -> Result<Self> {
         let by_name = Self::of(path);
         match (by_name, beginning(path)?) {
-            // What is damaged is left to the reader.
-            (Some(Self::Npz), Beginning::Zip) if zipped::holds_arrays(path).unwrap_or(true) => Ok(Self::Npz),
-            (_, Beginning::Zip) if zipped::holds_arrays(path)? => Ok(Self::Npz),
-            (_, Beginning::Zip) => {
-                let (member, bytes) = zipped::open(path, None)?;
-                match beginning_of(bytes) {
-                    Beginning::Of(format) => Ok(format),
-                    _ => Self::of(&member).ok_or_else(|| not_read(&member)),
-                }
-            }
+            (_, Beginning::Zip) => match Zip::open(path) {
+                Ok(zip) => Self::in_archive(zip, path),
+                // What is damaged is left to the reader.
+                Err(_) if by_name == Some(Self::Npz) => Ok(Self::Npz),
+                Err(error) => Err(error),
+            },
             (_, Beginning::Of(Self::MatrixMarket)) => Ok(Self::MatrixMarket),
             (Some(format), _) | (None, Beginning::Of(format)) => Ok(format),
             (None, Beginning::Unknown) => Err(not_read(path)),
+        }
+    }
+
+    /// The format of a zip archive, or of the text that is meant in it.
+    fn in_archive(mut zip: Zip, path: &Path) -> Result<Self> {
+        if zip.is_npz() {
+            return Ok(Self::Npz);
+        }
+        let (member, bytes) = zip.text(None)?;
+        match beginning_of(bytes) {
+            // Its reader takes files, not their members.
+            Beginning::Of(Self::Binary) => {
+                let name = member.file_name().unwrap_or_default().to_string_lossy();
+                Err(refuse_member(path, &name, "plain binary"))
+            }
+            Beginning::Of(format) => Ok(format),
+            _ => Self::of(&member).ok_or_else(|| not_read(&member)),
         }
     }
 }
@@ -250,6 +263,23 @@ mod tests {
         ] {
             std::fs::write(&npz, bytes).unwrap();
             assert_eq!(Format::of_input(&npz).unwrap(), format);
+        }
+        let stored = zip::CompressionMethod::Stored;
+        for (files, format) in [
+            (&[("a.mtx", &b"1 2\n"[..]), ("b.npy", b"")][..], Format::MatrixMarket),
+            (&[("a.el", b"1 2\n"), ("format.npy", b"")], Format::Npz),
+            (&[("readme.txt", b""), ("data.npy", b"")], Format::Npz),
+        ] {
+            for path in [&path, &npz] {
+                std::fs::write(path, zipped::tests::archive_of(files, stored)).unwrap();
+                assert_eq!(Format::of_input(path).unwrap(), format, "{files:?}");
+            }
+        }
+        for name in ["matrix", "a.mtx"] {
+            std::fs::write(&path, zip_of(name, b"BCSR0001 and more")).unwrap();
+            let refused = Format::of_input(&path).unwrap_err().to_string();
+            let expected = format!("a.foo: the archive: \"{name}\" is plain binary: unpack it first");
+            assert!(refused.ends_with(&expected), "{refused}");
         }
         std::fs::write(&path, zip_of("a.g2o", b"FIX 0\n")).unwrap();
         let refused = Format::of_input(&path).unwrap_err().to_string();

@@ -15,9 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::archive::{BLOCK, CutOff, MemberBytes, Place, begins_as_archive, find, passed};
+use super::encoding;
 use super::packing::Packing;
 use super::unpacked::{Peeked, Unpacked};
-use super::{encoding, zipped};
+use super::zipped::{self, Zip};
 use crate::{Error, Progress, Result};
 
 /// Longest line. The format's limit is 1024 bytes, but comments in real files are longer.
@@ -58,7 +59,7 @@ impl Source<'static> {
         let again = || ReportingFile::open(path, progress.clone());
         let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
         if is_file && zipped::is_zip(path) {
-            let (member, bytes) = zipped::open(path, progress)?;
+            let (member, bytes) = Zip::open(path)?.text(progress)?;
             return Self::with_reopen(bytes, &member, BLOCK_BYTES, None);
         }
         Self::with_reopen(again()?, path, BLOCK_BYTES, is_file.then_some(&again))

@@ -36,35 +36,78 @@ pub(super) fn unreadable(path: &Path) -> Error {
     refuse(path, "this is a zip archive: unpack it first")
 }
 
-/// Whether the archive at `path` holds NumPy's arrays, as an `.npz` does.
-pub(super) fn holds_arrays(path: &Path) -> Result<bool> {
-    Ok(names(&list(path)?).iter().any(|name| has_ending(name, "npy")))
+/// A zip archive and its list of files.
+pub(super) struct Zip {
+    list: ZipArchive<File>,
+    path: PathBuf,
+    /// The files, without folders and what systems add to an archive.
+    names: Vec<String>,
 }
 
-/// The text of the archive at `path`, and its path as messages name it.
-pub(super) fn open(path: &Path, progress: Option<Progress>) -> Result<(PathBuf, impl Read + Send + use<>)> {
-    let mut zip = list(path)?;
-    let name = choose(path, &names(&zip))?.to_owned();
-    let index = zip.index_for_name(&name).ok_or_else(|| refuse(path, "its list of files is damaged"))?;
-    let member = zip.by_index_raw(index).map_err(|error| broken(path, error))?;
-    let method = member.compression();
-    let start = member.data_start().filter(|_| !member.encrypted());
-    let (Some(start), CompressionMethod::Stored | CompressionMethod::Deflated) = (start, method) else {
-        let how = if member.encrypted() { "encrypted".to_owned() } else { format!("packed by {method}") };
-        return Err(refuse(path, format!("{} is {how}, which is not read: unpack it first", quote(name.as_bytes()))));
-    };
-    let packed = ReportingFile::open_at(path, progress, start)?.take(member.compressed_size());
-    let reader = match method {
-        CompressionMethod::Stored => Bytes::Stored(packed),
-        _ => Bytes::Deflated(DeflateDecoder::new(packed)),
-    };
-    let checked = Checked { reader, found: Crc::new(), crc: member.crc32(), bytes: member.size() };
-    Ok((path.join(&name), checked))
+impl Zip {
+    /// Reads the list of the archive at `path`.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let list = ZipArchive::new(file).map_err(|error| broken(path, error))?;
+        let is_own = |name: &String| {
+            let file = name.rsplit('/').next().unwrap_or_default();
+            !file.is_empty() && !file.starts_with('.') && !name.starts_with("__MACOSX/")
+        };
+        let all = list.file_names().filter_map(|name| Some(name.ok()?.into_owned()));
+        let names = all.filter(is_own).collect();
+        Ok(Self { list, path: path.to_owned(), names })
+    }
+
+    /// Whether it is SciPy's: it says its format, or has arrays and no text that could be meant.
+    pub fn is_npz(&self) -> bool {
+        let has_arrays = || self.names.iter().any(|name| has_ending(name, "npy"));
+        self.list.index_for_name("format.npy").is_some() || (has_arrays() && self.chosen().is_none())
+    }
+
+    /// The text that is meant, and its path as messages name it.
+    pub fn text(&mut self, progress: Option<Progress>) -> Result<(PathBuf, impl Read + Send + use<>)> {
+        let path = &self.path;
+        let name = self.chosen().map(ToOwned::to_owned).ok_or_else(|| {
+            let names = listed(self.names.iter().map(String::as_str));
+            let why = "a zip archive is read if one of its files is a matrix, a graph, a problem or a mesh";
+            refuse(path, format!("{why}; unpack it first: {names}"))
+        })?;
+        let index = self.list.index_for_name(&name).ok_or_else(|| refuse(path, "its list of files is damaged"))?;
+        let member = self.list.by_index_raw(index).map_err(|error| broken(path, error))?;
+        let method = member.compression();
+        let start = member.data_start().filter(|_| !member.encrypted());
+        let (Some(start), CompressionMethod::Stored | CompressionMethod::Deflated) = (start, method) else {
+            let how = if member.encrypted() { "encrypted".to_owned() } else { format!("packed by {method}") };
+            return Err(refuse_member(path, &name, &format!("{how}, which is not read")));
+        };
+        let packed = ReportingFile::open_at(path, progress, start)?.take(member.compressed_size());
+        let reader = match method {
+            CompressionMethod::Stored => Bytes::Stored(packed),
+            _ => Bytes::Deflated(DeflateDecoder::new(packed)),
+        };
+        let checked = Checked { reader, found: Crc::new(), crc: member.crc32(), bytes: member.size() };
+        Ok((path.join(&name), checked))
+    }
+
+    /// The name of the text that is meant.
+    fn chosen(&self) -> Option<&str> {
+        let names = &self.names;
+        let matrices: Vec<_> = names.iter().filter(|name| has_ending(name, "mtx")).collect();
+        let stem = |name: &str| without_packing(Path::new(name)).file_stem().map(ToOwned::to_owned);
+        let is_named = |name: &&&String| stem(name).as_deref() == self.path.file_stem();
+        let is_note = |name: &str| stem(name).is_some_and(|stem| stem.eq_ignore_ascii_case("readme"));
+        let texts = names.iter().filter(|name| TEXTS.iter().any(|ending| has_ending(name, ending)) && !is_note(name));
+        let found = match &matrices[..] {
+            [] => only(texts),
+            all => only(all.iter().copied()).or_else(|| only(all.iter().filter(is_named).copied())),
+        };
+        found.or_else(|| only(names.iter()).filter(|name| Path::new(name).extension().is_none())).map(String::as_str)
+    }
 }
 
-fn list(path: &Path) -> Result<ZipArchive<File>> {
-    let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-    ZipArchive::new(file).map_err(|error| broken(path, error))
+/// Refusal of a file of the archive at `path`.
+pub(super) fn refuse_member(path: &Path, name: &str, why: &str) -> Error {
+    refuse(path, format!("{} is {why}: unpack it first", quote(name.as_bytes())))
 }
 
 fn broken(path: &Path, error: ZipError) -> Error {
@@ -76,41 +119,6 @@ fn broken(path: &Path, error: ZipError) -> Error {
 
 fn refuse(path: &Path, reason: impl Into<String>) -> Error {
     Error::Malformed { path: path.to_owned(), place: "the archive".into(), reason: reason.into() }
-}
-
-/// The names of the files, without folders and what systems add to an archive.
-fn names(zip: &ZipArchive<File>) -> Vec<String> {
-    let all = zip.file_names().filter_map(|name| Some(name.ok()?.into_owned()));
-    let is_own = |name: &String| {
-        let file = name.rsplit('/').next().unwrap_or_default();
-        !file.is_empty() && !file.starts_with('.') && !name.starts_with("__MACOSX/")
-    };
-    all.filter(is_own).collect()
-}
-
-fn choose<'n>(path: &Path, names: &'n [String]) -> Result<&'n str> {
-    let matrices: Vec<_> = names.iter().filter(|name| has_ending(name, "mtx")).collect();
-    let stem = |name: &str| without_packing(Path::new(name)).file_stem().map(ToOwned::to_owned);
-    let is_named = |name: &&&String| stem(name).as_deref() == path.file_stem();
-    let note = |name: &str| stem(name).is_some_and(|stem| stem.eq_ignore_ascii_case("readme"));
-    let texts = names.iter().filter(|name| TEXTS.iter().any(|ending| has_ending(name, ending)) && !note(name));
-    let found = match &matrices[..] {
-        [] => only(texts),
-        all => only(all.iter().copied()).or_else(|| only(all.iter().filter(is_named).copied())),
-    };
-    found
-        .or_else(|| only(names.iter()).filter(|name| Path::new(name).extension().is_none()))
-        .map(String::as_str)
-        .ok_or_else(|| {
-            refuse(
-                path,
-                format!(
-                    "a zip archive is read if one of its files is a matrix, a graph, a problem or a mesh; \
-                                 unpack it first: {}",
-                    listed(names.iter().map(String::as_str))
-                ),
-            )
-        })
 }
 
 fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
@@ -184,11 +192,15 @@ pub(crate) mod tests {
         path
     }
 
+    fn open(path: &Path) -> Result<(PathBuf, impl Read)> {
+        Zip::open(path)?.text(None)
+    }
+
     fn chosen(files: &[&str]) -> std::result::Result<String, String> {
         let folder = tempfile::tempdir().unwrap();
         let files: Vec<_> = files.iter().map(|&name| (name, &b"1 2\n"[..])).collect();
         let path = archive(folder.path(), "a.zip", &files, CompressionMethod::Stored);
-        let (text, _) = open(&path, None).map_err(|error| error.to_string())?;
+        let (text, _) = open(&path).map_err(|error| error.to_string())?;
         Ok(text.strip_prefix(&path).unwrap().to_str().unwrap().into())
     }
 
@@ -217,7 +229,7 @@ pub(crate) mod tests {
         let folder = tempfile::tempdir().unwrap();
         let text = "1 2\n".repeat(1000);
         let read = |path: &Path| {
-            let (mut all, (name, mut reader)) = (Vec::new(), open(path, None).unwrap());
+            let (mut all, (name, mut reader)) = (Vec::new(), open(path).unwrap());
             reader.read_to_end(&mut all).map(|_| (name, all))
         };
         for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
@@ -243,14 +255,14 @@ pub(crate) mod tests {
         let whole = std::fs::read(&path).unwrap();
         for length in 4..whole.len() {
             std::fs::write(&path, &whole[..length]).unwrap();
-            let reason = open(&path, None).map(drop).unwrap_err().to_string();
+            let reason = open(&path).map(drop).unwrap_err().to_string();
             assert!(reason.contains("the zip archive is damaged"), "{length}: {reason}");
         }
         for at in 0..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0xff;
             std::fs::write(&path, damaged).unwrap();
-            if let Ok((_, mut reader)) = open(&path, None) {
+            if let Ok((_, mut reader)) = open(&path) {
                 let mut all = Vec::new();
                 if reader.read_to_end(&mut all).is_ok() {
                     assert_eq!(all, b"1 2\n", "byte {at}");
