@@ -1,9 +1,10 @@
 //! The one text of a zip archive, as downloads have it beside a readme.
 //!
 //! The list of files is at the end of an archive, so it is read from files alone, not from streams.
-//! The file to take is the only `.mtx`, else the one called as the archive, else the only one whose
-//! name ends as a graph, a problem or a mesh does. It is unpacked as it is read, so that it takes
-//! no more memory than a file packed with gzip.
+//! The file to take is the only `.mtx`. If there is none, it is the only one whose name ends as a
+//! graph, a problem or a mesh does; of these a `.txt` comes last. Of several, the one called as the
+//! archive is taken. It is unpacked as it is read, so that it takes no more memory than a file
+//! packed with gzip.
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -17,8 +18,8 @@ use super::unpacked::fill;
 use super::words::quote;
 use crate::{Error, Progress, Result};
 
-/// Endings of texts that are read, besides `.mtx`.
-const TEXTS: [&str; 11] = ["txt", "el", "edges", "tsv", "g2o", "graph", "bal", "toro", "ply", "obj", "off"];
+/// Endings of texts that are read, besides `.mtx`, and `.txt` which notes have too.
+const TEXTS: [&str; 10] = ["el", "edges", "tsv", "g2o", "graph", "bal", "toro", "ply", "obj", "off"];
 
 /// Whether these are the first bytes of an archive: of its first file, or of an empty list.
 pub(super) fn begins_as_zip(first: &[u8]) -> bool {
@@ -91,17 +92,18 @@ impl Zip {
 
     /// The name of the text that is meant.
     fn chosen(&self) -> Option<&str> {
-        let names = &self.names;
-        let matrices: Vec<_> = names.iter().filter(|name| has_ending(name, "mtx")).collect();
         let stem = |name: &str| without_packing(Path::new(name)).file_stem().map(ToOwned::to_owned);
-        let is_named = |name: &&&String| stem(name).as_deref() == self.path.file_stem();
+        let is_named = |name: &&&str| stem(name).as_deref() == self.path.file_stem();
         let is_note = |name: &str| stem(name).is_some_and(|stem| stem.eq_ignore_ascii_case("readme"));
-        let texts = names.iter().filter(|name| TEXTS.iter().any(|ending| has_ending(name, ending)) && !is_note(name));
-        let found = match &matrices[..] {
-            [] => only(texts),
-            all => only(all.iter().copied()).or_else(|| only(all.iter().filter(is_named).copied())),
+        let names = || self.names.iter().map(String::as_str);
+        let ending_in = |endings: &[&str]| -> Vec<&str> {
+            names().filter(|name| endings.iter().any(|ending| has_ending(name, ending)) && !is_note(name)).collect()
         };
-        found.or_else(|| only(names.iter()).filter(|name| Path::new(name).extension().is_none())).map(String::as_str)
+        let groups = [&["mtx"][..], &TEXTS, &["txt"]].map(ending_in);
+        let group = groups.iter().find(|group| !group.is_empty());
+        group
+            .and_then(|group| only(group.iter()).or_else(|| only(group.iter().filter(is_named))).copied())
+            .or_else(|| only(names()).filter(|name| Path::new(name).extension().is_none()))
     }
 }
 
@@ -211,12 +213,24 @@ pub(crate) mod tests {
             (&["x/m.mtx.gz", "x/notes.txt", "x/"], "x/m.mtx.gz"),
             (&["b.mtx", "a.mtx"], "a.mtx"),
             (&["web.edges", "README.txt"], "web.edges"),
+            (&["LICENSE.txt", "web.edges", "notes.txt"], "web.edges"),
+            (&["labels.edges", "x/a.edges", "a.txt"], "x/a.edges"),
+            (&["README.txt", "LICENSE.txt", "a.txt.gz"], "a.txt.gz"),
+            (&["README.txt", "web.txt"], "web.txt"),
             (&["__MACOSX/._m.g2o", ".DS_Store", "m.g2o"], "m.g2o"),
             (&["matrix"], "matrix"),
         ] {
             assert_eq!(chosen(files).as_deref(), Ok(name), "{files:?}");
         }
-        for files in [&["b.mtx", "c.mtx"][..], &["b.el", "c.el"], &["readme.html"], &["m.bin"], &["m.npz"], &[]] {
+        for files in [
+            &["b.mtx", "c.mtx"][..],
+            &["b.el", "c.el", "a.txt"],
+            &["a.el", "a.edges"],
+            &["readme.html"],
+            &["m.bin"],
+            &["m.npz"],
+            &[],
+        ] {
             let reason = chosen(files).unwrap_err();
             assert!(reason.contains("a.zip: the archive: a zip archive is read if one of its files is "), "{reason}");
             assert!(reason.contains("unpack it first: it has "), "{reason}");
