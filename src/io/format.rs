@@ -10,7 +10,7 @@ use super::packing::{Packing, is_archive, without_packing};
 use super::unpacked::{Peeked, Unpacked};
 use super::words::words;
 use super::zipped::{self, Zip, refuse_member};
-use super::{binary, matrix_market};
+use super::{binary, malformed, matrix_market};
 use crate::{Error, Result};
 
 /// File formats of matrices.
@@ -112,11 +112,8 @@ impl Format {
 }
 
 fn not_read(path: &Path) -> Error {
-    Error::Malformed {
-        path: path.to_owned(),
-        place: unknown(path),
-        reason: format!("matrices are read from {}, packed ones too, and from archives .tar and .zip", all_endings()),
-    }
+    let reason = format!("matrices are read from {}, packed ones too, and from archives .tar and .zip", all_endings());
+    malformed(path, unknown(path), reason)
 }
 
 fn unknown(path: &Path) -> String {

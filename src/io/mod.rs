@@ -240,6 +240,11 @@ fn one_nan(value: f64) -> f64 {
     if value.is_nan() { f64::from_bits(0x7ff8 << 48) } else { value }
 }
 
+/// The error `path: place: reason`.
+fn malformed(path: &Path, place: impl Into<String>, reason: impl Into<String>) -> Error {
+    Error::Malformed { path: path.to_owned(), place: place.into(), reason: reason.into() }
+}
+
 /// An empty vector with capacity for `count` elements, or [`Error::Memory`].
 fn room<T>(count: usize, what: &str) -> Result<Vec<T>> {
     let mut vector = Vec::new();

@@ -320,12 +320,11 @@ impl ReportingFile {
         let total = reader.metadata().map_err(io)?.len();
         Ok(Self { reader, progress, total, done: 0, reported: 0 })
     }
+}
 
-    /// As [`ReportingFile::open`], but reads from the byte `start` on.
-    pub fn open_at(path: &Path, progress: Option<Progress>, start: u64) -> Result<Self> {
-        let mut file = Self::open(path, progress)?;
-        file.reader.seek(SeekFrom::Start(start)).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-        Ok(file)
+impl Seek for ReportingFile {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.reader.seek(to)
     }
 }
 

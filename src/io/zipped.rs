@@ -6,12 +6,14 @@
 //! archive is taken. It is unpacked as it is read, so that it takes no more memory than a file
 //! packed with gzip.
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use flate2::{Crc, read::DeflateDecoder};
 use zip::{CompressionMethod, ZipArchive, result::ZipError};
 
+use super::archive::MOST_MEMBERS;
+use super::malformed;
 use super::packing::without_packing;
 use super::source::ReportingFile;
 use super::unpacked::fill;
@@ -20,6 +22,9 @@ use crate::{Error, Progress, Result};
 
 /// Endings of texts that are read, besides `.mtx`, and `.txt` which notes have too.
 const TEXTS: [&str; 10] = ["el", "edges", "tsv", "g2o", "graph", "bal", "toro", "ply", "obj", "off"];
+
+/// The place of errors that are not those of a member.
+const ARCHIVE: &str = "the archive";
 
 /// Whether these are the first bytes of an archive: of its first file, or of an empty list.
 pub(super) fn begins_as_zip(first: &[u8]) -> bool {
@@ -49,7 +54,7 @@ impl Zip {
     /// Reads the list of the archive at `path`.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-        let list = ZipArchive::new(file).map_err(|error| broken(path, error))?;
+        let list = list(file, path)?;
         let is_own = |name: &String| {
             let file = name.rsplit('/').next().unwrap_or_default();
             !file.is_empty() && !file.starts_with('.') && !name.starts_with("__MACOSX/")
@@ -74,14 +79,16 @@ impl Zip {
             refuse(path, format!("{why}; unpack it first: {names}"))
         })?;
         let index = self.list.index_for_name(&name).ok_or_else(|| refuse(path, "its list of files is damaged"))?;
-        let member = self.list.by_index_raw(index).map_err(|error| broken(path, error))?;
+        let member = self.list.by_index_raw(index).map_err(|error| broken(path, ARCHIVE, error))?;
         let method = member.compression();
         let start = member.data_start().filter(|_| !member.encrypted());
         let (Some(start), CompressionMethod::Stored | CompressionMethod::Deflated) = (start, method) else {
             let how = if member.encrypted() { "encrypted".to_owned() } else { format!("packed by {method}") };
             return Err(refuse_member(path, &name, &format!("{how}, which is not read")));
         };
-        let packed = ReportingFile::open_at(path, progress, start)?.take(member.compressed_size());
+        let mut packed = ReportingFile::open(path, progress)?;
+        packed.seek(SeekFrom::Start(start)).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let packed = packed.take(member.compressed_size());
         let reader = match method {
             CompressionMethod::Stored => Bytes::Stored(packed),
             _ => Bytes::Deflated(DeflateDecoder::new(packed)),
@@ -112,18 +119,37 @@ pub(super) fn refuse_member(path: &Path, name: &str, why: &str) -> Error {
     refuse(path, format!("{} is {why}: unpack it first", quote(name.as_bytes())))
 }
 
-fn broken(path: &Path, error: ZipError) -> Error {
+/// Reads the list of the archive called `path`.
+pub(super) fn list<R: Read + Seek>(reader: R, path: &Path) -> Result<ZipArchive<R>> {
+    let list = ZipArchive::new(reader).map_err(|error| broken(path, ARCHIVE, error))?;
+    match list.len() {
+        many if many > MOST_MEMBERS => Err(refuse(path, format!("it has {many} files, {MOST_MEMBERS} at most"))),
+        _ => Ok(list),
+    }
+}
+
+/// The error of an archive, or of the member in it that `place` names.
+pub(super) fn broken(path: &Path, place: &str, error: ZipError) -> Error {
     match error {
-        ZipError::Io(source) if source.raw_os_error().is_some() => Error::Io { path: path.to_owned(), source },
-        error => refuse(path, format!("the zip archive is damaged: {error}")),
+        ZipError::Io(error) => damaged(path, place, error),
+        error => malformed(path, place, error.to_string()),
+    }
+}
+
+/// Damaged packed data is an error of the file, any other that of the system.
+pub(super) fn damaged(path: &Path, place: &str, error: io::Error) -> Error {
+    match error.raw_os_error() {
+        Some(_) => Error::Io { path: path.to_owned(), source: error },
+        None => malformed(path, place, format!("the data is damaged: {error}")),
     }
 }
 
 fn refuse(path: &Path, reason: impl Into<String>) -> Error {
-    Error::Malformed { path: path.to_owned(), place: "the archive".into(), reason: reason.into() }
+    malformed(path, ARCHIVE, reason)
 }
 
-fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
+/// The element, if there is only one.
+pub(super) fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
     found.next().filter(|_| found.next().is_none())
 }
 
@@ -239,6 +265,16 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn lists_of_files_are_bounded() {
+        let names: Vec<_> = (0..=MOST_MEMBERS).map(|number| number.to_string()).collect();
+        let files: Vec<_> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
+        let list = |files| list(Cursor::new(archive_of(files, CompressionMethod::Stored)), Path::new("a.zip"));
+        assert_eq!(list(&files[1..]).unwrap().len(), 10_000);
+        let refused = list(&files).map(drop).unwrap_err().to_string();
+        assert_eq!(refused, "a.zip: the archive: it has 10001 files, 10000 at most");
+    }
+
+    #[test]
     fn its_bytes_are_read_and_checked() {
         let folder = tempfile::tempdir().unwrap();
         let text = "1 2\n".repeat(1000);
@@ -270,18 +306,20 @@ pub(crate) mod tests {
         for length in 4..whole.len() {
             std::fs::write(&path, &whole[..length]).unwrap();
             let reason = open(&path).map(drop).unwrap_err().to_string();
-            assert!(reason.contains("the zip archive is damaged"), "{length}: {reason}");
+            assert!(reason.contains("a.zip: the archive: "), "{length}: {reason}");
         }
+        // A wrong byte is noticed, or does not matter: the time of a file, and what its list says again.
+        let mut read = 0;
         for at in 0..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0xff;
             std::fs::write(&path, damaged).unwrap();
-            if let Ok((_, mut reader)) = open(&path) {
-                let mut all = Vec::new();
-                if reader.read_to_end(&mut all).is_ok() {
-                    assert_eq!(all, b"1 2\n", "byte {at}");
-                }
+            let mut all = Vec::new();
+            if open(&path).is_ok_and(|(_, mut reader)| reader.read_to_end(&mut all).is_ok()) {
+                assert_eq!(all, b"1 2\n", "byte {at}");
+                read += 1;
             }
         }
+        assert!((1..whole.len()).contains(&read), "{read} of {}", whole.len());
     }
 }

@@ -12,7 +12,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::*;
 use crate::io::Field;
-use crate::{BlockShape, Bsr, Cbc, Csc, Csr, Element, Matrix};
+use crate::{BlockShape, Bsr, Cbc, Csc, Csr, Element, Error, Matrix};
 
 /// A member: name, type, shape in Python's notation, bytes.
 type Array<'a> = (&'a str, &'a str, &'a str, Vec<u8>);
