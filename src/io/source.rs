@@ -85,7 +85,7 @@ impl<'r> Source<'r> {
         block_bytes: usize,
         again: Option<&dyn Fn() -> Result<R>>,
     ) -> Result<Self> {
-        let unpack = |reader| Unpacked::new(reader).map_err(|source| Error::Io { path: name.to_owned(), source });
+        let unpack = |reader| Unpacked::new(reader).map_err(|error| broken(name, None, 1, error));
         let reader = Peeked::new(unpack(reader)?, BLOCK);
         let packing = reader.inner().packing();
         if zipped::begins_as_zip(reader.first()) {
@@ -266,26 +266,28 @@ impl<'r> Source<'r> {
         }
     }
 
-    /// Damaged packed data is an error of the file, any other that of the system.
     fn broken(&self, error: std::io::Error) -> Error {
-        let line = self.lines + 1 + line_ends(&self.buffer[..self.filled]);
-        match (self.packing.map(Packing::name), error.kind()) {
-            _ if error.get_ref().is_some_and(|reason| reason.is::<CutOff>()) => self.refuse(line, error.to_string()),
-            (Some(packing), ErrorKind::UnexpectedEof) => {
-                self.refuse(line, format!("the {packing} data is cut off here"))
-            }
-            (Some(packing), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
-                self.refuse(line, format!("the {packing} data is damaged at or after this line: {error}"))
-            }
-            // A file of a zip archive.
-            (None, ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData)
-                if error.raw_os_error().is_none() =>
-            {
-                self.refuse(line, format!("the data is damaged at or after this line: {error}"))
-            }
-            _ => Error::Io { path: self.name.clone(), source: error },
-        }
+        broken(&self.name, self.packing, self.lines + 1 + line_ends(&self.buffer[..self.filled]), error)
     }
+}
+
+/// Damaged packed data is an error of the file, any other that of the system.
+fn broken(name: &Path, packing: Option<Packing>, line: u64, error: std::io::Error) -> Error {
+    let reason = match (packing.map(Packing::name), error.kind()) {
+        _ if error.get_ref().is_some_and(|reason| reason.is::<CutOff>()) => error.to_string(),
+        (Some(packing), ErrorKind::UnexpectedEof) => format!("the {packing} data is cut off here"),
+        (Some(packing), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
+            format!("the {packing} data is damaged at or after this line: {error}")
+        }
+        // A file of a zip archive.
+        (None, ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData)
+            if error.raw_os_error().is_none() =>
+        {
+            format!("the data is damaged at or after this line: {error}")
+        }
+        _ => return Error::Io { path: name.to_owned(), source: error },
+    };
+    Error::Parse { path: name.to_owned(), line, reason }
 }
 
 /// A block that owns its buffer: `bytes` is the block's range in it.
