@@ -120,7 +120,7 @@ fn messages_name_the_option_that_helps() {
     desk.put("wide.el", "17000000 1\n");
     for name in ["wide.mtx", "wide.el"] {
         let line = format!("convert {name} -o c.npz");
-        desk.fails(&line, 2, &[" for 1 entries, 16777216 at most; --max-lines allows more"]);
+        desk.fails(&line, 2, &[" for 1 entry, 16777216 at most; --max-lines allows more"]);
         desk.fails(&format!("{line} --max-lines 16999999"), 2, &["--max-lines allows more"]);
         desk.ok(&format!("{line} --max-lines 17000001"));
     }
