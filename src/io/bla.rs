@@ -23,8 +23,9 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::encoding::{after_mark, refused};
+use super::packing::{has_ending, without_packing};
 use super::words::{count, is_blank, quote};
-use super::{Layout, without_packing, write_whole};
+use super::{Layout, write_whole};
 use crate::{Error, Matrix, Pattern, Result, matrix::CbcView};
 
 /// The path of the layout for the matrix at `path`: `X.bla` for `X.mtx`, `X.mtx.gz` and
@@ -36,9 +37,8 @@ pub fn place_beside(path: &Path) -> PathBuf {
 /// The layout beside the Matrix Market file at `path`, if there is such a file. A pipe of that name
 /// is not one: to open it could take forever.
 pub fn beside(path: &Path) -> Option<PathBuf> {
-    let (plain, layout) = (without_packing(path), place_beside(path));
-    let is_mtx = plain.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mtx"));
-    (is_mtx && layout.is_file()).then_some(layout)
+    let layout = place_beside(path);
+    (has_ending(path, "mtx") && layout.is_file()).then_some(layout)
 }
 
 /// Reads the layout of a matrix of `nrows` x `ncols` scalars.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::archive::{BLOCK, begins_as_archive};
 use super::encoding::after_mark;
-use super::packing::{Packing, is_archive, without_packing};
+use super::packing::{Packing, has_ending, is_archive, without_packing};
 use super::unpacked::{Peeked, Unpacked};
 use super::words::words;
 use super::zipped::{self, Zip, refuse_member};
@@ -54,13 +54,13 @@ impl Format {
     /// The format of a file of this name; `None` if the ending is unknown.
     ///
     /// Packings (`.gz`, `.bz2`, `.xz`, `.zst`) are ignored, and so is case. Names without an ending
-    /// are Matrix Market files. Archives (`.tar`, `.tgz` and the like) hold one.
+    /// are Matrix Market files. Archives (`.zip`, `.tar`, `.tgz` and the like) hold one.
     pub fn of(path: &Path) -> Option<Self> {
-        let name = without_packing(path);
-        let Some(ending) = name.extension() else { return Some(Self::MatrixMarket) };
         let mut formats = Self::ALL.iter().copied();
-        let known = |format: &Self| format.endings().iter().any(|known| ending.eq_ignore_ascii_case(known));
-        formats.find(known).or(is_archive(&name).then_some(Self::MatrixMarket))
+        let known = |format: &Self| format.endings().iter().any(|known| has_ending(path, known));
+        let name = without_packing(path);
+        let is_market = name.extension().is_none() || is_archive(&name);
+        formats.find(known).or(is_market.then_some(Self::MatrixMarket))
     }
 
     /// The format in which a matrix is written to a file of this name.
@@ -198,6 +198,7 @@ mod tests {
             ("a.npz.zst", Format::Npz),
             ("a.tar.gz", Format::MatrixMarket),
             ("a.tgz", Format::MatrixMarket),
+            ("a.zip", Format::MatrixMarket),
         ] {
             assert_eq!(Format::of(Path::new(name)), Some(format), "{name}");
         }

@@ -14,7 +14,7 @@ use zip::{CompressionMethod, ZipArchive, result::ZipError};
 
 use super::archive::MOST_MEMBERS;
 use super::malformed;
-use super::packing::without_packing;
+use super::packing::{has_ending, without_packing};
 use super::source::ReportingFile;
 use super::unpacked::fill;
 use super::words::quote;
@@ -66,7 +66,7 @@ impl Zip {
 
     /// Whether it is SciPy's: it says its format, or has arrays and no text that could be meant.
     pub fn is_npz(&self) -> bool {
-        let has_arrays = || self.names.iter().any(|name| has_ending(name, "npy"));
+        let has_arrays = || self.names.iter().any(|name| has_ending(Path::new(name), "npy"));
         self.list.index_for_name("format.npy").is_some() || (has_arrays() && self.chosen().is_none())
     }
 
@@ -104,7 +104,9 @@ impl Zip {
         let is_note = |name: &str| stem(name).is_some_and(|stem| stem.eq_ignore_ascii_case("readme"));
         let names = || self.names.iter().map(String::as_str);
         let ending_in = |endings: &[&str]| -> Vec<&str> {
-            names().filter(|name| endings.iter().any(|ending| has_ending(name, ending)) && !is_note(name)).collect()
+            names()
+                .filter(|name| endings.iter().any(|ending| has_ending(Path::new(name), ending)) && !is_note(name))
+                .collect()
         };
         let groups = [&["mtx"][..], &TEXTS, &["txt"]].map(ending_in);
         let group = groups.iter().find(|group| !group.is_empty());
@@ -151,10 +153,6 @@ fn refuse(path: &Path, reason: impl Into<String>) -> Error {
 /// The element, if there is only one.
 pub(super) fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
     found.next().filter(|_| found.next().is_none())
-}
-
-fn has_ending(name: &str, ending: &str) -> bool {
-    without_packing(Path::new(name)).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
 /// The names of an archive's files in a message.

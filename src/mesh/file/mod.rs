@@ -13,7 +13,7 @@ pub use write::{write_ply, write_ply_to};
 use super::Mesh;
 use crate::{
     Error, Result,
-    io::{packing::Packing, push, source::Source},
+    io::{packing::has_ending, push, source::Source},
 };
 use std::{io::Read, path::Path};
 use text::Text;
@@ -34,14 +34,8 @@ impl MeshFormat {
     /// The format that a file's name ends in, before the ending of a packing; `None` if it is none
     /// of these.
     pub fn of(path: &Path) -> Option<Self> {
-        let stem = path.file_stem().map(Path::new);
-        let named = if Packing::of_name(path).is_some() { stem? } else { path };
-        match named.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "obj" => Some(Self::Obj),
-            "ply" => Some(Self::Ply),
-            "off" => Some(Self::Off),
-            _ => None,
-        }
+        let known = [("obj", Self::Obj), ("ply", Self::Ply), ("off", Self::Off)];
+        known.into_iter().find(|(ending, _)| has_ending(path, ending)).map(|(_, format)| format)
     }
 
     /// The format of a file that begins with this word.

@@ -1,6 +1,7 @@
 //! Every format, packed and not, and what each refuses.
 use super::*;
-use crate::io::{packing::tests::packed, zipped::tests::archive_of};
+use crate::io::packing::{Packing, tests::packed};
+use crate::io::zipped::tests::archive_of;
 
 fn square() -> Mesh {
     let points = vec![[0.0, 0.0, 0.5], [1.0, 0.0, 0.0], [1.0, 1.0, -2.5], [0.0, 1.0, 0.0]];
