@@ -174,7 +174,7 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
     if !has_zeros(args.semiring) {
         input::drop_padding(&mut file, &args.a, &messages);
     }
-    let (a, converted) = input::cast_numbers::<T>(&file.matrix, "A", &messages)?;
+    let (a, converted) = input::cast_numbers::<T>(&file.matrix, ("A", &args.a), &messages)?;
     let a = if args.symmetric { Halves::new(a, &file, &messages)? } else { Halves::whole(a) };
     let (rows, cols) = (a.whole.pattern().nrows(), a.whole.pattern().ncols());
     let x_len = if args.transpose { rows } else { cols };

@@ -137,7 +137,7 @@ impl OperandArgs {
         if !has_zeros(semiring) {
             input::drop_padding(&mut file, sparse, messages);
         }
-        let (sparse, converted) = input::cast_numbers::<T>(&file.matrix, of_sparse, messages)?;
+        let (sparse, converted) = input::cast_numbers::<T>(&file.matrix, (of_sparse, sparse), messages)?;
         let mut dense = match dense_file {
             Some(file) => dense::of_file(&file, (name, dense), messages)?,
             None => dense::read::<T>(dense, name, &self.reading, messages)?,
@@ -189,14 +189,15 @@ impl OperandArgs {
                 input::drop_padding(file, path, messages);
             }
         }
-        let b = match file_b {
-            Some(b) => Some(oriented(b.matrix, transpose_b)?),
+        let (a, of_a) = input::cast_numbers(&file_a.matrix, ("A", &self.a), messages)?;
+        let cast_b = |(file, path): (&MatrixFile, &PathBuf)| input::cast_numbers(&file.matrix, ("B", path), messages);
+        let (b, of_b) = file_b.as_ref().zip(self.b.as_ref()).map(cast_b).transpose()?.unzip();
+        let b = match b {
+            Some(b) => Some(oriented(b, transpose_b)?),
             None if transpose_b == self.transpose_a => None,
-            None => Some(oriented(file_a.matrix.clone(), transpose_b)?),
+            None => Some(oriented(a.clone(), transpose_b)?),
         };
-        let a = oriented(file_a.matrix, self.transpose_a)?;
-        let (a, of_a) = input::cast_numbers(&a, "A", messages)?;
-        let (b, of_b) = b.map(|b| input::cast_numbers(&b, "B", messages)).transpose()?.unzip();
+        let a = oriented(a, self.transpose_a)?;
         let overflow = Overflow::of_operands(of_a, of_b.unwrap_or(of_a));
         Ok((Operands { a, b, overflow, a_shape, b_shape }, done))
     }
@@ -245,7 +246,7 @@ pub fn default_b_shape(a_shape: BlockShape, rows: usize, cols: usize) -> BlockSh
     }
 }
 
-fn oriented(matrix: Csc<f64>, transpose: bool) -> Result<Csc<f64>> {
+fn oriented<T: Element>(matrix: Csc<T>, transpose: bool) -> Result<Csc<T>> {
     if transpose { matrix.try_transpose() } else { Ok(matrix) }
 }
 

@@ -143,8 +143,7 @@ fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
     let g = match args.levels {
         true => Csc::new(file.matrix.pattern().clone(), vec![D::from_f64(1.0); file.matrix.nnz()])?,
         false => {
-            let cast = input::cast_numbers::<D>(&file.matrix, "G", &messages);
-            let g = cast.map_err(|failure| Failure::Usage(failure.of(&input::name(&args.graph))))?.0;
+            let (g, _) = input::cast_numbers::<D>(&file.matrix, ("G", &args.graph), &messages)?;
             lost::warn_of_lengths(file.matrix.values(), g.values(), &messages);
             g
         }
