@@ -306,7 +306,7 @@ pub(crate) mod tests {
             let reason = open(&path).map(drop).unwrap_err().to_string();
             assert!(reason.contains("a.zip: the archive: "), "{length}: {reason}");
         }
-        // A wrong byte is noticed, or does not matter: the time of a file, and what its list says again.
+        // A wrong byte is noticed or does not matter, such as the time of a file.
         let mut read = 0;
         for at in 0..whole.len() {
             let mut damaged = whole.clone();
