@@ -15,9 +15,11 @@ use std::path::{Path, PathBuf};
 
 use tar::Header;
 
+use super::malformed;
 use super::packing::without_packing;
 use super::unpacked::fill;
-use super::words::{quote, words};
+use super::words::words;
+use super::zipped::{listed, only};
 use crate::{Error, Result};
 
 /// Bytes of a header; members begin at multiples of it.
@@ -25,7 +27,7 @@ pub(super) const BLOCK: usize = 512;
 /// Bytes of the longest name, and of the longest list of a member's attributes.
 const LONGEST_NOTE: u64 = 1 << 16;
 /// Most members that are looked at, because their list is held in memory.
-const MOST_MEMBERS: usize = 10_000;
+pub(super) const MOST_MEMBERS: usize = 10_000;
 
 /// Whether these are the first bytes of an archive: its first block is a header whose checksum is
 /// right.
@@ -81,7 +83,7 @@ pub(super) enum Place<R> {
 pub(super) fn find<R: Read>(reader: R, path: &Path, is_stream: bool) -> Result<Place<R>> {
     let plain = without_packing(path);
     let own = plain.file_stem().unwrap_or_default();
-    let refuse = |reason: String| Error::Malformed { path: path.to_owned(), place: "the archive".into(), reason };
+    let refuse = |reason: String| malformed(path, "the archive", reason);
     let broken = |error: io::Error| match (error.raw_os_error(), error.kind()) {
         (Some(_), _) => Error::Io { path: path.to_owned(), source: error },
         (None, ErrorKind::UnexpectedEof) => refuse("it is cut off".into()),
@@ -106,31 +108,22 @@ pub(super) fn find<R: Read>(reader: R, path: &Path, is_stream: bool) -> Result<P
     }
     match choose(&members) {
         Some(member) => Ok(Place::Behind(member.clone())),
-        None => Err(refuse(format!("which of its files is the matrix? {}", listed(&members)))),
+        None => {
+            let names = listed(members.iter().map(|member| member.name.as_str()));
+            Err(refuse(format!("which of its files is the matrix? {names}")))
+        }
     }
 }
 
 /// Refusal of an archive in a stream that would have to be read twice.
 pub(super) fn passed(path: &Path) -> Error {
     let reason = "from a stream, only a member NAME/NAME.mtx is taken; give the path of the file";
-    Error::Malformed { path: path.to_owned(), place: "the archive".into(), reason: reason.into() }
+    malformed(path, "the archive", reason)
 }
 
 fn choose(members: &[Member]) -> Option<&Member> {
-    let only = |is: fn(&Member) -> bool| {
-        let mut found = members.iter().filter(|member| is(member));
-        found.next().filter(|_| found.next().is_none())
-    };
+    let only = |is: fn(&Member) -> bool| only(members.iter().filter(|member| is(member)));
     only(|member| member.folder().is_some()).or_else(|| only(|member| member.sparse)).or_else(|| only(|_| true))
-}
-
-fn listed(members: &[Member]) -> String {
-    const SHOWN: usize = 12;
-    let mut names: Vec<_> = members.iter().take(SHOWN).map(|member| quote(member.name.as_bytes())).collect();
-    if members.len() > SHOWN {
-        names.push(format!("{} more", members.len() - SHOWN));
-    }
-    if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) }
 }
 
 /// The headers of an archive, one after another.

@@ -1,6 +1,7 @@
 //! Compressed columns from entries in any order: count, place, then sort each column.
 //!
 //! Placing is stable, so entries at the same place stay in the file's order and are summed in it.
+use super::words::counted;
 use super::{grow, room};
 use crate::{Csc, Pattern, Result};
 
@@ -80,13 +81,13 @@ pub(super) fn check_lines(what: &str, lines: u64, entries: u64, max_unproven: u6
         return Err(format!("{lines} {what}, at most {} are supported", Pattern::MAX_LINES));
     }
     match max_unproven.max(entries.saturating_mul(16)) {
-        unproven if lines > unproven => Err(too_many_lines(what, lines, (entries, "entries"), unproven)),
+        unproven if lines > unproven => Err(too_many_lines(what, lines, (entries, "entry"), unproven)),
         _ => Ok(()),
     }
 }
 
 /// The reason for refusing more lines than entries explain.
-pub(super) fn too_many_lines(what: &str, lines: u64, (entries, items): (u64, &str), unproven: u64) -> String {
-    let why = format!("{lines} {what} for {entries} {items}, {unproven} at most");
+pub(super) fn too_many_lines(what: &str, lines: u64, (entries, item): (u64, &str), unproven: u64) -> String {
+    let why = format!("{lines} {what} for {}, {unproven} at most", counted(entries as usize, item));
     format!("{why}; ReadOptions::max_unproven_lines allows more")
 }

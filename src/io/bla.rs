@@ -22,9 +22,10 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::encoding::after_mark;
+use super::encoding::{after_mark, refused};
+use super::packing::{has_ending, without_packing};
 use super::words::{count, is_blank, quote};
-use super::{Layout, without_packing, write_whole};
+use super::{Layout, write_whole};
 use crate::{Error, Matrix, Pattern, Result, matrix::CbcView};
 
 /// The path of the layout for the matrix at `path`: `X.bla` for `X.mtx`, `X.mtx.gz` and
@@ -36,9 +37,8 @@ pub fn place_beside(path: &Path) -> PathBuf {
 /// The layout beside the Matrix Market file at `path`, if there is such a file. A pipe of that name
 /// is not one: to open it could take forever.
 pub fn beside(path: &Path) -> Option<PathBuf> {
-    let (plain, layout) = (without_packing(path), place_beside(path));
-    let is_mtx = plain.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mtx"));
-    (is_mtx && layout.is_file()).then_some(layout)
+    let layout = place_beside(path);
+    (has_ending(path, "mtx") && layout.is_file()).then_some(layout)
 }
 
 /// Reads the layout of a matrix of `nrows` x `ncols` scalars.
@@ -153,6 +153,9 @@ impl<'a> Words<'a> {
 }
 
 fn parse(text: &[u8], nrows: u64, ncols: u64) -> std::result::Result<Layout, Refusal> {
+    if let Some(reason) = refused(text) {
+        return Err((1, reason));
+    }
     let mut words = Words { rest: after_mark(text), line: 1 };
     let (rows, cols) = words.size("")?;
     if (rows, cols) != (nrows, ncols) {
@@ -292,6 +295,8 @@ mod tests {
     #[test]
     fn broken_layouts_are_refused_with_the_line() {
         let refused = |text: &str| parsed(text, 4, 4).unwrap_err();
+        let wide: Vec<u8> = "4 x 4".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert!(refused(str::from_utf8(&wide).unwrap()).starts_with("a.bla:1: the text is UTF-16, "));
         assert_eq!(refused(""), "a.bla:1: the file ends where rows is expected");
         assert_eq!(refused("4 4 (3)\n"), "a.bla:1: \"4\" where \"x\" is expected");
         assert_eq!(refused("4 x"), "a.bla:1: the file ends where columns is expected");

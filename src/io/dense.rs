@@ -23,7 +23,7 @@ use super::{
     assemble::check_lines,
     matrix_market::is_banner,
     npz::Member,
-    packing::{Packing, without_packing},
+    packing::{Packing, has_ending},
     source::Source,
     unpacked::Unpacked,
     words::words,
@@ -162,10 +162,6 @@ pub fn is_dense(path: impl AsRef<Path>) -> bool {
 /// Whether a file of this name is a NumPy array, plain or packed.
 pub fn is_npy(path: &Path) -> bool {
     has_ending(path, "npy")
-}
-
-fn has_ending(path: &Path, ending: &str) -> bool {
-    without_packing(path).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
 /// Writes a `.npy` file: little-endian numbers of the element, in the order of the layout, without

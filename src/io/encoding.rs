@@ -12,12 +12,13 @@ pub(crate) fn after_mark(text: &[u8]) -> &[u8] {
 
 /// The reason for refusing a text that begins with these bytes: its letters take two bytes or four.
 pub(super) fn refused(first: &[u8]) -> Option<String> {
-    let is_letter = |&byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    let is_text = |&byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
     let name = match first {
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => "UTF-32",
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16",
         // Without a mark.
-        [a, 0, b, 0, ..] | [0, a, 0, b, ..] if is_letter(a) && is_letter(b) => "UTF-16",
+        [a, 0, 0, 0, ..] | [0, 0, 0, a, ..] if is_text(a) => "UTF-32",
+        [a, 0, b, 0, ..] | [0, a, 0, b, ..] if is_text(a) && is_text(b) => "UTF-16",
         _ => return None,
     };
     Some(format!("the text is {name}, and UTF-8 is read: `iconv -f {name} -t UTF-8` converts it"))
@@ -38,8 +39,10 @@ mod tests {
                 assert!(refused(&utf_16(text, to_bytes)).unwrap().starts_with("the text is UTF-16, "), "{text}");
             }
         }
-        for mark in [u32::from('\u{feff}').to_le_bytes(), u32::from('\u{feff}').to_be_bytes()] {
-            assert!(refused(&mark).unwrap().contains("`iconv -f UTF-32 -t UTF-8`"));
+        for first in ['\u{feff}', '1', '%', '\n'].map(u32::from) {
+            for bytes in [first.to_le_bytes(), first.to_be_bytes()] {
+                assert!(refused(&bytes).unwrap().contains("`iconv -f UTF-32 -t UTF-8`"), "{bytes:?}");
+            }
         }
         for text in ["", "1", "1 1", "%%MatrixMarket", "\u{feff}1 1", "\0\0\0\0"] {
             assert_eq!(refused(text.as_bytes()), None, "{text}");

@@ -6,11 +6,11 @@ use std::str::FromStr;
 
 use super::archive::{BLOCK, begins_as_archive};
 use super::encoding::after_mark;
-use super::packing::{Packing, is_archive, without_packing};
+use super::packing::{Packing, has_ending, is_archive, without_packing};
 use super::unpacked::{Peeked, Unpacked};
 use super::words::words;
-use super::zipped;
-use super::{binary, matrix_market};
+use super::zipped::{self, Zip, refuse_member};
+use super::{binary, malformed, matrix_market};
 use crate::{Error, Result};
 
 /// File formats of matrices.
@@ -54,13 +54,13 @@ impl Format {
     /// The format of a file of this name; `None` if the ending is unknown.
     ///
     /// Packings (`.gz`, `.bz2`, `.xz`, `.zst`) are ignored, and so is case. Names without an ending
-    /// are Matrix Market files. Archives (`.tar`, `.tgz` and the like) hold one.
+    /// are Matrix Market files. Archives (`.zip`, `.tar`, `.tgz` and the like) hold one.
     pub fn of(path: &Path) -> Option<Self> {
-        let name = without_packing(path);
-        let Some(ending) = name.extension() else { return Some(Self::MatrixMarket) };
         let mut formats = Self::ALL.iter().copied();
-        let known = |format: &Self| format.endings().iter().any(|known| ending.eq_ignore_ascii_case(known));
-        formats.find(known).or(is_archive(&name).then_some(Self::MatrixMarket))
+        let known = |format: &Self| format.endings().iter().any(|known| has_ending(path, known));
+        let name = without_packing(path);
+        let is_market = name.extension().is_none() || is_archive(&name);
+        formats.find(known).or(is_market.then_some(Self::MatrixMarket))
     }
 
     /// The format in which a matrix is written to a file of this name.
@@ -81,29 +81,39 @@ impl Format {
     pub(super) fn of_input(path: &Path) -> Result<Self> {
         let by_name = Self::of(path);
         match (by_name, beginning(path)?) {
-            // What is damaged is left to the reader.
-            (Some(Self::Npz), Beginning::Zip) if zipped::holds_arrays(path).unwrap_or(true) => Ok(Self::Npz),
-            (_, Beginning::Zip) if zipped::holds_arrays(path)? => Ok(Self::Npz),
-            (_, Beginning::Zip) => {
-                let (member, bytes) = zipped::open(path, None)?;
-                match beginning_of(bytes) {
-                    Beginning::Of(format) => Ok(format),
-                    _ => Self::of(&member).ok_or_else(|| not_read(&member)),
-                }
-            }
+            (_, Beginning::Zip) => match Zip::open(path) {
+                Ok(zip) => Self::in_archive(zip, path),
+                // What is damaged is left to the reader.
+                Err(_) if by_name == Some(Self::Npz) => Ok(Self::Npz),
+                Err(error) => Err(error),
+            },
             (_, Beginning::Of(Self::MatrixMarket)) => Ok(Self::MatrixMarket),
             (Some(format), _) | (None, Beginning::Of(format)) => Ok(format),
             (None, Beginning::Unknown) => Err(not_read(path)),
         }
     }
+
+    /// The format of a zip archive, or of the text that is meant in it.
+    fn in_archive(mut zip: Zip, path: &Path) -> Result<Self> {
+        if zip.is_npz() {
+            return Ok(Self::Npz);
+        }
+        let (member, bytes) = zip.text(None)?;
+        match beginning_of(bytes) {
+            // Its reader takes files, not their members.
+            Beginning::Of(Self::Binary) => {
+                let name = member.file_name().unwrap_or_default().to_string_lossy();
+                Err(refuse_member(path, &name, "plain binary"))
+            }
+            Beginning::Of(format) => Ok(format),
+            _ => Self::of(&member).ok_or_else(|| not_read(&member)),
+        }
+    }
 }
 
 fn not_read(path: &Path) -> Error {
-    Error::Malformed {
-        path: path.to_owned(),
-        place: unknown(path),
-        reason: format!("matrices are read from {}, packed ones too, and from archives .tar and .zip", all_endings()),
-    }
+    let reason = format!("matrices are read from {}, packed ones too, and from archives .tar and .zip", all_endings());
+    malformed(path, unknown(path), reason)
 }
 
 fn unknown(path: &Path) -> String {
@@ -188,6 +198,7 @@ mod tests {
             ("a.npz.zst", Format::Npz),
             ("a.tar.gz", Format::MatrixMarket),
             ("a.tgz", Format::MatrixMarket),
+            ("a.zip", Format::MatrixMarket),
         ] {
             assert_eq!(Format::of(Path::new(name)), Some(format), "{name}");
         }
@@ -251,15 +262,29 @@ mod tests {
             std::fs::write(&npz, bytes).unwrap();
             assert_eq!(Format::of_input(&npz).unwrap(), format);
         }
+        let stored = zip::CompressionMethod::Stored;
+        for (files, format) in [
+            (&[("a.mtx", &b"1 2\n"[..]), ("b.npy", b"")][..], Format::MatrixMarket),
+            (&[("a.el", b"1 2\n"), ("format.npy", b"")], Format::Npz),
+            (&[("readme.txt", b""), ("data.npy", b"")], Format::Npz),
+        ] {
+            for path in [&path, &npz] {
+                std::fs::write(path, zipped::tests::archive_of(files, stored)).unwrap();
+                assert_eq!(Format::of_input(path).unwrap(), format, "{files:?}");
+            }
+        }
+        for name in ["matrix", "a.mtx"] {
+            std::fs::write(&path, zip_of(name, b"BCSR0001 and more")).unwrap();
+            let refused = Format::of_input(&path).unwrap_err().to_string();
+            let expected = format!("a.foo: the archive: \"{name}\" is plain binary: unpack it first");
+            assert!(refused.ends_with(&expected), "{refused}");
+        }
         std::fs::write(&path, zip_of("a.g2o", b"FIX 0\n")).unwrap();
         let refused = Format::of_input(&path).unwrap_err().to_string();
         assert!(refused.contains("a.foo/a.g2o: unknown ending .g2o: matrices are read from"), "{refused}");
     }
 
     fn zip_of(name: &str, bytes: &[u8]) -> Vec<u8> {
-        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
-        std::io::Write::write_all(&mut zip, bytes).unwrap();
-        zip.finish().unwrap().into_inner()
+        zipped::tests::archive_of(&[(name, bytes)], zip::CompressionMethod::Stored)
     }
 }

@@ -40,7 +40,7 @@ pub(crate) mod source;
 mod unfinished;
 pub(crate) mod unpacked;
 pub(crate) mod words;
-mod zipped;
+pub(crate) mod zipped;
 mod zstd;
 
 use std::path::Path;
@@ -238,6 +238,11 @@ impl Symmetry {
 /// made it.
 fn one_nan(value: f64) -> f64 {
     if value.is_nan() { f64::from_bits(0x7ff8 << 48) } else { value }
+}
+
+/// The error `path: place: reason`.
+fn malformed(path: &Path, place: impl Into<String>, reason: impl Into<String>) -> Error {
+    Error::Malformed { path: path.to_owned(), place: place.into(), reason: reason.into() }
 }
 
 /// An empty vector with capacity for `count` elements, or [`Error::Memory`].

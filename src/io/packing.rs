@@ -90,10 +90,15 @@ impl Packing {
     }
 }
 
-/// Whether a name without its packing is an archive's: `a.tar`, or `a.tgz` and the like.
+/// Whether a name without its packing is an archive's: `a.zip`, `a.tar`, or `a.tgz` and the like.
 pub(super) fn is_archive(name: &Path) -> bool {
-    const ENDINGS: [&str; 9] = ["tar", "tgz", "taz", "tbz", "tbz2", "tb2", "txz", "tzst", "tzs"];
+    const ENDINGS: [&str; 10] = ["zip", "tar", "tgz", "taz", "tbz", "tbz2", "tb2", "txz", "tzst", "tzs"];
     name.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
+}
+
+/// Whether a name without its packing has this ending, in any case.
+pub(crate) fn has_ending(path: &Path, ending: &str) -> bool {
+    without_packing(path).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
 /// The path without the ending of a packing, such as `.gz`.
@@ -192,6 +197,7 @@ pub(crate) mod tests {
             ("a.mtx.xz", Some("a.mtx.xz: xz is read, not written; packed files end in .gz or .bz2")),
             ("a.mtx.zst", Some("a.mtx.zst: zstd is read, not written; packed files end in .gz or .bz2")),
             ("a.tar.gz", Some("a.tar.gz: archives are read, not written; packed files end in .gz or .bz2")),
+            ("a.zip", Some("a.zip: archives are read, not written; packed files end in .gz or .bz2")),
             ("a.TGZ", Some("a.TGZ: archives are read, not written; packed files end in .gz or .bz2")),
             ("a.mtx.gz", None),
             ("tar", None),

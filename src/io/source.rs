@@ -15,9 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::archive::{BLOCK, CutOff, MemberBytes, Place, begins_as_archive, find, passed};
+use super::encoding;
 use super::packing::Packing;
 use super::unpacked::{Peeked, Unpacked};
-use super::{encoding, zipped};
+use super::zipped::{self, Zip};
 use crate::{Error, Progress, Result};
 
 /// Longest line. The format's limit is 1024 bytes, but comments in real files are longer.
@@ -58,7 +59,7 @@ impl Source<'static> {
         let again = || ReportingFile::open(path, progress.clone());
         let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
         if is_file && zipped::is_zip(path) {
-            let (member, bytes) = zipped::open(path, progress)?;
+            let (member, bytes) = Zip::open(path)?.text(progress)?;
             return Self::with_reopen(bytes, &member, BLOCK_BYTES, None);
         }
         Self::with_reopen(again()?, path, BLOCK_BYTES, is_file.then_some(&again))
@@ -84,7 +85,7 @@ impl<'r> Source<'r> {
         block_bytes: usize,
         again: Option<&dyn Fn() -> Result<R>>,
     ) -> Result<Self> {
-        let unpack = |reader| Unpacked::new(reader).map_err(|source| Error::Io { path: name.to_owned(), source });
+        let unpack = |reader| Unpacked::new(reader).map_err(|error| broken(name, None, 1, error));
         let reader = Peeked::new(unpack(reader)?, BLOCK);
         let packing = reader.inner().packing();
         if zipped::begins_as_zip(reader.first()) {
@@ -128,6 +129,11 @@ impl<'r> Source<'r> {
             returns: false,
             lines: 0,
         })
+    }
+
+    /// The name of the text: that of the file, or of the member of an archive.
+    pub fn name(&self) -> &Path {
+        &self.name
     }
 
     /// Lines handed out so far, at least 1: the end of the file, for messages.
@@ -260,26 +266,28 @@ impl<'r> Source<'r> {
         }
     }
 
-    /// Damaged packed data is an error of the file, any other that of the system.
     fn broken(&self, error: std::io::Error) -> Error {
-        let line = self.lines + 1 + line_ends(&self.buffer[..self.filled]);
-        match (self.packing.map(Packing::name), error.kind()) {
-            _ if error.get_ref().is_some_and(|reason| reason.is::<CutOff>()) => self.refuse(line, error.to_string()),
-            (Some(packing), ErrorKind::UnexpectedEof) => {
-                self.refuse(line, format!("the {packing} data is cut off here"))
-            }
-            (Some(packing), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
-                self.refuse(line, format!("the {packing} data is damaged at or after this line: {error}"))
-            }
-            // A file of a zip archive.
-            (None, ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData)
-                if error.raw_os_error().is_none() =>
-            {
-                self.refuse(line, format!("the data is damaged at or after this line: {error}"))
-            }
-            _ => Error::Io { path: self.name.clone(), source: error },
-        }
+        broken(&self.name, self.packing, self.lines + 1 + line_ends(&self.buffer[..self.filled]), error)
     }
+}
+
+/// Damaged packed data is an error of the file, any other that of the system.
+fn broken(name: &Path, packing: Option<Packing>, line: u64, error: std::io::Error) -> Error {
+    let reason = match (packing.map(Packing::name), error.kind()) {
+        _ if error.get_ref().is_some_and(|reason| reason.is::<CutOff>()) => error.to_string(),
+        (Some(packing), ErrorKind::UnexpectedEof) => format!("the {packing} data is cut off here"),
+        (Some(packing), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
+            format!("the {packing} data is damaged at or after this line: {error}")
+        }
+        // A file of a zip archive.
+        (None, ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData)
+            if error.raw_os_error().is_none() =>
+        {
+            format!("the data is damaged at or after this line: {error}")
+        }
+        _ => return Error::Io { path: name.to_owned(), source: error },
+    };
+    Error::Parse { path: name.to_owned(), line, reason }
 }
 
 /// A block that owns its buffer: `bytes` is the block's range in it.
@@ -314,12 +322,11 @@ impl ReportingFile {
         let total = reader.metadata().map_err(io)?.len();
         Ok(Self { reader, progress, total, done: 0, reported: 0 })
     }
+}
 
-    /// As [`ReportingFile::open`], but reads from the byte `start` on.
-    pub fn open_at(path: &Path, progress: Option<Progress>, start: u64) -> Result<Self> {
-        let mut file = Self::open(path, progress)?;
-        file.reader.seek(SeekFrom::Start(start)).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-        Ok(file)
+impl Seek for ReportingFile {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.reader.seek(to)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Output files that do not have their names yet.
 //!
 //! On Linux such a file has no name at all, so nothing is left of it whatever ends the process.
-//! Where the system or the file system does not offer this, the file has a temporary name beside
-//! its place. It is then registered from before it exists until it has its name, so that a handler
-//! that ends the process early can remove it.
+//! Only one that replaces another has a temporary name between its link and its renaming. Where the
+//! system or the file system does not offer this, the file has a temporary name beside its place.
+//! It is then registered from before it exists until it has its name, so that a handler that ends
+//! the process early can remove it.
 use std::fs::{self, File};
 use std::io::{self, Seek};
 use std::path::Path;

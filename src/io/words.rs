@@ -10,9 +10,13 @@ pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|&byte| is_blank(byte)).filter(|word| !word.is_empty())
 }
 
-/// A number with its noun: `1 word`, `2 words`.
+/// A number with its noun: `1 word`, `2 words`, `3 entries`.
 pub fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+    match what.strip_suffix('y') {
+        _ if count == 1 => format!("{count} {what}"),
+        Some(stem) => format!("{count} {stem}ies"),
+        None => format!("{count} {what}s"),
+    }
 }
 
 /// A word for a message: quoted, shortened if long, with bytes that are not text as escapes.

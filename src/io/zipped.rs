@@ -1,24 +1,30 @@
 //! The one text of a zip archive, as downloads have it beside a readme.
 //!
 //! The list of files is at the end of an archive, so it is read from files alone, not from streams.
-//! The file to take is the only `.mtx`, else the one called as the archive, else the only one whose
-//! name ends as a graph, a problem or a mesh does. It is unpacked as it is read, so that it takes
-//! no more memory than a file packed with gzip.
+//! The file to take is the only `.mtx`. If there is none, it is the only one whose name ends as a
+//! graph, a problem or a mesh does; of these a `.txt` comes last. Of several, the one called as the
+//! archive is taken. It is unpacked as it is read, so that it takes no more memory than a file
+//! packed with gzip.
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use flate2::{Crc, read::DeflateDecoder};
 use zip::{CompressionMethod, ZipArchive, result::ZipError};
 
-use super::packing::without_packing;
+use super::archive::MOST_MEMBERS;
+use super::malformed;
+use super::packing::{has_ending, without_packing};
 use super::source::ReportingFile;
 use super::unpacked::fill;
 use super::words::quote;
 use crate::{Error, Progress, Result};
 
-/// Endings of texts that are read, besides `.mtx`.
-const TEXTS: [&str; 11] = ["txt", "el", "edges", "tsv", "g2o", "graph", "bal", "toro", "ply", "obj", "off"];
+/// Endings of texts that are read, besides `.mtx`, and `.txt` which notes have too.
+const TEXTS: [&str; 10] = ["el", "edges", "tsv", "g2o", "graph", "bal", "toro", "ply", "obj", "off"];
+
+/// The place of errors that are not those of a member.
+const ARCHIVE: &str = "the archive";
 
 /// Whether these are the first bytes of an archive: of its first file, or of an empty list.
 pub(super) fn begins_as_zip(first: &[u8]) -> bool {
@@ -36,89 +42,117 @@ pub(super) fn unreadable(path: &Path) -> Error {
     refuse(path, "this is a zip archive: unpack it first")
 }
 
-/// Whether the archive at `path` holds NumPy's arrays, as an `.npz` does.
-pub(super) fn holds_arrays(path: &Path) -> Result<bool> {
-    Ok(names(&list(path)?).iter().any(|name| has_ending(name, "npy")))
+/// A zip archive and its list of files.
+pub(super) struct Zip {
+    list: ZipArchive<File>,
+    path: PathBuf,
+    /// The files, without folders and what systems add to an archive.
+    names: Vec<String>,
 }
 
-/// The text of the archive at `path`, and its path as messages name it.
-pub(super) fn open(path: &Path, progress: Option<Progress>) -> Result<(PathBuf, impl Read + Send + use<>)> {
-    let mut zip = list(path)?;
-    let name = choose(path, &names(&zip))?.to_owned();
-    let index = zip.index_for_name(&name).ok_or_else(|| refuse(path, "its list of files is damaged"))?;
-    let member = zip.by_index_raw(index).map_err(|error| broken(path, error))?;
-    let method = member.compression();
-    let start = member.data_start().filter(|_| !member.encrypted());
-    let (Some(start), CompressionMethod::Stored | CompressionMethod::Deflated) = (start, method) else {
-        let how = if member.encrypted() { "encrypted".to_owned() } else { format!("packed by {method}") };
-        return Err(refuse(path, format!("{} is {how}, which is not read: unpack it first", quote(name.as_bytes()))));
-    };
-    let packed = ReportingFile::open_at(path, progress, start)?.take(member.compressed_size());
-    let reader = match method {
-        CompressionMethod::Stored => Bytes::Stored(packed),
-        _ => Bytes::Deflated(DeflateDecoder::new(packed)),
-    };
-    let checked = Checked { reader, found: Crc::new(), crc: member.crc32(), bytes: member.size() };
-    Ok((path.join(&name), checked))
+impl Zip {
+    /// Reads the list of the archive at `path`.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let list = list(file, path)?;
+        let is_own = |name: &String| {
+            let file = name.rsplit('/').next().unwrap_or_default();
+            !file.is_empty() && !file.starts_with('.') && !name.starts_with("__MACOSX/")
+        };
+        let all = list.file_names().filter_map(|name| Some(name.ok()?.into_owned()));
+        let names = all.filter(is_own).collect();
+        Ok(Self { list, path: path.to_owned(), names })
+    }
+
+    /// Whether it is SciPy's: it says its format, or has arrays and no text that could be meant.
+    pub fn is_npz(&self) -> bool {
+        let has_arrays = || self.names.iter().any(|name| has_ending(Path::new(name), "npy"));
+        self.list.index_for_name("format.npy").is_some() || (has_arrays() && self.chosen().is_none())
+    }
+
+    /// The text that is meant, and its path as messages name it.
+    pub fn text(&mut self, progress: Option<Progress>) -> Result<(PathBuf, impl Read + Send + use<>)> {
+        let path = &self.path;
+        let name = self.chosen().map(ToOwned::to_owned).ok_or_else(|| {
+            let names = listed(self.names.iter().map(String::as_str));
+            let why = "a zip archive is read if one of its files is a matrix, a graph, a problem or a mesh";
+            refuse(path, format!("{why}; unpack it first: {names}"))
+        })?;
+        let index = self.list.index_for_name(&name).ok_or_else(|| refuse(path, "its list of files is damaged"))?;
+        let member = self.list.by_index_raw(index).map_err(|error| broken(path, ARCHIVE, error))?;
+        let method = member.compression();
+        let start = member.data_start().filter(|_| !member.encrypted());
+        let (Some(start), CompressionMethod::Stored | CompressionMethod::Deflated) = (start, method) else {
+            let how = if member.encrypted() { "encrypted".to_owned() } else { format!("packed by {method}") };
+            return Err(refuse_member(path, &name, &format!("{how}, which is not read")));
+        };
+        let mut packed = ReportingFile::open(path, progress)?;
+        packed.seek(SeekFrom::Start(start)).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let packed = packed.take(member.compressed_size());
+        let reader = match method {
+            CompressionMethod::Stored => Bytes::Stored(packed),
+            _ => Bytes::Deflated(DeflateDecoder::new(packed)),
+        };
+        let checked = Checked { reader, found: Crc::new(), crc: member.crc32(), bytes: member.size() };
+        Ok((path.join(&name), checked))
+    }
+
+    /// The name of the text that is meant.
+    fn chosen(&self) -> Option<&str> {
+        let stem = |name: &str| without_packing(Path::new(name)).file_stem().map(ToOwned::to_owned);
+        let is_named = |name: &&&str| stem(name).as_deref() == self.path.file_stem();
+        let is_note = |name: &str| stem(name).is_some_and(|stem| stem.eq_ignore_ascii_case("readme"));
+        let names = || self.names.iter().map(String::as_str);
+        let ending_in = |endings: &[&str]| -> Vec<&str> {
+            names()
+                .filter(|name| endings.iter().any(|ending| has_ending(Path::new(name), ending)) && !is_note(name))
+                .collect()
+        };
+        let groups = [&["mtx"][..], &TEXTS, &["txt"]].map(ending_in);
+        let group = groups.iter().find(|group| !group.is_empty());
+        group
+            .and_then(|group| only(group.iter()).or_else(|| only(group.iter().filter(is_named))).copied())
+            .or_else(|| only(names()).filter(|name| Path::new(name).extension().is_none()))
+    }
 }
 
-fn list(path: &Path) -> Result<ZipArchive<File>> {
-    let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-    ZipArchive::new(file).map_err(|error| broken(path, error))
+/// Refusal of a file of the archive at `path`.
+pub(super) fn refuse_member(path: &Path, name: &str, why: &str) -> Error {
+    refuse(path, format!("{} is {why}: unpack it first", quote(name.as_bytes())))
 }
 
-fn broken(path: &Path, error: ZipError) -> Error {
+/// Reads the list of the archive called `path`.
+pub(super) fn list<R: Read + Seek>(reader: R, path: &Path) -> Result<ZipArchive<R>> {
+    let list = ZipArchive::new(reader).map_err(|error| broken(path, ARCHIVE, error))?;
+    match list.len() {
+        many if many > MOST_MEMBERS => Err(refuse(path, format!("it has {many} files, {MOST_MEMBERS} at most"))),
+        _ => Ok(list),
+    }
+}
+
+/// The error of an archive, or of the member in it that `place` names.
+pub(super) fn broken(path: &Path, place: &str, error: ZipError) -> Error {
     match error {
-        ZipError::Io(source) if source.raw_os_error().is_some() => Error::Io { path: path.to_owned(), source },
-        error => refuse(path, format!("the zip archive is damaged: {error}")),
+        ZipError::Io(error) => damaged(path, place, error),
+        error => malformed(path, place, error.to_string()),
+    }
+}
+
+/// Damaged packed data is an error of the file, any other that of the system.
+pub(super) fn damaged(path: &Path, place: &str, error: io::Error) -> Error {
+    match error.raw_os_error() {
+        Some(_) => Error::Io { path: path.to_owned(), source: error },
+        None => malformed(path, place, format!("the data is damaged: {error}")),
     }
 }
 
 fn refuse(path: &Path, reason: impl Into<String>) -> Error {
-    Error::Malformed { path: path.to_owned(), place: "the archive".into(), reason: reason.into() }
+    malformed(path, ARCHIVE, reason)
 }
 
-/// The names of the files, without folders and what systems add to an archive.
-fn names(zip: &ZipArchive<File>) -> Vec<String> {
-    let all = zip.file_names().filter_map(|name| Some(name.ok()?.into_owned()));
-    let is_own = |name: &String| {
-        let file = name.rsplit('/').next().unwrap_or_default();
-        !file.is_empty() && !file.starts_with('.') && !name.starts_with("__MACOSX/")
-    };
-    all.filter(is_own).collect()
-}
-
-fn choose<'n>(path: &Path, names: &'n [String]) -> Result<&'n str> {
-    let matrices: Vec<_> = names.iter().filter(|name| has_ending(name, "mtx")).collect();
-    let stem = |name: &str| without_packing(Path::new(name)).file_stem().map(ToOwned::to_owned);
-    let is_named = |name: &&&String| stem(name).as_deref() == path.file_stem();
-    let note = |name: &str| stem(name).is_some_and(|stem| stem.eq_ignore_ascii_case("readme"));
-    let texts = names.iter().filter(|name| TEXTS.iter().any(|ending| has_ending(name, ending)) && !note(name));
-    let found = match &matrices[..] {
-        [] => only(texts),
-        all => only(all.iter().copied()).or_else(|| only(all.iter().filter(is_named).copied())),
-    };
-    found
-        .or_else(|| only(names.iter()).filter(|name| Path::new(name).extension().is_none()))
-        .map(String::as_str)
-        .ok_or_else(|| {
-            refuse(
-                path,
-                format!(
-                    "a zip archive is read if one of its files is a matrix, a graph, a problem or a mesh; \
-                                 unpack it first: {}",
-                    listed(names.iter().map(String::as_str))
-                ),
-            )
-        })
-}
-
-fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
+/// The element, if there is only one.
+pub(super) fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
     found.next().filter(|_| found.next().is_none())
-}
-
-fn has_ending(name: &str, ending: &str) -> bool {
-    without_packing(Path::new(name)).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
 /// The names of an archive's files in a message.
@@ -163,27 +197,36 @@ impl<R: Read> Read for Checked<R> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use std::io::Write;
+    use std::io::{Cursor, Write};
     use zip::{ZipWriter, write::SimpleFileOptions};
 
-    fn archive(folder: &Path, name: &str, files: &[(&str, &[u8])], method: CompressionMethod) -> PathBuf {
-        let path = folder.join(name);
-        let mut zip = ZipWriter::new(File::create(&path).unwrap());
+    /// An archive of these files: names and bytes.
+    pub(crate) fn archive_of(files: &[(&str, &[u8])], method: CompressionMethod) -> Vec<u8> {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
         for (name, bytes) in files {
             zip.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
             zip.write_all(bytes).unwrap();
         }
-        zip.finish().unwrap();
+        zip.finish().unwrap().into_inner()
+    }
+
+    fn archive(folder: &Path, name: &str, files: &[(&str, &[u8])], method: CompressionMethod) -> PathBuf {
+        let path = folder.join(name);
+        std::fs::write(&path, archive_of(files, method)).unwrap();
         path
+    }
+
+    fn open(path: &Path) -> Result<(PathBuf, impl Read)> {
+        Zip::open(path)?.text(None)
     }
 
     fn chosen(files: &[&str]) -> std::result::Result<String, String> {
         let folder = tempfile::tempdir().unwrap();
         let files: Vec<_> = files.iter().map(|&name| (name, &b"1 2\n"[..])).collect();
         let path = archive(folder.path(), "a.zip", &files, CompressionMethod::Stored);
-        let (text, _) = open(&path, None).map_err(|error| error.to_string())?;
+        let (text, _) = open(&path).map_err(|error| error.to_string())?;
         Ok(text.strip_prefix(&path).unwrap().to_str().unwrap().into())
     }
 
@@ -194,12 +237,24 @@ mod tests {
             (&["x/m.mtx.gz", "x/notes.txt", "x/"], "x/m.mtx.gz"),
             (&["b.mtx", "a.mtx"], "a.mtx"),
             (&["web.edges", "README.txt"], "web.edges"),
+            (&["LICENSE.txt", "web.edges", "notes.txt"], "web.edges"),
+            (&["labels.edges", "x/a.edges", "a.txt"], "x/a.edges"),
+            (&["README.txt", "LICENSE.txt", "a.txt.gz"], "a.txt.gz"),
+            (&["README.txt", "web.txt"], "web.txt"),
             (&["__MACOSX/._m.g2o", ".DS_Store", "m.g2o"], "m.g2o"),
             (&["matrix"], "matrix"),
         ] {
             assert_eq!(chosen(files).as_deref(), Ok(name), "{files:?}");
         }
-        for files in [&["b.mtx", "c.mtx"][..], &["b.el", "c.el"], &["readme.html"], &["m.bin"], &["m.npz"], &[]] {
+        for files in [
+            &["b.mtx", "c.mtx"][..],
+            &["b.el", "c.el", "a.txt"],
+            &["a.el", "a.edges"],
+            &["readme.html"],
+            &["m.bin"],
+            &["m.npz"],
+            &[],
+        ] {
             let reason = chosen(files).unwrap_err();
             assert!(reason.contains("a.zip: the archive: a zip archive is read if one of its files is "), "{reason}");
             assert!(reason.contains("unpack it first: it has "), "{reason}");
@@ -208,11 +263,21 @@ mod tests {
     }
 
     #[test]
+    fn lists_of_files_are_bounded() {
+        let names: Vec<_> = (0..=MOST_MEMBERS).map(|number| number.to_string()).collect();
+        let files: Vec<_> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
+        let list = |files| list(Cursor::new(archive_of(files, CompressionMethod::Stored)), Path::new("a.zip"));
+        assert_eq!(list(&files[1..]).unwrap().len(), 10_000);
+        let refused = list(&files).map(drop).unwrap_err().to_string();
+        assert_eq!(refused, "a.zip: the archive: it has 10001 files, 10000 at most");
+    }
+
+    #[test]
     fn its_bytes_are_read_and_checked() {
         let folder = tempfile::tempdir().unwrap();
         let text = "1 2\n".repeat(1000);
         let read = |path: &Path| {
-            let (mut all, (name, mut reader)) = (Vec::new(), open(path, None).unwrap());
+            let (mut all, (name, mut reader)) = (Vec::new(), open(path).unwrap());
             reader.read_to_end(&mut all).map(|_| (name, all))
         };
         for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
@@ -238,19 +303,21 @@ mod tests {
         let whole = std::fs::read(&path).unwrap();
         for length in 4..whole.len() {
             std::fs::write(&path, &whole[..length]).unwrap();
-            let reason = open(&path, None).map(drop).unwrap_err().to_string();
-            assert!(reason.contains("the zip archive is damaged"), "{length}: {reason}");
+            let reason = open(&path).map(drop).unwrap_err().to_string();
+            assert!(reason.contains("a.zip: the archive: "), "{length}: {reason}");
         }
+        // A wrong byte is noticed or does not matter, such as the time of a file.
+        let mut read = 0;
         for at in 0..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0xff;
             std::fs::write(&path, damaged).unwrap();
-            if let Ok((_, mut reader)) = open(&path, None) {
-                let mut all = Vec::new();
-                if reader.read_to_end(&mut all).is_ok() {
-                    assert_eq!(all, b"1 2\n", "byte {at}");
-                }
+            let mut all = Vec::new();
+            if open(&path).is_ok_and(|(_, mut reader)| reader.read_to_end(&mut all).is_ok()) {
+                assert_eq!(all, b"1 2\n", "byte {at}");
+                read += 1;
             }
         }
+        assert!((1..whole.len()).contains(&read), "{read} of {}", whole.len());
     }
 }

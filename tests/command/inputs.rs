@@ -120,7 +120,7 @@ fn messages_name_the_option_that_helps() {
     desk.put("wide.el", "17000000 1\n");
     for name in ["wide.mtx", "wide.el"] {
         let line = format!("convert {name} -o c.npz");
-        desk.fails(&line, 2, &[" for 1 entries, 16777216 at most; --max-lines allows more"]);
+        desk.fails(&line, 2, &[" for 1 entry, 16777216 at most; --max-lines allows more"]);
         desk.fails(&format!("{line} --max-lines 16999999"), 2, &["--max-lines allows more"]);
         desk.ok(&format!("{line} --max-lines 17000001"));
     }
@@ -165,6 +165,13 @@ fn endings_of_other_formats_are_refused() {
         "generate g2o -o b.bal",
         "generate mesh -o m.mtx",
         "tune -o t.mtx",
+        "multiply a.mtx --report r.mtx",
+        "apply a.mtx --report r.npy",
+        "components a.mtx --report r.npz",
+        "paths a.mtx --sources 1 --report r.el",
+        "patches m.off --report r.ply",
+        "solve g.g2o --json r.png",
+        "bench a.mtx --json r.bsr",
     ] {
         let ran = desk.run(line);
         assert!(ran.status == 2 && !ran.stderr.contains("unexpected argument"), "{line}: {}", ran.stderr);

@@ -66,7 +66,10 @@ fn padding_is_no_entry_of_other_algebras() {
     same_of_all(&desk, "multiply FILE --block 1 --semiring min-plus -o OUT", "c.mtx");
     assert_eq!(desk.read::<f64>("c.mtx").values(), [2.0; 5]);
     // In blocks such an algebra is refused; in plus-times and or-and padding changes no value.
-    desk.fails("multiply g.npz --semiring min-plus", 2, &["blocks of 1 are scalars"]);
+    for (options, option) in [("", "--block"), ("--block 1 --block-b 1x2", "--block-b")] {
+        let line = format!("multiply g.npz --semiring min-plus {options}");
+        desk.fails(&line, 2, &[&format!("{option} 1 makes scalars of them")]);
+    }
     for semiring in ["plus-times", "or-and"] {
         let ran = desk.ok(&format!("multiply g.npz --block 1 --semiring {semiring} -o c.mtx"));
         assert!(!ran.stderr.contains("padding"), "{}", ran.stderr);

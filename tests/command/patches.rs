@@ -98,6 +98,7 @@ fn what_makes_no_patches_is_refused() {
     desk.put("far.obj", "v 0 0 0\nv 1e200 0 0\nv 0 1e200 0\nf 1 2 3\n");
     desk.put("cloud.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n");
     desk.put("void.off", "OFF\n0 0 0\n");
+    desk.put("a.stl", "solid a\n");
     for (line, why) in [
         ("patches a.obj --count 4", "4 patches of the 3 vertices of a.obj"),
         ("patches a.obj --count 0", "--count"),

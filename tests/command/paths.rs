@@ -188,7 +188,7 @@ fn what_has_no_paths_is_refused() {
         ("paths wide.mtx --sources 1", "wide.mtx: a graph is a square matrix of scalars, this one is 2x4"),
         ("apply g.mtx --element u8", "elements of u8 have or-and alone, not plus-times"),
         ("multiply g.mtx --element u8", "elements of u8 have or-and alone, not plus-times"),
-        ("multiply half.mtx --element i32", "A has 0.5 at row 1, column 1, which is not of type i32"),
+        ("multiply half.mtx --element i32", "half.mtx: A has 0.5 at row 1, column 1, which is not of type i32"),
         ("multiply g.mtx --semiring min-plus --block 5", "--semiring min-plus multiplies scalars"),
         (
             "bench --operation norms --semiring min-plus",

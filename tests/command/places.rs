@@ -8,7 +8,7 @@ const GRAPH: &str = "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1.5 0 0\nEDGE_SE2 0 1 1 0 
 const LINES: [&str; 17] = [
     "multiply IN.mtx -o OUT.mtx",
     "multiply other.mtx IN.mtx -o OUT.mtx",
-    "multiply IN.mtx --report OUT.mtx",
+    "multiply IN.txt --report OUT.txt",
     "transpose IN.mtx -o OUT.mtx",
     "convert IN.mtx -o OUT.mtx",
     "add IN.mtx other.mtx -o OUT.mtx",
@@ -16,19 +16,19 @@ const LINES: [&str; 17] = [
     "spy IN.png -o OUT.png",
     "spy other.mtx --diff IN.png -o OUT.png",
     "solve IN.g2o -o OUT.g2o",
-    "solve IN.g2o --json OUT.g2o",
+    "solve IN.txt --json OUT.txt",
     "solve IN.png --picture OUT.png",
     "hessian IN.mtx --write H=OUT.mtx",
     "hessian IN.png --picture OUT.png",
     "schur IN.mtx -o OUT.mtx",
     "schur IN.png --picture OUT.png",
-    "bench IN.mtx --json OUT.mtx",
+    "bench IN.txt --json OUT.txt",
 ];
 
 /// A desk with inputs. They are refused before their contents are read.
 fn desk() -> Desk {
     let desk = Desk::new();
-    for name in ["in.mtx", "in.png", "in.g2o", "other.mtx"] {
+    for name in ["in.mtx", "in.txt", "in.png", "in.g2o", "other.mtx"] {
         desk.put(name, SQUARE);
     }
     desk
@@ -52,10 +52,10 @@ fn an_output_never_takes_the_place_of_an_input() {
         2,
         &["the output in.mtx is an input: with --overwrite it takes its place"],
     );
-    for name in ["in.mtx", "in.png", "in.g2o", "other.mtx"] {
+    for name in ["in.mtx", "in.txt", "in.png", "in.g2o", "other.mtx"] {
         assert_eq!(std::fs::read_to_string(desk.path(name)).unwrap(), SQUARE, "{name}");
     }
-    assert_eq!(desk.files().len(), 4);
+    assert_eq!(desk.files().len(), 5);
 }
 
 #[test]
@@ -82,9 +82,9 @@ fn two_results_never_go_to_one_place() {
         let seconds = if cfg!(unix) { vec![name.into(), format!("{name}-link")] } else { vec![name.to_owned()] };
         for second in &seconds {
             for line in [
-                "multiply in.mtx -o ONE.mtx --report ./TWO.mtx",
+                "multiply in.mtx -o ONE.txt --report ./ONE.txt",
                 "solve in.g2o -o ONE.txt --json ./ONE.txt",
-                "solve in.g2o --json ONE.png --picture ./ONE.png",
+                "solve in.g2o --json ONE.txt --picture ./ONE.txt",
                 "hessian in.g2o --write H=ONE.mtx --write J=./TWO.mtx",
                 "hessian in.g2o --write H=ONE.mtx --picture ./TWO.mtx",
                 "schur in.g2o -o ONE.mtx --picture ./TWO.mtx",
@@ -143,14 +143,14 @@ fn a_folder_that_is_not_there_is_named_before_any_work() {
         match line.starts_with("bench") {
             // `bench` looks for its inputs while it reads the command line.
             true => {
-                desk.fails(&line.replace("missing", "in"), 2, &["the folder no/where of the output no/where/out.mtx"])
+                desk.fails(&line.replace("missing", "in"), 2, &["the folder no/where of the output no/where/out.txt"])
             }
             false => desk.fails(&line, 2, &[&format!("the folder no/where of the output {output} does not exist")]),
         }
     }
     desk.fails("transpose in.mtx -o in.mtx/c.mtx", 2, &["in.mtx is no folder"]);
     desk.fails("transpose in.mtx -o .", 2, &["the output . is a folder"]);
-    assert_eq!(desk.files().len(), 4);
+    assert_eq!(desk.files().len(), 5);
 }
 
 #[test]

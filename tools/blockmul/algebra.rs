@@ -15,13 +15,14 @@ pub fn has_zeros(semiring: Semiring) -> bool {
 }
 
 /// Refuses an algebra in which matrices of a file, cut into blocks of these shapes, have another
-/// product than their scalars: a place of a block without an entry in the file is 0 there.
-pub fn check_blocks(semiring: Semiring, shapes: &[BlockShape]) -> Result<(), Failure> {
-    if has_zeros(semiring) || shapes.iter().all(|&shape| shape == BlockShape::SCALAR) {
-        return Ok(());
+/// product than their scalars: a place of a block without an entry in the file is 0 there. Each
+/// shape comes with the option that sets it.
+pub fn check_blocks(semiring: Semiring, shapes: &[(&str, BlockShape)]) -> Result<(), Failure> {
+    match shapes.iter().find(|&&(_, shape)| shape != BlockShape::SCALAR) {
+        Some((option, _)) if !has_zeros(semiring) => Err(Failure::Usage(format!(
+            "--semiring {semiring} multiplies scalars: in blocks, places without an entry would be entries of 0; \
+             {option} 1 makes scalars of them"
+        ))),
+        _ => Ok(()),
     }
-    Err(Failure::Usage(format!(
-        "--semiring {semiring} multiplies scalars: in blocks, places without an entry would be entries of 0; \
-         blocks of 1 are scalars"
-    )))
 }

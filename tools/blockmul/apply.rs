@@ -148,7 +148,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     input::check_stdin(&inputs)?;
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
     let places = args.overwriting.places().reads([&args.a]).reads(&args.x).reads(&args.weights);
-    places.others(&args.output).others(&args.report).check()?;
+    places.others(&args.output).json(&args.report).check()?;
     match (args.element, args.vectors.unwrap_or(args.element)) {
         (NumberName::F64, NumberName::F64) => with_types::<f64, f64>(args),
         (NumberName::F32, NumberName::F32) => with_types::<f32, f32>(args),
@@ -168,13 +168,13 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
     args.semiring.check::<T>()?;
     // A shape that is asked for is that of A once it is transposed.
     let block = oriented_shape(args.block, args.transpose).unwrap_or(BlockShape::SCALAR);
-    check_blocks(args.semiring, &[block])?;
+    check_blocks(args.semiring, &[("--block", block)])?;
     let messages = Messages::new(args.quiet);
     let mut file = input::read(&args.a, &args.reading, &messages)?;
     if !has_zeros(args.semiring) {
         input::drop_padding(&mut file, &args.a, &messages);
     }
-    let (a, converted) = input::cast_numbers::<T>(&file.matrix, "A", &messages)?;
+    let (a, converted) = input::cast_numbers::<T>(&file.matrix, ("A", &args.a), &messages)?;
     let a = if args.symmetric { Halves::new(a, &file, &messages)? } else { Halves::whole(a) };
     let (rows, cols) = (a.whole.pattern().nrows(), a.whole.pattern().ncols());
     let x_len = if args.transpose { rows } else { cols };

@@ -12,7 +12,7 @@ use crate::output;
 use crate::overflow::{Converted, Overflow};
 use crate::report::{DeviceName, Executed, Size, command_line};
 use crate::target::Target;
-use crate::wrapping::{Sums, magnitude, outside, whole};
+use crate::wrapping::{Sums, magnitude, whole};
 use blockmul::{
     BlockShape, Cbc, Csc, Device, Element, Matrix, Method, Planned, Semiring,
     dense::{DenseShape, DenseView, DenseViewMut, Product, Side},
@@ -205,11 +205,10 @@ fn integers<M: Matrix>(
     let (sums, transposed) = if from_left { (sums, request.transposed) } else { (sums.swapped(), !request.transposed) };
     let bound = sums.bound_of_vectors(a, transposed, magnitude(d.values.iter().map(|value| value.to_f64())));
     let (lines, len) = if from_left { (c_shape.cols, c_shape.rows) } else { (c_shape.rows, c_shape.cols) };
-    let of_line = |line: usize| {
-        let at = |k: usize| if from_left { d.shape.at(k, line) } else { d.shape.at(line, k) };
-        outside::<M::Element>(&sums.exact(a, transposed, len, |k| whole(d.values[at(k)])))
+    let x = |line: usize| {
+        move |k: usize| whole(d.values[if from_left { d.shape.at(k, line) } else { d.shape.at(line, k) }])
     };
-    let count = || request.verify.then(|| (0..lines).map(of_line).sum());
+    let count = || request.verify.then(|| sums.wrapped_of_vectors((a, transposed), (len, lines), x));
     overflow.of_integers::<M::Element>(("C", c_shape.rows * c_shape.cols), bound, count, messages)
 }
 

@@ -93,7 +93,7 @@ pub fn run<S: Serialize>(
 ) -> Result<(), Failure> {
     output::check_stdout(&[("-o", &args.output), ("--report", &args.report)])?;
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
-    args.overwriting.places().reads([&args.graph]).others(&args.output).others(&args.report).check()?;
+    args.overwriting.places().reads([&args.graph]).others(&args.output).json(&args.report).check()?;
     let messages = Messages::new(args.quiet);
     let mut file = input::read(&args.graph, &args.reading, &messages)?;
     input::check_graph(&args.graph, &file.matrix)?;

@@ -170,13 +170,14 @@ pub fn check_numbers<T: Element>(matrix: &Csc<f64>, name: &str) -> blockmul::Res
     Err(Error::Argument(format!("{name} has {value} at row {row}, column {col}, which is not of type {}", T::NAME)))
 }
 
-/// Converts to the element type, as [`cast`], if [`check_numbers`] finds that it has the numbers.
+/// Converts the matrix of the file `path` to the element type, as [`cast`], if [`check_numbers`]
+/// finds that it has the numbers.
 pub fn cast_numbers<T: Element>(
     matrix: &Csc<f64>,
-    name: &str,
+    (name, path): (&str, &Path),
     messages: &Messages,
 ) -> Result<(Csc<T>, Converted), Failure> {
-    check_numbers::<T>(matrix, name)?;
+    check_numbers::<T>(matrix, &format!("{}: {name}", self::name(path)))?;
     Ok(cast(matrix, name, messages))
 }
 

@@ -1,5 +1,5 @@
 //! `blockmul multiply`: reads files, multiplies them and reports the costs.
-use crate::algebra::{check_blocks, semiring};
+use crate::algebra::semiring;
 use crate::dense;
 use crate::dropping::Factor;
 use crate::explain;
@@ -140,7 +140,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("--method {} is for products without --mask: {why}", args.method)));
     }
     let places = || args.overwriting.places().reads([&args.operands.a]).reads(&args.operands.b).reads(&args.mask);
-    places().others(&args.output).others(&args.report).check()?;
+    places().others(&args.output).json(&args.report).check()?;
     // A name that no dense matrix may have is a sparse one's.
     if args.output.as_deref().is_some_and(|path| vector::check_name(path).is_err()) {
         places().matrices(&args.output).check()?;
@@ -221,7 +221,6 @@ fn with_dense<T: Element>(args: &Args, (side, streamed): (Side, Streamed), messa
     };
     let SparseAndDense { sparse, converted, block, transposed, dense } =
         args.operands.read_with_dense::<T>(side, (streamed, args.semiring), messages)?;
-    check_blocks(args.semiring, &[block])?;
     dense::run(&request(transposed), (sparse, converted), block, &dense, messages)
 }
 
@@ -245,7 +244,6 @@ impl Job<'_> {
     fn finish<M: Operand<Element: Factor>>(&self, operands: Operands<M::Element>) -> Result<(), Failure> {
         let Operands { a, b, overflow, a_shape, b_shape } = operands;
         let semiring = self.args.semiring;
-        check_blocks(semiring, &[a_shape, b_shape])?;
         // If B is A and is cut alike, it is the same matrix, which is uploaded once.
         let b = match b {
             None if a_shape == b_shape => None,

@@ -1,5 +1,5 @@
 //! The operands of a product: reads files, transposes them and cuts them into blocks.
-use crate::algebra::has_zeros;
+use crate::algebra::{check_blocks, has_zeros};
 use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
@@ -117,9 +117,9 @@ impl OperandArgs {
             Side::Left => (self.transpose_a, self.transpose_b),
             Side::Right => (self.transpose_b, self.transpose_a),
         };
-        let (block, of_dense) = match side {
-            Side::Left => (self.block, self.block_b.map(|_| ("--block-b", "--block cuts A"))),
-            Side::Right => (self.block_b, self.block.map(|_| ("--block", "--block-b cuts B"))),
+        let (block, option, of_dense) = match side {
+            Side::Left => (self.block, "--block", self.block_b.map(|_| ("--block-b", "--block cuts A"))),
+            Side::Right => (self.block_b, "--block-b", self.block.map(|_| ("--block", "--block-b cuts B"))),
         };
         if let Some((option, instead)) = of_dense {
             return Err(Failure::Usage(format!("{option} is for a sparse matrix, and {name} is dense; {instead}")));
@@ -133,10 +133,11 @@ impl OperandArgs {
         let layout = input::layout(&file);
         // Shapes that are asked for are those of the operand once it is transposed.
         let block = oriented_shape(block, transposed).or(layout).unwrap_or(BlockShape::SCALAR);
-        if block == BlockShape::SCALAR && !has_zeros(semiring) {
+        check_blocks(semiring, &[(option, block)])?;
+        if !has_zeros(semiring) {
             input::drop_padding(&mut file, sparse, messages);
         }
-        let (sparse, converted) = input::cast_numbers::<T>(&file.matrix, of_sparse, messages)?;
+        let (sparse, converted) = input::cast_numbers::<T>(&file.matrix, (of_sparse, sparse), messages)?;
         let mut dense = match dense_file {
             Some(file) => dense::of_file(&file, (name, dense), messages)?,
             None => dense::read::<T>(dense, name, &self.reading, messages)?,
@@ -176,36 +177,45 @@ impl OperandArgs {
             oriented_shape(input::layout(&file_a), self.transpose_a),
             oriented_shape(input::layout(file_b.as_ref().unwrap_or(&file_a)), transpose_b),
         );
-        let of_scalars = self.block.or(a_layout).is_none_or(|shape| shape == BlockShape::SCALAR);
-        if of_scalars && !has_zeros(semiring) {
+        let (rows, cols) = {
+            let b = &file_b.as_ref().unwrap_or(&file_a).matrix;
+            if transpose_b { (b.ncols(), b.nrows()) } else { (b.nrows(), b.ncols()) }
+        };
+        let (a_shape, b_shape) = self.shapes((a_layout, b_layout), (rows, cols), semiring, messages);
+        check_blocks(semiring, &[("--block", a_shape), ("--block-b", b_shape)])?;
+        if !has_zeros(semiring) {
             input::drop_padding(&mut file_a, &self.a, messages);
             if let (Some(file), Some(path)) = (&mut file_b, &self.b) {
                 input::drop_padding(file, path, messages);
             }
         }
-        let b = match file_b {
-            Some(b) => Some(oriented(b.matrix, transpose_b)?),
+        let (a, of_a) = input::cast_numbers(&file_a.matrix, ("A", &self.a), messages)?;
+        let cast_b = |(file, path): (&MatrixFile, &PathBuf)| input::cast_numbers(&file.matrix, ("B", path), messages);
+        let (b, of_b) = file_b.as_ref().zip(self.b.as_ref()).map(cast_b).transpose()?.unzip();
+        let b = match b {
+            Some(b) => Some(oriented(b, transpose_b)?),
             None if transpose_b == self.transpose_a => None,
-            None => Some(oriented(file_a.matrix.clone(), transpose_b)?),
+            None => Some(oriented(a.clone(), transpose_b)?),
         };
-        let a = oriented(file_a.matrix, self.transpose_a)?;
-        let (a_shape, b_shape) = self.shapes((a_layout, b_layout), b.as_ref().unwrap_or(&a), messages);
-        let (a, of_a) = input::cast_numbers(&a, "A", messages)?;
-        let (b, of_b) = b.map(|b| input::cast_numbers(&b, "B", messages)).transpose()?.unzip();
+        let a = oriented(a, self.transpose_a)?;
         let overflow = Overflow::of_operands(of_a, of_b.unwrap_or(of_a));
         Ok((Operands { a, b, overflow, a_shape, b_shape }, done))
     }
 
-    /// The shapes of A's and B's blocks; `layouts` are those that the files declare.
+    /// The shapes of A's and B's blocks; `layouts` are those that the files declare. B has these
+    /// rows and columns.
     fn shapes(
         &self,
         layouts: (Option<BlockShape>, Option<BlockShape>),
-        b: &Csc<f64>,
+        (rows, cols): (usize, usize),
+        semiring: Semiring,
         messages: &Messages,
     ) -> (BlockShape, BlockShape) {
         let a_shape = self.block.or(layouts.0).unwrap_or(BlockShape::SCALAR);
-        let of_file = layouts.1.filter(|shape| shape.rows() == a_shape.cols());
-        let by_default = || of_file.unwrap_or_else(|| default_b_shape(a_shape, b.nrows(), b.ncols()));
+        // An algebra of scalars does not take B's blocks of 1xC, which would fit.
+        let of_scalars = a_shape == BlockShape::SCALAR && !has_zeros(semiring);
+        let of_file = layouts.1.filter(|shape| shape.rows() == a_shape.cols() && !of_scalars);
+        let by_default = || of_file.unwrap_or_else(|| default_b_shape(a_shape, rows, cols));
         let b_shape = self.block_b.unwrap_or_else(by_default);
         let scalars = (a_shape, b_shape) == (BlockShape::SCALAR, BlockShape::SCALAR);
         if !scalars && (self.block_b.is_none() || self.block.is_none()) {
@@ -236,7 +246,7 @@ pub fn default_b_shape(a_shape: BlockShape, rows: usize, cols: usize) -> BlockSh
     }
 }
 
-fn oriented(matrix: Csc<f64>, transpose: bool) -> Result<Csc<f64>> {
+fn oriented<T: Element>(matrix: Csc<T>, transpose: bool) -> Result<Csc<T>> {
     if transpose { matrix.try_transpose() } else { Ok(matrix) }
 }
 
@@ -276,11 +286,11 @@ mod tests {
     #[test]
     fn blocks_are_those_asked_for_else_those_of_the_files_else_what_fits() {
         let shape = |rows, cols| BlockShape::new(rows, cols).unwrap();
-        let b = Csc::<f64>::from_triplets(12, 12, []).unwrap();
-        let shapes = |options: &str, a: Option<BlockShape>, of_b: Option<BlockShape>| {
+        let shapes_over = |semiring, options: &str, a: Option<BlockShape>, of_b: Option<BlockShape>| {
             let line = Line::parse_from(format!("t a.mtx {options}").split_whitespace());
-            line.operands.shapes((a, of_b), &b, &Messages::new(true))
+            line.operands.shapes((a, of_b), (12, 12), semiring, &Messages::new(true))
         };
+        let shapes = |options: &str, a, of_b| shapes_over(Semiring::PlusTimes, options, a, of_b);
         let six = Some(shape(6, 6));
         assert_eq!(shapes("", None, None), (BlockShape::SCALAR, BlockShape::SCALAR));
         assert_eq!(shapes("", six, six), (shape(6, 6), shape(6, 6)));
@@ -291,6 +301,13 @@ mod tests {
         assert_eq!(shapes("", Some(shape(2, 3)), Some(shape(3, 4))), (shape(2, 3), shape(3, 4)));
         assert_eq!(shapes("--block 2", six, six), (shape(2, 2), shape(2, 2)));
         assert_eq!(shapes("--block 1", six, six), (BlockShape::SCALAR, BlockShape::SCALAR));
+        // B's blocks of 1x2 fit scalars, which other algebras multiply alone.
+        let flat = Some(shape(1, 2));
+        assert_eq!(shapes("--block 1", flat, flat), (BlockShape::SCALAR, shape(1, 2)));
+        for (options, a) in [("--block 1", flat), ("--block 1", Some(shape(2, 1))), ("", None)] {
+            let of_scalars = shapes_over(Semiring::MinPlus, options, a, flat);
+            assert_eq!(of_scalars, (BlockShape::SCALAR, BlockShape::SCALAR), "{options}");
+        }
         assert_eq!(shapes("--block-b 6x4", six, six), (shape(6, 6), shape(6, 4)));
         assert_eq!(shapes("--block 5x3", None, None), (shape(5, 3), shape(3, 3)));
         assert_eq!(oriented_shape(Some(shape(6, 3)), true), Some(shape(3, 6)));

@@ -44,8 +44,8 @@ patch nearest to the patch's centroid, or with --graph to the one farthest from 
 still. A patch without vertices moves to the vertex farthest from all seeds, one out of reach first; a part of
 the mesh that has no seed gets one only from such a patch. Of all steps the patches with the least energy are kept,
 the sum of squared distances along the edges.
-Meshes are read from .obj, .ply and .off, plain or packed. In .mtx and .npy patches count from 1; 0 is a
-vertex that no seed reaches.
+Meshes are read from .obj, .ply and .off, plain, packed or in a zip archive. In .mtx and .npy patches count
+from 1; 0 is a vertex that no seed reaches.
 Exit status: 0 done; 1 the patches are not the reference's; 2 wrong usage, or an input that cannot be read; 3
 no such device; 4 not enough memory; 5 anything else.")]
 pub struct Args {
@@ -165,7 +165,7 @@ impl Kind {
 pub fn run(args: &Args) -> Result<(), Failure> {
     output::check_stdout(&[("-o", &args.output), ("--report", &args.report)])?;
     let kind = args.output.as_deref().map(Kind::of).transpose()?;
-    args.overwriting.places().reads([&args.mesh]).others(&args.output).others(&args.report).check()?;
+    args.overwriting.places().reads([&args.mesh]).others(&args.output).json(&args.report).check()?;
     let messages = Messages::new(args.quiet);
     messages.step(format!("reading {}", args.mesh.display()));
     let mesh = match output::is_standard(&args.mesh) {

@@ -124,7 +124,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     output::check_stdout(&outputs)?;
     [&args.output, &args.predecessors].into_iter().flatten().try_for_each(|path| vector::check_name(path))?;
     let places = args.overwriting.places().reads([&args.graph]);
-    places.others(&args.output).others(&args.predecessors).others(&args.report).check()?;
+    places.others(&args.output).others(&args.predecessors).json(&args.report).check()?;
     match args.element {
         _ if args.levels => with_element::<u32>(args, |paths, g| paths.run_by_edges(g)),
         LengthName::F64 => with_element::<f64>(args, |paths, g| paths.run(g)),
@@ -143,8 +143,7 @@ fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
     let g = match args.levels {
         true => Csc::new(file.matrix.pattern().clone(), vec![D::from_f64(1.0); file.matrix.nnz()])?,
         false => {
-            let cast = input::cast_numbers::<D>(&file.matrix, "G", &messages);
-            let g = cast.map_err(|failure| Failure::Usage(failure.of(&input::name(&args.graph))))?.0;
+            let (g, _) = input::cast_numbers::<D>(&file.matrix, ("G", &args.graph), &messages)?;
             lost::warn_of_lengths(file.matrix.values(), g.values(), &messages);
             g
         }

@@ -56,12 +56,12 @@ impl Places {
         self.writes(paths, OutputKind::Problem)
     }
 
-    /// Adds files of JSON that are written: the results of a command.
+    /// Adds files of JSON that are written: reports and other results of a command.
     pub fn json<'p>(self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Self {
         self.writes(paths, OutputKind::Json)
     }
 
-    /// Adds reports, pictures and layouts that are written.
+    /// Adds pictures and layouts that are written.
     pub fn others<'p>(self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Self {
         self.writes(paths, OutputKind::Other)
     }
@@ -178,8 +178,9 @@ fn check_name(path: &Path, kind: OutputKind) -> Result<(), Failure> {
             path.display()
         ))),
         OutputKind::Matrix => Ok(Format::of_output(path).map(drop)?),
+        // A `.txt` holds any text.
         OutputKind::Json
-            if plain.extension().is_some() && (Format::of(&plain).is_some() || ends_in(&plain, &OTHERS)) =>
+            if !ends_in(&plain, &["txt"]) && (Format::of(&plain).is_some() || ends_in(&plain, &OTHERS)) =>
         {
             let ending = plain.extension().unwrap_or_default().display();
             let path = path.display();
@@ -328,10 +329,10 @@ mod tests {
                 .starts_with("c.png: unknown ending .png; matrices are")
         );
         Places::default().others([&"c.anything".into()]).check().unwrap();
-        for name in ["c.json", "c", "c.anything", "c.json.gz", "c.tuning"] {
+        for name in ["c.json", "c", "c.log", "c.txt", "c.json.gz", "c.tuning"] {
             Places::default().json([&name.into()]).check().unwrap();
         }
-        for name in ["c.mtx", "c.npz.gz", "c.npy", "c.png", "c.g2o.gz", "c.txt"] {
+        for name in ["c.mtx", "c.npz.gz", "c.npy", "c.png", "c.g2o.gz", "c.tsv"] {
             assert!(refused(Places::default().json([&name.into()])).contains(" is of another format; this is JSON"));
         }
         for (name, is_graph) in [("c.bal", true), ("c.g2o", false), ("c.graph.gz", false)] {

@@ -128,7 +128,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     let places = args.overwriting.places().reads([&args.problem.file]).problems(&args.output);
-    let to_stdout = places.others(args.json.iter().chain(&args.picture)).check()?;
+    let to_stdout = places.json(&args.json).others(&args.picture).check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
     let eliminating = match args.linear {

@@ -1,6 +1,7 @@
 //! Integers whose sums wrap around: by a bound of their magnitudes, and by sums in 128 bits where a
 //! result is verified.
 use blockmul::{Element, Matrix, Semiring, matrix::CbcView};
+use rayon::prelude::*;
 
 /// The factors whose values are in the sums of an algebra; in place of another one stands 1.
 #[derive(Clone, Copy)]
@@ -83,13 +84,34 @@ impl Sums {
 
     /// A·x, or Aᵀ·x, of `len` elements.
     pub fn exact<M: Matrix>(self, a: &M, transposed: bool, len: usize, x: impl Fn(usize) -> i128) -> Vec<i128> {
-        let mut sums = vec![0i128; len];
+        let mut sums = vec![0; len];
+        self.add_exact(a, transposed, &mut sums, x);
+        sums
+    }
+
+    /// The elements of A·x, or Aᵀ·x, of `len` elements, that are outside the range of their type,
+    /// for vectors `x(0)` to `x(count - 1)`. Each thread sums one vector after another.
+    pub fn wrapped_of_vectors<M: Matrix, X: Fn(usize) -> i128>(
+        self,
+        (a, transposed): (&M, bool),
+        (len, count): (usize, usize),
+        x: impl Fn(usize) -> X + Sync,
+    ) -> u64 {
+        let of_vector = |sums: &mut Vec<i128>, vector| {
+            sums.fill(0);
+            self.add_exact(a, transposed, sums, x(vector));
+            outside::<M::Element>(sums)
+        };
+        (0..count).into_par_iter().map_init(|| vec![0; len], of_vector).sum()
+    }
+
+    /// Adds A·x, or Aᵀ·x, to `sums`.
+    fn add_exact<M: Matrix>(self, a: &M, transposed: bool, sums: &mut [i128], x: impl Fn(usize) -> i128) {
         for (row, col, value) in entries(a) {
             let (to, from) = if transposed { (col, row) } else { (row, col) };
             let product = self.first(whole(value)).saturating_mul(self.second(x(from)));
             sums[to] = sums[to].saturating_add(product);
         }
-        sums
     }
 }
 
@@ -195,6 +217,8 @@ mod tests {
         let sums = Sums::of::<i32>(Semiring::PlusTimes).unwrap();
         assert_eq!(sums.exact(&a, false, 2, |_| 4), [1 << 33, -20]);
         assert_eq!(sums.exact(&a, true, 3, |row| [1, 2][row]), [1 << 30, -10, 1 << 30]);
+        // Sums of 2^31·x and -5·x for x of 0 to 99: the first passes the end from x = 1 on.
+        assert_eq!(sums.wrapped_of_vectors((&a, false), (2, 100), |vector| move |_| vector as i128), 99);
         assert_eq!(sums.bound_of_vectors(&a, false, 4.0), 2f64.powi(33));
         assert_eq!(sums.bound_of_vectors(&a, true, 4.0), 2f64.powi(32));
         let second = Sums::of::<i32>(Semiring::PlusSecond).unwrap();

@@ -132,7 +132,7 @@ fn a_short_file_does_not_make_a_large_matrix() {
     );
     assert_eq!(
         refused("# Nodes: 4294967294\n0 1\n"),
-        "1: 4294967294 nodes for 1 entries, 16777216 at most; ReadOptions::max_unproven_lines allows more"
+        "1: 4294967294 nodes for 1 entry, 16777216 at most; ReadOptions::max_unproven_lines allows more"
     );
     assert_eq!(refused("# Nodes: 4294967295\n0 1\n"), "1: 4294967295 nodes, at most 4294967294 are supported");
     let options = ReadOptions { max_unproven_lines: 1 << 25, ..Default::default() };

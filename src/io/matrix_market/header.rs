@@ -143,7 +143,8 @@ impl Header {
         let unproven = options.max_unproven_lines.max(stored.saturating_mul(16));
         for (what, lines) in [("rows", nrows), ("columns", ncols)] {
             if lines > unproven {
-                return Err(too_many_lines(what, lines, (stored, self.items()), unproven));
+                let item = if self.is_array { "value" } else { "entry" };
+                return Err(too_many_lines(what, lines, (stored, item), unproven));
             }
         }
         let places = self.places();

@@ -185,11 +185,11 @@ fn size_lines_refused() {
     // them.
     assert_eq!(
         sizes("4000000000 4000000000 1"),
-        "3: 4000000000 rows for 1 entries, 16777216 at most; ReadOptions::max_unproven_lines allows more"
+        "3: 4000000000 rows for 1 entry, 16777216 at most; ReadOptions::max_unproven_lines allows more"
     );
     assert_eq!(
         sizes("1 16777217 1"),
-        "3: 16777217 columns for 1 entries, 16777216 at most; ReadOptions::max_unproven_lines allows more"
+        "3: 16777217 columns for 1 entry, 16777216 at most; ReadOptions::max_unproven_lines allows more"
     );
     assert_eq!(
         sizes("4000000000 4000000000 16000000000000000000"),

@@ -1,14 +1,15 @@
 //! The zip archive: finds members by name and names the errors in it.
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
-use zip::{ZipArchive, result::ZipError};
+use zip::ZipArchive;
 
 use super::member::Member;
+use crate::io::malformed;
 use crate::io::packing::{FIRST, Packing};
 use crate::io::unpacked::fill;
-use crate::io::zipped::listed;
-use crate::{Error, Progress, Result};
+use crate::io::zipped::{self, listed};
+use crate::{Error, Result};
 
 pub(super) struct Archive<R> {
     zip: ZipArchive<R>,
@@ -26,8 +27,7 @@ impl<R: Read + Seek> Archive<R> {
             return Err(malformed(name, "the archive", reason));
         }
         reader.rewind().map_err(|source| Error::Io { path: name.to_owned(), source })?;
-        let zip = ZipArchive::new(reader).map_err(|error| broken_zip(name, "the archive", error))?;
-        Ok(Self { zip, name: name.to_owned() })
+        Ok(Self { zip: zipped::list(reader, name)?, name: name.to_owned() })
     }
 
     pub fn has(&self, array: &str) -> bool {
@@ -47,65 +47,12 @@ impl<R: Read + Seek> Archive<R> {
         if !self.has(array) {
             return Err(malformed(&self.name, "the archive", format!("there is no {place}")));
         }
-        let bytes = self.zip.by_name(&file).map_err(|error| broken_zip(&self.name, &place, error))?;
+        let bytes = self.zip.by_name(&file).map_err(|error| zipped::broken(&self.name, &place, error))?;
         Member::open(bytes, &self.name, place)
     }
 
     /// The error `path: place: reason`.
     pub fn refuse(&self, place: impl Into<String>, reason: impl Into<String>) -> Error {
         malformed(&self.name, place, reason)
-    }
-}
-
-pub(super) fn malformed(path: &Path, place: impl Into<String>, reason: impl Into<String>) -> Error {
-    Error::Malformed { path: path.to_owned(), place: place.into(), reason: reason.into() }
-}
-
-fn broken_zip(path: &Path, place: &str, error: ZipError) -> Error {
-    match error {
-        ZipError::Io(error) => broken(path, place, error),
-        error => malformed(path, place, error.to_string()),
-    }
-}
-
-/// Damaged packed data is an error of the file, any other that of the system.
-pub(super) fn broken(path: &Path, place: &str, error: io::Error) -> Error {
-    match error.raw_os_error() {
-        Some(_) => Error::Io { path: path.to_owned(), source: error },
-        None => malformed(path, place, format!("the data is damaged: {error}")),
-    }
-}
-
-/// A reader that reports how much of a file has been read.
-pub(super) struct Counted<R> {
-    reader: R,
-    total: u64,
-    done: u64,
-    reported: u64,
-    progress: Option<Progress>,
-}
-
-impl<R> Counted<R> {
-    pub fn new(reader: R, total: u64, progress: Option<Progress>) -> Self {
-        Self { reader, total, done: 0, reported: 0, progress }
-    }
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        const STEP: u64 = 1 << 20;
-        let bytes = self.reader.read(to)?;
-        self.done = (self.done + bytes as u64).min(self.total);
-        if let Some(progress) = self.progress.as_ref().filter(|_| self.done >= self.reported + STEP) {
-            self.reported = self.done;
-            progress.tell(self.done, self.total);
-        }
-        Ok(bytes)
-    }
-}
-
-impl<R: Seek> Seek for Counted<R> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.reader.seek(to)
     }
 }

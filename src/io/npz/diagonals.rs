@@ -1,12 +1,11 @@
 //! DIA: the diagonals of a matrix, row `k` of `data` at the distance `offsets[k]` above the main
 //! one.
-use std::collections::HashSet;
 use std::io::{Read, Seek};
 
 use super::archive::Archive;
 use super::arrays::{Arrays, check_shape};
-use crate::io::{ReadOptions, push};
-use crate::{Error, Result};
+use crate::Result;
+use crate::io::{ReadOptions, assemble, push, room};
 
 /// Reads the matrix. As in SciPy's `tocoo`, `data[k, j]` is at row `j - offsets[k]` and column `j`.
 /// What lies outside the matrix is ignored, and so are zeros, which fill the diagonals up.
@@ -16,14 +15,20 @@ pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>, shape: [u64; 2], op
         return Err(data.refuse(format!("{} axes where 2 are expected", data.shape().len())));
     };
     drop(data);
-    check_shape(archive, shape, diagonals.saturating_mul(length), options)?;
+    let elements = diagonals.saturating_mul(length);
+    check_shape(archive, shape, elements, options)?;
+    assemble::check_lines("diagonals", diagonals, elements, options.max_unproven_lines)
+        .map_err(|reason| archive.refuse("member data.npy", reason))?;
     let offsets = read_offsets(archive, diagonals)?;
+    if !options.sum_duplicates {
+        check_offsets(archive, &offsets)?;
+    }
     let (values, field) = archive.array("data")?.values(u64::MAX)?;
     let (mut rows, mut cols, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     for (diagonal, &offset) in (0u64..).zip(&offsets) {
         for col in 0..length.min(shape[1]) {
             let value = values[(diagonal * of_diagonal + col * of_column) as usize];
-            let row = i128::from(col) - offset;
+            let row = i128::from(col) - i128::from(offset);
             if value != 0.0 && (0..i128::from(shape[0])).contains(&row) {
                 push(&mut rows, row as u32, "entries")?;
                 push(&mut cols, col as u32, "entries")?;
@@ -34,14 +39,26 @@ pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>, shape: [u64; 2], op
     Ok(Arrays::of_entries(shape, field, (rows, cols, kept)))
 }
 
-/// The offsets of the diagonals, each another.
-fn read_offsets<R: Read + Seek>(archive: &mut Archive<R>, diagonals: u64) -> Result<Vec<i128>> {
+/// The offsets of the diagonals.
+fn read_offsets<R: Read + Seek>(archive: &mut Archive<R>, diagonals: u64) -> Result<Vec<i64>> {
     let mut member = archive.array("offsets")?;
     member.check_len(diagonals, || "as many as the rows of data.npy".into())?;
-    let (mut offsets, mut known) = (Vec::new(), HashSet::new());
-    member.integers(|_, offset| match known.insert(offset) {
-        true => Ok(push(&mut offsets, offset, "diagonals")?),
-        false => Err(format!("a second diagonal {offset}").into()),
+    let mut offsets = Vec::new();
+    member.integers(|_, offset| match i64::try_from(offset) {
+        Ok(offset) => Ok(push(&mut offsets, offset, "diagonals")?),
+        Err(_) => Err(format!("there is no diagonal {offset}").into()),
     })?;
-    Ok::<_, Error>(offsets)
+    Ok(offsets)
+}
+
+/// Refuses a diagonal that is there twice.
+fn check_offsets<R: Read + Seek>(archive: &Archive<R>, offsets: &[i64]) -> Result<()> {
+    let mut sorted = room(offsets.len(), "diagonals")?;
+    sorted.extend_from_slice(offsets);
+    sorted.sort_unstable();
+    let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) else { return Ok(()) };
+    let again = offsets.iter().enumerate().filter(|(_, offset)| **offset == pair[0]).nth(1);
+    let (place, offset) = again.expect("it is there twice");
+    let reason = format!("a second diagonal {offset}{}", assemble::HOW_TO_SUM);
+    Err(archive.refuse(format!("member offsets.npy, element {place}"), reason))
 }

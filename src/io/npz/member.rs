@@ -5,9 +5,9 @@ use std::path::Path;
 use half::f16;
 use npyz::{DType, Deserialize, NpyFile, NpyHeader, Order, TypeChar};
 
-use super::archive::{broken, malformed};
 use crate::io::words::quote;
-use crate::io::{Field, push};
+use crate::io::zipped::damaged;
+use crate::io::{Field, malformed, push};
 use crate::{Error, Result};
 
 pub(in crate::io) struct Member<'r> {
@@ -55,7 +55,7 @@ impl Fault {
             Self::Read(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
                 malformed(path, place, format!("the data ends here, the header says {count} elements"))
             }
-            Self::Read(error) => broken(path, &place, error),
+            Self::Read(error) => damaged(path, &place, error),
             Self::Refused(Refused::Reason(reason)) => malformed(path, place, reason),
             Self::Refused(Refused::Error(error)) => error,
         }
@@ -204,7 +204,7 @@ impl<'r> Member<'r> {
         match self.bytes.read(&mut [0]) {
             Ok(0) => Ok(()),
             Ok(_) => Err(self.refuse_element(count, format!("more data than the {count} elements of the header"))),
-            Err(error) => Err(broken(&self.path, &self.place, error)),
+            Err(error) => Err(damaged(&self.path, &self.place, error)),
         }
     }
 
@@ -222,7 +222,7 @@ impl<'r> Member<'r> {
 fn read_header(bytes: &mut impl Read, path: &Path, place: &str) -> Result<NpyHeader> {
     // NumPy's own default limit.
     const LONGEST: usize = 10_000;
-    let damaged = |error| broken(path, place, error);
+    let damaged = |error| damaged(path, place, error);
     let mut header = vec![0; 10];
     bytes.read_exact(&mut header).map_err(damaged)?;
     // Format 1 has a length of 16 bits, later ones of 32.

@@ -31,17 +31,19 @@ mod member;
 mod tests;
 mod write;
 
-use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 
 pub(super) use member::Member;
 pub use write::{write, write_to};
 
-use super::{Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble};
-use crate::{Error, Result};
-use archive::{Archive, Counted};
+use super::{Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble, source::ReportingFile};
+use crate::Result;
+use archive::Archive;
 use arrays::Arrays;
+
+#[cfg(doc)]
+use crate::Error;
 
 /// Reads the file at `path`.
 ///
@@ -51,10 +53,7 @@ use arrays::Arrays;
 /// host.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     let path = path.as_ref();
-    let io = |source| Error::Io { path: path.to_owned(), source };
-    let file = File::open(path).map_err(io)?;
-    let bytes = file.metadata().map_err(io)?.len();
-    read_from(Counted::new(file, bytes, options.progress.clone()), path, options)
+    read_from(ReportingFile::open(path, options.progress.clone())?, path, options)
 }
 
 /// Reads an archive's bytes from any reader; messages have `name` where those of [`read`] have the

@@ -12,7 +12,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::*;
 use crate::io::Field;
-use crate::{BlockShape, Bsr, Cbc, Csc, Csr, Element, Matrix};
+use crate::{BlockShape, Bsr, Cbc, Csc, Csr, Element, Error, Matrix};
 
 /// A member: name, type, shape in Python's notation, bytes.
 type Array<'a> = (&'a str, &'a str, &'a str, Vec<u8>);
@@ -257,7 +257,15 @@ fn diagonals_are_read_without_what_fills_them_up() {
         "member offsets.npy: 2 elements, 1 expected (as many as the rows of data.npy)"
     );
     let twice = ("data", "<i4", "(2, 1)", i4(&[7, 8]));
-    assert_eq!(refused(archive(&dia((2, 2), &[1, 1], twice))), "member offsets.npy, element 1: a second diagonal 1");
+    let twice = archive(&dia((2, 1), &[-1, -1], twice));
+    let reason = "a second diagonal -1; ReadOptions::sum_duplicates adds up entries at the same place";
+    assert_eq!(refused(&twice), format!("member offsets.npy, element 1: {reason}"));
+    let summed = from_bytes(&twice, &ReadOptions { sum_duplicates: true, ..Default::default() }).unwrap();
+    assert_eq!(summed.matrix, Csc::from_triplets(2, 1, [(1, 0, 15.0)]).unwrap());
+    let none = ("data", "<i4", "(100000000, 0)", Vec::new());
+    assert!(
+        refused(archive(&dia((2, 2), &[], none))).starts_with("member data.npy: 100000000 diagonals for 0 entries, ")
+    );
     let flat = ("data", "<i4", "(3,)", i4(&[7, 8, 9]));
     assert_eq!(refused(archive(&dia((2, 2), &[0], flat))), "member data.npy: 1 axes where 2 are expected");
     assert!(

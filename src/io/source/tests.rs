@@ -1,5 +1,6 @@
 //! Blocks and lines from readers that return pieces of any size.
 use super::*;
+use crate::io::zipped::tests::archive_of;
 
 /// Returns a few bytes at a time, as pipes do.
 struct Trickle<'a>(&'a [u8], usize);
@@ -42,6 +43,14 @@ fn a_byte_order_mark_is_skipped_whatever_the_reader_returns_at_a_time() {
     let wide: Vec<u8> = "a\nb".encode_utf16().flat_map(u16::to_be_bytes).collect();
     let refused = Source::new(&wide[..], Path::new("t")).err().unwrap().to_string();
     assert!(refused.starts_with("t:1: the text is UTF-16"), "{refused}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.zip");
+    let mut bytes = archive_of(&[("a.el", b"1 2\n")], zip::CompressionMethod::Stored);
+    let text = bytes.windows(4).position(|four| four == b"1 2\n").unwrap();
+    bytes[text] = b'3';
+    std::fs::write(&path, bytes).unwrap();
+    let refused = Source::open(&path, None).err().unwrap().to_string();
+    assert!(refused.contains("a.zip/a.el:1: the data is damaged at or after this line: "), "{refused}");
     let refused = Source::new(&b"PK\x03\x04 and more"[..], Path::new("t")).err().unwrap().to_string();
     assert_eq!(refused, "t: the archive: this is a zip archive: unpack it first");
 }

@@ -13,7 +13,7 @@ pub use write::{write_ply, write_ply_to};
 use super::Mesh;
 use crate::{
     Error, Result,
-    io::{packing::Packing, push, source::Source},
+    io::{packing::has_ending, push, source::Source},
 };
 use std::{io::Read, path::Path};
 use text::Text;
@@ -34,14 +34,8 @@ impl MeshFormat {
     /// The format that a file's name ends in, before the ending of a packing; `None` if it is none
     /// of these.
     pub fn of(path: &Path) -> Option<Self> {
-        let stem = path.file_stem().map(Path::new);
-        let named = if Packing::of_name(path).is_some() { stem? } else { path };
-        match named.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "obj" => Some(Self::Obj),
-            "ply" => Some(Self::Ply),
-            "off" => Some(Self::Off),
-            _ => None,
-        }
+        let known = [("obj", Self::Obj), ("ply", Self::Ply), ("off", Self::Off)];
+        known.into_iter().find(|(ending, _)| has_ending(path, ending)).map(|(_, format)| format)
     }
 
     /// The format of a file that begins with this word.
@@ -57,16 +51,14 @@ impl MeshFormat {
 }
 
 /// Reads the mesh in the file at `path`, in the format of its name; if that has no ending, in the
-/// one of its first word.
+/// one of its first word. In an archive it is the name of the mesh there.
 ///
 /// # Errors
 /// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line, or
 /// [`Error::Malformed`] with the vertex or face of binary data, for what the format does not allow;
 /// [`Error::Argument`] for an ending that is none of [`MeshFormat`]; [`Error::Memory`].
 pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
-    let path = path.as_ref();
-    let format = format_of(path)?;
-    parse(Source::open(path, None)?, path, format)
+    parse(Source::open(path.as_ref(), None)?)
 }
 
 /// Reads a mesh from any reader, to the end. Its name gives the format, and messages show it. If
@@ -75,9 +67,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
 /// # Errors
 /// As [`read`].
 pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Mesh> {
-    let name = name.as_ref();
-    let format = format_of(name)?;
-    parse(Source::new(reader, name)?, name, format)
+    parse(Source::new(reader, name.as_ref())?)
 }
 
 /// The format of a name; `None` for one without an ending.
@@ -91,8 +81,9 @@ fn format_of(path: &Path) -> Result<Option<MeshFormat>> {
     }
 }
 
-fn parse(source: Source<'_>, name: &Path, format: Option<MeshFormat>) -> Result<Mesh> {
-    let mut text = Text::new(source, name);
+fn parse(source: Source<'_>) -> Result<Mesh> {
+    let format = format_of(source.name())?;
+    let mut text = Text::new(source);
     let format = match format {
         Some(format) => format,
         None => text.format()?,

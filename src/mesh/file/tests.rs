@@ -1,6 +1,7 @@
 //! Every format, packed and not, and what each refuses.
 use super::*;
-use crate::io::packing::tests::packed;
+use crate::io::packing::{Packing, tests::packed};
+use crate::io::zipped::tests::archive_of;
 
 fn square() -> Mesh {
     let points = vec![[0.0, 0.0, 0.5], [1.0, 0.0, 0.0], [1.0, 1.0, -2.5], [0.0, 1.0, 0.0]];
@@ -13,6 +14,22 @@ const PLY: &str = "ply\nformat ascii 1.0\ncomment a square\nelement vertex 4\npr
 
 fn read(text: &[u8], name: &str) -> Result<Mesh> {
     read_from(text, name)
+}
+
+#[test]
+fn the_mesh_of_an_archive_is_read_in_the_format_of_its_own_name() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    // The archive's name may be a mesh's too.
+    for name in ["m.zip", "a.obj", "archive"] {
+        let path = folder.path().join(name);
+        for (member, text) in [("b.ply", PLY), ("b/c.OFF", OFF), ("mesh", OBJ)] {
+            let files = [(member, text.as_bytes()), ("readme.html", b"<")];
+            let files = if member == "mesh" { &files[..1] } else { &files };
+            std::fs::write(&path, archive_of(files, zip::CompressionMethod::Deflated)).unwrap();
+            assert_eq!(super::read(&path)?, square(), "{name} {member}");
+        }
+    }
+    Ok(())
 }
 
 /// The square in binary, with an element before the faces that is read over.

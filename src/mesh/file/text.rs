@@ -8,14 +8,12 @@ use crate::{
         words::{self, quote},
     },
 };
-use std::path::{Path, PathBuf};
 
 /// Longest line that continues others.
 const LONGEST: usize = 1 << 20;
 
 pub(super) struct Text<'r> {
     source: Source<'r>,
-    name: PathBuf,
     /// The line that was taken last, without its comment.
     line: Vec<u8>,
     /// Whether that line comes again.
@@ -23,8 +21,8 @@ pub(super) struct Text<'r> {
 }
 
 impl<'r> Text<'r> {
-    pub fn new(source: Source<'r>, name: &Path) -> Self {
-        Self { source: source.with_returns(), name: name.to_owned(), line: Vec::new(), again: false }
+    pub fn new(source: Source<'r>) -> Self {
+        Self { source: source.with_returns(), line: Vec::new(), again: false }
     }
 
     /// Goes to the next line that has words before a comment (`#`); `false` at the end of the file.
@@ -136,7 +134,7 @@ impl<'r> Text<'r> {
 
     /// An error in data without lines.
     pub fn malformed<T>(&self, place: String, reason: impl Into<String>) -> Result<T> {
-        Err(Error::Malformed { path: self.name.clone(), place, reason: reason.into() })
+        Err(Error::Malformed { path: self.source.name().to_owned(), place, reason: reason.into() })
     }
 
     /// Three coordinates, the first of these words.

@@ -18,8 +18,8 @@
 //! problems of any size.
 //!
 //! Readers take files plain or packed (gzip, bzip2, xz, zstd: recognised by their first bytes, not
-//! their names). They check that numbers are finite and that everything named exists, and refuse
-//! with `path:line: reason`.
+//! their names) or in archives (tar, zip). They check that numbers are finite and that everything
+//! named exists, and refuse with `path:line: reason`.
 mod bundle;
 mod camera;
 mod file;

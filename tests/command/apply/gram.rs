@@ -186,6 +186,6 @@ fn what_a_gram_matrix_does_not_take_is_refused() {
         desk.fails(&format!("apply a.mtx --gram --weights off.mtx --block {block}"), 2, &[&why]);
     }
     desk.put("half.mtx", &entry.replace("5 4 2", "5 5 2.5"));
-    let why = "W has 2.5 at row 5, column 5, which is not of type i32";
+    let why = "half.mtx: W has 2.5 at row 5, column 5, which is not of type i32";
     desk.fails("apply a.mtx --gram --weights half.mtx --element i32", 2, &[why]);
 }

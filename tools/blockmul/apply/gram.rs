@@ -127,7 +127,7 @@ fn read<M: Operand>(
     messages: &Messages,
 ) -> Result<(HostWeights<M>, Converted), Failure> {
     let file = input::read_any(path, reading, messages)?;
-    let (w, converted) = input::cast_numbers::<M::Element>(&file.matrix, "W", messages)?;
+    let (w, converted) = input::cast_numbers::<M::Element>(&file.matrix, ("W", path), messages)?;
     let vector = || w.to_dense().as_slice().to_vec();
     let weights = match (w.nrows(), w.ncols()) {
         (found, 1) if found == n => Weights::Rows(vector()),

@@ -239,7 +239,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("{option} is for operation dense")));
     }
     let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations).chain(&args.study.peers);
-    args.overwriting.places().reads(files).others(&args.json).check()?;
+    args.overwriting.places().reads(files).json(&args.json).check()?;
     args.study.check()?;
     let messages = Messages::new(args.quiet);
     let (methods, formats) = (methods(&args.method)?, formats(&args.format)?);
@@ -357,7 +357,7 @@ impl Session<'_> {
         };
         for shape in blocks {
             // The blocks of families are full.
-            if let (Input::File(_), Err(failure)) = (input, check_blocks(self.args.semiring, &[shape])) {
+            if let (Input::File(_), Err(failure)) = (input, check_blocks(self.args.semiring, &[("--block", shape)])) {
                 self.note(&source.name(shape), &failure);
                 continue;
             }

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 pub struct ProblemArgs {
     /// A bundle adjustment of BAL, or a graph of g2o, iSAM or TORO, recognised by its contents;
-    /// plain or packed (gzip, bzip2, xz, zstd).
+    /// plain, packed (gzip, bzip2, xz, zstd) or in an archive (zip, tar).
     pub file: PathBuf,
     /// Format of a graph of EDGE2 or EDGE3, which iSAM and TORO share [default: by other keywords,
     /// as VERTEX2; for EDGE2 alone, the one by which all matrices are regular].

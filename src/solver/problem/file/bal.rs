@@ -14,8 +14,11 @@
 //! assert_eq!((problem.cameras[0][6], problem.points[0]), (400.0, [1.0, 2.0, 3.0]));
 //! # Ok::<(), blockmul::Error>(())
 //! ```
-use super::numbers::{Numbers, push};
-use crate::{Result, io::write_whole};
+use super::numbers::Numbers;
+use crate::{
+    Result,
+    io::{push, write_whole},
+};
 use std::{
     io::{self, Read, Write},
     path::Path,

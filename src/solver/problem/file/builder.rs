@@ -1,8 +1,8 @@
 //! Collects a graph line by line, and reads poses and matrices from the numbers of a line.
-use super::numbers::{Numbers, push};
+use super::numbers::Numbers;
 use crate::{
     Result,
-    io::grow,
+    io::{grow, push, words::quote},
     solver::problem::{Place, PoseGraph, Sighting, Step},
 };
 use nalgebra::{Isometry2, Isometry3, Quaternion, SMatrix, Translation2, Translation3, UnitComplex, UnitQuaternion};
@@ -38,6 +38,22 @@ pub(super) fn spatial(text: &mut Numbers<'_>) -> Result<Isometry3<f64>> {
         false => UnitQuaternion::new_normalize(quaternion / largest),
     };
     Ok(Isometry3::from_parts(Translation3::new(x, y, z), rotation))
+}
+
+/// Notes whether a graph is in space, and the line that showed it first. Refuses a keyword of the
+/// other kind.
+pub(super) fn show_space(
+    known: &mut Option<(bool, u64)>,
+    text: &Numbers<'_>,
+    tag: &[u8],
+    in_space: bool,
+) -> Result<()> {
+    let (first, line) = *known.get_or_insert((in_space, text.line()));
+    if first == in_space {
+        return Ok(());
+    }
+    let of = if first { "space" } else { "the plane" };
+    text.refuse(format!("{} in a graph that is in {of} since line {line}", quote(tag)))
 }
 
 /// Reads a symmetric matrix from its upper triangle, row by row.

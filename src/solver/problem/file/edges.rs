@@ -1,13 +1,12 @@
 //! Graphs in the text forms of iSAM and of TORO, which share the keywords EDGE2 and EDGE3 but not
 //! the meaning of the numbers behind a measurement.
 use super::{
-    builder::{Builder, finite, planar},
+    builder::{Builder, finite, planar, show_space},
     keywords::unknown,
     numbers::Numbers,
 };
 use crate::{
     Result,
-    io::words::quote,
     solver::problem::{Graph, Plane, Space},
 };
 use nalgebra::{Isometry3, Matrix3, SMatrix, Translation3, UnitQuaternion, Vector2, Vector3};
@@ -117,7 +116,7 @@ impl Reader {
         if keyword == "EQUIV" {
             return text.refuse("\"EQUIV\" of TORO is not supported, that two vertices are one");
         }
-        self.is_in_space(text, &tag, SPACE.contains(&keyword))?;
+        show_space(&mut self.in_space, text, &tag, SPACE.contains(&keyword))?;
         match keyword {
             "VERTEX" | "VERTEX2" => {
                 let (name, pose) = (text.count("a vertex")?, planar(text.reals("a pose")?));
@@ -168,15 +167,6 @@ impl Reader {
             return Ok(());
         }
         text.refuse(format!("{what} is {edges}'s, in a file that is {}'s {}", shown.edges, shown.by))
-    }
-
-    fn is_in_space(&mut self, text: &Numbers<'_>, tag: &[u8], in_space: bool) -> Result<()> {
-        let (first, line) = *self.in_space.get_or_insert((in_space, text.line()));
-        if first == in_space {
-            return Ok(());
-        }
-        let of = if first { "space" } else { "the plane" };
-        text.refuse(format!("{} in a graph that is in {of} since line {line}", quote(tag)))
     }
 }
 

@@ -34,7 +34,7 @@
 //! # Ok::<(), blockmul::Error>(())
 //! ```
 use super::{
-    builder::{Builder, finite, planar, spatial, upper},
+    builder::{Builder, finite, planar, show_space, spatial, upper},
     edges, keywords,
     numbers::Numbers,
 };
@@ -116,9 +116,11 @@ impl Reader {
             return Ok(());
         }
         match &tag[..] {
-            b"VERTEX_SE2" | b"VERTEX_XY" | b"EDGE_SE2" | b"EDGE_SE2_XY" => self.is_in_space(text, &tag, false)?,
+            b"VERTEX_SE2" | b"VERTEX_XY" | b"EDGE_SE2" | b"EDGE_SE2_XY" => {
+                show_space(&mut self.in_space, text, &tag, false)?
+            }
             b"VERTEX_SE3:QUAT" | b"VERTEX_TRACKXYZ" | b"EDGE_SE3:QUAT" | b"EDGE_SE3_TRACKXYZ" => {
-                self.is_in_space(text, &tag, true)?;
+                show_space(&mut self.in_space, text, &tag, true)?;
             }
             _ => {}
         }
@@ -197,15 +199,6 @@ impl Reader {
             _ => return text.refuse(keywords::refusal(&tag)),
         }
         text.end_of_line()
-    }
-
-    fn is_in_space(&mut self, text: &Numbers<'_>, tag: &[u8], in_space: bool) -> Result<()> {
-        let (first, line) = *self.in_space.get_or_insert((in_space, text.line()));
-        if first == in_space {
-            return Ok(());
-        }
-        let of = if first { "space" } else { "the plane" };
-        text.refuse(format!("{} in a graph that is in {of} since line {line}", quote(tag)))
     }
 }
 

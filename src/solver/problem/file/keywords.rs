@@ -22,7 +22,7 @@ const SWITCH: Use = Needed("a switch of robust edges");
 const SEVERAL: Use = Needed("a measurement of other landmarks");
 
 /// Keywords of g2o (https://github.com/RainerKuemmerle/g2o) and, at the end, of Vertigo.
-const OF_G2O: [(&str, Use); 70] = [
+const OF_G2O: [(&str, Use); 71] = [
     ("EDGE_BEARING_SE2_XY", Needed("a bearing without a distance")),
     ("EDGE_CAM", CAMERA),
     ("EDGE_LINE2D", SHAPE),
@@ -87,6 +87,7 @@ const OF_G2O: [(&str, Use); 70] = [
     ("VERTEX_SEGMENT2D", SHAPE),
     ("VERTEX_SIM3:EXPMAP", Needed("a similarity")),
     ("VERTEX_TAG", Data),
+    ("VERTEX_XYZ", Needed("a point of a bundle adjustment")),
     ("EDGE_SE2_MIXTURE", Needed("a mixture of measurements")),
     ("EDGE_SE3_MIXTURE", Needed("a mixture of measurements")),
     ("EDGE_SE2_SWITCHABLE", SWITCH),
@@ -176,7 +177,8 @@ mod tests {
         let unknown = |word: &str| refusal(word.as_bytes()).split_once("knows").unwrap().1.to_owned();
         assert_eq!(unknown("EDGE_SE3_QUAT"), "; the nearest is EDGE_SE3:QUAT");
         assert_eq!(unknown("vertex_se2"), "");
-        assert_eq!(unknown("VERTEX_XYZ"), "; the nearest is VERTEX_XY");
+        assert_eq!(unknown("VERTEX_XYY"), "; the nearest is VERTEX_XY");
+        assert!(refusal(b"VERTEX_XYZ").contains(" is not supported, a point of a bundle adjustment: "));
         assert_eq!(unknown(&"x".repeat(10_000)), "");
         let mut all: Vec<&str> = OF_G2O.iter().map(|&(word, _)| word).chain(READ).collect();
         all.sort_unstable();

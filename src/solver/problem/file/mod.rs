@@ -82,8 +82,8 @@ pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
 }
 
 /// Reads the file at `path`, plain or packed. The format is BAL's if the first word is a number,
-/// iSAM's, TORO's or g2o's if it is one of their keywords. A tar archive with one file stands for
-/// that file.
+/// iSAM's, TORO's or g2o's if it is one of their keywords. An archive, of tar or zip, with one
+/// problem stands for that problem.
 ///
 /// iSAM and TORO share `EDGE2` and `EDGE3`. A keyword that only one of both has shows the format,
 /// such as `VERTEX2` or `ODOMETRY`. A file of `EDGE2` alone is in the format by which all matrices

@@ -1,7 +1,6 @@
 //! Reads the numbers of a text one after another, each with its line.
 use crate::{
     Result,
-    io::grow,
     io::source::Source,
     io::words::{count, is_blank, quote},
 };
@@ -187,13 +186,4 @@ impl<'r> Numbers<'r> {
         }
         Ok(values)
     }
-}
-
-/// Adds to a list whose memory grows with the file, not with a size the file claims.
-pub(super) fn push<T>(list: &mut Vec<T>, one: T, what: &str) -> Result<()> {
-    if list.len() == list.capacity() {
-        grow(list, list.len().max(64), what)?;
-    }
-    list.push(one);
-    Ok(())
 }
