@@ -65,7 +65,7 @@ fn in_a_process_of_its_own(test: &str, trial: Trial) {
 }
 
 /// The table with one number at a bound, or as near to it as the other numbers allow.
-fn at_bound(table: Numbers, name: &str, bound: usize) -> Numbers {
+pub(in crate::tuning) fn at_bound(table: Numbers, name: &str, bound: usize) -> Numbers {
     let serde_json::Value::Object(mut all) = serde_json::to_value(table).unwrap() else { panic!("no object") };
     let before = all[name].as_u64().unwrap() as usize;
     let mut value = bound;

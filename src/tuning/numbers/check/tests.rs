@@ -1,6 +1,12 @@
 //! What is refused, and that every number has bounds.
 use super::*;
-use crate::tuning::tables::{CPU, GPU};
+use crate::{
+    primitives::scan::ScanTuning,
+    tuning::{
+        tables::{CPU, GPU},
+        tests::at_bound,
+    },
+};
 
 #[test]
 fn numbers_that_cannot_be_are_refused_by_name() {
@@ -112,6 +118,32 @@ fn work_groups_of_accepted_numbers_fit_local_memory() {
     }
     for table in [CPU, GPU] {
         assert!(Numbers { expansion_local_bytes: (48 << 10) - 1, ..table }.check().is_err());
+    }
+}
+
+/// The numbers of `table` with each number at each of its bounds.
+fn at_bounds(table: Numbers) -> impl Iterator<Item = Numbers> {
+    table
+        .bounds()
+        .into_iter()
+        .flat_map(move |bound| [bound.least, bound.most].map(|end| at_bound(table, bound.name, bound.nearest(end))))
+}
+
+/// The sums of tiles of one word would be scanned without end.
+#[test]
+fn tiles_of_scans_have_two_words_in_groups_of_any_size() {
+    for numbers in [CPU, GPU].into_iter().flat_map(at_bounds) {
+        for most in [1, 2, 64] {
+            let cut = numbers.within(most);
+            assert!(cut.scan_group_size <= most && cut.group_size <= most);
+            let scan = (cut.scan_group_size, cut.scan_items, cut.scan_direct_tiles);
+            let scan_of_drops = (cut.group_size, cut.drop_scan_items, cut.drop_scan_direct_tiles);
+            for (group_size, items, direct_tiles) in [scan, scan_of_drops] {
+                let tuning = ScanTuning { group_size, items, direct_tiles };
+                assert!(tuning.tile() >= 2, "{tuning:?}");
+                assert!(tuning.scratch_bytes(4, 1 << 20) > 0);
+            }
+        }
     }
 }
 
