@@ -73,6 +73,7 @@ pub(in crate::tuning) fn at_bound(table: Numbers, name: &str, bound: usize) -> N
         all.insert(name.into(), value.into());
         let numbers: Numbers = serde_json::from_value(all.clone().into()).unwrap();
         if numbers.check().is_ok() {
+            assert!(value != before || bound == before, "{name} cannot be nearer to {bound} than {before}");
             return numbers;
         }
         assert_ne!(value, before, "{name}: {bound}");
@@ -94,6 +95,9 @@ impl Trial {
             (operation.run)(device)
         };
         let want = operations.iter().map(|operation| run(&device, table, operation)).collect::<Result<Vec<_>>>()?;
+        let refused = operations.iter().zip(&want).filter(|(_, want)| want.is_empty());
+        let refused: Vec<_> = refused.map(|(operation, _)| operation).filter(|of| !of.may_be_refused()).collect();
+        assert!(refused.is_empty(), "{:?}: nothing to compare: {refused:?}", self.kind);
         let bounds = table.bounds();
         let ends = bounds.iter().flat_map(|bound| [(bound, bound.least), (bound, bound.most)]);
         for (place, (bound, end)) in ends.enumerate() {
