@@ -212,7 +212,9 @@ impl Tuning {
             Method::Esc => Self { esc: ColumnMethod::Esc, sort: SortTuning::new(info), chunks: None, ..self },
             Method::EscLocal if info.max_group_size >= 8 => {
                 let sort = if self.sort.serial {
-                    SortTuning::parallel(self.windows.group_size, info.numbers().sort_items)
+                    // No more than a window's products fit local memory.
+                    let items = info.numbers().sort_items.min(self.windows.items);
+                    SortTuning::parallel(self.windows.group_size, items)
                 } else {
                     self.sort
                 };

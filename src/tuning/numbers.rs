@@ -397,18 +397,22 @@ impl Numbers {
         if kind == DeviceKind::Cpu { CPU } else { GPU }
     }
 
-    /// The same numbers, with work-groups of at most `most` items.
+    /// The same numbers, with work-groups of at most `most` items. Tiles of scans keep two words at
+    /// least.
     pub(crate) fn within(self, most: usize) -> Self {
         let most = 1 << most.max(1).ilog2();
+        let (group_size, scan_group_size) = (self.group_size.min(most), self.scan_group_size.min(most));
         Self {
-            group_size: self.group_size.min(most),
+            group_size,
             elementwise_group: self.elementwise_group.min(most),
             value_group: self.value_group.min(most),
             vector_group: self.vector_group.min(most),
             dense_group: self.dense_group.min(most),
             dense_lanes: self.dense_lanes.min(most),
             dense_common_lanes: self.dense_common_lanes.min(most),
-            scan_group_size: self.scan_group_size.min(most),
+            scan_group_size,
+            scan_items: self.scan_items.max(check::least_of_tile(scan_group_size)),
+            drop_scan_items: self.drop_scan_items.max(check::least_of_tile(group_size)),
             sort_group_size: self.sort_group_size.min(most),
             radix_group: self.radix_group.min(most),
             arrival_group: self.arrival_group.min(most),

@@ -65,7 +65,7 @@ fn in_a_process_of_its_own(test: &str, trial: Trial) {
 }
 
 /// The table with one number at a bound, or as near to it as the other numbers allow.
-fn at_bound(table: Numbers, name: &str, bound: usize) -> Numbers {
+pub(in crate::tuning) fn at_bound(table: Numbers, name: &str, bound: usize) -> Numbers {
     let serde_json::Value::Object(mut all) = serde_json::to_value(table).unwrap() else { panic!("no object") };
     let before = all[name].as_u64().unwrap() as usize;
     let mut value = bound;
@@ -73,6 +73,7 @@ fn at_bound(table: Numbers, name: &str, bound: usize) -> Numbers {
         all.insert(name.into(), value.into());
         let numbers: Numbers = serde_json::from_value(all.clone().into()).unwrap();
         if numbers.check().is_ok() {
+            assert!(value != before || bound == before, "{name} cannot be nearer to {bound} than {before}");
             return numbers;
         }
         assert_ne!(value, before, "{name}: {bound}");
@@ -94,6 +95,9 @@ impl Trial {
             (operation.run)(device)
         };
         let want = operations.iter().map(|operation| run(&device, table, operation)).collect::<Result<Vec<_>>>()?;
+        let refused = operations.iter().zip(&want).filter(|(_, want)| want.is_empty());
+        let refused: Vec<_> = refused.map(|(operation, _)| operation).filter(|of| !of.may_be_refused()).collect();
+        assert!(refused.is_empty(), "{:?}: nothing to compare: {refused:?}", self.kind);
         let bounds = table.bounds();
         let ends = bounds.iter().flat_map(|bound| [(bound, bound.least), (bound, bound.most)]);
         for (place, (bound, end)) in ends.enumerate() {

@@ -37,6 +37,9 @@ fn signals(workshop: &Workshop) -> &'static [(Signal, &'static str)] {
     &SIGNALS[..SIGNALS.len() - 1]
 }
 
+/// What the command says when its processor time is used up.
+const TIME_IS_UP: &str = "error: the processor time that this process may take is used up (`ulimit -t`)\n";
+
 struct Plain {
     subject: &'static Subject,
     output: Vec<u8>,
@@ -94,7 +97,7 @@ fn with_signal(workshop: &Workshop, Case { plain, signal, after, before }: &Case
         None => Verdict::Hang,
         _ if beside || !(whole || found == before) => Verdict::Left,
         // The limit of processor time is the only one that has a message.
-        _ if !ran.stderr.is_empty() && signal.0 != Signal::XCPU => Verdict::Crash,
+        _ if !(ran.stderr.is_empty() || signal.0 == Signal::XCPU && ran.stderr == TIME_IS_UP) => Verdict::Crash,
         Some((Some(0), _)) if whole => Verdict::Same,
         Some((Some(0), _)) => Verdict::Wrong,
         Some((Some(code), _)) if code == 128 + number => Verdict::Error,

@@ -80,21 +80,29 @@ fn expand<'t>(text: &'t str, prefix: &str, paths: &mut BTreeSet<String>) -> &'t 
     }
 }
 
-fn collect(root: &Path, folder: &Path, files: &mut Vec<File>) {
+/// A source file that is not one of tests: its path below the root, and its text.
+type Text = (PathBuf, String);
+
+fn collect(root: &Path, folder: &Path, files: &mut Vec<Text>) {
     for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-        let name = entry.file_name().unwrap().to_str().unwrap();
         if entry.is_dir() {
             collect(root, &entry, files);
-        } else if name.ends_with(".rs") && !name.starts_with("tests") {
-            let text = fs::read_to_string(&entry).unwrap();
-            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-            let code = code.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n");
-            let path = entry.strip_prefix(root).unwrap().to_owned();
-            if !path.components().any(|part| part.as_os_str() == "tests") {
-                files.push(File { path, code });
-            }
+        } else if is_source(entry.strip_prefix(root).unwrap()) {
+            files.push((entry.strip_prefix(root).unwrap().to_owned(), fs::read_to_string(&entry).unwrap()));
         }
     }
+}
+
+/// Whether a file is of Rust, and not in a module `tests`.
+fn is_source(path: &Path) -> bool {
+    let is_of_tests = path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs");
+    path.extension().is_some_and(|ending| ending == "rs") && !is_of_tests
+}
+
+/// The code of a text without comments and tests.
+fn code_of(text: &str) -> String {
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+    code.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
 }
 
 fn source() -> Vec<File> {
@@ -102,7 +110,7 @@ fn source() -> Vec<File> {
     let mut files = Vec::new();
     collect(&root, &root, &mut files);
     assert!(files.len() > 100, "{} files", files.len());
-    files
+    files.into_iter().map(|(path, text)| File { path, code: code_of(&text) }).collect()
 }
 
 /// The room of each name that the crate's root exports.
@@ -222,8 +230,11 @@ fn places_of_unsafe_code() -> Vec<PathBuf> {
     list.split('`').skip(1).step_by(2).filter(|word| word.contains('/')).map(PathBuf::from).collect()
 }
 
-/// Whether code has the word `unsafe`.
-fn is_unsafe(code: &str) -> bool {
+/// Whether a text has the word `unsafe`, in tests and strings too, but in no comment with a line of
+/// its own.
+fn is_unsafe(text: &str) -> bool {
+    let code: Vec<_> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join("\n");
     let is_word = |at: usize| {
         let (before, after) = (&code[..at], &code[at + "unsafe".len()..]);
         let of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '"' || c == '`';
@@ -237,7 +248,7 @@ fn unsafe_code_is_where_the_page_says_and_nowhere_else() {
     let (root, named) = (Path::new(env!("CARGO_MANIFEST_DIR")), places_of_unsafe_code());
     let mut files = Vec::new();
     ["src", "tools/blockmul"].iter().for_each(|folder| collect(root, &root.join(folder), &mut files));
-    let found: Vec<_> = files.iter().filter(|file| is_unsafe(&file.code)).map(|file| &file.path).collect();
+    let found: Vec<_> = files.iter().filter(|(_, text)| is_unsafe(text)).map(|(path, _)| path).collect();
     assert!(found.len() > 10, "{found:?}");
     for path in &found {
         assert!(named.iter().any(|named| path.starts_with(named)), "{}: SECURITY.md does not name it", path.display());
@@ -246,10 +257,25 @@ fn unsafe_code_is_where_the_page_says_and_nowhere_else() {
         let has = found.iter().any(|path| path.starts_with(place));
         assert!(has, "{}: SECURITY.md names it, and it has no unsafe code", place.display());
     }
-    for (code, seen) in
-        [("unsafe { f() }", true), ("#[unsafe(no_mangle)]", true), ("an_unsafe_one()", false), ("\"unsafe\"", false)]
-    {
+    for (code, seen) in [
+        ("unsafe { f() }", true),
+        ("#[unsafe(no_mangle)]", true),
+        ("an_unsafe_one()", false),
+        ("\"unsafe\"", false),
+        ("f();\n    // unsafe code is elsewhere", false),
+        ("get(\"http://x\", unsafe { f() })", true),
+        ("#[cfg(test)]\nmod tests {\n}\nunsafe fn f() {}", true),
+    ] {
         assert_eq!(is_unsafe(code), seen, "{code}");
+    }
+    for (path, read) in [
+        ("src/tests_util.rs", true),
+        ("src/io/tests.rs", false),
+        ("src/io/tests/zip.rs", false),
+        ("tools/blockmul/main.rs", true),
+        ("src/io/tests.txt", false),
+    ] {
+        assert_eq!(is_source(Path::new(path)), read, "{path}");
     }
 }
 

@@ -6,7 +6,7 @@ use blockmul::io::discard_unfinished;
 /// Handles the signals that end a process from here on: they remove unfinished files and end the
 /// process with status 128 plus the signal's number, as in shells. SIGQUIT still makes a dump of
 /// memory. Signals that are ignored, as under `nohup` or in the background of a script, stay
-/// ignored.
+/// ignored. Signals that have a handler already, as those of a profiler, keep it.
 #[cfg(unix)]
 pub fn leave_nothing_half_written() {
     use signal_hook::consts::{
@@ -17,11 +17,8 @@ pub fn leave_nothing_half_written() {
     // one to a full disk is. A handler, unlike an ignored signal, is not passed on to compilers
     // that a driver starts.
     let _ = signal_hook::flag::register(SIGXFSZ, std::sync::Arc::default());
-    let ignored = ignored_signals();
-    let handled = ENDING.into_iter().filter(|signal| match ignored {
-        Some(mask) => mask >> (signal - 1) & 1 == 0,
-        None => *signal != SIGHUP, // it may be ignored because of `nohup`
-    });
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let handled = ENDING.into_iter().filter(|&signal| is_taken(signal, &status));
     // If there is no handler, the signals have their usual effect.
     if let Ok(mut signals) = signal_hook::iterator::Signals::new(handled) {
         std::thread::spawn(move || {
@@ -37,13 +34,20 @@ pub fn leave_nothing_half_written() {
     }
 }
 
-/// The signals that this process was started to ignore, one bit each from 1; `None` if the system
-/// does not say.
+/// Whether the command handles a signal that ends a process: not if it is ignored. A profiler may
+/// have a handler for any but those that ask the command to end. `status` is the text of
+/// `/proc/self/status`, empty if the system has none.
 #[cfg(unix)]
-fn ignored_signals() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
-    u64::from_str_radix(mask.trim(), 16).ok()
+fn is_taken(signal: i32, status: &str) -> bool {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let has = |signals: &str| {
+        let mask = status.lines().find_map(|line| line.strip_prefix(signals)?.strip_prefix(':'))?;
+        Some(u64::from_str_radix(mask.trim(), 16).ok()? >> (signal - 1) & 1 == 1)
+    };
+    // SIGHUP may be ignored because of `nohup`.
+    let is_ignored = has("SigIgn").unwrap_or(signal == SIGHUP);
+    let has_handler = has("SigCgt").unwrap_or(false);
+    !is_ignored && (!has_handler || [SIGINT, SIGTERM, SIGHUP].contains(&signal))
 }
 
 /// Handles Ctrl-C from here on: it removes unfinished files and ends the process with status 130.
@@ -53,4 +57,25 @@ pub fn leave_nothing_half_written() {
         let _none_begins_again = discard_unfinished();
         std::process::exit(130);
     });
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::is_taken;
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGPROF, SIGTERM, SIGUSR1};
+
+    #[test]
+    fn signals_that_are_ignored_or_have_a_handler_are_left_alone() {
+        let bits = |signals: &[i32]| signals.iter().fold(0u64, |mask, signal| mask | 1 << (signal - 1));
+        let taken = |ignored: &[i32], caught: &[i32]| {
+            let (ignored, caught) = (bits(ignored), bits(caught));
+            let status = format!("SigBlk:\t{:016x}\nSigIgn:\t{ignored:016x}\nSigCgt:\t{caught:016x}\n", u64::MAX);
+            [SIGINT, SIGTERM, SIGHUP, SIGPROF, SIGUSR1].map(|signal| is_taken(signal, &status))
+        };
+        assert_eq!(taken(&[], &[]), [true; 5]);
+        assert_eq!(taken(&[SIGHUP, SIGUSR1], &[]), [true, true, false, true, false]);
+        assert_eq!(taken(&[], &[SIGPROF]), [true, true, true, false, true]);
+        assert_eq!(taken(&[SIGINT], &[SIGINT, SIGTERM, SIGHUP]), [false, true, true, true, true]);
+        assert_eq!([SIGHUP, SIGPROF].map(|signal| is_taken(signal, "")), [false, true]);
+    }
 }

@@ -163,21 +163,38 @@ fn parse() -> Cli {
 /// Prints the message, the help or the version, and ends the process. Words of the command line
 /// that a message quotes are shown on one line, as names are elsewhere.
 fn refuse(error: &clap::Error) -> ! {
-    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    let odd: Vec<_> = words.filter(|word| word.contains(char::is_control)).collect();
-    let values = odd.iter().filter_map(|word| Some(word.split_once('=')?.1.to_owned()));
-    let odd: Vec<_> = odd.iter().cloned().chain(values).collect();
-    if error.use_stderr() && !odd.is_empty() {
+    let words = odd_words(std::env::args_os().map(|word| word.to_string_lossy().into_owned()));
+    if error.use_stderr() && !words.is_empty() {
         let shown = |text: String, word: &String| text.replace(word.as_str(), &messages::in_a_line(word));
-        let _ = write!(anstream::stderr(), "{}", odd.iter().fold(error.render().ansi().to_string(), shown));
+        let _ = write!(anstream::stderr(), "{}", words.iter().fold(error.render().ansi().to_string(), shown));
         std::process::exit(error.exit_code());
     }
     error.exit()
 }
 
+/// The words with control characters, and their values after `=`. Words of nothing else are left
+/// out: the line ends of a message are not theirs.
+fn odd_words(words: impl Iterator<Item = String>) -> Vec<String> {
+    let is_odd = |word: &String| word.contains(char::is_control) && !word.chars().all(char::is_control);
+    let value = |word: &String| Some(word.split_once('=')?.1.to_owned());
+    let words: Vec<_> = words.filter(is_odd).collect();
+    let values: Vec<_> = words.iter().filter_map(value).filter(is_odd).collect();
+    [words, values].concat()
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
+
+    #[test]
+    fn words_of_control_characters_alone_replace_no_line_end() {
+        let odd = |words: &[&str]| super::odd_words(words.iter().map(|&word| word.to_owned()));
+        assert_eq!(
+            odd(&["spy", "\n", "--size=\n", "a\nb", "--block=1\t2"]),
+            ["--size=\n", "a\nb", "--block=1\t2", "1\t2"]
+        );
+        assert!(odd(&["spy", "\n", "\r\n", ""]).is_empty());
+    }
 
     #[test]
     fn the_arguments_are_consistent() {

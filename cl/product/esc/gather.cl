@@ -15,7 +15,7 @@
 #if !defined(TILE) || !defined(WORD_BITS)
 #error "TILE, WORD_BITS: see src/product/tuning.rs"
 #endif
-#define WORDS (TILE / WORD_BITS)
+#define WORDS ((TILE + WORD_BITS - 1) / WORD_BITS)
 #define OWN ((WORDS + GROUP_SIZE - 1) / GROUP_SIZE) // neighbouring words of an item
 
 #define PLUS(x, y) ((x) + (y))

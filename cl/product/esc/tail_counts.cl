@@ -17,7 +17,7 @@
 #if !defined(TILE) || !defined(WORD_BITS) || !defined(LONG_RUN) || !defined(RUN_PIECE)
 #error "TILE, WORD_BITS, LONG_RUN, RUN_PIECE: see src/product/tuning.rs"
 #endif
-#define WORDS (TILE / WORD_BITS)
+#define WORDS ((TILE + WORD_BITS - 1) / WORD_BITS)
 
 // Whether product p is the last of its segment, which is one of the segments from `first` to
 // `last`.

@@ -42,7 +42,7 @@ mod tests {
     /// Sums of whole numbers are exact, so the order does not show.
     #[test]
     fn no_term_is_lost_in_any_order() {
-        for (seed, halves) in (0..800).flat_map(|seed| [(seed, false), (seed, true)]) {
+        for (seed, halves) in (0..80).flat_map(|seed| [(seed, false), (seed, true)]) {
             let sum = Words::new([0.0f64.to_bits() as usize]);
             let terms = (0..12).map(|i| f64::from(1 << i) - 100.0);
             interleave(terms.clone().map(|term| add_on_arrival(&sum, term, halves)), seed);

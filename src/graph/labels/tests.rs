@@ -1,6 +1,7 @@
 //! Models of `join_levels`, `enter_levels`, `follow` and `lower_labels`, in every order:
 //! `cl/graph/labels.cl`.
 use crate::{
+    generate::Random,
     graph::{
         components::tests::{join, root_of},
         tests::{Family, dijkstra, families},
@@ -135,9 +136,12 @@ async fn lower_labels(graph: &Reached, label: &Words, level: &Words, before: &Wo
 /// written where items shorten paths.
 fn nearest(graph: &Reached, labels: &[(usize, usize)], apart: bool, mut seed: u64) -> Vec<usize> {
     let n = graph.vertices();
+    // Each launch draws the kind of its order too. Labels are lost in fewer runs so: the test that
+    // looks for such runs keeps one kind for all launches.
+    let mut random = Random::new(seed);
     let mut next = || {
         seed += 1000;
-        seed
+        if apart { random.bits() } else { seed }
     };
     let parent = Words::new(0..n);
     interleave((0..n).map(|vertex| join_levels(graph, &parent, vertex)), next());
@@ -161,8 +165,8 @@ fn nearest(graph: &Reached, labels: &[(usize, usize)], apart: bool, mut seed: u6
     panic!("labels fall without end")
 }
 
-/// Runs every graph with 100 seeds. Returns how many labels were wrong.
-fn wrong(apart: bool) -> usize {
+/// Runs every graph with so many seeds. Returns how many labels were wrong.
+fn wrong(apart: bool, seeds: u64) -> usize {
     let mut wrong = 0;
     for family in families() {
         let last = family.vertices - 1;
@@ -171,7 +175,7 @@ fn wrong(apart: bool) -> usize {
             let sources: Vec<usize> = labels.iter().map(|label| label.0).collect();
             let graph = Reached::of(&family, &sources);
             let want = graph.lowest(&labels);
-            for seed in 0..64 {
+            for seed in 0..seeds {
                 let found = nearest(&graph, &labels, apart, seed);
                 assert!(!apart || found == want, "{}, {labels:?}, seed {seed}: {found:?}", family.name);
                 wrong += found.iter().zip(&want).filter(|(found, want)| found != want).count();
@@ -183,12 +187,12 @@ fn wrong(apart: bool) -> usize {
 
 #[test]
 fn labels_are_right_in_every_order() {
-    assert_eq!(wrong(true), 0);
+    assert_eq!(wrong(true, 32), 0);
 }
 
 /// The label of a source is lost if its level's root was replaced by an older ancestor.
 #[test]
 fn roots_of_levels_in_the_array_of_parents_lose_labels() {
-    let wrong = wrong(false);
+    let wrong = wrong(false, 64);
     assert!(wrong > 10, "{wrong} labels were wrong");
 }

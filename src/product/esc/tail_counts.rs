@@ -60,7 +60,7 @@ impl TailCounts {
         work.stage("tail_counts");
         let products = sorted.rows.len() as u32;
         let tiles = self.tiles.count(products);
-        let mut tail_flags = work.buffer(tiles * (self.tiles.products / self.tiles.word_bits()))?;
+        let mut tail_flags = work.buffer(tiles * self.tiles.products.div_ceil(self.tiles.word_bits()))?;
         let mut tail_ptr = work.buffer(tiles + 6)?;
         work.fill_zero(&mut tail_ptr)?;
         let args = CountTails {
@@ -85,18 +85,19 @@ mod tests {
         product::{
             esc::tests::{Case, counted, edge_cases, tunings},
             problem::Values,
+            tuning::{TileTuning, Tuning},
         },
     };
 
-    /// Run ends before each tile of 16 products and in all; the longest run; the pieces of long
+    /// Run ends before each tile of `tile` products and in all; the longest run; the pieces of long
     /// runs; the pieces of runs longer than a piece.
-    fn model(case: &Case, long_run: usize) -> (Vec<u32>, u32, usize, usize) {
+    fn model(case: &Case, tile: usize, long_run: usize) -> (Vec<u32>, u32, usize, usize) {
         let tails = case.tails();
         let ends: Vec<usize> = (0..tails.len()).filter(|&p| tails[p]).collect();
         let begins = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
         let lengths: Vec<usize> = ends.iter().zip(begins).map(|(end, begin)| end + 1 - begin).collect();
-        let before = |tile: usize| ends.iter().filter(|&&end| end < tile * 16).count() as u32;
-        let tail_ptr = (0..=tails.len().div_ceil(16)).map(before).collect();
+        let before = |number: usize| ends.iter().filter(|&&end| end < number * tile).count() as u32;
+        let tail_ptr = (0..=tails.len().div_ceil(tile)).map(before).collect();
         let pieces = |above: usize| {
             lengths.iter().filter(|&&length| length > above).map(|length| length.div_ceil(RUN_PIECE)).sum()
         };
@@ -106,11 +107,14 @@ mod tests {
     #[test]
     fn agrees_with_its_model() -> Result<()> {
         for case in edge_cases()? {
-            for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
+            let [parallel, serial] = tunings(BlockShape::SCALAR, BlockShape::SCALAR);
+            // A tile of one whole word and a part.
+            let odd = Tuning { tiles: TileTuning { group_size: 1, products: 33 }, ..serial.clone() };
+            for tuning in [parallel, serial, odd] {
                 let (sorted, _, tails, tally) = counted::<Values>(&case, &tuning)?;
                 let rows: Vec<u32> = case.sorted.iter().map(|&(_, row, _)| row).collect();
                 assert_eq!(sorted.rows.download(&case.work)?, rows);
-                let (tail_ptr, longest, pieces, parts) = model(&case, tuning.long_run());
+                let (tail_ptr, longest, pieces, parts) = model(&case, tuning.tiles.products, tuning.long_run());
                 assert_eq!(tails.tail_ptr.download(&case.work)?[..tail_ptr.len()], tail_ptr);
                 let nnz = *tail_ptr.last().unwrap() as usize;
                 assert_eq!(tally, Tally { count: nnz, longest, pieces, parts });

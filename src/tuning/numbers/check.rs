@@ -10,6 +10,25 @@ const SCANNED: usize = 1 << 18;
 /// widest.
 const COPIED: usize = 4096;
 
+/// Products that a work-group sorts before they are written (`cl/product/esc/sorted_expansion.cl`),
+/// in the 32 KiB of local memory that every device has: 16 bytes for each, 6 for each work-item.
+const SORTED: usize = 1792;
+
+/// Bytes of local memory of every GPU of NVIDIA's.
+const MORE_LOCAL_BYTES: usize = 48 << 10;
+
+/// Products that a work-group sorts so in [`MORE_LOCAL_BYTES`].
+const SORTED_IN_MORE: usize = 2816;
+
+/// Products of a tile of the expansion: `cl/product/esc/gather.cl` has two words of local memory
+/// for each 32, 16 KiB.
+const TILED: usize = 1 << 16;
+
+/// Work-items that add up lines, times the terms of a sum that each loads at once. Blocks have at
+/// most half as many rows as there are such terms, and a group holds the terms of two blocks for
+/// each item (`cl/vector/line_pieces.cl`): 16 KiB of floats.
+const LOADED: usize = 4096;
+
 /// The values that a number may have from its least to its most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tuning) enum Values {
@@ -21,15 +40,15 @@ pub(in crate::tuning) enum Values {
 }
 
 /// A number, and the values that it may have beside the other numbers.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(in crate::tuning) struct Bound {
     pub name: &'static str,
     pub value: usize,
     pub least: usize,
     pub most: usize,
     pub values: Values,
-    /// Another number on which these bounds depend.
-    pub beside: Option<(&'static str, usize)>,
+    /// The other numbers on which these bounds depend.
+    pub beside: Vec<(&'static str, usize)>,
 }
 
 impl Bound {
@@ -57,27 +76,28 @@ impl Bound {
         if self.allows(self.value) {
             return Ok(());
         }
-        let Self { name, value, least, most, values, beside } = *self;
+        let Self { name, value, least, most, values, ref beside } = *self;
         let of_kind = match values {
             Values::All => "",
             Values::PowersOfTwo => "a power of two ",
             Values::MultiplesOf8 => "a multiple of 8 ",
             Values::OddTimesPowers => "an odd number up to 7 times a power of two ",
         };
-        let beside = beside.map_or(String::new(), |(name, value)| format!(" if {name} is {value}"));
+        let beside: Vec<_> = beside.iter().map(|(name, value)| format!("{name} is {value}")).collect();
+        let beside = if beside.is_empty() { String::new() } else { format!(" if {}", beside.join(" and ")) };
         Err(Error::Argument(format!("{name} is {value}, not {of_kind}from {least} to {most}{beside}")))
     }
 }
 
 /// Least of a factor of a scan's tile, whose other factor is given. A tile of one word would have
 /// as many tiles as words, whose sums would be scanned without end.
-fn least_of_tile(other: usize) -> usize {
+pub(super) fn least_of_tile(other: usize) -> usize {
     if other > 1 { 1 } else { 2 }
 }
 
-/// Most of such a factor, if it is `most` at most.
-fn most_of_tile(other: usize, most: usize) -> usize {
-    (SCANNED / other.max(1)).min(most)
+/// Most of a factor of a product of at most `room`, if it is `most` at most.
+fn most_of(room: usize, other: usize, most: usize) -> usize {
+    (room / other.max(1)).min(most)
 }
 
 impl Numbers {
@@ -90,14 +110,14 @@ impl Numbers {
     pub(in crate::tuning) fn bounds(&self) -> Vec<Bound> {
         let n = self;
         macro_rules! bound {
-            ($values:ident, $name:ident, $least:expr, $most:expr $(, $beside:ident)?) => {
+            ($values:ident, $name:ident, $least:expr, $most:expr $(, $beside:ident)*) => {
                 Bound {
                     name: stringify!($name),
                     value: n.$name,
                     least: $least,
                     most: $most,
                     values: Values::$values,
-                    beside: [$((stringify!($beside), n.$beside))?].first().copied(),
+                    beside: vec![$((stringify!($beside), n.$beside)),*],
                 }
             };
         }
@@ -109,14 +129,14 @@ impl Numbers {
             powers!(
                 group_size,
                 least_of_tile(n.drop_scan_items),
-                most_of_tile(n.drop_scan_items, 1024),
+                most_of(SCANNED, n.drop_scan_items, 1024),
                 drop_scan_items
             ),
             powers!(elementwise_group, 1, 1024),
             powers!(value_group, 1, 1024),
             range!(serial_elements, 1, 1 << 24),
             powers!(vector_group, 1, 1024),
-            powers!(line_group, 1, 1024),
+            powers!(line_group, 1, most_of(LOADED, n.direct_line_terms, 1024), direct_line_terms),
             range!(line_elements, 1, 1024),
             range!(line_held, 1, 2048),
             range!(line_together, 1, 64),
@@ -128,7 +148,7 @@ impl Numbers {
             range!(shared_line_elements, 1, 1024),
             range!(shared_line_ahead, 1, 16),
             range!(direct_line_elements, 1, 1 << 16),
-            range!(direct_line_terms, 1, 32),
+            range!(direct_line_terms, 1, most_of(LOADED, n.line_group, 32), line_group),
             range!(line_light, 1, 1 << 24),
             range!(row_stretch, 0, 1 << 24),
             range!(least_shares, 1, 1 << 10),
@@ -172,18 +192,25 @@ impl Numbers {
             range!(binned_items, 1, 1 << 16),
             range!(record_groups, 1, 1 << 16),
             range!(list_record_groups, 1, 1 << 16),
-            powers!(scan_group_size, least_of_tile(n.scan_items), most_of_tile(n.scan_items, 1024), scan_items),
+            // Seven words of each item, in `cl/product/analysis.cl`, fit 32 KiB.
+            powers!(scan_group_size, least_of_tile(n.scan_items), most_of(SCANNED, n.scan_items, 512), scan_items),
             range!(
                 scan_items,
                 least_of_tile(n.scan_group_size),
-                most_of_tile(n.scan_group_size, 1 << 16),
+                most_of(SCANNED, n.scan_group_size, 1 << 16),
                 scan_group_size
             ),
             range!(scan_direct_tiles, 1, 1 << 20),
-            range!(drop_scan_items, least_of_tile(n.group_size), most_of_tile(n.group_size, 1 << 16), group_size),
+            range!(drop_scan_items, least_of_tile(n.group_size), most_of(SCANNED, n.group_size, 1 << 16), group_size),
             range!(drop_scan_direct_tiles, 1, 1 << 20),
-            powers!(sort_group_size, 1, 1024),
-            range!(sort_items, 1, 15),
+            powers!(
+                sort_group_size,
+                1,
+                most_of(SORTED, n.sort_items, 1024).min(SORTED_IN_MORE / n.expansion_items.max(1)),
+                sort_items,
+                expansion_items
+            ),
+            range!(sort_items, 1, most_of(SORTED, n.sort_group_size, 15), sort_group_size),
             powers!(radix_group, 1, 1024),
             range!(radix_items, 2, if n.radix_group < 32 { 1 << 24 } else { 32 }, radix_group),
             range!(radix_bits, 1, 11),
@@ -194,9 +221,15 @@ impl Numbers {
             range!(tally_shares, 1, 1 << 10),
             range!(tally_counters, 1, 1 << 10),
             range!(tally_stretch, 1, 1 << 24),
-            range!(expansion_items, 1, 15),
-            range!(expansion_local_bytes, 1, 1 << 30),
-            range!(expansion_short_max, 1, n.window_group_size.saturating_mul(n.window_items) / 2, window_items),
+            range!(expansion_items, 1, most_of(SORTED_IN_MORE, n.sort_group_size, 15), sort_group_size),
+            range!(expansion_local_bytes, MORE_LOCAL_BYTES, 1 << 30),
+            range!(
+                expansion_short_max,
+                1,
+                n.window_group_size.saturating_mul(n.window_items) / 2,
+                window_group_size,
+                window_items
+            ),
             powers!(chunk_group_size, 64, 256),
             odd!(chunk_items, 2, 12),
             range!(chunk_entries, 1, 3584),
@@ -206,10 +239,22 @@ impl Numbers {
             range!(serial_merge_cost, 1, 1 << 10),
             range!(serial_deal_cost, 1, 1 << 10),
             range!(serial_digit_cost, 1, 1 << 10),
-            powers!(window_group_size, 1, 1024),
-            range!(window_items, 1, 15),
-            powers!(tile_group_size, 1, 1024),
-            range!(tile_items, 1, 1 << 16),
+            powers!(
+                window_group_size,
+                n.expansion_short_max.saturating_mul(2).div_ceil(n.window_items.max(1)),
+                most_of(SORTED, n.window_items, 1024),
+                window_items,
+                expansion_short_max
+            ),
+            range!(
+                window_items,
+                n.expansion_short_max.saturating_mul(2).div_ceil(n.window_group_size.max(1)),
+                most_of(SORTED, n.window_group_size, 15),
+                window_group_size,
+                expansion_short_max
+            ),
+            powers!(tile_group_size, 1, most_of(TILED, n.tile_items, 1024), tile_items),
+            range!(tile_items, 1, most_of(TILED, n.tile_group_size, 1 << 16), tile_group_size),
             range!(block_compiled_side, 1, 16),
             range!(block_held_area, 1, 256),
             range!(block_staged_bytes, 1, 12 << 10),
@@ -261,7 +306,12 @@ impl Numbers {
             range!(adaptive_hub_percent, 0, 1 << 30),
             range!(adaptive_equal_percent, 1, 101),
             range!(adaptive_equal_products, 1, 1 << 30),
-            range!(adaptive_equal_columns, 1, 8),
+            range!(
+                adaptive_equal_columns,
+                1,
+                (2560 / n.adaptive_equal_piece.max(1)).saturating_sub(1).min(8),
+                adaptive_equal_piece
+            ),
             range!(adaptive_equal_piece, 64, 2560 / n.adaptive_equal_columns.saturating_add(1), adaptive_equal_columns),
             range!(adaptive_sorted_products, 1, 3584),
             range!(adaptive_long_column, 1, 1 << 30),
@@ -276,7 +326,7 @@ impl Numbers {
             range!(adaptive_visit_ps, 1, 1 << 30),
             range!(adaptive_longest_ns, 1, 1 << 30),
             powers!(frontier_group, 1, 1024),
-            eights!(frontier_tile, 8, 1 << 9),
+            eights!(frontier_tile, n.frontier_share.max(8), 1 << 9, frontier_share),
             range!(frontier_share, 1, n.frontier_tile, frontier_tile),
             range!(frontier_hops, 0, 1 << 10),
             range!(frontier_groups, 1, 1 << 10),

@@ -191,7 +191,7 @@ fn executions_and_products_repeat_to_the_bit_take_no_memory_and_read_one_word() 
     let bytes = (plan.cost().device_bytes, reduced.device_bytes());
 
     let before = device.counters();
-    for _ in 0..300 {
+    for _ in 0..50 {
         data.execute(&plan, &mut reduced, Damping::Marquardt(1e-4)).unwrap();
     }
     device.finish().unwrap();
@@ -200,8 +200,8 @@ fn executions_and_products_repeat_to_the_bit_take_no_memory_and_read_one_word() 
         (after.buffers_created, after.buffers_taken, after.read_backs),
         (before.buffers_created, before.buffers_taken, before.read_backs)
     );
-    assert!(after.commands >= before.commands + 300 * 7);
-    for _ in 0..300 {
+    assert!(after.commands >= before.commands + 50 * 7);
+    for _ in 0..50 {
         plan.multiply(&reduced, &x, &mut y).unwrap();
     }
     let multiplied = device.counters();

@@ -2,7 +2,7 @@
 use super::*;
 
 #[test]
-fn a_thousand_executions_change_no_bit_take_no_memory_and_read_nothing() {
+fn a_hundred_executions_change_no_bit_take_no_memory_and_read_nothing() {
     let device = Device::open(device().info()).unwrap(); // counters of its own
     let data = Uploaded::<f64>::new(&device, &problem(&seen(10, 100, 3, 1), 2, 6, 3, 5));
     let (plan, mut reduced) = data.formed();
@@ -16,7 +16,7 @@ fn a_thousand_executions_change_no_bit_take_no_memory_and_read_nothing() {
     let bytes = (plan.cost().device_bytes, reduced.device_bytes());
 
     let before = device.counters();
-    for _ in 0..1000 {
+    for _ in 0..100 {
         data.execute(&plan, &mut reduced, damping).unwrap();
     }
     device.finish().unwrap();
@@ -25,7 +25,7 @@ fn a_thousand_executions_change_no_bit_take_no_memory_and_read_nothing() {
         (after.buffers_created, after.buffers_taken, after.read_backs),
         (before.buffers_created, before.buffers_taken, before.read_backs)
     );
-    assert!(after.commands >= before.commands + 6000);
+    assert!(after.commands >= before.commands + 600);
     assert_eq!((plan.cost().device_bytes, reduced.device_bytes()), bytes);
     // One word is read, and only once.
     for _ in 0..10 {

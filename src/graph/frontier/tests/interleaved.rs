@@ -1,6 +1,7 @@
 //! A model of `frontier_round`, in every order: `cl/graph/frontier.cl`,
 //! `cl/graph/frontier_lists.cl`.
 use crate::{
+    generate::Random,
     graph::tests::{EdgeList, Family, dijkstra, families},
     interleave::{Barrier, Words, interleave},
 };
@@ -286,6 +287,7 @@ fn visited(leaving: &[Vec<(usize, usize)>], sizes: &Sizes, halves: bool, seed: u
     (0..parts).for_each(|part| near[0].write(part, part));
     let (mut words, mut bounds) = (vec![0; 6], vec![sizes.step, 0, FAR]);
     words[NEAR_COUNT] = parts;
+    let mut random = Random::new(seed);
     for number in 1..200 {
         let launch = Launch {
             leaving,
@@ -306,7 +308,7 @@ fn visited(leaving: &[Vec<(usize, usize)>], sizes: &Sizes, halves: bool, seed: u
         }
         let groups: Vec<Group> = (0..sizes.groups).map(|number| Group::new(number, sizes)).collect();
         let items = groups.iter().flat_map(|group| (0..sizes.items).map(move |item| (group, item)));
-        interleave(items.map(|(group, item)| frontier_round(&launch, group, item)), seed + 1000 * number as u64);
+        interleave(items.map(|(group, item)| frontier_round(&launch, group, item)), random.bits());
         (words, bounds) = (launch.words.values(), launch.bounds.values());
     }
     panic!("rounds do not end, seed {seed}")
