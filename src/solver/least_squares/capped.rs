@@ -19,9 +19,6 @@ pub struct Costs {
     pub rounding: f64,
 }
 
-/// Rounding of a residual in a cost, as a share of that of a residual that is met: 1e-13 of the
-/// numbers whose difference it is, where 1e-8 is met.
-const ROUNDING_OF_MET: f64 = 1e-10;
 /// Rounding in the cost of a problem that does not write those of its rows, as a share of the first
 /// one.
 const ROUNDING_OF_FIRST: f64 = 1e-24;
@@ -70,7 +67,7 @@ impl Rows {
         };
         let rounding = match rows.is_empty() {
             true => ROUNDING_OF_FIRST * *self.first.get_or_insert(all),
-            false => ROUNDING_OF_MET * 0.5 * of_unknowns().map(|row| row.met).sum::<f64>(),
+            false => 0.5 * of_unknowns().map(|row| row.rounding).sum::<f64>(),
         };
         let plain = Costs { all, of_unknowns: cost, capped: cost, rounding };
         let (n, of_median, most) = (costs().count(), positive().count(), positive().fold(0.0, f64::max));
@@ -116,7 +113,7 @@ mod tests {
         let j = Bsr::new(n, 1, BlockShape::new(1, 1)?, row_ptr, vec![0; count], vec![1.0; count])?;
         let mut to = Linearization::new(&test_device(), BlockGroups::side_by_side([j])?, Vec::new(), false)?;
         // A negative number is the cost of a row that is met.
-        let row = |&cost: &f64| RowCost { cost: cost.abs(), met: (-cost).max(0.0) };
+        let row = |&cost: &f64| RowCost { cost: cost.abs(), met: (-cost).max(0.0), rounding: 0.5 };
         to.row_costs_mut().iter_mut().zip(costs).for_each(|(to, cost)| *to = row(cost));
         Ok(to)
     }

@@ -9,6 +9,10 @@ const ROUNDING: f64 = 1e-15;
 /// if an unknown changes by its own rounding.
 const HIDDEN: f64 = 1e-12;
 
+/// A longer step in the direction of the last one may promise this many times as much. Points that
+/// are far from all cameras make bundle adjustments promise 20 times as much when they end.
+const LONGER: f64 = 100.0;
+
 /// Whether the gradient is zero, or the cost rounding.
 pub fn is_minimum(costs: &Costs, relative_gradient: f64) -> bool {
     relative_gradient <= FLAT || costs.of_unknowns <= costs.rounding
@@ -25,17 +29,17 @@ pub struct Trial {
 
 impl Trial {
     /// Whether this step was the last: it changed the cost by a share of the tolerance, or it was
-    /// rounding, and no longer step in its direction promises more.
+    /// rounding, and no longer step in its direction promises much more.
     pub fn is_last(&self, costs: &Costs, tolerance: f64) -> bool {
-        let most = self.most_promised();
+        let promises = |least: f64| self.promised <= least && self.most_promised() <= LONGER * least;
         let least = tolerance.max(ROUNDING) * costs.capped;
         let hidden = if costs.capped < costs.of_unknowns { HIDDEN * costs.of_unknowns } else { 0.0 };
         // The promise must be little too: otherwise the step was only too long. It is exact where a
         // row hides the gain.
-        let little = self.gain.abs() <= least.max(hidden) && most <= least;
+        let little = self.gain.abs() <= least.max(hidden) && promises(least);
         // By as much a cost changes if every residual changes by its rounding.
         let noise = 2.0 * costs.capped.sqrt() * costs.rounding.sqrt();
-        little || !self.taken && most <= noise
+        little || !self.taken && promises(noise)
     }
 
     /// What the model promises for t·x at the best t: (xᵀb)²/(2·xᵀHx). Damping makes a step
@@ -43,7 +47,7 @@ impl Trial {
     fn most_promised(&self) -> f64 {
         let (work, curvature) = (self.promised - self.damping, self.promised - 2.0 * self.damping);
         // Negative by rounding, if the step is all damping.
-        if curvature > 0.0 { work * work / curvature } else { f64::INFINITY }
+        if curvature > 0.0 { work * (work / curvature) } else { f64::INFINITY }
     }
 }
 

@@ -26,8 +26,8 @@
 //!
 //! * the gradient is flat: the cosine |bⱼ|/√(Hⱼⱼ·2·cost) of the angle between the
 //!   residuals and a column of J, weighted by information and loss, is at most 1e-10;
-//! * the cost is rounding: its residuals are 1e-13 of the numbers whose differences they are
-//!   ([`RowCost::met`](super::problem::RowCost::met));
+//! * the cost is rounding: its residuals are 1e-14 of the numbers whose differences they are
+//!   ([`RowCost::rounding`](super::problem::RowCost::rounding));
 //! * a step changes the cost by no more than the share [`Options::tolerance`], and its model
 //!   promised no more;
 //! * a step lowers nothing, and its model promised no more than the rounding of residuals changes
@@ -41,8 +41,8 @@
 //! [`Linearization::row_costs_mut`](super::problem::Linearization::row_costs_mut). Otherwise the
 //! whole cost stands for the capped one, and 1e-24 of the first cost is rounding.
 //!
-//! The last two count only for steps with λ ≤ 1e-3. What the model promises there is what it promises
-//! for t·x at the best t, since a step x that is short because of damping is no sign of a minimum.
+//! The last two count only for steps with λ ≤ 1e-3, and only if the model promises at most 100 times
+//! as much for t·x at the best t: a step x that is short because of damping is no sign of a minimum.
 //! Conjugate gradients solve the last system further, until the second half of their steps gains
 //! less than a tenth. Converged means a stationary point to
 //! these tolerances, in practice a local minimum. Which one depends on the start: see

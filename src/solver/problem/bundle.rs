@@ -2,7 +2,7 @@
 use super::{
     BundleAdjustment, Camera, LeastSquares, Linearization, Loss, Observation, Projection,
     linearization::GroupRows,
-    rows::{CellValues, MET, Row, RowCost, sum_rows, usual_size},
+    rows::{CellValues, MET, ROUNDED, Row, RowCost, sum_rows, usual_size},
     unknowns::Unknowns,
 };
 use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
@@ -161,8 +161,9 @@ impl LeastSquares for BundleProblem {
             row_major(&by_camera, root, in_camera);
             row_major(&by_point, root, in_point);
             to.weighted.copy_from_slice((residual * root).as_slice());
-            let met = MET * (seen.norm() + Vector2::from(place).norm() + self.size);
-            RowCost { cost: self.loss.rho(squared), met: self.loss.rho(met * met) }
+            let reach = seen.norm() + Vector2::from(place).norm() + self.size;
+            let cost_of = |residual: f64| self.loss.rho(residual * residual);
+            RowCost { cost: self.loss.rho(squared), met: cost_of(MET * reach), rounding: cost_of(ROUNDED * reach) }
         };
         to.check(&[Group { blocks: observations.len(), side: 2 }], &[self.cameras.group(9), self.points.group(3)])?;
         to.row_costs_mut();

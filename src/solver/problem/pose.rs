@@ -2,7 +2,7 @@
 use super::{
     Gauge, LeastSquares, Linearization, Loss, Manifold, Place, PoseGraph, Sighting, Step,
     linearization::GroupRows,
-    rows::{CellValues, MET, Row, RowCost, sum_rows, usual_size},
+    rows::{CellValues, MET, ROUNDED, Row, RowCost, sum_rows, usual_size},
     unknowns::Unknowns,
 };
 use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
@@ -286,7 +286,7 @@ impl<P: Manifold> GraphProblem<P> {
             blocks = rest;
         }
         let cost = self.count(residual.as_ref(), weighted.as_ref(), to.weighted, to.weight);
-        RowCost { cost, met: self.met([one, two, measured].map(P::position), P::step_information(information)) }
+        self.row_cost(cost, [one, two, measured].map(P::position), P::step_information(information))
     }
 
     fn write_sighting(&self, state: &GraphState<P>, row: usize, to: Row<'_, 2>) -> RowCost {
@@ -300,21 +300,22 @@ impl<P: Manifold> GraphProblem<P> {
         in_landmark.copy_from_slice(&by_landmark.as_ref()[..in_landmark.len()]);
         let places = [P::position(one), P::landmark_position(two), P::landmark_position(measured)];
         let cost = self.count(residual.as_ref(), weighted.as_ref(), to.weighted, to.weight);
-        RowCost { cost, met: self.met(places, P::sighting_information(information)) }
+        self.row_cost(cost, places, P::sighting_information(information))
     }
 
-    /// The cost at which a measurement between two places is met. Lengths are compared with the
-    /// distance of the places, the measured one and the usual one, angles with 1. Places far from
-    /// the origin are rounded: of them 1/32 counts, so that a share 1e-5 of a residual that is met
-    /// is rounding.
-    fn met(&self, [from, to, measured]: [[f64; 3]; 3], information: &[f64]) -> f64 {
-        let distance = |axis: usize| (to[axis] - from[axis]).abs() + measured[axis].abs();
-        let rounding = |axis: usize| (from[axis].abs() + to[axis].abs()) / 32.0;
-        let reach: f64 = self.size + (0..3).map(|axis| distance(axis) + rounding(axis)).sum::<f64>();
-        let side = information.len().isqrt();
-        let sizes = std::iter::repeat_n(reach, P::LANDMARK).chain(std::iter::repeat(1.0));
-        let weights = information.iter().step_by(side + 1);
-        self.loss.rho(sizes.zip(weights).map(|(size, weight)| weight.abs() * (MET * size).powi(2)).sum())
+    /// A cost of the measurement between two places. Its residual is compared with their distance,
+    /// the measured one and the usual one, angles with 1. Places far from the origin are rounded.
+    fn row_cost(&self, cost: f64, [from, to, measured]: [[f64; 3]; 3], information: &[f64]) -> RowCost {
+        let sum = |of: &dyn Fn(usize) -> f64| (0..3).map(of).sum::<f64>();
+        let reach = self.size + sum(&|axis| (to[axis] - from[axis]).abs() + measured[axis].abs());
+        let rounding = 16.0 * f64::EPSILON * sum(&|axis| from[axis].abs() + to[axis].abs());
+        let weights = || information.iter().step_by(information.len().isqrt() + 1);
+        let cost_of = |share: f64| {
+            let length = share * reach + rounding;
+            let sizes = std::iter::repeat_n(length, P::LANDMARK).chain(std::iter::repeat(share));
+            self.loss.rho(sizes.zip(weights()).map(|(size, weight)| weight.abs() * size * size).sum())
+        };
+        RowCost { cost, met: cost_of(MET), rounding: cost_of(ROUNDED) }
     }
 
     /// Returns ρ(eᵀΩe), and stores the weight it gives the row.

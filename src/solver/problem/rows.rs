@@ -29,8 +29,10 @@ pub struct RowCost {
     pub cost: f64,
     /// The cost at which the measurement counts as met: that of a residual of 1e-8 of the numbers
     /// whose difference it is. No measurement is as exact. Rows that are met do not make others
-    /// look large, and a cost of 1e-10 of this is rounding.
+    /// look large.
     pub met: f64,
+    /// The cost at which the residual is nothing but rounding: about 1e-14 of those numbers.
+    pub rounding: f64,
 }
 
 impl RowCost {
@@ -42,6 +44,8 @@ impl RowCost {
 
 /// The residual at which a measurement is met, as a share of the numbers whose difference it is.
 pub(super) const MET: f64 = 1e-8;
+/// The residual that counts as rounding, as a share of the same numbers.
+pub(super) const ROUNDED: f64 = 1e-14;
 
 /// The median of what is measured, without zeros: the size of a problem, beside which residuals of
 /// measurements of zero are small. 0 if all are zero.
@@ -146,9 +150,9 @@ mod tests {
                 assert_eq!((a.len(), b.len(), to.weighted.len()), ((2 - row % 3) * 2, 3, 2));
                 let value = row as f64 + 1.0;
                 a.iter_mut().chain(b).chain(to.weighted).chain(to.weight).for_each(|x| *x += value);
-                RowCost { cost: value, met: (row % 3) as f64 }
+                RowCost { cost: value, met: (row % 3) as f64, rounding: 0.5 }
             });
-            let row_cost = |row: usize| RowCost { cost: row as f64 + 1.0, met: (row % 3) as f64 };
+            let row_cost = |row: usize| RowCost { cost: row as f64 + 1.0, met: (row % 3) as f64, rounding: 0.5 };
             let stored: Vec<RowCost> = (0..rows).map(row_cost).collect();
             assert_eq!(costs, stored);
             let by_row = |per_row: &dyn Fn(usize) -> usize| -> Vec<f64> {

@@ -98,7 +98,7 @@ fn short_steps_by_damping_are_not_convergence() {
 /// The cost is nearly flat along one direction, and damping hides what is left to gain there.
 #[test]
 fn a_valley_is_followed_to_its_end() {
-    for slope in [1e-3, 3e-6, 1e-8] {
+    for slope in [1e-3, 3e-6] {
         let mut graph = in_plane(&Walk { poses: 2, closures: 0, ..walk(0) });
         graph.poses.iter_mut().for_each(|pose| *pose = Default::default());
         let (mut across, mut along) = (graph.steps[0], graph.steps[0]);
@@ -113,9 +113,7 @@ fn a_valley_is_followed_to_its_end() {
         for tolerance in [1e-6, 1e-12] {
             let solution = solve(&problem, &Options { tolerance, ..Options::default() });
             let least = solution.cost <= 1e-6 * solution.initial_cost;
-            // A slope below the precision of H may end otherwise.
-            let ended = if slope < 1e-7 { solution.stop != Stop::Converged } else { false };
-            assert!(least && solution.stop == Stop::Converged || ended, "{slope}: {}", solution.cost);
+            assert!(solution.stop == Stop::Converged && least, "{slope}: {}", solution.cost);
         }
     }
 }
