@@ -76,7 +76,7 @@ fn what_has_no_products_has_no_regret() {
 #[test]
 fn families_have_cliffs_and_a_cross_validation() {
     let desk = Desk::new();
-    let ran = bench(&desk, "--regret --max-products 3e3 --rounds 1 --sweeps hub,blocks");
+    let ran = bench(&desk, "--regret --max-products 3e3 --rounds 1 --sweeps hub,1600");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     for words in [
         "roads:3e3 * ",
