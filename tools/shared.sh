@@ -33,7 +33,7 @@ tools/test quick: total        120
   formatting                    10
   licences                      20
   fuzz versions                 10
-  demo and lints               900
+  lints and examples           300
   installation                 120
   uses                         240
 '
