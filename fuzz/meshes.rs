@@ -16,7 +16,7 @@ pub fn mesh(bytes: &[u8]) {
 /// their lines.
 #[allow(dead_code, reason = "fuzzing tries short inputs")]
 pub fn long_meshes() {
-    const LENGTH: usize = 8 << 20;
+    const LENGTH: usize = 6 << 20;
     const MOST: usize = 5 << 20;
     let ply = |encoding: &str, of: &str| {
         format!(

@@ -35,12 +35,12 @@ struct Trial {
 
 #[test]
 fn some_numbers_of_cpus_at_their_bounds_change_no_bit() {
-    in_a_process_of_its_own("some_numbers_of_cpus", Trial { kind: DeviceKind::Cpu, numbers: 24, sampled: true });
+    in_a_process_of_its_own("some_numbers_of_cpus", Trial { kind: DeviceKind::Cpu, numbers: 36, sampled: true });
 }
 
 #[test]
 fn some_numbers_of_gpus_at_their_bounds_change_no_bit() {
-    in_a_process_of_its_own("some_numbers_of_gpus", Trial { kind: DeviceKind::Gpu, numbers: 24, sampled: true });
+    in_a_process_of_its_own("some_numbers_of_gpus", Trial { kind: DeviceKind::Gpu, numbers: 36, sampled: true });
 }
 
 #[test]

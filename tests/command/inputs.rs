@@ -119,7 +119,7 @@ fn messages_name_the_option_that_helps() {
     desk.put("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 17000000 1\n1 1 1\n");
     desk.put("wide.el", "17000000 1\n");
     for name in ["wide.mtx", "wide.el"] {
-        let line = format!("convert {name} -o c.npz");
+        let line = format!("convert {name} -o wide-too.mtx");
         desk.fails(&line, 2, &[" for 1 entry, 16777216 at most; --max-lines allows more"]);
         desk.fails(&format!("{line} --max-lines 16999999"), 2, &["--max-lines allows more"]);
         desk.ok(&format!("{line} --max-lines 17000001"));

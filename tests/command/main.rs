@@ -82,6 +82,11 @@ impl Desk {
         ["BLOCKMUL_DEVICE", "BLOCKMUL_LOG", "RUST_LOG"].iter().for_each(|variable| {
             command.env_remove(variable);
         });
+        // With 1 GiB of memory PoCL copies 128 MiB to measure the bandwidth, not 256: each run
+        // does, and no test reads the figure.
+        if line.starts_with("bench ") {
+            command.env("POCL_MEMORY_LIMIT", "1");
+        }
         command
     }
 

@@ -177,7 +177,7 @@ fn a_signal_leaves_nothing_half_written() {
     use std::os::unix::process::ExitStatusExt;
     use std::time::{Duration, Instant};
     let desk = Desk::new();
-    desk.ok("generate uniform --rows 40000 --per-column 16 -q -o u.mtx");
+    desk.ok("generate uniform --rows 25000 --per-column 16 -q -o u.mtx");
     let folder = desk.path("").canonicalize().unwrap();
     let ends = |arguments: &[&str], signal: &str, output: &str, status: Option<i32>| {
         desk.put(output, "as it was");

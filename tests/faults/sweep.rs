@@ -29,7 +29,7 @@ pub struct Effort {
     signals: usize,
 }
 
-pub const SHARE: Effort = Effort { per_call: None, lost: 1, released: 2, late: 3, signals: 30 };
+pub const SHARE: Effort = Effort { per_call: None, lost: 1, released: 1, late: 2, signals: 20 };
 pub const FULL: Effort = Effort { per_call: Some(20), lost: 20, released: 20, late: 20, signals: 400 };
 
 /// Errors that drivers report: CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY,

@@ -87,11 +87,11 @@ fn lines_without_entries_are_bounded_in_every_format() {
 fn wide_and_tall_arrays_without_elements_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wide.npy");
-    for (rows, cols, what) in [(0, 400_000_000, "columns"), (400_000_000, 0, "rows")] {
+    for (rows, cols, what) in [(0, 40_000_000, "columns"), (40_000_000, 0, "rows")] {
         std::fs::write(&path, npy(rows, cols)).unwrap();
         let refused = dense::read(&path, &ReadOptions::default()).unwrap_err().to_string();
         assert!(refused.contains(&format!("{} {what}", rows.max(cols))) && refused.contains("at most"), "{refused}");
-        assert!(dense::read(&path, &options(400_000_000)).is_ok(), "{rows}x{cols}");
+        assert!(dense::read(&path, &options(40_000_000)).is_ok(), "{rows}x{cols}");
     }
     // One element for each row proves all rows.
     let mut column = npy(5000, 1);

@@ -113,7 +113,7 @@ mod tests {
     /// piece and one more, of parts that take two rounds of local memory.
     const LENGTHS: [usize; 16] = [3, 0, 64, 65, 1, 127, 1024, 1025, 0, 200, 200, 5000, 33, 2048 + 64, 2048 + 65, 96];
 
-    fn check<T: Field>(lengths: &[usize], tuning: LineTuning) -> Result<()> {
+    fn check<T: Field>(lengths: &[usize], tuning: LineTuning, packed: &[bool]) -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
         let mut random = Random::new(1);
@@ -127,7 +127,7 @@ mod tests {
         let before = vec![T::from_f64(1.0); lengths.len()];
         let mut want = before.clone();
         reference::multiply_vector_in(Order::Shared, false, (0.7, &host, &x), (-1.3, &mut want))?;
-        for packed in [false, true] {
+        for &packed in packed {
             let rows = Rows { packed, ..Rows::of_scalars(a.pattern.clone()) };
             let sums = CsrShared::<T, T>::tuned(&work, rows, tuning)?;
             // The second time with what the first has left of arrivals.
@@ -145,8 +145,7 @@ mod tests {
 
     /// Fewer items than lanes, as many, more; rows in tiles or in pieces; every number of terms
     /// loaded and read ahead.
-    #[test]
-    fn small_groups_and_large_ones_have_the_bits_of_the_reference() -> Result<()> {
+    fn tunings() -> [LineTuning; 6] {
         let most = test_device().info().max_group_size;
         let of = |group_size: usize, tile, [ahead, together]: [usize; 2]| LineTuning {
             group_size: group_size.min(most),
@@ -162,18 +161,39 @@ mod tests {
             whole: RUN_PIECE,
             light: 64,
         };
-        for tuning in
-            [of(1, 1024, [1, 1]), of(8, 0, [3, 2]), of(32, 200, [2, 8]), of(128, 1024, [8, 8]), of(64, 16, [1, 4])]
-        {
-            check::<f32>(&LENGTHS, tuning)?;
+        [
+            of(1, 1024, [1, 1]),
+            of(8, 0, [3, 2]),
+            of(32, 200, [2, 8]),
+            of(128, 1024, [8, 8]),
+            of(64, 16, [1, 4]),
+            of(64, 512, [4, 8]),
+        ]
+    }
+
+    #[test]
+    fn groups_of_every_size_have_the_bits_of_the_reference() -> Result<()> {
+        let [of_f32 @ .., of_f64] = tunings();
+        of_f32.into_iter().try_for_each(|tuning| check::<f32>(&LENGTHS, tuning, &[false, true]))?;
+        check::<f64>(&LENGTHS, of_f64, &[false, true])
+    }
+
+    /// Each tuning, with indices in one way.
+    #[test]
+    fn small_groups_and_large_ones_have_the_bits_of_the_reference() -> Result<()> {
+        let lengths = [3, 0, 64, 65, 1, 127, 1024, 1025, 0, 200, 33, 2048 + 65, 96];
+        let [of_f32 @ .., of_f64] = tunings();
+        for (number, tuning) in of_f32.into_iter().enumerate() {
+            check::<f32>(&lengths, tuning, &[number % 2 == 1])?;
         }
-        check::<f64>(&LENGTHS, of(64, 512, [4, 8]))
+        check::<f64>(&lengths, of_f64, &[true])
     }
 
     /// More parts than local memory holds sums.
     #[test]
     fn the_parts_of_a_long_row_have_the_bits_of_the_reference() -> Result<()> {
         let tuning = LineTuning::shared(test_device().info());
-        check::<f32>(&[5, 1030 * RUN_PIECE + 7, 70], LineTuning { held: RUN_PIECE, tile: 512, longest: 512, ..tuning })
+        let tuning = LineTuning { held: RUN_PIECE, tile: 512, longest: 512, ..tuning };
+        check::<f32>(&[5, 1030 * RUN_PIECE + 7, 70], tuning, &[false, true])
     }
 }

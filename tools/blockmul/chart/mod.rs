@@ -145,18 +145,30 @@ fn paint(draw: impl FnOnce(&Picture<'_>) -> Drawn<()>) -> io::Result<Vec<u8>> {
 /// The means of squares of `SCALE` x `SCALE` pixels.
 fn smaller(pixels: &[u8], width: usize) -> Vec<u8> {
     const SIDE: usize = SCALE as usize;
-    let mut all = Vec::with_capacity(pixels.len() / (SIDE * SIDE));
-    let mut sums = vec![0u32; 3 * width / SIDE];
+    let (line, mut all) = (3 * width / SIDE, Vec::with_capacity(pixels.len() / (SIDE * SIDE)));
+    let mut above: &[u8] = &[];
     for rows in pixels.chunks_exact(3 * width * SIDE) {
-        sums.fill(0);
-        for row in rows.chunks_exact(3 * width) {
-            for (sum, square) in sums.chunks_exact_mut(3).zip(row.chunks_exact(3 * SIDE)) {
-                for pixel in square.chunks_exact(3) {
-                    (0..3).for_each(|at| sum[at] += u32::from(pixel[at]));
-                }
-            }
+        // Most squares are as those above or to the left: white, or within a bar. To compare bytes
+        // takes less time than to add them.
+        if rows == above {
+            all.extend_from_within(all.len() - line..);
+            continue;
         }
-        all.extend(sums.iter().map(|sum| (sum / (SCALE * SCALE)) as u8));
+        above = rows;
+        let square = |left: usize| -> [&[u8]; SIDE] {
+            std::array::from_fn(|row| &rows[3 * (width * row + SIDE * left)..][..3 * SIDE])
+        };
+        for left in 0..width / SIDE {
+            if left > 0 && square(left) == square(left - 1) {
+                all.extend_from_within(all.len() - 3..);
+                continue;
+            }
+            let mut sums = [0; 3];
+            for row in square(left) {
+                row.iter().enumerate().for_each(|(at, &byte)| sums[at % 3] += u32::from(byte));
+            }
+            all.extend(sums.map(|sum| (sum / (SCALE * SCALE)) as u8));
+        }
     }
     all
 }

@@ -70,5 +70,9 @@ fn squares_become_their_mean() {
     let mut pixels: Vec<u8> = left.chunks(3 * side).flat_map(|row| [row, &[255; 3].repeat(side)].concat()).collect();
     pixels.extend([0; 3].repeat(2 * side));
     let part = |number: usize| (number * (side - 1) / side) as u8;
-    assert_eq!(smaller(&pixels, 2 * side), [part(9), 0, part(255), part(255), part(255), part(255)]);
+    let of_both = [part(9), 0, part(255), part(255), part(255), part(255)];
+    assert_eq!(smaller(&pixels, 2 * side), of_both);
+    // Squares as those above, and as those to the left.
+    let rows = [&pixels[..], &pixels, &[7; 6].repeat(side * side), &pixels].concat();
+    assert_eq!(smaller(&rows, 2 * side), [&of_both[..], &of_both, &[7; 6], &of_both].concat());
 }

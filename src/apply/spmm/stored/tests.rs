@@ -21,25 +21,38 @@ fn is_grouped(grouping: Grouping, arrays: &GcooArrays<f32>) -> bool {
     order.is_sorted() && ends.all(|(group, ends)| (ends[0]..ends[1]).all(|i| order[i as usize].0 == group))
 }
 
+/// Groups of one line, of some, and of as many as there may be.
+fn groupings() -> Vec<Grouping> {
+    [1, 4, 32].into_iter().flat_map(|lines| [Grouping::Rows(lines), Grouping::Columns(lines)]).collect()
+}
+
+#[test]
+fn matrices_become_groups_and_come_back() -> Result<()> {
+    [[0, 3], [3, 0], [1, 1], [23, 19]].into_iter().try_for_each(|size| come_back(size, &[], &groupings()))
+}
+
+/// Each number of lines, and groups of each side.
 #[test]
 fn small_matrices_become_groups_and_come_back() -> Result<()> {
-    [[0, 3], [3, 0], [1, 1], [23, 19]].into_iter().try_for_each(|size| come_back(size, &[]))
+    come_back([0, 3], &[], &[Grouping::Columns(4)])?;
+    come_back([3, 0], &[], &[Grouping::Rows(4)])?;
+    come_back([1, 1], &[], &[Grouping::Columns(1)])?;
+    come_back([23, 19], &[], &[Grouping::Rows(1), Grouping::Columns(4), Grouping::Rows(32)])
 }
 
 #[test]
 fn long_lines_become_groups_and_come_back() -> Result<()> {
-    come_back([9, 1300], &[(4, 1100)])
+    come_back([9, 1300], &[(4, 1100)], &groupings())
 }
 
 /// Checks a matrix of so many rows and columns, with long rows, in every way to groups and back.
-fn come_back([rows, cols]: [usize; 2], long: &[(usize, usize)]) -> Result<()> {
+fn come_back([rows, cols]: [usize; 2], long: &[(usize, usize)], groupings: &[Grouping]) -> Result<()> {
     let device = test_device();
     let host: Csc<f32> =
         Csc::from_cbc(crate::apply::spmm::tests::matrix(rows, cols.max(1), crate::BlockShape::SCALAR, long)?)?;
     let by_rows = Csr::from_transpose(host.transpose());
     let (a, dense) = (device.upload(&host)?, host.as_cbc().to_dense());
-    let groupings = [1, 4, 32].into_iter().flat_map(|lines| [Grouping::Rows(lines), Grouping::Columns(lines)]);
-    for grouping in groupings {
+    for &grouping in groupings {
         let of_columns = DeviceGcoo::from_matrix(&a, grouping)?;
         let of_rows = DeviceGcoo::from_matrix(&device.upload(&by_rows)?, grouping)?;
         let of_dense = DeviceGcoo::from_dense(&device.upload_dense(&dense)?, grouping)?;

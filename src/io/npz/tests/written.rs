@@ -66,6 +66,7 @@ proptest! {
     fn any_matrix_of_any_type_comes_back(
         (grid, shape) in ((0..5usize, 0..5usize), (1..5usize, 1..5usize)),
         places in prop::collection::btree_map((0..5usize, 0..5usize), -8..8i8, 0..9),
+        element in 0..3,
     ) {
         let inside = places.into_iter().filter(|((i, j), _)| *i < grid.0 && *j < grid.1);
         let shape = BlockShape::new(shape.0, shape.1).unwrap();
@@ -73,9 +74,11 @@ proptest! {
             nalgebra::DMatrix::from_fn(shape.rows(), shape.cols(), |i, j| f64::from(seed) + i as f64 * 0.5 - j as f64)
         };
         let cbc = Cbc::from_triplets(grid.0, grid.1, shape, inside.map(|((i, j), seed)| (i, j, block(seed)))).unwrap();
-        comes_back(&cbc);
-        comes_back(&cbc.cast::<f32>());
-        comes_back(&cbc.cast::<f16>());
+        match element {
+            0 => comes_back(&cbc),
+            1 => comes_back(&cbc.cast::<f32>()),
+            _ => comes_back(&cbc.cast::<f16>()),
+        }
     }
 
     /// Any damage to an archive gives a matrix or an error with a place.

@@ -63,12 +63,19 @@ fn of_one_column(nrows: usize, columns: &[Vec<u32>]) -> Result<Case> {
 
 #[test]
 fn chunks_agree_with_the_model() -> Result<()> {
-    agree(edge_cases()?)
+    agree(edge_cases()?.into_iter().chain([cut_inside_rows()?]).collect())
 }
 
+/// Each kind of chunk with one payload.
 #[test]
 fn small_chunks_agree_with_the_model() -> Result<()> {
-    agree(few_cases()?.into_iter().chain([cut_inside_rows()?]).collect())
+    for case in few_cases()?.iter().chain([&cut_inside_rows()?]) {
+        let of = |entries, items| in_registers(Teams::PORTABLE, entries, items);
+        check(case, &of(300, 2))?;
+        check(case, &of(40, 2).keeping_pairs())?;
+        check(case, &of(300, 5).keeping_pairs())?;
+    }
+    Ok(())
 }
 
 /// Three chunks, each of which begins inside a row: before some of its products, behind all of
