@@ -33,6 +33,8 @@ pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
         windows: WindowTuning { group_size: 8, items: 7 },
         tiles: TileTuning { group_size: 8, products: 16 },
         esc: ColumnMethod::EscLocal,
+        // A device's chunks in registers are of another size.
+        chunks: None,
         ..base.clone()
     };
     let serial = Tuning {

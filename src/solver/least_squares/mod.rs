@@ -41,13 +41,12 @@
 //! [`Linearization::row_costs_mut`](super::problem::Linearization::row_costs_mut). Otherwise the
 //! whole cost stands for the capped one, and 1e-24 of the first cost is rounding.
 //!
-//! The last two count only for steps with λ ≤ 1e-3, and only if the model promises at most 100 times
-//! as much for t·x at the best t: a step x that is short because of damping is no sign of a minimum.
-//! Conjugate gradients solve the last system further, until the second half of their steps gains
-//! less than a tenth. Converged means a stationary point to
-//! these tolerances, in practice a local minimum. Which one depends on the start: see
-//! [`start::cheaper`]. Every other end is not convergence: the limit of iterations, or no step that
-//! lowers the cost however it is damped.
+//! The last two count only for steps with λ ≤ 1e-3, and only if the model promises at most 100
+//! times as much for t·x at the best t: a step x that is short because of damping is no sign of a
+//! minimum. Conjugate gradients solve the last system further, until the second half of their steps
+//! gains less than a tenth. Converged means a stationary point to these tolerances, in practice a
+//! local minimum. Which one depends on the start: see [`start::cheaper`]. Every other end is not
+//! convergence: the limit of iterations, or no step that lowers the cost however it is damped.
 //!
 //! # Linear systems
 //!

@@ -79,12 +79,11 @@ impl<P: Manifold> PoseGraph<P> {
 
     /// What holds each part of the graph, and the parts that can turn.
     ///
-    /// A fixed pose holds the parts to which it has steps. So do landmarks at two places, in space at
-    /// three that are not on one line, if they are fixed or seen from a fixed pose. What joins the
-    /// poses of a part is not looked at: two of them may turn about a landmark that both see.
-    /// Distances below 1.5e-8 of the largest one, and of the
-    /// largest distance at which such a landmark was seen, count as zero: their squares in H are
-    /// lost in rounding.
+    /// A fixed pose holds the parts to which it has steps. So do landmarks at two places, in space
+    /// at three that are not on one line, if they are fixed or seen from a fixed pose. What joins
+    /// the poses of a part is not looked at: two of them may turn about a landmark that both see.
+    /// Distances below 1.5e-8 of the largest one, and of the largest distance at which such a
+    /// landmark was seen, count as zero: their squares in H are lost in rounding.
     pub fn gauge(&self) -> Gauge {
         let parts = self.parts();
         let mut gauge = Gauge { parts: parts.len(), ..Gauge::default() };

@@ -3,13 +3,15 @@
 use super::{BundleAdjustment, Camera, Observation};
 use nalgebra::Vector3;
 
-/// An origin is far if it is this many times as far away as three quarters of the points and cameras
-/// with observations are from their middle. The condition of the normal equations grows with the square of this.
+/// An origin is far if it is this many times as far away as three quarters of the points and
+/// cameras with observations are from their middle. The condition of the normal equations grows
+/// with the square of this.
 const FAR: f64 = 100.0;
 
 impl BundleAdjustment {
     /// A place in the middle of the points and cameras with observations, if the origin of the
-    /// coordinates is far from them. The problem is then better solved [about](BundleAdjustment::about) this place.
+    /// coordinates is far from them. The problem is then better solved
+    /// [about](BundleAdjustment::about) this place.
     ///
     /// ```
     /// use blockmul::solver::problem::bal;
