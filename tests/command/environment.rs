@@ -142,7 +142,7 @@ fn blockmul_tuning_names_a_file_of_numbers() {
     refused(r#"{"cpu": {"scan_group_size": 512}}"#, &[beside]);
     refused(
         r#"{"cpu": {"scan_items": 1}}"#,
-        &["scan_group_size is 1, not a power of two from 2 to 1024 if scan_items is 1"],
+        &["scan_group_size is 1, not a power of two from 2 to 512 if scan_items is 1"],
     );
     let endless = with(&desk, &[("BLOCKMUL_TUNING", "/dev/zero")], "multiply p.mtx");
     assert!(endless.status == 2 && endless.stderr.contains("/dev/zero: "), "{}", endless.stderr);

@@ -4,7 +4,7 @@ use super::capped::Costs;
 /// Largest cosine between the residuals and a column of J at which the gradient counts as zero.
 const FLAT: f64 = 1e-10;
 /// Rounding of a cost, as a share of it. A lower tolerance could not be met.
-const ROUNDING: f64 = 1e-15;
+pub const ROUNDING: f64 = 1e-15;
 /// Rounding of a cost of which one row is nearly all, as a share of it: the row changes by as much
 /// if an unknown changes by its own rounding.
 const HIDDEN: f64 = 1e-12;

@@ -43,10 +43,12 @@
 //!
 //! The last two count only for steps with λ ≤ 1e-3, and only if the model promises at most 100
 //! times as much for t·x at the best t: a step x that is short because of damping is no sign of a
-//! minimum. Conjugate gradients solve the last system further, until the second half of their steps
-//! gains less than a tenth. Converged means a stationary point to these tolerances, in practice a
-//! local minimum. Which one depends on the start: see [`start::cheaper`]. Every other end is not
-//! convergence: the limit of iterations, or no step that lowers the cost however it is damped.
+//! minimum. Nor may the floor of its damping hold back an unknown that could lower the cost by more
+//! than [`Options::tolerance`]. Conjugate gradients solve the last system further, until the second
+//! half of their steps gains less than a tenth. Converged means a stationary point to these
+//! tolerances, in practice a local minimum. Which one depends on the start: see
+//! [`start::cheaper`]. Every other end is not convergence: the limit of iterations, or no step that
+//! lowers the cost however it is damped.
 //!
 //! # Linear systems
 //!
@@ -98,7 +100,7 @@ pub use report::Iteration;
 use super::problem::LeastSquares;
 use crate::{Device, Error, Result, events::ms};
 use capped::Rows;
-use convergence::Trial;
+use convergence::{ROUNDING, Trial};
 use damping::DampingRule;
 use linear::Solver;
 use std::time::Instant;
@@ -283,7 +285,9 @@ pub fn minimize<P: LeastSquares>(
             taken = damping.take(gain, promised);
             let trial = Trial { gain, promised, damping: by_damping, taken };
             let is_last = is_light && trial.is_last(&cost, options.tolerance);
-            (converged, further) = (is_last && !step.is_rough, is_last && step.is_rough);
+            // A floor may hold back an unknown that λ does not.
+            let is_free = || !normal.is_held_back(cost.capped, iteration.lambda, options.tolerance.max(ROUNDING));
+            (converged, further) = (is_last && !step.is_rough && is_free(), is_last && step.is_rough);
             if taken {
                 (state, cost) = (next, next_cost);
                 rows.keep(&mut linearization);

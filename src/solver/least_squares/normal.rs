@@ -172,6 +172,22 @@ impl Normal {
         self.floors.damped(group, number, x, lambda)
     }
 
+    /// Whether a floor of damping by λ holds back an unknown that could lower the cost by more than
+    /// a share `least` of it, by itself: it is damped by more than 1e-3 of its own element of H.
+    pub(super) fn is_held_back(&self, cost: f64, lambda: f64, least: f64) -> bool {
+        let length = (2.0 * cost).sqrt();
+        let is_held_back = |group: usize, number: usize, b: f64, d: f64| {
+            // Elements below the normal numbers have lost their digits.
+            d >= f64::MIN_POSITIVE
+                && (b / d.sqrt() / length).powi(2) > least
+                && self.floors.added(group, number, d, lambda) > 1e-3 * d
+        };
+        self.floors.is_needed()
+            && self.host.iter().enumerate().any(|(group, [b, d])| {
+                b.iter().zip(d).enumerate().any(|(number, (&b, &d))| is_held_back(group, number, b, d))
+            })
+    }
+
     /// The numbers of unknowns on which no residual depended at the last [`Normal::form`].
     pub fn without_influence(&self) -> WithoutInfluence {
         self.floors.without_influence(diagonals(&self.host))

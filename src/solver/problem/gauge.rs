@@ -2,7 +2,7 @@
 //!
 //! A part is a set of free poses and landmarks that are joined by measurements with weight.
 //! Something fixed does not join: two parts that both see a fixed landmark turn about it apart.
-use super::{Manifold, PoseGraph, Sighting, Step, pose::is_zero};
+use super::{Manifold, PoseGraph, Sighting, Step, information::is_zero};
 use crate::{Error, Result};
 use nalgebra::Vector3;
 use std::collections::BTreeMap;

@@ -26,6 +26,7 @@ mod file;
 mod finite;
 mod gauge;
 mod graph;
+mod information;
 mod linearization;
 mod loss;
 mod manifold;
@@ -39,14 +40,16 @@ pub(crate) use camera::place;
 pub use camera::{Camera, Projection};
 pub use file::bal::{BundleAdjustment, Observation};
 pub use file::{Edges, Format, Problem, ProblemFile, bal, g2o, isam, read, read_with, toro};
+#[cfg(feature = "faer")]
 pub(crate) use gauge::Sets;
 pub use gauge::{Gauge, Loose};
 pub use graph::{Graph, Place, Plane, PoseGraph, Sighting, Space, Step, World};
+#[cfg(feature = "faer")]
+pub(crate) use information::is_zero;
 #[cfg(feature = "faer")]
 pub(super) use linearization::check_groups;
 pub use linearization::{LeastSquares, Linearization, RowWeights};
 pub use loss::Loss;
 pub use manifold::Manifold;
-pub(crate) use pose::is_zero;
 pub use pose::{GraphProblem, GraphState};
 pub use rows::RowCost;

@@ -6,7 +6,6 @@ use super::{
     unknowns::Unknowns,
 };
 use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
-use nalgebra::DMatrix;
 
 /// Poses, and landmarks if there are any, to be moved until they agree best with the measurements.
 /// The cost is half of Σ ρ(eᵀΩe).
@@ -37,88 +36,11 @@ pub struct GraphState<P: Place> {
 }
 
 impl<P: Manifold> PoseGraph<P> {
-    /// Edges whose information matrices have a negative eigenvalue (beyond rounding): their number,
-    /// and the names of the first one's ends.
-    ///
-    /// With such a matrix, Σ eᵀΩe rewards errors and need not have a minimum.
-    pub fn indefinite(&self) -> Option<(usize, (u64, u64))> {
-        let name = |names: &[u64], one: u32| names.get(one as usize).copied().unwrap_or(one.into());
-        let steps = self.steps.iter().filter(|step| is_indefinite(P::step_information(&step.information)));
-        let mut ends = steps.map(|step| (name(&self.pose_names, step.from), name(&self.pose_names, step.to)));
-        let sightings = self.sightings.iter().filter(|one| is_indefinite(P::sighting_information(&one.information)));
-        let mut seen =
-            sightings.map(|one| (name(&self.pose_names, one.pose), name(&self.landmark_names, one.landmark)));
-        let first = ends.next().or_else(|| seen.next())?;
-        Some((1 + ends.count() + seen.count(), first))
-    }
-
-    /// Number of measurements from which [`PoseGraph::isotropic`] takes weight. Their information
-    /// about a translation, rotation or landmark is not zero, but the mean variance is not
-    /// positive.
-    pub fn losing(&self) -> usize {
-        let steps = self.steps.iter().filter(|step| {
-            let information = P::step_information(&step.information);
-            let weights = P::isotropic_weights(&step.information);
-            let (side, translation) = (information.len().isqrt(), P::LANDMARK);
-            let is_known = |part: std::ops::Range<usize>| part.into_iter().any(|i| information[i * side + i] != 0.0);
-            weights
-                .iter()
-                .zip([0..translation, translation..side])
-                .any(|(&weight, part)| weight == 0.0 && is_known(part))
-        });
-        let sightings = self.sightings.iter().filter(|one| {
-            is_zero(P::sighting_information(&P::isotropic_sighting(&one.information)))
-                && !is_zero(P::sighting_information(&one.information))
-        });
-        steps.count() + sightings.count()
-    }
-
-    /// Number of measurements without weight: their information is zero.
-    pub fn weightless(&self) -> usize {
-        let steps = self.steps.iter().filter(|step| is_zero(P::step_information(&step.information)));
-        let sightings = self.sightings.iter().filter(|one| is_zero(P::sighting_information(&one.information)));
-        steps.count() + sightings.count()
-    }
-
     /// Poses that have measurements, each as often as it has one.
     pub(super) fn measured(&self) -> impl Iterator<Item = u32> {
         let ends = self.steps.iter().flat_map(|step| [step.from, step.to]);
         ends.chain(self.sightings.iter().map(|one| one.pose))
     }
-
-    /// The same graph with every information matrix made isotropic. The weights are those of D. M.
-    /// Rosen, L. Carlone, A. S. Bandeira, J. J. Leonard, *SE-Sync: A Certifiably Correct Algorithm
-    /// for Synchronization over the Special Euclidean Group*, 2019: τ = d/tr(Ω⁻¹) of the d
-    /// rows of translations, and 2κ of rotations. In space κ = 3/(2·tr(Ω⁻¹)) of the rows of
-    /// rotations; in the plane κ is their Ω.
-    ///
-    /// χ² then is their objective: exactly in space, and except for the fourth power of angles in
-    /// the plane. Measurements that have no positive weight by these rules get 0: see
-    /// [`PoseGraph::losing`]. Apply it once: in the plane every time doubles the weight of
-    /// rotations.
-    pub fn isotropic(mut self) -> Self {
-        self.steps.iter_mut().for_each(|step| step.information = P::isotropic_step(&step.information));
-        self.sightings.iter_mut().for_each(|one| one.information = P::isotropic_sighting(&one.information));
-        self
-    }
-}
-
-pub(crate) fn is_zero(elements: &[f64]) -> bool {
-    elements.iter().all(|&x| x == 0.0)
-}
-
-/// Whether a factorization of a symmetric matrix fails, in any units of its rows, for other reasons
-/// than rounding.
-fn is_indefinite(elements: &[f64]) -> bool {
-    let side = elements.len().isqrt();
-    let matrix = DMatrix::from_column_slice(side, side, elements);
-    if matrix.clone().cholesky().is_some() {
-        return false;
-    }
-    let diagonal = matrix.diagonal();
-    let scale = diagonal.map(|x| if x > 0.0 { 1.0 / x.sqrt() } else { 1.0 });
-    let scaled = DMatrix::from_fn(side, side, |row, col| matrix[(row, col)] * scale[row] * scale[col]);
-    diagonal.min() < 0.0 || scaled.symmetric_eigenvalues().min() < -1e-9
 }
 
 impl<P: Manifold> GraphProblem<P> {
