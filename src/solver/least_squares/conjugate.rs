@@ -139,7 +139,7 @@ impl Conjugate {
         precondition.execute((&*preconditioner, &*r), &mut *z)?;
         p.copy_from(z)?;
         let mut rz = r.dot(z)?;
-        // What each step adds to xᵀb.
+        // Each step adds one of these to xᵀb.
         let mut gains = Vec::new();
         let (mut taken, mut is_exact) = (limits.steps, norm == 0.0);
         for step in 1..=limits.steps {

@@ -18,9 +18,11 @@ pub fn is_minimum(costs: &Costs, relative_gradient: f64) -> bool {
     relative_gradient <= FLAT || costs.of_unknowns <= costs.rounding
 }
 
-/// What a step did to the cost, and what its model promised.
+/// A step that was tried, by its costs.
 pub struct Trial {
+    /// The decrease of the cost of the rows that touch an unknown.
     pub gain: f64,
+    /// The decrease that the model promised.
     pub promised: f64,
     /// The part of the promise that is there because of damping: (xᵀ·D·x)/2.
     pub damping: f64,
@@ -42,8 +44,8 @@ impl Trial {
         little || !self.taken && promises(noise)
     }
 
-    /// What the model promises for t·x at the best t: (xᵀb)²/(2·xᵀHx). Damping makes a step
-    /// short in directions in which H is smaller than it, however much is left to gain there.
+    /// The decrease that the model promises for t·x at the best t: (xᵀb)²/(2·xᵀHx). Damping makes a
+    /// step short in directions in which H is smaller than it, however much is left to gain there.
     fn most_promised(&self) -> f64 {
         let (work, curvature) = (self.promised - self.damping, self.promised - 2.0 * self.damping);
         // Negative by rounding, if the step is all damping.

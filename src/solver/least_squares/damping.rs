@@ -14,7 +14,7 @@ impl DampingRule {
     /// Largest λ. Beyond it a step is shorter than rounding.
     const MOST: f64 = 1e16;
     /// A step with more damping says nothing of a minimum.
-    const LIGHT: f64 = 1e-3;
+    pub const LIGHT: f64 = 1e-3;
     /// Smallest λ. Below it damping changes no step and makes no system solvable. Cholesky's
     /// factorization of n unknowns is certain to succeed if the eigenvalues are above n·u once the
     /// diagonal is scaled to 1 (J. W. Demmel, *On Floating Point Errors in Cholesky*, 1989). λ

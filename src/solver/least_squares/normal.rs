@@ -1,6 +1,9 @@
 //! The normal equations H·x = b of a linearised problem, on the device: H = JᵀWJ, b =
 //! -Jᵀ·(W·e).
-use super::floors::{DampingFloors, WithoutInfluence};
+use super::{
+    damping::DampingRule,
+    floors::{DampingFloors, WithoutInfluence},
+};
 use crate::{
     BlockGroups, Bsr, Cbc, Device, DeviceGroups, DeviceMatrix, DeviceVector, Error, GramParts, Part, Plan, Planned,
     Product, Result,
@@ -173,14 +176,15 @@ impl Normal {
     }
 
     /// Whether a floor of damping by λ holds back an unknown that could lower the cost by more than
-    /// a share `least` of it, by itself: it is damped by more than 1e-3 of its own element of H.
+    /// a share `least` of it, by itself: it is damped by more than [`DampingRule::LIGHT`] of its
+    /// own element of H.
     pub(super) fn is_held_back(&self, cost: f64, lambda: f64, least: f64) -> bool {
         let length = (2.0 * cost).sqrt();
         let is_held_back = |group: usize, number: usize, b: f64, d: f64| {
             // Elements below the normal numbers have lost their digits.
             d >= f64::MIN_POSITIVE
                 && (b / d.sqrt() / length).powi(2) > least
-                && self.floors.added(group, number, d, lambda) > 1e-3 * d
+                && self.floors.added(group, number, d, lambda) > DampingRule::LIGHT * d
         };
         self.floors.is_needed()
             && self.host.iter().enumerate().any(|(group, [b, d])| {
@@ -205,7 +209,7 @@ impl Normal {
         0.5 * x.iter().zip(&self.host).enumerate().map(of).sum::<f64>()
     }
 
-    /// What damping by λ takes of the promise for a step x: (xᵀ·D·x)/2.
+    /// The part of the promise for a step x that is there because of damping by λ: (xᵀ·D·x)/2.
     pub(super) fn damping(&self, x: &[Vec<f64>], lambda: f64) -> f64 {
         let of = |(group, (x, [_, d])): (usize, (&Vec<f64>, &[Vec<f64>; 2]))| -> f64 {
             x.iter().zip(d).enumerate().map(|(i, (x, d))| self.floors.added(group, i, *d, lambda) * x * x).sum()

@@ -32,7 +32,7 @@ pub struct BundleProblem {
     loss: Loss,
     cameras: Unknowns,
     points: Unknowns,
-    /// The usual distance of an observation from the centre of its picture, in pixels.
+    /// The median distance of observations from the centres of their pictures, in pixels.
     size: f64,
 }
 

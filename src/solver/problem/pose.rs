@@ -22,7 +22,7 @@ pub struct GraphProblem<P: Manifold> {
     gauge: Gauge,
     poses: Unknowns,
     landmarks: Unknowns,
-    /// The usual length of what was measured: a step, or the way to a landmark.
+    /// The median length of measured steps and sightings.
     size: f64,
 }
 

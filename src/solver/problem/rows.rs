@@ -47,8 +47,8 @@ pub(super) const MET: f64 = 1e-8;
 /// The residual that counts as rounding, as a share of the same numbers.
 pub(super) const ROUNDED: f64 = 1e-14;
 
-/// The median of what is measured, without zeros: the size of a problem, beside which residuals of
-/// measurements of zero are small. 0 if all are zero.
+/// The median of measured lengths that are not zero, or 0. It stands for the size of a problem: the
+/// residuals of measurements of zero are compared with it.
 pub(super) fn usual_size(measured: impl Iterator<Item = f64>) -> f64 {
     let mut sizes: Vec<f64> = measured.filter(|&size| size > 0.0 && size.is_finite()).collect();
     if sizes.is_empty() {
