@@ -17,7 +17,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The last one ends the process at once; nothing remains where files without names exist.
+/// The last one ends the process at once. Where files without names exist, at most a whole file
+/// remains, which was about to replace another.
 const SIGNALS: [(Signal, &str); 6] = [
     (Signal::INT, "SIGINT"),
     (Signal::TERM, "SIGTERM"),
@@ -27,7 +28,7 @@ const SIGNALS: [(Signal, &str); 6] = [
     (Signal::KILL, "SIGKILL"),
 ];
 
-/// The signals that leave nothing in the folder of the runs.
+/// The signals that leave no part of a file in the folder of the runs.
 fn signals(workshop: &Workshop) -> &'static [(Signal, &'static str)] {
     #[cfg(target_os = "linux")]
     if rustix::fs::open(workshop.path(""), OFlags::TMPFILE | OFlags::RDWR, Mode::RUSR).is_ok() {
@@ -91,11 +92,18 @@ fn with_signal(workshop: &Workshop, Case { plain, signal, after, before }: &Case
     })?;
     let found = ran.files.get(plain.subject.output).map(Vec::as_slice);
     let whole = found == Some(plain.output.as_slice());
-    let beside = ran.files.keys().any(|name| name != plain.subject.output);
+    // A file that replaces another has a name of its own for an instant, when it is whole.
+    let beside: Vec<_> = ran.files.iter().filter(|(name, _)| *name != plain.subject.output).collect();
+    let replaces = signal.0 == Signal::KILL && before.is_some() && found == before;
+    let is_left = match beside[..] {
+        [] => false,
+        [(_, file)] => !replaces || *file != plain.output,
+        _ => true,
+    };
     let number = signal.0.as_raw();
     let verdict = match ran.status.map(|status| (status.code(), status.signal())) {
         None => Verdict::Hang,
-        _ if beside || !(whole || found == before) => Verdict::Left,
+        _ if is_left || !(whole || found == before) => Verdict::Left,
         // The limit of processor time is the only one that has a message.
         _ if !(ran.stderr.is_empty() || signal.0 == Signal::XCPU && ran.stderr == TIME_IS_UP) => Verdict::Crash,
         Some((Some(0), _)) if whole => Verdict::Same,
