@@ -10,6 +10,12 @@ pub(crate) struct BlockTuning {
     pub long_run: usize,
 }
 
+/// Bytes of local memory of every device.
+const LEAST_LOCAL_BYTES: usize = 32 << 10;
+
+/// Those that every kernel has besides.
+const OTHER_LOCAL_BYTES: usize = 64;
+
 /// Division of blocks among the work-items of [`BlockKernel::Tiles`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockTiles {
@@ -166,7 +172,16 @@ impl StagedTiles {
         // Two products of a team at once gain nothing, because half as many groups are resident
         // (11x11: 1.35 ms, not 1.02).
         let fitting = numbers.bytes / (element * (a.area() + b.area()));
+        let fitting = fitting.min((LEAST_LOCAL_BYTES - OTHER_LOCAL_BYTES) / Self::team_bytes(tile_rows, element, a, b));
         Self { rows: tile_rows, cols: tile_cols, teams: (numbers.group / team).min(fitting).max(1) }
+    }
+
+    /// Most bytes of local memory of a team in `cl/product/blocks/staged.cl`: a vector behind each
+    /// column, or the block of C; two pairs.
+    fn team_bytes(tile_rows: usize, element: usize, a: BlockShape, b: BlockShape) -> usize {
+        let vectors = 2 * a.rows().max(a.cols()) + 2 * b.cols().max(b.rows());
+        let operands = (a.area() + b.area() + tile_rows) * element + vectors * 16;
+        operands.max(a.rows() * b.cols() * element) + 16
     }
 }
 
@@ -175,8 +190,6 @@ mod tests {
     use super::*;
 
     const COMPILED_SIDE: usize = 16;
-    const HELD_AREA: usize = 64;
-    const STAGED: StagedNumbers = StagedNumbers { group: 32, bytes: 6 << 10 };
 
     /// Bytes of local memory that `cl/product/blocks/tiles.cl` declares.
     fn local_bytes<T: Element>(group_size: usize, a: BlockShape, b: BlockShape) -> usize {
@@ -189,30 +202,39 @@ mod tests {
         slots * ((a.area() + b.area()) * element + 2 * 16 + 8) + 8 * tiles.piece_teams + 12 * runs + 4 * 40 + 64
     }
 
-    /// Most bytes of local memory that `cl/product/blocks/staged.cl` declares: a vector behind each
-    /// column, or the blocks of C; two pairs for each team.
-    fn staged_bytes<T: Element>(a: BlockShape, b: BlockShape) -> usize {
-        let StagedTiles { rows, teams, .. } = StagedTiles::new::<T>(STAGED, a, b);
-        let element = size_of::<T::Arithmetic>();
-        let operands =
-            (a.area() + b.area() + rows) * element + (2 * a.rows().max(a.cols()) + 2 * b.cols().max(b.rows())) * 16;
-        teams * (operands.max(a.rows() * b.cols() * element) + 16) + 64
+    fn staged_fits<T: Element>(numbers: &Numbers, a: BlockShape, b: BlockShape) {
+        let (group, bytes) = (numbers.block_staged_group, numbers.block_staged_bytes);
+        let tiles = StagedTiles::new::<T>(StagedNumbers { group, bytes }, a, b);
+        let items = a.rows().div_ceil(tiles.rows) * b.cols().div_ceil(tiles.cols) * tiles.teams;
+        assert!(items <= group && tiles.cols <= b.cols(), "{a} by {b}: {tiles:?}");
+        let bytes =
+            tiles.teams * StagedTiles::team_bytes(tiles.rows, size_of::<T::Arithmetic>(), a, b) + OTHER_LOCAL_BYTES;
+        assert!(bytes <= LEAST_LOCAL_BYTES, "{a} by {b}: {bytes} bytes, {tiles:?}");
     }
 
+    /// With the numbers of the table, and with those that take the most local memory.
     #[test]
     fn blocks_of_every_shape_fit_the_smallest_local_memory() -> crate::Result<()> {
-        for side in 0..COMPILED_SIDE.pow(3) {
+        let table = Numbers::of(DeviceKind::Gpu);
+        let bound = |name| table.bounds().into_iter().find(|bound| bound.name == name).unwrap();
+        let held = Numbers { block_held_area: bound("block_held_area").most, ..table };
+        let (group, bytes) = (bound("block_staged_group"), bound("block_staged_bytes").most);
+        let [few, many] = [group.least, group.most].map(|group| Numbers {
+            block_held_area: 1,
+            block_staged_group: group,
+            block_staged_bytes: bytes,
+            ..table
+        });
+        let all = [table, held, few, many];
+        for (numbers, side) in
+            all.into_iter().flat_map(|numbers| (0..COMPILED_SIDE.pow(3)).map(move |side| (numbers, side)))
+        {
             let [rows, inner, cols] =
                 [1, COMPILED_SIDE, COMPILED_SIDE * COMPILED_SIDE].map(|n| side / n % COMPILED_SIDE + 1);
             let (a, b) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);
-            if a.area() > HELD_AREA {
-                for tiles in [StagedTiles::new::<f64>(STAGED, a, b), StagedTiles::new::<f32>(STAGED, a, b)] {
-                    let items = rows.div_ceil(tiles.rows) * cols.div_ceil(tiles.cols) * tiles.teams;
-                    assert!(items <= STAGED.group && tiles.cols <= cols, "{a} by {b}: {tiles:?}");
-                }
-                for bytes in [staged_bytes::<f64>(a, b), staged_bytes::<f32>(a, b)] {
-                    assert!(bytes <= 32 << 10, "{a} by {b}: {bytes} bytes");
-                }
+            if a.area() > numbers.block_held_area {
+                staged_fits::<f64>(&numbers, a, b);
+                staged_fits::<f32>(&numbers, a, b);
                 continue;
             }
             for group_size in [64, 32, 16] {
@@ -220,7 +242,7 @@ mod tests {
                 let items = rows / tiles.piece_rows * cols * tiles.piece_teams;
                 assert!(items <= group_size || tiles.piece_teams == 1, "{a} by {b}: {tiles:?}");
                 for bytes in [local_bytes::<f64>(group_size, a, b), local_bytes::<f32>(group_size, a, b)] {
-                    assert!(bytes <= 32 << 10, "{a} by {b}: {bytes} bytes, {tiles:?}");
+                    assert!(bytes <= LEAST_LOCAL_BYTES, "{a} by {b}: {bytes} bytes, {tiles:?}");
                 }
             }
         }

@@ -24,6 +24,9 @@ const SORTED_IN_MORE: usize = 2816;
 /// for each 32, 16 KiB.
 const TILED: usize = 1 << 16;
 
+/// Work-items that have the tiles of a block, at most (`src/product/tuning/blocks.rs`).
+const STAGED_TEAM: usize = 32;
+
 /// Work-items that add up lines, times the terms of a sum that each loads at once. Blocks have at
 /// most half as many rows as there are such terms, and a group holds the terms of two blocks for
 /// each item (`cl/vector/line_pieces.cl`): 16 KiB of floats.
@@ -31,7 +34,7 @@ const LOADED: usize = 4096;
 
 /// The values that a number may have from its least to its most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::tuning) enum Values {
+pub(crate) enum Values {
     All,
     PowersOfTwo,
     MultiplesOf8,
@@ -41,7 +44,7 @@ pub(in crate::tuning) enum Values {
 
 /// A number, and the values that it may have beside the other numbers.
 #[derive(Debug, Clone)]
-pub(in crate::tuning) struct Bound {
+pub(crate) struct Bound {
     pub name: &'static str,
     pub value: usize,
     pub least: usize,
@@ -107,7 +110,7 @@ impl Numbers {
     }
 
     /// Every number with its bounds.
-    pub(in crate::tuning) fn bounds(&self) -> Vec<Bound> {
+    pub(crate) fn bounds(&self) -> Vec<Bound> {
         let n = self;
         macro_rules! bound {
             ($values:ident, $name:ident, $least:expr, $most:expr $(, $beside:ident)*) => {
@@ -256,9 +259,9 @@ impl Numbers {
             powers!(tile_group_size, 1, most_of(TILED, n.tile_items, 1024), tile_items),
             range!(tile_items, 1, most_of(TILED, n.tile_group_size, 1 << 16), tile_group_size),
             range!(block_compiled_side, 1, 16),
-            range!(block_held_area, 1, 256),
+            range!(block_held_area, 1, 128),
             range!(block_staged_bytes, 1, 12 << 10),
-            powers!(block_staged_group, 1, 1024),
+            powers!(block_staged_group, STAGED_TEAM, 1024),
             range!(block_long_run, 1, 1024),
             range!(block_serial_runs, 1, 1 << 16),
             range!(block_pairs_ahead, 1, 1 << 10),

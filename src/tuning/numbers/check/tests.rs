@@ -123,10 +123,12 @@ fn work_groups_of_accepted_numbers_fit_local_memory() {
 
 /// The numbers of `table` with each number at each of its bounds.
 fn at_bounds(table: Numbers) -> impl Iterator<Item = Numbers> {
-    table
-        .bounds()
-        .into_iter()
-        .flat_map(move |bound| [bound.least, bound.most].map(|end| at_bound(table, bound.name, bound.nearest(end))))
+    let end = move |bound: &Bound, end| {
+        let numbers = at_bound(table, bound.name, bound.nearest(end));
+        assert!(numbers != table || bound.nearest(end) == bound.value, "{} cannot be nearer to {end}", bound.name);
+        numbers
+    };
+    table.bounds().into_iter().flat_map(move |bound| [end(&bound, bound.least), end(&bound, bound.most)])
 }
 
 /// The sums of tiles of one word would be scanned without end.

@@ -6,7 +6,7 @@ fn with_dense<M: Matrix<Element = f64>>(all: &mut Vec<Operation>, a: M, what: &s
     for (n, layout) in [(1, Layout::ByRows), (9, Layout::ByColumns), (40, Layout::ByRows)] {
         for method in [DenseMethod::Rows, DenseMethod::Gcoo] {
             let a = a.clone();
-            add(all, Kind::Dense, format!("{what} times {n} columns by {method}, {layout}"), move |device| {
+            add(all, format!("{what} times {n} columns by {method}, {layout}"), move |device| {
                 let (a, d) = (device.upload(&a)?, DMatrix::from_fn(cols, n, |i, j| (i * 3 + j * 7) as f64 * 0.3 - 4.0));
                 let d = device.upload_dense(&d)?;
                 let pattern = a.pattern();
@@ -25,7 +25,7 @@ pub(super) fn dense(all: &mut Vec<Operation>) -> Result<()> {
     with_dense(all, Csr::from_transpose(scalars.clone()), "scalars");
     with_dense(all, long_rows()?, "long rows");
     with_dense(all, Bsr::from_transpose(blocks((30, 40), (2, 3), 5)?), "blocks");
-    add(all, Kind::Dense, "groups".into(), move |device| {
+    add(all, "groups".into(), move |device| {
         let a = DeviceGcoo::from_matrix(&device.upload(&scalars)?, Grouping::Rows(4))?;
         let d = a.to_dense(Layout::ByRows)?;
         let again = DeviceGcoo::from_dense(&d, Grouping::Columns(8))?;
@@ -48,21 +48,21 @@ pub(super) fn graphs(all: &mut Vec<Operation>) -> Result<()> {
     for (g, what) in [(lengths.clone(), "planar"), (wide.clone(), "power law")] {
         for schedule in [Schedule::NearFar, Schedule::Frontier, Schedule::BellmanFord] {
             let g = g.clone();
-            add(all, Kind::Graph, format!("paths in {what} by {schedule}"), move |device| {
+            add(all, format!("paths in {what} by {schedule}"), move |device| {
                 let g = device.upload(&g)?;
                 let paths = ShortestPaths::from(&[3]).schedule(schedule).run(&g)?;
                 let levels = ShortestPaths::from(&[3]).schedule(schedule).run_by_edges(&g)?;
                 Ok([bits(&paths.distances.download()?), bits(&levels.distances.download()?)].concat())
             });
         }
-        add(all, Kind::Graph, format!("components and triangles of {what}"), move |device| {
+        add(all, format!("components and triangles of {what}"), move |device| {
             let g = device.upload(&g)?;
             Ok([graph::components(&g)?.download()?, graph::triangles_of_vertices(&g)?.download()?]
                 .map(|v| bits(&v))
                 .concat())
         });
     }
-    add(all, Kind::Graph, "patches".into(), move |device| {
+    add(all, "patches".into(), move |device| {
         let patches = Lloyd::from(&[0, 99, 200]).steps(3).run(&device.upload(&lengths)?)?;
         Ok([bits(&patches.labels), bits(&patches.seeds), bits(&patches.energies)].concat())
     });
@@ -77,7 +77,7 @@ pub(super) fn solver(all: &mut Vec<Operation>) -> Result<()> {
             Cbc::from_triplets(n, n, BlockShape::new(side, side)?, (0..n).map(entry))
         };
         let (u, v) = (diagonal(5, c)?, diagonal(60, p)?);
-        add(all, Kind::Solver, format!("Schur complement of {c} and {p}"), move |device| {
+        add(all, format!("Schur complement of {c} and {p}"), move |device| {
             let (u, w, v) = (device.upload(&u)?, device.upload(&w)?, device.upload(&v)?);
             let (b_c, b_p) = (vec![0.3; 5 * c], vec![-0.7; 60 * p]);
             let (b_c, b_p) = (device.upload_vector(&b_c)?, device.upload_vector(&b_p)?);
@@ -102,18 +102,18 @@ pub(super) fn others(all: &mut Vec<Operation>) -> Result<()> {
     let a = generate::power_law(400, 3000, BlockShape::SCALAR, Values::Real, 3)?.to_scalars();
     let b = blocks((30, 30), (3, 3), 6)?;
     let (of_drop, of_spy) = (a.clone(), a.clone());
-    add(all, Kind::Other, "entries that are dropped".into(), move |device| {
+    add(all, "entries that are dropped".into(), move |device| {
         let a = device.upload(&of_drop)?;
         let mut found = of_matrix(&a.drop_below(Threshold::absolute(0.3))?.download()?);
         let c = Product::of(&a, &a).semiring(Semiring::PlusTimes).drop_below(Threshold::relative(0.2)).run()?;
         found.extend(of_matrix(&c.download()?));
         Ok(found)
     });
-    add(all, Kind::Other, "a picture".into(), move |device| {
+    add(all, "a picture".into(), move |device| {
         let raster = Raster::of(&device.upload(&of_spy)?, 40)?;
         Ok(raster.cells().iter().flat_map(|cell| [cell.entries as u64, cell.largest.to_bits()]).collect())
     });
-    add(all, Kind::Other, "a sum and a transpose".into(), move |device| {
+    add(all, "a sum and a transpose".into(), move |device| {
         let b = device.upload(&b)?;
         let turn = Transpose::<Cbc<f64>>::new(&b.pattern())?;
         let mut turned = turn.output()?;
@@ -123,7 +123,7 @@ pub(super) fn others(all: &mut Vec<Operation>) -> Result<()> {
         plan.execute([(2.0, &b), (-1.0, &turned)], &mut c)?;
         Ok(of_matrix(&c.download()?))
     });
-    add(all, Kind::Other, "scans, sorts, sums".into(), move |device| {
+    add(all, "scans, sorts, sums".into(), move |device| {
         let count = 9000u32;
         let values: Vec<f64> = (0..count).map(|i| f64::from(i % 89) * 0.3 - 7.0).collect();
         let ptr = [0, 5, 5, 900, 3000, count];
