@@ -15,13 +15,18 @@ pub struct Costs {
     pub of_unknowns: f64,
     /// The same with every row limited to n times the median row.
     pub capped: f64,
-    /// A cost of these rows at which all residuals are rounding.
+    /// A cost of these rows at which all residuals are rounding; 0 where unknowns have run away.
     pub rounding: f64,
 }
 
 /// Rounding in the cost of a problem that does not write those of its rows, as a share of the first
 /// one.
 const ROUNDING_OF_FIRST: f64 = 1e-24;
+
+/// Rounding may be this share of the first cost, or [`GROWN`] times its own first value. Beyond,
+/// unknowns have run away so far that rounding is all that their residuals have.
+const BELIEVED: f64 = 1e-6;
+const GROWN: f64 = 100.0;
 
 /// A row that makes up more than half of a cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,8 +42,8 @@ pub struct Rows {
     /// Whether each row touches an unknown; empty if all do.
     touching: Vec<bool>,
     costs: Vec<RowCost>,
-    /// The cost of the first state.
-    first: Option<f64>,
+    /// The cost of the first state, and its rounding.
+    first: Option<(f64, f64)>,
     /// Costs among which the median is, kept for their memory.
     positive: Vec<f64>,
 }
@@ -65,9 +70,12 @@ impl Rows {
             true => all,
             false => 0.5 * costs().sum::<f64>(),
         };
+        let rounding = 0.5 * of_unknowns().map(|row| row.rounding).sum::<f64>();
+        let (first_cost, first_rounding) = *self.first.get_or_insert((cost, rounding));
         let rounding = match rows.is_empty() {
-            true => ROUNDING_OF_FIRST * *self.first.get_or_insert(all),
-            false => 0.5 * of_unknowns().map(|row| row.rounding).sum::<f64>(),
+            true => ROUNDING_OF_FIRST * first_cost,
+            false if rounding > (BELIEVED * first_cost).max(GROWN * first_rounding) => 0.0,
+            false => rounding,
         };
         let plain = Costs { all, of_unknowns: cost, capped: cost, rounding };
         let (n, of_median, most) = (costs().count(), positive().count(), positive().fold(0.0, f64::max));
@@ -160,6 +168,23 @@ mod tests {
         assert_eq!(rows.judge(9.0, &to).rounding, rounding);
         rows.keep(&mut to);
         assert_eq!(rows.dominant(), None);
+        Ok(())
+    }
+
+    #[test]
+    fn rounding_that_has_grown_beside_the_first_cost_is_not_believed() -> Result<()> {
+        let of_rounding = |[first, later]: [f64; 2], cost: f64| -> Result<f64> {
+            let mut to = rows(&[cost, cost], &[])?;
+            let mut rows = Rows::new(&to);
+            to.row_costs_mut().iter_mut().for_each(|row| row.rounding = first);
+            rows.judge(cost, &to);
+            to.row_costs_mut().iter_mut().for_each(|row| row.rounding = later);
+            Ok(rows.judge(cost / 10.0, &to).rounding)
+        };
+        assert_eq!(of_rounding([1e-20, 1e-7], 1.0)?, 1e-7);
+        assert_eq!(of_rounding([1e-20, 1e-3], 1.0)?, 0.0);
+        // What the first state had as well: it was far from the origin, or solved.
+        assert_eq!(of_rounding([1e-4, 1e-3], 1.0)?, 1e-3);
         Ok(())
     }
 

@@ -33,6 +33,10 @@
 //! * a step lowers nothing, and its model promised no more than the rounding of residuals changes
 //!   the cost.
 //!
+//! Rounding counts up to 1e-6 of the first cost, or 100 times what it was there. A pose that
+//! nothing holds in one direction may run away until all digits of its residuals are rounding,
+//! which is no minimum.
+//!
 //! The cost of these conditions is *capped*, except in the second, so that one row cannot hide the
 //! others. It leaves out rows that touch no unknown, and a row counts at most as n times the median
 //! of the n rows (without those that are met).
