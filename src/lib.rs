@@ -125,7 +125,6 @@
 //!
 //! # Features
 //!
-//! * `cli` (default): the command `blockmul`.
 //! * `ocl`: contexts, queues and buffers of the `ocl` crate (links libOpenCL).
 //! * `gl`: contexts that share with OpenGL (links libGL too).
 //! * `faer`, `nalgebra-sparse`: the pattern of a [`plan::ScalarMap`] for the sparse factorizations

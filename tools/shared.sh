@@ -2,18 +2,18 @@
 # Sourced from the root by tools/test, tools/faults, tools/oclgrind and .ci/run. It has the features
 # that all of them build with, and steps with their seconds.
 
-# Sets `features`, one set for all, so that nothing is compiled twice: every feature whose libraries
-# can be linked.
+# Sets `features`, one set for all, so that nothing is compiled twice: every package, and every
+# feature whose libraries can be linked.
 choose_features() {
     if tools/setup headers; then
-        features=(--all-features)
+        features=(--workspace --all-features)
     elif [ -n "${CI:-}" ]; then
         echo "$program: without libOpenCL and libGL to link with, the features ocl and gl go untested" >&2
         exit 1
     else
         echo "$program: left out: the features ocl and gl" >&2
         # shellcheck disable=SC2034 # for the program that sources this
-        features=(--features "faer nalgebra-sparse")
+        features=(--workspace --features "blockmul/faer blockmul/nalgebra-sparse")
     fi
 }
 

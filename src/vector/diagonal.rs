@@ -76,6 +76,7 @@ pub struct Diagonal<M: Matrix> {
 impl<M: Matrix> Diagonal<M> {
     /// Requests the kernels of the diagonals' scalars of matrices with blocks of `side` rows, so
     /// that those of several plans are compiled together.
+    #[cfg(feature = "faer")]
     pub(crate) fn ask_scalars(device: &Device, side: usize) -> Result<()> {
         PatternArrays::ask(device)?;
         Self::find(device)?;

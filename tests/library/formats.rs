@@ -135,7 +135,7 @@ fn real_matrices_go_through_every_format() {
 
 /// Runs the script and returns its output.
 pub fn scipy(python: &str, command: &str, folder: &Path) -> String {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/library/oracles/scipy_npz.py");
+    let script = Path::new(crate::ROOT).join("tests/library/oracles/scipy_npz.py");
     let output = Command::new(python).arg(script).arg(command).arg(folder).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()

@@ -38,7 +38,7 @@ fn replay() {
         ("tuning", readers::tuning),
         ("gcoo", readers::gcoo),
     ];
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
+    let corpus = Path::new(crate::ROOT).join("fuzz/corpus");
     for (target, check) in targets {
         let files = std::fs::read_dir(corpus.join(target)).unwrap().map(|file| file.unwrap().path());
         let mut read = 0;

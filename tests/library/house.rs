@@ -106,7 +106,7 @@ fn code_of(text: &str) -> String {
 }
 
 fn source() -> Vec<File> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = Path::new(crate::ROOT).join("src");
     let mut files = Vec::new();
     collect(&root, &root, &mut files);
     assert!(files.len() > 100, "{} files", files.len());
@@ -115,7 +115,7 @@ fn source() -> Vec<File> {
 
 /// The room of each name that the crate's root exports.
 fn exports() -> BTreeMap<String, String> {
-    let lib = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
+    let lib = fs::read_to_string(Path::new(crate::ROOT).join("src/lib.rs")).unwrap();
     let mut rooms = BTreeMap::new();
     for line in lib.lines().filter(|line| line.contains("use ") && !line.starts_with(' ')) {
         let Some((_, path)) = line.split_once("use ") else { continue };
@@ -224,7 +224,7 @@ fn no_two_rooms_name_each_other() {
 
 /// The files and folders that the sentence of SECURITY.md about unsafe code names.
 fn places_of_unsafe_code() -> Vec<PathBuf> {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("SECURITY.md")).unwrap();
+    let text = fs::read_to_string(Path::new(crate::ROOT).join("SECURITY.md")).unwrap();
     let (_, list) = text.split_once("* **Unsafe code**").expect("SECURITY.md has a list of unsafe code");
     let list = list.split("\n* ").next().unwrap();
     list.split('`').skip(1).step_by(2).filter(|word| word.contains('/')).map(PathBuf::from).collect()
@@ -245,9 +245,9 @@ fn is_unsafe(text: &str) -> bool {
 
 #[test]
 fn unsafe_code_is_where_the_page_says_and_nowhere_else() {
-    let (root, named) = (Path::new(env!("CARGO_MANIFEST_DIR")), places_of_unsafe_code());
+    let (root, named) = (Path::new(crate::ROOT), places_of_unsafe_code());
     let mut files = Vec::new();
-    ["src", "tools/blockmul"].iter().for_each(|folder| collect(root, &root.join(folder), &mut files));
+    ["src", "tools/blockmul/src"].iter().for_each(|folder| collect(root, &root.join(folder), &mut files));
     let found: Vec<_> = files.iter().filter(|(_, text)| is_unsafe(text)).map(|(path, _)| path).collect();
     assert!(found.len() > 10, "{found:?}");
     for path in &found {
@@ -272,7 +272,7 @@ fn unsafe_code_is_where_the_page_says_and_nowhere_else() {
         ("src/tests_util.rs", true),
         ("src/io/tests.rs", false),
         ("src/io/tests/zip.rs", false),
-        ("tools/blockmul/main.rs", true),
+        ("tools/blockmul/src/lib.rs", true),
         ("src/io/tests.txt", false),
     ] {
         assert_eq!(is_source(Path::new(path)), read, "{path}");
@@ -287,7 +287,7 @@ const SLASHED: [&str; 4] = ["rs", "cl", "c", "h"];
 
 #[test]
 fn comments_end_at_column_100() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(crate::ROOT);
     let mut folders: Vec<PathBuf> = NARROW.iter().map(|folder| root.join(folder)).collect();
     let (mut read, mut long) = (BTreeSet::new(), Vec::new());
     while let Some(folder) = folders.pop() {

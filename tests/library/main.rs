@@ -18,7 +18,6 @@ mod ocl;
 mod options;
 mod paths;
 #[cfg(feature = "faer")]
-mod peers;
 mod plans;
 mod plans_of_scalars;
 mod products;
@@ -34,3 +33,6 @@ mod spy;
 mod structure;
 mod unproven;
 mod vectors;
+
+/// The root of the repository.
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");

@@ -168,6 +168,7 @@ impl<P: Manifold> GraphProblem<P> {
 
     /// The cost of the measurements that touch an unknown. Those between poses and landmarks that
     /// are held are constant, and may hide all others in a sum.
+    #[cfg(feature = "faer")]
     pub(crate) fn cost_of_unknowns(&self, state: &GraphState<P>) -> f64 {
         self.cost_of(state, false)
     }

@@ -1,10 +1,12 @@
 //! The peers of benches/peers that need only SciPy and faer, on small matrices: inputs, results,
 //! records, table.
 #[expect(dead_code, reason = "its `main` is that of a benchmark")]
-#[path = "../../benches/peers/faer.rs"]
+#[path = "../benches/peers_faer.rs"]
 mod peer;
 
-use crate::common;
+#[path = "../../../tests/library/outside.rs"]
+mod common;
+
 use serde_json::Value;
 use std::{
     path::{Path, PathBuf},
@@ -14,7 +16,7 @@ use std::{
 const NAMES: [&str; 6] = ["poisson500", "rmat12_b2", "er10k_b3", "pose6_10k", "schur_W_6x3", "ba_W_6x3"];
 
 fn script(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers").join(name)
 }
 
 fn python(interpreter: &str, args: &[&str]) -> String {

@@ -44,7 +44,7 @@ fn packages_are_installed_without_a_partial_upgrade() {
         let desk = Desk::new();
         let (bin, log) = (bare_system(&desk, manager), desk.path("log"));
         let setup = |words: &[&str], may: &str| {
-            let mut command = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/setup"));
+            let mut command = Command::new(Path::new(ROOT).join("tools/setup"));
             command.args(words).env("PATH", &bin).env("BIN", &bin).env("LOG", &log).env("BLOCKMUL_INSTALL", may);
             ran(command)
         };
@@ -74,7 +74,7 @@ fn on_a_terminal_packages_are_installed_if_the_user_says_so() {
             bin.display(),
             bin.display(),
             log.display(),
-            env!("CARGO_MANIFEST_DIR")
+            ROOT
         );
         let mut command = Command::new("script");
         command.args(["-qec", &line, "/dev/null"]).write_stdin(answer);
@@ -95,7 +95,7 @@ fn the_demo_finds_what_cargo_built_wherever_that_is() {
         std::fs::write(&path, text).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     };
-    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/demo");
+    let demo = Path::new(ROOT).join("tools/demo");
     script("tools/demo", &std::fs::read_to_string(demo).unwrap());
     script("tools/setup", "#!/usr/bin/env bash\n");
     script("bin/cargo", CARGO);

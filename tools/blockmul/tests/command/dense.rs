@@ -135,7 +135,7 @@ fn reports_have_the_fields_that_are_documented() {
             );
         }
     }
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/command.md")).unwrap();
+    let page = std::fs::read_to_string(Path::new(ROOT).join("docs/command.md")).unwrap();
     for field in of_dense.split_whitespace() {
         assert!(page.contains(&format!("`{field}`")), "{field}");
     }

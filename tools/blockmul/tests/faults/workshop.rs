@@ -65,7 +65,7 @@ impl Workshop {
         let made = Command::new("cc")
             .args(["-O1", "-Wall", "-Wextra", "-shared", "-fPIC", "-o"])
             .arg(&library)
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/opencl.c"))
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults/opencl.c"))
             .args(["-ldl", "-lpthread", "-Wl,--no-as-needed", "-lOpenCL"])
             .output();
         match made {
@@ -120,7 +120,7 @@ impl Workshop {
         // compiling these without optimisation takes a third of the time.
         command.env("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable");
         // The host takes no product from the kernels.
-        command.env("BLOCKMUL_TUNING", Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/by_kernels.json"));
+        command.env("BLOCKMUL_TUNING", concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/by_kernels.json"));
         command.env("POCL_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("faults/pocl"));
         command.env("OPENCL_DYLIB_PATH", &self.library).current_dir(self.folder.path());
     }

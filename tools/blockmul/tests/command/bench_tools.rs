@@ -28,7 +28,7 @@ fn runs(ms: f64, noise: f64) -> Vec<f64> {
 /// Runs a script of `tools/` in the desk's folder.
 fn tool(desk: &Desk, python: &str, line: &str) -> Ran {
     let mut words = line.split_whitespace();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools").join(words.next().unwrap());
+    let script = Path::new(ROOT).join("tools").join(words.next().unwrap());
     let mut command = Command::new(python);
     command.arg(script).args(words).current_dir(desk.path(""));
     ran(command)

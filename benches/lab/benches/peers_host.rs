@@ -3,7 +3,7 @@
 //! block matrices (`--block 3`) only the reference, whose blocks the others do not have.
 //!
 //! ```text
-//! cargo bench --bench peers_host -- FILE.mtx ... [--threads 1,2] [--block SIDE]
+//! cargo bench -p blockmul-lab --bench peers_host -- FILE.mtx ... [--threads 1,2] [--block SIDE]
 //!     [--rounds N] [--json OUT.json]
 //! ```
 //!

@@ -211,6 +211,6 @@ mod tests {
         assert_eq!(output.status.code(), Some(5));
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-        assert!(text.contains("a planted panic (tools/blockmul/failure.rs:"), "{text}");
+        assert!(text.contains("a planted panic (tools/blockmul/src/failure.rs:"), "{text}");
     }
 }

@@ -32,7 +32,7 @@ pub struct ManArgs {
 
 pub fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::Cli::command(), env!("CARGO_PKG_NAME"), &mut script);
+    clap_complete::generate(args.shell, &mut crate::Cli::command(), "blockmul", &mut script);
     output::write_bytes(Path::new("-"), &script)
 }
 

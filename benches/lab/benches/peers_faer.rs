@@ -3,7 +3,7 @@
 //! pattern").
 //!
 //! ```text
-//! cargo bench --features faer --bench peers_faer -- FILE.bsr ... [--json OUT.json] [--rounds N]
+//! cargo bench -p blockmul-lab --bench peers_faer -- FILE.bsr ... [--json OUT.json] [--rounds N]
 //!     [--patience SECONDS]
 //! ```
 //!
@@ -15,7 +15,7 @@ use std::{error::Error, path::Path, time::Instant};
 
 /// The version of faer that is locked.
 fn version() -> &'static str {
-    let locked = include_str!("../../Cargo.lock").split_once("name = \"faer\"\nversion = \"");
+    let locked = include_str!("../../../Cargo.lock").split_once("name = \"faer\"\nversion = \"");
     locked.and_then(|(_, rest)| rest.split('"').next()).unwrap_or("unknown")
 }
 

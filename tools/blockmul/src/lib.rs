@@ -1,5 +1,6 @@
-//! The command `blockmul`: parses, calls the library, exits. Each subcommand is a file; stdout is
-//! for results, stderr for the rest.
+//! The command `blockmul`, as a library: parses, calls the library, exits. Each subcommand is a
+//! file; stdout is for results, stderr for the rest. Nothing here is an interface for others.
+#![doc(hidden)]
 mod add;
 mod algebra;
 mod apply;
@@ -65,7 +66,7 @@ const STYLES: Styles = Styles::styled()
 
 /// Sparse and block-sparse matrix products on any OpenCL device.
 #[derive(Parser)]
-#[command(version, styles = STYLES, after_help = "\
+#[command(name = "blockmul", version, styles = STYLES, after_help = "\
 Examples:
   blockmul info A.mtx                                   what a matrix is like, and what its square will take
   blockmul multiply A.mtx B.mtx -o C.mtx.gz             C = A·B on the best device
@@ -80,7 +81,7 @@ The ending of a file gives its format: .mtx for Matrix Market, .npz, .txt, .bin 
 Exit status: 0 done; 1 the result failed --verify, the matrices compared differ, or a solver has not
 converged; 2 wrong usage, or an input that cannot be read; 3 no such device, or one that lacks what is
 needed; 4 not enough memory; 5 anything else; 130 interrupted, with nothing half-written left.")]
-pub struct Cli {
+struct Cli {
     #[command(subcommand)]
     command: Command,
 }
@@ -117,7 +118,8 @@ enum Command {
 /// blocks take about a tenth longer.
 const POCL: [(&str, &str); 2] = [("POCL_WORK_GROUP_SPECIALIZATION", "0"), ("POCL_WORK_GROUP_METHOD", "loops")];
 
-fn main() -> ExitCode {
+/// The whole program.
+pub fn main() -> ExitCode {
     for (name, value) in POCL {
         if std::env::var_os(name).is_none() {
             // SAFETY: no other thread runs yet.

@@ -2,8 +2,8 @@
 //! columns.
 //!
 //! ```text
-//! cargo bench --bench peers_nalgebra -- FILE.mtx ... [--json OUT.json] [--rounds N]
-//!     [--patience SECONDS]
+//! cargo bench -p blockmul-lab --bench peers_nalgebra -- FILE.mtx ...
+//!     [--json OUT.json] [--rounds N] [--patience SECONDS]
 //! ```
 //!
 //! `blockmul bench --operation read FILE.mtx ...` times blockmul's reader; both must give the same
@@ -87,7 +87,7 @@ fn measure(path: &Path, args: &Args) -> Anything<Value> {
 
 /// The version of nalgebra-sparse that is locked.
 fn version() -> &'static str {
-    let locked = include_str!("../../Cargo.lock").split_once("name = \"nalgebra-sparse\"\nversion = \"");
+    let locked = include_str!("../../../Cargo.lock").split_once("name = \"nalgebra-sparse\"\nversion = \"");
     locked.and_then(|(_, rest)| rest.split('"').next()).unwrap_or("unknown")
 }
 

@@ -1,9 +1,8 @@
 //! Tests of the command as a user runs it: results, reports, messages, exit statuses.
-#![cfg(feature = "cli")]
 mod apply;
 mod bench;
 mod bench_tools;
-#[path = "../library/common/mod.rs"]
+#[path = "../../../../tests/library/outside.rs"]
 mod common;
 mod compare;
 mod demo;
@@ -52,6 +51,9 @@ use half::f16;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
+
+/// The root of the repository.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The outcome of a run of the command: exit status, stdout, stderr.
 struct Ran {

@@ -4,13 +4,12 @@
 //!
 //! A page has a folder of its own, in which its commands run one after another. A comment
 //! `# exit status N` gives a status other than 0. A line `...` stands for output that is left out.
-use super::Desk;
+use super::{Desk, ROOT};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::ScopedJoinHandle;
 
-const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-const CI: &str = concat!(include_str!("../../.ci/run"), include_str!("../../tools/test"));
+const CI: &str = concat!(include_str!("../../../../.ci/run"), include_str!("../../../test"));
 const LEFT_OUT: &str = "...";
 
 /// The pages of the repository's root and of `docs/`, with their texts.

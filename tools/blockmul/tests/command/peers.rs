@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 /// Runs a program of `benches/peers` with the command, or with what stands for it, on the device
 /// under test.
 fn peer(desk: &Desk, python: &str, name: &str, blockmul: &Path, line: &str) -> Ran {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers").join(name);
+    let script = Path::new(ROOT).join("benches/peers").join(name);
     let mut command = Command::new(python);
     command.arg("-B").arg(script).arg(blockmul).args(line.split_whitespace()).current_dir(desk.path(""));
     command.args(["--device", &common::device().info().index.to_string()]);

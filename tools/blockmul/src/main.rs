@@ -1,0 +1,4 @@
+//! The program `blockmul`.
+fn main() -> std::process::ExitCode {
+    blockmul_cli::main()
+}
