@@ -36,7 +36,18 @@ impl Part {
     pub fn parse(block: &Block<'_>, header: &Header) -> Self {
         let mut part = Self::default();
         part.trouble = part.take(block, header).err();
+        part.give_back();
         part
+    }
+
+    /// Gives back the memory of entries that a block does not have: its lines are blank, comments,
+    /// or zeros of an array. All parts are kept until the file has been read.
+    fn give_back(&mut self) {
+        if self.rows.len() < self.rows.capacity() / 2 {
+            self.rows.shrink_to_fit();
+            self.cols.shrink_to_fit();
+            self.values.shrink_to_fit();
+        }
     }
 
     fn take(&mut self, block: &Block<'_>, header: &Header) -> std::result::Result<(), Trouble> {
@@ -135,5 +146,22 @@ impl Part {
     pub fn lines_at(&self, (row, col): (u32, u32)) -> impl Iterator<Item = u64> {
         let here = move |&(_, place): &(u64, (&u32, &u32))| place == (&row, &col);
         (0..).zip(self.rows.iter().zip(&self.cols)).filter(here).map(|(entry, _)| self.line_of(entry))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::Symmetry;
+
+    #[test]
+    fn lines_without_entries_keep_no_memory() {
+        for (is_array, lines) in [(false, "\n"), (false, "% none\n"), (true, "0\n")] {
+            let header = Header::example(Field::Real, Symmetry::General, is_array);
+            let text = lines.repeat(3000);
+            let part = Part::parse(&Block { first_line: 3, lines: 3000, bytes: text.as_bytes() }, &header);
+            assert!(part.trouble.is_none(), "{:?}", part.trouble);
+            assert_eq!([part.rows.capacity(), part.cols.capacity(), part.values.capacity()], [0; 3], "{lines:?}");
+        }
     }
 }
