@@ -83,7 +83,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
 
 impl<T: Element, P: Compression<T>> RunFinder<T, P> {
     pub fn new(device: &Device, spec: &Spec, tuning: Tuning, (wanted, costs): (Method, MethodCosts)) -> Result<Self> {
-        debug_assert_eq!(tuning.payload, P::KIND);
+        debug_assert_eq!((spec.element, tuning.payload), (T::TYPE, P::KIND));
         let rules = choose(&tuning, wanted);
         let shared = rules.len() > 1;
         let of_method = if shared { spec.of_listed_columns() } else { *spec };
@@ -211,6 +211,7 @@ impl<T: Element> OneShot<T> {
     }
 
     pub fn tuned(device: &Device, spec: &Spec, tuning: Tuning, (method, costs): (Method, MethodCosts)) -> Result<Self> {
+        debug_assert_eq!(spec.element, T::TYPE);
         let (info, teams) = (device.info(), teams_for(device.info(), method));
         let ranges = RangeTuning::new(info, (method, costs), tuning.payload, (spec.a, spec.b));
         Ok(match tuning.payload {

@@ -276,7 +276,7 @@ mod tests {
         ] {
             let case = with_segments(&lengths, rows)?;
             for tuning in tunings(scalar, scalar) {
-                let spec = Spec::new(scalar, scalar, rows);
+                let spec = Spec::new(f64::TYPE, scalar, scalar, rows);
                 let esc = OneShot::<f64>::tuned(
                     &device,
                     &spec,

@@ -126,7 +126,7 @@ pub(crate) fn products_of_part<P: Compression<f64>>(
     let prods: Vec<u64> = analysis.prods.download(work)?.into_iter().map(|p| p + before).collect();
     let band = Band { first_product: before, ..case.band(analysis.sizes) };
     let mut analysis = Analysis::new(work.upload(&prods)?, analysis.sizes);
-    let spec = Spec { row_bits, part, ..Spec::new(BlockShape::SCALAR, BlockShape::SCALAR, case.a.nrows) };
+    let spec = Spec { row_bits, part, ..Spec::new(f64::TYPE, BlockShape::SCALAR, BlockShape::SCALAR, case.a.nrows) };
     let mut task =
         Columns { factors: P::factors(&operands), analyser: &analyser, analysis: &mut analysis, band: &band };
     let segments = task.segments(work)?;
@@ -244,7 +244,7 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
     let want = reference::multiply(a, b)?;
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     poison(&work)?;
-    let spec = Spec::new(da.shape, db.shape, da.nrows);
+    let spec = Spec::new(M::Element::TYPE, da.shape, db.shape, da.nrows);
     let method = tuning.esc.method();
     let esc = OneShot::tuned(&device, &spec, tuning, (method, device.info().costs()))?;
     let c_stride = da.shape.product(db.shape).area();

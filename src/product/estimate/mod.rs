@@ -92,7 +92,7 @@ pub(crate) fn estimate<T: Element>(
             Some(ranges::foretell(&memory, patterns, free_bytes)?)
         }
         PayloadKind::Values if teams_for(info, method).is_some() => {
-            let spec = Spec::new(a.shape, right.shape, nrows);
+            let spec = Spec::new(T::TYPE, a.shape, right.shape, nrows);
             let adaptive = AdaptiveTuning::new(info, (method, costs), spec.row_bits);
             let memory = AdaptiveMemory::new::<T>(info, (&tuning, &adaptive), nrows, consumer);
             Some(foretell(&memory, patterns, free_bytes)?)
@@ -187,7 +187,7 @@ fn estimate_by_esc<T: Element>(
         held.set(0);
         Ok(column_products().map(|products: u64| products.try_into().unwrap_or(u32::MAX)).collect())
     };
-    let spec = Spec::new(a.shape, b.shape, a.pattern.nrows());
+    let spec = Spec::new(T::TYPE, a.shape, b.shape, a.pattern.nrows());
     let sorted = ShortRule::new(info, &spec, tuning, (method, costs)).and_then(|rule| {
         let (a, b) = (a.pattern, b.pattern);
         let lengths = [a, b].map(ColumnLengths::of);

@@ -80,7 +80,7 @@ impl<T: Element> OnMask<T> {
         (tuning, columns): (&Tuning, Option<ColumnTuning>),
         semiring: Semiring,
     ) -> Result<Self> {
-        let spec = Spec::of_factors(a, b, Part::Full).over(semiring);
+        let spec = Spec::of_factors(T::TYPE, a, b, Part::Full).over(semiring);
         let left = FactorPattern { transposed: a.transposed != columns.is_none(), ..a.clone() };
         [&left, b].into_iter().try_for_each(|factor| factor.ask_transpose(device))?;
         let by_columns = |columns| ColumnPairs::new::<T>(device, &spec, tuning, columns);

@@ -2,7 +2,7 @@
 //! and of blocks; padded; a part of C. Results are those of the reference, to the bit.
 use super::MOST_PRODUCTS;
 use crate::{
-    BlockShape, Cbc, Csc, Matrix, Result,
+    BlockShape, Cbc, Csc, Element, Matrix, Result,
     device::{Work, test_device},
     generate::{self, Values},
     product::{
@@ -26,7 +26,7 @@ fn check_bins(counts: &Counts, columns: usize) {
 }
 
 fn compiled(device: &crate::Device, operands: &Operands<'_, f64>) -> Result<OneShot<f64>> {
-    let spec = Spec::new(operands.a.shape, operands.b.shape, operands.a.nrows);
+    let spec = Spec::new(f64::TYPE, operands.a.shape, operands.b.shape, operands.a.nrows);
     OneShot::new(device, &spec, operands.strides(), (Method::Serial, device.info().costs()))
 }
 
@@ -106,7 +106,7 @@ fn planned() -> Result<()> {
     let (left, right) = (factor(true), factor(false));
     let planned = |part, limit| -> Result<usize> {
         let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
-        let spec = Spec::of_factors(&left, &right, part);
+        let spec = Spec::of_factors(f64::TYPE, &left, &right, part);
         let planning = Work::new(&device, limit);
         let plan = PlannedProduct::<f64>::tuned(&planning, (&left, &right), tuning, &spec, Method::Serial)?;
         assert_eq!(plan.bins.iter().map(|bin| bin.columns).sum::<u64>(), j.ncols() as u64, "{:?}", plan.bins);
