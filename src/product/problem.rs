@@ -148,11 +148,6 @@ impl Spec {
         let transposed = Transposed { a: false, b: true };
         Self { part, transposed, sourced: transposed, ..Self::new(element, a, a.transpose(), nrows) }
     }
-
-    /// The same for columns that are gathered from B.
-    pub fn of_listed_columns(self) -> Self {
-        Self { sourced: Transposed { b: true, ..self.sourced }, ..self }
-    }
 }
 
 /// The patterns of A and B, and the words that are read for their entries.
