@@ -1,9 +1,9 @@
 //! Compiled things between two uses. A product by the methods of scalars has some ninety kernels:
 //! to name them all again takes the host longer than a small product takes a GPU.
 use super::Device;
-use crate::Result;
+use crate::{Error, Result};
 use std::{
-    any::Any,
+    any::{Any, type_name},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -23,10 +23,15 @@ pub(crate) struct Loan<K, V> {
 }
 
 trait AnyLoan: Any + Send {
+    fn key(&self) -> &dyn Any;
     fn failed(&self) -> u64;
 }
 
 impl<K: Send + 'static, V: Send + 'static> AnyLoan for Loan<K, V> {
+    fn key(&self) -> &dyn Any {
+        &self.key
+    }
+
     fn failed(&self) -> u64 {
         self.failed
     }
@@ -40,16 +45,17 @@ impl Loans {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take<K: PartialEq + 'static, V: 'static>(&self, key: &K, failed: u64) -> Option<Loan<K, V>> {
+    /// The key alone finds a loan. The type of its value is not asked for, but what the key says.
+    fn take<K: PartialEq + 'static, V: 'static>(&self, key: &K, failed: u64) -> Result<Option<Loan<K, V>>> {
         let mut kept = self.kept();
         kept.retain(|loan| loan.failed() == failed);
-        let is_equal = |loan: &dyn AnyLoan| {
-            let loan: &dyn Any = loan;
-            loan.downcast_ref::<Loan<K, V>>().is_some_and(|loan| loan.key == *key)
-        };
-        let at = kept.iter().rposition(|loan| is_equal(&**loan))?;
+        let Some(at) = kept.iter().rposition(|loan| loan.key().downcast_ref() == Some(key)) else { return Ok(None) };
         let loan: Box<dyn Any> = kept.remove(at);
-        loan.downcast().ok().map(|loan| *loan)
+        let of_another_type = |_| {
+            let (key, value) = (type_name::<K>(), type_name::<V>());
+            Error::Contradiction(format!("what is kept for a key of type {key} is no {value}"))
+        };
+        loan.downcast().map(|loan| Some(*loan)).map_err(of_another_type)
     }
 }
 
@@ -57,13 +63,17 @@ impl Device {
     /// What was kept for an equal key, or what `make` makes. After a use without failure it is
     /// given back by [`Device::keep`]. It must hold no device, since a device that is kept by
     /// itself is never dropped.
+    ///
+    /// # Errors
+    /// [`Error::Contradiction`] if what was kept has another type than `V`: the key must say all
+    /// that the type depends on.
     pub(crate) fn lend<K, V>(&self, key: K, make: impl FnOnce() -> Result<V>) -> Result<Loan<K, V>>
     where
         K: PartialEq + 'static,
         V: 'static,
     {
         let failed = self.inner.compiler.failed();
-        match self.inner.loans.take(&key, failed) {
+        match self.inner.loans.take(&key, failed)? {
             Some(loan) => Ok(loan),
             None => Ok(Loan { key, value: make()?, failed }),
         }
@@ -96,7 +106,8 @@ mod tests {
             device.keep(loan);
         }
         assert_eq!([value(0)?, value(1)?, value(1)?], ["new", "1", "new"]);
-        assert_eq!(device.lend(2usize, || Ok(5u8))?.value, 5, "of another type");
+        assert_eq!(device.lend(2u32, || Ok(5u8))?.value, 5, "the key has another type");
+        assert!(matches!(device.lend(2usize, || Ok(5u8)), Err(Error::Contradiction(_))), "the value has another type");
         let (mut one, two) = (lent(7)?, lent(7)?);
         assert_eq!([&one.value, &two.value], ["7", "new"]);
         one.value = "first".into();
@@ -111,8 +122,8 @@ mod tests {
         let loans = Loans::default();
         let loan = |failed| Box::new(Loan { key: 1, value: 2, failed });
         loans.kept().extend([loan(0) as Box<dyn AnyLoan>, loan(1)]);
-        assert!(loans.take::<i32, i32>(&1, 1).is_some_and(|loan| loan.failed == 1));
-        assert!(loans.take::<i32, i32>(&1, 1).is_none() && loans.kept().is_empty());
+        assert!(loans.take::<i32, i32>(&1, 1)?.is_some_and(|loan| loan.failed == 1));
+        assert!(loans.take::<i32, i32>(&1, 1)?.is_none() && loans.kept().is_empty());
         Ok(())
     }
 }

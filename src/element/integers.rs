@@ -1,5 +1,5 @@
 //! Integers as elements, for semirings: `u32`, `i32`, and `u8` for truth.
-use super::{Arithmetic, Element};
+use super::{Arithmetic, Element, ElementType};
 
 impl Arithmetic for u32 {
     const ZERO: Self = 0;
@@ -64,10 +64,10 @@ impl Arithmetic for i32 {
 }
 
 macro_rules! element {
-    ($integer:ident in $arithmetic:ident, $truth:literal) => {
+    ($integer:ident as $name:ident in $arithmetic:ident, $truth:literal) => {
         impl Element for $integer {
             type Arithmetic = $arithmetic;
-            const NAME: &'static str = stringify!($integer);
+            const TYPE: ElementType = ElementType::$name;
             const ARITHMETIC_ROUNDOFF: f64 = 0.0;
             const STORAGE_ROUNDOFF: f64 = 0.0;
             const TRUTH: bool = $truth;
@@ -91,6 +91,6 @@ macro_rules! element {
     };
 }
 
-element!(u32 in u32, false);
-element!(i32 in i32, false);
-element!(u8 in u32, true);
+element!(u32 as U32 in u32, false);
+element!(i32 as I32 in i32, false);
+element!(u8 as U8 in u32, true);

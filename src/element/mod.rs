@@ -2,9 +2,11 @@
 //!
 //! [`Word`] is a type that crosses to a device, [`Element`] one that a matrix may hold, and
 //! [`Arithmetic`] one that sums are computed in. [`Field`] and [`Real`] are the elements that are
-//! real numbers. [`Semiring`] is the algebra of sums and products.
+//! real numbers. [`ElementType`] is an element as a value. [`Semiring`] is the algebra of sums and
+//! products.
 mod algebra;
 mod arithmetic;
+mod element_type;
 mod integers;
 mod order;
 mod scaling;
@@ -13,6 +15,7 @@ mod vector_element;
 
 pub(crate) use algebra::{Algebra, Text};
 pub use arithmetic::{Arithmetic, Length};
+pub use element_type::ElementType;
 pub use order::Order;
 pub(crate) use scaling::Scaling;
 pub use semiring::Semiring;
@@ -128,14 +131,16 @@ unsafe impl Word for Stretch {
 /// A type that a matrix may hold: `f64`, `f32`, `half::f16`, and for [semirings](Semiring) `u32`,
 /// `i32` and `u8`.
 ///
-/// A new element type is one impl of this trait and one of [`Word`]. If it is computed in a new
-/// type, that type implements [`Arithmetic`].
+/// A new element type is one impl of this trait and one of [`Word`], and a variant of
+/// [`ElementType`]. If it is computed in a new type, that type implements [`Arithmetic`].
 pub trait Element: Word + PartialEq + PartialOrd + std::fmt::Debug + std::fmt::Display {
     /// The type in which sums and products are computed: `f32` for `f16`, `u32` for `u8`, else the
     /// type itself.
     type Arithmetic: Arithmetic;
+    /// The type as a value. No two types have the same.
+    const TYPE: ElementType;
     /// The name in the command and in reports.
-    const NAME: &'static str;
+    const NAME: &'static str = Self::TYPE.name();
     /// Unit round-off of [`Element::Arithmetic`]; 0 for integers.
     const ARITHMETIC_ROUNDOFF: f64;
     /// Unit round-off of storing a result; 0 if storage and arithmetic have the same type.
@@ -165,7 +170,7 @@ impl<T: Field<Arithmetic = T> + RealField + Copy> Real for T {}
 
 impl Element for f64 {
     type Arithmetic = f64;
-    const NAME: &'static str = "f64";
+    const TYPE: ElementType = ElementType::F64;
     const ARITHMETIC_ROUNDOFF: f64 = f64::EPSILON / 2.0;
     const STORAGE_ROUNDOFF: f64 = 0.0;
     #[inline]
@@ -188,7 +193,7 @@ impl Element for f64 {
 
 impl Element for f32 {
     type Arithmetic = f32;
-    const NAME: &'static str = "f32";
+    const TYPE: ElementType = ElementType::F32;
     const ARITHMETIC_ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
     const STORAGE_ROUNDOFF: f64 = 0.0;
     #[inline]
@@ -211,7 +216,7 @@ impl Element for f32 {
 
 impl Element for f16 {
     type Arithmetic = f32;
-    const NAME: &'static str = "f16";
+    const TYPE: ElementType = ElementType::F16;
     const ARITHMETIC_ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
     const STORAGE_ROUNDOFF: f64 = 1.0 / 2048.0;
     #[inline]

@@ -81,6 +81,7 @@ pub(crate) struct Analysis {
 
 impl Analysis {
     /// Wraps the counts of a B whose sizes are known.
+    #[cfg(test)]
     pub fn new(prods: Buffer<u64>, sizes: Sizes) -> Self {
         Self { prods, sizes, whole: None }
     }

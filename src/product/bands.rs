@@ -167,7 +167,7 @@ mod tests {
     };
 
     const ENTRIES: EntryMemory =
-        EntryMemory { payload_bytes: 8, entry_bytes: 8, part_bytes: 8, rows: 1 << 20, consumer: None, shared: None };
+        EntryMemory { payload_bytes: 8, entry_bytes: 8, part_bytes: 8, rows: 1 << 20, consumer: None };
 
     fn tuning() -> Tuning {
         Tuning::new(test_device().info(), BlockShape::SCALAR, BlockShape::SCALAR)

@@ -1,5 +1,5 @@
-//! The choice of methods for columns: pure functions of sizes, numbers, costs and the caller's
-//! wish. They use no device, and equal arguments give equal choices.
+//! The choice of methods for columns of scalars: pure functions of sizes, numbers and costs. They
+//! use no device, and equal arguments give equal choices.
 //!
 //! The device puts each column of an adaptive product into a class, by numbers. [`share_out`]
 //! decides by costs, from the sums of the classes, which method computes each class and which
@@ -13,39 +13,14 @@ pub(super) use prices::{Known, Prices};
 
 use super::{
     adaptive::{Class, ClassSums, ClassesSums, without_long},
-    method::{ColumnMethod, Method},
+    method::Method,
     problem::Bin,
     sort,
-    tuning::Tuning,
 };
 use crate::{
     primitives::segmented_sort::SortTuning,
     tuning::{BinSize, MethodCosts},
 };
-use std::ops::Range;
-
-/// A rule: `method` computes the columns whose number of products is in `products`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Rule {
-    pub method: ColumnMethod,
-    pub products: Range<u64>,
-}
-
-/// The rules of a product, by ascending number of products. Together they cover every number once.
-///
-/// A forced method gets every column it can compute, ESC the rest. A method that does not compute
-/// columns leaves all of them to ESC.
-pub(super) fn choose(tuning: &Tuning, wanted: Method) -> Vec<Rule> {
-    let rule = |method, products| Rule { method, products };
-    match wanted.of_columns().unwrap_or(tuning.esc) {
-        esc @ (ColumnMethod::Esc | ColumnMethod::EscLocal) => vec![rule(esc, 0..u64::MAX)],
-        #[cfg(test)]
-        serial @ ColumnMethod::Serial => {
-            let most = super::serial::MOST_PRODUCTS;
-            vec![rule(serial, 0..most), rule(tuning.esc, most..u64::MAX)]
-        }
-    }
-}
 
 /// Columns of neighbouring classes that one method computes together: a bin.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -131,7 +131,7 @@ mod tests {
             for tuning in tunings(scalar, scalar) {
                 let work = &case.work;
                 let found = found::<Values>(&case, &tuning)?;
-                let spec = Spec::new(scalar, scalar, case.a.nrows);
+                let spec = Spec::new(f64::TYPE, scalar, scalar, case.a.nrows);
                 let kernels = <Values as Compression<f64>>::kernels(&device, &spec, &tuning)?;
                 let values = <Values as Compression<f64>>::sums(&kernels, work, &case.operands(), &found.runs)?;
                 let (col_ptr, run_end, sums, rows) = model(&case);

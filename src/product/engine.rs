@@ -1,15 +1,15 @@
-//! A product, compiled: bands of columns are analysed, shared out among methods, and summed.
+//! A product, compiled. The engine of ESC: bands of columns are analysed, their runs found and
+//! summed.
 use super::{
     adaptive::{Adaptive, AdaptiveTuning, teams_for},
     analysis::{Analyser, Analysis},
     bands::{Band, Bands},
-    choose::{self, Rule, choose},
-    column_lists::ColumnLists,
-    combine::{Combine, MadeColumns},
+    choose,
     compression::Compression,
+    esc::Esc,
     limits::{EntryMemory, Limits},
-    method::{AnyMethod, Columns, Method, Tally},
-    problem::{Counts, Factors, Operands, Pairs, Payload, Place, Sizes, Spec, Values},
+    method::{Algorithm, Columns, Method},
+    problem::{Counts, Factors, Operands, Pairs, Place, Sizes, Spec, Values},
     ranges::{RangeTuning, Ranged},
     runs::FoundColumns,
     sort::SortedRuns,
@@ -33,19 +33,9 @@ pub(super) struct Engine<T: Element, P: Compression<T>> {
 pub(super) struct RunFinder<T: Element, P: Compression<T>> {
     pub tuning: Tuning,
     analyser: Analyser,
-    rules: Vec<Rule>,
-    /// One for each rule.
-    methods: Vec<Box<dyn AnyMethod<T, P>>>,
-    /// Only if there are several rules.
-    sharing: Option<Sharing<T, P>>,
+    esc: Esc<T, P>,
     /// For products whose columns are all short.
     sorted: Option<SortedRuns<T, P>>,
-}
-
-/// What shares columns out among methods, and puts what they make together.
-struct Sharing<T: Element, P: Payload<T>> {
-    lists: ColumnLists<P::Operand>,
-    combine: Combine<P::Word>,
 }
 
 /// Takes the columns of a band of C; none if the band has no products.
@@ -83,21 +73,11 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
 
 impl<T: Element, P: Compression<T>> RunFinder<T, P> {
     pub fn new(device: &Device, spec: &Spec, tuning: Tuning, (wanted, costs): (Method, MethodCosts)) -> Result<Self> {
-        debug_assert_eq!(tuning.payload, P::KIND);
-        let rules = choose(&tuning, wanted);
-        let shared = rules.len() > 1;
-        let of_method = if shared { spec.of_listed_columns() } else { *spec };
-        let method = |rule: &Rule| rule.method.compile(device, &of_method, &tuning);
-        let sharing = || -> Result<Sharing<T, P>> {
-            let lists = ColumnLists::new::<T, P>(device, spec, &tuning)?;
-            Ok(Sharing { lists, combine: Combine::new(device, tuning.group_size, tuning.scan)? })
-        };
+        debug_assert_eq!((spec.element, tuning.payload), (T::TYPE, P::KIND));
         Ok(Self {
             analyser: Analyser::new(device, &tuning, spec.part)?,
-            methods: rules.iter().map(method).collect::<Result<_>>()?,
-            sharing: shared.then(sharing).transpose()?,
+            esc: Esc::new(device, spec, &tuning)?,
             sorted: SortedRuns::new(device, spec, &tuning, (wanted, costs))?,
-            rules,
             tuning,
         })
     }
@@ -122,7 +102,6 @@ impl<T: Element, P: Compression<T>> RunFinder<T, P> {
         }
         let mut analysis = self.analyser.run(work, factors.a, factors.b)?; // round trip 1
         let mut bands = Bands::new(factors.b.ncols, analysis.sizes);
-        let entries = entries.shared_out::<T>(&self.tuning, factors.b.nnz(), self.rules.len());
         let limits = || Limits::now(work, &self.tuning, entries);
         let products = analysis.sizes.products;
         let mut counts = Counts { products, longest_run: Some(0), ..Counts::default() };
@@ -143,7 +122,7 @@ impl<T: Element, P: Compression<T>> RunFinder<T, P> {
         Ok(counts)
     }
 
-    /// The columns of a band of at least one product, found by their methods.
+    /// The columns of a band of at least one product.
     fn find_columns(
         &self,
         work: &Work,
@@ -152,40 +131,10 @@ impl<T: Element, P: Compression<T>> RunFinder<T, P> {
         band: &Band,
         counts: &mut Counts,
     ) -> Result<FoundColumns<P::Word>> {
-        let analyser = &self.analyser;
-        let Some(Sharing { lists, combine }) = &self.sharing else {
-            let method = &self.methods[0];
-            counts.add(method.method(), band.columns.len() as u64, band.sizes.products);
-            let mut task = Columns { factors, analyser, analysis, band };
-            counts.merged += method.merged(&task);
-            let (found, _) = method.run(work, &mut task, band.sizes.products)?; // round trip 2
-            return Ok(found);
-        };
-        let lists = lists.run(work, factors, analysis, band, &self.rules)?;
-        let mut records = work.buffer(Tally::WORDS * lists.len())?;
-        let mut counted = Vec::new();
-        for (method, mut list) in self.methods.iter().zip(lists).filter_map(|(method, list)| Some((method, list?))) {
-            let sizes = list.band.sizes;
-            counts.add(method.method(), list.columns.len() as u64, sizes.products);
-            if sizes.products == 0 {
-                continue; // columns of C without entries
-            }
-            let mut task = list.task(factors, analyser);
-            counts.merged += method.merged(&task);
-            let by_method = method.count(work, &mut task)?;
-            let record = by_method.record();
-            work.copy(record.words, record.start, &mut records, Tally::WORDS * counted.len(), Tally::WORDS)?;
-            counted.push((by_method, list));
-        }
-        let records = work.read(&records, 0, Tally::WORDS * counted.len())?; // round trip 2
-        let mut made = Vec::new();
-        for ((by_method, mut list), record) in counted.into_iter().zip(records.chunks_exact(Tally::WORDS)) {
-            let tally = Tally::checked(record, list.band.sizes.products)?;
-            let (found, segments) = by_method.place(work, &list.task(factors, analyser), tally)?;
-            made.push(MadeColumns { columns: list.columns, found, segments });
-        }
-        let segments = analyser.segments(work, factors.b, analysis, band)?;
-        combine.run(work, &segments, made)
+        counts.add(self.tuning.esc.method(), band.columns.len() as u64, band.sizes.products);
+        let mut task = Columns { factors, analyser: &self.analyser, analysis, band };
+        counts.merged += self.esc.merged(&task);
+        self.esc.run(work, &mut task, band.sizes.products) // round trip 2
     }
 }
 
@@ -211,6 +160,7 @@ impl<T: Element> OneShot<T> {
     }
 
     pub fn tuned(device: &Device, spec: &Spec, tuning: Tuning, (method, costs): (Method, MethodCosts)) -> Result<Self> {
+        debug_assert_eq!(spec.element, T::TYPE);
         let (info, teams) = (device.info(), teams_for(device.info(), method));
         let ranges = RangeTuning::new(info, (method, costs), tuning.payload, (spec.a, spec.b));
         Ok(match tuning.payload {
@@ -240,3 +190,6 @@ impl<T: Element> OneShot<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

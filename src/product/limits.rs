@@ -3,9 +3,8 @@
 //! that a limit close to the true need is kept and not refused.
 use super::{
     analysis::RECORD,
-    method::ColumnMethod,
     problem::Sizes,
-    tuning::{PayloadKind, Tuning},
+    tuning::{EscVariant, PayloadKind, Tuning},
 };
 use crate::{
     DeviceInfo, Element,
@@ -38,17 +37,6 @@ pub(crate) struct EntryMemory {
     pub rows: u64,
     /// Extra device memory that the consumer of a band allocates while it holds that band.
     pub consumer: Option<DropMemory>,
-    /// Memory for dividing columns among methods, if there are several.
-    pub shared: Option<SharedColumns>,
-}
-
-/// Memory for columns that are divided among methods; the entries of B are gathered for each
-/// method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SharedColumns {
-    pub methods: u64,
-    /// Bytes of the gathered arrays, which do not depend on the band.
-    pub bytes: u64,
 }
 
 /// Most bytes allocated at once, and the largest buffer.
@@ -68,23 +56,7 @@ impl EntryMemory {
             part_bytes: (area * size_of::<T::Arithmetic>()) as u64,
             rows: rows as u64,
             consumer: None,
-            shared: None,
         }
-    }
-
-    /// The same, with columns of a B with `nnz` entries divided among `methods` methods.
-    pub fn shared_out<T: Element>(self, tuning: &Tuning, nnz: usize, methods: usize) -> Self {
-        if methods == 1 {
-            return self;
-        }
-        let operand = match tuning.payload {
-            PayloadKind::Values => size_of::<T>(),
-            PayloadKind::Pairs => size_of::<u32>(),
-        };
-        // Row, operand and products of each entry, and many small arrays for each method.
-        let entries = pool_bytes(((4 + operand + 8) * nnz) as u64);
-        let small = methods as u64 * 16 * pool_bytes(1 << 10);
-        Self { shared: Some(SharedColumns { methods: methods as u64, bytes: 2 * entries + small }), ..self }
     }
 }
 
@@ -112,18 +84,6 @@ impl<'a> Limits<'a> {
     /// round trip 2. With no entries this is the least, with [`Limits::most_entries`] of every
     /// column the most.
     pub fn need(&self, columns: u64, sizes: &Sizes, nnz: u64) -> Need {
-        let alone = self.need_of_one_method(columns, sizes, nnz);
-        let Some(SharedColumns { methods, bytes }) = self.entries.shared else { return alone };
-        // A flag for each column and method, scanned, and the lists.
-        let flags = 4 * (methods * columns + 1);
-        let classes = 2 * pool_bytes(flags) + self.tuning.scan.scratch_bytes(4, flags / 4);
-        // Three sets of columns may exist at once: those of finished methods, those of the next
-        // one, and all combined.
-        Need { bytes: 3 * alone.bytes + bytes + classes, largest: alone.largest.max(flags) }
-    }
-
-    /// Memory that a band needs if one method computes all columns.
-    fn need_of_one_method(&self, columns: u64, sizes: &Sizes, nnz: u64) -> Need {
         let (tuning, of, products) = (self.tuning, &self.entries, sizes.products);
         let mut largest = Largest(0);
         let ptr = largest.array(4 * (columns + 1));
@@ -139,7 +99,7 @@ impl<'a> Limits<'a> {
         let expansion = largest.array(4 * products) + payload;
         // Merging alternates between two expansions. Without chunks of long segments a GPU does not
         // merge.
-        let merges = tuning.esc == ColumnMethod::Esc || sizes.chunks > 0;
+        let merges = tuning.esc == EscVariant::Global || sizes.chunks > 0;
         let between = if merges { expansion } else { 2 * pool_bytes(0) };
         let tiles = products.div_ceil(tuning.tiles.products as u64);
         let expanded = segments + pool_bytes(4 * (tiles + 1)) + expansion;
@@ -276,7 +236,7 @@ mod tests {
         ] {
             let case = with_segments(&lengths, rows)?;
             for tuning in tunings(scalar, scalar) {
-                let spec = Spec::new(scalar, scalar, rows);
+                let spec = Spec::new(f64::TYPE, scalar, scalar, rows);
                 let esc = OneShot::<f64>::tuned(
                     &device,
                     &spec,

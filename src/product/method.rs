@@ -1,33 +1,27 @@
-//! Methods: what one of them implements, the list of all, and the only dispatch among them.
+//! Methods: what one of them implements, and the list of all.
 use super::{
     analysis::{Analyser, Analysis, BandSegments},
     bands::Band,
-    esc,
-    problem::{Factors, Payload, Spec},
-    runs::FoundColumns,
-    tuning::Tuning,
+    problem::Factors,
 };
 use crate::{
-    Element, Error, Result, Word,
-    device::{Buffer, Device, Work, at_most},
+    Error, Result, Word,
+    device::{Buffer, Work, at_most},
 };
 
-/// One way to compute a part of C: what a new method implements.
+/// One way to find the runs of a part of C: what a new method implements.
 ///
-/// A *task* is what a method computes at once. A task of [`Columns`] finds the pattern of C; the
-/// engine shares the columns of a product out among all methods of such tasks. Other tasks are
-/// possible: [`Masked`](super::masked::Masked) takes places of a mask, which gives the pattern of
-/// C. The verbs and their order are the same for all: `count`, one read of the `record`, `place`.
-pub(super) trait Algorithm<T: Element, P: Payload<T>>: Sized {
-    const METHOD: Method;
+/// A *task* is what a method computes at once. [`Esc`](super::esc::Esc) takes [`Columns`]: it finds
+/// the pattern of C too. [`Masked`](super::masked::Masked) takes places of a mask, which is that
+/// pattern. The verbs and their order are the same for all: `count`, one read of the `record`,
+/// `place`.
+pub(super) trait Algorithm {
     /// What is computed at once.
     type Task<'t>;
     /// What is passed on from counting to placing.
     type Counted;
     /// What is made: the products in the order of their runs, and the pattern of C unless given.
     type Placed;
-    /// Asks for the kernels.
-    fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self>;
     /// Counts the runs of a task. Reads nothing back.
     fn count(&self, work: &Work, task: &mut Self::Task<'_>) -> Result<Self::Counted>;
     /// The counts, as soon as the device has them.
@@ -42,23 +36,15 @@ pub(super) trait Algorithm<T: Element, P: Payload<T>>: Sized {
         let tally = Tally::checked(&work.read(words, start, Tally::WORDS)?, most)?;
         self.place(work, task, counted, tally)
     }
-
-    /// Products of a task that a sort moves once more, for the report.
-    fn merged(&self, _: &Self::Task<'_>) -> u64 {
-        0
-    }
 }
 
-/// A task: columns of B for a method to multiply A by. They have at least one product.
+/// A task: columns of B to multiply A by. They have at least one product.
 pub(super) struct Columns<'a, O: Word> {
     pub factors: Factors<'a, O>,
     pub analyser: &'a Analyser,
     pub analysis: &'a mut Analysis,
     pub band: &'a Band,
 }
-
-/// What is made of [`Columns`], and where the products of each of them begin.
-pub(super) type PlacedColumns<W> = (FoundColumns<W>, BandSegments);
 
 impl<O: Word> Columns<'_, O> {
     /// Where the products of each column begin.
@@ -104,81 +90,13 @@ impl Tally {
     }
 }
 
-/// A method of columns that is known at run time.
-pub(super) trait AnyMethod<T: Element, P: Payload<T>>: Send {
-    fn method(&self) -> Method;
-    /// As [`Algorithm::run`].
-    fn run(&self, work: &Work, task: &mut Columns<'_, P::Operand>, most: u64) -> Result<PlacedColumns<P::Word>>;
-    /// As [`Algorithm::count`].
-    fn count<'m>(&'m self, work: &Work, task: &mut Columns<'_, P::Operand>) -> Result<Box<dyn AnyCounted<T, P> + 'm>>;
-    /// As [`Algorithm::merged`].
-    fn merged(&self, task: &Columns<'_, P::Operand>) -> u64;
-}
-
-/// What a method has counted.
-pub(super) trait AnyCounted<T: Element, P: Payload<T>> {
-    /// As [`Algorithm::record`].
-    fn record(&self) -> Record<'_>;
-    /// As [`Algorithm::place`].
-    fn place(
-        self: Box<Self>,
-        work: &Work,
-        task: &Columns<'_, P::Operand>,
-        tally: Tally,
-    ) -> Result<PlacedColumns<P::Word>>;
-}
-
-impl<T: Element, P: Payload<T>, A> AnyMethod<T, P> for A
-where
-    A: Send + for<'t> Algorithm<T, P, Task<'t> = Columns<'t, P::Operand>, Placed = PlacedColumns<P::Word>>,
-{
-    fn method(&self) -> Method {
-        A::METHOD
-    }
-
-    fn run(&self, work: &Work, task: &mut Columns<'_, P::Operand>, most: u64) -> Result<PlacedColumns<P::Word>> {
-        Algorithm::run(self, work, task, most)
-    }
-
-    fn count<'m>(&'m self, work: &Work, task: &mut Columns<'_, P::Operand>) -> Result<Box<dyn AnyCounted<T, P> + 'm>> {
-        Ok(Box::new(CountedBy { algorithm: self, counted: Algorithm::count(self, work, task)? }))
-    }
-
-    fn merged(&self, task: &Columns<'_, P::Operand>) -> u64 {
-        Algorithm::merged(self, task)
-    }
-}
-
-struct CountedBy<'m, A, C> {
-    algorithm: &'m A,
-    counted: C,
-}
-
-impl<T: Element, P: Payload<T>, A> AnyCounted<T, P> for CountedBy<'_, A, A::Counted>
-where
-    A: for<'t> Algorithm<T, P, Task<'t> = Columns<'t, P::Operand>, Placed = PlacedColumns<P::Word>>,
-{
-    fn record(&self) -> Record<'_> {
-        self.algorithm.record(&self.counted)
-    }
-
-    fn place(
-        self: Box<Self>,
-        work: &Work,
-        task: &Columns<'_, P::Operand>,
-        tally: Tally,
-    ) -> Result<PlacedColumns<P::Word>> {
-        self.algorithm.place(work, task, self.counted, tally)
-    }
-}
-
-/// Every method: variant, name, documentation. Those of [`Columns`] with the type that implements
-/// [`Algorithm`], by which they are compiled. Those of scalars, which add products as they meet
-/// them, are compiled by [`Adaptive`](super::adaptive::Adaptive), for CPUs `Dense` and `Direct` by
+/// Every method: variant, name, documentation. Those of columns are ESC's
+/// ([`Esc`](super::esc::Esc)). Those of scalars, which add products as they meet them, are compiled
+/// by [`Adaptive`](super::adaptive::Adaptive), for CPUs `Dense` and `Direct` by
 /// [`Ranged`](super::ranges::Ranged), those of a mask with their masks; the host needs none.
 macro_rules! methods {
     (
-        columns { $( $(#[$meta:meta])? $method:ident = $name:literal, $doc:literal: $algorithm:ty, )+ }
+        columns { $( $method:ident = $name:literal, $doc:literal, )+ }
         scalars { $( $scalar:ident = $scalar_name:literal, $scalar_doc:literal, )+ }
         host { $( $host:ident = $host_name:literal, $host_doc:literal, )+ }
         mask { $( $masked:ident = $masked_name:literal, $masked_doc:literal, )+ }
@@ -191,7 +109,7 @@ macro_rules! methods {
             /// The fastest known for each column.
             #[default]
             Auto,
-            $( #[doc = $doc] $(#[$meta])? $method, )+
+            $( #[doc = $doc] $method, )+
             $( #[doc = $scalar_doc] $scalar, )+
             $( #[doc = $host_doc] $host, )+
             $( #[doc = $masked_doc] $masked, )+
@@ -199,7 +117,7 @@ macro_rules! methods {
 
         impl Method {
             /// Every method, without the choice among them.
-            pub const ALL: &[Self] = &[$( $(#[$meta])? Self::$method, )+ $( Self::$scalar, )+ $( Self::$host, )+ $( Self::$masked, )+];
+            pub const ALL: &[Self] = &[$( Self::$method, )+ $( Self::$scalar, )+ $( Self::$host, )+ $( Self::$masked, )+];
 
             /// Whether it computes only products that have a mask.
             pub fn needs_mask(self) -> bool {
@@ -210,7 +128,7 @@ macro_rules! methods {
             pub fn name(self) -> &'static str {
                 match self {
                     Self::Auto => "auto",
-                    $( $(#[$meta])? Self::$method => $name, )+
+                    $( Self::$method => $name, )+
                     $( Self::$scalar => $scalar_name, )+
                     $( Self::$host => $host_name, )+
                     $( Self::$masked => $masked_name, )+
@@ -226,51 +144,14 @@ macro_rules! methods {
             pub(super) fn is_of_scalars(self) -> bool {
                 matches!(self, $( Self::$scalar )|+)
             }
-
-            /// The method, if it computes columns.
-            pub(super) fn of_columns(self) -> Option<ColumnMethod> {
-                match self {
-                    Self::Auto $( | Self::$scalar )+ $( | Self::$host )+ $( | Self::$masked )+ => None,
-                    $( $(#[$meta])? Self::$method => Some(ColumnMethod::$method), )+
-                }
-            }
-        }
-
-        /// A method that computes columns.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(super) enum ColumnMethod {
-            $( $(#[$meta])? $method, )+
-        }
-
-        impl ColumnMethod {
-            /// The same among all methods.
-            pub fn method(self) -> Method {
-                match self {
-                    $( $(#[$meta])? Self::$method => Method::$method, )+
-                }
-            }
-
-            /// Asks for its kernels.
-            pub fn compile<T: Element, P: Payload<T>>(
-                self,
-                device: &Device,
-                spec: &Spec,
-                tuning: &Tuning,
-            ) -> Result<Box<dyn AnyMethod<T, P>>> {
-                Ok(match self {
-                    $( $(#[$meta])? Self::$method => Box::new(<$algorithm>::new(device, spec, tuning)?), )+
-                })
-            }
         }
     };
 }
 
 methods! {
     columns {
-        Esc = "esc", "Blockwise expand, sort, compress (Polok 2015), in global memory.": esc::Esc<T, P, esc::InGlobalMemory<T, P>>,
-        EscLocal = "esc-local", "The same with expansion and sort in local memory: for GPUs.": esc::Esc<T, P, esc::InLocalMemory<T, P>>,
-        #[cfg(test)]
-        Serial = "serial", "Column by column.": super::serial::Serial<T, P>,
+        Esc = "esc", "Blockwise expand, sort, compress (Polok 2015), in global memory.",
+        EscLocal = "esc-local", "The same with expansion and sort in local memory: for GPUs.",
     }
     scalars {
         Direct = "direct", "Columns of B with one entry: a column of A is copied and scaled. Scalars; of blocks `auto` does so on CPUs.",

@@ -4,8 +4,6 @@ mod analysis;
 mod bands;
 mod blocks;
 mod choose;
-mod column_lists;
-mod combine;
 mod compression;
 mod dense;
 mod direct;
@@ -34,8 +32,6 @@ mod request;
 mod retarget;
 mod run;
 mod runs;
-#[cfg(test)]
-mod serial;
 mod sort;
 mod target;
 mod tasks;

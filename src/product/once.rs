@@ -47,8 +47,8 @@ pub(super) struct Measured<'w, C> {
     pub dropped: u64,
 }
 
-/// Products with equal keys and elements have the same kernels: the third is the method that was
-/// asked for, and the second has the strides of A, B and C.
+/// Products with equal keys have the same kernels: the third is the method that was asked for, and
+/// the second has the strides of A, B and C.
 type Key = (Spec, [usize; 3], Method, MethodCosts);
 
 /// What computes a product: the host, or kernels, which serve the next one too.
@@ -200,7 +200,7 @@ impl Options {
         if let Some(host) = OnHost::new(work, operands, how, costs)? {
             return Ok((Compiled::Host(Box::new(host)), clock));
         }
-        let spec = Spec::new(operands.a.shape, operands.b.shape, operands.a.nrows).over(how.semiring);
+        let spec = Spec::new(T::TYPE, operands.a.shape, operands.b.shape, operands.a.nrows).over(how.semiring);
         let make = || OneShot::new(device, &spec, operands.strides(), (how.method, costs));
         let kernels = device.lend((spec, operands.strides(), how.method, costs), make)?;
         Ok((Compiled::Kernels(Box::new(kernels)), work.clock()))

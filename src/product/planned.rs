@@ -168,7 +168,7 @@ impl<T: Element> PlannedProduct<T> {
     }
 
     fn numbers(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part, how: How) -> (Tuning, Spec) {
-        let spec = Spec::of_factors(a, b, part).over(how.semiring);
+        let spec = Spec::of_factors(T::TYPE, a, b, part).over(how.semiring);
         (Self::tuning(device, &spec, how.method), spec)
     }
 

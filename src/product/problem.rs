@@ -8,6 +8,7 @@ pub use crate::matrix::Part;
 use crate::{
     BlockShape, Element, Result, Semiring, Word,
     device::{Buffer, Device, Work},
+    element::ElementType,
     error::Dimensions,
     primitives::{
         drop_entries::DropMemory,
@@ -104,9 +105,10 @@ impl From<Method> for How {
     }
 }
 
-/// The properties of a product for which kernels are compiled, besides numbers and element type.
+/// The properties of a product for which kernels are compiled, besides numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spec {
+    pub element: ElementType,
     /// Shape of A's blocks, after a transpose.
     pub a: BlockShape,
     /// Shape of B's blocks, after a transpose.
@@ -123,10 +125,10 @@ pub(crate) struct Spec {
 
 impl Spec {
     /// The whole A·B, with `nrows` rows in C.
-    pub fn new(a: BlockShape, b: BlockShape, nrows: usize) -> Self {
+    pub fn new(element: ElementType, a: BlockShape, b: BlockShape, nrows: usize) -> Self {
         let row_bits = usize::BITS - nrows.leading_zeros();
-        let plain = Transposed::default();
-        Self { a, b, part: Part::Full, transposed: plain, sourced: plain, row_bits, semiring: Semiring::PlusTimes }
+        let (part, plain, semiring) = (Part::Full, Transposed::default(), Semiring::PlusTimes);
+        Self { element, a, b, part, transposed: plain, sourced: plain, row_bits, semiring }
     }
 
     /// The same product over a semiring.
@@ -135,20 +137,16 @@ impl Spec {
     }
 
     /// The product op(A)·op(B), or a part of it.
-    pub fn of_factors(a: &FactorPattern, b: &FactorPattern, part: Part) -> Self {
+    pub fn of_factors(element: ElementType, a: &FactorPattern, b: &FactorPattern, part: Part) -> Self {
         let transposed = Transposed { a: a.transposed, b: b.transposed };
-        Self { part, transposed, sourced: transposed, ..Self::new(a.op_shape(), b.op_shape(), a.dimensions().nrows) }
+        let whole = Self::new(element, a.op_shape(), b.op_shape(), a.dimensions().nrows);
+        Self { part, transposed, sourced: transposed, ..whole }
     }
 
     /// A part of A·Aᵀ, of an A that is stored.
-    pub fn of_square(a: BlockShape, nrows: usize, part: Part) -> Self {
+    pub fn of_square(element: ElementType, a: BlockShape, nrows: usize, part: Part) -> Self {
         let transposed = Transposed { a: false, b: true };
-        Self { part, transposed, sourced: transposed, ..Self::new(a, a.transpose(), nrows) }
-    }
-
-    /// The same for columns that are gathered from B.
-    pub fn of_listed_columns(self) -> Self {
-        Self { sourced: Transposed { b: true, ..self.sourced }, ..self }
+        Self { part, transposed, sourced: transposed, ..Self::new(element, a, a.transpose(), nrows) }
     }
 }
 

@@ -3,7 +3,7 @@
 //! contents.
 mod blocks;
 
-use super::method::{ColumnMethod, Method};
+use super::method::Method;
 use crate::{
     BlockShape, DeviceInfo, Element, OperandPair,
     device::{Options, Teams},
@@ -30,8 +30,26 @@ pub(crate) struct Tuning {
     pub tiles: TileTuning,
     pub blocks: BlockTuning,
     pub payload: PayloadKind,
-    /// The variant of ESC: [`ColumnMethod::Esc`] or [`ColumnMethod::EscLocal`].
-    pub esc: ColumnMethod,
+    pub esc: EscVariant,
+}
+
+/// Where ESC expands and sorts products.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EscVariant {
+    /// In global memory.
+    Global,
+    /// In local memory: for GPUs.
+    Local,
+}
+
+impl EscVariant {
+    /// The method of which it is the variant.
+    pub fn method(self) -> Method {
+        match self {
+            Self::Global => Method::Esc,
+            Self::Local => Method::EscLocal,
+        }
+    }
 }
 
 /// The data that the sort moves with the row of a product.
@@ -180,7 +198,7 @@ impl Tuning {
             record_groups: numbers.record_groups,
             scan: ScanTuning::new(info),
             sort,
-            esc: if sort.serial { ColumnMethod::Esc } else { ColumnMethod::EscLocal },
+            esc: if sort.serial { EscVariant::Global } else { EscVariant::Local },
             windows: WindowTuning { group_size: numbers.window_group_size, items: numbers.window_items },
             chunks,
             tiles: TileTuning {
@@ -209,7 +227,7 @@ impl Tuning {
     /// The same with the wanted variant of ESC, if the device has work-groups large enough for it.
     pub fn with_method(self, info: &DeviceInfo, wanted: Method) -> Self {
         match wanted {
-            Method::Esc => Self { esc: ColumnMethod::Esc, sort: SortTuning::new(info), chunks: None, ..self },
+            Method::Esc => Self { esc: EscVariant::Global, sort: SortTuning::new(info), chunks: None, ..self },
             Method::EscLocal if info.max_group_size >= 8 => {
                 let sort = if self.sort.serial {
                     // No more than a window's products fit local memory.
@@ -218,7 +236,7 @@ impl Tuning {
                 } else {
                     self.sort
                 };
-                Self { esc: ColumnMethod::EscLocal, sort, ..self }
+                Self { esc: EscVariant::Local, sort, ..self }
             }
             _ => self,
         }

@@ -136,8 +136,6 @@ pub struct Numbers {
     pub binned_items: usize,
     /// Work-groups that reduce a record.
     pub record_groups: usize,
-    /// Work-groups that add up the record of the columns of each method.
-    pub list_record_groups: usize,
     /// Work-items of a work-group of a scan.
     pub scan_group_size: usize,
     /// Consecutive values that one work-item of a scan adds up.

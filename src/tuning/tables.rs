@@ -202,7 +202,6 @@ pub(super) const CPU: Numbers = Numbers {
     binned_items: 256,
     // Enough for any device, few enough to add up on the host.
     record_groups: 256,
-    list_record_groups: 64,
     // One item with many values: kernels without barriers compile and run faster. Tiles of tiles
     // gain nothing.
     scan_group_size: 1,

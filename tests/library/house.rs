@@ -6,7 +6,7 @@ use std::{
 };
 
 /// The methods that compute products: folders that do not name one another.
-const METHODS: [&str; 9] = ["dense", "direct", "esc", "hash", "hub", "masked", "on_host", "serial", "sort"];
+const METHODS: [&str; 8] = ["dense", "direct", "esc", "hash", "hub", "masked", "on_host", "sort"];
 
 /// The rooms that prepare operations, which hold no locks.
 const PLANNED: [&str; 6] = ["product", "apply", "vector", "structure", "groups", "solver"];

@@ -61,7 +61,7 @@ impl<T: Element> KeptSums<T> {
 
     fn numbers(device: &Device, nrows: usize, wanted: Method) -> (Tuning, AdaptiveTuning) {
         let (info, scalar) = (device.info(), BlockShape::SCALAR);
-        let spec = Spec::new(scalar, scalar, nrows);
+        let spec = Spec::new(T::TYPE, scalar, scalar, nrows);
         (Tuning::new(info, scalar, scalar), AdaptiveTuning::new(info, (wanted, info.costs()), spec.row_bits))
     }
 

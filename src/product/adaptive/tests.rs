@@ -125,7 +125,7 @@ fn run<T: Element>(
     limit: Option<u64>,
 ) -> Result<(Csc<T>, Counts, u64)> {
     let (device, (numbers, teams)) = (test_device(), numbers());
-    let spec = Spec::new(BlockShape::SCALAR, BlockShape::SCALAR, operands.a.nrows);
+    let spec = Spec::new(T::TYPE, BlockShape::SCALAR, BlockShape::SCALAR, operands.a.nrows);
     let adaptive = Adaptive::<T>::new(&device, teams, &spec, numbers, tuning)?;
     let (work, mut c) = (Work::new(&device, limit), HostColumns::new(operands));
     work.count_operand(operands.a.bytes() + operands.b.bytes());

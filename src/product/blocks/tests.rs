@@ -53,7 +53,7 @@ fn check<T: Element>(lengths: &[usize], kernel: BlockKernel, group_size: usize, 
 
     let blocks = BlockTuning { kernel, group_size, long_run };
     let tuning = Tuning { blocks, ..Tuning::new(device.info(), scalar, scalar).keeping_pairs() };
-    let spec = Spec::new(scalar, scalar, 1);
+    let spec = Spec::new(T::TYPE, scalar, scalar, 1);
     let sums = match lengths.contains(&0) {
         true => BlockSums::<T>::with_empty_runs(&device, &tuning, &spec)?,
         false => BlockSums::<T>::new(&device, &tuning, &spec)?,

@@ -1,25 +1,12 @@
-//! Rules, and bins of classes: which columns are computed by which method.
+//! Bins of classes: which columns are computed by which method.
 use super::*;
 use crate::{
-    BlockShape, Result,
-    device::{DeviceKind, test_device},
+    Result,
+    device::DeviceKind,
     generate::Random,
     resident::ColumnLengths,
     tuning::{MethodCost, Numbers},
 };
-
-#[test]
-fn rules_cover_every_column_once() {
-    let tuning = Tuning::new(test_device().info(), BlockShape::SCALAR, BlockShape::SCALAR);
-    for &wanted in [Method::Auto].iter().chain(Method::ALL) {
-        let rules = choose(&tuning, wanted);
-        let ends: Vec<u64> = rules.iter().map(|rule| rule.products.end).collect();
-        let begins: Vec<u64> = rules.iter().map(|rule| rule.products.start).collect();
-        assert_eq!((begins[0], ends[ends.len() - 1]), (0, u64::MAX), "{wanted}");
-        assert_eq!(begins[1..], ends[..ends.len() - 1], "{wanted}");
-        assert!(rules.iter().all(|rule| !rule.products.is_empty()), "{wanted}");
-    }
-}
 
 /// The sums of classes with these numbers of columns, of `products` products each.
 fn sums(columns: [u32; Class::ALL.len()], products: [u64; Class::ALL.len()]) -> [ClassSums; Class::ALL.len()] {

@@ -1,13 +1,13 @@
 //! Expansion (Polok 2015, Algorithm 2, lines 15-38). It writes the row of each
 //! product, and its value or its pair of operands. Kernel: `cl/product/esc/expansion.cl`.
-use super::{Front, Products};
+use super::Products;
 use crate::{
     Element, Result, Word,
     device::{Device, Grid, In, Kernel, Options, Out, Work, kernel},
     primitives::segmented_sort::SegmentedSort,
     product::{
         analysis::BandSegments,
-        method::{Columns, Method},
+        method::Columns,
         problem::{Part, Payload, Spec},
         tuning::{TileTuning, Tuning},
     },
@@ -40,18 +40,16 @@ pub(crate) struct InGlobalMemory<T: Element, P: Payload<T>> {
     part: Part,
 }
 
-impl<T: Element, P: Payload<T>> Front<T, P> for InGlobalMemory<T, P> {
-    const METHOD: Method = Method::Esc;
-    type Expanded = Products<P::Word>;
-
-    fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
+impl<T: Element, P: Payload<T>> InGlobalMemory<T, P> {
+    pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         let options =
             P::define(Options::group_size(tuning.tiles.group_size), spec).define("TILE", tuning.tiles.products);
         let sort = SegmentedSort::new(device, tuning.sort)?;
         Ok(Self { expand: Kernel::new(device, &options)?, sort, tiles: tuning.tiles, part: spec.part })
     }
 
-    fn expand(&self, work: &Work, task: &Columns<'_, P::Operand>, _: &BandSegments) -> Result<Products<P::Word>> {
+    /// Expands columns that have at least one product.
+    pub fn expand(&self, work: &Work, task: &Columns<'_, P::Operand>) -> Result<Products<P::Word>> {
         work.stage("expansion");
         let (factors, band) = (task.factors, task.band);
         let products = band.sizes.products as u32;
@@ -77,15 +75,11 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InGlobalMemory<T, P> {
         Ok(Products { rows, payload, tile_segment })
     }
 
-    fn sort(&self, work: &Work, segments: &BandSegments, expanded: Products<P::Word>) -> Result<Products<P::Word>> {
+    pub fn sort(&self, work: &Work, segments: &BandSegments, expanded: Products<P::Word>) -> Result<Products<P::Word>> {
         work.stage("segmented_sort");
         let Products { rows, payload, tile_segment } = expanded;
         let (rows, payload) = self.sort.run(work, segments.for_sort(), rows, payload)?;
         Ok(Products { rows, payload, tile_segment })
-    }
-
-    fn merged(&self, task: &Columns<'_, P::Operand>) -> u64 {
-        task.band.sizes.products
     }
 }
 

@@ -29,40 +29,46 @@ mod tail_counts;
 
 use super::{
     analysis::BandSegments,
-    method::{Algorithm, Columns, Method, PlacedColumns, Record, Tally},
+    method::{Algorithm, Columns, Record, Tally},
     problem::{Payload, Spec},
     runs::{FoundColumns, FoundRuns},
-    tuning::Tuning,
+    tuning::{EscVariant, Tuning},
 };
 use crate::{
     Element, Result,
     device::{Buffer, Device, Work},
 };
-pub(super) use expansion::InGlobalMemory;
+use expansion::InGlobalMemory;
 use gather::Gather;
-pub(super) use sorted_expansion::InLocalMemory;
+use sorted_expansion::InLocalMemory;
 use tail_counts::{TailCounts, Tails};
 
-/// The method: kernels from expansion to gather for one kind of payload. `F` expands and sorts.
-pub(super) struct Esc<T: Element, P: Payload<T>, F: Front<T, P>> {
-    front: F,
+/// The method: kernels from expansion to gather for one kind of payload.
+pub(super) struct Esc<T: Element, P: Payload<T>> {
+    front: Front<T, P>,
     tail_counts: TailCounts,
     gather: Gather,
-    payload: std::marker::PhantomData<fn(T, P)>,
 }
 
-/// An implementation of expansion and segmented sort, which make and sort the products.
-pub(super) trait Front<T: Element, P: Payload<T>>: Sized {
-    /// The method that uses this front.
-    const METHOD: Method;
-    /// The result of the expansion, which the sort completes.
-    type Expanded;
-    fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self>;
-    /// Expands columns that have at least one product.
-    fn expand(&self, work: &Work, task: &Columns<'_, P::Operand>, segments: &BandSegments) -> Result<Self::Expanded>;
-    fn sort(&self, work: &Work, segments: &BandSegments, expanded: Self::Expanded) -> Result<Products<P::Word>>;
-    /// Products that the sort must still move.
-    fn merged(&self, task: &Columns<'_, P::Operand>) -> u64;
+/// Expansion and segmented sort, which make and sort the products.
+enum Front<T: Element, P: Payload<T>> {
+    Global(InGlobalMemory<T, P>),
+    Local(InLocalMemory<T, P>),
+}
+
+impl<T: Element, P: Payload<T>> Front<T, P> {
+    /// The sorted products of columns that have at least one.
+    fn products(
+        &self,
+        work: &Work,
+        task: &Columns<'_, P::Operand>,
+        segments: &BandSegments,
+    ) -> Result<Products<P::Word>> {
+        match self {
+            Self::Global(front) => front.sort(work, segments, front.expand(work, task)?),
+            Self::Local(front) => front.sort(work, segments, front.expand(work, task, segments)?),
+        }
+    }
 }
 
 /// The products of an expansion, or of a part of it.
@@ -81,25 +87,36 @@ pub(super) struct Counted<W> {
     tails: Tails,
 }
 
-impl<T: Element, P: Payload<T>, F: Front<T, P>> Algorithm<T, P> for Esc<T, P, F> {
-    const METHOD: Method = F::METHOD;
-    type Task<'t> = Columns<'t, P::Operand>;
-    type Counted = Counted<P::Word>;
-    type Placed = PlacedColumns<P::Word>;
-
-    fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
+impl<T: Element, P: Payload<T>> Esc<T, P> {
+    /// Asks for the kernels.
+    pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         Ok(Self {
-            front: F::new(device, spec, tuning)?,
+            front: match tuning.esc {
+                EscVariant::Global => Front::Global(InGlobalMemory::new(device, spec, tuning)?),
+                EscVariant::Local => Front::Local(InLocalMemory::new(device, spec, tuning)?),
+            },
             tail_counts: TailCounts::new(device, tuning)?,
             gather: Gather::new(device, tuning)?,
-            payload: std::marker::PhantomData,
         })
     }
 
+    /// Products of a task that the sort moves once more, for the report.
+    pub fn merged(&self, task: &Columns<'_, P::Operand>) -> u64 {
+        match &self.front {
+            Front::Global(_) => task.band.sizes.products,
+            Front::Local(front) => front.merged(task),
+        }
+    }
+}
+
+impl<T: Element, P: Payload<T>> Algorithm for Esc<T, P> {
+    type Task<'t> = Columns<'t, P::Operand>;
+    type Counted = Counted<P::Word>;
+    type Placed = FoundColumns<P::Word>;
+
     fn count(&self, work: &Work, task: &mut Columns<'_, P::Operand>) -> Result<Counted<P::Word>> {
         let segments = task.segments(work)?; // setup
-        let expanded = self.front.expand(work, task, &segments)?;
-        let sorted = self.front.sort(work, &segments, expanded)?;
+        let sorted = self.front.products(work, task, &segments)?;
         let tails = self.tail_counts.run(work, &sorted, &segments)?;
         Ok(Counted { segments, sorted, tails })
     }
@@ -114,18 +131,14 @@ impl<T: Element, P: Payload<T>, F: Front<T, P>> Algorithm<T, P> for Esc<T, P, F>
         _: &Columns<'_, P::Operand>,
         counted: Counted<P::Word>,
         tally: Tally,
-    ) -> Result<PlacedColumns<P::Word>> {
+    ) -> Result<FoundColumns<P::Word>> {
         let Counted { segments, sorted, tails } = counted;
         let Products { rows, payload, tile_segment } = sorted;
         let (pattern, run_end, pieces) = self.gather.run(work, &rows, &segments, tails, &tally)?;
         drop((rows, tile_segment));
         let Tally { parts, longest, .. } = tally;
         let runs = FoundRuns { run_end, pieces, parts, payload, longest };
-        Ok((FoundColumns { pattern, runs }, segments))
-    }
-
-    fn merged(&self, task: &Columns<'_, P::Operand>) -> u64 {
-        self.front.merged(task)
+        Ok(FoundColumns { pattern, runs })
     }
 }
 

@@ -4,14 +4,14 @@
 //! ([`super::sorted_chunks`]). Elsewhere, and if columns of B are very long, they are sorted like
 //! short segments, and the segmented sort merges them. Kernel:
 //! `cl/product/esc/sorted_expansion.cl`.
-use super::{Front, Products, sorted_chunks::SortedChunks};
+use super::{Products, sorted_chunks::SortedChunks};
 use crate::{
     Element, Result, Word,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
     primitives::segmented_sort::{SegmentedSort, SortTuning},
     product::{
         analysis::BandSegments,
-        method::{Columns, Method},
+        method::Columns,
         problem::{Part, Payload, Sizes, Spec},
         tuning::{TileTuning, Tuning, WindowTuning},
     },
@@ -81,11 +81,8 @@ pub(crate) struct SortedParts<W> {
     between: Option<(Buffer<u32>, Buffer<W>)>,
 }
 
-impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
-    const METHOD: Method = Method::EscLocal;
-    type Expanded = SortedParts<P::Word>;
-
-    fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
+impl<T: Element, P: Payload<T>> InLocalMemory<T, P> {
+    pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         let (windows, sort) = (tuning.windows, tuning.sort);
         let options = |group_size: usize, items: usize, chunks: u8| {
             let position_bits = (group_size * items).next_power_of_two().ilog2();
@@ -119,7 +116,8 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
         })
     }
 
-    fn expand(
+    /// Expands columns that have at least one product.
+    pub fn expand(
         &self,
         work: &Work,
         task: &Columns<'_, P::Operand>,
@@ -173,7 +171,12 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
         Ok(SortedParts { products: all, between })
     }
 
-    fn sort(&self, work: &Work, segments: &BandSegments, expanded: SortedParts<P::Word>) -> Result<Products<P::Word>> {
+    pub fn sort(
+        &self,
+        work: &Work,
+        segments: &BandSegments,
+        expanded: SortedParts<P::Word>,
+    ) -> Result<Products<P::Word>> {
         work.stage("segmented_sort");
         let SortedParts { mut products, between } = expanded;
         if let Some((mut rows, mut payload)) = between {
@@ -183,7 +186,8 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
         Ok(products)
     }
 
-    fn merged(&self, task: &Columns<'_, P::Operand>) -> u64 {
+    /// Products that the sort must still move.
+    pub fn merged(&self, task: &Columns<'_, P::Operand>) -> u64 {
         match self.in_registers.as_ref().is_some_and(|chunks| chunks.are_whole(task)) {
             true => 0,
             false => task.band.sizes.in_chunks,

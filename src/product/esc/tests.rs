@@ -12,7 +12,6 @@ use crate::{
         compression::Compression,
         engine::OneShot,
         join::join,
-        method::ColumnMethod,
         problem::{Operands, Part, Sizes},
         tuning::{self, ChunkTuning, TileTuning, WindowTuning},
     },
@@ -32,7 +31,7 @@ pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
         sort: SortTuning::parallel(8, 7),
         windows: WindowTuning { group_size: 8, items: 7 },
         tiles: TileTuning { group_size: 8, products: 16 },
-        esc: ColumnMethod::EscLocal,
+        esc: EscVariant::Local,
         // A device's chunks in registers are of another size.
         chunks: None,
         ..base.clone()
@@ -40,7 +39,7 @@ pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
     let serial = Tuning {
         sort: SortTuning { group_size: 1, short_max: 20, chunk: 40, serial: true },
         tiles: TileTuning { group_size: 1, products: 16 },
-        esc: ColumnMethod::Esc,
+        esc: EscVariant::Global,
         ..parallel.clone()
     };
     [parallel, serial]
@@ -126,48 +125,23 @@ pub(crate) fn products_of_part<P: Compression<f64>>(
     let prods: Vec<u64> = analysis.prods.download(work)?.into_iter().map(|p| p + before).collect();
     let band = Band { first_product: before, ..case.band(analysis.sizes) };
     let mut analysis = Analysis::new(work.upload(&prods)?, analysis.sizes);
-    let spec = Spec { row_bits, part, ..Spec::new(BlockShape::SCALAR, BlockShape::SCALAR, case.a.nrows) };
+    let spec = Spec { row_bits, part, ..Spec::new(f64::TYPE, BlockShape::SCALAR, BlockShape::SCALAR, case.a.nrows) };
     let mut task =
         Columns { factors: P::factors(&operands), analyser: &analyser, analysis: &mut analysis, band: &band };
     let segments = task.segments(work)?;
     let found = match tuning.esc {
-        ColumnMethod::EscLocal => {
-            by_front::<P, InLocalMemory<f64, P>>(&device, work, &spec, tuning, &task, &segments, sort)
+        EscVariant::Local => {
+            let front = InLocalMemory::<f64, P>::new(&device, &spec, tuning)?;
+            let expanded = front.expand(work, &task, &segments)?;
+            if sort { front.sort(work, &segments, expanded)? } else { expanded.products }
         }
-        _ => by_front::<P, InGlobalMemory<f64, P>>(&device, work, &spec, tuning, &task, &segments, sort),
-    }?;
+        EscVariant::Global => {
+            let front = InGlobalMemory::<f64, P>::new(&device, &spec, tuning)?;
+            let expanded = front.expand(work, &task)?;
+            if sort { front.sort(work, &segments, expanded)? } else { expanded }
+        }
+    };
     Ok((found, segments))
-}
-
-/// A front whose expansion tests can read.
-pub(crate) trait Expanding<P: Payload<f64>>: Front<f64, P> {
-    fn expanded(expanded: Self::Expanded) -> Products<P::Word>;
-}
-
-impl<P: Payload<f64>> Expanding<P> for InGlobalMemory<f64, P> {
-    fn expanded(expanded: Self::Expanded) -> Products<P::Word> {
-        expanded
-    }
-}
-
-impl<P: Payload<f64>> Expanding<P> for InLocalMemory<f64, P> {
-    fn expanded(expanded: Self::Expanded) -> Products<P::Word> {
-        expanded.products
-    }
-}
-
-fn by_front<P: Payload<f64>, F: Expanding<P>>(
-    device: &Device,
-    work: &Work,
-    spec: &Spec,
-    tuning: &Tuning,
-    task: &Columns<'_, P::Operand>,
-    segments: &BandSegments,
-    sort: bool,
-) -> Result<Products<P::Word>> {
-    let front = F::new(device, spec, tuning)?;
-    let expanded = front.expand(work, task, segments)?;
-    if sort { front.sort(work, segments, expanded) } else { Ok(F::expanded(expanded)) }
 }
 
 /// The sorted products of a case, with their runs counted and the record read.
@@ -244,7 +218,7 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
     let want = reference::multiply(a, b)?;
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     poison(&work)?;
-    let spec = Spec::new(da.shape, db.shape, da.nrows);
+    let spec = Spec::new(M::Element::TYPE, da.shape, db.shape, da.nrows);
     let method = tuning.esc.method();
     let esc = OneShot::tuned(&device, &spec, tuning, (method, device.info().costs()))?;
     let c_stride = da.shape.product(db.shape).area();

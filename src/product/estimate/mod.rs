@@ -1,5 +1,5 @@
-//! Estimates of a product, made on the host. They use the tuning, rules, limits and bands of the
-//! product itself, with sizes counted from the operands' patterns.
+//! Estimates of a product, made on the host. They use the tuning, limits and bands of the product
+//! itself, with sizes counted from the operands' patterns.
 mod product;
 #[cfg(test)]
 mod tests;
@@ -7,7 +7,7 @@ mod tests;
 use super::{
     adaptive::{AdaptiveMemory, AdaptiveTuning, counted_entries, foretell, teams_for},
     bands::Bands,
-    choose::{Known, choose, predict_esc},
+    choose::{Known, predict_esc},
     limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
     method::Method,
     on_host::{HostChoice, HostColumn, HostMemory, HostSize, HostSums},
@@ -92,7 +92,7 @@ pub(crate) fn estimate<T: Element>(
             Some(ranges::foretell(&memory, patterns, free_bytes)?)
         }
         PayloadKind::Values if teams_for(info, method).is_some() => {
-            let spec = Spec::new(a.shape, right.shape, nrows);
+            let spec = Spec::new(T::TYPE, a.shape, right.shape, nrows);
             let adaptive = AdaptiveTuning::new(info, (method, costs), spec.row_bits);
             let memory = AdaptiveMemory::new::<T>(info, (&tuning, &adaptive), nrows, consumer);
             Some(foretell(&memory, patterns, free_bytes)?)
@@ -169,8 +169,6 @@ fn estimate_by_esc<T: Element>(
     let (setup, entries) = setup_bytes(tuning, cols, nnz);
     let area = a.shape.product(b.shape).area();
     let entry_memory = EntryMemory { consumer, ..EntryMemory::new::<T>(tuning, a.pattern.nrows(), entry_bytes, area) };
-    let rules = choose(tuning, method);
-    let entry_memory = entry_memory.shared_out::<T>(tuning, b.pattern.nnz(), rules.len());
     let limits = |used: u64| Limits::within(info, limit.saturating_sub(used), tuning, entry_memory);
 
     let products_of =
@@ -187,7 +185,7 @@ fn estimate_by_esc<T: Element>(
         held.set(0);
         Ok(column_products().map(|products: u64| products.try_into().unwrap_or(u32::MAX)).collect())
     };
-    let spec = Spec::new(a.shape, b.shape, a.pattern.nrows());
+    let spec = Spec::new(T::TYPE, a.shape, b.shape, a.pattern.nrows());
     let sorted = ShortRule::new(info, &spec, tuning, (method, costs)).and_then(|rule| {
         let (a, b) = (a.pattern, b.pattern);
         let lengths = [a, b].map(ColumnLengths::of);
@@ -210,18 +208,14 @@ fn estimate_by_esc<T: Element>(
     }
     while let Some(band) = bands.next(&|| limits(kept + held.get()), &mut narrow)? {
         let columns = band.columns.start as usize..band.columns.end as usize;
-        let most = columns.clone().map(|col| limits(0).most_entries(products_of(col))).sum();
+        let most = columns.map(|col| limits(0).most_entries(products_of(col))).sum();
         let need = limits(0).need(band.columns.len() as u64, &band.sizes, most);
         counts.bands += 1;
         counts.longest = counts.longest.max(band.sizes.longest);
         // A single column may be tried that fits only if C has few entries in it.
         peak_device_bytes = peak_device_bytes.max((kept + need.bytes).min(limit));
-        for rule in rules.iter().filter(|_| band.sizes.products > 0) {
-            let of_rule = columns.clone().map(products_of).filter(|products| rule.products.contains(products));
-            let (columns, products) = of_rule.fold((0, 0), |sum, products| (sum.0 + 1, sum.1 + products));
-            if columns > 0 {
-                counts.add(rule.method.method(), columns, products);
-            }
+        if band.sizes.products > 0 {
+            counts.add(tuning.esc.method(), band.columns.len() as u64, band.sizes.products);
         }
     }
     if tuning.payload == PayloadKind::Values {

@@ -37,7 +37,7 @@ mod planned;
 mod sums;
 
 use super::{
-    method::{Algorithm, Method, Record, Tally},
+    method::{Algorithm, Record, Tally},
     problem::{Factors, Pairs, Payload, Spec},
     runs::FoundRuns,
     tuning::{TileTuning, Tuning},
@@ -121,13 +121,9 @@ pub(super) struct Counted {
     record: Buffer<u32>,
 }
 
-impl<T: Element> Algorithm<T, Pairs> for Masked {
-    const METHOD: Method = Method::Masked;
-    type Task<'t> = Places<'t>;
-    type Counted = Counted;
-    type Placed = FoundRuns<OperandPair>;
-
-    fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
+impl Masked {
+    /// Asks for the kernels.
+    pub fn new<T: Element>(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         let options = options::<T>(spec, tuning);
         Ok(Self {
             count: Kernel::new(device, &options)?,
@@ -138,6 +134,12 @@ impl<T: Element> Algorithm<T, Pairs> for Masked {
             tiles: tuning.tiles,
         })
     }
+}
+
+impl Algorithm for Masked {
+    type Task<'t> = Places<'t>;
+    type Counted = Counted;
+    type Placed = FoundRuns<OperandPair>;
 
     fn count(&self, work: &Work, task: &mut Places<'_>) -> Result<Counted> {
         work.stage("expansion");

@@ -12,9 +12,9 @@ use crate::{
     primitives::transpose,
     product::{
         blocks::BlockSums,
-        method::Algorithm,
+        method::{Algorithm, Method},
         planned::{PlannedBand, PlannedProduct, PlannedSums},
-        problem::{Counts, FactorPattern, Factors, Pairs, Part, Spec, Transposed},
+        problem::{Counts, FactorPattern, Factors, Part, Spec, Transposed},
         runs::FoundRuns,
         tuning::Tuning,
     },
@@ -47,7 +47,7 @@ impl FromPlaces {
         let spec = Spec { sourced: Transposed { a: !spec.transposed.a, b: spec.transposed.b }, ..*spec };
         Ok(Self {
             analyser: MaskAnalyser::new(device, &options::<T>(&spec, tuning), tuning.scan, tuning.tiles.group_size)?,
-            method: Algorithm::<T, Pairs>::new(device, &spec, tuning)?,
+            method: Masked::new::<T>(device, &spec, tuning)?,
         })
     }
 }
@@ -80,7 +80,7 @@ impl<T: Element> OnMask<T> {
         (tuning, columns): (&Tuning, Option<ColumnTuning>),
         semiring: Semiring,
     ) -> Result<Self> {
-        let spec = Spec::of_factors(a, b, Part::Full).over(semiring);
+        let spec = Spec::of_factors(T::TYPE, a, b, Part::Full).over(semiring);
         let left = FactorPattern { transposed: a.transposed != columns.is_none(), ..a.clone() };
         [&left, b].into_iter().try_for_each(|factor| factor.ask_transpose(device))?;
         let by_columns = |columns| ColumnPairs::new::<T>(device, &spec, tuning, columns);
@@ -115,7 +115,7 @@ impl<T: Element> OnMask<T> {
         if !self.by_columns(work, (a, b), mask, &most, &mut take)? {
             self.by_places(work, (a, b), mask, &most, &mut take)?;
         }
-        counts.add(<Masked as Algorithm<T, Pairs>>::METHOD, mask.ncols as u64, counts.products);
+        counts.add(Method::Masked, mask.ncols as u64, counts.products);
         Ok(counts)
     }
 
@@ -160,7 +160,7 @@ impl<T: Element> OnMask<T> {
         let probed = analyser.run(work, factors, mask)?;
         for band in self.cutter.cut(work, &probed.probe_ptr, most)? {
             let mut task = Places { factors, mask: &probed, band };
-            let found = Algorithm::<T, Pairs>::run(method, work, &mut task, band.probes.into())?;
+            let found = method.run(work, &mut task, band.probes.into())?;
             take(found, band.first)?;
         }
         Ok(())

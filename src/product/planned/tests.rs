@@ -55,7 +55,7 @@ fn kernels_agree_on_transposed_operands() -> Result<()> {
             let executed = |kernel, group_size, long_run| -> Result<Vec<f64>> {
                 let blocks = BlockTuning { kernel, group_size, long_run };
                 let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
-                let spec = Spec { row_bits: 32, ..Spec::of_factors(&left, &right, Part::Full) };
+                let spec = Spec { row_bits: 32, ..Spec::of_factors(f64::TYPE, &left, &right, Part::Full) };
                 let tuning = Tuning { blocks, ..tuning };
                 let plan = PlannedProduct::<f64>::tuned(&work, (&left, &right), tuning, &spec, Method::Auto)?;
                 let stride = plan.shape.area();
@@ -94,7 +94,7 @@ fn further_entries_are_sums_of_nothing() -> Result<()> {
         let a = DeviceCbc::upload(&work, uniform(n, 60, 3, shape, Values::Real, 1)?.as_cbc())?;
         let factor = |transposed| FactorPattern { pattern: a.pattern.clone(), shape, transposed };
         let (left, right, area) = (factor(false), factor(true), sides.0 * sides.0);
-        let spec = Spec { row_bits: 32, ..Spec::of_factors(&left, &right, Part::Lower) };
+        let spec = Spec { row_bits: 32, ..Spec::of_factors(f64::TYPE, &left, &right, Part::Lower) };
         let blocks = BlockTuning { kernel, group_size, long_run };
         let tuning = Tuning { blocks, ..Tuning::new(device.info(), shape, shape.transpose()).keeping_pairs() };
         let mut plan = PlannedProduct::<f64>::tuned_to_retarget(&work, (&left, &right), tuning, &spec)?;

@@ -89,7 +89,7 @@ fn run<T: Element, P: RangeSums<T>>(
     let uploading = Work::new(&device, None);
     let (x, y) = (DeviceCbc::upload(&uploading, a)?, DeviceCbc::upload(&uploading, b)?);
     let operands = Operands { a: &x, b: &y, c_stride, consumer: None };
-    let spec = Spec::new(a.shape, b.shape, x.nrows);
+    let spec = Spec::new(T::TYPE, a.shape, b.shape, x.nrows);
     let of_esc = Tuning::new(device.info(), a.shape, b.shape).with_strides(operands.strides());
     let ranged = Ranged::<T, P>::new(&device, &spec, of_esc, tuning)?;
     let (work, mut c) = (Work::new(&device, Some(limit)), HostColumns::new(&operands));
@@ -240,7 +240,7 @@ fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
         let tuning = RangeTuning { ranges: 4, parts: 5, ..small() };
         let kernels = RangeKernels::<f64, Values>::new(
             &device,
-            &Spec::new(BlockShape::SCALAR, BlockShape::SCALAR, 200),
+            &Spec::new(f64::TYPE, BlockShape::SCALAR, BlockShape::SCALAR, 200),
             &tuning,
         )?;
         let analysed = kernels.analyse(&work, (&x.pattern, &y.pattern), 2)?;

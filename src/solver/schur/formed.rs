@@ -60,7 +60,7 @@ impl<T: Real> Form for Formed<T> {
     type System = DeviceMatrix<Cbc<T>>;
 
     fn ask(device: &Device, shape: BlockShape, cameras: usize) -> Result<()> {
-        PlannedProduct::<T>::ask_retarget(device, &Spec::of_square(shape, cameras, Part::Lower))?;
+        PlannedProduct::<T>::ask_retarget(device, &Spec::of_square(T::TYPE, shape, cameras, Part::Lower))?;
         structure::Kernels::new(device)?;
         Base::<T>::ask(device, shape.rows())?;
         // The kernel that hands S over to a sparse Cholesky factorization.

@@ -2,6 +2,7 @@
 //! method and format, with values at which algebras differ.
 mod drawn;
 mod products;
+mod turns;
 mod vectors;
 
 use blockmul::{Csc, Element, Semiring, matrix::Pattern};

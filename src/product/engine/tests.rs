@@ -1,34 +1,18 @@
-//! Two methods in one product, their columns interleaved: one shot, planned, in bands; of scalars
-//! and of blocks; padded; a part of C. Results are those of the reference, to the bit.
-use super::MOST_PRODUCTS;
+//! The engine of ESC in one band and in several, with empty and long columns and runs that are cut:
+//! in one shot, of scalars and of padded blocks; planned, in parts of C. Results are those of the
+//! reference, to the bit.
+use super::*;
 use crate::{
-    BlockShape, Cbc, Csc, Matrix, Result,
-    device::{Work, test_device},
-    generate::{self, Values},
+    BlockShape, Cbc, Csc, Matrix,
+    device::test_device,
+    generate::{self, Values as Generated},
     product::{
-        engine::OneShot,
-        join::join,
-        method::Method,
         planned::PlannedProduct,
-        problem::{Counts, FactorPattern, Operands, Part, Scaling, Spec},
-        tuning::Tuning,
+        problem::{FactorPattern, Part, Scaling},
     },
     reference,
     resident::DeviceCbc,
 };
-
-/// Both methods had columns, and together all of them.
-fn check_bins(counts: &Counts, columns: usize) {
-    let of_bins = counts.bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.columns, sum.1 + bin.products));
-    assert_eq!(of_bins, (columns as u64, counts.products), "{:?}", counts.bins);
-    assert_eq!(counts.bins.len(), 2, "{:?}", counts.bins);
-    assert!(counts.bins.iter().any(|bin| bin.method == Method::Serial));
-}
-
-fn compiled(device: &crate::Device, operands: &Operands<'_, f64>) -> Result<OneShot<f64>> {
-    let spec = Spec::new(operands.a.shape, operands.b.shape, operands.a.nrows);
-    OneShot::new(device, &spec, operands.strides(), (Method::Serial, device.info().costs()))
-}
 
 /// A·B in one shot within `limit` bytes, blocks of C aligned to so many bytes; how many bands it
 /// took.
@@ -39,13 +23,16 @@ fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64
     let work = Work::new(&device, limit);
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     let operands = Operands { a: &da, b: &db, c_stride: want.stride(), consumer: None };
-    let product = compiled(&device, &operands)?;
+    let spec = Spec::new(f64::TYPE, da.shape, db.shape, da.nrows);
+    let product = OneShot::new(&device, &spec, operands.strides(), (Method::Esc, device.info().costs()))?;
     let mut bands = Vec::new();
     let counts = product.multiply(&work, &operands, &mut |band| {
         bands.push(band.download(&Work::new(&device, None))?);
         Ok(())
     })?;
-    check_bins(&counts, b.ncols());
+    let columns = bands.iter().map(|band| band.pattern().ncols()).sum();
+    assert_eq!((bands.len(), columns), (counts.bands, b.ncols()));
+    assert_eq!(counts.bins.iter().map(|bin| bin.method).collect::<Vec<_>>(), [Method::Esc]);
     assert!(work.peak_bytes() <= limit.unwrap_or(u64::MAX));
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
     for band in bands {
@@ -60,7 +47,6 @@ fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64
     assert!(bits(&values) == bits(want.values()), "aligned {alignment:?}, within {limit:?}");
     Ok(counts.bands)
 }
-
 /// A with a dense row, which makes runs that are cut; B with columns from none to thousands of
 /// products.
 fn operands(left: BlockShape, right: BlockShape) -> Result<(Cbc<f64>, Cbc<f64>)> {
@@ -85,32 +71,29 @@ fn blocks(rows: usize, cols: usize, shape: BlockShape, mut places: Vec<(usize, u
 }
 
 #[test]
-fn one_shot() -> Result<()> {
+fn one_shot_in_bands() -> Result<()> {
     for (rows, inner, cols) in [(1, 1, 1), (2, 3, 1)] {
         let (a, b) = operands(BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?)?;
         assert_eq!(check(&a, &b, None, None)?, 1);
-        assert!(rows == 1 || check(&a, &b, Some(32), None)? == 1);
-        in_bands(|limit| check(&a, &b, None, Some(limit)))?;
+        let alignment = (rows > 1).then_some(32);
+        in_bands(|limit| check(&a, &b, alignment, Some(limit)))?;
     }
     Ok(())
 }
 
 #[test]
-fn planned() -> Result<()> {
+fn planned_in_parts_and_in_bands() -> Result<()> {
     let device = test_device();
     let shape = BlockShape::new(3, 2)?;
-    let j = generate::power_law(300, 2000, shape, Values::Real, 5)?;
+    let j = generate::power_law(300, 2000, shape, Generated::Real, 5)?;
     let work = Work::new(&device, None);
     let dj = DeviceCbc::upload(&work, j.as_cbc())?;
     let factor = |transposed| FactorPattern { pattern: dj.pattern.clone(), shape: dj.shape, transposed };
     let (left, right) = (factor(true), factor(false));
     let planned = |part, limit| -> Result<usize> {
-        let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
-        let spec = Spec::of_factors(&left, &right, part);
-        let planning = Work::new(&device, limit);
-        let plan = PlannedProduct::<f64>::tuned(&planning, (&left, &right), tuning, &spec, Method::Serial)?;
-        assert_eq!(plan.bins.iter().map(|bin| bin.columns).sum::<u64>(), j.ncols() as u64, "{:?}", plan.bins);
-        assert_eq!(plan.bins.len(), 2, "{part:?}: {:?}", plan.bins);
+        let plan = PlannedProduct::<f64>::new(&Work::new(&device, limit), &left, &right, part, Method::Esc)?;
+        let bins: Vec<_> = plan.bins.iter().map(|bin| (bin.method, bin.columns, bin.products)).collect();
+        assert_eq!(bins, [(Method::Esc, j.ncols() as u64, plan.products)]);
         let values = work.buffer(plan.c.nnz() * plan.shape.area())?;
         let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: plan.shape.area(), values };
         plan.execute(&work, (&dj, &dj), Scaling::plain(), (&mut c).into())?;
@@ -129,28 +112,6 @@ fn in_bands(product: impl Fn(u64) -> Result<usize>) -> Result<()> {
     let mut limit = 64 << 20;
     while product(limit)? == 1 {
         limit /= 2;
-    }
-    Ok(())
-}
-
-/// Every column by one of the two methods alone: the other has none.
-#[test]
-fn a_method_may_have_no_columns() -> Result<()> {
-    let device = test_device();
-    for per_column in [1, 2 * MOST_PRODUCTS as usize] {
-        let a: Cbc<f64> = generate::uniform(90, 90, 1, BlockShape::SCALAR, Values::Real, 1)?;
-        let b = generate::uniform(90, 40, per_column, BlockShape::SCALAR, Values::Real, 2)?;
-        let work = Work::new(&device, None);
-        let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
-        let operands = Operands { a: &da, b: &db, c_stride: 1, consumer: None };
-        let mut bands = Vec::new();
-        let counts = compiled(&device, &operands)?.multiply(&work, &operands, &mut |band| {
-            bands.push(band);
-            Ok(())
-        })?;
-        assert_eq!(counts.bins.len(), 1);
-        let c = Cbc::from_cbc(join(&work, &operands, bands, "gather")?.download(&work)?)?;
-        assert!(c == reference::multiply(&a, &b)?);
     }
     Ok(())
 }
