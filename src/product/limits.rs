@@ -9,7 +9,7 @@ use super::{
 use crate::{
     DeviceInfo, Element,
     device::{Work, pool_bytes},
-    element::{Piece, Stretch},
+    element::{Cut, Piece, Stretch},
     primitives::{drop_entries::DropMemory, segmented_reduce::RUN_PIECE},
 };
 
@@ -101,6 +101,9 @@ impl<'a> Limits<'a> {
         // merge.
         let merges = tuning.esc == EscVariant::Global || sizes.chunks > 0;
         let between = if merges { expansion } else { 2 * pool_bytes(0) };
+        // On GPUs of NVIDIA's, whether the chunks are cut or not.
+        let has_cuts = tuning.chunks.is_some() && sizes.chunks > 0;
+        let cuts = if has_cuts { pool_bytes(size_of::<Cut>() as u64 * sizes.chunks) } else { 0 };
         let tiles = products.div_ceil(tuning.tiles.products as u64);
         let expanded = segments + pool_bytes(4 * (tiles + 1)) + expansion;
         let flags = largest.array(4 * tiles * (tuning.tiles.products / tuning.tiles.word_bits()) as u64);
@@ -117,7 +120,7 @@ impl<'a> Limits<'a> {
         };
         let stages = [
             self.setup_bytes(columns, sizes.chunks > 0),
-            expanded + between,
+            expanded + between + cuts,
             expanded + tails + scan.max(runs),
             payload + runs + values + parts,
             consumed,
