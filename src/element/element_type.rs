@@ -1,7 +1,7 @@
 //! Element types as a value.
 
-/// An [`Element`](crate::Element) as a value, by which code that is compiled once for all elements
-/// tells them apart.
+/// The type of an [`Element`](crate::Element) as a value, for code that is compiled once for all
+/// elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ElementType {

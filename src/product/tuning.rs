@@ -33,7 +33,7 @@ pub(crate) struct Tuning {
     pub esc: EscVariant,
 }
 
-/// Where ESC expands and sorts products.
+/// The two variants of ESC, by the memory in which products are expanded and sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EscVariant {
     /// In global memory.

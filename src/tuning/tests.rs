@@ -125,7 +125,7 @@ impl Trial {
                 let mut guilty = ends.clone();
                 for end in &ends {
                     let without: Ends = guilty.iter().copied().filter(|other| other != end).collect();
-                    // What a device keeps is for numbers that do not change.
+                    // A device keeps kernels, whose numbers must not change.
                     if run(&Device::open(&info)?, with_ends(table, &without), operation)? != *want {
                         guilty = without;
                     }

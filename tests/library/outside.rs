@@ -1,5 +1,5 @@
-//! What tests find on a machine: the device they run on, data, Python. The tests of other packages
-//! have it too.
+//! The device that tests run on, and data and Python where a machine has them. The tests of other
+//! packages use this file too.
 #![allow(dead_code, reason = "each program uses its part")]
 use blockmul::Device;
 use std::{path::PathBuf, sync::OnceLock};

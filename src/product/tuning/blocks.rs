@@ -13,7 +13,7 @@ pub(crate) struct BlockTuning {
 /// Bytes of local memory of every device.
 const LEAST_LOCAL_BYTES: usize = 32 << 10;
 
-/// Those that every kernel has besides.
+/// Bytes of local memory of a kernel besides its arrays, at most.
 const OTHER_LOCAL_BYTES: usize = 64;
 
 /// Division of blocks among the work-items of [`BlockKernel::Tiles`].

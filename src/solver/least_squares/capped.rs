@@ -183,7 +183,7 @@ mod tests {
         };
         assert_eq!(of_rounding([1e-20, 1e-7], 1.0)?, 1e-7);
         assert_eq!(of_rounding([1e-20, 1e-3], 1.0)?, 0.0);
-        // What the first state had as well: it was far from the origin, or solved.
+        // The first state had nearly as much: it was far from the origin, or solved.
         assert_eq!(of_rounding([1e-4, 1e-3], 1.0)?, 1e-3);
         Ok(())
     }

@@ -46,10 +46,10 @@ impl<P: Manifold> PoseGraph<P> {
         steps.count() + sightings.count()
     }
 
-    /// The same graph with every information matrix made isotropic. The weights are those of D. M.
-    /// Rosen, L. Carlone, A. S. Bandeira, J. J. Leonard, *SE-Sync: A Certifiably Correct Algorithm
-    /// for Synchronization over the Special Euclidean Group*, 2019: τ = d/tr(Ω⁻¹) of the d
-    /// rows of translations, and 2κ of rotations. In space κ = 3/(2·tr(Ω⁻¹)) of the rows of
+    /// A copy of the graph in which every information matrix is isotropic. The weights are those of
+    /// D. M. Rosen, L. Carlone, A. S. Bandeira, J. J. Leonard, *SE-Sync: A Certifiably Correct
+    /// Algorithm for Synchronization over the Special Euclidean Group*, 2019: τ = d/tr(Ω⁻¹) of the
+    /// d rows of translations, and 2κ of rotations. In space κ = 3/(2·tr(Ω⁻¹)) of the rows of
     /// rotations; in the plane κ is their Ω.
     ///
     /// χ² then is their objective: exactly in space, and except for the fourth power of angles in
