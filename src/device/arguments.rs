@@ -49,12 +49,6 @@ pub(super) fn of_kernel(program: &Program, name: &str, written: &'static str) ->
     Ok(KernelArguments { name: name.into(), arguments: (0..count).map(argument).collect() })
 }
 
-/// Whether a kernel's type is the host's. Kernels may take `int` for `uint`, see
-/// `Options::element_in`.
-fn fits(kernel: &str, host: &str) -> bool {
-    kernel == host || kernel.strip_prefix('u').is_some_and(|signed| signed == host && signed.starts_with("int"))
-}
-
 /// Compares the arguments of `kernel` with the host's declaration: their number, names and types.
 pub(super) fn compare(arguments: &[Argument], kernel: &'static str, want: &[Parameter]) -> Result<()> {
     let refuse = |detail| Err(Error::Signature { kernel, detail });
@@ -62,7 +56,7 @@ pub(super) fn compare(arguments: &[Argument], kernel: &'static str, want: &[Para
         return refuse(format!("takes {} arguments, the host passes {}", arguments.len(), want.len()));
     }
     for (index, (Argument { name, cl_type }, want)) in arguments.iter().zip(want).enumerate() {
-        if !cl_type.is_empty() && !fits(cl_type, &want.cl_type) {
+        if !cl_type.is_empty() && *cl_type != want.cl_type {
             return refuse(format!("argument {index} ({name}) is `{cl_type}`, the host passes `{}`", want.cl_type));
         }
         if *name != want.name && !name.is_empty() {

@@ -1,30 +1,81 @@
-//! Typed device memory.
+//! Device memory with the type of its values, which the host names or does not.
 use super::{pool::Memory, queue::Queue, work::Work};
-use crate::{Result, Word};
+use crate::{Result, Word, element::WordType};
 use opencl3::types::cl_mem;
-use std::marker::PhantomData;
+use std::{
+    marker::PhantomData,
+    ops::{Deref, DerefMut},
+};
+
+/// The type of values that the host does not name: they have a [`WordType`].
+#[derive(Debug)]
+pub(crate) struct Any;
 
 /// Device memory holding `len` values of type `T`, from the pool or borrowed from the application.
 /// It may be empty, which OpenCL's own buffers may not.
-pub(crate) struct Buffer<T> {
+///
+/// `Buffer` alone is memory whose values the host does not name; one of named values derefs to it.
+#[repr(C)]
+pub(crate) struct Buffer<T = Any> {
     pub(super) memory: Memory,
     len: usize,
-    element: PhantomData<T>,
+    word: WordType,
+    element: PhantomData<fn() -> T>,
 }
 
-impl<T: Word> Buffer<T> {
-    pub(super) fn new(memory: Memory, len: usize) -> Self {
-        Self { memory, len, element: PhantomData }
+impl Buffer {
+    pub(super) fn new(memory: Memory, len: usize, word: WordType) -> Self {
+        Self { memory, len, word, element: PhantomData }
     }
 
+    /// The same memory, its values named.
+    ///
+    /// # Panics
+    /// If they are of another type. What a user names is checked before.
+    pub fn typed<T: Word>(&self) -> &Buffer<T> {
+        self.check::<T>();
+        // SAFETY: buffers have the same layout for all types, since `T` is in none of their fields.
+        unsafe { &*std::ptr::from_ref(self).cast() }
+    }
+
+    /// As [`Buffer::typed`].
+    pub fn typed_mut<T: Word>(&mut self) -> &mut Buffer<T> {
+        self.check::<T>();
+        // SAFETY: as in `typed`.
+        unsafe { &mut *std::ptr::from_mut(self).cast() }
+    }
+
+    /// As [`Buffer::typed`].
+    pub fn into_typed<T: Word>(self) -> Buffer<T> {
+        self.check::<T>();
+        self.renamed()
+    }
+
+    /// Panics if the values are of another type.
+    pub fn check<T: Word>(&self) {
+        assert_eq!(self.word, WordType::of::<T>(), "the type of a buffer");
+    }
+}
+
+impl<T> Buffer<T> {
     /// Number of values.
     pub fn len(&self) -> usize {
         self.len
     }
 
+    /// The type of the values.
+    pub fn word(&self) -> WordType {
+        self.word
+    }
+
     /// The first `len` values, at most all. The memory stays as it is.
     pub fn first(self, len: usize) -> Self {
         Self { len: len.min(self.len), ..self }
+    }
+
+    /// Bytes of the values.
+    pub(super) fn value_bytes(&self) -> usize {
+        self.len * self.word.bytes()
     }
 
     /// Bytes of device memory held, rounded up to the size class.
@@ -47,8 +98,45 @@ impl<T: Word> Buffer<T> {
         self.memory.into_raw()
     }
 
+    /// The same memory with values that the host does not name.
+    pub fn any(&self) -> &Buffer {
+        // SAFETY: as in `typed`.
+        unsafe { &*std::ptr::from_ref(self).cast() }
+    }
+
+    /// As [`Buffer::any`]. Who replaces what this refers to keeps the type of the values: reads and
+    /// maps of named values check it.
+    pub fn any_mut(&mut self) -> &mut Buffer {
+        // SAFETY: as in `typed`.
+        unsafe { &mut *std::ptr::from_mut(self).cast() }
+    }
+
+    /// The same memory with values that the host does not name.
+    pub fn into_any(self) -> Buffer {
+        self.renamed()
+    }
+
+    pub(super) fn renamed<U>(self) -> Buffer<U> {
+        Buffer { memory: self.memory, len: self.len, word: self.word, element: PhantomData }
+    }
+}
+
+impl<T: Word> Buffer<T> {
     /// Copies the buffer to the host. Waits.
     pub fn download(&self, work: &Work) -> Result<Vec<T>> {
         work.read(self, 0, self.len)
+    }
+}
+
+impl<T: Word> Deref for Buffer<T> {
+    type Target = Buffer;
+    fn deref(&self) -> &Buffer {
+        self.any()
+    }
+}
+
+impl<T: Word> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut Buffer {
+        self.any_mut()
     }
 }

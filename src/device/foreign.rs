@@ -8,7 +8,7 @@ use super::{
     pool::Memory,
     queue::{Queue, SharedEvent},
 };
-use crate::{Error, Result, Word};
+use crate::{Error, Result, element::WordType};
 use opencl3::{
     command_queue as clq, context::context as clc, device::Device as ClDevice, error_codes::error_text, event as cle,
     memory as clm, platform::Platform,
@@ -210,9 +210,9 @@ impl Device {
     }
 
     /// An application's memory as a buffer of `len` values, retained; `what` names it in errors.
-    pub(crate) fn borrow<T: Word>(&self, what: &'static str, raw: RawMemory, len: usize) -> Result<Buffer<T>> {
+    pub(crate) fn borrow(&self, what: &'static str, raw: RawMemory, word: WordType, len: usize) -> Result<Buffer> {
         if raw.is_null() && len == 0 {
-            return Work::new(self, None).buffer(0);
+            return Work::new(self, None).buffer_of(word, 0);
         }
         let info = |what| check("clGetMemObjectInfo", clm::get_mem_object_info(raw, what));
         let context: isize = info(clm::CL_MEM_CONTEXT)?.into();
@@ -222,7 +222,7 @@ impl Device {
         // SAFETY: the calls above have taken `raw` for a memory object, as the caller of `adopt`
         // promises.
         let memory = unsafe { Memory::foreign(raw)? };
-        let (found, expected) = (memory.bytes() as usize / size_of::<T>(), len);
+        let (found, expected) = (memory.bytes() as usize / word.bytes(), len);
         if found < expected {
             return Err(Error::Length {
                 array: what,
@@ -231,7 +231,7 @@ impl Device {
                 why: format!("a buffer of {} bytes", memory.bytes()),
             });
         }
-        Ok(Buffer::new(memory, len))
+        Ok(Buffer::new(memory, len, word))
     }
 }
 

@@ -2,7 +2,8 @@
 use super::{cl::check, room::HostRoom};
 pub use crate::tuning::DeviceKind;
 use crate::{
-    Element, Error, Result,
+    Error, Result,
+    element::ElementType,
     tuning::{MethodCosts, Numbers},
 };
 use opencl3::{
@@ -104,8 +105,8 @@ impl DeviceInfo {
     }
 
     /// Refuses an element type that the device cannot compute with.
-    pub(crate) fn require<T: Element>(&self) -> Result<()> {
-        match T::NAME == "f64" && !self.fp64 {
+    pub(crate) fn require(&self, element: ElementType) -> Result<()> {
+        match element == ElementType::F64 && !self.fp64 {
             true => Err(Error::Unsupported {
                 device: self.name.clone(),
                 feature: "double precision (cl_khr_fp64)",

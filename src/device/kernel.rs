@@ -161,7 +161,7 @@ impl Untyped {
         let compiled = compiled?;
         if self.checked.get().is_none() {
             if compiled.agreed.get() != Some(&declared.id) {
-                let parameters = parameters(declared.fields, declared.declare);
+                let parameters = parameters(declared.fields, &self.home.unit.options.words, declared.declare);
                 arguments::compare(&compiled.arguments.arguments, self.home.unit.kernel, &parameters)?;
                 compiled.agreed.get_or_init(|| declared.id);
             }
@@ -181,7 +181,7 @@ impl Untyped {
         raw.launch_on(work.queue());
         let mut uses = work.uses(&[]);
         uses.note(&self.first_use);
-        let mut arguing = Arguing::new(&raw, uses);
+        let mut arguing = Arguing::new(&raw, self.home.unit.kernel, &self.home.unit.options.words, uses);
         pass(&mut arguing);
         let uses = arguing.finish()?;
         // SAFETY: all arguments that the kernel takes have been set.

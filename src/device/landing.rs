@@ -4,7 +4,7 @@ use super::{
     cl::check,
     handle::{Context, Event},
 };
-use crate::{Result, Word};
+use crate::Result;
 use opencl3::{
     command_queue as clq, memory as cl,
     types::{cl_command_queue, cl_mem},
@@ -28,17 +28,16 @@ struct Memory {
 }
 
 impl Landing {
-    /// Whether `bytes` bytes were copied to `to`, by commands that `enqueue` enqueues: a read that
+    /// Whether all of `to` was copied, by commands that `enqueue` enqueues: a read that
     /// does not block into the memory it is given, and the wait for it. Not if they are many, if
     /// another thread reads, or if the driver has no such memory.
-    pub(super) fn read<T: Word>(
+    pub(super) fn read(
         &self,
         (context, queue): (&Context, cl_command_queue),
-        to: &mut [T],
-        enqueue: impl FnOnce(*mut T) -> Result<()>,
+        to: &mut [u8],
+        enqueue: impl FnOnce(*mut u8) -> Result<()>,
     ) -> Result<bool> {
-        let bytes = size_of_val(to);
-        if bytes > BYTES {
+        if to.len() > BYTES {
             return Ok(false);
         }
         let memory = self.0.get_or_init(|| Memory::new(context, queue).ok().map(Mutex::new));
@@ -47,10 +46,10 @@ impl Landing {
             Some(Err(TryLockError::Poisoned(poisoned))) => poisoned.into_inner(),
             Some(Err(TryLockError::WouldBlock)) | None => return Ok(false),
         };
-        let address = memory.address as *mut T;
+        let address = memory.address as *mut u8;
         enqueue(address)?;
-        // SAFETY: the memory has so many bytes, mapped on a page's border. The read has ended, no
-        // other thread has the lock, and any bits are a value of a `Word`.
+        // SAFETY: the memory has so many bytes. The read has ended, and no other thread has the
+        // lock.
         unsafe { ptr::copy_nonoverlapping(address, to.as_mut_ptr(), to.len()) };
         Ok(true)
     }

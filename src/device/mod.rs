@@ -35,14 +35,17 @@ mod team;
 mod uses;
 mod work;
 
-pub(crate) use buffer::Buffer;
+pub(crate) use buffer::{Any, Buffer};
 pub use counters::Counters;
 pub(crate) use files::{File, file};
 pub use foreign::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
 pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, Kernel};
 pub(crate) use loans::Loan;
-pub(crate) use parameters::{Arguing, Arguments, Declared, In, InOut, Local, Maybe, Out, Param, Scalar, kernel};
+pub(crate) use parameters::{
+    Arguing, Arguments, Declared, Elem, In, InOut, Local, Maybe, Operand, Out, Param, Payload, Scalar, Sum, Value,
+    kernel,
+};
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use scratch::Scratch;
 pub(crate) use source::{Options, Source, source};
@@ -50,7 +53,7 @@ pub(crate) use team::Teams;
 pub use work::StageTime;
 pub(crate) use work::{Clock, Mapped, Seen, SeenLater, Work, at_most};
 
-use crate::{Element, Error, Progress, Result, events::ms};
+use crate::{Error, Progress, Result, element::ElementType, events::ms};
 use compiler::Compiler;
 use handle::{CommandQueue, Context};
 use landing::Landing;
@@ -314,8 +317,8 @@ impl Device {
     }
 
     /// Refuses an element type that the device cannot compute with.
-    pub(crate) fn require<T: Element>(&self) -> Result<()> {
-        self.info().require::<T>()
+    pub(crate) fn require(&self, element: ElementType) -> Result<()> {
+        self.info().require(element)
     }
 
     pub(crate) fn same_as(&self, other: &Self) -> bool {

@@ -11,10 +11,22 @@
 //! sum.launch(&work, Grid::items(n, group_size), Sum { a: &a, b: &mut b, n })?;
 //! ```
 //!
-//! rustc checks the types at every launch. Names and types of the fields are compared with the
-//! compiled kernel's before its first launch.
-use super::{Source, buffer::Buffer, handle, pool::Memory, uses::Uses, work::bytes_of};
-use crate::{Result, Word};
+//! A parameter is of a type that the host names, or of one that the kernel's options name: see
+//! [`Slot`]. rustc checks the former at every launch, and each launch the latter. Names and types
+//! of the fields are compared with the compiled kernel's before its first launch.
+use super::{
+    Source,
+    buffer::{Any, Buffer},
+    handle,
+    pool::Memory,
+    source::Words,
+    uses::Uses,
+    work::bytes_of,
+};
+use crate::{
+    Error, Result, Word,
+    element::{Number, WordType},
+};
 use std::marker::PhantomData;
 
 // A buffer of no values is passed as a null pointer: each buffer of a launch takes NVIDIA's driver
@@ -36,6 +48,65 @@ pub(crate) struct Local<T>(PhantomData<T>);
 /// A number.
 pub(crate) struct Scalar<T>(PhantomData<T>);
 
+/// The type of a parameter's values: one that the host names, such as `u32`, or what the kernel's
+/// options say, such as [`Elem`].
+pub(crate) trait Slot: 'static {
+    /// The type of the buffers' values.
+    type Held;
+    type Number;
+    fn word(words: &Words) -> WordType;
+    fn number(value: &Self::Number) -> Number;
+}
+
+impl<T: Word> Slot for T {
+    type Held = T;
+    type Number = T;
+    fn word(_: &Words) -> WordType {
+        WordType::of::<T>()
+    }
+    fn number(value: &T) -> Number {
+        Number::of(*value)
+    }
+}
+
+/// A type that the kernel's options name.
+macro_rules! slot {
+    ($(#[$meta:meta])* $slot:ident is $word:ident) => {
+        $(#[$meta])*
+        pub(crate) struct $slot;
+        impl Slot for $slot {
+            type Held = Any;
+            type Number = Number;
+            fn word(words: &Words) -> WordType {
+                words.$word
+            }
+            fn number(value: &Number) -> Number {
+                *value
+            }
+        }
+    };
+}
+slot!(
+    /// ELEMENT: the elements of matrices and vectors.
+    Elem is element
+);
+slot!(
+    /// ARITHMETIC: the type of sums.
+    Sum is arithmetic
+);
+slot!(
+    /// VALUE: a matrix's values, if vectors may have another type.
+    Value is value
+);
+slot!(
+    /// PAYLOAD: what is sorted with rows.
+    Payload is payload
+);
+slot!(
+    /// OPERAND: what an expansion reads of an operand.
+    Operand is operand
+);
+
 /// Name and OpenCL type of a parameter, as the host declares it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
@@ -47,6 +118,7 @@ pub(crate) struct Parameter {
 /// kernels call them for each field, and all code of a field is a call.
 pub(crate) struct Declared {
     parameters: Vec<Parameter>,
+    words: Words,
     /// The names of the fields that are not declared yet.
     fields: std::str::Split<'static, char>,
 }
@@ -58,28 +130,30 @@ impl Declared {
         self.fields.next().unwrap_or_default()
     }
 
-    /// Adds a pointer to values of this OpenCL type.
+    /// Adds a pointer to values of this type.
     #[inline(never)]
-    pub fn pointer(&mut self, name: &str, to: &str) {
-        self.parameters.push(Parameter { name: name.into(), cl_type: format!("{to}*") });
+    pub fn pointer(&mut self, name: &str, to: WordType) {
+        let cl_type = format!("{}*", self.words.declared(to));
+        self.parameters.push(Parameter { name: name.into(), cl_type });
     }
 
-    /// Adds a number of this OpenCL type.
+    /// Adds a number of this type.
     #[inline(never)]
-    pub fn number(&mut self, name: &str, of: &str) {
-        self.parameters.push(Parameter { name: name.into(), cl_type: of.into() });
+    pub fn number(&mut self, name: &str, of: WordType) {
+        let cl_type = self.words.declared(of).into();
+        self.parameters.push(Parameter { name: name.into(), cl_type });
     }
 
     #[inline(never)]
-    fn pointer_field(&mut self, to: &str) {
+    fn pointer_field(&mut self, word: fn(&Words) -> WordType) {
         let name = self.field();
-        self.pointer(name, to);
+        self.pointer(name, word(&self.words));
     }
 
     #[inline(never)]
-    fn number_field(&mut self, of: &str) {
+    fn number_field(&mut self, word: fn(&Words) -> WordType) {
         let name = self.field();
-        self.number(name, of);
+        self.number(name, word(&self.words));
     }
 }
 
@@ -87,6 +161,8 @@ impl Declared {
 /// hundreds of kernels share them. After a failure nothing is set.
 pub(crate) struct Arguing<'k> {
     kernel: &'k handle::Kernel,
+    name: &'static str,
+    words: &'k Words,
     index: u32,
     /// The device memory passed.
     uses: Uses,
@@ -94,14 +170,24 @@ pub(crate) struct Arguing<'k> {
 }
 
 impl<'k> Arguing<'k> {
-    /// Those of a kernel that is launched with `uses`.
-    pub(super) fn new(kernel: &'k handle::Kernel, uses: Uses) -> Self {
-        Self { kernel, index: 0, uses, set: Ok(()) }
+    /// Those of the kernel `name`, compiled for `words`, that is launched with `uses`.
+    pub(super) fn new(kernel: &'k handle::Kernel, name: &'static str, words: &'k Words, uses: Uses) -> Self {
+        Self { kernel, name, words, index: 0, uses, set: Ok(()) }
     }
 
     /// What the launch uses, with the device memory passed, if all arguments were set.
     pub(super) fn finish(self) -> Result<Uses> {
         self.set.map(|()| self.uses)
+    }
+
+    /// Refuses values of another type than the kernel's next argument has.
+    fn expect(&mut self, found: WordType, word: fn(&Words) -> WordType) {
+        let expected = word(self.words);
+        if found != expected && self.set.is_ok() {
+            let (index, found, expected) = (self.index, found.name(), expected.name());
+            let detail = format!("argument {index} holds `{expected}`, the host passes `{found}`");
+            self.set = Err(Error::Signature { kernel: self.name, detail });
+        }
     }
 
     fn set(&mut self, set: impl FnOnce(&handle::Kernel, u32) -> Result<()>) {
@@ -112,9 +198,14 @@ impl<'k> Arguing<'k> {
     }
 
     /// # Safety
-    /// The next argument must be a pointer to global memory of this type.
+    /// The next argument must be a pointer to global memory of the type that `word` returns.
     #[inline(never)]
-    unsafe fn memory(&mut self, memory: &Memory) {
+    unsafe fn memory(&mut self, (memory, held, len): (&Memory, WordType, usize), word: fn(&Words) -> WordType) {
+        self.expect(held, word);
+        if len == 0 {
+            // SAFETY: as the caller promises.
+            return unsafe { self.no_memory() };
+        }
         self.uses.memory(memory);
         // SAFETY: as the caller promises; the handle lives as long as the borrow.
         self.set(|kernel, index| unsafe { kernel.set_memory(index, memory) });
@@ -129,19 +220,23 @@ impl<'k> Arguing<'k> {
     }
 
     /// # Safety
-    /// The next argument must be a pointer to local memory.
+    /// The next argument must be a pointer to local memory, of `len` values of the type that `word`
+    /// returns.
     #[inline(never)]
-    unsafe fn local(&mut self, bytes: Result<u64>) {
+    unsafe fn local(&mut self, len: usize, word: fn(&Words) -> WordType) {
+        // OpenCL refuses local memory of 0 bytes.
+        let bytes = bytes_of(word(self.words), len.max(1));
         // SAFETY: as the caller promises.
         self.set(|kernel, index| unsafe { kernel.set_local(index, bytes?) });
     }
 
     /// # Safety
-    /// The next argument must be a number of these bytes.
+    /// The next argument must be a number of the type that `word` returns.
     #[inline(never)]
-    unsafe fn number(&mut self, bytes: &[u8]) {
+    unsafe fn number(&mut self, number: Number, word: fn(&Words) -> WordType) {
+        self.expect(number.word(), word);
         // SAFETY: as the caller promises.
-        self.set(|kernel, index| unsafe { kernel.set_number(index, bytes) });
+        self.set(|kernel, index| unsafe { kernel.set_number(index, number.bytes()) });
     }
 }
 
@@ -160,59 +255,57 @@ pub(crate) trait Param {
 
 macro_rules! buffer_param {
     ($param:ident, $value:ty) => {
-        impl<T: Word> Param for $param<T> {
+        impl<S: Slot> Param for $param<S> {
             type Value<'a> = $value;
             fn declare(to: &mut Declared) {
-                to.pointer_field(T::CL_NAME);
+                to.pointer_field(S::word);
             }
             unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) {
                 // SAFETY: passed on from the caller.
-                unsafe { if value.len() > 0 { to.memory(&value.memory) } else { to.no_memory() } }
+                unsafe { to.memory((&value.memory, value.word(), value.len()), S::word) }
             }
         }
     };
 }
-buffer_param!(In, &'a Buffer<T>);
-buffer_param!(Out, &'a mut Buffer<T>);
-buffer_param!(InOut, &'a mut Buffer<T>);
+buffer_param!(In, &'a Buffer<S::Held>);
+buffer_param!(Out, &'a mut Buffer<S::Held>);
+buffer_param!(InOut, &'a mut Buffer<S::Held>);
 
-impl<T: Word> Param for Maybe<T> {
-    type Value<'a> = Option<&'a Buffer<T>>;
+impl<S: Slot> Param for Maybe<S> {
+    type Value<'a> = Option<&'a Buffer<S::Held>>;
     fn declare(to: &mut Declared) {
-        In::<T>::declare(to);
+        In::<S>::declare(to);
     }
     unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) {
         // SAFETY: passed on from the caller.
         unsafe {
             match value {
-                Some(buffer) => In::pass(buffer, to),
+                Some(buffer) => In::<S>::pass(buffer, to),
                 None => to.no_memory(),
             }
         }
     }
 }
 
-impl<T: Word> Param for Local<T> {
+impl<S: Slot> Param for Local<S> {
     type Value<'a> = usize;
     fn declare(to: &mut Declared) {
-        to.pointer_field(T::CL_NAME);
+        to.pointer_field(S::word);
     }
     unsafe fn pass(&len: &usize, to: &mut Arguing<'_>) {
-        // OpenCL refuses local memory of 0 bytes.
-        let bytes = bytes_of::<T>(len.max(1));
         // SAFETY: passed on from the caller.
-        unsafe { to.local(bytes) }
+        unsafe { to.local(len, S::word) }
     }
 }
 
-impl<T: Word> Param for Scalar<T> {
-    type Value<'a> = T;
+impl<S: Slot> Param for Scalar<S> {
+    type Value<'a> = S::Number;
     fn declare(to: &mut Declared) {
-        to.number_field(T::CL_NAME);
+        to.number_field(S::word);
     }
-    unsafe fn pass(value: &T, to: &mut Arguing<'_>) {
+    unsafe fn pass(value: &S::Number, to: &mut Arguing<'_>) {
         // SAFETY: passed on from the caller.
-        unsafe { to.number(bytemuck::bytes_of(value)) }
+        unsafe { to.number(S::number(value), S::word) }
     }
 }
 
@@ -249,9 +342,9 @@ pub(crate) trait Arguments: 'static {
     unsafe fn pass(passed: &Self::Passed<'_>, to: &mut Arguing<'_>);
 }
 
-/// All parameters that `declare` adds.
-pub(super) fn parameters(fields: &'static str, declare: fn(&mut Declared)) -> Vec<Parameter> {
-    let mut declared = Declared { parameters: Vec::new(), fields: fields.split(' ') };
+/// All parameters that `declare` adds, in a kernel compiled for `words`.
+pub(super) fn parameters(fields: &'static str, words: &Words, declare: fn(&mut Declared)) -> Vec<Parameter> {
+    let mut declared = Declared { parameters: Vec::new(), words: *words, fields: fields.split(' ') };
     declare(&mut declared);
     declared.parameters
 }

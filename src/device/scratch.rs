@@ -1,7 +1,13 @@
 //! Device memory that a plan reserves for its executions.
-use super::{Buffer, Device, Work, queue::Point, work::bytes_of};
-use crate::{Result, Word};
+use super::{
+    Device, Work,
+    buffer::{Any, Buffer},
+    queue::Point,
+    work::bytes_of,
+};
+use crate::{Result, Word, element::WordType};
 use std::{
+    marker::PhantomData,
     ops::{Deref, DerefMut},
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -9,17 +15,21 @@ use std::{
 /// Memory for `len` values that executions of a plan use in turn. The first one allocates it, and
 /// it is held until the plan is dropped: later executions ask the driver for nothing. Executions at
 /// the same time, in several threads, each get memory of their own.
-pub(crate) struct Scratch<T: Word> {
+///
+/// `Scratch` alone is memory whose values the host does not name.
+pub(crate) struct Scratch<T = Any> {
     len: usize,
+    word: WordType,
     bytes: u64,
     /// Whether new memory is filled with zeros.
     zeroed: bool,
     /// `None` before the first execution, and during one.
-    idle: Mutex<Option<Idle<T>>>,
+    idle: Mutex<Option<Idle>>,
+    element: PhantomData<fn() -> T>,
 }
 
-struct Idle<T: Word> {
-    buffer: Buffer<T>,
+struct Idle {
+    buffer: Buffer,
     /// The last commands that use it.
     behind: Vec<Point>,
     /// Failures that the device had forgotten when it was zero, or when executions had left it so.
@@ -28,7 +38,7 @@ struct Idle<T: Word> {
 
 /// A buffer for one execution, its contents undefined unless they are zeroed. It returns to the
 /// plan when this is dropped, which may be before the commands that use it have run.
-pub(crate) struct Taken<'a, T: Word> {
+pub(crate) struct Taken<'a, T = Any> {
     scratch: &'a Scratch<T>,
     /// `None` once it was returned.
     buffer: Option<Buffer<T>>,
@@ -41,7 +51,7 @@ impl<T: Word> Scratch<T> {
     /// # Errors
     /// [`Error::TooLarge`](crate::Error::TooLarge) if the bytes of `len` values cannot be counted.
     pub fn new(device: &Device, len: usize) -> Result<Self> {
-        Ok(Self { len, bytes: device.inner.pool.size_of(bytes_of::<T>(len)?), zeroed: false, idle: Mutex::default() })
+        Ok(Scratch::of(device, WordType::of::<T>(), len)?.typed())
     }
 
     /// As [`Scratch::new`], with the memory allocated, so that the first execution asks for none.
@@ -49,9 +59,7 @@ impl<T: Word> Scratch<T> {
     /// # Errors
     /// As [`Work::buffer`].
     pub fn reserve(work: &Work, len: usize) -> Result<Self> {
-        let scratch = Self::new(work.device(), len)?;
-        scratch.take(work)?;
-        Ok(scratch)
+        Ok(Scratch::reserve_of(work, WordType::of::<T>(), len)?.typed())
     }
 
     /// As [`Scratch::reserve`], of memory that is zero before the first execution. Each execution
@@ -65,7 +73,29 @@ impl<T: Word> Scratch<T> {
         scratch.take(work)?;
         Ok(scratch)
     }
+}
 
+impl Scratch {
+    /// As [`Scratch::new`], for values of this type.
+    pub fn of(device: &Device, word: WordType, len: usize) -> Result<Self> {
+        let bytes = device.inner.pool.size_of(bytes_of(word, len)?);
+        Ok(Self { len, word, bytes, zeroed: false, idle: Mutex::default(), element: PhantomData })
+    }
+
+    /// As [`Scratch::reserve`], for values of this type.
+    pub fn reserve_of(work: &Work, word: WordType, len: usize) -> Result<Self> {
+        let scratch = Self::of(work.device(), word, len)?;
+        scratch.take(work)?;
+        Ok(scratch)
+    }
+
+    fn typed<T: Word>(self) -> Scratch<T> {
+        let Self { len, word, bytes, zeroed, idle, .. } = self;
+        Scratch { len, word, bytes, zeroed, idle, element: PhantomData }
+    }
+}
+
+impl<T> Scratch<T> {
     /// A buffer of the length reserved, for commands of `work`, on the same device: the plan's if
     /// it is idle, otherwise one from the pool.
     ///
@@ -73,7 +103,7 @@ impl<T: Word> Scratch<T> {
     /// As [`Work::buffer`], if it must be taken from the pool.
     pub fn take(&self, work: &Work) -> Result<Taken<'_, T>> {
         let (buffer, failures) = self.lent(work)?;
-        Ok(Taken { scratch: self, buffer: Some(buffer), failures })
+        Ok(Taken { scratch: self, buffer: Some(buffer.renamed()), failures })
     }
 
     /// As [`Scratch::take`], for a caller that gives the buffer back by [`Scratch::give_back`]. One
@@ -82,11 +112,11 @@ impl<T: Word> Scratch<T> {
     /// # Errors
     /// As [`Scratch::take`].
     pub fn lend(&self, work: &Work) -> Result<Buffer<T>> {
-        self.lent(work).map(|(buffer, _)| buffer)
+        self.lent(work).map(|(buffer, _)| buffer.renamed())
     }
 
     /// A buffer, and the failures that the device had forgotten before.
-    fn lent(&self, work: &Work) -> Result<(Buffer<T>, u64)> {
+    fn lent(&self, work: &Work) -> Result<(Buffer, u64)> {
         let now = work.queue().commands().forgotten();
         let idle = self.idle().take();
         let (mut buffer, failures) = match idle {
@@ -94,7 +124,7 @@ impl<T: Word> Scratch<T> {
                 buffer.memory.hand_to(work.queue(), behind);
                 (buffer, Some(failures))
             }
-            None => (work.buffer(self.len)?, None),
+            None => (work.buffer_of(self.word, self.len)?, None),
         };
         if self.zeroed && failures != Some(now) {
             work.fill_zero(&mut buffer)?;
@@ -104,10 +134,10 @@ impl<T: Word> Scratch<T> {
 
     /// Returns a buffer that was lent, which may be before the commands that use it have run.
     pub fn give_back(&self, buffer: Buffer<T>) {
-        self.put_back(buffer, 0);
+        self.put_back(buffer.into_any(), 0);
     }
 
-    fn put_back(&self, buffer: Buffer<T>, failures: u64) {
+    fn put_back(&self, buffer: Buffer, failures: u64) {
         let behind = buffer.memory.behind();
         // The first one to come back is the plan's. The others go to the pool.
         self.idle().get_or_insert(Idle { buffer, behind, failures });
@@ -117,30 +147,28 @@ impl<T: Word> Scratch<T> {
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
-}
 
-impl<T: Word> Scratch<T> {
-    fn idle(&self) -> MutexGuard<'_, Option<Idle<T>>> {
+    fn idle(&self) -> MutexGuard<'_, Option<Idle>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<T: Word> Deref for Taken<'_, T> {
+impl<T> Deref for Taken<'_, T> {
     type Target = Buffer<T>;
     fn deref(&self) -> &Buffer<T> {
         self.buffer.as_ref().expect("it goes back on drop alone")
     }
 }
 
-impl<T: Word> DerefMut for Taken<'_, T> {
+impl<T> DerefMut for Taken<'_, T> {
     fn deref_mut(&mut self) -> &mut Buffer<T> {
         self.buffer.as_mut().expect("it goes back on drop alone")
     }
 }
 
-impl<T: Word> Drop for Taken<'_, T> {
+impl<T> Drop for Taken<'_, T> {
     fn drop(&mut self) {
-        self.buffer.take().into_iter().for_each(|buffer| self.scratch.put_back(buffer, self.failures));
+        self.buffer.take().into_iter().for_each(|buffer| self.scratch.put_back(buffer.into_any(), self.failures));
     }
 }
 

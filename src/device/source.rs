@@ -1,6 +1,9 @@
 //! Kernel sources, embedded in the library, and the options they are compiled with.
 use super::{DeviceInfo, File};
-use crate::{Element, Semiring, Word, element::Text};
+use crate::{
+    Element, Semiring, Word,
+    element::{ElementType, Text, WordType},
+};
 
 /// The source of a kernel: the file that has it, and before it those whose functions it calls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,6 +42,42 @@ pub(crate) struct Options {
     pub(super) defines: Vec<(String, String)>,
     /// Flags of the compiler, which apply to a whole program.
     pub(super) flags: String,
+    /// What the kernel's words are that the host does not name.
+    pub(super) words: Words,
+}
+
+/// What ELEMENT, ARITHMETIC, VALUE, PAYLOAD and OPERAND of a kernel are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Words {
+    pub(super) element: WordType,
+    pub(super) arithmetic: WordType,
+    pub(super) value: WordType,
+    pub(super) payload: WordType,
+    pub(super) operand: WordType,
+    /// Whether the kernel has `uint` for `int`.
+    wraps: bool,
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        let none = WordType::NONE;
+        Self { element: none, arithmetic: none, value: none, payload: none, operand: none, wraps: false }
+    }
+}
+
+impl Words {
+    /// The name that the kernel has for values of this type.
+    pub(super) fn declared(&self, word: WordType) -> &'static str {
+        if self.wraps { unsigned(word) } else { word.name() }
+    }
+}
+
+/// The name of a type; of `int` that of the same bits without a sign.
+fn unsigned(word: WordType) -> &'static str {
+    match word == WordType::of::<i32>() {
+        true => u32::CL_NAME,
+        false => word.name(),
+    }
 }
 
 impl Options {
@@ -63,10 +102,28 @@ impl Options {
         self.define(name, T::CL_NAME)
     }
 
+    /// Adds the macro PAYLOAD.
+    pub fn payload(mut self, word: WordType) -> Self {
+        self.words.payload = word;
+        self.define("PAYLOAD", word.name())
+    }
+
+    /// Says what the kernel's OPERAND is, which its source defines.
+    pub fn operand(mut self, word: WordType) -> Self {
+        self.words.operand = word;
+        self
+    }
+
+    /// Says what the kernel's PAYLOAD is, which its options define by another macro.
+    pub fn payload_is(mut self, word: WordType) -> Self {
+        self.words.payload = word;
+        self
+    }
+
     /// Asks for correctly rounded quotients and square roots of `float`, if the device has them and
-    /// `T` is computed in `float`. Those of `double` always are.
-    pub fn exact_division<T: Element>(mut self, info: &DeviceInfo) -> Self {
-        if info.exact_division && T::Arithmetic::CL_NAME == "float" {
+    /// `element` is computed in `float`. Those of `double` always are.
+    pub fn exact_division(mut self, info: &DeviceInfo, element: ElementType) -> Self {
+        if info.exact_division && element.arithmetic() == ElementType::F32 {
             self.flags += " -cl-fp32-correctly-rounded-divide-sqrt";
         }
         self
@@ -75,7 +132,12 @@ impl Options {
     /// Adds the types and conversions of an element, ELEMENT, ARITHMETIC, LOAD and STORE of
     /// `cl/common.cl`, and the sums of plus-times.
     pub fn element<T: Element>(self) -> Self {
-        self.algebra::<T>(Semiring::PlusTimes, false)
+        self.of(T::TYPE)
+    }
+
+    /// As [`Options::element`].
+    pub fn of(self, element: ElementType) -> Self {
+        self.algebra(element, Semiring::PlusTimes, false)
     }
 
     /// As [`Options::element`], with the sums of a semiring: ADD, MULTIPLY, IDENTITY and EMPTY of
@@ -84,30 +146,41 @@ impl Options {
     /// OpenCL C leaves it open what a signed sum is that overflows. So if elements are added, those
     /// of `i32` are taken for `uint`: modulo 2^32 their sums and products have the same bits.
     pub fn element_in<T: Element>(self, semiring: Semiring) -> Self {
-        self.algebra::<T>(semiring, T::CL_NAME == i32::CL_NAME && semiring.adds())
+        self.of_in(T::TYPE, semiring)
+    }
+
+    /// As [`Options::element_in`].
+    pub fn of_in(self, element: ElementType, semiring: Semiring) -> Self {
+        self.algebra(element, semiring, element == ElementType::I32 && semiring.adds())
     }
 
     /// Adds the type and the conversion of a matrix's values, VALUE and LOAD_VALUE of
     /// `cl/common.cl`, if they may have another than the vectors that they are multiplied with.
-    pub fn value<T: Element>(self) -> Self {
-        self.define("VALUE", T::CL_NAME).define("VALUE_IS_HALF", u8::from(T::NAME == "f16"))
+    pub fn value(self, element: ElementType) -> Self {
+        self.valued(element, false)
     }
 
     /// As [`Options::value`], for sums of a semiring.
-    pub fn value_in<T: Element>(self, semiring: Semiring) -> Self {
-        match T::CL_NAME == i32::CL_NAME && semiring.adds() {
-            true => self.value::<u32>(),
-            false => self.value::<T>(),
-        }
+    pub fn value_in(self, element: ElementType, semiring: Semiring) -> Self {
+        self.valued(element, element == ElementType::I32 && semiring.adds())
     }
 
-    fn algebra<T: Element>(self, semiring: Semiring, wraps: bool) -> Self {
-        let text = Text::of::<T::Arithmetic>(semiring);
-        let unsigned = |name| if wraps { u32::CL_NAME } else { name };
-        self.define("ELEMENT", unsigned(T::CL_NAME))
-            .define("ARITHMETIC", unsigned(T::Arithmetic::CL_NAME))
-            .define("ELEMENT_IS_HALF", u8::from(T::NAME == "f16"))
-            .define("ELEMENT_IS_BYTE", u8::from(T::NAME == "u8"))
+    fn valued(mut self, element: ElementType, wraps: bool) -> Self {
+        self.words.value = element.word();
+        self.words.wraps |= wraps;
+        let name = if wraps { unsigned(element.word()) } else { element.word().name() };
+        self.define("VALUE", name).define("VALUE_IS_HALF", u8::from(element == ElementType::F16))
+    }
+
+    fn algebra(mut self, element: ElementType, semiring: Semiring, wraps: bool) -> Self {
+        let (word, arithmetic) = (element.word(), element.arithmetic().word());
+        (self.words.element, self.words.arithmetic, self.words.wraps) = (word, arithmetic, wraps);
+        let [word, arithmetic] = [word, arithmetic].map(|word| self.words.declared(word));
+        let text = Text::of(element, semiring);
+        self.define("ELEMENT", word)
+            .define("ARITHMETIC", arithmetic)
+            .define("ELEMENT_IS_HALF", u8::from(element == ElementType::F16))
+            .define("ELEMENT_IS_BYTE", u8::from(element == ElementType::U8))
             .define("ADD(x, y)", text.add)
             .define("MULTIPLY(x, y)", text.multiply)
             .define("IDENTITY", text.identity)

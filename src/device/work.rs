@@ -15,7 +15,7 @@ use super::{
     queue::{Command, Queue},
     uses::Uses,
 };
-use crate::{Error, Result, Word};
+use crate::{Error, Result, Word, element::WordType};
 use lanes::Home;
 pub(crate) use map::Mapped;
 pub(crate) use seen::{Seen, SeenLater};
@@ -185,7 +185,12 @@ impl Work {
 
     /// A buffer of `len` values, its contents undefined.
     pub fn buffer<T: Word>(&self, len: usize) -> Result<Buffer<T>> {
-        let bytes = bytes_of::<T>(len)?;
+        self.buffer_of(WordType::of::<T>(), len).map(Buffer::into_typed)
+    }
+
+    /// As [`Work::buffer`], of values of this type.
+    pub fn buffer_of(&self, word: WordType, len: usize) -> Result<Buffer> {
+        let bytes = bytes_of(word, len)?;
         if self.meter.used() + rounded(bytes) > self.limit {
             return Err(Error::Memory {
                 what: format!("a buffer of {len} values"),
@@ -195,7 +200,7 @@ impl Work {
             });
         }
         self.check_host(bytes)?;
-        Ok(Buffer::new(self.device.inner.pool.take(bytes, self.budget(), &self.queue)?, len))
+        Ok(Buffer::new(self.device.inner.pool.take(bytes, self.budget(), &self.queue)?, len, word))
     }
 
     /// Refuses a large buffer that a CPU device would take from a host without memory for it: the
@@ -314,11 +319,11 @@ impl Work {
 }
 
 /// The bytes of `len` values, if they can be counted with a margin to round them up.
-pub(super) fn bytes_of<T>(len: usize) -> Result<u64> {
-    let limit = i64::MAX as u64 / (2 * size_of::<T>() as u64);
+pub(super) fn bytes_of(word: WordType, len: usize) -> Result<u64> {
+    let limit = i64::MAX as u64 / (2 * word.bytes() as u64);
     match len as u64 {
         value if value > limit => Err(Error::TooLarge { what: "number of values of a buffer", value, limit }),
-        value => Ok(value * size_of::<T>() as u64),
+        value => Ok(value * word.bytes() as u64),
     }
 }
 

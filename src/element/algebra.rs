@@ -1,5 +1,5 @@
 //! What a [`Semiring`] computes: functions for the host, text for kernels.
-use super::{Arithmetic, Semiring};
+use super::{Arithmetic, ElementType, Semiring};
 
 /// A sum or a product of two numbers.
 type Operation<V> = fn(V, V) -> V;
@@ -72,7 +72,16 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    pub fn of<V: Arithmetic>(semiring: Semiring) -> Self {
+    /// That of sums of `element`.
+    pub fn of(element: ElementType, semiring: Semiring) -> Self {
+        match element.arithmetic() {
+            ElementType::F64 | ElementType::F32 | ElementType::F16 => Self::in_type::<f32>(semiring),
+            ElementType::I32 => Self::in_type::<i32>(semiring),
+            ElementType::U32 | ElementType::U8 => Self::in_type::<u32>(semiring),
+        }
+    }
+
+    fn in_type<V: Arithmetic>(semiring: Semiring) -> Self {
         const PLUS: &str = "((x) + (y))";
         const SMALLER: &str = "((x) < (y) || (x) != (x) ? (x) : (y))";
         const LARGER: &str = "((x) > (y) || (x) != (x) ? (x) : (y))";

@@ -12,6 +12,7 @@ mod order;
 mod scaling;
 mod semiring;
 mod vector_element;
+mod word_type;
 
 pub(crate) use algebra::{Algebra, Text};
 pub use arithmetic::{Arithmetic, Length};
@@ -20,6 +21,7 @@ pub use order::Order;
 pub(crate) use scaling::Scaling;
 pub use semiring::Semiring;
 pub use vector_element::VectorElement;
+pub(crate) use word_type::{Number, WordType};
 
 use half::f16;
 use nalgebra::RealField;

@@ -1,15 +1,27 @@
 //! Scaling: the numbers alpha and beta of C = alpha·(...) + beta·C.
-use super::Arithmetic;
+use super::{Arithmetic, ElementType, Number};
 
 /// Factors of C = alpha·A·B + beta·C. If beta is 0, C is not read. Both belong to plus-times; see
 /// [`Semiring`](crate::Semiring) for other algebras.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Scaling<V> {
+pub(crate) struct Scaling<V = Number> {
     pub alpha: V,
     pub beta: V,
 }
 
+impl Scaling {
+    /// Rounds the caller's numbers to the type in which sums of `element` are computed.
+    pub fn of(element: ElementType, alpha: f64, beta: f64) -> Self {
+        Self { alpha: Number::nearest(element, alpha), beta: Number::nearest(element, beta) }
+    }
+}
+
 impl<V: Arithmetic> Scaling<V> {
+    /// The same, with numbers as values.
+    pub fn numbers(self) -> Scaling {
+        Scaling { alpha: Number::of(self.alpha), beta: Number::of(self.beta) }
+    }
+
     /// Rounds the caller's numbers to the arithmetic type.
     pub fn new(alpha: f64, beta: f64) -> Self {
         Self { alpha: V::nearest(alpha), beta: V::nearest(beta) }

@@ -142,7 +142,7 @@ impl<'a> Lloyd<'a> {
         let graph = Graph::of(g)?;
         let vertices = graph.vertices();
         let seeds = self.checked(vertices)?;
-        graph.device().require::<f64>()?;
+        graph.device().require(crate::element::ElementType::F64)?;
         let work = Work::new(graph.device(), None);
         let (clock, lengths) = (work.clock(), Lengths { values: Some((&g.cbc.values, g.cbc.stride as u32)) });
         let survey = survey(&work, &graph, (&g.cbc.values, g.cbc.stride as u32))?;

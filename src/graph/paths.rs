@@ -110,7 +110,7 @@ impl<'a> ShortestPaths<'a> {
     /// [`Error::OpenCl`].
     pub fn run<M: Matrix<Element: Length>>(&self, g: &DeviceMatrix<M>) -> Result<Paths<M::Element>> {
         let graph = Graph::of(g)?;
-        graph.device().require::<M::Element>()?;
+        graph.device().require(M::Element::TYPE)?;
         let work = Work::new(graph.device(), None);
         let (clock, stored) = (work.clock(), (&g.cbc.values, g.cbc.stride as u32));
         let survey = survey(&work, &graph, stored)?;

@@ -26,7 +26,7 @@ impl Device {
     /// # Errors
     /// As [`Device::upload`].
     pub fn upload_groups<M: Matrix>(&self, groups: &BlockGroups<M>) -> Result<DeviceGroups<M>> {
-        self.require::<M::Element>()?;
+        self.require(<M::Element as crate::Element>::TYPE)?;
         Ok(DeviceGroups { cells: groups.cells.try_map(|m| self.upload(m))?, device: self.clone() })
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn check_patterns<'a, M: Matrix>(
         same_device(device, pattern.device())?;
         pattern.check_kind::<M>()?;
     }
-    device.require::<M::Element>()
+    device.require(<M::Element as crate::Element>::TYPE)
 }
 
 /// Refuses alpha and beta for an operation that cannot scale its output, such as a copy or a root;

@@ -69,7 +69,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Operator<T> {
 
     /// The product.
     pub fn product() -> Self {
-        let text = Text::of::<T>(Semiring::PlusTimes).multiply;
+        let text = Text::of(T::TYPE, Semiring::PlusTimes).multiply;
         Self { text, empty: T::one(), unsigned: Self::is_signed() }
     }
 
@@ -90,18 +90,18 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Operator<T> {
 
     /// Whether all elements are not 0, as 1 or 0.
     pub fn and() -> Self {
-        Self { text: Text::of::<T>(Semiring::OrAnd).multiply, empty: T::one(), unsigned: false }
+        Self { text: Text::of(T::TYPE, Semiring::OrAnd).multiply, empty: T::one(), unsigned: false }
     }
 
     /// The sum of lengths: infinite integers stay infinite, and finite sums stop at them; see
     /// min-plus of [`Semiring`].
     pub fn lengths() -> Self {
-        Self { text: Text::of::<T>(Semiring::MinPlus).multiply, empty: T::ZERO, unsigned: false }
+        Self { text: Text::of(T::TYPE, Semiring::MinPlus).multiply, empty: T::ZERO, unsigned: false }
     }
 
     fn added(semiring: Semiring) -> Self {
         let unsigned = semiring.adds() && Self::is_signed();
-        Self { text: Text::of::<T>(semiring).add.into(), empty: Algebra::<T>::of(semiring).empty, unsigned }
+        Self { text: Text::of(T::TYPE, semiring).add.into(), empty: Algebra::<T>::of(semiring).empty, unsigned }
     }
 
     fn is_signed() -> bool {

@@ -131,7 +131,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// [`Error::Argument`] with the compiler's log if it does not compile; [`Error::Unsupported`]
     /// for `f64` without `cl_khr_fp64`.
     pub fn new(device: &Device, operator: &Operator<T>) -> Result<Self> {
-        device.require::<T>()?;
+        device.require(T::TYPE)?;
         Self::tuned(device, operator, device.info().numbers().value_group)
     }
 

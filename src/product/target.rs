@@ -2,8 +2,9 @@
 //! `cl/product/target.cl`.
 use super::problem::Scaling;
 use crate::{
-    Element, Semiring, Word,
+    Element, Semiring,
     device::{Arguing, Buffer, Declared, Options, Param, Scalar},
+    element::WordType,
 };
 use std::marker::PhantomData;
 
@@ -78,9 +79,9 @@ impl<T: Element> Param for InLayout<T> {
     type Value<'a> = Layout<T>;
     fn declare(to: &mut Declared) {
         to.field(); // which stands for numbers of other names
-        to.number("c_first", u64::CL_NAME);
-        ["a_stride", "b_stride", "c_stride"].iter().for_each(|stride| to.number(stride, u32::CL_NAME));
-        ["alpha", "beta"].iter().for_each(|factor| to.number(factor, T::Arithmetic::CL_NAME));
+        to.number("c_first", WordType::of::<u64>());
+        ["a_stride", "b_stride", "c_stride"].iter().for_each(|stride| to.number(stride, WordType::of::<u32>()));
+        ["alpha", "beta"].iter().for_each(|factor| to.number(factor, WordType::of::<T::Arithmetic>()));
     }
     unsafe fn pass(&Layout { first, strides, scaling }: &Layout<T>, to: &mut Arguing<'_>) {
         // SAFETY: the arguments are these numbers in this order, as the caller promises.

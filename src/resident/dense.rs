@@ -37,7 +37,7 @@ impl Device {
     pub fn upload_dense<'a, T: Element>(&self, matrix: impl Into<DenseView<'a, T>>) -> Result<DeviceDense<T>> {
         let matrix = matrix.into();
         matrix.shape().check()?;
-        self.require::<T>()?;
+        self.require(T::TYPE)?;
         let values = Work::new(self, None).upload(matrix.values())?;
         Ok(DeviceDense { shape: matrix.shape(), values, device: self.clone() })
     }
@@ -49,7 +49,7 @@ impl Device {
     /// overlap.
     pub fn zero_dense<T: Element>(&self, shape: DenseShape) -> Result<DeviceDense<T>> {
         shape.check()?;
-        self.require::<T>()?;
+        self.require(T::TYPE)?;
         let work = Work::new(self, None);
         let mut values = work.buffer(shape.len())?;
         work.fill_zero(&mut values)?;
@@ -70,8 +70,12 @@ impl<T: Element> DeviceDense<T> {
     /// The buffer must be a valid `cl_mem` handle; it may be null if the matrix has no elements.
     pub unsafe fn adopt(device: &Device, shape: DenseShape, values: RawMemory) -> Result<Self> {
         shape.check()?;
-        device.require::<T>()?;
-        Ok(Self { shape, values: device.borrow("values", values, shape.len())?, device: device.clone() })
+        device.require(T::TYPE)?;
+        Ok(Self {
+            shape,
+            values: device.borrow("values", values, T::TYPE.word(), shape.len())?.into_typed(),
+            device: device.clone(),
+        })
     }
 
     /// The matrix's buffer, valid while the matrix lives. See

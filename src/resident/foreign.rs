@@ -2,8 +2,9 @@
 //! arrays out.
 use super::{DeviceCbc, DeviceMatrix, PatternArrays, validate::validate};
 use crate::{
-    BlockShape, Error, Matrix, Result,
+    BlockShape, Element, Error, Matrix, Result,
     device::{Device, RawMemory, Work},
+    element::WordType,
     matrix::{check_sides, check_stride},
 };
 
@@ -63,7 +64,7 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// # Safety
     /// As [`DeviceMatrix::adopt`]. Also, the arrays must be a valid pattern.
     pub unsafe fn adopt_unchecked(device: &Device, parts: &RawMatrix) -> Result<Self> {
-        device.require::<M::Element>()?;
+        device.require(M::Element::TYPE)?;
         let RawMatrix { nrows, ncols, nnz, shape, stride, .. } = *parts;
         PatternArrays::check_nnz(nnz as u64)?;
         check_sides(nrows, ncols, shape)?;
@@ -78,12 +79,12 @@ impl<M: Matrix> DeviceMatrix<M> {
                 device,
                 nrows,
                 ncols,
-                device.borrow("col_ptr", parts.col_ptr, ncols + 1)?,
-                device.borrow("row_idx", parts.row_idx, nnz)?,
+                device.borrow("col_ptr", parts.col_ptr, WordType::of::<u32>(), ncols + 1)?.into_typed(),
+                device.borrow("row_idx", parts.row_idx, WordType::of::<u32>(), nnz)?.into_typed(),
             ),
             shape,
             stride,
-            values: device.borrow("values", parts.values, values)?,
+            values: device.borrow("values", parts.values, M::Element::TYPE.word(), values)?.into_typed(),
         }))
     }
 

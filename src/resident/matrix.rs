@@ -2,10 +2,15 @@
 use super::{DevicePattern, PatternArrays};
 use crate::{
     BlockShape, Bsr, Cbc, Csc, Csr, Element, Error, Matrix, Result,
-    device::{Buffer, Device, Work},
+    device::{Any, Buffer, Device, Work},
+    element::ElementType,
     matrix::CbcView,
 };
-use std::{marker::PhantomData, ops::Deref, sync::Arc};
+use std::{
+    marker::PhantomData,
+    ops::{Deref, DerefMut},
+    sync::Arc,
+};
 
 /// A matrix of type `M` that lives on a device. It is uploaded once and multiplied many times; a
 /// product stays on the device until it is downloaded.
@@ -16,7 +21,10 @@ pub struct DeviceMatrix<M: Matrix> {
 }
 
 /// Compressed block columns on a device, the operands of the pipeline: a pattern, and blocks on it.
-pub(crate) struct DeviceCbc<T> {
+///
+/// `DeviceCbc` alone has elements that the host does not name; one of named elements derefs to it.
+#[repr(C)]
+pub(crate) struct DeviceCbc<T = Any> {
     pub pattern: Arc<PatternArrays>,
     pub shape: BlockShape,
     pub stride: usize,
@@ -24,16 +32,32 @@ pub(crate) struct DeviceCbc<T> {
 }
 
 /// Gives access to the arrays and sizes of the pattern.
-impl<T> Deref for DeviceCbc<T> {
+impl Deref for DeviceCbc {
     type Target = PatternArrays;
     fn deref(&self) -> &PatternArrays {
         &self.pattern
     }
 }
 
+impl<T: Element> Deref for DeviceCbc<T> {
+    type Target = DeviceCbc;
+    fn deref(&self) -> &DeviceCbc {
+        // SAFETY: the layout is the same for all types, as that of buffers is.
+        unsafe { &*std::ptr::from_ref(self).cast() }
+    }
+}
+
+/// Who replaces what this refers to keeps the type of the values.
+impl<T: Element> DerefMut for DeviceCbc<T> {
+    fn deref_mut(&mut self) -> &mut DeviceCbc {
+        // SAFETY: as in `deref`.
+        unsafe { &mut *std::ptr::from_mut(self).cast() }
+    }
+}
+
 impl<T: Element> DeviceCbc<T> {
     pub fn upload(work: &Work, host: CbcView<'_, T>) -> Result<Self> {
-        work.device().require::<T>()?;
+        work.device().require(T::TYPE)?;
         Ok(Self {
             pattern: PatternArrays::upload(work, host.pattern)?,
             shape: host.shape,
@@ -44,6 +68,42 @@ impl<T: Element> DeviceCbc<T> {
 
     pub fn download(&self, work: &Work) -> Result<Cbc<T>> {
         Cbc::with_stride(self.pattern.download(work)?, self.shape, self.stride, self.values.download(work)?)
+    }
+
+    /// The same matrix, its elements not named.
+    pub fn into_any(self) -> DeviceCbc {
+        let Self { pattern, shape, stride, values } = self;
+        DeviceCbc { pattern, shape, stride, values: values.into_any() }
+    }
+}
+
+impl DeviceCbc {
+    /// The same matrix, its elements named.
+    ///
+    /// # Panics
+    /// If they are of another type. What a user names is checked before.
+    pub fn typed<T: Element>(&self) -> &DeviceCbc<T> {
+        self.values.check::<T>();
+        // SAFETY: the layout is the same for all types, as that of buffers is.
+        unsafe { &*std::ptr::from_ref(self).cast() }
+    }
+
+    /// As [`DeviceCbc::typed`].
+    pub fn typed_mut<T: Element>(&mut self) -> &mut DeviceCbc<T> {
+        self.values.check::<T>();
+        // SAFETY: as in `typed`.
+        unsafe { &mut *std::ptr::from_mut(self).cast() }
+    }
+
+    /// As [`DeviceCbc::typed`].
+    pub fn into_typed<T: Element>(self) -> DeviceCbc<T> {
+        let Self { pattern, shape, stride, values } = self;
+        DeviceCbc { pattern, shape, stride, values: values.into_typed() }
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        ElementType::of(self.values.word())
     }
 
     /// Bytes of device memory the arrays take, in size classes.
@@ -86,7 +146,7 @@ impl<M: Matrix> DeviceMatrix<M> {
     pub fn zeros(pattern: &DevicePattern) -> Result<Self> {
         pattern.check_kind::<M>()?;
         let DevicePattern { arrays, array_shape: shape, .. } = pattern;
-        arrays.device.require::<M::Element>()?;
+        arrays.device.require(M::Element::TYPE)?;
         let work = Work::new(&arrays.device, None);
         let mut values = work.buffer(arrays.nnz() * shape.area())?;
         work.fill_zero(&mut values)?;

@@ -4,8 +4,9 @@ mod difference;
 
 use super::DeviceCbc;
 use crate::{
-    BlockShape, Element, Error, Matrix, Pattern, Result, Word,
+    BlockShape, Error, Matrix, Pattern, Result,
     device::{Arguing, Buffer, Declared, Device, Grid, In, InOut, Kernel, Options, Param, Work, kernel},
+    element::WordType,
     error::{Dimensions, PatternDifference, PatternMismatch, PatternSize},
 };
 use std::sync::{Arc, OnceLock};
@@ -72,7 +73,7 @@ impl DevicePattern {
     }
 
     /// Refuses a matrix, called `name`, that has another pattern. Every plan calls this.
-    pub(crate) fn check<T: Element>(&self, name: &str, matrix: &DeviceCbc<T>) -> Result<()> {
+    pub(crate) fn check(&self, name: &str, matrix: &DeviceCbc) -> Result<()> {
         let (arrays, array_shape, row_major) = (matrix.pattern.clone(), matrix.shape, self.row_major);
         self.check_same(name, &Self { arrays, array_shape, row_major })
     }
@@ -188,7 +189,7 @@ impl Param for InPattern {
     type Value<'a> = &'a PatternArrays;
     fn declare(to: &mut Declared) {
         let name = to.field();
-        ["col_ptr", "row_idx"].iter().for_each(|array| to.pointer(&format!("{name}_{array}"), u32::CL_NAME));
+        ["col_ptr", "row_idx"].iter().for_each(|array| to.pointer(&format!("{name}_{array}"), WordType::of::<u32>()));
     }
     unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) {
         // SAFETY: the arguments are two global pointers, as the caller promises.

@@ -2,19 +2,20 @@
 use super::{DeviceCbc, DevicePattern};
 use crate::{
     Element, Result,
-    device::{Scratch, Work},
+    device::{Any, Scratch, Work},
+    element::WordType,
 };
 use std::ops::{Deref, DerefMut};
 
 /// A matrix on a pattern that executions of a plan use in turn. See [`Scratch`].
-pub(crate) struct ScratchMatrix<T: Element> {
+pub(crate) struct ScratchMatrix<T = Any> {
     pattern: DevicePattern,
     values: Scratch<T>,
 }
 
 /// A matrix for one execution, its values undefined. Its memory returns to the plan when this is
 /// dropped, which may be before the commands that use it have run.
-pub(crate) struct TakenMatrix<'a, T: Element> {
+pub(crate) struct TakenMatrix<'a, T = Any> {
     values: &'a Scratch<T>,
     /// `None` once it was returned.
     matrix: Option<DeviceCbc<T>>,
@@ -29,7 +30,17 @@ impl<T: Element> ScratchMatrix<T> {
         let values = Scratch::reserve(work, pattern.arrays.nnz() * pattern.array_shape.area())?;
         Ok(Self { pattern: pattern.clone(), values })
     }
+}
 
+impl ScratchMatrix {
+    /// As [`ScratchMatrix::reserve`], of elements of this type.
+    pub fn reserve_of(work: &Work, word: WordType, pattern: &DevicePattern) -> Result<Self> {
+        let values = Scratch::reserve_of(work, word, pattern.arrays.nnz() * pattern.array_shape.area())?;
+        Ok(Self { pattern: pattern.clone(), values })
+    }
+}
+
+impl<T> ScratchMatrix<T> {
     /// The matrix, for commands of `work`.
     ///
     /// # Errors
@@ -50,20 +61,20 @@ impl<T: Element> ScratchMatrix<T> {
     }
 }
 
-impl<T: Element> Deref for TakenMatrix<'_, T> {
+impl<T> Deref for TakenMatrix<'_, T> {
     type Target = DeviceCbc<T>;
     fn deref(&self) -> &DeviceCbc<T> {
         self.matrix.as_ref().expect("it goes back on drop alone")
     }
 }
 
-impl<T: Element> DerefMut for TakenMatrix<'_, T> {
+impl<T> DerefMut for TakenMatrix<'_, T> {
     fn deref_mut(&mut self) -> &mut DeviceCbc<T> {
         self.matrix.as_mut().expect("it goes back on drop alone")
     }
 }
 
-impl<T: Element> Drop for TakenMatrix<'_, T> {
+impl<T> Drop for TakenMatrix<'_, T> {
     fn drop(&mut self) {
         self.matrix.take().into_iter().for_each(|matrix| self.values.give_back(matrix.values));
     }

@@ -30,7 +30,7 @@ impl Device {
     /// # Errors
     /// [`Error::Memory`], [`Error::Unsupported`] for `f64` without `cl_khr_fp64`.
     pub fn upload_vector<T: Element>(&self, values: &[T]) -> Result<DeviceVector<T>> {
-        self.require::<T>()?;
+        self.require(T::TYPE)?;
         Ok(DeviceVector { values: Work::new(self, None).upload(values)?, device: self.clone() })
     }
 
@@ -39,7 +39,7 @@ impl Device {
     /// # Errors
     /// As [`Device::upload_vector`].
     pub fn zero_vector<T: Element>(&self, len: usize) -> Result<DeviceVector<T>> {
-        self.require::<T>()?;
+        self.require(T::TYPE)?;
         let work = Work::new(self, None);
         let mut values = work.buffer(len)?;
         work.fill_zero(&mut values)?;

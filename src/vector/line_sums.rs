@@ -143,7 +143,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
         terms: Terms,
         tuning: LineTuning,
     ) -> Result<Self> {
-        device.require::<V>()?;
+        device.require(V::TYPE)?;
         let width = match (terms, side) {
             (Terms::BlockSquares, _) => 1,
             (_, Side::Columns) => shape.cols(),
@@ -175,8 +175,8 @@ impl<T: Element, V: Element> LineSums<T, V> {
         };
         let options = Options::group_size(group_size);
         let options = match terms {
-            Terms::Products(semiring) => options.element_in::<V>(semiring).value_in::<T>(semiring),
-            Terms::Squares | Terms::BlockSquares => options.element::<V>().value::<T>(),
+            Terms::Products(semiring) => options.element_in::<V>(semiring).value_in(T::TYPE, semiring),
+            Terms::Squares | Terms::BlockSquares => options.element::<V>().value(T::TYPE),
         }
         .define("ELEMENT_IS_DOUBLE", u8::from(V::NAME == "f64"))
         .define("ROWS", shape.rows())

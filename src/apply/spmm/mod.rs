@@ -162,7 +162,7 @@ impl<T: Element> Spmm<T> {
     /// plus-times.
     pub fn of_pattern(pattern: &DevicePattern, of_rows: bool, n: usize) -> Result<Self> {
         let device = pattern.device();
-        device.require::<T>()?;
+        device.require(T::TYPE)?;
         let (work, request) = (Work::new(device, None), Request::new(device, n));
         Self::new(&work, &pattern.arrays, pattern.array_shape, of_rows, request)
     }

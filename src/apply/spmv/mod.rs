@@ -145,8 +145,8 @@ impl<T: Element, V: Element> Spmv<T, V> {
     /// Converts the columns of `arrays`, whose blocks have `shape`, or its rows.
     pub(super) fn new(arrays: &Arc<PatternArrays>, shape: BlockShape, of_rows: bool, request: Request) -> Result<Self> {
         let device = &arrays.device;
-        device.require::<T>()?;
-        device.require::<V>()?;
+        device.require(T::TYPE)?;
+        device.require(V::TYPE)?;
         if shape != BlockShape::SCALAR && !request.format.has_blocks() {
             let shape = if of_rows { shape } else { shape.transpose() };
             let format = request.format;

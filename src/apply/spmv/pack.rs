@@ -45,7 +45,7 @@ impl<T: Element> Pack<T> {
     pub fn new(device: &Device, through: bool, block: Block, layout: Layout) -> Result<Self> {
         let group_size = device.info().numbers().vector_group;
         let options = block
-            .options(Options::group_size(group_size).element::<T>().value::<T>())
+            .options(Options::group_size(group_size).of(T::TYPE).value(T::TYPE))
             .define("THROUGH", u8::from(through))
             .define("PACKED", 0)
             .define("WHOLE_SUMS", u8::from(layout == Layout::WholeSums));

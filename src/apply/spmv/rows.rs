@@ -133,7 +133,7 @@ impl Rows {
     /// packed.
     pub fn options_through<T: Element, V: Element>(&self, options: Options, index: bool) -> Options {
         let through = u8::from(index && !self.packed);
-        let options = self.block.options(options.element_in::<V>(self.semiring).value_in::<T>(self.semiring));
+        let options = self.block.options(options.of_in(V::TYPE, self.semiring).value_in(T::TYPE, self.semiring));
         options.define("THROUGH", through).define("PACKED", u8::from(self.packed))
     }
 

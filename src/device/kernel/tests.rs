@@ -1,6 +1,10 @@
 //! Tests of launches, and of declarations that do not agree with a kernel.
 use super::*;
-use crate::device::{File, In, InOut, Local, Out, kernel, test_device};
+use crate::{
+    Semiring,
+    device::{Buffer, Elem, File, In, InOut, Local, Out, Scalar, Sum as OfSums, kernel, test_device},
+    element::{ElementType, Number, WordType},
+};
 
 const SUM: Source = Source {
     files: &[&File {
@@ -113,6 +117,41 @@ fn a_wrong_declaration_is_refused_before_any_launch() {
     assert!(wide.contains("argument 2 (n) is `uint`, the host passes `ulong`"), "{wide}");
     let swapped = refusal::<Swapped<'static>>();
     assert!(swapped.contains("argument 0 is called a, the host's is called b"), "{swapped}");
+}
+
+/// Adds `alpha` to each element; the host does not name their type.
+const ADD: Source = Source {
+    files: &[&File {
+        path: "add.cl",
+        text: "KERNEL add(global ELEMENT* a, uint n, ARITHMETIC alpha) { uint i = get_global_id(0); if (i < n) STORE(a, i, LOAD(a, i) + alpha); }",
+    }],
+};
+kernel! { struct Add = "add" in (ADD) { a: InOut<Elem>, n: u32, alpha: Scalar<OfSums> } }
+
+#[test]
+fn a_kernel_is_launched_for_the_types_of_its_options() -> Result<()> {
+    let device = test_device();
+    let work = Work::new(&device, None);
+    let (mut halves, mut counts) = (work.upload(&[half::f16::ONE; 3])?, work.upload(&[1i32, -2, 3])?);
+    let launch = |element, a: &mut Buffer, alpha| -> Result<()> {
+        let kernel = Kernel::<Add<'_>>::new(&device, &Options::group_size(16).of_in(element, Semiring::PlusTimes))?;
+        kernel.launch(&work, Grid::items(3, 16), Add { a, n: 3, alpha })
+    };
+    launch(ElementType::F16, &mut halves, Number::nearest(ElementType::F16, 2.0))?;
+    assert_eq!(halves.download(&work)?, [half::f16::from_f32(3.0); 3]);
+    // The kernel has `uint` for `int`.
+    launch(ElementType::I32, &mut counts, Number::of(5i32))?;
+    assert_eq!(counts.download(&work)?, [6, 3, 8]);
+    let refused = |launched: Result<()>| launched.unwrap_err().to_string();
+    let other = refused(launch(ElementType::F32, &mut halves, Number::of(2f32)));
+    assert!(other.contains("add: argument 0 holds `float`, the host passes `half`"), "{other}");
+    let unsigned = refused(launch(ElementType::I32, &mut counts, Number::of(5u32)));
+    assert!(unsigned.contains("argument 2 holds `int`, the host passes `uint`"), "{unsigned}");
+    let none =
+        Kernel::<Add<'_>>::new(&device, &Options::group_size(16).define("ELEMENT", "int").define("ARITHMETIC", "int"))?;
+    assert!(none.ready(&work).is_err(), "options that do not say what the elements are");
+    assert_eq!((counts.word(), counts.download(&work)?), (WordType::of::<i32>(), vec![6, 3, 8]));
+    Ok(())
 }
 
 #[test]

@@ -19,18 +19,19 @@ impl Work {
     /// Copies `values` into the whole of `buffer`. Waits until they are copied.
     pub fn write<T: Word>(&self, values: &[T], buffer: &mut Buffer<T>) -> Result<()> {
         assert_eq!(values.len(), buffer.len());
+        buffer.check::<T>();
         match values {
             [] => Ok(()),
-            _ => self.enqueue_write(values, buffer, true),
+            _ => self.enqueue_write(bytemuck::cast_slice(values), buffer, true),
         }
     }
 
-    /// Enqueues a write of `values` to the begin of `buffer`, which has room for them. If it does
-    /// not block, they are there and stay as they are until it has ended.
-    pub(super) fn enqueue_write<T: Word>(&self, values: &[T], buffer: &mut Buffer<T>, blocks: bool) -> Result<()> {
+    /// Enqueues a write of the bytes of all values of `buffer`. If it does not block, they are
+    /// there and stay as they are until it has ended.
+    pub(super) fn enqueue_write(&self, values: &[u8], buffer: &mut Buffer, blocks: bool) -> Result<()> {
+        assert_eq!(values.len(), buffer.value_bytes());
         self.enqueue("clEnqueueWriteBuffer", &self.uses(&[&buffer.memory]), &mut |queue, wait| {
-            // SAFETY: the buffer holds `values.len()` values, which are there until the write has
-            // ended.
+            // SAFETY: the buffer holds so many bytes, which are there until the write has ended.
             unsafe {
                 let (from, bytes, blocks) = (values.as_ptr().cast(), size_of_val(values), blocks.into());
                 let memory = buffer.raw_on(&self.queue);
@@ -42,7 +43,7 @@ impl Work {
     }
 
     /// Copies `len` values of `from` at `from_start` into `to` at `to_start`, on the device.
-    pub fn copy<T: Word>(
+    pub fn copy<T>(
         &self,
         from: &Buffer<T>,
         from_start: usize,
@@ -50,12 +51,18 @@ impl Work {
         to_start: usize,
         len: usize,
     ) -> Result<()> {
+        self.copy_any((from.any(), from_start), (to.any_mut(), to_start), len)
+    }
+
+    fn copy_any(&self, (from, from_start): (&Buffer, usize), to: (&mut Buffer, usize), len: usize) -> Result<()> {
+        let (to, to_start) = to;
+        assert_eq!(from.word(), to.word());
         let inside = lies_in(from_start, len, from.len()) && lies_in(to_start, len, to.len());
         assert!(inside, "copy of {len} outside its buffers");
         if len == 0 {
             return Ok(());
         }
-        let size = size_of::<T>();
+        let size = from.word().bytes();
         let (from_start, to_start, bytes) = (from_start * size, to_start * size, len * size);
         self.enqueue("clEnqueueCopyBuffer", &self.uses(&[&from.memory, &to.memory]), &mut |queue, wait| {
             // SAFETY: both ranges lie inside their buffers. These are distinct, since one is
@@ -69,14 +76,14 @@ impl Work {
     }
 
     /// Sets every value of `buffer`, which is from the pool, to zero, and a few bytes behind them.
-    pub fn fill_zero<T: Word>(&self, buffer: &mut Buffer<T>) -> Result<()> {
-        self.fill_zero_by(buffer, FILL_BYTES)
+    pub fn fill_zero<T>(&self, buffer: &mut Buffer<T>) -> Result<()> {
+        self.fill_zero_by(buffer.any_mut(), FILL_BYTES)
     }
 
     /// As [`Work::fill_zero`], by commands of at most `most` bytes, a multiple of a pattern's 16.
-    fn fill_zero_by<T: Word>(&self, buffer: &mut Buffer<T>, most: usize) -> Result<()> {
+    fn fill_zero_by(&self, buffer: &mut Buffer, most: usize) -> Result<()> {
         let zero = [0u8; 16];
-        let bytes = (buffer.len() * size_of::<T>()).next_multiple_of(zero.len());
+        let bytes = buffer.value_bytes().next_multiple_of(zero.len());
         assert!(bytes as u64 <= buffer.bytes(), "size classes are whole patterns");
         if bytes == 0 {
             return Ok(());

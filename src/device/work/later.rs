@@ -40,12 +40,13 @@ impl<T> Drop for Later<'_, T> {
 impl Work {
     /// Enqueues a copy of the whole of `buffer` to the host.
     pub fn read_later<T: Word>(&self, buffer: &Buffer<T>) -> Result<Later<'_, T>> {
+        buffer.check::<T>();
         let mut later = Later { work: self, copy: None, values: vec![T::zeroed(); buffer.len()] };
         if buffer.len() > 0 {
             self.record.borrow_mut().read_backs += 1;
             self.device.inner.read_backs.fetch_add(1, Relaxed);
             let bytes = size_of_val(&later.values[..]);
-            self.enqueue_read(buffer, 0, (later.values.as_mut_ptr(), bytes), false)?;
+            self.enqueue_read(buffer, 0, (later.values.as_mut_ptr().cast(), bytes), false)?;
             later.copy = self.record.borrow().last.clone();
         }
         Ok(later)
@@ -53,10 +54,10 @@ impl Work {
 
     /// A buffer, and a copy of `values` into it. Commands enqueued from here on see them.
     pub fn upload_later<T: Word>(&self, values: Vec<T>) -> Result<(Buffer<T>, Later<'_, T>)> {
-        let mut buffer = self.buffer(values.len())?;
+        let mut buffer = self.buffer::<T>(values.len())?;
         let mut later = Later { work: self, copy: None, values };
         if !later.values.is_empty() {
-            self.enqueue_write(&later.values, &mut buffer, false)?;
+            self.enqueue_write(bytemuck::cast_slice(&later.values), &mut buffer, false)?;
             later.copy = self.record.borrow().last.clone();
         }
         Ok((buffer, later))

@@ -16,16 +16,23 @@ use opencl3::{
 };
 use std::{
     cell::Cell,
+    marker::PhantomData,
     ops::{Deref, DerefMut},
     sync::atomic::Ordering::Relaxed,
 };
 
-/// A whole buffer mapped for the host to read.
-pub(crate) struct Viewed<'a, T: Word> {
+/// A buffer whose whole memory is mapped.
+struct Mapping<'a> {
     work: &'a Work,
-    buffer: &'a Buffer<T>,
+    buffer: &'a Buffer,
     /// `None` for an empty buffer, and once unmapped.
     pointer: Option<cl_mem>,
+}
+
+/// A whole buffer mapped for the host to read.
+pub(crate) struct Viewed<'a, T: Word> {
+    mapping: Mapping<'a>,
+    element: PhantomData<&'a [T]>,
 }
 
 /// A buffer that is being mapped for the host to read.
@@ -41,11 +48,12 @@ pub(crate) struct Mapped<'a, T: Word>(Viewed<'a, T>);
 impl Work {
     /// Maps `buffer` for the host to write. Waits for the commands before, which may use it.
     pub fn map<'a, T: Word>(&'a self, buffer: &'a mut Buffer<T>) -> Result<Mapped<'a, T>> {
-        let mapped = Mapped(Viewed::new(self, buffer, CL_MAP_WRITE_INVALIDATE_REGION, true)?);
+        buffer.check::<T>();
+        let mapping = Mapping::new(self, buffer, CL_MAP_WRITE_INVALIDATE_REGION, true)?;
         // As after a blocking write.
         self.queue.check_statuses()?;
-        match mapped.0.is_aligned() {
-            true => Ok(mapped),
+        match mapping.is_aligned() {
+            true => Ok(Mapped(Viewed { mapping, element: PhantomData })),
             false => Err(Error::Argument(format!(
                 "the memory of a buffer of {} bytes an element is not aligned",
                 size_of::<T>()
@@ -55,15 +63,17 @@ impl Work {
 
     /// Enqueues a mapping of `buffer` for the host to read. `None` if its memory is not aligned.
     pub fn view_later<'a, T: Word>(&'a self, buffer: &'a Buffer<T>) -> Result<Option<ViewedLater<'a, T>>> {
-        let view = Viewed::new(self, buffer, CL_MAP_READ, false)?;
-        if !view.is_aligned() {
+        buffer.check::<T>();
+        let mapping = Mapping::new(self, buffer, CL_MAP_READ, false)?;
+        if !mapping.is_aligned() {
             return Ok(None);
         }
-        let is_empty = view.pointer.is_none();
+        let is_empty = mapping.pointer.is_none();
         if !is_empty {
             self.record.borrow_mut().read_backs += 1;
             self.device.inner.read_backs.fetch_add(1, Relaxed);
         }
+        let view = Viewed { mapping, element: PhantomData };
         Ok(Some(ViewedLater { view, mapped: self.record.borrow().last.clone().filter(|_| !is_empty) }))
     }
 }
@@ -71,18 +81,18 @@ impl Work {
 impl<'a, T: Word> ViewedLater<'a, T> {
     /// The memory, once it is mapped. Waits.
     pub fn get(self) -> Result<Viewed<'a, T>> {
-        self.mapped.iter().try_for_each(|mapped| self.view.work.queue.wait(mapped))?;
+        self.mapped.iter().try_for_each(|mapped| self.view.mapping.work.queue.wait(mapped))?;
         Ok(self.view)
     }
 }
 
-impl<'a, T: Word> Viewed<'a, T> {
+impl<'a> Mapping<'a> {
     /// If it does not block, the memory is mapped once the command has ended.
-    fn new(work: &'a Work, buffer: &'a Buffer<T>, flags: cl_map_flags, blocks: bool) -> Result<Self> {
+    fn new(work: &'a Work, buffer: &'a Buffer, flags: cl_map_flags, blocks: bool) -> Result<Self> {
         let mut pointer = None;
         if buffer.len() > 0 {
             let address = Cell::new(std::ptr::null_mut());
-            let bytes = buffer.len() * size_of::<T>();
+            let bytes = buffer.value_bytes();
             let mut map = |queue, wait: Waits<'_>| {
                 let mut mapped = std::ptr::null_mut();
                 // SAFETY: the range is the buffer's. The address is valid from the end of the
@@ -109,7 +119,7 @@ impl<'a, T: Word> Viewed<'a, T> {
     /// Whether the memory is aligned for its elements: that of an application (CL_MEM_USE_HOST_PTR)
     /// may not be. Nothing else is to be done with it then.
     fn is_aligned(&self) -> bool {
-        self.pointer.is_none_or(|address| address.cast::<T>().is_aligned())
+        self.pointer.is_none_or(|address| address.addr() % self.buffer.word().bytes() == 0)
     }
 
     fn release(&mut self) -> Result<()> {
@@ -146,17 +156,18 @@ impl<'a, T: Word> Viewed<'a, T> {
 impl<T: Word> Mapped<'_, T> {
     /// Hands the memory back to the device. Commands enqueued from here on see what was written.
     pub fn unmap(mut self) -> Result<()> {
-        self.0.release()
+        self.0.mapping.release()
     }
 }
 
 impl<T: Word> Deref for Viewed<'_, T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
-        match self.pointer {
-            // SAFETY: mapped memory of the buffer's length, aligned as who made this has checked.
-            // Any bits are a value of a `Word`. The buffer is borrowed.
-            Some(address) => unsafe { std::slice::from_raw_parts(address.cast(), self.buffer.len()) },
+        match self.mapping.pointer {
+            // SAFETY: mapped memory of the buffer's length. Who made this has checked the type of
+            // its values, and that it is aligned. Any bits are a value of a `Word`. The buffer is
+            // borrowed.
+            Some(address) => unsafe { std::slice::from_raw_parts(address.cast(), self.mapping.buffer.len()) },
             None => &[],
         }
     }
@@ -171,17 +182,17 @@ impl<T: Word> Deref for Mapped<'_, T> {
 
 impl<T: Word> DerefMut for Mapped<'_, T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        match self.0.pointer {
+        match self.0.mapping.pointer {
             // SAFETY: as in `deref`, and mapped for writing. `map` took the buffer borrowed
             // mutably; if it was adopted, the caller of `adopt` promised that no other matrix has
             // its memory.
-            Some(address) => unsafe { std::slice::from_raw_parts_mut(address.cast(), self.0.buffer.len()) },
+            Some(address) => unsafe { std::slice::from_raw_parts_mut(address.cast(), self.0.mapping.buffer.len()) },
             None => &mut [],
         }
     }
 }
 
-impl<T: Word> Drop for Viewed<'_, T> {
+impl Drop for Mapping<'_> {
     fn drop(&mut self) {
         // What was written is handed back by `unmap`. Here an error has no one to go to.
         let _ = self.release();

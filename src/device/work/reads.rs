@@ -29,18 +29,23 @@ impl Work {
 
     /// Copies values of `buffer` from `start` on, until `values` is full. Waits.
     pub fn read_into<T: Word>(&self, buffer: &Buffer<T>, start: usize, values: &mut [T]) -> Result<()> {
+        buffer.check::<T>();
         let len = values.len();
         assert!(lies_in(start, len, buffer.len()), "read of {start}+{len} from {}", buffer.len());
-        if len > 0 {
+        self.read_bytes(buffer, start, bytemuck::cast_slice_mut(values))
+    }
+
+    /// Copies bytes of `buffer` from its value `start` on, until `to` is full. Waits.
+    fn read_bytes(&self, buffer: &Buffer, start: usize, to: &mut [u8]) -> Result<()> {
+        if !to.is_empty() {
             self.record.borrow_mut().read_backs += 1;
             self.device.inner.read_backs.fetch_add(1, Relaxed);
             let landed = match &self.device.inner.landing {
-                Some(landing) => self.read_by(landing, buffer, start, values)?,
+                Some(landing) => self.read_by(landing, buffer, start, to)?,
                 None => false,
             };
             if !landed {
-                let (to, bytes) = (values.as_mut_ptr(), size_of_val(values));
-                self.enqueue_read(buffer, start, (to, bytes), true)?;
+                self.enqueue_read(buffer, start, (to.as_mut_ptr(), to.len()), true)?;
             }
             // Only this check shows whether the earlier commands have computed the values that were
             // read.
@@ -49,10 +54,10 @@ impl Work {
         Ok(())
     }
 
-    /// Whether values of `buffer` from `start` on were copied to `values` by way of `landing`.
-    fn read_by<T: Word>(&self, landing: &Landing, buffer: &Buffer<T>, start: usize, values: &mut [T]) -> Result<bool> {
-        let bytes = size_of_val(values);
-        landing.read((&self.device.inner.context, self.queue.raw()), values, |to| {
+    /// Whether bytes of `buffer` from its value `start` on were copied by way of `landing`.
+    fn read_by(&self, landing: &Landing, buffer: &Buffer, start: usize, to: &mut [u8]) -> Result<bool> {
+        let bytes = to.len();
+        landing.read((&self.device.inner.context, self.queue.raw()), to, |to| {
             self.enqueue_read(buffer, start, (to, bytes), false)?;
             let read = self.record.borrow().last.clone();
             read.map_or(Ok(()), |event| self.queue.wait(&event))
@@ -61,18 +66,18 @@ impl Work {
 
     /// Enqueues a read of `bytes` bytes of `buffer` from its value `start` on, which lie in it, to
     /// `to`. If it does not block, `to` is there until it has ended.
-    pub(super) fn enqueue_read<T: Word>(
+    pub(super) fn enqueue_read(
         &self,
-        buffer: &Buffer<T>,
+        buffer: &Buffer,
         start: usize,
-        (to, bytes): (*mut T, usize),
+        (to, bytes): (*mut u8, usize),
         blocks: bool,
     ) -> Result<()> {
         self.enqueue("clEnqueueReadBuffer", &self.uses(&[&buffer.memory]), &mut |queue, wait| {
             // SAFETY: the range lies in the buffer, and there are as many bytes at `to` until the
             // read has ended.
             unsafe {
-                let (from, to, blocks) = (start * size_of::<T>(), to.cast(), blocks.into());
+                let (from, to, blocks) = (start * buffer.word().bytes(), to.cast(), blocks.into());
                 let memory = buffer.raw_on(&self.queue);
                 clq::enqueue_read_buffer(queue, memory, blocks, from, bytes, to, wait.len(), wait.pointer())
             }
@@ -97,10 +102,10 @@ mod tests {
                 for (start, len) in [(0, 1), (1999, 1), (7, 512), (1488, 512), (3, 2)].repeat(50) {
                     let mut read = vec![0; len];
                     // Another thread may be reading.
-                    while !work.read_by(&landing, &buffer, start, &mut read)? {}
+                    while !work.read_by(&landing, &buffer, start, bytemuck::cast_slice_mut(&mut read))? {}
                     assert_eq!(read, values[start..start + len]);
                 }
-                assert!(!work.read_by(&landing, &buffer, 0, &mut [0; 513])?, "more than it has room for");
+                assert!(!work.read_by(&landing, &buffer, 0, &mut [0; 8 * 513])?, "more than it has room for");
                 Ok(())
             };
             let threads: Vec<_> = (0..3).map(|_| scope.spawn(reads)).collect();

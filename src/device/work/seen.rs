@@ -48,7 +48,7 @@ impl Work {
     /// Enqueues what it takes for the host to see the whole of `buffer`. Nothing may write to it as
     /// long as it is seen.
     pub fn see_later<'w, T: Word>(&'w self, buffer: &'w Buffer<T>) -> Result<SeenLater<'w, T>> {
-        let is_large = buffer.len() * size_of::<T>() >= MAPPED_BYTES;
+        let is_large = buffer.value_bytes() >= MAPPED_BYTES;
         let is_mapped = is_large && self.device.info().kind == DeviceKind::Cpu;
         Ok(match if is_mapped { self.view_later(buffer)? } else { None } {
             Some(view) => SeenLater::Viewed(view),
@@ -60,7 +60,10 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{pool::Memory, test_device};
+    use crate::{
+        device::{pool::Memory, test_device},
+        element::WordType,
+    };
     use opencl3::memory::{CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, create_buffer, release_mem_object};
 
     #[test]
@@ -101,7 +104,7 @@ mod tests {
         let buffer = unsafe {
             let (flags, host) = (CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, memory.as_mut_ptr().cast());
             let raw = create_buffer(device.inner.context.get(), flags, 8 * len, host).unwrap();
-            let buffer = Buffer::<u64>::new(Memory::foreign(raw)?, len);
+            let buffer = Buffer::new(Memory::foreign(raw)?, len, WordType::of::<u64>()).into_typed::<u64>();
             release_mem_object(raw).unwrap();
             buffer
         };

@@ -8,7 +8,7 @@ use crate::{
     generate::{self, Values as Generated},
     product::{
         planned::PlannedProduct,
-        problem::{FactorPattern, Part, Scaling},
+        problem::{Destination, FactorPattern, Part, Scaling},
     },
     reference,
     resident::DeviceCbc,
@@ -96,7 +96,7 @@ fn planned_in_parts_and_in_bands() -> Result<()> {
         assert_eq!(bins, [(Method::Esc, j.ncols() as u64, plan.products)]);
         let values = work.buffer(plan.c.nnz() * plan.shape.area())?;
         let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: plan.shape.area(), values };
-        plan.execute(&work, (&dj, &dj), Scaling::plain(), (&mut c).into())?;
+        plan.execute(&work, (&dj, &dj), Scaling::plain(), Destination::from(&mut c))?;
         let c = Cbc::from_cbc(c.download(&work)?)?;
         assert!(c == reference::gram(&j, part)?, "{part:?}");
         Ok(plan.bands().len())

@@ -40,7 +40,7 @@ impl<M: Matrix> Product<'_, M> {
                 ));
             }
         };
-        device.require::<M::Element>()?;
+        device.require(<M::Element as crate::Element>::TYPE)?;
         let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
         if x.pattern.ncols() != y.pattern.nrows() || x.shape.cols() != y.shape.rows() {
             return Err(Error::Dimensions { a: x.dimensions(), b: y.dimensions() });

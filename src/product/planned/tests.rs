@@ -35,7 +35,7 @@ fn a_plan_in_bands_has_the_same_bits() -> Result<()> {
         work.fill_zero(&mut values)?;
         let stride = plan.shape.area();
         let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride, values };
-        plan.execute(&work, (&a.cbc, &b.cbc), Scaling { alpha: 1.0, beta: 0.0 }, (&mut c).into())?;
+        plan.execute(&work, (&a.cbc, &b.cbc), Scaling { alpha: 1.0, beta: 0.0 }, Destination::from(&mut c))?;
         assert_eq!(Cbc::from_cbc(c.download(&work)?)?, want);
     }
     Ok(())
@@ -61,7 +61,7 @@ fn kernels_agree_on_transposed_operands() -> Result<()> {
                 let stride = plan.shape.area();
                 let values = work.buffer(plan.c.nnz() * stride)?;
                 let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride, values };
-                plan.execute(&work, (&a, &a), Scaling::plain(), (&mut c).into())?;
+                plan.execute(&work, (&a, &a), Scaling::plain(), Destination::from(&mut c))?;
                 c.values.download(&work)
             };
             let want = executed(BlockKernel::General, 64, 7)?;
@@ -101,7 +101,7 @@ fn further_entries_are_sums_of_nothing() -> Result<()> {
         let executed = |plan: &PlannedProduct<f64>| -> Result<Vec<f64>> {
             let values = work.upload(&vec![7.5; plan.c.nnz() * area])?;
             let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: area, values };
-            plan.execute(&work, (&a, &a), Scaling { alpha: -1.0, beta: 1.0 }, (&mut c).into())?;
+            plan.execute(&work, (&a, &a), Scaling { alpha: -1.0, beta: 1.0 }, Destination::from(&mut c))?;
             c.values.download(&work)
         };
         let sums = executed(&plan)?;

@@ -111,7 +111,7 @@ impl<T: Element> Factor<T> {
         };
         let options = Options::group_size(groups.size)
             .element::<T>()
-            .exact_division::<T>(device.info())
+            .exact_division(device.info(), T::TYPE)
             .define("P", side)
             .define("TOGETHER", groups.blocks)
             // A power of 2, exact in either type.

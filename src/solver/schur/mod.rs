@@ -277,7 +277,7 @@ impl<F: Form> std::fmt::Debug for Elimination<F> {
 fn check_patterns<T: Real>(work: &Work, patterns: [&DevicePattern; 3]) -> Result<()> {
     let device = work.device();
     patterns.into_iter().try_for_each(|pattern| same_device(device, pattern.device()))?;
-    device.require::<T>()?;
+    device.require(T::TYPE)?;
     if let Some(pattern) = patterns.into_iter().find(|pattern| pattern.row_major) {
         return Err(Error::Argument(format!("{pattern:?} is of a row-major matrix: blocks by columns are wanted")));
     }

@@ -55,7 +55,7 @@ impl<T: Element> DeviceGcoo<T> {
         grouping: Grouping,
         arrays: &GcooArrays<T>,
     ) -> Result<Self> {
-        device.require::<T>()?;
+        device.require(T::TYPE)?;
         grouping.check()?;
         check_sides(nrows, ncols, shape)?;
         let line = arrays.lines((nrows, ncols), shape, grouping)?;

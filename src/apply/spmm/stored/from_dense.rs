@@ -141,7 +141,7 @@ fn entries<T: Element>(
     let grid = if together { Grid::groups(all + 1, size) } else { Grid::items(all + 1, size) };
     let options = options::<T>(device, group_rows, chunk);
     let kernels = match together {
-        true => Kernels::Groups(Kernel::new(device, &options)?, Kernel::new(device, &options)?),
+        true => Kernels::<T>::Groups(Kernel::new(device, &options)?, Kernel::new(device, &options)?),
         false => Kernels::Items(Kernel::new(device, &options)?, Kernel::new(device, &options)?),
     };
     let scan = Scan::<u64>::new(device, ScanTuning::new(device.info()))?;

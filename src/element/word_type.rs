@@ -1,0 +1,131 @@
+//! Types and numbers of kernels as values, for code that is compiled once for all elements.
+use super::{Arithmetic, ElementType, Word};
+use half::f16;
+
+/// The type of what device memory holds, as a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct WordType {
+    name: &'static str,
+    bytes: usize,
+}
+
+impl WordType {
+    /// No type: what no memory holds.
+    pub const NONE: Self = Self { name: "", bytes: 0 };
+
+    pub const fn of<T: Word>() -> Self {
+        Self { name: T::CL_NAME, bytes: size_of::<T>() }
+    }
+
+    /// Its name in OpenCL C.
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// The bytes of a value, which are also its alignment.
+    pub const fn bytes(self) -> usize {
+        self.bytes
+    }
+}
+
+/// A number of at most eight bytes, with its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Number {
+    bits: [u8; 8],
+    word: WordType,
+}
+
+impl Number {
+    pub fn of<T: Word>(number: T) -> Self {
+        let (mut bits, bytes) = ([0; 8], bytemuck::bytes_of(&number));
+        bits[..bytes.len()].copy_from_slice(bytes);
+        Self { bits, word: WordType::of::<T>() }
+    }
+
+    /// The nearest number to `number` of the type in which sums of `element` are computed, ties to
+    /// even.
+    pub fn nearest(element: ElementType, number: f64) -> Self {
+        match element.arithmetic() {
+            ElementType::F64 => Self::of(f64::nearest(number)),
+            ElementType::I32 => Self::of(i32::nearest(number)),
+            ElementType::U32 | ElementType::U8 => Self::of(u32::nearest(number)),
+            ElementType::F32 | ElementType::F16 => Self::of(f32::nearest(number)),
+        }
+    }
+
+    pub fn word(&self) -> WordType {
+        self.word
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.bits[..self.word.bytes]
+    }
+}
+
+impl ElementType {
+    const ALL: [Self; 6] = [Self::F64, Self::F32, Self::F16, Self::U32, Self::I32, Self::U8];
+
+    /// That of a matrix's values.
+    ///
+    /// # Panics
+    /// For a word that no matrix holds.
+    pub(crate) fn of(word: WordType) -> Self {
+        let found = Self::ALL.into_iter().find(|element| element.word() == word);
+        found.expect("what matrices and vectors hold are elements")
+    }
+
+    /// The type of the elements in device memory.
+    pub(crate) const fn word(self) -> WordType {
+        match self {
+            Self::F64 => WordType::of::<f64>(),
+            Self::F32 => WordType::of::<f32>(),
+            Self::F16 => WordType::of::<f16>(),
+            Self::U32 => WordType::of::<u32>(),
+            Self::I32 => WordType::of::<i32>(),
+            Self::U8 => WordType::of::<u8>(),
+        }
+    }
+
+    /// The type in which sums and products are computed, as
+    /// [`Element::Arithmetic`](crate::Element::Arithmetic).
+    pub const fn arithmetic(self) -> Self {
+        match self {
+            Self::F16 => Self::F32,
+            Self::U8 => Self::U32,
+            own => own,
+        }
+    }
+
+    /// The bytes of an element.
+    pub const fn bytes(self) -> usize {
+        self.word().bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Element;
+
+    fn agrees<T: Element>() {
+        let of_arithmetic = [T::TYPE.arithmetic().word(), Number::nearest(T::TYPE, 3.0).word()];
+        assert_eq!((T::TYPE.word(), T::TYPE.bytes()), (WordType::of::<T>(), size_of::<T>()), "{}", T::NAME);
+        assert_eq!(ElementType::of(WordType::of::<T>()), T::TYPE);
+        assert_eq!(of_arithmetic, [WordType::of::<T::Arithmetic>(); 2], "{}", T::NAME);
+        for number in [0.0, -0.0, 0.5, 1.5, 1.0 / 3.0, 255.0, 1e300, -7.0, f64::INFINITY] {
+            let (found, want) = (Number::nearest(T::TYPE, number), T::Arithmetic::nearest(number));
+            assert_eq!((found, found.bytes()), (Number::of(want), bytemuck::bytes_of(&want)), "{number} {}", T::NAME);
+        }
+        assert_eq!(align_of::<T>(), size_of::<T>());
+    }
+
+    #[test]
+    fn what_values_say_of_elements_is_what_their_traits_say() {
+        agrees::<f64>();
+        agrees::<f32>();
+        agrees::<f16>();
+        agrees::<u32>();
+        agrees::<i32>();
+        agrees::<u8>();
+    }
+}
