@@ -23,6 +23,7 @@ pub(crate) use union::Union;
 use crate::{
     BlockShape, DeviceInfo, DeviceKind, Element,
     device::{Grid, Options},
+    element::ElementType,
 };
 
 /// Compile and launch parameters of kernels that visit every element of many blocks once.
@@ -54,8 +55,12 @@ impl Elementwise {
 
     /// The macros GROUP_SIZE, ROWS, COLS and BLOCKS, and those of the element.
     pub fn options<T: Element>(&self) -> Options {
+        self.options_of(T::TYPE)
+    }
+
+    pub fn options_of(&self, element: ElementType) -> Options {
         Options::group_size(self.group_size)
-            .element::<T>()
+            .of(element)
             .define("ROWS", self.shape.rows())
             .define("COLS", self.shape.cols())
             .define("BLOCKS", self.blocks)

@@ -112,7 +112,7 @@ impl<M: Matrix> Planned for Norms<M> {
         check_vector("norms", into.c, self.device(), self.len, || format!("A is {:?}", self.a))?;
         work.stage("norms");
         // The values stand in for the vector, which is not read.
-        self.sums.run(work, &a.cbc, &a.cbc.values, Scaling::plain(), &mut into.c.values)
+        self.sums.run(work, &a.cbc, &a.cbc.values, Scaling::new(1.0, 0.0), &mut into.c.values)
     }
 }
 
