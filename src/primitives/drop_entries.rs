@@ -263,13 +263,13 @@ mod tests {
 
     /// Whether the device's entries are the host's to the bit, for every number of lanes that share
     /// an entry.
-    fn agrees(matrix: &Cbc<T>, threshold: Threshold) -> Result<bool> {
+    fn agrees<T: Field>(matrix: &Cbc<T>, threshold: Threshold) -> Result<bool> {
         let (device, work) = (test_device(), Work::new(&test_device(), None));
         let want = drop_below(matrix, threshold)?;
         let on_device = DeviceCbc::upload(&work, matrix.as_cbc())?;
         for lanes in [1, 4, 16] {
-            let found = DropEntries::tuned(&device, threshold, 16, lanes)?.run(&work, &on_device, 0)?;
-            let found = found.as_ref().unwrap_or(&on_device).download(&work)?;
+            let found = DropEntries::tuned(&device, (T::TYPE, threshold), 16, lanes)?.run(&work, &on_device, 0)?;
+            let found = found.as_ref().map_or(&on_device, |found| found.typed()).download(&work)?;
             assert_eq!(found.pattern(), want.pattern(), "{threshold:?}, {lanes} lanes of {}", T::NAME);
             let bytes = |of: &Cbc<T>| bytemuck::cast_slice::<_, u8>(of.values()).to_vec();
             assert!(bytes(&found) == bytes(&want), "{threshold:?}, {lanes} lanes of {}", T::NAME);
