@@ -96,6 +96,11 @@ impl ElementType {
         }
     }
 
+    /// Whether numbers are integers.
+    pub(crate) const fn is_integer(self) -> bool {
+        matches!(self, Self::U32 | Self::I32 | Self::U8)
+    }
+
     /// The bytes of an element.
     pub const fn bytes(self) -> usize {
         self.word().bytes()
@@ -117,6 +122,7 @@ mod tests {
             assert_eq!((found, found.bytes()), (Number::of(want), bytemuck::bytes_of(&want)), "{number} {}", T::NAME);
         }
         assert_eq!(align_of::<T>(), size_of::<T>());
+        assert_eq!(T::TYPE.is_integer(), T::ARITHMETIC_ROUNDOFF == 0.0);
     }
 
     #[test]
