@@ -19,7 +19,7 @@ pub(super) struct Weighing<T: Element> {
 
 /// A cell of Bᵀ.
 struct Turned<T: Element> {
-    plan: MovePlan<T>,
+    plan: MovePlan,
     matrix: ScratchMatrix<T>,
 }
 
@@ -27,7 +27,7 @@ impl<T: Element> Weighing<T> {
     pub fn new(work: &Work, b: FactorGrid<'_>) -> Result<Self> {
         let turned = match b.transposed {
             true => Some(b.cells.try_transpose(|pattern| -> Result<_> {
-                let plan = MovePlan::transpose(pattern)?;
+                let plan = MovePlan::transpose(pattern, T::TYPE)?;
                 Ok(Turned { matrix: ScratchMatrix::reserve(work, &plan.c)?, plan })
             })?),
             false => None,
