@@ -6,10 +6,12 @@ use crate::{
     primitives::drop_entries::{DropEntries, DropMemory},
     resident::DeviceCbc,
 };
+use std::marker::PhantomData;
 
 /// Filter that drops the small entries of each band of C.
 pub(super) struct DropFilter<T: Element> {
-    drop: Option<DropEntries<T>>,
+    drop: Option<DropEntries>,
+    element: PhantomData<fn() -> T>,
     /// First column of the next band.
     column: usize,
     /// Entries dropped so far.
@@ -20,12 +22,13 @@ impl Options {
     /// Device memory that dropping needs for entries `c_stride` elements apart; `None` without a
     /// threshold.
     pub fn drop_memory<T: Element>(&self, info: &DeviceInfo, c_stride: usize) -> Option<DropMemory> {
-        self.threshold.map(|threshold| DropMemory::new::<T>(info, c_stride, threshold))
+        self.threshold.map(|threshold| DropMemory::new(info, T::TYPE, c_stride, threshold))
     }
 
     pub fn drop_filter<T: Element>(&self, device: &Device, shape: BlockShape) -> Result<DropFilter<T>> {
-        let drop = self.threshold.map(|threshold| DropEntries::new(device, shape.area(), threshold)).transpose()?;
-        Ok(DropFilter { drop, column: 0, dropped: 0 })
+        let drop = |threshold| DropEntries::new(device, T::TYPE, shape.area(), threshold);
+        let drop = self.threshold.map(drop).transpose()?;
+        Ok(DropFilter { drop, element: PhantomData, column: 0, dropped: 0 })
     }
 
     pub fn drop_filter_of<T: Element>(&self, device: &Device, operands: &Operands<'_, T>) -> Result<DropFilter<T>> {
@@ -41,6 +44,6 @@ impl<T: Element> DropFilter<T> {
         let Some(drop) = &self.drop else { return Ok(band) };
         let Some(kept) = drop.run(work, &band, first_col)? else { return Ok(band) };
         self.dropped += (band.nnz() - kept.nnz()) as u64;
-        Ok(kept)
+        Ok(kept.into_typed())
     }
 }
