@@ -3,6 +3,7 @@ mod copies;
 mod lanes;
 mod later;
 mod map;
+mod numbers;
 mod reads;
 mod seen;
 mod times;

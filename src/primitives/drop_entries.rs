@@ -4,9 +4,9 @@
 //! the model.
 use super::scan::{Scan, ScanTuning};
 use crate::{
-    DeviceInfo, DeviceKind, DeviceMatrix, Element, Field, Matrix, Result, Threshold,
+    DeviceInfo, DeviceKind, DeviceMatrix, Field, Matrix, Result, Threshold,
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Scalar, Sum, Work, kernel, pool_bytes},
-    element::ElementType,
+    element::{ElementType, Number},
     resident::{DeviceCbc, PatternArrays},
     tuning::Numbers,
 };
@@ -130,19 +130,19 @@ impl DropEntries {
         let info = device.info();
         let (cpu, group_size) = (info.kind == DeviceKind::Cpu, info.numbers().group_size);
         let lanes = if cpu { 1 } else { area.next_power_of_two().min(group_size) };
-        Self::tuned(device, (element, threshold), group_size, lanes)
+        Self::tuned(device, element, threshold, [group_size, lanes])
     }
 
     fn tuned(
         device: &Device,
-        (element, threshold): (ElementType, Threshold),
-        group_size: usize,
-        lanes: usize,
+        element: ElementType,
+        threshold: Threshold,
+        [group_size, lanes]: [usize; 2],
     ) -> Result<Self> {
         let options = Options::group_size(group_size)
             .of(element)
             .define("LANES", lanes)
-            .define("WIDE", u8::from(element.arithmetic().bytes() == 8));
+            .define("WIDE", u8::from(element == ElementType::F64));
         Ok(Self {
             sizes: Kernel::new(device, &options)?,
             norms: Kernel::new(device, &options)?,
@@ -167,8 +167,8 @@ impl DropEntries {
         if kept == nnz {
             return Ok(None);
         }
-        let (mut kept_values, mut kept_row_idx) =
-            (work.buffer_of(matrix.values.word(), kept * matrix.stride)?, work.buffer(kept)?);
+        let mut kept_values = work.buffer_of(self.element.word(), kept * matrix.stride)?;
+        let mut kept_row_idx = work.buffer(kept)?;
         let mut kept_col_ptr = work.buffer(cols + 1)?;
         let args = MoveEntries {
             values: &matrix.values,
@@ -192,14 +192,15 @@ impl DropEntries {
     fn places(&self, work: &Work, matrix: &DeviceCbc, first_col: usize) -> Result<Buffer<u32>> {
         let (entries, threshold, pattern) = (matrix.nnz(), self.threshold, &matrix.pattern);
         let (nnz, ncols) = (entries as u32, matrix.ncols as u32);
-        let mut size = work.buffer_of(self.element.arithmetic().word(), entries)?;
+        let arithmetic = self.element.arithmetic();
+        let mut size = work.buffer_of(arithmetic.word(), entries)?;
         let (area, stride) = (matrix.shape.area() as u32, matrix.stride as u32);
         let args = EntrySizes { values: &matrix.values, size: &mut size, nnz, area, stride };
         self.sizes.launch(work, Grid::items(entries * self.lanes, self.group_size), args)?;
         let mut norm = work.buffer(if threshold.relative { 2 * matrix.ncols } else { 0 })?;
         if threshold.relative {
             work.fill_zero(&mut norm)?;
-            for lower in 0..(self.element.arithmetic().bytes() / 4) as u32 {
+            for lower in 0..(arithmetic.bytes() / 4) as u32 {
                 let col_ptr = &pattern.col_ptr;
                 let args = ColumnNorms { size: &size, col_ptr, norm: &mut norm, nnz, ncols, lower };
                 self.norms.launch(work, Grid::items(entries, self.group_size), args)?;
@@ -217,7 +218,7 @@ impl DropEntries {
             first_col: first_col as u32,
             relative: u32::from(threshold.relative),
             diagonal: u32::from(threshold.diagonal),
-            tolerance: threshold.tolerance_of(self.element),
+            tolerance: Number::nearest(self.element, threshold.tolerance),
         };
         self.keep.launch(work, Grid::items(entries + 1, self.group_size), args)?;
         self.scan.run(work, &mut place)?;
@@ -244,15 +245,20 @@ impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
     /// # }
     /// ```
     pub fn drop_below(&self, threshold: impl Into<Threshold>) -> Result<Self> {
-        let (of, work) = (&self.cbc, Work::new(self.device(), None));
-        let drop = DropEntries::new(self.device(), M::Element::TYPE, of.shape.area(), threshold.into())?;
-        if let Some(kept) = drop.run(&work, of, 0)? {
-            return Ok(Self::new(kept.into_typed()));
-        }
-        let mut values = work.buffer(of.values.len())?;
-        work.copy(&of.values, 0, &mut values, 0, of.values.len())?;
-        Ok(Self::new(DeviceCbc { pattern: of.pattern.clone(), shape: of.shape, stride: of.stride, values }))
+        Ok(Self::new(drop_below(&self.cbc, threshold.into())?.into_typed()))
     }
+}
+
+/// See [`DeviceMatrix::drop_below`].
+fn drop_below(of: &DeviceCbc, threshold: Threshold) -> Result<DeviceCbc> {
+    let (work, element) = (Work::new(&of.device, None), of.element());
+    let drop = DropEntries::new(&of.device, element, of.shape.area(), threshold)?;
+    if let Some(kept) = drop.run(&work, of, 0)? {
+        return Ok(kept);
+    }
+    let mut values = work.buffer_of(element.word(), of.values.len())?;
+    work.copy(&of.values, 0, &mut values, 0, of.values.len())?;
+    Ok(DeviceCbc { pattern: of.pattern.clone(), shape: of.shape, stride: of.stride, values })
 }
 
 #[cfg(test)]
@@ -268,8 +274,8 @@ mod tests {
         let want = drop_below(matrix, threshold)?;
         let on_device = DeviceCbc::upload(&work, matrix.as_cbc())?;
         for lanes in [1, 4, 16] {
-            let found = DropEntries::tuned(&device, (T::TYPE, threshold), 16, lanes)?.run(&work, &on_device, 0)?;
-            let found = found.as_ref().map_or(&on_device, |found| found.typed()).download(&work)?;
+            let found = DropEntries::tuned(&device, T::TYPE, threshold, [16, lanes])?.run(&work, &on_device, 0)?;
+            let found = found.as_ref().unwrap_or(&on_device).typed::<T>().download(&work)?;
             assert_eq!(found.pattern(), want.pattern(), "{threshold:?}, {lanes} lanes of {}", T::NAME);
             let bytes = |of: &Cbc<T>| bytemuck::cast_slice::<_, u8>(of.values()).to_vec();
             assert!(bytes(&found) == bytes(&want), "{threshold:?}, {lanes} lanes of {}", T::NAME);

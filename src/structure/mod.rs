@@ -21,7 +21,7 @@ pub use transpose::Transpose;
 pub(crate) use union::Union;
 
 use crate::{
-    BlockShape, DeviceInfo, DeviceKind, Element,
+    BlockShape, DeviceInfo, DeviceKind,
     device::{Grid, Options},
     element::ElementType,
 };
@@ -54,11 +54,7 @@ impl Elementwise {
     }
 
     /// The macros GROUP_SIZE, ROWS, COLS and BLOCKS, and those of the element.
-    pub fn options<T: Element>(&self) -> Options {
-        self.options_of(T::TYPE)
-    }
-
-    pub fn options_of(&self, element: ElementType) -> Options {
+    pub fn options(&self, element: ElementType) -> Options {
         Options::group_size(self.group_size)
             .of(element)
             .define("ROWS", self.shape.rows())

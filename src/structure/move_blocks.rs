@@ -5,7 +5,7 @@ use crate::{
     DevicePattern, Result,
     device::{Buffer, Device, Elem, In, Kernel, Out, Work, kernel},
     element::ElementType,
-    planned::{Accum, Cost, prepared::check_unscaled},
+    planned::Cost,
     resident::DeviceCbc,
 };
 
@@ -66,7 +66,7 @@ impl MoveBlocks {
         grid: Elementwise,
         Moves { source, turn }: Moves,
     ) -> Result<Self> {
-        let options = |turn: u8| grid.options_of(element).define("TURN", turn);
+        let options = |turn: u8| grid.options(element).define("TURN", turn);
         let kernel = match turn {
             Turn::None => Moving::Alike(Kernel::new(device, &options(0))?),
             Turn::All => Moving::Alike(Kernel::new(device, &options(1))?),
@@ -111,8 +111,9 @@ pub(crate) struct MovePlan {
 
 impl MovePlan {
     pub fn new(
+        a: &DevicePattern,
         element: ElementType,
-        (a, c): (&DevicePattern, DevicePattern),
+        c: DevicePattern,
         grid: Elementwise,
         moves: Moves,
     ) -> Result<Self> {
@@ -128,19 +129,11 @@ impl MovePlan {
         self.blocks.run(work, a, c)
     }
 
-    /// Checks the matrices, and moves the blocks in a stage called `stage`. `what` names the
-    /// operation in a refusal.
-    pub fn enqueue(
-        &self,
-        work: &Work,
-        (stage, what): (&'static str, &str),
-        a: &DeviceCbc,
-        into: Accum<'_, DeviceCbc>,
-    ) -> Result<()> {
-        check_unscaled(what, &into)?;
+    /// Checks the matrices, and moves the blocks in a stage called `stage`.
+    pub fn enqueue(&self, work: &Work, stage: &'static str, a: &DeviceCbc, c: &mut DeviceCbc) -> Result<()> {
         self.a.check("A", a)?;
-        self.c.check("C", into.c)?;
+        self.c.check("C", c)?;
         work.stage(stage);
-        self.run(work, a, into.c)
+        self.run(work, a, c)
     }
 }

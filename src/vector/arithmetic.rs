@@ -1,43 +1,43 @@
 //! Vectors with vectors. Kernels: `cl/vector/dot.cl`, `cl/vector/axpby.cl`.
 use super::check_vector;
 use crate::{
-    Arithmetic, Device, DeviceVector, Element, Field, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel},
+    Device, DeviceVector, Element, Field, Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Out, Scalar, Sum, Work, kernel},
+    element::{ElementType, Number, Scaling},
 };
-use nalgebra::convert_unchecked;
 
 kernel! {
-    struct DotPieces<T: Element> = "dot_pieces" in "vector/dot.cl" {
-        x: In<T>,
-        y: In<T>,
-        sums: Out<T::Arithmetic>,
+    struct DotPieces = "dot_pieces" in "vector/dot.cl" {
+        x: In<Elem>,
+        y: In<Elem>,
+        sums: Out<Sum>,
         n: u64,
     }
 }
 
 kernel! {
-    struct AddPieces<T: Element> = "add_pieces" in "vector/dot.cl" {
-        terms: In<T::Arithmetic>,
-        sums: Out<T::Arithmetic>,
+    struct AddPieces = "add_pieces" in "vector/dot.cl" {
+        terms: In<Sum>,
+        sums: Out<Sum>,
         n: u64,
     }
 }
 
 kernel! {
-    struct Axpby<T: Element> = "axpby" in "vector/axpby.cl" {
-        x: In<T>,
-        y: InOut<T>,
+    struct Axpby = "axpby" in "vector/axpby.cl" {
+        x: In<Elem>,
+        y: InOut<Elem>,
         n: u64,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 kernel! {
-    struct Scale<T: Element> = "scale" in "vector/axpby.cl" {
-        y: InOut<T>,
+    struct Scale = "scale" in "vector/axpby.cl" {
+        y: InOut<Elem>,
         n: u64,
-        alpha: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
     }
 }
 
@@ -61,24 +61,7 @@ impl<T: Field> DeviceVector<T> {
     /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn dot(&self, other: &Self) -> Result<f64> {
         self.check_other("other", other)?;
-        let n = self.len();
-        if n == 0 {
-            return Ok(0.0);
-        }
-        let work = Work::new(&self.device, None);
-        let options = options::<T>(&self.device).define("PIECE", PIECE);
-        let pieces = |n: usize| Grid::groups(n.div_ceil(PIECE), group_size(&self.device));
-        let dot: Kernel<DotPieces<'_, T>> = Kernel::new(&self.device, &options)?;
-        let mut sums: Buffer<T::Arithmetic> = work.buffer(n.div_ceil(PIECE))?;
-        let args = DotPieces { x: &self.values, y: &other.values, sums: &mut sums, n: n as u64 };
-        dot.launch(&work, pieces(n), args)?;
-        while sums.len() > 1 {
-            let add: Kernel<AddPieces<'_, T>> = Kernel::new(&self.device, &options)?;
-            let (n, terms) = (sums.len(), sums);
-            sums = work.buffer(n.div_ceil(PIECE))?;
-            add.launch(&work, pieces(n), AddPieces { terms: &terms, sums: &mut sums, n: n as u64 })?;
-        }
-        Ok(convert_unchecked(sums.download(&work)?[0]))
+        dot(&self.device, &self.values, &other.values)
     }
 
     /// The 2-norm: the root of the dot product with itself.
@@ -115,11 +98,7 @@ impl<T: Field> DeviceVector<T> {
     /// As [`DeviceVector::dot`].
     pub fn axpby(&mut self, alpha: f64, x: &Self, beta: f64) -> Result<()> {
         self.check_other("x", x)?;
-        let kernel: Kernel<Axpby<'_, T>> = Kernel::new(&self.device, &options::<T>(&self.device))?;
-        let (grid, n) = (Grid::items(self.len(), group_size(&self.device)), self.len() as u64);
-        let (alpha, beta) = (Arithmetic::nearest(alpha), Arithmetic::nearest(beta));
-        let args = Axpby { x: &x.values, y: &mut self.values, n, alpha, beta };
-        kernel.launch(&Work::new(&self.device, None), grid, args)
+        axpby(&self.device, Scaling::of(T::TYPE, alpha, beta), &x.values, &mut self.values)
     }
 
     /// Multiplies every element by `alpha`. Returns when it is enqueued.
@@ -127,10 +106,7 @@ impl<T: Field> DeviceVector<T> {
     /// # Errors
     /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn scale(&mut self, alpha: f64) -> Result<()> {
-        let kernel: Kernel<Scale<'_, T>> = Kernel::new(&self.device, &options::<T>(&self.device))?;
-        let (grid, n) = (Grid::items(self.len(), group_size(&self.device)), self.len() as u64);
-        let args = Scale { y: &mut self.values, n, alpha: Arithmetic::nearest(alpha) };
-        kernel.launch(&Work::new(&self.device, None), grid, args)
+        scale(&self.device, Number::nearest(T::TYPE, alpha), &mut self.values)
     }
 }
 
@@ -154,6 +130,39 @@ fn group_size(device: &Device) -> usize {
     device.info().numbers().vector_group
 }
 
-fn options<T: Field>(device: &Device) -> Options {
-    Options::group_size(group_size(device)).element::<T>()
+fn options(device: &Device, values: &Buffer) -> Options {
+    Options::group_size(group_size(device)).of(ElementType::of(values.word()))
+}
+
+/// See [`DeviceVector::dot`].
+pub(crate) fn dot(device: &Device, x: &Buffer, y: &Buffer) -> Result<f64> {
+    let n = x.len();
+    if n == 0 {
+        return Ok(0.0);
+    }
+    let (work, sum) = (Work::new(device, None), ElementType::of(x.word()).arithmetic().word());
+    let options = options(device, x).define("PIECE", PIECE);
+    let pieces = |n: usize| Grid::groups(n.div_ceil(PIECE), group_size(device));
+    let dot: Kernel<DotPieces<'_>> = Kernel::new(device, &options)?;
+    let mut sums = work.buffer_of(sum, n.div_ceil(PIECE))?;
+    dot.launch(&work, pieces(n), DotPieces { x, y, sums: &mut sums, n: n as u64 })?;
+    while sums.len() > 1 {
+        let add: Kernel<AddPieces<'_>> = Kernel::new(device, &options)?;
+        let (n, terms) = (sums.len(), sums);
+        sums = work.buffer_of(sum, n.div_ceil(PIECE))?;
+        add.launch(&work, pieces(n), AddPieces { terms: &terms, sums: &mut sums, n: n as u64 })?;
+    }
+    Ok(work.download_numbers(&sums)?[0])
+}
+
+fn axpby(device: &Device, Scaling { alpha, beta }: Scaling, x: &Buffer, y: &mut Buffer) -> Result<()> {
+    let kernel: Kernel<Axpby<'_>> = Kernel::new(device, &options(device, y))?;
+    let (grid, n) = (Grid::items(y.len(), group_size(device)), y.len() as u64);
+    kernel.launch(&Work::new(device, None), grid, Axpby { x, y, n, alpha, beta })
+}
+
+fn scale(device: &Device, alpha: Number, y: &mut Buffer) -> Result<()> {
+    let kernel: Kernel<Scale<'_>> = Kernel::new(device, &options(device, y))?;
+    let (grid, n) = (Grid::items(y.len(), group_size(device)), y.len() as u64);
+    kernel.launch(&Work::new(device, None), grid, Scale { y, n, alpha })
 }

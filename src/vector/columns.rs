@@ -2,18 +2,18 @@
 //! Kernels: `cl/vector/columns.cl`.
 use super::DOT_PIECE;
 use crate::{
-    Arithmetic, Device, DeviceDense, Element, Error, Field, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    Device, DeviceDense, Error, Field, Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Out, Sum, Work, kernel},
+    element::ElementType,
     matrix::{DenseShape, Layout},
     plan::prepared::same_device,
 };
-use nalgebra::convert_unchecked;
 
 kernel! {
-    struct ColumnDots<T: Element> = "column_dots" in "vector/columns.cl" {
-        x: In<T>,
-        y: In<T>,
-        sums: Out<T::Arithmetic>,
+    struct ColumnDots = "column_dots" in "vector/columns.cl" {
+        x: In<Elem>,
+        y: In<Elem>,
+        sums: Out<Sum>,
         rows: u64,
         cols: u32,
         x_row: u64,
@@ -24,19 +24,19 @@ kernel! {
 }
 
 kernel! {
-    struct ColumnSums<T: Element> = "column_sums" in "vector/columns.cl" {
-        terms: In<T::Arithmetic>,
-        sums: Out<T::Arithmetic>,
+    struct ColumnSums = "column_sums" in "vector/columns.cl" {
+        terms: In<Sum>,
+        sums: Out<Sum>,
         rows: u64,
         cols: u32,
     }
 }
 
 kernel! {
-    struct ColumnAxpby<T: Element> = "column_axpby" in "vector/columns.cl" {
-        factor: In<T::Arithmetic>,
-        x: In<T>,
-        y: InOut<T>,
+    struct ColumnAxpby = "column_axpby" in "vector/columns.cl" {
+        factor: In<Sum>,
+        x: In<Elem>,
+        y: InOut<Elem>,
         lines: u32,
         width: u32,
         cols: u32,
@@ -48,9 +48,9 @@ kernel! {
 }
 
 kernel! {
-    struct CopyElements<T: Element> = "copy_elements" in "vector/columns.cl" {
-        x: In<T>,
-        y: Out<T>,
+    struct CopyElements = "copy_elements" in "vector/columns.cl" {
+        x: In<Elem>,
+        y: Out<Elem>,
         elements: u64,
         cols: u32,
         x_row: u64,
@@ -96,31 +96,7 @@ impl<T: Field> DeviceDense<T> {
     /// [`Error::DeviceMismatch`], [`Error::OpenCl`].
     pub fn column_dots(&self, other: &Self) -> Result<Vec<f64>> {
         self.check_sides(other)?;
-        let DenseShape { rows, cols, .. } = self.shape;
-        if rows == 0 || cols == 0 {
-            return Ok(vec![0.0; cols]);
-        }
-        let work = Work::new(&self.device, None);
-        let by_rows = [self, other].iter().all(|dense| dense.shape.layout == Layout::ByRows);
-        let options = options::<T>(&self.device, by_rows);
-        let chunks = cols.div_ceil(width(&self.device));
-        let grid = |rows: usize| Grid::groups(rows.div_ceil(DOT_PIECE) * chunks, group_size(&self.device));
-        let room = |rows: usize| work.buffer::<T::Arithmetic>(rows.div_ceil(DOT_PIECE) * cols);
-        let dots: Kernel<ColumnDots<'_, T>> = Kernel::new(&self.device, &options)?;
-        let ((x_row, x_col), (y_row, y_col)) = (steps(self.shape), steps(other.shape));
-        let mut sums = room(rows)?;
-        let (x, y, of_cols) = (&self.values, &other.values, cols as u32);
-        let args = ColumnDots { x, y, sums: &mut sums, rows: rows as u64, cols: of_cols, x_row, x_col, y_row, y_col };
-        dots.launch(&work, grid(rows), args)?;
-        let mut rows = rows.div_ceil(DOT_PIECE);
-        while rows > 1 {
-            let add: Kernel<ColumnSums<'_, T>> = Kernel::new(&self.device, &options)?;
-            let terms = std::mem::replace(&mut sums, room(rows)?);
-            let args = ColumnSums { terms: &terms, sums: &mut sums, rows: rows as u64, cols: of_cols };
-            add.launch(&work, grid(rows), args)?;
-            rows = rows.div_ceil(DOT_PIECE);
-        }
-        Ok(sums.download(&work)?.into_iter().map(convert_unchecked).collect())
+        dots(&self.device, (self.shape, &self.values), (other.shape, &other.values))
     }
 
     /// Column j of y becomes alpha\[j\]·(column j of x) + beta\[j\]·(column j of y), where y is
@@ -132,41 +108,7 @@ impl<T: Field> DeviceDense<T> {
     /// other numbers of factors than columns, [`Error::DeviceMismatch`], [`Error::OpenCl`].
     pub fn axpby_columns(&mut self, alpha: &[f64], x: &Self, beta: &[f64]) -> Result<()> {
         self.check_sides(x)?;
-        let DenseShape { cols, layout, leading, .. } = self.shape;
-        if layout != x.shape.layout {
-            return Err(Error::Argument(format!("x is by {}, y by {layout}: one layout is expected", x.shape.layout)));
-        }
-        for (array, factors) in [("alpha", alpha), ("beta", beta)] {
-            if factors.len() != cols {
-                let why = "one for each column".into();
-                return Err(Error::Length { array, found: factors.len(), expected: cols, why });
-            }
-        }
-        let mut moved = alpha.iter().zip(beta);
-        let work = Work::new(&self.device, None);
-        let factors: Vec<T::Arithmetic> = alpha.iter().chain(beta).map(|&factor| Arithmetic::nearest(factor)).collect();
-        let factor: Buffer<T::Arithmetic> = work.upload(&factors)?;
-        let kernel: Kernel<ColumnAxpby<'_, T>> = Kernel::new(&self.device, &options::<T>(&self.device, true))?;
-        let (lines, width) = self.shape.lines();
-        let grid = match group_size(&self.device) {
-            1 => Grid::groups(lines.div_ceil(LINES), 1),
-            size => Grid::items(lines * width, size),
-        };
-        let args = ColumnAxpby {
-            factor: &factor,
-            x: &x.values,
-            y: &mut self.values,
-            lines: lines as u32,
-            width: width as u32,
-            cols: cols as u32,
-            by_columns: u32::from(layout == Layout::ByColumns),
-            plain: u32::from(
-                layout == Layout::ByRows && moved.all(|(&alpha, &beta)| beta != 0.0 && (alpha != 0.0 || beta != 1.0)),
-            ),
-            x_leading: x.shape.leading as u32,
-            y_leading: leading as u32,
-        };
-        kernel.launch(&work, grid, args)
+        axpby(&self.device, [alpha, beta], (x.shape, &x.values), (self.shape, &mut self.values))
     }
 
     /// Becomes a copy of `x`, of the same sides, in its own layout. Returns when it is enqueued.
@@ -175,36 +117,111 @@ impl<T: Field> DeviceDense<T> {
     /// As [`DeviceDense::column_dots`].
     pub fn copy_from(&mut self, x: &Self) -> Result<()> {
         self.check_sides(x)?;
-        let DenseShape { rows, cols, .. } = self.shape;
-        let work = Work::new(&self.device, None);
-        let kernel: Kernel<CopyElements<'_, T>> = Kernel::new(&self.device, &options::<T>(&self.device, true))?;
-        let ((x_row, x_col), (y_row, y_col)) = (steps(x.shape), steps(self.shape));
-        let elements = (rows * cols) as u64;
-        let args =
-            CopyElements { x: &x.values, y: &mut self.values, elements, cols: cols as u32, x_row, x_col, y_row, y_col };
-        kernel.launch(&work, Grid::items(rows * cols, group_size(&self.device)), args)
+        copy(&self.device, (x.shape, &x.values), (self.shape, &mut self.values))
     }
 
     fn check_sides(&self, other: &Self) -> Result<()> {
         same_device(&self.device, other.device())?;
-        let sides = |shape: DenseShape| (shape.rows, shape.cols);
-        match sides(self.shape) == sides(other.shape) {
-            true => Ok(()),
-            false => {
-                let ((rows, cols), (r, c)) = (sides(self.shape), sides(other.shape));
-                Err(Error::Argument(format!("one matrix is {rows}x{cols}, the other {r}x{c}")))
-            }
+        same_sides(self.shape, other.shape)
+    }
+}
+
+fn same_sides(one: DenseShape, other: DenseShape) -> Result<()> {
+    let ((rows, cols), (r, c)) = ((one.rows, one.cols), (other.rows, other.cols));
+    match (rows, cols) == (r, c) {
+        true => Ok(()),
+        false => Err(Error::Argument(format!("one matrix is {rows}x{cols}, the other {r}x{c}"))),
+    }
+}
+
+/// See [`DeviceDense::column_dots`].
+fn dots(device: &Device, (x_shape, x): (DenseShape, &Buffer), (y_shape, y): (DenseShape, &Buffer)) -> Result<Vec<f64>> {
+    let DenseShape { rows, cols, .. } = x_shape;
+    if rows == 0 || cols == 0 {
+        return Ok(vec![0.0; cols]);
+    }
+    let (work, element) = (Work::new(device, None), ElementType::of(x.word()));
+    let by_rows = [x_shape, y_shape].iter().all(|shape| shape.layout == Layout::ByRows);
+    let options = options(device, element, by_rows);
+    let chunks = cols.div_ceil(width(device));
+    let grid = |rows: usize| Grid::groups(rows.div_ceil(DOT_PIECE) * chunks, group_size(device));
+    let room = |rows: usize| work.buffer_of(element.arithmetic().word(), rows.div_ceil(DOT_PIECE) * cols);
+    let dots: Kernel<ColumnDots<'_>> = Kernel::new(device, &options)?;
+    let ((x_row, x_col), (y_row, y_col)) = (steps(x_shape), steps(y_shape));
+    let (mut sums, cols) = (room(rows)?, cols as u32);
+    let args = ColumnDots { x, y, sums: &mut sums, rows: rows as u64, cols, x_row, x_col, y_row, y_col };
+    dots.launch(&work, grid(rows), args)?;
+    let mut rows = rows.div_ceil(DOT_PIECE);
+    while rows > 1 {
+        let add: Kernel<ColumnSums<'_>> = Kernel::new(device, &options)?;
+        let terms = std::mem::replace(&mut sums, room(rows)?);
+        let args = ColumnSums { terms: &terms, sums: &mut sums, rows: rows as u64, cols };
+        add.launch(&work, grid(rows), args)?;
+        rows = rows.div_ceil(DOT_PIECE);
+    }
+    work.download_numbers(&sums)
+}
+
+/// See [`DeviceDense::axpby_columns`].
+fn axpby(
+    device: &Device,
+    [alpha, beta]: [&[f64]; 2],
+    (x_shape, x): (DenseShape, &Buffer),
+    (shape, y): (DenseShape, &mut Buffer),
+) -> Result<()> {
+    let DenseShape { cols, layout, leading, .. } = shape;
+    if layout != x_shape.layout {
+        return Err(Error::Argument(format!("x is by {}, y by {layout}: one layout is expected", x_shape.layout)));
+    }
+    for (array, factors) in [("alpha", alpha), ("beta", beta)] {
+        if factors.len() != cols {
+            let why = "one for each column".into();
+            return Err(Error::Length { array, found: factors.len(), expected: cols, why });
         }
     }
+    let mut moved = alpha.iter().zip(beta);
+    let (work, element) = (Work::new(device, None), ElementType::of(y.word()));
+    let factor = work.upload_numbers(element.arithmetic(), &[alpha, beta].concat())?;
+    let kernel: Kernel<ColumnAxpby<'_>> = Kernel::new(device, &options(device, element, true))?;
+    let (lines, width) = shape.lines();
+    let grid = match group_size(device) {
+        1 => Grid::groups(lines.div_ceil(LINES), 1),
+        size => Grid::items(lines * width, size),
+    };
+    let args = ColumnAxpby {
+        factor: &factor,
+        x,
+        y,
+        lines: lines as u32,
+        width: width as u32,
+        cols: cols as u32,
+        by_columns: u32::from(layout == Layout::ByColumns),
+        plain: u32::from(
+            layout == Layout::ByRows && moved.all(|(&alpha, &beta)| beta != 0.0 && (alpha != 0.0 || beta != 1.0)),
+        ),
+        x_leading: x_shape.leading as u32,
+        y_leading: leading as u32,
+    };
+    kernel.launch(&work, grid, args)
+}
+
+/// See [`DeviceDense::copy_from`].
+fn copy(device: &Device, (x_shape, x): (DenseShape, &Buffer), (shape, y): (DenseShape, &mut Buffer)) -> Result<()> {
+    let DenseShape { rows, cols, .. } = shape;
+    let kernel: Kernel<CopyElements<'_>> = Kernel::new(device, &options(device, ElementType::of(y.word()), true))?;
+    let ((x_row, x_col), (y_row, y_col)) = (steps(x_shape), steps(shape));
+    let elements = (rows * cols) as u64;
+    let args = CopyElements { x, y, elements, cols: cols as u32, x_row, x_col, y_row, y_col };
+    kernel.launch(&Work::new(device, None), Grid::items(rows * cols, group_size(device)), args)
 }
 
 fn group_size(device: &Device) -> usize {
     device.info().serial_or(device.info().numbers().vector_group)
 }
 
-fn options<T: Element>(device: &Device, by_rows: bool) -> Options {
+fn options(device: &Device, element: ElementType, by_rows: bool) -> Options {
     Options::group_size(group_size(device))
-        .element::<T>()
+        .of(element)
         .define("PIECE", DOT_PIECE)
         .define("WIDTH", width(device))
         .define("BY_ROWS", u8::from(by_rows))

@@ -2,13 +2,16 @@
 use super::check_vector;
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
-    device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Elem, Grid, In, Kernel, Options, Out, Work, kernel},
+    element::ElementType,
     planned::{
         Accum, Cost, On, Planned,
         prepared::{check_patterns, check_unscaled},
     },
-    resident::PatternArrays,
+    resident::{DeviceCbc, PatternArrays},
 };
+use std::marker::PhantomData;
+
 kernel! {
     struct FindDiagonal = "find_diagonal" in "vector/diagonal.cl" {
         col_ptr: In<u32>,
@@ -21,10 +24,10 @@ kernel! {
 }
 
 kernel! {
-    struct CopyBlocks<T: Element> = "copy_blocks" in "vector/diagonal.cl" {
+    struct CopyBlocks = "copy_blocks" in "vector/diagonal.cl" {
         entry_idx: In<u32>,
-        values: In<T>,
-        d_values: Out<T>,
+        values: In<Elem>,
+        d_values: Out<Elem>,
         n: u32,
         stride: u32,
         d_stride: u32,
@@ -32,17 +35,17 @@ kernel! {
 }
 
 kernel! {
-    struct CopyElements<T: Element> = "copy_elements" in "vector/diagonal.cl" {
+    struct CopyElements = "copy_elements" in "vector/diagonal.cl" {
         entry_idx: In<u32>,
-        values: In<T>,
-        diagonal: Out<T>,
+        values: In<Elem>,
+        diagonal: Out<Elem>,
         n: u32,
         stride: u32,
     }
 }
 
 /// Kernels that copy the blocks on a diagonal, and its scalars.
-type Copies<T> = (Kernel<CopyBlocks<'static, T>>, Kernel<CopyElements<'static, T>>);
+type Copies = (Kernel<CopyBlocks<'static>>, Kernel<CopyElements<'static>>);
 
 /// The blocks on the diagonal of a square matrix of square blocks, as for a block-Jacobi
 /// preconditioner. They are found once for a pattern, and copied for any values. Blocks that the
@@ -64,13 +67,19 @@ type Copies<T> = (Kernel<CopyBlocks<'static, T>>, Kernel<CopyElements<'static, T
 /// # }
 /// ```
 pub struct Diagonal<M: Matrix> {
+    core: Core,
+    matrix: PhantomData<fn() -> M>,
+}
+
+/// A diagonal of matrices whose elements the host does not name.
+struct Core {
     a: DevicePattern,
     /// The pattern of the identity.
     pattern: DevicePattern,
     /// The entry on the diagonal of each column.
     entry: Buffer<u32>,
-    blocks: Kernel<CopyBlocks<'static, M::Element>>,
-    elements: Kernel<CopyElements<'static, M::Element>>,
+    blocks: Kernel<CopyBlocks<'static>>,
+    elements: Kernel<CopyElements<'static>>,
 }
 
 impl<M: Matrix> Diagonal<M> {
@@ -78,9 +87,36 @@ impl<M: Matrix> Diagonal<M> {
     /// that those of several plans are compiled together.
     #[cfg(feature = "faer")]
     pub(crate) fn ask_scalars(device: &Device, side: usize) -> Result<()> {
+        Core::ask_scalars(device, M::Element::TYPE, side)
+    }
+
+    /// Finds the diagonal of matrices with pattern `a`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a matrix or blocks that are not square, and for the pattern of
+    /// another kind of matrix than M; [`Error::Memory`], [`Error::Unsupported`].
+    pub fn new(a: &DevicePattern) -> Result<Self> {
+        check_patterns::<M>(a.device(), [a])?;
+        Ok(Self { core: Core::new(a, M::Element::TYPE)?, matrix: PhantomData })
+    }
+
+    /// The same plan for the scalars on the diagonal, into a vector.
+    pub fn scalars(&self) -> DiagonalScalars<'_, M> {
+        DiagonalScalars(self)
+    }
+
+    /// The pattern of the block-diagonal matrix: that of the identity.
+    pub fn pattern(&self) -> &DevicePattern {
+        &self.core.pattern
+    }
+}
+
+impl Core {
+    #[cfg(feature = "faer")]
+    fn ask_scalars(device: &Device, element: ElementType, side: usize) -> Result<()> {
         PatternArrays::ask(device)?;
         Self::find(device)?;
-        Self::copies(device, side)?.1.ask(device);
+        Self::copies(device, element, side)?.1.ask(device);
         Ok(())
     }
 
@@ -90,21 +126,14 @@ impl<M: Matrix> Diagonal<M> {
     }
 
     /// The kernels that copy blocks and scalars. Most solvers launch one of them.
-    fn copies(device: &Device, side: usize) -> Result<Copies<M::Element>> {
+    fn copies(device: &Device, element: ElementType, side: usize) -> Result<Copies> {
         let group_size = device.info().numbers().elementwise_group;
-        let options = Options::group_size(group_size).element::<M::Element>().define("SIDE", side);
+        let options = Options::group_size(group_size).of(element).define("SIDE", side);
         Ok((Kernel::rare(device, &options)?, Kernel::rare(device, &options)?))
     }
 
-    /// Finds the diagonal of matrices with pattern `a`.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] for a matrix or blocks that are not square, and for the pattern of
-    /// another kind of matrix than M; [`Error::Memory`], [`Error::Unsupported`].
-    pub fn new(a: &DevicePattern) -> Result<Self> {
-        let device = a.device();
-        check_patterns::<M>(device, [a])?;
-        let (n, shape) = (a.ncols(), a.shape());
+    fn new(a: &DevicePattern, element: ElementType) -> Result<Self> {
+        let (device, n, shape) = (a.device(), a.ncols(), a.shape());
         if a.nrows() != n || shape.rows() != shape.cols() {
             return Err(Error::Argument(format!("{a:?} is not square, or its blocks are not: it has no diagonal")));
         }
@@ -112,7 +141,7 @@ impl<M: Matrix> Diagonal<M> {
         let group_size = device.info().numbers().elementwise_group;
         // The comparison of patterns is the first step of an execution.
         PatternArrays::ask(device)?;
-        let (blocks, elements) = Self::copies(device, shape.rows())?;
+        let (blocks, elements) = Self::copies(device, element, shape.rows())?;
         let (mut entry, mut d_col_ptr, mut d_row_idx) = (work.buffer(n)?, work.buffer(n + 1)?, work.buffer(n)?);
         let args = FindDiagonal {
             col_ptr: &a.arrays.col_ptr,
@@ -124,18 +153,43 @@ impl<M: Matrix> Diagonal<M> {
         };
         Self::find(device)?.launch(&work, Grid::items(n + 1, group_size), args)?;
         let arrays = PatternArrays::new(device, n, n, d_col_ptr, d_row_idx);
-        let pattern = DevicePattern { arrays, array_shape: shape, row_major: M::ROW_MAJOR };
+        let pattern = DevicePattern { arrays, array_shape: shape, row_major: a.row_major };
         Ok(Self { a: a.clone(), pattern, entry, blocks, elements })
     }
 
-    /// The same plan for the scalars on the diagonal, into a vector.
-    pub fn scalars(&self) -> DiagonalScalars<'_, M> {
-        DiagonalScalars(self)
+    fn cost(&self) -> Cost {
+        Cost { device_bytes: self.entry.bytes() + self.pattern.device_bytes(), ..Cost::default() }
     }
 
-    /// The pattern of the block-diagonal matrix: that of the identity.
-    pub fn pattern(&self) -> &DevicePattern {
-        &self.pattern
+    fn copy_blocks(&self, work: &Work, a: &DeviceCbc, to: &mut DeviceCbc) -> Result<()> {
+        self.a.check("A", a)?;
+        self.pattern.check("the diagonal", to)?;
+        work.stage("diagonal");
+        let n = self.entry.len();
+        let args = CopyBlocks {
+            entry_idx: &self.entry,
+            values: &a.values,
+            d_values: &mut to.values,
+            n: n as u32,
+            stride: a.stride as u32,
+            d_stride: to.stride as u32,
+        };
+        let group_size = work.device().info().numbers().elementwise_group;
+        self.blocks.launch(work, Grid::items(n * to.shape.area(), group_size), args)
+    }
+
+    /// Copies the scalars to a vector that has room for them.
+    fn copy_scalars(&self, work: &Work, a: &DeviceCbc, diagonal: &mut Buffer) -> Result<()> {
+        work.stage("diagonal");
+        let args = CopyElements {
+            entry_idx: &self.entry,
+            values: &a.values,
+            n: self.entry.len() as u32,
+            stride: a.stride as u32,
+            diagonal,
+        };
+        let group_size = work.device().info().numbers().elementwise_group;
+        self.elements.launch(work, Grid::items(self.a.scalar_sides().0, group_size), args)
     }
 }
 
@@ -145,34 +199,21 @@ impl<M: Matrix> Planned for Diagonal<M> {
     type Output = DeviceMatrix<M>;
 
     fn device(&self) -> &Device {
-        self.a.device()
+        self.core.a.device()
     }
 
     fn output(&self) -> Result<DeviceMatrix<M>> {
-        self.blocks.ask(self.device());
-        DeviceMatrix::zeros(&self.pattern)
+        self.core.blocks.ask(self.device());
+        DeviceMatrix::zeros(&self.core.pattern)
     }
 
     fn cost(&self) -> Cost {
-        Cost { device_bytes: self.entry.bytes() + self.pattern.device_bytes(), ..Cost::default() }
+        self.core.cost()
     }
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
         check_unscaled("a diagonal", &into)?;
-        self.a.check("A", &a.cbc)?;
-        self.pattern.check("the diagonal", &into.c.cbc)?;
-        work.stage("diagonal");
-        let (n, to) = (self.entry.len(), &mut into.c.cbc);
-        let args = CopyBlocks {
-            entry_idx: &self.entry,
-            values: &a.cbc.values,
-            d_values: &mut to.values,
-            n: n as u32,
-            stride: a.cbc.stride as u32,
-            d_stride: to.stride as u32,
-        };
-        let group_size = work.device().info().numbers().elementwise_group;
-        self.blocks.launch(work, Grid::items(n * to.shape.area(), group_size), args)
+        self.core.copy_blocks(work, &a.cbc, &mut into.c.cbc)
     }
 }
 
@@ -189,8 +230,8 @@ impl<M: Matrix> Planned for DiagonalScalars<'_, M> {
     }
 
     fn output(&self) -> Result<Self::Output> {
-        self.0.elements.ask(self.device());
-        self.device().zero_vector(self.0.a.scalar_sides().0)
+        self.0.core.elements.ask(self.device());
+        self.device().zero_vector(self.0.core.a.scalar_sides().0)
     }
 
     fn cost(&self) -> Cost {
@@ -198,26 +239,17 @@ impl<M: Matrix> Planned for DiagonalScalars<'_, M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, Self::Output>) -> Result<()> {
-        let Diagonal { a: pattern, entry, elements, .. } = self.0;
-        let scalars = pattern.scalar_sides().0;
+        let Diagonal { core, .. } = self.0;
+        let (pattern, scalars) = (&core.a, core.a.scalar_sides().0);
         check_unscaled("a diagonal", &into)?;
         pattern.check("A", &a.cbc)?;
         check_vector("diagonal", into.c, self.device(), scalars, || format!("A is {pattern:?}"))?;
-        work.stage("diagonal");
-        let args = CopyElements {
-            entry_idx: entry,
-            values: &a.cbc.values,
-            diagonal: &mut into.c.values,
-            n: entry.len() as u32,
-            stride: a.cbc.stride as u32,
-        };
-        let group_size = work.device().info().numbers().elementwise_group;
-        elements.launch(work, Grid::items(scalars, group_size), args)
+        core.copy_scalars(work, &a.cbc, &mut into.c.values)
     }
 }
 
 impl<M: Matrix> std::fmt::Debug for Diagonal<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Diagonal(of {:?})", self.a)
+        write!(f, "Diagonal(of {:?})", self.core.a)
     }
 }

@@ -8,32 +8,32 @@
 //! [`RUN_PIECE`]: crate::primitives::segmented_reduce::RUN_PIECE
 use super::lines::{Index, LineTuning, Lines, STRETCHES, Side, entries_ahead};
 use crate::{
-    BlockShape, Element, Result, Semiring,
+    BlockShape, Result, Semiring,
     device::{
-        Buffer, Device, DeviceInfo, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Teams, Work, kernel,
+        Any, Buffer, Device, DeviceInfo, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Sum, Teams,
+        Value, Work, kernel,
     },
-    element::Piece,
-    element::Scaling,
+    element::{ElementType, Piece, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
     resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;
 
 kernel! {
-    struct SumLines<T: Element, V: Element> = "sum_lines" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "vector/guesses.cl", "vector/line_terms.cl", "vector/line_pieces.cl", "vector/line_sums.cl" {
+    struct SumLines = "sum_lines" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "vector/guesses.cl", "vector/line_terms.cl", "vector/line_pieces.cl", "vector/line_sums.cl" {
         line_ptr: In<u32>,
         task: In<Piece>,
         other: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
+        values: In<Value>,
+        x: In<Elem>,
         arrived: InOut<u32>,
-        y: InOut<V>,
+        y: InOut<Elem>,
         pieces: u32,
         parts: u32,
         stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
@@ -48,16 +48,42 @@ pub(crate) enum Terms {
     BlockSquares,
 }
 
+/// What is summed, whatever the pattern.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Summed {
+    /// The type of the matrix's elements, and that of the vectors'.
+    pub types: [ElementType; 2],
+    /// That of the blocks as they are stored.
+    pub shape: BlockShape,
+    /// Whether blocks lie one after another.
+    pub packed: bool,
+    pub terms: Terms,
+}
+
 /// The values of a matrix of blocks, and the elements from one block to the next.
-#[derive(Clone, Copy)]
-pub(crate) struct Stored<'a, T: Element> {
+pub(crate) struct Stored<'a, T = Any> {
     pub values: &'a Buffer<T>,
     pub stride: u32,
 }
 
-impl<'a, T: Element> From<&'a DeviceCbc<T>> for Stored<'a, T> {
+impl<T> Clone for Stored<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Stored<'_, T> {}
+
+impl<'a, T> From<&'a DeviceCbc<T>> for Stored<'a, T> {
     fn from(a: &'a DeviceCbc<T>) -> Self {
         Self { values: &a.values, stride: a.stride as u32 }
+    }
+}
+
+impl<T> Stored<'_, T> {
+    /// The same, its values not named.
+    pub fn any(&self) -> Stored<'_> {
+        Stored { values: self.values.any(), stride: self.stride }
     }
 }
 
@@ -68,12 +94,12 @@ const MOST_AHEAD: usize = 8;
 /// takes 27.4 us on an H200, with two 24.9, with three 30.8.
 const ROUND_ENTRIES: usize = 2;
 
-/// Sums of a matrix of `T` times vectors of `V`.
-pub(crate) struct LineSums<T: Element, V: Element = T> {
+/// Sums of a matrix times vectors, which may have another type.
+pub(crate) struct LineSums {
     lines: Lines,
     /// Number of sums of a line.
     width: usize,
-    kernel: Kernel<SumLines<'static, T, V>>,
+    kernel: Kernel<SumLines<'static>>,
     /// How many pieces of each line that is cut have their sums, and these sums as words.
     arrived: Scratch<u32>,
     group_size: usize,
@@ -81,69 +107,65 @@ pub(crate) struct LineSums<T: Element, V: Element = T> {
     splits: usize,
 }
 
-impl<T: Element, V: Element> LineSums<T, V> {
-    /// Prepares sums over the rows or the columns of `pattern`, with blocks of `shape`.
-    pub fn new(
-        device: &Device,
-        pattern: &Arc<PatternArrays>,
-        shape: BlockShape,
-        rows: bool,
-        terms: Terms,
-    ) -> Result<Self> {
-        let index = |work: &Work| Index::new(work, pattern, rows);
-        let side = if rows { Side::Rows } else { Side::Columns };
-        Self::tuned(device, index, (shape, false), side, terms, LineTuning::new(device.info(), shape))
-    }
-
-    /// As [`LineSums::new`], for products of lines whose index is known, with values that are
-    /// packed or not.
-    pub fn over(device: &Device, index: Index, shape: BlockShape, semiring: Semiring, packed: bool) -> Result<Self> {
-        let (side, info) = (index.side(), device.info());
-        let tuning = match packed && side == Side::Columns {
-            true => Self::of_packed(info, shape),
-            false => LineTuning::new(info, shape),
-        };
-        let pattern = index.pattern();
-        let tuning = match shape {
-            BlockShape::SCALAR => tuning.of(info, pattern.nnz() + pattern.ncols),
-            _ if Self::sums_are_wide(shape) => tuning.of_blocks(info, shape, [pattern.ncols, pattern.nnz()]),
-            _ => tuning,
-        };
-        Self::tuned(device, |_| Ok(index), (shape, packed), side, Terms::Products(semiring), tuning)
-    }
-
-    /// For packed values. Items load pairs of elements, of 4 bytes each at least.
-    fn of_packed(info: &DeviceInfo, shape: BlockShape) -> LineTuning {
-        match T::NAME != "f16" && V::NAME != "f16" {
-            true => LineTuning::packed(info, shape),
-            false => LineTuning::new(info, shape),
+impl Summed {
+    /// The tuning for packed values. Items load pairs of elements, of 4 bytes each at least.
+    fn packed_tuning(&self, info: &DeviceInfo) -> LineTuning {
+        match self.types.contains(&ElementType::F16) {
+            true => LineTuning::new(info, self.shape),
+            false => LineTuning::packed(info, self.shape),
         }
     }
 
     /// Whether a block's terms of a sum are more than an item loads at once. Tiles with a sum for
     /// each item took an H200 up to 28 % longer for blocks of 4x4 in `f32`, up to 60 % less for
     /// larger ones.
-    fn sums_are_wide(shape: BlockShape) -> bool {
-        shape.rows() * size_of::<T>() > 16
+    fn has_wide_sums(&self) -> bool {
+        self.shape.rows() * self.types[0].bytes() > 16
     }
 
     /// Entries of a line of packed blocks that an item loads by itself, at least, if there are
     /// enough of them; `None` if groups load lines together, see
     /// [`lines::longest_of_item`](super::lines::longest_of_item).
-    pub fn longest_of_item(info: &DeviceInfo, shape: BlockShape) -> Option<usize> {
-        let tuning = Self::of_packed(info, shape);
-        (tuning.direct > 0 && Self::sums_are_wide(shape)).then_some(tuning.longest)
+    pub fn longest_of_item(&self, info: &DeviceInfo) -> Option<usize> {
+        let tuning = self.packed_tuning(info);
+        (tuning.direct > 0 && self.has_wide_sums()).then_some(tuning.longest)
+    }
+}
+
+impl LineSums {
+    /// Prepares sums over the rows or the columns of `pattern`.
+    pub fn new(device: &Device, pattern: &Arc<PatternArrays>, rows: bool, summed: Summed) -> Result<Self> {
+        let index = |work: &Work| Index::new(work, pattern, rows);
+        let side = if rows { Side::Rows } else { Side::Columns };
+        Self::tuned(device, index, side, summed, LineTuning::new(device.info(), summed.shape))
+    }
+
+    /// As [`LineSums::new`], for products of lines whose index is known.
+    pub fn over(device: &Device, index: Index, summed: Summed) -> Result<Self> {
+        let (side, info, shape) = (index.side(), device.info(), summed.shape);
+        let tuning = match summed.packed && side == Side::Columns {
+            true => summed.packed_tuning(info),
+            false => LineTuning::new(info, shape),
+        };
+        let pattern = index.pattern();
+        let tuning = match shape {
+            BlockShape::SCALAR => tuning.of(info, pattern.nnz() + pattern.ncols),
+            _ if summed.has_wide_sums() => tuning.of_blocks(info, shape, [pattern.ncols, pattern.nnz()]),
+            _ => tuning,
+        };
+        Self::tuned(device, |_| Ok(index), side, summed, tuning)
     }
 
     fn tuned(
         device: &Device,
         index: impl FnOnce(&Work) -> Result<Index>,
-        (shape, packed): (BlockShape, bool),
         side: Side,
-        terms: Terms,
+        summed: Summed,
         tuning: LineTuning,
     ) -> Result<Self> {
-        device.require(V::TYPE)?;
+        let Summed { types: [of_matrix, of_vectors], shape, packed, terms } = summed;
+        device.require(of_vectors)?;
+        let sum_bytes = of_vectors.arithmetic().bytes();
         let width = match (terms, side) {
             (Terms::BlockSquares, _) => 1,
             (_, Side::Columns) => shape.cols(),
@@ -163,7 +185,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
         };
         let split = width > 1 && group_size > 1 && pieces > 0 && pieces * width <= tuning.apart;
         // In `f64` pieces in such rounds gained 2 to 5 % on an H200 and lost 3 to 4 % on an H100.
-        let has_rounds = split && tuning.direct > 0 && size_of::<V::Arithmetic>() == 4;
+        let has_rounds = split && tuning.direct > 0 && sum_bytes == 4;
         let guessed = match width {
             1 if pieces > 0 => tuning.guessed_by(group_size),
             _ if has_rounds => tuning.guessed_in_rounds(group_size),
@@ -175,10 +197,10 @@ impl<T: Element, V: Element> LineSums<T, V> {
         };
         let options = Options::group_size(group_size);
         let options = match terms {
-            Terms::Products(semiring) => options.element_in::<V>(semiring).value_in(T::TYPE, semiring),
-            Terms::Squares | Terms::BlockSquares => options.element::<V>().value(T::TYPE),
+            Terms::Products(semiring) => options.of_in(of_vectors, semiring).value_in(of_matrix, semiring),
+            Terms::Squares | Terms::BlockSquares => options.of(of_vectors).value(of_matrix),
         }
-        .define("ELEMENT_IS_DOUBLE", u8::from(V::NAME == "f64"))
+        .define("ELEMENT_IS_DOUBLE", u8::from(of_vectors == ElementType::F64))
         .define("ROWS", shape.rows())
         .define("COLS", shape.cols())
         // Items that load lines by themselves take tiles of any size: one kernel for all.
@@ -198,13 +220,13 @@ impl<T: Element, V: Element> LineSums<T, V> {
         .define("STRIDE", if packed { shape.area().to_string() } else { "stride".into() })
         .define("DIRECT", tuning.direct)
         .define("LONGEST", tuning.longest)
-        .define("VALUE_PAIR", format!("{}2", T::CL_NAME))
-        .define("ELEMENT_PAIR", format!("{}2", V::CL_NAME))
+        .define("VALUE_PAIR", format!("{}2", of_matrix.word().name()))
+        .define("ELEMENT_PAIR", format!("{}2", of_vectors.word().name()))
         .define("SPLIT", u8::from(split))
         .define("NORMS", u8::from(!matches!(terms, Terms::Products(_))))
         .define("WHOLE_BLOCKS", u8::from(matches!(terms, Terms::BlockSquares)));
         let kernel = Kernel::new(device, &Teams::options_of(device.info(), options))?;
-        let words = size_of::<V::Arithmetic>().div_ceil(size_of::<u32>());
+        let words = sum_bytes.div_ceil(size_of::<u32>());
         let arrived = Scratch::reserve_zeroed(&work, lines.parts * (1 + width * words))?;
         let splits = if split { width } else { 1 };
         Ok(Self { kernel, arrived, group_size, lines, width, splits })
@@ -217,17 +239,17 @@ impl<T: Element, V: Element> LineSums<T, V> {
 
     /// y = alpha·sums + beta·y, or the roots of the sums of squares, for which x is not read. The
     /// caller has checked that A is on the pattern, and x and y are as long as its sides.
-    pub fn run<'a>(
+    pub fn run(
         &self,
         work: &Work,
-        a: impl Into<Stored<'a, T>>,
-        x: &Buffer<V>,
-        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
+        Stored { values, stride }: Stored<'_>,
+        x: &Buffer,
+        Scaling { alpha, beta }: Scaling,
+        y: &mut Buffer,
     ) -> Result<()> {
         let Self { lines, group_size, splits, .. } = self;
         let (pattern, source) = (lines.index.pattern(), lines.index.source());
-        let (line_ptr, other, Stored { values, stride }) = (&pattern.col_ptr, &pattern.row_idx, a.into());
+        let (line_ptr, other) = (&pattern.col_ptr, &pattern.row_idx);
         let mut arrived = self.arrived.take(work)?;
         let (arrived, task) = (&mut *arrived, &lines.tasks);
         let (pieces, parts) = (lines.pieces as u32, lines.parts as u32);

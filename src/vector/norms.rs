@@ -1,10 +1,10 @@
 //! Norms of the columns and rows of matrices.
 use super::{
     check_vector,
-    line_sums::{LineSums, Terms},
+    line_sums::{LineSums, Summed, Terms},
 };
 use crate::{
-    Device, DeviceMatrix, DevicePattern, DeviceVector, Field, Matrix, Result,
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Field, Matrix, Result,
     element::Scaling,
     planned::{
         Accum, Cost, On, Planned,
@@ -39,7 +39,7 @@ use std::marker::PhantomData;
 /// ```
 pub struct Norms<M: Matrix> {
     a: DevicePattern,
-    sums: LineSums<M::Element>,
+    sums: LineSums,
     len: usize,
     bytes: u64,
     matrix: PhantomData<fn() -> M>,
@@ -82,7 +82,8 @@ impl<M: Matrix<Element: Field>> Norms<M> {
     fn new(a: &DevicePattern, columns: bool, terms: Terms) -> Result<Self> {
         check_patterns::<M>(a.device(), [a])?;
         let rows_of_arrays = columns == M::ROW_MAJOR;
-        let sums = LineSums::new(a.device(), &a.arrays, a.array_shape, rows_of_arrays, terms)?;
+        let summed = Summed { types: [M::Element::TYPE; 2], shape: a.array_shape, packed: false, terms };
+        let sums = LineSums::new(a.device(), &a.arrays, rows_of_arrays, summed)?;
         let (len, bytes) = (sums.len(), sums.bytes());
         Ok(Self { a: a.clone(), sums, len, bytes, matrix: PhantomData })
     }
@@ -112,7 +113,8 @@ impl<M: Matrix> Planned for Norms<M> {
         check_vector("norms", into.c, self.device(), self.len, || format!("A is {:?}", self.a))?;
         work.stage("norms");
         // The values stand in for the vector, which is not read.
-        self.sums.run(work, &a.cbc, &a.cbc.values, Scaling::new(1.0, 0.0), &mut into.c.values)
+        let plain = Scaling::of(M::Element::TYPE, 1.0, 0.0);
+        self.sums.run(work, (&*a.cbc).into(), &a.cbc.values, plain, &mut into.c.values)
     }
 }
 

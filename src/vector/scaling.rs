@@ -1,27 +1,27 @@
 //! Rows and columns of a matrix multiplied by a vector's elements. Kernels: `cl/vector/scaling.cl`.
 use super::check_vector;
 use crate::{
-    DeviceMatrix, DeviceVector, Element, Field, Matrix, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Work, kernel},
+    DeviceMatrix, DeviceVector, Field, Matrix, Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Work, kernel},
     resident::DeviceCbc,
     tuning::Numbers,
 };
 
 kernel! {
-    struct ScaleRows<T: Element> = "scale_rows" in "vector/scaling.cl" {
+    struct ScaleRows = "scale_rows" in "vector/scaling.cl" {
         row_idx: In<u32>,
-        factor: In<T>,
-        values: InOut<T>,
+        factor: In<Elem>,
+        values: InOut<Elem>,
         nnz: u32,
         stride: u32,
     }
 }
 
 kernel! {
-    struct ScaleColumns<T: Element> = "scale_columns" in "vector/scaling.cl" {
+    struct ScaleColumns = "scale_columns" in "vector/scaling.cl" {
         col_ptr: In<u32>,
-        factor: In<T>,
-        values: InOut<T>,
+        factor: In<Elem>,
+        values: InOut<Elem>,
         nnz: u32,
         ncols: u32,
         stride: u32,
@@ -56,25 +56,26 @@ impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
     }
 }
 
-fn scale<T: Field>(a: &mut DeviceCbc<T>, factor: &Buffer<T>, rows: bool) -> Result<()> {
+fn scale(a: &mut DeviceCbc, factor: &Buffer, rows: bool) -> Result<()> {
+    let element = a.element();
     let DeviceCbc { pattern, shape, stride, values } = a;
     let (device, nnz, stride) = (&pattern.device, pattern.nnz() as u32, *stride as u32);
     let Numbers { elementwise_group: group_size, scaled_elements, .. } = device.info().numbers();
     let entries = (scaled_elements / shape.area()).max(1);
     let (work, grid) = (Work::new(device, None), Grid::groups(pattern.nnz().div_ceil(entries), group_size));
     let options = Options::group_size(group_size)
-        .element::<T>()
+        .of(element)
         .define("ROWS", shape.rows())
         .define("COLS", shape.cols())
         .define("ENTRIES", entries);
     match rows {
         true => {
-            let kernel: Kernel<ScaleRows<'_, T>> = Kernel::new(device, &options)?;
+            let kernel: Kernel<ScaleRows<'_>> = Kernel::new(device, &options)?;
             let row_idx = &pattern.row_idx;
             kernel.launch(&work, grid, ScaleRows { row_idx, factor, values, nnz, stride })
         }
         false => {
-            let kernel: Kernel<ScaleColumns<'_, T>> = Kernel::new(device, &options)?;
+            let kernel: Kernel<ScaleColumns<'_>> = Kernel::new(device, &options)?;
             let (col_ptr, ncols) = (&pattern.col_ptr, pattern.ncols as u32);
             kernel.launch(&work, grid, ScaleColumns { col_ptr, factor, values, nnz, ncols, stride })
         }

@@ -10,13 +10,15 @@ use crate::{
     element::Scaling,
     primitives::transpose::Transposed,
     vector::{
-        line_sums::{LineSums, Stored},
+        line_sums::{LineSums, Stored, Summed, Terms},
         lines::{Index, Side},
     },
 };
+use std::marker::PhantomData;
 
 pub(super) struct CsrAdaptive<T: Element, V: Element> {
-    sums: LineSums<T, V>,
+    sums: LineSums,
+    matrix: PhantomData<fn() -> (T, V)>,
     /// If the sums do not read the values through it.
     source: Option<Buffer<u32>>,
     /// Bytes of the rows, if the sums do not count them.
@@ -39,7 +41,8 @@ impl<T: Element, V: Element> CsrAdaptive<T, V> {
             source => (Index::Columns(pattern), shape, source),
         };
         let held = if source.is_some() { of_rows } else { 0 };
-        Ok(Self { sums: LineSums::over(&device, index, shape, semiring, packed)?, source, held, places })
+        let summed = Summed { types: [T::TYPE, V::TYPE], shape, packed, terms: Terms::Products(semiring) };
+        Ok(Self { sums: LineSums::over(&device, index, summed)?, matrix: PhantomData, source, held, places })
     }
 }
 
@@ -52,7 +55,7 @@ impl<T: Element, V: Element> Sums<T, V> for CsrAdaptive<T, V> {
         scaling: Scaling<V::Arithmetic>,
         y: &mut Buffer<V>,
     ) -> Result<()> {
-        self.sums.run(work, a, x, scaling, y)
+        self.sums.run(work, a.any(), x, scaling.numbers(), y)
     }
 
     fn places(&self) -> usize {

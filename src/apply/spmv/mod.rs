@@ -64,7 +64,7 @@ use crate::{
     element::Scaling,
     resident::PatternArrays,
     vector::{
-        line_sums::{LineSums, Stored},
+        line_sums::{Stored, Summed, Terms},
         lines::LineTuning,
     },
 };
@@ -157,6 +157,8 @@ impl<T: Element, V: Element> Spmv<T, V> {
         // Rows and columns of op(A): the choice may not need to know more.
         let (lines, others) = (arrays.ncols as u64, arrays.nrows as u64);
         let [rows, columns] = if of_rows { [others, lines] } else { [lines, others] };
+        let terms = Terms::Products(request.semiring);
+        let summed = Summed { types: [T::TYPE, V::TYPE], shape: block.by_columns()?, packed: true, terms };
         let situation = Situation {
             profile: Profile {
                 rows,
@@ -176,7 +178,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
             vector_bytes: size_of::<V>() as u64,
             block,
             tile: LineTuning::new(device.info(), block.by_columns()?).tile as u64,
-            of_item: LineSums::<T, V>::longest_of_item(device.info(), block.by_columns()?).map(|most| most as u64),
+            of_item: summed.longest_of_item(device.info()).map(|most| most as u64),
             in_order: !of_rows && !request.symmetric,
             by_columns: of_rows && !request.symmetric,
         };

@@ -57,22 +57,18 @@ fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning, cuts: usize) -> Result<[bool;
         let x: Vec<T> = (0..x).map(|i| T::from_f64((i % 97) as f64 * 0.31 - 15.0)).collect();
         let mut want = vec![T::from_f64(9.0); y];
         let (dx, mut first, mut second) = (work.upload(&x)?, work.upload(&want)?, work.upload(&want)?);
-        let sums = LineSums::<T>::tuned(
-            &device,
-            |work| Index::new(work, &on_device.pattern, rows),
-            (on_device.shape, packed),
-            if rows { Side::Rows } else { Side::Columns },
-            Terms::Products(Semiring::PlusTimes),
-            tuning,
-        )?;
+        let terms = Terms::Products(Semiring::PlusTimes);
+        let summed = Summed { types: [T::TYPE; 2], shape: on_device.shape, packed, terms };
+        let (index, side) =
+            (|work: &Work| Index::new(work, &on_device.pattern, rows), if rows { Side::Rows } else { Side::Columns });
+        let sums = LineSums::tuned(&device, index, side, summed, tuning)?;
         let parts = sums.lines.tasks.download(&work)?.into_iter().take(sums.lines.pieces);
         let cut: BTreeSet<u32> = parts.filter(|piece| piece.part != u32::MAX).map(|piece| piece.run).collect();
         assert_eq!(cut.len(), cuts, "the longest lines");
         ordered[usize::from(rows)] = sums.lines.is_ordered;
         // The second time with what the first has left of arrivals.
         for y in [&mut first, &mut second] {
-            let [alpha, beta] = [0.7, -1.3].map(nalgebra::convert);
-            sums.run(&work, &on_device, &dx, Scaling { alpha, beta }, y)?;
+            sums.run(&work, (&*on_device).into(), &dx, Scaling::of(T::TYPE, 0.7, -1.3), y)?;
         }
         match rows {
             true => reference::multiply_vector(0.7, a, &x, -1.3, &mut want)?,
@@ -235,14 +231,8 @@ fn sums_in_min_plus_are_shortest_paths() -> Result<()> {
     // Lines in tiles, and in pieces.
     for tuning in [tuning(4, 8, 16, [1, 1]), tuning(2, 0, 1, [4, 4]), tuning(4, 1, 9, [4, 4])] {
         let terms = Terms::Products(Semiring::MinPlus);
-        let sums = LineSums::<f64>::tuned(
-            &device,
-            |work| Index::new(work, &a.pattern, true),
-            (a.shape, false),
-            Side::Rows,
-            terms,
-            tuning,
-        )?;
+        let summed = Summed { types: [ElementType::F64; 2], shape: a.shape, packed: false, terms };
+        let sums = LineSums::tuned(&device, |work| Index::new(work, &a.pattern, true), Side::Rows, summed, tuning)?;
         let far = f64::INFINITY;
         let mut lengths = vec![0.0, far, far, far, far];
         // Paths of one edge, then of up to two, and so on. No edge ends at the first node: its
@@ -254,12 +244,12 @@ fn sums_in_min_plus_are_shortest_paths() -> Result<()> {
             [0.0, 1.0, 3.0, 6.0, 10.0],
         ] {
             let (x, mut y) = (work.upload(&lengths)?, work.upload(&lengths)?);
-            sums.run(&work, &a, &x, Scaling::new(1.0, 1.0), &mut y)?;
+            sums.run(&work, (&*a).into(), &x, Scaling::of(ElementType::F64, 1.0, 1.0), &mut y)?;
             lengths = y.download(&work)?;
             assert_eq!(lengths, want, "{tuning:?}");
         }
         let (x, mut y) = (work.upload(&lengths)?, work.upload(&[7.0; 5])?);
-        sums.run(&work, &a, &x, Scaling::new(1.0, 0.0), &mut y)?;
+        sums.run(&work, (&*a).into(), &x, Scaling::of(ElementType::F64, 1.0, 0.0), &mut y)?;
         assert_eq!(y.download(&work)?, [far, 1.0, 3.0, 6.0, 10.0], "{tuning:?}");
     }
     Ok(())

@@ -1,0 +1,85 @@
+//! Numbers of any element type, written and read as `f64`, which has all of them.
+use super::Work;
+use crate::{Element, Result, device::Buffer, element::ElementType};
+use half::f16;
+
+/// Calls `$of` for the type of the values of `$buffer`, which it names `$T`.
+macro_rules! by_type {
+    ($buffer:expr, $T:ident => $of:expr) => {
+        match ElementType::of($buffer.word()) {
+            ElementType::F64 => by_type!(@ $T = f64, $of),
+            ElementType::F32 => by_type!(@ $T = f32, $of),
+            ElementType::F16 => by_type!(@ $T = f16, $of),
+            ElementType::U32 => by_type!(@ $T = u32, $of),
+            ElementType::I32 => by_type!(@ $T = i32, $of),
+            ElementType::U8 => by_type!(@ $T = u8, $of),
+        }
+    };
+    (@ $T:ident = $type:ty, $of:expr) => {{
+        type $T = $type;
+        $of
+    }};
+}
+
+impl Work {
+    /// As [`Work::upload`], of the numbers of an element type that are nearest to these.
+    pub fn upload_numbers(&self, element: ElementType, numbers: &[f64]) -> Result<Buffer> {
+        let mut buffer = self.buffer_of(element.word(), numbers.len())?;
+        self.write_numbers(numbers, &mut buffer)?;
+        Ok(buffer)
+    }
+
+    /// As [`Work::write`], of the numbers of the buffer's type that are nearest to these.
+    pub fn write_numbers(&self, numbers: &[f64], buffer: &mut Buffer) -> Result<()> {
+        by_type!(buffer, T => {
+            let numbers: Vec<T> = numbers.iter().map(|&number| T::from_f64(number)).collect();
+            self.write(&numbers, buffer.typed_mut())
+        })
+    }
+
+    /// As [`Work::read`].
+    pub fn read_numbers(&self, buffer: &Buffer, start: usize, len: usize) -> Result<Vec<f64>> {
+        by_type!(buffer, T => {
+            let numbers: Vec<T> = self.read(buffer.typed(), start, len)?;
+            Ok(numbers.into_iter().map(Element::to_f64).collect())
+        })
+    }
+
+    /// All values of a buffer, as [`Work::read_numbers`].
+    pub fn download_numbers(&self, buffer: &Buffer) -> Result<Vec<f64>> {
+        self.read_numbers(buffer, 0, buffer.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::test_device;
+
+    #[test]
+    fn numbers_are_rounded_to_the_type_and_come_back() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let numbers = [0.0, 1.5, -2.5, 1.0 / 3.0, f64::INFINITY, f64::NEG_INFINITY];
+        for (element, third, extremes) in [
+            (ElementType::F64, 1.0 / 3.0, [f64::INFINITY, f64::NEG_INFINITY]),
+            (ElementType::F32, (1.0f32 / 3.0).into(), [f64::INFINITY, f64::NEG_INFINITY]),
+            (ElementType::F16, f16::from_f64(1.0 / 3.0).into(), [f64::INFINITY, f64::NEG_INFINITY]),
+        ] {
+            let found = work.download_numbers(&work.upload_numbers(element, &numbers)?)?;
+            assert_eq!(found, [0.0, 1.5, -2.5, third, extremes[0], extremes[1]], "{element}");
+        }
+        for (element, least, most) in [
+            (ElementType::I32, i32::MIN.into(), i32::MAX.into()),
+            (ElementType::U32, 0.0, u32::MAX.into()),
+            (ElementType::U8, 0.0, 255.0),
+        ] {
+            let mut buffer = work.upload_numbers(element, &[9.0; 6])?;
+            work.write_numbers(&numbers, &mut buffer)?;
+            let below = if least == 0.0 { 0.0 } else { -2.0 };
+            assert_eq!(work.download_numbers(&buffer)?, [0.0, 2.0, below, 0.0, most, least], "{element}");
+            assert_eq!(work.read_numbers(&buffer, 4, 1)?, [most], "{element}");
+        }
+        Ok(())
+    }
+}
