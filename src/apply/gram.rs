@@ -129,7 +129,7 @@ impl<'a, M: Matrix>
 /// What is between J and Jᵀ: memory for J·x, taken for blocks of one column, and W.
 struct Between<T: Element> {
     product: ScratchMatrix<T>,
-    weigh: ApplyWeights<T>,
+    weigh: ApplyWeights,
     weights: DevicePattern,
     semiring: Semiring,
 }
@@ -143,7 +143,7 @@ impl<T: Element> Between<T> {
         let work = &Work::new(device, None);
         let column = one_column(work, rows, side, row_major)?;
         let weights = block_diagonal(work, rows, side, row_major)?;
-        let weigh = ApplyWeights::new(work, &column, &weights)?;
+        let weigh = ApplyWeights::new(work, T::TYPE, &column, &weights)?;
         Ok(Self { product: ScratchMatrix::reserve(work, &column)?, weigh, weights, semiring })
     }
 
@@ -180,10 +180,11 @@ impl<T: Element> Between<T> {
         let y = &mut into.c.values;
         work.stage("apply");
         let mut product = self.product.take(work)?;
-        j.run(work, forward, &x.values, Scaling::plain(), &mut product.values)?;
+        j.run(work, forward, &x.values, Scaling::<T::Arithmetic>::new(1.0, 0.0), &mut product.values)?;
         let weighed = weights.map(|weights| self.weigh.run(work, &product, weights.arrays())).transpose()?;
         work.stage("apply-transposed");
-        j_transposed.run(work, back, &weighed.as_ref().unwrap_or(&product).values, scaling, y)
+        let values = weighed.as_ref().map_or(&product.values, |weighed| weighed.values.typed());
+        j_transposed.run(work, back, values, scaling, y)
     }
 
     /// The cost of an execution without weights, beside that of the products with J and Jᵀ.
