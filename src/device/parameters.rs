@@ -134,6 +134,11 @@ impl Declared {
         self.fields.next().unwrap_or_default()
     }
 
+    /// The type of a parameter in the kernel.
+    pub fn word_of<S: Slot>(&self) -> WordType {
+        S::word(&self.words)
+    }
+
     /// Adds a pointer to values of this type.
     #[inline(never)]
     pub fn pointer(&mut self, name: &str, to: WordType) {

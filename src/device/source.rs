@@ -162,6 +162,13 @@ impl Options {
         self.algebra(element, semiring, element == ElementType::I32 && semiring.adds())
     }
 
+    /// Adds the macro ARITHMETIC alone. If it `wraps`, `i32` is taken for `uint`.
+    pub fn arithmetic(mut self, element: ElementType, wraps: bool) -> Self {
+        (self.words.arithmetic, self.words.wraps) = (element.arithmetic().word(), wraps);
+        let name = self.words.declared(self.words.arithmetic);
+        self.define("ARITHMETIC", name)
+    }
+
     /// Adds the type and the conversion of a matrix's values, VALUE and LOAD_VALUE of
     /// `cl/common.cl`, if they may have another than the vectors that they are multiplied with.
     pub fn value(self, element: ElementType) -> Self {

@@ -14,6 +14,11 @@ impl Scaling {
     pub fn of(element: ElementType, alpha: f64, beta: f64) -> Self {
         Self { alpha: Number::nearest(element, alpha), beta: Number::nearest(element, beta) }
     }
+
+    /// The factors 1 and 0: C = A·B.
+    pub fn plain(element: ElementType) -> Self {
+        Self::of(element, 1.0, 0.0)
+    }
 }
 
 impl<V: Arithmetic> Scaling<V> {
@@ -25,10 +30,5 @@ impl<V: Arithmetic> Scaling<V> {
     /// Rounds the caller's numbers to the arithmetic type.
     pub fn new(alpha: f64, beta: f64) -> Self {
         Self { alpha: V::nearest(alpha), beta: V::nearest(beta) }
-    }
-
-    /// The factors 1 and 0: C = A·B.
-    pub fn plain() -> Self {
-        Self::new(1.0, 0.0)
     }
 }

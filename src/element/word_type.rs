@@ -101,6 +101,25 @@ impl ElementType {
         matches!(self, Self::U32 | Self::I32 | Self::U8)
     }
 
+    /// The lowest number that sums may have; -infinity for floats.
+    pub(crate) fn lowest(self) -> f64 {
+        match self.arithmetic() {
+            Self::I32 => i32::MIN.into(),
+            Self::U32 | Self::U8 => 0.0,
+            Self::F64 | Self::F32 | Self::F16 => f64::NEG_INFINITY,
+        }
+    }
+
+    /// The sum of two lengths in min-plus, rounded; the highest integer is infinite.
+    pub(crate) fn length(self, x: f64, y: f64) -> f64 {
+        match self.arithmetic() {
+            Self::F64 => x + y,
+            Self::I32 => i32::nearest(x).length(i32::nearest(y), i32::HIGHEST).into(),
+            Self::U32 | Self::U8 => u32::nearest(x).length(u32::nearest(y), u32::HIGHEST).into(),
+            Self::F32 | Self::F16 => (f32::nearest(x) + f32::nearest(y)).into(),
+        }
+    }
+
     /// The bytes of an element.
     pub const fn bytes(self) -> usize {
         self.word().bytes()
@@ -123,6 +142,14 @@ mod tests {
         }
         assert_eq!(align_of::<T>(), size_of::<T>());
         assert_eq!(T::TYPE.is_integer(), T::ARITHMETIC_ROUNDOFF == 0.0);
+        let highest = T::Arithmetic::HIGHEST;
+        assert_eq!(Number::of(T::Arithmetic::LOWEST), Number::nearest(T::TYPE, T::TYPE.lowest()));
+        assert_eq!(Number::of(highest), Number::nearest(T::TYPE, f64::INFINITY));
+        for (x, y) in [(0.1, 0.2), (5.0, -7.0), (4e9, 4e9), (-2e9, -2e9), (f64::INFINITY, -1.0), (1e300, 1e300)] {
+            let [a, b] = [x, y].map(T::Arithmetic::nearest);
+            let found = T::TYPE.length(x, y);
+            assert_eq!(Number::nearest(T::TYPE, found), Number::of(a.length(b, highest)), "{x} + {y} {}", T::NAME);
+        }
     }
 
     #[test]

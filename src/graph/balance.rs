@@ -13,14 +13,14 @@ use super::{
 };
 use crate::{
     Result,
-    device::{Buffer, Grid, In, Kernel, Out, Work, kernel},
+    device::{Buffer, Elem, Grid, In, Kernel, Maybe, Out, Work, kernel},
 };
 
 kernel! {
     struct InsideLengths = "inside_lengths" in "graph/edges.cl", "graph/balance.cl" {
         ptr: In<u32>,
         idx: In<u32>,
-        values: In<f64>,
+        values: Maybe<Elem>,
         label: In<u32>,
         inside: Out<f64>,
         vertices: u32,
@@ -33,7 +33,7 @@ kernel! {
         in_ptr: In<u32>,
         from: In<u32>,
         source: In<u32>,
-        values: In<f64>,
+        values: Maybe<Elem>,
         label: In<u32>,
         path_length: In<f64>,
         second: Out<f64>,
@@ -140,22 +140,20 @@ impl Balance {
 pub(super) fn inside_lengths(
     work: &Work,
     graph: &Graph,
-    (lengths, entering): (&Lengths<'_, f64>, &Edges),
+    (lengths, entering): (&Lengths<'_>, &Edges),
     label: &Buffer<u32>,
 ) -> Result<Buffer<f64>> {
     let group_size = work.device().info().numbers().vector_group;
     let kernel: Kernel<InsideLengths<'_>> = Kernel::new(work.device(), &entering.options(group_size, lengths))?;
-    let none = work.buffer(0)?;
-    let (values, stride) = lengths.values.unwrap_or((&none, 1));
     let mut inside = work.buffer(graph.stored.nnz())?;
     let args = InsideLengths {
         ptr: &graph.stored.col_ptr,
         idx: &graph.stored.row_idx,
-        values,
+        values: lengths.values,
         label,
         inside: &mut inside,
         vertices: label.len() as u32,
-        stride,
+        stride: lengths.stride,
     };
     kernel.launch(work, Grid::items(label.len(), group_size), args)?;
     Ok(inside)
@@ -165,26 +163,24 @@ pub(super) fn inside_lengths(
 pub(super) fn second(
     work: &Work,
     entering: &Edges,
-    [lengths, inside]: [&Lengths<'_, f64>; 2],
+    [lengths, inside]: [&Lengths<'_>; 2],
     label: &Buffer<u32>,
     distance: &Buffer<f64>,
 ) -> Result<Buffer<f64>> {
     let group_size = work.device().info().numbers().vector_group;
     let kernel: Kernel<BeginSecond<'_>> = Kernel::new(work.device(), &entering.options(group_size, lengths))?;
-    let none = work.buffer(0)?;
-    let (values, stride) = lengths.values.unwrap_or((&none, 1));
     let mut second = work.buffer(label.len())?;
     let args = BeginSecond {
         in_ptr: &entering.pattern.col_ptr,
         from: &entering.pattern.row_idx,
         source: entering.source(),
-        values,
+        values: lengths.values,
         label,
         path_length: distance,
         second: &mut second,
         vertices: label.len() as u32,
-        stride,
+        stride: lengths.stride,
     };
     kernel.launch(work, Grid::items(label.len(), group_size), args)?;
-    Ok(sweeps(work, entering, (inside, false), second, None)?.0)
+    Ok(sweeps(work, entering, (inside, false), second.into_any(), None)?.0.into_typed())
 }

@@ -5,7 +5,7 @@
 //! High-Performance Connected Components Implementation for GPUs*, HPDC 2018).
 use super::edges::Graph;
 use crate::{
-    DeviceMatrix, DeviceVector, Matrix, Result,
+    DeviceVector, Result,
     device::{Grid, In, InOut, Kernel, Options, Out, Work, kernel},
 };
 
@@ -33,24 +33,8 @@ kernel! {
     }
 }
 
-/// The connected component of each vertex: the least vertex of the component. Edges connect in both
-/// directions, whatever their values.
-///
-/// ```
-/// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Csc, Device, graph};
-/// // 0 - 1 and 3 - 2, and 4 alone.
-/// let g = Device::auto()?.upload(&Csc::from_triplets(5, 5, [(0, 1, 1.0), (2, 3, 1.0)])?)?;
-/// assert_eq!(graph::components(&g)?.download()?, [0, 0, 2, 2, 4]);
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for a matrix that is not square or not of scalars,
-/// [`Error::Memory`](crate::Error::Memory), [`Error::OpenCl`](crate::Error::OpenCl).
-pub fn components<M: Matrix>(g: &DeviceMatrix<M>) -> Result<DeviceVector<u32>> {
-    let graph = Graph::of(g)?;
+/// See [`graph::components`](super::components()).
+pub(super) fn components(graph: &Graph) -> Result<DeviceVector<u32>> {
     let (device, vertices) = (graph.device().clone(), graph.vertices());
     let work = Work::new(&device, None);
     let group_size = device.info().numbers().vector_group;

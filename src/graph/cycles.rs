@@ -4,7 +4,7 @@
 //! Sums are rounded, so a cycle of length 0 may lower distances for a while, and one of a negative
 //! length that is lost beside a distance may lower none. What counts is whether rounding stops the
 //! fall.
-use crate::{Arithmetic, Error, Result, element::Length};
+use crate::{Error, Result, element::ElementType};
 
 /// Sweeps after which cycles are looked for first; then after twice as many. GPUs read what has
 /// happened after some sweeps together: this is a multiple of them.
@@ -22,11 +22,13 @@ const MOST_SWEEPS: u64 = 4;
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The edge that lowered the distance of each vertex last, if one did.
-pub(crate) struct LastEdges<'a, D> {
+pub(crate) struct LastEdges<'a> {
+    /// The type in which distances are computed.
+    pub element: ElementType,
     /// Where it begins; [`NONE`] without one.
     pub from: &'a [u32],
-    pub length: &'a [D],
-    pub distance: &'a [D],
+    pub length: &'a [f64],
+    pub distance: &'a [f64],
 }
 
 /// Whether cycles are looked for after so many sweeps, if distances still fall.
@@ -34,7 +36,7 @@ pub(crate) fn is_time_to_look(sweeps: u64) -> bool {
     sweeps >= FIRST_LOOK && sweeps.is_power_of_two()
 }
 
-impl<D: Length> LastEdges<'_, D> {
+impl LastEdges<'_> {
     /// Refuses cycles around which distances fall without end. `falling` is the number of sweeps,
     /// if the last one has lowered a distance.
     ///
@@ -42,7 +44,7 @@ impl<D: Length> LastEdges<'_, D> {
     /// [`Error::NegativeCycle`] for the first cycle that is met from the vertices in their order;
     /// if distances only fall around several cycles together, for the shortest.
     pub fn check(&self, falling: Option<u64>) -> Result<()> {
-        let length = |cycle: &Vec<usize>| exact_sum(cycle.iter().map(|&to| self.length[to].to_f64()));
+        let length = |cycle: &Vec<usize>| exact_sum(cycle.iter().map(|&to| self.length[to]));
         let measured: Vec<_> = cycles(self.from).into_iter().map(|cycle| (length(&cycle), cycle)).collect();
         // After as many sweeps as there are vertices only cycles lower distances.
         let overdue = falling.is_some_and(|sweeps| sweeps >= MOST_SWEEPS * self.from.len() as u64);
@@ -58,12 +60,12 @@ impl<D: Length> LastEdges<'_, D> {
     }
 
     fn falls_without_end(&self, cycle: &[usize], negative: bool) -> bool {
-        let mut distance: Vec<D> = cycle.iter().map(|&vertex| self.distance[vertex]).collect();
+        let mut distance: Vec<f64> = cycle.iter().map(|&vertex| self.distance[vertex]).collect();
         let mut once_around = || {
             let mut fell = false;
             for at in 0..cycle.len() {
                 let so_far = distance[if at == 0 { cycle.len() - 1 } else { at - 1 }];
-                let reached = self.length[cycle[at]].length(so_far, D::HIGHEST);
+                let reached = self.element.length(self.length[cycle[at]], so_far);
                 if reached < distance[at] {
                     (distance[at], fell) = (reached, true);
                 }
@@ -72,7 +74,7 @@ impl<D: Length> LastEdges<'_, D> {
         };
         let falls = (0..ROUNDS).all(|_| once_around());
         // The lowest number of the type stops a fall, too.
-        falls || (negative && distance.contains(&D::LOWEST))
+        falls || (negative && distance.contains(&self.element.lowest()))
     }
 }
 
@@ -102,8 +104,8 @@ pub(super) fn cycles(from: &[u32]) -> Vec<Vec<usize>> {
 /// *Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates*, 1997).
 fn exact_sum(numbers: impl Iterator<Item = f64>) -> f64 {
     let (mut below, mut above): (Vec<f64>, Vec<f64>) = numbers.partition(|&number| number < 0.0);
-    if below.contains(&f64::LOWEST) {
-        return f64::LOWEST;
+    if below.contains(&f64::NEG_INFINITY) {
+        return f64::NEG_INFINITY;
     }
     // Numbers whose sum is exact, each below the last place of the next.
     let mut parts: Vec<f64> = Vec::new();

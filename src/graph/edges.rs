@@ -1,11 +1,11 @@
 //! The edges of a graph on a device. Kernels: `cl/graph/edges.cl`.
 use crate::{
-    BlockShape, DeviceMatrix, Error, Matrix, Result,
+    BlockShape, Error, Result, Semiring,
     device::{Buffer, Device, Options, Work},
-    element::{Element, Semiring},
+    element::ElementType,
     error::Dimensions,
     primitives::transpose::{Transpose, Transposed},
-    resident::PatternArrays,
+    resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;
 
@@ -24,19 +24,43 @@ pub(super) struct Edges {
 }
 
 /// The lengths of edges.
-pub(super) struct Lengths<'a, D> {
+#[derive(Clone, Copy)]
+pub(super) struct Lengths<'a> {
+    /// The type of lengths and distances.
+    pub element: ElementType,
     /// `None` if every edge has length 1.
-    pub values: Option<(&'a Buffer<D>, u32)>,
+    pub values: Option<&'a Buffer>,
+    /// Elements from one length to the next.
+    pub stride: u32,
+}
+
+impl<'a> Lengths<'a> {
+    /// The values of a graph.
+    pub fn of(g: &'a DeviceCbc) -> Self {
+        Self { element: g.element(), values: Some(&g.values), stride: g.stride as u32 }
+    }
+
+    /// Lengths one after another.
+    pub fn packed(values: &'a Buffer) -> Self {
+        Self { element: ElementType::of(values.word()), values: Some(values), stride: 1 }
+    }
+
+    /// Every edge has length 1, and distances are whole numbers.
+    pub fn units() -> Self {
+        Self { element: ElementType::U32, values: None, stride: 1 }
+    }
 }
 
 impl Graph {
     /// The graph of a square matrix of scalars.
-    pub fn of<M: Matrix>(g: &DeviceMatrix<M>) -> Result<Self> {
-        let cbc = &g.cbc;
-        if cbc.shape != BlockShape::SCALAR || cbc.nrows != cbc.ncols {
-            return Err(no_graph(g.nrows(), g.ncols(), g.shape()));
+    pub fn of(g: &DeviceCbc, row_major: bool) -> Result<Self> {
+        match (g.shape, row_major) {
+            (BlockShape::SCALAR, _) if g.nrows == g.ncols => {
+                Ok(Self { stored: g.pattern.clone(), leaving: !row_major })
+            }
+            (shape, false) => Err(no_graph(g.nrows, g.ncols, shape)),
+            (shape, true) => Err(no_graph(g.ncols, g.nrows, shape.transpose())),
         }
-        Ok(Self { stored: cbc.pattern.clone(), leaving: !M::ROW_MAJOR })
     }
 
     pub fn device(&self) -> &Device {
@@ -69,10 +93,10 @@ impl Edges {
         self.source.as_ref().unwrap_or(&self.pattern.row_idx)
     }
 
-    /// The options of kernels that read lengths and compute distances of type `D`.
-    pub fn options<D: Element>(&self, group_size: usize, lengths: &Lengths<'_, D>) -> Options {
+    /// The options of kernels that read lengths and compute distances.
+    pub fn options(&self, group_size: usize, lengths: &Lengths<'_>) -> Options {
         Options::group_size(group_size)
-            .element_in::<D>(Semiring::MinPlus)
+            .of_in(lengths.element, Semiring::MinPlus)
             .define("UNIT", u8::from(lengths.values.is_none()))
             .define("THROUGH", u8::from(self.source.is_some()))
     }

@@ -11,9 +11,9 @@ use super::{
     near_far::Visits,
 };
 use crate::{
-    DeviceInfo, Element, Error, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Work, kernel},
-    element::{Length, OperandPair},
+    DeviceInfo, Error, Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Work, kernel},
+    element::{ElementType, OperandPair},
     host::Progress,
     tuning::Numbers,
 };
@@ -30,18 +30,18 @@ kernel! {
 }
 
 kernel! {
-    struct FrontierRound<D: Element> = "frontier_round" in "graph/edges.cl", "graph/frontier_lists.cl", "graph/frontier.cl" {
+    struct FrontierRound = "frontier_round" in "graph/edges.cl", "graph/frontier_lists.cl", "graph/frontier.cl" {
         out_ptr: In<u32>,
         to: In<u32>,
         source: In<u32>,
-        values: In<D>,
-        path_length: InOut<D>,
+        values: Maybe<Elem>,
+        path_length: InOut<Elem>,
         queued: InOut<u32>,
         waits: InOut<u32>,
         near: InOut<OperandPair>,
         far: InOut<u32>,
         record: InOut<u32>,
-        bounds: InOut<D>,
+        bounds: InOut<Elem>,
         room: u64,
         vertices: u64,
         stride: u32,
@@ -71,9 +71,9 @@ const CHUNK: usize = 256;
 const FIRST_TOGETHER: usize = 8;
 const MOST_TOGETHER: usize = 64;
 
-/// Refuses a device that cannot lower distances of type `D` atomically, or reads them in halves.
-pub(super) fn check<D: Element>(info: &DeviceInfo) -> Result<()> {
-    match size_of::<D>() == 8 && !info.long_minima {
+/// Refuses a device that cannot lower distances of this type atomically, or reads them in halves.
+pub(super) fn check(element: ElementType, info: &DeviceInfo) -> Result<()> {
+    match element.bytes() == 8 && !info.long_minima {
         true => Err(Error::Unsupported {
             device: info.name.clone(),
             feature: "atomic minima of 64 bits (cl_khr_int64_extended_atomics, and addresses of 64 bits)",
@@ -88,28 +88,24 @@ pub(super) fn check<D: Element>(info: &DeviceInfo) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::Unsupported`], see [`check`].
-pub(super) fn frontier<D: Length>(
+pub(super) fn frontier(
     work: &Work,
     edges: &Edges,
-    lengths: &Lengths<'_, D>,
-    from: (&Buffer<u32>, D),
-    distance: &mut Buffer<D>,
+    lengths: &Lengths<'_>,
+    from: (&Buffer<u32>, f64),
+    distance: &mut Buffer,
     progress: Option<&Progress>,
 ) -> Result<Visits> {
     let info = work.device().info();
-    check::<D>(info)?;
-    let none = work.buffer(0)?;
-    let values = lengths.values.unwrap_or((&none, 1));
-    Frontier { work, edges, lengths, values, numbers: info.numbers() }.run(from, distance, progress)
+    check(lengths.element, info)?;
+    Frontier { work, edges, lengths, numbers: info.numbers() }.run(from, distance, progress)
 }
 
 /// A graph and how its edges are visited.
-struct Frontier<'a, D> {
+struct Frontier<'a> {
     work: &'a Work,
     edges: &'a Edges,
-    lengths: &'a Lengths<'a, D>,
-    /// The buffer and the stride of the lengths; they are not read if each is 1.
-    values: (&'a Buffer<D>, u32),
+    lengths: &'a Lengths<'a>,
     numbers: Numbers,
 }
 
@@ -124,17 +120,17 @@ struct Lists {
 }
 
 /// The slots of rounds.
-struct Slots<D> {
+struct Slots {
     record: Buffer<u32>,
-    bounds: Buffer<D>,
+    bounds: Buffer,
 }
 
-impl<D: Length> Frontier<'_, D> {
+impl Frontier<'_> {
     /// See [`frontier`].
     fn run(
         &self,
-        (sources, step): (&Buffer<u32>, D),
-        distance: &mut Buffer<D>,
+        (sources, step): (&Buffer<u32>, f64),
+        distance: &mut Buffer,
         progress: Option<&Progress>,
     ) -> Result<Visits> {
         let kernel = Kernel::new(self.work.device(), &self.options())?;
@@ -157,9 +153,9 @@ impl<D: Length> Frontier<'_, D> {
             if last[MODE] == DONE {
                 return Ok(visits);
             }
-            let bound = self.work.read(&slots.bounds, together * BOUNDS, BOUNDS)?;
+            let bound = self.work.read_numbers(&slots.bounds, together * BOUNDS, BOUNDS)?;
             self.work.write(&after(last, 0), &mut slots.record)?;
-            self.work.write(&after(&bound, D::HIGHEST), &mut slots.bounds)?;
+            self.work.write_numbers(&after(&bound, f64::INFINITY), &mut slots.bounds)?;
             together = (2 * together).min(MOST_TOGETHER);
         }
     }
@@ -167,12 +163,12 @@ impl<D: Length> Frontier<'_, D> {
     fn options(&self) -> Options {
         let options = self.edges.options(self.numbers.frontier_group, self.lengths);
         let options = options.define("TILE", self.numbers.frontier_tile).define("CHUNK", CHUNK);
-        let options = options.define("WIDE", u8::from(size_of::<D>() == 8));
+        let options = options.define("WIDE", u8::from(self.lengths.element.bytes() == 8));
         options.define("RECORD", RECORD).define("BOUNDS", BOUNDS)
     }
 
     /// The sources in the near list, and the slot of the rounds before.
-    fn begin(&self, sources: &Buffer<u32>, step: D) -> Result<(Lists, Slots<D>)> {
+    fn begin(&self, sources: &Buffer<u32>, step: f64) -> Result<(Lists, Slots)> {
         let (work, pattern) = (self.work, &self.edges.pattern);
         let vertices = pattern.ncols;
         let room = vertices + pattern.nnz() / CHUNK;
@@ -182,7 +178,8 @@ impl<D: Length> Frontier<'_, D> {
         work.fill_zero(&mut lists.queued)?;
         work.fill_zero(&mut lists.waits)?;
         let record = work.upload(&after(&[0; RECORD], 0))?;
-        let bounds = work.upload(&after(&[step, D::ZERO, step, D::HIGHEST], D::HIGHEST))?;
+        let bounds = after(&[step, 0.0, step, f64::INFINITY], f64::INFINITY);
+        let bounds = work.upload_numbers(self.lengths.element, &bounds)?;
         let mut slots = Slots { record, bounds };
         let kernel: Kernel<BeginFrontier<'_>> = Kernel::new(work.device(), &self.options())?;
         let args = BeginFrontier {
@@ -200,20 +197,19 @@ impl<D: Length> Frontier<'_, D> {
     /// Launches a round that reads slot `number` and fills the next.
     fn launch(
         &self,
-        kernel: &Kernel<FrontierRound<'static, D>>,
+        kernel: &Kernel<FrontierRound<'static>>,
         (number, round): (u32, u32),
-        distance: &mut Buffer<D>,
+        distance: &mut Buffer,
         lists: &mut Lists,
-        slots: &mut Slots<D>,
+        slots: &mut Slots,
     ) -> Result<()> {
         let (numbers, pattern) = (&self.numbers, &self.edges.pattern);
         let compute_units = self.work.device().info().compute_units as usize;
-        let (values, stride) = self.values;
         let args = FrontierRound {
             out_ptr: &pattern.col_ptr,
             to: &pattern.row_idx,
             source: self.edges.source(),
-            values,
+            values: self.lengths.values,
             path_length: distance,
             queued: &mut lists.queued,
             waits: &mut lists.waits,
@@ -223,7 +219,7 @@ impl<D: Length> Frontier<'_, D> {
             bounds: &mut slots.bounds,
             room: lists.room as u64,
             vertices: pattern.ncols as u64,
-            stride,
+            stride: self.lengths.stride,
             number,
             this_round: round,
             full: (compute_units * numbers.frontier_edges) as u32,

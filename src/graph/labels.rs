@@ -1,17 +1,17 @@
 //! The nearest source of each vertex. Kernels: `cl/graph/labels.cl`.
 use super::edges::{Edges, Lengths};
 use crate::{
-    DeviceKind, Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Out, Work, kernel},
+    DeviceKind, Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Out, Work, kernel},
 };
 
 kernel! {
-    struct BeginLabels<D: Element> = "begin_labels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
+    struct BeginLabels = "begin_labels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
         in_ptr: In<u32>,
         from: In<u32>,
         source: In<u32>,
-        values: In<D>,
-        path_length: In<D>,
+        values: Maybe<Elem>,
+        path_length: In<Elem>,
         before: Out<u32>,
         level: Out<u32>,
         label: Out<u32>,
@@ -22,12 +22,12 @@ kernel! {
 }
 
 kernel! {
-    struct JoinLevels<D: Element> = "join_levels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
+    struct JoinLevels = "join_levels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
         in_ptr: In<u32>,
         from: In<u32>,
         source: In<u32>,
-        values: In<D>,
-        path_length: In<D>,
+        values: Maybe<Elem>,
+        path_length: In<Elem>,
         parent: InOut<u32>,
         vertices: u32,
         stride: u32,
@@ -72,12 +72,12 @@ kernel! {
 }
 
 kernel! {
-    struct LowerLabels<D: Element> = "lower_labels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
+    struct LowerLabels = "lower_labels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
         in_ptr: In<u32>,
         from: In<u32>,
         source: In<u32>,
-        values: In<D>,
-        path_length: In<D>,
+        values: Maybe<Elem>,
+        path_length: In<Elem>,
         label: In<u32>,
         level: In<u32>,
         before: InOut<u32>,
@@ -94,37 +94,35 @@ const TOGETHER: usize = 3;
 /// The label of the nearest source of each vertex, of several the lowest; `u32::MAX` out of reach.
 /// `edges` enter vertices, `distance` is final, and `labels` has one for each source. No length is
 /// negative.
-pub(super) fn nearest<D: Element>(
+pub(super) fn nearest(
     work: &Work,
     edges: &Edges,
-    lengths: &Lengths<'_, D>,
+    lengths: &Lengths<'_>,
     (sources, labels): (&Buffer<u32>, &Buffer<u32>),
-    distance: &Buffer<D>,
+    distance: &Buffer,
 ) -> Result<Buffer<u32>> {
     let (device, vertices) = (work.device(), edges.pattern.ncols);
     let group_size = device.info().numbers().vector_group;
     let options = edges.options(group_size, lengths);
-    let begin: Kernel<BeginLabels<'_, D>> = Kernel::new(device, &options)?;
+    let begin: Kernel<BeginLabels<'_>> = Kernel::new(device, &options)?;
     let at_sources: Kernel<LabelSources<'_>> = Kernel::new(device, &options)?;
     let follow: Kernel<Follow<'_>> = Kernel::new(device, &options)?;
-    let lower: Kernel<LowerLabels<'_, D>> = Kernel::new(device, &options)?;
+    let lower: Kernel<LowerLabels<'_>> = Kernel::new(device, &options)?;
     let (mut before, mut label) = (work.buffer(vertices)?, work.buffer(vertices)?);
     let (mut level, mut open) = (work.buffer(vertices)?, work.upload(&[0u32])?);
-    let none = work.buffer(0)?;
-    let (values, stride) = lengths.values.unwrap_or((&none, 1));
     let (grid, count) = (Grid::items(vertices, group_size), vertices as u32);
     let args = BeginLabels {
         in_ptr: &edges.pattern.col_ptr,
         from: &edges.pattern.row_idx,
         source: edges.source(),
-        values,
+        values: lengths.values,
         path_length: distance,
         before: &mut before,
         level: &mut level,
         label: &mut label,
         open: &mut open,
         vertices: count,
-        stride,
+        stride: lengths.stride,
     };
     begin.launch(work, grid, args)?;
     // Of sources, too, no closer vertex is known.
@@ -149,14 +147,14 @@ pub(super) fn nearest<D: Element>(
                 in_ptr: &edges.pattern.col_ptr,
                 from: &edges.pattern.row_idx,
                 source: edges.source(),
-                values,
+                values: lengths.values,
                 path_length: distance,
                 label: &label,
                 level: &level,
                 before: &mut before,
                 changed: &mut changed,
                 vertices: count,
-                stride,
+                stride: lengths.stride,
                 number,
             };
             lower.launch(work, grid, args)?;
@@ -170,31 +168,29 @@ pub(super) fn nearest<D: Element>(
 /// Makes vertices that edges of length 0 connect in both directions follow the least of them, and
 /// that the edge of any. Returns the least of them for each vertex. In `parent` each vertex is its
 /// own.
-fn levels<D: Element>(
+fn levels(
     work: &Work,
     edges: &Edges,
-    lengths: &Lengths<'_, D>,
-    distance: &Buffer<D>,
+    lengths: &Lengths<'_>,
+    distance: &Buffer,
     (before, mut parent): (&mut Buffer<u32>, Buffer<u32>),
 ) -> Result<Buffer<u32>> {
     let (device, vertices) = (work.device(), edges.pattern.ncols);
     let group_size = device.info().numbers().vector_group;
     let options = edges.options(group_size, lengths);
-    let join: Kernel<JoinLevels<'_, D>> = Kernel::new(device, &options)?;
+    let join: Kernel<JoinLevels<'_>> = Kernel::new(device, &options)?;
     let enter: Kernel<EnterLevels<'_>> = Kernel::new(device, &options)?;
     let leave: Kernel<LeaveLevels<'_>> = Kernel::new(device, &options)?;
-    let none = work.buffer(0)?;
-    let (values, stride) = lengths.values.unwrap_or((&none, 1));
     let (grid, count) = (Grid::items(vertices, group_size), vertices as u32);
     let args = JoinLevels {
         in_ptr: &edges.pattern.col_ptr,
         from: &edges.pattern.row_idx,
         source: edges.source(),
-        values,
+        values: lengths.values,
         path_length: distance,
         parent: &mut parent,
         vertices: count,
-        stride,
+        stride: lengths.stride,
     };
     join.launch(work, grid, args)?;
     let (mut level, mut leader) = (work.buffer(vertices)?, work.upload(&vec![u32::MAX; vertices])?);

@@ -1,16 +1,16 @@
 //! What the lengths of a graph's edges are like. Kernel: `cl/graph/lengths.cl`.
-use super::edges::Graph;
+use super::edges::{Graph, Lengths};
 use crate::{
-    DeviceKind, Element, Error, Result, Semiring,
-    device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
-    element::Length,
+    DeviceKind, Error, Result, Semiring,
+    device::{Elem, Grid, Kernel, Maybe, Options, Out, Payload, Work, kernel},
+    element::ElementType,
 };
 
 kernel! {
-    struct LookAtLengths<D: Element, S: Element> = "look_at_lengths" in "graph/lengths.cl" {
-        values: In<D>,
-        least: Out<D>,
-        sum: Out<S>,
+    struct LookAtLengths = "look_at_lengths" in "graph/lengths.cl" {
+        values: Maybe<Elem>,
+        least: Out<Elem>,
+        sum: Out<Payload>,
         finite: Out<u32>,
         unknown: Out<u32>,
         edges: u32,
@@ -34,26 +34,22 @@ pub(super) struct Survey {
     pub mean: f64,
 }
 
-/// Looks at the values of `graph`, which are `stride` apart. One read.
+/// Looks at the lengths of `graph`. One read.
 ///
 /// # Errors
 /// [`Error::NoLength`] if a length is NaN.
-pub(super) fn survey<D: Length>(work: &Work, graph: &Graph, values: (&Buffer<D>, u32)) -> Result<Survey> {
-    match D::ARITHMETIC_ROUNDOFF == 0.0 {
-        true => with_sums::<D, f32>(work, graph, values),
-        false => with_sums::<D, D>(work, graph, values),
-    }
-}
-
-/// As [`survey`]; sums have a type that reaches as far as lengths do.
-fn with_sums<D: Length, S: Element>(work: &Work, graph: &Graph, (values, stride): (&Buffer<D>, u32)) -> Result<Survey> {
+pub(super) fn survey(work: &Work, graph: &Graph, lengths: &Lengths<'_>) -> Result<Survey> {
+    let &Lengths { element, values, stride } = lengths;
+    // Sums have a type that reaches as far as lengths do.
+    let of_sums = if element.is_integer() { ElementType::F32 } else { element }.word();
     let info = work.device().info();
     let (group_size, interleaved) = (info.serial_or(64), info.kind != DeviceKind::Cpu);
     let parts = if interleaved { INTERLEAVED_PARTS } else { PARTS };
-    let options = Options::group_size(group_size).element_in::<D>(Semiring::MinPlus);
-    let options = options.define("INTERLEAVED", u8::from(interleaved)).define("SUM", S::CL_NAME);
-    let kernel: Kernel<LookAtLengths<'_, D, S>> = Kernel::new(work.device(), &options)?;
-    let (mut least, mut sum) = (work.buffer(parts)?, work.buffer(parts)?);
+    let options = Options::group_size(group_size).of_in(element, Semiring::MinPlus);
+    let options =
+        options.define("INTERLEAVED", u8::from(interleaved)).define("SUM", of_sums.name()).payload_is(of_sums);
+    let kernel: Kernel<LookAtLengths<'_>> = Kernel::new(work.device(), &options)?;
+    let (mut least, mut sum) = (work.buffer_of(element.word(), parts)?, work.buffer_of(of_sums, parts)?);
     let (mut finite, mut unknown) = (work.buffer(parts)?, work.buffer(parts)?);
     let args = LookAtLengths {
         values,
@@ -69,8 +65,8 @@ fn with_sums<D: Length, S: Element>(work: &Work, graph: &Graph, (values, stride)
     if let Some(&entry) = unknown.download(work)?.iter().min().filter(|&&entry| entry != u32::MAX) {
         return Err(no_number(work, graph, entry)?);
     }
-    let least = least.download(work)?.into_iter().map(Element::to_f64).fold(f64::INFINITY, f64::min);
-    let sum: f64 = sum.download(work)?.into_iter().map(Element::to_f64).sum();
+    let least = work.download_numbers(&least)?.into_iter().fold(f64::INFINITY, f64::min);
+    let sum: f64 = work.download_numbers(&sum)?.into_iter().sum();
     let finite: u64 = finite.download(work)?.into_iter().map(u64::from).sum();
     Ok(Survey { least, mean: if finite == 0 { 0.0 } else { sum * (graph.stored.nnz() as f64 / finite as f64) } })
 }

@@ -139,15 +139,17 @@ impl<'a> Lloyd<'a> {
     /// number; [`Error::NoLength`] for a length that is NaN; [`Error::Length`] for another number
     /// of points than vertices; [`Error::Memory`], [`Error::Unsupported`], [`Error::OpenCl`].
     pub fn run<M: Matrix<Element = f64>>(&self, g: &DeviceMatrix<M>) -> Result<Patches> {
-        let graph = Graph::of(g)?;
-        let vertices = graph.vertices();
-        let seeds = self.checked(vertices)?;
-        graph.device().require(crate::element::ElementType::F64)?;
+        self.patches(&Graph::of(&g.cbc, M::ROW_MAJOR)?, &Lengths::of(&g.cbc))
+    }
+
+    fn patches(&self, graph: &Graph, lengths: &Lengths<'_>) -> Result<Patches> {
+        let seeds = self.checked(graph.vertices())?;
+        graph.device().require(lengths.element)?;
         let work = Work::new(graph.device(), None);
-        let (clock, lengths) = (work.clock(), Lengths { values: Some((&g.cbc.values, g.cbc.stride as u32)) });
-        let survey = survey(&work, &graph, (&g.cbc.values, g.cbc.stride as u32))?;
-        let shared = Shared::new(&work, &graph, survey, self)?;
-        let on_device = OnDevice::new(&shared, &lengths)?;
+        let clock = work.clock();
+        let survey = survey(&work, graph, lengths)?;
+        let shared = Shared::new(&work, graph, survey, self)?;
+        let on_device = OnDevice::new(&shared, lengths)?;
         let found = relax(&on_device, self, seeds)?;
         work.wait()?;
         Ok(Patches { total_ms: clock.elapsed().as_secs_f64() * 1e3, ..found })

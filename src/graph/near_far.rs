@@ -6,9 +6,8 @@
 //! by steps that grow while few vertices are near.
 use super::edges::{Edges, Lengths};
 use crate::{
-    Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Work, kernel},
-    element::Length,
+    Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Work, kernel},
     host::Progress,
 };
 
@@ -22,16 +21,16 @@ kernel! {
 }
 
 kernel! {
-    struct NearFar<D: Element> = "near_far" in "graph/edges.cl", "graph/near_far.cl" {
+    struct NearFar = "near_far" in "graph/edges.cl", "graph/near_far.cl" {
         out_ptr: In<u32>,
         to: In<u32>,
         source: In<u32>,
-        values: In<D>,
-        path_length: InOut<D>,
+        values: Maybe<Elem>,
+        path_length: InOut<Elem>,
         place: InOut<u8>,
         near: InOut<u32>,
         far: InOut<u32>,
-        bounds: InOut<D>,
+        bounds: InOut<Elem>,
         record: InOut<u64>,
         vertices: u64,
         stride: u32,
@@ -59,17 +58,17 @@ pub(super) struct Visits {
 
 /// Lowers `distance`, 0 at `sources`, different vertices, and infinite elsewhere, to the distances
 /// from them. `step` is how far the limit moves at first.
-pub(super) fn near_far<D: Length>(
+pub(super) fn near_far(
     work: &Work,
     edges: &Edges,
-    lengths: &Lengths<'_, D>,
-    (sources, step): (&Buffer<u32>, D),
-    distance: &mut Buffer<D>,
+    lengths: &Lengths<'_>,
+    (sources, step): (&Buffer<u32>, f64),
+    distance: &mut Buffer,
     progress: Option<&Progress>,
 ) -> Result<Visits> {
     let vertices = edges.pattern.ncols;
     let options = edges.options(1, lengths).define("RECORD", RECORD);
-    let kernel: Kernel<NearFar<'_, D>> = Kernel::new(work.device(), &options)?;
+    let kernel: Kernel<NearFar<'_>> = Kernel::new(work.device(), &options)?;
     let set: Kernel<SetSources<'_>> = Kernel::new(work.device(), &options)?;
     let (mut near, mut far) = (work.buffer(vertices)?, work.buffer(vertices)?);
     let mut place = work.buffer(vertices)?;
@@ -77,16 +76,14 @@ pub(super) fn near_far<D: Length>(
     let count = sources.len();
     let args = SetSources { vertex: sources, place: &mut place, near: &mut near, sources: count as u32 };
     set.launch(work, Grid::items(count, 1), args)?;
-    let mut bounds = work.upload(&[D::from_f64(0.0), step])?;
+    let mut bounds = work.upload_numbers(lengths.element, &[0.0, step])?;
     let mut record = work.upload(&[0, count as u64, 0, 0, 0, 0])?;
-    let none = work.buffer(0)?;
-    let (values, stride) = lengths.values.unwrap_or((&none, 1));
     loop {
         let args = NearFar {
             out_ptr: &edges.pattern.col_ptr,
             to: &edges.pattern.row_idx,
             source: edges.source(),
-            values,
+            values: lengths.values,
             path_length: distance,
             place: &mut place,
             near: &mut near,
@@ -94,7 +91,7 @@ pub(super) fn near_far<D: Length>(
             bounds: &mut bounds,
             record: &mut record,
             vertices: vertices as u64,
-            stride,
+            stride: lengths.stride,
             budget: BUDGET,
         };
         kernel.launch(work, Grid::groups(1, 1), args)?;

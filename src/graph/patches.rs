@@ -4,7 +4,7 @@ mod kernels;
 use crate::{
     Device, DeviceVector, Result, Semiring,
     device::{Buffer, Grid, Kernel, Options, Work},
-    element::Piece,
+    element::{ElementType, Piece},
     primitives::{
         radix_sort::{Elements, RadixSort, RadixTuning},
         scan::{Scan, ScanTuning},
@@ -39,7 +39,7 @@ pub(super) struct Centres {
     farthest_in_part: Kernel<FarthestInPart<'static>>,
     sort: RadixSort,
     scan: Scan<u32>,
-    sums: SegmentedReduce<f64>,
+    sums: SegmentedReduce,
     device: Device,
     group_size: usize,
 }
@@ -99,7 +99,7 @@ impl Centres {
             farthest_in_part: Kernel::rare(device, &options)?,
             sort: RadixSort::new(device, RadixTuning::new(info))?,
             scan: Scan::new(device, ScanTuning::new(info))?,
-            sums: SegmentedReduce::new(device, info.numbers().group_size, Semiring::PlusTimes)?,
+            sums: SegmentedReduce::new(device, info.numbers().group_size, ElementType::F64, Semiring::PlusTimes)?,
             device: device.clone(),
             group_size,
         })
@@ -140,7 +140,7 @@ impl Centres {
         let run_patch: Vec<u32> = members.runs().map(|(patch, _)| patch).collect();
         let (run_patch, (run_end, pieces)) = (work.upload(&run_patch)?, members.cuts(work)?);
         let runs = run_end.len();
-        let (mut axis_values, mut sums) = (work.buffer(count)?, work.buffer(runs)?);
+        let (mut axis_values, mut sums) = (work.buffer(count)?, work.buffer::<f64>(runs)?);
         let mut centroid = work.buffer(3 * (members.patch_ptr.len() - 1))?;
         for axis in 0..3 {
             let order = &members.order;
@@ -166,7 +166,7 @@ impl Centres {
         let args = GatherSquares { order: &members.order, path_length, squares: &mut squares, count: count as u32 };
         self.gather_squares.launch(work, self.grid(count), args)?;
         let (run_end, pieces) = members.cuts(work)?;
-        let mut sums = work.buffer(run_end.len())?;
+        let mut sums = work.buffer::<f64>(run_end.len())?;
         self.sums.run(work, Runs { end: &run_end, pieces: &pieces }, &squares, &mut sums)?;
         let mut of_patches = vec![0.0; members.patch_ptr.len() - 1];
         let runs = members.runs().map(|(patch, _)| patch as usize);

@@ -7,8 +7,8 @@ use super::{
     schedule::{Distances, Schedule},
 };
 use crate::{
-    DeviceMatrix, DeviceVector, Element, Error, Matrix, Result,
-    device::{Buffer, Clock, Work},
+    Device, DeviceMatrix, DeviceVector, Element, Error, Matrix, Result,
+    device::{Buffer, Work},
     element::Length,
     host::Progress,
 };
@@ -52,6 +52,26 @@ pub struct Paths<D: Element> {
     pub visits: u64,
     /// Milliseconds from start to end, without waiting for kernels.
     pub total_ms: f64,
+}
+
+/// Paths whose distances the host does not name.
+struct Found {
+    device: Device,
+    distance: Buffer,
+    predecessors: Option<Buffer<u32>>,
+    schedule: Schedule,
+    visits: Visits,
+    total_ms: f64,
+}
+
+impl Found {
+    fn typed<D: Element>(self) -> Paths<D> {
+        let Self { device, distance, predecessors, schedule, visits: Visits { rounds, edges: visits }, total_ms } =
+            self;
+        let predecessors = predecessors.map(|values| DeviceVector { values, device: device.clone() });
+        let distances = DeviceVector { values: distance.into_typed(), device };
+        Paths { distances, predecessors, schedule, rounds, visits, total_ms }
+    }
 }
 
 impl<'a> ShortestPaths<'a> {
@@ -109,12 +129,9 @@ impl<'a> ShortestPaths<'a> {
     /// and a delta that is not above 0; [`Error::Memory`], [`Error::Unsupported`],
     /// [`Error::OpenCl`].
     pub fn run<M: Matrix<Element: Length>>(&self, g: &DeviceMatrix<M>) -> Result<Paths<M::Element>> {
-        let graph = Graph::of(g)?;
+        let graph = Graph::of(&g.cbc, M::ROW_MAJOR)?;
         graph.device().require(M::Element::TYPE)?;
-        let work = Work::new(graph.device(), None);
-        let (clock, stored) = (work.clock(), (&g.cbc.values, g.cbc.stride as u32));
-        let survey = survey(&work, &graph, stored)?;
-        self.computed((&work, clock), &graph, &Lengths { values: Some(stored) }, survey)
+        Ok(self.computed(&graph, &Lengths::of(&g.cbc))?.typed())
     }
 
     /// Computes paths along the edges of `g` if each had length 1: levels of a breadth-first
@@ -123,21 +140,18 @@ impl<'a> ShortestPaths<'a> {
     /// # Errors
     /// As [`ShortestPaths::run`], without those about lengths.
     pub fn run_by_edges<M: Matrix>(&self, g: &DeviceMatrix<M>) -> Result<Paths<u32>> {
-        let graph = Graph::of(g)?;
-        let work = Work::new(graph.device(), None);
-        self.computed((&work, work.clock()), &graph, &Lengths { values: None }, Survey { least: 1.0, mean: 1.0 })
+        Ok(self.computed(&Graph::of(&g.cbc, M::ROW_MAJOR)?, &Lengths::units())?.typed())
     }
 
-    fn computed<D: Length>(
-        &self,
-        (work, clock): (&Work, Clock<'_>),
-        graph: &Graph,
-        lengths: &Lengths<'_, D>,
-        survey: Survey,
-    ) -> Result<Paths<D>> {
-        let (device, vertices) = (graph.device(), graph.vertices());
+    fn computed(&self, graph: &Graph, lengths: &Lengths<'_>) -> Result<Found> {
+        let (device, vertices, work) = (graph.device(), graph.vertices(), &Work::new(graph.device(), None));
+        let clock = work.clock();
+        let survey = match lengths.values {
+            Some(_) => survey(work, graph, lengths)?,
+            None => Survey { least: 1.0, mean: 1.0 },
+        };
         let sources = self.sources(work, vertices)?;
-        let schedule = self.schedule.chosen::<D>(device.info(), survey)?;
+        let schedule = self.schedule.chosen(lengths.element, device.info(), survey)?;
         // A delta is no reason for `auto` to refuse lengths that only sweeps take.
         let unused = self.schedule == Schedule::Auto && schedule == Schedule::BellmanFord;
         let step = schedule.step(self.delta.filter(|_| !unused), lengths, survey)?;
@@ -146,21 +160,13 @@ impl<'a> ShortestPaths<'a> {
         let before = match self.predecessors {
             true => {
                 let edges = graph.edges(work, true)?;
-                let found = predecessors(work, &edges, lengths, &sources, &distance, survey.least < 0.0)?;
-                Some(DeviceVector { values: found, device: device.clone() })
+                Some(predecessors(work, &edges, lengths, &sources, &distance, survey.least < 0.0)?)
             }
             false => None,
         };
         work.wait()?;
-        let Visits { rounds, edges } = visits;
-        Ok(Paths {
-            distances: DeviceVector { values: distance, device: device.clone() },
-            predecessors: before,
-            schedule,
-            rounds,
-            visits: edges,
-            total_ms: clock.elapsed().as_secs_f64() * 1e3,
-        })
+        let total_ms = clock.elapsed().as_secs_f64() * 1e3;
+        Ok(Found { device: device.clone(), distance, predecessors: before, schedule, visits, total_ms })
     }
 
     /// The sources on the device, each once.
@@ -180,45 +186,4 @@ impl<'a> ShortestPaths<'a> {
         sources.dedup();
         work.upload(&sources)
     }
-}
-
-/// The distance of each vertex of `g` from the nearest source: [`ShortestPaths::run`] with its
-/// defaults.
-///
-/// ```
-/// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Csc, Device, graph};
-/// let g = Csc::from_triplets(4, 4, [(1, 0, 1.5), (2, 1, 2.0), (2, 0, 4.0)])?;
-/// let distances = graph::shortest_paths(&Device::auto()?.upload(&g)?, &[0])?;
-/// assert_eq!(distances.download()?, [0.0, 1.5, 3.5, f64::INFINITY]);
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-/// As [`ShortestPaths::run`].
-pub fn shortest_paths<M: Matrix<Element: Length>>(
-    g: &DeviceMatrix<M>,
-    sources: &[usize],
-) -> Result<DeviceVector<M::Element>> {
-    Ok(ShortestPaths::from(sources).run(g)?.distances)
-}
-
-/// The level of each vertex of `g` in a breadth-first search: the least number of edges from a
-/// source, `u32::MAX` out of reach. Values do not matter.
-///
-/// ```
-/// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Csc, Device, graph};
-/// let g = Csc::from_triplets(4, 4, [(1, 0, 1.5), (2, 1, 2.0), (2, 0, 4.0)])?;
-/// let levels = graph::levels(&Device::auto()?.upload(&g)?, &[0])?;
-/// assert_eq!(levels.download()?, [0, 1, 1, u32::MAX]);
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-/// As [`ShortestPaths::run_by_edges`].
-pub fn levels<M: Matrix>(g: &DeviceMatrix<M>, sources: &[usize]) -> Result<DeviceVector<u32>> {
-    Ok(ShortestPaths::from(sources).run_by_edges(g)?.distances)
 }

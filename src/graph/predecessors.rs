@@ -11,8 +11,8 @@ use super::{
     schedule::{Distances, Schedule},
 };
 use crate::{
-    Element, Error, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    Error, Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Out, Work, kernel},
 };
 
 kernel! {
@@ -24,21 +24,21 @@ kernel! {
 }
 
 kernel! {
-    struct SettleSources<D: Element> = "settle_sources" in "graph/edges.cl", "graph/predecessors.cl" {
+    struct SettleSources = "settle_sources" in "graph/edges.cl", "graph/predecessors.cl" {
         vertex: In<u32>,
-        path_length: In<D>,
+        path_length: In<Elem>,
         settled: InOut<u32>,
         sources: u32,
     }
 }
 
 kernel! {
-    struct ClaimCloser<D: Element> = "claim_closer" in "graph/edges.cl", "graph/predecessors.cl" {
+    struct ClaimCloser = "claim_closer" in "graph/edges.cl", "graph/predecessors.cl" {
         out_ptr: In<u32>,
         to: In<u32>,
         source: In<u32>,
-        values: In<D>,
-        path_length: In<D>,
+        values: Maybe<Elem>,
+        path_length: In<Elem>,
         predecessor: InOut<u32>,
         vertices: u32,
         stride: u32,
@@ -46,8 +46,8 @@ kernel! {
 }
 
 kernel! {
-    struct Settle<D: Element> = "settle" in "graph/edges.cl", "graph/predecessors.cl" {
-        path_length: In<D>,
+    struct Settle = "settle" in "graph/edges.cl", "graph/predecessors.cl" {
+        path_length: In<Elem>,
         predecessor: In<u32>,
         settled: InOut<u32>,
         waiting: InOut<u32>,
@@ -57,12 +57,12 @@ kernel! {
 }
 
 kernel! {
-    struct MarkSteps<D: Element> = "mark_steps" in "graph/edges.cl", "graph/predecessors.cl" {
+    struct MarkSteps = "mark_steps" in "graph/edges.cl", "graph/predecessors.cl" {
         out_ptr: In<u32>,
         to: In<u32>,
         source: In<u32>,
-        values: In<D>,
-        path_length: In<D>,
+        values: Maybe<Elem>,
+        path_length: In<Elem>,
         settled: In<u32>,
         step_length: Out<u32>,
         border: Out<u32>,
@@ -88,19 +88,19 @@ const PARTS: usize = 256;
 
 /// Finds predecessors for distances that are final. `edges` leave vertices; `negative` says whether
 /// some length may be.
-pub(super) fn predecessors<D: Element>(
+pub(super) fn predecessors(
     work: &Work,
     edges: &Edges,
-    lengths: &Lengths<'_, D>,
+    lengths: &Lengths<'_>,
     sources: &Buffer<u32>,
-    distance: &Buffer<D>,
+    distance: &Buffer,
     negative: bool,
 ) -> Result<Buffer<u32>> {
     let (device, vertices) = (work.device(), edges.pattern.ncols);
     let group_size = device.info().numbers().vector_group;
     let options = edges.options(group_size, lengths);
     let begin: Kernel<BeginPredecessors<'_>> = Kernel::new(device, &options)?;
-    let of_sources: Kernel<SettleSources<'_, D>> = Kernel::new(device, &options)?;
+    let of_sources: Kernel<SettleSources<'_>> = Kernel::new(device, &options)?;
     let (mut settled, mut predecessor) = (work.buffer(vertices)?, work.buffer(vertices)?);
     let grid = Grid::items(vertices, group_size);
     let args = BeginPredecessors { settled: &mut settled, predecessor: &mut predecessor, vertices: vertices as u32 };
@@ -109,18 +109,16 @@ pub(super) fn predecessors<D: Element>(
     let args = SettleSources { vertex: sources, path_length: distance, settled: &mut settled, sources: count as u32 };
     of_sources.launch(work, Grid::items(count, group_size), args)?;
     if !negative {
-        let closer: Kernel<ClaimCloser<'_, D>> = Kernel::new(device, &options)?;
-        let none = work.buffer(0)?;
-        let (values, stride) = lengths.values.unwrap_or((&none, 1));
+        let closer: Kernel<ClaimCloser<'_>> = Kernel::new(device, &options)?;
         let args = ClaimCloser {
             out_ptr: &edges.pattern.col_ptr,
             to: &edges.pattern.row_idx,
             source: edges.source(),
-            values,
+            values: lengths.values,
             path_length: distance,
             predecessor: &mut predecessor,
             vertices: vertices as u32,
-            stride,
+            stride: lengths.stride,
         };
         closer.launch(work, grid, args)?;
     }
@@ -134,14 +132,14 @@ pub(super) fn predecessors<D: Element>(
 }
 
 /// Settles the vertices that have a predecessor. Returns how many that are reached have none.
-fn settle<D: Element>(
+fn settle(
     work: &Work,
     options: &Options,
-    distance: &Buffer<D>,
+    distance: &Buffer,
     predecessor: &Buffer<u32>,
     settled: &mut Buffer<u32>,
 ) -> Result<u32> {
-    let kernel: Kernel<Settle<'_, D>> = Kernel::new(work.device(), options)?;
+    let kernel: Kernel<Settle<'_>> = Kernel::new(work.device(), options)?;
     let (mut waiting, vertices) = (work.upload(&[0u32])?, distance.len() as u32);
     let parts = PARTS as u32;
     let args = Settle { path_length: distance, predecessor, settled, waiting: &mut waiting, vertices, parts };
@@ -150,51 +148,49 @@ fn settle<D: Element>(
 }
 
 /// Finds the predecessors of vertices that are not settled, by steps from those that are.
-fn by_steps<D: Element>(
+fn by_steps(
     work: &Work,
     edges: &Edges,
-    lengths: &Lengths<'_, D>,
-    distance: &Buffer<D>,
+    lengths: &Lengths<'_>,
+    distance: &Buffer,
     settled: &Buffer<u32>,
     predecessor: &mut Buffer<u32>,
 ) -> Result<()> {
     let (device, vertices) = (work.device(), edges.pattern.ncols);
     let group_size = device.info().numbers().vector_group;
     let options = edges.options(group_size, lengths);
-    let mark: Kernel<MarkSteps<'_, D>> = Kernel::new(device, &options)?;
+    let mark: Kernel<MarkSteps<'_>> = Kernel::new(device, &options)?;
     let claim: Kernel<ClaimBySteps<'_>> = Kernel::new(device, &options)?;
     let (mut step_length, mut border) = (work.buffer(edges.pattern.nnz())?, work.buffer(vertices)?);
     let mut count = work.upload(&[0u32])?;
-    let none = work.buffer(0)?;
-    let (values, stride) = lengths.values.unwrap_or((&none, 1));
     let grid = Grid::items(vertices, group_size);
     let args = MarkSteps {
         out_ptr: &edges.pattern.col_ptr,
         to: &edges.pattern.row_idx,
         source: edges.source(),
-        values,
+        values: lengths.values,
         path_length: distance,
         settled,
         step_length: &mut step_length,
         border: &mut border,
         count: &mut count,
         vertices: vertices as u32,
-        stride,
+        stride: lengths.stride,
     };
     mark.launch(work, grid, args)?;
     let count = work.read_count(&count, 0, "vertices at the border", vertices as u64)?;
     let border = work.upload(&work.read(&border, 0, count as usize)?)?;
     let graph = Graph { stored: edges.pattern.clone(), leaving: true };
-    let (survey, of_steps) = (Survey { least: 1.0, mean: 1.0 }, Lengths { values: Some((&step_length, 1)) });
-    let schedule = Schedule::Auto.chosen::<u32>(device.info(), survey)?;
+    let (survey, of_steps) = (Survey { least: 1.0, mean: 1.0 }, Lengths::packed(&step_length));
+    let schedule = Schedule::Auto.chosen(of_steps.element, device.info(), survey)?;
     // All vertices are near: each list is a step further.
-    let distances = Distances::new(work, &graph, &of_steps, (schedule, u32::MAX), survey)?;
+    let distances = Distances::new(work, &graph, &of_steps, (schedule, f64::INFINITY), survey)?;
     let (steps, _) = distances.run(work, &border, None)?;
     let args = ClaimBySteps {
         out_ptr: &edges.pattern.col_ptr,
         to: &edges.pattern.row_idx,
         step_length: &step_length,
-        steps: &steps,
+        steps: steps.typed(),
         predecessor,
         vertices: vertices as u32,
     };

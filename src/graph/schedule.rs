@@ -10,7 +10,7 @@ use super::{
 use crate::{
     DeviceInfo, DeviceKind, Error, Result,
     device::{Buffer, Work},
-    element::Length,
+    element::ElementType,
     host::Progress,
 };
 
@@ -22,9 +22,9 @@ const PART_OF_MEAN: f64 = 64.0;
 /// The least step of the limit that doubling makes longer, on devices that take numbers below the
 /// normal ones for zeros too. A limit of the frontier moves at least to the nearest vertex beyond
 /// it.
-fn least_step<D: Length>(schedule: Schedule) -> f64 {
-    match (size_of::<D>(), schedule) {
-        _ if D::ARITHMETIC_ROUNDOFF == 0.0 => 1.0,
+fn least_step(element: ElementType, schedule: Schedule) -> f64 {
+    match (element.bytes(), schedule) {
+        _ if element.is_integer() => 1.0,
         (8, Schedule::Frontier) => f64::from_bits(1),
         (8, _) => f64::MIN_POSITIVE,
         (_, Schedule::Frontier) => f64::from(f32::from_bits(1)),
@@ -65,13 +65,13 @@ impl Schedule {
         }
     }
 
-    /// The schedule for distances of type `D`.
-    pub(super) fn chosen<D: Length>(self, info: &DeviceInfo, survey: Survey) -> Result<Self> {
+    /// The schedule for distances of this type.
+    pub(super) fn chosen(self, element: ElementType, info: &DeviceInfo, survey: Survey) -> Result<Self> {
         let negative = survey.least < 0.0;
         match self {
             Self::Auto if negative => Ok(Self::BellmanFord),
             Self::Auto if info.kind == DeviceKind::Cpu => Ok(Self::NearFar),
-            Self::Auto if frontier::check::<D>(info).is_err() => Ok(Self::BellmanFord),
+            Self::Auto if frontier::check(element, info).is_err() => Ok(Self::BellmanFord),
             Self::Auto => Ok(Self::Frontier),
             asked if negative && asked != Self::BellmanFord => {
                 let least = survey.least;
@@ -84,7 +84,7 @@ impl Schedule {
     }
 
     /// How far the limit is moved at first, `delta` if that is given.
-    pub(super) fn step<D: Length>(self, delta: Option<f64>, lengths: &Lengths<'_, D>, survey: Survey) -> Result<D> {
+    pub(super) fn step(self, delta: Option<f64>, lengths: &Lengths<'_>, survey: Survey) -> Result<f64> {
         let usual = match self {
             // Without a limit rounds go from level to level: no list need be divided.
             Self::Frontier if lengths.values.is_none() => f64::INFINITY,
@@ -98,7 +98,7 @@ impl Schedule {
             Some(_) if self == Self::BellmanFord => Err(Error::Argument(format!(
                 "{self} has no limit between near and far that a delta moves: near-far and frontier have"
             ))),
-            delta => Ok(D::from_f64(delta.unwrap_or(usual).max(least_step::<D>(self)))),
+            delta => Ok(delta.unwrap_or(usual).max(least_step(lengths.element, self))),
         }
     }
 }
@@ -121,21 +121,21 @@ impl std::str::FromStr for Schedule {
 }
 
 /// Distances along the edges of a graph, from any sources.
-pub(super) struct Distances<'a, D> {
+pub(super) struct Distances<'a> {
     schedule: Schedule,
-    step: D,
+    step: f64,
     /// Leaving vertices, or entering them for sweeps.
     edges: Edges,
-    lengths: &'a Lengths<'a, D>,
+    lengths: &'a Lengths<'a>,
     negative: bool,
 }
 
-impl<'a, D: Length> Distances<'a, D> {
+impl<'a> Distances<'a> {
     pub fn new(
         work: &Work,
         graph: &Graph,
-        lengths: &'a Lengths<'a, D>,
-        (schedule, step): (Schedule, D),
+        lengths: &'a Lengths<'a>,
+        (schedule, step): (Schedule, f64),
         survey: Survey,
     ) -> Result<Self> {
         let edges = graph.edges(work, schedule != Schedule::BellmanFord)?;
@@ -143,8 +143,8 @@ impl<'a, D: Length> Distances<'a, D> {
     }
 
     /// The distances from the nearest of the sources, different vertices.
-    pub fn run(&self, work: &Work, sources: &Buffer<u32>, progress: Option<&Progress>) -> Result<(Buffer<D>, Visits)> {
-        let mut distance = start(work, sources, self.edges.pattern.ncols)?;
+    pub fn run(&self, work: &Work, sources: &Buffer<u32>, progress: Option<&Progress>) -> Result<(Buffer, Visits)> {
+        let mut distance = start(work, self.lengths.element, sources, self.edges.pattern.ncols)?;
         let order = match self.schedule {
             Schedule::BellmanFord => {
                 return sweeps(work, &self.edges, (self.lengths, self.negative), distance, progress);

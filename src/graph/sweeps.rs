@@ -6,20 +6,19 @@ use super::{
     near_far::Visits,
 };
 use crate::{
-    DeviceKind, Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Out, Work, kernel},
-    element::Length,
+    DeviceKind, Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Out, Work, kernel},
     host::Progress,
 };
 
 kernel! {
-    struct Sweep<D: Element> = "sweep" in "graph/edges.cl", "graph/sweep.cl" {
+    struct Sweep = "sweep" in "graph/edges.cl", "graph/sweep.cl" {
         in_ptr: In<u32>,
         from: In<u32>,
         source: In<u32>,
-        values: In<D>,
-        before: In<D>,
-        after: Out<D>,
+        values: Maybe<Elem>,
+        before: In<Elem>,
+        after: Out<Elem>,
         last: InOut<u32>,
         changed: InOut<u32>,
         vertices: u32,
@@ -29,13 +28,13 @@ kernel! {
 }
 
 kernel! {
-    struct LastLengths<D: Element> = "last_lengths" in "graph/edges.cl", "graph/sweep.cl" {
+    struct LastLengths = "last_lengths" in "graph/edges.cl", "graph/sweep.cl" {
         in_ptr: In<u32>,
         from: In<u32>,
         source: In<u32>,
-        values: In<D>,
+        values: Maybe<Elem>,
         last: In<u32>,
-        last_length: Out<D>,
+        last_length: Out<Elem>,
         vertices: u32,
         stride: u32,
     }
@@ -50,23 +49,21 @@ const TOGETHER: usize = 8;
 ///
 /// # Errors
 /// [`Error::NegativeCycle`](crate::Error::NegativeCycle) if distances fall without end.
-pub(super) fn sweeps<D: Length>(
+pub(super) fn sweeps(
     work: &Work,
     edges: &Edges,
-    (lengths, negative): (&Lengths<'_, D>, bool),
-    mut distance: Buffer<D>,
+    (lengths, negative): (&Lengths<'_>, bool),
+    mut distance: Buffer,
     progress: Option<&Progress>,
-) -> Result<(Buffer<D>, Visits)> {
+) -> Result<(Buffer, Visits)> {
     let (info, vertices, nnz) = (work.device().info(), edges.pattern.ncols, edges.pattern.nnz() as u64);
     let group_size = info.numbers().vector_group;
-    let kernel: Kernel<Sweep<'_, D>> = Kernel::new(work.device(), &edges.options(group_size, lengths))?;
+    let kernel: Kernel<Sweep<'_>> = Kernel::new(work.device(), &edges.options(group_size, lengths))?;
     let together = if info.kind == DeviceKind::Cpu { 1 } else { TOGETHER };
-    let mut after = work.buffer(vertices)?;
+    let mut after = work.buffer_of(lengths.element.word(), vertices)?;
     // It is read only if a length may be negative.
     let mut last = if negative { work.upload(&vec![NONE; vertices])? } else { work.buffer(vertices)? };
     let mut changed = work.buffer(together)?;
-    let none = work.buffer(0)?;
-    let (values, stride) = lengths.values.unwrap_or((&none, 1));
     let mut sweeps = 0u64;
     loop {
         work.fill_zero(&mut changed)?;
@@ -75,13 +72,13 @@ pub(super) fn sweeps<D: Length>(
                 in_ptr: &edges.pattern.col_ptr,
                 from: &edges.pattern.row_idx,
                 source: edges.source(),
-                values,
+                values: lengths.values,
                 before: &distance,
                 after: &mut after,
                 last: &mut last,
                 changed: &mut changed,
                 vertices: vertices as u32,
-                stride,
+                stride: lengths.stride,
                 number,
             };
             kernel.launch(work, Grid::items(vertices, group_size), args)?;
@@ -103,11 +100,11 @@ pub(super) fn sweeps<D: Length>(
 }
 
 /// Refuses cycles among the edges that lowered distances last, see [`LastEdges::check`].
-fn look<D: Length>(
+fn look(
     work: &Work,
     edges: &Edges,
-    lengths: &Lengths<'_, D>,
-    (last, distance): (&Buffer<u32>, &Buffer<D>),
+    lengths: &Lengths<'_>,
+    (last, distance): (&Buffer<u32>, &Buffer),
     falling: Option<u64>,
 ) -> Result<()> {
     let from = last.download(work)?;
@@ -116,21 +113,19 @@ fn look<D: Length>(
     }
     let vertices = edges.pattern.ncols;
     let group_size = work.device().info().numbers().vector_group;
-    let kernel: Kernel<LastLengths<'_, D>> = Kernel::new(work.device(), &edges.options(group_size, lengths))?;
-    let mut length = work.buffer(vertices)?;
-    let none = work.buffer(0)?;
-    let (values, stride) = lengths.values.unwrap_or((&none, 1));
+    let kernel: Kernel<LastLengths<'_>> = Kernel::new(work.device(), &edges.options(group_size, lengths))?;
+    let mut length = work.buffer_of(lengths.element.word(), vertices)?;
     let args = LastLengths {
         in_ptr: &edges.pattern.col_ptr,
         from: &edges.pattern.row_idx,
         source: edges.source(),
-        values,
+        values: lengths.values,
         last,
         last_length: &mut length,
         vertices: vertices as u32,
-        stride,
+        stride: lengths.stride,
     };
     kernel.launch(work, Grid::items(vertices, group_size), args)?;
-    let (length, distance) = (length.download(work)?, distance.download(work)?);
-    LastEdges { from: &from, length: &length, distance: &distance }.check(falling)
+    let (length, distance) = (work.download_numbers(&length)?, work.download_numbers(distance)?);
+    LastEdges { element: lengths.element, from: &from, length: &length, distance: &distance }.check(falling)
 }

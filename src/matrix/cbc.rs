@@ -154,7 +154,7 @@ impl<T: Element> Cbc<T> {
     /// # Errors
     /// [`Error::Argument`] for another number of bytes.
     pub fn with_alignment(&self, bytes: usize) -> Result<Self> {
-        let stride = aligned_stride::<T>(self.shape, bytes)?;
+        let stride = aligned_stride(T::TYPE, self.shape, bytes)?;
         let mut values = vec![T::from_f64(0.0); self.nnz() * stride];
         for (entry, block) in values.chunks_exact_mut(stride).enumerate() {
             block[..self.shape.area()].copy_from_slice(self.as_cbc().block(entry));

@@ -1,6 +1,6 @@
 //! [`BlockShape`], and the sizes that grids and strides of blocks may have.
 use super::Pattern;
-use crate::{Element, Error, Result};
+use crate::{Element, Error, Result, element::ElementType};
 
 /// Rows and columns of a block, each 1 to 32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -88,9 +88,9 @@ pub(crate) fn check_stride(nnz: usize, stride: usize) -> Result<usize> {
 }
 
 /// Elements from one block to the next if each starts at a multiple of `bytes`.
-pub(crate) fn aligned_stride<T: Element>(shape: BlockShape, bytes: usize) -> Result<usize> {
+pub(crate) fn aligned_stride(element: ElementType, shape: BlockShape, bytes: usize) -> Result<usize> {
     match bytes {
-        16 | 32 | 64 => Ok((shape.area() * size_of::<T>()).next_multiple_of(bytes) / size_of::<T>()),
+        16 | 32 | 64 => Ok((shape.area() * element.bytes()).next_multiple_of(bytes) / element.bytes()),
         _ => Err(Error::Argument(format!("blocks can be aligned to 16, 32 or 64 bytes, not {bytes}"))),
     }
 }

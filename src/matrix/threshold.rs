@@ -1,6 +1,9 @@
 //! Dropping of small entries on the host, by the rule that devices follow.
 use super::{Cbc, CbcView, Matrix, Pattern};
-use crate::{Arithmetic, Element, Error, Field, Result};
+use crate::{
+    Arithmetic, Element, Error, Field, Result,
+    element::{ElementType, Number},
+};
 use nalgebra::ComplexField;
 
 /// A rule for the entries (blocks) of a matrix that are too small to keep.
@@ -60,6 +63,11 @@ impl Threshold {
     /// The tolerance in the arithmetic type of the elements.
     pub(crate) fn tolerance<T: Element>(&self) -> T::Arithmetic {
         T::Arithmetic::nearest(self.tolerance)
+    }
+
+    /// The same as a value.
+    pub(crate) fn tolerance_of(&self, element: ElementType) -> Number {
+        Number::nearest(element, self.tolerance)
     }
 }
 

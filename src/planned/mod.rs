@@ -188,6 +188,11 @@ impl<'a, C> Accum<'a, C> {
 }
 
 impl<'a, M: Matrix> Accum<'a, DeviceMatrix<M>> {
+    /// The same for the arrays of C, whose elements are not named.
+    pub(crate) fn untyped(self) -> Accum<'a, DeviceCbc> {
+        Accum { c: &mut self.c.cbc, alpha: self.alpha, beta: self.beta, after: self.after }
+    }
+
     /// The same for the arrays of C.
     pub(crate) fn arrays(self) -> Accum<'a, DeviceCbc<M::Element>> {
         Accum { c: &mut self.c.cbc, alpha: self.alpha, beta: self.beta, after: self.after }

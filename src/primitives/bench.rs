@@ -8,7 +8,12 @@ use super::{
     segmented_sort::{SegmentedSort, Segments as SortSegments, SortTuning},
     transpose::Transpose,
 };
-use crate::{Device, Pattern, Result, Semiring, device::Work, element::Piece, resident::PatternArrays};
+use crate::{
+    Device, Pattern, Result, Semiring,
+    device::{Buffer, Work},
+    element::{ElementType, Piece, WordType},
+    resident::PatternArrays,
+};
 use std::time::Instant;
 
 /// A result, and the milliseconds of each round after the first. Wall-clock time, from an idle
@@ -58,16 +63,18 @@ pub fn sort(
     let chunks = chunk_ptr[chunk_ptr.len() - 1];
     let (ptr, chunk_ptr) = (work.upload(ptr)?, work.upload(&chunk_ptr)?);
     let (longest, has_short) = (lengths().max().unwrap_or(0), lengths().any(|length| length > 0 && is_short(length)));
-    let (sort, rows, payload) = (SegmentedSort::<u32>::new(device, tuning)?, work.upload(rows)?, work.upload(payload)?);
+    let (sort, rows, payload) =
+        (SegmentedSort::new(device, tuning, WordType::of::<u32>())?, work.upload(rows)?, work.upload(payload)?);
     let fresh = || {
-        let mut copies = (work.buffer(rows.len())?, work.buffer(rows.len())?);
+        let mut copies = (work.buffer::<u32>(rows.len())?, work.buffer::<u32>(rows.len())?);
         work.copy(&rows, 0, &mut copies.0, 0, rows.len())?;
         work.copy(&payload, 0, &mut copies.1, 0, rows.len())?;
         Ok(copies)
     };
-    let run = |(rows, payload)| {
+    let run = |(rows, payload): (Buffer<u32>, Buffer<u32>)| {
         let segments = SortSegments { ptr: &ptr, chunk_ptr: &chunk_ptr, longest, chunks, has_short };
-        sort.run(&work, segments, rows, payload)
+        let (rows, payload) = sort.run(&work, segments, rows, payload.into_any())?;
+        Ok((rows, payload.into_typed()))
     };
     let ((rows, payload), times) = timed(device, rounds, fresh, run)?;
     Ok(((rows.download(&work)?, payload.download(&work)?), times))
@@ -89,9 +96,12 @@ pub fn reduce(device: &Device, ends: &[u32], values: &[f64], rounds: usize) -> R
         begin = end;
     }
     let (end, pieces, values) = (work.upload(ends)?, work.upload(&pieces)?, work.upload(values)?);
-    let reduce = SegmentedReduce::<f64>::new(device, device.info().numbers().value_group, Semiring::PlusTimes)?;
-    let run = |mut sums| reduce.run(&work, Runs { end: &end, pieces: &pieces }, &values, &mut sums).map(|()| sums);
-    let (sums, times) = timed(device, rounds, || work.buffer(ends.len()), run)?;
+    let reduce =
+        SegmentedReduce::new(device, device.info().numbers().value_group, ElementType::F64, Semiring::PlusTimes)?;
+    let run = |mut sums: Buffer<f64>| {
+        reduce.run(&work, Runs { end: &end, pieces: &pieces }, &values, &mut sums).map(|()| sums)
+    };
+    let (sums, times) = timed(device, rounds, || work.buffer::<f64>(ends.len()), run)?;
     Ok((sums.download(&work)?, times))
 }
 

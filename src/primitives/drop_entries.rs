@@ -4,16 +4,17 @@
 //! the model.
 use super::scan::{Scan, ScanTuning};
 use crate::{
-    DeviceInfo, DeviceKind, DeviceMatrix, Element, Field, Matrix, Result, Threshold,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel, pool_bytes},
+    DeviceInfo, DeviceKind, DeviceMatrix, Field, Matrix, Result, Threshold,
+    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Scalar, Sum, Work, kernel, pool_bytes},
+    element::ElementType,
     resident::{DeviceCbc, PatternArrays},
     tuning::Numbers,
 };
 
 kernel! {
-    struct EntrySizes<T: Element> = "entry_sizes" in "primitives/drop_entries.cl" {
-        values: In<T>,
-        size: Out<T::Arithmetic>,
+    struct EntrySizes = "entry_sizes" in "primitives/drop_entries.cl" {
+        values: In<Elem>,
+        size: Out<Sum>,
         nnz: u32,
         area: u32,
         stride: u32,
@@ -21,8 +22,8 @@ kernel! {
 }
 
 kernel! {
-    struct ColumnNorms<T: Element> = "column_norms" in "primitives/drop_entries.cl" {
-        size: In<T::Arithmetic>,
+    struct ColumnNorms = "column_norms" in "primitives/drop_entries.cl" {
+        size: In<Sum>,
         col_ptr: In<u32>,
         norm: InOut<u32>,
         nnz: u32,
@@ -32,8 +33,8 @@ kernel! {
 }
 
 kernel! {
-    struct KeepEntries<T: Element> = "keep_entries" in "primitives/drop_entries.cl" {
-        size: In<T::Arithmetic>,
+    struct KeepEntries = "keep_entries" in "primitives/drop_entries.cl" {
+        size: In<Sum>,
         row_idx: In<u32>,
         col_ptr: In<u32>,
         norm: In<u32>,
@@ -43,16 +44,16 @@ kernel! {
         first_col: u32,
         relative: u32,
         diagonal: u32,
-        tolerance: Scalar<T::Arithmetic>,
+        tolerance: Scalar<Sum>,
     }
 }
 
 kernel! {
-    struct MoveEntries<T: Element> = "move_entries" in "primitives/drop_entries.cl" {
-        values: In<T>,
+    struct MoveEntries = "move_entries" in "primitives/drop_entries.cl" {
+        values: In<Elem>,
         row_idx: In<u32>,
         place: In<u32>,
-        kept_values: Out<T>,
+        kept_values: Out<Elem>,
         kept_row_idx: Out<u32>,
         nnz: u32,
         stride: u32,
@@ -70,14 +71,15 @@ kernel! {
 
 /// The kernels that remove small entries. Magnitudes are of real numbers: functions that take a
 /// threshold require a [`Field`]. A product is the exception, because its threshold is an option.
-pub(crate) struct DropEntries<T: Element> {
-    sizes: Kernel<EntrySizes<'static, T>>,
-    norms: Kernel<ColumnNorms<'static, T>>,
-    keep: Kernel<KeepEntries<'static, T>>,
-    entries: Kernel<MoveEntries<'static, T>>,
+pub(crate) struct DropEntries {
+    sizes: Kernel<EntrySizes<'static>>,
+    norms: Kernel<ColumnNorms<'static>>,
+    keep: Kernel<KeepEntries<'static>>,
+    entries: Kernel<MoveEntries<'static>>,
     columns: Kernel<MoveColumns<'static>>,
     scan: Scan<u32>,
     threshold: Threshold,
+    element: ElementType,
     group_size: usize,
     /// Work-items of a group that share an entry: as many as it has elements, so that neighbours
     /// load neighbours. One on a CPU.
@@ -96,10 +98,10 @@ pub(crate) struct DropMemory {
 
 impl DropMemory {
     /// Memory for entries that are `stride` elements apart.
-    pub fn new<T: Element>(info: &DeviceInfo, stride: usize, threshold: Threshold) -> Self {
+    pub fn new(info: &DeviceInfo, element: ElementType, stride: usize, threshold: Threshold) -> Self {
         Self {
-            entry_bytes: (stride * size_of::<T>()) as u64,
-            size_bytes: size_of::<T::Arithmetic>() as u64,
+            entry_bytes: (stride * element.bytes()) as u64,
+            size_bytes: element.arithmetic().bytes() as u64,
             relative: threshold.relative,
             scan: scan_tuning(info, info.numbers().group_size),
         }
@@ -121,21 +123,26 @@ fn scan_tuning(info: &DeviceInfo, group_size: usize) -> ScanTuning {
     ScanTuning { group_size, items, direct_tiles }
 }
 
-impl<T: Element> DropEntries<T> {
+impl DropEntries {
     /// Prepares for entries of `area` elements.
-    pub fn new(device: &Device, area: usize, threshold: Threshold) -> Result<Self> {
+    pub fn new(device: &Device, element: ElementType, area: usize, threshold: Threshold) -> Result<Self> {
         threshold.check()?;
         let info = device.info();
         let (cpu, group_size) = (info.kind == DeviceKind::Cpu, info.numbers().group_size);
         let lanes = if cpu { 1 } else { area.next_power_of_two().min(group_size) };
-        Self::tuned(device, threshold, group_size, lanes)
+        Self::tuned(device, element, threshold, [group_size, lanes])
     }
 
-    fn tuned(device: &Device, threshold: Threshold, group_size: usize, lanes: usize) -> Result<Self> {
+    fn tuned(
+        device: &Device,
+        element: ElementType,
+        threshold: Threshold,
+        [group_size, lanes]: [usize; 2],
+    ) -> Result<Self> {
         let options = Options::group_size(group_size)
-            .element::<T>()
+            .of(element)
             .define("LANES", lanes)
-            .define("WIDE", u8::from(size_of::<T::Arithmetic>() == 8));
+            .define("WIDE", u8::from(element == ElementType::F64));
         Ok(Self {
             sizes: Kernel::new(device, &options)?,
             norms: Kernel::new(device, &options)?,
@@ -144,6 +151,7 @@ impl<T: Element> DropEntries<T> {
             columns: Kernel::new(device, &options)?,
             scan: Scan::new(device, scan_tuning(device.info(), group_size))?,
             threshold,
+            element,
             group_size,
             lanes,
         })
@@ -151,7 +159,7 @@ impl<T: Element> DropEntries<T> {
 
     /// The entries of `matrix` that stay; `None` if all do. `matrix` has the columns from
     /// `first_col` on of a larger one.
-    pub fn run(&self, work: &Work, matrix: &DeviceCbc<T>, first_col: usize) -> Result<Option<DeviceCbc<T>>> {
+    pub fn run(&self, work: &Work, matrix: &DeviceCbc, first_col: usize) -> Result<Option<DeviceCbc>> {
         work.stage("drop");
         let (nnz, cols) = (matrix.nnz(), matrix.ncols);
         let place = self.places(work, matrix, first_col)?;
@@ -159,7 +167,8 @@ impl<T: Element> DropEntries<T> {
         if kept == nnz {
             return Ok(None);
         }
-        let (mut kept_values, mut kept_row_idx) = (work.buffer(kept * matrix.stride)?, work.buffer(kept)?);
+        let mut kept_values = work.buffer_of(self.element.word(), kept * matrix.stride)?;
+        let mut kept_row_idx = work.buffer(kept)?;
         let mut kept_col_ptr = work.buffer(cols + 1)?;
         let args = MoveEntries {
             values: &matrix.values,
@@ -180,17 +189,18 @@ impl<T: Element> DropEntries<T> {
 
     /// The place of each entry: the number of entries before it that stay. The last element is the
     /// number of all that stay.
-    fn places(&self, work: &Work, matrix: &DeviceCbc<T>, first_col: usize) -> Result<Buffer<u32>> {
+    fn places(&self, work: &Work, matrix: &DeviceCbc, first_col: usize) -> Result<Buffer<u32>> {
         let (entries, threshold, pattern) = (matrix.nnz(), self.threshold, &matrix.pattern);
         let (nnz, ncols) = (entries as u32, matrix.ncols as u32);
-        let mut size = work.buffer(entries)?;
+        let arithmetic = self.element.arithmetic();
+        let mut size = work.buffer_of(arithmetic.word(), entries)?;
         let (area, stride) = (matrix.shape.area() as u32, matrix.stride as u32);
         let args = EntrySizes { values: &matrix.values, size: &mut size, nnz, area, stride };
         self.sizes.launch(work, Grid::items(entries * self.lanes, self.group_size), args)?;
         let mut norm = work.buffer(if threshold.relative { 2 * matrix.ncols } else { 0 })?;
         if threshold.relative {
             work.fill_zero(&mut norm)?;
-            for lower in 0..(size_of::<T::Arithmetic>() / 4) as u32 {
+            for lower in 0..(arithmetic.bytes() / 4) as u32 {
                 let col_ptr = &pattern.col_ptr;
                 let args = ColumnNorms { size: &size, col_ptr, norm: &mut norm, nnz, ncols, lower };
                 self.norms.launch(work, Grid::items(entries, self.group_size), args)?;
@@ -208,7 +218,7 @@ impl<T: Element> DropEntries<T> {
             first_col: first_col as u32,
             relative: u32::from(threshold.relative),
             diagonal: u32::from(threshold.diagonal),
-            tolerance: threshold.tolerance::<T>(),
+            tolerance: threshold.tolerance_of(self.element),
         };
         self.keep.launch(work, Grid::items(entries + 1, self.group_size), args)?;
         self.scan.run(work, &mut place)?;
@@ -235,15 +245,20 @@ impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
     /// # }
     /// ```
     pub fn drop_below(&self, threshold: impl Into<Threshold>) -> Result<Self> {
-        let (of, work) = (&self.cbc, Work::new(self.device(), None));
-        let drop = DropEntries::<M::Element>::new(self.device(), of.shape.area(), threshold.into())?;
-        if let Some(kept) = drop.run(&work, of, 0)? {
-            return Ok(Self::new(kept));
-        }
-        let mut values = work.buffer(of.values.len())?;
-        work.copy(&of.values, 0, &mut values, 0, of.values.len())?;
-        Ok(Self::new(DeviceCbc { pattern: of.pattern.clone(), shape: of.shape, stride: of.stride, values }))
+        Ok(Self::new(drop_below(&self.cbc, threshold.into())?.into_typed()))
     }
+}
+
+/// See [`DeviceMatrix::drop_below`].
+fn drop_below(of: &DeviceCbc, threshold: Threshold) -> Result<DeviceCbc> {
+    let (work, element) = (Work::new(&of.device, None), of.element());
+    let drop = DropEntries::new(&of.device, element, of.shape.area(), threshold)?;
+    if let Some(kept) = drop.run(&work, of, 0)? {
+        return Ok(kept);
+    }
+    let mut values = work.buffer_of(element.word(), of.values.len())?;
+    work.copy(&of.values, 0, &mut values, 0, of.values.len())?;
+    Ok(DeviceCbc { pattern: of.pattern.clone(), shape: of.shape, stride: of.stride, values })
 }
 
 #[cfg(test)]
@@ -259,8 +274,8 @@ mod tests {
         let want = drop_below(matrix, threshold)?;
         let on_device = DeviceCbc::upload(&work, matrix.as_cbc())?;
         for lanes in [1, 4, 16] {
-            let found = DropEntries::<T>::tuned(&device, threshold, 16, lanes)?.run(&work, &on_device, 0)?;
-            let found = found.as_ref().unwrap_or(&on_device).download(&work)?;
+            let found = DropEntries::tuned(&device, T::TYPE, threshold, [16, lanes])?.run(&work, &on_device, 0)?;
+            let found = found.as_ref().unwrap_or(&on_device).typed::<T>().download(&work)?;
             assert_eq!(found.pattern(), want.pattern(), "{threshold:?}, {lanes} lanes of {}", T::NAME);
             let bytes = |of: &Cbc<T>| bytemuck::cast_slice::<_, u8>(of.values()).to_vec();
             assert!(bytes(&found) == bytes(&want), "{threshold:?}, {lanes} lanes of {}", T::NAME);

@@ -1,8 +1,8 @@
 //! Operators of scans and reductions, as text in OpenCL C.
 use crate::{
-    Arithmetic, Element, Error, Result, Semiring, Word,
+    Arithmetic, Element, Error, Result, Semiring,
     device::Options,
-    element::{Algebra, Text},
+    element::{Algebra, ElementType, Number, Text},
 };
 
 /// An associative operator of two elements, for a [`Scanner`](super::Scanner).
@@ -105,29 +105,35 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Operator<T> {
     }
 
     fn is_signed() -> bool {
-        T::CL_NAME == i32::CL_NAME
+        T::TYPE == ElementType::I32
     }
 
     /// The macros of `cl/primitives/segmented_scan.cl`.
     pub(super) fn options(&self, options: Options) -> Options {
-        let word = if self.unsigned { u32::CL_NAME } else { T::CL_NAME };
-        let bits = bytemuck::bytes_of(&self.empty).iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
-        let suffix = if size_of::<T>() == 8 { "ul" } else { "u" };
-        options
-            .define("ARITHMETIC", word)
-            .define("COMBINE(x, y)", &self.text)
-            .define("EMPTY", format!("as_{word}({bits:#x}{suffix})"))
+        let word = if self.unsigned { ElementType::U32 } else { T::TYPE }.word().name();
+        let empty = format!("as_{word}({})", literal(Number::of(self.empty)));
+        options.arithmetic(T::TYPE, self.unsigned).define("COMBINE(x, y)", &self.text).define("EMPTY", empty)
     }
 
     /// The compiler's refusal in the caller's words.
     pub(super) fn refused(&self, error: Error) -> Error {
-        match error {
-            Error::Build { log, .. } => {
-                let (text, log) = (&self.text, log.trim());
-                Error::Argument(format!("the operator `{text}` of {} does not compile:\n{log}", T::NAME))
-            }
-            other => other,
+        refused(&self.text, T::TYPE, error)
+    }
+}
+
+/// The bits of a number as an integer of OpenCL C.
+fn literal(number: Number) -> String {
+    let bits = number.bytes().iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
+    let suffix = if number.bytes().len() == 8 { "ul" } else { "u" };
+    format!("{bits:#x}{suffix}")
+}
+
+fn refused(text: &str, element: ElementType, error: Error) -> Error {
+    match error {
+        Error::Build { log, .. } => {
+            Error::Argument(format!("the operator `{text}` of {element} does not compile:\n{}", log.trim()))
         }
+        other => other,
     }
 }
 

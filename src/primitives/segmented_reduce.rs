@@ -6,9 +6,9 @@
 //! order does not depend on work-groups or tiles, so the bits are the same on every device. The
 //! algebra defines how two values are added.
 use crate::{
-    Element, Result, Semiring,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
-    element::Piece,
+    Result, Semiring,
+    device::{Buffer, Device, Elem, Grid, In, Kernel, Options, Out, Sum, Work, kernel},
+    element::{ElementType, Piece},
 };
 
 /// Values of a run that one work-item adds. This is part of the order of a sum, the same on every
@@ -16,26 +16,26 @@ use crate::{
 pub(crate) const RUN_PIECE: usize = 1024;
 
 kernel! {
-    struct ReduceRuns<T: Element> = "reduce_runs" in "primitives/segmented_reduce.cl" {
+    struct ReduceRuns = "reduce_runs" in "primitives/segmented_reduce.cl" {
         run_end: In<u32>,
-        values: In<T::Arithmetic>,
-        sums: Out<T>,
+        values: In<Sum>,
+        sums: Out<Elem>,
         runs: u32,
     }
 }
 
 kernel! {
-    struct ReduceLongRuns<T: Element> = "reduce_long_runs" in "primitives/segmented_reduce.cl" {
+    struct ReduceLongRuns = "reduce_long_runs" in "primitives/segmented_reduce.cl" {
         run_end: In<u32>,
         piece: In<Piece>,
-        values: In<T::Arithmetic>,
-        sums: Out<T>,
+        values: In<Sum>,
+        sums: Out<Elem>,
     }
 }
 
-pub(crate) struct SegmentedReduce<T: Element> {
-    runs: Kernel<ReduceRuns<'static, T>>,
-    long_runs: Kernel<ReduceLongRuns<'static, T>>,
+pub(crate) struct SegmentedReduce {
+    runs: Kernel<ReduceRuns<'static>>,
+    long_runs: Kernel<ReduceLongRuns<'static>>,
     group_size: usize,
 }
 
@@ -47,14 +47,14 @@ pub(crate) struct Runs<'a> {
     pub pieces: &'a Buffer<Piece>,
 }
 
-impl<T: Element> SegmentedReduce<T> {
-    pub fn new(device: &Device, group_size: usize, semiring: Semiring) -> Result<Self> {
-        let options = Options::group_size(group_size).element_in::<T>(semiring).define("RUN_PIECE", RUN_PIECE);
+impl SegmentedReduce {
+    pub fn new(device: &Device, group_size: usize, element: ElementType, semiring: Semiring) -> Result<Self> {
+        let options = Options::group_size(group_size).of_in(element, semiring).define("RUN_PIECE", RUN_PIECE);
         Ok(Self { runs: Kernel::new(device, &options)?, long_runs: Kernel::rare(device, &options)?, group_size })
     }
 
     /// Writes the sum of each run.
-    pub fn run(&self, work: &Work, runs: Runs<'_>, values: &Buffer<T::Arithmetic>, sums: &mut Buffer<T>) -> Result<()> {
+    pub fn run(&self, work: &Work, runs: Runs<'_>, values: &Buffer, sums: &mut Buffer) -> Result<()> {
         let Runs { end: run_end, pieces: piece } = runs;
         let args = ReduceRuns { run_end, values, sums, runs: run_end.len() as u32 };
         self.runs.launch(work, Grid::items(run_end.len(), self.group_size), args)?;
@@ -108,7 +108,7 @@ mod tests {
         let pieces: Vec<Piece> = long.flat_map(pieces_of).collect();
         let (end, pieces, value) = (work.upload(&ends)?, work.upload(&pieces)?, work.upload(&values)?);
         let mut sums = work.buffer(ends.len())?;
-        let reduce = SegmentedReduce::<f64>::new(&device, 64, Semiring::PlusTimes)?;
+        let reduce = SegmentedReduce::new(&device, 64, ElementType::F64, Semiring::PlusTimes)?;
         reduce.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
         let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&sums.download(&work)?), bits(&model(&ends, &values)));
@@ -127,7 +127,7 @@ mod tests {
         let pieces: Vec<Piece> = cuts.windows(2).map(piece).collect();
         let (end, pieces, value) = (work.upload(&ends)?, work.upload(&pieces)?, work.upload(&values)?);
         let mut sums = work.buffer(ends.len())?;
-        let reduce = SegmentedReduce::<f64>::new(&device, 2, Semiring::MinPlus)?;
+        let reduce = SegmentedReduce::new(&device, 2, ElementType::F64, Semiring::MinPlus)?;
         reduce.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
         // The values descend: the least of a run is its last.
         assert_eq!(sums.download(&work)?, ends.map(|end| values[end as usize]));
@@ -142,7 +142,7 @@ mod tests {
         // stay at 2048.
         let (end, pieces, value) = (work.upload(&[2])?, work.buffer(0)?, work.upload(&[2048f32, 1.0, 1.0])?);
         let mut sums = work.buffer(1)?;
-        let reduce = SegmentedReduce::<f16>::new(&device, 64, Semiring::PlusTimes)?;
+        let reduce = SegmentedReduce::new(&device, 64, ElementType::F16, Semiring::PlusTimes)?;
         reduce.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
         assert_eq!(sums.download(&work)?, [f16::from_f32(2050.0)]);
         Ok(())

@@ -10,43 +10,45 @@
 use super::{Operator, Segments};
 use crate::{
     Arithmetic, Device, DeviceVector, Element, Error, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Sum, Work, kernel},
+    element::ElementType,
     plan::prepared::same_device,
 };
+use std::marker::PhantomData;
 
 kernel! {
-    struct PieceTotals<T: Element> = "piece_totals" in "primitives/segmented_scan.cl" {
+    struct PieceTotals = "piece_totals" in "primitives/segmented_scan.cl" {
         begin: In<u32>,
-        values: In<T>,
-        totals: Out<T>,
+        values: In<Sum>,
+        totals: Out<Sum>,
         pieces: u32,
     }
 }
 
 kernel! {
-    struct CarryTotals<T: Element> = "carry_totals" in "primitives/segmented_scan.cl" {
+    struct CarryTotals = "carry_totals" in "primitives/segmented_scan.cl" {
         long_begin: In<u32>,
         long_end: In<u32>,
-        totals: InOut<T>,
+        totals: InOut<Sum>,
     }
 }
 
 kernel! {
-    struct ScanPieces<T: Element> = "scan_pieces" in "primitives/segmented_scan.cl" {
+    struct ScanPieces = "scan_pieces" in "primitives/segmented_scan.cl" {
         begin: In<u32>,
         follows: In<u8>,
-        totals: In<T>,
-        values: InOut<T>,
+        totals: In<Sum>,
+        values: InOut<Sum>,
         pieces: u32,
         inclusive: u32,
     }
 }
 
 kernel! {
-    struct SegmentTotals<T: Element> = "segment_totals" in "primitives/segmented_scan.cl" {
+    struct SegmentTotals = "segment_totals" in "primitives/segmented_scan.cl" {
         piece_ptr: In<u32>,
-        totals: In<T>,
-        sums: Out<T>,
+        totals: In<Sum>,
+        sums: Out<Sum>,
         segments: u32,
     }
 }
@@ -116,10 +118,17 @@ kernel! {
 /// An expression that is not associative has a result too, the same everywhere, but it is the one
 /// of this order.
 pub struct Scanner<T: Element> {
-    totals: Kernel<PieceTotals<'static, T>>,
-    carry: Kernel<CarryTotals<'static, T>>,
-    scan: Kernel<ScanPieces<'static, T>>,
-    sums: Kernel<SegmentTotals<'static, T>>,
+    core: Core,
+    element: PhantomData<fn() -> T>,
+}
+
+/// Kernels that scan elements which the host does not name.
+struct Core {
+    element: ElementType,
+    totals: Kernel<PieceTotals<'static>>,
+    carry: Kernel<CarryTotals<'static>>,
+    scan: Kernel<ScanPieces<'static>>,
+    sums: Kernel<SegmentTotals<'static>>,
     group_size: usize,
     device: Device,
 }
@@ -136,17 +145,9 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     }
 
     fn tuned(device: &Device, operator: &Operator<T>, group_size: usize) -> Result<Self> {
-        let options = operator.options(Options::group_size(group_size));
-        let scanner = Self {
-            totals: Kernel::new(device, &options)?,
-            carry: Kernel::new(device, &options)?,
-            scan: Kernel::new(device, &options)?,
-            sums: Kernel::new(device, &options)?,
-            group_size,
-            device: device.clone(),
-        };
-        scanner.scan.ready(&Work::new(device, None)).map_err(|error| operator.refused(error))?;
-        Ok(scanner)
+        let core = Core::new(device, T::TYPE, operator.options(Options::group_size(group_size)), group_size)?;
+        core.scan.ready(&Work::new(device, None)).map_err(|error| operator.refused(error))?;
+        Ok(Self { core, element: PhantomData })
     }
 
     /// The inclusive scan of all elements, in place. Returns when it is enqueued.
@@ -155,7 +156,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// [`Error::TooLarge`] for more than 2^32 - 4097 elements, [`Error::DeviceMismatch`],
     /// [`Error::Memory`], [`Error::OpenCl`].
     pub fn inclusive(&self, values: &mut DeviceVector<T>) -> Result<()> {
-        self.inclusive_within(&Segments::whole(&self.device, values.len())?, values)
+        self.inclusive_within(&Segments::whole(&self.core.device, values.len())?, values)
     }
 
     /// The exclusive scan of all elements, in place. Returns when it is enqueued.
@@ -174,7 +175,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// # Errors
     /// As [`Scanner::inclusive`].
     pub fn exclusive(&self, values: &mut DeviceVector<T>) -> Result<()> {
-        self.exclusive_within(&Segments::whole(&self.device, values.len())?, values)
+        self.exclusive_within(&Segments::whole(&self.core.device, values.len())?, values)
     }
 
     /// The inclusive scan of each segment, in place. Returns when it is enqueued.
@@ -183,7 +184,8 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// [`Error::Length`] if the segments have another number of elements;
     /// [`Error::DeviceMismatch`], [`Error::Memory`], [`Error::OpenCl`].
     pub fn inclusive_within(&self, segments: &Segments, values: &mut DeviceVector<T>) -> Result<()> {
-        self.run(segments, values, true)
+        self.core.check(segments, values.device(), values.len())?;
+        self.core.run(segments, &mut values.values, true)
     }
 
     /// The exclusive scan of each segment, in place. Returns when it is enqueued.
@@ -191,7 +193,8 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// # Errors
     /// As [`Scanner::inclusive_within`].
     pub fn exclusive_within(&self, segments: &Segments, values: &mut DeviceVector<T>) -> Result<()> {
-        self.run(segments, values, false)
+        self.core.check(segments, values.device(), values.len())?;
+        self.core.run(segments, &mut values.values, false)
     }
 
     /// The combination of the elements of each segment. Returns when it is enqueued.
@@ -199,20 +202,51 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// # Errors
     /// As [`Scanner::inclusive_within`].
     pub fn reduce(&self, segments: &Segments, values: &DeviceVector<T>) -> Result<DeviceVector<T>> {
-        self.check(segments, values)?;
-        let work = Work::new(&self.device, None);
-        let (totals, mut sums) = (self.carried(&work, segments, &values.values)?, work.buffer(segments.count())?);
+        self.core.check(segments, values.device(), values.len())?;
+        let sums = self.core.reduce(segments, &values.values)?.into_typed();
+        Ok(DeviceVector { values: sums, device: self.core.device.clone() })
+    }
+}
+
+impl Core {
+    fn new(device: &Device, element: ElementType, options: Options, group_size: usize) -> Result<Self> {
+        Ok(Self {
+            element,
+            totals: Kernel::new(device, &options)?,
+            carry: Kernel::new(device, &options)?,
+            scan: Kernel::new(device, &options)?,
+            sums: Kernel::new(device, &options)?,
+            group_size,
+            device: device.clone(),
+        })
+    }
+
+    /// Refuses a vector of `found` elements on a device, unless the segments have as many there.
+    fn check(&self, segments: &Segments, device: &Device, found: usize) -> Result<()> {
+        same_device(&self.device, device)?;
+        same_device(&self.device, &segments.device)?;
+        match (found, segments.elements()) {
+            (found, expected) if found == expected => Ok(()),
+            (found, expected) => {
+                let why = "the elements of all segments".into();
+                Err(Error::Length { array: "values", found, expected, why })
+            }
+        }
+    }
+
+    fn reduce(&self, segments: &Segments, values: &Buffer) -> Result<Buffer> {
+        let (work, word) = (Work::new(&self.device, None), self.element.word());
+        let (totals, mut sums) = (self.carried(&work, segments, values)?, work.buffer_of(word, segments.count())?);
         let grid = Grid::items(segments.count(), self.group_size);
         let (piece_ptr, segments) = (&segments.piece_ptr, segments.count() as u32);
         self.sums.launch(&work, grid, SegmentTotals { piece_ptr, totals: &totals, sums: &mut sums, segments })?;
-        Ok(DeviceVector { values: sums, device: self.device.clone() })
+        Ok(sums)
     }
 
-    fn run(&self, segments: &Segments, values: &mut DeviceVector<T>, inclusive: bool) -> Result<()> {
-        self.check(segments, values)?;
-        let (work, values) = (Work::new(&self.device, None), &mut values.values);
+    fn run(&self, segments: &Segments, values: &mut Buffer, inclusive: bool) -> Result<()> {
+        let work = Work::new(&self.device, None);
         let totals = match segments.long_begin.len() {
-            0 => work.buffer(0)?,
+            0 => work.buffer_of(self.element.word(), 0)?,
             _ => self.carried(&work, segments, values)?,
         };
         let Segments { begin, follows, .. } = segments;
@@ -223,31 +257,21 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
 
     /// The total of each segment's pieces at its first piece, and at each other piece the total of
     /// those before it.
-    fn carried(&self, work: &Work, segments: &Segments, values: &Buffer<T>) -> Result<Buffer<T>> {
+    fn carried(&self, work: &Work, segments: &Segments, values: &Buffer) -> Result<Buffer> {
         let Segments { begin, long_begin, long_end, .. } = segments;
-        let (pieces, mut totals) = (segments.pieces(), work.buffer(segments.pieces())?);
+        let (pieces, word) = (segments.pieces(), self.element.word());
+        let mut totals = work.buffer_of(word, pieces)?;
         let args = PieceTotals { begin, values, totals: &mut totals, pieces: pieces as u32 };
         self.totals.launch(work, Grid::items(pieces, self.group_size), args)?;
         let args = CarryTotals { long_begin, long_end, totals: &mut totals };
         self.carry.launch(work, Grid::groups(long_begin.len(), self.group_size), args)?;
         Ok(totals)
     }
-
-    fn check(&self, segments: &Segments, values: &DeviceVector<T>) -> Result<()> {
-        same_device(&self.device, values.device())?;
-        same_device(&self.device, &segments.device)?;
-        let (found, expected) = (values.len(), segments.elements());
-        if found != expected {
-            let why = "the elements of all segments".into();
-            return Err(Error::Length { array: "values", found, expected, why });
-        }
-        Ok(())
-    }
 }
 
 impl<T: Element> std::fmt::Debug for Scanner<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Scanner({} on {})", T::NAME, self.device.info().name)
+        write!(f, "Scanner({} on {})", T::NAME, self.core.device.info().name)
     }
 }
 

@@ -8,8 +8,9 @@
 //! doubling width, and merge path balances every pass. Launches: one for the short segments; for
 //! the long ones one, and one per doubling.
 use crate::{
-    DeviceInfo, Result, Word,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel, source},
+    DeviceInfo, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Payload, Work, kernel, source},
+    element::WordType,
     tuning::Numbers,
 };
 
@@ -84,54 +85,55 @@ pub(crate) struct Segments<'a> {
 }
 
 kernel! {
-    struct SortTiles<P: Word> = "sort_tiles" in "primitives/segmented_sort.cl" {
+    struct SortTiles = "sort_tiles" in "primitives/segmented_sort.cl" {
         segment_ptr: In<u32>,
         row_in: InOut<u32>,
-        payload_in: InOut<P>,
+        payload_in: InOut<Payload>,
         row_out: InOut<u32>,
-        payload_out: InOut<P>,
+        payload_out: InOut<Payload>,
         segments: u32,
         n: u32,
     }
 }
 
 kernel! {
-    struct SortChunks<P: Word> = "sort_chunks" in "primitives/segmented_sort.cl" {
+    struct SortChunks = "sort_chunks" in "primitives/segmented_sort.cl" {
         segment_ptr: In<u32>,
         chunk_ptr: In<u32>,
         row_in: InOut<u32>,
-        payload_in: InOut<P>,
+        payload_in: InOut<Payload>,
         row_out: InOut<u32>,
-        payload_out: InOut<P>,
+        payload_out: InOut<Payload>,
         segments: u32,
     }
 }
 
 kernel! {
-    struct MergeChunks<P: Word> = "merge_chunks" in "primitives/segmented_sort.cl" {
+    struct MergeChunks = "merge_chunks" in "primitives/segmented_sort.cl" {
         segment_ptr: In<u32>,
         chunk_ptr: In<u32>,
         row_in: InOut<u32>,
-        payload_in: InOut<P>,
+        payload_in: InOut<Payload>,
         row_out: InOut<u32>,
-        payload_out: InOut<P>,
+        payload_out: InOut<Payload>,
         segments: u32,
         pass: u32,
     }
 }
 
-pub(crate) struct SegmentedSort<P: Word> {
-    tiles: Kernel<SortTiles<'static, P>>,
-    chunks: Kernel<SortChunks<'static, P>>,
-    merge: Kernel<MergeChunks<'static, P>>,
+pub(crate) struct SegmentedSort {
+    tiles: Kernel<SortTiles<'static>>,
+    chunks: Kernel<SortChunks<'static>>,
+    merge: Kernel<MergeChunks<'static>>,
     tuning: SortTuning,
 }
 
-impl<P: Word> SegmentedSort<P> {
-    pub fn new(device: &Device, tuning: SortTuning) -> Result<Self> {
+impl SegmentedSort {
+    /// For rows with payloads of this type.
+    pub fn new(device: &Device, tuning: SortTuning, payload: WordType) -> Result<Self> {
         let numbers = device.info().numbers();
         let options = Options::group_size(tuning.group_size)
-            .word::<P>("PAYLOAD")
+            .payload(payload)
             .define("ITEMS", tuning.chunk / tuning.group_size)
             .define("SHORT_MAX", tuning.short_max)
             .define("CHUNK", tuning.chunk)
@@ -160,10 +162,10 @@ impl<P: Word> SegmentedSort<P> {
         work: &Work,
         segments: Segments<'_>,
         mut row_in: Buffer<u32>,
-        mut payload_in: Buffer<P>,
-    ) -> Result<(Buffer<u32>, Buffer<P>)> {
+        mut payload_in: Buffer,
+    ) -> Result<(Buffer<u32>, Buffer)> {
         let (count, n) = (segments.ptr.len() as u32 - 1, row_in.len());
-        let (mut row_out, mut payload_out) = (work.buffer(n)?, work.buffer(n)?);
+        let (mut row_out, mut payload_out) = (work.buffer(n)?, work.buffer_of(payload_in.word(), n)?);
         let group_size = self.tuning.group_size;
         if segments.has_short {
             let args = SortTiles {
@@ -199,7 +201,7 @@ impl<P: Word> SegmentedSort<P> {
         work: &Work,
         segments: &Segments<'_>,
         [row_in, row_out]: [&mut Buffer<u32>; 2],
-        [payload_in, payload_out]: [&mut Buffer<P>; 2],
+        [payload_in, payload_out]: [&mut Buffer; 2],
     ) -> Result<()> {
         let grid = Grid::groups(segments.chunks as usize, self.tuning.group_size);
         for pass in 0..self.tuning.passes(segments.longest) {

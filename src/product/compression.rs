@@ -3,91 +3,73 @@
 //! `cl/product/blocks/` for blocks, `cl/primitives/segmented_reduce.cl` for scalars.
 use super::{
     blocks::{BlockSums, Places},
-    problem::{Factors, Operands, Pairs, Payload, Scaling, Spec, Values},
+    problem::{Factors, Operands, Scaling, Spec},
     runs::FoundRuns,
-    tuning::Tuning,
+    tuning::{PayloadKind, Tuning},
 };
 use crate::{
-    Element, Result,
+    Result,
     device::{Buffer, Device, Work},
     primitives::segmented_reduce::SegmentedReduce,
 };
 
-/// Summation of the products of one kind of payload.
-pub(super) trait Compression<T: Element>: Payload<T> {
-    /// The kernels of the sums.
-    type Kernels;
-    fn kernels(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self::Kernels>;
+/// The kernels of the sums of one kind of payload.
+pub(super) enum Compression {
+    Values(SegmentedReduce),
+    Pairs(Box<BlockSums>),
+}
+
+impl Compression {
+    pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
+        Ok(match tuning.payload {
+            PayloadKind::Values => {
+                Self::Values(SegmentedReduce::new(device, tuning.group_size, spec.element, spec.semiring)?)
+            }
+            PayloadKind::Pairs => Self::Pairs(Box::new(BlockSums::new(device, tuning, spec)?)),
+        })
+    }
+
     /// The patterns and operands that an expansion reads.
-    fn factors<'a>(operands: &Operands<'a, T>) -> Factors<'a, Self::Operand>;
-    /// The values of C: the sum of each run.
-    fn sums(
-        kernels: &Self::Kernels,
-        work: &Work,
-        operands: &Operands<'_, T>,
-        found: &FoundRuns<Self::Word>,
-    ) -> Result<Buffer<T>>;
-}
-
-impl<T: Element> Compression<T> for Values {
-    type Kernels = SegmentedReduce<T>;
-
-    fn kernels(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self::Kernels> {
-        SegmentedReduce::new(device, tuning.group_size, spec.semiring)
-    }
-
-    fn factors<'a>(operands: &Operands<'a, T>) -> Factors<'a, T> {
-        Factors::of_values(operands.a, operands.b)
-    }
-
-    fn sums(
-        reduce: &Self::Kernels,
-        work: &Work,
-        operands: &Operands<'_, T>,
-        found: &FoundRuns<T::Arithmetic>,
-    ) -> Result<Buffer<T>> {
-        work.stage("compression");
-        let mut values = work.buffer(found.run_end.len() * operands.c_stride)?;
-        reduce.run(work, found.as_runs(), &found.payload, &mut values)?;
-        Ok(values)
-    }
-}
-
-impl<T: Element> Compression<T> for Pairs {
-    type Kernels = BlockSums<T>;
-
-    fn kernels(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self::Kernels> {
-        BlockSums::new(device, tuning, spec)
-    }
-
-    fn factors<'a>(operands: &Operands<'a, T>) -> Factors<'a, u32> {
-        Factors::of_pairs((&operands.a.pattern, None), (&operands.b.pattern, None))
-    }
-
-    fn sums(
-        blocks: &Self::Kernels,
-        work: &Work,
-        operands: &Operands<'_, T>,
-        found: &FoundRuns<Self::Word>,
-    ) -> Result<Buffer<T>> {
-        work.stage("compression");
-        let mut values = work.buffer(found.run_end.len() * operands.c_stride)?;
-        let stretches = &blocks.stretches(work, &found.run_end, found.payload.len())?;
-        let places = Places {
-            runs: found.as_runs(),
-            pairs: &found.payload,
-            stretches,
-            longest: found.longest,
-            first: 0,
-            stride: operands.c_stride,
-        };
-        if places.stride > operands.a.shape.product(operands.b.shape).area() {
-            work.fill_zero(&mut values)?; // the padding between blocks
+    pub fn factors<'a>(&self, operands: &Operands<'a>) -> Factors<'a> {
+        match self {
+            Self::Values(_) => Factors::of_values(operands.a, operands.b),
+            Self::Pairs(_) => Factors::of_pairs((&operands.a.pattern, None), (&operands.b.pattern, None)),
         }
-        let mut parts = blocks.parts(work, found.parts)?;
-        blocks.run(work, (operands.a, operands.b), &places, Scaling::plain(), &mut parts, &mut values)?;
+    }
+
+    /// The values of C: the sum of each run.
+    pub fn sums(&self, work: &Work, operands: &Operands<'_>, found: &FoundRuns) -> Result<Buffer> {
+        work.stage("compression");
+        let mut values = work.buffer_of(operands.element().word(), found.run_end.len() * operands.c_stride)?;
+        match self {
+            Self::Values(reduce) => reduce.run(work, found.as_runs(), &found.payload, &mut values)?,
+            Self::Pairs(blocks) => block_sums(blocks, work, operands, found, &mut values)?,
+        }
         Ok(values)
     }
+}
+
+fn block_sums(
+    blocks: &BlockSums,
+    work: &Work,
+    operands: &Operands<'_>,
+    found: &FoundRuns,
+    values: &mut Buffer,
+) -> Result<()> {
+    let stretches = &blocks.stretches(work, &found.run_end, found.payload.len())?;
+    let places = Places {
+        runs: found.as_runs(),
+        pairs: found.payload.typed(),
+        stretches,
+        longest: found.longest,
+        first: 0,
+        stride: operands.c_stride,
+    };
+    if places.stride > operands.a.shape.product(operands.b.shape).area() {
+        work.fill_zero(values)?; // the padding between blocks
+    }
+    let mut parts = blocks.parts(work, found.parts)?;
+    blocks.run(work, (operands.a, operands.b), &places, Scaling::plain(operands.element()), &mut parts, values)
 }
 
 #[cfg(test)]
@@ -130,10 +112,9 @@ mod tests {
         for case in edge_cases()? {
             for tuning in tunings(scalar, scalar) {
                 let work = &case.work;
-                let found = found::<Values>(&case, &tuning)?;
+                let found = found(&case, &tuning)?;
                 let spec = Spec::new(f64::TYPE, scalar, scalar, case.a.nrows);
-                let kernels = <Values as Compression<f64>>::kernels(&device, &spec, &tuning)?;
-                let values = <Values as Compression<f64>>::sums(&kernels, work, &case.operands(), &found.runs)?;
+                let values = Compression::new(&device, &spec, &tuning)?.sums(work, &case.operands(), &found.runs)?;
                 let (col_ptr, run_end, sums, rows) = model(&case);
                 assert_eq!(found.pattern.col_ptr.download(work)?, col_ptr);
                 assert_eq!(found.runs.run_end.download(work)?, run_end);

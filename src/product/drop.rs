@@ -1,15 +1,16 @@
 //! Dropping of small entries from products.
 use super::{Operands, once::Options};
 use crate::{
-    BlockShape, Device, DeviceInfo, Element, Result,
+    BlockShape, Device, DeviceInfo, Result,
     device::Work,
+    element::ElementType,
     primitives::drop_entries::{DropEntries, DropMemory},
     resident::DeviceCbc,
 };
 
 /// Filter that drops the small entries of each band of C.
-pub(super) struct DropFilter<T: Element> {
-    drop: Option<DropEntries<T>>,
+pub(super) struct DropFilter {
+    drop: Option<DropEntries>,
     /// First column of the next band.
     column: usize,
     /// Entries dropped so far.
@@ -19,23 +20,24 @@ pub(super) struct DropFilter<T: Element> {
 impl Options {
     /// Device memory that dropping needs for entries `c_stride` elements apart; `None` without a
     /// threshold.
-    pub fn drop_memory<T: Element>(&self, info: &DeviceInfo, c_stride: usize) -> Option<DropMemory> {
-        self.threshold.map(|threshold| DropMemory::new::<T>(info, c_stride, threshold))
+    pub fn drop_memory(&self, info: &DeviceInfo, element: ElementType, c_stride: usize) -> Option<DropMemory> {
+        self.threshold.map(|threshold| DropMemory::new(info, element, c_stride, threshold))
     }
 
-    pub fn drop_filter<T: Element>(&self, device: &Device, shape: BlockShape) -> Result<DropFilter<T>> {
-        let drop = self.threshold.map(|threshold| DropEntries::new(device, shape.area(), threshold)).transpose()?;
+    pub fn drop_filter(&self, device: &Device, element: ElementType, shape: BlockShape) -> Result<DropFilter> {
+        let drop =
+            self.threshold.map(|threshold| DropEntries::new(device, element, shape.area(), threshold)).transpose()?;
         Ok(DropFilter { drop, column: 0, dropped: 0 })
     }
 
-    pub fn drop_filter_of<T: Element>(&self, device: &Device, operands: &Operands<'_, T>) -> Result<DropFilter<T>> {
-        self.drop_filter(device, operands.a.shape.product(operands.b.shape))
+    pub fn drop_filter_of(&self, device: &Device, operands: &Operands<'_>) -> Result<DropFilter> {
+        self.drop_filter(device, operands.element(), operands.a.shape.product(operands.b.shape))
     }
 }
 
-impl<T: Element> DropFilter<T> {
+impl DropFilter {
     /// The next band without its small entries.
-    pub fn keep(&mut self, work: &Work, band: DeviceCbc<T>) -> Result<DeviceCbc<T>> {
+    pub fn keep(&mut self, work: &Work, band: DeviceCbc) -> Result<DeviceCbc> {
         let first_col = self.column;
         self.column += band.ncols;
         let Some(drop) = &self.drop else { return Ok(band) };

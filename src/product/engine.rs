@@ -9,61 +9,62 @@ use super::{
     esc::Esc,
     limits::{EntryMemory, Limits},
     method::{Algorithm, Columns, Method},
-    problem::{Counts, Factors, Operands, Pairs, Place, Sizes, Spec, Values},
-    ranges::{RangeTuning, Ranged},
+    problem::{Counts, Factors, Operands, Place, Sizes, Spec},
+    ranges::{BlockKernels, RangeTuning, Ranged, ScalarKernels},
     runs::FoundColumns,
     sort::SortedRuns,
     tuning::{PayloadKind, Tuning},
 };
 use crate::{
-    Element, Result,
+    Result,
     device::{Device, Work},
     tuning::MethodCosts,
 };
 
-/// The kernels of one product, for one kind of payload.
-pub(super) struct Engine<T: Element, P: Compression<T>> {
-    pub finder: RunFinder<T, P>,
-    sums: P::Kernels,
+/// The kernels of one product.
+pub(super) struct Engine {
+    pub finder: RunFinder,
+    sums: Compression,
     /// What methods cost, for predictions.
     costs: MethodCosts,
 }
 
 /// The kernels that find the runs of a product. A plan has them without those of the sums.
-pub(super) struct RunFinder<T: Element, P: Compression<T>> {
+pub(super) struct RunFinder {
     pub tuning: Tuning,
     analyser: Analyser,
-    esc: Esc<T, P>,
+    esc: Esc,
     /// For products whose columns are all short.
-    sorted: Option<SortedRuns<T, P>>,
+    sorted: Option<SortedRuns>,
 }
 
 /// Takes the columns of a band of C; none if the band has no products.
-type TakeBand<'p, W> = &'p mut dyn FnMut(Option<FoundColumns<W>>, &Band) -> Result<()>;
+type TakeBand<'p> = &'p mut dyn FnMut(Option<FoundColumns>, &Band) -> Result<()>;
 
-impl<T: Element, P: Compression<T>> Engine<T, P> {
+impl Engine {
     pub fn new(device: &Device, spec: &Spec, tuning: Tuning, (wanted, costs): (Method, MethodCosts)) -> Result<Self> {
-        let sums = P::kernels(device, spec, &tuning)?;
+        let sums = Compression::new(device, spec, &tuning)?;
         Ok(Self { finder: RunFinder::new(device, spec, tuning, (wanted, costs))?, sums, costs })
     }
 
     /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
-    pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
+    pub fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
         let area = operands.a.shape.product(operands.b.shape).area();
-        let entry_bytes = operands.c_stride * size_of::<T>();
-        let entries = EntryMemory::new::<T>(&self.finder.tuning, operands.a.nrows, entry_bytes, area);
+        let element = operands.element();
+        let entry_bytes = operands.c_stride * element.bytes();
+        let entries = EntryMemory::new(element, &self.finder.tuning, operands.a.nrows, entry_bytes, area);
         let entries = EntryMemory { consumer: operands.consumer, ..entries };
-        let factors = P::factors(operands);
+        let factors = self.sums.factors(operands);
         let mut counts = self.finder.in_bands(work, factors, entries, &mut |found, band| {
             let Some(found) = found else {
                 return place(operands.empty_product(work, band.columns.len())?);
             };
             let FoundColumns { pattern, runs } = found;
-            let values = P::sums(&self.sums, work, operands, &runs)?;
+            let values = self.sums.sums(work, operands, &runs)?;
             drop(runs);
             place(operands.product(pattern.col_ptr, pattern.row_idx, values))
         })?;
-        if P::KIND == PayloadKind::Values {
+        if self.finder.tuning.payload == PayloadKind::Values {
             let sizes = [counts.bands as u64, operands.a.nrows as u64, counts.longest];
             choose::predict_esc(&mut counts.bins, sizes, (&self.costs, &self.finder.tuning.sort));
         }
@@ -71,9 +72,8 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
     }
 }
 
-impl<T: Element, P: Compression<T>> RunFinder<T, P> {
+impl RunFinder {
     pub fn new(device: &Device, spec: &Spec, tuning: Tuning, (wanted, costs): (Method, MethodCosts)) -> Result<Self> {
-        debug_assert_eq!((spec.element, tuning.payload), (T::TYPE, P::KIND));
         Ok(Self {
             analyser: Analyser::new(device, &tuning, spec.part)?,
             esc: Esc::new(device, spec, &tuning)?,
@@ -86,9 +86,9 @@ impl<T: Element, P: Compression<T>> RunFinder<T, P> {
     pub fn in_bands(
         &self,
         work: &Work,
-        factors: Factors<'_, P::Operand>,
+        factors: Factors<'_>,
         entries: EntryMemory,
-        take: TakeBand<'_, P::Word>,
+        take: TakeBand<'_>,
     ) -> Result<Counts> {
         let limits = Limits::now(work, &self.tuning, entries);
         if let Some(sorted) = &self.sorted
@@ -126,11 +126,11 @@ impl<T: Element, P: Compression<T>> RunFinder<T, P> {
     fn find_columns(
         &self,
         work: &Work,
-        factors: Factors<'_, P::Operand>,
+        factors: Factors<'_>,
         analysis: &mut Analysis,
         band: &Band,
         counts: &mut Counts,
-    ) -> Result<FoundColumns<P::Word>> {
+    ) -> Result<FoundColumns> {
         counts.add(self.tuning.esc.method(), band.columns.len() as u64, band.sizes.products);
         let mut task = Columns { factors, analyser: &self.analyser, analysis, band };
         counts.merged += self.esc.merged(&task);
@@ -138,16 +138,15 @@ impl<T: Element, P: Compression<T>> RunFinder<T, P> {
     }
 }
 
-/// A·B in one shot, compiled for its kind of payload.
-pub(super) enum OneShot<T: Element> {
-    Adaptive(Box<Adaptive<T>>),
-    Ranged(Box<Ranged<T, Values>>),
-    RangedPairs(Box<Ranged<T, Pairs>>),
-    Values(Engine<T, Values>),
-    Pairs(Engine<T, Pairs>),
+/// A·B in one shot, compiled.
+pub(super) enum OneShot {
+    Adaptive(Box<Adaptive>),
+    Ranged(Box<Ranged<ScalarKernels>>),
+    RangedBlocks(Box<Ranged<BlockKernels>>),
+    Esc(Box<Engine>),
 }
 
-impl<T: Element> OneShot<T> {
+impl OneShot {
     /// For operands whose blocks of A, B and C have these strides.
     pub fn new(
         device: &Device,
@@ -160,33 +159,27 @@ impl<T: Element> OneShot<T> {
     }
 
     pub fn tuned(device: &Device, spec: &Spec, tuning: Tuning, (method, costs): (Method, MethodCosts)) -> Result<Self> {
-        debug_assert_eq!(spec.element, T::TYPE);
         let (info, teams) = (device.info(), teams_for(device.info(), method));
-        let ranges = RangeTuning::new(info, (method, costs), tuning.payload, (spec.a, spec.b));
-        Ok(match tuning.payload {
-            PayloadKind::Values if let Some(ranges) = ranges => {
-                Self::Ranged(Box::new(Ranged::new(device, spec, tuning, &ranges)?))
-            }
-            PayloadKind::Values if let Some(teams) = teams => {
-                let adaptive = AdaptiveTuning::new(info, (method, costs), spec.row_bits);
-                Self::Adaptive(Box::new(Adaptive::new(device, teams, spec, tuning, &adaptive)?))
-            }
-            PayloadKind::Pairs if let Some(ranges) = ranges => {
-                Self::RangedPairs(Box::new(Ranged::new(device, spec, tuning, &ranges)?))
-            }
-            PayloadKind::Values => Self::Values(Engine::new(device, spec, tuning, (method, costs))?),
-            PayloadKind::Pairs => Self::Pairs(Engine::new(device, spec, tuning, (method, costs))?),
-        })
+        if let Some(ranges) = RangeTuning::new(info, (method, costs), tuning.payload, (spec.a, spec.b)) {
+            return Ok(match tuning.payload {
+                PayloadKind::Values => Self::Ranged(Box::new(Ranged::new(device, spec, tuning, &ranges)?)),
+                PayloadKind::Pairs => Self::RangedBlocks(Box::new(Ranged::new(device, spec, tuning, &ranges)?)),
+            });
+        }
+        if let Some(teams) = teams.filter(|_| tuning.payload == PayloadKind::Values) {
+            let adaptive = AdaptiveTuning::new(info, (method, costs), spec.row_bits);
+            return Ok(Self::Adaptive(Box::new(Adaptive::new(device, teams, spec, tuning, &adaptive)?)));
+        }
+        Ok(Self::Esc(Box::new(Engine::new(device, spec, tuning, (method, costs))?)))
     }
 
     /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
-    pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
+    pub fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
         match self {
             Self::Adaptive(engine) => engine.multiply(work, operands, place),
             Self::Ranged(engine) => engine.multiply(work, operands, place),
-            Self::RangedPairs(engine) => engine.multiply(work, operands, place),
-            Self::Values(engine) => engine.multiply(work, operands, place),
-            Self::Pairs(engine) => engine.multiply(work, operands, place),
+            Self::RangedBlocks(engine) => engine.multiply(work, operands, place),
+            Self::Esc(engine) => engine.multiply(work, operands, place),
         }
     }
 }

@@ -73,7 +73,7 @@ pub(crate) struct FloorSizes {
 impl FloorSizes {
     /// Sizes of a product with `products` products, of which `merged` are left to merge, and
     /// `c_nnz` entries of C.
-    pub fn new<T: Element>(operands: &Operands<'_, T>, products: u64, merged: u64, c_nnz: u64) -> Self {
+    pub fn new(operands: &Operands<'_>, products: u64, merged: u64, c_nnz: u64) -> Self {
         let (a, b) = (operands.a, operands.b);
         let payload = PayloadKind::of(operands.strides());
         Self {
@@ -86,9 +86,9 @@ impl FloorSizes {
             c_nnz,
             sides: [a.shape.rows(), a.shape.cols(), b.shape.cols()].map(|side| side as u64),
             c_stride: operands.c_stride as u64,
-            element_bytes: size_of::<T>() as u64,
+            element_bytes: operands.element().bytes() as u64,
             payload,
-            payload_bytes: payload.bytes::<T>(),
+            payload_bytes: payload.word(operands.element()).bytes() as u64,
         }
     }
 

@@ -20,7 +20,7 @@ pub(super) struct HostColumns<T> {
 }
 
 impl<T: Element> HostColumns<T> {
-    pub fn new(operands: &Operands<'_, T>) -> Self {
+    pub fn new(operands: &Operands<'_>) -> Self {
         let shape = operands.a.shape.product(operands.b.shape);
         let (nrows, stride) = (operands.a.nrows, operands.c_stride);
         Self { nrows, shape, stride, bands: 0, col_ptr: vec![0], row_idx: Vec::new(), values: Vec::new() }
@@ -28,7 +28,7 @@ impl<T: Element> HostColumns<T> {
 
     /// Refuses a product that does not fit the host's memory, before it is computed. Patterns are
     /// downloaded only if a dense C would not fit.
-    pub fn check_product(operands: &Operands<'_, T>) -> Result<()> {
+    pub fn check_product(operands: &Operands<'_>) -> Result<()> {
         let (a, b) = (operands.a, operands.b);
         let entry = 4 + (operands.c_stride * size_of::<T>()) as u64;
         let check = |entries: u64| memory::check("the product (at least)", entries.saturating_mul(entry));

@@ -2,7 +2,7 @@
 //! Kernel: `cl/product/join.cl`.
 use super::Operands;
 use crate::{
-    Element, Result,
+    Result,
     device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
     resident::{DeviceCbc, PatternArrays},
 };
@@ -54,18 +54,18 @@ pub(crate) fn join_patterns(
 
 /// Joins successive bands of columns into one matrix, in a stage of the product. A single band is
 /// returned as it is.
-pub(crate) fn join<T: Element>(
+pub(crate) fn join(
     work: &Work,
-    operands: &Operands<'_, T>,
-    mut bands: Vec<DeviceCbc<T>>,
+    operands: &Operands<'_>,
+    mut bands: Vec<DeviceCbc>,
     stage: &'static str,
-) -> Result<DeviceCbc<T>> {
+) -> Result<DeviceCbc> {
     if bands.len() == 1 {
         return Ok(bands.remove(0));
     }
     work.stage(stage);
     let nnz: usize = bands.iter().map(|band| band.values.len() / operands.c_stride).sum();
-    let mut values = work.buffer(nnz * operands.c_stride)?;
+    let mut values = work.buffer_of(operands.element().word(), nnz * operands.c_stride)?;
     let (mut patterns, mut element) = (Vec::new(), 0);
     for DeviceCbc { pattern, values: of_band, .. } in bands {
         work.copy(&of_band, 0, &mut values, element, of_band.len())?;

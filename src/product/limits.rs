@@ -7,9 +7,9 @@ use super::{
     tuning::{EscVariant, PayloadKind, Tuning},
 };
 use crate::{
-    DeviceInfo, Element,
+    DeviceInfo,
     device::{Work, pool_bytes},
-    element::{Cut, Piece, Stretch},
+    element::{Cut, ElementType, Piece, Stretch},
     primitives::{drop_entries::DropMemory, segmented_reduce::RUN_PIECE},
 };
 
@@ -47,13 +47,13 @@ pub(crate) struct Need {
 }
 
 impl EntryMemory {
-    /// Memory of a product whose C has `rows` rows and entries of `area` elements, `entry_bytes`
+    /// Memory of a product of `element` whose C has `rows` rows and entries of `area` elements, `entry_bytes`
     /// apart.
-    pub fn new<T: Element>(tuning: &Tuning, rows: usize, entry_bytes: usize, area: usize) -> Self {
+    pub fn new(element: ElementType, tuning: &Tuning, rows: usize, entry_bytes: usize, area: usize) -> Self {
         Self {
-            payload_bytes: tuning.payload.bytes::<T>(),
+            payload_bytes: tuning.payload.word(element).bytes() as u64,
             entry_bytes: entry_bytes as u64,
-            part_bytes: (area * size_of::<T::Arithmetic>()) as u64,
+            part_bytes: (area * element.arithmetic().bytes()) as u64,
             rows: rows as u64,
             consumer: None,
         }
@@ -240,12 +240,7 @@ mod tests {
             let case = with_segments(&lengths, rows)?;
             for tuning in tunings(scalar, scalar) {
                 let spec = Spec::new(f64::TYPE, scalar, scalar, rows);
-                let esc = OneShot::<f64>::tuned(
-                    &device,
-                    &spec,
-                    tuning.clone(),
-                    (tuning.esc.method(), device.info().costs()),
-                )?;
+                let esc = OneShot::tuned(&device, &spec, tuning.clone(), (tuning.esc.method(), device.info().costs()))?;
                 let (work, mut nnz) = (Work::new(&device, None), 0);
                 let counts = esc.multiply(&work, &case.operands(), &mut |c| {
                     nnz = c.nnz() as u64;

@@ -5,7 +5,7 @@ use super::{
     problem::Factors,
 };
 use crate::{
-    Error, Result, Word,
+    Error, Result,
     device::{Buffer, Work, at_most},
 };
 
@@ -39,14 +39,14 @@ pub(super) trait Algorithm {
 }
 
 /// A task: columns of B to multiply A by. They have at least one product.
-pub(super) struct Columns<'a, O: Word> {
-    pub factors: Factors<'a, O>,
+pub(super) struct Columns<'a> {
+    pub factors: Factors<'a>,
     pub analyser: &'a Analyser,
     pub analysis: &'a mut Analysis,
     pub band: &'a Band,
 }
 
-impl<O: Word> Columns<'_, O> {
+impl Columns<'_> {
     /// Where the products of each column begin.
     pub fn segments(&mut self, work: &Work) -> Result<BandSegments> {
         self.analyser.segments(work, self.factors.b, self.analysis, self.band)

@@ -5,7 +5,7 @@ use super::{
     engine::OneShot,
     host_columns::HostColumns,
     join, masked,
-    on_host::OnHost,
+    on_host::{HostProduct, on_host},
     plan::check_mask,
     problem::{How, Place, Spec},
 };
@@ -52,14 +52,14 @@ pub(super) struct Measured<'w, C> {
 type Key = (Spec, [usize; 3], Method, MethodCosts);
 
 /// What computes a product: the host, or kernels, which serve the next one too.
-enum Compiled<'o, T: Element> {
-    Host(Box<OnHost<'o, T>>),
-    Kernels(Box<Loan<Key, OneShot<T>>>),
+enum Compiled<'o> {
+    Host(Box<dyn HostProduct + 'o>),
+    Kernels(Box<Loan<Key, OneShot>>),
 }
 
-impl<T: Element> Compiled<'_, T> {
+impl Compiled<'_> {
     /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
-    fn multiply(self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
+    fn multiply(self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
         let counts = match self {
             Self::Host(product) => product.multiply(work, operands, place)?,
             Self::Kernels(kernels) => {
@@ -85,15 +85,15 @@ impl Options {
     ) -> Result<Measured<'w, DeviceMatrix<M>>> {
         let ran = self.arrays_on_device(work, in_column_order::<M>(&a.cbc, &b.cbc), self.how::<M>())?;
         let Measured { c, clock, counts, dropped } = ran;
-        Ok(Measured { c: DeviceMatrix::new(c), clock, counts, dropped })
+        Ok(Measured { c: DeviceMatrix::new(c.into_typed()), clock, counts, dropped })
     }
 
-    fn arrays_on_device<'w, T: Element>(
+    fn arrays_on_device<'w>(
         &self,
         work: &'w Work,
-        (x, y): (&DeviceCbc<T>, &DeviceCbc<T>),
+        (x, y): (&DeviceCbc, &DeviceCbc),
         how: How,
-    ) -> Result<Measured<'w, DeviceCbc<T>>> {
+    ) -> Result<Measured<'w, DeviceCbc>> {
         let operands = self.operands(x, y)?;
         let mut filter = self.drop_filter_of(work.device(), &operands)?;
         let held = HeldOperands::count(work, x, y)?;
@@ -116,13 +116,14 @@ impl Options {
         Ok((M::from_cbc(c)?, report))
     }
 
-    fn arrays_to_host<T: Element>(&self, (x, y): (&DeviceCbc<T>, &DeviceCbc<T>), how: How) -> Result<(Cbc<T>, Report)> {
+    fn arrays_to_host<T: Element>(&self, (x, y): (&DeviceCbc, &DeviceCbc), how: How) -> Result<(Cbc<T>, Report)> {
         let (device, operands) = (&x.device, self.operands(x, y)?);
         if self.threshold.is_none() {
-            HostColumns::check_product(&operands)?;
+            HostColumns::<T>::check_product(&operands)?;
         }
-        let mut columns = HostColumns::new(&operands);
+        let mut columns = HostColumns::<T>::new(&operands);
         let report = self.arrays_in_bands(&operands, how, &mut |band| {
+            let band = band.into_typed();
             columns.check_fits(&band)?;
             columns.append(band.download(&Work::new(device, None))?);
             Ok(())
@@ -138,14 +139,16 @@ impl Options {
         take: &mut dyn FnMut(DeviceMatrix<M>) -> Result<()>,
     ) -> Result<Report> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
-        self.arrays_in_bands(&self.operands(x, y)?, self.how::<M>(), &mut |band| take(DeviceMatrix::new(band)))
+        self.arrays_in_bands(&self.operands(x, y)?, self.how::<M>(), &mut |band| {
+            take(DeviceMatrix::new(band.into_typed()))
+        })
     }
 
-    fn arrays_in_bands<T: Element>(
+    fn arrays_in_bands(
         &self,
-        operands: &Operands<'_, T>,
+        operands: &Operands<'_>,
         how: How,
-        take: &mut dyn FnMut(DeviceCbc<T>) -> Result<()>,
+        take: &mut dyn FnMut(DeviceCbc) -> Result<()>,
     ) -> Result<Report> {
         let (x, y) = (operands.a, operands.b);
         let work = self.reported(&x.device)?;
@@ -186,21 +189,22 @@ impl Options {
     }
 
     /// The host's product or the kernels of A·B, and a clock that starts when they are loaded.
-    fn one_shot<'o, 'w: 'o, T: Element>(
+    fn one_shot<'o, 'w: 'o>(
         &self,
         work: &'w Work,
-        operands: &Operands<'o, T>,
+        operands: &Operands<'o>,
         how: How,
-    ) -> Result<(Compiled<'o, T>, Clock<'w>)> {
+    ) -> Result<(Compiled<'o>, Clock<'w>)> {
         if self.explained {
             work.in_turn();
         }
         let clock = work.clock();
         let (device, costs) = (work.device(), self.costs.unwrap_or_else(|| work.device().info().costs()));
-        if let Some(host) = OnHost::new(work, operands, how, costs)? {
-            return Ok((Compiled::Host(Box::new(host)), clock));
+        if let Some(host) = on_host(work, operands, how, costs)? {
+            return Ok((Compiled::Host(host), clock));
         }
-        let spec = Spec::new(T::TYPE, operands.a.shape, operands.b.shape, operands.a.nrows).over(how.semiring);
+        let spec =
+            Spec::new(operands.element(), operands.a.shape, operands.b.shape, operands.a.nrows).over(how.semiring);
         let make = || OneShot::new(device, &spec, operands.strides(), (how.method, costs));
         let kernels = device.lend((spec, operands.strides(), how.method, costs), make)?;
         Ok((Compiled::Kernels(Box::new(kernels)), work.clock()))
@@ -216,16 +220,16 @@ impl Options {
         let (operands, semiring) = (in_column_order::<M>(&a.cbc, &b.cbc), self.how::<M>().semiring);
         let Measured { c, clock, counts, dropped } =
             self.arrays_on_mask(work, operands, (mask, M::ROW_MAJOR), semiring)?;
-        Ok(Measured { c: DeviceMatrix::new(c), clock, counts, dropped })
+        Ok(Measured { c: DeviceMatrix::new(c.into_typed()), clock, counts, dropped })
     }
 
-    fn arrays_on_mask<'w, T: Element>(
+    fn arrays_on_mask<'w>(
         &self,
         work: &'w Work,
-        (x, y): (&DeviceCbc<T>, &DeviceCbc<T>),
+        (x, y): (&DeviceCbc, &DeviceCbc),
         (mask, row_major): (&DevicePattern, bool),
         semiring: Semiring,
-    ) -> Result<Measured<'w, DeviceCbc<T>>> {
+    ) -> Result<Measured<'w, DeviceCbc>> {
         let stride = self.operands(x, y)?.c_stride;
         check_mask(mask, work.device(), (x.nrows, y.ncols), row_major)?;
         let held = HeldOperands::count(work, x, y)?;
@@ -244,14 +248,14 @@ impl Options {
     }
 
     /// The operands, if they are on one device and their inner sizes agree.
-    pub fn operands<'a, T: Element>(&self, a: &'a DeviceCbc<T>, b: &'a DeviceCbc<T>) -> Result<Operands<'a, T>> {
+    pub fn operands<'a>(&self, a: &'a DeviceCbc, b: &'a DeviceCbc) -> Result<Operands<'a>> {
         same_device(&a.device, &b.device)?;
         if a.ncols != b.nrows || a.shape.cols() != b.shape.rows() {
             return Err(Error::Dimensions { a: a.dimensions(), b: b.dimensions() });
         }
         let shape = a.shape.product(b.shape);
-        let c_stride = self.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<T>(shape, bytes))?;
-        Ok(Operands { a, b, c_stride, consumer: self.drop_memory::<T>(a.device.info(), c_stride) })
+        let c_stride = self.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride(a.element(), shape, bytes))?;
+        Ok(Operands { a, b, c_stride, consumer: self.drop_memory(a.device.info(), a.element(), c_stride) })
     }
 
     /// Waits for C and makes the report.
@@ -300,10 +304,7 @@ impl Options {
 
 /// The operands in the order of their arrays. The arrays of row-major matrices are those of the
 /// transposes, so A and B are swapped: Cᵀ = BᵀAᵀ.
-fn in_column_order<'a, M: Matrix>(
-    a: &'a DeviceCbc<M::Element>,
-    b: &'a DeviceCbc<M::Element>,
-) -> (&'a DeviceCbc<M::Element>, &'a DeviceCbc<M::Element>) {
+fn in_column_order<'a, M: Matrix>(a: &'a DeviceCbc, b: &'a DeviceCbc) -> (&'a DeviceCbc, &'a DeviceCbc) {
     if M::ROW_MAJOR { (b, a) } else { (a, b) }
 }
 
@@ -319,7 +320,7 @@ impl HeldOperands {
     ///
     /// # Errors
     /// [`Error::Memory`] if they do not fit with the offsets of C.
-    fn count<T: Element>(work: &Work, a: &DeviceCbc<T>, b: &DeviceCbc<T>) -> Result<Self> {
+    fn count(work: &Work, a: &DeviceCbc, b: &DeviceCbc) -> Result<Self> {
         let one = std::ptr::eq(a, b);
         let held = Self { bytes: a.bytes() + if one { 0 } else { b.bytes() }, one };
         work.count_operand(held.bytes);

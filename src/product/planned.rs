@@ -12,7 +12,7 @@ use super::{
     join::join_patterns,
     limits::EntryMemory,
     method::Method,
-    problem::{Bin, Counts, Destination, FactorPattern, Factors, How, Pairs, Part, Scaling, Spec},
+    problem::{Bin, Counts, Destination, FactorPattern, Factors, How, Part, Scaling, Spec},
     retarget::Retarget,
     runs::{CPattern, FoundColumns, FoundRuns},
     tuning::Tuning,
@@ -20,15 +20,15 @@ use super::{
 use crate::{
     BlockShape, Element, Error, OperandPair, Result,
     device::{Buffer, Device, Scratch, Teams, Work},
-    element::{Piece, Stretch},
+    element::{ElementType, Piece, Stretch},
     primitives::segmented_reduce::Runs,
     resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;
 
 /// The structure of op(A)·op(B).
-pub(crate) struct PlannedProduct<T: Element> {
-    pub(super) sums: PlannedSums<T>,
+pub(crate) struct PlannedProduct {
+    pub(super) sums: PlannedSums,
     pub c: Arc<PatternArrays>,
     pub shape: BlockShape,
     pub products: u64,
@@ -38,15 +38,15 @@ pub(crate) struct PlannedProduct<T: Element> {
 }
 
 /// What a plan keeps for its sums.
-pub(super) enum PlannedSums<T: Element> {
+pub(super) enum PlannedSums {
     /// The operand pairs of each band.
-    Pairs { sums: BlockSums<T>, bands: Vec<PlannedBand<T>> },
+    Pairs { sums: BlockSums, bands: Vec<PlannedBand> },
     /// Neither products nor pairs: scalars.
-    Columns(Box<KeptSums<T>>),
+    Columns(Box<KeptSums>),
 }
 
 /// The runs of a band: some columns of C, or some places of its mask.
-pub(super) struct PlannedBand<T: Element> {
+pub(super) struct PlannedBand {
     pub pairs: Buffer<OperandPair>,
     pub run_end: Buffer<u32>,
     pub pieces: Buffer<Piece>,
@@ -55,33 +55,41 @@ pub(super) struct PlannedBand<T: Element> {
     /// Products of the longest run.
     pub longest: u32,
     /// Memory for the sums of the pieces of runs that are cut.
-    pub parts: Scratch<T::Arithmetic>,
+    pub parts: Scratch,
     /// Entry of C that is the sum of the first run.
     pub first: u32,
 }
 
-impl<T: Element> PlannedBand<T> {
+impl PlannedBand {
     /// Of runs that are found; the first makes entry `first` of C.
-    pub fn new(work: &Work, sums: &BlockSums<T>, found: FoundRuns<OperandPair>, first: u32) -> Result<Self> {
-        let FoundRuns { run_end, pieces, parts, payload: pairs, longest } = found;
+    pub fn new(work: &Work, sums: &BlockSums, found: FoundRuns, first: u32) -> Result<Self> {
+        let FoundRuns { run_end, pieces, parts, payload, longest } = found;
+        let pairs = payload.into_typed();
         let parts = sums.reserved_parts(work, parts)?;
         let stretches = sums.stretches(work, &run_end, pairs.len())?;
         Ok(Self { pairs, run_end, pieces, stretches, longest, parts, first })
     }
 }
 
-impl<T: Element> PlannedProduct<T> {
+impl PlannedProduct {
     /// Analyses a product. The caller has checked that the inner sizes agree and that both factors
     /// are on the device of `work`.
     ///
     /// A plan of scalars keeps pairs if few products meet in an entry of C, unless there is no
     /// memory for them.
-    pub fn new(work: &Work, a: &FactorPattern, b: &FactorPattern, part: Part, how: impl Into<How>) -> Result<Self> {
+    pub fn new(
+        work: &Work,
+        element: ElementType,
+        a: &FactorPattern,
+        b: &FactorPattern,
+        part: Part,
+        how: impl Into<How>,
+    ) -> Result<Self> {
         let how = how.into();
-        let pairs = || Self::of_pairs(work, a, b, part, how);
+        let pairs = || Self::of_pairs(work, element, a, b, part, how);
         let Some((teams, rule)) = Self::keeping(work.device(), (a, b), part, how.method) else { return pairs() };
         let sums = |rule| -> Result<Option<Self>> {
-            let kept = KeptSums::keep(work, (&a.pattern, &b.pattern), teams, how, rule)?;
+            let kept = KeptSums::keep(work, (&a.pattern, &b.pattern), teams, (element, how), rule)?;
             Ok(kept.map(|Kept { sums, c, counts: Counts { products, longest_run, bins, .. } }| {
                 let (sums, shape) = (PlannedSums::Columns(Box::new(sums)), BlockShape::SCALAR);
                 Self { sums, c, shape, products, longest_run, bins }
@@ -107,19 +115,26 @@ impl<T: Element> PlannedProduct<T> {
     /// read.
     pub fn of_pairs(
         work: &Work,
+        element: ElementType,
         a: &FactorPattern,
         b: &FactorPattern,
         part: Part,
         how: impl Into<How>,
     ) -> Result<Self> {
         let how = how.into();
-        let (tuning, spec) = Self::numbers(work.device(), a, b, part, how);
+        let (tuning, spec) = Self::numbers(work.device(), element, (a, b), part, how);
         Self::tuned(work, (a, b), tuning, &spec, how.method)
     }
 
     /// As [`PlannedProduct::of_pairs`], for plans that are retargeted.
-    pub fn to_retarget(work: &Work, a: &FactorPattern, b: &FactorPattern, part: Part) -> Result<Self> {
-        let (tuning, spec) = Self::numbers(work.device(), a, b, part, How::default());
+    pub fn to_retarget(
+        work: &Work,
+        element: ElementType,
+        a: &FactorPattern,
+        b: &FactorPattern,
+        part: Part,
+    ) -> Result<Self> {
+        let (tuning, spec) = Self::numbers(work.device(), element, (a, b), part, How::default());
         Self::tuned_to_retarget(work, (a, b), tuning, &spec)
     }
 
@@ -147,13 +162,20 @@ impl<T: Element> PlannedProduct<T> {
 
     /// Requests the kernels that [`PlannedProduct::new`] will launch, so that the kernels of
     /// several plans are compiled together.
-    pub fn ask(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part, how: impl Into<How>) -> Result<()> {
+    pub fn ask(
+        device: &Device,
+        element: ElementType,
+        a: &FactorPattern,
+        b: &FactorPattern,
+        part: Part,
+        how: impl Into<How>,
+    ) -> Result<()> {
         let how = how.into();
-        let (tuning, spec) = Self::numbers(device, a, b, part, how);
-        BlockSums::<T>::new(device, &tuning, &spec)?;
-        RunFinder::<T, Pairs>::new(device, &spec, tuning, (how.method, device.info().costs()))?;
+        let (tuning, spec) = Self::numbers(device, element, (a, b), part, how);
+        BlockSums::new(device, &tuning, &spec)?;
+        RunFinder::new(device, &spec, tuning, (how.method, device.info().costs()))?;
         if let Some((teams, Some(_))) = Self::keeping(device, (a, b), part, how.method) {
-            KeptSums::<T>::ask(device, a.pattern.nrows, teams, how.method)?;
+            KeptSums::ask(device, (element, a.pattern.nrows), teams, how.method)?;
         }
         [a, b].into_iter().try_for_each(|factor| factor.ask_transpose(device))
     }
@@ -162,13 +184,19 @@ impl<T: Element> PlannedProduct<T> {
     /// [`PlannedProduct::retarget`], but not for those that transpose factors.
     pub fn ask_retarget(device: &Device, spec: &Spec) -> Result<()> {
         let tuning = Self::tuning(device, spec, Method::Auto);
-        BlockSums::<T>::with_empty_runs(device, &tuning, spec)?;
-        RunFinder::<T, Pairs>::new(device, spec, tuning, (Method::Auto, device.info().costs()))?;
+        BlockSums::with_empty_runs(device, &tuning, spec)?;
+        RunFinder::new(device, spec, tuning, (Method::Auto, device.info().costs()))?;
         Retarget::new(device).map(drop)
     }
 
-    fn numbers(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part, how: How) -> (Tuning, Spec) {
-        let spec = Spec::of_factors(T::TYPE, a, b, part).over(how.semiring);
+    fn numbers(
+        device: &Device,
+        element: ElementType,
+        (a, b): (&FactorPattern, &FactorPattern),
+        part: Part,
+        how: How,
+    ) -> (Tuning, Spec) {
+        let spec = Spec::of_factors(element, a, b, part).over(how.semiring);
         (Self::tuning(device, &spec, how.method), spec)
     }
 
@@ -212,16 +240,16 @@ impl<T: Element> PlannedProduct<T> {
     fn analysed(
         work: &Work,
         (a, b): (&FactorPattern, &FactorPattern),
-        finder: RunFinder<T, Pairs>,
+        finder: RunFinder,
         spec: &Spec,
-        sums: BlockSums<T>,
+        sums: BlockSums,
     ) -> Result<Self> {
         let (at, bt) = (a.transpose(work)?, b.transpose(work)?);
         let factors = Factors::of_pairs(a.multiplied(at.as_ref()), b.multiplied(bt.as_ref()));
         let (mut bands, mut patterns, mut first) = (Vec::new(), Vec::new(), 0);
         // Besides its row, an entry of C takes the end of its run.
         let area = spec.a.product(spec.b).area();
-        let entries = EntryMemory::new::<T>(&finder.tuning, factors.a.nrows, size_of::<u32>(), area);
+        let entries = EntryMemory::new(spec.element, &finder.tuning, factors.a.nrows, size_of::<u32>(), area);
         let counts = finder.in_bands(work, factors, entries, &mut |found, band| {
             let Some(found) = found else {
                 let mut col_ptr = work.buffer(band.columns.len() + 1)?;
@@ -266,9 +294,9 @@ impl<T: Element> PlannedProduct<T> {
     pub fn execute(
         &self,
         work: &Work,
-        operands: (&DeviceCbc<T>, &DeviceCbc<T>),
-        scaling: Scaling<T::Arithmetic>,
-        c: Destination<'_, T>,
+        operands: (&DeviceCbc, &DeviceCbc),
+        scaling: Scaling,
+        c: Destination<'_>,
     ) -> Result<()> {
         let (sums, bands) = match &self.sums {
             PlannedSums::Columns(sums) => return sums.execute(work, operands, scaling, &self.c, c),
@@ -285,7 +313,7 @@ impl<T: Element> PlannedProduct<T> {
     }
 
     /// The bands, if pairs are kept.
-    pub(super) fn bands(&self) -> &[PlannedBand<T>] {
+    pub(super) fn bands(&self) -> &[PlannedBand] {
         match &self.sums {
             PlannedSums::Pairs { bands, .. } => bands,
             PlannedSums::Columns(_) => &[],
@@ -300,8 +328,8 @@ impl<T: Element> PlannedProduct<T> {
 
     /// Bytes of device memory held, including the rounding of size classes.
     pub fn bytes(&self) -> u64 {
-        let runs = |b: &PlannedBand<T>| b.pairs.bytes() + b.run_end.bytes() + b.pieces.bytes();
-        let band = |b: &PlannedBand<T>| runs(b) + b.stretches.bytes() + b.parts.bytes();
+        let runs = |b: &PlannedBand| b.pairs.bytes() + b.run_end.bytes() + b.pieces.bytes();
+        let band = |b: &PlannedBand| runs(b) + b.stretches.bytes() + b.parts.bytes();
         let columns = match &self.sums {
             PlannedSums::Columns(sums) => sums.bytes(),
             PlannedSums::Pairs { .. } => 0,

@@ -6,7 +6,7 @@ use super::method::Method;
 pub(crate) use crate::element::Scaling;
 pub use crate::matrix::Part;
 use crate::{
-    BlockShape, Element, Result, Semiring, Word,
+    BlockShape, Result, Semiring,
     device::{Buffer, Device, Work},
     element::ElementType,
     error::Dimensions,
@@ -19,7 +19,6 @@ use crate::{
 };
 pub use counts::Bin;
 pub(crate) use counts::{Counts, Pipeline};
-pub(crate) use payload::{Pairs, Payload, Values};
 use std::sync::Arc;
 
 /// The pattern of a factor, for a plan.
@@ -80,9 +79,8 @@ pub(crate) struct Transposed {
     pub b: bool,
 }
 
-/// Takes the columns of C, band after band. Not a type parameter, so that a product is compiled
-/// once for an element, not for each that takes its columns.
-pub(super) type Place<'p, T> = &'p mut dyn FnMut(DeviceCbc<T>) -> Result<()>;
+/// Takes the columns of C, band after band.
+pub(super) type Place<'p> = &'p mut dyn FnMut(DeviceCbc) -> Result<()>;
 
 /// How the sums of a product are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -151,29 +149,20 @@ impl Spec {
 }
 
 /// The patterns of A and B, and the words that are read for their entries.
-pub(crate) struct Factors<'a, O: Word> {
+#[derive(Clone, Copy)]
+pub(crate) struct Factors<'a> {
     pub a: &'a PatternArrays,
     pub b: &'a PatternArrays,
-    pub a_operand: &'a Buffer<O>,
-    pub b_operand: &'a Buffer<O>,
+    pub a_operand: &'a Buffer,
+    pub b_operand: &'a Buffer,
 }
 
-impl<O: Word> Clone for Factors<'_, O> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<O: Word> Copy for Factors<'_, O> {}
-
-impl<'a, T: Element> Factors<'a, T> {
+impl<'a> Factors<'a> {
     /// Factors of products whose values are formed in the expansion.
-    pub fn of_values(a: &'a DeviceCbc<T>, b: &'a DeviceCbc<T>) -> Self {
+    pub fn of_values(a: &'a DeviceCbc, b: &'a DeviceCbc) -> Self {
         Self { a: &a.pattern, b: &b.pattern, a_operand: &a.values, b_operand: &b.values }
     }
-}
 
-impl<'a> Factors<'a, u32> {
     /// Factors of products that are pairs of entries. Each pattern may come with a source, which
     /// gives the number of the stored entry for each entry; without it an entry has its own number.
     pub fn of_pairs(
@@ -186,18 +175,23 @@ impl<'a> Factors<'a, u32> {
 }
 
 /// The operands of a product, and the layout of C.
-pub(crate) struct Operands<'a, T> {
-    pub a: &'a DeviceCbc<T>,
-    pub b: &'a DeviceCbc<T>,
+pub(crate) struct Operands<'a> {
+    pub a: &'a DeviceCbc,
+    pub b: &'a DeviceCbc,
     /// Elements from one block of C to the next.
     pub c_stride: usize,
     /// Extra device memory that the consumer of a band needs while it holds that band.
     pub consumer: Option<DropMemory>,
 }
 
-impl<T: Element> Operands<'_, T> {
+impl Operands<'_> {
+    /// The type of all elements.
+    pub fn element(&self) -> ElementType {
+        self.a.element()
+    }
+
     /// Makes C, or a band of it, from its arrays.
-    pub fn product(&self, col_ptr: Buffer<u32>, row_idx: Buffer<u32>, values: Buffer<T>) -> DeviceCbc<T> {
+    pub fn product(&self, col_ptr: Buffer<u32>, row_idx: Buffer<u32>, values: Buffer) -> DeviceCbc {
         let (nrows, ncols) = (self.a.nrows, col_ptr.len() - 1);
         self.on(PatternArrays::new(&self.a.device, nrows, ncols, col_ptr, row_idx), values)
     }
@@ -208,15 +202,15 @@ impl<T: Element> Operands<'_, T> {
     }
 
     /// Makes C, or a band of it, from a pattern and values.
-    pub fn on(&self, pattern: Arc<PatternArrays>, values: Buffer<T>) -> DeviceCbc<T> {
+    pub fn on(&self, pattern: Arc<PatternArrays>, values: Buffer) -> DeviceCbc {
         DeviceCbc { pattern, shape: self.a.shape.product(self.b.shape), stride: self.c_stride, values }
     }
 
     /// `ncols` columns of C without entries, the result of an empty expansion.
-    pub fn empty_product(&self, work: &Work, ncols: usize) -> Result<DeviceCbc<T>> {
+    pub fn empty_product(&self, work: &Work, ncols: usize) -> Result<DeviceCbc> {
         let mut col_ptr = work.buffer(ncols + 1)?;
         work.fill_zero(&mut col_ptr)?;
-        Ok(self.product(col_ptr, work.buffer(0)?, work.buffer(0)?))
+        Ok(self.product(col_ptr, work.buffer(0)?, work.buffer_of(self.element().word(), 0)?))
     }
 }
 
@@ -257,8 +251,8 @@ impl Sizes {
 }
 
 /// The destination of a product.
-pub(crate) struct Destination<'a, T> {
-    pub values: &'a mut Buffer<T>,
+pub(crate) struct Destination<'a> {
+    pub values: &'a mut Buffer,
     /// Elements from one block to the next.
     pub stride: usize,
     /// Block to which the first entry of C is written.
@@ -266,8 +260,8 @@ pub(crate) struct Destination<'a, T> {
 }
 
 /// The blocks of a matrix on the pattern of C.
-impl<'a, T> From<&'a mut DeviceCbc<T>> for Destination<'a, T> {
-    fn from(c: &'a mut DeviceCbc<T>) -> Self {
+impl<'a> From<&'a mut DeviceCbc> for Destination<'a> {
+    fn from(c: &'a mut DeviceCbc) -> Self {
         Self { values: &mut c.values, stride: c.stride, first: 0 }
     }
 }

@@ -45,7 +45,7 @@ pub struct Report {
 
 impl Report {
     /// Adds the lower bounds of each stage of A·B.
-    pub(super) fn with_floors<T: Element>(mut self, operands: &Operands<'_, T>, counts: &Counts) -> Self {
+    pub(super) fn with_floors(mut self, operands: &Operands<'_>, counts: &Counts) -> Self {
         let sizes = FloorSizes::new(operands, self.products, counts.merged, self.c_nnz + self.dropped);
         let direct = counts.bins.iter().find(|bin| bin.method == Method::Direct);
         let floors: &[_] = match counts.pipeline {

@@ -1,8 +1,12 @@
 //! Products that run once: A·B by the one-shot pipeline, any other by a plan that is executed once
 //! and dropped.
-use super::{Factor, GramParts, Inputs, Plan, Plannable, Product, Report, Weights, once::Measured, plan::Wanted};
+use super::{
+    Factor, GramParts, Inputs, Plan, Plannable, Product, Report, Weights,
+    once::Measured,
+    plan::{DeviceWeights, Wanted},
+};
 use crate::{
-    DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
+    DeviceMatrix, DevicePattern, Element, Error, Matrix, Result,
     device::Work,
     groups::{BlockGroups, DeviceGroups},
     planned::{Accum, On, Planned},
@@ -98,8 +102,8 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
             + self.weights.iter().map(bytes_of_weights).sum::<u64>()
             + self.mask.map_or(0, DevicePattern::device_bytes);
         let mut ran = by_plan::<M>(work, self.wanted()?, Inputs { factors, weights: self.weights }, held)?;
-        let mut filter = self.options.drop_filter(work.device(), ran.c.cbc.shape)?;
-        ran.c = DeviceMatrix::new(filter.keep(work, ran.c.cbc)?);
+        let mut filter = self.options.drop_filter(work.device(), M::Element::TYPE, ran.c.cbc.shape)?;
+        ran.c = DeviceMatrix::new(filter.keep(work, ran.c.cbc.into_any())?.into_typed());
         ran.dropped = filter.dropped;
         self.options.tell(ran.c.ncols() as u64, ran.c.ncols() as u64);
         Ok(ran)
@@ -178,7 +182,7 @@ fn bytes<'a, X: 'a>(factors: impl Iterator<Item = &'a X> + Clone, of: impl Fn(&X
     factors.clone().enumerate().filter(first).map(|(_, x)| of(x)).sum()
 }
 
-fn bytes_of_weights<M: Matrix<Element = T>, T: Element>(weights: &Weights<&DeviceMatrix<M>, &DeviceVector<T>>) -> u64 {
+fn bytes_of_weights<M: Matrix>(weights: &DeviceWeights<'_, M>) -> u64 {
     match weights {
         Weights::Information(information) => information.device_bytes(),
         Weights::Scaled { information, weights } => information.device_bytes() + weights.values.bytes(),

@@ -8,13 +8,13 @@ pub(super) struct CPattern {
 }
 
 /// Some columns of C.
-pub(super) struct FoundColumns<W> {
+pub(super) struct FoundColumns {
     pub pattern: CPattern,
-    pub runs: FoundRuns<W>,
+    pub runs: FoundRuns,
 }
 
 /// The runs of some entries of C.
-pub(super) struct FoundRuns<W> {
+pub(super) struct FoundRuns {
     /// The last product of each run.
     pub run_end: Buffer<u32>,
     /// The pieces of runs longer than [`Tuning::long_run`](super::tuning::Tuning::long_run).
@@ -22,12 +22,12 @@ pub(super) struct FoundRuns<W> {
     /// Number of these pieces that are parts of a run that is cut.
     pub parts: usize,
     /// The products, run after run.
-    pub payload: Buffer<W>,
+    pub payload: Buffer,
     /// Products of the longest run.
     pub longest: u32,
 }
 
-impl<W> FoundRuns<W> {
+impl FoundRuns {
     /// As sums take them.
     pub fn as_runs(&self) -> Runs<'_> {
         Runs { end: &self.run_end, pieces: &self.pieces }

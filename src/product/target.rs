@@ -2,11 +2,10 @@
 //! `cl/product/target.cl`.
 use super::problem::Scaling;
 use crate::{
-    Element, Semiring,
-    device::{Arguing, Buffer, Declared, Options, Param, Scalar},
-    element::WordType,
+    Semiring,
+    device::{Arguing, Buffer, Declared, Options, Param, Scalar, Sum},
+    element::{ElementType, WordType},
 };
-use std::marker::PhantomData;
 
 /// What C is: kernels are compiled for one of these. The numbers are those of the kernel file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,9 +19,9 @@ pub(super) enum TargetKind {
 }
 
 impl TargetKind {
-    /// Sums over a semiring into such a C.
-    pub fn over(self, semiring: Semiring) -> SumsInto {
-        SumsInto { target: self, semiring }
+    /// Sums of `element` over a semiring into such a C.
+    pub fn over(self, element: ElementType, semiring: Semiring) -> SumsInto {
+        SumsInto { target: self, element, semiring }
     }
 }
 
@@ -30,68 +29,70 @@ impl TargetKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SumsInto {
     target: TargetKind,
+    element: ElementType,
     semiring: Semiring,
 }
 
 impl SumsInto {
     /// The options of kernels that write such sums.
-    pub fn define<T: Element>(self, options: Options) -> Options {
-        options.element_in::<T>(self.semiring).define("TARGET", self.target as usize)
+    pub fn define(self, options: Options) -> Options {
+        options.of_in(self.element, self.semiring).define("TARGET", self.target as usize)
     }
 }
 
 /// C, of which kernels write some entries.
-pub(super) struct Target<'a, T: Element> {
+pub(super) struct Target<'a> {
     /// The rows of a new C. Not written if the pattern is kept.
     pub row_idx: &'a mut Buffer<u32>,
-    pub values: &'a mut Buffer<T>,
-    pub layout: Layout<T>,
+    pub values: &'a mut Buffer,
+    pub layout: Layout,
 }
 
 /// How values lie, and how sums are scaled.
 #[derive(Clone, Copy)]
-pub(super) struct Layout<T: Element> {
+pub(super) struct Layout {
     /// Where the first entry of C is, counted in entries.
     pub first: u64,
     /// Elements from one value to the next of A, B and C.
     pub strides: [usize; 3],
-    pub scaling: Scaling<T::Arithmetic>,
+    pub scaling: Scaling,
 }
 
-impl<T: Element> Layout<T> {
-    /// That of a new C.
-    pub fn new() -> Self {
-        Self { first: 0, strides: [1; 3], scaling: Scaling::plain() }
+impl Layout {
+    /// That of a new C of `element`.
+    pub fn new(element: ElementType) -> Self {
+        Self { first: 0, strides: [1; 3], scaling: Scaling::plain(element) }
     }
 }
 
-impl<T: Element> Target<'_, T> {
+impl Target<'_> {
     /// The same, for one of several launches.
-    pub fn again(&mut self) -> Target<'_, T> {
+    pub fn again(&mut self) -> Target<'_> {
         Target { row_idx: &mut *self.row_idx, values: &mut *self.values, layout: self.layout }
     }
 }
 
 /// TARGET_ARGUMENTS of the kernel file.
-pub(super) struct InLayout<T>(PhantomData<T>);
+pub(super) struct InLayout;
 
-impl<T: Element> Param for InLayout<T> {
-    type Value<'a> = Layout<T>;
+impl Param for InLayout {
+    type Value<'a> = Layout;
     fn declare(to: &mut Declared) {
         to.field(); // which stands for numbers of other names
         to.number("c_first", WordType::of::<u64>());
         ["a_stride", "b_stride", "c_stride"].iter().for_each(|stride| to.number(stride, WordType::of::<u32>()));
-        ["alpha", "beta"].iter().for_each(|factor| to.number(factor, WordType::of::<T::Arithmetic>()));
+        let sum = to.word_of::<Sum>();
+        ["alpha", "beta"].iter().for_each(|factor| to.number(factor, sum));
     }
-    unsafe fn pass(&Layout { first, strides, scaling }: &Layout<T>, to: &mut Arguing<'_>) {
+    unsafe fn pass(&Layout { first, strides, scaling }: &Layout, to: &mut Arguing<'_>) {
         // SAFETY: the arguments are these numbers in this order, as the caller promises.
         unsafe {
             u64::pass(&first, to);
             for stride in strides {
                 u32::pass(&(stride as u32), to);
             }
-            Scalar::<T::Arithmetic>::pass(&scaling.alpha, to);
-            Scalar::<T::Arithmetic>::pass(&scaling.beta, to);
+            Scalar::<Sum>::pass(&scaling.alpha, to);
+            Scalar::<Sum>::pass(&scaling.beta, to);
         }
     }
 }

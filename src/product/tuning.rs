@@ -5,7 +5,7 @@ mod blocks;
 
 use super::method::Method;
 use crate::{
-    BlockShape, DeviceInfo, Element, OperandPair,
+    BlockShape, DeviceInfo,
     device::{Options, Teams},
     primitives::{scan::ScanTuning, segmented_reduce::RUN_PIECE, segmented_sort::SortTuning},
 };
@@ -156,14 +156,6 @@ impl PayloadKind {
     /// Values need contiguous scalars, since their kernels support no stride.
     pub fn of(strides: [usize; 3]) -> Self {
         if strides == [1; 3] { Self::Values } else { Self::Pairs }
-    }
-
-    /// Bytes of one payload.
-    pub fn bytes<T: Element>(self) -> u64 {
-        match self {
-            Self::Values => size_of::<T::Arithmetic>() as u64,
-            Self::Pairs => size_of::<OperandPair>() as u64,
-        }
     }
 }
 

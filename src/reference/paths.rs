@@ -168,7 +168,9 @@ fn sweep<D: Length, E: Iterator<Item = (usize, D)>>(
         lowered = next_lowered;
         if lowered.is_empty() || is_time_to_look(sweeps) {
             let falling = Some(sweeps).filter(|_| !lowered.is_empty());
-            LastEdges { from: &from, length: &length, distance }.check(falling)?;
+            let [length, distance] =
+                [&length, &*distance].map(|of| of.iter().map(|number| number.to_f64()).collect::<Vec<f64>>());
+            LastEdges { element: D::TYPE, from: &from, length: &length, distance: &distance }.check(falling)?;
         }
         if lowered.is_empty() {
             break;

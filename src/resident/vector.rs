@@ -1,7 +1,7 @@
 //! Vectors on a device.
 use crate::{
     Element, Error, Result,
-    device::{Buffer, Device, Work},
+    device::{Any, Buffer, Device, Work},
 };
 
 /// A vector that lives on a device: an operand of products with matrices, a right-hand side or a
@@ -19,6 +19,7 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
+#[repr(C)]
 pub struct DeviceVector<T> {
     pub(crate) values: Buffer<T>,
     pub(crate) device: Device,
@@ -47,7 +48,13 @@ impl Device {
     }
 }
 
-impl<T: Element> DeviceVector<T> {
+impl<T> DeviceVector<T> {
+    /// The same vector, its elements not named.
+    pub(crate) fn any(&self) -> &DeviceVector<Any> {
+        // SAFETY: the layout is the same for all types, as that of buffers is.
+        unsafe { &*std::ptr::from_ref(self).cast() }
+    }
+
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.values.len()
@@ -62,7 +69,9 @@ impl<T: Element> DeviceVector<T> {
     pub fn device(&self) -> &Device {
         &self.device
     }
+}
 
+impl<T: Element> DeviceVector<T> {
     /// Replaces all elements. Waits until they are copied.
     ///
     /// # Errors

@@ -1,18 +1,18 @@
 //! Binning: the entries and the largest magnitude of each cell. Kernel: `cl/spy/bin.cl`.
 use super::Scale;
 use crate::{
-    BlockShape, DeviceInfo, Element, Matrix, Result,
-    device::{Grid, In, InOut, Kernel, Options, Work, kernel},
-    matrix::CbcView,
+    BlockShape, DeviceInfo, Pattern, Result,
+    device::{Elem, Grid, In, InOut, Kernel, Options, Work, kernel},
+    element::ElementType,
     resident::DeviceCbc,
     tuning::Numbers,
 };
 
 kernel! {
-    struct Bin<T: Element> = "bin" in "spy/bin.cl" {
+    struct Bin = "bin" in "spy/bin.cl" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
-        values: In<T>,
+        values: In<Elem>,
         counts: InOut<u32>,
         largest: InOut<u32>,
         ncols: u32,
@@ -58,9 +58,10 @@ impl Tuning {
 }
 
 impl Mesh {
-    pub fn new<M: Matrix>(nrows: usize, ncols: usize, shape: BlockShape, size: usize) -> Result<Self> {
+    /// A mesh over arrays of so many rows and columns of blocks.
+    pub fn new([nrows, ncols]: [usize; 2], shape: BlockShape, row_major: bool, size: usize) -> Result<Self> {
         let (rows, cols) = (nrows as u64 * shape.rows() as u64, ncols as u64 * shape.cols() as u64);
-        Ok(if M::ROW_MAJOR {
+        Ok(if row_major {
             let scale = Scale::fit(cols, rows, shape.transpose(), size)?;
             let (rows_per_cell, cols_per_cell) = (scale.cols.per_cell, scale.rows.per_cell);
             Self { scale, rows_per_cell, cols_per_cell, row_step: 1, col_step: scale.width() as u64 }
@@ -75,16 +76,16 @@ impl Mesh {
         self.scale.width() * self.scale.height()
     }
 
-    pub fn bin<T: Element>(&self, matrix: &DeviceCbc<T>, tuning: Tuning) -> Result<Bins> {
+    pub fn bin(&self, matrix: &DeviceCbc, tuning: Tuning) -> Result<Bins> {
         let work = Work::new(&matrix.device, None);
         work.stage("bin");
         let options = Options::group_size(tuning.group_size)
-            .element::<T>()
-            .define("ELEMENT_IS_DOUBLE", u8::from(is_double::<T>()))
+            .of(matrix.element())
+            .define("ELEMENT_IS_DOUBLE", u8::from(matrix.element() == ElementType::F64))
             .define("ITEMS", tuning.items)
             .define("BLOCK_ROWS", matrix.shape.rows())
             .define("BLOCK_COLS", matrix.shape.cols());
-        let kernel: Kernel<Bin<'_, T>> = Kernel::new(&matrix.device, &options)?;
+        let kernel: Kernel<Bin<'_>> = Kernel::new(&matrix.device, &options)?;
         let (mut counts, mut largest) = (work.buffer(self.cells())?, work.buffer(self.cells())?);
         work.fill_zero(&mut counts)?;
         work.fill_zero(&mut largest)?;
@@ -108,19 +109,20 @@ impl Mesh {
         Ok(Bins { counts: counts.download(&work)?, largest: largest.download(&work)? })
     }
 
-    /// The reference for the kernel.
-    pub fn model<T: Element>(&self, matrix: CbcView<'_, T>) -> Bins {
+    /// The reference for the kernel, for blocks that are `stride` elements apart. `magnitude` is
+    /// that of an element, see [`magnitude`].
+    pub fn model(&self, pattern: &Pattern, shape: BlockShape, stride: usize, magnitude: &dyn Fn(usize) -> u32) -> Bins {
         let mut bins = Bins { counts: vec![0; self.cells()], largest: vec![0; self.cells()] };
-        let (rows, cols) = (matrix.shape.rows(), matrix.shape.cols());
-        for col in 0..matrix.pattern.ncols() {
-            for entry in matrix.pattern.entries(col) {
-                let row = matrix.pattern.row_idx()[entry] as usize;
-                for (within, &value) in matrix.block(entry).iter().enumerate() {
+        let (rows, cols) = (shape.rows(), shape.cols());
+        for col in 0..pattern.ncols() {
+            for entry in pattern.entries(col) {
+                let row = pattern.row_idx()[entry] as usize;
+                for within in 0..shape.area() {
                     let (row, col) = ((row * rows + within % rows) as u64, (col * cols + within / rows) as u64);
                     let cell = row / self.rows_per_cell * self.row_step + col / self.cols_per_cell * self.col_step;
                     bins.counts[cell as usize] += u32::from(!self.scale.whole_blocks || within == 0);
                     let largest = &mut bins.largest[cell as usize];
-                    *largest = magnitude(value).max(*largest);
+                    *largest = magnitude(entry * stride + within).max(*largest);
                 }
             }
         }
@@ -128,14 +130,10 @@ impl Mesh {
     }
 }
 
-fn is_double<T: Element>() -> bool {
-    T::NAME == f64::NAME
-}
-
 /// 32 bits with the order of magnitudes, and 0 for zero only; any NaN is the number above infinity.
-fn magnitude<T: Element>(value: T) -> u32 {
-    let value = value.to_f64().abs();
-    match is_double::<T>() {
+pub(super) fn magnitude(element: ElementType, value: f64) -> u32 {
+    let value = value.abs();
+    match element == ElementType::F64 {
         true if value.is_nan() => (f64::NAN.to_bits() >> 32) as u32,
         true => ((value.to_bits() >> 32) as u32).max(u32::from(value != 0.0)),
         false if value.is_nan() => f32::NAN.to_bits(),
@@ -144,10 +142,10 @@ fn magnitude<T: Element>(value: T) -> u32 {
 }
 
 /// The magnitude that `bits` of [`magnitude`] represent.
-pub(super) fn from_bits<T: Element>(bits: u32) -> f64 {
-    match is_double::<T>() {
-        true => f64::from_bits(u64::from(bits) << 32),
-        false => f32::from_bits(bits).into(),
+pub(super) fn from_bits(element: ElementType, bits: u32) -> f64 {
+    match element {
+        ElementType::F64 => f64::from_bits(u64::from(bits) << 32),
+        _ => f32::from_bits(bits).into(),
     }
 }
 
@@ -155,7 +153,7 @@ pub(super) fn from_bits<T: Element>(bits: u32) -> f64 {
 mod tests {
     use super::*;
     use crate::{
-        Cbc, Csc, Csr,
+        Cbc, Csc, Csr, Element, Matrix,
         device::test_device,
         spy::{Cell, Raster},
     };
@@ -166,8 +164,8 @@ mod tests {
         let device = test_device();
         let on_device = device.upload(matrix)?;
         let cbc = &on_device.cbc;
-        let mesh = Mesh::new::<M>(cbc.nrows, cbc.ncols, cbc.shape, size)?;
-        let want = mesh.model(matrix.as_cbc());
+        let mesh = Mesh::new([cbc.nrows, cbc.ncols], cbc.shape, M::ROW_MAJOR, size)?;
+        let want = Raster::model(&mesh, matrix);
         for (group_size, items) in [(1, 1), (4, 3), (4, 16)] {
             assert_eq!(mesh.bin(cbc, Tuning { group_size, items })?, want, "{group_size} items of {items}");
         }

@@ -23,7 +23,7 @@ mod scale;
 pub use overlap::Overlap;
 pub use scale::{Scale, Side};
 
-use crate::{DeviceMatrix, Element, Matrix, Result};
+use crate::{DeviceMatrix, Element, Matrix, Result, element::ElementType, matrix::CbcView};
 use bin::{Bins, Mesh, Tuning};
 
 /// A matrix reduced to a raster of cells; row 0 is on top, column 0 on the left.
@@ -52,8 +52,8 @@ impl Raster {
     /// errors of the device.
     pub fn of<M: Matrix>(matrix: &DeviceMatrix<M>, size: usize) -> Result<Self> {
         let cbc = &matrix.cbc;
-        let mesh = Mesh::new::<M>(cbc.nrows, cbc.ncols, cbc.shape, size)?;
-        Ok(Self::new::<M::Element>(mesh.scale, mesh.bin(cbc, Tuning::new(matrix.device().info()))?))
+        let mesh = Mesh::new([cbc.nrows, cbc.ncols], cbc.shape, M::ROW_MAJOR, size)?;
+        Ok(Self::new(M::Element::TYPE, mesh.scale, mesh.bin(cbc, Tuning::new(matrix.device().info()))?))
     }
 
     /// Bins a matrix on the host; the result equals that of [`Raster::of`].
@@ -62,12 +62,17 @@ impl Raster {
     /// [`Error::Argument`](crate::Error::Argument) if `size` is 0 or above [`Scale::MAX_SIZE`].
     pub fn on_host<M: Matrix>(matrix: &M, size: usize) -> Result<Self> {
         let view = matrix.as_cbc();
-        let mesh = Mesh::new::<M>(view.pattern.nrows(), view.pattern.ncols(), view.shape, size)?;
-        Ok(Self::new::<M::Element>(mesh.scale, mesh.model(view)))
+        let mesh = Mesh::new([view.pattern.nrows(), view.pattern.ncols()], view.shape, M::ROW_MAJOR, size)?;
+        Ok(Self::new(M::Element::TYPE, mesh.scale, Self::model(&mesh, matrix)))
     }
 
-    fn new<T: Element>(scale: Scale, bins: Bins) -> Self {
-        let cell = |(entries, bits)| Cell { entries, largest: bin::from_bits::<T>(bits) };
+    fn model<M: Matrix>(mesh: &Mesh, matrix: &M) -> Bins {
+        let CbcView { pattern, shape, stride, values } = matrix.as_cbc();
+        mesh.model(pattern, shape, stride, &|at| bin::magnitude(M::Element::TYPE, values[at].to_f64()))
+    }
+
+    fn new(element: ElementType, scale: Scale, bins: Bins) -> Self {
+        let cell = |(entries, bits)| Cell { entries, largest: bin::from_bits(element, bits) };
         Self { scale, cells: bins.counts.into_iter().zip(bins.largest).map(cell).collect() }
     }
 

@@ -2,13 +2,16 @@
 //! `cl/structure/add.cl`.
 use super::{Elementwise, union::Union};
 use crate::{
-    Arithmetic, Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, OperandPair, Result,
-    device::{Buffer, Grid, In, Kernel, Out, Scalar, Work, kernel},
+    Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, OperandPair, Result,
+    device::{Buffer, Elem, Grid, In, Kernel, Out, Scalar, Sum, Work, kernel},
+    element::{ElementType, Number},
     planned::{
         Accum, Cost, On, Planned,
         prepared::{check_patterns, check_unscaled},
     },
+    resident::DeviceCbc,
 };
+use std::marker::PhantomData;
 
 /// The planned sum C = alpha·A + beta·B of two matrices whose patterns do not change. C has an
 /// entry (block) wherever A or B has one. If alpha is 0, the values of A are not read, and so with
@@ -31,27 +34,33 @@ use crate::{
 /// # }
 /// ```
 pub struct Add<M: Matrix> {
-    device: Device,
+    core: Core,
+    matrix: PhantomData<fn() -> M>,
+}
+
+/// A sum of matrices whose elements the host does not name.
+struct Core {
+    element: ElementType,
     a: DevicePattern,
     b: DevicePattern,
     c: DevicePattern,
     pairs: Buffer<OperandPair>,
-    blocks: Kernel<AddBlocks<'static, M::Element>>,
+    blocks: Kernel<AddBlocks<'static>>,
     grid: Grid,
 }
 
 kernel! {
-    struct AddBlocks<T: Element> = "add_blocks" in "structure/add.cl" {
+    struct AddBlocks = "add_blocks" in "structure/add.cl" {
         pair: In<OperandPair>,
-        a_values: In<T>,
-        b_values: In<T>,
-        c_values: Out<T>,
+        a_values: In<Elem>,
+        b_values: In<Elem>,
+        c_values: Out<Elem>,
         nnz: u32,
         a_stride: u32,
         b_stride: u32,
         c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
@@ -67,8 +76,18 @@ impl<M: Matrix> Add<M> {
     }
 
     pub(super) fn tuned(a: &DevicePattern, b: &DevicePattern, grid: Elementwise) -> Result<Self> {
-        let device = a.device();
-        check_patterns::<M>(device, [a, b])?;
+        check_patterns::<M>(a.device(), [a, b])?;
+        Ok(Self { core: Core::new(M::Element::TYPE, a, b, grid)?, matrix: PhantomData })
+    }
+
+    /// The pattern of C.
+    pub fn pattern(&self) -> &DevicePattern {
+        &self.core.c
+    }
+}
+
+impl Core {
+    fn new(element: ElementType, a: &DevicePattern, b: &DevicePattern, grid: Elementwise) -> Result<Self> {
         let size = |pattern: &DevicePattern| (pattern.nrows(), pattern.ncols(), pattern.shape());
         if size(a) != size(b) {
             let described = |pattern: &DevicePattern| {
@@ -77,17 +96,37 @@ impl<M: Matrix> Add<M> {
             };
             return Err(Error::Argument(format!("cannot add: A is {}, B is {}", described(a), described(b))));
         }
-        let work = Work::new(device, None);
+        let (device, work) = (a.device(), Work::new(a.device(), None));
         let (arrays, pairs) = Union::new(device)?.run(&work, &a.arrays, &b.arrays)?;
-        let blocks = Kernel::new(device, &grid.options::<M::Element>())?;
-        let c = DevicePattern { arrays, array_shape: a.array_shape, row_major: M::ROW_MAJOR };
+        let blocks = Kernel::new(device, &grid.options(element))?;
+        let c = DevicePattern { arrays, array_shape: a.array_shape, row_major: a.row_major };
         let grid = grid.over(pairs.len());
-        Ok(Self { device: device.clone(), a: a.clone(), b: b.clone(), c, pairs, blocks, grid })
+        Ok(Self { element, a: a.clone(), b: b.clone(), c, pairs, blocks, grid })
     }
 
-    /// The pattern of C.
-    pub fn pattern(&self) -> &DevicePattern {
-        &self.c
+    fn cost(&self) -> Cost {
+        let flops = 3 * self.pairs.len() as u64 * self.c.shape().area() as u64;
+        Cost { products: 0, flops, device_bytes: self.pairs.bytes() + self.c.device_bytes() }
+    }
+
+    fn add(&self, work: &Work, [(alpha, a), (beta, b)]: [(f64, &DeviceCbc); 2], c: &mut DeviceCbc) -> Result<()> {
+        self.a.check("A", a)?;
+        self.b.check("B", b)?;
+        self.c.check("C", c)?;
+        work.stage("add");
+        let args = AddBlocks {
+            pair: &self.pairs,
+            a_values: &a.values,
+            b_values: &b.values,
+            nnz: self.pairs.len() as u32,
+            a_stride: a.stride as u32,
+            b_stride: b.stride as u32,
+            c_stride: c.stride as u32,
+            c_values: &mut c.values,
+            alpha: Number::nearest(self.element, alpha),
+            beta: Number::nearest(self.element, beta),
+        };
+        self.blocks.launch(work, self.grid, args)
     }
 }
 
@@ -97,16 +136,15 @@ impl<M: Matrix> Planned for Add<M> {
     type Output = DeviceMatrix<M>;
 
     fn device(&self) -> &Device {
-        &self.device
+        self.core.a.device()
     }
 
     fn output(&self) -> Result<DeviceMatrix<M>> {
-        DeviceMatrix::zeros(&self.c)
+        DeviceMatrix::zeros(&self.core.c)
     }
 
     fn cost(&self) -> Cost {
-        let flops = 3 * self.pairs.len() as u64 * self.c.shape().area() as u64;
-        Cost { products: 0, flops, device_bytes: self.pairs.bytes() + self.c.device_bytes() }
+        self.core.cost()
     }
 
     fn enqueue(
@@ -116,29 +154,12 @@ impl<M: Matrix> Planned for Add<M> {
         into: Accum<'_, DeviceMatrix<M>>,
     ) -> Result<()> {
         check_unscaled("a sum", &into)?;
-        let c = into.c;
-        self.a.check("A", &a.cbc)?;
-        self.b.check("B", &b.cbc)?;
-        self.c.check("C", &c.cbc)?;
-        work.stage("add");
-        let args = AddBlocks {
-            pair: &self.pairs,
-            a_values: &a.cbc.values,
-            b_values: &b.cbc.values,
-            c_values: &mut c.cbc.values,
-            nnz: self.pairs.len() as u32,
-            a_stride: a.cbc.stride as u32,
-            b_stride: b.cbc.stride as u32,
-            c_stride: c.cbc.stride as u32,
-            alpha: Arithmetic::nearest(alpha),
-            beta: Arithmetic::nearest(beta),
-        };
-        self.blocks.launch(work, self.grid, args)
+        self.core.add(work, [(alpha, &a.cbc), (beta, &b.cbc)], &mut into.c.cbc)
     }
 }
 
 impl<M: Matrix> std::fmt::Debug for Add<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Add({:?} and {:?} to {:?})", self.a, self.b, self.c)
+        write!(f, "Add({:?} and {:?} to {:?})", self.core.a, self.core.b, self.core.c)
     }
 }

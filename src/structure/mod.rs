@@ -21,8 +21,9 @@ pub use transpose::Transpose;
 pub(crate) use union::Union;
 
 use crate::{
-    BlockShape, DeviceInfo, DeviceKind, Element,
+    BlockShape, DeviceInfo, DeviceKind,
     device::{Grid, Options},
+    element::ElementType,
 };
 
 /// Compile and launch parameters of kernels that visit every element of many blocks once.
@@ -53,9 +54,9 @@ impl Elementwise {
     }
 
     /// The macros GROUP_SIZE, ROWS, COLS and BLOCKS, and those of the element.
-    pub fn options<T: Element>(&self) -> Options {
+    pub fn options(&self, element: ElementType) -> Options {
         Options::group_size(self.group_size)
-            .element::<T>()
+            .of(element)
             .define("ROWS", self.shape.rows())
             .define("COLS", self.shape.cols())
             .define("BLOCKS", self.blocks)

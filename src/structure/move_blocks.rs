@@ -2,18 +2,19 @@
 //! permutation. Kernel: `cl/structure/move_blocks.cl`.
 use super::Elementwise;
 use crate::{
-    DevicePattern, Element, Result,
-    device::{Buffer, Device, In, Kernel, Out, Work, kernel},
+    DevicePattern, Result,
+    device::{Buffer, Device, Elem, In, Kernel, Out, Work, kernel},
+    element::ElementType,
     planned::{Accum, Cost, prepared::check_unscaled},
     resident::DeviceCbc,
 };
 
 kernel! {
     /// The kernel compiled to transpose no block, or every block.
-    struct MoveAlike<T: Element> = "move_blocks" in "structure/move_blocks.cl" {
+    struct MoveAlike = "move_blocks" in "structure/move_blocks.cl" {
         source: In<u32>,
-        from: In<T>,
-        to: Out<T>,
+        from: In<Elem>,
+        to: Out<Elem>,
         nnz: u32,
         from_stride: u32,
         to_stride: u32,
@@ -22,11 +23,11 @@ kernel! {
 
 kernel! {
     /// The kernel compiled to transpose some blocks.
-    struct MoveTurning<T: Element> = "move_blocks" in "structure/move_blocks.cl" {
+    struct MoveTurning = "move_blocks" in "structure/move_blocks.cl" {
         source: In<u32>,
         turned: In<u32>,
-        from: In<T>,
-        to: Out<T>,
+        from: In<Elem>,
+        to: Out<Elem>,
         nnz: u32,
         from_stride: u32,
         to_stride: u32,
@@ -46,21 +47,26 @@ pub(crate) enum Turn {
     Some(Buffer<u32>),
 }
 
-pub(crate) struct MoveBlocks<T: Element> {
-    kernel: Moving<T>,
+pub(crate) struct MoveBlocks {
+    kernel: Moving,
     source: Buffer<u32>,
     grid: Elementwise,
 }
 
-enum Moving<T: Element> {
-    Alike(Kernel<MoveAlike<'static, T>>),
-    Turning { kernel: Kernel<MoveTurning<'static, T>>, turned: Buffer<u32> },
+enum Moving {
+    Alike(Kernel<MoveAlike<'static>>),
+    Turning { kernel: Kernel<MoveTurning<'static>>, turned: Buffer<u32> },
 }
 
-impl<T: Element> MoveBlocks<T> {
+impl MoveBlocks {
     /// Prepares moves of blocks with the shape of `grid`, which is that before transposing.
-    pub fn new(device: &Device, grid: Elementwise, Moves { source, turn }: Moves) -> Result<Self> {
-        let options = |turn: u8| grid.options::<T>().define("TURN", turn);
+    pub fn new(
+        device: &Device,
+        element: ElementType,
+        grid: Elementwise,
+        Moves { source, turn }: Moves,
+    ) -> Result<Self> {
+        let options = |turn: u8| grid.options(element).define("TURN", turn);
         let kernel = match turn {
             Turn::None => Moving::Alike(Kernel::new(device, &options(0))?),
             Turn::All => Moving::Alike(Kernel::new(device, &options(1))?),
@@ -70,7 +76,7 @@ impl<T: Element> MoveBlocks<T> {
     }
 
     /// Moves the blocks of `from`; writes every block of `to`.
-    pub fn run(&self, work: &Work, from: &DeviceCbc<T>, to: &mut DeviceCbc<T>) -> Result<()> {
+    pub fn run(&self, work: &Work, from: &DeviceCbc, to: &mut DeviceCbc) -> Result<()> {
         let source = &self.source;
         let (grid, nnz) = (self.grid.over(source.len()), source.len() as u32);
         let (from_stride, to_stride) = (from.stride as u32, to.stride as u32);
@@ -97,15 +103,20 @@ impl<T: Element> MoveBlocks<T> {
 }
 
 /// A plan that moves the blocks of a matrix A to the places of a matrix C.
-pub(crate) struct MovePlan<T: Element> {
+pub(crate) struct MovePlan {
     pub a: DevicePattern,
     pub c: DevicePattern,
-    blocks: MoveBlocks<T>,
+    blocks: MoveBlocks,
 }
 
-impl<T: Element> MovePlan<T> {
-    pub fn new(a: &DevicePattern, c: DevicePattern, grid: Elementwise, moves: Moves) -> Result<Self> {
-        Ok(Self { blocks: MoveBlocks::new(a.device(), grid, moves)?, a: a.clone(), c })
+impl MovePlan {
+    pub fn new(
+        element: ElementType,
+        (a, c): (&DevicePattern, DevicePattern),
+        grid: Elementwise,
+        moves: Moves,
+    ) -> Result<Self> {
+        Ok(Self { blocks: MoveBlocks::new(a.device(), element, grid, moves)?, a: a.clone(), c })
     }
 
     pub fn cost(&self) -> Cost {
@@ -113,7 +124,7 @@ impl<T: Element> MovePlan<T> {
     }
 
     /// Moves the blocks of arrays that the caller has checked.
-    pub fn run(&self, work: &Work, a: &DeviceCbc<T>, c: &mut DeviceCbc<T>) -> Result<()> {
+    pub fn run(&self, work: &Work, a: &DeviceCbc, c: &mut DeviceCbc) -> Result<()> {
         self.blocks.run(work, a, c)
     }
 
@@ -123,8 +134,8 @@ impl<T: Element> MovePlan<T> {
         &self,
         work: &Work,
         (stage, what): (&'static str, &str),
-        a: &DeviceCbc<T>,
-        into: Accum<'_, DeviceCbc<T>>,
+        a: &DeviceCbc,
+        into: Accum<'_, DeviceCbc>,
     ) -> Result<()> {
         check_unscaled(what, &into)?;
         self.a.check("A", a)?;

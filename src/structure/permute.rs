@@ -8,11 +8,12 @@ use super::{
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Part, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    element::ElementType,
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     primitives::radix_sort::{Elements, RadixSort, RadixTuning},
     resident::PatternArrays,
 };
-use std::sync::Arc;
+use std::{marker::PhantomData, sync::Arc};
 
 /// The planned permutation P·A·Qᵀ of a matrix whose pattern does not change: its block rows and
 /// block columns in another order, for example a fill-reducing one.
@@ -47,7 +48,8 @@ use std::sync::Arc;
 /// # }
 /// ```
 pub struct Permute<M: Matrix> {
-    plan: MovePlan<M::Element>,
+    plan: MovePlan,
+    matrix: PhantomData<fn() -> M>,
 }
 
 impl<M: Matrix> Permute<M> {
@@ -62,7 +64,7 @@ impl<M: Matrix> Permute<M> {
         let row_to = inverse("row", rows, a.nrows())?;
         let col_to = inverse("column", cols, a.ncols())?;
         let grid = Elementwise::new(a.device().info(), a.array_shape);
-        Ok(Self { plan: permutation(a, (row_to, col_to), Part::Full, grid)? })
+        Ok(Self { plan: permutation(M::Element::TYPE, a, (row_to, col_to), Part::Full, grid)?, matrix: PhantomData })
     }
 
     /// Prepares C = P·S·Pᵀ of a symmetric S that is stored as its part `stored`. C has the same
@@ -81,7 +83,7 @@ impl<M: Matrix> Permute<M> {
             return Err(Error::Argument(format!("{s:?} is not square, so not symmetric")));
         }
         let to = inverse("row and column", order, s.nrows())?;
-        Ok(Self { plan: permutation(s, (to.clone(), to), stored, grid)? })
+        Ok(Self { plan: permutation(M::Element::TYPE, s, (to.clone(), to), stored, grid)?, matrix: PhantomData })
     }
 
     /// The pattern of C.
@@ -91,12 +93,13 @@ impl<M: Matrix> Permute<M> {
 }
 
 /// The plan of C = P·A·Qᵀ.
-fn permutation<T: Element>(
+fn permutation(
+    element: ElementType,
     a: &DevicePattern,
     (row_to, col_to): (Vec<u32>, Vec<u32>),
     stored: Part,
     grid: Elementwise,
-) -> Result<MovePlan<T>> {
+) -> Result<MovePlan> {
     let device = a.device();
     let work = Work::new(device, None);
     // The arrays of row-major matrices are those of the transposes.
@@ -119,7 +122,7 @@ fn permutation<T: Element>(
     };
     let moves = Moves { source: permuted.source, turn };
     let c = DevicePattern { arrays: permuted.pattern, array_shape: a.array_shape, row_major: a.row_major };
-    MovePlan::new(a, c, grid, moves)
+    MovePlan::new(element, (a, c), grid, moves)
 }
 
 impl<M: Matrix> Planned for Permute<M> {
@@ -139,7 +142,7 @@ impl<M: Matrix> Planned for Permute<M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
-        self.plan.enqueue(work, ("permute", "a permutation"), &a.cbc, into.arrays())
+        self.plan.enqueue(work, ("permute", "a permutation"), &a.cbc, into.untyped())
     }
 }
 

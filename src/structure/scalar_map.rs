@@ -122,23 +122,35 @@ impl ScalarMap {
     /// [`Error::Length`] if `values` does not have exactly [`ScalarMap::nnz`] elements.
     pub fn copy_values<M: Matrix>(&self, h: &M, values: &mut [M::Element]) -> Result<()> {
         let view = h.as_cbc();
-        if M::ROW_MAJOR != self.row_major || view.shape != self.shape || *view.pattern != self.arrays {
-            return Err(Error::Argument(format!(
+        self.check(view.pattern, view.shape, M::ROW_MAJOR)?;
+        self.copy(view.values, view.stride, values)
+    }
+
+    /// Refuses a matrix that has not the pattern of the map.
+    fn check(&self, pattern: &Pattern, shape: BlockShape, row_major: bool) -> Result<()> {
+        match row_major == self.row_major && shape == self.shape && *pattern == self.arrays {
+            true => Ok(()),
+            false => Err(Error::Argument(format!(
                 "H has not the pattern of the map: {} entries of {} in place of {} of {}",
-                view.pattern.nnz(),
-                view.shape,
+                pattern.nnz(),
+                shape,
                 self.arrays.nnz(),
                 self.shape
-            )));
+            ))),
         }
+    }
+
+    /// Copies elements of blocks, from one to the next of which there are `stride`.
+    fn copy<T: Copy + Send + Sync>(&self, blocks: &[T], stride: usize, values: &mut [T]) -> Result<()> {
         if values.len() != self.nnz() {
             let why = "the scalars of the map".into();
             return Err(Error::Length { array: "values", found: values.len(), expected: self.nnz(), why });
         }
         self.shares(values).into_par_iter().for_each(|(places, first, values)| {
-            places
-                .iter()
-                .for_each(|place| place.copy(self.shape.rows(), first, view.block(place.source as usize), values));
+            for place in places {
+                let block = &blocks[place.source as usize * stride..][..self.shape.area()];
+                place.copy(self.shape.rows(), first, block, values);
+            }
         });
         Ok(())
     }

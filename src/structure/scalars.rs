@@ -2,21 +2,24 @@
 use super::{Elementwise, ScalarMap, scalar_map::Place};
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Matrix, Part, Result,
-    device::{Buffer, Grid, In, Kernel, Out, Work, kernel},
+    device::{Buffer, Elem, Grid, In, Kernel, Out, Work, kernel},
+    element::ElementType,
     planned::{
         Accum, Cost, On, Planned,
         prepared::{check_patterns, check_unscaled},
     },
+    resident::DeviceCbc,
     vector::check_vector,
 };
+use std::marker::PhantomData;
 
 kernel! {
-    struct CopyScalars<T: Element> = "scalars" in "structure/scalars.cl" {
+    struct CopyScalars = "scalars" in "structure/scalars.cl" {
         source: In<u32>,
         first: In<u64>,
         height: In<u32>,
-        from: In<T>,
-        to: Out<T>,
+        from: In<Elem>,
+        to: Out<Elem>,
         nnz: u32,
         stride: u32,
     }
@@ -52,13 +55,18 @@ const DIAGONAL: u32 = 61;
 /// # }
 /// ```
 pub struct Scalars<M: Matrix> {
-    device: Device,
+    core: Core,
+    matrix: PhantomData<fn() -> M>,
+}
+
+/// Scalars of matrices whose elements the host does not name.
+struct Core {
     h: DevicePattern,
     map: ScalarMap,
     source: Buffer<u32>,
     first: Buffer<u64>,
     height: Buffer<u32>,
-    kernel: Kernel<CopyScalars<'static, M::Element>>,
+    kernel: Kernel<CopyScalars<'static>>,
     grid: Grid,
 }
 
@@ -83,20 +91,24 @@ impl<M: Matrix> Scalars<M> {
 
     /// Requests the kernel for blocks of `shape`, without waiting for it.
     pub(crate) fn ask(device: &Device, shape: BlockShape) -> Result<()> {
-        Self::kernel(device, &Elementwise::new(device.info(), shape)).map(drop)
-    }
-
-    fn kernel(device: &Device, grid: &Elementwise) -> Result<Kernel<CopyScalars<'static, M::Element>>> {
-        let names = [("TURNED", TURNED), ("FALLING", FALLING), ("DIAGONAL", DIAGONAL)];
-        let options = names.iter().fold(grid.options::<M::Element>(), |options, (name, bit)| options.define(name, bit));
-        Kernel::new(device, &options)
+        Core::kernel(device, M::Element::TYPE, &Elementwise::new(device.info(), shape)).map(drop)
     }
 
     pub(super) fn tuned(h: &DevicePattern, part: Part, grid: Elementwise) -> Result<Self> {
-        let (device, shape) = (h.device(), h.array_shape);
-        check_patterns::<M>(device, [h])?;
-        let work = Work::new(device, None);
-        let map = ScalarMap::new(&h.arrays.download(&work)?, shape, M::ROW_MAJOR, part)?;
+        check_patterns::<M>(h.device(), [h])?;
+        Ok(Self { core: Core::new(h, M::Element::TYPE, part, grid)?, matrix: PhantomData })
+    }
+
+    /// The map on the host, with the pattern of the scalars.
+    pub fn map(&self) -> &ScalarMap {
+        &self.core.map
+    }
+}
+
+impl Core {
+    fn new(h: &DevicePattern, element: ElementType, part: Part, grid: Elementwise) -> Result<Self> {
+        let (device, work) = (h.device(), Work::new(h.device(), None));
+        let map = ScalarMap::new(&h.arrays.download(&work)?, h.array_shape, h.row_major, part)?;
         let bits = |p: &Place| {
             let flags = [(p.turned, TURNED), (p.falling, FALLING), (p.diagonal, DIAGONAL)];
             flags.iter().fold(p.first, |bits, &(is, bit)| bits | u64::from(is) << bit)
@@ -105,14 +117,35 @@ impl<M: Matrix> Scalars<M> {
         let source = work.upload(&places.iter().map(|p| p.source).collect::<Vec<_>>())?;
         let first = work.upload(&places.iter().map(bits).collect::<Vec<_>>())?;
         let height = work.upload(&places.iter().map(|p| p.height).collect::<Vec<_>>())?;
-        let kernel = Self::kernel(device, &grid)?;
+        let kernel = Self::kernel(device, element, &grid)?;
         let grid = grid.over(places.len());
-        Ok(Self { device: device.clone(), h: h.clone(), map, source, first, height, kernel, grid })
+        Ok(Self { h: h.clone(), map, source, first, height, kernel, grid })
     }
 
-    /// The map on the host, with the pattern of the scalars.
-    pub fn map(&self) -> &ScalarMap {
-        &self.map
+    fn kernel(device: &Device, element: ElementType, grid: &Elementwise) -> Result<Kernel<CopyScalars<'static>>> {
+        let names = [("TURNED", TURNED), ("FALLING", FALLING), ("DIAGONAL", DIAGONAL)];
+        let options = names.iter().fold(grid.options(element), |options, (name, bit)| options.define(name, bit));
+        Kernel::new(device, &options)
+    }
+
+    fn cost(&self) -> Cost {
+        let device_bytes = self.source.bytes() + self.first.bytes() + self.height.bytes();
+        Cost { device_bytes, ..Cost::default() }
+    }
+
+    /// Copies the scalars of a matrix on the pattern to a vector that has room for them.
+    fn copy(&self, work: &Work, h: &DeviceCbc, to: &mut Buffer) -> Result<()> {
+        work.stage("scalars");
+        let args = CopyScalars {
+            source: &self.source,
+            first: &self.first,
+            height: &self.height,
+            from: &h.values,
+            nnz: self.source.len() as u32,
+            stride: h.stride as u32,
+            to,
+        };
+        self.kernel.launch(work, self.grid, args)
     }
 }
 
@@ -122,38 +155,28 @@ impl<M: Matrix> Planned for Scalars<M> {
     type Output = DeviceVector<M::Element>;
 
     fn device(&self) -> &Device {
-        &self.device
+        self.core.h.device()
     }
 
     fn output(&self) -> Result<Self::Output> {
-        self.device.zero_vector(self.map.nnz())
+        self.device().zero_vector(self.core.map.nnz())
     }
 
     fn cost(&self) -> Cost {
-        let device_bytes = self.source.bytes() + self.first.bytes() + self.height.bytes();
-        Cost { device_bytes, ..Cost::default() }
+        self.core.cost()
     }
 
     fn enqueue(&self, On(work): On<'_>, h: &DeviceMatrix<M>, into: Accum<'_, Self::Output>) -> Result<()> {
+        let Core { h: pattern, map, .. } = &self.core;
         check_unscaled("scalars", &into)?;
-        self.h.check("H", &h.cbc)?;
-        check_vector("values", into.c, &self.device, self.map.nnz(), || "the scalars of the map".into())?;
-        work.stage("scalars");
-        let args = CopyScalars {
-            source: &self.source,
-            first: &self.first,
-            height: &self.height,
-            from: &h.cbc.values,
-            to: &mut into.c.values,
-            nnz: self.source.len() as u32,
-            stride: h.cbc.stride as u32,
-        };
-        self.kernel.launch(work, self.grid, args)
+        pattern.check("H", &h.cbc)?;
+        check_vector("values", into.c, self.device(), map.nnz(), || "the scalars of the map".into())?;
+        self.core.copy(work, &h.cbc, &mut into.c.values)
     }
 }
 
 impl<M: Matrix> std::fmt::Debug for Scalars<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Scalars({:?} to {} scalars)", self.h, self.map.nnz())
+        write!(f, "Scalars({:?} to {} scalars)", self.core.h, self.core.map.nnz())
     }
 }

@@ -1,7 +1,7 @@
 //! Every kernel as GPUs and as CPUs run it, on any device.
 use super::*;
 use crate::{
-    Cbc, Matrix, Part, Planned, Result,
+    Cbc, Element, Matrix, Part, Planned, Result,
     device::test_device,
     generate::{Values, pose_graph, uniform},
     matrix,

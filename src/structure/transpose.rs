@@ -6,9 +6,11 @@ use super::{
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Element, Matrix, Result,
     device::Work,
+    element::ElementType,
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     primitives::transpose::{self, Transposed},
 };
+use std::marker::PhantomData;
 
 /// The planned transpose of a matrix whose pattern does not change: the blocks are moved, and
 /// transposed inside.
@@ -30,7 +32,8 @@ use crate::{
 /// # }
 /// ```
 pub struct Transpose<M: Matrix> {
-    plan: MovePlan<M::Element>,
+    plan: MovePlan,
+    matrix: PhantomData<fn() -> M>,
 }
 
 impl<M: Matrix> Transpose<M> {
@@ -46,7 +49,7 @@ impl<M: Matrix> Transpose<M> {
 
     pub(super) fn tuned(a: &DevicePattern, grid: Elementwise) -> Result<Self> {
         check_patterns::<M>(a.device(), [a])?;
-        Ok(Self { plan: MovePlan::transpose_tuned(a, grid)? })
+        Ok(Self { plan: MovePlan::transpose_tuned(M::Element::TYPE, a, grid)?, matrix: PhantomData })
     }
 
     /// The pattern of C.
@@ -55,18 +58,18 @@ impl<M: Matrix> Transpose<M> {
     }
 }
 
-impl<T: Element> MovePlan<T> {
+impl MovePlan {
     /// The plan of C = Aᵀ for a pattern that the caller has checked.
-    pub(crate) fn transpose(a: &DevicePattern) -> Result<Self> {
-        Self::transpose_tuned(a, Elementwise::new(a.device().info(), a.array_shape))
+    pub(crate) fn transpose(element: ElementType, a: &DevicePattern) -> Result<Self> {
+        Self::transpose_tuned(element, a, Elementwise::new(a.device().info(), a.array_shape))
     }
 
-    fn transpose_tuned(a: &DevicePattern, grid: Elementwise) -> Result<Self> {
+    fn transpose_tuned(element: ElementType, a: &DevicePattern, grid: Elementwise) -> Result<Self> {
         let (device, work) = (a.device(), Work::new(a.device(), None));
         let Transposed { pattern, source, .. } = transpose::Transpose::new(device)?.run(&work, &a.arrays)?;
         let turn = if a.array_shape == BlockShape::SCALAR { Turn::None } else { Turn::All };
         let c = DevicePattern { arrays: pattern, array_shape: a.array_shape.transpose(), row_major: a.row_major };
-        Self::new(a, c, grid, Moves { source, turn })
+        Self::new(element, (a, c), grid, Moves { source, turn })
     }
 }
 
@@ -87,7 +90,7 @@ impl<M: Matrix> Planned for Transpose<M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
-        self.plan.enqueue(work, ("transpose", "a transpose"), &a.cbc, into.arrays())
+        self.plan.enqueue(work, ("transpose", "a transpose"), &a.cbc, into.untyped())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Devices and the reference compute the same distances, or refuse the same cycles.
 use super::*;
-use crate::{Csc, device::test_device, generate::Random, graph::shortest_paths, reference};
+use crate::{Csc, device::test_device, element::Length, generate::Random, graph::shortest_paths, reference};
 
 /// Edges (from, to, length).
 type EdgeList = Vec<(usize, usize, f64)>;

@@ -5,6 +5,7 @@ use super::*;
 use crate::{
     Csc, DeviceKind,
     device::test_device,
+    element::Length,
     generate::Random,
     graph::{edges::Graph, start::start},
     reference,
@@ -23,15 +24,14 @@ fn visited<D: Length>(n: usize, entries: &Entries<D>, numbers: Numbers, step: D)
     let host = Csc::from_triplets(n, n, entries.iter().copied())?;
     let device = test_device();
     let stored = device.upload(&host)?;
-    let (graph, work) = (Graph::of(&stored)?, Work::new(&device, None));
+    let (graph, work) = (Graph::of(&stored.cbc, false)?, Work::new(&device, None));
     let (edges, sources) = (graph.edges(&work, true)?, work.upload(&[0])?);
-    let mut distance = start(&work, &sources, n)?;
-    let values = (&stored.cbc.values, stored.cbc.stride as u32);
-    let lengths = Lengths { values: Some(values) };
+    let mut distance = start(&work, D::TYPE, &sources, n)?;
+    let lengths = Lengths::of(&stored.cbc);
     let numbers = numbers.within(device.info().max_group_size);
-    let frontier = Frontier { work: &work, edges: &edges, lengths: &lengths, values, numbers };
-    let visits = frontier.run((&sources, step), &mut distance, None)?;
-    let (found, want) = (distance.download(&work)?, reference::shortest_paths(&host, &[0])?);
+    let frontier = Frontier { work: &work, edges: &edges, lengths: &lengths, numbers };
+    let visits = frontier.run((&sources, step.to_f64()), &mut distance, None)?;
+    let (found, want) = (distance.typed::<D>().download(&work)?, reference::shortest_paths(&host, &[0])?);
     let wrong = (0..n).find(|&vertex| found[vertex].to_f64().to_bits() != want[vertex].to_f64().to_bits());
     let wrong = wrong.map(|vertex| (vertex, found[vertex], want[vertex]));
     let Numbers { frontier_group, frontier_tile, frontier_share, frontier_hops, .. } = numbers;

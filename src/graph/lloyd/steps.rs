@@ -44,8 +44,8 @@ impl<'a> Shared<'a> {
 /// The steps on a device, along edges of some lengths.
 pub(super) struct OnDevice<'a> {
     shared: &'a Shared<'a>,
-    lengths: &'a Lengths<'a, f64>,
-    distances: Distances<'a, f64>,
+    lengths: &'a Lengths<'a>,
+    distances: Distances<'a>,
 }
 
 /// The patches of some seeds.
@@ -56,11 +56,16 @@ pub(super) struct State {
 }
 
 impl<'a> OnDevice<'a> {
-    pub fn new(shared: &'a Shared<'a>, lengths: &'a Lengths<'a, f64>) -> Result<Self> {
+    pub fn new(shared: &'a Shared<'a>, lengths: &'a Lengths<'a>) -> Result<Self> {
         let Shared { work, graph, survey, .. } = *shared;
-        let schedule = Schedule::Auto.chosen::<f64>(work.device().info(), survey)?;
+        let schedule = Schedule::Auto.chosen(lengths.element, work.device().info(), survey)?;
         let step = schedule.step(None, lengths, survey)?;
         Ok(Self { shared, lengths, distances: Distances::new(work, graph, lengths, (schedule, step), survey)? })
+    }
+
+    /// The distance of each vertex from the nearest source.
+    fn distance(&self, sources: &Buffer<u32>) -> Result<Buffer<f64>> {
+        Ok(self.distances.run(self.shared.work, sources, None)?.0.into_typed())
     }
 }
 
@@ -76,7 +81,7 @@ impl Steps for OnDevice<'_> {
         sources.dedup_by_key(|(seed, _)| *seed);
         let (vertices, ranks): (Vec<u32>, Vec<u32>) = sources.into_iter().unzip();
         let (vertices, ranks) = (work.upload(&vertices)?, work.upload(&ranks)?);
-        let (distance, _) = self.distances.run(work, &vertices, None)?;
+        let distance = self.distance(&vertices)?;
         let mut label = nearest(work, entering, self.lengths, (&vertices, &ranks), &distance)?;
         if sizes.is_some() {
             centres.rename(work, &mut label, &patch)?;
@@ -112,7 +117,7 @@ impl Steps for OnDevice<'_> {
             Some(points) => centres.by_centroids(work, &state.members, points)?,
             None => {
                 let border = centres.border(work, &state.members.label, &entering.pattern, &leaving.pattern)?;
-                centres.by_borders(work, &self.distances.run(work, &border, None)?.0)?
+                centres.by_borders(work, &self.distance(&border)?)?
             }
         };
         centres.least(work, &state.members, &score, seeds)
@@ -131,14 +136,14 @@ impl Steps for OnDevice<'_> {
         let mut sources = [seeds, added].concat();
         sources.sort_unstable();
         sources.dedup();
-        centres.farthest(work, &self.distances.run(work, &work.upload(&sources)?, None)?.0)
+        centres.farthest(work, &self.distance(&work.upload(&sources)?)?)
     }
 
     fn balance(&self, state: &State, seeds: &[u32]) -> Result<Balance> {
         let Shared { work, graph, entering, centres, .. } = self.shared;
         let label = &state.members.label;
         let inside = inside_lengths(work, graph, (self.lengths, entering), label)?;
-        let inside = Lengths { values: Some((&inside, 1)) };
+        let inside = Lengths::packed(&inside);
         let second = second(work, entering, [self.lengths, &inside], label, &state.distance)?;
         let without = centres.energies(work, &state.members, &second)?;
         Balance::of(self, &OnDevice::new(self.shared, &inside)?, state, seeds, &without)

@@ -84,9 +84,9 @@ fn a_chain_of_edges_of_length_zero_takes_few_reads() -> Result<()> {
     let device = test_device();
     let entries = edges.iter().map(|&(from, to, length)| (to, from, length));
     let g = device.upload(&Csc::from_triplets(n, n, entries)?)?;
-    let (work, graph) = (Work::new(&device, None), Graph::of(&g)?);
+    let (work, graph) = (Work::new(&device, None), Graph::of(&g.cbc, false)?);
     let edges = graph.edges(&work, true)?;
-    let lengths = Lengths { values: Some((&g.cbc.values, g.cbc.stride as u32)) };
+    let lengths = Lengths::of(&g.cbc);
     let distance: Vec<f64> = (0..n).map(|at| if at == 0 { 0.0 } else { 1.0 }).collect();
     let (sources, distance) = (work.upload(&[0])?, work.upload(&distance)?);
     let reads = work.read_backs();

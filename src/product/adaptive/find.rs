@@ -11,8 +11,9 @@ use super::{
     towards,
 };
 use crate::{
-    Element, Result,
+    Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Teams, Work, at_most, kernel},
+    element::ElementType,
     primitives::scan::{Scan, ScanTuning},
     product::{
         choose::{self, Known},
@@ -87,11 +88,12 @@ impl SortedKeys {
 pub(super) type PatternPair<'a> = (&'a PatternArrays, &'a PatternArrays);
 
 impl Finder {
-    pub fn new<T: Element>(
+    pub fn new(
         device: &Device,
         teams: Teams,
         (group_size, scan): (usize, ScanTuning),
         tuning: &AdaptiveTuning,
+        element: ElementType,
     ) -> Result<Self> {
         Ok(Self {
             profiler: Profiler::new(device, teams, tuning)?,
@@ -100,7 +102,7 @@ impl Finder {
             counts: DenseCounts::new(device, teams, tuning)?,
             hash: HashCounts::new(device, teams, tuning)?,
             shared: SharedRows::new(device, group_size)?,
-            cut: CutTasks::new::<T>(device, tuning)?,
+            cut: CutTasks::new(device, tuning, element)?,
             scan: Scan::new(device, scan)?,
             offsets: Kernel::rare(device, &Options::group_size(group_size))?,
             group_size,

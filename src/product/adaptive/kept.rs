@@ -9,6 +9,7 @@ use super::{
 use crate::{
     BlockShape, Element, Result, Semiring,
     device::{Buffer, Device, Scratch, Teams, Work},
+    element::ElementType,
     product::{
         limits::Limits,
         method::Method,
@@ -31,9 +32,9 @@ pub(in crate::product) enum KeepRule {
 }
 
 /// What a plan keeps for its sums.
-pub(in crate::product) struct KeptSums<T: Element> {
-    contiguous: Numeric<T>,
-    strided: Numeric<T>,
+pub(in crate::product) struct KeptSums {
+    contiguous: Numeric,
+    strided: Numeric,
     columns: FoundColumns,
     /// Entries of C before each window of each column, if there are several windows. Otherwise that
     /// is C.col_ptr.
@@ -46,22 +47,22 @@ pub(in crate::product) struct KeptSums<T: Element> {
 }
 
 /// C, and what is kept for it.
-pub(in crate::product) struct Kept<T: Element> {
-    pub sums: KeptSums<T>,
+pub(in crate::product) struct Kept {
+    pub sums: KeptSums,
     pub c: Arc<PatternArrays>,
     pub counts: Counts,
 }
 
-impl<T: Element> KeptSums<T> {
+impl KeptSums {
     /// Asks for the kernels that [`KeptSums::keep`] always launches, for a C with `nrows` rows.
-    pub fn ask(device: &Device, nrows: usize, teams: Teams, wanted: Method) -> Result<()> {
-        let (tuning, adaptive) = Self::numbers(device, nrows, wanted);
-        Finder::new::<T>(device, teams, (tuning.group_size, tuning.scan), &adaptive).map(drop)
+    pub fn ask(device: &Device, (element, nrows): (ElementType, usize), teams: Teams, wanted: Method) -> Result<()> {
+        let (tuning, adaptive) = Self::numbers(device, (element, nrows), wanted);
+        Finder::new(device, teams, (tuning.group_size, tuning.scan), &adaptive, element).map(drop)
     }
 
-    fn numbers(device: &Device, nrows: usize, wanted: Method) -> (Tuning, AdaptiveTuning) {
+    fn numbers(device: &Device, (element, nrows): (ElementType, usize), wanted: Method) -> (Tuning, AdaptiveTuning) {
         let (info, scalar) = (device.info(), BlockShape::SCALAR);
-        let spec = Spec::new(T::TYPE, scalar, scalar, nrows);
+        let spec = Spec::new(element, scalar, scalar, nrows);
         (Tuning::new(info, scalar, scalar), AdaptiveTuning::new(info, (wanted, info.costs()), spec.row_bits))
     }
 
@@ -71,22 +72,23 @@ impl<T: Element> KeptSums<T> {
         work: &Work,
         (a, b): (&Arc<PatternArrays>, &Arc<PatternArrays>),
         teams: Teams,
-        how: How,
+        (element, how): (ElementType, How),
         rule: KeepRule,
-    ) -> Result<Option<Kept<T>>> {
-        let (tuning, adaptive) = Self::numbers(work.device(), a.nrows, how.method);
-        Self::tuned(work, (a, b), teams, (&tuning, &adaptive, how.semiring), rule)
+    ) -> Result<Option<Kept>> {
+        let (tuning, adaptive) = Self::numbers(work.device(), (element, a.nrows), how.method);
+        Self::tuned(work, (a, b), teams, (&tuning, &adaptive), (element, how.semiring), rule)
     }
 
     pub(super) fn tuned(
         work: &Work,
         (a, b): (&Arc<PatternArrays>, &Arc<PatternArrays>),
         teams: Teams,
-        (tuning, adaptive, semiring): (&Tuning, &AdaptiveTuning, Semiring),
+        (tuning, adaptive): (&Tuning, &AdaptiveTuning),
+        (element, semiring): (ElementType, Semiring),
         rule: KeepRule,
-    ) -> Result<Option<Kept<T>>> {
+    ) -> Result<Option<Kept>> {
         let (device, scalar) = (work.device(), BlockShape::SCALAR);
-        let finder = Finder::new::<T>(device, teams, (tuning.group_size, tuning.scan), adaptive)?;
+        let finder = Finder::new(device, teams, (tuning.group_size, tuning.scan), adaptive, element)?;
         work.stage("setup");
         let mut profile = finder.profile(work, (a, b), &finder.rules((a, b)))?;
         let (products, room) = (profile.products(), profile.room(adaptive.room_percent));
@@ -104,13 +106,14 @@ impl<T: Element> KeptSums<T> {
         profile.share_out(&adaptive.prices, false);
         let found = finder.run(work, (a, b), (profile, room, false), &keeps, &mut |_, _| Ok(()))?;
         let Some(found) = found else { return Ok(None) };
-        let numeric =
-            |target: TargetKind| Numeric::new(device, teams, tuning.group_size, adaptive, target.over(semiring));
+        let numeric = |target: TargetKind| {
+            Numeric::new(device, teams, tuning.group_size, adaptive, target.over(element, semiring))
+        };
         let Found { columns, chunk_ptr, rows, taken: (mut numbers, first), c_nnz } = found;
         let counts = columns.lists.counts();
         // The sums write the rows of C. Their values are not looked at.
-        let zeros = |pattern: &Arc<PatternArrays>| -> Result<DeviceCbc<T>> {
-            let mut values = work.buffer(pattern.nnz())?;
+        let zeros = |pattern: &Arc<PatternArrays>| -> Result<DeviceCbc> {
+            let mut values = work.buffer_of(element.word(), pattern.nnz())?;
             work.fill_zero(&mut values)?;
             Ok(DeviceCbc { pattern: pattern.clone(), shape: scalar, stride: 1, values })
         };
@@ -119,9 +122,9 @@ impl<T: Element> KeptSums<T> {
         contiguous.ask(device, &columns);
         let mut row_idx = work.buffer(c_nnz)?;
         {
-            let (a, b, mut values) = (zeros(a)?, zeros(b)?, work.buffer(c_nnz)?);
+            let (a, b, mut values) = (zeros(a)?, zeros(b)?, work.buffer_of(element.word(), c_nnz)?);
             let taken = TakenTasks { numbers: &mut numbers, first };
-            let c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new() };
+            let c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new(element) };
             let of_rows = RowsOfC { chunk_ptr: &chunk_ptr, place: &rows.place, rows: &rows.rows };
             new.run(work, (&a, &b), &columns, of_rows, (taken, c))?;
         }
@@ -152,10 +155,10 @@ impl<T: Element> KeptSums<T> {
     pub fn execute(
         &self,
         work: &Work,
-        (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
-        scaling: Scaling<T::Arithmetic>,
+        (a, b): (&DeviceCbc, &DeviceCbc),
+        scaling: Scaling,
         pattern: &PatternArrays,
-        c: Destination<'_, T>,
+        c: Destination<'_>,
     ) -> Result<()> {
         work.stage("sums");
         let strides = [a.stride, b.stride, c.stride];

@@ -5,6 +5,7 @@ use super::{AdaptiveTuning, Class, ClassSums, classes::ClassSizes, profile::Prof
 use crate::{
     DeviceInfo, Element,
     device::pool_bytes,
+    element::ElementType,
     primitives::drop_entries::DropMemory,
     product::{
         choose::{self, Share},
@@ -75,14 +76,14 @@ impl<'a> AdaptiveMemory<'a> {
     /// 400 to 500 million products.
     const KEYS_PART: u64 = 64;
 
-    pub fn new<T: Element>(
+    pub fn new(
         info: &'a DeviceInfo,
         (esc, adaptive): (&'a Tuning, &'a AdaptiveTuning),
-        rows: usize,
+        (element, rows): (ElementType, usize),
         consumer: Option<DropMemory>,
     ) -> Self {
-        let by_esc = EntryMemory::new::<T>(esc, rows, size_of::<T>(), 1);
-        Self { info, esc, adaptive, element_bytes: size_of::<T>() as u64, rows: rows as u64, by_esc, consumer }
+        let by_esc = EntryMemory::new(element, esc, rows, element.bytes(), 1);
+        Self { info, esc, adaptive, element_bytes: element.bytes() as u64, rows: rows as u64, by_esc, consumer }
     }
 
     /// Whether a band fits `free_bytes` bytes for sure.

@@ -35,13 +35,13 @@ use super::{
     choose::Known,
     engine::Engine,
     method::Method,
-    problem::{Bin, Counts, Operands, Pipeline, Place, Spec, Values},
+    problem::{Bin, Counts, Operands, Pipeline, Place, Spec},
     target::{Layout, Target, TargetKind},
     tasks::TakenTasks,
     tuning::Tuning,
 };
 use crate::{
-    DeviceInfo, Element, Result,
+    DeviceInfo, Result,
     device::{Device, Teams, Work},
 };
 use bands::{AdaptiveBand, Bands, ColumnBands};
@@ -51,29 +51,35 @@ use rest::{Part, Rest};
 use std::ops::Range;
 
 /// The kernels of an adaptive product.
-pub(super) struct Adaptive<T: Element> {
+pub(super) struct Adaptive {
     finder: Finder,
-    numeric: Numeric<T>,
+    numeric: Numeric,
     tuning: AdaptiveTuning,
-    rest: Rest<T>,
+    rest: Rest,
     /// ESC, for columns that no other method takes.
-    esc: Engine<T, Values>,
+    esc: Engine,
 }
 
-impl<T: Element> Adaptive<T> {
+impl Adaptive {
     pub fn new(device: &Device, teams: Teams, spec: &Spec, tuning: Tuning, adaptive: &AdaptiveTuning) -> Result<Self> {
         let (group_size, scan) = (tuning.group_size, tuning.scan);
         Ok(Self {
-            finder: Finder::new::<T>(device, teams, (group_size, scan), adaptive)?,
-            numeric: Numeric::new(device, teams, group_size, adaptive, TargetKind::New.over(spec.semiring))?,
+            finder: Finder::new(device, teams, (group_size, scan), adaptive, spec.element)?,
+            numeric: Numeric::new(
+                device,
+                teams,
+                group_size,
+                adaptive,
+                TargetKind::New.over(spec.element, spec.semiring),
+            )?,
             tuning: *adaptive,
-            rest: Rest::new(device, group_size, scan)?,
+            rest: Rest::new(device, group_size, scan, spec.element)?,
             esc: Engine::new(device, spec, tuning, (Method::Auto, adaptive.prices.costs))?,
         })
     }
 
     /// C = A·B; `place` takes the columns of C, in one band or several.
-    pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
+    pub fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         let (memory, cols) = (self.memory(work, operands), operands.b.ncols);
         let free = work.free_bytes();
@@ -136,10 +142,10 @@ impl<T: Element> Adaptive<T> {
     fn sorted(
         &self,
         work: &Work,
-        operands: &Operands<'_, T>,
+        operands: &Operands<'_>,
         (class, most): (Class, u64),
         (memory, free): (&AdaptiveMemory<'_>, u64),
-        place: Place<'_, T>,
+        place: Place<'_>,
     ) -> Result<Option<Counts>> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         let keeps_keys = memory.keeps_sorted(class, operands.b.ncols as u64, most, free);
@@ -156,10 +162,10 @@ impl<T: Element> Adaptive<T> {
     fn in_bands(
         &self,
         work: &Work,
-        operands: &Operands<'_, T>,
+        operands: &Operands<'_>,
         (bands, profile): (&mut Bands<'_>, Profile),
         counts: &mut Counts,
-        place: Place<'_, T>,
+        place: Place<'_>,
     ) -> Result<()> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         let profiled = |bands: &Bands<'_>, columns: &Range<u32>| {
@@ -198,11 +204,11 @@ impl<T: Element> Adaptive<T> {
     fn numbered(
         &self,
         work: &Work,
-        operands: &Operands<'_, T>,
+        operands: &Operands<'_>,
         (profile, band): (impl FnOnce() -> Result<Profile>, &AdaptiveBand),
         memory: &AdaptiveMemory<'_>,
         counts: &mut Counts,
-        place: Place<'_, T>,
+        place: Place<'_>,
     ) -> Result<bool> {
         let (number, columns, products) = (counts.bands, band.sizes.cols(), band.sizes.products());
         tracing::debug!(target: "blockmul::product", number, columns, products, band.expected, "band");
@@ -224,11 +230,11 @@ impl<T: Element> Adaptive<T> {
     fn band(
         &self,
         work: &Work,
-        operands: &Operands<'_, T>,
+        operands: &Operands<'_>,
         (mut profile, band): (Profile, &AdaptiveBand),
         memory: &AdaptiveMemory<'_>,
         counts: &mut Counts,
-        place: Place<'_, T>,
+        place: Place<'_>,
     ) -> Result<bool> {
         let (free_bytes, mut with) = (work.free_bytes_without(profile.bytes()), counts.clone());
         profile.lists.numbers = profile.shares.iter().map(|share| with.add_bin(&share.bin())).collect();
@@ -251,16 +257,17 @@ impl<T: Element> Adaptive<T> {
     fn sums(
         &self,
         work: &Work,
-        operands: &Operands<'_, T>,
+        operands: &Operands<'_>,
         found: Found,
-        rest: Vec<Part<T>>,
-        place: Place<'_, T>,
+        rest: Vec<Part>,
+        place: Place<'_>,
     ) -> Result<()> {
         let Found { columns, chunk_ptr, rows, taken: (mut numbers, first), c_nnz } = found;
         work.stage("sums");
-        let (mut row_idx, mut values) = (work.buffer(c_nnz)?, work.buffer(c_nnz)?);
+        let element = operands.element();
+        let (mut row_idx, mut values) = (work.buffer(c_nnz)?, work.buffer_of(element.word(), c_nnz)?);
         let taken = TakenTasks { numbers: &mut numbers, first };
-        let c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new() };
+        let c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new(element) };
         let of_rows = RowsOfC { chunk_ptr: &chunk_ptr, place: &rows.place, rows: &rows.rows };
         self.numeric.run(work, (operands.a, operands.b), &columns, of_rows, (taken, c))?;
         let (cols, windows) = (columns.lists.cols(), columns.lists.windows);
@@ -275,9 +282,10 @@ impl<T: Element> Adaptive<T> {
         place(operands.product(col_ptr, row_idx, values))
     }
 
-    fn memory<'m>(&'m self, work: &'m Work, operands: &Operands<'_, T>) -> AdaptiveMemory<'m> {
+    fn memory<'m>(&'m self, work: &'m Work, operands: &Operands<'_>) -> AdaptiveMemory<'m> {
         let numbers = (&self.esc.finder.tuning, &self.tuning);
-        AdaptiveMemory::new::<T>(work.device().info(), numbers, operands.a.nrows, operands.consumer)
+        let sizes = (operands.element(), operands.a.nrows);
+        AdaptiveMemory::new(work.device().info(), numbers, sizes, operands.consumer)
     }
 
     /// The class of sorted columns that takes every column of C, and a bound of their products, if
@@ -298,10 +306,10 @@ impl<T: Element> Adaptive<T> {
     fn esc_columns(
         &self,
         work: &Work,
-        operands: &Operands<'_, T>,
+        operands: &Operands<'_>,
         profile: &Profile,
         counts: &mut Counts,
-    ) -> Result<Vec<Part<T>>> {
+    ) -> Result<Vec<Part>> {
         let (task, mut parts) = (profile.task(Class::Rest, Class::Rest), Vec::new());
         if task.columns > 0 {
             work.stage("setup");

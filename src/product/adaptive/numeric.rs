@@ -2,7 +2,7 @@
 //! columns and of tasks, straight into C.
 use super::{AdaptiveTuning, Class, find::FoundColumns, lists::ClassLists, towards};
 use crate::{
-    Element, Result,
+    Result,
     device::{Buffer, Device, Teams, Work},
     product::{
         direct::DirectSums,
@@ -17,11 +17,11 @@ use crate::{
 };
 
 /// The kernels of the sums.
-pub(super) struct Numeric<T: Element> {
-    direct: DirectSums<T>,
-    sort: SortSums<T>,
-    slots: SlotSums<T>,
-    hub: HubSums<T>,
+pub(super) struct Numeric {
+    direct: DirectSums,
+    sort: SortSums,
+    slots: SlotSums,
+    hub: HubSums,
     tuning: AdaptiveTuning,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct RowsOfC<'a> {
     pub rows: &'a Buffer<u32>,
 }
 
-impl<T: Element> Numeric<T> {
+impl Numeric {
     pub fn new(
         device: &Device,
         teams: Teams,
@@ -75,10 +75,10 @@ impl<T: Element> Numeric<T> {
     pub fn run(
         &self,
         work: &Work,
-        (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
+        (a, b): (&DeviceCbc, &DeviceCbc),
         columns: &FoundColumns,
         rows: RowsOfC<'_>,
-        (mut taken, mut c): (TakenTasks<'_>, Target<'_, T>),
+        (mut taken, mut c): (TakenTasks<'_>, Target<'_>),
     ) -> Result<()> {
         let FoundColumns { lists, direct, tasks, keys } = columns;
         let RowsOfC { chunk_ptr, place, rows } = rows;

@@ -2,8 +2,9 @@
 //! C. Kernels: `cl/product/adaptive/rest.cl`.
 use super::task::ColumnTask;
 use crate::{
-    Element, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    Result,
+    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    element::ElementType,
     primitives::scan::{Scan, ScanTuning},
     resident::{DeviceCbc, PatternArrays},
 };
@@ -20,14 +21,14 @@ kernel! {
 }
 
 kernel! {
-    struct RestEntries<T: Element> = "rest_entries" in "product/adaptive/rest.cl" {
+    struct RestEntries = "rest_entries" in "product/adaptive/rest.cl" {
         list: In<u32>,
         list_ptr: In<u32>,
         b_col_ptr: In<u32>,
         b_row_idx: In<u32>,
-        b_values: In<T>,
+        b_values: In<Elem>,
         list_row: Out<u32>,
-        list_values: Out<T>,
+        list_values: Out<Elem>,
         first: u32,
         listed: u32,
         first_col: u32,
@@ -47,14 +48,14 @@ kernel! {
 }
 
 kernel! {
-    struct PutColumns<T: Element> = "put_columns" in "product/adaptive/rest.cl" {
+    struct PutColumns = "put_columns" in "product/adaptive/rest.cl" {
         list: In<u32>,
         part_ptr: In<u32>,
         part_row: In<u32>,
-        part_values: In<T>,
+        part_values: In<Elem>,
         chunk_ptr: In<u32>,
         c_row_idx: InOut<u32>,
-        c_values: InOut<T>,
+        c_values: InOut<Elem>,
         first: u32,
         columns: u32,
         windows: u32,
@@ -63,24 +64,24 @@ kernel! {
 }
 
 /// The kernels that move columns. They are rare.
-pub(super) struct Rest<T: Element> {
+pub(super) struct Rest {
     lengths: Kernel<RestLengths<'static>>,
-    entries: Kernel<RestEntries<'static, T>>,
+    entries: Kernel<RestEntries<'static>>,
     put_lengths: Kernel<PutLengths<'static>>,
-    put_columns: Kernel<PutColumns<'static, T>>,
+    put_columns: Kernel<PutColumns<'static>>,
     scan: Scan<u32>,
     group_size: usize,
 }
 
 /// Columns of C that were computed, and the first of them in the list.
-pub(super) struct Part<T> {
+pub(super) struct Part {
     pub first: u32,
-    pub columns: DeviceCbc<T>,
+    pub columns: DeviceCbc,
 }
 
-impl<T: Element> Rest<T> {
-    pub fn new(device: &Device, group_size: usize, scan: ScanTuning) -> Result<Self> {
-        let options = Options::group_size(group_size).element::<T>();
+impl Rest {
+    pub fn new(device: &Device, group_size: usize, scan: ScanTuning, element: ElementType) -> Result<Self> {
+        let options = Options::group_size(group_size).of(element);
         Ok(Self {
             lengths: Kernel::rare(device, &options)?,
             entries: Kernel::rare(device, &options)?,
@@ -96,14 +97,14 @@ impl<T: Element> Rest<T> {
     }
 
     /// The listed columns of B, which have `entries` entries.
-    pub fn take(&self, work: &Work, b: &DeviceCbc<T>, task: &ColumnTask<'_>, entries: usize) -> Result<DeviceCbc<T>> {
+    pub fn take(&self, work: &Work, b: &DeviceCbc, task: &ColumnTask<'_>, entries: usize) -> Result<DeviceCbc> {
         let &ColumnTask { list, first, columns: listed, first_col, .. } = task;
         let mut list_ptr = work.buffer(listed as usize + 1)?;
         let b_col_ptr = &b.pattern.col_ptr;
         let args = RestLengths { list, b_col_ptr, list_ptr: &mut list_ptr, first, listed, first_col };
         self.lengths.launch(work, self.grid(listed as usize + 1), args)?;
         self.scan.run(work, &mut list_ptr)?;
-        let (mut row_idx, mut values) = (work.buffer(entries)?, work.buffer(entries)?);
+        let (mut row_idx, mut values) = (work.buffer(entries)?, work.buffer_of(b.values.word(), entries)?);
         let args = RestEntries {
             list,
             list_ptr: &list_ptr,
@@ -127,7 +128,7 @@ impl<T: Element> Rest<T> {
         &self,
         work: &Work,
         list: &Buffer<u32>,
-        part: &Part<T>,
+        part: &Part,
         windows: usize,
         lengths: &mut Buffer<u32>,
     ) -> Result<()> {
@@ -142,10 +143,10 @@ impl<T: Element> Rest<T> {
         &self,
         work: &Work,
         list: &Buffer<u32>,
-        part: &Part<T>,
+        part: &Part,
         windows: usize,
         chunk_ptr: &Buffer<u32>,
-        c: (&mut Buffer<u32>, &mut Buffer<T>),
+        c: (&mut Buffer<u32>, &mut Buffer),
     ) -> Result<()> {
         let pattern = &part.columns.pattern;
         let args = PutColumns {

@@ -81,7 +81,7 @@ fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &Adapt
     assert_eq!((of_bins.1, counts.bands), (counts.products, 1), "{:?}", counts.bins);
 
     let (numbers, teams) = numbers();
-    let kept = KeptSums::<T>::tuned(
+    let kept = KeptSums::tuned(
         &work,
         (&x.pattern, &y.pattern),
         teams,
@@ -120,13 +120,13 @@ fn numbers() -> (Tuning, Teams) {
 
 /// C within `limit` bytes, operands included, its counts, and the bytes used.
 fn run<T: Element>(
-    operands: &Operands<'_, T>,
+    operands: &Operands<'_>,
     tuning: &AdaptiveTuning,
     limit: Option<u64>,
 ) -> Result<(Csc<T>, Counts, u64)> {
     let (device, (numbers, teams)) = (test_device(), numbers());
     let spec = Spec::new(T::TYPE, BlockShape::SCALAR, BlockShape::SCALAR, operands.a.nrows);
-    let adaptive = Adaptive::<T>::new(&device, teams, &spec, numbers, tuning)?;
+    let adaptive = Adaptive::new(&device, teams, &spec, numbers, tuning)?;
     let (work, mut c) = (Work::new(&device, limit), HostColumns::new(operands));
     work.count_operand(operands.a.bytes() + operands.b.bytes());
     let counts = adaptive.multiply(&work, operands, &mut |band| {

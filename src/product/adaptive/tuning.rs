@@ -249,24 +249,24 @@ mod tests {
 
     /// Most bytes of a piece of `rows` rows, by `class_of_piece` of `cl/product/tasks/cut.cl`: it
     /// takes one level if that is at most a quarter larger than two.
-    fn most_bytes<T: Element>(rows: usize, cut: bool, window_words: usize) -> usize {
-        let sum = size_of::<T::Arithmetic>();
-        let base = step_bytes::<T>() + rows * if cut { 2 * sum + 2 } else { sum } + 8;
+    fn most_bytes(element: ElementType, rows: usize, cut: bool, window_words: usize) -> usize {
+        let sum = element.arithmetic().bytes();
+        let base = step_bytes(element) + rows * if cut { 2 * sum + 2 } else { sum } + 8;
         let two = base + 8 * (window_words / 32 + 2) + 8 * rows;
         (two + two / 4).max(base + 8 * 64)
     }
 
     /// The same of a piece of `columns` columns, which takes two levels if one is not in any slice.
-    fn equal_bytes<T: Element>(rows: usize, columns: usize, window_words: usize) -> usize {
-        let sum = size_of::<T::Arithmetic>();
-        let base = step_bytes::<T>() + 32 * sum * (columns - 1) + rows * columns * sum + 8;
+    fn equal_bytes(element: ElementType, rows: usize, columns: usize, window_words: usize) -> usize {
+        let sum = element.arithmetic().bytes();
+        let base = step_bytes(element) + 32 * sum * (columns - 1) + rows * columns * sum + 8;
         base + 8 * (window_words / 32 + 2) + 8 * rows.max(64)
     }
 
     /// The same of a piece whose slots are found by hashes.
-    fn hashed_bytes<T: Element>(rows: usize, cut: bool) -> usize {
-        let sum = size_of::<T::Arithmetic>();
-        step_bytes::<T>() + (rows + rows / 2 + 1) * if cut { 2 * sum + 6 } else { sum + 4 } + 8
+    fn hashed_bytes(element: ElementType, rows: usize, cut: bool) -> usize {
+        let sum = element.arithmetic().bytes();
+        step_bytes(element) + (rows + rows / 2 + 1) * if cut { 2 * sum + 6 } else { sum + 4 } + 8
     }
 
     #[test]

@@ -1,101 +1,101 @@
 //! Arguments of the kernels of block sums.
 use super::Places;
 use crate::{
-    Element, OperandPair,
-    device::{Buffer, In, InOut, Scalar, kernel},
+    OperandPair,
+    device::{Buffer, Elem, In, InOut, Scalar, Sum, kernel},
     element::Piece,
     product::problem::Scaling,
     resident::DeviceCbc,
 };
 
 kernel! {
-    pub(super) struct SumTiles<T: Element> = "sum_tiles" in "ptx.cl", "product/blocks/words.cl", "product/blocks/tiles.cl" {
+    pub(super) struct SumTiles = "sum_tiles" in "ptx.cl", "product/blocks/words.cl", "product/blocks/tiles.cl" {
         run_end: In<u32>,
         piece: In<Piece>,
         pair: In<OperandPair>,
-        a_values: In<T>,
-        b_values: In<T>,
-        parts: InOut<T::Arithmetic>,
-        c_values: InOut<T>,
+        a_values: In<Elem>,
+        b_values: In<Elem>,
+        parts: InOut<Sum>,
+        c_values: InOut<Elem>,
         nnz: u32,
         pieces: u32,
         first: u32,
         a_stride: u32,
         b_stride: u32,
         c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 kernel! {
-    pub(super) struct SumStaged<T: Element> = "sum_staged" in "ptx.cl", "product/blocks/words.cl", "product/blocks/staged.cl" {
+    pub(super) struct SumStaged = "sum_staged" in "ptx.cl", "product/blocks/words.cl", "product/blocks/staged.cl" {
         run_end: In<u32>,
         piece: In<Piece>,
         pair: In<OperandPair>,
-        a_values: In<T>,
-        b_values: In<T>,
-        parts: InOut<T::Arithmetic>,
-        c_values: InOut<T>,
+        a_values: In<Elem>,
+        b_values: In<Elem>,
+        parts: InOut<Sum>,
+        c_values: InOut<Elem>,
         nnz: u32,
         pieces: u32,
         first: u32,
         a_stride: u32,
         b_stride: u32,
         c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 kernel! {
-    pub(super) struct SumSerial<T: Element> = "sum_serial" in "ptx.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/blocks/sums.cl" {
+    pub(super) struct SumSerial = "sum_serial" in "ptx.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/blocks/sums.cl" {
         run_end: In<u32>,
         pair: In<OperandPair>,
-        a_values: In<T>,
-        b_values: In<T>,
-        c_values: InOut<T>,
+        a_values: In<Elem>,
+        b_values: In<Elem>,
+        c_values: InOut<Elem>,
         nnz: u32,
         first: u32,
         a_stride: u32,
         b_stride: u32,
         c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 kernel! {
-    pub(super) struct SumPieces<T: Element> = "sum_pieces" in "ptx.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/blocks/sums.cl" {
+    pub(super) struct SumPieces = "sum_pieces" in "ptx.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/blocks/sums.cl" {
         piece: In<Piece>,
         pair: In<OperandPair>,
-        a_values: In<T>,
-        b_values: In<T>,
-        parts: InOut<T::Arithmetic>,
-        c_values: InOut<T>,
+        a_values: In<Elem>,
+        b_values: In<Elem>,
+        parts: InOut<Sum>,
+        c_values: InOut<Elem>,
         first: u32,
         a_stride: u32,
         b_stride: u32,
         c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 kernel! {
-    pub(super) struct SumAnyBlocks<T: Element> = "sum_any_blocks" in "ptx.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/blocks/sums.cl" {
+    pub(super) struct SumAnyBlocks = "sum_any_blocks" in "ptx.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/blocks/sums.cl" {
         run_end: In<u32>,
         pair: In<OperandPair>,
-        a_values: In<T>,
-        b_values: In<T>,
-        c_values: InOut<T>,
+        a_values: In<Elem>,
+        b_values: In<Elem>,
+        c_values: InOut<Elem>,
         nnz: u32,
         first: u32,
         a_stride: u32,
         b_stride: u32,
         c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
         rows: u32,
         inner: u32,
         cols: u32,
@@ -103,20 +103,20 @@ kernel! {
 }
 
 kernel! {
-    pub(super) struct SumAnyPieces<T: Element> = "sum_any_pieces" in "ptx.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/blocks/sums.cl" {
+    pub(super) struct SumAnyPieces = "sum_any_pieces" in "ptx.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/blocks/sums.cl" {
         piece: In<Piece>,
         pair: In<OperandPair>,
-        a_values: In<T>,
-        b_values: In<T>,
-        parts: InOut<T::Arithmetic>,
-        c_values: InOut<T>,
+        a_values: In<Elem>,
+        b_values: In<Elem>,
+        parts: InOut<Sum>,
+        c_values: InOut<Elem>,
         pieces: u32,
         first: u32,
         a_stride: u32,
         b_stride: u32,
         c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
         rows: u32,
         inner: u32,
         cols: u32,
@@ -124,35 +124,35 @@ kernel! {
 }
 
 kernel! {
-    pub(super) struct AddParts<T: Element> = "add_parts" in "ptx.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/blocks/sums.cl" {
+    pub(super) struct AddParts = "add_parts" in "ptx.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/blocks/sums.cl" {
         piece: In<Piece>,
         run_end: In<u32>,
-        parts: In<T::Arithmetic>,
-        c_values: InOut<T>,
+        parts: In<Sum>,
+        c_values: InOut<Elem>,
         pieces: u32,
         first: u32,
         c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
         area: u32,
     }
 }
 
 /// Everything from which the arguments of these kernels are taken.
-pub(super) struct Arrays<'a, T: Element> {
-    pub a: &'a DeviceCbc<T>,
-    pub b: &'a DeviceCbc<T>,
+pub(super) struct Arrays<'a> {
+    pub a: &'a DeviceCbc,
+    pub b: &'a DeviceCbc,
     pub places: &'a Places<'a>,
-    pub scaling: Scaling<T::Arithmetic>,
+    pub scaling: Scaling,
     /// Sums of the pieces of runs that are cut.
-    pub parts: &'a mut Buffer<T::Arithmetic>,
-    pub c_values: &'a mut Buffer<T>,
+    pub parts: &'a mut Buffer,
+    pub c_values: &'a mut Buffer,
     /// Rows of a block of A, its columns, columns of a block of B.
     pub sides: [u32; 3],
 }
 
-impl<T: Element> Arrays<'_, T> {
-    pub fn tiles(&mut self) -> SumTiles<'_, T> {
+impl Arrays<'_> {
+    pub fn tiles(&mut self) -> SumTiles<'_> {
         let (a, b) = (self.a, self.b);
         let Places { runs, pairs, first, stride, .. } = *self.places;
         let Scaling { alpha, beta } = self.scaling;
@@ -176,7 +176,7 @@ impl<T: Element> Arrays<'_, T> {
     }
 
     /// The kernel looks at `nnz` runs besides the pieces: all, or none if no run may be empty.
-    pub fn staged(&mut self, nnz: usize) -> SumStaged<'_, T> {
+    pub fn staged(&mut self, nnz: usize) -> SumStaged<'_> {
         let (a, b) = (self.a, self.b);
         let Places { runs, pairs, first, stride, .. } = *self.places;
         let Scaling { alpha, beta } = self.scaling;
@@ -199,7 +199,7 @@ impl<T: Element> Arrays<'_, T> {
         }
     }
 
-    pub fn serial(&mut self) -> SumSerial<'_, T> {
+    pub fn serial(&mut self) -> SumSerial<'_> {
         let (a, b) = (self.a, self.b);
         let Places { runs, pairs, first, stride, .. } = *self.places;
         let Scaling { alpha, beta } = self.scaling;
@@ -219,7 +219,7 @@ impl<T: Element> Arrays<'_, T> {
         }
     }
 
-    pub fn pieces(&mut self) -> SumPieces<'_, T> {
+    pub fn pieces(&mut self) -> SumPieces<'_> {
         let (a, b) = (self.a, self.b);
         let Places { runs, pairs, first, stride, .. } = *self.places;
         let Scaling { alpha, beta } = self.scaling;
@@ -239,7 +239,7 @@ impl<T: Element> Arrays<'_, T> {
         }
     }
 
-    pub fn any_blocks(&mut self) -> SumAnyBlocks<'_, T> {
+    pub fn any_blocks(&mut self) -> SumAnyBlocks<'_> {
         let (a, b) = (self.a, self.b);
         let Places { runs, pairs, first, stride, .. } = *self.places;
         let Scaling { alpha, beta } = self.scaling;
@@ -263,7 +263,7 @@ impl<T: Element> Arrays<'_, T> {
         }
     }
 
-    pub fn any_pieces(&mut self) -> SumAnyPieces<'_, T> {
+    pub fn any_pieces(&mut self) -> SumAnyPieces<'_> {
         let (a, b) = (self.a, self.b);
         let Places { runs, pairs, first, stride, .. } = *self.places;
         let Scaling { alpha, beta } = self.scaling;
@@ -288,7 +288,7 @@ impl<T: Element> Arrays<'_, T> {
         }
     }
 
-    pub fn add_parts(&mut self) -> AddParts<'_, T> {
+    pub fn add_parts(&mut self) -> AddParts<'_> {
         let Places { runs, first, stride, .. } = *self.places;
         let Scaling { alpha, beta } = self.scaling;
         let [rows, _, cols] = self.sides;

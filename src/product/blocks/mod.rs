@@ -12,35 +12,36 @@ use super::{
     tuning::{BlockKernel, BlockTiles, BlockTuning, StagedTiles, Tuning, sides_are_compiled},
 };
 use crate::{
-    DeviceKind, Element, OperandPair, Result,
+    DeviceKind, OperandPair, Result,
     device::{Buffer, Device, Grid, Kernel, Options, Scratch, Teams, Work},
     element::Stretch,
+    element::WordType,
     primitives::segmented_reduce::{RUN_PIECE, Runs},
     resident::DeviceCbc,
 };
 use arguments::{AddParts, Arrays, SumAnyBlocks, SumAnyPieces, SumPieces, SumSerial, SumStaged, SumTiles};
 use scalars::ScalarSums;
 
-pub(crate) struct BlockSums<T: Element> {
+pub(crate) struct BlockSums {
     spec: Spec,
-    kernels: Kernels<T>,
-    add_parts: Kernel<AddParts<'static, T>>,
+    kernels: Kernels,
+    add_parts: Kernel<AddParts<'static>>,
     tuning: BlockTuning,
     empty_runs: bool,
 }
 
-enum Kernels<T: Element> {
-    Tiles { kernel: Kernel<SumTiles<'static, T>>, tiles: BlockTiles },
-    Staged { kernel: Kernel<SumStaged<'static, T>>, tiles: StagedTiles },
-    Scalars(ScalarSums<T>),
-    Serial { runs: Kernel<SumSerial<'static, T>>, each: usize, pieces: Kernel<SumPieces<'static, T>> },
-    Any { runs: Kernel<SumAnyBlocks<'static, T>>, pieces: Kernel<SumAnyPieces<'static, T>> },
+enum Kernels {
+    Tiles { kernel: Kernel<SumTiles<'static>>, tiles: BlockTiles },
+    Staged { kernel: Kernel<SumStaged<'static>>, tiles: StagedTiles },
+    Scalars(ScalarSums),
+    Serial { runs: Kernel<SumSerial<'static>>, each: usize, pieces: Kernel<SumPieces<'static>> },
+    Any { runs: Kernel<SumAnyBlocks<'static>>, pieces: Kernel<SumAnyPieces<'static>> },
 }
 
 /// The options of every kernel that sums runs of products.
-fn of_runs<T: Element>(options: Options, &Spec { transposed, semiring, .. }: &Spec, empty_runs: bool) -> Options {
+fn of_runs(options: Options, &Spec { element, transposed, semiring, .. }: &Spec, empty_runs: bool) -> Options {
     options
-        .element_in::<T>(semiring)
+        .of_in(element, semiring)
         .define("RUN_PIECE", RUN_PIECE)
         .define("A_TRANSPOSED", u8::from(transposed.a))
         .define("B_TRANSPOSED", u8::from(transposed.b))
@@ -61,8 +62,8 @@ fn asking_ahead(options: Options, device: &Device) -> Options {
 
 /// Adds to `options` those of kernels of other folders that sum runs of A·B by
 /// `cl/product/blocks/runs.cl`: for the sides of the blocks, unless they are too long for it.
-pub(super) fn options_of_runs<T: Element>(options: Options, device: &Device, spec: &Spec) -> Options {
-    let options = of_runs::<T>(options, spec, false);
+pub(super) fn options_of_runs(options: Options, device: &Device, spec: &Spec) -> Options {
+    let options = of_runs(options, spec, false);
     match sides_are_compiled(&device.info().numbers(), (spec.a, spec.b)) {
         true => asking_ahead(of_sides(options, spec), device),
         false => options,
@@ -84,7 +85,7 @@ pub(crate) struct Places<'a> {
     pub stride: usize,
 }
 
-impl<T: Element> BlockSums<T> {
+impl BlockSums {
     /// Kernels for the shapes of a product. No run may be empty.
     pub fn new(device: &Device, tuning: &Tuning, spec: &Spec) -> Result<Self> {
         Self::compiled(device, tuning.blocks, spec, false)
@@ -97,34 +98,34 @@ impl<T: Element> BlockSums<T> {
     }
 
     fn compiled(device: &Device, tuning: BlockTuning, spec: &Spec, empty_runs: bool) -> Result<Self> {
-        let &Spec { a, b, .. } = spec;
+        let &Spec { element, a, b, .. } = spec;
         let options = Teams::options_of(device.info(), Options::group_size(tuning.group_size));
-        let options = of_runs::<T>(options, spec, empty_runs).define("LONG_RUN", tuning.long_run);
+        let options = of_runs(options, spec, empty_runs).define("LONG_RUN", tuning.long_run);
         let sides = || of_sides(options.clone(), spec);
         let kernels = match tuning.kernel {
             BlockKernel::Tiles => {
-                let tiles = BlockTiles::new::<T>(tuning.group_size, a, b);
+                let tiles = BlockTiles::new(element, tuning.group_size, a, b);
                 let options = sides()
                     .define("TILE_COLS", tiles.cols)
                     .define("BATCH", tiles.batch)
                     .define("PIECE_ROWS", tiles.piece_rows)
                     .define("PIECE_TEAMS", tiles.piece_teams)
                     .define("PIECE_DEPTH", tiles.piece_depth)
-                    .define("WIDE", 16 / size_of::<T::Arithmetic>());
+                    .define("WIDE", 16 / element.arithmetic().bytes());
                 Kernels::Tiles { kernel: Kernel::new(device, &options)?, tiles }
             }
             BlockKernel::Staged(numbers) => {
-                let tiles = StagedTiles::new::<T>(numbers, a, b);
+                let tiles = StagedTiles::new(element, numbers, a, b);
                 let options = sides()
                     .define("TILE_ROWS", tiles.rows)
                     .define("TILE_COLS", tiles.cols)
                     .define("TEAMS", tiles.teams)
-                    .define("WIDE", 16 / size_of::<T::Arithmetic>());
+                    .define("WIDE", 16 / element.arithmetic().bytes());
                 Kernels::Staged { kernel: Kernel::new(device, &options)?, tiles }
             }
             BlockKernel::Scalars(numbers) => {
                 let sizes = (tuning.long_run, tuning.group_size);
-                Kernels::Scalars(ScalarSums::new(device, &options, numbers, sizes)?)
+                Kernels::Scalars(ScalarSums::new(device, &options, numbers, (sizes, element))?)
             }
             BlockKernel::Serial { runs } => {
                 let options = asking_ahead(sides(), device).define("RUNS", runs);
@@ -138,14 +139,18 @@ impl<T: Element> BlockSums<T> {
         Ok(Self { spec: *spec, kernels, add_parts: Kernel::rare(device, &options)?, tuning, empty_runs })
     }
 
+    fn sum_word(&self) -> WordType {
+        self.spec.element.arithmetic().word()
+    }
+
     /// Memory for the sums of `parts` pieces of runs that are cut.
-    pub fn parts(&self, work: &Work, parts: usize) -> Result<Buffer<T::Arithmetic>> {
-        work.buffer(parts * self.spec.a.product(self.spec.b).area())
+    pub fn parts(&self, work: &Work, parts: usize) -> Result<Buffer> {
+        work.buffer_of(self.sum_word(), parts * self.spec.a.product(self.spec.b).area())
     }
 
     /// The same memory, reserved for executions of a plan, which then allocate nothing.
-    pub fn reserved_parts(&self, work: &Work, parts: usize) -> Result<Scratch<T::Arithmetic>> {
-        Scratch::reserve(work, parts * self.spec.a.product(self.spec.b).area())
+    pub fn reserved_parts(&self, work: &Work, parts: usize) -> Result<Scratch> {
+        Scratch::reserve_of(work, self.sum_word(), parts * self.spec.a.product(self.spec.b).area())
     }
 
     /// The work-groups of the runs that end at `run_end`, of `products` products. Empty if the
@@ -164,11 +169,11 @@ impl<T: Element> BlockSums<T> {
     pub fn run(
         &self,
         work: &Work,
-        (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
+        (a, b): (&DeviceCbc, &DeviceCbc),
         places: &Places<'_>,
-        scaling: Scaling<T::Arithmetic>,
-        parts: &mut Buffer<T::Arithmetic>,
-        c_values: &mut Buffer<T>,
+        scaling: Scaling,
+        parts: &mut Buffer,
+        c_values: &mut Buffer,
     ) -> Result<()> {
         let (nnz, pieces) = (places.runs.end.len(), places.runs.pieces.len());
         let (area, group_size) = (self.spec.a.product(self.spec.b).area(), self.tuning.group_size);

@@ -2,9 +2,9 @@
 //! products. Kernel: `cl/product/blocks/scalars.cl`.
 use super::{Places, arguments::Arrays};
 use crate::{
-    Element, OperandPair, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Local, Options, Out, Scalar, Work, kernel},
-    element::{Piece, Stretch},
+    OperandPair, Result,
+    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Local, Options, Out, Scalar, Sum, Work, kernel},
+    element::{ElementType, Piece, Stretch},
     primitives::segmented_reduce::RUN_PIECE,
     product::{problem::Scaling, tuning::ScalarNumbers},
 };
@@ -19,54 +19,56 @@ kernel! {
 }
 
 kernel! {
-    struct SumScalars<T: Element> = "sum_scalars" in "ptx.cl", "product/blocks/words.cl", "product/blocks/scalars.cl" {
+    struct SumScalars = "sum_scalars" in "ptx.cl", "product/blocks/words.cl", "product/blocks/scalars.cl" {
         run_end: In<u32>,
         stretch: In<Stretch>,
         piece: In<Piece>,
         pair: In<OperandPair>,
-        a_values: In<T>,
-        b_values: In<T>,
-        parts: InOut<T::Arithmetic>,
-        c_values: InOut<T>,
-        product: Local<T::Arithmetic>,
+        a_values: In<Elem>,
+        b_values: In<Elem>,
+        parts: InOut<Sum>,
+        c_values: InOut<Elem>,
+        product: Local<Sum>,
         pieces: u32,
         first: u32,
         a_stride: u32,
         b_stride: u32,
         c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 /// The kernels.
-pub(super) struct ScalarSums<T: Element> {
+pub(super) struct ScalarSums {
     cut: Kernel<CutStretches<'static>>,
-    sum: Kernel<SumScalars<'static, T>>,
+    sum: Kernel<SumScalars<'static>>,
     numbers: ScalarNumbers,
     long_run: usize,
     group_size: usize,
+    sum_bytes: usize,
 }
 
-impl<T: Element> ScalarSums<T> {
+impl ScalarSums {
     /// `options` are those of all kernels of block sums; runs longer than `long_run` are in pieces.
     pub fn new(
         device: &Device,
         options: &Options,
         numbers: ScalarNumbers,
-        (long_run, group_size): (usize, usize),
+        ((long_run, group_size), element): ((usize, usize), ElementType),
     ) -> Result<Self> {
         let options = options
             .clone()
             .define("AHEAD", numbers.ahead)
             .define("STRETCH", numbers.stretch)
-            .define("WIDE", 16 / size_of::<T::Arithmetic>());
+            .define("WIDE", 16 / element.arithmetic().bytes());
         Ok(Self {
             cut: Kernel::new(device, &options)?,
             sum: Kernel::new(device, &options)?,
             numbers,
             long_run,
             group_size,
+            sum_bytes: element.arithmetic().bytes(),
         })
     }
 
@@ -83,10 +85,10 @@ impl<T: Element> ScalarSums<T> {
     /// piece. See `PADDED` in the kernel file.
     fn held(&self, longest: usize) -> usize {
         let held = (self.numbers.stretch + longest.min(self.long_run)).max(longest.min(RUN_PIECE));
-        held + held * size_of::<T::Arithmetic>() / 128 + 1
+        held + held * self.sum_bytes / 128 + 1
     }
 
-    pub fn run(&self, work: &Work, arrays: &mut Arrays<'_, T>) -> Result<()> {
+    pub fn run(&self, work: &Work, arrays: &mut Arrays<'_>) -> Result<()> {
         let (a, b) = (arrays.a, arrays.b);
         let Places { runs, pairs, stretches, longest, first, stride } = *arrays.places;
         let Scaling { alpha, beta } = arrays.scaling;

@@ -55,8 +55,8 @@ fn check<T: Element>(lengths: &[usize], kernel: BlockKernel, group_size: usize, 
     let tuning = Tuning { blocks, ..Tuning::new(device.info(), scalar, scalar).keeping_pairs() };
     let spec = Spec::new(T::TYPE, scalar, scalar, 1);
     let sums = match lengths.contains(&0) {
-        true => BlockSums::<T>::with_empty_runs(&device, &tuning, &spec)?,
-        false => BlockSums::<T>::new(&device, &tuning, &spec)?,
+        true => BlockSums::with_empty_runs(&device, &tuning, &spec)?,
+        false => BlockSums::new(&device, &tuning, &spec)?,
     };
     let (first, stride) = (3, 2);
     let old: Vec<T> = (0..(first + lengths.len()) * stride).map(|i| value(i + 7)).collect();

@@ -10,8 +10,8 @@ use super::{
     target::{InLayout, SumsInto, Target},
 };
 use crate::{
-    Element, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel},
+    Result,
+    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Work, kernel},
     primitives::scan::{Scan, ScanTuning},
     resident::InPattern,
 };
@@ -30,23 +30,23 @@ kernel! {
 }
 
 kernel! {
-    struct SumDirect<T: Element> = "sum_direct" in "product/target.cl", "product/direct/direct.cl" {
+    struct SumDirect = "sum_direct" in "product/target.cl", "product/direct/direct.cl" {
         a: InPattern,
-        a_values: In<T>,
+        a_values: In<Elem>,
         b: InPattern,
-        b_values: In<T>,
+        b_values: In<Elem>,
         list: In<u32>,
         own_ptr: In<u32>,
         chunk_ptr: In<u32>,
         c_row_idx: InOut<u32>,
-        c_values: InOut<T>,
+        c_values: InOut<Elem>,
         first: u32,
         columns: u32,
         listed: u32,
         first_col: u32,
         windows: u32,
         entries: u32,
-        layout: InLayout<T>,
+        layout: InLayout,
     }
 }
 
@@ -115,14 +115,14 @@ impl DirectCounts {
 }
 
 /// Computes columns of C.
-pub(super) struct DirectSums<T: Element> {
-    sums: Kernel<SumDirect<'static, T>>,
+pub(super) struct DirectSums {
+    sums: Kernel<SumDirect<'static>>,
     group_size: usize,
 }
 
-impl<T: Element> DirectSums<T> {
+impl DirectSums {
     pub fn new(device: &Device, group_size: usize, target: SumsInto) -> Result<Self> {
-        Ok(Self { sums: Kernel::rare(device, &target.define::<T>(options(group_size)))?, group_size })
+        Ok(Self { sums: Kernel::rare(device, &target.define(options(group_size)))?, group_size })
     }
 
     /// Asks for the kernel.
@@ -135,10 +135,10 @@ impl<T: Element> DirectSums<T> {
     pub fn run(
         &self,
         work: &Work,
-        factors: Factors<'_, T>,
+        factors: Factors<'_>,
         (task, counted): (&ColumnTask<'_>, &DirectColumns),
         chunk_ptr: &Buffer<u32>,
-        c: Target<'_, T>,
+        c: Target<'_>,
     ) -> Result<()> {
         let &DirectColumns { ref own_ptr, entries } = counted;
         let args = SumDirect {

@@ -2,27 +2,28 @@
 //! product, and its value or its pair of operands. Kernel: `cl/product/esc/expansion.cl`.
 use super::Products;
 use crate::{
-    Element, Result, Word,
-    device::{Device, Grid, In, Kernel, Options, Out, Work, kernel},
+    Result,
+    device::{Device, Grid, In, Kernel, Operand, Options, Out, Payload, Work, kernel},
+    element::WordType,
     primitives::segmented_sort::SegmentedSort,
     product::{
         analysis::BandSegments,
         method::Columns,
-        problem::{Part, Payload, Spec},
+        problem::{Part, Spec},
         tuning::{TileTuning, Tuning},
     },
     resident::InPattern,
 };
 
 kernel! {
-    struct Expand<O: Word, W: Word> = "expand" in "product/payload.cl", "product/esc/expansion.cl" {
+    struct Expand = "expand" in "product/payload.cl", "product/esc/expansion.cl" {
         a: InPattern,
-        a_operand: In<O>,
+        a_operand: In<Operand>,
         b: InPattern,
-        b_operand: In<O>,
+        b_operand: In<Operand>,
         b_prods: In<u64>,
         row: Out<u32>,
-        payload: Out<W>,
+        payload: Out<Payload>,
         tile_segment: Out<u32>,
         first_product: u64,
         products: u32,
@@ -33,29 +34,33 @@ kernel! {
 }
 
 /// Expansion and segmented sort in global memory: all products are written, and then sorted.
-pub(crate) struct InGlobalMemory<T: Element, P: Payload<T>> {
-    expand: Kernel<Expand<'static, P::Operand, P::Word>>,
-    sort: SegmentedSort<P::Word>,
+pub(crate) struct InGlobalMemory {
+    expand: Kernel<Expand<'static>>,
+    sort: SegmentedSort,
+    payload: WordType,
     tiles: TileTuning,
     part: Part,
 }
 
-impl<T: Element, P: Payload<T>> InGlobalMemory<T, P> {
+impl InGlobalMemory {
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
-        let options =
-            P::define(Options::group_size(tuning.tiles.group_size), spec).define("TILE", tuning.tiles.products);
-        let sort = SegmentedSort::new(device, tuning.sort)?;
-        Ok(Self { expand: Kernel::new(device, &options)?, sort, tiles: tuning.tiles, part: spec.part })
+        let options = tuning
+            .payload
+            .define(Options::group_size(tuning.tiles.group_size), spec)
+            .define("TILE", tuning.tiles.products);
+        let payload = tuning.payload.word(spec.element);
+        let sort = SegmentedSort::new(device, tuning.sort, payload)?;
+        Ok(Self { expand: Kernel::new(device, &options)?, sort, payload, tiles: tuning.tiles, part: spec.part })
     }
 
     /// Expands columns that have at least one product.
-    pub fn expand(&self, work: &Work, task: &Columns<'_, P::Operand>) -> Result<Products<P::Word>> {
+    pub fn expand(&self, work: &Work, task: &Columns<'_>) -> Result<Products> {
         work.stage("expansion");
         let (factors, band) = (task.factors, task.band);
         let products = band.sizes.products as u32;
         let tiles = self.tiles.count(products);
         let (mut rows, mut tile_segment) = (work.buffer(products as usize)?, work.buffer(tiles + 1)?);
-        let mut payload = work.buffer(products as usize)?;
+        let mut payload = work.buffer_of(self.payload, products as usize)?;
         let args = Expand {
             a: factors.a,
             a_operand: factors.a_operand,
@@ -75,7 +80,7 @@ impl<T: Element, P: Payload<T>> InGlobalMemory<T, P> {
         Ok(Products { rows, payload, tile_segment })
     }
 
-    pub fn sort(&self, work: &Work, segments: &BandSegments, expanded: Products<P::Word>) -> Result<Products<P::Word>> {
+    pub fn sort(&self, work: &Work, segments: &BandSegments, expanded: Products) -> Result<Products> {
         work.stage("segmented_sort");
         let Products { rows, payload, tile_segment } = expanded;
         let (rows, payload) = self.sort.run(work, segments.for_sort(), rows, payload)?;

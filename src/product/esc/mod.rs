@@ -30,12 +30,12 @@ mod tail_counts;
 use super::{
     analysis::BandSegments,
     method::{Algorithm, Columns, Record, Tally},
-    problem::{Payload, Spec},
+    problem::Spec,
     runs::{FoundColumns, FoundRuns},
     tuning::{EscVariant, Tuning},
 };
 use crate::{
-    Element, Result,
+    Result,
     device::{Buffer, Device, Work},
 };
 use expansion::InGlobalMemory;
@@ -44,26 +44,21 @@ use sorted_expansion::InLocalMemory;
 use tail_counts::{TailCounts, Tails};
 
 /// The method: kernels from expansion to gather for one kind of payload.
-pub(super) struct Esc<T: Element, P: Payload<T>> {
-    front: Front<T, P>,
+pub(super) struct Esc {
+    front: Front,
     tail_counts: TailCounts,
     gather: Gather,
 }
 
 /// Expansion and segmented sort, which make and sort the products.
-enum Front<T: Element, P: Payload<T>> {
-    Global(InGlobalMemory<T, P>),
-    Local(InLocalMemory<T, P>),
+enum Front {
+    Global(InGlobalMemory),
+    Local(InLocalMemory),
 }
 
-impl<T: Element, P: Payload<T>> Front<T, P> {
+impl Front {
     /// The sorted products of columns that have at least one.
-    fn products(
-        &self,
-        work: &Work,
-        task: &Columns<'_, P::Operand>,
-        segments: &BandSegments,
-    ) -> Result<Products<P::Word>> {
+    fn products(&self, work: &Work, task: &Columns<'_>, segments: &BandSegments) -> Result<Products> {
         match self {
             Self::Global(front) => front.sort(work, segments, front.expand(work, task)?),
             Self::Local(front) => front.sort(work, segments, front.expand(work, task, segments)?),
@@ -72,22 +67,22 @@ impl<T: Element, P: Payload<T>> Front<T, P> {
 }
 
 /// The products of an expansion, or of a part of it.
-pub(super) struct Products<W> {
+pub(super) struct Products {
     pub rows: Buffer<u32>,
-    pub payload: Buffer<W>,
+    pub payload: Buffer,
     /// Segment of the first product of each tile; the last element is the segment of the last
     /// product.
     pub tile_segment: Buffer<u32>,
 }
 
 /// A sorted expansion, with its runs counted.
-pub(super) struct Counted<W> {
+pub(super) struct Counted {
     segments: BandSegments,
-    sorted: Products<W>,
+    sorted: Products,
     tails: Tails,
 }
 
-impl<T: Element, P: Payload<T>> Esc<T, P> {
+impl Esc {
     /// Asks for the kernels.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         Ok(Self {
@@ -101,7 +96,7 @@ impl<T: Element, P: Payload<T>> Esc<T, P> {
     }
 
     /// Products of a task that the sort moves once more, for the report.
-    pub fn merged(&self, task: &Columns<'_, P::Operand>) -> u64 {
+    pub fn merged(&self, task: &Columns<'_>) -> u64 {
         match &self.front {
             Front::Global(_) => task.band.sizes.products,
             Front::Local(front) => front.merged(task),
@@ -109,29 +104,23 @@ impl<T: Element, P: Payload<T>> Esc<T, P> {
     }
 }
 
-impl<T: Element, P: Payload<T>> Algorithm for Esc<T, P> {
-    type Task<'t> = Columns<'t, P::Operand>;
-    type Counted = Counted<P::Word>;
-    type Placed = FoundColumns<P::Word>;
+impl Algorithm for Esc {
+    type Task<'t> = Columns<'t>;
+    type Counted = Counted;
+    type Placed = FoundColumns;
 
-    fn count(&self, work: &Work, task: &mut Columns<'_, P::Operand>) -> Result<Counted<P::Word>> {
+    fn count(&self, work: &Work, task: &mut Columns<'_>) -> Result<Counted> {
         let segments = task.segments(work)?; // setup
         let sorted = self.front.products(work, task, &segments)?;
         let tails = self.tail_counts.run(work, &sorted, &segments)?;
         Ok(Counted { segments, sorted, tails })
     }
 
-    fn record<'c>(&self, counted: &'c Counted<P::Word>) -> Record<'c> {
+    fn record<'c>(&self, counted: &'c Counted) -> Record<'c> {
         counted.tails.record()
     }
 
-    fn place(
-        &self,
-        work: &Work,
-        _: &Columns<'_, P::Operand>,
-        counted: Counted<P::Word>,
-        tally: Tally,
-    ) -> Result<FoundColumns<P::Word>> {
+    fn place(&self, work: &Work, _: &Columns<'_>, counted: Counted, tally: Tally) -> Result<FoundColumns> {
         let Counted { segments, sorted, tails } = counted;
         let Products { rows, payload, tile_segment } = sorted;
         let (pattern, run_end, pieces) = self.gather.run(work, &rows, &segments, tails, &tally)?;

@@ -3,13 +3,13 @@
 //! `cl/product/esc/sorted_chunks.cl`.
 use super::Products;
 use crate::{
-    Element, Result, Word,
-    device::{Buffer, Device, Grid, In, Kernel, Out, Work, kernel},
+    Result,
+    device::{Buffer, Device, Grid, In, Kernel, Operand, Out, Payload, Work, kernel},
     element::Cut,
     primitives::segmented_sort::{Segments, SortTuning},
     product::{
         method::Columns,
-        problem::{Part, Payload, Sizes, Spec},
+        problem::{Part, Sizes, Spec},
         tuning::{ChunkTuning, Tuning},
     },
     resident::InPattern,
@@ -30,19 +30,19 @@ kernel! {
 }
 
 kernel! {
-    struct SortChunks<O: Word, W: Word> = "sorted_chunks" in "ptx.cl", "team.cl", "product/payload.cl", "product/keys.cl", "product/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
+    struct SortChunks = "sorted_chunks" in "ptx.cl", "team.cl", "product/payload.cl", "product/keys.cl", "product/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
         a: InPattern,
-        a_operand: In<O>,
+        a_operand: In<Operand>,
         b: InPattern,
-        b_operand: In<O>,
+        b_operand: In<Operand>,
         b_prods: In<u64>,
         segment_ptr: In<u32>,
         chunk_ptr: In<u32>,
         cut: In<Cut>,
         row_between: Out<u32>,
-        payload_between: Out<W>,
+        payload_between: Out<Payload>,
         row: Out<u32>,
-        payload: Out<W>,
+        payload: Out<Payload>,
         tile_segment: Out<u32>,
         first_product: u64,
         products: u32,
@@ -54,27 +54,29 @@ kernel! {
 }
 
 /// The kernel that sorts chunks, for one size of work-groups.
-type Sort<T, P> = Kernel<SortChunks<'static, <P as Payload<T>>::Operand, <P as Payload<T>>::Word>>;
+type Sort = Kernel<SortChunks<'static>>;
 
 /// Rows and payloads in the place of products of which an odd number of passes merges chunks.
-type Between<'a, W> = (&'a mut Buffer<u32>, &'a mut Buffer<W>);
+type Between<'a> = (&'a mut Buffer<u32>, &'a mut Buffer);
 
 /// The kernels for chunks of one size.
-pub(super) struct SortedChunks<T: Element, P: Payload<T>> {
+pub(super) struct SortedChunks {
     /// By ascending entries of the longest column of B; the last cuts all that are cut.
     cut: Vec<(ChunkTuning, Kernel<CutChunks<'static>>)>,
     /// By ascending room; the last sorts whole chunks.
-    sort: Vec<(ChunkTuning, Sort<T, P>)>,
+    sort: Vec<(ChunkTuning, Sort)>,
     chunks: ChunkTuning,
     merge: SortTuning,
 }
 
-impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
+impl SortedChunks {
     /// `None` on devices without warps.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Option<Self>> {
         let Some(chunks) = tuning.chunks else { return Ok(None) };
         let options = |of: &ChunkTuning| {
-            P::define(of.options(spec.row_bits), spec)
+            tuning
+                .payload
+                .define(of.options(spec.row_bits), spec)
                 .define("FROM_END", u8::from(spec.part == Part::Lower))
                 .define("CHUNK", chunks.room())
                 .define("ENTRIES", of.entries)
@@ -97,7 +99,7 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
     /// They are if the columns of B are short enough, as far as the host knows, and if that is
     /// cheaper. Each chunk looks at all entries of its column, which is taken to have as many as an
     /// average one.
-    pub fn are_whole(&self, task: &Columns<'_, P::Operand>) -> bool {
+    pub fn are_whole(&self, task: &Columns<'_>) -> bool {
         let (b, sizes) = (task.factors.b, task.band.sizes);
         let looks = sizes.chunks * b.nnz() as u64 / b.ncols.max(1) as u64;
         let merged = sizes.in_chunks * u64::from(self.merge.passes(sizes.longest as u32));
@@ -110,9 +112,9 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
     pub fn run(
         &self,
         work: &Work,
-        task: &Columns<'_, P::Operand>,
+        task: &Columns<'_>,
         segments: &Segments<'_>,
-        (between, products): (Between<'_, P::Word>, &mut Products<P::Word>),
+        (between, products): (Between<'_>, &mut Products),
     ) -> Result<()> {
         let (factors, chunks) = (task.factors, segments.chunks as usize);
         if chunks == 0 {
@@ -171,7 +173,7 @@ impl<T: Element, P: Payload<T>> SortedChunks<T, P> {
     /// The kernels that sort all chunks, by ascending room: the smallest that has room for the
     /// longest; before it those for a third of a chunk and two, if chunks are less than three
     /// quarters full.
-    fn kernels(&self, sizes: &Sizes, by_rows: bool) -> impl Iterator<Item = &(ChunkTuning, Sort<T, P>)> {
+    fn kernels(&self, sizes: &Sizes, by_rows: bool) -> impl Iterator<Item = &(ChunkTuning, Sort)> {
         let of = |room: u64| self.sort.iter().position(|(of, _)| of.room() as u64 >= room);
         let chunk = self.chunks.room() as u64;
         // Cut by rows into as many chunks, columns have none that are longer than those of the

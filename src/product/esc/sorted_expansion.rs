@@ -6,31 +6,32 @@
 //! `cl/product/esc/sorted_expansion.cl`.
 use super::{Products, sorted_chunks::SortedChunks};
 use crate::{
-    Element, Result, Word,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
+    Result,
+    device::{Buffer, Device, Grid, In, Kernel, Operand, Options, Out, Payload, Work, kernel},
+    element::WordType,
     primitives::segmented_sort::{SegmentedSort, SortTuning},
     product::{
         analysis::BandSegments,
         method::Columns,
-        problem::{Part, Payload, Sizes, Spec},
+        problem::{Part, Sizes, Spec},
         tuning::{TileTuning, Tuning, WindowTuning},
     },
     resident::InPattern,
 };
 
 kernel! {
-    struct SortExpansion<O: Word, W: Word> = "sorted_expansion" in "product/payload.cl", "product/esc/search.cl", "product/esc/sorted_expansion.cl" {
+    struct SortExpansion = "sorted_expansion" in "product/payload.cl", "product/esc/search.cl", "product/esc/sorted_expansion.cl" {
         a: InPattern,
-        a_operand: In<O>,
+        a_operand: In<Operand>,
         b: InPattern,
-        b_operand: In<O>,
+        b_operand: In<Operand>,
         b_prods: In<u64>,
         segment_ptr: In<u32>,
         chunk_ptr: In<u32>,
         row_between: Out<u32>,
-        payload_between: Out<W>,
+        payload_between: Out<Payload>,
         row: Out<u32>,
-        payload: Out<W>,
+        payload: Out<Payload>,
         tile_segment: Out<u32>,
         first_product: u64,
         products: u32,
@@ -48,24 +49,25 @@ const EIGHTHS: [usize; 5] = [2, 3, 4, 6, 8];
 const LEAST_GROUP: usize = 8;
 
 /// The kernel, of windows or of chunks, for one size of work-groups.
-type Sort<T, P> = Kernel<SortExpansion<'static, <P as Payload<T>>::Operand, <P as Payload<T>>::Word>>;
+type Sort = Kernel<SortExpansion<'static>>;
 
 /// Expansion and segmented sort in local memory.
-pub(crate) struct InLocalMemory<T: Element, P: Payload<T>> {
-    of_windows: Sort<T, P>,
+pub(crate) struct InLocalMemory {
+    of_windows: Sort,
     /// By ascending size of their work-groups; the last sorts whole chunks.
-    of_chunks: Vec<(usize, Sort<T, P>)>,
-    in_registers: Option<SortedChunks<T, P>>,
-    merge: SegmentedSort<P::Word>,
+    of_chunks: Vec<(usize, Sort)>,
+    in_registers: Option<SortedChunks>,
+    merge: SegmentedSort,
+    payload: WordType,
     windows: WindowTuning,
     sort: SortTuning,
     tiles: TileTuning,
 }
 
-impl<T: Element, P: Payload<T>> InLocalMemory<T, P> {
+impl InLocalMemory {
     /// The smallest work-groups that sort segments of at most `longest` products as they would be
     /// cut for the largest, and their kernel.
-    fn of_chunks(&self, longest: usize) -> (usize, &Sort<T, P>) {
+    fn of_chunks(&self, longest: usize) -> (usize, &Sort) {
         let items = self.sort.chunk / self.sort.group_size;
         let (last, smaller) = self.of_chunks.split_last().expect("the last sorts whole chunks");
         let (group_size, kernel) = smaller.iter().find(|(size, _)| size * items >= longest).unwrap_or(last);
@@ -74,19 +76,21 @@ impl<T: Element, P: Payload<T>> InLocalMemory<T, P> {
 }
 
 /// Sorted short segments, and long ones or chunks of them.
-pub(crate) struct SortedParts<W> {
-    pub(super) products: Products<W>,
+pub(crate) struct SortedParts {
+    pub(super) products: Products,
     /// Rows and payloads of the chunks that take an odd number of merge passes. `None` if there is
     /// nothing to merge.
-    between: Option<(Buffer<u32>, Buffer<W>)>,
+    between: Option<(Buffer<u32>, Buffer)>,
 }
 
-impl<T: Element, P: Payload<T>> InLocalMemory<T, P> {
+impl InLocalMemory {
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         let (windows, sort) = (tuning.windows, tuning.sort);
         let options = |group_size: usize, items: usize, chunks: u8| {
             let position_bits = (group_size * items).next_power_of_two().ilog2();
-            P::define(Options::group_size(group_size), spec)
+            tuning
+                .payload
+                .define(Options::group_size(group_size), spec)
                 .define("FROM_END", u8::from(spec.part == Part::Lower))
                 .define("ITEMS", items)
                 .define("CHUNKS", chunks)
@@ -109,7 +113,8 @@ impl<T: Element, P: Payload<T>> InLocalMemory<T, P> {
             of_windows: Kernel::new(device, &options(windows.group_size, windows.items, 0))?,
             of_chunks: EIGHTHS.into_iter().map(of_chunks).collect::<Result<_>>()?,
             in_registers,
-            merge: SegmentedSort::new(device, sort)?,
+            merge: SegmentedSort::new(device, sort, tuning.payload.word(spec.element))?,
+            payload: tuning.payload.word(spec.element),
             windows,
             sort,
             tiles: tuning.tiles,
@@ -117,19 +122,14 @@ impl<T: Element, P: Payload<T>> InLocalMemory<T, P> {
     }
 
     /// Expands columns that have at least one product.
-    pub fn expand(
-        &self,
-        work: &Work,
-        task: &Columns<'_, P::Operand>,
-        segments: &BandSegments,
-    ) -> Result<SortedParts<P::Word>> {
+    pub fn expand(&self, work: &Work, task: &Columns<'_>, segments: &BandSegments) -> Result<SortedParts> {
         work.stage("expansion");
         let (factors, band) = (task.factors, task.band);
         let (products, sizes) = (band.sizes.products as usize, segments.for_sort());
         let are_whole = self.in_registers.as_ref().is_some_and(|chunks| chunks.are_whole(task));
         let between = if sizes.chunks > 0 && !are_whole { products } else { 0 };
-        let (mut rows_between, mut payload_between) = (work.buffer(between)?, work.buffer(between)?);
-        let (rows, payload) = (work.buffer(products)?, work.buffer(products)?);
+        let (mut rows_between, mut payload_between) = (work.buffer(between)?, work.buffer_of(self.payload, between)?);
+        let (rows, payload) = (work.buffer(products)?, work.buffer_of(self.payload, products)?);
         let tile_segment = work.buffer(self.tiles.count(products as u32) + 1)?;
         let mut all = Products { rows, payload, tile_segment };
         // All short segments that begin in a window must fit a work-group, and nothing begins in it
@@ -171,12 +171,7 @@ impl<T: Element, P: Payload<T>> InLocalMemory<T, P> {
         Ok(SortedParts { products: all, between })
     }
 
-    pub fn sort(
-        &self,
-        work: &Work,
-        segments: &BandSegments,
-        expanded: SortedParts<P::Word>,
-    ) -> Result<Products<P::Word>> {
+    pub fn sort(&self, work: &Work, segments: &BandSegments, expanded: SortedParts) -> Result<Products> {
         work.stage("segmented_sort");
         let SortedParts { mut products, between } = expanded;
         if let Some((mut rows, mut payload)) = between {
@@ -187,7 +182,7 @@ impl<T: Element, P: Payload<T>> InLocalMemory<T, P> {
     }
 
     /// Products that the sort must still move.
-    pub fn merged(&self, task: &Columns<'_, P::Operand>) -> u64 {
+    pub fn merged(&self, task: &Columns<'_>) -> u64 {
         match self.in_registers.as_ref().is_some_and(|chunks| chunks.are_whole(task)) {
             true => 0,
             false => task.band.sizes.in_chunks,

@@ -56,7 +56,7 @@ impl TailCounts {
     }
 
     /// Counts the runs of a sorted expansion with at least one product.
-    pub fn run<W>(&self, work: &Work, sorted: &Products<W>, segments: &BandSegments) -> Result<Tails> {
+    pub fn run(&self, work: &Work, sorted: &Products, segments: &BandSegments) -> Result<Tails> {
         work.stage("tail_counts");
         let products = sorted.rows.len() as u32;
         let tiles = self.tiles.count(products);

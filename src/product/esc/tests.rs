@@ -85,7 +85,7 @@ impl Case {
         Ok(Self { work, a: da, b: db, products, sorted, host: (a, b) })
     }
 
-    pub fn operands(&self) -> Operands<'_, f64> {
+    pub fn operands(&self) -> Operands<'_> {
         Operands { a: &self.a, b: &self.b, c_stride: 1, consumer: None }
     }
 
@@ -108,7 +108,7 @@ pub(crate) fn products<P: Compression<f64>>(
     tuning: &Tuning,
     (before, row_bits): (u64, u32),
     sort: bool,
-) -> Result<(Products<P::Word>, BandSegments)> {
+) -> Result<(Products, BandSegments)> {
     products_of_part::<P>(case, tuning, (before, row_bits, Part::Full), sort)
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn products_of_part<P: Compression<f64>>(
     tuning: &Tuning,
     (before, row_bits, part): (u64, u32, Part),
     sort: bool,
-) -> Result<(Products<P::Word>, BandSegments)> {
+) -> Result<(Products, BandSegments)> {
     let (device, work, operands) = (test_device(), &case.work, case.operands());
     let analyser = Analyser::new(&device, tuning, part)?;
     let analysis = analyser.run(work, &case.a, &case.b)?;
@@ -131,12 +131,12 @@ pub(crate) fn products_of_part<P: Compression<f64>>(
     let segments = task.segments(work)?;
     let found = match tuning.esc {
         EscVariant::Local => {
-            let front = InLocalMemory::<f64, P>::new(&device, &spec, tuning)?;
+            let front = InLocalMemory::new(&device, &spec, tuning)?;
             let expanded = front.expand(work, &task, &segments)?;
             if sort { front.sort(work, &segments, expanded)? } else { expanded.products }
         }
         EscVariant::Global => {
-            let front = InGlobalMemory::<f64, P>::new(&device, &spec, tuning)?;
+            let front = InGlobalMemory::new(&device, &spec, tuning)?;
             let expanded = front.expand(work, &task)?;
             if sort { front.sort(work, &segments, expanded)? } else { expanded }
         }
@@ -148,7 +148,7 @@ pub(crate) fn products_of_part<P: Compression<f64>>(
 pub(in crate::product::esc) fn counted<P: Compression<f64>>(
     case: &Case,
     tuning: &Tuning,
-) -> Result<(Products<P::Word>, BandSegments, Tails, Tally)> {
+) -> Result<(Products, BandSegments, Tails, Tally)> {
     let (sorted, segments) = products::<P>(case, tuning, (0, 20), true)?;
     let tails = TailCounts::new(&test_device(), tuning)?.run(&case.work, &sorted, &segments)?;
     let record = case.work.read(tails.record().words, tails.record().start, Tally::WORDS)?;
@@ -157,7 +157,7 @@ pub(in crate::product::esc) fn counted<P: Compression<f64>>(
 }
 
 /// The columns of a case.
-pub(crate) fn found<P: Compression<f64>>(case: &Case, tuning: &Tuning) -> Result<FoundColumns<P::Word>> {
+pub(crate) fn found<P: Compression<f64>>(case: &Case, tuning: &Tuning) -> Result<FoundColumns> {
     let (sorted, segments, tails, tally) = counted::<P>(case, tuning)?;
     let gather = Gather::new(&test_device(), tuning)?;
     let (pattern, run_end, pieces) = gather.run(&case.work, &sorted.rows, &segments, tails, &tally)?;

@@ -17,9 +17,10 @@ use super::{
     tuning::{PayloadKind, Tuning},
 };
 use crate::{
-    DeviceInfo, Element, Error, Pattern, Result,
+    BlockShape, DeviceInfo, Error, Pattern, Result,
     analysis::entries_of_columns,
     device::pool_bytes,
+    element::ElementType,
     gustavson::Columns,
     matrix::CbcView,
     primitives::drop_entries::DropMemory,
@@ -47,11 +48,28 @@ pub struct Estimate {
     pub bins: Vec<Bin>,
 }
 
+/// An operand, in column order.
+#[derive(Clone, Copy)]
+pub(crate) struct Stored<'a> {
+    pub pattern: &'a Pattern,
+    pub shape: BlockShape,
+    pub stride: usize,
+    pub value_bytes: usize,
+}
+
+impl<'a> Stored<'a> {
+    pub fn of<T>(matrix: CbcView<'a, T>) -> Self {
+        let CbcView { pattern, shape, stride, values } = matrix;
+        Self { pattern, shape, stride, value_bytes: size_of_val(values) }
+    }
+}
+
 /// What an estimate depends on besides the operands.
 pub(crate) struct Conditions<'a> {
     pub info: &'a DeviceInfo,
     /// Most bytes that may be used.
     pub limit: u64,
+    pub element: ElementType,
     /// Bytes of an entry of C.
     pub entry_bytes: usize,
     /// The memory of the consumer of a band.
@@ -61,17 +79,13 @@ pub(crate) struct Conditions<'a> {
 }
 
 /// Estimates A·B in column order, with C leaving the device band by band. `b` is `None` if B is A.
-pub(crate) fn estimate<T: Element>(
-    conditions: &Conditions<'_>,
-    a: CbcView<'_, T>,
-    b: Option<CbcView<'_, T>>,
-) -> Result<Estimate> {
-    let &Conditions { info, limit, entry_bytes, consumer, method, costs } = conditions;
+pub(crate) fn estimate(conditions: &Conditions<'_>, a: Stored<'_>, b: Option<Stored<'_>>) -> Result<Estimate> {
+    let &Conditions { info, limit, element, entry_bytes, consumer, method, costs } = conditions;
     let right = b.unwrap_or(a);
     for operand in [a, right] {
         PatternArrays::check_nnz(operand.pattern.nnz() as u64)?;
     }
-    let strides = [a.stride, right.stride, entry_bytes / size_of::<T>()];
+    let strides = [a.stride, right.stride, entry_bytes / element.bytes()];
     let tuning = Tuning::new(info, a.shape, right.shape).with_strides(strides).with_method(info, method);
     let operand_bytes = bytes(a) + b.map_or(0, bytes);
     if let Some(on_host) = estimate_on_host(conditions, operand_bytes, (a, right), tuning.payload) {
@@ -88,13 +102,13 @@ pub(crate) fn estimate<T: Element>(
     let (patterns, free_bytes) = ((a.pattern, right.pattern), limit.saturating_sub(operand_bytes));
     let foretold = match tuning.payload {
         _ if let Some(ranges) = RangeTuning::new(info, (method, costs), tuning.payload, (a.shape, right.shape)) => {
-            let memory = RangeMemory::new::<T>(info, &ranges, (nrows, strides[2]), consumer);
+            let memory = RangeMemory::new(info, &ranges, element, (nrows, strides[2]), consumer);
             Some(ranges::foretell(&memory, patterns, free_bytes)?)
         }
         PayloadKind::Values if teams_for(info, method).is_some() => {
-            let spec = Spec::new(T::TYPE, a.shape, right.shape, nrows);
+            let spec = Spec::new(element, a.shape, right.shape, nrows);
             let adaptive = AdaptiveTuning::new(info, (method, costs), spec.row_bits);
-            let memory = AdaptiveMemory::new::<T>(info, (&tuning, &adaptive), nrows, consumer);
+            let memory = AdaptiveMemory::new(info, (&tuning, &adaptive), (element, nrows), consumer);
             Some(foretell(&memory, patterns, free_bytes)?)
         }
         _ => None,
@@ -111,14 +125,15 @@ pub(crate) fn estimate<T: Element>(
 }
 
 /// The same of a product that the host computes; `None` if it does not.
-fn estimate_on_host<T: Element>(
-    &Conditions { info, limit, entry_bytes, consumer, method, costs }: &Conditions<'_>,
+fn estimate_on_host(
+    &Conditions { info, limit, element, entry_bytes, consumer, method, costs }: &Conditions<'_>,
     operand_bytes: u64,
-    (a, b): (CbcView<'_, T>, CbcView<'_, T>),
+    (a, b): (Stored<'_>, Stored<'_>),
     payload: PayloadKind,
 ) -> Option<Estimate> {
     let of = |of: &Pattern| [of.nrows(), of.ncols(), of.nnz()];
-    let size = HostSize::of::<T>(
+    let size = HostSize::of(
+        element,
         (of(a.pattern), of(b.pattern), std::ptr::eq(a.pattern, b.pattern)),
         payload,
         (a.shape, b.shape),
@@ -140,7 +155,7 @@ fn estimate_on_host<T: Element>(
     }
     let mut sums = HostSums::default();
     columns.iter().for_each(|column| sums.add(column));
-    let memory = HostMemory::new::<T>(info, entry_bytes / size_of::<T>(), consumer);
+    let memory = HostMemory::new(info, entry_bytes, consumer);
     let entries = entries_of_columns(a.pattern, b.pattern, 0..of_b.ncols());
     let mut col_ptr = vec![0];
     col_ptr.extend(entries.iter().scan(0, |end, &entries| {
@@ -159,16 +174,17 @@ fn estimate_on_host<T: Element>(
 }
 
 /// The same of a product by ESC.
-fn estimate_by_esc<T: Element>(
-    &Conditions { info, limit, entry_bytes, consumer, method, costs }: &Conditions<'_>,
+fn estimate_by_esc(
+    &Conditions { info, limit, element, entry_bytes, consumer, method, costs }: &Conditions<'_>,
     tuning: &Tuning,
     operand_bytes: u64,
-    (a, b): (CbcView<'_, T>, CbcView<'_, T>),
+    (a, b): (Stored<'_>, Stored<'_>),
 ) -> Result<Estimate> {
     let (cols, nnz) = (b.pattern.ncols() as u64, b.pattern.nnz() as u64);
     let (setup, entries) = setup_bytes(tuning, cols, nnz);
     let area = a.shape.product(b.shape).area();
-    let entry_memory = EntryMemory { consumer, ..EntryMemory::new::<T>(tuning, a.pattern.nrows(), entry_bytes, area) };
+    let entry_memory =
+        EntryMemory { consumer, ..EntryMemory::new(element, tuning, a.pattern.nrows(), entry_bytes, area) };
     let limits = |used: u64| Limits::within(info, limit.saturating_sub(used), tuning, entry_memory);
 
     let products_of =
@@ -185,7 +201,7 @@ fn estimate_by_esc<T: Element>(
         held.set(0);
         Ok(column_products().map(|products: u64| products.try_into().unwrap_or(u32::MAX)).collect())
     };
-    let spec = Spec::new(T::TYPE, a.shape, b.shape, a.pattern.nrows());
+    let spec = Spec::new(element, a.shape, b.shape, a.pattern.nrows());
     let sorted = ShortRule::new(info, &spec, tuning, (method, costs)).and_then(|rule| {
         let (a, b) = (a.pattern, b.pattern);
         let lengths = [a, b].map(ColumnLengths::of);
@@ -227,8 +243,7 @@ fn estimate_by_esc<T: Element>(
 }
 
 /// Bytes of a matrix on a device, including the rounding of size classes.
-fn bytes<T: Element>(matrix: CbcView<'_, T>) -> u64 {
-    let CbcView { pattern, values, .. } = matrix;
-    let lens = [4 * pattern.col_ptr().len(), 4 * pattern.nnz(), size_of_val(values)];
+fn bytes(Stored { pattern, value_bytes, .. }: Stored<'_>) -> u64 {
+    let lens = [4 * pattern.col_ptr().len(), 4 * pattern.nnz(), value_bytes];
     lens.into_iter().map(|len| pool_bytes(len as u64)).sum()
 }

@@ -1,7 +1,7 @@
 //! [`Product::estimate`].
-use super::{Conditions, Estimate, estimate};
+use super::{Conditions, Estimate, Stored, estimate};
 use crate::{
-    DeviceInfo, Error, Matrix, Result,
+    DeviceInfo, Element, Error, Matrix, Result,
     matrix::aligned_stride,
     product::{Factor, GramParts, Product},
 };
@@ -40,7 +40,7 @@ impl<M: Matrix> Product<'_, M> {
                 ));
             }
         };
-        device.require(<M::Element as crate::Element>::TYPE)?;
+        device.require(M::Element::TYPE)?;
         let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
         if x.pattern.ncols() != y.pattern.nrows() || x.shape.cols() != y.shape.rows() {
             return Err(Error::Dimensions { a: x.dimensions(), b: y.dimensions() });
@@ -48,17 +48,18 @@ impl<M: Matrix> Product<'_, M> {
         let shape = x.shape.product(y.shape);
         let options = &self.options;
         let c_stride =
-            options.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<M::Element>(shape, bytes))?;
+            options.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride(M::Element::TYPE, shape, bytes))?;
         let limit = options.memory_limit.unwrap_or(u64::MAX).min(device.free_bytes());
         let conditions = Conditions {
             info: device,
             limit,
+            element: M::Element::TYPE,
             entry_bytes: c_stride * size_of::<M::Element>(),
-            consumer: options.drop_memory::<M::Element>(device, c_stride),
+            consumer: options.drop_memory(device, M::Element::TYPE, c_stride),
             method: options.method,
             costs: options.costs.unwrap_or_else(|| device.costs()),
         };
-        estimate(&conditions, x, (!std::ptr::eq(a, b)).then_some(y))
+        estimate(&conditions, Stored::of(x), (!std::ptr::eq(a, b)).then(|| Stored::of(y)))
     }
 }
 

@@ -9,24 +9,25 @@ use super::{
 };
 use crate::{
     Element, Result,
-    device::{Device, In, InOut, Kernel, Local, Teams, Work, kernel},
+    device::{Device, Elem, In, InOut, Kernel, Local, Teams, Work, kernel},
+    element::ElementType,
     primitives::segmented_reduce::RUN_PIECE,
     resident::InPattern,
 };
 
 kernel! {
-    struct SumHub<T: Element> = "sum_hub" in "ptx.cl", "team.cl", "product/target.cl", "product/keys.cl", "product/tasks/slots.cl", "product/hub/sum_hub.cl" {
+    struct SumHub = "sum_hub" in "ptx.cl", "team.cl", "product/target.cl", "product/keys.cl", "product/tasks/slots.cl", "product/hub/sum_hub.cl" {
         a: InPattern,
-        a_values: In<T>,
+        a_values: In<Elem>,
         b: InPattern,
-        b_values: In<T>,
+        b_values: In<Elem>,
         task: In<u64>,
         cursor: InOut<u32>,
         chunk_ptr: In<u32>,
         place: In<u32>,
         rows: In<u32>,
         c_row_idx: InOut<u32>,
-        c_values: InOut<T>,
+        c_values: InOut<Elem>,
         memory: Local<u64>,
         slice: u32,
         cursor_at: u32,
@@ -34,7 +35,7 @@ kernel! {
         tasks: u32,
         first_col: u32,
         windows: u32,
-        layout: InLayout<T>,
+        layout: InLayout,
     }
 }
 
@@ -45,18 +46,18 @@ const HELD: usize = 8;
 
 /// Bytes of local memory of a team beside those of its slots: two values and two words for each
 /// product, and its padded key.
-pub(super) fn hub_bytes<T: Element>() -> usize {
-    AT_ONCE * (2 * size_of::<T::Arithmetic>() + 2 * size_of::<u32>()) + (AT_ONCE + AT_ONCE / HELD) * size_of::<u32>()
+pub(super) fn hub_bytes(element: ElementType) -> usize {
+    AT_ONCE * (2 * element.arithmetic().bytes() + 2 * size_of::<u32>()) + (AT_ONCE + AT_ONCE / HELD) * size_of::<u32>()
 }
 
 /// The kernels, by the number of levels, for some sizes of work-groups.
-pub(super) struct HubSums<T: Element> {
-    levels: [[Kernel<SumHub<'static, T>>; TaskTeams::SIZES.len()]; 2],
+pub(super) struct HubSums {
+    levels: [[Kernel<SumHub<'static>>; TaskTeams::SIZES.len()]; 2],
     groups: TaskTeams,
     tuning: AdaptiveTuning,
 }
 
-impl<T: Element> HubSums<T> {
+impl HubSums {
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning, target: SumsInto) -> Result<Self> {
         let kernel = |levels: usize, in_group: usize| {
             let options = teams
@@ -68,7 +69,7 @@ impl<T: Element> HubSums<T> {
                 .define("PLACES", AT_ONCE)
                 .define("PIECE", tuning.piece / 2)
                 .define("RUN_PIECE", RUN_PIECE);
-            Kernel::rare(device, &target.define::<T>(options))
+            Kernel::rare(device, &target.define(options))
         };
         let sizes = |levels| -> Result<_> {
             let [four, two, one] = TaskTeams::SIZES.map(|in_group| kernel(levels, in_group));
@@ -88,14 +89,14 @@ impl<T: Element> HubSums<T> {
     pub fn run(
         &self,
         work: &Work,
-        factors: &Factors<'_, T>,
+        factors: &Factors<'_>,
         (tasks, taken): (&Tasks, &mut TakenTasks<'_>),
         class: usize,
-        c: Target<'_, T>,
+        c: Target<'_>,
     ) -> Result<()> {
         let slices = self.tuning.slices.len();
         let (bytes, levels) = (self.tuning.slices[class % slices], class / slices % 2);
-        debug_assert!(bytes > hub_bytes::<T>());
+        debug_assert!(bytes > hub_bytes(factors.a.element()));
         let count = tasks.counts[class];
         let (size, in_group, grid) = self.groups.grid(count, bytes);
         let args = SumHub {

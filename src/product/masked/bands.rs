@@ -71,7 +71,7 @@ impl MaskAnalyser {
     }
 
     /// Counts the probes of each place. A of `factors` is Aᵀ. Reads nothing back.
-    pub fn run<'a>(&self, work: &Work, factors: Factors<'_, u32>, mask: &'a PatternArrays) -> Result<ProbedMask<'a>> {
+    pub fn run<'a>(&self, work: &Work, factors: Factors<'_>, mask: &'a PatternArrays) -> Result<ProbedMask<'a>> {
         work.stage("setup");
         let nnz = mask.nnz();
         let (mut col, mut probe_ptr) = (work.buffer(nnz)?, work.buffer(nnz + 1)?);

@@ -38,12 +38,12 @@ mod sums;
 
 use super::{
     method::{Algorithm, Record, Tally},
-    problem::{Factors, Pairs, Payload, Spec},
+    problem::{Factors, Spec},
     runs::FoundRuns,
-    tuning::{TileTuning, Tuning},
+    tuning::{PayloadKind, TileTuning, Tuning},
 };
 use crate::{
-    Element, OperandPair, Result,
+    OperandPair, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     primitives::scan::Scan,
     resident::InPattern,
@@ -109,7 +109,7 @@ pub(super) struct Masked {
 /// A task: places of a mask.
 pub(super) struct Places<'a> {
     /// A is Aᵀ, whose columns are the rows of A.
-    factors: Factors<'a, u32>,
+    factors: Factors<'a>,
     mask: &'a ProbedMask<'a>,
     band: Band,
 }
@@ -123,8 +123,8 @@ pub(super) struct Counted {
 
 impl Masked {
     /// Asks for the kernels.
-    pub fn new<T: Element>(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
-        let options = options::<T>(spec, tuning);
+    pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
+        let options = options(spec, tuning);
         Ok(Self {
             count: Kernel::new(device, &options)?,
             record: Kernel::new(device, &options)?,
@@ -139,7 +139,7 @@ impl Masked {
 impl Algorithm for Masked {
     type Task<'t> = Places<'t>;
     type Counted = Counted;
-    type Placed = FoundRuns<OperandPair>;
+    type Placed = FoundRuns;
 
     fn count(&self, work: &Work, task: &mut Places<'_>) -> Result<Counted> {
         work.stage("expansion");
@@ -184,13 +184,13 @@ impl Algorithm for Masked {
         &Places { factors, mask, band: Band { first, places, probes } }: &Places<'_>,
         Counted { hits, record }: Counted,
         Tally { count: products, longest, pieces, parts }: Tally,
-    ) -> Result<FoundRuns<OperandPair>> {
-        let (mut payload, mut run_end) = (work.buffer(products)?, work.buffer(places as usize)?);
+    ) -> Result<FoundRuns> {
+        let (mut payload, mut run_end) = (work.buffer::<OperandPair>(products)?, work.buffer(places as usize)?);
         let args = WriteHits {
             a_t: factors.a,
-            a_operand: factors.a_operand,
+            a_operand: factors.a_operand.typed(),
             b: factors.b,
-            b_operand: factors.b_operand,
+            b_operand: factors.b_operand.typed(),
             mask_row_idx: mask.row_idx,
             mask_col: &mask.col,
             probe_ptr: &mask.probe_ptr,
@@ -203,13 +203,13 @@ impl Algorithm for Masked {
         };
         self.write.launch(work, Grid::groups(self.tiles.count(probes), self.tiles.group_size), args)?;
         let pieces = self.runs.pieces(work, &run_end, record, pieces)?;
-        Ok(FoundRuns { run_end, pieces, parts, payload, longest })
+        Ok(FoundRuns { run_end, pieces, parts, payload: payload.into_any(), longest })
     }
 }
 
 /// What all kernels but those of runs are compiled with.
-fn options<T: Element>(spec: &Spec, tuning: &Tuning) -> Options {
-    <Pairs as Payload<T>>::define(options_of_runs(tuning), spec)
+fn options(spec: &Spec, tuning: &Tuning) -> Options {
+    PayloadKind::Pairs.define(options_of_runs(tuning), spec)
 }
 
 #[cfg(test)]

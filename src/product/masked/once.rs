@@ -5,7 +5,7 @@ use super::{
     sums::ColumnSums,
 };
 use crate::{
-    Element, Result, Semiring,
+    Result, Semiring,
     device::{Clock, Work},
     product::{
         blocks,
@@ -18,18 +18,18 @@ use std::sync::Arc;
 
 /// A·B on the places of `mask`, once. Scalars on CPUs are summed as their products are found.
 /// Blocks of C are `stride` elements apart. The clock was started when the kernels were there.
-pub(crate) fn multiply_masked<'w, T: Element>(
+pub(crate) fn multiply_masked<'w>(
     work: &'w Work,
-    (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
+    (a, b): (&DeviceCbc, &DeviceCbc),
     (mask, semiring): (&Arc<PatternArrays>, Semiring),
     stride: usize,
-) -> Result<(DeviceCbc<T>, Clock<'w>, Counts)> {
+) -> Result<(DeviceCbc, Clock<'w>, Counts)> {
     let columns = ColumnTuning::new(work.device().info());
     let values = PayloadKind::of([a.stride, b.stride, stride]) == PayloadKind::Values;
     let Some(tuning) = columns.filter(|_| values) else {
         return of_pairs(work, (a, b), (mask, semiring), (columns, stride));
     };
-    let product = ColumnSums::<T>::new(work.device(), tuning, semiring)?;
+    let product = ColumnSums::new(work.device(), tuning, (a.element(), semiring))?;
     let clock = work.clock();
     match product.multiply(work, (a, b), mask)? {
         Some((values, counts)) => {
@@ -42,18 +42,18 @@ pub(crate) fn multiply_masked<'w, T: Element>(
 
 /// The same by operand pairs, which are found by columns if there are numbers for that; those of a
 /// band are given back before the next is begun.
-fn of_pairs<'w, T: Element>(
+fn of_pairs<'w>(
     work: &'w Work,
-    (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
+    (a, b): (&DeviceCbc, &DeviceCbc),
     (mask, semiring): (&Arc<PatternArrays>, Semiring),
     (columns, stride): (Option<ColumnTuning>, usize),
-) -> Result<(DeviceCbc<T>, Clock<'w>, Counts)> {
-    let factor = |of: &DeviceCbc<T>| FactorPattern { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
+) -> Result<(DeviceCbc, Clock<'w>, Counts)> {
+    let factor = |of: &DeviceCbc| FactorPattern { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
     let factors = (&factor(a), &factor(b));
     let tuning = tuned(work.device(), factors.0, factors.1);
-    let product = OnMask::<T>::new(work.device(), factors, (&tuning, columns), semiring)?;
+    let product = OnMask::new(work.device(), factors, (&tuning, columns), (a.element(), semiring))?;
     let (clock, shape) = (work.clock(), a.shape.product(b.shape));
-    let mut values = work.buffer(mask.nnz() * stride)?;
+    let mut values = work.buffer_of(a.values.word(), mask.nnz() * stride)?;
     if stride > shape.area() {
         work.fill_zero(&mut values)?; // the padding between blocks
     }
@@ -62,10 +62,10 @@ fn of_pairs<'w, T: Element>(
     let counts = product.in_bands(work, factors, mask, most, |found, first| {
         work.stage("compression");
         let stretches = &product.sums.stretches(work, &found.run_end, found.payload.len())?;
-        let (runs, pairs, longest) = (found.as_runs(), &found.payload, found.longest);
+        let (runs, pairs, longest) = (found.as_runs(), found.payload.typed(), found.longest);
         let places = blocks::Places { runs, pairs, stretches, longest, first, stride };
         let mut parts = product.sums.parts(work, found.parts)?;
-        product.sums.run(work, (a, b), &places, Scaling::plain(), &mut parts, &mut values)
+        product.sums.run(work, (a, b), &places, Scaling::plain(a.element()), &mut parts, &mut values)
     })?;
     Ok((DeviceCbc { pattern: mask.clone(), shape, stride, values }, clock, counts))
 }

@@ -6,14 +6,14 @@ use super::{
     long_runs::LongRuns,
 };
 use crate::{
-    Element, OperandPair, Result,
+    OperandPair, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, kernel},
     primitives::scan::Scan,
     product::{
         method::Tally,
-        problem::{Factors, Pairs, Payload, Spec},
+        problem::{Factors, Spec},
         runs::FoundRuns,
-        tuning::Tuning,
+        tuning::{PayloadKind, Tuning},
     },
     resident::{InPattern, PatternArrays},
 };
@@ -77,7 +77,7 @@ pub(super) struct ColumnPairs {
 
 /// A product on a mask whose hits are counted.
 pub(super) struct CountedColumns<'a> {
-    factors: Factors<'a, u32>,
+    factors: Factors<'a>,
     mask: &'a PatternArrays,
     steps: Steps,
     room: Room,
@@ -107,8 +107,8 @@ impl Room {
 }
 
 impl ColumnPairs {
-    pub fn new<T: Element>(device: &Device, spec: &Spec, tuning: &Tuning, columns: ColumnTuning) -> Result<Self> {
-        let options = <Pairs as Payload<T>>::define(columns.options(), spec);
+    pub fn new(device: &Device, spec: &Spec, tuning: &Tuning, columns: ColumnTuning) -> Result<Self> {
+        let options = PayloadKind::Pairs.define(columns.options(), spec);
         Ok(Self {
             analyser: ColumnAnalyser::new(device, &columns)?,
             hits: Kernel::new(device, &options)?,
@@ -124,7 +124,7 @@ impl ColumnPairs {
     pub fn count<'a>(
         &self,
         work: &Work,
-        factors: Factors<'a, u32>,
+        factors: Factors<'a>,
         mask: &'a PatternArrays,
     ) -> Result<Option<CountedColumns<'a>>> {
         let (tuning, places) = (&self.tuning, places_of_rows(factors.a.nrows));
@@ -160,15 +160,16 @@ impl ColumnPairs {
     }
 
     /// The runs of the places of a band, which counts hits. One read.
-    pub fn place(&self, work: &Work, counted: &mut CountedColumns<'_>, band: Band) -> Result<FoundRuns<OperandPair>> {
+    pub fn place(&self, work: &Work, counted: &mut CountedColumns<'_>, band: Band) -> Result<FoundRuns> {
         work.stage("expansion");
         let CountedColumns { factors, mask, steps, room, hit_ptr } = counted;
-        let (mut payload, mut run_end) = (work.buffer(band.probes as usize)?, work.buffer(band.places as usize)?);
+        let (mut payload, mut run_end) =
+            (work.buffer::<OperandPair>(band.probes as usize)?, work.buffer(band.places as usize)?);
         let args = WritePairs {
             a: factors.a,
-            a_operand: factors.a_operand,
+            a_operand: factors.a_operand.typed(),
             b: factors.b,
-            b_operand: factors.b_operand,
+            b_operand: factors.b_operand.typed(),
             mask,
             steps: &steps.of_columns,
             record: &steps.record,
@@ -192,6 +193,6 @@ impl ColumnPairs {
         let Tally { longest, pieces, parts, .. } =
             Tally::checked(&work.read(&record, 0, Tally::WORDS)?, band.probes.into())?;
         let pieces = self.runs.pieces(work, &run_end, record, pieces)?;
-        Ok(FoundRuns { run_end, pieces, parts, payload, longest })
+        Ok(FoundRuns { run_end, pieces, parts, payload: payload.into_any(), longest })
     }
 }

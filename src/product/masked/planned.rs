@@ -7,8 +7,9 @@ use super::{
     pairs::ColumnPairs,
 };
 use crate::{
-    Element, OperandPair, Result, Semiring,
+    OperandPair, Result, Semiring,
     device::{Device, Work},
+    element::ElementType,
     primitives::transpose,
     product::{
         blocks::BlockSums,
@@ -23,7 +24,7 @@ use crate::{
 use std::sync::Arc;
 
 /// op(A)·op(B) on a mask, compiled.
-pub(super) struct OnMask<T: Element> {
+pub(super) struct OnMask {
     /// If the device computes by columns.
     columns: Option<ColumnPairs>,
     /// If it does not.
@@ -31,7 +32,7 @@ pub(super) struct OnMask<T: Element> {
     cutter: BandCutter,
     spec: Spec,
     tuning: Tuning,
-    pub sums: BlockSums<T>,
+    pub sums: BlockSums,
 }
 
 /// The kernels that find products from the places of a mask.
@@ -42,12 +43,12 @@ struct FromPlaces {
 
 impl FromPlaces {
     /// For a product of factors that `spec` names.
-    fn new<T: Element>(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
+    fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         // The rows of A are looked up: entries of Aᵀ, which is transposed if A is not.
         let spec = Spec { sourced: Transposed { a: !spec.transposed.a, b: spec.transposed.b }, ..*spec };
         Ok(Self {
-            analyser: MaskAnalyser::new(device, &options::<T>(&spec, tuning), tuning.scan, tuning.tiles.group_size)?,
-            method: Masked::new::<T>(device, &spec, tuning)?,
+            analyser: MaskAnalyser::new(device, &options(&spec, tuning), tuning.scan, tuning.tiles.group_size)?,
+            method: Masked::new(device, &spec, tuning)?,
         })
     }
 }
@@ -66,29 +67,29 @@ impl<'a> Lines<'a> {
         Ok(Self { moved_left: left.transpose(work)?, moved_right: right.transpose(work)?, left, right })
     }
 
-    fn factors(&self) -> Factors<'_, u32> {
+    fn factors(&self) -> Factors<'_> {
         let left = self.left.multiplied(self.moved_left.as_ref());
         Factors::of_pairs(left, self.right.multiplied(self.moved_right.as_ref()))
     }
 }
 
-impl<T: Element> OnMask<T> {
+impl OnMask {
     /// By columns if there are numbers for that.
     pub fn new(
         device: &Device,
         (a, b): (&FactorPattern, &FactorPattern),
         (tuning, columns): (&Tuning, Option<ColumnTuning>),
-        semiring: Semiring,
+        (element, semiring): (ElementType, Semiring),
     ) -> Result<Self> {
-        let spec = Spec::of_factors(T::TYPE, a, b, Part::Full).over(semiring);
+        let spec = Spec::of_factors(element, a, b, Part::Full).over(semiring);
         let left = FactorPattern { transposed: a.transposed != columns.is_none(), ..a.clone() };
         [&left, b].into_iter().try_for_each(|factor| factor.ask_transpose(device))?;
-        let by_columns = |columns| ColumnPairs::new::<T>(device, &spec, tuning, columns);
-        let from_places = columns.is_none().then(|| FromPlaces::new::<T>(device, &spec, tuning));
+        let by_columns = |columns| ColumnPairs::new(device, &spec, tuning, columns);
+        let from_places = columns.is_none().then(|| FromPlaces::new(device, &spec, tuning));
         Ok(Self {
             columns: columns.map(by_columns).transpose()?,
             places: from_places.transpose()?,
-            cutter: BandCutter::new(device, &options::<T>(&spec, tuning), tuning.tiles.group_size)?,
+            cutter: BandCutter::new(device, &options(&spec, tuning), tuning.tiles.group_size)?,
             spec,
             tuning: tuning.clone(),
             sums: BlockSums::with_empty_runs(device, tuning, &spec)?,
@@ -103,10 +104,10 @@ impl<T: Element> OnMask<T> {
         (a, b): (&FactorPattern, &FactorPattern),
         mask: &PatternArrays,
         most: impl Fn(&Work) -> u64,
-        mut take: impl FnMut(FoundRuns<OperandPair>, u32) -> Result<()>,
+        mut take: impl FnMut(FoundRuns, u32) -> Result<()>,
     ) -> Result<Counts> {
         let mut counts = Counts { longest_run: Some(0), ..Counts::default() };
-        let mut take = |found: FoundRuns<OperandPair>, first| {
+        let mut take = |found: FoundRuns, first| {
             counts.products += found.payload.len() as u64;
             counts.longest_run = counts.longest_run.max(Some(found.longest));
             counts.bands += 1;
@@ -126,7 +127,7 @@ impl<T: Element> OnMask<T> {
         (a, b): (&FactorPattern, &FactorPattern),
         mask: &PatternArrays,
         most: impl Fn(&Work) -> u64,
-        mut take: impl FnMut(FoundRuns<OperandPair>, u32) -> Result<()>,
+        mut take: impl FnMut(FoundRuns, u32) -> Result<()>,
     ) -> Result<bool> {
         let Some(columns) = &self.columns else { return Ok(false) };
         let lines = Lines::new(work, a, b)?;
@@ -143,14 +144,14 @@ impl<T: Element> OnMask<T> {
         (a, b): (&FactorPattern, &FactorPattern),
         mask: &PatternArrays,
         most: impl Fn(&Work) -> u64,
-        mut take: impl FnMut(FoundRuns<OperandPair>, u32) -> Result<()>,
+        mut take: impl FnMut(FoundRuns, u32) -> Result<()>,
     ) -> Result<()> {
         let made;
         let FromPlaces { analyser, method } = match &self.places {
             Some(places) => places,
             // Rare on devices that compute by columns.
             None => {
-                made = FromPlaces::new::<T>(work.device(), &self.spec, &self.tuning)?;
+                made = FromPlaces::new(work.device(), &self.spec, &self.tuning)?;
                 &made
             }
         };
@@ -177,18 +178,18 @@ pub(super) fn most_probes(bytes: u64) -> u64 {
     (bytes / size_of::<OperandPair>() as u64).clamp(1, MAX_PROBES)
 }
 
-impl<T: Element> PlannedProduct<T> {
+impl PlannedProduct {
     /// op(A)·op(B) on the places of `mask`, whose sizes fit: the caller has looked.
     pub fn masked(
         work: &Work,
         a: &FactorPattern,
         b: &FactorPattern,
         mask: &Arc<PatternArrays>,
-        semiring: Semiring,
+        of: (ElementType, Semiring),
     ) -> Result<Self> {
         let most = most_probes(work.device().info().max_alloc_bytes);
         let numbers = (&tuned(work.device(), a, b), ColumnTuning::new(work.device().info()));
-        Self::masked_in_bands(work, (a, b), mask, (numbers, semiring), most)
+        Self::masked_in_bands(work, (a, b), mask, (numbers, of), most)
     }
 
     /// The same in bands of `most` probes or hits.
@@ -196,10 +197,10 @@ impl<T: Element> PlannedProduct<T> {
         work: &Work,
         (a, b): (&FactorPattern, &FactorPattern),
         mask: &Arc<PatternArrays>,
-        (numbers, semiring): ((&Tuning, Option<ColumnTuning>), Semiring),
+        (numbers, of): ((&Tuning, Option<ColumnTuning>), (ElementType, Semiring)),
         most: u64,
     ) -> Result<Self> {
-        let product = OnMask::new(work.device(), (a, b), numbers, semiring)?;
+        let product = OnMask::new(work.device(), (a, b), numbers, of)?;
         let mut bands = Vec::new();
         let counts = product.in_bands(
             work,

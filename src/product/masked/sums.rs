@@ -2,8 +2,9 @@
 //! its row as it is met, and no other is kept. Kernel: `cl/product/masked/sums.cl`.
 use super::columns::{ColumnAnalyser, ColumnTuning, Steps, places_of_rows};
 use crate::{
-    Element, Result, Semiring,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, at_most, kernel},
+    Result, Semiring,
+    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Out, Sum, Work, at_most, kernel},
+    element::ElementType,
     primitives::segmented_reduce::RUN_PIECE,
     product::{
         method::Method,
@@ -13,21 +14,21 @@ use crate::{
 };
 
 kernel! {
-    struct MaskSums<T: Element> = "mask_sums" in "product/masked/hits.cl", "product/masked/sums.cl" {
+    struct MaskSums = "mask_sums" in "product/masked/hits.cl", "product/masked/sums.cl" {
         a: InPattern,
-        a_values: In<T>,
+        a_values: In<Elem>,
         b: InPattern,
-        b_values: In<T>,
+        b_values: In<Elem>,
         mask: InPattern,
         steps: In<u64>,
         record: In<u64>,
         taken: InOut<u32>,
         words: InOut<u64>,
-        sum: InOut<T::Arithmetic>,
-        done: InOut<T::Arithmetic>,
+        sum: InOut<Sum>,
+        done: InOut<Sum>,
         terms: InOut<u32>,
         list: InOut<u32>,
-        c_values: Out<T>,
+        c_values: Out<Elem>,
         counted: Out<u64>,
         share: u64,
         places_of_rows: u32,
@@ -38,16 +39,16 @@ kernel! {
 }
 
 /// A·B on a mask, of scalars by columns, compiled.
-pub(super) struct ColumnSums<T: Element> {
+pub(super) struct ColumnSums {
     analyser: ColumnAnalyser,
-    sums: Kernel<MaskSums<'static, T>>,
+    sums: Kernel<MaskSums<'static>>,
     tuning: ColumnTuning,
 }
 
-impl<T: Element> ColumnSums<T> {
-    pub fn new(device: &Device, tuning: ColumnTuning, semiring: Semiring) -> Result<Self> {
+impl ColumnSums {
+    pub fn new(device: &Device, tuning: ColumnTuning, (element, semiring): (ElementType, Semiring)) -> Result<Self> {
         let options = tuning.options().define("RUN_PIECE", RUN_PIECE).define("HIT_PRODUCTS", tuning.hit_products);
-        let sums = Kernel::new(device, &options.element_in::<T>(semiring))?;
+        let sums = Kernel::new(device, &options.of_in(element, semiring))?;
         Ok(Self { analyser: ColumnAnalyser::new(device, &tuning)?, sums, tuning })
     }
 
@@ -56,17 +57,17 @@ impl<T: Element> ColumnSums<T> {
     pub fn multiply(
         &self,
         work: &Work,
-        (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
+        (a, b): (&DeviceCbc, &DeviceCbc),
         mask: &PatternArrays,
-    ) -> Result<Option<(Buffer<T>, Counts)>> {
+    ) -> Result<Option<(Buffer, Counts)>> {
         let tuning = &self.tuning;
         let steps = self.analyser.run(work, &a.pattern, &b.pattern, mask)?;
         let room = Room { places: places_of_rows(a.nrows), cut: steps.longest_b > RUN_PIECE as u64 };
-        let groups = tuning.groups(room.bytes::<T>(), work.free_bytes());
+        let groups = tuning.groups(room.bytes(a.element()), work.free_bytes());
         if groups == 0 || tuning.steps_from_places(&a.pattern, &b.pattern, mask.nnz()) < steps.all {
             return Ok(None);
         }
-        let mut values = work.buffer(mask.nnz())?;
+        let mut values = work.buffer_of(a.values.word(), mask.nnz())?;
         let [products, longest] = self.sums(work, (a, b), (mask, &steps), (groups, room), &mut values)?;
         let mut counts = Counts { products, bands: 1, pipeline: Pipeline::Masked, ..Counts::default() };
         counts.longest_run = Some(longest as u32);
@@ -78,13 +79,13 @@ impl<T: Element> ColumnSums<T> {
     fn sums(
         &self,
         work: &Work,
-        (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
+        (a, b): (&DeviceCbc, &DeviceCbc),
         (mask, steps): (&PatternArrays, &Steps),
         (groups, Room { places, cut }): (usize, Room),
-        values: &mut Buffer<T>,
+        values: &mut Buffer,
     ) -> Result<[u64; 2]> {
         work.stage("sums");
-        let ranges = self.tuning.ranges;
+        let (ranges, sum) = (self.tuning.ranges, a.element().arithmetic().word());
         let (all, if_cut) = (groups * places, if cut { groups * places } else { 0 });
         let mut counted = work.buffer(2 * groups)?;
         let args = MaskSums {
@@ -97,8 +98,8 @@ impl<T: Element> ColumnSums<T> {
             record: &steps.record,
             taken: &mut work.upload(&[0])?,
             words: &mut work.buffer(all / 64)?,
-            sum: &mut work.buffer(all)?,
-            done: &mut work.buffer(if_cut)?,
+            sum: &mut work.buffer_of(sum, all)?,
+            done: &mut work.buffer_of(sum, if_cut)?,
             terms: &mut work.buffer(all)?,
             list: &mut work.buffer(all)?,
             c_values: values,
@@ -131,8 +132,8 @@ struct Room {
 impl Room {
     /// Bytes of the bitmap, the sums of rows and of their pieces, their numbers of terms, and the
     /// list of hits.
-    fn bytes<T: Element>(&self) -> u64 {
-        let sums = size_of::<T::Arithmetic>() * if self.cut { 2 } else { 1 };
+    fn bytes(&self, element: ElementType) -> u64 {
+        let sums = element.arithmetic().bytes() * if self.cut { 2 } else { 1 };
         (self.places / 8 + self.places * (sums + 2 * size_of::<u32>())) as u64
     }
 }

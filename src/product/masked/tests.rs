@@ -55,7 +55,7 @@ fn check(
     let transposing = work.read_backs() - reads;
     assert!(transposing <= 1);
     let reads = work.read_backs();
-    let planned = PlannedProduct::<f64>::masked_in_bands(
+    let planned = PlannedProduct::masked_in_bands(
         work,
         (&a_factor, &b_factor),
         &mask,
@@ -201,7 +201,7 @@ fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
             |of: &DeviceCbc<f64>| FactorPattern { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
         let (a_factor, b_factor) = (factor(&da), factor(&db));
         let tuning = Tuning::new(&info, a_factor.shape, b_factor.shape).keeping_pairs();
-        let planned = PlannedProduct::<f64>::masked_in_bands(
+        let planned = PlannedProduct::masked_in_bands(
             &work,
             (&a_factor, &b_factor),
             &on,

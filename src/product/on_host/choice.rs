@@ -2,7 +2,8 @@
 //! and costs. The predicted time of the host is compared with that of the device, first by what is
 //! known before anything is read, then by the products of the patterns that were read.
 use crate::{
-    BlockShape, DeviceInfo, DeviceKind, Element,
+    BlockShape, DeviceInfo, DeviceKind,
+    element::ElementType,
     gustavson::{Addition, Columns, Offset},
     primitives::segmented_reduce::RUN_PIECE,
     product::{
@@ -119,12 +120,13 @@ impl HostSums {
 
 impl HostSize {
     /// Of A·B: the rows, columns and entries of A and of B, and whether they are the same matrix.
-    pub fn of<T: Element>(
+    pub fn of(
+        element: ElementType,
         ([rows, a_cols, a_nnz], [_, columns, b_nnz], is_square): ([usize; 3], [usize; 3], bool),
         payload: PayloadKind,
         shapes: (BlockShape, BlockShape),
     ) -> Self {
-        let widens_a = !is_square && size_of::<T>() != size_of::<T::Arithmetic>();
+        let widens_a = !is_square && element.bytes() != element.arithmetic().bytes();
         let of_a = if widens_a { a_nnz + a_cols } else { 0 };
         let read = (b_nnz + columns + of_a) as u64;
         Self { rows: rows as u64, columns: columns as u64, read, payload, shapes }

@@ -1,5 +1,5 @@
 //! In which bands the host computes a product: pure functions of sizes.
-use crate::{DeviceInfo, Element, device::pool_bytes, primitives::drop_entries::DropMemory};
+use crate::{DeviceInfo, device::pool_bytes, primitives::drop_entries::DropMemory};
 
 /// Bytes of the arrays of C.
 pub(in crate::product) struct HostMemory {
@@ -9,10 +9,9 @@ pub(in crate::product) struct HostMemory {
 }
 
 impl HostMemory {
-    /// For a C with entries `stride` elements apart.
-    pub fn new<T: Element>(info: &DeviceInfo, stride: usize, consumer: Option<DropMemory>) -> Self {
-        let entry_bytes = (stride * size_of::<T>()) as u64;
-        Self { entry_bytes, consumer, max_alloc_bytes: info.max_alloc_bytes }
+    /// For a C with entries so many bytes apart.
+    pub fn new(info: &DeviceInfo, entry_bytes: usize, consumer: Option<DropMemory>) -> Self {
+        Self { entry_bytes: entry_bytes as u64, consumer, max_alloc_bytes: info.max_alloc_bytes }
     }
 
     /// Device memory for columns with so many entries.

@@ -21,15 +21,44 @@ use super::{
 use crate::{
     Arithmetic, BlockShape, Element, Result, Semiring,
     device::{Seen, SeenLater, Work},
+    element::ElementType,
     gustavson::{Columns, Factors, Found, Operand},
     host::memory::check_large,
     resident::{DeviceCbc, PatternArrays},
     tuning::MethodCosts,
 };
+use half::f16;
 use std::time::Instant;
 
+/// A product on the host.
+pub(super) trait HostProduct {
+    /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
+    fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts>;
+}
+
+/// Reads the operands, if the host is to compute the product: asked for by name, or because it is
+/// predicted to be faster by `costs`.
+pub(super) fn on_host<'w>(
+    work: &'w Work,
+    operands: &Operands<'w>,
+    how: How,
+    costs: MethodCosts,
+) -> Result<Option<Box<dyn HostProduct + 'w>>> {
+    fn of<'w, T: Element>(product: Result<Option<OnHost<'w, T>>>) -> Result<Option<Box<dyn HostProduct + 'w>>> {
+        Ok(product?.map(|product| Box::new(product) as Box<dyn HostProduct + 'w>))
+    }
+    match operands.element() {
+        ElementType::F64 => of(OnHost::<f64>::new(work, operands, how, costs)),
+        ElementType::F32 => of(OnHost::<f32>::new(work, operands, how, costs)),
+        ElementType::F16 => of(OnHost::<f16>::new(work, operands, how, costs)),
+        ElementType::U32 => of(OnHost::<u32>::new(work, operands, how, costs)),
+        ElementType::I32 => of(OnHost::<i32>::new(work, operands, how, costs)),
+        ElementType::U8 => of(OnHost::<u8>::new(work, operands, how, costs)),
+    }
+}
+
 /// A product whose operands have been read.
-pub(super) struct OnHost<'w, T: Element> {
+struct OnHost<'w, T: Element> {
     a: HostArrays<'w, T>,
     /// `None` if B is A.
     b: Option<HostArrays<'w, T>>,
@@ -60,12 +89,12 @@ struct Arriving<'w, T: Element> {
 }
 
 impl<'w, T: Element> Arriving<'w, T> {
-    fn of(work: &'w Work, of: &'w DeviceCbc<T>) -> Result<Self> {
+    fn of(work: &'w Work, of: &'w DeviceCbc) -> Result<Self> {
         let (col_ptr, row_idx) = (work.see_later(&of.col_ptr)?, work.see_later(&of.row_idx)?);
-        Ok(Self { col_ptr, row_idx, values: work.see_later(&of.values)? })
+        Ok(Self { col_ptr, row_idx, values: work.see_later(of.values.typed())? })
     }
 
-    fn get(self, of: &DeviceCbc<T>) -> Result<HostArrays<'w, T>> {
+    fn get(self, of: &DeviceCbc) -> Result<HostArrays<'w, T>> {
         let (col_ptr, row_idx, values) = (self.col_ptr.get()?, self.row_idx.get()?, self.values.get()?);
         Ok(HostArrays { nrows: of.nrows, col_ptr, row_idx, shape: of.shape, stride: of.stride, values })
     }
@@ -82,12 +111,11 @@ impl<T: Element> HostArrays<'_, T> {
 }
 
 impl<'w, T: Element> OnHost<'w, T> {
-    /// Reads the operands, if the host is to compute the product: asked for by name, or because it
-    /// is predicted to be faster by `costs`.
-    pub fn new(work: &'w Work, operands: &Operands<'w, T>, how: How, costs: MethodCosts) -> Result<Option<Self>> {
+    fn new(work: &'w Work, operands: &Operands<'w>, how: How, costs: MethodCosts) -> Result<Option<Self>> {
         let (info, Operands { a, b, .. }) = (work.device().info(), operands);
-        let of = |of: &DeviceCbc<T>| [of.nrows, of.ncols, of.nnz()];
-        let size = HostSize::of::<T>(
+        let of = |of: &DeviceCbc| [of.nrows, of.ncols, of.nnz()];
+        let size = HostSize::of(
+            T::TYPE,
             (of(a), of(b), std::ptr::eq(*a, *b)),
             PayloadKind::of(operands.strides()),
             (a.shape, b.shape),
@@ -120,12 +148,13 @@ impl<'w, T: Element> OnHost<'w, T> {
         }
         Ok(Some(Self { a: of_a, b: of_b, products, sums, size, costs, semiring: how.semiring }))
     }
+}
 
-    /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
-    pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
+impl<T: Element> HostProduct for OnHost<'_, T> {
+    fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
         let Self { a, b, products, sums, size, costs, semiring } = self;
         let b = b.as_ref().unwrap_or(a);
-        let memory = HostMemory::new::<T>(work.device().info(), operands.c_stride, operands.consumer);
+        let memory = HostMemory::new(work.device().info(), operands.c_stride * size_of::<T>(), operands.consumer);
         let mut counts = Counts { pipeline: Pipeline::Host, ..Counts::default() };
         work.stage("multiply");
         let began = Instant::now();
@@ -146,7 +175,7 @@ impl<'w, T: Element> OnHost<'w, T> {
             // The rows found serve the only band. For each of several they are found again.
             let found = found.take().filter(|_| end - begin == products.len());
             work.stage("multiply");
-            place(band(work, operands, (&factors, *semiring), found, &col_ptr[begin..=end])?)?;
+            place(band::<T>(work, operands, (&factors, *semiring), found, &col_ptr[begin..=end])?)?;
             counts.products += products[begin..end].iter().sum::<u64>();
             counts.bands += 1;
             begin = end;
@@ -169,11 +198,11 @@ fn fits<N>(entries: u64) -> Result<()> {
 /// The columns of A·B of a band, which begin and end at `col_ptr` in C.
 fn band<T: Element>(
     work: &Work,
-    operands: &Operands<'_, T>,
+    operands: &Operands<'_>,
     (factors, semiring): (&Factors<'_, u32, T::Arithmetic>, Semiring),
     found: Option<Found<T::Arithmetic>>,
     col_ptr: &[u64],
-) -> Result<DeviceCbc<T>> {
+) -> Result<DeviceCbc> {
     let (stride, nnz) = (operands.c_stride, (col_ptr[col_ptr.len() - 1] - col_ptr[0]) as usize);
     PatternArrays::check_nnz(nnz as u64)?;
     let offsets: Vec<u32> = col_ptr.iter().map(|offset| (offset - col_ptr[0]) as u32).collect();
@@ -182,7 +211,7 @@ fn band<T: Element>(
     let (rows, values) = factors.arrays(found, semiring, stride)?;
     work.count_host_time(began.elapsed());
     let (of_offsets, of_rows, of_values) =
-        (work.upload_later(offsets)?, work.upload_later(rows)?, work.upload_later(values)?);
+        (work.upload_later(offsets)?, work.upload_later(rows)?, work.upload_later::<T>(values)?);
     work.wait_briefly()?; // round trip 2
-    Ok(operands.product(of_offsets.0, of_rows.0, of_values.0))
+    Ok(operands.product(of_offsets.0, of_rows.0, of_values.0.into_any()))
 }

@@ -5,8 +5,9 @@ use super::{
     sum::GroupSum,
 };
 use crate::{
-    BlockShape, DevicePattern, Element, Pattern, Result, Semiring,
+    BlockShape, DevicePattern, Pattern, Result, Semiring,
     device::{Buffer, Work},
+    element::ElementType,
     groups::{Cells, Group},
     product::{Destination, Scaling},
     resident::{DeviceCbc, PatternArrays},
@@ -16,27 +17,27 @@ use crate::{
 pub(super) type Place = (usize, usize);
 
 /// A cell of C.
-pub(super) struct CellPlan<T: Element> {
+pub(super) struct CellPlan {
     pub at: Place,
     /// The products that are added, at least one.
-    pub terms: Vec<Term<T>>,
+    pub terms: Vec<Term>,
     /// How to add the products, if there are several.
-    pub sum: Option<GroupSum<T>>,
+    pub sum: Option<GroupSum>,
 }
 
 /// The product of one inner group.
-pub(super) struct Term<T: Element> {
-    operands: Operands<T>,
-    pub pair: Pair<T>,
+pub(super) struct Term {
+    operands: Operands,
+    pub pair: Pair,
 }
 
 /// The operands of a term.
-enum Operands<T> {
+enum Operands {
     /// Cells as they are stored.
     Cells { a: Place, b: Place },
     /// Matrices without inner columns and rows, for a cell of the mask that has no inner group. The
     /// cell then holds explicit zeros.
-    Nothing { a: DeviceCbc<T>, b: DeviceCbc<T> },
+    Nothing { a: DeviceCbc, b: DeviceCbc },
 }
 
 /// A factor of a product: its cells, and whether its transpose is multiplied.
@@ -45,9 +46,15 @@ pub struct FactorGrid<'a> {
     pub(super) cells: &'a Cells<DevicePattern>,
     pub(super) transposed: bool,
     pub(super) row_major: bool,
+    pub(super) element: ElementType,
 }
 
 impl<'a> FactorGrid<'a> {
+    /// A factor of these cells as they are, of such matrices.
+    pub(super) fn of(self, cells: &Cells<DevicePattern>) -> FactorGrid<'_> {
+        FactorGrid { cells, transposed: false, row_major: self.row_major, element: self.element }
+    }
+
     pub(super) fn rows(self) -> &'a [Group] {
         let Cells { rows, cols, .. } = self.cells;
         if self.transposed { cols } else { rows }
@@ -57,18 +64,22 @@ impl<'a> FactorGrid<'a> {
         Self { transposed: !self.transposed, ..self }.rows()
     }
 
+    fn stored(self, pattern: &'a DevicePattern) -> StoredFactor<'a> {
+        StoredFactor { pattern, transposed: self.transposed, element: self.element }
+    }
+
     /// Where cell (`row`, `col`) is stored, if there is one.
     fn find(self, row: usize, col: usize) -> Option<(Place, StoredFactor<'a>)> {
         let at = if self.transposed { (col, row) } else { (row, col) };
-        Some((at, StoredFactor { pattern: self.cells.get(at.0, at.1)?, transposed: self.transposed }))
+        Some((at, self.stored(self.cells.get(at.0, at.1)?)))
     }
 }
 
-impl<T: Element> CellPlan<T> {
+impl CellPlan {
     /// Asks for the kernels of cell `at`, so that those of all cells are made together.
     pub fn ask(work: &Work, a: FactorGrid<'_>, b: FactorGrid<'_>, at: Place, places: Places<'_>) -> Result<()> {
         (0..a.cols().len()).try_for_each(|k| match (a.find(at.0, k), b.find(k, at.1)) {
-            (Some((_, x)), Some((_, y))) => Pair::<T>::ask(work.device(), x, y, places),
+            (Some((_, x)), Some((_, y))) => Pair::ask(work.device(), x, y, places),
             _ => Ok(()),
         })
     }
@@ -82,7 +93,7 @@ impl<T: Element> CellPlan<T> {
         places: Places<'_>,
         semiring: Semiring,
     ) -> Result<Option<Self>> {
-        let mut terms: Vec<Term<T>> = Vec::new();
+        let mut terms: Vec<Term> = Vec::new();
         for k in 0..a.cols().len() {
             let (Some((a_at, x)), Some((b_at, y))) = (a.find(at.0, k), b.find(k, at.1)) else { continue };
             let operands = Operands::Cells { a: a_at, b: b_at };
@@ -90,7 +101,7 @@ impl<T: Element> CellPlan<T> {
         }
         match places {
             Places::Mask(..) if terms.is_empty() => {
-                terms.push(Term::nothing(work, (a.rows()[at.0], b.cols()[at.1]), a.row_major, places)?);
+                terms.push(Term::nothing(work, (a.rows()[at.0], b.cols()[at.1]), a, places)?);
             }
             _ => {}
         }
@@ -99,7 +110,7 @@ impl<T: Element> CellPlan<T> {
         }
         let patterns: Vec<_> = terms.iter().map(|term| &term.pair.c).collect();
         PatternArrays::check_nnz(patterns.iter().map(|pattern| pattern.nnz() as u64).sum())?;
-        let sum = if patterns.len() > 1 { Some(GroupSum::new(work, &patterns, semiring)?) } else { None };
+        let sum = if patterns.len() > 1 { Some(GroupSum::new(work, &patterns, (a.element, semiring))?) } else { None };
         Ok(Some(Self { at, terms, sum }))
     }
 
@@ -113,7 +124,7 @@ impl<T: Element> CellPlan<T> {
 
     /// Elements of the products that are to be added.
     pub fn parts(&self) -> usize {
-        let elements = |term: &Term<T>| term.pair.c.nnz() * term.pair.c.shape().area();
+        let elements = |term: &Term| term.pair.c.nnz() * term.pair.c.shape().area();
         if self.sum.is_some() { self.terms.iter().map(elements).sum() } else { 0 }
     }
 
@@ -121,33 +132,34 @@ impl<T: Element> CellPlan<T> {
     pub fn enqueue(
         &self,
         work: &Work,
-        scaling: Scaling<T::Arithmetic>,
-        (a, b): (&Arrays<'_, T>, &Arrays<'_, T>),
-        parts: Option<&mut Buffer<T>>,
-        c: &mut DeviceCbc<T>,
+        scaling: Scaling,
+        (a, b): (&Arrays<'_>, &Arrays<'_>),
+        parts: Option<&mut Buffer>,
+        c: &mut DeviceCbc,
     ) -> Result<()> {
         let (Some(sum), Some(parts)) = (&self.sum, parts) else {
             return self.terms[0].enqueue(work, scaling, (a, b), Destination::from(c));
         };
         let (stride, mut first) = (c.shape.area(), 0);
         for term in &self.terms {
-            term.enqueue(work, Scaling::plain(), (a, b), Destination { values: parts, stride, first })?;
+            term.enqueue(work, Scaling::plain(c.element()), (a, b), Destination { values: parts, stride, first })?;
             first += term.pair.c.nnz();
         }
         sum.run(work, parts, scaling, Destination::from(c))
     }
 }
 
-impl<T: Element> Term<T> {
+impl Term {
     /// The product of matrices without inner columns and rows.
-    fn nothing(work: &Work, (rows, cols): (Group, Group), row_major: bool, places: Places<'_>) -> Result<Self> {
+    fn nothing(work: &Work, (rows, cols): (Group, Group), like: FactorGrid<'_>, places: Places<'_>) -> Result<Self> {
+        let FactorGrid { row_major, element, .. } = like;
         let none = Group { blocks: 0, side: 1 };
         let (a, b) = (empty(work, rows, none, row_major)?, empty(work, none, cols, row_major)?);
-        let stored = |pattern| StoredFactor { pattern, transposed: false };
+        let stored = |pattern| StoredFactor { pattern, transposed: false, element };
         let pair = Pair::new(work, stored(&a), stored(&b), places)?;
         let zeros = |pattern: DevicePattern| -> Result<_> {
             let (shape, stride) = (pattern.array_shape, pattern.array_shape.area());
-            Ok(DeviceCbc { pattern: pattern.arrays, shape, stride, values: work.buffer(0)? })
+            Ok(DeviceCbc { pattern: pattern.arrays, shape, stride, values: work.buffer_of(element.word(), 0)? })
         };
         Ok(Self { operands: Operands::Nothing { a: zeros(a)?, b: zeros(b)? }, pair })
     }
@@ -155,9 +167,9 @@ impl<T: Element> Term<T> {
     fn enqueue(
         &self,
         work: &Work,
-        scaling: Scaling<T::Arithmetic>,
-        (a, b): (&Arrays<'_, T>, &Arrays<'_, T>),
-        room: Destination<'_, T>,
+        scaling: Scaling,
+        (a, b): (&Arrays<'_>, &Arrays<'_>),
+        room: Destination<'_>,
     ) -> Result<()> {
         let operands = match &self.operands {
             Operands::Cells { a: x, b: y } => a.get(x.0, x.1).copied().zip(b.get(y.0, y.1).copied()),

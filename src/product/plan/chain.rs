@@ -9,7 +9,7 @@ use super::{
     weights::ArrayWeights,
 };
 use crate::{
-    DevicePattern, Element, Result,
+    DevicePattern, Result,
     device::Work,
     groups::Cells,
     planned::Cost,
@@ -17,22 +17,22 @@ use crate::{
     resident::{DeviceCbc, ScratchMatrix, TakenMatrix},
 };
 
-/// Products of grids, planned. Compiled once for an element, whatever the matrices are.
-pub(super) struct Chain<T: Element> {
+/// Products of grids, planned.
+pub(super) struct Chain {
     pub cost: Cost,
     /// The counts of planning.
     pub counts: Counts,
-    weighing: Option<Weighing<T>>,
+    weighing: Option<Weighing>,
     /// All products but the last to be made, from the right.
-    inner: Vec<Inner<T>>,
+    inner: Vec<Inner>,
     /// The product that makes C.
-    outer: GridProduct<T>,
+    outer: GridProduct,
 }
 
 /// A product of a chain that another factor is multiplied by.
-struct Inner<T: Element> {
-    product: GridProduct<T>,
-    c: Cells<ScratchMatrix<T>>,
+struct Inner {
+    product: GridProduct,
+    c: Cells<ScratchMatrix>,
 }
 
 /// A chain to plan.
@@ -48,24 +48,24 @@ pub(super) struct WantedChain<'a> {
     pub check_inner: fn(FactorGrid<'_>, FactorGrid<'_>) -> Result<()>,
 }
 
-impl<T: Element> Chain<T> {
+impl Chain {
     /// Plans within the memory that `work` may allocate.
     pub fn new(work: &Work, wanted: WantedChain<'_>) -> Result<Self> {
         let WantedChain { factors, weights, parts, mask, how, check_inner } = wanted;
-        let row_major = factors[0].row_major;
+        let like = factors[0];
         let last = factors.len() - 1;
         let weighing = weights.map(|_| Weighing::new(work, factors[last])).transpose()?;
         let weighted = weighing.as_ref().map(Weighing::pattern);
-        let mut inner: Vec<Inner<T>> = Vec::new();
-        let right = weighted.as_ref().map_or(factors[last], |cells| stored(cells, row_major));
+        let mut inner: Vec<Inner> = Vec::new();
+        let right = weighted.as_ref().map_or(factors[last], |cells| like.of(cells));
         for left in (1..last).rev() {
-            let right = inner.last().map_or(right, |inner| stored(&inner.product.c, row_major));
+            let right = inner.last().map_or(right, |inner| like.of(&inner.product.c));
             check_inner(factors[left], right)?;
             let product = GridProduct::new(work, factors[left], right, GridPlaces::whole(how))?;
-            let c = product.c.try_map(|pattern| ScratchMatrix::reserve(work, pattern))?;
+            let c = product.c.try_map(|pattern| ScratchMatrix::reserve_of(work, like.element.word(), pattern))?;
             inner.push(Inner { product, c });
         }
-        let right = inner.last().map_or(right, |inner| stored(&inner.product.c, row_major));
+        let right = inner.last().map_or(right, |inner| like.of(&inner.product.c));
         check_inner(factors[0], right)?;
         let parts = GridPlaces::Parts(parts, how);
         let made = mask.as_ref().map_or(parts, |mask| GridPlaces::Mask(mask, how.semiring));
@@ -73,7 +73,7 @@ impl<T: Element> Chain<T> {
 
         let products = || inner.iter().map(|inner| &inner.product).chain([&outer]);
         let scratch = inner.iter().flat_map(|inner| inner.c.iter()).map(|(_, cell)| cell.bytes()).sum::<u64>();
-        let weigh = |of: &Weighing<_>| (of.flops(weights.unwrap_or_default()), of.bytes);
+        let weigh = |of: &Weighing| (of.flops(weights.unwrap_or_default()), of.bytes);
         let (weigh_flops, weigh_bytes) = weighing.as_ref().map_or((0, 0), weigh);
         let cost = Cost {
             products: products().map(|product| product.products).sum(),
@@ -100,10 +100,10 @@ impl<T: Element> Chain<T> {
     pub fn enqueue(
         &self,
         work: &Work,
-        factors: &[Arrays<'_, T>],
-        weights: &[ArrayWeights<'_, T>],
-        scaling: Scaling<T::Arithmetic>,
-        c: &mut Cells<&mut DeviceCbc<T>>,
+        factors: &[Arrays<'_>],
+        weights: &[ArrayWeights<'_>],
+        scaling: Scaling,
+        c: &mut Cells<&mut DeviceCbc>,
     ) -> Result<()> {
         let last = factors.len() - 1;
         let stored = &factors[last];
@@ -117,7 +117,7 @@ impl<T: Element> Chain<T> {
         for (Inner { product, c }, left) in self.inner.iter().zip((1..last).rev()) {
             let mut c = c.try_map(|cell| cell.take(work))?;
             let operands = (&factors[left], &made_or(&made, stored));
-            product.enqueue(work, Scaling::plain(), operands, &mut c.map_mut(|cell| &mut **cell))?;
+            product.enqueue(work, Scaling::plain(product.element), operands, &mut c.map_mut(|cell| &mut **cell))?;
             made = Some(c);
         }
         self.outer.enqueue(work, scaling, (&factors[0], &made_or(&made, stored)), c)
@@ -126,10 +126,6 @@ impl<T: Element> Chain<T> {
 
 /// The right factor of the next product of a chain: what was made, or the last factor as it is
 /// stored.
-fn made_or<'a, T: Element>(made: &'a Option<Cells<TakenMatrix<'_, T>>>, stored: &'a Arrays<'_, T>) -> Arrays<'a, T> {
+fn made_or<'a>(made: &'a Option<Cells<TakenMatrix<'_>>>, stored: &'a Arrays<'_>) -> Arrays<'a> {
     made.as_ref().map_or_else(|| stored.map(|cell| *cell), |made| made.map(|cell| &**cell))
-}
-
-fn stored(cells: &Cells<DevicePattern>, row_major: bool) -> FactorGrid<'_> {
-    FactorGrid { cells, transposed: false, row_major }
 }

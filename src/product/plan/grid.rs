@@ -8,8 +8,9 @@ use super::{
     pair::Places,
 };
 use crate::{
-    DevicePattern, Element, Error, Part, Result, Semiring,
+    DevicePattern, Error, Part, Result, Semiring,
     device::{Scratch, Work},
+    element::ElementType,
     groups::{Cells, Group, describe_groups},
     product::{Bin, How, Scaling},
     resident::DeviceCbc,
@@ -68,27 +69,28 @@ impl GridPlaces<'_> {
 }
 
 /// op(A)·op(B) of two grids.
-pub(super) struct GridProduct<T: Element> {
+pub(super) struct GridProduct {
     pub c: Cells<DevicePattern>,
     pub products: u64,
     pub flops: u64,
     pub longest_run: Option<u32>,
     pub bins: Vec<Bin>,
     pub bytes: u64,
-    cells: Vec<CellPlan<T>>,
+    pub element: ElementType,
+    cells: Vec<CellPlan>,
     /// Scratch for the products of one cell before they are added: one after another, without
     /// padding. `None` if no cell adds any.
-    parts: Option<Scratch<T>>,
+    parts: Option<Scratch>,
 }
 
-impl<T: Element> GridProduct<T> {
+impl GridProduct {
     /// Plans A·B. The caller has checked that the inner groups agree.
     pub fn new(work: &Work, a: FactorGrid<'_>, b: FactorGrid<'_>, made: GridPlaces<'_>) -> Result<Self> {
         let (rows, cols) = (a.rows(), b.cols());
         made.check(rows, cols)?;
         let places = || (0..rows.len()).flat_map(|row| (0..cols.len()).map(move |col| (row, col)));
         for (row, col) in places() {
-            made.of(row, col).map_or(Ok(()), |places| CellPlan::<T>::ask(work, a, b, (row, col), places))?;
+            made.of(row, col).map_or(Ok(()), |places| CellPlan::ask(work, a, b, (row, col), places))?;
         }
         let (mut cells, mut patterns) = (Vec::new(), Vec::new());
         for (row, col) in places() {
@@ -102,7 +104,7 @@ impl<T: Element> GridProduct<T> {
         }
         let parts = match cells.iter().map(CellPlan::parts).max() {
             None | Some(0) => None,
-            Some(elements) => Some(Scratch::reserve(work, elements)?),
+            Some(elements) => Some(Scratch::reserve_of(work, a.element.word(), elements)?),
         };
         let pairs = || cells.iter().flat_map(|cell| &cell.terms).map(|term| &term.pair);
         let sums: u64 = cells.iter().filter_map(|cell| cell.sum.as_ref()).map(|sum| sum.bytes()).sum();
@@ -113,6 +115,7 @@ impl<T: Element> GridProduct<T> {
             longest_run: pairs().map(|pair| pair.longest_run).fold(Some(0), longer_run),
             bins: pairs().flat_map(|pair| pair.bins.iter().copied()).collect(),
             bytes: pairs().map(|pair| pair.bytes).sum::<u64>() + sums + parts.as_ref().map_or(0, Scratch::bytes),
+            element: a.element,
             cells,
             parts,
         })
@@ -122,9 +125,9 @@ impl<T: Element> GridProduct<T> {
     pub fn enqueue(
         &self,
         work: &Work,
-        scaling: Scaling<T::Arithmetic>,
-        operands: (&Arrays<'_, T>, &Arrays<'_, T>),
-        c: &mut Cells<&mut DeviceCbc<T>>,
+        scaling: Scaling,
+        operands: (&Arrays<'_>, &Arrays<'_>),
+        c: &mut Cells<&mut DeviceCbc>,
     ) -> Result<()> {
         let mut parts = self.parts.as_ref().map(|parts| parts.take(work)).transpose()?;
         for cell in &self.cells {

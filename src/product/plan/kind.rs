@@ -20,7 +20,7 @@ pub(crate) type ElementOf<K> = <<K as Grid>::Matrix as Matrix>::Element;
 pub(crate) type WeightsOf<'a, K> = <<K as Grid>::Device as OperandTypes>::Weights<'a>;
 
 /// The arrays of each cell.
-pub(crate) type Arrays<'a, T> = Cells<&'a DeviceCbc<T>>;
+pub(crate) type Arrays<'a> = Cells<&'a DeviceCbc>;
 
 /// Matrices as grids of cells. Implemented here only.
 pub trait Grid: Sized + 'static {
@@ -150,13 +150,13 @@ impl<M: Matrix> Grid for BlockGroups<M> {
 }
 
 /// The arrays of each cell.
-pub(super) fn arrays<K: Plannable>(of: &K::Device) -> Arrays<'_, ElementOf<K>> {
-    K::matrices(of).into_map(|m| &m.cbc)
+pub(super) fn arrays<K: Plannable>(of: &K::Device) -> Arrays<'_> {
+    K::matrices(of).into_map(|m| &*m.cbc)
 }
 
 /// The arrays of each cell, to write to.
-pub(super) fn arrays_mut<K: Plannable>(of: &mut K::Device) -> Cells<&mut DeviceCbc<ElementOf<K>>> {
-    K::matrices_mut(of).into_map(|m| &mut m.cbc)
+pub(super) fn arrays_mut<K: Plannable>(of: &mut K::Device) -> Cells<&mut DeviceCbc> {
+    K::matrices_mut(of).into_map(|m| &mut *m.cbc)
 }
 
 /// A grid of one cell. Its size is not used.

@@ -27,6 +27,7 @@ pub(crate) use weights::{ArrayWeights, DeviceWeights};
 use crate::{
     Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Result, Semiring,
     device::Work,
+    element::ElementType,
     groups::Cells,
     matrix::aligned_stride,
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
@@ -90,7 +91,7 @@ pub struct Plan<K: Plannable> {
     c: K::Pattern,
     alignment: Option<usize>,
     semiring: Semiring,
-    chain: Chain<ElementOf<K>>,
+    chain: Chain,
 }
 
 /// A product to plan.
@@ -113,9 +114,9 @@ impl<K: Plannable> Plan<K> {
         let Wanted { factors, gram, weights, parts, mask, alignment, how } = wanted;
         let cells: Vec<_> = factors.iter().map(|(pattern, _)| K::cells(pattern)).collect();
         check_patterns::<K::Matrix>(&device, cells.iter().flat_map(Cells::iter).map(|(_, pattern)| pattern))?;
-        let row_major = K::Matrix::ROW_MAJOR;
+        let (row_major, element) = (K::Matrix::ROW_MAJOR, ElementOf::<K>::TYPE);
         let transposed = factors.iter().map(|(_, transposed)| *transposed);
-        let grid = |(cells, transposed)| FactorGrid { cells, transposed, row_major };
+        let grid = |(cells, transposed)| FactorGrid { cells, transposed, row_major, element };
         let wanted = WantedChain {
             factors: cells.iter().zip(transposed).map(grid).collect(),
             weights: weights.as_deref(),
@@ -156,7 +157,13 @@ impl<K: Plannable> Plan<K> {
     /// Zeros on the pattern of C.
     pub(super) fn output_within(&self, work: &Work) -> Result<K::Device> {
         let cells = K::cells(&self.c);
-        K::of_matrices(&self.device, cells.try_map(|cell| Ok(DeviceMatrix::new(zeros(work, cell, self.alignment)?)))?)
+        K::of_matrices(
+            &self.device,
+            cells.try_map(|cell| {
+                let zeros = zeros(work, ElementOf::<K>::TYPE, cell, self.alignment)?;
+                Ok(DeviceMatrix::new(zeros.into_typed()))
+            })?,
+        )
     }
 
     fn check(&self, factors: &[&K::Device], c: &K::Device) -> Result<()> {
@@ -172,7 +179,7 @@ impl<K: Plannable> Plan<K> {
     }
 
     /// The weights of the inputs. Refuses weights that the plan does not have, and missing ones.
-    fn weights_of<'a>(&self, inputs: &Inputs<'a, K::Device>) -> Result<Vec<ArrayWeights<'a, ElementOf<K>>>> {
+    fn weights_of<'a>(&self, inputs: &Inputs<'a, K::Device>) -> Result<Vec<ArrayWeights<'a>>> {
         match (&inputs.weights, self.chain.weights_patterns().is_none()) {
             (Some(_), true) => {
                 Err(Error::Argument("the plan is of a product without weights: it is given some".into()))
@@ -208,7 +215,7 @@ impl<K: Plannable> Planned for Plan<K> {
         self.semiring.check_factors::<ElementOf<K>>(into.alpha, into.beta)?;
         let weights = self.weights_of(&inputs)?;
         let arrays: Vec<_> = factors.iter().map(|factor| arrays::<K>(factor)).collect();
-        let scaling = Scaling::new(into.alpha, into.beta);
+        let scaling = Scaling::of(ElementOf::<K>::TYPE, into.alpha, into.beta);
         self.chain.enqueue(work, &arrays, &weights, scaling, &mut arrays_mut::<K>(into.c))
     }
 }
@@ -219,10 +226,10 @@ fn longer_run(a: Option<u32>, b: Option<u32>) -> Option<u32> {
 }
 
 /// Zeros on a pattern, each block on a multiple of `alignment` bytes.
-fn zeros<T: Element>(work: &Work, pattern: &DevicePattern, alignment: Option<usize>) -> Result<DeviceCbc<T>> {
+fn zeros(work: &Work, element: ElementType, pattern: &DevicePattern, alignment: Option<usize>) -> Result<DeviceCbc> {
     let shape = pattern.array_shape;
-    let stride = alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<T>(shape, bytes))?;
-    let mut values = work.buffer(pattern.nnz() * stride)?;
+    let stride = alignment.map_or(Ok(shape.area()), |bytes| aligned_stride(element, shape, bytes))?;
+    let mut values = work.buffer_of(element.word(), pattern.nnz() * stride)?;
     work.fill_zero(&mut values)?;
     Ok(DeviceCbc { pattern: pattern.arrays.clone(), shape, stride, values })
 }

@@ -2,6 +2,7 @@
 use crate::{
     DevicePattern, Element, Error, Part, Result, Semiring,
     device::{Device, Work},
+    element::ElementType,
     events::ms,
     planned::prepared::same_device,
     product::{Bin, Destination, FactorPattern, How, PlannedProduct, Scaling},
@@ -14,6 +15,7 @@ use std::time::Instant;
 pub(super) struct StoredFactor<'a> {
     pub pattern: &'a DevicePattern,
     pub transposed: bool,
+    pub element: ElementType,
 }
 
 /// The entries of C that a product computes, and how.
@@ -25,32 +27,32 @@ pub(super) enum Places<'a> {
 }
 
 /// op(A)·op(B), prepared.
-pub(super) struct Pair<T: Element> {
+pub(super) struct Pair {
     pub c: DevicePattern,
     pub products: u64,
     pub flops: u64,
     pub longest_run: Option<u32>,
     pub bins: Vec<Bin>,
     pub bytes: u64,
-    product: PlannedProduct<T>,
+    product: PlannedProduct,
 }
 
-impl<T: Element> Pair<T> {
+impl Pair {
     /// Asks for the kernels that [`Pair::new`] launches. Refuses nothing: that is left to it.
     pub fn ask(device: &Device, a: StoredFactor<'_>, b: StoredFactor<'_>, places: Places<'_>) -> Result<()> {
-        let row_major = a.pattern.row_major;
+        let (row_major, element) = (a.pattern.row_major, a.element);
         let (first, second) = factors(a, b);
         match places {
             Places::Part(part, how) if first.meets(&second) => {
                 let (part, how) = of_arrays(row_major, part, how);
-                PlannedProduct::<T>::ask(device, &first, &second, part, how)
+                PlannedProduct::ask(device, element, &first, &second, part, how)
             }
             _ => Ok(()),
         }
     }
 
     pub fn new(work: &Work, a: StoredFactor<'_>, b: StoredFactor<'_>, places: Places<'_>) -> Result<Self> {
-        let row_major = a.pattern.row_major;
+        let (row_major, element) = (a.pattern.row_major, a.element);
         let (first, second) = factors(a, b);
         if !first.meets(&second) {
             return Err(Error::Dimensions { a: first.dimensions(), b: second.dimensions() });
@@ -59,13 +61,13 @@ impl<T: Element> Pair<T> {
         let product = match places {
             Places::Part(part, how) => {
                 let (part, how) = of_arrays(row_major, part, how);
-                PlannedProduct::new(work, &first, &second, part, how)?
+                PlannedProduct::new(work, element, &first, &second, part, how)?
             }
             Places::Mask(mask, semiring) => {
                 let (c_rows, c_cols) = (first.dimensions().nrows, second.dimensions().ncols);
                 check_mask(mask, work.device(), (c_rows, c_cols), row_major)?;
                 let semiring = if row_major { semiring.mirrored() } else { semiring };
-                PlannedProduct::masked(work, &first, &second, &mask.arrays, semiring)?
+                PlannedProduct::masked(work, &first, &second, &mask.arrays, (element, semiring))?
             }
         };
         let (nnz, products, bytes) = (product.c.nnz(), product.products, product.bytes());
@@ -86,9 +88,9 @@ impl<T: Element> Pair<T> {
     pub fn enqueue(
         &self,
         work: &Work,
-        (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
-        scaling: Scaling<T::Arithmetic>,
-        c: Destination<'_, T>,
+        (a, b): (&DeviceCbc, &DeviceCbc),
+        scaling: Scaling,
+        c: Destination<'_>,
     ) -> Result<()> {
         let operands = if self.c.row_major { (b, a) } else { (a, b) };
         self.product.execute(work, operands, scaling, c)
@@ -110,7 +112,7 @@ fn of_arrays(row_major: bool, part: Part, how: How) -> (Part, How) {
 /// Cᵀ = op(B)ᵀ·op(A)ᵀ.
 fn factors(a: StoredFactor<'_>, b: StoredFactor<'_>) -> (FactorPattern, FactorPattern) {
     let row_major = a.pattern.row_major;
-    let factor = |StoredFactor { pattern, transposed }: StoredFactor<'_>| FactorPattern {
+    let factor = |StoredFactor { pattern, transposed, .. }: StoredFactor<'_>| FactorPattern {
         pattern: pattern.arrays.clone(),
         shape: pattern.array_shape,
         transposed,

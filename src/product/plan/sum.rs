@@ -4,41 +4,42 @@
 //! product, planned once, name the blocks of each sum in ascending order. The product itself is not
 //! computed.
 use crate::{
-    BlockShape, DevicePattern, Element, OperandPair, Pattern, Result, Semiring,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
+    BlockShape, DevicePattern, OperandPair, Pattern, Result, Semiring,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Scalar, Sum, Work, kernel},
+    element::ElementType,
     product::{Destination, FactorPattern, Method, Part, PlannedProduct, Scaling},
     resident::PatternArrays,
 };
 use std::sync::Arc;
 
 kernel! {
-    struct SumGroups<T: Element> = "sum_groups" in "product/sum.cl" {
+    struct SumGroups = "sum_groups" in "product/sum.cl" {
         run_end: In<u32>,
         pair: In<OperandPair>,
-        parts: In<T>,
-        c_values: InOut<T>,
+        parts: In<Elem>,
+        c_values: InOut<Elem>,
         nnz: u32,
         first: u32,
         c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
         area: u32,
     }
 }
 
 /// Which blocks of several matrices sum to which block of C.
-pub(crate) struct GroupSum<T: Element> {
-    kernel: Kernel<SumGroups<'static, T>>,
-    union: PlannedProduct<T>,
+pub(crate) struct GroupSum {
+    kernel: Kernel<SumGroups<'static>>,
+    union: PlannedProduct,
     /// Elements of a block.
     area: usize,
     group_size: usize,
 }
 
-impl<T: Element> GroupSum<T> {
+impl GroupSum {
     /// Plans the sum, in a semiring, of matrices with these patterns: at least two, of one size and
     /// block shape.
-    pub fn new(work: &Work, patterns: &[&DevicePattern], semiring: Semiring) -> Result<Self> {
+    pub fn new(work: &Work, patterns: &[&DevicePattern], (element, semiring): (ElementType, Semiring)) -> Result<Self> {
         let (device, first) = (work.device(), patterns[0]);
         let columns = patterns.iter().map(|p| p.arrays.clone().into_buffers(work)).collect::<Result<Vec<_>>>()?;
         let joined = crate::product::join_patterns(work, first.arrays.nrows, columns)?;
@@ -46,10 +47,17 @@ impl<T: Element> GroupSum<T> {
         let factor =
             |pattern: Arc<PatternArrays>| FactorPattern { pattern, shape: BlockShape::SCALAR, transposed: false };
         let group_size = device.info().numbers().value_group;
-        let options = Options::group_size(group_size).element_in::<T>(semiring);
+        let options = Options::group_size(group_size).of_in(element, semiring);
         Ok(Self {
             kernel: Kernel::new(device, &options)?,
-            union: PlannedProduct::of_pairs(work, &factor(joined), &factor(stacked), Part::Full, Method::Auto)?,
+            union: PlannedProduct::of_pairs(
+                work,
+                element,
+                &factor(joined),
+                &factor(stacked),
+                Part::Full,
+                Method::Auto,
+            )?,
             area: first.array_shape.area(),
             group_size,
         })
@@ -62,13 +70,7 @@ impl<T: Element> GroupSum<T> {
 
     /// C = alpha·(P0 + P1 + …) + beta·C. `parts` holds the blocks of P0, P1, … one after another,
     /// without padding.
-    pub fn run(
-        &self,
-        work: &Work,
-        parts: &Buffer<T>,
-        scaling: Scaling<T::Arithmetic>,
-        c: Destination<'_, T>,
-    ) -> Result<()> {
+    pub fn run(&self, work: &Work, parts: &Buffer, scaling: Scaling, c: Destination<'_>) -> Result<()> {
         let Scaling { alpha, beta } = scaling;
         for (pair, run_end, first) in self.union.runs() {
             let nnz = run_end.len();

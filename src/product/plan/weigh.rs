@@ -2,19 +2,20 @@
 //! Kernels: `cl/product/weigh.cl`.
 use super::{ArrayWeights, Weights};
 use crate::{
-    BlockShape, DevicePattern, DeviceVector, Element, Error, Pattern, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
+    BlockShape, DevicePattern, DeviceVector, Error, Pattern, Result,
+    device::{Any, Buffer, Device, Elem, Grid, In, Kernel, Options, Out, Work, kernel},
+    element::ElementType,
     planned::prepared::same_device,
     resident::{DeviceCbc, PatternArrays, ScratchMatrix, TakenMatrix},
 };
 
 kernel! {
-    struct WeighEntries<T: Element> = "weigh" in "product/weigh.cl" {
+    struct WeighEntries = "weigh" in "product/weigh.cl" {
         block_row: In<u32>,
-        j_values: In<T>,
-        information: In<T>,
-        weight: In<T>,
-        t_values: Out<T>,
+        j_values: In<Elem>,
+        information: In<Elem>,
+        weight: In<Elem>,
+        t_values: Out<Elem>,
         nnz: u32,
         j_stride: u32,
         information_stride: u32,
@@ -32,24 +33,24 @@ kernel! {
 }
 
 /// W·J, prepared: the kernel, and scratch for T.
-pub(crate) struct ApplyWeights<T: Element> {
-    kernel: Kernel<WeighEntries<'static, T>>,
+pub(crate) struct ApplyWeights {
+    kernel: Kernel<WeighEntries<'static>>,
     /// The block row of each entry if matrices are row-major; otherwise it is in the arrays.
     rows_by_entry: Option<Buffer<u32>>,
     /// The pattern of W.
     weights: DevicePattern,
     /// Sides of J's blocks.
     shape: BlockShape,
-    pub t: ScratchMatrix<T>,
+    pub t: ScratchMatrix,
 }
 
-impl<T: Element> ApplyWeights<T> {
+impl ApplyWeights {
     /// Prepares for a J with this pattern and a W with the pattern `weights`, a [`block_diagonal`].
-    pub fn new(work: &Work, j: &DevicePattern, weights: &DevicePattern) -> Result<Self> {
+    pub fn new(work: &Work, element: ElementType, j: &DevicePattern, weights: &DevicePattern) -> Result<Self> {
         let (device, shape, arrays) = (work.device(), j.shape(), &j.arrays);
         let group_size = device.info().numbers().value_group;
         let options = Options::group_size(group_size)
-            .element::<T>()
+            .of(element)
             .define("ROWS", shape.rows())
             .define("COLS", shape.cols())
             .define("ROW_MAJOR", u8::from(j.row_major));
@@ -73,12 +74,12 @@ impl<T: Element> ApplyWeights<T> {
             rows_by_entry,
             weights: weights.clone(),
             shape,
-            t: ScratchMatrix::reserve(work, j)?,
+            t: ScratchMatrix::reserve_of(work, element.word(), j)?,
         })
     }
 
     /// Refuses weights that are not J's, called `name`.
-    pub fn check(&self, name: &str, weights: ArrayWeights<'_, T>) -> Result<()> {
+    pub fn check(&self, name: &str, weights: ArrayWeights<'_>) -> Result<()> {
         if let Some(information) = weights.information() {
             self.weights.check(name, information)?;
         }
@@ -94,7 +95,7 @@ impl<T: Element> ApplyWeights<T> {
     }
 
     /// Enqueues T = W·J. The caller has checked both.
-    pub fn run(&self, work: &Work, j: &DeviceCbc<T>, weights: ArrayWeights<'_, T>) -> Result<TakenMatrix<'_, T>> {
+    pub fn run(&self, work: &Work, j: &DeviceCbc, weights: ArrayWeights<'_>) -> Result<TakenMatrix<'_>> {
         work.stage("weigh");
         let (nnz, group_size) = (j.nnz(), self.device().info().numbers().value_group);
         // J's blocks stand in for arguments that are not read.
@@ -118,7 +119,7 @@ impl<T: Element> ApplyWeights<T> {
     }
 
     /// The weights beside information matrices, and how many scalar rows share one.
-    fn vector<'a>(&self, weights: ArrayWeights<'a, T>) -> Option<(&'a DeviceVector<T>, usize)> {
+    fn vector<'a>(&self, weights: ArrayWeights<'a>) -> Option<(&'a DeviceVector<Any>, usize)> {
         match weights {
             Weights::Information(_) => None,
             Weights::Scaled { weights, .. } | Weights::BlockRows(weights) => Some((weights, self.shape.rows())),

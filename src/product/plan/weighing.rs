@@ -1,42 +1,44 @@
 //! T = W·op(B), for the last factor of a product, cell by cell.
 use super::{ApplyWeights, ArrayWeights, Weights, block_diagonal, cell::FactorGrid, kind::Arrays};
 use crate::{
-    DevicePattern, Element, Error, Result,
+    DevicePattern, Error, Result,
     device::Work,
     groups::Cells,
     resident::{ScratchMatrix, TakenMatrix},
     structure::MovePlan,
 };
 
-pub(super) struct Weighing<T: Element> {
+pub(super) struct Weighing {
     /// The transpose of B, if the weights multiply that.
-    turned: Option<Cells<Turned<T>>>,
-    weigh: Cells<ApplyWeights<T>>,
+    turned: Option<Cells<Turned>>,
+    weigh: Cells<ApplyWeights>,
     /// The pattern of W as a block-diagonal matrix, for each group of rows of op(B).
     pub patterns: Vec<DevicePattern>,
     pub bytes: u64,
 }
 
 /// A cell of Bᵀ.
-struct Turned<T: Element> {
-    plan: MovePlan<T>,
-    matrix: ScratchMatrix<T>,
+struct Turned {
+    plan: MovePlan,
+    matrix: ScratchMatrix,
 }
 
-impl<T: Element> Weighing<T> {
+impl Weighing {
     pub fn new(work: &Work, b: FactorGrid<'_>) -> Result<Self> {
+        let element = b.element;
         let turned = match b.transposed {
             true => Some(b.cells.try_transpose(|pattern| -> Result<_> {
-                let plan = MovePlan::transpose(pattern)?;
-                Ok(Turned { matrix: ScratchMatrix::reserve(work, &plan.c)?, plan })
+                let plan = MovePlan::transpose(element, pattern)?;
+                Ok(Turned { matrix: ScratchMatrix::reserve_of(work, element.word(), &plan.c)?, plan })
             })?),
             false => None,
         };
         let cells = turned.as_ref().map_or_else(|| b.cells.clone(), |turned| turned.map(|cell| cell.plan.c.clone()));
         let diagonal = |group: &crate::groups::Group| block_diagonal(work, group.blocks, group.side, b.row_major);
         let patterns = b.rows().iter().map(diagonal).collect::<Result<Vec<_>>>()?;
-        let weigh = cells.try_map_places(|(row, _), pattern| ApplyWeights::new(work, pattern, &patterns[row]))?;
-        let of_turned = |turned: &Cells<Turned<T>>| -> u64 {
+        let weigh =
+            cells.try_map_places(|(row, _), pattern| ApplyWeights::new(work, element, pattern, &patterns[row]))?;
+        let of_turned = |turned: &Cells<Turned>| -> u64 {
             turned.iter().map(|(_, cell)| cell.plan.cost().device_bytes + cell.matrix.bytes()).sum()
         };
         let bytes = turned.as_ref().map_or(0, of_turned)
@@ -56,7 +58,7 @@ impl<T: Element> Weighing<T> {
     }
 
     /// Refuses weights that are not those of op(B)'s rows.
-    pub fn check(&self, weights: &[ArrayWeights<'_, T>]) -> Result<()> {
+    pub fn check(&self, weights: &[ArrayWeights<'_>]) -> Result<()> {
         let (found, expected) = (weights.len(), self.patterns.len());
         if found != expected {
             let why = "one for each group of rows of the last factor".into();
@@ -69,12 +71,7 @@ impl<T: Element> Weighing<T> {
     }
 
     /// Enqueues T for the cells `b` as they are stored. The caller has checked both.
-    pub fn run(
-        &self,
-        work: &Work,
-        b: &Arrays<'_, T>,
-        weights: &[ArrayWeights<'_, T>],
-    ) -> Result<Cells<TakenMatrix<'_, T>>> {
+    pub fn run(&self, work: &Work, b: &Arrays<'_>, weights: &[ArrayWeights<'_>]) -> Result<Cells<TakenMatrix<'_>>> {
         self.weigh.try_map_places(|(row, col), cell| match &self.turned {
             None => cell.run(work, b.get(row, col).expect("of B's grid"), weights[row]),
             Some(turned) => {

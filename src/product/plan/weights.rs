@@ -1,5 +1,5 @@
 //! The weights of a product: [`Weights`].
-use crate::{DeviceMatrix, DeviceVector, Matrix, resident::DeviceCbc};
+use crate::{DeviceMatrix, DeviceVector, Matrix, device::Any, resident::DeviceCbc};
 
 /// The weights of the residuals J·x - b: a block-diagonal W with a block for each block row of J.
 ///
@@ -30,7 +30,7 @@ pub enum Weights<I, V> {
 pub(crate) type DeviceWeights<'a, M> = Weights<&'a DeviceMatrix<M>, &'a DeviceVector<<M as Matrix>::Element>>;
 
 /// Their arrays.
-pub(crate) type ArrayWeights<'a, T> = Weights<&'a DeviceCbc<T>, &'a DeviceVector<T>>;
+pub(crate) type ArrayWeights<'a> = Weights<&'a DeviceCbc, &'a DeviceVector<Any>>;
 
 impl<I, V> Weights<I, V> {
     /// The kind of weights, without their values.
@@ -45,12 +45,14 @@ impl<I, V> Weights<I, V> {
 }
 
 impl<'a, M: Matrix> Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>> {
-    pub(crate) fn arrays(self) -> ArrayWeights<'a, M::Element> {
+    pub(crate) fn arrays(self) -> ArrayWeights<'a> {
         match self {
             Self::Information(information) => Weights::Information(&information.cbc),
-            Self::Scaled { information, weights } => Weights::Scaled { information: &information.cbc, weights },
-            Self::BlockRows(weights) => Weights::BlockRows(weights),
-            Self::Rows(weights) => Weights::Rows(weights),
+            Self::Scaled { information, weights } => {
+                Weights::Scaled { information: &information.cbc, weights: weights.any() }
+            }
+            Self::BlockRows(weights) => Weights::BlockRows(weights.any()),
+            Self::Rows(weights) => Weights::Rows(weights.any()),
         }
     }
 }

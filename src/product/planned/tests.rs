@@ -28,7 +28,7 @@ fn a_plan_in_bands_has_the_same_bits() -> Result<()> {
     let want = reference::multiply(&w, &w.transpose())?;
     for (limit, banded) in [(None, false), (Some(24 << 20), true)] {
         let work = Work::new(&device, limit);
-        let plan = PlannedProduct::<f64>::new(&work, &factor(&a.cbc), &factor(&b.cbc), Part::Full, Method::Auto)?;
+        let plan = PlannedProduct::new(&work, &factor(&a.cbc), &factor(&b.cbc), Part::Full, Method::Auto)?;
         assert_eq!(plan.bands().len() > 1, banded, "{} bands", plan.bands().len());
         assert!(plan.longest_run > Some(1024));
         let mut values = work.buffer(plan.c.nnz() * plan.shape.area())?;
@@ -57,7 +57,7 @@ fn kernels_agree_on_transposed_operands() -> Result<()> {
                 let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
                 let spec = Spec { row_bits: 32, ..Spec::of_factors(f64::TYPE, &left, &right, Part::Full) };
                 let tuning = Tuning { blocks, ..tuning };
-                let plan = PlannedProduct::<f64>::tuned(&work, (&left, &right), tuning, &spec, Method::Auto)?;
+                let plan = PlannedProduct::tuned(&work, (&left, &right), tuning, &spec, Method::Auto)?;
                 let stride = plan.shape.area();
                 let values = work.buffer(plan.c.nnz() * stride)?;
                 let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride, values };
@@ -97,8 +97,8 @@ fn further_entries_are_sums_of_nothing() -> Result<()> {
         let spec = Spec { row_bits: 32, ..Spec::of_factors(f64::TYPE, &left, &right, Part::Lower) };
         let blocks = BlockTuning { kernel, group_size, long_run };
         let tuning = Tuning { blocks, ..Tuning::new(device.info(), shape, shape.transpose()).keeping_pairs() };
-        let mut plan = PlannedProduct::<f64>::tuned_to_retarget(&work, (&left, &right), tuning, &spec)?;
-        let executed = |plan: &PlannedProduct<f64>| -> Result<Vec<f64>> {
+        let mut plan = PlannedProduct::tuned_to_retarget(&work, (&left, &right), tuning, &spec)?;
+        let executed = |plan: &PlannedProduct| -> Result<Vec<f64>> {
             let values = work.upload(&vec![7.5; plan.c.nnz() * area])?;
             let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: area, values };
             plan.execute(&work, (&a, &a), Scaling { alpha: -1.0, beta: 1.0 }, Destination::from(&mut c))?;

@@ -80,9 +80,9 @@ impl Bitmaps {
 }
 
 /// Columns of C from their first on, to be written.
-pub(in crate::product) struct ColumnsOfC<'c, T> {
+pub(in crate::product) struct ColumnsOfC<'c> {
     pub first_col: u32,
     pub col_ptr: &'c mut Buffer<u32>,
     pub row_idx: &'c mut Buffer<u32>,
-    pub values: &'c mut Buffer<T>,
+    pub values: &'c mut Buffer,
 }

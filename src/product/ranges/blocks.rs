@@ -7,21 +7,21 @@ use super::{
     sums::{FilledRanges, RangeSums, RangeTask},
 };
 use crate::{
-    Element, OperandPair, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    OperandPair, Result,
+    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     product::{
         blocks::options_of_runs,
-        problem::{Operands, Pairs, Spec},
+        problem::{Operands, Spec},
     },
     resident::InPattern,
 };
 
 kernel! {
-    pub(in crate::product) struct SumBlocks<T: Element> = "range_blocks" in "product/ranges/bitmap.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/ranges/pairs.cl", "product/ranges/blocks.cl" {
+    pub(in crate::product) struct SumBlocks = "range_blocks" in "product/ranges/bitmap.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/ranges/pairs.cl", "product/ranges/blocks.cl" {
         a: InPattern,
-        a_values: In<T>,
+        a_values: In<Elem>,
         b: InPattern,
-        b_values: In<T>,
+        b_values: In<Elem>,
         begin: In<u32>,
         from: In<u32>,
         taken: InOut<u32>,
@@ -31,7 +31,7 @@ kernel! {
         pair: InOut<OperandPair>,
         c_col_ptr: Out<u32>,
         c_row_idx: Out<u32>,
-        c_values: Out<T>,
+        c_values: Out<Elem>,
         entries: Out<u64>,
         nrows: u32,
         first_col: u32,
@@ -69,7 +69,7 @@ kernel! {
 }
 
 kernel! {
-    pub(in crate::product) struct SumRuns<T: Element> = "range_runs" in "product/ranges/bitmap.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/ranges/pairs.cl", "product/ranges/blocks.cl" {
+    pub(in crate::product) struct SumRuns = "range_runs" in "product/ranges/bitmap.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/ranges/pairs.cl", "product/ranges/blocks.cl" {
         begin: In<u32>,
         from: In<u32>,
         to: In<u32>,
@@ -77,11 +77,11 @@ kernel! {
         row: In<u32>,
         run_end: In<u32>,
         pair: In<OperandPair>,
-        a_values: In<T>,
-        b_values: In<T>,
+        a_values: In<Elem>,
+        b_values: In<Elem>,
         c_col_ptr: InOut<u32>,
         c_row_idx: Out<u32>,
-        c_values: Out<T>,
+        c_values: Out<Elem>,
         ranges: u32,
         phase: u32,
         a_stride: u32,
@@ -93,10 +93,10 @@ kernel! {
     }
 }
 
-pub(in crate::product) struct BlockKernels<T: Element> {
-    sums: Kernel<SumBlocks<'static, T>>,
+pub(in crate::product) struct BlockKernels {
+    sums: Kernel<SumBlocks<'static>>,
     pairs: Kernel<FindPairs<'static>>,
-    runs: Kernel<SumRuns<'static, T>>,
+    runs: Kernel<SumRuns<'static>>,
 }
 
 /// The runs of the columns that work-groups compute.
@@ -117,37 +117,31 @@ pub(in crate::product) struct AllRuns {
 }
 
 /// Sides of the blocks of a product.
-fn sides<T: Element>(operands: &Operands<'_, T>) -> [u32; 3] {
+fn sides(operands: &Operands<'_>) -> [u32; 3] {
     let (a, b) = (operands.a.shape, operands.b.shape);
     [a.rows(), a.cols(), b.cols()].map(|side| side as u32)
 }
 
-impl<T: Element> RangeSums<T> for Pairs {
-    type RangeKernels = BlockKernels<T>;
+impl RangeSums for BlockKernels {
     type Rooms = ColumnRuns;
     type Places = AllRuns;
 
-    fn range_kernels(device: &Device, spec: &Spec, options: Options) -> Result<Self::RangeKernels> {
-        let sums = options_of_runs::<T>(options.clone(), device, spec);
+    fn new(device: &Device, spec: &Spec, options: Options) -> Result<Self> {
+        let sums = options_of_runs(options.clone(), device, spec);
         let (pairs, runs) = (Kernel::new(device, &options)?, Kernel::new(device, &sums)?);
-        Ok(BlockKernels { sums: Kernel::rare(device, &sums)?, pairs, runs })
+        Ok(Self { sums: Kernel::rare(device, &sums)?, pairs, runs })
     }
 
-    fn rooms(work: &Work, groups: &Groups, nrows: usize) -> Result<Self::Rooms> {
+    fn rooms(&self, work: &Work, groups: &Groups, nrows: usize) -> Result<Self::Rooms> {
         let (places, room) = (groups.summing * sum_places(nrows), groups.longest);
         Ok(ColumnRuns { next: work.buffer(places)?, pair: work.buffer(groups.summing * room)?, room })
     }
 
-    fn places(work: &Work, products: usize) -> Result<Self::Places> {
+    fn places(&self, work: &Work, products: usize) -> Result<Self::Places> {
         Ok(AllRuns { row: work.buffer(products)?, end: work.buffer(products)?, pair: work.buffer(products)? })
     }
 
-    fn sum(
-        kernels: &Self::RangeKernels,
-        work: &Work,
-        task: RangeTask<'_, T, Self::Rooms>,
-        c: ColumnsOfC<'_, T>,
-    ) -> Result<()> {
+    fn sum(&self, work: &Work, task: RangeTask<'_, Self::Rooms>, c: ColumnsOfC<'_>) -> Result<()> {
         let grid = task.grid();
         let RangeTask { operands, ranges, bitmaps, rooms, entries } = task;
         let (a, b, count) = (operands.a, operands.b, ranges.count());
@@ -181,13 +175,13 @@ impl<T: Element> RangeSums<T> for Pairs {
             inner,
             cols,
         };
-        kernels.sums.launch(work, grid, args)
+        self.sums.launch(work, grid, args)
     }
 
     fn fill(
-        kernels: &Self::RangeKernels,
+        &self,
         work: &Work,
-        task: RangeTask<'_, T, Self::Rooms>,
+        task: RangeTask<'_, Self::Rooms>,
         c_col_ptr: &mut Buffer<u32>,
         places: &mut Self::Places,
     ) -> Result<()> {
@@ -213,15 +207,10 @@ impl<T: Element> RangeSums<T> for Pairs {
             ranges: count,
             phase: Phase::Count as u32,
         };
-        kernels.pairs.launch(work, grid, args)
+        self.pairs.launch(work, grid, args)
     }
 
-    fn collect(
-        kernels: &Self::RangeKernels,
-        work: &Work,
-        filled: FilledRanges<'_, T, Self::Places>,
-        c: ColumnsOfC<'_, T>,
-    ) -> Result<()> {
+    fn collect(&self, work: &Work, filled: FilledRanges<'_, Self::Places>, c: ColumnsOfC<'_>) -> Result<()> {
         work.stage("sums");
         let FilledRanges { operands, ranges, to, places, groups } = filled;
         let count = ranges.count();
@@ -249,6 +238,6 @@ impl<T: Element> RangeSums<T> for Pairs {
             inner,
             cols,
         };
-        kernels.runs.launch(work, Grid::groups(groups, 1), args)
+        self.runs.launch(work, Grid::groups(groups, 1), args)
     }
 }

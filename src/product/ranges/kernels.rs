@@ -6,7 +6,7 @@ use super::{
     sums::RangeSums,
 };
 use crate::{
-    Element, Result,
+    Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, at_most, kernel},
     product::problem::Spec,
     resident::{InPattern, PatternArrays},
@@ -80,16 +80,16 @@ pub(super) struct Analysed {
 }
 
 /// The kernels.
-pub(super) struct RangeKernels<T: Element, P: RangeSums<T>> {
+pub(super) struct RangeKernels<S> {
     products: Kernel<RangeProducts<'static>>,
     cuts: Kernel<RangeCuts<'static>>,
     sample: Kernel<RangeSample<'static>>,
     count: Kernel<RangeCount<'static>>,
-    pub sums: P::RangeKernels,
+    pub sums: S,
     tuning: RangeTuning,
 }
 
-impl<T: Element, P: RangeSums<T>> RangeKernels<T, P> {
+impl<S: RangeSums> RangeKernels<S> {
     pub fn new(device: &Device, spec: &Spec, tuning: &RangeTuning) -> Result<Self> {
         let options = Options::group_size(1).define("DIRECT", u8::from(tuning.direct)).define("AHEAD", tuning.ahead);
         let setup = options.clone().define("RECORD", Profile::WORDS).define("PHASES", Phase::ALL);
@@ -98,7 +98,7 @@ impl<T: Element, P: RangeSums<T>> RangeKernels<T, P> {
             cuts: Kernel::new(device, &setup)?,
             sample: Kernel::rare(device, &options)?,
             count: Kernel::rare(device, &options)?,
-            sums: P::range_kernels(device, spec, options)?,
+            sums: S::new(device, spec, options)?,
             tuning: *tuning,
         })
     }

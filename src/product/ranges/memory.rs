@@ -5,8 +5,9 @@ use super::{
     arrays::{Ranges, bitmap_words, record_words, sum_places},
 };
 use crate::{
-    DeviceInfo, Element, OperandPair,
+    DeviceInfo, OperandPair,
     device::pool_bytes,
+    element::ElementType,
     primitives::{drop_entries::DropMemory, segmented_reduce::RUN_PIECE},
     product::limits::{Largest, Limits, Need},
 };
@@ -46,13 +47,14 @@ impl Groups {
 }
 
 impl<'a> RangeMemory<'a> {
-    pub fn new<T: Element>(
+    pub fn new(
         info: &'a DeviceInfo,
         tuning: &'a RangeTuning,
+        element: ElementType,
         (rows, c_stride): (usize, usize),
         consumer: Option<DropMemory>,
     ) -> Self {
-        let (entry_bytes, sum_bytes) = ((c_stride * size_of::<T>()) as u64, size_of::<T::Arithmetic>() as u64);
+        let (entry_bytes, sum_bytes) = ((c_stride * element.bytes()) as u64, element.arithmetic().bytes() as u64);
         Self { info, tuning, entry_bytes, sum_bytes, rows, consumer }
     }
 

@@ -20,11 +20,12 @@ mod sums;
 mod tests;
 mod tuning;
 
+pub(super) use blocks::BlockKernels;
 pub(super) use foretell::foretell;
 pub(super) use memory::RangeMemory;
 pub(super) use profile::{CACHED_ROWS, Profile, Sides};
-pub(super) use sums::RangeSums;
-use sums::{FilledRanges, RangeTask};
+pub(super) use scalars::ScalarKernels;
+use sums::{FilledRanges, RangeSums, RangeTask};
 pub(super) use tuning::{RangeTuning, Way};
 
 use super::{
@@ -36,7 +37,7 @@ use super::{
     tuning::Tuning,
 };
 use crate::{
-    Element, Error, Result,
+    Error, Result,
     device::{Buffer, Device, Work},
     resident::DeviceCbc,
 };
@@ -46,24 +47,23 @@ use kernels::{Analysed, RangeKernels, counted};
 use memory::Groups;
 
 /// The kernels of a product in ranges.
-pub(super) struct Ranged<T: Element, P: RangeSums<T>> {
-    kernels: RangeKernels<T, P>,
+pub(super) struct Ranged<S> {
+    kernels: RangeKernels<S>,
     tuning: RangeTuning,
     spec: Spec,
     /// Numbers of ESC, which computes what ranges cannot.
     of_esc: Tuning,
 }
 
-impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
+impl<S: RangeSums> Ranged<S> {
     pub fn new(device: &Device, spec: &Spec, of_esc: Tuning, tuning: &RangeTuning) -> Result<Self> {
         Ok(Self { kernels: RangeKernels::new(device, spec, tuning)?, tuning: *tuning, spec: *spec, of_esc })
     }
 
     /// C = A·B; `place` takes the columns of C, in one band or several.
-    pub fn multiply(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
+    pub fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
         let (a, b, free) = (&*operands.a.pattern, &*operands.b.pattern, work.free_bytes());
-        let memory =
-            RangeMemory::new::<T>(work.device().info(), &self.tuning, (a.nrows, operands.c_stride), operands.consumer);
+        let memory = self.memory(work, operands);
         let samples = self.tuning.samples([a.ncols, b.ncols], [a.nnz(), b.nnz()]);
         let Some(counting) = memory.counting_groups(b.ncols as u64, samples, free) else {
             return self.by_esc(work, operands, place);
@@ -110,22 +110,21 @@ impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
         Ok(counts)
     }
 
+    fn memory<'m>(&'m self, work: &'m Work, operands: &Operands<'_>) -> RangeMemory<'m> {
+        let sizes = (operands.a.nrows, operands.c_stride);
+        RangeMemory::new(work.device().info(), &self.tuning, operands.element(), sizes, operands.consumer)
+    }
+
     /// C by ESC.
-    fn by_esc(&self, work: &Work, operands: &Operands<'_, T>, place: Place<'_, T>) -> Result<Counts> {
+    fn by_esc(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
         // Rare, so that its kernels are not compiled for every product.
         let wanted = (Method::Auto, self.tuning.costs);
-        let esc = Engine::<T, P>::new(work.device(), &self.spec, self.of_esc.clone(), wanted)?;
+        let esc = Engine::new(work.device(), &self.spec, self.of_esc.clone(), wanted)?;
         esc.multiply(work, operands, place)
     }
 
     /// C, of which every product is an entry.
-    fn exactly(
-        &self,
-        work: &Work,
-        operands: &Operands<'_, T>,
-        analysed: Analysed,
-        groups: Groups,
-    ) -> Result<DeviceCbc<T>> {
+    fn exactly(&self, work: &Work, operands: &Operands<'_>, analysed: Analysed, groups: Groups) -> Result<DeviceCbc> {
         let Analysed { profile, products, mut ranges, bitmaps } = analysed;
         drop(products);
         let columns = (0, operands.b.ncols, profile.products as usize);
@@ -136,11 +135,11 @@ impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
     fn counted(
         &self,
         work: &Work,
-        operands: &Operands<'_, T>,
+        operands: &Operands<'_>,
         analysed: Analysed,
         (col_ptr, entries): (Buffer<u32>, &[u64]),
         groups: Groups,
-    ) -> Result<DeviceCbc<T>> {
+    ) -> Result<DeviceCbc> {
         let Analysed { products, mut ranges, bitmaps, .. } = analysed;
         drop(products);
         let from = begins(entries);
@@ -153,22 +152,23 @@ impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
     fn sums(
         &self,
         work: &Work,
-        operands: &Operands<'_, T>,
+        operands: &Operands<'_>,
         (ranges, mut bitmaps): (&mut Ranges, Bitmaps),
         (first_col, cols, entries): (usize, usize, usize),
         (mut col_ptr, groups): (Buffer<u32>, Groups),
-    ) -> Result<DeviceCbc<T>> {
+    ) -> Result<DeviceCbc> {
         work.stage("sums");
         debug_assert_eq!(col_ptr.len(), cols + 1);
-        let mut rooms = P::rooms(work, &groups, operands.a.nrows)?;
-        let (mut row_idx, mut values) = (work.buffer(entries)?, work.buffer(entries * operands.c_stride)?);
+        let mut rooms = self.kernels.sums.rooms(work, &groups, operands.a.nrows)?;
+        let word = operands.element().word();
+        let (mut row_idx, mut values) = (work.buffer(entries)?, work.buffer_of(word, entries * operands.c_stride)?);
         let (col_ptr_mut, row_idx_mut, values_mut) = (&mut col_ptr, &mut row_idx, &mut values);
         let c =
             ColumnsOfC { first_col: first_col as u32, col_ptr: col_ptr_mut, row_idx: row_idx_mut, values: values_mut };
         bitmaps.groups = groups.summing;
         let mut entries = work.buffer(ranges.count() as usize)?;
         let (bitmaps, rooms, entries) = (&mut bitmaps, &mut rooms, &mut entries);
-        P::sum(&self.kernels.sums, work, RangeTask { operands, ranges, bitmaps, rooms, entries }, c)?;
+        self.kernels.sums.sum(work, RangeTask { operands, ranges, bitmaps, rooms, entries }, c)?;
         Ok(operands.product(col_ptr, row_idx, values))
     }
 
@@ -176,15 +176,15 @@ impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
     fn in_one_pass(
         &self,
         work: &Work,
-        operands: &Operands<'_, T>,
+        operands: &Operands<'_>,
         analysed: Analysed,
         groups: Groups,
-    ) -> Result<DeviceCbc<T>> {
+    ) -> Result<DeviceCbc> {
         let Analysed { profile, products, mut ranges, mut bitmaps } = analysed;
         drop(products);
         let mut col_ptr = work.buffer(operands.b.ncols + 1)?;
-        let mut places = P::places(work, profile.products as usize)?;
-        let mut rooms = P::rooms(work, &groups.in_one_pass(), operands.a.nrows)?;
+        let mut places = self.kernels.sums.places(work, profile.products as usize)?;
+        let mut rooms = self.kernels.sums.rooms(work, &groups.in_one_pass(), operands.a.nrows)?;
         bitmaps.groups = groups.summing;
         let mut entries = work.buffer(ranges.count() as usize)?;
         let task = RangeTask {
@@ -194,15 +194,15 @@ impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
             rooms: &mut rooms,
             entries: &mut entries,
         };
-        P::fill(&self.kernels.sums, work, task, &mut col_ptr, &mut places)?;
+        self.kernels.sums.fill(work, task, &mut col_ptr, &mut places)?;
         let to = begins(&counted(work, &entries, profile.products)?);
         drop((bitmaps, rooms, entries));
         let c_nnz = to[to.len() - 1] as usize;
         let (to, mut row_idx) = (work.upload(&to)?, work.buffer(c_nnz)?);
-        let mut values = work.buffer(c_nnz * operands.c_stride)?;
+        let mut values = work.buffer_of(operands.element().word(), c_nnz * operands.c_stride)?;
         let c = ColumnsOfC { first_col: 0, col_ptr: &mut col_ptr, row_idx: &mut row_idx, values: &mut values };
         let filled = FilledRanges { operands, ranges: &mut ranges, to: &to, places: &places, groups: groups.summing };
-        P::collect(&self.kernels.sums, work, filled, c)?;
+        self.kernels.sums.collect(work, filled, c)?;
         Ok(operands.product(col_ptr, row_idx, values))
     }
 
@@ -210,10 +210,10 @@ impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
     fn in_bands(
         &self,
         work: &Work,
-        operands: &Operands<'_, T>,
+        operands: &Operands<'_>,
         (lengths, products): (&[u32], &[u32]),
         (memory, groups): (&RangeMemory<'_>, Groups),
-        place: Place<'_, T>,
+        place: Place<'_>,
     ) -> Result<usize> {
         let (mut bands, mut first, free_at_first) = (0, 0, work.free_bytes());
         while first < lengths.len() {

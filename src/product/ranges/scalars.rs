@@ -7,30 +7,31 @@ use super::{
     sums::{FilledRanges, RangeSums, RangeTask},
 };
 use crate::{
-    Element, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    Result,
+    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Sum, Work, kernel},
+    element::ElementType,
     primitives::segmented_reduce::RUN_PIECE,
-    product::problem::{Spec, Values},
+    product::problem::Spec,
     resident::InPattern,
 };
 
 kernel! {
-    pub(in crate::product) struct SumScalars<T: Element> = "range_sums" in "product/ranges/bitmap.cl", "product/ranges/sums.cl" {
+    pub(in crate::product) struct SumScalars = "range_sums" in "product/ranges/bitmap.cl", "product/ranges/sums.cl" {
         a: InPattern,
-        a_values: In<T>,
+        a_values: In<Elem>,
         b: InPattern,
-        b_values: In<T>,
+        b_values: In<Elem>,
         begin: In<u32>,
         from: In<u32>,
         taken: InOut<u32>,
         words: InOut<u64>,
         lines: InOut<u64>,
-        sum: InOut<T::Arithmetic>,
-        done: InOut<T::Arithmetic>,
+        sum: InOut<Sum>,
+        done: InOut<Sum>,
         terms: InOut<u32>,
         c_col_ptr: Out<u32>,
         c_row_idx: Out<u32>,
-        c_values: Out<T>,
+        c_values: Out<Elem>,
         entries: Out<u64>,
         nrows: u32,
         first_col: u32,
@@ -40,67 +41,63 @@ kernel! {
 }
 
 kernel! {
-    pub(in crate::product) struct RangeMove<T: Element> = "range_move" in "product/ranges/move.cl" {
+    pub(in crate::product) struct RangeMove = "range_move" in "product/ranges/move.cl" {
         begin: In<u32>,
         from: In<u32>,
         to: In<u32>,
         taken: InOut<u32>,
         from_row: In<u32>,
-        from_value: In<T>,
+        from_value: In<Elem>,
         c_col_ptr: InOut<u32>,
         c_row_idx: Out<u32>,
-        c_values: Out<T>,
+        c_values: Out<Elem>,
         ranges: u32,
         phase: u32,
     }
 }
 
-pub(in crate::product) struct ScalarKernels<T: Element> {
-    sums: Kernel<SumScalars<'static, T>>,
-    moves: Kernel<RangeMove<'static, T>>,
+pub(in crate::product) struct ScalarKernels {
+    sums: Kernel<SumScalars<'static>>,
+    moves: Kernel<RangeMove<'static>>,
+    element: ElementType,
 }
 
 /// The sums of all work-groups, by row.
-pub(in crate::product) struct RowSums<T: Element> {
-    sum: Buffer<T::Arithmetic>,
+pub(in crate::product) struct RowSums {
+    sum: Buffer,
     /// Only if some runs may have more than [`RUN_PIECE`] products.
-    done: Buffer<T::Arithmetic>,
+    done: Buffer,
     terms: Buffer<u32>,
 }
 
 /// Rows and values of entries.
-pub(in crate::product) struct ScalarPlaces<T: Element> {
+pub(in crate::product) struct ScalarPlaces {
     row: Buffer<u32>,
-    value: Buffer<T>,
+    value: Buffer,
 }
 
-impl<T: Element> RangeSums<T> for Values {
-    type RangeKernels = ScalarKernels<T>;
-    type Rooms = RowSums<T>;
-    type Places = ScalarPlaces<T>;
+impl RangeSums for ScalarKernels {
+    type Rooms = RowSums;
+    type Places = ScalarPlaces;
 
-    fn range_kernels(device: &Device, spec: &Spec, options: Options) -> Result<Self::RangeKernels> {
-        let sums = options.define("RUN_PIECE", RUN_PIECE).element_in::<T>(spec.semiring);
-        let moves = Options::group_size(1).element::<T>();
-        Ok(ScalarKernels { sums: Kernel::new(device, &sums)?, moves: Kernel::new(device, &moves)? })
+    fn new(device: &Device, spec: &Spec, options: Options) -> Result<Self> {
+        let sums = options.define("RUN_PIECE", RUN_PIECE).of_in(spec.element, spec.semiring);
+        let moves = Options::group_size(1).of(spec.element);
+        Ok(Self { sums: Kernel::new(device, &sums)?, moves: Kernel::new(device, &moves)?, element: spec.element })
     }
 
-    fn rooms(work: &Work, groups: &Groups, nrows: usize) -> Result<Self::Rooms> {
+    fn rooms(&self, work: &Work, groups: &Groups, nrows: usize) -> Result<Self::Rooms> {
         let places = groups.summing * sum_places(nrows);
         let of_pieces = if groups.cut { places } else { 0 };
-        Ok(RowSums { sum: work.buffer(places)?, done: work.buffer(of_pieces)?, terms: work.buffer(of_pieces)? })
+        let sums = |len| work.buffer_of(self.element.arithmetic().word(), len);
+        Ok(RowSums { sum: sums(places)?, done: sums(of_pieces)?, terms: work.buffer(of_pieces)? })
     }
 
-    fn places(work: &Work, products: usize) -> Result<Self::Places> {
-        Ok(ScalarPlaces { row: work.buffer(products)?, value: work.buffer(products)? })
+    fn places(&self, work: &Work, products: usize) -> Result<Self::Places> {
+        Ok(ScalarPlaces { row: work.buffer(products)?, value: work.buffer_of(self.element.word(), products)? })
     }
 
-    fn sum(
-        kernels: &Self::RangeKernels,
-        work: &Work,
-        task: RangeTask<'_, T, Self::Rooms>,
-        c: ColumnsOfC<'_, T>,
-    ) -> Result<()> {
+    fn sum(&self, work: &Work, task: RangeTask<'_, Self::Rooms>, c: ColumnsOfC<'_>) -> Result<()> {
         let grid = task.grid();
         let RangeTask { operands, ranges, bitmaps, rooms, entries } = task;
         let (a, b, count) = (operands.a, operands.b, ranges.count());
@@ -126,27 +123,22 @@ impl<T: Element> RangeSums<T> for Values {
             ranges: count,
             phase: Phase::Sums as u32,
         };
-        kernels.sums.launch(work, grid, args)
+        self.sums.launch(work, grid, args)
     }
 
     fn fill(
-        kernels: &Self::RangeKernels,
+        &self,
         work: &Work,
-        task: RangeTask<'_, T, Self::Rooms>,
+        task: RangeTask<'_, Self::Rooms>,
         c_col_ptr: &mut Buffer<u32>,
         places: &mut Self::Places,
     ) -> Result<()> {
         work.stage("sums");
         let ScalarPlaces { row, value } = places;
-        Self::sum(kernels, work, task, ColumnsOfC { first_col: 0, col_ptr: c_col_ptr, row_idx: row, values: value })
+        self.sum(work, task, ColumnsOfC { first_col: 0, col_ptr: c_col_ptr, row_idx: row, values: value })
     }
 
-    fn collect(
-        kernels: &Self::RangeKernels,
-        work: &Work,
-        filled: FilledRanges<'_, T, Self::Places>,
-        c: ColumnsOfC<'_, T>,
-    ) -> Result<()> {
+    fn collect(&self, work: &Work, filled: FilledRanges<'_, Self::Places>, c: ColumnsOfC<'_>) -> Result<()> {
         work.stage("move");
         let FilledRanges { ranges, to, places, groups, .. } = filled;
         let count = ranges.count();
@@ -163,6 +155,6 @@ impl<T: Element> RangeSums<T> for Values {
             ranges: count,
             phase: Phase::Move as u32,
         };
-        kernels.moves.launch(work, Grid::groups(groups, 1), args)
+        self.moves.launch(work, Grid::groups(groups, 1), args)
     }
 }

@@ -5,52 +5,38 @@ use super::{
     memory::Groups,
 };
 use crate::{
-    Element, Result,
+    Result,
     device::{Buffer, Device, Grid, Options, Work},
-    product::{
-        compression::Compression,
-        problem::{Operands, Spec},
-    },
+    product::problem::{Operands, Spec},
 };
 
-/// Sums of the products of ranges, for one kind of payload.
-pub(in crate::product) trait RangeSums<T: Element>: Compression<T> {
-    type RangeKernels;
+/// The kernels of sums of the products of ranges: of scalars, or of blocks.
+pub(in crate::product) trait RangeSums: Sized {
     /// What all work-groups need besides bitmaps.
     type Rooms;
     /// What is known of the entries of C before their number is, with room for all products.
     type Places;
     /// Asks for the kernels.
-    fn range_kernels(device: &Device, spec: &Spec, options: Options) -> Result<Self::RangeKernels>;
-    fn rooms(work: &Work, groups: &Groups, nrows: usize) -> Result<Self::Rooms>;
-    fn places(work: &Work, products: usize) -> Result<Self::Places>;
+    fn new(device: &Device, spec: &Spec, options: Options) -> Result<Self>;
+    fn rooms(&self, work: &Work, groups: &Groups, nrows: usize) -> Result<Self::Rooms>;
+    fn places(&self, work: &Work, products: usize) -> Result<Self::Places>;
     /// Writes columns of C, the entries of each range from its place on.
-    fn sum(
-        kernels: &Self::RangeKernels,
-        work: &Work,
-        task: RangeTask<'_, T, Self::Rooms>,
-        c: ColumnsOfC<'_, T>,
-    ) -> Result<()>;
+    fn sum(&self, work: &Work, task: RangeTask<'_, Self::Rooms>, c: ColumnsOfC<'_>) -> Result<()>;
     /// Writes what is known of C to places, and where its columns begin there.
     fn fill(
-        kernels: &Self::RangeKernels,
+        &self,
         work: &Work,
-        task: RangeTask<'_, T, Self::Rooms>,
+        task: RangeTask<'_, Self::Rooms>,
         c_col_ptr: &mut Buffer<u32>,
         places: &mut Self::Places,
     ) -> Result<()>;
     /// Completes C, whose ranges belong `to` these entries.
-    fn collect(
-        kernels: &Self::RangeKernels,
-        work: &Work,
-        filled: FilledRanges<'_, T, Self::Places>,
-        c: ColumnsOfC<'_, T>,
-    ) -> Result<()>;
+    fn collect(&self, work: &Work, filled: FilledRanges<'_, Self::Places>, c: ColumnsOfC<'_>) -> Result<()>;
 }
 
 /// Ranges of columns for work-groups to compute.
-pub(in crate::product) struct RangeTask<'t, T: Element, R> {
-    pub(super) operands: &'t Operands<'t, T>,
+pub(in crate::product) struct RangeTask<'t, R> {
+    pub(super) operands: &'t Operands<'t>,
     pub(super) ranges: &'t mut Ranges,
     pub(super) bitmaps: &'t mut Bitmaps,
     pub(super) rooms: &'t mut R,
@@ -58,15 +44,15 @@ pub(in crate::product) struct RangeTask<'t, T: Element, R> {
     pub(super) entries: &'t mut Buffer<u64>,
 }
 
-impl<T: Element, R> RangeTask<'_, T, R> {
+impl<R> RangeTask<'_, R> {
     pub(super) fn grid(&self) -> Grid {
         Grid::groups(self.bitmaps.groups, 1)
     }
 }
 
 /// Ranges of columns whose entries have places.
-pub(in crate::product) struct FilledRanges<'t, T: Element, P> {
-    pub(super) operands: &'t Operands<'t, T>,
+pub(in crate::product) struct FilledRanges<'t, P> {
+    pub(super) operands: &'t Operands<'t>,
     pub(super) ranges: &'t mut Ranges,
     /// Where the entries of each range belong, and their end.
     pub(super) to: &'t Buffer<u32>,

@@ -3,15 +3,16 @@
 //! read. Kernels: `cl/product/sort/count_runs.cl`, `cl/product/sort/place_runs.cl`.
 use super::{CLASSES, class_of, columns::ColumnGroups, most_within};
 use crate::{
-    DeviceInfo, Element, Result, Word,
-    device::{Buffer, Device, In, Kernel, Out, Teams, Work, at_most, kernel},
+    DeviceInfo, Result,
+    device::{Buffer, Device, In, Kernel, Operand, Out, Payload, Teams, Work, at_most, kernel},
+    element::WordType,
     primitives::scan::Scan,
     product::{
         adaptive::{AdaptiveTuning, Class, teams_for},
         choose::{Known, Prices},
         limits::Limits,
         method::Method,
-        problem::{Factors, Part, Payload, Spec},
+        problem::{Factors, Part, Spec},
         runs::{CPattern, FoundColumns, FoundRuns},
         tuning::{PayloadKind, Tuning},
     },
@@ -29,25 +30,26 @@ kernel! {
 }
 
 kernel! {
-    struct PlaceRuns<O: Word, W: Word> = "place_runs" in "ptx.cl", "team.cl", "product/payload.cl", "product/keys.cl", "product/far_rows.cl", "product/sort/products.cl", "product/sort/place_runs.cl" {
+    struct PlaceRuns = "place_runs" in "ptx.cl", "team.cl", "product/payload.cl", "product/keys.cl", "product/far_rows.cl", "product/sort/products.cl", "product/sort/place_runs.cl" {
         a: InPattern,
-        a_operand: In<O>,
+        a_operand: In<Operand>,
         b: InPattern,
-        b_operand: In<O>,
+        b_operand: In<Operand>,
         before: In<u64>,
         c_col_ptr: Out<u32>,
         c_row_idx: Out<u32>,
         run_end: Out<u32>,
-        payload: Out<W>,
+        payload: Out<Payload>,
         columns: u32,
     }
 }
 
 /// The kernels, one of each for each class of columns.
-pub(in crate::product) struct SortedRuns<T: Element, P: Payload<T>> {
+pub(in crate::product) struct SortedRuns {
     count: Vec<Kernel<CountRuns<'static>>>,
-    place: Vec<Kernel<PlaceRuns<'static, P::Operand, P::Word>>>,
+    place: Vec<Kernel<PlaceRuns<'static>>>,
     scan: Scan<u64>,
+    payload: WordType,
     columns: ColumnGroups,
     pub rule: ShortRule,
 }
@@ -78,7 +80,7 @@ pub(in crate::product) struct ShortColumns {
 }
 
 /// The number of products, and what is made of them, if there are any.
-type Sorted<W> = (u64, Option<FoundColumns<W>>);
+type Sorted = (u64, Option<FoundColumns>);
 
 impl ShortRule {
     /// `None` if the product, or the method wanted, leaves all columns to ESC.
@@ -109,25 +111,26 @@ impl ShortRule {
     }
 }
 
-impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
+impl SortedRuns {
     /// `None` if the product, or the method wanted, leaves all columns to ESC.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning, how: (Method, MethodCosts)) -> Result<Option<Self>> {
         let Some(rule) = ShortRule::new(device.info(), spec, tuning, how) else { return Ok(None) };
         let info = device.info();
         let groups = AdaptiveTuning::new(info, (Method::Sort, info.costs()), spec.row_bits).most_groups(info);
         let columns = ColumnGroups { teams: rule.teams, row_bits: spec.row_bits, groups };
-        let place = |&most: &u32| Kernel::rare(device, &P::define(columns.options(most), spec));
+        let place = |&most: &u32| Kernel::rare(device, &tuning.payload.define(columns.options(most), spec));
         Ok(Some(Self {
             count: CLASSES.iter().map(|&most| Kernel::rare(device, &columns.counting(most))).collect::<Result<_>>()?,
             place: CLASSES.iter().map(place).collect::<Result<_>>()?,
             scan: Scan::new(device, tuning.scan)?,
             columns,
             rule,
+            payload: tuning.payload.word(spec.element),
         }))
     }
 
     /// The class of all columns, if the host knows that there is one.
-    pub fn short_columns(&self, factors: &Factors<'_, P::Operand>, limits: &Limits<'_>) -> Option<ShortColumns> {
+    pub fn short_columns(&self, factors: &Factors<'_>, limits: &Limits<'_>) -> Option<ShortColumns> {
         let (a, b) = (factors.a, factors.b);
         let known = Known::new(b.ncols, [a.nnz(), a.ncols, a.nrows], b.nnz(), [a.lengths, b.lengths]);
         self.rule.short_columns([a.lengths?.longest, b.lengths?.longest], &known, limits)
@@ -137,9 +140,9 @@ impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
     pub fn run(
         &self,
         work: &Work,
-        factors: Factors<'_, P::Operand>,
+        factors: Factors<'_>,
         (short, limits): (ShortColumns, &Limits<'_>),
-    ) -> Result<Option<Sorted<P::Word>>> {
+    ) -> Result<Option<Sorted>> {
         let Factors { a, b, a_operand, b_operand } = factors;
         let (cols, columns) = (b.ncols, b.ncols as u32);
         let grid = self.columns.grid(short.class, columns);
@@ -158,7 +161,7 @@ impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
         }
         work.stage("gather");
         let (mut col_ptr, mut row_idx) = (work.buffer(cols + 1)?, work.buffer(nnz)?);
-        let (mut run_end, mut payload) = (work.buffer(nnz)?, work.buffer(products)?);
+        let (mut run_end, mut payload) = (work.buffer(nnz)?, work.buffer_of(self.payload, products)?);
         let args = PlaceRuns {
             a,
             a_operand,

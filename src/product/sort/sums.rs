@@ -1,8 +1,8 @@
 //! Columns of C. Kernel: `cl/product/sort/sum_sorted.cl`.
 use super::{CLASSES, columns::ColumnGroups};
 use crate::{
-    Element, Result,
-    device::{Buffer, Device, In, InOut, Kernel, Teams, Work, kernel},
+    Result,
+    device::{Buffer, Device, Elem, In, InOut, Kernel, Teams, Work, kernel},
     product::{
         adaptive::ColumnTask,
         problem::Factors,
@@ -12,40 +12,40 @@ use crate::{
 };
 
 kernel! {
-    struct SumSorted<T: Element> = "sum_sorted" in "ptx.cl", "team.cl", "product/target.cl", "product/keys.cl", "product/far_rows.cl", "product/sort/products.cl", "product/sort/sum_sorted.cl" {
+    struct SumSorted = "sum_sorted" in "ptx.cl", "team.cl", "product/target.cl", "product/keys.cl", "product/far_rows.cl", "product/sort/products.cl", "product/sort/sum_sorted.cl" {
         a: InPattern,
-        a_values: In<T>,
+        a_values: In<Elem>,
         b: InPattern,
-        b_values: In<T>,
+        b_values: In<Elem>,
         list: In<u32>,
         c_col_ptr: In<u32>,
         keys: In<u32>,
         c_row_idx: InOut<u32>,
-        c_values: InOut<T>,
+        c_values: InOut<Elem>,
         first: u32,
         columns: u32,
         listed: u32,
         first_col: u32,
         windows: u32,
-        layout: InLayout<T>,
+        layout: InLayout,
     }
 }
 
 /// The kernels, one for each class.
-pub(in crate::product) struct SortSums<T: Element> {
-    kernels: Vec<Kernel<SumSorted<'static, T>>>,
+pub(in crate::product) struct SortSums {
+    kernels: Vec<Kernel<SumSorted<'static>>>,
     /// Those that go on from the keys that were kept.
-    from_keys: Vec<Kernel<SumSorted<'static, T>>>,
+    from_keys: Vec<Kernel<SumSorted<'static>>>,
     columns: ColumnGroups,
 }
 
-impl<T: Element> SortSums<T> {
+impl SortSums {
     /// The kernels for a C whose number of rows has `row_bits` bits. `groups` is the most
     /// work-groups of a launch.
     pub fn new(device: &Device, teams: Teams, (row_bits, groups): (u32, usize), target: SumsInto) -> Result<Self> {
         let columns = ColumnGroups { teams, row_bits, groups };
-        let kernel = |&most: &u32| Kernel::rare(device, &target.define::<T>(columns.options(most)));
-        let from_keys = |&most: &u32| Kernel::rare(device, &target.define::<T>(columns.keeping(most)));
+        let kernel = |&most: &u32| Kernel::rare(device, &target.define(columns.options(most)));
+        let from_keys = |&most: &u32| Kernel::rare(device, &target.define(columns.keeping(most)));
         let kernels = CLASSES.iter().map(kernel).collect::<Result<_>>()?;
         Ok(Self { kernels, from_keys: CLASSES.iter().map(from_keys).collect::<Result<_>>()?, columns })
     }
@@ -55,7 +55,7 @@ impl<T: Element> SortSums<T> {
         self.kernel(class, keys).ask(device);
     }
 
-    fn kernel(&self, class: usize, keys: bool) -> &Kernel<SumSorted<'static, T>> {
+    fn kernel(&self, class: usize, keys: bool) -> &Kernel<SumSorted<'static>> {
         if keys { &self.from_keys[class] } else { &self.kernels[class] }
     }
 
@@ -64,10 +64,10 @@ impl<T: Element> SortSums<T> {
     pub fn run(
         &self,
         work: &Work,
-        factors: Factors<'_, T>,
+        factors: Factors<'_>,
         (task, class): (&ColumnTask<'_>, usize),
         (col_ptr, keys): (&Buffer<u32>, Option<&Buffer<u32>>),
-        c: Target<'_, T>,
+        c: Target<'_>,
     ) -> Result<()> {
         let args = SumSorted {
             a: factors.a,

@@ -2,8 +2,9 @@
 //! `cl/product/tasks/cut.cl`.
 use super::{FoundRows, step_bytes};
 use crate::{
-    Element, Result,
+    Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, at_most, kernel},
+    element::ElementType,
     primitives::segmented_reduce::RUN_PIECE,
     product::{
         adaptive::{AdaptiveTuning, Class, Profile},
@@ -130,7 +131,8 @@ pub(in crate::product) struct CutTasks {
 impl CutTasks {
     const FIRST_CLASS: u32 = Class::FOUND[0] as u32;
 
-    pub fn new<T: Element>(device: &Device, tuning: &AdaptiveTuning) -> Result<Self> {
+    /// For products of `element`.
+    pub fn new(device: &Device, tuning: &AdaptiveTuning, element: ElementType) -> Result<Self> {
         let group_size = device.info().numbers().group_size;
         let slices = tuning.slices.map(|bytes| bytes.to_string()).join(", ");
         let options = Options::group_size(group_size)
@@ -141,9 +143,9 @@ impl CutTasks {
             .define("HASHED", Class::HASHED[0] as usize)
             .define("END_HASHED", Class::Long as usize)
             .define("CUT_FROM", RUN_PIECE)
-            .define("SUM_BYTES", size_of::<T::Arithmetic>())
-            .define("STEP_BYTES", step_bytes::<T>())
-            .define("HUB_BYTES", hub_bytes::<T>())
+            .define("SUM_BYTES", element.arithmetic().bytes())
+            .define("STEP_BYTES", step_bytes(element))
+            .define("HUB_BYTES", hub_bytes(element))
             .define("EQUAL_COLUMNS", tuning.equal_columns)
             .define("EQUAL_PIECE", tuning.equal_piece);
         let (count, list) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);

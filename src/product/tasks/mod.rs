@@ -8,8 +8,9 @@ mod cut;
 mod sums;
 
 use crate::{
-    Element, Result,
+    Result,
     device::{Buffer, Work},
+    element::ElementType,
     resident::{DeviceCbc, PatternArrays},
 };
 pub(super) use cut::{CutTasks, TakenTasks, Tasks};
@@ -79,9 +80,9 @@ pub(super) struct RowArrays<'a> {
 }
 
 /// The operands of the sums, and where their rows are.
-pub(super) struct Factors<'a, T> {
-    pub a: &'a DeviceCbc<T>,
-    pub b: &'a DeviceCbc<T>,
+pub(super) struct Factors<'a> {
+    pub a: &'a DeviceCbc,
+    pub b: &'a DeviceCbc,
     pub chunk_ptr: &'a Buffer<u32>,
     /// Where the rows of each window of each column are in `rows`.
     pub place: &'a Buffer<u32>,
@@ -92,6 +93,6 @@ pub(super) struct Factors<'a, T> {
 }
 
 /// Bytes of local memory in which a team keeps its steps.
-pub(super) fn step_bytes<T: Element>() -> usize {
-    32 * (8 + size_of::<T::Arithmetic>())
+pub(super) fn step_bytes(element: ElementType) -> usize {
+    32 * (8 + element.arithmetic().bytes())
 }

@@ -2,7 +2,7 @@
 use super::{Factors, TakenTasks, Tasks, step_bytes};
 use crate::{
     Element, Result,
-    device::{Device, Grid, In, InOut, Kernel, Local, Teams, Work, kernel},
+    device::{Device, Elem, Grid, In, InOut, Kernel, Local, Teams, Work, kernel},
     primitives::segmented_reduce::RUN_PIECE,
     product::{
         adaptive::AdaptiveTuning,
@@ -12,18 +12,18 @@ use crate::{
 };
 
 kernel! {
-    struct SumSlots<T: Element> = "sum_slots" in "ptx.cl", "team.cl", "product/target.cl", "product/tasks/slots.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/tasks/sums.cl" {
+    struct SumSlots = "sum_slots" in "ptx.cl", "team.cl", "product/target.cl", "product/tasks/slots.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/tasks/sums.cl" {
         a: InPattern,
-        a_values: In<T>,
+        a_values: In<Elem>,
         b: InPattern,
-        b_values: In<T>,
+        b_values: In<Elem>,
         task: In<u64>,
         cursor: InOut<u32>,
         chunk_ptr: In<u32>,
         place: In<u32>,
         rows: In<u32>,
         c_row_idx: InOut<u32>,
-        c_values: InOut<T>,
+        c_values: InOut<Elem>,
         memory: Local<u64>,
         slice: u32,
         cursor_at: u32,
@@ -31,7 +31,7 @@ kernel! {
         tasks: u32,
         first_col: u32,
         windows: u32,
-        layout: InLayout<T>,
+        layout: InLayout,
     }
 }
 
@@ -70,17 +70,17 @@ impl TaskTeams {
 }
 
 /// The kernels of one class of tasks: compiled for some sizes of work-groups.
-struct Variant<T: Element>([Kernel<SumSlots<'static, T>>; TaskTeams::SIZES.len()]);
+struct Variant([Kernel<SumSlots<'static>>; TaskTeams::SIZES.len()]);
 
 /// The kernels that sum up tasks.
-pub(in crate::product) struct SlotSums<T: Element> {
+pub(in crate::product) struct SlotSums {
     /// The first kinds of tasks, in their order: see [`Tasks`].
-    variants: Vec<Variant<T>>,
+    variants: Vec<Variant>,
     groups: TaskTeams,
     tuning: AdaptiveTuning,
 }
 
-impl<T: Element> SlotSums<T> {
+impl SlotSums {
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning, target: SumsInto) -> Result<Self> {
         let kernel = |variant: usize, in_group: usize| {
             let (hashed, cut) = (variant >= Tasks::FIRST_HASHED, usize::from([2, 3, 7].contains(&variant)));
@@ -96,9 +96,9 @@ impl<T: Element> SlotSums<T> {
                 .define("COLUMNS", columns)
                 .define("PIECE", piece)
                 .define("RUN_PIECE", RUN_PIECE);
-            Kernel::rare(device, &target.define::<T>(options))
+            Kernel::rare(device, &target.define(options))
         };
-        let variant = |variant| -> Result<Variant<T>> {
+        let variant = |variant| -> Result<Variant> {
             let [four, two, one] = TaskTeams::SIZES.map(|in_group| kernel(variant, in_group));
             Ok(Variant([four?, two?, one?]))
         };
@@ -119,14 +119,14 @@ impl<T: Element> SlotSums<T> {
     pub fn run(
         &self,
         work: &Work,
-        factors: &Factors<'_, T>,
+        factors: &Factors<'_>,
         (tasks, taken): (&Tasks, &mut TakenTasks<'_>),
         class: usize,
-        c: Target<'_, T>,
+        c: Target<'_>,
     ) -> Result<()> {
         let slices = self.tuning.slices.len();
         let (bytes, Variant(kernels)) = (self.tuning.slices[class % slices], &self.variants[class / slices]);
-        debug_assert!(bytes > step_bytes::<T>());
+        debug_assert!(bytes > step_bytes(factors.a.element()));
         let count = tasks.counts[class];
         let (size, in_group, grid) = self.groups.grid(count, bytes);
         let args = SumSlots {

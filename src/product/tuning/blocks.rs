@@ -1,5 +1,7 @@
 //! Numbers of the kernels that multiply blocks and add them up.
-use crate::{BlockShape, DeviceInfo, DeviceKind, Element, primitives::segmented_reduce::RUN_PIECE, tuning::Numbers};
+use crate::{
+    BlockShape, DeviceInfo, DeviceKind, element::ElementType, primitives::segmented_reduce::RUN_PIECE, tuning::Numbers,
+};
 
 /// Parameters for multiplying blocks and adding them up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,9 +128,9 @@ impl BlockTuning {
 impl BlockTiles {
     /// Tiles for groups of `group_size` items, at least the columns of a block of `b`. The numbers
     /// were measured on an H200.
-    pub fn new<T: Element>(group_size: usize, a: BlockShape, b: BlockShape) -> Self {
+    pub fn new(element: ElementType, group_size: usize, a: BlockShape, b: BlockShape) -> Self {
         let (rows, inner, cols) = (a.rows(), a.cols(), b.cols());
-        let (words, pair) = (size_of::<T::Arithmetic>() / size_of::<u32>(), (rows + cols) * inner);
+        let (words, pair) = (element.arithmetic().bytes() / size_of::<u32>(), (rows + cols) * inner);
         // Two columns halve the loads of A. With more than 16 registers of sums too few groups are
         // resident (6x6 doubles: 0.38 ms, not 0.34).
         let two = cols % 2 == 0 && 2 * rows * words <= 16;
@@ -156,8 +158,8 @@ impl BlockTiles {
 
 impl StagedTiles {
     /// Tiles with the shapes that were fastest on an H200. A team is at most a group.
-    pub fn new<T: Element>(numbers: StagedNumbers, a: BlockShape, b: BlockShape) -> Self {
-        let (rows, cols, element) = (a.rows(), b.cols(), size_of::<T::Arithmetic>());
+    pub fn new(element: ElementType, numbers: StagedNumbers, a: BlockShape, b: BlockShape) -> Self {
+        let (rows, cols, element) = (a.rows(), b.cols(), element.arithmetic().bytes());
         let even = |n: usize| n.next_multiple_of(2);
         let (tile_rows, tile_cols) = match rows {
             // 9x9 in tiles of 3x3: 0.73 ms, in columns 0.81.
@@ -192,9 +194,9 @@ mod tests {
     const COMPILED_SIDE: usize = 16;
 
     /// Bytes of local memory that `cl/product/blocks/tiles.cl` declares.
-    fn local_bytes<T: Element>(group_size: usize, a: BlockShape, b: BlockShape) -> usize {
-        let tiles = BlockTiles::new::<T>(group_size, a, b);
-        let element = size_of::<T::Arithmetic>();
+    fn local_bytes(element: ElementType, group_size: usize, a: BlockShape, b: BlockShape) -> usize {
+        let tiles = BlockTiles::new(element, group_size, a, b);
+        let element = element.arithmetic().bytes();
         // At most a vector of 16 bytes between blocks; a pair for each slot; two words for each
         // piece, and three for each run; the classes.
         let slots = tiles.piece_teams * tiles.piece_depth;
@@ -202,13 +204,13 @@ mod tests {
         slots * ((a.area() + b.area()) * element + 2 * 16 + 8) + 8 * tiles.piece_teams + 12 * runs + 4 * 40 + 64
     }
 
-    fn staged_fits<T: Element>(numbers: &Numbers, a: BlockShape, b: BlockShape) {
+    fn staged_fits(element: ElementType, numbers: &Numbers, a: BlockShape, b: BlockShape) {
         let (group, bytes) = (numbers.block_staged_group, numbers.block_staged_bytes);
-        let tiles = StagedTiles::new::<T>(StagedNumbers { group, bytes }, a, b);
+        let tiles = StagedTiles::new(element, StagedNumbers { group, bytes }, a, b);
         let items = a.rows().div_ceil(tiles.rows) * b.cols().div_ceil(tiles.cols) * tiles.teams;
         assert!(items <= group && tiles.cols <= b.cols(), "{a} by {b}: {tiles:?}");
         let bytes =
-            tiles.teams * StagedTiles::team_bytes(tiles.rows, size_of::<T::Arithmetic>(), a, b) + OTHER_LOCAL_BYTES;
+            tiles.teams * StagedTiles::team_bytes(tiles.rows, element.arithmetic().bytes(), a, b) + OTHER_LOCAL_BYTES;
         assert!(bytes <= LEAST_LOCAL_BYTES, "{a} by {b}: {bytes} bytes, {tiles:?}");
     }
 
@@ -233,15 +235,17 @@ mod tests {
                 [1, COMPILED_SIDE, COMPILED_SIDE * COMPILED_SIDE].map(|n| side / n % COMPILED_SIDE + 1);
             let (a, b) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);
             if a.area() > numbers.block_held_area {
-                staged_fits::<f64>(&numbers, a, b);
-                staged_fits::<f32>(&numbers, a, b);
+                staged_fits(ElementType::F64, &numbers, a, b);
+                staged_fits(ElementType::F32, &numbers, a, b);
                 continue;
             }
             for group_size in [64, 32, 16] {
-                let tiles = BlockTiles::new::<f64>(group_size, a, b);
+                let tiles = BlockTiles::new(ElementType::F64, group_size, a, b);
                 let items = rows / tiles.piece_rows * cols * tiles.piece_teams;
                 assert!(items <= group_size || tiles.piece_teams == 1, "{a} by {b}: {tiles:?}");
-                for bytes in [local_bytes::<f64>(group_size, a, b), local_bytes::<f32>(group_size, a, b)] {
+                for bytes in
+                    [local_bytes(ElementType::F64, group_size, a, b), local_bytes(ElementType::F32, group_size, a, b)]
+                {
                     assert!(bytes <= LEAST_LOCAL_BYTES, "{a} by {b}: {bytes} bytes, {tiles:?}");
                 }
             }

@@ -13,7 +13,7 @@ use crate::{
     events::ms,
     matrix::Part,
     planned::On,
-    product::{PlannedProduct, Spec},
+    product::{Destination, PlannedProduct, Spec},
     structure::Scalars,
 };
 use std::time::Instant;
@@ -21,7 +21,7 @@ use std::time::Instant;
 /// The form of an [`Elimination`] that computes S itself.
 pub struct Formed<T: Real> {
     pattern: DevicePattern,
-    product: PlannedProduct<T>,
+    product: PlannedProduct,
     base: Base<T>,
 }
 
@@ -60,7 +60,7 @@ impl<T: Real> Form for Formed<T> {
     type System = DeviceMatrix<Cbc<T>>;
 
     fn ask(device: &Device, shape: BlockShape, cameras: usize) -> Result<()> {
-        PlannedProduct::<T>::ask_retarget(device, &Spec::of_square(T::TYPE, shape, cameras, Part::Lower))?;
+        PlannedProduct::ask_retarget(device, &Spec::of_square(T::TYPE, shape, cameras, Part::Lower))?;
         structure::Kernels::new(device)?;
         Base::<T>::ask(device, shape.rows())?;
         // The kernel that hands S over to a sparse Cholesky factorization.
@@ -70,7 +70,7 @@ impl<T: Real> Form for Formed<T> {
     fn new(On(work): On<'_>, u: &DevicePattern, w: &DevicePattern) -> Result<Self> {
         let (start, (z, zt)) = (Instant::now(), factors_of_square(w));
         check_lower(&u.arrays.download(work)?)?;
-        let mut product = PlannedProduct::to_retarget(work, &z, &zt, Part::Lower)?;
+        let mut product = PlannedProduct::to_retarget(work, T::TYPE, &z, &zt, Part::Lower)?;
         let Structure { pattern, places, slots } = Structure::new(work, &u.arrays, &product.c)?;
         product.retarget(work, &places, pattern.clone())?;
         let (nnz, products, bytes) = (pattern.nnz(), product.products, product.bytes());
@@ -92,8 +92,8 @@ impl<T: Real> Form for Formed<T> {
         damped: Floored<'_, T>,
         s: &mut DeviceMatrix<Cbc<T>>,
     ) -> Result<()> {
-        let minus = Scaling { alpha: -T::one(), beta: T::zero() };
-        self.product.execute(work, (&z.cbc, &z.cbc), minus, (&mut s.cbc).into())?;
+        let minus = Scaling::of(T::TYPE, -1.0, 0.0);
+        self.product.execute(work, (&z.cbc, &z.cbc), minus, Destination::from(&mut *s.cbc))?;
         self.base.run(work, &u.cbc, damped, &mut s.cbc)
     }
 

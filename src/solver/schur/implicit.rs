@@ -12,7 +12,7 @@ use crate::{
     device::{Scratch, Work},
     element::Scaling,
     planned::On,
-    product::PlannedProduct,
+    product::{Destination, PlannedProduct},
     vector::lines,
 };
 
@@ -95,7 +95,7 @@ use crate::{
 pub struct Implicit<T: Real> {
     cameras: Cameras<T>,
     /// The diagonal of Z·Zᵀ.
-    product: PlannedProduct<T>,
+    product: PlannedProduct,
     z: Spmv,
     z_transposed: Spmv,
     /// Memory for Zᵀ·x.
@@ -172,7 +172,7 @@ impl<T: Real> Form for Implicit<T> {
     fn new(On(work): On<'_>, u: &DevicePattern, w: &DevicePattern) -> Result<Self> {
         let (cameras, (z, zt)) = (Cameras::new(work, u)?, factors_of_square(w));
         Ok(Self {
-            product: PlannedProduct::masked(work, &z, &zt, &cameras.diagonal().arrays, Semiring::PlusTimes)?,
+            product: PlannedProduct::masked(work, &z, &zt, &cameras.diagonal().arrays, (T::TYPE, Semiring::PlusTimes))?,
             cameras,
             z: Spmv::often(w, T::TYPE, true)?,
             z_transposed: Spmv::often(w, T::TYPE, false)?,
@@ -195,8 +195,8 @@ impl<T: Real> Form for Implicit<T> {
         self.cameras.run(work, &u.cbc, damped, damped_u)?;
         let of_u = &damped_u.diagonal.cbc.values;
         work.copy(of_u, 0, &mut diagonal.cbc.values, 0, of_u.len())?;
-        let minus = Scaling { alpha: -T::one(), beta: T::one() };
-        self.product.execute(work, (&z.cbc, &z.cbc), minus, (&mut diagonal.cbc).into())
+        let minus = Scaling::of(T::TYPE, -1.0, 1.0);
+        self.product.execute(work, (&z.cbc, &z.cbc), minus, Destination::from(&mut *diagonal.cbc))
     }
 
     fn cameras(&self) -> Option<&Cameras<T>> {

@@ -32,7 +32,7 @@ fn check(case: &Case, tuning: &Tuning, before: u64, sort: bool) -> Result<()> {
     }
 }
 
-fn check_rows<W>(case: &Case, found: &Products<W>, want: &[(u32, u32, OperandPair)]) -> Result<()> {
+fn check_rows<W>(case: &Case, found: &Products, want: &[(u32, u32, OperandPair)]) -> Result<()> {
     let rows: Vec<u32> = want.iter().map(|&(_, row, _)| row).collect();
     assert_eq!(found.rows.download(&case.work)?, rows);
     let segments: Vec<u32> = want.iter().step_by(16).chain(want.last()).map(|&(segment, ..)| segment).collect();
