@@ -6,7 +6,7 @@ use super::scan::{Scan, ScanTuning};
 use crate::{
     DeviceInfo, DeviceKind, DeviceMatrix, Field, Matrix, Result, Threshold,
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Scalar, Sum, Work, kernel, pool_bytes},
-    element::{ElementType, Number},
+    element::ElementType,
     resident::{DeviceCbc, PatternArrays},
     tuning::Numbers,
 };
@@ -218,7 +218,7 @@ impl DropEntries {
             first_col: first_col as u32,
             relative: u32::from(threshold.relative),
             diagonal: u32::from(threshold.diagonal),
-            tolerance: Number::nearest(self.element, threshold.tolerance),
+            tolerance: threshold.tolerance_of(self.element),
         };
         self.keep.launch(work, Grid::items(entries + 1, self.group_size), args)?;
         self.scan.run(work, &mut place)?;

@@ -5,7 +5,7 @@ use crate::{
     DevicePattern, Result,
     device::{Buffer, Device, Elem, In, Kernel, Out, Work, kernel},
     element::ElementType,
-    planned::Cost,
+    planned::{Accum, Cost, prepared::check_unscaled},
     resident::DeviceCbc,
 };
 
@@ -111,9 +111,8 @@ pub(crate) struct MovePlan {
 
 impl MovePlan {
     pub fn new(
-        a: &DevicePattern,
         element: ElementType,
-        c: DevicePattern,
+        (a, c): (&DevicePattern, DevicePattern),
         grid: Elementwise,
         moves: Moves,
     ) -> Result<Self> {
@@ -129,11 +128,19 @@ impl MovePlan {
         self.blocks.run(work, a, c)
     }
 
-    /// Checks the matrices, and moves the blocks in a stage called `stage`.
-    pub fn enqueue(&self, work: &Work, stage: &'static str, a: &DeviceCbc, c: &mut DeviceCbc) -> Result<()> {
+    /// Checks the matrices, and moves the blocks in a stage called `stage`. `what` names the
+    /// operation in a refusal.
+    pub fn enqueue(
+        &self,
+        work: &Work,
+        (stage, what): (&'static str, &str),
+        a: &DeviceCbc,
+        into: Accum<'_, DeviceCbc>,
+    ) -> Result<()> {
+        check_unscaled(what, &into)?;
         self.a.check("A", a)?;
-        self.c.check("C", c)?;
+        self.c.check("C", into.c)?;
         work.stage(stage);
-        self.run(work, a, c)
+        self.run(work, a, into.c)
     }
 }

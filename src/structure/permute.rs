@@ -9,10 +9,7 @@ use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Part, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     element::ElementType,
-    planned::{
-        Accum, Cost, On, Planned,
-        prepared::{check_patterns, check_unscaled},
-    },
+    planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     primitives::radix_sort::{Elements, RadixSort, RadixTuning},
     resident::PatternArrays,
 };
@@ -67,7 +64,7 @@ impl<M: Matrix> Permute<M> {
         let row_to = inverse("row", rows, a.nrows())?;
         let col_to = inverse("column", cols, a.ncols())?;
         let grid = Elementwise::new(a.device().info(), a.array_shape);
-        Ok(Self { plan: permutation(a, M::Element::TYPE, (row_to, col_to), Part::Full, grid)?, matrix: PhantomData })
+        Ok(Self { plan: permutation(M::Element::TYPE, a, (row_to, col_to), Part::Full, grid)?, matrix: PhantomData })
     }
 
     /// Prepares C = P·S·Pᵀ of a symmetric S that is stored as its part `stored`. C has the same
@@ -86,7 +83,7 @@ impl<M: Matrix> Permute<M> {
             return Err(Error::Argument(format!("{s:?} is not square, so not symmetric")));
         }
         let to = inverse("row and column", order, s.nrows())?;
-        Ok(Self { plan: permutation(s, M::Element::TYPE, (to.clone(), to), stored, grid)?, matrix: PhantomData })
+        Ok(Self { plan: permutation(M::Element::TYPE, s, (to.clone(), to), stored, grid)?, matrix: PhantomData })
     }
 
     /// The pattern of C.
@@ -97,8 +94,8 @@ impl<M: Matrix> Permute<M> {
 
 /// The plan of C = P·A·Qᵀ.
 fn permutation(
-    a: &DevicePattern,
     element: ElementType,
+    a: &DevicePattern,
     (row_to, col_to): (Vec<u32>, Vec<u32>),
     stored: Part,
     grid: Elementwise,
@@ -125,7 +122,7 @@ fn permutation(
     };
     let moves = Moves { source: permuted.source, turn };
     let c = DevicePattern { arrays: permuted.pattern, array_shape: a.array_shape, row_major: a.row_major };
-    MovePlan::new(a, element, c, grid, moves)
+    MovePlan::new(element, (a, c), grid, moves)
 }
 
 impl<M: Matrix> Planned for Permute<M> {
@@ -145,8 +142,7 @@ impl<M: Matrix> Planned for Permute<M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
-        check_unscaled("a permutation", &into)?;
-        self.plan.enqueue(work, "permute", &a.cbc, &mut into.c.cbc)
+        self.plan.enqueue(work, ("permute", "a permutation"), &a.cbc, into.untyped())
     }
 }
 

@@ -7,10 +7,7 @@ use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Element, Matrix, Result,
     device::Work,
     element::ElementType,
-    planned::{
-        Accum, Cost, On, Planned,
-        prepared::{check_patterns, check_unscaled},
-    },
+    planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     primitives::transpose::{self, Transposed},
 };
 use std::marker::PhantomData;
@@ -52,7 +49,7 @@ impl<M: Matrix> Transpose<M> {
 
     pub(super) fn tuned(a: &DevicePattern, grid: Elementwise) -> Result<Self> {
         check_patterns::<M>(a.device(), [a])?;
-        Ok(Self { plan: MovePlan::transpose_tuned(a, M::Element::TYPE, grid)?, matrix: PhantomData })
+        Ok(Self { plan: MovePlan::transpose_tuned(M::Element::TYPE, a, grid)?, matrix: PhantomData })
     }
 
     /// The pattern of C.
@@ -63,16 +60,16 @@ impl<M: Matrix> Transpose<M> {
 
 impl MovePlan {
     /// The plan of C = Aᵀ for a pattern that the caller has checked.
-    pub(crate) fn transpose(a: &DevicePattern, element: ElementType) -> Result<Self> {
-        Self::transpose_tuned(a, element, Elementwise::new(a.device().info(), a.array_shape))
+    pub(crate) fn transpose(element: ElementType, a: &DevicePattern) -> Result<Self> {
+        Self::transpose_tuned(element, a, Elementwise::new(a.device().info(), a.array_shape))
     }
 
-    fn transpose_tuned(a: &DevicePattern, element: ElementType, grid: Elementwise) -> Result<Self> {
+    fn transpose_tuned(element: ElementType, a: &DevicePattern, grid: Elementwise) -> Result<Self> {
         let (device, work) = (a.device(), Work::new(a.device(), None));
         let Transposed { pattern, source, .. } = transpose::Transpose::new(device)?.run(&work, &a.arrays)?;
         let turn = if a.array_shape == BlockShape::SCALAR { Turn::None } else { Turn::All };
         let c = DevicePattern { arrays: pattern, array_shape: a.array_shape.transpose(), row_major: a.row_major };
-        Self::new(a, element, c, grid, Moves { source, turn })
+        Self::new(element, (a, c), grid, Moves { source, turn })
     }
 }
 
@@ -93,8 +90,7 @@ impl<M: Matrix> Planned for Transpose<M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
-        check_unscaled("a transpose", &into)?;
-        self.plan.enqueue(work, "transpose", &a.cbc, &mut into.c.cbc)
+        self.plan.enqueue(work, ("transpose", "a transpose"), &a.cbc, into.untyped())
     }
 }
 

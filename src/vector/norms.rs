@@ -113,7 +113,7 @@ impl<M: Matrix> Planned for Norms<M> {
         check_vector("norms", into.c, self.device(), self.len, || format!("A is {:?}", self.a))?;
         work.stage("norms");
         // The values stand in for the vector, which is not read.
-        let plain = Scaling::of(M::Element::TYPE, 1.0, 0.0);
+        let plain = Scaling::plain(M::Element::TYPE);
         self.sums.run(work, (&*a.cbc).into(), &a.cbc.values, plain, &mut into.c.values)
     }
 }

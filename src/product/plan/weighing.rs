@@ -28,7 +28,7 @@ impl Weighing {
         let element = b.element;
         let turned = match b.transposed {
             true => Some(b.cells.try_transpose(|pattern| -> Result<_> {
-                let plan = MovePlan::transpose(pattern, element)?;
+                let plan = MovePlan::transpose(element, pattern)?;
                 Ok(Turned { matrix: ScratchMatrix::reserve_of(work, element.word(), &plan.c)?, plan })
             })?),
             false => None,

@@ -249,7 +249,7 @@ fn sums_in_min_plus_are_shortest_paths() -> Result<()> {
             assert_eq!(lengths, want, "{tuning:?}");
         }
         let (x, mut y) = (work.upload(&lengths)?, work.upload(&[7.0; 5])?);
-        sums.run(&work, (&*a).into(), &x, Scaling::of(ElementType::F64, 1.0, 0.0), &mut y)?;
+        sums.run(&work, (&*a).into(), &x, Scaling::plain(ElementType::F64), &mut y)?;
         assert_eq!(y.download(&work)?, [far, 1.0, 3.0, 6.0, 10.0], "{tuning:?}");
     }
     Ok(())
