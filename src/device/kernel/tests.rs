@@ -123,7 +123,7 @@ fn a_wrong_declaration_is_refused_before_any_launch() {
 const ADD: Source = Source {
     files: &[&File {
         path: "add.cl",
-        text: "KERNEL add(global ELEMENT* a, uint n, ARITHMETIC alpha) { uint i = get_global_id(0); if (i < n) STORE(a, i, LOAD(a, i) + alpha); }",
+        text: "KERNEL add(global ELEMENT* a, uint n, ARITHMETIC alpha) { uint i = get_global_id(0); if (i < n) STORE(LOAD(a, i) + alpha, a, i); }",
     }],
 };
 kernel! { struct Add = "add" in (ADD) { a: InOut<Elem>, n: u32, alpha: Scalar<OfSums> } }
