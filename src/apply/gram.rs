@@ -135,7 +135,7 @@ struct Between<T: Element> {
 }
 
 /// One of the two products, and J's values for it.
-type Turn<'a, T> = (&'a Spmv<T, T>, Stored<'a, T>);
+type Turn<'a> = (&'a Spmv, Stored<'a>);
 
 impl<T: Element> Between<T> {
     /// For a J of this many block rows, of blocks with `side` rows.
@@ -172,15 +172,15 @@ impl<T: Element> Between<T> {
     fn run<M: Matrix<Element = T>>(
         &self,
         work: &Work,
-        [(j, forward), (j_transposed, back)]: [Turn<'_, T>; 2],
+        [(j, forward), (j_transposed, back)]: [Turn<'_>; 2],
         WeighedVector { x, weights }: WeighedVector<'_, M>,
         into: Accum<'_, DeviceVector<T>>,
     ) -> Result<()> {
-        let scaling = Scaling::new(into.alpha, into.beta);
+        let scaling = Scaling::of(T::TYPE, into.alpha, into.beta);
         let y = &mut into.c.values;
         work.stage("apply");
         let mut product = self.product.take(work)?;
-        j.run(work, forward, &x.values, Scaling::<T::Arithmetic>::new(1.0, 0.0), &mut product.values)?;
+        j.run(work, forward, &x.values, Scaling::of(T::TYPE, 1.0, 0.0), &mut product.values)?;
         let weighed = weights.map(|weights| self.weigh.run(work, &product, weights.arrays())).transpose()?;
         work.stage("apply-transposed");
         let values = weighed.as_ref().map_or(&product.values, |weighed| weighed.values.typed());
@@ -289,7 +289,7 @@ impl<M: Matrix> Planned for ApplyGram<M> {
     ) -> Result<()> {
         self.forward.check("J", j)?;
         self.between.check(self.forward.x_len(), &x, &into)?;
-        let turns = [&self.forward, &self.back].map(|turn| (turn.sums(), (&j.cbc).into()));
+        let turns = [&self.forward, &self.back].map(|turn| (turn.sums(), (&*j.cbc).into()));
         self.between.run(work, turns, x, into)
     }
 }

@@ -51,8 +51,8 @@ pub struct Apply<M: Matrix, V: VectorElement<M::Element> = <M as Matrix>::Elemen
     a: DevicePattern,
     transposed: bool,
     semiring: Semiring,
-    sums: Spmv<M::Element, V>,
-    matrix: PhantomData<fn() -> M>,
+    sums: Spmv,
+    types: PhantomData<fn(M) -> V>,
 }
 
 impl<M: Matrix> Apply<M> {
@@ -102,7 +102,7 @@ impl<M: Matrix, V: VectorElement<M::Element>> Apply<M, V> {
         // The rows of op(A) are rows of the arrays if both or neither are transposed.
         let rows = transposed == M::ROW_MAJOR;
         let sums = Spmv::new(&a.arrays, a.array_shape, rows, request)?;
-        Ok(Self { a: a.clone(), transposed, semiring: request.semiring, sums, matrix: PhantomData })
+        Ok(Self { a: a.clone(), transposed, semiring: request.semiring, sums, types: PhantomData })
     }
 
     /// The format of A's rows.
@@ -130,7 +130,7 @@ impl<M: Matrix, V: VectorElement<M::Element>> Apply<M, V> {
         if self.transposed { (cols, rows) } else { (rows, cols) }
     }
 
-    pub(super) fn sums(&self) -> &Spmv<M::Element, V> {
+    pub(super) fn sums(&self) -> &Spmv {
         &self.sums
     }
 
@@ -172,8 +172,8 @@ impl<M: Matrix, V: VectorElement<M::Element>> Planned for Apply<M, V> {
         self.check("A", a)?;
         self.check_vectors(x, &into)?;
         work.stage("apply");
-        let scaling = Scaling::new(into.alpha, into.beta);
-        self.sums.run(work, (&a.cbc).into(), &x.values, scaling, &mut into.c.values)
+        let scaling = Scaling::of(V::TYPE, into.alpha, into.beta);
+        self.sums.run(work, (&*a.cbc).into(), &x.values, scaling, &mut into.c.values)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Options of products of matrices with vectors.
-use super::{Apply, ApplyGram, Format, Packed, PackedGram, Split, spmv::Request};
-use crate::{DeviceMatrix, DevicePattern, Matrix, Result, Semiring, element::VectorElement};
+use super::{
+    Apply, ApplyGram, Format, Packed, PackedGram, Split,
+    spmv::{Elements, Request},
+};
+use crate::{DeviceMatrix, DevicePattern, Element, Matrix, Result, Semiring, element::VectorElement};
 use std::marker::PhantomData;
 
 /// A product of a matrix with vectors that is to be prepared, with options; see [`Apply::with`].
@@ -19,6 +22,7 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
 
     pub(super) fn new(a: &'a DevicePattern) -> Self {
         let request = Request {
+            elements: Elements::both(M::Element::TYPE),
             format: Format::Auto,
             semiring: Semiring::PlusTimes,
             any_order: false,
@@ -49,7 +53,8 @@ impl<'a, M: Matrix, V: VectorElement<M::Element>> ApplyOptions<'a, M, V> {
     /// # }
     /// ```
     pub fn vectors<W: VectorElement<M::Element>>(self) -> ApplyOptions<'a, M, W> {
-        let Self { a, transposed, request, .. } = self;
+        let Self { a, transposed, mut request, .. } = self;
+        request.elements.vector = W::TYPE;
         ApplyOptions { a, transposed, request, types: PhantomData }
     }
 

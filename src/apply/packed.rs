@@ -32,7 +32,7 @@ use crate::{
 /// ```
 pub struct Packed<M: Matrix, V: VectorElement<M::Element> = <M as Matrix>::Element> {
     plan: Apply<M, V>,
-    values: PackedValues<M::Element>,
+    values: PackedValues,
 }
 
 impl<M: Matrix, V: VectorElement<M::Element>> Packed<M, V> {
@@ -44,7 +44,7 @@ impl<M: Matrix, V: VectorElement<M::Element>> Packed<M, V> {
     }
 
     /// The sums, and the values for them.
-    pub(super) fn turn(&self) -> (&Spmv<M::Element, V>, Stored<'_, M::Element>) {
+    pub(super) fn turn(&self) -> (&Spmv, Stored<'_>) {
         (self.plan.sums(), self.values.stored())
     }
 
@@ -56,7 +56,7 @@ impl<M: Matrix, V: VectorElement<M::Element>> Packed<M, V> {
     pub fn update(&mut self, a: &DeviceMatrix<M>) -> Result<()> {
         self.plan.check("A", a)?;
         let work = Work::new(self.plan.device(), None);
-        self.values.update(&work, self.plan.sums(), (&a.cbc).into())
+        self.values.update(&work, self.plan.sums(), (&*a.cbc).into())
     }
 
     /// The format of the values.
@@ -102,7 +102,7 @@ impl<M: Matrix, V: VectorElement<M::Element>> Planned for Packed<M, V> {
     fn enqueue(&self, On(work): On<'_>, x: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
         self.plan.check_vectors(x, &into)?;
         work.stage("apply");
-        let scaling = Scaling::new(into.alpha, into.beta);
+        let scaling = Scaling::of(V::TYPE, into.alpha, into.beta);
         let (sums, values) = self.turn();
         sums.run(work, values, &x.values, scaling, &mut into.c.values)
     }

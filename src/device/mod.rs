@@ -43,8 +43,8 @@ pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, Kernel};
 pub(crate) use loans::Loan;
 pub(crate) use parameters::{
-    Arguing, Arguments, Declared, Elem, In, InOut, Local, Maybe, Operand, Out, Param, Payload, Scalar, Sum, Value,
-    kernel,
+    Arguing, Arguments, Column, Declared, Elem, In, InOut, Local, Maybe, Operand, Out, Param, Payload, Scalar, Sum,
+    Value, kernel,
 };
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use scratch::Scratch;

@@ -106,6 +106,10 @@ slot!(
     /// OPERAND: what an expansion reads of an operand.
     Operand is operand
 );
+slot!(
+    /// COLUMN: the columns of padded rows.
+    Column is column
+);
 
 /// Name and OpenCL type of a parameter, as the host declares it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -46,7 +46,7 @@ pub(crate) struct Options {
     pub(super) words: Words,
 }
 
-/// What ELEMENT, ARITHMETIC, VALUE, PAYLOAD and OPERAND of a kernel are.
+/// What ELEMENT, ARITHMETIC, VALUE, PAYLOAD, OPERAND and COLUMN of a kernel are.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Words {
     pub(super) element: WordType,
@@ -54,6 +54,7 @@ pub(crate) struct Words {
     pub(super) value: WordType,
     pub(super) payload: WordType,
     pub(super) operand: WordType,
+    pub(super) column: WordType,
     /// Whether the kernel has `uint` for `int`.
     wraps: bool,
 }
@@ -61,7 +62,8 @@ pub(crate) struct Words {
 impl Default for Words {
     fn default() -> Self {
         let none = WordType::NONE;
-        Self { element: none, arithmetic: none, value: none, payload: none, operand: none, wraps: false }
+        let [element, arithmetic, value, payload, operand, column] = [none; 6];
+        Self { element, arithmetic, value, payload, operand, column, wraps: false }
     }
 }
 
@@ -111,6 +113,12 @@ impl Options {
     /// Says what the kernel's OPERAND is, which its source defines.
     pub fn operand(mut self, word: WordType) -> Self {
         self.words.operand = word;
+        self
+    }
+
+    /// Says what the kernel's COLUMN is, which its source defines.
+    pub fn column(mut self, word: WordType) -> Self {
+        self.words.column = word;
         self
     }
 

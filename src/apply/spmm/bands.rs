@@ -47,7 +47,7 @@ impl<M: Matrix> Bands<'_, M> {
             let first = (band * columns).min(n - columns);
             self.work.write(&columns_of(d, first, columns).1, &mut some_d.values)?;
             let clock = self.work.clock();
-            let a = (&self.product.a().cbc).into();
+            let a = (&*self.product.a().cbc).into();
             plan.multiply(self.work, a, &some_d, Accum::into(&mut some_c))?;
             self.work.wait()?;
             total += clock.elapsed();

@@ -7,42 +7,42 @@ use super::{
     tuning::Pass,
 };
 use crate::{
-    Device, Element, Result,
-    device::{Buffer, Grid, In, InOut, Maybe, Options, Scalar, Work, at_most, kernel},
+    Device, Result,
+    device::{Buffer, Elem, Grid, In, InOut, Maybe, Options, Scalar, Sum, Work, at_most, kernel},
     element::Scaling,
     tuning::Numbers,
     vector::line_sums::Stored,
 };
 
 kernel! {
-    struct SumBlockTiles<T: Element> = "sum_block_tiles"
+    struct SumBlockTiles = "sum_block_tiles"
         in "apply/spmm/turn.cl", "apply/spmm/vectors.cl", "apply/spmm/lines.cl"
     {
         line_ptr: In<u32>,
         other: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        d: In<T>,
-        c: InOut<T>,
+        values: In<Elem>,
+        d: In<Elem>,
+        c: InOut<Elem>,
         lines: u32,
         columns: u32,
         shares_last: u32,
         d_leading: u32,
         c_leading: u32,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 /// The lines that are not long; a work-group has as many as it has slots.
-pub(super) struct BlockTiles<T: Element> {
-    kernels: Variants<SumBlockTiles<'static, T>>,
+pub(super) struct BlockTiles {
+    kernels: Variants<SumBlockTiles<'static>>,
     cache_bytes: usize,
     n: usize,
 }
 
-impl<T: Element> BlockTiles<T> {
+impl BlockTiles {
     /// Kernels for blocks of `side` lines, of which an item adds `held` at once. `None` if their
     /// sums do not fit local memory, and on CPUs.
     pub fn new(
@@ -54,12 +54,12 @@ impl<T: Element> BlockTiles<T> {
         if request.numbers.dense_lanes == 1 {
             return None;
         }
-        let semiring = request.semiring;
-        let of_tile = move |pass: &Pass| options(pass.slot.options::<T>(semiring, true)).define("TILED", 1);
+        let (element, semiring) = (request.element, request.semiring);
+        let of_tile = move |pass: &Pass| options(pass.slot.options(element, semiring, true)).define("TILED", 1);
         let numbers = Numbers { dense_vectors: 1, ..request.numbers };
-        let kernels = Variants::new::<T>(device, (numbers, request.n), held, of_tile);
+        let kernels = Variants::new(device, element, (numbers, request.n), held, of_tile);
         let fit = kernels.passes().all(|Pass { slot, .. }| {
-            let bytes = slot.group_size * slot.vec * side * size_of::<T::Arithmetic>();
+            let bytes = slot.group_size * slot.vec * side * request.element.arithmetic().bytes();
             bytes <= request.numbers.dense_sum_bytes
         });
         fit.then_some(Self { kernels, cache_bytes: numbers.dense_cache_bytes, n: request.n })
@@ -76,8 +76,8 @@ impl<T: Element> BlockTiles<T> {
         work: &Work,
         lines: usize,
         &Entries { line_ptr, other, source }: &Entries<'_>,
-        &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_, T>,
-        c: &mut Dense<&mut Buffer<T>>,
+        &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_>,
+        c: &mut Dense<&mut Buffer>,
     ) -> Result<()> {
         for variant in self.kernels.for_leading(&[d.leading]) {
             let (Pass { slot, .. }, kernel) = variant?;

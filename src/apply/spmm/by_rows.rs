@@ -4,16 +4,17 @@
 //! writes D once.
 use super::{ByRows as RowMajor, Dense, tuning};
 use crate::{
-    Element, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Scratch, Work, kernel},
+    Result,
+    device::{Buffer, Device, Elem, Grid, In, Kernel, Options, Out, Scratch, Work, kernel},
+    element::ElementType,
     matrix::DenseShape,
     tuning::Numbers,
 };
 
 kernel! {
-    struct ByRows<T: Element> = "copy_by_rows" in "apply/spmm/turn.cl", "apply/spmm/by_rows.cl" {
-        columns: In<T>,
-        by_rows: Out<T>,
+    struct ByRows = "copy_by_rows" in "apply/spmm/turn.cl", "apply/spmm/by_rows.cl" {
+        columns: In<Elem>,
+        by_rows: Out<Elem>,
         rows: u32,
         cols: u32,
         leading: u32,
@@ -21,25 +22,25 @@ kernel! {
     }
 }
 
-struct Rewrite<T: Element> {
-    kernel: Kernel<ByRows<'static, T>>,
+struct Rewrite {
+    kernel: Kernel<ByRows<'static>>,
     group_size: usize,
     tile: [usize; 2],
     /// Bytes from which the copy is written past the caches.
     past_bytes: usize,
 }
 
-impl<T: Element> Rewrite<T> {
-    pub fn new(device: &Device) -> Result<Self> {
+impl Rewrite {
+    pub fn new(device: &Device, element: ElementType) -> Result<Self> {
         let numbers = device.info().numbers();
-        Self::of_groups(device, device.info().serial_or(numbers.vector_group), &numbers)
+        Self::of_groups(device, element, device.info().serial_or(numbers.vector_group), &numbers)
     }
 
-    fn of_groups(device: &Device, group_size: usize, numbers: &Numbers) -> Result<Self> {
+    fn of_groups(device: &Device, element: ElementType, group_size: usize, numbers: &Numbers) -> Result<Self> {
         let tile = [numbers.dense_copied_rows, numbers.dense_copied_cols];
-        let options = Options::group_size(group_size).element::<T>();
+        let options = Options::group_size(group_size).of(element);
         let options = options.define("TILE_ROWS", tile[0]).define("TILE_COLS", tile[1]);
-        let options = options.define("TURNED", tuning::turned::<T>());
+        let options = options.define("TURNED", tuning::turned(element));
         Ok(Self { kernel: Kernel::rare(device, &options)?, group_size, tile, past_bytes: numbers.dense_past_bytes })
     }
 
@@ -52,12 +53,12 @@ impl<T: Element> Rewrite<T> {
     pub fn run(
         &self,
         work: &Work,
-        columns: &Buffer<T>,
+        columns: &Buffer,
         [rows, cols, leading]: [usize; 3],
-        by_rows: &mut Buffer<T>,
+        by_rows: &mut Buffer,
     ) -> Result<()> {
         let tiles = rows.div_ceil(self.tile[0]) * cols.div_ceil(self.tile[1]);
-        let past = u32::from(rows * cols * size_of::<T>() >= self.past_bytes);
+        let past = u32::from(rows * cols * columns.word().bytes() >= self.past_bytes);
         let (rows, cols, leading) = (rows as u32, cols as u32, leading as u32);
         let args = ByRows { columns, by_rows, rows, cols, leading, past };
         self.kernel.launch(work, Grid::groups(tiles, self.group_size), args)
@@ -65,19 +66,20 @@ impl<T: Element> Rewrite<T> {
 }
 
 /// Where a product reads D by rows: where it is, or in a copy.
-pub(super) struct RowsOfD<T: Element> {
-    rewrite: Rewrite<T>,
-    copy: Scratch<T>,
+pub(super) struct RowsOfD {
+    rewrite: Rewrite,
+    copy: Scratch,
     /// Whether D is expected by columns, so that the copy's memory is there.
     by_columns: bool,
 }
 
-impl<T: Element> RowsOfD<T> {
+impl RowsOfD {
     /// For matrices of `len` elements, expected by columns or by rows.
-    pub fn new(work: &Work, by_columns: bool, len: usize) -> Result<Self> {
-        let (rewrite, copy) = (Rewrite::new(work.device())?, Scratch::new(work.device(), len)?);
+    pub fn new(work: &Work, element: ElementType, by_columns: bool, len: usize) -> Result<Self> {
+        let (device, word) = (work.device(), element.word());
+        let (rewrite, copy) = (Rewrite::new(device, element)?, Scratch::of(device, word, len)?);
         if by_columns {
-            rewrite.ask(work.device());
+            rewrite.ask(device);
             copy.take(work)?;
         }
         Ok(Self { rewrite, copy, by_columns })
@@ -87,8 +89,8 @@ impl<T: Element> RowsOfD<T> {
     pub fn with(
         &self,
         work: &Work,
-        (shape, d): (DenseShape, &Buffer<T>),
-        multiply: impl FnOnce(RowMajor<'_, T>) -> Result<()>,
+        (shape, d): (DenseShape, &Buffer),
+        multiply: impl FnOnce(RowMajor<'_>) -> Result<()>,
     ) -> Result<()> {
         let (Dense { values, leading, by_columns }, DenseShape { rows, cols, .. }) = (Dense::new(shape, d), shape);
         if !by_columns {
@@ -123,9 +125,10 @@ mod tests {
             let want: Vec<f64> = (0..rows).flat_map(|i| (0..cols).map(move |j| element(i, j))).collect();
             let [cpu, gpu] = [DeviceKind::Cpu, DeviceKind::Gpu].map(Numbers::of);
             for (group_size, past_bytes, numbers) in [(1, usize::MAX, cpu), (1, 0, cpu), (64, 0, gpu)] {
-                let mut by_rows = work.buffer(rows * cols)?;
-                let rewrite = Rewrite { past_bytes, ..Rewrite::of_groups(&device, group_size, &numbers)? };
-                rewrite.run(&work, &work.upload(&columns)?, [rows, cols, leading], &mut by_rows)?;
+                let (columns, mut by_rows) = (work.upload(&columns)?, work.buffer::<f64>(rows * cols)?);
+                let rewrite =
+                    Rewrite { past_bytes, ..Rewrite::of_groups(&device, ElementType::F64, group_size, &numbers)? };
+                rewrite.run(&work, &columns, [rows, cols, leading], &mut by_rows)?;
                 assert_eq!(by_rows.download(&work)?, want, "{rows}x{cols}, groups of {group_size}, {past_bytes}");
             }
         }

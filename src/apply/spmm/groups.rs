@@ -10,14 +10,14 @@ use super::{
     tuning::{self, Pass},
 };
 use crate::{
-    BlockShape, Device, Element, Result,
-    device::{Buffer, Grid, In, InOut, Scalar, Work, kernel},
+    BlockShape, Device, Result,
+    device::{Buffer, Elem, Grid, In, InOut, Scalar, Sum, Work, kernel},
     tuning::Numbers,
     vector::lines::LongLines,
 };
 
 kernel! {
-    struct SumGroups<T: Element> = "sum_groups"
+    struct SumGroups = "sum_groups"
         in "apply/spmm/turn.cl", "apply/spmm/vectors.cl", "apply/spmm/groups.cl"
     {
         line_ptr: In<u32>,
@@ -25,9 +25,9 @@ kernel! {
         g_other: In<u32>,
         g_line: In<u8>,
         g_source: In<u32>,
-        values: In<T>,
-        d: In<T>,
-        c: InOut<T>,
+        values: In<Elem>,
+        d: In<Elem>,
+        c: InOut<Elem>,
         lines: u32,
         groups: u32,
         column: u32,
@@ -37,8 +37,8 @@ kernel! {
         d_leading: u32,
         c_leading: u32,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
@@ -63,15 +63,15 @@ pub(super) struct GroupArrays<'a> {
     pub source: &'a Buffer<u32>,
 }
 
-pub(super) struct GroupSums<T: Element> {
+pub(super) struct GroupSums {
     /// The lines that are too long for a group.
-    long: LineSums<T>,
-    kernels: [Variants<SumGroups<'static, T>>; 2],
+    long: LineSums,
+    kernels: [Variants<SumGroups<'static>>; 2],
     cache_bytes: usize,
     lines: usize,
 }
 
-impl<T: Element> GroupSums<T> {
+impl GroupSums {
     /// Sums of groups. `shape` is that of the column-major blocks.
     pub fn new(work: &Work, of: GroupsOf, shape: BlockShape, request: &Request) -> Result<Self> {
         let (side, depth) = request.sides(shape);
@@ -81,13 +81,13 @@ impl<T: Element> GroupSums<T> {
         };
         let held = tuning::held_lines(numbers, side);
         let local_bytes = work.device().info().local_bytes;
-        let &Request { semiring, through, across, .. } = request;
+        let &Request { element, semiring, through, across, .. } = request;
         let (group_lines, longest) = (of.group_lines, of.longest);
         let kernels = |by_columns| {
             let options = move |pass: &Pass| {
-                let staged = pass.slot.staged::<T>(&numbers, local_bytes, shape.area());
+                let staged = pass.slot.staged(element, &numbers, local_bytes, shape.area());
                 pass.slot
-                    .options::<T>(semiring, by_columns)
+                    .options(element, semiring, by_columns)
                     .define("LINES", group_lines)
                     .define("STAGED", staged.entries)
                     .define("VALUES_STAGED", u8::from(staged.values))
@@ -98,7 +98,7 @@ impl<T: Element> GroupSums<T> {
                     .define("ACROSS", u8::from(across))
                     .define("HELD", held)
             };
-            Variants::new::<T>(work.device(), (numbers, request.n), group_lines * held, options)
+            Variants::new(work.device(), element, (numbers, request.n), group_lines * held, options)
         };
         Ok(Self {
             kernels: [kernels(false), kernels(true)],
@@ -119,8 +119,8 @@ impl<T: Element> GroupSums<T> {
         &self,
         work: &Work,
         GroupArrays { line_ptr, group_len, other, line, source }: GroupArrays<'_>,
-        operands: &Operands<'_, T>,
-        c: Dense<&mut Buffer<T>>,
+        operands: &Operands<'_>,
+        c: Dense<&mut Buffer>,
     ) -> Result<()> {
         let Operands { a, d, scaling } = operands;
         let by_columns = c.by_columns;

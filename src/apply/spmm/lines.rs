@@ -10,9 +10,9 @@ use super::{
     tuning::{self, Pass},
 };
 use crate::{
-    BlockShape, Device, Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Work, kernel},
-    element::{Piece, Scaling},
+    BlockShape, Device, Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Sum, Work, kernel},
+    element::{ElementType, Piece, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
     tuning::Numbers,
     vector::{
@@ -23,7 +23,7 @@ use crate::{
 use std::sync::OnceLock;
 
 kernel! {
-    struct SumLines<T: Element> = "sum_lines"
+    struct SumLines = "sum_lines"
         in "apply/spmm/turn.cl", "apply/spmm/vectors.cl", "apply/spmm/lines.cl"
     {
         line_ptr: In<u32>,
@@ -31,10 +31,10 @@ kernel! {
         piece: In<Piece>,
         other: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        d: In<T>,
-        parts: InOut<T::Arithmetic>,
-        c: InOut<T>,
+        values: In<Elem>,
+        d: In<Elem>,
+        parts: InOut<Sum>,
+        c: InOut<Elem>,
         pieces: u32,
         tasks: u32,
         column: u32,
@@ -46,23 +46,23 @@ kernel! {
         c_leading: u32,
         stride: u32,
         past: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 kernel! {
-    struct AddParts<T: Element> = "add_parts"
+    struct AddParts = "add_parts"
         in "apply/spmm/turn.cl", "apply/spmm/vectors.cl", "apply/spmm/lines.cl"
     {
         cut: In<Piece>,
-        parts: In<T::Arithmetic>,
-        c: InOut<T>,
+        parts: In<Sum>,
+        c: InOut<Elem>,
         cuts: u32,
         columns: u32,
         c_leading: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
@@ -76,17 +76,17 @@ pub(super) struct Entries<'a> {
 }
 
 /// Lines shared out, and the kernels for one layout of C.
-pub(super) struct LineSums<T: Element> {
+pub(super) struct LineSums {
     /// First line of each tile; one number alone if every line is elsewhere or in pieces.
     tile_line: Buffer<u32>,
     /// Lines in tiles.
     lines: usize,
     pieces: Buffer<Piece>,
     cuts: Buffer<Piece>,
-    parts: Scratch<T::Arithmetic>,
-    kernels: Kernels<T>,
+    parts: Scratch,
+    kernels: Kernels,
     /// For C by rows and by columns, if lines are cut.
-    add_parts: Option<[Kernel<AddParts<'static, T>>; 2]>,
+    add_parts: Option<[Kernel<AddParts<'static>>; 2]>,
     side: usize,
     cache_bytes: usize,
     /// Bytes of C from which a CPU writes it past its caches.
@@ -96,12 +96,12 @@ pub(super) struct LineSums<T: Element> {
 }
 
 /// The kernels of lines, for C by rows and by columns where there are two.
-enum Kernels<T: Element> {
+enum Kernels {
     /// Of blocks, and on CPUs. On other devices the lines that are not long have a kernel of their
     /// own for C by columns, if the sums of a work-group fit local memory.
-    Plain([Variants<SumLines<'static, T>>; 2], Option<Box<BlockTiles<T>>>),
+    Plain([Variants<SumLines<'static>>; 2], Option<Box<BlockTiles>>),
     /// Of scalars on other devices.
-    Staged(Box<Staged<T>>),
+    Staged(Box<Staged>),
 }
 
 /// A kernel for each pass over the columns of D, one set if rows of D and C are aligned and one for
@@ -121,14 +121,15 @@ type Variant<S> = (Pass, OnceLock<Kernel<S>>);
 
 impl<S: crate::device::Arguments> Variants<S> {
     /// Kernels for n columns; none is requested.
-    pub fn new<T: Element>(
+    pub fn new(
         device: &Device,
+        element: ElementType,
         (numbers, n): (Numbers, usize),
         held: usize,
         options: impl Fn(&Pass) -> Options + Send + Sync + 'static,
     ) -> Self {
         let passes = |aligned| {
-            let passes = tuning::passes::<T>(numbers, n, held, aligned)?;
+            let passes = tuning::passes(element, numbers, n, held, aligned)?;
             Some(passes.into_iter().map(|pass| (pass, OnceLock::new())).collect::<Vec<_>>())
         };
         let (aligned, any) = (passes(true), passes(false).unwrap_or_default());
@@ -170,7 +171,7 @@ fn is_staged(shape: BlockShape, request: &Request) -> bool {
     request.numbers.dense_lanes > 1 && shape == BlockShape::SCALAR
 }
 
-impl<T: Element> LineSums<T> {
+impl LineSums {
     /// Shares out the lines of an index.
     pub fn new(work: &Work, index: &Index, shape: BlockShape, request: &Request) -> Result<Self> {
         let pattern = index.pattern();
@@ -221,9 +222,10 @@ impl<T: Element> LineSums<T> {
                 .define("KEPT_ROWS", request.numbers.dense_kept_rows)
         };
         let plain = |by_columns| {
-            let options =
-                move |pass: &Pass| options(pass.slot.options::<T>(request.semiring, by_columns)).define("TILED", 0);
-            Variants::new::<T>(device, (request.numbers, request.n), held, options)
+            let options = move |pass: &Pass| {
+                options(pass.slot.options(request.element, request.semiring, by_columns)).define("TILED", 0)
+            };
+            Variants::new(device, request.element, (request.numbers, request.n), held, options)
         };
         let kernels = match is_staged(shape, &request) {
             true => Kernels::Staged(Box::new(Staged::new(device, (long, pieces.len()), &request))),
@@ -235,11 +237,14 @@ impl<T: Element> LineSums<T> {
         let group_size = info.numbers().vector_group;
         let alone = tuning::Slot { group_size, lanes: 1, vec: 1, vectors: 1, aligned: false, ahead: 1 };
         let add = |by_columns| -> Result<_> {
-            Kernel::rare(device, &options(alone.options::<T>(request.semiring, by_columns)).define("TILED", 0))
+            Kernel::rare(
+                device,
+                &options(alone.options(request.element, request.semiring, by_columns)).define("TILED", 0),
+            )
         };
         let add_parts = if cuts.len() > 0 { Some([add(false)?, add(true)?]) } else { None };
         Ok(Self {
-            parts: Scratch::reserve(work, parts * side * request.n)?,
+            parts: Scratch::reserve_of(work, request.element.arithmetic().word(), parts * side * request.n)?,
             tile_line,
             lines,
             pieces,
@@ -282,8 +287,8 @@ impl<T: Element> LineSums<T> {
         &self,
         work: &Work,
         entries: &Entries<'_>,
-        operands: &Operands<'_, T>,
-        mut c: Dense<&mut Buffer<T>>,
+        operands: &Operands<'_>,
+        mut c: Dense<&mut Buffer>,
     ) -> Result<()> {
         let mut parts = self.parts.take(work)?;
         match &self.kernels {
@@ -321,13 +326,13 @@ impl<T: Element> LineSums<T> {
     fn sum_lines(
         &self,
         work: &Work,
-        (kernels, tasks): (&Variants<SumLines<'static, T>>, usize),
+        (kernels, tasks): (&Variants<SumLines<'static>>, usize),
         &Entries { line_ptr, other, source }: &Entries<'_>,
-        &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_, T>,
-        (parts, c): (&mut Buffer<T::Arithmetic>, &mut Dense<&mut Buffer<T>>),
+        &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_>,
+        (parts, c): (&mut Buffer, &mut Dense<&mut Buffer>),
     ) -> Result<()> {
         let leading: &[usize] = if c.by_columns { &[d.leading] } else { &[d.leading, c.leading] };
-        let past = u32::from(size_of::<T>() * c.values.len() >= self.past_bytes);
+        let past = u32::from(c.values.word().bytes() * c.values.len() >= self.past_bytes);
         for variant in kernels.for_leading(leading) {
             let (pass, kernel) = variant?;
             let Pass { column, columns, share, slot } = *pass;

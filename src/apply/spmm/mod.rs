@@ -49,9 +49,9 @@ pub use product::{Product, Report, Source};
 pub use stored::{ApplyGcoo, DeviceGcoo, GcooArrays, GcooOptions, Grouping};
 
 use crate::{
-    BlockShape, Device, DevicePattern, Element, Result, Semiring,
+    BlockShape, Device, DevicePattern, Result, Semiring,
     device::{Buffer, Work},
-    element::Scaling,
+    element::{ElementType, Scaling},
     matrix::{DenseShape, Layout},
     resident::PatternArrays,
     tuning::Numbers,
@@ -66,6 +66,7 @@ use std::sync::Arc;
 /// What is asked of the sums.
 #[derive(Debug, Clone, Copy)]
 struct Request {
+    element: ElementType,
     /// Columns of D, if A is on the left.
     n: usize,
     semiring: Semiring,
@@ -85,8 +86,9 @@ struct Request {
 
 impl Request {
     /// Of n columns over plus-times, all by rows.
-    fn new(device: &Device, n: usize) -> Self {
+    fn new(device: &Device, element: ElementType, n: usize) -> Self {
         Self {
+            element,
             n,
             semiring: Semiring::PlusTimes,
             method: DenseMethod::Auto,
@@ -111,16 +113,16 @@ impl Request {
 }
 
 /// What a product reads, and its factors.
-struct Operands<'a, T: Element> {
-    a: Stored<'a, T>,
-    d: ByRows<'a, T>,
-    scaling: Scaling<T::Arithmetic>,
+struct Operands<'a> {
+    a: Stored<'a>,
+    d: ByRows<'a>,
+    scaling: Scaling,
 }
 
 /// A matrix D that is stored by rows.
 #[derive(Clone, Copy)]
-struct ByRows<'a, T: Element> {
-    values: &'a Buffer<T>,
+struct ByRows<'a> {
+    values: &'a Buffer,
     leading: usize,
     rows: usize,
     cols: usize,
@@ -144,26 +146,26 @@ impl<V> Dense<V> {
 }
 
 /// The sums of an execution.
-enum Sums<T: Element> {
-    Lines(Box<LineSums<T>>),
-    Groups(Box<(Gcoo, GroupSums<T>)>),
+enum Sums {
+    Lines(Box<LineSums>),
+    Groups(Box<(Gcoo, GroupSums)>),
 }
 
 /// C = alpha·op(A)·D + beta·C, prepared for a pattern and a number of columns.
-pub(crate) struct Spmm<T: Element> {
+pub(crate) struct Spmm {
     index: Index,
-    sums: Sums<T>,
-    d: RowsOfD<T>,
+    sums: Sums,
+    d: RowsOfD,
     choice: method::Choice,
 }
 
-impl<T: Element> Spmm<T> {
+impl Spmm {
     /// Prepares the columns of a pattern's arrays, or its rows, for n columns of D, over
     /// plus-times.
-    pub fn of_pattern(pattern: &DevicePattern, of_rows: bool, n: usize) -> Result<Self> {
+    pub fn of_pattern(pattern: &DevicePattern, element: ElementType, of_rows: bool, n: usize) -> Result<Self> {
         let device = pattern.device();
-        device.require(T::TYPE)?;
-        let (work, request) = (Work::new(device, None), Request::new(device, n));
+        device.require(element)?;
+        let (work, request) = (Work::new(device, None), Request::new(device, element, n));
         Self::new(&work, &pattern.arrays, pattern.array_shape, of_rows, request)
     }
 
@@ -203,7 +205,7 @@ impl<T: Element> Spmm<T> {
             }
         };
         let depth = request.sides(shape).1;
-        let d = RowsOfD::new(work, d, index.pattern().nrows * depth * request.n)?;
+        let d = RowsOfD::new(work, request.element, d, index.pattern().nrows * depth * request.n)?;
         Ok(Self { index, sums, d, choice })
     }
 
@@ -220,10 +222,10 @@ impl<T: Element> Spmm<T> {
     pub fn run(
         &self,
         work: &Work,
-        a: Stored<'_, T>,
-        d: (DenseShape, &Buffer<T>),
-        scaling: Scaling<T::Arithmetic>,
-        (c_shape, c): (DenseShape, &mut Buffer<T>),
+        a: Stored<'_>,
+        d: (DenseShape, &Buffer),
+        scaling: Scaling,
+        (c_shape, c): (DenseShape, &mut Buffer),
     ) -> Result<()> {
         let PatternArrays { col_ptr: line_ptr, row_idx: other, .. } = self.index.pattern();
         self.d.with(work, d, |d| {

@@ -1,7 +1,7 @@
 //! Options of products of sparse and dense matrices.
 use super::{ApplyDense, DenseMethod, PackedDense, Request};
 use crate::{
-    DeviceMatrix, DevicePattern, Matrix, Result, Semiring,
+    DeviceMatrix, DevicePattern, Element, Matrix, Result, Semiring,
     device::Work,
     matrix::{Layout, Side},
     tuning::Numbers,
@@ -20,7 +20,13 @@ pub struct DenseOptions<'a, M: Matrix> {
 
 impl<'a, M: Matrix> DenseOptions<'a, M> {
     pub(super) fn new(a: &'a DevicePattern, n: usize) -> Self {
-        Self { a, side: Side::Left, transposed: false, request: Request::new(a.device(), n), matrix: PhantomData }
+        Self {
+            a,
+            side: Side::Left,
+            transposed: false,
+            request: Request::new(a.device(), M::Element::TYPE, n),
+            matrix: PhantomData,
+        }
     }
 
     /// Multiplies from the right: C = D·A, where D has as many rows as the plan has columns

@@ -1,41 +1,42 @@
 //! A's values in another order, that of the sums. Kernel: `cl/apply/spmm/pack.cl`.
 use crate::{
-    BlockShape, Element, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Maybe, Options, Out, Work, kernel},
+    BlockShape, Result,
+    device::{Buffer, Device, Elem, Grid, In, Kernel, Maybe, Options, Out, Work, kernel},
+    element::ElementType,
     vector::line_sums::Stored,
 };
 
 kernel! {
-    struct PackBlocks<T: Element> = "pack_blocks" in "apply/spmm/pack.cl" {
+    struct PackBlocks = "pack_blocks" in "apply/spmm/pack.cl" {
         source: Maybe<u32>,
-        values: In<T>,
-        packed: Out<T>,
+        values: In<Elem>,
+        packed: Out<Elem>,
         elements: u64,
         stride: u32,
     }
 }
 
-pub(super) struct Pack<T: Element> {
-    kernel: Kernel<PackBlocks<'static, T>>,
+pub(super) struct Pack {
+    kernel: Kernel<PackBlocks<'static>>,
     group_size: usize,
 }
 
-impl<T: Element> Pack<T> {
+impl Pack {
     /// Of blocks of `area` elements, which stay as they are; `through` says whether they have an
     /// index.
-    pub fn new(device: &Device, through: bool, area: usize) -> Result<Self> {
-        Self::tuned(device, through, area, 0)
+    pub fn new(device: &Device, element: ElementType, through: bool, area: usize) -> Result<Self> {
+        Self::tuned(device, element, through, area, 0)
     }
 
     /// Transposes the blocks besides, which become column-major blocks of this shape.
-    pub fn transposing(device: &Device, through: bool, to: BlockShape) -> Result<Self> {
-        Self::tuned(device, through, to.area(), to.rows())
+    pub fn transposing(device: &Device, element: ElementType, through: bool, to: BlockShape) -> Result<Self> {
+        Self::tuned(device, element, through, to.area(), to.rows())
     }
 
-    fn tuned(device: &Device, through: bool, area: usize, turned: usize) -> Result<Self> {
+    fn tuned(device: &Device, element: ElementType, through: bool, area: usize, turned: usize) -> Result<Self> {
         let group_size = device.info().numbers().vector_group;
         let options = Options::group_size(group_size)
-            .element::<T>()
+            .of(element)
             .define("THROUGH", u8::from(through))
             .define("AREA", area)
             .define("TURNED", turned);
@@ -46,8 +47,8 @@ impl<T: Element> Pack<T> {
         &self,
         work: &Work,
         source: Option<&Buffer<u32>>,
-        Stored { values, stride }: Stored<'_, T>,
-        packed: &mut Buffer<T>,
+        Stored { values, stride }: Stored<'_>,
+        packed: &mut Buffer,
     ) -> Result<()> {
         let elements = packed.len();
         let args = PackBlocks { source, values, packed, elements: elements as u64, stride };

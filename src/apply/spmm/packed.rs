@@ -1,7 +1,7 @@
 //! Products of one sparse matrix with dense matrices, its values in the order of the sums.
 use super::{ApplyDense, DenseMethod, DenseOptions, pack::Pack};
 use crate::{
-    Device, DeviceDense, DeviceMatrix, Matrix, Result,
+    Device, DeviceDense, DeviceMatrix, Element, Matrix, Result,
     device::{Buffer, Work},
     planned::{Accum, Cost, On, Planned},
     vector::line_sums::Stored,
@@ -32,8 +32,8 @@ use crate::{
 /// ```
 pub struct PackedDense<M: Matrix> {
     plan: ApplyDense<M>,
-    pack: Pack<M::Element>,
-    values: Buffer<M::Element>,
+    pack: Pack,
+    values: Buffer,
 }
 
 impl<M: Matrix> PackedDense<M> {
@@ -41,10 +41,11 @@ impl<M: Matrix> PackedDense<M> {
         options.a.check("A", &a.cbc)?;
         let (device, area) = (options.a.device(), options.a.shape().area());
         let work = Work::new(device, None);
-        let mut values = work.buffer(options.a.nnz() * area)?;
+        let element = M::Element::TYPE;
+        let mut values = work.buffer_of(element.word(), options.a.nnz() * area)?;
         let mut copied = |source: Option<&Buffer<u32>>| -> Result<_> {
-            let pack = Pack::new(device, source.is_some(), area)?;
-            pack.run(&work, source, (&a.cbc).into(), &mut values)?;
+            let pack = Pack::new(device, element, source.is_some(), area)?;
+            pack.run(&work, source, (&*a.cbc).into(), &mut values)?;
             Ok(pack)
         };
         // Lines that are columns of the arrays keep their values in order, unless they form groups.
@@ -66,7 +67,7 @@ impl<M: Matrix> PackedDense<M> {
     pub fn update(&mut self, a: &DeviceMatrix<M>) -> Result<()> {
         self.plan.check("A", a)?;
         let work = Work::new(self.plan.device(), None);
-        self.pack.run(&work, self.plan.spmm().source(), (&a.cbc).into(), &mut self.values)
+        self.pack.run(&work, self.plan.spmm().source(), (&*a.cbc).into(), &mut self.values)
     }
 
     /// How the entries of A are shared out.

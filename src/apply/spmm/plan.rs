@@ -1,7 +1,7 @@
 //! Products of a sparse matrix with dense matrices, prepared.
 use super::{DenseMethod, DenseOptions, Spmm, sides::Sides};
 use crate::{
-    Device, DeviceDense, DeviceMatrix, DevicePattern, Matrix, Result,
+    Device, DeviceDense, DeviceMatrix, DevicePattern, Element, Matrix, Result,
     device::Work,
     element::Scaling,
     matrix::DenseShape,
@@ -41,7 +41,7 @@ use std::marker::PhantomData;
 pub struct ApplyDense<M: Matrix> {
     a: DevicePattern,
     sides: Sides,
-    spmm: Spmm<M::Element>,
+    spmm: Spmm,
     matrix: PhantomData<fn() -> M>,
 }
 
@@ -62,7 +62,8 @@ impl<M: Matrix> ApplyDense<M> {
     /// Prepares within the memory that `work` may allocate.
     pub(super) fn prepared(work: &Work, options: &DenseOptions<'_, M>) -> Result<Self> {
         let &DenseOptions { a, side, transposed, request, .. } = options;
-        let (sides, request) = Sides::new::<M::Element>(side, transposed, a.scalar_sides(), request)?;
+        request.semiring.check::<M::Element>()?;
+        let (sides, request) = Sides::new(side, transposed, a.scalar_sides(), request)?;
         check_patterns::<M>(a.device(), [a])?;
         let spmm = Spmm::new(work, &a.arrays, a.array_shape, options.of_rows(), request)?;
         Ok(Self { a: a.clone(), sides, spmm, matrix: PhantomData })
@@ -93,7 +94,7 @@ impl<M: Matrix> ApplyDense<M> {
         self.sides.c_shape()
     }
 
-    pub(super) fn spmm(&self) -> &Spmm<M::Element> {
+    pub(super) fn spmm(&self) -> &Spmm {
         &self.spmm
     }
 
@@ -116,16 +117,28 @@ impl<M: Matrix> ApplyDense<M> {
     pub(super) fn multiply(
         &self,
         work: &Work,
-        a: Stored<'_, M::Element>,
+        a: Stored<'_>,
         d: &DeviceDense<M::Element>,
         into: Accum<'_, DeviceDense<M::Element>>,
     ) -> Result<()> {
-        self.sides.check(self.device(), d, &into)?;
+        check(&self.sides, self.device(), d, &into)?;
         work.stage("apply");
         let (d_shape, c_shape) = (self.sides.of_left(d.shape()), self.sides.of_left(into.c.shape()));
-        let scaling = Scaling::new(into.alpha, into.beta);
+        let scaling = Scaling::of(M::Element::TYPE, into.alpha, into.beta);
         self.spmm.run(work, a, (d_shape, &d.values), scaling, (c_shape, &mut into.c.values))
     }
+}
+
+/// Refuses matrices of other sides or on another device than `device`, and factors that the semiring
+/// does not have.
+pub(super) fn check<T: Element>(
+    sides: &Sides,
+    device: &Device,
+    d: &DeviceDense<T>,
+    into: &Accum<'_, DeviceDense<T>>,
+) -> Result<()> {
+    sides.semiring().check_factors::<T>(into.alpha, into.beta)?;
+    sides.check(device, (d.device(), d.shape()), (into.c.device(), into.c.shape()))
 }
 
 impl<M: Matrix> Planned for ApplyDense<M> {
@@ -149,7 +162,7 @@ impl<M: Matrix> Planned for ApplyDense<M> {
 
     fn enqueue(&self, On(work): On<'_>, (a, d): Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
         self.check("A", a)?;
-        self.multiply(work, (&a.cbc).into(), d, into)
+        self.multiply(work, (&*a.cbc).into(), d, into)
     }
 }
 

@@ -226,8 +226,9 @@ impl<'a, M: Matrix> Product<'a, M> {
 
     fn sides(&self, d: DenseShape) -> Result<Sides> {
         let a = self.a.operand;
-        let request = Request { semiring: self.semiring, ..Request::new(a.device(), self.n(d)) };
-        Ok(Sides::new::<M::Element>(self.side, self.a.transposed, a.pattern().scalar_sides(), request)?.0)
+        let request = Request { semiring: self.semiring, ..Request::new(a.device(), M::Element::TYPE, self.n(d)) };
+        self.semiring.check::<M::Element>()?;
+        Ok(Sides::new(self.side, self.a.transposed, a.pattern().scalar_sides(), request)?.0)
     }
 
     pub(super) fn limit(&self) -> Option<u64> {
@@ -255,7 +256,7 @@ impl<'a, M: Matrix> Product<'a, M> {
         let shape = plan.c_shape();
         let mut c = DeviceDense { shape, values: work.buffer(shape.len())?, device: work.device().clone() };
         let clock = work.clock();
-        plan.multiply(work, (&self.a.operand.cbc).into(), d, Accum::into(&mut c))?;
+        plan.multiply(work, (&*self.a.operand.cbc).into(), d, Accum::into(&mut c))?;
         let total_ms = clock.elapsed().as_secs_f64() * 1e3;
         let columns = self.n(d.shape());
         Ok((c, Report::new(work, &plan, (1, columns), plan_ms, total_ms)))

@@ -1,9 +1,9 @@
 //! The sides of a product of a sparse matrix and dense ones, and what every execution checks.
 use super::Request;
 use crate::{
-    Device, DeviceDense, Element, Error, Pattern, Result, Semiring,
+    Device, Error, Pattern, Result, Semiring,
     matrix::{DenseShape, Layout, Side},
-    planned::{Accum, prepared::same_device},
+    planned::prepared::same_device,
 };
 
 /// A product op(A)·D or D·op(A).
@@ -25,15 +25,13 @@ impl Sides {
     /// of op(A), or its transpose, on the left.
     ///
     /// # Errors
-    /// [`Error::Argument`] for an element type that the semiring does not have;
     /// [`Error::TooLarge`] for more columns than a dense matrix has.
-    pub fn new<T: Element>(
+    pub fn new(
         side: Side,
         transposed: bool,
         (rows, cols): (usize, usize),
         mut request: Request,
     ) -> Result<(Self, Request)> {
-        request.semiring.check::<T>()?;
         let (semiring, n, layout) = (request.semiring, request.n, request.layouts[1]);
         if n as u64 > Pattern::MAX_LINES {
             let what = if side == Side::Left { "columns of D" } else { "rows of D" };
@@ -76,28 +74,16 @@ impl Sides {
         self.n
     }
 
-    /// Refuses matrices of other sides or on another device than `device`, and factors that the
-    /// semiring does not have.
-    pub fn check<T: Element>(
-        &self,
-        device: &Device,
-        d: &DeviceDense<T>,
-        into: &Accum<'_, DeviceDense<T>>,
-    ) -> Result<()> {
-        self.semiring.check_factors::<T>(into.alpha, into.beta)?;
-        self.check_dense(device, "D", d, self.d())?;
-        self.check_dense(device, "C", into.c, self.c())
+    pub fn semiring(&self) -> Semiring {
+        self.semiring
     }
 
-    fn check_dense<T: Element>(
-        &self,
-        device: &Device,
-        name: &str,
-        dense: &DeviceDense<T>,
-        expected: (usize, usize),
-    ) -> Result<()> {
-        same_device(device, dense.device())?;
-        self.check_sides(name, dense.shape(), expected)
+    /// Refuses matrices of other sides or on another device than `device`.
+    pub fn check(&self, device: &Device, d: (&Device, DenseShape), c: (&Device, DenseShape)) -> Result<()> {
+        same_device(device, d.0)?;
+        self.check_sides("D", d.1, self.d())?;
+        same_device(device, c.0)?;
+        self.check_sides("C", c.1, self.c())
     }
 
     /// Refuses a matrix, called `name`, of other sides than so many rows and columns.

@@ -10,25 +10,25 @@ use super::{
     tuning::{Pass, Slot},
 };
 use crate::{
-    Device, Element, Result,
-    device::{Buffer, Grid, In, InOut, Maybe, Scalar, Teams, Work, at_most, kernel},
-    element::{Piece, Scaling},
+    Device, Result,
+    device::{Buffer, Elem, Grid, In, InOut, Maybe, Scalar, Sum, Teams, Work, at_most, kernel},
+    element::{ElementType, Piece, Scaling},
     tuning::Numbers,
     vector::line_sums::Stored,
 };
 
 kernel! {
-    struct SumStaged<T: Element> = "sum_staged"
+    struct SumStaged = "sum_staged"
         in "ptx.cl", "apply/spmm/turn.cl", "apply/spmm/vectors.cl", "apply/spmm/staged.cl"
     {
         line_ptr: In<u32>,
         piece: In<Piece>,
         other: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        d: In<T>,
-        parts: InOut<T::Arithmetic>,
-        c: InOut<T>,
+        values: In<Elem>,
+        d: In<Elem>,
+        parts: InOut<Sum>,
+        c: InOut<Elem>,
         lines: u32,
         taken: u32,
         pieces: u32,
@@ -39,32 +39,33 @@ kernel! {
         d_leading: u32,
         c_leading: u32,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
-pub(super) struct Staged<T: Element> {
+pub(super) struct Staged {
     /// For C by rows, and by columns.
-    kernels: [Variants<SumStaged<'static, T>>; 2],
+    kernels: [Variants<SumStaged<'static>>; 2],
     of_piece: Slot,
+    element: ElementType,
     numbers: Numbers,
     n: usize,
 }
 
-impl<T: Element> Staged<T> {
+impl Staged {
     /// Kernels for `lines` lines, of which those of more than `long` entries are in `pieces`.
     pub fn new(device: &Device, (long, pieces): (usize, usize), request: &Request) -> Self {
-        let &Request { numbers, n, semiring, through, .. } = request;
+        let &Request { element, numbers, n, semiring, through, .. } = request;
         let of_piece = Slot::of_piece(&numbers, n);
         let kernels = |by_columns| {
             let of_device = device.clone();
             let options = move |Pass { slot, .. }: &Pass| {
                 let options = slot
-                    .options::<T>(semiring, by_columns)
+                    .options(element, semiring, by_columns)
                     .define("THROUGH", u8::from(through))
                     .define("LONG", long)
-                    .define("TILE", slot.tile_lines::<T>(&numbers, &of_piece, by_columns))
+                    .define("TILE", slot.tile_lines(element, &numbers, &of_piece, by_columns))
                     .define("STAGED", slot.staged_in_turn(&numbers))
                     .define("PIECES", u8::from(pieces > 0))
                     .define("PIECE_LANES", of_piece.lanes)
@@ -74,9 +75,9 @@ impl<T: Element> Staged<T> {
             };
             // The sums of a tile fit local memory.
             let vectors = if by_columns { 1 } else { numbers.dense_vectors };
-            Variants::new::<T>(device, (Numbers { dense_vectors: vectors, ..numbers }, n), 1, options)
+            Variants::new(device, element, (Numbers { dense_vectors: vectors, ..numbers }, n), 1, options)
         };
-        Self { kernels: [kernels(false), kernels(true)], of_piece, numbers, n }
+        Self { kernels: [kernels(false), kernels(true)], of_piece, element, numbers, n }
     }
 
     /// Requests the kernels that write C by columns, or by rows.
@@ -90,15 +91,15 @@ impl<T: Element> Staged<T> {
         work: &Work,
         (lines, piece): (usize, &Buffer<Piece>),
         &Entries { line_ptr, other, source }: &Entries<'_>,
-        &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_, T>,
-        (parts, c): (&mut Buffer<T::Arithmetic>, &mut Dense<&mut Buffer<T>>),
+        &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_>,
+        (parts, c): (&mut Buffer, &mut Dense<&mut Buffer>),
     ) -> Result<()> {
         let leading: &[usize] = if c.by_columns { &[d.leading] } else { &[d.leading, c.leading] };
         let piece_slots = piece.len() * self.n.div_ceil(self.of_piece.width());
         let mut piece_groups = piece_slots.div_ceil(self.of_piece.slots());
         for variant in self.kernels[usize::from(c.by_columns)].for_leading(leading) {
             let (Pass { slot, .. }, kernel) = variant?;
-            let tile = slot.tile_lines::<T>(&self.numbers, &self.of_piece, c.by_columns);
+            let tile = slot.tile_lines(self.element, &self.numbers, &self.of_piece, c.by_columns);
             let groups = piece_groups + lines.div_ceil(tile) * self.n.div_ceil(slot.width());
             let most = groups.max(piece_slots) as u64;
             at_most("work-groups of a product with a dense matrix", most, u32::MAX.into())?;

@@ -4,31 +4,33 @@
 //! | file | makes |
 //! |---|---|
 //! | [`grouping`] | the lines that are grouped |
+//! | [`groups`] | groups of any elements |
 //! | [`from_matrix`] | groups of a compressed matrix, and of its new values |
 //! | [`from_dense`] | groups of the elements of a dense matrix |
 //! | [`arrays`] | groups of arrays of the host, and these again |
 //! | [`compressed`] | compressed rows and columns |
 //! | [`to_dense`] | a dense matrix |
-//! | [`plan`] | products with dense matrices |
+//! | [`plan`], [`way`] | products with dense matrices |
 mod arrays;
 mod compressed;
 mod from_dense;
 mod from_matrix;
 mod grouping;
+mod groups;
 mod plan;
 mod to_dense;
+mod way;
 
 pub use arrays::GcooArrays;
 pub use grouping::Grouping;
 pub use plan::{ApplyGcoo, GcooOptions};
 
 use crate::{
-    BlockShape, Device, Element, Error, Result,
-    device::{Buffer, Options, Work},
-    resident::Fingerprint,
+    BlockShape, Csc, Csr, Device, DeviceDense, DeviceMatrix, Element, Error, Matrix, Result, device::Work,
+    matrix::Layout,
 };
-use from_matrix::Origin;
-use std::sync::{Arc, OnceLock};
+use groups::{Grouped, Groups};
+use std::marker::PhantomData;
 
 /// A sparse matrix on a device in grouped coordinates: groups of neighbouring rows, the entries of
 /// a group by columns, so that those in one column follow one another (S. Shi, Q. Wang, X. Chu,
@@ -65,72 +67,136 @@ use std::sync::{Arc, OnceLock};
 /// # }
 /// ```
 pub struct DeviceGcoo<T: Element> {
-    groups: Arc<Groups>,
-    /// Blocks column-major.
-    values: Buffer<T>,
-    /// Of a compressed matrix: how its values are read.
-    origin: Option<Box<Origin<T>>>,
-}
-
-/// The places of a [`DeviceGcoo`]'s entries.
-struct Groups {
-    device: Device,
-    nrows: usize,
-    ncols: usize,
-    shape: BlockShape,
-    grouping: Grouping,
-    /// Entries before each group, and of all.
-    group_ptr: Buffer<u32>,
-    other: Buffer<u32>,
-    line: Buffer<u8>,
-    fingerprint: OnceLock<Fingerprint>,
-}
-
-fn group_size(device: &Device) -> usize {
-    device.info().numbers().elementwise_group
-}
-
-/// Options of `cl/apply/spmm/coordinates.cl`, with so many places across the lines in a chunk.
-fn options<T: Element>(device: &Device, group_lines: usize, chunk: usize) -> Options {
-    Options::group_size(group_size(device)).element::<T>().define("LINES", group_lines).define("CHUNK", chunk)
+    grouped: Grouped,
+    element: PhantomData<fn() -> T>,
 }
 
 impl<T: Element> DeviceGcoo<T> {
+    fn of(grouped: Grouped) -> Self {
+        Self { grouped, element: PhantomData }
+    }
+
+    /// A matrix in groups.
+    ///
+    /// # Errors
+    /// As [`DeviceGcoo::from_dense`].
+    pub fn from_matrix<M: Matrix<Element = T>>(a: &DeviceMatrix<M>, grouping: Grouping) -> Result<Self> {
+        grouping.check()?;
+        Ok(Self::of(Grouped::from_matrix(&a.pattern(), &a.cbc, grouping)?))
+    }
+
+    /// Takes the values that the compressed matrix has now, or another one of its pattern: one pass
+    /// over them. Plans stay valid. Returns when it is enqueued.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, dense::{DeviceGcoo, Grouping}};
+    /// let device = Device::auto()?;
+    /// let mut a = device.upload(&Csc::from_triplets(2, 2, [(1, 0, 3.0), (0, 1, 2.0)])?)?;
+    /// let mut grouped = DeviceGcoo::from_matrix(&a, Grouping::Rows(2))?;
+    /// a.write_values(&[5.0, 7.0])?;
+    /// grouped.update(&a)?;
+    /// assert_eq!(grouped.download()?.values, [5.0, 7.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::PlanPattern`] for a matrix of another pattern; [`Error::Argument`] for one of
+    /// another type, and for groups that were not made by [`DeviceGcoo::from_matrix`];
+    /// [`Error::OpenCl`].
+    pub fn update<M: Matrix<Element = T>>(&mut self, a: &DeviceMatrix<M>) -> Result<()> {
+        let Grouped { values, origin, .. } = &mut self.grouped;
+        let Some(origin) = origin else {
+            return Err(Error::Argument("these groups were not made of a compressed matrix".into()));
+        };
+        origin.pattern().check_kind::<M>()?;
+        origin.update(&a.cbc, values)
+    }
+
+    /// The elements of a dense matrix that are not 0, in groups. Reads their number back.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) for groups of other than 1 to 32 lines,
+    /// [`Error::TooLarge`](crate::Error::TooLarge) above 2^32 - 2^16 entries,
+    /// [`Error::Memory`](crate::Error::Memory).
+    pub fn from_dense(d: &DeviceDense<T>, grouping: Grouping) -> Result<Self> {
+        grouping.check()?;
+        Ok(Self::of(Grouped::from_dense(d.device(), (d.shape(), &d.values), grouping)?))
+    }
+
+    /// The same matrix in compressed rows.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::OpenCl`]; [`Error::BlockShape`] for a matrix of blocks, which
+    /// becomes a [`Bsr`](crate::Bsr) by [`DeviceGcoo::to_matrix`].
+    pub fn to_rows(&self) -> Result<DeviceMatrix<Csr<T>>> {
+        self.to_matrix()
+    }
+
+    /// The same matrix in compressed columns.
+    ///
+    /// # Errors
+    /// As [`DeviceGcoo::to_rows`].
+    pub fn to_columns(&self) -> Result<DeviceMatrix<Csc<T>>> {
+        self.to_matrix()
+    }
+
+    /// The same matrix, compressed.
+    ///
+    /// # Errors
+    /// As [`DeviceGcoo::to_rows`].
+    pub fn to_matrix<M: Matrix<Element = T>>(&self) -> Result<DeviceMatrix<M>> {
+        let shape = self.shape();
+        if !M::BLOCKS && shape != BlockShape::SCALAR {
+            return Err(Error::BlockShape { rows: shape.rows(), cols: shape.cols() });
+        }
+        Ok(DeviceMatrix::new(self.grouped.compressed(M::ROW_MAJOR)?.into_typed()))
+    }
+
+    /// The same matrix with its zeros, in a layout.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory), [`Error::OpenCl`](crate::Error::OpenCl).
+    pub fn to_dense(&self, layout: Layout) -> Result<DeviceDense<T>> {
+        let (shape, values) = self.grouped.to_dense(layout)?;
+        Ok(DeviceDense { shape, values: values.into_typed(), device: self.device().clone() })
+    }
+
     /// Rows, counted in entries (blocks).
     pub fn nrows(&self) -> usize {
-        self.groups.nrows
+        self.grouped.groups.nrows
     }
 
     /// Columns, counted in entries (blocks).
     pub fn ncols(&self) -> usize {
-        self.groups.ncols
+        self.grouped.groups.ncols
     }
 
     /// Entries (blocks).
     pub fn nnz(&self) -> usize {
-        self.groups.nnz()
+        self.grouped.groups.nnz()
     }
 
     /// Shape of the blocks; 1x1 for scalars.
     pub fn shape(&self) -> BlockShape {
-        self.groups.shape
+        self.grouped.groups.shape
     }
 
     /// The lines that are grouped.
     pub fn grouping(&self) -> Grouping {
-        self.groups.grouping
+        self.grouped.groups.grouping
     }
 
     /// The device the matrix lives on.
     pub fn device(&self) -> &Device {
-        &self.groups.device
+        &self.grouped.groups.device
     }
 
     /// Bytes of device memory held. Groups of a compressed matrix have 4 more for each entry, the
     /// place of its value there, and hold the pattern of that matrix, which it may hold, too.
     pub fn device_bytes(&self) -> u64 {
-        let of_origin = self.origin.as_ref().map_or(0, |origin| origin.bytes());
-        self.groups.bytes() + self.values.bytes() + of_origin
+        self.grouped.bytes()
     }
 
     /// Replaces all values, in the order of [`GcooArrays::values`]; plans stay valid. Waits until
@@ -139,63 +205,18 @@ impl<T: Element> DeviceGcoo<T> {
     /// # Errors
     /// [`Error::Length`], [`Error::OpenCl`].
     pub fn write_values(&mut self, values: &[T]) -> Result<()> {
-        let expected = self.values.len();
+        let expected = self.grouped.values.len();
         if values.len() != expected {
             let why = format!("{} blocks of {}", self.nnz(), self.shape());
             return Err(Error::Length { array: "values", found: values.len(), expected, why });
         }
-        Work::new(self.device(), None).write(values, &mut self.values)
-    }
-}
-
-impl Groups {
-    fn nnz(&self) -> usize {
-        self.other.len()
-    }
-
-    /// Number of lines.
-    fn lines(&self) -> usize {
-        if self.grouping.of_columns() { self.ncols } else { self.nrows }
-    }
-
-    /// Places of each line.
-    fn across(&self) -> usize {
-        if self.grouping.of_columns() { self.nrows } else { self.ncols }
-    }
-
-    /// Number of groups.
-    fn len(&self) -> usize {
-        self.lines().div_ceil(self.grouping.lines())
-    }
-
-    fn bytes(&self) -> u64 {
-        self.group_ptr.bytes() + self.other.bytes() + self.line.bytes()
-    }
-
-    /// Whether the groups have their entries in the same places: immediately if they are the same
-    /// arrays, otherwise by fingerprints. Each is computed once (one read-back).
-    fn same_as<T: Element>(self: &Arc<Self>, of: &Arc<Self>) -> Result<bool> {
-        let sizes = |of: &Self| (of.nrows, of.ncols, of.shape, of.grouping, of.nnz());
-        let same = Arc::ptr_eq(self, of);
-        Ok(same
-            || self.device.same_as(&of.device)
-                && sizes(self) == sizes(of)
-                && self.fingerprint::<T>()? == of.fingerprint::<T>()?)
-    }
-
-    fn fingerprint<T: Element>(&self) -> Result<Fingerprint> {
-        if let Some(known) = self.fingerprint.get() {
-            return Ok(*known);
-        }
-        let work = Work::new(&self.device, None);
-        let found = Fingerprint::of(&work, &[&self.group_ptr, &self.other, &self.line_of::<T>(&work)?])?;
-        Ok(*self.fingerprint.get_or_init(|| found))
+        Work::new(self.device(), None).write(values, self.grouped.values.typed_mut())
     }
 }
 
 impl<T: Element> std::fmt::Debug for DeviceGcoo<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Groups { nrows, ncols, shape, grouping, .. } = &*self.groups;
+        let Groups { nrows, ncols, shape, grouping, .. } = &*self.grouped.groups;
         let nnz = self.nnz();
         write!(f, "DeviceGcoo({nrows}x{ncols} entries of {shape} in groups of {grouping}, {nnz} entries)")
     }

@@ -1,8 +1,9 @@
 //! How the columns of D are shared out: pure functions of their number, the element and the device.
 use super::ByRows;
 use crate::{
-    Element, Result, Semiring,
+    Result, Semiring,
     device::{Options, at_most},
+    element::ElementType,
     primitives::segmented_reduce::RUN_PIECE,
     resident::PatternArrays,
     tuning::Numbers,
@@ -47,8 +48,8 @@ const MOST_LOCAL_BYTES: u64 = 32 << 10;
 
 /// Elements that a CPU writes at once after it has transposed them: a line of 64 bytes of the
 /// cache, if a vector has as many.
-pub(super) fn turned<T: Element>() -> usize {
-    (64 / size_of::<T>()).clamp(8, 16)
+pub(super) fn turned(element: ElementType) -> usize {
+    (64 / element.bytes()).clamp(8, 16)
 }
 
 impl Slot {
@@ -63,8 +64,8 @@ impl Slot {
 
     /// 1 if tasks of one share of the columns follow one another: the cache keeps the columns of D
     /// that they have in common, and not all of D.
-    pub fn shares_last<T: Element>(&self, cache_bytes: usize, d: &ByRows<'_, T>) -> u32 {
-        let kept = |columns: usize| d.rows * columns * size_of::<T>() <= cache_bytes;
+    pub fn shares_last(&self, cache_bytes: usize, d: &ByRows<'_>) -> u32 {
+        let kept = |columns: usize| d.rows * columns * d.values.word().bytes() <= cache_bytes;
         u32::from(kept(self.width()) && !kept(d.cols))
     }
 
@@ -82,16 +83,16 @@ impl Slot {
     }
 
     /// Bytes of local memory for what the slots of a work-group stage in turn.
-    fn staged_bytes<T: Element>(&self, numbers: &Numbers) -> usize {
+    fn staged_bytes(&self, element: ElementType, numbers: &Numbers) -> usize {
         let room = self.staged_in_turn(numbers).next_multiple_of(4) + 4;
-        self.slots() * room * (size_of::<u32>() + size_of::<T::Arithmetic>())
+        self.slots() * room * (size_of::<u32>() + element.arithmetic().bytes())
     }
 
     /// Lines of a work-group, at least one for each slot. If C is by columns, the sums of all fit
     /// local memory beside what is staged, of them or of pieces.
-    pub fn tile_lines<T: Element>(&self, numbers: &Numbers, of_piece: &Self, by_columns: bool) -> usize {
-        let bytes = self.width() * size_of::<T::Arithmetic>();
-        let staged = self.staged_bytes::<T>(numbers).max(of_piece.staged_bytes::<T>(numbers));
+    pub fn tile_lines(&self, element: ElementType, numbers: &Numbers, of_piece: &Self, by_columns: bool) -> usize {
+        let bytes = self.width() * element.arithmetic().bytes();
+        let staged = self.staged_bytes(element, numbers).max(of_piece.staged_bytes(element, numbers));
         let free = (MOST_LOCAL_BYTES as usize).saturating_sub(staged);
         let fitting = if by_columns { numbers.dense_sum_bytes.min(free) / bytes } else { usize::MAX };
         let most = numbers.dense_tile.min(fitting);
@@ -100,14 +101,14 @@ impl Slot {
 
     /// What a slot stages of its group, with values of `area` elements: as many entries as fit the
     /// local memory of a work-group, of scalars a multiple of [`Slot::ahead`].
-    pub fn staged<T: Element>(&self, numbers: &Numbers, local_bytes: u64, area: usize) -> StagedEntries {
+    pub fn staged(&self, element: ElementType, numbers: &Numbers, local_bytes: u64, area: usize) -> StagedEntries {
         let step = if area == 1 { self.ahead } else { 1 };
         // An index, a line and a value, or its number; each slot has room for one more.
         let fitting = |of_value: usize| {
             let bytes = self.slots() * (size_of::<u32>() + size_of::<u8>() + of_value);
             (local_bytes.min(MOST_LOCAL_BYTES) as usize / bytes).saturating_sub(1) / step * step
         };
-        let with_values = fitting(area * size_of::<T::Arithmetic>());
+        let with_values = fitting(area * element.arithmetic().bytes());
         let values = area == 1 || with_values > 0;
         let fitting = if values { with_values } else { fitting(size_of::<u32>()) };
         let most = numbers.dense_staged.next_multiple_of(step);
@@ -115,10 +116,10 @@ impl Slot {
     }
 
     /// Options of `cl/apply/spmm/vectors.cl`.
-    pub fn options<T: Element>(&self, semiring: Semiring, c_by_columns: bool) -> Options {
+    pub fn options(&self, element: ElementType, semiring: Semiring, c_by_columns: bool) -> Options {
         Options::group_size(self.group_size)
-            .element_in::<T>(semiring)
-            .define("TURNED", turned::<T>())
+            .of_in(element, semiring)
+            .define("TURNED", turned(element))
             .define("LANES", self.lanes)
             .define("VEC", self.vec)
             .define("VECTORS", self.vectors)
@@ -140,8 +141,14 @@ impl Pass {
 /// The passes over n columns. With `aligned`, rows of D and C begin at multiples of a vector, which
 /// n must be too; `None` if that is of no use. `held` is the lines of a block that an item adds at
 /// once, whose sums take the place of further vectors.
-pub(super) fn passes<T: Element>(numbers: Numbers, n: usize, held: usize, aligned: bool) -> Option<Vec<Pass>> {
-    let vec = prev_power_of_two((numbers.dense_vector_bytes / size_of::<T>()).clamp(1, 16));
+pub(super) fn passes(
+    element: ElementType,
+    numbers: Numbers,
+    n: usize,
+    held: usize,
+    aligned: bool,
+) -> Option<Vec<Pass>> {
+    let vec = prev_power_of_two((numbers.dense_vector_bytes / element.bytes()).clamp(1, 16));
     let vectors = if held > 1 { 1 } else { numbers.dense_vectors };
     match numbers.dense_lanes {
         1 => (!aligned).then(|| serial(numbers, n, vec, vectors)),
@@ -233,7 +240,7 @@ mod tests {
     fn many_items_share_short_lines() {
         let lanes = |lines, entries| {
             let numbers = of_lines(Numbers::of(DeviceKind::Gpu), [lines, entries]);
-            let passes = passes::<f64>(numbers, 128, 1, true).unwrap_or_default();
+            let passes = passes(ElementType::F64, numbers, 128, 1, true).unwrap_or_default();
             passes.iter().map(|pass| (pass.slot.lanes, numbers.dense_ahead)).collect::<Vec<_>>()
         };
         assert_eq!(lanes(1000, 2400), [(32, 2)]);
@@ -249,20 +256,27 @@ mod tests {
         for n in [1, 2, 3, 4, 7, 8, 32, 33, 128] {
             for (aligned, dense_staged) in [(false, gpu.dense_staged), (true, gpu.dense_staged), (true, 1024)] {
                 let numbers = Numbers { dense_staged, ..gpu };
-                for Pass { slot, .. } in passes::<f64>(numbers, n, 1, aligned).unwrap_or_default() {
+                for Pass { slot, .. } in passes(ElementType::F64, numbers, n, 1, aligned).unwrap_or_default() {
                     let slots = slot.group_size / slot.lanes;
                     for area in [1, 2, 6, 36, 1024] {
-                        let StagedEntries { entries, values } = slot.staged::<f64>(&numbers, 1 << 20, area);
+                        let StagedEntries { entries, values } = slot.staged(ElementType::F64, &numbers, 1 << 20, area);
                         let bytes = 5 + if values { 8 * area } else { 4 };
                         assert!(slots * (entries + 1) * bytes <= 32 << 10, "{n}: {slot:?}, {entries} of {area}");
                         assert!(entries > 0 && (area > 1 || values && entries.is_multiple_of(slot.ahead)), "{slot:?}");
                         assert!(area < 1024 || !values, "a block of 32x32 is not staged");
                     }
                     let least = StagedEntries { entries: slot.ahead, values: true };
-                    assert_eq!(slot.staged::<f64>(&numbers, 100, 1), least, "the least that the kernel takes");
+                    assert_eq!(
+                        slot.staged(ElementType::F64, &numbers, 100, 1),
+                        least,
+                        "the least that the kernel takes"
+                    );
                     let of_piece = Slot::of_piece(&numbers, n);
-                    let sums = slot.tile_lines::<f64>(&numbers, &of_piece, true) * slot.width() / slot.vectors * 8;
-                    let staged = slot.staged_bytes::<f64>(&numbers).max(of_piece.staged_bytes::<f64>(&numbers));
+                    let sums =
+                        slot.tile_lines(ElementType::F64, &numbers, &of_piece, true) * slot.width() / slot.vectors * 8;
+                    let staged = slot
+                        .staged_bytes(ElementType::F64, &numbers)
+                        .max(of_piece.staged_bytes(ElementType::F64, &numbers));
                     assert!(staged + sums <= 32 << 10, "{n}: {slot:?}, {staged} and {sums}");
                 }
             }
@@ -275,7 +289,7 @@ mod tests {
         for kind in [DeviceKind::Cpu, DeviceKind::Gpu] {
             let numbers = Numbers::of(kind);
             for (n, aligned, held) in (0..140).flat_map(|n| [(n, false, 1), (n, true, 1), (n, false, 6)]) {
-                let Some(passes) = passes::<f64>(numbers, n, held, aligned) else { continue };
+                let Some(passes) = passes(ElementType::F64, numbers, n, held, aligned) else { continue };
                 let mut next = 0;
                 for Pass { column, columns, share, slot } in passes {
                     assert_eq!(column, next);
@@ -291,14 +305,14 @@ mod tests {
     #[test]
     fn wide_loads_are_used_where_they_fit() {
         let gpu = Numbers::of(DeviceKind::Gpu);
-        let slot = |n, aligned| passes::<f64>(gpu, n, 1, aligned).map(|passes| passes[0].slot);
+        let slot = |n, aligned| passes(ElementType::F64, gpu, n, 1, aligned).map(|passes| passes[0].slot);
         let sides = |slot: Option<Slot>| slot.map(|slot| (slot.lanes, slot.vec, slot.vectors));
         assert_eq!(sides(slot(32, true)), Some((16, 2, 1)));
         assert_eq!(sides(slot(128, true)), Some((32, 2, 2)));
         assert_eq!(sides(slot(33, true)), None);
         assert_eq!(sides(slot(33, false)), Some((32, 1, 2)));
         assert_eq!(sides(slot(1, false)), Some((1, 1, 1)));
-        let cpu = passes::<f64>(Numbers::of(DeviceKind::Cpu), 53, 1, false).unwrap();
+        let cpu = passes(ElementType::F64, Numbers::of(DeviceKind::Cpu), 53, 1, false).unwrap();
         assert_eq!(cpu.iter().map(|pass| pass.columns).collect::<Vec<_>>(), [32, 16, 4, 1]);
         assert_eq!((held_lines(gpu, 9), held_lines(gpu, 6), held_lines(gpu, 1)), (5, 6, 1));
         assert_eq!([1, 2, 3, 6].map(|side| group_lines(&gpu, side)), [4, 2, 2, 1]);

@@ -1,12 +1,18 @@
 //! Sums that work-items add to in the order in which they arrive: `cl/apply/spmv/arrival.cl`.
-use crate::{DeviceInfo, Element, Error, Result, Semiring, Word, device::Options};
+use crate::{DeviceInfo, Error, Result, Semiring, device::Options, element::ElementType};
 
-/// Adds the words of `arrival.cl` for sums of vectors of `V`.
+/// Adds the words of `arrival.cl` for sums of vectors of `element`.
 ///
 /// # Errors
 /// [`Error::Unsupported`] if sums have 64 bits and the device does not exchange them atomically.
-pub(super) fn options<V: Element>(info: &DeviceInfo, semiring: Semiring, options: Options) -> Result<Options> {
-    let wide = size_of::<V::Arithmetic>() == 8;
+pub(super) fn options(
+    info: &DeviceInfo,
+    element: ElementType,
+    semiring: Semiring,
+    options: Options,
+) -> Result<Options> {
+    let arithmetic = element.arithmetic();
+    let wide = arithmetic.bytes() == 8;
     if wide && !info.long_atomics {
         return Err(Error::Unsupported {
             device: info.name.clone(),
@@ -14,7 +20,7 @@ pub(super) fn options<V: Element>(info: &DeviceInfo, semiring: Semiring, options
             hint: "formats that do not end in -atomic need none".into(),
         });
     }
-    let floating = semiring.adds() && ["float", "double"].contains(&V::Arithmetic::CL_NAME);
+    let floating = semiring.adds() && [ElementType::F32, ElementType::F64].contains(&arithmetic);
     let options = options.define("ARRIVAL", 1).define("WIDE", u8::from(wide));
     Ok(options.define("FLOATING", u8::from(floating)))
 }

@@ -6,8 +6,10 @@
 //! [`Format::Auto`]: super::Format::Auto
 use super::{Rows, Sums, arrival, hyb, listed::Listed, split::Split, tails::Parts};
 use crate::{
-    DeviceKind, Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Out, Scalar, Scratch, Teams, Work, kernel},
+    DeviceKind, Result,
+    device::{
+        Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Out, Scalar, Scratch, Sum, Teams, Value, Work, kernel,
+    },
     element::Scaling,
     vector::line_sums::Stored,
 };
@@ -23,20 +25,20 @@ kernel! {
 }
 
 kernel! {
-    struct StartSums<V: Element> = "start_sums" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
-        sums: Out<V::Arithmetic>,
+    struct StartSums = "start_sums" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+        sums: Out<Sum>,
         rows: u32,
     }
 }
 
 kernel! {
-    struct AddParts<T: Element, V: Element> = "add_parts" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+    struct AddParts = "add_parts" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         row: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
-        sums: InOut<V::Arithmetic>,
+        values: In<Value>,
+        x: In<Elem>,
+        sums: InOut<Sum>,
         rows: u32,
         width: u32,
         entries: u32,
@@ -45,26 +47,26 @@ kernel! {
 }
 
 kernel! {
-    struct AddEntries<T: Element, V: Element> = "add_entries" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+    struct AddEntries = "add_entries" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         row: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
-        sums: InOut<V::Arithmetic>,
+        values: In<Value>,
+        x: In<Elem>,
+        sums: InOut<Sum>,
         entries: u32,
         stride: u32,
     }
 }
 
 kernel! {
-    struct FinishSums<V: Element> = "finish_sums" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+    struct FinishSums = "finish_sums" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         row_ptr: In<u32>,
-        sums: In<V::Arithmetic>,
-        y: InOut<V>,
+        sums: In<Sum>,
+        y: InOut<Elem>,
         rows: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
@@ -73,22 +75,22 @@ kernel! {
 const SHARE: usize = 1 << 10;
 
 /// The kernel that adds: listed entries, or these and padded heads.
-enum Adding<T: Element, V: Element> {
-    Entries(Kernel<AddEntries<'static, T, V>>),
-    Parts(Kernel<AddParts<'static, T, V>>, Box<Parts>),
+enum Adding {
+    Entries(Kernel<AddEntries<'static>>),
+    Parts(Kernel<AddParts<'static>>, Box<Parts>),
 }
 
-pub(super) struct Atomics<T: Element, V: Element> {
-    listed: Listed<V>,
-    start: Kernel<StartSums<'static, V>>,
-    adding: Adding<T, V>,
-    finish: Kernel<FinishSums<'static, V>>,
-    sums: Scratch<V::Arithmetic>,
+pub(super) struct Atomics {
+    listed: Listed,
+    start: Kernel<StartSums<'static>>,
+    adding: Adding,
+    finish: Kernel<FinishSums<'static>>,
+    sums: Scratch,
     group_size: usize,
     share: usize,
 }
 
-impl<T: Element, V: Element> Atomics<T, V> {
+impl Atomics {
     /// With heads padded to the width of a split, or with listed entries alone.
     pub fn new(work: &Work, rows: Rows, split: Option<Split>) -> Result<Self> {
         let device = &rows.device().clone();
@@ -96,14 +98,14 @@ impl<T: Element, V: Element> Atomics<T, V> {
         let group_size = info.numbers().vector_group;
         let share = if info.kind == DeviceKind::Cpu { SHARE } else { 1 };
         let options = Options::group_size(group_size);
-        let options = rows.options_through::<T, V>(options, rows.source.is_some() || split.is_some());
-        let options = arrival::options::<V>(info, rows.semiring, Teams::options_of(info, options))?;
+        let options = rows.options_through(options, rows.source.is_some() || split.is_some());
+        let options = arrival::options(info, rows.elements.vector, rows.semiring, Teams::options_of(info, options))?;
         let options = options.define("SHARE", share);
         let (start, finish) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
         let list: Kernel<ListTails<'_>> = Kernel::rare(device, &options)?;
 
-        let sums = Scratch::reserve(work, rows.len())?;
-        let parts = split.map(|split| hyb::cut::<T>(work, &rows, split, super::Format::HybAtomic)).transpose()?;
+        let sums = Scratch::reserve_of(work, rows.elements.sum(), rows.len())?;
+        let parts = split.map(|split| hyb::cut(work, &rows, split, super::Format::HybAtomic)).transpose()?;
         let mut listed = Listed::new(work, rows)?;
         let adding = match parts {
             None => Adding::Entries(Kernel::new(device, &options)?),
@@ -133,14 +135,14 @@ impl<T: Element, V: Element> Atomics<T, V> {
     }
 }
 
-impl<T: Element, V: Element> Sums<T, V> for Atomics<T, V> {
+impl Sums for Atomics {
     fn run(
         &self,
         work: &Work,
-        Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<V>,
-        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
+        Stored { values, stride }: Stored<'_>,
+        x: &Buffer,
+        Scaling { alpha, beta }: Scaling,
+        y: &mut Buffer,
     ) -> Result<()> {
         let Listed { row, rows: listed, .. } = &self.listed;
         let (rows, of_rows) = (self.len() as u32, Grid::items(self.len(), self.group_size));

@@ -7,71 +7,71 @@
 //! [`Order::Tiles`]: crate::element::Order::Tiles
 use super::{Rows, Sums, listed::Listed};
 use crate::{
-    Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Out, Scalar, Scratch, Work, kernel},
+    Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Out, Scalar, Scratch, Sum, Value, Work, kernel},
     element::{Order, Scaling},
     vector::line_sums::Stored,
 };
 
 kernel! {
-    struct SumTiles<T: Element, V: Element> = "sum_tiles" in "apply/spmv/values.cl", "apply/spmv/coo.cl" {
+    struct SumTiles = "sum_tiles" in "apply/spmv/values.cl", "apply/spmv/coo.cl" {
         row: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
-        y: InOut<V>,
-        parts: Out<V::Arithmetic>,
+        values: In<Value>,
+        x: In<Elem>,
+        y: InOut<Elem>,
+        parts: Out<Sum>,
         nnz: u32,
         stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 kernel! {
-    struct JoinTiles<V: Element> = "join_tiles" in "apply/spmv/values.cl", "apply/spmv/coo.cl" {
+    struct JoinTiles = "join_tiles" in "apply/spmv/values.cl", "apply/spmv/coo.cl" {
         row: In<u32>,
-        parts: In<V::Arithmetic>,
-        y: InOut<V>,
+        parts: In<Sum>,
+        y: InOut<Elem>,
         tiles: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
-pub(super) struct Coo<T: Element, V: Element> {
-    listed: Listed<V>,
-    tiles: Kernel<SumTiles<'static, T, V>>,
-    join: Kernel<JoinTiles<'static, V>>,
-    parts: Scratch<V::Arithmetic>,
+pub(super) struct Coo {
+    listed: Listed,
+    tiles: Kernel<SumTiles<'static>>,
+    join: Kernel<JoinTiles<'static>>,
+    parts: Scratch,
     /// Work-items of a tile, which is one item's on a CPU, and of the kernel that joins them.
     tile_group: usize,
     group_size: usize,
 }
 
-impl<T: Element, V: Element> Coo<T, V> {
+impl Coo {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let (device, info) = (rows.device(), rows.device().info());
         let group_size = info.numbers().vector_group;
         let tile_group = info.serial_or(group_size);
-        let options = |group| rows.options::<T, V>(Options::group_size(group)).define("TILE", Order::TILE);
+        let options = |group| rows.options(Options::group_size(group)).define("TILE", Order::TILE);
         let tiles = Kernel::new(device, &options(tile_group))?;
         let join = Kernel::new(device, &options(group_size))?;
         let listed = Listed::new(work, rows)?;
-        let parts = Scratch::reserve(work, 2 * listed.nnz().div_ceil(Order::TILE))?;
+        let parts = Scratch::reserve_of(work, listed.rows.elements.sum(), 2 * listed.nnz().div_ceil(Order::TILE))?;
         Ok(Self { listed, tiles, join, parts, tile_group, group_size })
     }
 }
 
-impl<T: Element, V: Element> Sums<T, V> for Coo<T, V> {
+impl Sums for Coo {
     fn run(
         &self,
         work: &Work,
-        Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<V>,
-        scaling: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
+        Stored { values, stride }: Stored<'_>,
+        x: &Buffer,
+        scaling: Scaling,
+        y: &mut Buffer,
     ) -> Result<()> {
         let Self { listed: Listed { row, rows, .. }, group_size, .. } = self;
         let Scaling { alpha, beta } = scaling;

@@ -6,46 +6,46 @@
 //! terms of a row come in ascending place, as in every product.
 use super::{Rows, Sums};
 use crate::{
-    Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Work, kernel},
+    Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Sum, Value, Work, kernel},
     element::Scaling,
     primitives::segmented_reduce::RUN_PIECE,
     vector::line_sums::Stored,
 };
 
 kernel! {
-    struct SumColumns<T: Element, V: Element> = "sum_columns" in "apply/spmv/values.cl", "apply/spmv/csc.cl" {
+    struct SumColumns = "sum_columns" in "apply/spmv/values.cl", "apply/spmv/csc.cl" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
+        values: In<Value>,
+        x: In<Elem>,
         terms: InOut<u32>,
-        part: InOut<V::Arithmetic>,
-        whole: InOut<V::Arithmetic>,
-        y: InOut<V>,
+        part: InOut<Sum>,
+        whole: InOut<Sum>,
+        y: InOut<Elem>,
         rows: u32,
         columns: u32,
         share: u32,
         stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
-pub(super) struct Csc<T: Element, V: Element> {
+pub(super) struct Csc {
     /// The rows of op(A)ᵀ.
     columns: Rows,
-    kernel: Kernel<SumColumns<'static, T, V>>,
+    kernel: Kernel<SumColumns<'static>>,
     /// Terms of each row so far.
     terms: Scratch<u32>,
     /// The sum of each row's last piece, and of those before it.
-    parts: [Scratch<V::Arithmetic>; 2],
+    parts: [Scratch; 2],
     /// Rows of an item.
     share: usize,
 }
 
-impl<T: Element, V: Element> Csc<T, V> {
+impl Csc {
     /// Takes the columns of op(A), as rows of its transpose.
     pub fn new(work: &Work, columns: Rows) -> Result<Self> {
         let units = columns.device().info().compute_units as usize;
@@ -55,22 +55,22 @@ impl<T: Element, V: Element> Csc<T, V> {
 
     fn tuned(work: &Work, columns: Rows, share: usize) -> Result<Self> {
         let (device, rows) = (columns.device(), columns.pattern.nrows);
-        let options = columns.options::<T, V>(Options::group_size(1)).define("PIECE", RUN_PIECE);
+        let options = columns.options(Options::group_size(1)).define("PIECE", RUN_PIECE);
         let kernel = Kernel::new(device, &options)?;
-        let part = || Scratch::reserve(work, rows);
+        let part = || Scratch::reserve_of(work, columns.elements.sum(), rows);
         let (terms, parts) = (Scratch::reserve(work, rows)?, [part()?, part()?]);
         Ok(Self { kernel, terms, parts, share, columns })
     }
 }
 
-impl<T: Element, V: Element> Sums<T, V> for Csc<T, V> {
+impl Sums for Csc {
     fn run(
         &self,
         work: &Work,
-        Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<V>,
-        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
+        Stored { values, stride }: Stored<'_>,
+        x: &Buffer,
+        Scaling { alpha, beta }: Scaling,
+        y: &mut Buffer,
     ) -> Result<()> {
         let (col_ptr, row_idx) = (&self.columns.pattern.col_ptr, &self.columns.pattern.row_idx);
         let (source, rows, columns) = (self.columns.source(), self.columns.pattern.nrows, self.columns.len());
@@ -113,7 +113,9 @@ impl<T: Element, V: Element> Sums<T, V> for Csc<T, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Csc as Host, device::test_device, generate::Random, reference, resident::DeviceCbc};
+    use crate::{
+        Csc as Host, device::test_device, element::ElementType, generate::Random, reference, resident::DeviceCbc,
+    };
 
     /// Rows of 0 to 6 entries, and some of one piece, of one more entry, and of several pieces.
     #[test]
@@ -137,11 +139,11 @@ mod tests {
         let mut want = before.clone();
         reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?;
         for share in [1, 7, 41, 70, 100] {
-            let sums = Csc::<f32, f32>::tuned(&work, Rows::of_scalars(a.pattern.clone()), share)?;
+            let sums = Csc::tuned(&work, Rows::of_scalars(a.pattern.clone()), share)?;
             // What one execution leaves in memory does not matter to the next.
             for _ in 0..2 {
                 let mut y = work.upload(&before)?;
-                sums.run(&work, (&a).into(), &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
+                sums.run(&work, (&*a).into(), &dx, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;
                 let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
                 assert_eq!(bits(&y.download(&work)?), bits(&want), "{share}");
             }

@@ -6,40 +6,40 @@
 //! apart, and [long rows](super::csr_long) are in pieces.
 use super::{Rows, Sums, csr_long};
 use crate::{
-    Device, DeviceInfo, Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Work, kernel},
+    Device, DeviceInfo, Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Sum, Value, Work, kernel},
     element::Scaling,
     tuning::Numbers,
     vector::{line_sums::Stored, lines},
 };
 
 kernel! {
-    struct SumRows<T: Element, V: Element> = "sum_rows" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
+    struct SumRows = "sum_rows" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
-        y: InOut<V>,
+        values: In<Value>,
+        x: In<Elem>,
+        y: InOut<Elem>,
         rows: u32,
         stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 kernel! {
-    struct SumStretches<T: Element, V: Element> = "sum_stretches" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
+    struct SumStretches = "sum_stretches" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
         row_ptr: In<u32>,
         stretch_row: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
-        y: InOut<V>,
+        values: In<Value>,
+        x: In<Elem>,
+        y: InOut<Elem>,
         stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
@@ -57,19 +57,19 @@ pub(super) fn ask(device: &Device) -> Result<()> {
     if device.info().numbers().row_stretch > 0 { lines::ask_stretches(device) } else { Ok(()) }
 }
 
-pub(super) struct Csr<T: Element, V: Element> {
+pub(super) struct Csr {
     rows: Rows,
-    shares: Shares<T, V>,
+    shares: Shares,
 }
 
 /// What work-items take.
-enum Shares<T: Element, V: Element> {
-    Rows { kernel: Kernel<SumRows<'static, T, V>>, group_size: usize },
-    RowsAndPieces(Box<csr_long::RowsAndPieces<T, V>>),
-    Stretches { kernel: Kernel<SumStretches<'static, T, V>>, first_row: Buffer<u32> },
+enum Shares {
+    Rows { kernel: Kernel<SumRows<'static>>, group_size: usize },
+    RowsAndPieces(Box<csr_long::RowsAndPieces>),
+    Stretches { kernel: Kernel<SumStretches<'static>>, first_row: Buffer<u32> },
 }
 
-impl<T: Element, V: Element> Csr<T, V> {
+impl Csr {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let stretch = stretch(rows.device().info(), rows.pattern.nnz() + rows.len(), rows.block.area());
         let nnz = rows.pattern.nnz() as u64;
@@ -91,8 +91,7 @@ impl<T: Element, V: Element> Csr<T, V> {
     fn tuned(work: &Work, rows: Rows, stretch: Option<usize>) -> Result<Self> {
         let device = rows.device();
         let nnz = rows.pattern.nnz() as u64;
-        let options =
-            |group_size| rows.by_item(rows.options::<T, V>(Options::group_size(group_size)), nnz, 1, nnz, false);
+        let options = |group_size| rows.by_item(rows.options(Options::group_size(group_size)), nnz, 1, nnz, false);
         let shares = match stretch {
             None => {
                 let group_size = device.info().numbers().vector_group;
@@ -107,15 +106,8 @@ impl<T: Element, V: Element> Csr<T, V> {
     }
 }
 
-impl<T: Element, V: Element> Sums<T, V> for Csr<T, V> {
-    fn run(
-        &self,
-        work: &Work,
-        a: Stored<'_, T>,
-        x: &Buffer<V>,
-        scaling: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
-    ) -> Result<()> {
+impl Sums for Csr {
+    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, scaling: Scaling, y: &mut Buffer) -> Result<()> {
         let (Stored { values, stride }, Scaling { alpha, beta }) = (a, scaling);
         let (row_ptr, col, source) = (&self.rows.pattern.col_ptr, &self.rows.pattern.row_idx, self.rows.source());
         match &self.shares {
@@ -154,7 +146,10 @@ impl<T: Element, V: Element> Sums<T, V> for Csr<T, V> {
 mod tests {
     use super::*;
     use crate::primitives::segmented_reduce::RUN_PIECE;
-    use crate::{Csc, Csr as Host, Matrix, device::test_device, generate::Random, reference, resident::DeviceCbc};
+    use crate::{
+        Csc, Csr as Host, Matrix, device::test_device, element::ElementType, generate::Random, reference,
+        resident::DeviceCbc,
+    };
 
     /// Rows of 0 to 6 entries, and one of several pieces.
     fn rows_of_all_lengths() -> Result<Host<f32>> {
@@ -177,11 +172,11 @@ mod tests {
         let mut want = before.clone();
         reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?;
         let stretches = [Some(1), Some(2), Some(7), Some(1024), Some(1 << 20)].map(|stretch| (stretch, 1));
-        let check = |sums: Csr<f32, f32>, what: String| -> Result<()> {
+        let check = |sums: Csr, what: String| -> Result<()> {
             // The second time with what the first has left of arrivals.
             for time in 0..2 {
                 let mut y = work.upload(&before)?;
-                sums.run(&work, (&a).into(), &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
+                sums.run(&work, (&*a).into(), &dx, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;
                 let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
                 assert_eq!(bits(&y.download(&work)?), bits(&want), "{what}, {time}");
             }

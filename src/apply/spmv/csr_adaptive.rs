@@ -5,7 +5,7 @@
 //! piece of 1024 entries. The last group of a row to end adds the pieces of the row.
 use super::{Layout, Rows, Sums};
 use crate::{
-    Element, Result,
+    Result,
     device::{Buffer, Work},
     element::Scaling,
     primitives::transpose::Transposed,
@@ -14,11 +14,9 @@ use crate::{
         lines::{Index, Side},
     },
 };
-use std::marker::PhantomData;
 
-pub(super) struct CsrAdaptive<T: Element, V: Element> {
+pub(super) struct CsrAdaptive {
     sums: LineSums,
-    matrix: PhantomData<fn() -> (T, V)>,
     /// If the sums do not read the values through it.
     source: Option<Buffer<u32>>,
     /// Bytes of the rows, if the sums do not count them.
@@ -26,10 +24,10 @@ pub(super) struct CsrAdaptive<T: Element, V: Element> {
     places: usize,
 }
 
-impl<T: Element, V: Element> CsrAdaptive<T, V> {
+impl CsrAdaptive {
     pub fn new(rows: Rows) -> Result<Self> {
         let of_rows = rows.bytes();
-        let Rows { pattern, source, packed, semiring, block, .. } = rows;
+        let Rows { pattern, source, packed, elements, semiring, block, .. } = rows;
         let (device, places) = (pattern.device.clone(), pattern.nnz());
         let shape = block.by_columns()?;
         let (index, shape, source) = match source {
@@ -41,21 +39,15 @@ impl<T: Element, V: Element> CsrAdaptive<T, V> {
             source => (Index::Columns(pattern), shape, source),
         };
         let held = if source.is_some() { of_rows } else { 0 };
-        let summed = Summed { types: [T::TYPE, V::TYPE], shape, packed, terms: Terms::Products(semiring) };
-        Ok(Self { sums: LineSums::over(&device, index, summed)?, matrix: PhantomData, source, held, places })
+        let summed =
+            Summed { types: [elements.matrix, elements.vector], shape, packed, terms: Terms::Products(semiring) };
+        Ok(Self { sums: LineSums::over(&device, index, summed)?, source, held, places })
     }
 }
 
-impl<T: Element, V: Element> Sums<T, V> for CsrAdaptive<T, V> {
-    fn run(
-        &self,
-        work: &Work,
-        a: Stored<'_, T>,
-        x: &Buffer<V>,
-        scaling: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
-    ) -> Result<()> {
-        self.sums.run(work, a.any(), x, scaling.numbers(), y)
+impl Sums for CsrAdaptive {
+    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, scaling: Scaling, y: &mut Buffer) -> Result<()> {
+        self.sums.run(work, a, x, scaling, y)
     }
 
     fn places(&self) -> usize {

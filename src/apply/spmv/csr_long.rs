@@ -6,8 +6,8 @@
 //! how many there are: a plan reads nothing back.
 use super::Rows;
 use crate::{
-    Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Work, kernel},
+    Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Sum, Value, Work, kernel},
     element::{Piece, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
     vector::{
@@ -17,23 +17,23 @@ use crate::{
 };
 
 kernel! {
-    struct SumRowsAndPieces<T: Element, V: Element> = "sum_rows_and_pieces" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/pieces.cl", "apply/spmv/csr_long.cl" {
+    struct SumRowsAndPieces = "sum_rows_and_pieces" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/pieces.cl", "apply/spmv/csr_long.cl" {
         row_ptr: In<u32>,
         counts: In<u32>,
         piece: In<Piece>,
         col: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
+        values: In<Value>,
+        x: In<Elem>,
         arrived: InOut<u32>,
-        y: InOut<V>,
+        y: InOut<Elem>,
         rows: u32,
         longest: u32,
         groups: u32,
         parts: u32,
         stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
@@ -73,8 +73,8 @@ pub(super) fn longest_of_item([rows, entries]: [u64; 2], compute_units: u64) -> 
 }
 
 /// The kernel, and the pieces of long rows.
-pub(super) struct RowsAndPieces<T: Element, V: Element> {
-    kernel: Kernel<SumRowsAndPieces<'static, T, V>>,
+pub(super) struct RowsAndPieces {
+    kernel: Kernel<SumRowsAndPieces<'static>>,
     group_size: usize,
     longest: usize,
     long: Uncounted,
@@ -83,7 +83,7 @@ pub(super) struct RowsAndPieces<T: Element, V: Element> {
     arrived: Scratch<u32>,
 }
 
-impl<T: Element, V: Element> RowsAndPieces<T, V> {
+impl RowsAndPieces {
     /// Prepares sums of rows of scalars, of which those of more than `longest` entries are in
     /// pieces.
     pub fn new(work: &Work, rows: &Rows, longest: usize) -> Result<Self> {
@@ -91,12 +91,12 @@ impl<T: Element, V: Element> RowsAndPieces<T, V> {
         // A CPU's group is one item, without barriers. PoCL 3.1, where it optimises, leaves out
         // what the first item of a larger group does between the barriers of the kernel's loop.
         let (group_size, nnz) = (info.serial_or(info.numbers().vector_group), rows.pattern.nnz() as u64);
-        let options = rows.options::<T, V>(Options::group_size(group_size));
+        let options = rows.options(Options::group_size(group_size));
         let options = rows.by_item(options, nnz, 1, longest as u64, false);
-        let options = rows.in_pieces::<T, V>(options, RUN_PIECE, LineTuning::shared(info).together);
+        let options = rows.in_pieces(options, RUN_PIECE, LineTuning::shared(info).together);
         let kernel = Kernel::new(device, &options)?;
         let long = Uncounted::new(work, &rows.pattern, longest)?;
-        let words = size_of::<V::Arithmetic>().div_ceil(size_of::<u32>());
+        let words = rows.elements.sum().bytes().div_ceil(size_of::<u32>());
         let arrived = Scratch::reserve_zeroed(work, long.parts * (1 + words))?;
         let groups = (GROUPS * info.compute_units as usize).min(long.pieces.len());
         Ok(Self { kernel, group_size, longest, long, groups, arrived })
@@ -107,10 +107,10 @@ impl<T: Element, V: Element> RowsAndPieces<T, V> {
         &self,
         work: &Work,
         rows: &Rows,
-        Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<V>,
-        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
+        Stored { values, stride }: Stored<'_>,
+        x: &Buffer,
+        Scaling { alpha, beta }: Scaling,
+        y: &mut Buffer,
     ) -> Result<()> {
         let Self { long, groups, group_size, .. } = self;
         let mut arrived = self.arrived.take(work)?;

@@ -9,8 +9,8 @@
 //! [`Order::Shared`]: crate::element::Order::Shared
 use super::{Rows, Sums};
 use crate::{
-    Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Teams, Work, kernel},
+    Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Sum, Teams, Value, Work, kernel},
     element::{Order, Piece, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
     vector::{
@@ -20,33 +20,33 @@ use crate::{
 };
 
 kernel! {
-    struct SumShared<T: Element, V: Element> = "sum_shared" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "apply/spmv/values.cl", "apply/spmv/pieces.cl", "apply/spmv/csr_shared.cl" {
+    struct SumShared = "sum_shared" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "apply/spmv/values.cl", "apply/spmv/pieces.cl", "apply/spmv/csr_shared.cl" {
         row_ptr: In<u32>,
         task: In<Piece>,
         col: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
+        values: In<Value>,
+        x: In<Elem>,
         arrived: InOut<u32>,
-        y: InOut<V>,
+        y: InOut<Elem>,
         pieces: u32,
         parts: u32,
         stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
-pub(super) struct CsrShared<T: Element, V: Element> {
+pub(super) struct CsrShared {
     rows: Rows,
     lines: Lines,
-    kernel: Kernel<SumShared<'static, T, V>>,
+    kernel: Kernel<SumShared<'static>>,
     /// How many pieces of each row that is cut have their sums, and these sums as words.
     arrived: Scratch<u32>,
     group_size: usize,
 }
 
-impl<T: Element, V: Element> CsrShared<T, V> {
+impl CsrShared {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let tuning = LineTuning::shared(rows.device().info());
         Self::tuned(work, rows, tuning)
@@ -56,29 +56,29 @@ impl<T: Element, V: Element> CsrShared<T, V> {
         let LineTuning { group_size, tile, held, ahead, together, .. } = tuning;
         let device = rows.device();
         let lines = Lines::new(work, Index::Columns(rows.pattern.clone()), tuning)?;
-        let options = rows.options::<T, V>(Options::group_size(group_size));
+        let options = rows.options(Options::group_size(group_size));
         let options = rows
-            .in_pieces::<T, V>(options, held.max(RUN_PIECE), together)
+            .in_pieces(options, held.max(RUN_PIECE), together)
             .define("TILE", tile)
             .define("PIECE", RUN_PIECE)
             .define("AHEAD", ahead)
             .define("LONG", Order::LONG)
             .define("LANES", Order::LANES);
         let kernel = Kernel::new(device, &Teams::options_of(device.info(), options))?;
-        let words = size_of::<V::Arithmetic>().div_ceil(size_of::<u32>());
+        let words = rows.elements.sum().bytes().div_ceil(size_of::<u32>());
         let arrived = Scratch::reserve_zeroed(work, lines.parts * (1 + words))?;
         Ok(Self { rows, lines, kernel, arrived, group_size })
     }
 }
 
-impl<T: Element, V: Element> Sums<T, V> for CsrShared<T, V> {
+impl Sums for CsrShared {
     fn run(
         &self,
         work: &Work,
-        Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<V>,
-        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
+        Stored { values, stride }: Stored<'_>,
+        x: &Buffer,
+        Scaling { alpha, beta }: Scaling,
+        y: &mut Buffer,
     ) -> Result<()> {
         let Self { rows, lines, group_size, .. } = self;
         let (row_ptr, col, source) = (&rows.pattern.col_ptr, &rows.pattern.row_idx, rows.source());
@@ -106,7 +106,8 @@ impl<T: Element, V: Element> Sums<T, V> for CsrShared<T, V> {
 mod tests {
     use super::*;
     use crate::{
-        Csc, Csr, Matrix, device::test_device, element::Field, generate::Random, reference, resident::DeviceCbc,
+        Csc, Csr, Matrix, apply::spmv::Elements, device::test_device, element::Field, generate::Random, reference,
+        resident::DeviceCbc,
     };
 
     /// Rows of all kinds: of no term, of as many as an item adds and one more, of a tile, of a
@@ -128,13 +129,12 @@ mod tests {
         let mut want = before.clone();
         reference::multiply_vector_in(Order::Shared, false, (0.7, &host, &x), (-1.3, &mut want))?;
         for &packed in packed {
-            let rows = Rows { packed, ..Rows::of_scalars(a.pattern.clone()) };
-            let sums = CsrShared::<T, T>::tuned(&work, rows, tuning)?;
+            let rows = Rows { packed, elements: Elements::both(T::TYPE), ..Rows::of_scalars(a.pattern.clone()) };
+            let sums = CsrShared::tuned(&work, rows, tuning)?;
             // The second time with what the first has left of arrivals.
             for time in 0..2 {
                 let mut y = work.upload(&before)?;
-                let [alpha, beta] = [0.7, -1.3].map(nalgebra::convert);
-                sums.run(&work, (&a).into(), &dx, Scaling { alpha, beta }, &mut y)?;
+                sums.run(&work, (&*a).into(), &dx, Scaling::of(T::TYPE, 0.7, -1.3), &mut y)?;
                 let bits = |y: &[T]| y.iter().map(|y| y.to_f64().to_bits()).collect::<Vec<_>>();
                 let found = bits(&y.download(&work)?);
                 assert_eq!(found, bits(&want), "{} {tuning:?}, packed {packed}, {time}", T::NAME);

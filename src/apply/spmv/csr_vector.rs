@@ -6,24 +6,24 @@
 //! [`Order::Lanes`]: crate::element::Order::Lanes
 use super::{Rows, Sums};
 use crate::{
-    Element, Error, Result, Word,
-    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Scalar, Teams, Work, kernel},
-    element::{Order, Scaling},
+    Error, Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Scalar, Sum, Teams, Value, Work, kernel},
+    element::{ElementType, Order, Scaling},
     vector::line_sums::Stored,
 };
 
 kernel! {
-    struct SumRowsByTeams<T: Element, V: Element> = "sum_rows_by_teams" in "ptx.cl", "team.cl", "apply/spmv/values.cl", "apply/spmv/csr_vector.cl" {
+    struct SumRowsByTeams = "sum_rows_by_teams" in "ptx.cl", "team.cl", "apply/spmv/values.cl", "apply/spmv/csr_vector.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
-        y: InOut<V>,
+        values: In<Value>,
+        x: In<Elem>,
+        y: InOut<Elem>,
         rows: u32,
         stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
@@ -32,13 +32,13 @@ const TEAMS: usize = 4;
 
 const _: () = assert!(Teams::SIZE == Order::LANES);
 
-pub(super) struct CsrVector<T: Element, V: Element> {
+pub(super) struct CsrVector {
     rows: Rows,
-    kernel: Kernel<SumRowsByTeams<'static, T, V>>,
+    kernel: Kernel<SumRowsByTeams<'static>>,
     group_size: usize,
 }
 
-impl<T: Element, V: Element> CsrVector<T, V> {
+impl CsrVector {
     pub fn new(rows: Rows) -> Result<Self> {
         let device = rows.device();
         let teams = Teams::of(device.info()).ok_or_else(|| Error::Unsupported {
@@ -47,19 +47,19 @@ impl<T: Element, V: Element> CsrVector<T, V> {
             hint: "the format csr needs none".into(),
         })?;
         let options =
-            rows.options::<T, V>(teams.options(TEAMS)).define("WIDE", u8::from(V::Arithmetic::CL_NAME == "double"));
+            rows.options(teams.options(TEAMS)).define("WIDE", u8::from(rows.elements.vector == ElementType::F64));
         Ok(Self { kernel: Kernel::new(device, &options)?, rows, group_size: teams.group_size(TEAMS) })
     }
 }
 
-impl<T: Element, V: Element> Sums<T, V> for CsrVector<T, V> {
+impl Sums for CsrVector {
     fn run(
         &self,
         work: &Work,
-        Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<V>,
-        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
+        Stored { values, stride }: Stored<'_>,
+        x: &Buffer,
+        Scaling { alpha, beta }: Scaling,
+        y: &mut Buffer,
     ) -> Result<()> {
         let (row_ptr, col, source) = (&self.rows.pattern.col_ptr, &self.rows.pattern.row_idx, self.rows.source());
         let rows = self.rows.len() as u32;

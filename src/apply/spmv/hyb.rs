@@ -13,8 +13,8 @@ use super::{
     tails::{Kernels, Parts},
 };
 use crate::{
-    Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Work, kernel},
+    Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Sum, Value, Work, kernel},
     element::{Piece, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
     vector::{
@@ -24,72 +24,72 @@ use crate::{
 };
 
 kernel! {
-    struct SumHeads<T: Element, V: Element> = "sum_heads" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct SumHeads = "sum_heads" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         col: In<u32>,
         source: Maybe<u32>,
         line_before: In<u32>,
-        values: In<T>,
-        x: In<V>,
-        head: InOut<V::Arithmetic>,
-        y: InOut<V>,
+        values: In<Value>,
+        x: In<Elem>,
+        head: InOut<Sum>,
+        y: InOut<Elem>,
         rows: u32,
         width: u32,
         stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 kernel! {
-    struct SumTails<T: Element, V: Element> = "sum_tails" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct SumTails = "sum_tails" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         tail_ptr: In<u32>,
         tile_line: In<u32>,
         tail_row: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
-        head: In<V::Arithmetic>,
-        y: InOut<V>,
+        values: In<Value>,
+        x: In<Elem>,
+        head: In<Sum>,
+        y: InOut<Elem>,
         heads: u64,
         tile: u32,
         stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 kernel! {
-    struct SumTailPieces<T: Element, V: Element> = "sum_tail_pieces" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct SumTailPieces = "sum_tail_pieces" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         piece: In<Piece>,
         tail_ptr: In<u32>,
         tail_row: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
-        head: In<V::Arithmetic>,
-        parts: InOut<V::Arithmetic>,
-        y: InOut<V>,
+        values: In<Value>,
+        x: In<Elem>,
+        head: In<Sum>,
+        parts: InOut<Sum>,
+        y: InOut<Elem>,
         heads: u64,
         stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 kernel! {
-    struct AddTailParts<V: Element> = "add_tail_parts" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct AddTailParts = "add_tail_parts" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         cut: In<Piece>,
         tail_row: In<u32>,
-        parts: In<V::Arithmetic>,
-        y: InOut<V>,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        parts: In<Sum>,
+        y: InOut<Elem>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
-pub(super) struct Hyb<T: Element, V: Element> {
+pub(super) struct Hyb {
     rows: usize,
     /// Number of sums.
     sums: usize,
@@ -97,14 +97,14 @@ pub(super) struct Hyb<T: Element, V: Element> {
     shares: Shares,
     /// Entries of a tile of tails.
     tile: usize,
-    heads: Kernel<SumHeads<'static, T, V>>,
-    tails: Kernel<SumTails<'static, T, V>>,
-    pieces: Kernel<SumTailPieces<'static, T, V>>,
-    add_parts: Kernel<AddTailParts<'static, V>>,
+    heads: Kernel<SumHeads<'static>>,
+    tails: Kernel<SumTails<'static>>,
+    pieces: Kernel<SumTailPieces<'static>>,
+    add_parts: Kernel<AddTailParts<'static>>,
     /// The sums of heads that have a tail.
-    head: Scratch<V::Arithmetic>,
+    head: Scratch,
     /// The sums of the pieces of tails that are cut.
-    part: Scratch<V::Arithmetic>,
+    part: Scratch,
     /// Whether executions do not read the index of the values.
     packed: bool,
     /// Whether pieces are added in the order of arrival.
@@ -114,10 +114,9 @@ pub(super) struct Hyb<T: Element, V: Element> {
     tail_group: usize,
 }
 
-/// Cuts rows at the width of a split. The bytes that a refusal for padding names are those of
-/// blocks of `T`.
-pub(super) fn cut<T: Element>(work: &Work, rows: &Rows, split: Split, format: Format) -> Result<Parts> {
-    let (kernels, value_bytes) = (Kernels::new(rows.device(), rows)?, (rows.block.area() * size_of::<T>()) as u64);
+/// Cuts rows at the width of a split.
+pub(super) fn cut(work: &Work, rows: &Rows, split: Split, format: Format) -> Result<Parts> {
+    let (kernels, value_bytes) = (Kernels::new(rows.device(), rows)?, rows.value_bytes());
     let lengths = kernels.count(work, rows)?;
     let width = split.width(&lengths, value_bytes);
     let places = lengths.rows * u64::from(width) + lengths.beyond(width);
@@ -125,9 +124,9 @@ pub(super) fn cut<T: Element>(work: &Work, rows: &Rows, split: Split, format: Fo
     kernels.place(work, rows, &lengths, width)
 }
 
-impl<T: Element, V: Element> Hyb<T, V> {
+impl Hyb {
     pub fn new(work: &Work, rows: &Rows, split: Split) -> Result<Self> {
-        let parts = cut::<T>(work, rows, split, Format::Hyb)?;
+        let parts = cut(work, rows, split, Format::Hyb)?;
         Self::of_parts(work, rows, parts, false)
     }
 
@@ -143,11 +142,11 @@ impl<T: Element, V: Element> Hyb<T, V> {
         let (group_size, tail_group) = (numbers.vector_group, device.info().serial_or(numbers.vector_group));
         let entries = (numbers.line_elements / rows.block.area()).max(1);
         let options = |group_size| {
-            let options = rows.options_through::<T, V>(Options::group_size(group_size), true);
+            let options = rows.options_through(Options::group_size(group_size), true);
             let heads = rows.len() as u64 * u64::from(parts.width);
             let options = rows.by_item(options, heads, rows.len(), parts.width.into(), false).define("TILE", entries);
             match arriving {
-                true => arrival::options::<V>(device.info(), rows.semiring, options),
+                true => arrival::options(device.info(), rows.elements.vector, rows.semiring, options),
                 false => Ok(arrival::none(options)),
             }
         };
@@ -162,8 +161,8 @@ impl<T: Element, V: Element> Hyb<T, V> {
         let tile = if entries < 4 { 0 } else { entries.min(RUN_PIECE - before) };
         let shares = Shares::new(work, &parts.tail_ptr, [lines, parts.tails], Limits::of_tiles(tile), before)?;
         let of_block = rows.block.sums;
-        let head = Scratch::reserve(work, lines * of_block)?;
-        let part = Scratch::reserve(work, shares.parts * of_block)?;
+        let head = Scratch::reserve_of(work, rows.elements.sum(), lines * of_block)?;
+        let part = Scratch::reserve_of(work, rows.elements.sum(), shares.parts * of_block)?;
         let (packed, rows, sums) = (rows.packed, rows.len(), rows.sums());
         Ok(Self {
             rows,
@@ -185,14 +184,14 @@ impl<T: Element, V: Element> Hyb<T, V> {
     }
 }
 
-impl<T: Element, V: Element> Sums<T, V> for Hyb<T, V> {
+impl Sums for Hyb {
     fn run(
         &self,
         work: &Work,
-        Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<V>,
-        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
+        Stored { values, stride }: Stored<'_>,
+        x: &Buffer,
+        Scaling { alpha, beta }: Scaling,
+        y: &mut Buffer,
     ) -> Result<()> {
         let Parts { width, col, line_before, tail_ptr, tail_row, .. } = &self.parts;
         let source = (!self.packed).then_some(&self.parts.source);

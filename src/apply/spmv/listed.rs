@@ -1,9 +1,9 @@
 //! Entries with their rows, for formats whose work-items take entries. Kernels:
 //! `cl/apply/spmv/listed.cl`.
-use super::Rows;
+use super::rows::{Elements, Rows};
 use crate::{
-    Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel},
+    Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Out, Scalar, Sum, Work, kernel},
     element::Scaling,
 };
 
@@ -17,29 +17,31 @@ kernel! {
 }
 
 kernel! {
-    struct EmptyRows<V: Element> = "empty_rows" in "apply/spmv/listed.cl" {
+    struct EmptyRows = "empty_rows" in "apply/spmv/listed.cl" {
         row_ptr: In<u32>,
-        y: InOut<V>,
+        y: InOut<Elem>,
         rows: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 /// Rows whose entries are listed with their row.
-pub(super) struct Listed<V: Element> {
+pub(super) struct Listed {
     pub rows: Rows,
     /// The row of each entry.
     pub row: Buffer<u32>,
-    empty: Kernel<EmptyRows<'static, V>>,
+    empty: Kernel<EmptyRows<'static>>,
     group_size: usize,
 }
 
-impl<V: Element> Listed<V> {
+impl Listed {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let (device, nnz) = (rows.device(), rows.pattern.nnz());
         let group_size = device.info().numbers().vector_group;
-        let options = rows.options::<V, V>(Options::group_size(group_size));
+        // One kernel for all matrices.
+        let vectors = Elements::both(rows.elements.vector);
+        let options = rows.options_of(vectors, Options::group_size(group_size), rows.source.is_some());
         let empty = Kernel::new(device, &options)?;
         let list: Kernel<ListRows<'_>> = Kernel::new(device, &options)?;
         let mut row = work.buffer(nnz)?;
@@ -49,12 +51,7 @@ impl<V: Element> Listed<V> {
     }
 
     /// Writes the rows without entries.
-    pub fn write_empty(
-        &self,
-        work: &Work,
-        y: &mut Buffer<V>,
-        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
-    ) -> Result<()> {
+    pub fn write_empty(&self, work: &Work, y: &mut Buffer, Scaling { alpha, beta }: Scaling) -> Result<()> {
         let args = EmptyRows { row_ptr: &self.rows.pattern.col_ptr, y, rows: self.rows.len() as u32, alpha, beta };
         self.empty.launch(work, Grid::items(self.rows.len(), self.group_size), args)
     }

@@ -56,12 +56,13 @@ mod tails;
 mod tests;
 
 pub use format::Format;
+pub(super) use rows::Elements;
 pub use split::Split;
 
 use crate::{
-    BlockShape, Device, DevicePattern, Element, Error, Result, Semiring,
+    BlockShape, Device, DevicePattern, Error, Result, Semiring,
     device::{Buffer, Work},
-    element::Scaling,
+    element::{ElementType, Scaling},
     resident::PatternArrays,
     vector::{
         line_sums::{Stored, Summed, Terms},
@@ -82,6 +83,7 @@ const OFTEN: u64 = 1000;
 /// What is asked of a format.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request {
+    pub elements: Elements,
     pub format: Format,
     pub semiring: Semiring,
     pub any_order: bool,
@@ -95,16 +97,9 @@ pub(super) struct Request {
 }
 
 /// The sums of one format, prepared for a pattern.
-trait Sums<T: Element, V: Element>: Send + Sync {
+trait Sums: Send + Sync {
     /// y = alpha·A·x + beta·y. The caller has checked lengths and patterns.
-    fn run(
-        &self,
-        work: &Work,
-        a: Stored<'_, T>,
-        x: &Buffer<V>,
-        scaling: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
-    ) -> Result<()>;
+    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, scaling: Scaling, y: &mut Buffer) -> Result<()>;
     /// Blocks in the format's order, padding included.
     fn places(&self) -> usize;
     /// The order of packed values.
@@ -117,20 +112,23 @@ trait Sums<T: Element, V: Element>: Send + Sync {
     fn bytes(&self) -> u64;
 }
 
-/// A·x in a format, of a matrix of `T` and vectors of `V`.
-pub(crate) struct Spmv<T: Element, V: Element> {
+/// A·x in a format.
+pub(crate) struct Spmv {
     choice: Choice,
+    elements: Elements,
     /// Entries of op(A).
     entries: u64,
     block: Block,
-    sums: Box<dyn Sums<T, V>>,
+    sums: Box<dyn Sums>,
 }
 
-impl<T: Element, V: Element> Spmv<T, V> {
+impl Spmv {
     /// A·x of the rows of `a`, or of its columns, with values where they are, by the format that
-    /// `auto` takes for as many executions as a solver needs.
-    pub fn often(a: &DevicePattern, rows: bool) -> Result<Self> {
+    /// `auto` takes for as many executions as a solver needs. The vectors have the elements of the
+    /// matrix.
+    pub fn often(a: &DevicePattern, element: ElementType, rows: bool) -> Result<Self> {
         let request = Request {
+            elements: Elements::both(element),
             format: Format::Auto,
             semiring: Semiring::PlusTimes,
             any_order: false,
@@ -145,8 +143,9 @@ impl<T: Element, V: Element> Spmv<T, V> {
     /// Converts the columns of `arrays`, whose blocks have `shape`, or its rows.
     pub(super) fn new(arrays: &Arc<PatternArrays>, shape: BlockShape, of_rows: bool, request: Request) -> Result<Self> {
         let device = &arrays.device;
-        device.require(T::TYPE)?;
-        device.require(V::TYPE)?;
+        let elements = request.elements;
+        device.require(elements.matrix)?;
+        device.require(elements.vector)?;
         if shape != BlockShape::SCALAR && !request.format.has_blocks() {
             let shape = if of_rows { shape } else { shape.transpose() };
             let format = request.format;
@@ -158,7 +157,8 @@ impl<T: Element, V: Element> Spmv<T, V> {
         let (lines, others) = (arrays.ncols as u64, arrays.nrows as u64);
         let [rows, columns] = if of_rows { [others, lines] } else { [lines, others] };
         let terms = Terms::Products(request.semiring);
-        let summed = Summed { types: [T::TYPE, V::TYPE], shape: block.by_columns()?, packed: true, terms };
+        let summed =
+            Summed { types: [elements.matrix, elements.vector], shape: block.by_columns()?, packed: true, terms };
         let situation = Situation {
             profile: Profile {
                 rows,
@@ -174,8 +174,8 @@ impl<T: Element, V: Element> Spmv<T, V> {
             device: device.info().kind,
             compute_units: device.info().compute_units.into(),
             slice_sums: slices::slice_sums(device.info()),
-            element_bytes: size_of::<T>() as u64,
-            vector_bytes: size_of::<V>() as u64,
+            element_bytes: elements.matrix.bytes() as u64,
+            vector_bytes: elements.vector.bytes() as u64,
             block,
             tile: LineTuning::new(device.info(), block.by_columns()?).tile as u64,
             of_item: summed.longest_of_item(device.info()).map(|most| most as u64),
@@ -212,7 +212,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
         };
         let (entries, block) = (rows.pattern.nnz() as u64, rows.block);
         let sums = Self::converted(work, rows, request, choice.format, counted)?;
-        Ok(Self { choice, entries, block, sums })
+        Ok(Self { choice, elements, entries, block, sums })
     }
 
     /// The choice for rows, and their places if it had to know these.
@@ -222,8 +222,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
         if let Some(choice) = choose::foregone(&situation) {
             return Ok((choice, None));
         }
-        let counted =
-            slices::Kernels::new(work.device(), rows, slice_vectors::suits::<T, V>(rows))?.count(work, rows)?;
+        let counted = slices::Kernels::new(work.device(), rows, slice_vectors::suits(rows))?.count(work, rows)?;
         let profile = counted.profile;
         Ok((choose::choose(&Situation { profile, ..situation }), Some(counted)))
     }
@@ -235,7 +234,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
         request: Request,
         format: Format,
         counted: Option<Counted>,
-    ) -> Result<Box<dyn Sums<T, V>>> {
+    ) -> Result<Box<dyn Sums>> {
         Ok(match format {
             Format::Auto | Format::Csr => Box::new(csr::Csr::new(work, rows)?),
             Format::CsrVector => Box::new(csr_vector::CsrVector::new(rows)?),
@@ -251,7 +250,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
             Format::Hyb => Box::new(hyb::Hyb::new(work, &rows, request.split)?),
             Format::CsrAdaptiveAtomic => Box::new(hyb::Hyb::arriving(work, &rows)?),
             Format::Ell | Format::SlicedEll => {
-                let in_vectors = format == Format::SlicedEll && slice_vectors::suits::<T, V>(&rows);
+                let in_vectors = format == Format::SlicedEll && slice_vectors::suits(&rows);
                 let kernels = slices::Kernels::new(work.device(), &rows, in_vectors)?;
                 let counted = counted.map_or_else(|| kernels.count(work, &rows), Ok)?;
                 Box::new(ell::Ell::new(work, &rows, format, &kernels, counted)?)
@@ -277,41 +276,34 @@ impl<T: Element, V: Element> Spmv<T, V> {
     }
 
     /// y = alpha·A·x + beta·y.
-    pub fn run(
-        &self,
-        work: &Work,
-        a: Stored<'_, T>,
-        x: &Buffer<V>,
-        scaling: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
-    ) -> Result<()> {
+    pub fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, scaling: Scaling, y: &mut Buffer) -> Result<()> {
         self.sums.run(work, a, x, scaling, y)
     }
 }
 
 /// A's values in the order of a format.
-pub(super) struct PackedValues<T: Element> {
-    pack: pack::Pack<T>,
-    values: Buffer<T>,
+pub(super) struct PackedValues {
+    pack: pack::Pack,
+    values: Buffer,
     /// Elements of a block.
     area: u32,
 }
 
-impl<T: Element> PackedValues<T> {
+impl PackedValues {
     /// Reserves memory for the values of a format made for packed values.
-    pub fn new<V: Element>(device: &Device, spmv: &Spmv<T, V>) -> Result<Self> {
-        let Spmv { block, sums, .. } = spmv;
-        let values = Work::new(device, None).buffer(sums.places() * block.area())?;
-        let pack = pack::Pack::new(device, sums.source().is_some(), *block, sums.layout())?;
+    pub fn new(device: &Device, spmv: &Spmv) -> Result<Self> {
+        let Spmv { elements: Elements { matrix, .. }, block, sums, .. } = spmv;
+        let values = Work::new(device, None).buffer_of(matrix.word(), sums.places() * block.area())?;
+        let pack = pack::Pack::new(device, *matrix, sums.source().is_some(), *block, sums.layout())?;
         Ok(Self { pack, values, area: block.area() as u32 })
     }
 
     /// Copies A's values.
-    pub fn update<V: Element>(&mut self, work: &Work, spmv: &Spmv<T, V>, a: Stored<'_, T>) -> Result<()> {
+    pub fn update(&mut self, work: &Work, spmv: &Spmv, a: Stored<'_>) -> Result<()> {
         self.pack.run(work, spmv.sums.source(), a, &mut self.values)
     }
 
-    pub fn stored(&self) -> Stored<'_, T> {
+    pub fn stored(&self) -> Stored<'_> {
         Stored { values: &self.values, stride: self.area }
     }
 

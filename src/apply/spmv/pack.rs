@@ -1,16 +1,17 @@
 //! A's values in the order of a format. Kernel: `cl/apply/spmv/pack.cl`.
 use super::rows::Block;
 use crate::{
-    Element, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Maybe, Options, Out, Work, kernel},
+    Result,
+    device::{Buffer, Device, Elem, Grid, In, Kernel, Maybe, Options, Out, Work, kernel},
+    element::ElementType,
     vector::line_sums::Stored,
 };
 
 kernel! {
-    struct PackValues<T: Element> = "pack" in "apply/spmv/values.cl", "apply/spmv/pack.cl" {
+    struct PackValues = "pack" in "apply/spmv/values.cl", "apply/spmv/pack.cl" {
         source: Maybe<u32>,
-        values: In<T>,
-        packed: Out<T>,
+        values: In<Elem>,
+        packed: Out<Elem>,
         places: u64,
         heads: u64,
         height: u64,
@@ -33,19 +34,19 @@ impl Layout {
     pub const PLAIN: Self = Self::Sliced { heads: 0, height: 1 };
 }
 
-pub(super) struct Pack<T: Element> {
-    kernel: Kernel<PackValues<'static, T>>,
+pub(super) struct Pack {
+    kernel: Kernel<PackValues<'static>>,
     block: Block,
     layout: Layout,
     group_size: usize,
 }
 
-impl<T: Element> Pack<T> {
+impl Pack {
     /// `through` says whether places have an index.
-    pub fn new(device: &Device, through: bool, block: Block, layout: Layout) -> Result<Self> {
+    pub fn new(device: &Device, element: ElementType, through: bool, block: Block, layout: Layout) -> Result<Self> {
         let group_size = device.info().numbers().vector_group;
         let options = block
-            .options(Options::group_size(group_size).of(T::TYPE).value(T::TYPE))
+            .options(Options::group_size(group_size).of(element).value(element))
             .define("THROUGH", u8::from(through))
             .define("PACKED", 0)
             .define("WHOLE_SUMS", u8::from(layout == Layout::WholeSums));
@@ -56,8 +57,8 @@ impl<T: Element> Pack<T> {
         &self,
         work: &Work,
         source: Option<&Buffer<u32>>,
-        Stored { values, stride }: Stored<'_, T>,
-        packed: &mut Buffer<T>,
+        Stored { values, stride }: Stored<'_>,
+        packed: &mut Buffer,
     ) -> Result<()> {
         let places = packed.len() / self.block.area();
         // With an item for each sum an H200 wrote 200 MB of whole sums in 294 us, of others in 122.

@@ -1,8 +1,9 @@
 //! The rows of op(A), and the blocks in them.
 use super::Request;
 use crate::{
-    BlockShape, Device, Element, Result, Semiring,
+    BlockShape, Device, Result, Semiring,
     device::{Buffer, Options, Teams, Work},
+    element::{ElementType, WordType},
     primitives::{
         segmented_reduce::RUN_PIECE,
         transpose::{Transpose, Transposed},
@@ -11,6 +12,25 @@ use crate::{
     vector::lines::{Side, entries_ahead},
 };
 use std::sync::Arc;
+
+/// The elements of A and of the vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Elements {
+    pub matrix: ElementType,
+    pub vector: ElementType,
+}
+
+impl Elements {
+    /// A matrix and vectors of the same elements.
+    pub const fn both(element: ElementType) -> Self {
+        Self { matrix: element, vector: element }
+    }
+
+    /// The type of sums.
+    pub const fn sum(self) -> WordType {
+        self.vector.arithmetic().word()
+    }
+}
 
 /// How the blocks of A's values lie in a row of op(A).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +90,7 @@ pub(super) struct Rows {
     /// The number of each entry in A's values, unless they are in its order.
     pub source: Option<Buffer<u32>>,
     pub packed: bool,
+    pub elements: Elements,
     /// The algebra of the sums.
     pub semiring: Semiring,
     pub block: Block,
@@ -86,23 +107,32 @@ impl Rows {
         arrays: &Arc<PatternArrays>,
         block: Block,
         of_rows: bool,
-        Request { packed, semiring, .. }: Request,
+        Request { elements, packed, semiring, .. }: Request,
     ) -> Result<Self> {
         let ahead = work.device().info().numbers().row_ahead;
         if !of_rows {
             let longest = arrays.lengths.map(|of| of.longest.into());
-            return Ok(Self { pattern: arrays.clone(), source: None, packed, semiring, block, ahead, longest });
+            return Ok(Self {
+                pattern: arrays.clone(),
+                source: None,
+                packed,
+                elements,
+                semiring,
+                block,
+                ahead,
+                longest,
+            });
         }
         let Transposed { pattern, source, longest } = Transpose::new(work.device())?.run(work, arrays)?;
         let longest = longest.map(|longest| longest as u64);
-        Ok(Self { pattern, source: Some(source), packed, semiring, block, ahead, longest })
+        Ok(Self { pattern, source: Some(source), packed, elements, semiring, block, ahead, longest })
     }
 
-    /// Rows of scalars in the order of A's values.
+    /// Rows of scalars of `f32` in the order of A's values.
     #[cfg(test)]
     pub fn of_scalars(pattern: Arc<PatternArrays>) -> Self {
-        let semiring = Semiring::PlusTimes;
-        Self { pattern, source: None, packed: false, semiring, block: Block::SCALAR, ahead: 1, longest: None }
+        let (elements, semiring) = (Elements::both(ElementType::F32), Semiring::PlusTimes);
+        Self { pattern, source: None, packed: false, elements, semiring, block: Block::SCALAR, ahead: 1, longest: None }
     }
 
     pub fn device(&self) -> &Device {
@@ -119,21 +149,31 @@ impl Rows {
         self.len() * self.block.sums
     }
 
+    /// Bytes of the values of a block.
+    pub fn value_bytes(&self) -> u64 {
+        (self.block.area() * self.elements.matrix.bytes()) as u64
+    }
+
     /// The index of the values, if there is one.
     pub fn source(&self) -> Option<&Buffer<u32>> {
         self.source.as_ref()
     }
 
     /// The options of kernels that read values in the order of the rows, or through `source`.
-    pub fn options<T: Element, V: Element>(&self, options: Options) -> Options {
-        self.options_through::<T, V>(options, self.source.is_some())
+    pub fn options(&self, options: Options) -> Options {
+        self.options_through(options, self.source.is_some())
     }
 
     /// The options of kernels that read values through an index, if there is one and they are not
     /// packed.
-    pub fn options_through<T: Element, V: Element>(&self, options: Options, index: bool) -> Options {
+    pub fn options_through(&self, options: Options, index: bool) -> Options {
+        self.options_of(self.elements, options, index)
+    }
+
+    /// As [`Rows::options_through`], for these elements.
+    pub fn options_of(&self, Elements { matrix, vector }: Elements, options: Options, index: bool) -> Options {
         let through = u8::from(index && !self.packed);
-        let options = self.block.options(options.of_in(V::TYPE, self.semiring).value_in(T::TYPE, self.semiring));
+        let options = self.block.options(options.of_in(vector, self.semiring).value_in(matrix, self.semiring));
         options.define("THROUGH", through).define("PACKED", u8::from(self.packed))
     }
 
@@ -154,10 +194,11 @@ impl Rows {
 
     /// Adds the words of `cl/apply/spmv/pieces.cl` for pieces of rows of scalars, of which a group
     /// holds `held` terms, and of `cl/vector/terms.cl`.
-    pub fn in_pieces<T: Element, V: Element>(&self, options: Options, held: usize, together: usize) -> Options {
+    pub fn in_pieces(&self, options: Options, held: usize, together: usize) -> Options {
         let fits = |elements: usize, bytes: usize| (elements as u64).saturating_mul(bytes as u64) <= u32::MAX.into();
-        let of_floats = T::NAME == "f32" && V::NAME == "f32";
-        let [entries, columns] = [self.pattern.nnz(), self.pattern.nrows].map(|n| fits(n, size_of::<V>()));
+        let of_floats = self.elements == Elements::both(ElementType::F32);
+        let [entries, columns] =
+            [self.pattern.nnz(), self.pattern.nrows].map(|n| fits(n, self.elements.vector.bytes()));
         let narrow = self.packed && of_floats && entries && columns;
         options.define("HELD", held).define("NARROW", u8::from(narrow)).define("AT_ONCE", together)
     }

@@ -7,40 +7,40 @@
 //! [`Order::FewLanes`]: crate::element::Order::FewLanes
 use super::{Rows, Sums, arrival, listed::Listed};
 use crate::{
-    Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Teams, Work, kernel},
+    Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Sum, Teams, Value, Work, kernel},
     element::{Order, Scaling},
     vector::line_sums::Stored,
 };
 
 kernel! {
-    struct SumLanes<T: Element, V: Element> = "sum_lanes" in "apply/spmv/values.cl", "apply/spmv/slice_lanes.cl", "apply/spmv/scoo.cl" {
+    struct SumLanes = "sum_lanes" in "apply/spmv/values.cl", "apply/spmv/slice_lanes.cl", "apply/spmv/scoo.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
-        y: InOut<V>,
+        values: In<Value>,
+        x: In<Elem>,
+        y: InOut<Elem>,
         rows: u32,
         stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 kernel! {
-    struct ScatterLanes<T: Element, V: Element> = "scatter_lanes" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/slice_lanes.cl", "apply/spmv/scoo_atomic.cl" {
+    struct ScatterLanes = "scatter_lanes" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/slice_lanes.cl", "apply/spmv/scoo_atomic.cl" {
         row_ptr: In<u32>,
         row: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
-        y: InOut<V>,
+        values: In<Value>,
+        x: In<Elem>,
+        y: InOut<Elem>,
         rows: u32,
         stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
@@ -48,8 +48,8 @@ kernel! {
 const SLICE: usize = 64;
 
 /// Options of kernels of `group_size` items.
-fn options<T: Element, V: Element>(rows: &Rows, group_size: usize) -> Options {
-    rows.options::<T, V>(Options::group_size(group_size)).define("SLICE", SLICE).define("LANES", Order::FEW_LANES)
+fn options(rows: &Rows, group_size: usize) -> Options {
+    rows.options(Options::group_size(group_size)).define("SLICE", SLICE).define("LANES", Order::FEW_LANES)
 }
 
 fn group_size(rows: &Rows) -> usize {
@@ -57,27 +57,27 @@ fn group_size(rows: &Rows) -> usize {
 }
 
 /// Sums in a fixed order.
-pub(super) struct Scoo<T: Element, V: Element> {
+pub(super) struct Scoo {
     rows: Rows,
-    kernel: Kernel<SumLanes<'static, T, V>>,
+    kernel: Kernel<SumLanes<'static>>,
     group_size: usize,
 }
 
-impl<T: Element, V: Element> Scoo<T, V> {
+impl Scoo {
     pub fn new(rows: Rows) -> Result<Self> {
         let group_size = group_size(&rows);
-        Ok(Self { kernel: Kernel::new(rows.device(), &options::<T, V>(&rows, group_size))?, rows, group_size })
+        Ok(Self { kernel: Kernel::new(rows.device(), &options(&rows, group_size))?, rows, group_size })
     }
 }
 
-impl<T: Element, V: Element> Sums<T, V> for Scoo<T, V> {
+impl Sums for Scoo {
     fn run(
         &self,
         work: &Work,
-        Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<V>,
-        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
+        Stored { values, stride }: Stored<'_>,
+        x: &Buffer,
+        Scaling { alpha, beta }: Scaling,
+        y: &mut Buffer,
     ) -> Result<()> {
         let (row_ptr, col, source) = (&self.rows.pattern.col_ptr, &self.rows.pattern.row_idx, self.rows.source());
         let rows = self.rows.len() as u32;
@@ -99,30 +99,31 @@ impl<T: Element, V: Element> Sums<T, V> for Scoo<T, V> {
 }
 
 /// Sums in the order of arrival.
-pub(super) struct ScooAtomic<T: Element, V: Element> {
-    listed: Listed<V>,
-    kernel: Kernel<ScatterLanes<'static, T, V>>,
+pub(super) struct ScooAtomic {
+    listed: Listed,
+    kernel: Kernel<ScatterLanes<'static>>,
     group_size: usize,
 }
 
-impl<T: Element, V: Element> ScooAtomic<T, V> {
+impl ScooAtomic {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let group_size = group_size(&rows);
         let info = rows.device().info();
-        let options = Teams::options_of(info, options::<T, V>(&rows, group_size));
-        let kernel = Kernel::new(rows.device(), &arrival::options::<V>(info, rows.semiring, options)?)?;
+        let options = Teams::options_of(info, options(&rows, group_size));
+        let kernel =
+            Kernel::new(rows.device(), &arrival::options(info, rows.elements.vector, rows.semiring, options)?)?;
         Ok(Self { kernel, listed: Listed::new(work, rows)?, group_size })
     }
 }
 
-impl<T: Element, V: Element> Sums<T, V> for ScooAtomic<T, V> {
+impl Sums for ScooAtomic {
     fn run(
         &self,
         work: &Work,
-        Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<V>,
-        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
+        Stored { values, stride }: Stored<'_>,
+        x: &Buffer,
+        Scaling { alpha, beta }: Scaling,
+        y: &mut Buffer,
     ) -> Result<()> {
         let Listed { row, rows: listed, .. } = &self.listed;
         let (row_ptr, col, source) = (&listed.pattern.col_ptr, &listed.pattern.row_idx, listed.source());

@@ -8,68 +8,68 @@
 //! [`Order::Scan`]: crate::element::Order::Scan
 use super::{Rows, Sums, listed::Listed};
 use crate::{
-    Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Out, Scalar, Scratch, Work, kernel},
+    Result,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Out, Scalar, Scratch, Sum, Value, Work, kernel},
     element::{Order, Scaling},
     vector::line_sums::Stored,
 };
 
 kernel! {
-    struct ScanTiles<T: Element, V: Element> = "scan_tiles" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
+    struct ScanTiles = "scan_tiles" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
         row: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
-        y: InOut<V>,
-        parts: Out<V::Arithmetic>,
+        values: In<Value>,
+        x: In<Elem>,
+        y: InOut<Elem>,
+        parts: Out<Sum>,
         part_row: Out<u32>,
         nnz: u32,
         stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 kernel! {
-    struct ScanParts<V: Element> = "scan_parts" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
-        parts: In<V::Arithmetic>,
+    struct ScanParts = "scan_parts" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
+        parts: In<Sum>,
         part_row: In<u32>,
-        y: InOut<V>,
-        carries: Out<V::Arithmetic>,
+        y: InOut<Elem>,
+        carries: Out<Sum>,
         carry_row: Out<u32>,
         tiles: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
 kernel! {
-    struct ScanCarries<V: Element> = "scan_carries" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
-        carries: In<V::Arithmetic>,
+    struct ScanCarries = "scan_carries" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
+        carries: In<Sum>,
         carry_row: In<u32>,
-        y: InOut<V>,
+        y: InOut<Elem>,
         groups: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
-pub(super) struct SegmentedScan<T: Element, V: Element> {
-    listed: Listed<V>,
-    tiles: Kernel<ScanTiles<'static, T, V>>,
-    parts: Kernel<ScanParts<'static, V>>,
-    carries: Kernel<ScanCarries<'static, V>>,
-    part: Scratch<V::Arithmetic>,
+pub(super) struct SegmentedScan {
+    listed: Listed,
+    tiles: Kernel<ScanTiles<'static>>,
+    parts: Kernel<ScanParts<'static>>,
+    carries: Kernel<ScanCarries<'static>>,
+    part: Scratch,
     part_row: Scratch<u32>,
     /// The parts that the groups of `parts` leave.
-    carry: Scratch<V::Arithmetic>,
+    carry: Scratch,
     carry_row: Scratch<u32>,
     /// Work-items of a tile: one for each chunk, or one for all.
     group_size: usize,
 }
 
-impl<T: Element, V: Element> SegmentedScan<T, V> {
+impl SegmentedScan {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let chunks = Order::TILE / Order::CHUNK;
         let group_size = if rows.device().info().serial_or(chunks) == chunks { chunks } else { 1 };
@@ -78,15 +78,16 @@ impl<T: Element, V: Element> SegmentedScan<T, V> {
 
     fn tuned(work: &Work, rows: Rows, group_size: usize) -> Result<Self> {
         let device = rows.device();
-        let options = rows.options::<T, V>(Options::group_size(group_size));
+        let options = rows.options(Options::group_size(group_size));
         let options = options.define("TILE", Order::TILE).define("CHUNK", Order::CHUNK);
         let (tiles, parts) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
         // A product of half a million entries has one group of parts.
         let carries = Kernel::rare(device, &options)?;
         let listed = Listed::new(work, rows)?;
         let [of_tiles, of_groups] = grids(listed.nnz()).map(|count| 2 * count);
-        let (part, part_row) = (Scratch::reserve(work, of_tiles)?, Scratch::reserve(work, of_tiles)?);
-        let (carry, carry_row) = (Scratch::reserve(work, of_groups)?, Scratch::reserve(work, of_groups)?);
+        let sum = listed.rows.elements.sum();
+        let (part, part_row) = (Scratch::reserve_of(work, sum, of_tiles)?, Scratch::reserve(work, of_tiles)?);
+        let (carry, carry_row) = (Scratch::reserve_of(work, sum, of_groups)?, Scratch::reserve(work, of_groups)?);
         Ok(Self { listed, tiles, parts, carries, part, part_row, carry, carry_row, group_size })
     }
 }
@@ -97,14 +98,14 @@ fn grids(entries: usize) -> [usize; 2] {
     [tiles, (2 * tiles).div_ceil(Order::TILE)]
 }
 
-impl<T: Element, V: Element> Sums<T, V> for SegmentedScan<T, V> {
+impl Sums for SegmentedScan {
     fn run(
         &self,
         work: &Work,
-        Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<V>,
-        scaling: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
+        Stored { values, stride }: Stored<'_>,
+        x: &Buffer,
+        scaling: Scaling,
+        y: &mut Buffer,
     ) -> Result<()> {
         let Self { listed: Listed { row, rows, .. }, group_size, .. } = self;
         let Scaling { alpha, beta } = scaling;
@@ -142,7 +143,9 @@ impl<T: Element, V: Element> Sums<T, V> for SegmentedScan<T, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Csc, Csr, Matrix, device::test_device, generate::Random, reference, resident::DeviceCbc};
+    use crate::{
+        Csc, Csr, Matrix, device::test_device, element::ElementType, generate::Random, reference, resident::DeviceCbc,
+    };
 
     /// One item for all chunks and one for each: rows of tiles, of chunks, and one in more parts
     /// than a tile has.
@@ -174,9 +177,9 @@ mod tests {
         let group_sizes = [1, Order::TILE / Order::CHUNK];
         for group_size in group_sizes.into_iter().filter(|size| *size <= device.info().max_group_size) {
             let rows = Rows::of_scalars(a.pattern.clone());
-            let sums = SegmentedScan::<f32, f32>::tuned(&work, rows, group_size)?;
+            let sums = SegmentedScan::tuned(&work, rows, group_size)?;
             let mut y = work.upload(&vec![1.0; lengths.len()])?;
-            sums.run(&work, (&a).into(), &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
+            sums.run(&work, (&*a).into(), &dx, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;
             let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
             assert_eq!(bits(&y.download(&work)?), bits(&want), "groups of {group_size}");
         }

@@ -7,30 +7,30 @@
 use super::{
     Block, Rows,
     diagonals::{Diagonals, REACH},
-    slices::{self, LANES},
+    slices::{self, Columns, LANES},
 };
 use crate::{
-    DeviceInfo, Element, Result, Semiring, Word,
-    device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Work, kernel},
-    element::Scaling,
+    DeviceInfo, Result, Semiring,
+    device::{Buffer, Column, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Sum, Value, Work, kernel},
+    element::{ElementType, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
 };
 
 kernel! {
-    struct SumSliceVectors<T: Element, V: Element, C: Word> = "sum_slice_vectors" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/slice_vectors.cl" {
+    struct SumSliceVectors = "sum_slice_vectors" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/slice_vectors.cl" {
         slice_ptr: In<u64>,
-        col: In<C>,
+        col: In<Column>,
         first_col: Maybe<u32>,
         origin: Maybe<u32>,
         steps: Maybe<u32>,
-        values: In<T>,
-        x: In<V>,
-        y: InOut<V>,
+        values: In<Value>,
+        x: In<Elem>,
+        y: InOut<Elem>,
         rows: u32,
         slices: u32,
         each: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
+        alpha: Scalar<Sum>,
+        beta: Scalar<Sum>,
     }
 }
 
@@ -40,12 +40,12 @@ kernel! {
 const ASKED_BYTES: usize = 4096;
 
 /// Whether slices are added in vectors, if no row has more than a piece.
-pub(super) fn suits<T: Element, V: Element>(rows: &Rows) -> bool {
-    let is_computed_in = |name: &str| ["f32", "f64"].contains(&name);
+pub(super) fn suits(rows: &Rows) -> bool {
+    let is_computed_in = |element: ElementType| [ElementType::F32, ElementType::F64].contains(&element);
     slices::in_vectors(rows.device().info())
         && suits_rows(rows.block, rows.packed, rows.semiring, 0)
-        && is_computed_in(T::NAME)
-        && is_computed_in(V::NAME)
+        && is_computed_in(rows.elements.matrix)
+        && is_computed_in(rows.elements.vector)
 }
 
 /// The same of rows of such elements and of at most `longest` entries, on a device that adds in
@@ -54,22 +54,22 @@ pub(super) fn suits_rows(block: Block, packed: bool, semiring: Semiring, longest
     block.area() == 1 && packed && semiring == Semiring::PlusTimes && longest <= RUN_PIECE as u64
 }
 
-pub(super) struct SliceVectors<T: Element, V: Element, C: Word> {
-    kernel: Kernel<SumSliceVectors<'static, T, V, C>>,
+pub(super) struct SliceVectors {
+    kernel: Kernel<SumSliceVectors<'static>>,
     rows: usize,
     /// Slices, and those of a work-item.
     slices: usize,
     each: usize,
 }
 
-impl<T: Element, V: Element, C: Word> SliceVectors<T, V, C> {
+impl SliceVectors {
     /// `options` are those of row.cl, of work-groups of one item.
     pub fn new(rows: &Rows, options: &Options, on_diagonals: bool) -> Result<Self> {
         let (device, slices) = (rows.device(), rows.len().div_ceil(LANES));
         let options = options.clone().define("LANES", LANES).define("REACH", REACH);
-        let options = options.define("ASKED", ASKED_BYTES / size_of::<T>());
+        let options = options.define("ASKED", ASKED_BYTES / rows.elements.matrix.bytes());
         // Vectors are compared in integers as long as their elements.
-        let options = options.define("SIGNED", if size_of::<V::Arithmetic>() == 8 { "long" } else { "int" });
+        let options = options.define("SIGNED", if rows.elements.sum().bytes() == 8 { "long" } else { "int" });
         let kernel = Kernel::new(device, &options.define("ON_DIAGONALS", u8::from(on_diagonals)))?;
         Ok(Self { kernel, rows: rows.len(), slices, each: share(device.info(), slices) })
     }
@@ -78,11 +78,12 @@ impl<T: Element, V: Element, C: Word> SliceVectors<T, V, C> {
         &self,
         work: &Work,
         slice_ptr: &Buffer<u64>,
-        (col, first_col, diagonals): (&Buffer<C>, Option<&Buffer<u32>>, Option<&Diagonals>),
-        (values, x): (&Buffer<T>, &Buffer<V>),
-        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
-        y: &mut Buffer<V>,
+        (columns, diagonals): (&Columns, Option<&Diagonals>),
+        (values, x): (&Buffer, &Buffer),
+        Scaling { alpha, beta }: Scaling,
+        y: &mut Buffer,
     ) -> Result<()> {
+        let (col, first_col) = (&columns.col, columns.first());
         let (rows, slices, each) = (self.rows as u32, self.slices as u32, self.each as u32);
         let [origin, steps] = [diagonals.map(|of| &of.origin), diagonals.map(|of| &of.steps)];
         let args =
@@ -101,10 +102,10 @@ fn share(info: &DeviceInfo, slices: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::super::{
-        Format, PackedValues, Request, Rows, Split, Spmv,
+        Elements, Format, PackedValues, Request, Rows, Split, Spmv,
         slices::{self, LANES},
     };
-    use crate::{BlockShape, Element, Semiring, element::Scaling, resident::DeviceCbc};
+    use crate::{BlockShape, Element, Semiring, element::ElementType, element::Scaling, resident::DeviceCbc};
     use crate::{Csc, Csr, Matrix, Result, device::Work, device::test_device, generate::Random};
 
     /// Slices whose rows begin on a diagonal, or three columns after each other.
@@ -162,7 +163,9 @@ mod tests {
         let finite = |i: usize| (i % 97) as f64 * 0.25 - 15.0;
         let x: Vec<V> = (0..host.ncols()).map(|i| of(if is_infinite(i) { f64::INFINITY } else { finite(i) })).collect();
         let before = vec![of(0.5); host.nrows()];
+        let elements = Elements { matrix: ElementType::F32, vector: V::TYPE };
         let request = Request {
+            elements,
             format: Format::SlicedEll,
             semiring: Semiring::PlusTimes,
             any_order: false,
@@ -171,24 +174,24 @@ mod tests {
             packed: true,
             symmetric: false,
         };
-        let spmv = Spmv::<f32, V>::new(&a.pattern, BlockShape::SCALAR, false, request)?;
+        let spmv = Spmv::new(&a.pattern, BlockShape::SCALAR, false, request)?;
         let mut values = PackedValues::new(&device, &spmv)?;
-        values.update(&work, &spmv, (&a).into())?;
-        let scaling = |alpha: f64, beta: f64| Scaling { alpha: of(alpha).widen(), beta: of(beta).widen() };
+        values.update(&work, &spmv, (&*a).into())?;
+        let scaling = Scaling { alpha: of(alpha).widen(), beta: of(beta).widen() }.numbers();
         let (dx, mut y) = (work.upload(&x)?, work.upload(&before)?);
-        spmv.run(&work, values.stored(), &dx, scaling(alpha, beta), &mut y)?;
+        spmv.run(&work, values.stored(), &dx, scaling, &mut y)?;
         let mut csr = work.upload(&before)?;
-        let whole = Spmv::<f32, V>::new(
+        let whole = Spmv::new(
             &a.pattern,
             BlockShape::SCALAR,
             false,
             Request { format: Format::Csr, packed: false, ..request },
         )?;
-        whole.run(&work, (&a).into(), &dx, scaling(alpha, beta), &mut csr)?;
+        whole.run(&work, (&*a).into(), &dx, scaling, &mut csr)?;
         let (y, csr) = (y.download(&work)?, csr.download(&work)?);
         assert_eq!(bytemuck::cast_slice::<V, u8>(&y), bytemuck::cast_slice::<V, u8>(&csr));
-        let rows = Rows { packed: true, ..Rows::of_scalars(a.pattern.clone()) };
-        let kernels = slices::Kernels::new(&device, &rows, super::suits::<f32, V>(&rows))?;
+        let rows = Rows { packed: true, elements, ..Rows::of_scalars(a.pattern.clone()) };
+        let kernels = slices::Kernels::new(&device, &rows, super::suits(&rows))?;
         Ok(kernels.count(&work, &rows)?.profile.on_diagonals)
     }
 

@@ -6,8 +6,9 @@ use super::{
     profile::Profile,
 };
 use crate::{
-    DeviceInfo, Result, Word,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Maybe, Options, Out, Work, at_most, kernel},
+    DeviceInfo, Result,
+    device::{Buffer, Column, Device, Grid, In, InOut, Kernel, Maybe, Options, Out, Work, at_most, kernel},
+    element::WordType,
     primitives::{
         scan::{Scan, ScanTuning},
         segmented_reduce::RUN_PIECE,
@@ -27,14 +28,14 @@ kernel! {
 }
 
 kernel! {
-    struct PlaceRows<C: Word> = "place_rows" in "apply/spmv/slices.cl" {
+    struct PlaceRows = "place_rows" in "apply/spmv/slices.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
         slice_ptr: In<u64>,
         first_col: Maybe<u32>,
         origin: Maybe<u32>,
-        slice_col: Out<C>,
+        slice_col: Out<Column>,
         slice_source: Out<u32>,
         rows: u32,
         padded_rows: u64,
@@ -79,15 +80,37 @@ pub(super) struct Counted {
 pub(super) const MOST_NEAR: u16 = u16::MAX;
 
 /// The columns of places.
-pub(super) enum Columns {
-    Far(Buffer<u32>),
-    /// Distances from the first of some columns: one for each slice of sliced ELL, of as many rows
-    /// in other slices too.
-    Near {
-        first: Buffer<u32>,
-        distance: Buffer<u16>,
-        rows: usize,
-    },
+pub(super) struct Columns {
+    /// Of 32 bits; of 16 if they are distances from first ones.
+    pub col: Buffer,
+    pub near: Option<Near>,
+}
+
+/// The first of some columns: one for each slice of sliced ELL, of as many rows in other slices
+/// too.
+pub(super) struct Near {
+    pub first: Buffer<u32>,
+    pub rows: usize,
+}
+
+impl Columns {
+    /// The columns from which distances are counted.
+    pub fn first(&self) -> Option<&Buffer<u32>> {
+        self.near.as_ref().map(|near| &near.first)
+    }
+
+    /// The options of kernels that read them.
+    pub fn options(&self, options: Options) -> Options {
+        let options = options.column(self.col.word());
+        match &self.near {
+            Some(near) => options.define("NEAR_ROWS", near.rows),
+            None => options,
+        }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.col.bytes() + self.first().map_or(0, |first| first.bytes())
+    }
 }
 
 /// Rows in slices of `height`.
@@ -194,16 +217,8 @@ impl Kernels {
 
     /// Places the rows, with columns behind `first` if there are first ones.
     fn slices(&self, work: &Work, rows: &Rows, mut to: Places, first: Option<Buffer<u32>>) -> Result<Slices> {
-        let (col, mut source) = match first {
-            None => {
-                let (col, source) = self.place(work, rows, &mut to, None)?;
-                (Columns::Far(col), source)
-            }
-            Some(first) => {
-                let (distance, source) = self.place(work, rows, &mut to, Some(&first))?;
-                (Columns::Near { first, distance, rows: self.height }, source)
-            }
-        };
+        let (col, mut source) = self.place(work, rows, &mut to, first.as_ref())?;
+        let col = Columns { col, near: first.map(|first| Near { first, rows: self.height }) };
         let Places { ptr, height, origin, .. } = to;
         let diagonals = match (&self.diagonals, origin) {
             (Some(kernels), Some(origin)) => Some(kernels.place(work, rows, &ptr, origin, &mut source)?),
@@ -213,25 +228,26 @@ impl Kernels {
     }
 
     /// The column and the number in A's values of each place, unless it is on a diagonal.
-    fn place<C: Word>(
+    fn place(
         &self,
         work: &Work,
         rows: &Rows,
         to: &mut Places,
         first_col: Option<&Buffer<u32>>,
-    ) -> Result<(Buffer<C>, Buffer<u32>)> {
+    ) -> Result<(Buffer, Buffer<u32>)> {
         let Places { ptr, scan, height, count, origin } = to;
-        let options = self.options.clone().define("NEAR", u8::from(first_col.is_some()));
+        let word = if first_col.is_some() { WordType::of::<u16>() } else { WordType::of::<u32>() };
+        let options = self.options.clone().column(word).define("NEAR", u8::from(first_col.is_some()));
         let options = options.define("BESIDE_DIAGONALS", u8::from(origin.is_some()));
         // Requested before the scan waits for its kernels, so that all are compiled together.
-        let kernel = Kernel::<PlaceRows<C>>::new(work.device(), &options)?;
+        let kernel = Kernel::<PlaceRows<'_>>::new(work.device(), &options)?;
         if let (Some(kernels), Some(_)) = (&self.diagonals, &origin) {
             kernels.ask(work.device());
         }
         if let Some(scan) = scan {
             scan.run(work, ptr)?;
         }
-        let (mut slice_col, mut slice_source) = (work.buffer(*count)?, work.buffer(*count)?);
+        let (mut slice_col, mut slice_source) = (work.buffer_of(word, *count)?, work.buffer(*count)?);
         let padded_rows = rows.len().next_multiple_of(*height);
         let args = PlaceRows {
             row_ptr: &rows.pattern.col_ptr,
@@ -279,10 +295,9 @@ mod tests {
 
     /// The columns of rows in slices of `height`.
     fn columns(work: &Work, slices: &Slices, height: usize) -> Result<Vec<u32>> {
-        let (first, distance, of_first) = match &slices.col {
-            Columns::Far(col) => return col.download(work),
-            Columns::Near { first, distance, rows } => (first.download(work)?, distance.download(work)?, *rows),
-        };
+        let Columns { col, near } = &slices.col;
+        let Some(Near { first, rows: of_first }) = near else { return col.typed().download(work) };
+        let (first, distance) = (first.download(work)?, col.typed::<u16>().download(work)?);
         let (ptr, mut columns) = (slices.ptr.download(work)?, Vec::new());
         for (slice, places) in ptr.windows(2).enumerate() {
             columns.extend((0..(places[1] - places[0]) as usize).map(|i| match distance[places[0] as usize + i] {

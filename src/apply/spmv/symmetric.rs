@@ -46,7 +46,7 @@ pub(super) fn whole(
     work: &Work,
     arrays: &Arc<PatternArrays>,
     (shape, of_rows): (BlockShape, bool),
-    Request { packed, semiring, .. }: Request,
+    Request { elements, packed, semiring, .. }: Request,
 ) -> Result<Rows> {
     let (rows, lines, device) = (arrays.nrows, arrays.ncols, work.device());
     let is_scalar = shape == BlockShape::SCALAR;
@@ -100,7 +100,7 @@ pub(super) fn whole(
     let pattern = PatternArrays::new(device, lines, lines, whole_ptr, whole_idx);
     let source: Buffer<u32> = whole_source;
     let ahead = device.info().numbers().row_ahead;
-    Ok(Rows { pattern, source: Some(source), packed, semiring, block: Block::flagged(shape), ahead, longest })
+    Ok(Rows { pattern, source: Some(source), packed, elements, semiring, block: Block::flagged(shape), ahead, longest })
 }
 
 #[cfg(test)]
@@ -108,8 +108,9 @@ mod tests {
     use super::*;
     use crate::{
         Pattern, Semiring,
-        apply::spmv::{Format, Split},
+        apply::spmv::{Elements, Format, Split},
         device::test_device,
+        element::ElementType,
     };
 
     const MIRRORED: u32 = 1 << 31;
@@ -162,6 +163,7 @@ mod tests {
                 let arrays = PatternArrays::upload(&work, &triangle)?;
                 for (side, of_rows) in [(1, false), (2, false), (2, true)] {
                     let request = Request {
+                        elements: Elements::both(ElementType::F32),
                         format: Format::Csr,
                         semiring: Semiring::PlusTimes,
                         any_order: false,

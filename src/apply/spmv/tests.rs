@@ -3,6 +3,8 @@ use super::*;
 use crate::{Cbc, Matrix, device::test_device, generate::Random, reference, resident::DeviceCbc};
 use nalgebra::DMatrix;
 
+const F32: Elements = Elements::both(ElementType::F32);
+
 /// Columns of 0 to 19 blocks, one of several pieces, and one that ends where a piece does. Their
 /// rows have 0 to 20 blocks. The blocks of a column are `apart` rows from each other.
 fn of_all_lengths(shape: BlockShape, apart: usize) -> Result<Cbc<f32>> {
@@ -39,6 +41,7 @@ fn rows_loaded_ahead_have_the_bits_of_the_reference() -> Result<()> {
             let (x, block) = (work.upload(&x)?, Block::new(a.shape, of_rows));
             for (format, packed) in [Format::SlicedEll, Format::Hyb].iter().flat_map(|f| [(*f, false), (*f, true)]) {
                 let request = Request {
+                    elements: F32,
                     format,
                     semiring: Semiring::PlusTimes,
                     any_order: false,
@@ -51,16 +54,16 @@ fn rows_loaded_ahead_have_the_bits_of_the_reference() -> Result<()> {
                     let rows = Rows { ahead, ..Rows::new(&work, &a.pattern, block, of_rows, request)? };
                     let choice = Choice::new(format, String::new);
                     let (entries, block) = (a.pattern.nnz() as u64, rows.block);
-                    let sums = Spmv::<f32, f32>::converted(&work, rows, request, format, None)?;
-                    let spmv = Spmv { choice, entries, block, sums };
+                    let sums = Spmv::converted(&work, rows, request, format, None)?;
+                    let spmv = Spmv { choice, elements: F32, entries, block, sums };
                     let mut y = work.upload(&vec![2.0; ny])?;
-                    let scaling = Scaling { alpha: 0.7, beta: -1.3 };
+                    let scaling = Scaling::of(ElementType::F32, 0.7, -1.3);
                     if packed {
                         let mut values = PackedValues::new(&device, &spmv)?;
-                        values.update(&work, &spmv, (&a).into())?;
+                        values.update(&work, &spmv, (&*a).into())?;
                         spmv.run(&work, values.stored(), &x, scaling, &mut y)?;
                     } else {
-                        spmv.run(&work, (&a).into(), &x, scaling, &mut y)?;
+                        spmv.run(&work, (&*a).into(), &x, scaling, &mut y)?;
                     }
                     let what = format!("{format} of {r}x{c}, of rows {of_rows}, packed {packed}, {ahead} ahead");
                     assert_eq!(bits(&y.download(&work)?), bits(&want), "{what}");
@@ -85,6 +88,7 @@ fn without_room_for_an_index_of_the_rows_columns_are_used_as_they_are() -> Resul
     };
     let (_device, a) = room(test_device().info().global_bytes)?;
     let request = |format| Request {
+        elements: F32,
         format,
         semiring: Semiring::PlusTimes,
         any_order: false,
@@ -93,8 +97,7 @@ fn without_room_for_an_index_of_the_rows_columns_are_used_as_they_are() -> Resul
         packed: false,
         symmetric: false,
     };
-    let spmv =
-        |a: &DeviceCbc<f32>, format| Spmv::<f32, f32>::new(&a.pattern, BlockShape::SCALAR, true, request(format));
+    let spmv = |a: &DeviceCbc<f32>, format| Spmv::new(&a.pattern, BlockShape::SCALAR, true, request(format));
     assert_ne!(spmv(&a, Format::Auto)?.format(), Format::Csc);
     let x: Vec<f32> = (0..70).map(|i| i as f32 * 0.31 - 15.0).collect();
     let mut want = vec![2.0; 2200];
@@ -110,7 +113,7 @@ fn without_room_for_an_index_of_the_rows_columns_are_used_as_they_are() -> Resul
     assert_eq!((spmv.format(), spmv.why()), (Format::Csc, "csc: an index of the rows has no room"));
     let work = Work::new(&device, None);
     let (x, mut y) = (work.upload(&x)?, work.upload(&vec![2.0f32; 2200])?);
-    spmv.run(&work, (&a).into(), &x, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
+    spmv.run(&work, (&*a).into(), &x, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;
     assert!(y.download(&work)?.iter().zip(&want).all(|(found, want)| found.to_bits() == want.to_bits()));
     Ok(())
 }

@@ -18,14 +18,14 @@ pub struct Cameras<T: Real> {
     diagonal: Blocks<T>,
     /// The blocks below the diagonal, with the product of their transpose. `None` if U has diagonal
     /// blocks alone, as is usual.
-    below: Option<(Blocks<T>, Spmv<T, T>)>,
+    below: Option<(Blocks<T>, Spmv)>,
 }
 
 /// Products of U' with matrices.
-pub struct CameraColumns<T: Real> {
-    diagonal: Spmm<T>,
+pub struct CameraColumns {
+    diagonal: Spmm,
     /// The blocks below the diagonal, and their transpose.
-    below: Option<[Spmm<T>; 2]>,
+    below: Option<[Spmm; 2]>,
 }
 
 /// U' of an execution.
@@ -38,7 +38,7 @@ pub struct DampedU<T: Real> {
 struct Blocks<T: Real> {
     base: Base<T>,
     pattern: DevicePattern,
-    product: Spmv<T, T>,
+    product: Spmv,
 }
 
 impl<T: Real> Blocks<T> {
@@ -49,7 +49,7 @@ impl<T: Real> Blocks<T> {
         let pattern = DevicePattern { arrays, array_shape: u.array_shape, row_major: false };
         let slots = Slots::copying(work, source, on_diagonal)?;
         let base = Base::new(work, u.array_shape.rows(), slots)?;
-        Ok(Self { base, product: Spmv::often(&pattern, true)?, pattern })
+        Ok(Self { base, product: Spmv::often(&pattern, T::TYPE, true)?, pattern })
     }
 
     fn bytes(&self) -> u64 {
@@ -80,7 +80,7 @@ impl<T: Real> Cameras<T> {
         let pattern = Pattern::trusted(n, n, col_ptr, row_idx);
         let below = (!below.is_empty()).then(|| -> Result<_> {
             let blocks = Blocks::new(work, u, &pattern, &below, false)?;
-            let transposed = Spmv::often(&blocks.pattern, false)?;
+            let transposed = Spmv::often(&blocks.pattern, T::TYPE, false)?;
             Ok((blocks, transposed))
         });
         Ok(Self { diagonal: Blocks::new(work, u, &identity(n), &diagonal, true)?, below: below.transpose()? })
@@ -103,24 +103,18 @@ impl<T: Real> Cameras<T> {
 
     /// y = U'·x.
     pub(super) fn multiply(&self, work: &Work, u: &DampedU<T>, x: &Buffer<T>, y: &mut Buffer<T>) -> Result<()> {
-        self.diagonal.product.run(
-            work,
-            (&u.diagonal.cbc).into(),
-            x,
-            Scaling { alpha: T::one(), beta: T::zero() },
-            y,
-        )?;
+        self.diagonal.product.run(work, (&*u.diagonal.cbc).into(), x, Scaling::of(T::TYPE, 1.0, 0.0), y)?;
         if let (Some((blocks, transposed)), Some(below)) = (&self.below, &u.below) {
-            let added = Scaling { alpha: T::one(), beta: T::one() };
-            blocks.product.run(work, (&below.cbc).into(), x, added, y)?;
-            transposed.run(work, (&below.cbc).into(), x, added, y)?;
+            let added = Scaling::of(T::TYPE, 1.0, 1.0);
+            blocks.product.run(work, (&*below.cbc).into(), x, added, y)?;
+            transposed.run(work, (&*below.cbc).into(), x, added, y)?;
         }
         Ok(())
     }
 
     /// Prepares products with matrices of n columns.
-    pub(super) fn columns(&self, n: usize) -> Result<CameraColumns<T>> {
-        let of = |blocks: &Blocks<T>, rows| Spmm::of_pattern(&blocks.pattern, rows, n);
+    pub(super) fn columns(&self, n: usize) -> Result<CameraColumns> {
+        let of = |blocks: &Blocks<T>, rows| Spmm::of_pattern(&blocks.pattern, T::TYPE, rows, n);
         let below = self.below.as_ref().map(|(blocks, _)| -> Result<_> { Ok([of(blocks, true)?, of(blocks, false)?]) });
         Ok(CameraColumns { diagonal: of(&self.diagonal, true)?, below: below.transpose()? })
     }
@@ -136,29 +130,29 @@ impl<T: Real> Cameras<T> {
     }
 }
 
-impl<T: Real> CameraColumns<T> {
+impl CameraColumns {
     /// Y = U'·X.
-    pub(super) fn multiply(
+    pub(super) fn multiply<T: Real>(
         &self,
         work: &Work,
         u: &DampedU<T>,
-        x: (DenseShape, &Buffer<T>),
+        (x_shape, x): (DenseShape, &Buffer<T>),
         (shape, y): (DenseShape, &mut Buffer<T>),
     ) -> Result<()> {
         self.diagonal.run(
             work,
-            (&u.diagonal.cbc).into(),
-            x,
-            Scaling { alpha: T::one(), beta: T::zero() },
+            (&*u.diagonal.cbc).into(),
+            (x_shape, x),
+            Scaling::of(T::TYPE, 1.0, 0.0),
             (shape, &mut *y),
         )?;
         if let (Some(both), Some(below)) = (&self.below, &u.below) {
             for product in both {
                 product.run(
                     work,
-                    (&below.cbc).into(),
-                    x,
-                    Scaling { alpha: T::one(), beta: T::one() },
+                    (&*below.cbc).into(),
+                    (x_shape, x),
+                    Scaling::of(T::TYPE, 1.0, 1.0),
                     (shape, &mut *y),
                 )?;
             }

@@ -96,8 +96,8 @@ pub struct Implicit<T: Real> {
     cameras: Cameras<T>,
     /// The diagonal of Z·Zᵀ.
     product: PlannedProduct,
-    z: Spmv<T, T>,
-    z_transposed: Spmv<T, T>,
+    z: Spmv,
+    z_transposed: Spmv,
     /// Memory for Zᵀ·x.
     at_points: Scratch<T>,
 }
@@ -141,11 +141,10 @@ impl<T: Real> Elimination<Implicit<T>> {
         work.stage("multiply");
         let Implicit { cameras, z, z_transposed, at_points, .. } = &self.form;
         let at_points = &mut *at_points.take(work)?;
-        let (set, subtracted) =
-            (Scaling { alpha: T::one(), beta: T::zero() }, Scaling { alpha: -T::one(), beta: T::one() });
-        z_transposed.run(work, (&reduced.z.cbc).into(), &x.values, set, at_points)?;
+        let (set, subtracted) = (Scaling::of(T::TYPE, 1.0, 0.0), Scaling::of(T::TYPE, -1.0, 1.0));
+        z_transposed.run(work, (&*reduced.z.cbc).into(), &x.values, set, at_points)?;
         cameras.multiply(work, &reduced.system.u, &x.values, &mut y.values)?;
-        z.run(work, (&reduced.z.cbc).into(), at_points, subtracted, &mut y.values)?;
+        z.run(work, (&*reduced.z.cbc).into(), at_points, subtracted, &mut y.values)?;
         Ok(work.marker())
     }
 }
@@ -175,8 +174,8 @@ impl<T: Real> Form for Implicit<T> {
         Ok(Self {
             product: PlannedProduct::masked(work, &z, &zt, &cameras.diagonal().arrays, (T::TYPE, Semiring::PlusTimes))?,
             cameras,
-            z: Spmv::often(w, true)?,
-            z_transposed: Spmv::often(w, false)?,
+            z: Spmv::often(w, T::TYPE, true)?,
+            z_transposed: Spmv::often(w, T::TYPE, false)?,
             at_points: Scratch::new(work.device(), w.arrays.ncols * w.array_shape.cols())?,
         })
     }

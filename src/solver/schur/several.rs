@@ -40,9 +40,9 @@ kernel! {
 /// [`Elimination::several`].
 pub struct Several<T: Real> {
     n: usize,
-    z: Spmm<T>,
-    z_transposed: Spmm<T>,
-    cameras: Option<CameraColumns<T>>,
+    z: Spmm,
+    z_transposed: Spmm,
+    cameras: Option<CameraColumns>,
     lower: Kernel<SolveLower<'static, T>>,
     upper: Kernel<SolveUpper<'static, T>>,
     /// Memory for Zᵀ·X and L⁻¹·B.
@@ -85,8 +85,8 @@ fn steps(shape: DenseShape) -> [u64; 2] {
 }
 
 /// Factors of a product that is subtracted from what is there.
-fn subtracted<T: Real>() -> Scaling<T> {
-    Scaling { alpha: -T::one(), beta: T::one() }
+fn subtracted<T: Real>() -> Scaling {
+    Scaling::of(T::TYPE, -1.0, 1.0)
 }
 
 impl<F: Form> Elimination<F> {
@@ -101,8 +101,8 @@ impl<F: Form> Elimination<F> {
         let points = self.w.ncols();
         Ok(Several {
             n,
-            z: Spmm::of_pattern(&self.w, true, n)?,
-            z_transposed: Spmm::of_pattern(&self.w, false, n)?,
+            z: Spmm::of_pattern(&self.w, F::Element::TYPE, true, n)?,
+            z_transposed: Spmm::of_pattern(&self.w, F::Element::TYPE, false, n)?,
             cameras: self.form.cameras().map(|cameras| cameras.columns(n)).transpose()?,
             lower: Kernel::new(device, &options)?,
             upper: Kernel::new(device, &options)?,
@@ -135,8 +135,8 @@ impl<F: Form> Elimination<F> {
         work.stage("rhs");
         let (shape, at_points) = (several.at_points(), &mut *several.at_points.take(work)?);
         several.solve_lower(work, &reduced.factors.l, (b_p.shape, &b_p.values), (shape, &mut *at_points))?;
-        let into = (r.shape, &mut r.values);
-        several.z.run(work, (&reduced.z.cbc).into(), (shape, &*at_points), subtracted(), into)?;
+        let into = (r.shape, r.values.any_mut());
+        several.z.run(work, (&*reduced.z.cbc).into(), (shape, at_points), subtracted::<F::Element>(), into)?;
         Ok(work.marker())
     }
 
@@ -161,7 +161,7 @@ impl<F: Form> Elimination<F> {
         work.stage("back_substitution");
         let (shape, l) = (x_p.shape, &reduced.factors.l);
         several.solve_lower(work, l, (b_p.shape, &b_p.values), (shape, &mut x_p.values))?;
-        let (z, minus) = ((&reduced.z.cbc).into(), subtracted());
+        let (z, minus) = ((&*reduced.z.cbc).into(), subtracted::<F::Element>());
         several.z_transposed.run(work, z, (x_c.shape, &x_c.values), minus, (shape, &mut x_p.values))?;
         let (points, columns) = (several.points as u32, several.n as u32);
         let [x_row, x_col] = steps(shape);
@@ -211,17 +211,17 @@ impl<T: Real> Elimination<Implicit<T>> {
         let work = &Work::new(&self.device, None);
         work.stage("multiply");
         let (shape, at_points) = (several.at_points(), &mut *several.at_points.take(work)?);
-        let (from, z) = ((x.shape, &x.values), Stored::from(&reduced.z.cbc));
+        let (from, z) = ((x.shape, &x.values), Stored::from(&*reduced.z.cbc));
         several.z_transposed.run(
             work,
             z,
-            from,
-            Scaling { alpha: T::one(), beta: T::zero() },
+            (from.0, from.1),
+            Scaling::of(T::TYPE, 1.0, 0.0),
             (shape, &mut *at_points),
         )?;
         cameras.multiply(work, &reduced.system.u, from, (y.shape, &mut y.values))?;
-        let into = (y.shape, &mut y.values);
-        several.z.run(work, z, (shape, &*at_points), subtracted(), into)?;
+        let into = (y.shape, y.values.any_mut());
+        several.z.run(work, z, (shape, at_points), subtracted::<T>(), into)?;
         Ok(work.marker())
     }
 }

@@ -1,6 +1,12 @@
 //! Groups of arrays of the host, checked, and these again.
-use super::{DeviceGcoo, Grouping, Groups};
-use crate::{BlockShape, Device, Element, Error, Result, device::Work, matrix::check_sides, resident::PatternArrays};
+use super::{
+    DeviceGcoo, Grouping,
+    groups::{Grouped, Groups},
+};
+use crate::{
+    BlockShape, Device, Element, Error, Result, device::Work, element::ElementType, matrix::check_sides,
+    resident::PatternArrays,
+};
 use std::sync::{Arc, OnceLock};
 
 /// The arrays of a [`DeviceGcoo`], as the paper has them.
@@ -58,21 +64,12 @@ impl<T: Element> DeviceGcoo<T> {
         device.require(T::TYPE)?;
         grouping.check()?;
         check_sides(nrows, ncols, shape)?;
-        let line = arrays.lines((nrows, ncols), shape, grouping)?;
+        let coordinates = Coordinates { group_ptr: &arrays.group_ptr, rows: &arrays.rows, cols: &arrays.cols };
+        let line = coordinates.lines((nrows, ncols), arrays.values.len(), shape, grouping)?;
         let work = Work::new(device, None);
-        let other = if grouping.of_columns() { &arrays.rows } else { &arrays.cols };
-        let groups = Groups {
-            device: device.clone(),
-            nrows,
-            ncols,
-            shape,
-            grouping,
-            group_ptr: work.upload(&arrays.group_ptr)?,
-            other: work.upload(other)?,
-            line: work.upload(&line)?,
-            fingerprint: OnceLock::new(),
-        };
-        Ok(Self { groups: Arc::new(groups), values: work.upload(&arrays.values)?, origin: None })
+        let groups = coordinates.upload(&work, T::TYPE, (nrows, ncols), (shape, grouping), &line)?;
+        let values = work.upload(&arrays.values)?.into_any();
+        Ok(Self::of(Grouped { groups: Arc::new(groups), values, origin: None }))
     }
 
     /// Copies the arrays to the host: the groups, and the coordinates and the value of each entry.
@@ -80,22 +77,63 @@ impl<T: Element> DeviceGcoo<T> {
     /// # Errors
     /// [`Error::OpenCl`], [`Error::Memory`].
     pub fn download(&self) -> Result<GcooArrays<T>> {
+        let Grouped { groups, values, .. } = &self.grouped;
         let work = Work::new(self.device(), None);
-        let (lines, other) = (self.groups.line_of::<T>(&work)?.download(&work)?, self.groups.other.download(&work)?);
-        let (rows, cols) = if self.grouping().of_columns() { (other, lines) } else { (lines, other) };
-        Ok(GcooArrays {
-            group_ptr: self.groups.group_ptr.download(&work)?,
-            rows,
-            cols,
-            values: self.values.download(&work)?,
-        })
+        let [rows, cols] = groups.coordinates(&work)?;
+        let group_ptr = groups.group_ptr.download(&work)?;
+        Ok(GcooArrays { group_ptr, rows, cols, values: values.typed().download(&work)? })
     }
 }
 
-impl<T> GcooArrays<T> {
+/// The places of [`GcooArrays`].
+struct Coordinates<'a> {
+    group_ptr: &'a [u32],
+    rows: &'a [u32],
+    cols: &'a [u32],
+}
+
+impl Groups {
+    /// The rows of entries, and their columns.
+    fn coordinates(&self, work: &Work) -> Result<[Vec<u32>; 2]> {
+        let (lines, other) = (self.line_of(work)?.download(work)?, self.other.download(work)?);
+        Ok(if self.grouping.of_columns() { [other, lines] } else { [lines, other] })
+    }
+}
+
+impl Coordinates<'_> {
+    /// Groups of the places, whose lines were checked.
+    fn upload(
+        &self,
+        work: &Work,
+        element: ElementType,
+        (nrows, ncols): (usize, usize),
+        (shape, grouping): (BlockShape, Grouping),
+        line: &[u8],
+    ) -> Result<Groups> {
+        let other = if grouping.of_columns() { self.rows } else { self.cols };
+        Ok(Groups {
+            device: work.device().clone(),
+            element,
+            nrows,
+            ncols,
+            shape,
+            grouping,
+            group_ptr: work.upload(self.group_ptr)?,
+            other: work.upload(other)?,
+            line: work.upload(line)?,
+            fingerprint: OnceLock::new(),
+        })
+    }
+
     /// The line of each entry in its group, with [`SAME`]. Refuses arrays that are not those of
     /// such groups.
-    fn lines(&self, (nrows, ncols): (usize, usize), shape: BlockShape, grouping: Grouping) -> Result<Vec<u8>> {
+    fn lines(
+        &self,
+        (nrows, ncols): (usize, usize),
+        values: usize,
+        shape: BlockShape,
+        grouping: Grouping,
+    ) -> Result<Vec<u8>> {
         let (lines, across) = if grouping.of_columns() { (ncols, nrows) } else { (nrows, ncols) };
         let (groups, nnz) = (lines.div_ceil(grouping.lines()), self.rows.len());
         let length = |array, found, expected, why: String| match found == expected {
@@ -105,7 +143,7 @@ impl<T> GcooArrays<T> {
         PatternArrays::check_nnz(nnz as u64)?;
         length("group_ptr", self.group_ptr.len(), groups + 1, format!("{groups} groups of {grouping}, and 1"))?;
         length("cols", self.cols.len(), nnz, format!("{nnz} rows"))?;
-        length("values", self.values.len(), nnz * shape.area(), format!("{nnz} blocks of {shape}"))?;
+        length("values", values, nnz * shape.area(), format!("{nnz} blocks of {shape}"))?;
         let refuse = |reason: String| Err(Error::Argument(format!("groups of {grouping}: {reason}")));
         if self.group_ptr[0] != 0 || self.group_ptr[groups] as usize != nnz {
             let ends = [self.group_ptr[0], self.group_ptr[groups]];
@@ -115,7 +153,7 @@ impl<T> GcooArrays<T> {
             let (start, end) = (self.group_ptr[group], self.group_ptr[group + 1]);
             return refuse(format!("group {group}: group_ptr falls from {start} to {end}"));
         }
-        let (of_lines, other) = if grouping.of_columns() { (&self.cols, &self.rows) } else { (&self.rows, &self.cols) };
+        let (of_lines, other) = if grouping.of_columns() { (self.cols, self.rows) } else { (self.rows, self.cols) };
         let mut found = Vec::with_capacity(nnz);
         for group in 0..groups {
             let first = group * grouping.lines();

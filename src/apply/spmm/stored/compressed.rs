@@ -1,7 +1,7 @@
 //! Groups made into compressed lines. Kernels: `cl/apply/spmm/coordinates.cl`.
-use super::{DeviceGcoo, Groups, group_size, options};
+use super::groups::{Grouped, Groups, group_size, options};
 use crate::{
-    BlockShape, Csc, Csr, DeviceMatrix, Element, Error, Matrix, Result,
+    Result,
     apply::spmm::pack::Pack,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     primitives::{
@@ -55,54 +55,33 @@ pub(super) struct Counted {
     pub longest: u32,
 }
 
-impl<T: Element> DeviceGcoo<T> {
-    /// The same matrix in compressed rows.
-    ///
-    /// # Errors
-    /// [`Error::Memory`], [`Error::OpenCl`]; [`Error::BlockShape`] for a matrix of blocks, which
-    /// becomes a [`Bsr`](crate::Bsr) by [`DeviceGcoo::to_matrix`].
-    pub fn to_rows(&self) -> Result<DeviceMatrix<Csr<T>>> {
-        self.to_matrix()
-    }
-
-    /// The same matrix in compressed columns.
-    ///
-    /// # Errors
-    /// As [`DeviceGcoo::to_rows`].
-    pub fn to_columns(&self) -> Result<DeviceMatrix<Csc<T>>> {
-        self.to_matrix()
-    }
-
-    /// The same matrix, compressed.
-    ///
-    /// # Errors
-    /// As [`DeviceGcoo::to_rows`].
-    pub fn to_matrix<M: Matrix<Element = T>>(&self) -> Result<DeviceMatrix<M>> {
-        let (shape, area) = (self.shape(), self.shape().area());
-        if !M::BLOCKS && shape != BlockShape::SCALAR {
-            return Err(Error::BlockShape { rows: shape.rows(), cols: shape.cols() });
-        }
-        let work = Work::new(self.device(), None);
-        let Transposed { pattern, source, .. } = self.groups.compressed::<T>(&work, M::ROW_MAJOR)?;
-        let mut values = work.buffer(self.values.len())?;
-        let (pack, shape) = match M::ROW_MAJOR {
-            true => (Pack::transposing(self.device(), true, shape.transpose())?, shape.transpose()),
-            false => (Pack::new(self.device(), true, area)?, shape),
+impl Grouped {
+    /// The same matrix as compressed columns, or as rows.
+    pub fn compressed(&self, by_rows: bool) -> Result<DeviceCbc> {
+        let Self { groups, values: grouped, .. } = self;
+        let (device, element, shape) = (&groups.device, groups.element, groups.shape);
+        let work = Work::new(device, None);
+        let Transposed { pattern, source, .. } = groups.compressed(&work, by_rows)?;
+        let mut values = work.buffer_of(element.word(), grouped.len())?;
+        let (pack, turned) = match by_rows {
+            true => (Pack::transposing(device, element, true, shape.transpose())?, shape.transpose()),
+            false => (Pack::new(device, element, true, shape.area())?, shape),
         };
-        pack.run(&work, Some(&source), Stored { values: &self.values, stride: area as u32 }, &mut values)?;
-        Ok(DeviceMatrix::new(DeviceCbc { pattern, shape, stride: area, values }))
+        let stride = shape.area();
+        pack.run(&work, Some(&source), Stored { values: grouped, stride: stride as u32 }, &mut values)?;
+        Ok(DeviceCbc { pattern, shape: turned, stride, values })
     }
 }
 
 impl Groups {
-    pub(super) fn kernel_options<T: Element>(&self) -> Options {
-        options::<T>(&self.device, self.grouping.lines(), self.device.info().numbers().dense_chunk)
+    pub(super) fn kernel_options(&self) -> Options {
+        options(&self.device, self.element, self.grouping.lines(), self.device.info().numbers().dense_chunk)
     }
 
     /// The line of each entry.
-    pub(super) fn line_of<T: Element>(&self, work: &Work) -> Result<Buffer<u32>> {
+    pub(super) fn line_of(&self, work: &Work) -> Result<Buffer<u32>> {
         let mut line_of = work.buffer(self.nnz())?;
-        let split: Kernel<Split<'_>> = Kernel::new(&self.device, &self.kernel_options::<T>())?;
+        let split: Kernel<Split<'_>> = Kernel::new(&self.device, &self.kernel_options())?;
         let (groups, nnz) = (self.len() as u32, self.nnz() as u32);
         let args = Split { group_ptr: &self.group_ptr, g_line: &self.line, line_of: &mut line_of, groups, nnz };
         split.launch(work, Grid::items(self.nnz(), group_size(&self.device)), args)?;
@@ -112,14 +91,14 @@ impl Groups {
     /// The rows, or columns, as the columns of a pattern, and the number of each of its entries
     /// here. The sort is stable: in a line entries keep the order of groups, which is ascending in
     /// both indices.
-    pub(super) fn compressed<T: Element>(&self, work: &Work, by_rows: bool) -> Result<Transposed> {
-        let (device, entries, line_of) = (&self.device, self.nnz(), self.line_of::<T>(work)?);
+    pub(super) fn compressed(&self, work: &Work, by_rows: bool) -> Result<Transposed> {
+        let (device, entries, line_of) = (&self.device, self.nnz(), self.line_of(work)?);
         let (key, partner, lines, across) = match by_rows != self.grouping.of_columns() {
             true => (&line_of, &self.other, self.lines(), self.across()),
             false => (&self.other, &line_of, self.across(), self.lines()),
         };
         let sort = RadixSort::new(device, RadixTuning::new(device.info()))?;
-        let gather: Kernel<Gather<'_>> = Kernel::new(device, &self.kernel_options::<T>())?;
+        let gather: Kernel<Gather<'_>> = Kernel::new(device, &self.kernel_options())?;
         let Sorted { key, order, .. } = sort.run(work, Elements { key, keys: lines, order: None })?;
         let ptr = sort.starts(work, &key, lines)?;
         let mut other = work.buffer(entries)?;
@@ -129,9 +108,9 @@ impl Groups {
     }
 
     /// Counts the entries of lines. Reads two numbers back.
-    pub(super) fn counted<T: Element>(&self, work: &Work) -> Result<Counted> {
+    pub(super) fn counted(&self, work: &Work) -> Result<Counted> {
         let lines = self.lines();
-        let count: Kernel<CountLines<'_>> = Kernel::new(&self.device, &self.kernel_options::<T>())?;
+        let count: Kernel<CountLines<'_>> = Kernel::new(&self.device, &self.kernel_options())?;
         let scan = Scan::<u32>::new(&self.device, ScanTuning::new(self.device.info()))?;
         let (mut line_ptr, mut found) = (work.buffer(lines + 1)?, work.buffer(2)?);
         let mut group_len = work.buffer(self.len())?;

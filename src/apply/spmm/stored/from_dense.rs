@@ -5,10 +5,14 @@
 //! Counts are those of chunks of a group, so that long groups are divided among many work-items. On
 //! a GPU neighbouring items read neighbouring elements: of a matrix by rows, the places of one
 //! chunk, so that a work-group has a chunk; of one by columns, the lines of neighbouring groups.
-use super::{DeviceGcoo, Grouping, Groups, group_size, options};
+use super::{
+    Grouping,
+    groups::{Grouped, Groups, group_size, options},
+};
 use crate::{
-    BlockShape, DeviceDense, Element, Result,
-    device::{Buffer, Grid, In, Kernel, Out, Work, kernel},
+    BlockShape, Device, Result,
+    device::{Buffer, Elem, Grid, In, Kernel, Out, Work, kernel},
+    element::ElementType,
     matrix::{DenseShape, Layout},
     primitives::scan::{Scan, ScanTuning},
     resident::PatternArrays,
@@ -16,8 +20,8 @@ use crate::{
 use std::sync::{Arc, OnceLock};
 
 kernel! {
-    struct CountDense<T: Element> = "count_dense" in "apply/spmm/coordinates.cl" {
-        d: In<T>,
+    struct CountDense = "count_dense" in "apply/spmm/coordinates.cl" {
+        d: In<Elem>,
         counts: Out<u64>,
         lines: u32,
         across: u32,
@@ -28,13 +32,13 @@ kernel! {
 }
 
 kernel! {
-    struct FillDense<T: Element> = "fill_dense" in "apply/spmm/coordinates.cl" {
-        d: In<T>,
+    struct FillDense = "fill_dense" in "apply/spmm/coordinates.cl" {
+        d: In<Elem>,
         counts: In<u64>,
         group_ptr: Out<u32>,
         g_other: Out<u32>,
         g_line: Out<u8>,
-        values: Out<T>,
+        values: Out<Elem>,
         lines: u32,
         across: u32,
         d_line: u64,
@@ -44,8 +48,8 @@ kernel! {
 }
 
 kernel! {
-    struct CountRows<T: Element> = "count_rows" in "apply/spmm/coordinates.cl" {
-        d: In<T>,
+    struct CountRows = "count_rows" in "apply/spmm/coordinates.cl" {
+        d: In<Elem>,
         counts: Out<u64>,
         lines: u32,
         across: u32,
@@ -55,13 +59,13 @@ kernel! {
 }
 
 kernel! {
-    struct FillRows<T: Element> = "fill_rows" in "apply/spmm/coordinates.cl" {
-        d: In<T>,
+    struct FillRows = "fill_rows" in "apply/spmm/coordinates.cl" {
+        d: In<Elem>,
         counts: In<u64>,
         group_ptr: Out<u32>,
         g_other: Out<u32>,
         g_line: Out<u8>,
-        values: Out<T>,
+        values: Out<Elem>,
         lines: u32,
         across: u32,
         d_line: u64,
@@ -74,44 +78,43 @@ kernel! {
 const ROUNDS: usize = 4;
 
 /// The arrays of groups.
-struct Entries<T: Element> {
+struct Entries {
     /// Entries before each group, and of all.
     group_ptr: Buffer<u32>,
     other: Buffer<u32>,
     line: Buffer<u8>,
-    values: Buffer<T>,
+    values: Buffer,
 }
 
 /// Count and fill, requested together.
-enum Kernels<T: Element> {
-    Items(Kernel<CountDense<'static, T>>, Kernel<FillDense<'static, T>>),
-    Groups(Kernel<CountRows<'static, T>>, Kernel<FillRows<'static, T>>),
+enum Kernels {
+    Items(Kernel<CountDense<'static>>, Kernel<FillDense<'static>>),
+    Groups(Kernel<CountRows<'static>>, Kernel<FillRows<'static>>),
 }
 
-impl<T: Element> DeviceGcoo<T> {
-    /// The elements of a dense matrix that are not 0, in groups. Reads their number back.
-    ///
-    /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for groups of other than 1 to 32 lines,
-    /// [`Error::TooLarge`](crate::Error::TooLarge) above 2^32 - 2^16 entries,
-    /// [`Error::Memory`](crate::Error::Memory).
-    pub fn from_dense(d: &DeviceDense<T>, grouping: Grouping) -> Result<Self> {
-        grouping.check()?;
-        let numbers = d.device().info().numbers();
+impl Grouped {
+    /// The elements of a dense matrix that are not 0. Reads their number back.
+    pub fn from_dense(device: &Device, d: (DenseShape, &Buffer), grouping: Grouping) -> Result<Self> {
+        let numbers = device.info().numbers();
         // Most items of a work-group would have no element of a short line.
-        let together = numbers.dense_lanes > 1 && across(d.shape(), grouping).cols > numbers.dense_chunk;
-        Self::from_dense_by(d, grouping, together)
+        let together = numbers.dense_lanes > 1 && across(d.0, grouping).cols > numbers.dense_chunk;
+        Self::from_dense_by(device, d, grouping, together)
     }
 
-    /// As [`DeviceGcoo::from_dense`]; with `together` the items of a work-group share lines that
-    /// are stored one after another.
-    pub(super) fn from_dense_by(d: &DeviceDense<T>, grouping: Grouping, together: bool) -> Result<Self> {
-        let work = Work::new(d.device(), None);
-        let found = entries(&work, (across(d.shape(), grouping), &d.values), grouping.lines(), together)?;
+    /// As [`Grouped::from_dense`]; with `together` the items of a work-group share lines that are
+    /// stored one after another.
+    pub fn from_dense_by(
+        device: &Device,
+        (shape, d): (DenseShape, &Buffer),
+        grouping: Grouping,
+        together: bool,
+    ) -> Result<Self> {
+        let (work, element) = (Work::new(device, None), ElementType::of(d.word()));
+        let found = entries(&work, (across(shape, grouping), d), grouping.lines(), together)?;
         let Entries { group_ptr, other, line, values } = found;
-        let (device, DenseShape { rows: nrows, cols: ncols, .. }) = (d.device().clone(), d.shape());
+        let (device, DenseShape { rows: nrows, cols: ncols, .. }) = (device.clone(), shape);
         let (shape, fingerprint) = (BlockShape::SCALAR, OnceLock::new());
-        let groups = Groups { device, nrows, ncols, shape, grouping, group_ptr, other, line, fingerprint };
+        let groups = Groups { device, element, nrows, ncols, shape, grouping, group_ptr, other, line, fingerprint };
         Ok(Self { groups: Arc::new(groups), values, origin: None })
     }
 }
@@ -123,12 +126,7 @@ fn across(shape: DenseShape, grouping: Grouping) -> DenseShape {
 
 /// The elements of groups of `group_rows` rows. Reads their number back. With `together` a
 /// work-group has a chunk of a matrix by rows.
-fn entries<T: Element>(
-    work: &Work,
-    (shape, d): (DenseShape, &Buffer<T>),
-    group_rows: usize,
-    together: bool,
-) -> Result<Entries<T>> {
+fn entries(work: &Work, (shape, d): (DenseShape, &Buffer), group_rows: usize, together: bool) -> Result<Entries> {
     let device = work.device();
     let (d_line, d_place, together) = match shape.layout {
         Layout::ByRows => (shape.leading as u64, 1, together),
@@ -139,9 +137,9 @@ fn entries<T: Element>(
     let groups = shape.rows.div_ceil(group_rows);
     let all = groups * shape.cols.max(1).div_ceil(chunk);
     let grid = if together { Grid::groups(all + 1, size) } else { Grid::items(all + 1, size) };
-    let options = options::<T>(device, group_rows, chunk);
+    let options = options(device, ElementType::of(d.word()), group_rows, chunk);
     let kernels = match together {
-        true => Kernels::<T>::Groups(Kernel::new(device, &options)?, Kernel::new(device, &options)?),
+        true => Kernels::Groups(Kernel::new(device, &options)?, Kernel::new(device, &options)?),
         false => Kernels::Items(Kernel::new(device, &options)?, Kernel::new(device, &options)?),
     };
     let scan = Scan::<u64>::new(device, ScanTuning::new(device.info()))?;
@@ -165,7 +163,7 @@ fn entries<T: Element>(
         group_ptr: work.buffer(groups + 1)?,
         other: work.buffer(nnz)?,
         line: work.buffer(nnz)?,
-        values: work.buffer(nnz)?,
+        values: work.buffer_of(d.word(), nnz)?,
     };
     let Entries { group_ptr, other: g_other, line: g_line, values } = &mut made;
     let (counts, groups) = (&counts, groups_32);

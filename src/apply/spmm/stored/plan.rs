@@ -1,25 +1,14 @@
 //! Products of matrices in groups with dense ones, prepared.
-use super::{DeviceGcoo, Groups, compressed::Counted};
+use super::{DeviceGcoo, groups::Groups, way::Way};
 use crate::{
     Device, DeviceDense, Element, Error, Result, Semiring,
-    apply::spmm::{
-        Dense, DenseMethod, Operands, Request, Spmm,
-        by_rows::RowsOfD,
-        groups::{GroupArrays, GroupSums, GroupsOf},
-        method::{self, Choice},
-        sides::Sides,
-    },
-    device::{Buffer, Work},
+    apply::spmm::{DenseMethod, Request, plan::check, sides::Sides},
+    device::Work,
     element::Scaling,
     matrix::{Layout, Side},
     planned::{Accum, Cost, On, Planned},
-    primitives::segmented_reduce::RUN_PIECE,
-    vector::{
-        line_sums::Stored,
-        lines::{Index, LongLines},
-    },
 };
-use std::sync::Arc;
+use std::{marker::PhantomData, sync::Arc};
 
 /// A product of a matrix in groups ([`DeviceGcoo`]) with dense matrices, prepared for the matrix's
 /// places and the number of columns of the dense ones. It has the bits of
@@ -51,22 +40,8 @@ use std::sync::Arc;
 pub struct ApplyGcoo<T: Element> {
     a: Arc<Groups>,
     sides: Sides,
-    way: Way<T>,
-}
-
-/// How the entries are read.
-enum Way<T: Element> {
-    /// As they are.
-    Groups(Box<AsGroups<T>>),
-    /// By compressed lines.
-    Lines(Box<Spmm<T>>),
-}
-
-struct AsGroups<T: Element> {
-    counted: Counted,
-    sums: GroupSums<T>,
-    d: RowsOfD<T>,
-    why: String,
+    way: Way,
+    element: PhantomData<fn() -> T>,
 }
 
 /// A product of a matrix in groups that is to be prepared; see [`ApplyGcoo::with`].
@@ -127,68 +102,16 @@ impl<T: Element> GcooOptions<'_, T> {
     /// [`Error::Unsupported`].
     pub fn plan(self) -> Result<ApplyGcoo<T>> {
         let Self { a, side, transposed, request } = self;
-        let groups = &a.groups;
+        let groups = &a.grouped.groups;
+        request.semiring.check::<T>()?;
         let (rows, cols) = (groups.nrows * groups.shape.rows(), groups.ncols * groups.shape.cols());
-        let (sides, request) = Sides::new::<T>(side, transposed, (rows, cols), request)?;
+        let (sides, request) = Sides::new(side, transposed, (rows, cols), request)?;
         let work = Work::new(&groups.device, None);
         // The lines are A's rows if it is on the left, or transposed on the right.
         let of_rows = transposed == (side == Side::Right);
         let request = Request { across: of_rows, ..request };
-        Ok(ApplyGcoo { a: groups.clone(), sides, way: Way::new(&work, groups, of_rows, request)? })
-    }
-}
-
-impl<T: Element> Way<T> {
-    fn new(work: &Work, groups: &Groups, of_rows: bool, request: Request) -> Result<Self> {
-        let along = of_rows != groups.grouping.of_columns();
-        let counted = along.then(|| groups.counted::<T>(work)).transpose()?;
-        let mut found = None;
-        // Longer lines are cut in pieces, which groups with their entries do not have.
-        if let Some(counted) = counted.filter(|counted| counted.longest as usize <= RUN_PIECE) {
-            found = groups.choice(&counted, &request);
-            if let Some(Choice { method: DenseMethod::Gcoo, why }) = found {
-                return Self::of_groups(work, groups, counted, &request, why);
-            }
-        }
-        let index = Index::Rows(groups.compressed::<T>(work, of_rows)?);
-        let method = found.as_ref().map_or(request.method, |choice| choice.method);
-        let mut spmm = Spmm::of_index(work, index, groups.shape, Request { method, through: true, ..request })?;
-        spmm.choice = found.unwrap_or(spmm.choice);
-        Ok(Self::Lines(Box::new(spmm)))
-    }
-
-    fn of_groups(work: &Work, groups: &Groups, counted: Counted, request: &Request, why: String) -> Result<Self> {
-        let (lines, longest, long) = (groups.lines(), RUN_PIECE, LongLines::none(work)?);
-        let of = GroupsOf { lines, group_lines: groups.grouping.lines(), longest, long };
-        let sums = GroupSums::new(work, of, groups.shape, request)?;
-        let [d, c] = request.by_columns();
-        sums.ask(work.device(), c)?;
-        let d = RowsOfD::new(work, d, groups.across() * request.sides(groups.shape).1 * request.n)?;
-        Ok(Self::Groups(Box::new(AsGroups { counted, sums, d, why })))
-    }
-}
-
-impl Groups {
-    /// Whether the entries of the groups share enough rows of D. `None` if that does not matter:
-    /// lines by themselves are wanted, or faster.
-    fn choice(&self, counted: &Counted, request: &Request) -> Option<Choice> {
-        let (least, lines) = (request.numbers.dense_reuse_percent, self.grouping.lines());
-        let percent = 100 * self.nnz() as u64 / u64::from(counted.loads.max(1));
-        let rows = self.grouping.name(self.shape);
-        match request.method {
-            DenseMethod::Gcoo => {
-                let why = format!("gcoo, as asked for: {}", method::reuse(percent, lines, rows));
-                Some(Choice { method: DenseMethod::Gcoo, why })
-            }
-            DenseMethod::Auto if least <= 100 * lines => Some(method::by_reuse(percent, least, (lines, rows))),
-            DenseMethod::Rows | DenseMethod::Auto => None,
-        }
-    }
-
-    /// The arrays for kernels.
-    fn arrays<'a>(&'a self, counted: &'a Counted) -> GroupArrays<'a> {
-        let (line_ptr, group_len, other) = (&counted.line_ptr, &counted.group_len, &self.other);
-        GroupArrays { line_ptr, group_len, other, line: &self.line, source: other }
+        let way = Way::new(&work, groups, of_rows, request)?;
+        Ok(ApplyGcoo { a: groups.clone(), sides, way, element: PhantomData })
     }
 }
 
@@ -203,15 +126,12 @@ impl<T: Element> ApplyGcoo<T> {
 
     /// A product with matrices of n columns that is to be prepared, with options.
     pub fn with(a: &DeviceGcoo<T>, n: usize) -> GcooOptions<'_, T> {
-        GcooOptions { a, side: Side::Left, transposed: false, request: Request::new(a.device(), n) }
+        GcooOptions { a, side: Side::Left, transposed: false, request: Request::new(a.device(), T::TYPE, n) }
     }
 
     /// Whether entries are read in groups.
     pub fn method(&self) -> DenseMethod {
-        match &self.way {
-            Way::Groups(_) => DenseMethod::Gcoo,
-            Way::Lines(spmm) => spmm.choice.method,
-        }
+        self.way.method()
     }
 
     #[cfg(test)]
@@ -221,10 +141,7 @@ impl<T: Element> ApplyGcoo<T> {
 
     /// The reason for it, in a sentence.
     pub fn why(&self) -> &str {
-        match &self.way {
-            Way::Groups(groups) => &groups.why,
-            Way::Lines(spmm) => &spmm.choice.why,
-        }
+        self.way.why()
     }
 
     /// Rows and columns of D.
@@ -235,26 +152,6 @@ impl<T: Element> ApplyGcoo<T> {
     /// Rows and columns of C.
     pub fn c_sides(&self) -> (usize, usize) {
         self.sides.c()
-    }
-
-    fn multiply(
-        &self,
-        work: &Work,
-        values: &Buffer<T>,
-        d: &DeviceDense<T>,
-        into: Accum<'_, DeviceDense<T>>,
-    ) -> Result<()> {
-        let a = Stored { values, stride: self.a.shape.area() as u32 };
-        let d = (self.sides.of_left(d.shape()), &d.values);
-        let (c_shape, c) = (self.sides.of_left(into.c.shape()), &mut into.c.values);
-        let scaling = Scaling::new(into.alpha, into.beta);
-        match &self.way {
-            Way::Lines(spmm) => spmm.run(work, a, d, scaling, (c_shape, c)),
-            Way::Groups(groups) => groups.d.with(work, d, |d| {
-                let arrays = self.a.arrays(&groups.counted);
-                groups.sums.run(work, arrays, &Operands { a, d, scaling }, Dense::new(c_shape, c))
-            }),
-        }
     }
 }
 
@@ -274,25 +171,21 @@ impl<T: Element> Planned for ApplyGcoo<T> {
 
     fn cost(&self) -> Cost {
         let terms = (self.a.nnz() as u64 * self.a.shape.area() as u64).saturating_mul(self.sides.n() as u64);
-        let device_bytes = match &self.way {
-            Way::Lines(spmm) => spmm.bytes(),
-            Way::Groups(groups) => {
-                let AsGroups { counted, sums, d, .. } = &**groups;
-                counted.line_ptr.bytes() + counted.group_len.bytes() + sums.bytes() + d.bytes()
-            }
-        };
-        Cost { products: 0, flops: terms.saturating_mul(2), device_bytes }
+        Cost { products: 0, flops: terms.saturating_mul(2), device_bytes: self.way.bytes() }
     }
 
     fn enqueue(&self, On(work): On<'_>, (a, d): Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
-        if !self.a.same_as::<T>(&a.groups)? {
+        if !self.a.same_as(&a.grouped.groups)? {
             return Err(Error::Argument(
                 "A's entries are not in the groups and places that the product was planned for".into(),
             ));
         }
-        self.sides.check(self.device(), d, &into)?;
+        check(&self.sides, self.device(), d, &into)?;
         work.stage("apply");
-        self.multiply(work, &a.values, d, into)
+        let (d_shape, c_shape) = (self.sides.of_left(d.shape()), self.sides.of_left(into.c.shape()));
+        let scaling = Scaling::of(T::TYPE, into.alpha, into.beta);
+        let of = (&*self.a, &a.grouped.values);
+        self.way.run(work, of, (d_shape, &d.values), scaling, (c_shape, &mut into.c.values))
     }
 }
 

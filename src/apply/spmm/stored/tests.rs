@@ -21,6 +21,11 @@ fn is_grouped(grouping: Grouping, arrays: &GcooArrays<f32>) -> bool {
     order.is_sorted() && ends.all(|(group, ends)| (ends[0]..ends[1]).all(|i| order[i as usize].0 == group))
 }
 
+fn from_dense_by(d: &DeviceDense<f32>, grouping: Grouping, together: bool) -> Result<DeviceGcoo<f32>> {
+    let grouped = Grouped::from_dense_by(d.device(), (d.shape(), &d.values), grouping, together)?;
+    Ok(DeviceGcoo::of(grouped))
+}
+
 /// Groups of one line, of some, and of as many as there may be.
 fn groupings() -> Vec<Grouping> {
     [1, 4, 32].into_iter().flat_map(|lines| [Grouping::Rows(lines), Grouping::Columns(lines)]).collect()
@@ -58,8 +63,8 @@ fn come_back([rows, cols]: [usize; 2], long: &[(usize, usize)], groupings: &[Gro
         let of_dense = DeviceGcoo::from_dense(&device.upload_dense(&dense)?, grouping)?;
         let transposed = device.upload_dense(&dense.transpose())?.into_transpose();
         assert_eq!(transposed.shape(), DenseShape::new(rows, cols.max(1), Layout::ByRows));
-        let by_items = DeviceGcoo::from_dense_by(&transposed, grouping, false)?;
-        let by_groups = DeviceGcoo::from_dense_by(&transposed, grouping, true)?;
+        let by_items = from_dense_by(&transposed, grouping, false)?;
+        let by_groups = from_dense_by(&transposed, grouping, true)?;
         let want = of_columns.download()?;
         assert_eq!(want.values.len(), host.nnz());
         assert!(is_grouped(grouping, &want), "{grouping}");
@@ -73,7 +78,7 @@ fn come_back([rows, cols]: [usize; 2], long: &[(usize, usize)], groupings: &[Gro
                 assert_eq!(gcoo.to_dense(layout)?.download()?, dense, "{gcoo:?} {layout}");
             }
         }
-        assert!(of_arrays.groups.same_as::<f32>(&of_columns.groups)?);
+        assert!(of_arrays.grouped.groups.same_as(&of_columns.grouped.groups)?);
     }
     Ok(())
 }
@@ -87,7 +92,7 @@ fn small_matrices_without_entries_have_empty_groups() -> Result<()> {
     assert_eq!(DeviceGcoo::from_dense(&none, Grouping::Rows(4))?.nnz(), 0);
     let narrow = device.zero_dense::<f32>(DenseShape::new(5, 0, Layout::ByRows))?;
     for together in [false, true] {
-        let groups = DeviceGcoo::from_dense_by(&narrow, Grouping::Rows(4), together)?;
+        let groups = from_dense_by(&narrow, Grouping::Rows(4), together)?;
         assert_eq!(groups.download()?.group_ptr, [0, 0, 0]);
     }
     Ok(())

@@ -1,5 +1,9 @@
 use super::*;
-use crate::{Semiring, apply::Split};
+use crate::{
+    Semiring,
+    apply::{Split, spmv::Elements},
+    element::ElementType,
+};
 
 fn situation(device: DeviceKind, profile: Profile, request: Request, in_order: bool) -> Situation {
     Situation {
@@ -32,6 +36,7 @@ fn chosen(device: DeviceKind, profile: Profile, request: Request, in_order: bool
 }
 
 const PACKED: Request = Request {
+    elements: Elements::both(ElementType::F64),
     format: Format::Auto,
     semiring: Semiring::PlusTimes,
     any_order: false,
