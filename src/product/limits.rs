@@ -240,12 +240,7 @@ mod tests {
             let case = with_segments(&lengths, rows)?;
             for tuning in tunings(scalar, scalar) {
                 let spec = Spec::new(f64::TYPE, scalar, scalar, rows);
-                let esc = OneShot::tuned(
-                    &device,
-                    &spec,
-                    tuning.clone(),
-                    (tuning.esc.method(), device.info().costs()),
-                )?;
+                let esc = OneShot::tuned(&device, &spec, tuning.clone(), (tuning.esc.method(), device.info().costs()))?;
                 let (work, mut nnz) = (Work::new(&device, None), 0);
                 let counts = esc.multiply(&work, &case.operands(), &mut |c| {
                     nnz = c.nnz() as u64;

@@ -213,9 +213,7 @@ fn few_places_of_long_columns_are_left_to_lookups_and_so_is_a_lack_of_memory() -
             let (a, b) = (with_cycle::<f64>(a, &NUMBERS)?, with_cycle::<f64>(b, &NUMBERS)?);
             let (a, b) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
             let mask = PatternArrays::upload(&work, mask)?;
-            Ok(ColumnSums::new(work.device(), tuning, Semiring::PlusTimes)?
-                .multiply(&work, (&a, &b), &mask)?
-                .is_some())
+            Ok(ColumnSums::new(work.device(), tuning, Semiring::PlusTimes)?.multiply(&work, (&a, &b), &mask)?.is_some())
         };
     let tuning = ColumnTuning { probe: 200, transpose: 28, ..tuning() };
     // Rows of A with an entry each, and full columns of B.
