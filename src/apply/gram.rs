@@ -2,10 +2,10 @@
 use super::{Apply, ApplyOptions, Packed, Spmv};
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Matrix, Result, Semiring,
-    device::Work,
-    element::Scaling,
+    device::{Buffer, Work},
+    element::{ElementType, Scaling},
     planned::{Accum, Cost, On, Planned},
-    product::{ApplyWeights, DeviceWeights, Weights, block_diagonal, one_column},
+    product::{ApplyWeights, ArrayWeights, DeviceWeights, Weights, block_diagonal, one_column},
     resident::ScratchMatrix,
     vector::{check_vector, line_sums::Stored},
 };
@@ -50,7 +50,7 @@ use crate::{
 pub struct ApplyGram<M: Matrix> {
     forward: Apply<M>,
     back: Apply<M>,
-    between: Between<M::Element>,
+    between: Between,
 }
 
 /// The same with J's values in the order of its formats, twice: for J·x and for Jᵀ. Made by
@@ -77,7 +77,7 @@ pub struct ApplyGram<M: Matrix> {
 pub struct PackedGram<M: Matrix> {
     forward: Packed<M>,
     back: Packed<M>,
-    between: Between<M::Element>,
+    between: Between,
 }
 
 /// The operands of an [`ApplyGram`]: `(&j, &x)`, or with weights `(&j, weights, &x)`.
@@ -127,35 +127,43 @@ impl<'a, M: Matrix>
 }
 
 /// What is between J and Jᵀ: memory for J·x, taken for blocks of one column, and W.
-struct Between<T: Element> {
-    product: ScratchMatrix<T>,
+struct Between {
+    product: ScratchMatrix,
     weigh: ApplyWeights,
     weights: DevicePattern,
+    element: ElementType,
     semiring: Semiring,
 }
 
 /// One of the two products, and J's values for it.
 type Turn<'a> = (&'a Spmv, Stored<'a>);
 
-impl<T: Element> Between<T> {
+impl Between {
     /// For a J of this many block rows, of blocks with `side` rows.
-    fn new(device: &Device, (rows, side): (usize, usize), row_major: bool, semiring: Semiring) -> Result<Self> {
+    fn new(
+        device: &Device,
+        element: ElementType,
+        (rows, side): (usize, usize),
+        row_major: bool,
+        semiring: Semiring,
+    ) -> Result<Self> {
         let work = &Work::new(device, None);
         let column = one_column(work, rows, side, row_major)?;
         let weights = block_diagonal(work, rows, side, row_major)?;
-        let weigh = ApplyWeights::new(work, T::TYPE, &column, &weights)?;
-        Ok(Self { product: ScratchMatrix::reserve(work, &column)?, weigh, weights, semiring })
+        let weigh = ApplyWeights::new(work, element, &column, &weights)?;
+        let product = ScratchMatrix::reserve_of(work, element.word(), &column)?;
+        Ok(Self { product, weigh, weights, element, semiring })
     }
 
     /// Refuses weights that are not those of J's rows, vectors of other lengths than J's columns,
     /// and what the semiring does not have.
-    fn check<M: Matrix<Element = T>>(
+    fn check<M: Matrix>(
         &self,
         columns: usize,
         WeighedVector { x, weights }: &WeighedVector<'_, M>,
-        into: &Accum<'_, DeviceVector<T>>,
+        into: &Accum<'_, DeviceVector<M::Element>>,
     ) -> Result<()> {
-        self.semiring.check_factors::<T>(into.alpha, into.beta)?;
+        self.semiring.check_factors::<M::Element>(into.alpha, into.beta)?;
         let (device, why) = (self.weights.device(), || format!("J has {columns} scalar columns"));
         check_vector("x", x, device, columns, why)?;
         check_vector("y", into.c, device, columns, why)?;
@@ -169,22 +177,33 @@ impl<T: Element> Between<T> {
     }
 
     /// y = alpha·Jᵀ·(W·(J·x)) + beta·y. The caller has checked all.
-    fn run<M: Matrix<Element = T>>(
+    fn run(
         &self,
         work: &Work,
         [(j, forward), (j_transposed, back)]: [Turn<'_>; 2],
-        WeighedVector { x, weights }: WeighedVector<'_, M>,
-        into: Accum<'_, DeviceVector<T>>,
+        (x, weights): (&Buffer, Option<ArrayWeights<'_>>),
+        scaling: Scaling,
+        y: &mut Buffer,
     ) -> Result<()> {
-        let scaling = Scaling::of(T::TYPE, into.alpha, into.beta);
-        let y = &mut into.c.values;
         work.stage("apply");
         let mut product = self.product.take(work)?;
-        j.run(work, forward, &x.values, Scaling::of(T::TYPE, 1.0, 0.0), &mut product.values)?;
-        let weighed = weights.map(|weights| self.weigh.run(work, &product, weights.arrays())).transpose()?;
+        j.run(work, forward, x, Scaling::of(self.element, 1.0, 0.0), &mut product.values)?;
+        let weighed = weights.map(|weights| self.weigh.run(work, &product, weights)).transpose()?;
         work.stage("apply-transposed");
-        let values = weighed.as_ref().map_or(&product.values, |weighed| weighed.values.typed());
-        j_transposed.run(work, back, values, scaling, y)
+        j_transposed.run(work, back, &weighed.as_ref().unwrap_or(&product).values, scaling, y)
+    }
+
+    /// As [`Between::run`], with named elements.
+    fn apply<M: Matrix>(
+        &self,
+        work: &Work,
+        turns: [Turn<'_>; 2],
+        WeighedVector { x, weights }: WeighedVector<'_, M>,
+        into: Accum<'_, DeviceVector<M::Element>>,
+    ) -> Result<()> {
+        let scaling = Scaling::of(self.element, into.alpha, into.beta);
+        let weights = weights.map(|weights| weights.arrays());
+        self.run(work, turns, (&x.values, weights), scaling, &mut into.c.values)
     }
 
     /// The cost of an execution without weights, beside that of the products with J and Jᵀ.
@@ -219,7 +238,7 @@ impl<M: Matrix> ApplyGram<M> {
             true => (a.nrows(), a.shape().rows()),
             false => (a.ncols(), a.shape().cols()),
         };
-        let between = Between::new(a.device(), rows, M::ROW_MAJOR, semiring)?;
+        let between = Between::new(a.device(), M::Element::TYPE, rows, M::ROW_MAJOR, semiring)?;
         Ok(Self { forward, back, between })
     }
 
@@ -290,7 +309,7 @@ impl<M: Matrix> Planned for ApplyGram<M> {
         self.forward.check("J", j)?;
         self.between.check(self.forward.x_len(), &x, &into)?;
         let turns = [&self.forward, &self.back].map(|turn| (turn.sums(), (&*j.cbc).into()));
-        self.between.run(work, turns, x, into)
+        self.between.apply(work, turns, x, into)
     }
 }
 
@@ -314,7 +333,7 @@ impl<M: Matrix> Planned for PackedGram<M> {
 
     fn enqueue(&self, On(work): On<'_>, x: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
         self.between.check(self.forward.x_len(), &x, &into)?;
-        self.between.run(work, [&self.forward, &self.back].map(Packed::turn), x, into)
+        self.between.apply(work, [&self.forward, &self.back].map(Packed::turn), x, into)
     }
 }
 

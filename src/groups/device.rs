@@ -4,6 +4,7 @@ use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
     device::{Mapped, Work},
     planned::prepared::same_device,
+    resident::DeviceCbc,
 };
 
 /// A matrix of groups of blocks that lives on a device; its host form is [`BlockGroups`].
@@ -151,20 +152,31 @@ impl GroupsPattern {
 
     /// Refuses a matrix with another pattern; `name` is its name in the message.
     pub(crate) fn check<M: Matrix>(&self, name: &str, matrix: &DeviceGroups<M>) -> Result<()> {
-        let (want, have) = (&self.cells, &matrix.cells);
-        if (&want.rows, &want.cols) != (&have.rows, &have.cols) {
+        let cells = &matrix.cells;
+        self.check_cells(name, [&cells.rows, &cells.cols], &|row, col| Some(&*cells.get(row, col)?.cbc))
+    }
+
+    /// Refuses cells that are not those of the pattern.
+    fn check_cells<'a>(
+        &self,
+        name: &str,
+        [rows, cols]: [&[Group]; 2],
+        cell: &dyn Fn(usize, usize) -> Option<&'a DeviceCbc>,
+    ) -> Result<()> {
+        let want = &self.cells;
+        if [&want.rows[..], &want.cols] != [rows, cols] {
             return Err(Error::Argument(format!(
                 "{name} has not the pattern of the plan: groups of {} by {} in place of {} by {}",
-                describe_groups(&have.rows),
-                describe_groups(&have.cols),
+                describe_groups(rows),
+                describe_groups(cols),
                 describe_groups(&want.rows),
                 describe_groups(&want.cols)
             )));
         }
         for row in 0..want.rows.len() {
             for col in 0..want.cols.len() {
-                match (want.get(row, col), have.get(row, col)) {
-                    (Some(pattern), Some(m)) => pattern.check(&format!("group ({row}, {col}) of {name}"), &m.cbc)?,
+                match (want.get(row, col), cell(row, col)) {
+                    (Some(pattern), Some(m)) => pattern.check(&format!("group ({row}, {col}) of {name}"), m)?,
                     (None, None) => {}
                     (pattern, _) => {
                         let (has, plans) = if pattern.is_some() { ("no", "one") } else { ("a", "none") };

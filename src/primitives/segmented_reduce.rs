@@ -107,7 +107,7 @@ mod tests {
         let long = (0..LENGTHS.len() as u32).filter(|&r| LENGTHS[r as usize] > RUN_PIECE);
         let pieces: Vec<Piece> = long.flat_map(pieces_of).collect();
         let (end, pieces, value) = (work.upload(&ends)?, work.upload(&pieces)?, work.upload(&values)?);
-        let mut sums = work.buffer(ends.len())?;
+        let mut sums = work.buffer::<f64>(ends.len())?;
         let reduce = SegmentedReduce::new(&device, 64, ElementType::F64, Semiring::PlusTimes)?;
         reduce.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
         let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
@@ -126,7 +126,7 @@ mod tests {
         let piece = |cut: &[u32]| Piece { run: 2, begin: cut[0], end: cut[1], part: 0 };
         let pieces: Vec<Piece> = cuts.windows(2).map(piece).collect();
         let (end, pieces, value) = (work.upload(&ends)?, work.upload(&pieces)?, work.upload(&values)?);
-        let mut sums = work.buffer(ends.len())?;
+        let mut sums = work.buffer::<f64>(ends.len())?;
         let reduce = SegmentedReduce::new(&device, 2, ElementType::F64, Semiring::MinPlus)?;
         reduce.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
         // The values descend: the least of a run is its last.
@@ -141,7 +141,7 @@ mod tests {
         // 2048 + 1 + 1 is 2050, which f16 can represent. If each sum were rounded to f16, it would
         // stay at 2048.
         let (end, pieces, value) = (work.upload(&[2])?, work.buffer(0)?, work.upload(&[2048f32, 1.0, 1.0])?);
-        let mut sums = work.buffer(1)?;
+        let mut sums = work.buffer::<f16>(1)?;
         let reduce = SegmentedReduce::new(&device, 64, ElementType::F16, Semiring::PlusTimes)?;
         reduce.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
         assert_eq!(sums.download(&work)?, [f16::from_f32(2050.0)]);

@@ -10,6 +10,7 @@ use super::{
 use crate::{
     Result,
     device::{Buffer, Device, Work},
+    element::ElementType,
     primitives::segmented_reduce::SegmentedReduce,
 };
 
@@ -113,12 +114,12 @@ mod tests {
             for tuning in tunings(scalar, scalar) {
                 let work = &case.work;
                 let found = found(&case, &tuning)?;
-                let spec = Spec::new(f64::TYPE, scalar, scalar, case.a.nrows);
+                let spec = Spec::new(ElementType::F64, scalar, scalar, case.a.nrows);
                 let values = Compression::new(&device, &spec, &tuning)?.sums(work, &case.operands(), &found.runs)?;
                 let (col_ptr, run_end, sums, rows) = model(&case);
                 assert_eq!(found.pattern.col_ptr.download(work)?, col_ptr);
                 assert_eq!(found.runs.run_end.download(work)?, run_end);
-                assert_eq!(values.download(work)?, sums);
+                assert_eq!(values.typed::<f64>().download(work)?, sums);
                 assert_eq!(found.pattern.row_idx.download(work)?, rows);
             }
         }

@@ -239,7 +239,7 @@ mod tests {
         ] {
             let case = with_segments(&lengths, rows)?;
             for tuning in tunings(scalar, scalar) {
-                let spec = Spec::new(f64::TYPE, scalar, scalar, rows);
+                let spec = Spec::new(ElementType::F64, scalar, scalar, rows);
                 let esc = OneShot::tuned(&device, &spec, tuning.clone(), (tuning.esc.method(), device.info().costs()))?;
                 let (work, mut nnz) = (Work::new(&device, None), 0);
                 let counts = esc.multiply(&work, &case.operands(), &mut |c| {
@@ -248,7 +248,7 @@ mod tests {
                 })?;
                 let mut sizes = Sizes::default();
                 lengths.iter().for_each(|&length| sizes.add(length as u64, &tuning.sort));
-                let entries = EntryMemory::new::<f64>(&tuning, rows, size_of::<f64>(), 1);
+                let entries = EntryMemory::new(ElementType::F64, &tuning, rows, size_of::<f64>(), 1);
                 let need =
                     Limits::within(device.info(), u64::MAX, &tuning, entries).need(lengths.len() as u64, &sizes, nnz);
                 let (setup, kept) = setup_bytes(&tuning, lengths.len() as u64, case.b.nnz() as u64);

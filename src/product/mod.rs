@@ -45,7 +45,7 @@ pub(crate) use floors::FloorSizes;
 pub(crate) use join::join_patterns;
 pub use method::Method;
 pub use operand::{Factor, Operand};
-pub(crate) use plan::{ApplyWeights, DeviceWeights, block_diagonal, one_column};
+pub(crate) use plan::{ApplyWeights, ArrayWeights, DeviceWeights, block_diagonal, one_column};
 pub use plan::{GramParts, Inputs, Plan, Plannable, Weights};
 pub(crate) use planned::PlannedProduct;
 pub use problem::Bin;

@@ -1,39 +1,48 @@
 //! Products with a dense matrix on the host, some columns of it at a time.
-use super::{ApplyDense, product::Product, product::Report};
+use super::{
+    Report,
+    prepared::Prepared,
+    run::{Asked, Run},
+};
 use crate::{
-    DeviceDense, Element, Error, Matrix, Result,
-    device::{Work, pool_bytes},
-    matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side},
-    planned::Accum,
+    Error, Result,
+    device::{Buffer, Work, pool_bytes},
+    element::Scaling,
+    matrix::{DenseShape, Layout, Side},
 };
 use std::{borrow::Cow, time::Duration};
 
 /// A product whose D and C are on the host.
-pub(super) struct Bands<'a, M: Matrix> {
-    pub product: &'a Product<'a, M>,
+pub(super) struct Bands<'a> {
+    pub run: &'a Run<'a>,
     pub work: &'a Work,
-    pub side: Side,
+}
+
+/// A dense matrix on the host, as bytes: `&[u8]` or `&mut [u8]`.
+pub(super) struct HostDense<B> {
+    pub shape: DenseShape,
+    pub bytes: B,
 }
 
 /// What a band takes: a plan, and memory for some columns of D and C.
-struct Prepared<M: Matrix> {
-    plan: ApplyDense<M>,
-    d: DeviceDense<M::Element>,
-    c: DeviceDense<M::Element>,
+struct Band {
+    prepared: Prepared,
+    d: (DenseShape, Buffer),
+    c: (DenseShape, Buffer),
 }
 
-impl<M: Matrix> Bands<'_, M> {
+impl Bands<'_> {
     /// Multiplies. D and C are those of A on the left: for a product from the right their
     /// transposes.
-    pub fn run(&self, d: DenseView<'_, M::Element>, mut c: DenseViewMut<'_, M::Element>) -> Result<Report> {
-        let (n, clock) = (d.shape().cols, self.work.clock());
-        let mut columns = self.fitting(d.shape(), c.shape);
-        let Prepared { plan, d: mut some_d, c: mut some_c } = loop {
-            match self.prepare(columns, d.shape(), c.shape) {
+    pub fn run(&self, d: HostDense<&[u8]>, mut c: HostDense<&mut [u8]>) -> Result<Report> {
+        let (n, clock) = (d.shape.cols, self.work.clock());
+        let mut columns = self.fitting(d.shape, c.shape);
+        let Band { prepared, d: (some_d_shape, mut some_d), c: (some_c_shape, mut some_c) } = loop {
+            match self.prepare(columns, d.shape, c.shape) {
                 // The estimate has not seen all: pieces of long lines, groups.
                 Err(Error::Memory { .. }) if columns > 1 => columns = columns.div_ceil(2),
                 Err(refused @ Error::Memory { .. }) => {
-                    return Err(self.too_little(columns, d.shape(), c.shape, refused));
+                    return Err(self.too_little(columns, d.shape, c.shape, refused));
                 }
                 prepared => break prepared?,
             }
@@ -41,32 +50,34 @@ impl<M: Matrix> Bands<'_, M> {
         self.work.wait()?;
         let (plan_ms, mut total) = (clock.elapsed().as_secs_f64() * 1e3, Duration::ZERO);
         let bands = n.div_ceil(columns.max(1)).max(1);
-        let mut values = vec![M::Element::from_f64(0.0); some_c.shape.len()];
+        let element = self.run.asked.element;
+        let mut values = vec![0; some_c_shape.len() * element.bytes()];
+        let scaling = Scaling::of(element, 1.0, 0.0);
         for band in 0..bands {
             // The last band has as many columns as the others, so that one plan multiplies all.
             let first = (band * columns).min(n - columns);
-            self.work.write(&columns_of(d, first, columns).1, &mut some_d.values)?;
+            self.work.write_bytes(&columns_of(&d, element.bytes(), first, columns).1, &mut some_d)?;
             let clock = self.work.clock();
-            let a = (&*self.product.a().cbc).into();
-            plan.multiply(self.work, a, &some_d, Accum::into(&mut some_c))?;
+            let into = (some_c_shape, &mut some_c);
+            prepared.run(self.work, self.run.a.into(), (some_d_shape, &some_d), scaling, into)?;
             self.work.wait()?;
             total += clock.elapsed();
-            self.work.read_into(&some_c.values, 0, &mut values)?;
-            put_columns(&mut c, first, columns, &values);
+            self.work.read_bytes(&some_c, &mut values)?;
+            put_columns(&mut c, element.bytes(), (first, columns), &values);
         }
-        Ok(Report::new(self.work, &plan, (bands, columns), plan_ms, total.as_secs_f64() * 1e3))
+        Ok(Report::new(self.work, &prepared, (bands, columns), plan_ms, total.as_secs_f64() * 1e3))
     }
 
     /// The refusal of one column, with all the bytes that it takes: those of a plan that no limit
     /// bounds, if the device has the memory for it.
     fn too_little(&self, columns: usize, d: DenseShape, c: DenseShape, refused: Error) -> Error {
         let Error::Memory { what, needed, available, place } = refused else { return refused };
-        let line = if self.side == Side::Left { "column" } else { "row" };
+        let line = if self.run.asked.side == Side::Left { "column" } else { "row" };
         let at_once = format!("with one {line} of D and of C at a time");
-        let limit = self.product.limit();
-        let beyond = self.product.work_within(None);
+        let limit = self.run.asked.memory_limit;
+        let beyond = self.run.work_within(None);
         let whole = limit.and_then(|limit| {
-            Bands { product: self.product, work: &beyond, side: self.side }.prepare(columns, d, c).ok()?;
+            Bands { run: self.run, work: &beyond }.prepare(columns, d, c).ok()?;
             Some((limit, beyond.most_used_bytes()))
         });
         match whole {
@@ -77,28 +88,27 @@ impl<M: Matrix> Bands<'_, M> {
         }
     }
 
-    fn prepare(&self, columns: usize, d: DenseShape, c: DenseShape) -> Result<Prepared<M>> {
-        let of_product = |shape: DenseShape| if self.side == Side::Left { shape } else { shape.transposed() };
+    fn prepare(&self, columns: usize, d: DenseShape, c: DenseShape) -> Result<Band> {
+        let Asked { side, element, .. } = self.run.asked;
+        let of_product = |shape: DenseShape| if *side == Side::Left { shape } else { shape.transposed() };
         let layouts = [of_product(d).layout, of_product(c).layout];
-        let pattern = self.product.a().pattern();
-        let plan = ApplyDense::prepared(self.work, &self.product.options(&pattern, columns, layouts))?;
+        let prepared = Prepared::new(self.work, &self.run.wanted(columns, layouts))?;
         let dense = |shape: DenseShape| -> Result<_> {
-            let values = self.work.buffer(shape.len())?;
-            Ok(DeviceDense { shape: of_product(shape), values, device: self.work.device().clone() })
+            Ok((of_product(shape), self.work.buffer_of(element.word(), shape.len())?))
         };
-        Ok(Prepared { plan, d: dense(some(d, columns))?, c: dense(tight(c, columns))? })
+        Ok(Band { prepared, d: dense(some(d, columns))?, c: dense(tight(c, columns))? })
     }
 
     /// About as many columns as fit the memory that is free: at least one, if there is one.
     fn fitting(&self, d: DenseShape, c: DenseShape) -> usize {
-        let a = &self.product.a().cbc;
+        let a = self.run.a;
         let words = |count: usize| pool_bytes(size_of::<u32>() as u64 * count as u64);
         // An index of A: offsets, places and numbers of its entries.
         let index = 2 * words(a.nnz()) + words(a.nrows.max(a.ncols) + 1);
         let free = self.work.free_bytes().saturating_sub(index);
         let most = self.work.device().info().max_alloc_bytes;
         let fits = |columns: usize| {
-            let bytes = |shape: DenseShape| pool_bytes((shape.len() * size_of::<M::Element>()) as u64);
+            let bytes = |shape: DenseShape| pool_bytes((shape.len() * self.run.asked.element.bytes()) as u64);
             let (of_d, of_c) = (bytes(some(d, columns)), bytes(tight(c, columns)));
             let copy = if d.layout == Layout::ByColumns { of_d } else { 0 };
             of_d + copy + of_c <= free && of_d.max(of_c) <= most
@@ -132,40 +142,46 @@ fn tight(shape: DenseShape, columns: usize) -> DenseShape {
     DenseShape::new(shape.rows, columns, shape.layout)
 }
 
-/// Some columns of a matrix, and their shape.
-fn columns_of<T: Element>(matrix: DenseView<'_, T>, first: usize, columns: usize) -> (DenseShape, Cow<'_, [T]>) {
-    let (from, shape) = (matrix.shape(), some(matrix.shape(), columns));
+/// Some columns of a matrix of elements of `size` bytes, and their shape.
+fn columns_of<'a>(
+    matrix: &HostDense<&'a [u8]>,
+    size: usize,
+    first: usize,
+    columns: usize,
+) -> (DenseShape, Cow<'a, [u8]>) {
+    let (from, shape) = (matrix.shape, some(matrix.shape, columns));
+    let bytes = |start: usize, len: usize| &matrix.bytes[start * size..][..len * size];
     let values = match from.layout {
         _ if shape.len() == 0 => Cow::Borrowed(&[][..]),
-        Layout::ByColumns => Cow::Borrowed(&matrix.values()[from.at(0, first)..][..shape.len()]),
+        Layout::ByColumns => Cow::Borrowed(bytes(from.at(0, first), shape.len())),
         Layout::ByRows => {
-            let row = |row| matrix.values()[from.at(row, first)..][..columns].iter().copied();
-            Cow::Owned((0..from.rows).flat_map(row).collect())
+            let rows: Vec<_> = (0..from.rows).map(|row| bytes(from.at(row, first), columns)).collect();
+            Cow::Owned(rows.concat())
         }
     };
     (shape, values)
 }
 
 /// Replaces some columns of a matrix by those in `values`, without gaps and in its layout.
-fn put_columns<T: Element>(matrix: &mut DenseViewMut<'_, T>, first: usize, columns: usize, values: &[T]) {
+fn put_columns(matrix: &mut HostDense<&mut [u8]>, size: usize, (first, columns): (usize, usize), values: &[u8]) {
     let (to, from) = (matrix.shape, tight(matrix.shape, columns));
     let (lines, width) = from.lines();
     if width == 0 {
         return;
     }
-    for (line, values) in (0..lines).zip(values.chunks(width)) {
+    for (line, values) in (0..lines).zip(values.chunks(width * size)) {
         let start = match to.layout {
             Layout::ByColumns => to.at(0, first + line),
             Layout::ByRows => to.at(line, first),
         };
-        matrix.values[start..][..width].copy_from_slice(values);
+        matrix.bytes[start * size..][..width * size].copy_from_slice(values);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Csc, device::test_device};
+    use crate::{Csc, apply::spmm::Product, device::test_device, matrix::DenseView};
     use nalgebra::DMatrix;
 
     #[test]
@@ -197,7 +213,8 @@ mod tests {
             let shape = DenseShape::new(3, 5, layout).with_leading(leading);
             let values: Vec<f64> = (0..shape.len()).map(|i| i as f64).collect();
             let view = DenseView::new(shape, &values)?;
-            let (some, taken) = columns_of(view, 1, 3);
+            let (some, taken) = columns_of(&HostDense { shape, bytes: bytemuck::cast_slice(&values) }, 8, 1, 3);
+            let taken: Vec<f64> = taken.chunks(8).map(bytemuck::pod_read_unaligned).collect();
             let taken = DenseView::new(some, &taken)?.to_matrix();
             assert_eq!(taken, view.to_matrix().columns(1, 3), "{layout} {leading}");
             let mut put = vec![-1.0; shape.len()];
@@ -205,7 +222,8 @@ mod tests {
                 Layout::ByRows => taken.transpose().as_slice().to_vec(),
                 Layout::ByColumns => taken.as_slice().to_vec(),
             };
-            put_columns(&mut DenseViewMut::new(shape, &mut put)?, 2, 3, &tight);
+            let bytes = bytemuck::cast_slice_mut(&mut put);
+            put_columns(&mut HostDense { shape, bytes }, 8, (2, 3), bytemuck::cast_slice(&tight));
             let put = DenseView::new(shape, &put)?.to_matrix();
             assert_eq!(put.columns(2, 3), taken);
             assert!(put.columns(0, 2).iter().all(|value| *value == -1.0));

@@ -7,9 +7,11 @@
 //! | file | makes |
 //! |---|---|
 //! | [`plan`], [`options`] | the plan, and its options |
+//! | [`prepared`] | the same, whatever its elements |
 //! | [`packed`] | the plan with A's values in its order |
 //! | [`pack`] | those values |
 //! | [`once`], [`product`] | a product in one shot, and its options |
+//! | [`run`] | the same, whatever its elements |
 //! | [`bands`] | the same for a D on the host, some columns at a time |
 //! | [`sides`] | the sides of a product, and what executions check |
 //! | [`method`] | the ways to share A out, and the choice |
@@ -32,7 +34,9 @@ mod options;
 mod pack;
 mod packed;
 mod plan;
+mod prepared;
 mod product;
+mod run;
 mod sides;
 mod staged;
 mod stored;

@@ -1,9 +1,10 @@
 //! Options of products of sparse and dense matrices.
-use super::{ApplyDense, DenseMethod, PackedDense, Request};
+use super::{ApplyDense, DenseMethod, PackedDense, Request, prepared::Wanted};
 use crate::{
     DeviceMatrix, DevicePattern, Element, Matrix, Result, Semiring,
     device::Work,
     matrix::{Layout, Side},
+    planned::prepared::check_patterns,
     tuning::Numbers,
 };
 use std::marker::PhantomData;
@@ -11,22 +12,14 @@ use std::marker::PhantomData;
 /// A product of a sparse matrix with dense ones that is to be prepared; see [`ApplyDense::with`].
 #[derive(Debug, Clone)]
 pub struct DenseOptions<'a, M: Matrix> {
-    pub(super) a: &'a DevicePattern,
-    pub(super) side: Side,
-    pub(super) transposed: bool,
-    pub(super) request: Request,
+    pub(super) wanted: Wanted<'a>,
     matrix: PhantomData<fn() -> M>,
 }
 
 impl<'a, M: Matrix> DenseOptions<'a, M> {
     pub(super) fn new(a: &'a DevicePattern, n: usize) -> Self {
-        Self {
-            a,
-            side: Side::Left,
-            transposed: false,
-            request: Request::new(a.device(), M::Element::TYPE, n),
-            matrix: PhantomData,
-        }
+        let request = Request::new(a.device(), M::Element::TYPE, n);
+        Self { wanted: Wanted { a, side: Side::Left, transposed: false, request }, matrix: PhantomData }
     }
 
     /// Multiplies from the right: C = D·A, where D has as many rows as the plan has columns
@@ -48,26 +41,26 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
     /// ```
     #[allow(clippy::wrong_self_convention)] // the side that A stands on
     pub fn from_right(mut self) -> Self {
-        self.side = Side::Right;
+        self.wanted.side = Side::Right;
         self
     }
 
     /// Multiplies with Aᵀ, without forming it.
     pub fn transposed(mut self) -> Self {
-        self.transposed = true;
+        self.wanted.transposed = true;
         self
     }
 
     /// Adds and multiplies in a [`Semiring`]. The factors of a product are in the order of the
     /// matrices. Every place of a block is an entry.
     pub fn semiring(mut self, semiring: Semiring) -> Self {
-        self.request.semiring = semiring;
+        self.wanted.request.semiring = semiring;
         self
     }
 
     /// How the entries of A are shared out.
     pub fn method(mut self, method: DenseMethod) -> Self {
-        self.request.method = method;
+        self.wanted.request.method = method;
         self
     }
 
@@ -89,7 +82,7 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
     /// # }
     /// ```
     pub fn explained(mut self) -> Self {
-        self.request.explained = true;
+        self.wanted.request.explained = true;
         self
     }
 
@@ -97,7 +90,7 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
     /// [`Planned::output`](crate::Planned::output). Executions take any. Kernels and memory for
     /// those said are ready before the first execution.
     pub fn layouts(mut self, d: Layout, c: Layout) -> Self {
-        self.request.layouts = [d, c];
+        self.wanted.request.layouts = [d, c];
         self
     }
 
@@ -109,14 +102,15 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
     /// compiled.
     pub fn numbers(mut self, numbers: Numbers) -> Result<Self> {
         numbers.check()?;
-        self.request.numbers = numbers.within(self.a.device().info().max_group_size);
+        self.wanted.request.numbers = numbers.within(self.wanted.a.device().info().max_group_size);
         Ok(self)
     }
 
-    /// Whether rows of the arrays are lines of the product. Rows of op(A) are the lines if A is on
-    /// the left; they are rows of the arrays if both or neither are transposed.
-    pub(super) fn of_rows(&self) -> bool {
-        (self.transposed == M::ROW_MAJOR) == (self.side == Side::Left)
+    /// Refuses an element type that the semiring or the device does not have, and the pattern of
+    /// another kind of matrix than M.
+    pub(super) fn check(&self) -> Result<()> {
+        self.wanted.request.semiring.check::<M::Element>()?;
+        check_patterns::<M>(self.wanted.a.device(), [self.wanted.a])
     }
 
     /// Prepares the product for matrices on the pattern, whose values are read where they are.
@@ -126,7 +120,7 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
     /// M, and for an element type that the semiring does not have;
     /// [`Error::Memory`](crate::Error::Memory), [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn plan(self) -> Result<ApplyDense<M>> {
-        ApplyDense::prepared(&Work::new(self.a.device(), None), &self)
+        ApplyDense::within(&Work::new(self.wanted.a.device(), None), &self)
     }
 
     /// Prepares the product for one matrix, whose values are copied in the order in which
@@ -135,7 +129,7 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
     /// # Errors
     /// As [`DenseOptions::plan`].
     pub fn pack(mut self, a: &DeviceMatrix<M>) -> Result<PackedDense<M>> {
-        self.request.packed = true;
+        self.wanted.request.packed = true;
         PackedDense::new(&self, a)
     }
 }

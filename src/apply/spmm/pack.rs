@@ -1,8 +1,10 @@
 //! A's values in another order, that of the sums. Kernel: `cl/apply/spmm/pack.cl`.
+use super::prepared::{Prepared, Wanted};
 use crate::{
     BlockShape, Result,
     device::{Buffer, Device, Elem, Grid, In, Kernel, Maybe, Options, Out, Work, kernel},
     element::ElementType,
+    resident::DeviceCbc,
     vector::line_sums::Stored,
 };
 
@@ -53,5 +55,50 @@ impl Pack {
         let elements = packed.len();
         let args = PackBlocks { source, values, packed, elements: elements as u64, stride };
         self.kernel.launch(work, Grid::items(elements, self.group_size), args)
+    }
+}
+
+/// A's values in the order of the sums of a product.
+pub(super) struct PackedLines {
+    pack: Pack,
+    values: Buffer,
+    /// Elements of a block.
+    area: u32,
+}
+
+impl PackedLines {
+    /// Prepares a product for the values of a matrix on its pattern, and copies these.
+    pub fn prepare(wanted: &Wanted<'_>, a: &DeviceCbc) -> Result<(Prepared, Self)> {
+        let (device, area, element) = (wanted.a.device(), wanted.a.shape().area(), wanted.request.element);
+        let work = Work::new(device, None);
+        let mut values = work.buffer_of(element.word(), wanted.a.nnz() * area)?;
+        let mut copied = |source: Option<&Buffer<u32>>| -> Result<_> {
+            let pack = Pack::new(device, element, source.is_some(), area)?;
+            pack.run(&work, source, a.into(), &mut values)?;
+            Ok(pack)
+        };
+        // Lines that are columns of the arrays keep their values in order, unless they form groups.
+        // They are copied while the host waits for the number of long lines.
+        let in_order = if wanted.of_rows() { None } else { Some(copied(None)?) };
+        let prepared = Prepared::new(&work, wanted)?;
+        let pack = match (in_order, prepared.spmm.source()) {
+            (Some(pack), None) => pack,
+            (_, source) => copied(source)?,
+        };
+        Ok((prepared, Self { pack, values, area: area as u32 }))
+    }
+
+    /// Copies the values that A has now.
+    pub fn update(&mut self, prepared: &Prepared, a: &DeviceCbc) -> Result<()> {
+        let work = Work::new(prepared.a.device(), None);
+        self.pack.run(&work, prepared.spmm.source(), a.into(), &mut self.values)
+    }
+
+    pub fn stored(&self) -> Stored<'_> {
+        Stored { values: &self.values, stride: self.area }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.values.bytes()
     }
 }

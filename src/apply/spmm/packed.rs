@@ -1,10 +1,8 @@
 //! Products of one sparse matrix with dense matrices, its values in the order of the sums.
-use super::{ApplyDense, DenseMethod, DenseOptions, pack::Pack};
+use super::{ApplyDense, DenseMethod, DenseOptions, pack::PackedLines, plan::multiply};
 use crate::{
-    Device, DeviceDense, DeviceMatrix, Element, Matrix, Result,
-    device::{Buffer, Work},
+    Device, DeviceDense, DeviceMatrix, Matrix, Result,
     planned::{Accum, Cost, On, Planned},
-    vector::line_sums::Stored,
 };
 
 /// A sparse matrix, or its transpose, ready to be multiplied with dense ones. Made by
@@ -32,31 +30,15 @@ use crate::{
 /// ```
 pub struct PackedDense<M: Matrix> {
     plan: ApplyDense<M>,
-    pack: Pack,
-    values: Buffer,
+    values: PackedLines,
 }
 
 impl<M: Matrix> PackedDense<M> {
     pub(super) fn new(options: &DenseOptions<'_, M>, a: &DeviceMatrix<M>) -> Result<Self> {
-        options.a.check("A", &a.cbc)?;
-        let (device, area) = (options.a.device(), options.a.shape().area());
-        let work = Work::new(device, None);
-        let element = M::Element::TYPE;
-        let mut values = work.buffer_of(element.word(), options.a.nnz() * area)?;
-        let mut copied = |source: Option<&Buffer<u32>>| -> Result<_> {
-            let pack = Pack::new(device, element, source.is_some(), area)?;
-            pack.run(&work, source, (&*a.cbc).into(), &mut values)?;
-            Ok(pack)
-        };
-        // Lines that are columns of the arrays keep their values in order, unless they form groups.
-        // They are copied while the host waits for the number of long lines.
-        let in_order = if options.of_rows() { None } else { Some(copied(None)?) };
-        let plan = ApplyDense::prepared(&work, options)?;
-        let pack = match (in_order, plan.spmm().source()) {
-            (Some(pack), None) => pack,
-            (_, source) => copied(source)?,
-        };
-        Ok(Self { plan, pack, values })
+        options.wanted.a.check("A", &a.cbc)?;
+        options.check()?;
+        let (prepared, values) = PackedLines::prepare(&options.wanted, &a.cbc)?;
+        Ok(Self { plan: ApplyDense::of(prepared), values })
     }
 
     /// Takes the values that A has now: one pass over them. Returns when it is enqueued.
@@ -65,9 +47,8 @@ impl<M: Matrix> PackedDense<M> {
     /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern,
     /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn update(&mut self, a: &DeviceMatrix<M>) -> Result<()> {
-        self.plan.check("A", a)?;
-        let work = Work::new(self.plan.device(), None);
-        self.pack.run(&work, self.plan.spmm().source(), (&*a.cbc).into(), &mut self.values)
+        self.plan.prepared.a.check("A", &a.cbc)?;
+        self.values.update(&self.plan.prepared, &a.cbc)
     }
 
     /// How the entries of A are shared out.
@@ -111,8 +92,7 @@ impl<M: Matrix> Planned for PackedDense<M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, d: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
-        let stored = Stored { values: &self.values, stride: self.plan.area() as u32 };
-        self.plan.multiply(work, stored, d, into)
+        multiply(&self.plan.prepared, work, self.values.stored(), d, into)
     }
 }
 

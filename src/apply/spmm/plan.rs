@@ -1,11 +1,10 @@
 //! Products of a sparse matrix with dense matrices, prepared.
-use super::{DenseMethod, DenseOptions, Spmm, sides::Sides};
+use super::{DenseMethod, DenseOptions, prepared::Prepared, sides::Sides};
 use crate::{
     Device, DeviceDense, DeviceMatrix, DevicePattern, Element, Matrix, Result,
     device::Work,
     element::Scaling,
-    matrix::DenseShape,
-    planned::{Accum, Cost, On, Planned, prepared::check_patterns},
+    planned::{Accum, Cost, On, Planned},
     vector::line_sums::Stored,
 };
 use std::marker::PhantomData;
@@ -39,9 +38,7 @@ use std::marker::PhantomData;
 /// # }
 /// ```
 pub struct ApplyDense<M: Matrix> {
-    a: DevicePattern,
-    sides: Sides,
-    spmm: Spmm,
+    pub(super) prepared: Prepared,
     matrix: PhantomData<fn() -> M>,
 }
 
@@ -60,72 +57,33 @@ impl<M: Matrix> ApplyDense<M> {
     }
 
     /// Prepares within the memory that `work` may allocate.
-    pub(super) fn prepared(work: &Work, options: &DenseOptions<'_, M>) -> Result<Self> {
-        let &DenseOptions { a, side, transposed, request, .. } = options;
-        request.semiring.check::<M::Element>()?;
-        let (sides, request) = Sides::new(side, transposed, a.scalar_sides(), request)?;
-        check_patterns::<M>(a.device(), [a])?;
-        let spmm = Spmm::new(work, &a.arrays, a.array_shape, options.of_rows(), request)?;
-        Ok(Self { a: a.clone(), sides, spmm, matrix: PhantomData })
+    pub(super) fn within(work: &Work, options: &DenseOptions<'_, M>) -> Result<Self> {
+        options.check()?;
+        Ok(Self::of(Prepared::new(work, &options.wanted)?))
+    }
+
+    pub(super) fn of(prepared: Prepared) -> Self {
+        Self { prepared, matrix: PhantomData }
     }
 
     /// How the entries of A are shared out.
     pub fn method(&self) -> DenseMethod {
-        self.spmm.choice.method
+        self.prepared.spmm.choice.method
     }
 
     /// The reason for it, in a sentence.
     pub fn why(&self) -> &str {
-        &self.spmm.choice.why
+        &self.prepared.spmm.choice.why
     }
 
     /// Rows and columns of D.
     pub fn d_sides(&self) -> (usize, usize) {
-        self.sides.d()
+        self.prepared.sides.d()
     }
 
     /// Rows and columns of C.
     pub fn c_sides(&self) -> (usize, usize) {
-        self.sides.c()
-    }
-
-    /// The shape of C as it is expected.
-    pub(super) fn c_shape(&self) -> DenseShape {
-        self.sides.c_shape()
-    }
-
-    pub(super) fn spmm(&self) -> &Spmm {
-        &self.spmm
-    }
-
-    /// Elements of a block.
-    pub(super) fn area(&self) -> usize {
-        self.a.shape().area()
-    }
-
-    /// Entries of A, in blocks.
-    pub(super) fn nnz(&self) -> usize {
-        self.a.nnz()
-    }
-
-    /// Refuses a matrix, called `name`, of another pattern.
-    pub(super) fn check(&self, name: &str, a: &DeviceMatrix<M>) -> Result<()> {
-        self.a.check(name, &a.cbc)
-    }
-
-    /// Multiplies with values in the order that the plan wants.
-    pub(super) fn multiply(
-        &self,
-        work: &Work,
-        a: Stored<'_>,
-        d: &DeviceDense<M::Element>,
-        into: Accum<'_, DeviceDense<M::Element>>,
-    ) -> Result<()> {
-        check(&self.sides, self.device(), d, &into)?;
-        work.stage("apply");
-        let (d_shape, c_shape) = (self.sides.of_left(d.shape()), self.sides.of_left(into.c.shape()));
-        let scaling = Scaling::of(M::Element::TYPE, into.alpha, into.beta);
-        self.spmm.run(work, a, (d_shape, &d.values), scaling, (c_shape, &mut into.c.values))
+        self.prepared.sides.c()
     }
 }
 
@@ -141,6 +99,19 @@ pub(super) fn check<T: Element>(
     sides.check(device, (d.device(), d.shape()), (into.c.device(), into.c.shape()))
 }
 
+/// Multiplies with values in the order that the plan wants.
+pub(super) fn multiply<T: Element>(
+    prepared: &Prepared,
+    work: &Work,
+    a: Stored<'_>,
+    d: &DeviceDense<T>,
+    into: Accum<'_, DeviceDense<T>>,
+) -> Result<()> {
+    check(&prepared.sides, prepared.a.device(), d, &into)?;
+    let scaling = Scaling::of(T::TYPE, into.alpha, into.beta);
+    prepared.run(work, a, (d.shape(), &d.values), scaling, (into.c.shape(), &mut into.c.values))
+}
+
 impl<M: Matrix> Planned for ApplyDense<M> {
     /// The matrix A and the dense matrix D.
     type Inputs<'a> = (&'a DeviceMatrix<M>, &'a DeviceDense<M::Element>);
@@ -148,26 +119,25 @@ impl<M: Matrix> Planned for ApplyDense<M> {
     type Output = DeviceDense<M::Element>;
 
     fn device(&self) -> &Device {
-        self.a.device()
+        self.prepared.a.device()
     }
 
     fn output(&self) -> Result<Self::Output> {
-        self.device().zero_dense(self.sides.c_shape())
+        self.device().zero_dense(self.prepared.sides.c_shape())
     }
 
     fn cost(&self) -> Cost {
-        let terms = (self.nnz() as u64 * self.area() as u64).saturating_mul(self.sides.n() as u64);
-        Cost { products: 0, flops: terms.saturating_mul(2), device_bytes: self.spmm.bytes() }
+        self.prepared.cost()
     }
 
     fn enqueue(&self, On(work): On<'_>, (a, d): Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
-        self.check("A", a)?;
-        self.multiply(work, (&*a.cbc).into(), d, into)
+        self.prepared.a.check("A", &a.cbc)?;
+        multiply(&self.prepared, work, (&*a.cbc).into(), d, into)
     }
 }
 
 impl<M: Matrix> std::fmt::Debug for ApplyDense<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "ApplyDense({:?}, {}, {} bytes)", self.a, self.sides, self.cost().device_bytes)
+        write!(f, "ApplyDense({:?}, {}, {} bytes)", self.prepared.a, self.prepared.sides, self.cost().device_bytes)
     }
 }

@@ -1,10 +1,16 @@
 //! Products of sparse and dense matrices in one shot, with options.
-use super::{ApplyDense, DenseMethod, DenseOptions, Request, bands::Bands, sides::Sides};
+use super::{
+    ApplyDense, DenseMethod,
+    bands::{Bands, HostDense},
+    method::Choice,
+    prepared::Prepared,
+    run::{Asked, Run},
+};
 use crate::{
-    DeviceDense, DeviceMatrix, DevicePattern, Element, Matrix, Result, Semiring,
+    DeviceDense, DeviceMatrix, Element, Matrix, Result, Semiring,
     device::Work,
-    matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side, try_dense_zeros},
-    planned::Accum,
+    matrix::{DenseShape, DenseView, DenseViewMut, Side, try_dense_zeros},
+    planned::prepared::same_device,
     product::Factor,
 };
 use nalgebra::DMatrix;
@@ -73,11 +79,7 @@ impl<T: Element> Source<'_, T> {
 pub struct Product<'a, M: Matrix> {
     a: Factor<'a, DeviceMatrix<M>>,
     d: Source<'a, M::Element>,
-    side: Side,
-    semiring: Semiring,
-    method: DenseMethod,
-    explained: bool,
-    memory_limit: Option<u64>,
+    asked: Asked,
 }
 
 /// Time and memory of a [`Product`].
@@ -103,32 +105,43 @@ pub struct Report {
 impl<'a, M: Matrix> Product<'a, M> {
     /// The product A·D; A may be transposed, by [`DeviceMatrix::t`].
     pub fn of(a: impl Into<Factor<'a, DeviceMatrix<M>>>, d: impl Into<Source<'a, M::Element>>) -> Self {
-        let (semiring, method) = (Semiring::PlusTimes, DenseMethod::Auto);
-        Self { a: a.into(), d: d.into(), side: Side::Left, semiring, method, explained: false, memory_limit: None }
+        let a = a.into();
+        let asked = Asked {
+            element: M::Element::TYPE,
+            side: Side::Left,
+            transposed: a.transposed,
+            semiring: Semiring::PlusTimes,
+            method: DenseMethod::Auto,
+            explained: false,
+            memory_limit: None,
+        };
+        Self { a, d: d.into(), asked }
     }
 
     /// The product D·A.
     pub fn by(d: impl Into<Source<'a, M::Element>>, a: impl Into<Factor<'a, DeviceMatrix<M>>>) -> Self {
-        Self { side: Side::Right, ..Self::of(a, d) }
+        let mut product = Self::of(a, d);
+        product.asked.side = Side::Right;
+        product
     }
 
     /// Adds and multiplies in a [`Semiring`]. The factors of a product are in the order of the
     /// matrices. Every place of a block is an entry.
     pub fn semiring(mut self, semiring: Semiring) -> Self {
-        self.semiring = semiring;
+        self.asked.semiring = semiring;
         self
     }
 
     /// How the entries of A are shared out.
     pub fn method(mut self, method: DenseMethod) -> Self {
-        self.method = method;
+        self.asked.method = method;
         self
     }
 
     /// Makes the report's reason say how often groups would use a row of D: see
     /// [`DenseOptions::explained`].
     pub fn explained(mut self) -> Self {
-        self.explained = true;
+        self.asked.explained = true;
         self
     }
 
@@ -136,7 +149,7 @@ impl<'a, M: Matrix> Product<'a, M> {
     /// C goes there, they are multiplied in bands of columns, of rows if A is on the right, as wide
     /// as fit.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
-        self.memory_limit = Some(bytes);
+        self.asked.memory_limit = Some(bytes);
         self
     }
 
@@ -146,8 +159,8 @@ impl<'a, M: Matrix> Product<'a, M> {
     /// As [`DenseOptions::plan`]; [`Error::Memory`](crate::Error::Memory) if the plan does not fit
     /// the limit.
     pub fn plan(&self) -> Result<ApplyDense<M>> {
-        let (shape, pattern) = (self.d.shape(), self.a.operand.pattern());
-        ApplyDense::prepared(&self.work(), &self.options(&pattern, self.n(shape), [shape.layout; 2]))
+        let (run, shape) = (self.checked()?, self.d.shape());
+        Ok(ApplyDense::of(Prepared::new(&run.work(), &run.wanted(run.n(shape), [shape.layout; 2]))?))
     }
 
     /// Computes C on the device, in D's layout, and returns without waiting for its completion. A D
@@ -159,13 +172,14 @@ impl<'a, M: Matrix> Product<'a, M> {
     /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch);
     /// [`Error::Memory`](crate::Error::Memory).
     pub fn run(&self) -> Result<DeviceDense<M::Element>> {
-        let work = self.work();
+        let run = self.checked()?;
+        let work = run.work();
         match self.d {
-            Source::Device(d) => Ok(self.on_device(&work, d)?.0),
+            Source::Device(d) => Ok(self.on_device(&run, &work, d)?.0),
             Source::Host(view) => {
                 let (shape, values) = (view.shape(), work.upload(view.values())?);
                 let d = DeviceDense { shape, values, device: self.a.operand.device().clone() };
-                Ok(self.on_device(&work, &d)?.0)
+                Ok(self.on_device(&run, &work, &d)?.0)
             }
         }
     }
@@ -177,7 +191,7 @@ impl<'a, M: Matrix> Product<'a, M> {
     /// column of D and of C do not fit the device or the limit, if D is on the device and C does
     /// not fit beside it, or if C does not fit the host.
     pub fn run_to_host(&self) -> Result<(DMatrix<M::Element>, Report)> {
-        let (rows, cols) = self.sides(self.d.shape())?.c();
+        let (rows, cols) = self.checked()?.sides(self.d.shape())?.c();
         let mut c = try_dense_zeros(rows, cols)?;
         let report = self.run_into((&mut c).into())?;
         Ok((c, report))
@@ -188,90 +202,58 @@ impl<'a, M: Matrix> Product<'a, M> {
     /// # Errors
     /// As [`Product::run_to_host`].
     pub fn run_into(&self, mut c: DenseViewMut<'_, M::Element>) -> Result<Report> {
-        let (work, sides) = (self.work(), self.sides(self.d.shape())?);
+        let run = self.checked()?;
+        let (work, sides) = (run.work(), run.sides(self.d.shape())?);
         sides.check_sides("D", self.d.shape(), sides.d())?;
         sides.check_sides("C", c.shape, sides.c())?;
         match self.d {
             Source::Device(d) => {
                 work.count_operand(d.device_bytes());
-                let (on_device, report) = self.on_device(&work, d)?;
+                let (on_device, report) = self.on_device(&run, &work, d)?;
                 c.copy_from(DenseView::new(on_device.shape, &on_device.values()?)?);
                 Ok(report)
             }
             Source::Host(d) => {
-                let (d, c) = match self.side {
+                let (d, c) = match self.asked.side {
                     Side::Left => (d, c),
                     Side::Right => (d.transposed(), c.transposed()),
                 };
-                Bands { product: self, work: &work, side: self.side }.run(d, c)
+                let d = HostDense { shape: d.shape(), bytes: bytemuck::cast_slice(d.values()) };
+                let c = HostDense { shape: c.shape, bytes: bytemuck::cast_slice_mut(c.values) };
+                Bands { run: &run, work: &work }.run(d, c)
             }
         }
     }
 
-    pub(super) fn a(&self) -> &'a DeviceMatrix<M> {
-        self.a.operand
-    }
-
-    /// A plan for n columns, and D and C in these layouts.
-    pub(super) fn options<'p>(&self, pattern: &'p DevicePattern, n: usize, [d, c]: [Layout; 2]) -> DenseOptions<'p, M> {
-        let options = ApplyDense::with(pattern, n).semiring(self.semiring).method(self.method).layouts(d, c);
-        let options = if self.side == Side::Right { options.from_right() } else { options };
-        let options = if self.explained { options.explained() } else { options };
-        if self.a.transposed { options.transposed() } else { options }
-    }
-
-    fn n(&self, d: DenseShape) -> usize {
-        if self.side == Side::Left { d.cols } else { d.rows }
-    }
-
-    fn sides(&self, d: DenseShape) -> Result<Sides> {
+    /// The product whatever its elements, if the semiring has these.
+    fn checked(&self) -> Result<Run<'_>> {
+        self.asked.semiring.check::<M::Element>()?;
         let a = self.a.operand;
-        let request = Request { semiring: self.semiring, ..Request::new(a.device(), M::Element::TYPE, self.n(d)) };
-        self.semiring.check::<M::Element>()?;
-        Ok(Sides::new(self.side, self.a.transposed, a.pattern().scalar_sides(), request)?.0)
-    }
-
-    pub(super) fn limit(&self) -> Option<u64> {
-        self.memory_limit
-    }
-
-    /// A work within the limit, of which A takes its part.
-    fn work(&self) -> Work {
-        self.work_within(self.memory_limit)
-    }
-
-    pub(super) fn work_within(&self, limit: Option<u64>) -> Work {
-        let work = Work::new(self.a.operand.device(), limit);
-        work.count_operand(self.a.operand.device_bytes());
-        work
+        Ok(Run { asked: &self.asked, a: &a.cbc, pattern: a.pattern() })
     }
 
     /// C in the layout of D, not waited for.
-    fn on_device(&self, work: &Work, d: &DeviceDense<M::Element>) -> Result<(DeviceDense<M::Element>, Report)> {
-        let pattern = self.a.operand.pattern();
-        let clock = work.clock();
-        let options = self.options(&pattern, self.n(d.shape()), [d.shape().layout; 2]);
-        let plan = ApplyDense::prepared(work, &options)?;
-        let plan_ms = clock.elapsed().as_secs_f64() * 1e3;
-        let shape = plan.c_shape();
-        let mut c = DeviceDense { shape, values: work.buffer(shape.len())?, device: work.device().clone() };
-        let clock = work.clock();
-        plan.multiply(work, (&*self.a.operand.cbc).into(), d, Accum::into(&mut c))?;
-        let total_ms = clock.elapsed().as_secs_f64() * 1e3;
-        let columns = self.n(d.shape());
-        Ok((c, Report::new(work, &plan, (1, columns), plan_ms, total_ms)))
+    fn on_device(
+        &self,
+        run: &Run<'_>,
+        work: &Work,
+        d: &DeviceDense<M::Element>,
+    ) -> Result<(DeviceDense<M::Element>, Report)> {
+        same_device(work.device(), d.device())?;
+        let (shape, values, report) = run.on_device(work, (d.shape(), &d.values))?;
+        Ok((DeviceDense { shape, values: values.into_typed(), device: work.device().clone() }, report))
     }
 }
 
 impl Report {
-    pub(super) fn new<M: Matrix>(
+    pub(super) fn new(
         work: &Work,
-        plan: &ApplyDense<M>,
+        prepared: &Prepared,
         (bands, columns): (usize, usize),
         plan_ms: f64,
         total_ms: f64,
     ) -> Self {
-        let (method, why) = (plan.method(), plan.why().to_owned());
+        let Choice { method, why } = prepared.spmm.choice.clone();
         Self { method, why, bands, columns, plan_ms, total_ms, peak_device_bytes: work.most_used_bytes() }
     }
 }

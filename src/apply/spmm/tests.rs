@@ -74,7 +74,7 @@ fn check<M: Matrix>(device: &Device, host: &M, case: Case) -> Result<()> {
     let a = device.upload(host)?;
     let pattern = a.pattern();
     let mut options = ApplyDense::<M>::with(&pattern, case.n).semiring(case.semiring).method(case.method);
-    options.request.numbers = case.numbers;
+    options.wanted.request.numbers = case.numbers;
     options = options.layouts(case.layouts[0], case.layouts[1]);
     options = if case.transposed { options.transposed() } else { options };
     options = if case.side == Side::Right { options.from_right() } else { options };
@@ -396,7 +396,7 @@ fn groups_are_chosen_by_their_reuse() -> Result<()> {
     let why = |plan: &ApplyDense<Cbc<f64>>| (plan.method(), plan.why().to_owned());
     let planned = |pattern, least, method| -> Result<_> {
         let mut options = ApplyDense::<Cbc<f64>>::with(pattern, 4).method(method);
-        options.request.numbers = Numbers { dense_reuse_percent: least, ..gpu };
+        options.wanted.request.numbers = Numbers { dense_reuse_percent: least, ..gpu };
         Ok(why(&options.plan()?))
     };
     assert_eq!(planned(&pairs, 100, DenseMethod::Auto)?.0, DenseMethod::Gcoo);
@@ -408,10 +408,10 @@ fn groups_are_chosen_by_their_reuse() -> Result<()> {
     assert_eq!(asked, "gcoo, as asked for: groups of 1 rows of blocks use a row of D 1.00 times");
     assert_eq!(planned(&sixes, 100, DenseMethod::Auto)?.1, "rows: a row of blocks of 6x6 shares its rows of D");
     let mut options = ApplyDense::<Csc<f64>>::with(&scalars, 4);
-    options.request.numbers = Numbers { dense_reuse_percent: 100, ..gpu };
+    options.wanted.request.numbers = Numbers { dense_reuse_percent: 100, ..gpu };
     assert!(options.clone().plan()?.why().starts_with("gcoo: groups of 4 rows use a row of D "));
     // The number is there also if groups are not considered.
-    options.request.numbers.dense_reuse_percent = 1 << 20;
+    options.wanted.request.numbers.dense_reuse_percent = 1 << 20;
     assert_eq!(
         options.clone().explained().plan()?.why(),
         "rows: on this kind of device they are faster than groups; groups of 4 rows would use a row of D 2.03 times"

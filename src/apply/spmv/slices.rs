@@ -156,7 +156,7 @@ impl Kernels {
         let height = height(slice_sums(device.info()), rows.block.sums);
         let through = u8::from(rows.source.is_some());
         let options = Options::group_size(group_size).define("HEIGHT", height).define("THROUGH", through);
-        let options = options.define("MOST_NEAR", MOST_NEAR);
+        let options = options.define("MOST_NEAR", MOST_NEAR).column(WordType::of::<u32>());
         let plain = options.clone().define("NEAR", 0).define("BESIDE_DIAGONALS", 0);
         Ok(Self {
             count: Kernel::new(device, &plain)?,
@@ -236,6 +236,7 @@ impl Kernels {
         first_col: Option<&Buffer<u32>>,
     ) -> Result<(Buffer, Buffer<u32>)> {
         let Places { ptr, scan, height, count, origin } = to;
+        // Far columns have the program of the kernel that counts.
         let word = if first_col.is_some() { WordType::of::<u16>() } else { WordType::of::<u32>() };
         let options = self.options.clone().column(word).define("NEAR", u8::from(first_col.is_some()));
         let options = options.define("BESIDE_DIAGONALS", u8::from(origin.is_some()));

@@ -20,9 +20,14 @@ impl Work {
     pub fn write<T: Word>(&self, values: &[T], buffer: &mut Buffer<T>) -> Result<()> {
         assert_eq!(values.len(), buffer.len());
         buffer.check::<T>();
+        self.write_bytes(bytemuck::cast_slice(values), buffer)
+    }
+
+    /// As [`Work::write`], of the bytes of the values.
+    pub fn write_bytes(&self, values: &[u8], buffer: &mut Buffer) -> Result<()> {
         match values {
-            [] => Ok(()),
-            _ => self.enqueue_write(bytemuck::cast_slice(values), buffer, true),
+            [] if buffer.len() == 0 => Ok(()),
+            _ => self.enqueue_write(values, buffer, true),
         }
     }
 

@@ -32,11 +32,17 @@ impl Work {
         buffer.check::<T>();
         let len = values.len();
         assert!(lies_in(start, len, buffer.len()), "read of {start}+{len} from {}", buffer.len());
-        self.read_bytes(buffer, start, bytemuck::cast_slice_mut(values))
+        self.read_bytes_from(buffer, start, bytemuck::cast_slice_mut(values))
+    }
+
+    /// Copies the bytes of all values of `buffer` to `to`. Waits.
+    pub fn read_bytes(&self, buffer: &Buffer, to: &mut [u8]) -> Result<()> {
+        assert_eq!(to.len(), buffer.value_bytes());
+        self.read_bytes_from(buffer, 0, to)
     }
 
     /// Copies bytes of `buffer` from its value `start` on, until `to` is full. Waits.
-    fn read_bytes(&self, buffer: &Buffer, start: usize, to: &mut [u8]) -> Result<()> {
+    fn read_bytes_from(&self, buffer: &Buffer, start: usize, to: &mut [u8]) -> Result<()> {
         if !to.is_empty() {
             self.record.borrow_mut().read_backs += 1;
             self.device.inner.read_backs.fetch_add(1, Relaxed);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{OperandPair, device::test_device};
+use crate::{OperandPair, Word, device::test_device};
 
 /// The sort in plain Rust, stable within each segment. The payload is an element's former position.
 fn model(ptr: &[u32], rows: &[u32]) -> (Vec<u32>, Vec<u32>) {
@@ -34,13 +34,16 @@ fn check<P: Word + PartialEq + std::fmt::Debug>(
         has_short: lengths.iter().any(|length| (1..=tuning.short_max).contains(length)),
     };
     let payloads: Vec<P> = (0..rows.len() as u32).map(&payload).collect();
-    let sort = SegmentedSort::<P>::new(&device, tuning)?;
-    let (got_rows, got_payload) = sort.run(&work, segments, work.upload(&rows)?, work.upload(&payloads)?)?;
+    let sort = SegmentedSort::new(&device, tuning, WordType::of::<P>())?;
+    let (got_rows, got_payload) = sort.run(&work, segments, work.upload(&rows)?, work.upload(&payloads)?.into_any())?;
     let (want_rows, from) = model(&ptr, &rows);
     let brief = &lengths[..lengths.len().min(12)];
     assert!(got_rows.download(&work)? == want_rows, "rows differ: {tuning:?}, lengths {brief:?}");
     let want_payload: Vec<P> = from.into_iter().map(payload).collect();
-    assert!(got_payload.download(&work)? == want_payload, "payloads differ (stability): {tuning:?}, lengths {brief:?}");
+    assert!(
+        got_payload.typed::<P>().download(&work)? == want_payload,
+        "payloads differ (stability): {tuning:?}, lengths {brief:?}"
+    );
     Ok(())
 }
 

@@ -85,7 +85,8 @@ fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &Adapt
         &work,
         (&x.pattern, &y.pattern),
         teams,
-        (&numbers, tuning, Semiring::PlusTimes),
+        (&numbers, tuning),
+        (T::TYPE, Semiring::PlusTimes),
         KeepRule::Always,
     )?;
     assert!(counts.bins.iter().all(|bin| bin.predicted_ms.is_some()), "{:?}", counts.bins);
@@ -127,11 +128,11 @@ fn run<T: Element>(
     let (device, (numbers, teams)) = (test_device(), numbers());
     let spec = Spec::new(T::TYPE, BlockShape::SCALAR, BlockShape::SCALAR, operands.a.nrows);
     let adaptive = Adaptive::new(&device, teams, &spec, numbers, tuning)?;
-    let (work, mut c) = (Work::new(&device, limit), HostColumns::new(operands));
+    let (work, mut c) = (Work::new(&device, limit), HostColumns::<T>::new(operands));
     work.count_operand(operands.a.bytes() + operands.b.bytes());
     let counts = adaptive.multiply(&work, operands, &mut |band| {
         work.wait()?;
-        c.append(band.download(&Work::new(&device, None))?);
+        c.append(band.typed::<T>().download(&Work::new(&device, None))?);
         Ok(())
     })?;
     Ok((Csc::from_cbc(c.finish()?)?, counts, work.most_used_bytes()))
@@ -143,7 +144,7 @@ fn check_executions<T: Element>(
     work: &Work,
     (x, y): (&DeviceCbc<T>, &DeviceCbc<T>),
     (a, b, want): (&Csc<T>, &Csc<T>, &Csc<T>),
-    Kept { sums, c, .. }: &Kept<T>,
+    Kept { sums, c, .. }: &Kept,
 ) -> Result<()> {
     type Of<T> = <T as Element>::Arithmetic;
     let twice = |of: &Csc<T>| -> Result<Csc<T>> {
@@ -169,10 +170,11 @@ fn check_executions<T: Element>(
         let old: Vec<T> = (0..(first + want.nnz()) * of_c).map(|i| T::from_f64((i % 17) as f64 - 8.0)).collect();
         // Halves are rounded once, after they are scaled; the reference has rounded before.
         let (alpha, beta) = if T::STORAGE_ROUNDOFF == 0.0 { (alpha, beta) } else { (1.0, 0.0) };
+        let scaling = Scaling::of(T::TYPE, alpha, beta);
         let (alpha, beta) = (Of::<T>::nearest(alpha), Of::<T>::nearest(beta));
         let mut values = work.upload(&old)?;
         let to = Destination { values: &mut values, stride: of_c, first };
-        sums.execute(work, (&x, &y), Scaling { alpha, beta }, c, to)?;
+        sums.execute(work, (&x, &y), scaling, c, to)?;
         let found = values.download(work)?;
         for (i, (found, &old)) in found.iter().zip(&old).enumerate() {
             let entry = (i / of_c).checked_sub(first).filter(|_| i % of_c == 0);

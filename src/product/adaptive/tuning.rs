@@ -245,7 +245,7 @@ impl AdaptiveTuning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Element, device::test_device, product::tasks::step_bytes};
+    use crate::{device::test_device, element::ElementType, product::tasks::step_bytes};
 
     /// Most bytes of a piece of `rows` rows, by `class_of_piece` of `cl/product/tasks/cut.cl`: it
     /// takes one level if that is at most a quarter larger than two.
@@ -277,12 +277,17 @@ mod tests {
             let tuning = AdaptiveTuning::new(&info, (Method::Auto, info.costs()), 32);
             let last = SLICES[SLICES.len() - 1];
             for (rows, cut) in [(tuning.piece, false), (tuning.piece / 2, true)] {
-                assert!(hashed_bytes::<f64>(rows, cut).max(hashed_bytes::<f32>(rows, cut)) <= last);
-                let most =
-                    [most_bytes::<f64>(rows, cut, tuning.wide_words), most_bytes::<f32>(rows, cut, tuning.wide_words)];
+                assert!(
+                    hashed_bytes(ElementType::F64, rows, cut).max(hashed_bytes(ElementType::F32, rows, cut)) <= last
+                );
+                let most = [
+                    most_bytes(ElementType::F64, rows, cut, tuning.wide_words),
+                    most_bytes(ElementType::F32, rows, cut, tuning.wide_words),
+                ];
                 assert!(most.iter().all(|&bytes| bytes <= last), "{most:?} bytes for {rows} rows");
             }
-            let equal = |columns: usize| equal_bytes::<f64>(2560 / (columns + 1), columns, tuning.wide_words);
+            let equal =
+                |columns: usize| equal_bytes(ElementType::F64, 2560 / (columns + 1), columns, tuning.wide_words);
             assert!((1..=8).all(|columns| equal(columns) <= last));
             assert!(SLICES.is_sorted() && SLICES.iter().all(|bytes| bytes % 8 == 0));
             assert!(last <= tuning.local_bytes && tuning.local_bytes < local_bytes as usize);

@@ -1,7 +1,7 @@
 //! The kernels of scalars against a model of their sums.
 use super::*;
 use crate::{
-    BlockShape, Pattern,
+    BlockShape, Element, Pattern,
     device::test_device,
     element::{Arithmetic, Piece},
     product::tuning::ScalarNumbers,
@@ -67,6 +67,7 @@ fn check<T: Element>(lengths: &[usize], kernel: BlockKernel, group_size: usize, 
     let places = Places { runs, pairs: &pair, stretches: &stretches, longest, first: first as u32, stride };
     type Of<T> = <T as Element>::Arithmetic;
     for (alpha, beta) in [(1.0, 0.0), (-3.0, 0.5)] {
+        let scaling = Scaling::of(T::TYPE, alpha, beta);
         let (alpha, beta) = (Of::<T>::nearest(alpha), Of::<T>::nearest(beta));
         let mut want = old.clone();
         for ((&begin, &length), old) in
@@ -82,7 +83,7 @@ fn check<T: Element>(lengths: &[usize], kernel: BlockKernel, group_size: usize, 
         }
         let mut c = work.upload(&old)?;
         let mut parts = sums.parts(&work, parts as usize)?;
-        sums.run(&work, (&a, &b), &places, Scaling { alpha, beta }, &mut parts, &mut c)?;
+        sums.run(&work, (&a, &b), &places, scaling, &mut parts, &mut c)?;
         let found = c.download(&work)?;
         let differs = found.iter().zip(&want).position(|(x, y)| x.to_f64().to_bits() != y.to_f64().to_bits());
         assert_eq!(differs, None, "{kernel:?} {}, alpha {alpha:?}, beta {beta:?}", T::NAME);

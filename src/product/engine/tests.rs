@@ -3,7 +3,7 @@
 //! reference, to the bit.
 use super::*;
 use crate::{
-    BlockShape, Cbc, Csc, Matrix,
+    BlockShape, Cbc, Csc, Element, Matrix,
     device::test_device,
     generate::{self, Values as Generated},
     product::{
@@ -27,7 +27,7 @@ fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64
     let product = OneShot::new(&device, &spec, operands.strides(), (Method::Esc, device.info().costs()))?;
     let mut bands = Vec::new();
     let counts = product.multiply(&work, &operands, &mut |band| {
-        bands.push(band.download(&Work::new(&device, None))?);
+        bands.push(band.typed::<f64>().download(&Work::new(&device, None))?);
         Ok(())
     })?;
     let columns = bands.iter().map(|band| band.pattern().ncols()).sum();
@@ -91,12 +91,12 @@ fn planned_in_parts_and_in_bands() -> Result<()> {
     let factor = |transposed| FactorPattern { pattern: dj.pattern.clone(), shape: dj.shape, transposed };
     let (left, right) = (factor(true), factor(false));
     let planned = |part, limit| -> Result<usize> {
-        let plan = PlannedProduct::new(&Work::new(&device, limit), &left, &right, part, Method::Esc)?;
+        let plan = PlannedProduct::new(&Work::new(&device, limit), f64::TYPE, &left, &right, part, Method::Esc)?;
         let bins: Vec<_> = plan.bins.iter().map(|bin| (bin.method, bin.columns, bin.products)).collect();
         assert_eq!(bins, [(Method::Esc, j.ncols() as u64, plan.products)]);
-        let values = work.buffer(plan.c.nnz() * plan.shape.area())?;
+        let values = work.buffer::<f64>(plan.c.nnz() * plan.shape.area())?;
         let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: plan.shape.area(), values };
-        plan.execute(&work, (&dj, &dj), Scaling::plain(), Destination::from(&mut c))?;
+        plan.execute(&work, (&dj, &dj), Scaling::plain(f64::TYPE), Destination::from(&mut *c))?;
         let c = Cbc::from_cbc(c.download(&work)?)?;
         assert!(c == reference::gram(&j, part)?, "{part:?}");
         Ok(plan.bands().len())

@@ -84,7 +84,6 @@ mod tests {
         BlockShape,
         product::{
             esc::tests::{Case, counted, edge_cases, tunings},
-            problem::Values,
             tuning::{TileTuning, Tuning},
         },
     };
@@ -111,7 +110,7 @@ mod tests {
             // A tile of one whole word and a part.
             let odd = Tuning { tiles: TileTuning { group_size: 1, products: 33 }, ..serial.clone() };
             for tuning in [parallel, serial, odd] {
-                let (sorted, _, tails, tally) = counted::<Values>(&case, &tuning)?;
+                let (sorted, _, tails, tally) = counted(&case, &tuning)?;
                 let rows: Vec<u32> = case.sorted.iter().map(|&(_, row, _)| row).collect();
                 assert_eq!(sorted.rows.download(&case.work)?, rows);
                 let (tail_ptr, longest, pieces, parts) = model(&case, tuning.tiles.products, tuning.long_run());

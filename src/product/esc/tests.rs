@@ -2,18 +2,17 @@
 //! cases in which the paper's listings fail.
 use super::*;
 use crate::{
-    BlockShape, Csc, OperandPair, Pattern,
+    BlockShape, Csc, Element, OperandPair, Pattern,
     device::{Teams, test_device},
     matrix::Matrix,
     primitives::segmented_sort::SortTuning,
     product::{
         analysis::{Analyser, Analysis},
         bands::Band,
-        compression::Compression,
         engine::OneShot,
         join::join,
-        problem::{Operands, Part, Sizes},
-        tuning::{self, ChunkTuning, TileTuning, WindowTuning},
+        problem::{Factors, Operands, Part, Sizes},
+        tuning::{self, ChunkTuning, PayloadKind, TileTuning, WindowTuning},
     },
     reference,
     resident::DeviceCbc,
@@ -103,17 +102,17 @@ impl Case {
 
 /// The products of a case, sorted or not, and its segments. The numbers of the products begin at
 /// `before`, as if earlier bands had that many. Rows have `row_bits` bits.
-pub(crate) fn products<P: Compression<f64>>(
+pub(crate) fn products(
     case: &Case,
     tuning: &Tuning,
     (before, row_bits): (u64, u32),
     sort: bool,
 ) -> Result<(Products, BandSegments)> {
-    products_of_part::<P>(case, tuning, (before, row_bits, Part::Full), sort)
+    products_of_part(case, tuning, (before, row_bits, Part::Full), sort)
 }
 
 /// The same of a part of C.
-pub(crate) fn products_of_part<P: Compression<f64>>(
+pub(crate) fn products_of_part(
     case: &Case,
     tuning: &Tuning,
     (before, row_bits, part): (u64, u32, Part),
@@ -126,8 +125,11 @@ pub(crate) fn products_of_part<P: Compression<f64>>(
     let band = Band { first_product: before, ..case.band(analysis.sizes) };
     let mut analysis = Analysis::new(work.upload(&prods)?, analysis.sizes);
     let spec = Spec { row_bits, part, ..Spec::new(f64::TYPE, BlockShape::SCALAR, BlockShape::SCALAR, case.a.nrows) };
-    let mut task =
-        Columns { factors: P::factors(&operands), analyser: &analyser, analysis: &mut analysis, band: &band };
+    let factors = match tuning.payload {
+        PayloadKind::Values => Factors::of_values(operands.a, operands.b),
+        PayloadKind::Pairs => Factors::of_pairs((&operands.a.pattern, None), (&operands.b.pattern, None)),
+    };
+    let mut task = Columns { factors, analyser: &analyser, analysis: &mut analysis, band: &band };
     let segments = task.segments(work)?;
     let found = match tuning.esc {
         EscVariant::Local => {
@@ -145,11 +147,8 @@ pub(crate) fn products_of_part<P: Compression<f64>>(
 }
 
 /// The sorted products of a case, with their runs counted and the record read.
-pub(in crate::product::esc) fn counted<P: Compression<f64>>(
-    case: &Case,
-    tuning: &Tuning,
-) -> Result<(Products, BandSegments, Tails, Tally)> {
-    let (sorted, segments) = products::<P>(case, tuning, (0, 20), true)?;
+pub(in crate::product::esc) fn counted(case: &Case, tuning: &Tuning) -> Result<(Products, BandSegments, Tails, Tally)> {
+    let (sorted, segments) = products(case, tuning, (0, 20), true)?;
     let tails = TailCounts::new(&test_device(), tuning)?.run(&case.work, &sorted, &segments)?;
     let record = case.work.read(tails.record().words, tails.record().start, Tally::WORDS)?;
     let tally = Tally::checked(&record, case.products.len() as u64)?;
@@ -157,8 +156,8 @@ pub(in crate::product::esc) fn counted<P: Compression<f64>>(
 }
 
 /// The columns of a case.
-pub(crate) fn found<P: Compression<f64>>(case: &Case, tuning: &Tuning) -> Result<FoundColumns> {
-    let (sorted, segments, tails, tally) = counted::<P>(case, tuning)?;
+pub(crate) fn found(case: &Case, tuning: &Tuning) -> Result<FoundColumns> {
+    let (sorted, segments, tails, tally) = counted(case, tuning)?;
     let gather = Gather::new(&test_device(), tuning)?;
     let (pattern, run_end, pieces) = gather.run(&case.work, &sorted.rows, &segments, tails, &tally)?;
     let Tally { parts, longest, .. } = tally;
@@ -228,7 +227,7 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
         bands.push(band);
         Ok(())
     })?;
-    let c = join(&work, &operands, bands, "gather")?.download(&work)?;
+    let c = join(&work, &operands, bands, "gather")?.into_typed::<M::Element>().download(&work)?;
     assert_eq!(c.pattern(), want.as_cbc().pattern, "{what}");
     assert!(
         bytemuck::cast_slice::<_, u8>(c.values()) == bytemuck::cast_slice::<_, u8>(want.as_cbc().values),

@@ -5,7 +5,7 @@ use super::{bands::MAX_PROBES, columns::ColumnTuning, *};
 use crate::{
     BlockShape, Csc, Pattern, Semiring,
     device::test_device,
-    element::Piece,
+    element::{ElementType, Piece},
     generate,
     matrix::Matrix,
     primitives::segmented_reduce::RUN_PIECE,
@@ -13,7 +13,7 @@ use crate::{
         Scaling,
         esc::tests::{Case, edge_cases, few_cases, tunings},
         planned::PlannedProduct,
-        problem::FactorPattern,
+        problem::{Destination, FactorPattern},
         tuning::{BlockKernel, BlockTuning},
     },
     resident::{DeviceCbc, PatternArrays},
@@ -59,7 +59,7 @@ fn check(
         work,
         (&a_factor, &b_factor),
         &mask,
-        ((tuning, columns), Semiring::PlusTimes),
+        ((tuning, columns), (ElementType::F64, Semiring::PlusTimes)),
         most,
     )?;
     // The longest row of A if counted, or steps; probes or hits, where bands end if there are
@@ -205,12 +205,12 @@ fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
             &work,
             (&a_factor, &b_factor),
             &on,
-            ((&tuning, columns), Semiring::PlusTimes),
+            ((&tuning, columns), (ElementType::F64, Semiring::PlusTimes)),
             1000,
         )?;
         let values = work.upload(&vec![f64::NAN; mask.nnz() * 4])?;
         let mut c = DeviceCbc { pattern: on.clone(), shape: planned.shape, stride: 4, values };
-        planned.execute(&work, (&da, &db), Scaling::plain(), (&mut c).into())?;
+        planned.execute(&work, (&da, &db), Scaling::plain(ElementType::F64), Destination::from(&mut *c))?;
         let c = c.download(&work)?;
         let mut empty = 0;
         for (row, col, block) in c.blocks() {

@@ -231,7 +231,7 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
 
 #[test]
 fn bands_are_as_long_as_memory_allows() {
-    let memory = HostMemory::new::<f64>(test_device().info(), 1, None);
+    let memory = HostMemory::new(test_device().info(), 8, None);
     let col_ptr: Vec<u64> = (0..=100).map(|col| 1000 * col).collect();
     assert_eq!(memory.band(&col_ptr, u64::MAX), 100);
     let columns = memory.band(&col_ptr, 500_000);

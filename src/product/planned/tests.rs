@@ -1,7 +1,7 @@
 //! Tests of kept products: in bands, by every kernel, on larger patterns.
 use super::*;
 use crate::{
-    Cbc, Matrix, Pattern,
+    Cbc, Element, Matrix, Pattern,
     device::test_device,
     generate::{self, Values, uniform},
     product::{
@@ -28,14 +28,14 @@ fn a_plan_in_bands_has_the_same_bits() -> Result<()> {
     let want = reference::multiply(&w, &w.transpose())?;
     for (limit, banded) in [(None, false), (Some(24 << 20), true)] {
         let work = Work::new(&device, limit);
-        let plan = PlannedProduct::new(&work, &factor(&a.cbc), &factor(&b.cbc), Part::Full, Method::Auto)?;
+        let plan = PlannedProduct::new(&work, f64::TYPE, &factor(&a.cbc), &factor(&b.cbc), Part::Full, Method::Auto)?;
         assert_eq!(plan.bands().len() > 1, banded, "{} bands", plan.bands().len());
         assert!(plan.longest_run > Some(1024));
-        let mut values = work.buffer(plan.c.nnz() * plan.shape.area())?;
+        let mut values = work.buffer::<f64>(plan.c.nnz() * plan.shape.area())?;
         work.fill_zero(&mut values)?;
         let stride = plan.shape.area();
         let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride, values };
-        plan.execute(&work, (&a.cbc, &b.cbc), Scaling { alpha: 1.0, beta: 0.0 }, Destination::from(&mut c))?;
+        plan.execute(&work, (&a.cbc, &b.cbc), Scaling::plain(f64::TYPE), Destination::from(&mut *c))?;
         assert_eq!(Cbc::from_cbc(c.download(&work)?)?, want);
     }
     Ok(())
@@ -59,9 +59,9 @@ fn kernels_agree_on_transposed_operands() -> Result<()> {
                 let tuning = Tuning { blocks, ..tuning };
                 let plan = PlannedProduct::tuned(&work, (&left, &right), tuning, &spec, Method::Auto)?;
                 let stride = plan.shape.area();
-                let values = work.buffer(plan.c.nnz() * stride)?;
+                let values = work.buffer::<f64>(plan.c.nnz() * stride)?;
                 let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride, values };
-                plan.execute(&work, (&a, &a), Scaling::plain(), Destination::from(&mut c))?;
+                plan.execute(&work, (&a, &a), Scaling::plain(f64::TYPE), Destination::from(&mut *c))?;
                 c.values.download(&work)
             };
             let want = executed(BlockKernel::General, 64, 7)?;
@@ -101,7 +101,7 @@ fn further_entries_are_sums_of_nothing() -> Result<()> {
         let executed = |plan: &PlannedProduct| -> Result<Vec<f64>> {
             let values = work.upload(&vec![7.5; plan.c.nnz() * area])?;
             let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: area, values };
-            plan.execute(&work, (&a, &a), Scaling { alpha: -1.0, beta: 1.0 }, Destination::from(&mut c))?;
+            plan.execute(&work, (&a, &a), Scaling::of(f64::TYPE, -1.0, 1.0), Destination::from(&mut *c))?;
             c.values.download(&work)
         };
         let sums = executed(&plan)?;

@@ -2,7 +2,7 @@
 mod blocks;
 
 use super::{
-    Profile, RangeMemory, RangeSums, RangeTuning, Ranged, Sides, Way,
+    BlockKernels, Profile, RangeMemory, RangeSums, RangeTuning, Ranged, ScalarKernels, Sides, Way,
     cuts::cuts,
     foretell::{foretell, profile_of},
     kernels::RangeKernels,
@@ -14,7 +14,7 @@ use crate::{
     matrix::CbcView,
     product::{
         host_columns::HostColumns,
-        problem::{Counts, Operands, Pipeline, Spec, Values},
+        problem::{Counts, Operands, Pipeline, Spec},
         tuning::Tuning,
     },
     reference,
@@ -80,7 +80,7 @@ fn b<T: Element>(nrows: u64, lengths: &[u64]) -> Result<Csc<T>> {
 }
 
 /// C within `limit` bytes besides the operands, its counts, and the bytes used for it.
-fn run<T: Element, P: RangeSums<T>>(
+fn run<T: Element, S: RangeSums>(
     (a, b): (CbcView<'_, T>, CbcView<'_, T>),
     tuning: &RangeTuning,
     (c_stride, limit): (usize, u64),
@@ -91,11 +91,11 @@ fn run<T: Element, P: RangeSums<T>>(
     let operands = Operands { a: &x, b: &y, c_stride, consumer: None };
     let spec = Spec::new(T::TYPE, a.shape, b.shape, x.nrows);
     let of_esc = Tuning::new(device.info(), a.shape, b.shape).with_strides(operands.strides());
-    let ranged = Ranged::<T, P>::new(&device, &spec, of_esc, tuning)?;
-    let (work, mut c) = (Work::new(&device, Some(limit)), HostColumns::new(&operands));
+    let ranged = Ranged::<S>::new(&device, &spec, of_esc, tuning)?;
+    let (work, mut c) = (Work::new(&device, Some(limit)), HostColumns::<T>::new(&operands));
     let counts = ranged.multiply(&work, &operands, &mut |band| {
         work.wait()?;
-        c.append(band.download(&Work::new(&device, None))?);
+        c.append(band.typed::<T>().download(&Work::new(&device, None))?);
         Ok(())
     })?;
     Ok((c.finish()?, counts, work.most_used_bytes()))
@@ -103,17 +103,17 @@ fn run<T: Element, P: RangeSums<T>>(
 
 /// C as the reference has it, to the bit, and as foretold; its counts.
 fn check<T: Element>(factors: (&Csc<T>, &Csc<T>), tuning: &RangeTuning, limit: u64) -> Result<(Counts, u64)> {
-    check_payload::<Csc<T>, Values>(factors, tuning, (1, limit))
+    check_payload::<Csc<T>, ScalarKernels>(factors, tuning, (1, limit))
 }
 
 /// The same of any matrices, with a C whose entries are `c_stride` elements apart.
-fn check_payload<M: Matrix, P: RangeSums<M::Element>>(
+fn check_payload<M: Matrix, S: RangeSums>(
     factors: (&M, &M),
     tuning: &RangeTuning,
     (c_stride, limit): (usize, u64),
 ) -> Result<(Counts, u64)> {
     let (a, b) = (factors.0.as_cbc(), factors.1.as_cbc());
-    let (have, counts, used) = run::<_, P>((a, b), tuning, (c_stride, limit))?;
+    let (have, counts, used) = run::<_, S>((a, b), tuning, (c_stride, limit))?;
     let (want, have) = (reference::multiply(factors.0, factors.1)?, have.as_cbc());
     let (want, area) = (want.as_cbc(), want.as_cbc().shape.area());
     assert!(have.pattern == want.pattern && have.stride == c_stride, "{tuning:?} within {limit}");
@@ -128,7 +128,7 @@ fn check_payload<M: Matrix, P: RangeSums<M::Element>>(
     }
     let device = test_device();
     let nrows = have.pattern.nrows();
-    let memory = RangeMemory::new::<M::Element>(device.info(), tuning, (nrows, c_stride), None);
+    let memory = RangeMemory::new(device.info(), tuning, M::Element::TYPE, (nrows, c_stride), None);
     let foretold = foretell(&memory, (a.pattern, b.pattern), limit.min(device.info().global_bytes))?;
     if let Some(expected) = foretold.counts {
         assert_eq!((&expected.bins, expected.bands), (&counts.bins, counts.bands), "{tuning:?} within {limit}");
@@ -238,7 +238,7 @@ fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
         let b = b::<f64>(30, lengths)?;
         let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
         let tuning = RangeTuning { ranges: 4, parts: 5, ..small() };
-        let kernels = RangeKernels::<f64, Values>::new(
+        let kernels = RangeKernels::<ScalarKernels>::new(
             &device,
             &Spec::new(f64::TYPE, BlockShape::SCALAR, BlockShape::SCALAR, 200),
             &tuning,

@@ -124,7 +124,7 @@ impl Case {
         let row_bits = usize::BITS - self.a.nrows().leading_zeros();
         let (counts, sums) = (
             SortCounts::new(&device, teams, (row_bits, 3))?,
-            SortSums::new(&device, teams, (row_bits, 3), TargetKind::New.over(Semiring::PlusTimes))?,
+            SortSums::new(&device, teams, (row_bits, 3), TargetKind::New.over(T::TYPE, Semiring::PlusTimes))?,
         );
         let (a, b) = (self.a.cast::<T>(), self.b.cast::<T>());
         let (a, b) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
@@ -142,9 +142,9 @@ impl Case {
         let col_ptr = scan(&lengths.download(&work)?);
         let nnz = col_ptr[WINDOWS * columns] as usize;
         let c_col_ptr = work.upload(&col_ptr)?;
-        let (mut row_idx, mut values) = (work.buffer(nnz)?, work.buffer(nnz)?);
+        let (mut row_idx, mut values) = (work.buffer(nnz)?, work.buffer::<T>(nnz)?);
         for (class, task) in tasks.iter().enumerate() {
-            let c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new() };
+            let c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new(T::TYPE) };
             sums.run(&work, factors, (task, class), (&c_col_ptr, keys[class].as_ref()), c)?;
         }
         let col_ptr = col_ptr.into_iter().step_by(WINDOWS).collect();

@@ -109,6 +109,7 @@ mod tests {
         BlockShape, Cbc, Planned,
         device::test_device,
         generate::{Random, Values, bundle_adjustment},
+        matrix::Layout,
         solver::{Damping, Formed, NormalEquations, conjugate_gradients},
     };
     use nalgebra::DMatrix;

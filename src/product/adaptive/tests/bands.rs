@@ -9,7 +9,7 @@ fn check_bands<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> R
     let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: None };
     let of_operands = x.bytes() + y.bytes();
-    let (_, whole, used) = run(&operands, tuning, None)?;
+    let (_, whole, used) = run::<T>(&operands, tuning, None)?;
     check_foretold((a, b), tuning, u64::MAX, (&whole, used - of_operands))?;
     let mut most = 1;
     for parts in [2, 4] {

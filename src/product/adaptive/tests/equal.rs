@@ -1,5 +1,6 @@
 //! Neighbouring columns of B with the same rows.
 use super::*;
+use crate::element::ElementType;
 
 /// The A of [`super::operands`], and a B of runs of equal columns: 1 to 7 of some lengths, between
 /// empty ones, ones that are equal but for the last entry, and ones that are as long.
@@ -92,7 +93,7 @@ fn rows_of_equal_columns_are_kept_once() -> Result<()> {
     let (numbers, teams) = numbers();
     let room = |equal_percent| -> Result<_> {
         let tuning = AdaptiveTuning { equal_percent, ..tuning(Method::Dense) };
-        let finder = Finder::new::<f64>(&device, teams, (numbers.group_size, numbers.scan), &tuning)?;
+        let finder = Finder::new(&device, teams, (numbers.group_size, numbers.scan), &tuning, ElementType::F64)?;
         let profile = finder.profile(&work, (&*x, &*y), &finder.rules((&*x, &*y)))?;
         let listed = profile.task(Class::Narrow, Class::Big).columns;
         Ok((listed, profile.room(100)))

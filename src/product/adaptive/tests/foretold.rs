@@ -11,7 +11,7 @@ pub(super) fn check_foretold<T: Element>(
     (counts, used_bytes): (&Counts, u64),
 ) -> Result<()> {
     let (device, (esc, _)) = (test_device(), numbers());
-    let memory = AdaptiveMemory::new::<T>(device.info(), (&esc, tuning), a.nrows(), None);
+    let memory = AdaptiveMemory::new(device.info(), (&esc, tuning), (T::TYPE, a.nrows()), None);
     let foretold = foretell(&memory, (a.pattern(), b.pattern()), free_bytes)?;
     let Some(expected) = foretold.counts else {
         assert!(counts.pipeline == Pipeline::Esc, "{:?} by {tuning:?}", counts.bins);
@@ -30,7 +30,7 @@ fn check_profile<T: Element>((a, b): (&Csc<T>, &Csc<T>), tuning: &AdaptiveTuning
     let (device, (numbers, teams)) = (test_device(), numbers());
     let work = Work::new(&device, None);
     let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
-    let finder = Finder::new::<T>(&device, teams, (numbers.group_size, numbers.scan), tuning)?;
+    let finder = Finder::new(&device, teams, (numbers.group_size, numbers.scan), tuning, T::TYPE)?;
     let patterns = (&*x.pattern, &*y.pattern);
     let rules = finder.rules(patterns);
     let on_device = finder.profile(&work, patterns, &rules)?;
@@ -68,7 +68,7 @@ fn sorted_keys_are_kept_if_there_is_room() {
     (info.global_bytes, info.max_alloc_bytes) = (64 << 20, 32 << 20);
     let tuning = tuning(Method::Sort);
     let keeps = |columns: u64, free_bytes: u64| {
-        let memory = AdaptiveMemory::new::<f64>(&info, (&esc, &tuning), 1000, None);
+        let memory = AdaptiveMemory::new(&info, (&esc, &tuning), (f64::TYPE, 1000), None);
         let [with, without] = [Some(Class::Sorted64), None].map(|class| memory.need_sorted(columns, 100, class).bytes);
         assert!(with > without, "{columns}");
         memory.keeps_sorted(Class::Sorted64, columns, 100, free_bytes)

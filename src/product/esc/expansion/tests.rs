@@ -3,7 +3,6 @@ use crate::{
     BlockShape, Csc, OperandPair,
     product::{
         esc::tests::{Case, edge_cases, few_cases, products, tunings, with_segments},
-        problem::{Pairs, Values},
         tuning::PayloadKind,
     },
 };
@@ -19,20 +18,20 @@ fn check(case: &Case, tuning: &Tuning, before: u64, sort: bool) -> Result<()> {
     // Tunings that keep pairs test the wide words.
     match tuning.payload {
         PayloadKind::Values => {
-            let (found, _) = products::<Values>(case, tuning, (before, 20), sort)?;
-            assert_eq!(found.payload.download(&case.work)?, values(case, want));
+            let (found, _) = products(case, tuning, (before, 20), sort)?;
+            assert_eq!(found.payload.typed::<f64>().download(&case.work)?, values(case, want));
             check_rows(case, &found, want)
         }
         PayloadKind::Pairs => {
-            let (found, _) = products::<Pairs>(case, tuning, (before, 32), sort)?;
+            let (found, _) = products(case, tuning, (before, 32), sort)?;
             let pairs: Vec<_> = want.iter().map(|&(.., pair)| pair).collect();
-            assert_eq!(found.payload.download(&case.work)?, pairs);
+            assert_eq!(found.payload.typed::<OperandPair>().download(&case.work)?, pairs);
             check_rows(case, &found, want)
         }
     }
 }
 
-fn check_rows<W>(case: &Case, found: &Products, want: &[(u32, u32, OperandPair)]) -> Result<()> {
+fn check_rows(case: &Case, found: &Products, want: &[(u32, u32, OperandPair)]) -> Result<()> {
     let rows: Vec<u32> = want.iter().map(|&(_, row, _)| row).collect();
     assert_eq!(found.rows.download(&case.work)?, rows);
     let segments: Vec<u32> = want.iter().step_by(16).chain(want.last()).map(|&(segment, ..)| segment).collect();

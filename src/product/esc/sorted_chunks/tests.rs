@@ -1,10 +1,9 @@
 use super::*;
 use crate::{
-    Csc, Pattern,
+    Csc, OperandPair, Pattern,
     device::{Teams, test_device},
     product::{
         esc::tests::{Case, edge_cases, few_cases, in_registers, products, products_of_part, with_segments},
-        problem::{Pairs, Values},
         tuning::PayloadKind,
     },
 };
@@ -19,15 +18,15 @@ fn check(case: &Case, tuning: &Tuning) -> Result<()> {
         let pairs: Vec<_> = case.sorted.iter().map(|&(.., pair)| pair).collect();
         let (found_rows, found_segments) = match tuning.payload {
             PayloadKind::Values => {
-                let (found, _) = products::<Values>(case, tuning, before, true)?;
+                let (found, _) = products(case, tuning, before, true)?;
                 let (a, b) = (case.host.0.values(), case.host.1.values());
                 let want: Vec<f64> = pairs.iter().map(|pair| a[pair.a as usize] * b[pair.b as usize]).collect();
-                assert_eq!(found.payload.download(&case.work)?, want);
+                assert_eq!(found.payload.typed::<f64>().download(&case.work)?, want);
                 (found.rows, found.tile_segment)
             }
             PayloadKind::Pairs => {
-                let (found, _) = products::<Pairs>(case, tuning, before, true)?;
-                assert_eq!(found.payload.download(&case.work)?, pairs);
+                let (found, _) = products(case, tuning, before, true)?;
+                assert_eq!(found.payload.typed::<OperandPair>().download(&case.work)?, pairs);
                 (found.rows, found.tile_segment)
             }
         };
@@ -162,10 +161,10 @@ fn parts_of_c_have_their_products() -> Result<()> {
     let case = Case::new(a.clone(), a)?;
     let tuning = in_registers(Teams::PORTABLE, 300, 2).keeping_pairs();
     for part in [Part::Lower, Part::Upper] {
-        let (found, _) = products_of_part::<Pairs>(&case, &tuning, (0, 20, part), true)?;
+        let (found, _) = products_of_part(&case, &tuning, (0, 20, part), true)?;
         let is_in = |&&(col, row, _): &&(u32, u32, _)| if part == Part::Lower { row >= col } else { row <= col };
         let pairs: Vec<_> = case.sorted.iter().filter(is_in).map(|&(.., pair)| pair).collect();
-        assert_eq!(found.payload.download(&case.work)?, pairs);
+        assert_eq!(found.payload.typed::<OperandPair>().download(&case.work)?, pairs);
     }
     Ok(())
 }

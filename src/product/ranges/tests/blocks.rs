@@ -1,6 +1,5 @@
 //! Blocks in ranges, of all shapes, against the reference.
 use super::*;
-use crate::product::problem::Pairs;
 use half::f16;
 
 /// Blocks of this shape on the pattern of `scalars`, whose sums depend on their order.
@@ -23,7 +22,7 @@ fn check_shape<T: Element>((a, b): (&Csc<f64>, &Csc<f64>), sides: [usize; 3]) ->
     let kept = tuning(sides);
     let in_two = RangeTuning { groups: 1, ranges: 40, one_pass_percent: 101, ..kept };
     for (tuning, stride, expected) in [(kept, r * c, Way::Kept), (in_two, r * c + 3, Way::TwoPasses)] {
-        let (counts, _) = check_payload::<_, Pairs>((&a, &b), &tuning, (stride, u64::MAX))?;
+        let (counts, _) = check_payload::<_, BlockKernels>((&a, &b), &tuning, (stride, u64::MAX))?;
         assert!(way(&counts) == Some(expected) || counts.products == 0, "{counts:?}");
     }
     Ok(())
@@ -49,7 +48,7 @@ fn small_blocks_in_ranges_have_the_bits_of_the_reference() -> Result<()> {
         let (a, b) = (blocks::<f64>(&a, shape)?, blocks(&b, column)?);
         for direct in [true, false] {
             let tuning = RangeTuning { direct, ..tuning([3, 2, 1]) };
-            check_payload::<_, Pairs>((&a, &b), &tuning, (3, u64::MAX))?;
+            check_payload::<_, BlockKernels>((&a, &b), &tuning, (3, u64::MAX))?;
         }
     }
     Ok(())
@@ -86,7 +85,7 @@ fn a_limit_cuts_blocks_into_bands_and_changes_no_bit() -> Result<()> {
     let a = blocks::<f64>(&a(2000, 300)?, left)?;
     let b = blocks(&b(300, &(0..200).map(|i| i * 7 % 40).collect::<Vec<_>>())?, right)?;
     let tuning = tuning([3, 2, 3]);
-    let within = |limit| check_payload::<_, Pairs>((&a, &b), &tuning, (9, limit));
+    let within = |limit| check_payload::<_, BlockKernels>((&a, &b), &tuning, (9, limit));
     let (whole, most) = within(u64::MAX)?;
     assert_eq!((way(&whole), whole.bands), (Some(Way::Kept), 1));
     let (mut bands, mut limit) = (0, most - most / 4);

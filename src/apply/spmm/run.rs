@@ -1,0 +1,79 @@
+//! A product in one shot, whatever its elements.
+use super::{
+    DenseMethod, Report, Request,
+    prepared::{Prepared, Wanted},
+    sides::Sides,
+};
+use crate::{
+    DevicePattern, Result, Semiring,
+    device::{Buffer, Work},
+    element::{ElementType, Scaling},
+    matrix::{DenseShape, Layout, Side},
+    resident::DeviceCbc,
+};
+
+/// What is asked of a product.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub element: ElementType,
+    pub side: Side,
+    pub transposed: bool,
+    pub semiring: Semiring,
+    pub method: DenseMethod,
+    pub explained: bool,
+    pub memory_limit: Option<u64>,
+}
+
+/// A product of a matrix.
+pub(super) struct Run<'a> {
+    pub asked: &'a Asked,
+    pub a: &'a DeviceCbc,
+    pub pattern: DevicePattern,
+}
+
+impl Run<'_> {
+    /// A plan for n columns, and D and C in these layouts.
+    pub fn wanted(&self, n: usize, layouts: [Layout; 2]) -> Wanted<'_> {
+        let &Asked { element, side, transposed, semiring, method, explained, .. } = self.asked;
+        let request = Request::new(self.pattern.device(), element, n);
+        let request = Request { semiring, method, explained, layouts, ..request };
+        Wanted { a: &self.pattern, side, transposed, request }
+    }
+
+    /// Columns of D, its rows if A is on the right.
+    pub fn n(&self, d: DenseShape) -> usize {
+        if self.asked.side == Side::Left { d.cols } else { d.rows }
+    }
+
+    pub fn sides(&self, d: DenseShape) -> Result<Sides> {
+        let Wanted { a, side, transposed, request } = self.wanted(self.n(d), [d.layout; 2]);
+        Ok(Sides::new(side, transposed, a.scalar_sides(), request)?.0)
+    }
+
+    /// A work within the limit, of which A takes its part.
+    pub fn work(&self) -> Work {
+        self.work_within(self.asked.memory_limit)
+    }
+
+    pub fn work_within(&self, limit: Option<u64>) -> Work {
+        let work = Work::new(self.pattern.device(), limit);
+        work.count_operand(self.a.bytes());
+        work
+    }
+
+    /// C in the layout of D, not waited for.
+    pub fn on_device(&self, work: &Work, (shape, d): (DenseShape, &Buffer)) -> Result<(DenseShape, Buffer, Report)> {
+        let columns = self.n(shape);
+        let clock = work.clock();
+        let prepared = Prepared::new(work, &self.wanted(columns, [shape.layout; 2]))?;
+        let plan_ms = clock.elapsed().as_secs_f64() * 1e3;
+        let c_shape = prepared.sides.c_shape();
+        let mut c = work.buffer_of(d.word(), c_shape.len())?;
+        let clock = work.clock();
+        prepared.sides.check_sides("D", shape, prepared.sides.d())?;
+        let scaling = Scaling::of(self.asked.element, 1.0, 0.0);
+        prepared.run(work, self.a.into(), (shape, d), scaling, (c_shape, &mut c))?;
+        let total_ms = clock.elapsed().as_secs_f64() * 1e3;
+        Ok((c_shape, c, Report::new(work, &prepared, (1, columns), plan_ms, total_ms)))
+    }
+}
