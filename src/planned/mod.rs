@@ -192,11 +192,6 @@ impl<'a, M: Matrix> Accum<'a, DeviceMatrix<M>> {
     pub(crate) fn untyped(self) -> Accum<'a, DeviceCbc> {
         Accum { c: &mut self.c.cbc, alpha: self.alpha, beta: self.beta, after: self.after }
     }
-
-    /// The same for the arrays of C.
-    pub(crate) fn arrays(self) -> Accum<'a, DeviceCbc<M::Element>> {
-        Accum { c: &mut self.c.cbc, alpha: self.alpha, beta: self.beta, after: self.after }
-    }
 }
 
 impl<'a, C> From<&'a mut C> for Accum<'a, C> {

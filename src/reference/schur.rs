@@ -98,7 +98,8 @@ pub fn schur<'a, T: Real>(
         return Err(Error::Argument(format!("V must have exactly its {} diagonal blocks", v.ncols())));
     }
     check_lower(u.pattern())?;
-    let damped = damping.of::<T>()?;
+    let [scale, shift] = damping.terms(T::TYPE)?.map(<T as Element>::from_f64);
+    let damped = Damped { scale, shift };
 
     let (mut factors, mut y) = (Vec::with_capacity(v.ncols() * packed(p)), Vec::with_capacity(points));
     for (block, right) in b_p.chunks_exact(p).enumerate() {
@@ -161,6 +162,18 @@ fn at(i: usize, j: usize, p: usize) -> usize {
     j * (2 * p - 1 - j) / 2 + i
 }
 
+impl<T: Real> Damped<T> {
+    /// An element of a diagonal, damped, as `cl/solver/schur/damping.cl` does it. Without a floor
+    /// it is damped by itself.
+    fn apply(self, x: T, floor: Option<T>) -> T {
+        match floor {
+            Some(floor) if floor.to_f64() == f64::INFINITY => T::one(),
+            Some(floor) if x < floor => x + (self.scale * floor + self.shift),
+            _ => x + (self.scale * x + self.shift),
+        }
+    }
+}
+
 /// The Cholesky factor of a block, with the reciprocals of its diagonal in place of the diagonal;
 /// `None` if the block is not positive definite.
 fn factor<T: Real>(block: &[T], p: usize, (damped, floors): (Damped<T>, &[T])) -> Option<Vec<T>> {
@@ -176,7 +189,7 @@ fn factor<T: Real>(block: &[T], p: usize, (damped, floors): (Damped<T>, &[T])) -
             }
             if i > j {
                 l[at(i, j, p)] = value * l[at(j, j, p)];
-            } else if value.to_f64() >= least_pivot::<T>() && value.is_finite() {
+            } else if value.to_f64() >= least_pivot(T::TYPE) && value.is_finite() {
                 l[at(j, j, p)] = T::one() / value.sqrt();
             } else {
                 return None;

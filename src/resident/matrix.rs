@@ -78,6 +78,16 @@ impl<T: Element> DeviceCbc<T> {
 }
 
 impl DeviceCbc {
+    /// A matrix of zeros of this type on a pattern.
+    pub fn zeros(pattern: &DevicePattern, element: ElementType) -> Result<Self> {
+        let DevicePattern { arrays, array_shape: shape, .. } = pattern;
+        arrays.device.require(element)?;
+        let work = Work::new(&arrays.device, None);
+        let mut values = work.buffer_of(element.word(), arrays.nnz() * shape.area())?;
+        work.fill_zero(&mut values)?;
+        Ok(Self { pattern: arrays.clone(), shape: *shape, stride: shape.area(), values })
+    }
+
     /// The same matrix, its elements named.
     ///
     /// # Panics
@@ -145,12 +155,7 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn zeros(pattern: &DevicePattern) -> Result<Self> {
         pattern.check_kind::<M>()?;
-        let DevicePattern { arrays, array_shape: shape, .. } = pattern;
-        arrays.device.require(M::Element::TYPE)?;
-        let work = Work::new(&arrays.device, None);
-        let mut values = work.buffer(arrays.nnz() * shape.area())?;
-        work.fill_zero(&mut values)?;
-        Ok(Self::new(DeviceCbc { pattern: arrays.clone(), shape: *shape, stride: shape.area(), values }))
+        Ok(Self::new(DeviceCbc::zeros(pattern, M::Element::TYPE)?.into_typed()))
     }
 
     /// Replaces the values by those of the host, in the order and with the stride of the matrix

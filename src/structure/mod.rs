@@ -17,6 +17,7 @@ pub(crate) use move_blocks::MovePlan;
 pub use permute::Permute;
 pub use scalar_map::ScalarMap;
 pub use scalars::Scalars;
+pub(crate) use scalars::ask_scalars;
 pub use transpose::Transpose;
 pub(crate) use union::Union;
 

@@ -89,11 +89,6 @@ impl<M: Matrix> Scalars<M> {
         Self::tuned(h, Part::Full, Elementwise::new(h.device().info(), h.array_shape))
     }
 
-    /// Requests the kernel for blocks of `shape`, without waiting for it.
-    pub(crate) fn ask(device: &Device, shape: BlockShape) -> Result<()> {
-        Core::kernel(device, M::Element::TYPE, &Elementwise::new(device.info(), shape)).map(drop)
-    }
-
     pub(super) fn tuned(h: &DevicePattern, part: Part, grid: Elementwise) -> Result<Self> {
         check_patterns::<M>(h.device(), [h])?;
         Ok(Self { core: Core::new(h, M::Element::TYPE, part, grid)?, matrix: PhantomData })
@@ -103,6 +98,11 @@ impl<M: Matrix> Scalars<M> {
     pub fn map(&self) -> &ScalarMap {
         &self.core.map
     }
+}
+
+/// Requests the kernel for blocks of `shape`, without waiting for it.
+pub(crate) fn ask_scalars(device: &Device, element: ElementType, shape: BlockShape) -> Result<()> {
+    Core::kernel(device, element, &Elementwise::new(device.info(), shape)).map(drop)
 }
 
 impl Core {

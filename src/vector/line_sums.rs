@@ -10,8 +10,8 @@ use super::lines::{Index, LineTuning, Lines, STRETCHES, Side, entries_ahead};
 use crate::{
     BlockShape, Result, Semiring,
     device::{
-        Any, Buffer, Device, DeviceInfo, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Sum, Teams,
-        Value, Work, kernel,
+        Buffer, Device, DeviceInfo, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Sum, Teams, Value,
+        Work, kernel,
     },
     element::{ElementType, Piece, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
@@ -61,29 +61,15 @@ pub(crate) struct Summed {
 }
 
 /// The values of a matrix of blocks, and the elements from one block to the next.
-pub(crate) struct Stored<'a, T = Any> {
-    pub values: &'a Buffer<T>,
+#[derive(Clone, Copy)]
+pub(crate) struct Stored<'a> {
+    pub values: &'a Buffer,
     pub stride: u32,
 }
 
-impl<T> Clone for Stored<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Stored<'_, T> {}
-
-impl<'a, T> From<&'a DeviceCbc<T>> for Stored<'a, T> {
-    fn from(a: &'a DeviceCbc<T>) -> Self {
+impl<'a> From<&'a DeviceCbc> for Stored<'a> {
+    fn from(a: &'a DeviceCbc) -> Self {
         Self { values: &a.values, stride: a.stride as u32 }
-    }
-}
-
-impl<T> Stored<'_, T> {
-    /// The same, its values not named.
-    pub fn any(&self) -> Stored<'_> {
-        Stored { values: self.values.any(), stride: self.stride }
     }
 }
 

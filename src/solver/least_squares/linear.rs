@@ -9,9 +9,10 @@ use super::{
 };
 use crate::{
     BlockShape, Bsr, Cbc, DeviceGroups, DeviceVector, Error, Planned, Result,
+    element::ElementType,
     events::ms,
     solver::{Damping, Elimination, Formed, Implicit, NormalEquations, Reduced, problem::check_groups},
-    structure::Scalars,
+    structure::{Scalars, ask_scalars},
 };
 use std::time::Instant;
 
@@ -87,7 +88,7 @@ impl Solver {
     pub fn ask(j: &DeviceGroups<Bsr<f64>>, linear: Linear) -> Result<()> {
         let (device, rows) = (j.device(), j.row_groups().iter().map(|group| group.blocks).sum());
         match (j.col_groups(), linear) {
-            ([unknowns], _) => Scalars::<Bsr<f64>>::ask(device, BlockShape::new(unknowns.side, unknowns.side)?),
+            ([unknowns], _) => ask_scalars(device, ElementType::F64, BlockShape::new(unknowns.side, unknowns.side)?),
             (_, Linear::NormalCholesky) => Ok(()),
             ([cameras, points], linear) => {
                 let shape = BlockShape::new(cameras.side, points.side)?;

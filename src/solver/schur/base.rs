@@ -4,24 +4,25 @@
 //! So the products write all of S once; the entries of U are a small part of it.
 use super::equations::Floored;
 use crate::{
-    Element, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
+    Result,
+    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Scalar, Sum, Work, kernel},
+    element::ElementType,
     resident::DeviceCbc,
 };
 
 kernel! {
-    struct AddBase<T: Element> = "add_base" in "solver/schur/damping.cl", "solver/schur/base.cl" {
-        u: In<T>,
-        floors: In<T>,
+    struct AddBase = "add_base" in "solver/schur/damping.cl", "solver/schur/base.cl" {
+        u: In<Elem>,
+        floors: In<Elem>,
         place: In<u32>,
         source: In<u32>,
         kind: In<u32>,
-        s: InOut<T>,
+        s: InOut<Elem>,
         slots: u32,
         stride: u32,
         floored: u32,
-        scale: Scalar<T>,
-        shift: Scalar<T>,
+        scale: Scalar<Sum>,
+        shift: Scalar<Sum>,
     }
 }
 
@@ -45,29 +46,29 @@ impl Slots {
     }
 }
 
-pub(super) struct Base<T: Element> {
-    kernel: Kernel<AddBase<'static, T>>,
+pub(super) struct Base {
+    kernel: Kernel<AddBase<'static>>,
     slots: Slots,
 }
 
-impl<T: Element> Base<T> {
+impl Base {
     /// Prepares for blocks of `side` x `side`.
-    pub fn new(work: &Work, side: usize, slots: Slots) -> Result<Self> {
-        Ok(Self { kernel: Self::kernel(work.device(), side)?, slots })
+    pub fn new(work: &Work, element: ElementType, side: usize, slots: Slots) -> Result<Self> {
+        Ok(Self { kernel: Self::kernel(work.device(), element, side)?, slots })
     }
 
     /// Requests its kernel.
-    pub fn ask(device: &Device, side: usize) -> Result<()> {
-        Self::kernel(device, side).map(drop)
+    pub fn ask(device: &Device, element: ElementType, side: usize) -> Result<()> {
+        Self::kernel(device, element, side).map(drop)
     }
 
-    fn kernel(device: &Device, side: usize) -> Result<Kernel<AddBase<'static, T>>> {
+    fn kernel(device: &Device, element: ElementType, side: usize) -> Result<Kernel<AddBase<'static>>> {
         let group_size = device.info().numbers().elementwise_group;
-        let options = Options::group_size(group_size).element::<T>().define("C", side);
+        let options = Options::group_size(group_size).of(element).define("C", side);
         Kernel::new(device, &options)
     }
 
-    pub fn run(&self, work: &Work, u: &DeviceCbc<T>, damped: Floored<'_, T>, s: &mut DeviceCbc<T>) -> Result<()> {
+    pub fn run(&self, work: &Work, u: &DeviceCbc, damped: Floored<'_>, s: &mut DeviceCbc) -> Result<()> {
         work.stage("base");
         let Slots { place, source, kind } = &self.slots;
         let Floored { damped, floors } = damped;

@@ -1,6 +1,6 @@
 //! What an elimination reads.
 use super::{Damping, system::Damped};
-use crate::{Cbc, DeviceMatrix, DeviceVector, Element, device::Buffer};
+use crate::{Cbc, DeviceMatrix, DeviceVector, Element, device::Buffer, resident::DeviceCbc};
 
 /// The normal equations of bundle adjustment, as an execution of an
 /// [`Elimination`](super::Elimination) reads them:
@@ -49,7 +49,20 @@ pub struct Floors<'a, T: Element> {
 
 /// Damping of a diagonal, and its floors.
 #[derive(Clone, Copy)]
-pub struct Floored<'a, T: Element> {
-    pub(super) damped: Damped<T>,
-    pub(super) floors: Option<&'a Buffer<T>>,
+pub(super) struct Floored<'a> {
+    pub damped: Damped,
+    pub floors: Option<&'a Buffer>,
+}
+
+/// Normal equations whose elements the host does not name.
+#[derive(Clone, Copy)]
+pub(super) struct Equations<'a> {
+    pub u: &'a DeviceCbc,
+    pub w: &'a DeviceCbc,
+    pub v: &'a DeviceCbc,
+    pub b_c: &'a Buffer,
+    pub b_p: &'a Buffer,
+    pub damped: Damped,
+    /// Those of cameras and of points.
+    pub floors: [Option<&'a Buffer>; 2],
 }

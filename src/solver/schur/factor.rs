@@ -5,59 +5,61 @@ use super::{
     system::{Damped, least_pivot, packed},
 };
 use crate::{
-    BlockShape, Element, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel},
+    BlockShape, Result,
+    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Scalar, Sum, Work, kernel},
+    element::ElementType,
     resident::DeviceCbc,
 };
 
 kernel! {
-    struct FactorEach<T: Element> = "factor_each" in "solver/schur/damping.cl", "solver/schur/factor.cl" {
-        v: In<T>,
-        b: In<T>,
-        floors: In<T>,
-        factor: Out<T>,
-        y: Out<T>,
+    struct FactorEach = "factor_each" in "solver/schur/damping.cl", "solver/schur/factor.cl" {
+        v: In<Elem>,
+        b: In<Elem>,
+        floors: In<Elem>,
+        factor: Out<Elem>,
+        y: Out<Elem>,
         status: InOut<u32>,
         blocks: u32,
         stride: u32,
         floored: u32,
-        scale: Scalar<T>,
-        shift: Scalar<T>,
+        scale: Scalar<Sum>,
+        shift: Scalar<Sum>,
     }
 }
 
 kernel! {
-    struct FactorGroup<T: Element> = "factor_group" in "solver/schur/damping.cl", "solver/schur/factor.cl" {
-        v: In<T>,
-        b: In<T>,
-        floors: In<T>,
-        factor: Out<T>,
-        y: Out<T>,
+    struct FactorGroup = "factor_group" in "solver/schur/damping.cl", "solver/schur/factor.cl" {
+        v: In<Elem>,
+        b: In<Elem>,
+        floors: In<Elem>,
+        factor: Out<Elem>,
+        y: Out<Elem>,
         status: InOut<u32>,
         blocks: u32,
         stride: u32,
         floored: u32,
-        scale: Scalar<T>,
-        shift: Scalar<T>,
+        scale: Scalar<Sum>,
+        shift: Scalar<Sum>,
     }
 }
 
 /// Work-items of a group that factors one block, an item for each row: the longest side of a block.
 const ROWS: usize = BlockShape::MAX_SIDE;
 
-pub(super) struct Factor<T: Element> {
-    kernel: BySide<T>,
+pub(super) struct Factor {
+    element: ElementType,
+    kernel: BySide,
     groups: Groups,
     side: usize,
     blocks: usize,
 }
 
 /// The factors of an execution.
-pub(super) struct Factors<T: Element> {
+pub(super) struct Factors {
     /// L of each block: its columns from the diagonal down, one after another. The diagonal holds
     /// reciprocals.
-    pub l: Buffer<T>,
-    pub y: Buffer<T>,
+    pub l: Buffer,
+    pub y: Buffer,
     /// 0, or `blocks` less the number of a block that is not positive definite. The first such
     /// block has the largest value.
     status: Buffer<u32>,
@@ -65,9 +67,9 @@ pub(super) struct Factors<T: Element> {
 }
 
 /// The kernel for blocks that one work-item factors, or the one for larger blocks.
-enum BySide<T: Element> {
-    Each(Kernel<FactorEach<'static, T>>),
-    Group(Kernel<FactorGroup<'static, T>>),
+enum BySide {
+    Each(Kernel<FactorEach<'static>>),
+    Group(Kernel<FactorGroup<'static>>),
 }
 
 /// How blocks are shared out to work-groups.
@@ -79,26 +81,27 @@ struct Groups {
     blocks: usize,
 }
 
-impl<T: Element> Factor<T> {
+impl Factor {
     /// Prepares for `blocks` blocks of `side` x `side`.
-    pub fn new(device: &Device, side: usize, blocks: usize) -> Result<Self> {
-        let (kernel, groups) = Self::kernel(device, side)?;
-        Ok(Self { kernel, groups, side, blocks })
+    pub fn new(device: &Device, element: ElementType, side: usize, blocks: usize) -> Result<Self> {
+        let (kernel, groups) = Self::kernel(device, element, side)?;
+        Ok(Self { element, kernel, groups, side, blocks })
     }
 
     /// Memory for the factors of an execution, its contents undefined.
-    pub fn output(&self, work: &Work) -> Result<Factors<T>> {
+    pub fn output(&self, work: &Work) -> Result<Factors> {
         let Self { side, blocks, .. } = *self;
-        let l = work.buffer(blocks * packed(side))?;
-        Ok(Factors { l, y: work.buffer(blocks * side)?, status: work.buffer(1)?, blocks })
+        let word = self.element.word();
+        let l = work.buffer_of(word, blocks * packed(side))?;
+        Ok(Factors { l, y: work.buffer_of(word, blocks * side)?, status: work.buffer(1)?, blocks })
     }
 
     /// Requests its kernel.
-    pub fn ask(device: &Device, side: usize) -> Result<()> {
-        Self::kernel(device, side).map(drop)
+    pub fn ask(device: &Device, element: ElementType, side: usize) -> Result<()> {
+        Self::kernel(device, element, side).map(drop)
     }
 
-    fn kernel(device: &Device, side: usize) -> Result<(BySide<T>, Groups)> {
+    fn kernel(device: &Device, element: ElementType, side: usize) -> Result<(BySide, Groups)> {
         let numbers = device.info().numbers();
         let each = side <= numbers.schur_factor_side;
         let groups = match each {
@@ -110,12 +113,12 @@ impl<T: Element> Factor<T> {
             false => Groups { size: ROWS, blocks: 1 },
         };
         let options = Options::group_size(groups.size)
-            .element::<T>()
-            .exact_division(device.info(), T::TYPE)
+            .of(element)
+            .exact_division(device.info(), element)
             .define("P", side)
             .define("TOGETHER", groups.blocks)
             // A power of 2, exact in either type.
-            .define("LEAST_PIVOT", format!("((ARITHMETIC){:e})", least_pivot::<T>()))
+            .define("LEAST_PIVOT", format!("((ARITHMETIC){:e})", least_pivot(element)))
             .define("EACH", u8::from(each));
         let kernel = match each {
             true => BySide::Each(Kernel::new(device, &options)?),
@@ -127,10 +130,10 @@ impl<T: Element> Factor<T> {
     pub fn run(
         &self,
         work: &Work,
-        v: &DeviceCbc<T>,
-        b: &Buffer<T>,
-        damped: Floored<'_, T>,
-        factors: &mut Factors<T>,
+        v: &DeviceCbc,
+        b: &Buffer,
+        damped: Floored<'_>,
+        factors: &mut Factors,
     ) -> Result<()> {
         work.stage("factor");
         work.fill_zero(&mut factors.status)?;
@@ -161,7 +164,7 @@ impl<T: Element> Factor<T> {
     }
 }
 
-impl<T: Element> Factors<T> {
+impl Factors {
     /// The first block of V' that was not positive definite. Waits, and reads one word.
     pub fn failed(&self, device: &Device) -> Result<Option<usize>> {
         let status = self.status.download(&Work::new(device, None))?[0] as usize;

@@ -1,43 +1,106 @@
 //! The forms of S, of which an elimination has one.
-use super::{cameras::Cameras, equations::Floored};
-use crate::{BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, Real, Result, planned::On};
+use super::{
+    cameras::{Cameras, DampedU},
+    equations::Floored,
+    formed::FormedCore,
+    implicit::ImplicitCore,
+};
+use crate::{BlockShape, Device, DevicePattern, Real, Result, device::Work, element::ElementType, resident::DeviceCbc};
 
 /// What an [`Elimination`](super::Elimination) makes of S: [`Formed`](super::Formed) or
 /// [`Implicit`](super::Implicit). Implemented here only.
 pub trait Form: Sized + Send + Sync {
     /// Elements of the matrices.
     type Element: Real;
-    /// S of an execution, or what multiplies by it.
+    /// Whether S is a matrix.
     #[doc(hidden)]
-    type System: Send + Sync;
+    const FORMED: bool;
+}
 
-    /// Requests kernels that [`Form::new`] and an execution launch, so that they are made together.
-    #[doc(hidden)]
-    fn ask(device: &Device, shape: BlockShape, cameras: usize) -> Result<()>;
-    #[doc(hidden)]
-    fn new(on: On<'_>, u: &DevicePattern, w: &DevicePattern) -> Result<Self>;
-    #[doc(hidden)]
-    fn output(&self) -> Result<Self::System>;
-    /// Makes S of Z and U.
-    #[doc(hidden)]
-    fn enqueue(
-        &self,
-        on: On<'_>,
-        z: &DeviceMatrix<Cbc<Self::Element>>,
-        u: &DeviceMatrix<Cbc<Self::Element>>,
-        damped: Floored<'_, Self::Element>,
-        system: &mut Self::System,
-    ) -> Result<()>;
-    /// U' as an operator, if S is not formed.
-    #[doc(hidden)]
-    fn cameras(&self) -> Option<&Cameras<Self::Element>> {
-        None
+/// What a plan has for its form of S.
+pub(super) enum FormCore {
+    Formed(FormedCore),
+    Implicit(ImplicitCore),
+}
+
+impl FormCore {
+    /// Requests kernels that [`FormCore::new`] and an execution launch, so that they are made
+    /// together.
+    pub fn ask(
+        is_formed: bool,
+        device: &Device,
+        element: ElementType,
+        shape: BlockShape,
+        cameras: usize,
+    ) -> Result<()> {
+        match is_formed {
+            true => FormedCore::ask(device, element, shape, cameras),
+            false => ImplicitCore::ask(device, element, shape),
+        }
     }
+
+    pub fn new(
+        is_formed: bool,
+        work: &Work,
+        element: ElementType,
+        u: &DevicePattern,
+        w: &DevicePattern,
+    ) -> Result<Self> {
+        Ok(match is_formed {
+            true => Self::Formed(FormedCore::new(work, element, u, w)?),
+            false => Self::Implicit(ImplicitCore::new(work, element, u, w)?),
+        })
+    }
+
+    /// The pattern of S, or of its diagonal.
+    pub fn pattern(&self) -> &DevicePattern {
+        match self {
+            Self::Formed(form) => &form.pattern,
+            Self::Implicit(form) => form.cameras.diagonal(),
+        }
+    }
+
+    /// Memory for U', if S is not formed.
+    pub fn damped_u(&self) -> Result<Option<DampedU>> {
+        self.cameras().map(Cameras::output).transpose()
+    }
+
+    /// Makes S of Z and U, or U' and the diagonal of S.
+    pub fn run(
+        &self,
+        work: &Work,
+        (z, u): (&DeviceCbc, &DeviceCbc),
+        damped: Floored<'_>,
+        damped_u: &mut Option<DampedU>,
+        matrix: &mut DeviceCbc,
+    ) -> Result<()> {
+        match (self, damped_u) {
+            (Self::Formed(form), _) => form.run(work, z, u, damped, matrix),
+            (Self::Implicit(form), Some(damped_u)) => form.run(work, (z, u), damped, damped_u, matrix),
+            (Self::Implicit(_), None) => Ok(()),
+        }
+    }
+
+    /// U' as an operator, if S is not formed.
+    pub fn cameras(&self) -> Option<&Cameras> {
+        match self {
+            Self::Formed(_) => None,
+            Self::Implicit(form) => Some(&form.cameras),
+        }
+    }
+
     /// Products of blocks of Z with blocks of Zᵀ.
-    #[doc(hidden)]
-    fn products(&self) -> u64;
-    #[doc(hidden)]
-    fn bytes(&self) -> u64;
-    #[doc(hidden)]
-    fn system_bytes(system: &Self::System) -> u64;
+    pub fn products(&self) -> u64 {
+        match self {
+            Self::Formed(form) => form.product.products,
+            Self::Implicit(form) => form.product.products,
+        }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Formed(form) => form.bytes(),
+            Self::Implicit(form) => form.bytes(),
+        }
+    }
 }

@@ -9,20 +9,24 @@ use super::{
 };
 use crate::{
     BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, Real, Result,
-    element::Scaling,
+    device::Work,
+    element::{ElementType, Scaling},
     events::ms,
     matrix::Part,
-    planned::On,
     product::{Destination, PlannedProduct, Spec},
-    structure::Scalars,
+    resident::DeviceCbc,
+    structure::ask_scalars,
 };
-use std::time::Instant;
+use std::{marker::PhantomData, time::Instant};
 
 /// The form of an [`Elimination`] that computes S itself.
-pub struct Formed<T: Real> {
-    pattern: DevicePattern,
-    product: PlannedProduct,
-    base: Base<T>,
+pub struct Formed<T: Real>(PhantomData<fn() -> T>);
+
+/// What a plan has to form S.
+pub(super) struct FormedCore {
+    pub pattern: DevicePattern,
+    pub product: PlannedProduct,
+    base: Base,
 }
 
 impl<T: Real> Elimination<Formed<T>> {
@@ -41,7 +45,7 @@ impl<T: Real> Elimination<Formed<T>> {
 
     /// The pattern of S.
     pub fn pattern(&self) -> &DevicePattern {
-        &self.form.pattern
+        self.core.form.pattern()
     }
 }
 
@@ -51,61 +55,44 @@ impl<T: Real> Reduced<Formed<T>> {
     /// # Errors
     /// As [`Reduced::check`].
     pub fn s(&self) -> Result<&DeviceMatrix<Cbc<T>>> {
-        self.check().map(|()| &self.system)
+        self.check().map(|()| &self.matrix)
     }
 }
 
 impl<T: Real> Form for Formed<T> {
     type Element = T;
-    type System = DeviceMatrix<Cbc<T>>;
+    const FORMED: bool = true;
+}
 
-    fn ask(device: &Device, shape: BlockShape, cameras: usize) -> Result<()> {
-        PlannedProduct::ask_retarget(device, &Spec::of_square(T::TYPE, shape, cameras, Part::Lower))?;
+impl FormedCore {
+    pub fn ask(device: &Device, element: ElementType, shape: BlockShape, cameras: usize) -> Result<()> {
+        PlannedProduct::ask_retarget(device, &Spec::of_square(element, shape, cameras, Part::Lower))?;
         structure::Kernels::new(device)?;
-        Base::<T>::ask(device, shape.rows())?;
+        Base::ask(device, element, shape.rows())?;
         // The kernel that hands S over to a sparse Cholesky factorization.
-        Scalars::<Cbc<T>>::ask(device, shape.product(shape.transpose()))
+        ask_scalars(device, element, shape.product(shape.transpose()))
     }
 
-    fn new(On(work): On<'_>, u: &DevicePattern, w: &DevicePattern) -> Result<Self> {
+    pub fn new(work: &Work, element: ElementType, u: &DevicePattern, w: &DevicePattern) -> Result<Self> {
         let (start, (z, zt)) = (Instant::now(), factors_of_square(w));
         check_lower(&u.arrays.download(work)?)?;
-        let mut product = PlannedProduct::to_retarget(work, T::TYPE, &z, &zt, Part::Lower)?;
+        let mut product = PlannedProduct::to_retarget(work, element, &z, &zt, Part::Lower)?;
         let Structure { pattern, places, slots } = Structure::new(work, &u.arrays, &product.c)?;
         product.retarget(work, &places, pattern.clone())?;
         let (nnz, products, bytes) = (pattern.nnz(), product.products, product.bytes());
         tracing::debug!(target: "blockmul::plan", nnz, products, bytes, ms = ms(start), "Schur complement planned");
-        let base = Base::new(work, w.shape().rows(), slots)?;
+        let base = Base::new(work, element, w.shape().rows(), slots)?;
         let pattern = DevicePattern { arrays: pattern, array_shape: u.array_shape, row_major: false };
         Ok(Self { pattern, product, base })
     }
 
-    fn output(&self) -> Result<DeviceMatrix<Cbc<T>>> {
-        DeviceMatrix::zeros(&self.pattern)
+    pub fn run(&self, work: &Work, z: &DeviceCbc, u: &DeviceCbc, damped: Floored<'_>, s: &mut DeviceCbc) -> Result<()> {
+        let minus = Scaling::of(z.element(), -1.0, 0.0);
+        self.product.execute(work, (z, z), minus, Destination::from(&mut *s))?;
+        self.base.run(work, u, damped, s)
     }
 
-    fn enqueue(
-        &self,
-        On(work): On<'_>,
-        z: &DeviceMatrix<Cbc<T>>,
-        u: &DeviceMatrix<Cbc<T>>,
-        damped: Floored<'_, T>,
-        s: &mut DeviceMatrix<Cbc<T>>,
-    ) -> Result<()> {
-        let minus = Scaling::of(T::TYPE, -1.0, 0.0);
-        self.product.execute(work, (&z.cbc, &z.cbc), minus, Destination::from(&mut *s.cbc))?;
-        self.base.run(work, &u.cbc, damped, &mut s.cbc)
-    }
-
-    fn products(&self) -> u64 {
-        self.product.products
-    }
-
-    fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.product.bytes() + self.base.bytes()
-    }
-
-    fn system_bytes(s: &DeviceMatrix<Cbc<T>>) -> u64 {
-        s.cbc.values.bytes()
     }
 }

@@ -1,20 +1,23 @@
 //! The Schur complement as an operator: it multiplies vectors and is never formed.
 use super::{
-    Elimination, Form, Reduced,
+    Core, Elimination, Form, Reduced,
     base::Base,
     cameras::{Cameras, DampedU},
     equations::Floored,
     factors_of_square,
+    form::FormCore,
+    reduced::ReducedCore,
 };
 use crate::{
-    BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Marker, Real, Result, Semiring,
+    BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Marker, Real, Result, Semiring,
     apply::Spmv,
-    device::{Scratch, Work},
-    element::Scaling,
-    planned::On,
+    device::{Buffer, Scratch, Work},
+    element::{ElementType, Scaling},
     product::{Destination, PlannedProduct},
-    vector::lines,
+    resident::DeviceCbc,
+    vector::{line_sums::Stored, lines},
 };
+use std::marker::PhantomData;
 
 /// The form of an [`Elimination`] whose S is an operator that is never formed. It serves
 /// preconditioned conjugate gradients if S has too many blocks (S. Agarwal, N. Snavely, S. M.
@@ -92,20 +95,17 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-pub struct Implicit<T: Real> {
-    cameras: Cameras<T>,
+pub struct Implicit<T: Real>(PhantomData<fn() -> T>);
+
+/// What a plan has to multiply by S.
+pub(super) struct ImplicitCore {
+    pub cameras: Cameras,
     /// The diagonal of Z·Zᵀ.
-    product: PlannedProduct,
+    pub product: PlannedProduct,
     z: Spmv,
     z_transposed: Spmv,
     /// Memory for Zᵀ·x.
-    at_points: Scratch<T>,
-}
-
-/// What stands for S after an execution.
-pub struct Operator<T: Real> {
-    pub(super) u: DampedU<T>,
-    diagonal: DeviceMatrix<Cbc<T>>,
+    at_points: Scratch,
 }
 
 impl<T: Real> Elimination<Implicit<T>> {
@@ -133,18 +133,27 @@ impl<T: Real> Elimination<Implicit<T>> {
         x: &DeviceVector<T>,
         y: &mut DeviceVector<T>,
     ) -> Result<Marker> {
-        self.check_vector("x", x, &self.u)?;
-        self.check_vector("y", y, &self.u)?;
+        self.check_vector("x", x, &self.core.u)?;
+        self.check_vector("y", y, &self.core.u)?;
+        self.core.multiply(&reduced.core, &x.values, &mut y.values)
+    }
+}
+
+impl Core {
+    /// See [`Elimination::multiply`].
+    fn multiply(&self, reduced: &ReducedCore, x: &Buffer, y: &mut Buffer) -> Result<Marker> {
         self.check_reduced(reduced)?;
         reduced.check()?;
+        let (FormCore::Implicit(form), Some(u)) = (&self.form, &reduced.damped_u) else {
+            return Err(Error::Argument("this elimination forms S".into()));
+        };
         let work = &Work::new(&self.device, None);
         work.stage("multiply");
-        let Implicit { cameras, z, z_transposed, at_points, .. } = &self.form;
-        let at_points = &mut *at_points.take(work)?;
-        let (set, subtracted) = (Scaling::of(T::TYPE, 1.0, 0.0), Scaling::of(T::TYPE, -1.0, 1.0));
-        z_transposed.run(work, (&*reduced.z.cbc).into(), &x.values, set, at_points)?;
-        cameras.multiply(work, &reduced.system.u, &x.values, &mut y.values)?;
-        z.run(work, (&*reduced.z.cbc).into(), at_points, subtracted, &mut y.values)?;
+        let ImplicitCore { cameras, z, z_transposed, at_points, .. } = form;
+        let (at_points, of_z) = (&mut *at_points.take(work)?, Stored::from(&reduced.z));
+        z_transposed.run(work, of_z, x, Scaling::plain(self.element), at_points)?;
+        cameras.multiply(work, u, x, y)?;
+        z.run(work, of_z, at_points, Scaling::of(self.element, -1.0, 1.0), y)?;
         Ok(work.marker())
     }
 }
@@ -156,64 +165,51 @@ impl<T: Real> Reduced<Implicit<T>> {
     /// # Errors
     /// As [`Reduced::check`].
     pub fn diagonal(&self) -> Result<&DeviceMatrix<Cbc<T>>> {
-        self.check().map(|()| &self.system.diagonal)
+        self.check().map(|()| &self.matrix)
     }
 }
 
 impl<T: Real> Form for Implicit<T> {
     type Element = T;
-    type System = Operator<T>;
+    const FORMED: bool = false;
+}
 
-    fn ask(device: &Device, shape: BlockShape, _: usize) -> Result<()> {
+impl ImplicitCore {
+    pub fn ask(device: &Device, element: ElementType, shape: BlockShape) -> Result<()> {
         lines::ask(device)?;
-        Base::<T>::ask(device, shape.rows())
+        Base::ask(device, element, shape.rows())
     }
 
-    fn new(On(work): On<'_>, u: &DevicePattern, w: &DevicePattern) -> Result<Self> {
-        let (cameras, (z, zt)) = (Cameras::new(work, u)?, factors_of_square(w));
+    pub fn new(work: &Work, element: ElementType, u: &DevicePattern, w: &DevicePattern) -> Result<Self> {
+        let (cameras, (z, zt)) = (Cameras::new(work, u, element)?, factors_of_square(w));
+        let of = (element, Semiring::PlusTimes);
         Ok(Self {
-            product: PlannedProduct::masked(work, &z, &zt, &cameras.diagonal().arrays, (T::TYPE, Semiring::PlusTimes))?,
+            product: PlannedProduct::masked(work, &z, &zt, &cameras.diagonal().arrays, of)?,
             cameras,
-            z: Spmv::often(w, T::TYPE, true)?,
-            z_transposed: Spmv::often(w, T::TYPE, false)?,
-            at_points: Scratch::new(work.device(), w.arrays.ncols * w.array_shape.cols())?,
+            z: Spmv::often(w, element, true)?,
+            z_transposed: Spmv::often(w, element, false)?,
+            at_points: Scratch::of(work.device(), element.word(), w.arrays.ncols * w.array_shape.cols())?,
         })
     }
 
-    fn output(&self) -> Result<Operator<T>> {
-        Ok(Operator { u: self.cameras.output()?, diagonal: DeviceMatrix::zeros(self.cameras.diagonal())? })
-    }
-
-    fn enqueue(
+    pub fn run(
         &self,
-        On(work): On<'_>,
-        z: &DeviceMatrix<Cbc<T>>,
-        u: &DeviceMatrix<Cbc<T>>,
-        damped: Floored<'_, T>,
-        Operator { u: damped_u, diagonal }: &mut Operator<T>,
+        work: &Work,
+        (z, u): (&DeviceCbc, &DeviceCbc),
+        damped: Floored<'_>,
+        damped_u: &mut DampedU,
+        diagonal: &mut DeviceCbc,
     ) -> Result<()> {
-        self.cameras.run(work, &u.cbc, damped, damped_u)?;
-        let of_u = &damped_u.diagonal.cbc.values;
-        work.copy(of_u, 0, &mut diagonal.cbc.values, 0, of_u.len())?;
-        let minus = Scaling::of(T::TYPE, -1.0, 1.0);
-        self.product.execute(work, (&z.cbc, &z.cbc), minus, Destination::from(&mut *diagonal.cbc))
+        self.cameras.run(work, u, damped, damped_u)?;
+        let of_u = &damped_u.diagonal.values;
+        work.copy(of_u, 0, &mut diagonal.values, 0, of_u.len())?;
+        let minus = Scaling::of(z.element(), -1.0, 1.0);
+        self.product.execute(work, (z, z), minus, Destination::from(diagonal))
     }
 
-    fn cameras(&self) -> Option<&Cameras<T>> {
-        Some(&self.cameras)
-    }
-
-    fn products(&self) -> u64 {
-        self.product.products
-    }
-
-    fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         let of_z = self.z.bytes() + self.z_transposed.bytes() + self.at_points.bytes();
         // The pattern of the diagonal is counted with U'.
         of_z + self.cameras.bytes() + self.product.bytes() - self.product.c.bytes()
-    }
-
-    fn system_bytes(of: &Operator<T>) -> u64 {
-        of.u.bytes() + of.diagonal.cbc.values.bytes()
     }
 }

@@ -5,9 +5,9 @@
 //! by a work-item per element.
 use super::{factor::Factors, structure::scan};
 use crate::{
-    BlockShape, Element, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Scratch, Work, kernel},
-    element::Piece,
+    BlockShape, Result,
+    device::{Buffer, Device, Elem, Grid, In, Kernel, Options, Out, Scratch, Work, kernel},
+    element::{ElementType, Piece},
     primitives::segmented_reduce::RUN_PIECE,
     resident::PatternArrays,
 };
@@ -32,55 +32,55 @@ kernel! {
 }
 
 kernel! {
-    struct SumPieces<T: Element> = "sum_pieces" in "solver/schur/lines.cl" {
+    struct SumPieces = "sum_pieces" in "solver/schur/lines.cl" {
         piece: In<Piece>,
         other: In<u32>,
         source: In<u32>,
-        z: In<T>,
-        x: In<T>,
-        parts: Out<T>,
+        z: In<Elem>,
+        x: In<Elem>,
+        parts: Out<Elem>,
     }
 }
 
 kernel! {
-    struct ReduceRows<T: Element> = "reduce_rows" in "solver/schur/lines.cl" {
+    struct ReduceRows = "reduce_rows" in "solver/schur/lines.cl" {
         line_ptr: In<u32>,
         other: In<u32>,
         source: In<u32>,
         piece_ptr: In<u32>,
-        parts: In<T>,
-        z: In<T>,
-        x: In<T>,
-        b: In<T>,
-        r: Out<T>,
+        parts: In<Elem>,
+        z: In<Elem>,
+        x: In<Elem>,
+        b: In<Elem>,
+        r: Out<Elem>,
         lines: u32,
     }
 }
 
 kernel! {
-    struct BackSubstitute<T: Element> = "back_substitute" in "solver/schur/lines.cl" {
+    struct BackSubstitute = "back_substitute" in "solver/schur/lines.cl" {
         line_ptr: In<u32>,
         other: In<u32>,
         piece_ptr: In<u32>,
-        parts: In<T>,
-        z: In<T>,
-        x: In<T>,
-        y: In<T>,
-        factor: In<T>,
-        x_p: Out<T>,
+        parts: In<Elem>,
+        z: In<Elem>,
+        x: In<Elem>,
+        y: In<Elem>,
+        factor: In<Elem>,
+        x_p: Out<Elem>,
         lines: u32,
     }
 }
 
 /// The lines of Z in one direction.
-struct Lines<T: Element> {
+struct Lines {
     /// Lines are the columns of Z, or of its transpose.
     pattern: Arc<PatternArrays>,
     piece_ptr: Buffer<u32>,
     pieces: Buffer<Piece>,
     /// Memory for the sums of the pieces.
-    parts: Scratch<T>,
-    sum_pieces: Kernel<SumPieces<'static, T>>,
+    parts: Scratch,
+    sum_pieces: Kernel<SumPieces<'static>>,
 }
 
 /// Points of a work-group.
@@ -99,10 +99,10 @@ fn sharing(device: &Device, group_size: usize) -> Options {
 }
 
 /// Options of the kernels that sum rows or columns in blocks of `shape`, in groups of `group_size`.
-fn sums<T: Element>(device: &Device, group_size: usize, shape: BlockShape, by_rows: bool) -> Options {
-    let depth = device.info().numbers().schur_line_bytes / (shape.area() * size_of::<T>());
+fn sums(device: &Device, element: ElementType, group_size: usize, shape: BlockShape, by_rows: bool) -> Options {
+    let depth = device.info().numbers().schur_line_bytes / (shape.area() * element.bytes());
     sharing(device, group_size)
-        .element::<T>()
+        .of(element)
         .define("C", shape.rows())
         .define("P", shape.cols())
         .define("BY_ROWS", u8::from(by_rows))
@@ -115,20 +115,26 @@ fn count_pieces(device: &Device) -> Result<Kernel<CountPieces<'static>>> {
 }
 
 /// Requests the kernels of [`ReducedRightSide`] and of [`BackSubstitution`].
-pub(super) fn ask<T: Element>(device: &Device, shape: BlockShape) -> Result<()> {
+pub(super) fn ask(device: &Device, element: ElementType, shape: BlockShape) -> Result<()> {
     scan(device)?;
     count_pieces(device)?;
-    ReducedRightSide::<T>::kernel(device, shape)?;
-    BackSubstitution::<T>::kernel(device, shape).map(drop)
+    ReducedRightSide::kernel(device, element, shape)?;
+    BackSubstitution::kernel(device, element, shape).map(drop)
 }
 
-impl<T: Element> Lines<T> {
-    fn new(work: &Work, shape: BlockShape, pattern: Arc<PatternArrays>, by_rows: bool) -> Result<Self> {
+impl Lines {
+    fn new(
+        work: &Work,
+        element: ElementType,
+        shape: BlockShape,
+        pattern: Arc<PatternArrays>,
+        by_rows: bool,
+    ) -> Result<Self> {
         let (device, cols) = (work.device(), pattern.ncols);
         let (line_ptr, lines) = (&pattern.col_ptr, cols as u32);
         let count = count_pieces(device)?;
         let make: Kernel<MakePieces<'_>> = Kernel::rare(device, &sharing(device, group_size(device)))?;
-        let sum_pieces = Kernel::rare(device, &sums::<T>(device, group_size(device), shape, by_rows))?;
+        let sum_pieces = Kernel::rare(device, &sums(device, element, group_size(device), shape, by_rows))?;
         let mut piece_ptr = work.buffer(cols + 1)?;
         let args = CountPieces { line_ptr, piece_ptr: &mut piece_ptr, lines };
         count.launch(work, Grid::items(cols + 1, group_size(device)), args)?;
@@ -137,7 +143,7 @@ impl<T: Element> Lines<T> {
         let mut pieces = work.buffer(n)?;
         let args = MakePieces { line_ptr, piece_ptr: &piece_ptr, piece: &mut pieces, lines, pieces: n as u32 };
         make.launch(work, Grid::items(n, group_size(device)), args)?;
-        let parts = Scratch::new(device, n * if by_rows { shape.rows() } else { shape.cols() })?;
+        let parts = Scratch::of(device, element.word(), n * if by_rows { shape.rows() } else { shape.cols() })?;
         Ok(Self { pattern, piece_ptr, pieces, parts, sum_pieces })
     }
 
@@ -146,9 +152,9 @@ impl<T: Element> Lines<T> {
         &self,
         work: &Work,
         source: Option<&Buffer<u32>>,
-        z: &Buffer<T>,
-        x: &Buffer<T>,
-        parts: &mut Buffer<T>,
+        z: &Buffer,
+        x: &Buffer,
+        parts: &mut Buffer,
     ) -> Result<()> {
         let other = &self.pattern.row_idx;
         let (piece, source) = (&self.pieces, source.unwrap_or(other));
@@ -162,27 +168,33 @@ impl<T: Element> Lines<T> {
 }
 
 /// r = b_c - Z·y.
-pub(super) struct ReducedRightSide<T: Element> {
-    lines: Lines<T>,
+pub(super) struct ReducedRightSide {
+    lines: Lines,
     source: Buffer<u32>,
-    kernel: Kernel<ReduceRows<'static, T>>,
+    kernel: Kernel<ReduceRows<'static>>,
     side: usize,
 }
 
-impl<T: Element> ReducedRightSide<T> {
+impl ReducedRightSide {
     /// Prepares for Z in blocks of `shape`. `transpose` is the transpose of its pattern, and
     /// `source` the entry of Z behind each entry of that.
-    pub fn new(work: &Work, shape: BlockShape, transpose: Arc<PatternArrays>, source: Buffer<u32>) -> Result<Self> {
-        let lines = Lines::new(work, shape, transpose, true)?;
-        let kernel = Self::kernel(work.device(), shape)?;
+    pub fn new(
+        work: &Work,
+        element: ElementType,
+        shape: BlockShape,
+        transpose: Arc<PatternArrays>,
+        source: Buffer<u32>,
+    ) -> Result<Self> {
+        let lines = Lines::new(work, element, shape, transpose, true)?;
+        let kernel = Self::kernel(work.device(), element, shape)?;
         Ok(Self { lines, source, kernel, side: shape.rows() })
     }
 
-    fn kernel(device: &Device, shape: BlockShape) -> Result<Kernel<ReduceRows<'static, T>>> {
-        Kernel::new(device, &sums::<T>(device, group_size(device), shape, true))
+    fn kernel(device: &Device, element: ElementType, shape: BlockShape) -> Result<Kernel<ReduceRows<'static>>> {
+        Kernel::new(device, &sums(device, element, group_size(device), shape, true))
     }
 
-    pub fn run(&self, work: &Work, z: &Buffer<T>, y: &Buffer<T>, b: &Buffer<T>, r: &mut Buffer<T>) -> Result<()> {
+    pub fn run(&self, work: &Work, z: &Buffer, y: &Buffer, b: &Buffer, r: &mut Buffer) -> Result<()> {
         work.stage("rhs");
         let Lines { pattern, piece_ptr, parts, .. } = &self.lines;
         let parts = &mut *parts.take(work)?;
@@ -209,36 +221,29 @@ impl<T: Element> ReducedRightSide<T> {
 }
 
 /// x_p = L⁻ᵀ·(y - Zᵀ·x_c).
-pub(super) struct BackSubstitution<T: Element> {
-    lines: Lines<T>,
-    kernel: Kernel<BackSubstitute<'static, T>>,
+pub(super) struct BackSubstitution {
+    lines: Lines,
+    kernel: Kernel<BackSubstitute<'static>>,
     side: usize,
 }
 
-impl<T: Element> BackSubstitution<T> {
+impl BackSubstitution {
     /// Prepares for Z in blocks of `shape` on `pattern`.
-    pub fn new(work: &Work, shape: BlockShape, pattern: Arc<PatternArrays>) -> Result<Self> {
-        let lines = Lines::new(work, shape, pattern, false)?;
-        let kernel = Self::kernel(work.device(), shape)?;
+    pub fn new(work: &Work, element: ElementType, shape: BlockShape, pattern: Arc<PatternArrays>) -> Result<Self> {
+        let lines = Lines::new(work, element, shape, pattern, false)?;
+        let kernel = Self::kernel(work.device(), element, shape)?;
         Ok(Self { lines, kernel, side: shape.cols() })
     }
 
-    fn kernel(device: &Device, shape: BlockShape) -> Result<Kernel<BackSubstitute<'static, T>>> {
-        Kernel::new(device, &sums::<T>(device, Self::group_size(device), shape, false))
+    fn kernel(device: &Device, element: ElementType, shape: BlockShape) -> Result<Kernel<BackSubstitute<'static>>> {
+        Kernel::new(device, &sums(device, element, Self::group_size(device), shape, false))
     }
 
     fn group_size(device: &Device) -> usize {
         device.info().serial_or(group_size(device))
     }
 
-    pub fn run(
-        &self,
-        work: &Work,
-        z: &Buffer<T>,
-        x_c: &Buffer<T>,
-        factors: &Factors<T>,
-        x_p: &mut Buffer<T>,
-    ) -> Result<()> {
+    pub fn run(&self, work: &Work, z: &Buffer, x_c: &Buffer, factors: &Factors, x_p: &mut Buffer) -> Result<()> {
         work.stage("back_substitution");
         let Lines { pattern, piece_ptr, parts, .. } = &self.lines;
         let parts = &mut *parts.take(work)?;

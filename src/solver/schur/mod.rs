@@ -8,6 +8,7 @@
 //! plan that read an output.
 mod base;
 mod cameras;
+mod core;
 mod equations;
 mod factor;
 mod form;
@@ -20,31 +21,23 @@ mod solve;
 mod structure;
 pub(crate) mod system;
 
+use self::core::{Core, factors_of_square};
 use crate::{
-    BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Marker, Real, Result,
-    device::{Buffer, Work},
-    planned::{
-        Accum, Cost, On, Planned,
-        prepared::{check_unscaled, same_device},
-    },
-    primitives::transpose::Transpose,
-    product::FactorPattern,
-    resident::PatternArrays,
+    BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Marker, Result,
+    device::Buffer,
+    planned::{Accum, Cost, On, Planned, prepared::check_unscaled},
     vector::check_vector,
 };
-use equations::Floored;
+use equations::Equations;
 pub use equations::{Floors, NormalEquations};
-use factor::Factor;
 pub use form::Form;
 pub use formed::Formed;
 pub use implicit::Implicit;
-use lines::{BackSubstitution, ReducedRightSide};
 pub use reduced::Reduced;
 pub use several::Several;
-use solve::Solve;
-use std::sync::OnceLock;
+use std::marker::PhantomData;
 pub use system::Damping;
-use system::{block_rows, check_sizes, identity};
+use system::block_rows;
 
 /// The normal equations of bundle adjustment reduced to the cameras, prepared for patterns that
 /// stay the same.
@@ -112,48 +105,19 @@ use system::{block_rows, check_sizes, identity};
 /// # }
 /// ```
 pub struct Elimination<F: Form> {
-    device: Device,
-    u: DevicePattern,
-    w: DevicePattern,
-    v: DevicePattern,
-    factor: Factor<F::Element>,
-    solve: Solve<F::Element>,
-    form: F,
-    right_side: ReducedRightSide<F::Element>,
-    back_substitution: BackSubstitution<F::Element>,
+    core: Core,
+    form: PhantomData<fn() -> F>,
 }
 
 impl<F: Form> Elimination<F> {
     /// Requests the kernels of a plan with `cameras` cameras and a W of `entries` blocks of this
     /// shape, so that those of several plans are compiled together.
     pub(crate) fn ask(device: &Device, shape: BlockShape, cameras: usize, entries: usize) -> Result<()> {
-        F::ask(device, shape, cameras)?;
-        Transpose::ask(device, cameras, entries)?;
-        structure::scatter(device)?;
-        Factor::<F::Element>::ask(device, shape.cols())?;
-        Solve::<F::Element>::ask(device, shape)?;
-        lines::ask::<F::Element>(device, shape)
+        Core::ask((F::FORMED, F::Element::TYPE), device, shape, cameras, entries)
     }
 
     fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
-        let (work, shape) = (&Work::new(u.device(), None), w.shape());
-        check_patterns::<F::Element>(work, [u, w, v])?;
-        let device = work.device();
-        Self::ask(device, shape, w.nrows(), w.nnz())?;
-        check_diagonal(work, v)?;
-        let form = F::new(On(work), u, w)?;
-        let transposed = Transpose::new(device)?.run(work, &w.arrays)?;
-        Ok(Self {
-            device: device.clone(),
-            u: u.clone(),
-            w: w.clone(),
-            v: v.clone(),
-            factor: Factor::new(device, shape.cols(), v.ncols())?,
-            solve: Solve::new(work, shape, structure::columns(work, &transposed)?)?,
-            form,
-            right_side: ReducedRightSide::new(work, shape, transposed.pattern, transposed.source)?,
-            back_substitution: BackSubstitution::new(work, shape, w.arrays.clone())?,
-        })
+        Ok(Self { core: Core::new((F::FORMED, F::Element::TYPE), u, w, v)?, form: PhantomData })
     }
 
     /// x_p = V'⁻¹·(b_p - Wᵀ·x_c), with W, V' and b_p of the last execution that has written
@@ -163,45 +127,34 @@ impl<F: Form> Elimination<F> {
     /// of `reduced` after an execution checks it as [`Reduced::check`] does.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::DeviceMismatch`], [`Error::PlanPattern`] for the output of a
-    /// plan for other patterns; as [`Reduced::check`].
+    /// [`Error::Length`](crate::Error::Length),
+    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
+    /// [`Error::PlanPattern`](crate::Error::PlanPattern) for the output of a plan for other
+    /// patterns; as [`Reduced::check`].
     pub fn back_substitute(
         &self,
         reduced: &Reduced<F>,
         x_c: &DeviceVector<F::Element>,
         x_p: &mut DeviceVector<F::Element>,
     ) -> Result<Marker> {
-        self.check_vector("x_c", x_c, &self.u)?;
-        self.check_vector("x_p", x_p, &self.v)?;
-        self.check_reduced(reduced)?;
-        reduced.check()?;
-        let work = Work::new(&self.device, None);
-        let z = &reduced.z.cbc.values;
-        self.back_substitution.run(&work, z, &x_c.values, &reduced.factors, &mut x_p.values)?;
-        Ok(work.marker())
+        self.check_vector("x_c", x_c, &self.core.u)?;
+        self.check_vector("x_p", x_p, &self.core.v)?;
+        self.core.back_substitute(&reduced.core, &x_c.values, &mut x_p.values)
     }
 
     /// Refuses a vector whose length is not that of the rows of U (cameras) or V (points).
     fn check_vector(&self, array: &'static str, vector: &DeviceVector<F::Element>, of: &DevicePattern) -> Result<()> {
-        check_vector(array, vector, &self.device, of.scalar_sides().0, || block_rows(of.dimensions()))
+        check_vector(array, vector, &self.core.device, of.scalar_sides().0, || block_rows(of.dimensions()))
     }
 
     /// The floors of the diagonals of U and of V, if there are any.
-    fn floors<'a>(&self, of: &NormalEquations<'a, F::Element>) -> Result<[Option<&'a Buffer<F::Element>>; 2]> {
+    fn floors<'a>(&self, of: &NormalEquations<'a, F::Element>) -> Result<[Option<&'a Buffer>; 2]> {
         let Some(Floors { cameras, points }) = of.floors else { return Ok([None; 2]) };
-        let sides = self.w.shape();
-        for (name, floors, side) in
-            [("floors of cameras", cameras, sides.rows()), ("floors of points", points, sides.cols())]
-        {
-            check_vector(name, floors, &self.device, side, || "a floor for each coordinate of a block".into())?;
-        }
-        Ok([cameras, points].map(|floors| Some(&floors.values)))
-    }
-
-    /// Refuses the output of a plan for other patterns.
-    fn check_reduced(&self, reduced: &Reduced<F>) -> Result<()> {
-        self.u.check_same("U of the reduced system", &reduced.u)?;
-        self.w.check("W of the reduced system", &reduced.z.cbc)
+        let (device, sides) = (&self.core.device, self.core.w.shape());
+        let why = || "a floor for each coordinate of a block".into();
+        check_vector("floors of cameras", cameras, device, sides.rows(), why)?;
+        check_vector("floors of points", points, device, sides.cols(), why)?;
+        Ok([cameras, points].map(|floors| Some(floors.values.any())))
     }
 }
 
@@ -210,19 +163,13 @@ impl<F: Form> Planned for Elimination<F> {
     type Output = Reduced<F>;
 
     fn device(&self) -> &Device {
-        &self.device
+        &self.core.device
     }
 
     fn output(&self) -> Result<Reduced<F>> {
-        Ok(Reduced {
-            u: self.u.clone(),
-            z: DeviceMatrix::zeros(&self.w)?,
-            factors: self.factor.output(&Work::new(&self.device, None))?,
-            rhs: self.device.zero_vector(self.u.scalar_sides().0)?,
-            system: self.form.output()?,
-            executed: false,
-            failed: OnceLock::new(),
-        })
+        let core = self.core.output()?;
+        let rhs = self.core.device.zero_vector(self.core.u.scalar_sides().0)?;
+        Ok(Reduced { core, rhs, matrix: DeviceMatrix::zeros(self.core.form.pattern())? })
     }
 
     /// Products are those of blocks of Z with blocks of Zᵀ: in a formed S one for each point and
@@ -230,70 +177,26 @@ impl<F: Form> Planned for Elimination<F> {
     /// Operations of damping, roots and divisions are not counted, nor are back-substitution and
     /// products by S.
     fn cost(&self) -> Cost {
-        let shape = self.w.shape();
-        let (products, entries) = (self.form.products(), self.w.nnz() as u64);
-        let (c, p) = (shape.rows() as u64, shape.cols() as u64);
-        // Z is solved for by p² operations a row of each block, and multiplied by y.
-        let of_z = entries * (c * p * p + 2 * c * p);
-        Cost {
-            products,
-            flops: self.factor.flops() + of_z + 2 * products * c * p * c,
-            device_bytes: self.solve.bytes()
-                + self.right_side.bytes()
-                + self.back_substitution.bytes()
-                + self.form.bytes(),
-        }
+        self.core.cost()
     }
 
-    fn enqueue(&self, on: On<'_>, of: Self::Inputs<'_>, into: Accum<'_, Reduced<F>>) -> Result<()> {
+    fn enqueue(&self, On(work): On<'_>, of: Self::Inputs<'_>, into: Accum<'_, Reduced<F>>) -> Result<()> {
         check_unscaled("a reduced system", &into)?;
-        for (name, pattern, matrix) in [("U", &self.u, of.u), ("W", &self.w, of.w), ("V", &self.v, of.v)] {
-            pattern.check(name, &matrix.cbc)?;
-        }
-        self.check_vector("b_c", of.b_c, &self.u)?;
-        self.check_vector("b_p", of.b_p, &self.v)?;
-        self.check_reduced(into.c)?;
-        let damped = of.damping.of::<F::Element>()?;
+        let (u, w, v) = (&of.u.cbc, &of.w.cbc, &of.v.cbc);
+        self.core.check_matrices([u, w, v])?;
+        self.check_vector("b_c", of.b_c, &self.core.u)?;
+        self.check_vector("b_p", of.b_p, &self.core.v)?;
+        let Reduced { core: reduced, rhs, matrix } = into.c;
+        self.core.check_reduced(reduced)?;
+        let damped = of.damping.of(F::Element::TYPE)?;
         let floors = self.floors(&of)?;
-        let [of_u, of_v] = floors.map(|floors| Floored { damped, floors });
-        let (On(work), Reduced { z, factors, rhs, system, executed, failed, .. }) = (on, into.c);
-        (*executed, *failed) = (false, OnceLock::new());
-        self.factor.run(work, &of.v.cbc, &of.b_p.values, of_v, factors)?;
-        self.solve.run(work, &of.w.cbc, factors, &mut z.cbc)?;
-        self.form.enqueue(on, z, of.u, of_u, system)?;
-        self.right_side.run(work, &z.cbc.values, &factors.y, &of.b_c.values, &mut rhs.values)?;
-        *executed = true;
-        Ok(())
+        let equations = Equations { u, w, v, b_c: &of.b_c.values, b_p: &of.b_p.values, damped, floors };
+        self.core.run(work, equations, reduced, &mut rhs.values, &mut matrix.cbc)
     }
 }
 
 impl<F: Form> std::fmt::Debug for Elimination<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Elimination(U: {:?}, W: {:?}, {} products)", self.u, self.w, self.form.products())
+        write!(f, "Elimination(U: {:?}, W: {:?}, {} products)", self.core.u, self.core.w, self.core.form.products())
     }
-}
-
-/// Refuses patterns of U, W, V whose sizes are not those of one matrix on `work`'s device.
-fn check_patterns<T: Real>(work: &Work, patterns: [&DevicePattern; 3]) -> Result<()> {
-    let device = work.device();
-    patterns.into_iter().try_for_each(|pattern| same_device(device, pattern.device()))?;
-    device.require(T::TYPE)?;
-    if let Some(pattern) = patterns.into_iter().find(|pattern| pattern.row_major) {
-        return Err(Error::Argument(format!("{pattern:?} is of a row-major matrix: blocks by columns are wanted")));
-    }
-    check_sizes(patterns.map(DevicePattern::dimensions))
-}
-
-/// Refuses a V that is not block-diagonal. [`check_patterns`] must have passed.
-fn check_diagonal(work: &Work, v: &DevicePattern) -> Result<()> {
-    if v.nnz() != v.ncols() || !v.arrays.same_as(&PatternArrays::upload(work, &identity(v.ncols()))?)? {
-        return Err(Error::Argument(format!("V must have exactly its {} diagonal blocks", v.ncols())));
-    }
-    Ok(())
-}
-
-/// The factors of Z·Zᵀ; Z has the pattern of W.
-fn factors_of_square(w: &DevicePattern) -> (FactorPattern, FactorPattern) {
-    let z = |transposed| FactorPattern { pattern: w.arrays.clone(), shape: w.array_shape, transposed };
-    (z(false), z(true))
 }

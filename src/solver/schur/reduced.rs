@@ -1,6 +1,6 @@
 //! The equations of the cameras that an elimination leaves.
-use super::{Form, factor::Factors};
-use crate::{Cbc, DeviceMatrix, DevicePattern, DeviceVector, Error, Result};
+use super::{Form, cameras::DampedU, factor::Factors};
+use crate::{Cbc, DeviceMatrix, DevicePattern, DeviceVector, Error, Result, resident::DeviceCbc};
 use std::sync::OnceLock;
 
 /// The normal equations reduced to the cameras, S·x_c = r, with what back-substitution needs: the
@@ -10,17 +10,25 @@ use std::sync::OnceLock;
 /// It holds the results of the last execution that wrote it. An execution that is refused changes
 /// nothing. One that ends in an error of OpenCL leaves it as if nothing had been executed.
 pub struct Reduced<F: Form> {
-    /// The pattern of U.
-    pub(super) u: DevicePattern,
-    /// Z = W·L⁻ᵀ.
-    pub(super) z: DeviceMatrix<Cbc<F::Element>>,
-    pub(super) factors: Factors<F::Element>,
+    pub(super) core: ReducedCore,
     pub(super) rhs: DeviceVector<F::Element>,
-    pub(super) system: F::System,
+    /// S, or its diagonal blocks.
+    pub(super) matrix: DeviceMatrix<Cbc<F::Element>>,
+}
+
+/// What a reduced system holds beside its results.
+pub(super) struct ReducedCore {
+    /// The pattern of U.
+    pub u: DevicePattern,
+    /// Z = W·L⁻ᵀ.
+    pub z: DeviceCbc,
+    pub factors: Factors,
+    /// U', if S is not formed.
+    pub damped_u: Option<DampedU>,
     /// Whether an execution has been enqueued whole.
-    pub(super) executed: bool,
+    pub executed: bool,
     /// The first block of V' that was not positive definite, once the device was asked.
-    pub(super) failed: OnceLock<Option<usize>>,
+    pub failed: OnceLock<Option<usize>>,
 }
 
 impl<F: Form> Reduced<F> {
@@ -33,20 +41,7 @@ impl<F: Form> Reduced<F> {
     /// [`Error::NotPositiveDefinite`] with the smallest number of such a block of V,
     /// [`Error::Argument`] if nothing was executed, [`Error::OpenCl`].
     pub fn check(&self) -> Result<()> {
-        if !self.executed {
-            return Err(Error::Argument("the Schur complement has not been executed".into()));
-        }
-        let failed = match self.failed.get() {
-            Some(known) => *known,
-            None => {
-                let found = self.factors.failed(self.z.device())?;
-                *self.failed.get_or_init(|| found)
-            }
-        };
-        match failed {
-            Some(block) => Err(Error::NotPositiveDefinite { matrix: "V, damped,", block }),
-            None => Ok(()),
-        }
+        self.core.check()
     }
 
     /// The right-hand side r.
@@ -60,14 +55,38 @@ impl<F: Form> Reduced<F> {
     /// Bytes of device memory held: the values of Z, the factors, r, and S or what multiplies by
     /// it. The patterns belong to the plan and to the matrices it was made for.
     pub fn device_bytes(&self) -> u64 {
-        let of_points = self.factors.bytes() + self.z.cbc.values.bytes();
-        of_points + self.rhs.values.bytes() + F::system_bytes(&self.system)
+        self.core.bytes() + self.rhs.values.bytes() + self.matrix.cbc.values.bytes()
+    }
+}
+
+impl ReducedCore {
+    /// See [`Reduced::check`].
+    pub fn check(&self) -> Result<()> {
+        if !self.executed {
+            return Err(Error::Argument("the Schur complement has not been executed".into()));
+        }
+        let failed = match self.failed.get() {
+            Some(known) => *known,
+            None => {
+                let found = self.factors.failed(&self.z.device)?;
+                *self.failed.get_or_init(|| found)
+            }
+        };
+        match failed {
+            Some(block) => Err(Error::NotPositiveDefinite { matrix: "V, damped,", block }),
+            None => Ok(()),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.factors.bytes() + self.z.values.bytes() + self.damped_u.as_ref().map_or(0, DampedU::bytes)
     }
 }
 
 impl<F: Form> std::fmt::Debug for Reduced<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { u, z, executed, .. } = self;
-        write!(f, "Reduced(U: {u:?}, W: {:?}, executed: {executed})", z.pattern())
+        let ReducedCore { u, z, executed, .. } = &self.core;
+        let w = DevicePattern { arrays: z.pattern.clone(), array_shape: z.shape, row_major: false };
+        write!(f, "Reduced(U: {u:?}, W: {w:?}, executed: {executed})")
     }
 }

@@ -1,92 +1,19 @@
 //! Several right-hand sides at once: products by S, reduced right-hand sides and back-substitution
-//! with dense matrices, one column for each. Kernels: `cl/solver/schur/several.cl`.
-use super::{Elimination, Form, Implicit, Reduced, cameras::CameraColumns};
+//! with dense matrices, one column for each.
+mod core;
+
+use self::core::SeveralCore;
+use super::{Elimination, Form, Implicit, Reduced};
 use crate::{
-    DeviceDense, DevicePattern, Element, Error, Marker, Real, Result,
-    apply::Spmm,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Scratch, Work, kernel},
-    element::Scaling,
-    matrix::{DenseShape, Layout},
-    planned::prepared::same_device,
-    vector::line_sums::Stored,
+    DeviceDense, DevicePattern, Error, Marker, Real, Result, matrix::DenseShape, planned::prepared::same_device,
 };
-
-kernel! {
-    struct SolveLower<T: Element> = "solve_lower" in "solver/schur/several.cl" {
-        factor: In<T>,
-        b: In<T>,
-        x: Out<T>,
-        points: u32,
-        columns: u32,
-        b_row: u64,
-        b_col: u64,
-        x_row: u64,
-        x_col: u64,
-    }
-}
-
-kernel! {
-    struct SolveUpper<T: Element> = "solve_upper" in "solver/schur/several.cl" {
-        factor: In<T>,
-        x: InOut<T>,
-        points: u32,
-        columns: u32,
-        x_row: u64,
-        x_col: u64,
-    }
-}
+use std::marker::PhantomData;
 
 /// What an [`Elimination`] needs for n right-hand sides at once. Made by
 /// [`Elimination::several`].
 pub struct Several<T: Real> {
-    n: usize,
-    z: Spmm,
-    z_transposed: Spmm,
-    cameras: Option<CameraColumns>,
-    lower: Kernel<SolveLower<'static, T>>,
-    upper: Kernel<SolveUpper<'static, T>>,
-    /// Memory for Zᵀ·X and L⁻¹·B.
-    at_points: Scratch<T>,
-    points: usize,
-    side: usize,
-}
-
-impl<T: Real> Several<T> {
-    /// The shape of the memory at the points.
-    fn at_points(&self) -> DenseShape {
-        DenseShape::new(self.points * self.side, self.n, Layout::ByRows)
-    }
-
-    /// X = L⁻¹·B.
-    fn solve_lower(
-        &self,
-        work: &Work,
-        factor: &Buffer<T>,
-        (shape, b): (DenseShape, &Buffer<T>),
-        (x_shape, x): (DenseShape, &mut Buffer<T>),
-    ) -> Result<()> {
-        let ([b_row, b_col], [x_row, x_col]) = (steps(shape), steps(x_shape));
-        let (points, columns) = (self.points as u32, self.n as u32);
-        let args = SolveLower { factor, b, x, points, columns, b_row, b_col, x_row, x_col };
-        self.lower.launch(work, self.grid(work), args)
-    }
-
-    fn grid(&self, work: &Work) -> Grid {
-        Grid::items(self.points * self.n, work.device().info().numbers().elementwise_group)
-    }
-}
-
-/// How far neighbours in a column and in a row are apart.
-fn steps(shape: DenseShape) -> [u64; 2] {
-    match shape.layout {
-        Layout::ByRows => [shape.leading as u64, 1],
-        Layout::ByColumns => [1, shape.leading as u64],
-    }
-}
-
-/// Factors of a product that is subtracted from what is there.
-fn subtracted<T: Real>() -> Scaling {
-    Scaling::of(T::TYPE, -1.0, 1.0)
+    core: SeveralCore,
+    element: PhantomData<fn() -> T>,
 }
 
 impl<F: Form> Elimination<F> {
@@ -95,21 +22,7 @@ impl<F: Form> Elimination<F> {
     /// # Errors
     /// [`Error::Memory`], [`Error::OpenCl`].
     pub fn several(&self, n: usize) -> Result<Several<F::Element>> {
-        let (device, side) = (&self.device, self.w.shape().cols());
-        let options =
-            Options::group_size(device.info().numbers().elementwise_group).element::<F::Element>().define("P", side);
-        let points = self.w.ncols();
-        Ok(Several {
-            n,
-            z: Spmm::of_pattern(&self.w, F::Element::TYPE, true, n)?,
-            z_transposed: Spmm::of_pattern(&self.w, F::Element::TYPE, false, n)?,
-            cameras: self.form.cameras().map(|cameras| cameras.columns(n)).transpose()?,
-            lower: Kernel::new(device, &options)?,
-            upper: Kernel::new(device, &options)?,
-            at_points: Scratch::reserve(&Work::new(device, None), points * side * n)?,
-            points,
-            side,
-        })
+        Ok(Several { core: SeveralCore::new(&self.core, n)?, element: PhantomData })
     }
 
     /// R = B_c - W·V'⁻¹·B_p for several right-hand sides, with the matrices of the last execution
@@ -121,23 +34,17 @@ impl<F: Form> Elimination<F> {
     /// elimination; as [`Elimination::back_substitute`].
     pub fn reduce_several(
         &self,
-        several: &Several<F::Element>,
-        reduced: &Reduced<F>,
+        Several { core: several, .. }: &Several<F::Element>,
+        Reduced { core: reduced, .. }: &Reduced<F>,
         (b_c, b_p): (&DeviceDense<F::Element>, &DeviceDense<F::Element>),
         r: &mut DeviceDense<F::Element>,
     ) -> Result<Marker> {
-        self.check_several(several, reduced)?;
-        self.check_dense("B_c", b_c, &self.u, several.n)?;
-        self.check_dense("B_p", b_p, &self.v, several.n)?;
-        self.check_dense("R", r, &self.u, several.n)?;
+        several.check(&self.core, reduced)?;
+        self.check_dense("B_c", b_c, &self.core.u, several.n)?;
+        self.check_dense("B_p", b_p, &self.core.v, several.n)?;
+        self.check_dense("R", r, &self.core.u, several.n)?;
         r.copy_from(b_c)?;
-        let work = &Work::new(&self.device, None);
-        work.stage("rhs");
-        let (shape, at_points) = (several.at_points(), &mut *several.at_points.take(work)?);
-        several.solve_lower(work, &reduced.factors.l, (b_p.shape, &b_p.values), (shape, &mut *at_points))?;
-        let into = (r.shape, r.values.any_mut());
-        several.z.run(work, (&*reduced.z.cbc).into(), (shape, at_points), subtracted::<F::Element>(), into)?;
-        Ok(work.marker())
+        several.reduce(reduced, (b_p.shape, &b_p.values), (r.shape, &mut r.values))
     }
 
     /// X_p = V'⁻¹·(B_p - Wᵀ·X_c) for several solutions X_c. A column has the bits of
@@ -148,44 +55,22 @@ impl<F: Form> Elimination<F> {
     /// As [`Elimination::reduce_several`].
     pub fn back_substitute_several(
         &self,
-        several: &Several<F::Element>,
-        reduced: &Reduced<F>,
+        Several { core: several, .. }: &Several<F::Element>,
+        Reduced { core: reduced, .. }: &Reduced<F>,
         (b_p, x_c): (&DeviceDense<F::Element>, &DeviceDense<F::Element>),
         x_p: &mut DeviceDense<F::Element>,
     ) -> Result<Marker> {
-        self.check_several(several, reduced)?;
-        self.check_dense("B_p", b_p, &self.v, several.n)?;
-        self.check_dense("X_c", x_c, &self.u, several.n)?;
-        self.check_dense("X_p", x_p, &self.v, several.n)?;
-        let work = &Work::new(&self.device, None);
-        work.stage("back_substitution");
-        let (shape, l) = (x_p.shape, &reduced.factors.l);
-        several.solve_lower(work, l, (b_p.shape, &b_p.values), (shape, &mut x_p.values))?;
-        let (z, minus) = ((&*reduced.z.cbc).into(), subtracted::<F::Element>());
-        several.z_transposed.run(work, z, (x_c.shape, &x_c.values), minus, (shape, &mut x_p.values))?;
-        let (points, columns) = (several.points as u32, several.n as u32);
-        let [x_row, x_col] = steps(shape);
-        let args = SolveUpper { factor: l, x: &mut x_p.values, points, columns, x_row, x_col };
-        several.upper.launch(work, several.grid(work), args)?;
-        Ok(work.marker())
-    }
-
-    fn check_several(&self, several: &Several<F::Element>, reduced: &Reduced<F>) -> Result<()> {
-        same_device(&self.device, several.z.device())?;
-        self.check_reduced(reduced)?;
-        match (several.points, several.side) == (self.w.ncols(), self.w.shape().cols()) {
-            true => reduced.check(),
-            false => Err(Error::Argument("these right-hand sides were prepared for another elimination".into())),
-        }
+        several.check(&self.core, reduced)?;
+        self.check_dense("B_p", b_p, &self.core.v, several.n)?;
+        self.check_dense("X_c", x_c, &self.core.u, several.n)?;
+        self.check_dense("X_p", x_p, &self.core.v, several.n)?;
+        let (b_p, x_c) = ((b_p.shape, b_p.values.any()), (x_c.shape, x_c.values.any()));
+        several.back_substitute(reduced, b_p, x_c, (x_p.shape, &mut x_p.values))
     }
 
     fn check_dense(&self, name: &str, dense: &DeviceDense<F::Element>, of: &DevicePattern, n: usize) -> Result<()> {
-        same_device(&self.device, dense.device())?;
-        let (DenseShape { rows, cols, .. }, expected) = (dense.shape(), of.scalar_sides().0);
-        match (rows, cols) == (expected, n) {
-            true => Ok(()),
-            false => Err(Error::Argument(format!("{name} is {rows}x{cols}, {expected}x{n} expected"))),
-        }
+        same_device(&self.core.device, dense.device())?;
+        check_sides(name, dense.shape(), [of.scalar_sides().0, n])
     }
 }
 
@@ -197,32 +82,23 @@ impl<T: Real> Elimination<Implicit<T>> {
     /// As [`Elimination::reduce_several`].
     pub fn multiply_several(
         &self,
-        several: &Several<T>,
-        reduced: &Reduced<Implicit<T>>,
+        Several { core: several, .. }: &Several<T>,
+        Reduced { core: reduced, .. }: &Reduced<Implicit<T>>,
         x: &DeviceDense<T>,
         y: &mut DeviceDense<T>,
     ) -> Result<Marker> {
-        self.check_several(several, reduced)?;
-        self.check_dense("X", x, &self.u, several.n)?;
-        self.check_dense("Y", y, &self.u, several.n)?;
-        let Some(cameras) = &several.cameras else {
-            return Err(Error::Argument("these right-hand sides were prepared for a formed S".into()));
-        };
-        let work = &Work::new(&self.device, None);
-        work.stage("multiply");
-        let (shape, at_points) = (several.at_points(), &mut *several.at_points.take(work)?);
-        let (from, z) = ((x.shape, &x.values), Stored::from(&*reduced.z.cbc));
-        several.z_transposed.run(
-            work,
-            z,
-            (from.0, from.1),
-            Scaling::of(T::TYPE, 1.0, 0.0),
-            (shape, &mut *at_points),
-        )?;
-        cameras.multiply(work, &reduced.system.u, from, (y.shape, &mut y.values))?;
-        let into = (y.shape, y.values.any_mut());
-        several.z.run(work, z, (shape, at_points), subtracted::<T>(), into)?;
-        Ok(work.marker())
+        several.check(&self.core, reduced)?;
+        self.check_dense("X", x, &self.core.u, several.n)?;
+        self.check_dense("Y", y, &self.core.u, several.n)?;
+        several.multiply(reduced, (x.shape, &x.values), (y.shape, &mut y.values))
+    }
+}
+
+/// Refuses a dense matrix of other sides.
+fn check_sides(name: &str, DenseShape { rows, cols, .. }: DenseShape, [expected, n]: [usize; 2]) -> Result<()> {
+    match (rows, cols) == (expected, n) {
+        true => Ok(()),
+        false => Err(Error::Argument(format!("{name} is {rows}x{cols}, {expected}x{n} expected"))),
     }
 }
 
@@ -233,6 +109,7 @@ mod tests {
         BlockShape, Cbc, Planned,
         device::test_device,
         generate::{Random, Values, bundle_adjustment},
+        matrix::Layout,
         solver::{Damping, Formed, NormalEquations, conjugate_gradients},
     };
     use nalgebra::DMatrix;
@@ -305,7 +182,7 @@ mod tests {
         plan.multiply_several(&several, &reduced, &x, &mut again)?;
         assert!((again.download()? - &b_c).norm() < 1e-9);
         let formed: Elimination<Formed<f64>> = Elimination::formed(&u_pattern, &w_pattern, &v_pattern)?;
-        assert!(formed.several(2)?.cameras.is_none());
+        assert!(formed.several(2)?.core.cameras.is_none());
         let refused = plan.multiply_several(&several, &reduced, &zeros(5, Layout::ByRows)?, &mut upload(&x_c)?);
         assert_eq!(refused.err().unwrap().to_string(), "X is 5x3, 42x3 expected");
         Ok(())

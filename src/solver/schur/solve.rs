@@ -2,47 +2,47 @@
 //! `cl/solver/schur/solve.cl`.
 use super::factor::Factors;
 use crate::{
-    BlockShape, Element, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
+    BlockShape, Result,
+    device::{Buffer, Device, Elem, Grid, In, Kernel, Options, Out, Work, kernel},
+    element::ElementType,
     resident::DeviceCbc,
 };
 
 kernel! {
-    struct SolveRows<T: Element> = "solve_rows" in "solver/schur/solve.cl" {
-        w: In<T>,
-        factor: In<T>,
+    struct SolveRows = "solve_rows" in "solver/schur/solve.cl" {
+        w: In<Elem>,
+        factor: In<Elem>,
         column: In<u32>,
-        z: Out<T>,
+        z: Out<Elem>,
         nnz: u32,
         stride: u32,
     }
 }
 
-pub(super) struct Solve<T: Element> {
-    kernel: Kernel<SolveRows<'static, T>>,
+pub(super) struct Solve {
+    kernel: Kernel<SolveRows<'static>>,
     /// Column of each entry of W.
     column: Buffer<u32>,
 }
 
-impl<T: Element> Solve<T> {
+impl Solve {
     /// Prepares for blocks of `shape` in the columns `column`.
-    pub fn new(work: &Work, shape: BlockShape, column: Buffer<u32>) -> Result<Self> {
-        Ok(Self { kernel: Self::kernel(work.device(), shape)?, column })
+    pub fn new(work: &Work, element: ElementType, shape: BlockShape, column: Buffer<u32>) -> Result<Self> {
+        Ok(Self { kernel: Self::kernel(work.device(), element, shape)?, column })
     }
 
     /// Requests its kernel.
-    pub fn ask(device: &Device, shape: BlockShape) -> Result<()> {
-        Self::kernel(device, shape).map(drop)
+    pub fn ask(device: &Device, element: ElementType, shape: BlockShape) -> Result<()> {
+        Self::kernel(device, element, shape).map(drop)
     }
 
-    fn kernel(device: &Device, shape: BlockShape) -> Result<Kernel<SolveRows<'static, T>>> {
+    fn kernel(device: &Device, element: ElementType, shape: BlockShape) -> Result<Kernel<SolveRows<'static>>> {
         let group_size = device.info().numbers().elementwise_group;
-        let options =
-            Options::group_size(group_size).element::<T>().define("C", shape.rows()).define("P", shape.cols());
+        let options = Options::group_size(group_size).of(element).define("C", shape.rows()).define("P", shape.cols());
         Kernel::new(device, &options)
     }
 
-    pub fn run(&self, work: &Work, w: &DeviceCbc<T>, factors: &Factors<T>, z: &mut DeviceCbc<T>) -> Result<()> {
+    pub fn run(&self, work: &Work, w: &DeviceCbc, factors: &Factors, z: &mut DeviceCbc) -> Result<()> {
         work.stage("solve");
         let args = SolveRows {
             w: &w.values,

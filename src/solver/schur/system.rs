@@ -1,6 +1,10 @@
 //! Shared terms of the normal equations, for the device and the reference: damping, sizes, packed
 //! factors.
-use crate::{Element, Error, Pattern, Real, Result, error::Dimensions};
+use crate::{
+    Error, Pattern, Result,
+    element::{ElementType, Number},
+    error::Dimensions,
+};
 
 /// A term added to the diagonal of the Hessian, so that a step is defined and not too long.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -17,38 +21,30 @@ pub enum Damping {
 
 /// Damping in the type of the elements: x + (scale·max(x, floor) + shift) for each x on the
 /// diagonal.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Damped<T> {
-    pub scale: T,
-    pub shift: T,
-}
-
-impl<T: Real> Damped<T> {
-    /// An element of a diagonal, damped, as `cl/solver/schur/damping.cl` does it. Without a floor
-    /// it is damped by itself.
-    pub fn apply(self, x: T, floor: Option<T>) -> T {
-        match floor {
-            Some(floor) if floor.to_f64() == f64::INFINITY => T::one(),
-            Some(floor) if x < floor => x + (self.scale * floor + self.shift),
-            _ => x + (self.scale * x + self.shift),
-        }
-    }
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Damped<V = Number> {
+    pub scale: V,
+    pub shift: V,
 }
 
 impl Damping {
-    pub(crate) fn of<T: Real>(self) -> Result<Damped<T>> {
+    pub(super) fn of(self, element: ElementType) -> Result<Damped> {
+        let [scale, shift] = self.terms(element)?.map(|term| Number::nearest(element, term));
+        Ok(Damped { scale, shift })
+    }
+
+    /// Scale and shift, which are finite numbers of the type when they are rounded to it.
+    pub(crate) fn terms(self, element: ElementType) -> Result<[f64; 2]> {
         let (scale, shift) = match self {
             Self::None => (0.0, 0.0),
             Self::Marquardt(lambda) => (lambda, 0.0),
             Self::Levenberg(lambda) => (0.0, lambda),
         };
-        let damped = Damped { scale: <T as Element>::from_f64(scale), shift: <T as Element>::from_f64(shift) };
-        match [scale, shift, Element::to_f64(damped.scale), Element::to_f64(damped.shift)]
-            .iter()
-            .all(|x| x.is_finite() && *x >= 0.0)
-        {
-            true => Ok(damped),
-            false => Err(Error::Argument(format!("{self:?} is no damping: λ must be a finite {} from 0 on", T::NAME))),
+        // The sum with 0 is rounded to the type.
+        let is_number = |x: f64| x >= 0.0 && element.length(x, 0.0).is_finite();
+        match is_number(scale) && is_number(shift) {
+            true => Ok([scale, shift]),
+            false => Err(Error::Argument(format!("{self:?} is no damping: λ must be a finite {element} from 0 on"))),
         }
     }
 }
@@ -60,8 +56,8 @@ pub(crate) fn packed(side: usize) -> usize {
 
 /// The least pivot of a block that is positive definite: the smallest normal number. Below it
 /// digits are lost, and its reciprocal may be infinite. Some devices take smaller numbers for 0.
-pub(crate) fn least_pivot<T: Element>() -> f64 {
-    if size_of::<T::Arithmetic>() == 8 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() }
+pub(crate) fn least_pivot(element: ElementType) -> f64 {
+    if element.arithmetic() == ElementType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() }
 }
 
 /// The pattern of the identity.

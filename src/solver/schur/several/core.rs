@@ -1,0 +1,161 @@
+//! Several right-hand sides, compiled once for all element types. Kernels:
+//! `cl/solver/schur/several.cl`.
+use super::super::{cameras::CameraColumns, core::Core, reduced::ReducedCore};
+use crate::{
+    Device, Error, Marker, Result,
+    apply::Spmm,
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Out, Scratch, Work, kernel},
+    element::{ElementType, Scaling},
+    matrix::{DenseShape, Layout},
+    planned::prepared::same_device,
+    vector::line_sums::Stored,
+};
+
+kernel! {
+    struct SolveLower = "solve_lower" in "solver/schur/several.cl" {
+        factor: In<Elem>,
+        b: In<Elem>,
+        x: Out<Elem>,
+        points: u32,
+        columns: u32,
+        b_row: u64,
+        b_col: u64,
+        x_row: u64,
+        x_col: u64,
+    }
+}
+
+kernel! {
+    struct SolveUpper = "solve_upper" in "solver/schur/several.cl" {
+        factor: In<Elem>,
+        x: InOut<Elem>,
+        points: u32,
+        columns: u32,
+        x_row: u64,
+        x_col: u64,
+    }
+}
+
+/// A dense matrix, and one that is written.
+type Read<'a> = (DenseShape, &'a Buffer);
+type Written<'a> = (DenseShape, &'a mut Buffer);
+
+/// What is prepared, whose elements the host does not name.
+pub(super) struct SeveralCore {
+    device: Device,
+    element: ElementType,
+    pub n: usize,
+    z: Spmm,
+    z_transposed: Spmm,
+    pub cameras: Option<CameraColumns>,
+    lower: Kernel<SolveLower<'static>>,
+    upper: Kernel<SolveUpper<'static>>,
+    /// Memory for Zᵀ·X and L⁻¹·B.
+    at_points: Scratch,
+    points: usize,
+    side: usize,
+}
+
+impl SeveralCore {
+    pub fn new(of: &Core, n: usize) -> Result<Self> {
+        let (device, element, side, points) = (&of.device, of.element, of.w.shape().cols(), of.w.ncols());
+        let options = Options::group_size(device.info().numbers().elementwise_group).of(element).define("P", side);
+        Ok(Self {
+            device: device.clone(),
+            element,
+            n,
+            z: Spmm::of_pattern(&of.w, element, true, n)?,
+            z_transposed: Spmm::of_pattern(&of.w, element, false, n)?,
+            cameras: of.form.cameras().map(|cameras| cameras.columns(n)).transpose()?,
+            lower: Kernel::new(device, &options)?,
+            upper: Kernel::new(device, &options)?,
+            at_points: Scratch::reserve_of(&Work::new(device, None), element.word(), points * side * n)?,
+            points,
+            side,
+        })
+    }
+
+    /// Refuses what was prepared or computed by another elimination.
+    pub fn check(&self, of: &Core, reduced: &ReducedCore) -> Result<()> {
+        same_device(&of.device, &self.device)?;
+        of.check_reduced(reduced)?;
+        match (self.points, self.side) == (of.w.ncols(), of.w.shape().cols()) {
+            true => reduced.check(),
+            false => Err(Error::Argument("these right-hand sides were prepared for another elimination".into())),
+        }
+    }
+
+    /// R = B_c - W·V'⁻¹·B_p; R holds B_c.
+    pub fn reduce(&self, reduced: &ReducedCore, b_p: Read<'_>, r: Written<'_>) -> Result<Marker> {
+        let work = &Work::new(&self.device, None);
+        work.stage("rhs");
+        let (shape, at_points) = (self.at_points(), &mut *self.at_points.take(work)?);
+        self.solve_lower(work, &reduced.factors.l, b_p, (shape, at_points))?;
+        self.z.run(work, (&reduced.z).into(), (shape, at_points), self.subtracted(), r)?;
+        Ok(work.marker())
+    }
+
+    /// X_p = V'⁻¹·(B_p - Wᵀ·X_c).
+    pub fn back_substitute(
+        &self,
+        reduced: &ReducedCore,
+        b_p: Read<'_>,
+        x_c: Read<'_>,
+        (shape, x_p): Written<'_>,
+    ) -> Result<Marker> {
+        let (work, l) = (&Work::new(&self.device, None), &reduced.factors.l);
+        work.stage("back_substitution");
+        self.solve_lower(work, l, b_p, (shape, x_p))?;
+        self.z_transposed.run(work, (&reduced.z).into(), x_c, self.subtracted(), (shape, x_p))?;
+        let (points, columns) = (self.points as u32, self.n as u32);
+        let [x_row, x_col] = steps(shape);
+        let args = SolveUpper { factor: l, x: x_p, points, columns, x_row, x_col };
+        self.upper.launch(work, self.grid(work), args)?;
+        Ok(work.marker())
+    }
+
+    /// Y = S·X.
+    pub fn multiply(&self, reduced: &ReducedCore, x: Read<'_>, (y_shape, y): Written<'_>) -> Result<Marker> {
+        let (Some(cameras), Some(u)) = (&self.cameras, &reduced.damped_u) else {
+            return Err(Error::Argument("these right-hand sides were prepared for a formed S".into()));
+        };
+        let work = &Work::new(&self.device, None);
+        work.stage("multiply");
+        let (shape, at_points) = (self.at_points(), &mut *self.at_points.take(work)?);
+        let z = Stored::from(&reduced.z);
+        self.z_transposed.run(work, z, x, Scaling::plain(self.element), (shape, at_points))?;
+        cameras.multiply(work, u, x, (y_shape, y))?;
+        self.z.run(work, z, (shape, at_points), self.subtracted(), (y_shape, y))?;
+        Ok(work.marker())
+    }
+
+    /// Factors of a product that is subtracted from what is there.
+    fn subtracted(&self) -> Scaling {
+        Scaling::of(self.element, -1.0, 1.0)
+    }
+
+    /// The shape of the memory at the points.
+    fn at_points(&self) -> DenseShape {
+        DenseShape::new(self.points * self.side, self.n, Layout::ByRows)
+    }
+
+    /// X = L⁻¹·B.
+    fn solve_lower(&self, work: &Work, factor: &Buffer, (shape, b): Read<'_>, (x_shape, x): Written<'_>) -> Result<()> {
+        let ([b_row, b_col], [x_row, x_col]) = (steps(shape), steps(x_shape));
+        let (points, columns) = (self.points as u32, self.n as u32);
+        let args = SolveLower { factor, b, x, points, columns, b_row, b_col, x_row, x_col };
+        self.lower.launch(work, self.grid(work), args)
+    }
+
+    fn grid(&self, work: &Work) -> Grid {
+        Grid::items(self.points * self.n, work.device().info().numbers().elementwise_group)
+    }
+}
+
+/// How far neighbours in a column and in a row are apart.
+fn steps(shape: DenseShape) -> [u64; 2] {
+    match shape.layout {
+        Layout::ByRows => [shape.leading as u64, 1],
+        Layout::ByColumns => [1, shape.leading as u64],
+    }
+}
