@@ -1,25 +1,25 @@
 //! JᵀJ, JᵀWJ and products of matrices of groups on the CPU, with the bits of the plans.
-use super::{multiply, multiply_vector_over};
+use super::{multiply_any, vectors::multiply_any_vector};
 use crate::{
-    BlockGroups, BlockShape, Cbc, Element, Error, GramParts, Matrix, Part, Pattern, Result, Semiring, Weights,
-    element::{Algebra, Order},
-    groups::{dimensions, transposed},
-    matrix::CbcView,
+    BlockGroups, BlockShape, Error, GramParts, Matrix, Part, Pattern, Result, Semiring, Weights,
+    element::{Algebra, AnySlice, AnyValues, ElementType, Listed, Order, Widened},
+    matrix::{AnyMatrix, AnyView, MatrixKind},
 };
 
 /// H = JᵀJ or a triangle of it, as [`Product::gram`](crate::Product::gram) computes it.
 ///
 /// # Errors
-/// As [`multiply`].
+/// As [`multiply`](super::multiply).
 pub fn gram<M: Matrix>(j: &M, part: Part) -> Result<M> {
-    triangle(multiply(&transposed(j), j)?, part)
+    let j = AnyView::from(j);
+    triangle(multiply_any(Semiring::PlusTimes, j.transposed().view(), j)?, part).typed()
 }
 
 /// H = JᵀWJ or a triangle of it, with a block-diagonal W, as a weighted
 /// [`Product::gram`](crate::Product::gram) computes it.
 ///
 /// # Errors
-/// As [`multiply`]; [`Error::Argument`] if the information matrices are not one for each block row
+/// As [`multiply`](super::multiply); [`Error::Argument`] if the information matrices are not one for each block row
 /// of J, on the diagonal; [`Error::Length`] for too few or too many weights.
 ///
 /// ```
@@ -31,15 +31,32 @@ pub fn gram<M: Matrix>(j: &M, part: Part) -> Result<M> {
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 pub fn gram_weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>, part: Part) -> Result<M> {
-    triangle(multiply(&transposed(j), &weighted(j, weights)?)?, part)
+    let j = AnyView::from(j);
+    let t = weighted(j, untyped(weights))?;
+    triangle(multiply_any(Semiring::PlusTimes, j.transposed().view(), t.view())?, part).typed()
 }
+
+/// Weights whose element is a value.
+fn untyped<'a, M: Matrix>(weights: Weights<&'a M, &'a [M::Element]>) -> AnyWeights<'a> {
+    let numbers = M::Element::any_slice;
+    match weights {
+        Weights::Information(information) => Weights::Information(information.into()),
+        Weights::Scaled { information, weights } => {
+            Weights::Scaled { information: information.into(), weights: numbers(weights) }
+        }
+        Weights::BlockRows(weights) => Weights::BlockRows(numbers(weights)),
+        Weights::Rows(weights) => Weights::Rows(numbers(weights)),
+    }
+}
+
+type AnyWeights<'a> = Weights<AnyView<'a>, AnySlice<'a>>;
 
 /// y = Jᵀ·(W·(J·x)), with both sums as in [`multiply_vector`](super::multiply_vector), as
 /// [`ApplyGram`](crate::plan::ApplyGram) computes it. An element of W·(J·x) is the sum of a block
 /// of W in ascending order, or of J·x alone, multiplied by its weight if there is one.
 ///
 /// # Errors
-/// As [`multiply_vector_over`] and [`gram_weighted`].
+/// As [`multiply_vector_over`](super::multiply_vector_over) and [`gram_weighted`].
 ///
 /// ```
 /// use blockmul::product::Weights;
@@ -73,42 +90,52 @@ pub fn multiply_vector_gram<M: Matrix>(
 /// ```
 ///
 /// # Errors
-/// As [`multiply_vector_over`] and [`gram_weighted`]; [`Error::Argument`] for weights with another
+/// As [`multiply_vector_over`](super::multiply_vector_over) and [`gram_weighted`]; [`Error::Argument`] for weights with another
 /// semiring than [`Semiring::PlusTimes`].
 pub fn multiply_vector_gram_over<M: Matrix>(
     semiring: Semiring,
-    [forward, back]: [Order; 2],
+    orders: [Order; 2],
     (transposed, a): (bool, &M),
     weights: Option<Weights<&M, &[M::Element]>>,
     x: &[M::Element],
 ) -> Result<Vec<M::Element>> {
-    let (size, zero) = (dimensions(a), M::Element::from_f64(0.0));
+    let (weights, x) = (weights.map(untyped), M::Element::any_slice(x));
+    Ok(multiply_any_gram(semiring, orders, (transposed, a.into()), weights, x)?.of_same())
+}
+
+fn multiply_any_gram(
+    semiring: Semiring,
+    [forward, back]: [Order; 2],
+    (transposed, a): (bool, AnyView<'_>),
+    weights: Option<AnyWeights<'_>>,
+    x: AnySlice<'_>,
+) -> Result<AnyValues> {
+    let size = a.dimensions();
     let (rows, cols) = ((size.nrows, size.block_rows), (size.ncols, size.block_cols));
     let (rows, cols) = if transposed { (cols, rows) } else { (rows, cols) };
-    let mut t = vec![zero; rows.0 * rows.1];
-    multiply_vector_over(semiring, forward, transposed, (1.0, a, x), (0.0, &mut t))?;
+    let zeros = |(lines, side): (usize, usize)| AnyValues::zeros(a.element(), lines * side);
+    let forward = multiply_any_vector(semiring, forward, transposed, (1.0, a, x), (0.0, zeros(rows).borrow()));
+    let mut t = forward?;
     if let Some(weights) = weights {
         semiring.check_weights()?;
-        t = weighted(&column::<M>(rows.0, rows.1, t)?, weights)?.as_cbc().values.to_vec();
+        t = weighted(column(a.kind(), rows, t)?.view(), weights)?.into_values();
     }
-    let mut y = vec![zero; cols.0 * cols.1];
-    multiply_vector_over(semiring, back, !transposed, (1.0, a, &t), (0.0, &mut y))?;
-    Ok(y)
+    multiply_any_vector(semiring, back, !transposed, (1.0, a, t.borrow()), (0.0, zeros(cols).borrow()))
 }
 
 /// A vector as a matrix of one column, of blocks with `side` rows.
-fn column<M: Matrix>(rows: usize, side: usize, values: Vec<M::Element>) -> Result<M> {
-    let (pattern, shape) = match M::ROW_MAJOR {
+fn column(kind: MatrixKind, (rows, side): (usize, usize), values: AnyValues) -> Result<AnyMatrix> {
+    let (pattern, shape) = match kind.is_row_major() {
         true => (Pattern::new(1, rows, (0..=rows as u64).collect(), vec![0; rows])?, BlockShape::new(1, side)?),
         false => (Pattern::new(rows, 1, vec![0, rows as u64], (0..rows as u32).collect())?, BlockShape::new(side, 1)?),
     };
-    M::from_cbc(Cbc::new(pattern, shape, values)?)
+    Ok(AnyMatrix::of_arrays(kind, pattern, (shape, side), values))
 }
 
 /// C = A·B of matrices of groups, as [`Product::of`](crate::Product::of) computes it.
 ///
 /// # Errors
-/// As [`multiply`]; [`Error::Argument`] if the groups of A's columns are not those of B's rows.
+/// As [`multiply`](super::multiply); [`Error::Argument`] if the groups of A's columns are not those of B's rows.
 pub fn multiply_groups<M: Matrix>(a: &BlockGroups<M>, b: &BlockGroups<M>) -> Result<BlockGroups<M>> {
     groups_product(a, b, |_, _| Some(Part::Full))
 }
@@ -116,7 +143,7 @@ pub fn multiply_groups<M: Matrix>(a: &BlockGroups<M>, b: &BlockGroups<M>) -> Res
 /// H = JᵀJ of a matrix of groups, as [`Product::gram`](crate::Product::gram) computes it.
 ///
 /// # Errors
-/// As [`multiply`].
+/// As [`multiply`](super::multiply).
 pub fn gram_groups<M: Matrix>(j: &BlockGroups<M>, parts: impl Into<GramParts>) -> Result<BlockGroups<M>> {
     let parts = parts.into();
     groups_product(&j.transpose(), j, |row, col| parts.of(row, col))
@@ -138,14 +165,15 @@ pub fn gram_groups_weighted<M: Matrix>(
         return Err(Error::Length { array: "weights", found, expected, why });
     }
     let parts = parts.into();
-    let t = BlockGroups { cells: j.cells.try_map_places(|(row, _), m| weighted(m, weights[row]))? };
+    let of_cell = |(row, _): (usize, usize), m: &M| weighted(m.into(), untyped(weights[row]))?.typed();
+    let t = BlockGroups { cells: j.cells.try_map_places(of_cell)? };
     groups_product(&j.transpose(), &t, |row, col| parts.of(row, col))
 }
 
 /// T = W·J on J's pattern.
-fn weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>) -> Result<M> {
-    let (size, view) = (dimensions(j), j.as_cbc());
-    let (rows, cols) = (size.block_rows, size.block_cols);
+fn weighted(j: AnyView<'_>, weights: AnyWeights<'_>) -> Result<AnyMatrix> {
+    let size = j.dimensions();
+    let rows = size.block_rows;
     let (information, vector) = match weights {
         Weights::Information(information) => (Some(information), None),
         Weights::Scaled { information, weights } => (Some(information), Some((weights, rows))),
@@ -162,41 +190,61 @@ fn weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>) -> Result<M> 
             return Err(Error::Length { array: "weights", found, expected, why });
         }
     }
-    let at =
-        |row: usize, col: usize, of: (usize, usize)| if M::ROW_MAJOR { row * of.1 + col } else { col * of.0 + row };
-    let Algebra { identity, add, multiply, .. } =
-        Algebra::<<M::Element as Element>::Arithmetic>::of(Semiring::PlusTimes);
-    let mut values = vec![M::Element::from_f64(0.0); view.pattern.nnz() * rows * cols];
-    for (entry, block_row) in block_rows::<M>(view.pattern).into_iter().enumerate() {
-        let (of_j, t) = (view.block(entry), &mut values[entry * rows * cols..][..rows * cols]);
+    let values = match j.element() {
+        ElementType::F64 => weighted_values::<f64>(j, information, vector),
+        ElementType::F32 | ElementType::F16 => weighted_values::<f32>(j, information, vector),
+        ElementType::U32 | ElementType::U8 => weighted_values::<u32>(j, information, vector),
+        ElementType::I32 => weighted_values::<i32>(j, information, vector),
+    };
+    Ok(AnyMatrix::of_arrays(j.kind, j.pattern.clone(), (j.shape, j.shape.area()), values))
+}
+
+/// The values of T, whose sums are of type `N`: those of the information matrices, if there are
+/// any, times the weights, each for some rows of a block.
+fn weighted_values<N: Widened>(
+    j: AnyView<'_>,
+    information: Option<AnyView<'_>>,
+    vector: Option<(AnySlice<'_>, usize)>,
+) -> AnyValues {
+    let (size, row_major) = (j.dimensions(), j.kind.is_row_major());
+    let (rows, cols) = (size.block_rows, size.block_cols);
+    let widened = |values| N::widened(values).unwrap_or_else(|| unreachable!("weights have the elements of J"));
+    let of_j = widened(j.values);
+    let information = information.map(|of| (widened(of.values), of.stride));
+    let vector = vector.map(|(vector, share)| (widened(vector), share));
+    let at = |row: usize, col: usize, of: (usize, usize)| if row_major { row * of.1 + col } else { col * of.0 + row };
+    let Algebra { identity, add, multiply, .. } = Algebra::<N>::of(Semiring::PlusTimes);
+    let mut values = vec![N::ZERO; j.nnz() * rows * cols];
+    for (entry, block_row) in block_rows(j).into_iter().enumerate() {
+        let (of_j, t) = (&of_j[entry * j.stride..], &mut values[entry * rows * cols..][..rows * cols]);
         for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
-            let sum = match information {
-                None => of_j[at(row, col, (rows, cols))].widen(),
-                Some(w) => {
-                    let w = w.as_cbc().block(block_row);
+            let sum = match &information {
+                None => of_j[at(row, col, (rows, cols))],
+                Some((w, stride)) => {
+                    let w = &w[block_row * stride..];
                     (0..rows).fold(identity, |sum, k| {
-                        let of_w = w[at(row, k, (rows, rows))].widen();
-                        add(sum, multiply(of_w, of_j[at(k, col, (rows, cols))].widen()))
+                        add(sum, multiply(w[at(row, k, (rows, rows))], of_j[at(k, col, (rows, cols))]))
                     })
                 }
             };
-            let weight = vector.map(|(vector, share)| vector[(block_row * rows + row) / share].widen());
-            t[at(row, col, (rows, cols))] = M::Element::narrow(weight.map_or(sum, |weight| multiply(weight, sum)));
+            let weight = vector.as_ref().map(|(vector, share)| vector[(block_row * rows + row) / share]);
+            t[at(row, col, (rows, cols))] = weight.map_or(sum, |weight| multiply(weight, sum));
         }
     }
-    M::from_cbc(Cbc::new(view.pattern.clone(), view.shape, values)?)
+    N::narrowed(values, j.element())
 }
 
-/// Block row of each entry of a matrix whose arrays have this pattern.
-fn block_rows<M: Matrix>(pattern: &Pattern) -> Vec<usize> {
-    if M::ROW_MAJOR {
+/// Block row of each entry.
+fn block_rows(j: AnyView<'_>) -> Vec<usize> {
+    let pattern = j.pattern;
+    if j.kind.is_row_major() {
         return (0..pattern.ncols()).flat_map(|row| pattern.entries(row).map(move |_| row)).collect();
     }
     pattern.row_idx().iter().map(|&row| row as usize).collect()
 }
 
-fn check_block_diagonal<M: Matrix>(w: &M, n: usize, side: usize) -> Result<()> {
-    let (size, pattern) = (dimensions(w), w.as_cbc().pattern);
+fn check_block_diagonal(w: AnyView<'_>, n: usize, side: usize) -> Result<()> {
+    let (size, pattern) = (w.dimensions(), w.pattern);
     let square = (size.nrows, size.ncols, size.block_rows, size.block_cols) == (n, n, side, side);
     if square && pattern.nnz() == n && (0..n).all(|i| pattern.column(i) == [i as u32]) {
         return Ok(());
@@ -212,25 +260,19 @@ fn check_block_diagonal<M: Matrix>(w: &M, n: usize, side: usize) -> Result<()> {
 }
 
 /// The part `part` of a square matrix.
-fn triangle<M: Matrix>(m: M, part: Part) -> Result<M> {
+fn triangle(m: AnyMatrix, part: Part) -> AnyMatrix {
+    let view = m.view();
+    let row_major = view.kind.is_row_major();
     // The arrays of row-major matrices are those of the transpose.
     let below = match part {
-        Part::Full => return Ok(m),
-        Part::Lower => !M::ROW_MAJOR,
-        Part::Upper => M::ROW_MAJOR,
+        Part::Full => return m,
+        Part::Lower => !row_major,
+        Part::Upper => row_major,
     };
-    let view = m.as_cbc();
     let keep = |row: usize, col: usize| if below { row >= col } else { row <= col };
-    let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
-    for col in 0..view.pattern.ncols() {
-        for entry in view.pattern.entries(col).filter(|&e| keep(view.pattern.row_idx()[e] as usize, col)) {
-            row_idx.push(view.pattern.row_idx()[entry]);
-            values.extend_from_slice(view.block(entry));
-        }
-        col_ptr.push(row_idx.len() as u64);
-    }
-    let pattern = Pattern::trusted(view.pattern.nrows(), view.pattern.ncols(), col_ptr, row_idx);
-    M::from_cbc(Cbc::new(pattern, view.shape, values)?)
+    let of_column =
+        |col| view.pattern.entries(col).filter(move |&entry| keep(view.pattern.row_idx()[entry] as usize, col));
+    view.with_entries(&(0..view.pattern.ncols()).flat_map(of_column).collect::<Vec<_>>())
 }
 
 /// The product A·B of groups. It has a cell if `wanted` gives a part for it and some inner group
@@ -253,9 +295,9 @@ fn groups_product<M: Matrix>(
             let mut terms = Vec::new();
             for k in 0..a.col_groups().len() {
                 let (Some(part), Some(x), Some(y)) = (wanted(row, col), a.get(row, k), b.get(k, col)) else { continue };
-                terms.push(triangle(multiply(x, y)?, part)?);
+                terms.push(triangle(multiply_any(Semiring::PlusTimes, x.into(), y.into())?, part));
             }
-            cells.push(sum(terms)?);
+            cells.push(sum(terms).map(AnyMatrix::typed).transpose()?);
         }
     }
     BlockGroups::new(a.row_groups().to_vec(), b.col_groups().to_vec(), cells)
@@ -263,30 +305,40 @@ fn groups_product<M: Matrix>(
 
 /// The sum of matrices of one size and block shape, added in their order in the arithmetic type and
 /// rounded once.
-fn sum<M: Matrix>(mut terms: Vec<M>) -> Result<Option<M>> {
+fn sum(mut terms: Vec<AnyMatrix>) -> Option<AnyMatrix> {
     if terms.len() < 2 {
-        return Ok(terms.pop());
+        return terms.pop();
     }
-    let views: Vec<CbcView<'_, M::Element>> = terms.iter().map(Matrix::as_cbc).collect();
-    let (shape, size) = (views[0].shape, views[0].pattern);
+    let views: Vec<AnyView<'_>> = terms.iter().map(AnyMatrix::view).collect();
+    Some(match views[0].element() {
+        ElementType::F64 => sum_of::<f64>(&views),
+        ElementType::F32 | ElementType::F16 => sum_of::<f32>(&views),
+        ElementType::U32 | ElementType::U8 => sum_of::<u32>(&views),
+        ElementType::I32 => sum_of::<i32>(&views),
+    })
+}
+
+fn sum_of<N: Widened>(views: &[AnyView<'_>]) -> AnyMatrix {
+    let AnyView { shape, pattern: size, kind, .. } = views[0];
+    let numbers: Vec<_> = views.iter().filter_map(|view| N::widened(view.values)).collect();
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::<u32>::new(), Vec::new());
-    let Algebra { identity, add, .. } = Algebra::<<M::Element as Element>::Arithmetic>::of(Semiring::PlusTimes);
+    let Algebra { identity, add, .. } = Algebra::<N>::of(Semiring::PlusTimes);
     for col in 0..size.ncols() {
         let mut rows: Vec<u32> = views.iter().flat_map(|view| view.pattern.column(col)).copied().collect();
         rows.sort_unstable();
         rows.dedup();
         for &row in &rows {
             let mut block = vec![identity; shape.area()];
-            for view in &views {
+            for (view, numbers) in views.iter().zip(&numbers) {
                 let Ok(found) = view.pattern.column(col).binary_search(&row) else { continue };
-                let of_view = view.block(view.pattern.entries(col).start + found);
-                block.iter_mut().zip(of_view).for_each(|(sum, x)| *sum = add(*sum, x.widen()));
+                let of_view = &numbers[(view.pattern.entries(col).start + found) * view.stride..];
+                block.iter_mut().zip(of_view).for_each(|(sum, &x)| *sum = add(*sum, x));
             }
-            values.extend(block.into_iter().map(M::Element::narrow));
+            values.extend(block);
         }
         row_idx.extend(rows);
         col_ptr.push(row_idx.len() as u64);
     }
     let pattern = Pattern::trusted(size.nrows(), size.ncols(), col_ptr, row_idx);
-    M::from_cbc(Cbc::new(pattern, shape, values)?).map(Some)
+    AnyMatrix::of_arrays(kind, pattern, (shape, shape.area()), N::narrowed(values, views[0].element()))
 }
