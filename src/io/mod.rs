@@ -53,7 +53,7 @@ pub use unfinished::{NoneUnfinished, discard_unfinished, try_discard_unfinished}
 pub(crate) use packing::tests as tests_of_packings;
 use packing::without_packing;
 
-use crate::{BlockShape, Csc, Error, Matrix, Progress, Result};
+use crate::{BlockShape, Csc, Error, Progress, Result, matrix::AnyView};
 
 /// A matrix read from a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -171,13 +171,16 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
 /// # Errors
 /// [`Error::Io`] with the path; [`Error::Argument`] if the format cannot hold the matrix, and as
 /// [`Format::of_output`]. An earlier file stays as it was.
-pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
-    let path = path.as_ref();
-    events::writing(path, matrix, || match Format::of_output(path)? {
-        Format::MatrixMarket => matrix_market::write(path, matrix, options),
-        Format::Npz => npz::write(path, matrix, options),
-        Format::Binary => binary::write(path, matrix),
-        Format::EdgeList => edge_list::write(path, matrix, options),
+pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> Result<()> {
+    write_view(path.as_ref(), matrix.into(), options)
+}
+
+fn write_view(path: &Path, matrix: AnyView<'_>, options: &WriteOptions) -> Result<()> {
+    events::writing(path, matrix.nnz(), || match Format::of_output(path)? {
+        Format::MatrixMarket => matrix_market::write_view(path, matrix, options),
+        Format::Npz => npz::write_view(path, matrix, options),
+        Format::Binary => binary::write_view(path, matrix),
+        Format::EdgeList => edge_list::write_view(path, matrix, options),
     })
 }
 

@@ -35,6 +35,7 @@ mod write;
 use std::io::Read;
 use std::path::Path;
 
+pub(super) use write::write_view;
 pub use write::{write, write_to};
 
 use super::{Field, Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble, source::ReportingFile};

@@ -60,6 +60,7 @@ use std::io::Read;
 use std::path::Path;
 
 pub(crate) use digits::append as append_value;
+pub(super) use write::write_view;
 pub use write::{write, write_to};
 
 use super::assemble::HOW_TO_SUM;

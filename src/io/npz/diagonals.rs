@@ -44,7 +44,7 @@ fn read_offsets<R: Read + Seek>(archive: &mut Archive<R>, diagonals: u64) -> Res
     let mut member = archive.array("offsets")?;
     member.check_len(diagonals, || "as many as the rows of data.npy".into())?;
     let mut offsets = Vec::new();
-    member.integers(|_, offset| match i64::try_from(offset) {
+    member.integers(&mut |_, offset| match i64::try_from(offset) {
         Ok(offset) => Ok(push(&mut offsets, offset, "diagonals")?),
         Err(_) => Err(format!("there is no diagonal {offset}").into()),
     })?;

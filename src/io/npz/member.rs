@@ -133,11 +133,11 @@ impl<'r> Member<'r> {
         }
         let mut text = String::new();
         match kind {
-            TypeChar::ByteStr => self.for_each(|_, bytes: Vec<u8>| {
+            TypeChar::ByteStr => self.for_each(&mut |_, bytes: Vec<u8>| {
                 text = String::from_utf8_lossy(&bytes).into_owned();
                 Ok(())
             }),
-            _ => self.for_each(|_, letters: String| {
+            _ => self.for_each(&mut |_, letters: String| {
                 text = letters;
                 Ok(())
             }),
@@ -156,11 +156,11 @@ impl<'r> Member<'r> {
             _ => Field::Integer,
         };
         match (kind, size) {
-            (TypeChar::Float, 8) => self.for_each(|at, value: f64| take(at, value)),
-            (TypeChar::Float, 4) => self.for_each(|at, value: f32| take(at, value.into())),
-            (TypeChar::Float, 2) => self.for_each(|at, value: f16| take(at, value.into())),
-            (TypeChar::Bool, 1) => self.for_each(|at, value: bool| take(at, value.into())),
-            _ => self.integers(|at, value| match value as f64 {
+            (TypeChar::Float, 8) => self.for_each(&mut |at, value: f64| take(at, value)),
+            (TypeChar::Float, 4) => self.for_each(&mut |at, value: f32| take(at, value.into())),
+            (TypeChar::Float, 2) => self.for_each(&mut |at, value: f16| take(at, value.into())),
+            (TypeChar::Bool, 1) => self.for_each(&mut |at, value: bool| take(at, value.into())),
+            _ => self.integers(&mut |at, value| match value as f64 {
                 wide if at >= used || wide as i128 == value => take(at, wide),
                 _ => Err(format!("the integer {value} cannot be held exactly in a 64-bit float").into()),
             }),
@@ -170,23 +170,23 @@ impl<'r> Member<'r> {
     }
 
     /// Calls `take` with every element of an integer array.
-    pub fn integers(&mut self, mut take: impl FnMut(u64, i128) -> TakeResult) -> Result<()> {
+    pub fn integers(&mut self, take: &mut dyn FnMut(u64, i128) -> TakeResult) -> Result<()> {
         match self.kind()? {
-            (TypeChar::Int, 1) => self.for_each(|at, value: i8| take(at, value.into())),
-            (TypeChar::Int, 2) => self.for_each(|at, value: i16| take(at, value.into())),
-            (TypeChar::Int, 4) => self.for_each(|at, value: i32| take(at, value.into())),
-            (TypeChar::Int, 8) => self.for_each(|at, value: i64| take(at, value.into())),
-            (TypeChar::Uint, 1) => self.for_each(|at, value: u8| take(at, value.into())),
-            (TypeChar::Uint, 2) => self.for_each(|at, value: u16| take(at, value.into())),
-            (TypeChar::Uint, 4) => self.for_each(|at, value: u32| take(at, value.into())),
-            (TypeChar::Uint, 8) => self.for_each(|at, value: u64| take(at, value.into())),
+            (TypeChar::Int, 1) => self.for_each(&mut |at, value: i8| take(at, value.into())),
+            (TypeChar::Int, 2) => self.for_each(&mut |at, value: i16| take(at, value.into())),
+            (TypeChar::Int, 4) => self.for_each(&mut |at, value: i32| take(at, value.into())),
+            (TypeChar::Int, 8) => self.for_each(&mut |at, value: i64| take(at, value.into())),
+            (TypeChar::Uint, 1) => self.for_each(&mut |at, value: u8| take(at, value.into())),
+            (TypeChar::Uint, 2) => self.for_each(&mut |at, value: u16| take(at, value.into())),
+            (TypeChar::Uint, 4) => self.for_each(&mut |at, value: u32| take(at, value.into())),
+            (TypeChar::Uint, 8) => self.for_each(&mut |at, value: u64| take(at, value.into())),
             _ => Err(self.refuse(format!("elements of {} are not supported here", self.describe()))),
         }
     }
 
     /// Calls `take` with every element, and checks that the member holds exactly as many as its
     /// header says.
-    fn for_each<T: Deserialize>(&mut self, mut take: impl FnMut(u64, T) -> TakeResult) -> Result<()> {
+    fn for_each<T: Deserialize>(&mut self, take: &mut dyn FnMut(u64, T) -> TakeResult) -> Result<()> {
         let file = NpyFile::with_header(self.header.clone(), &mut self.bytes);
         let elements =
             file.data::<T>().map_err(|error| malformed(&self.path, self.place.clone(), error.to_string()))?;

@@ -35,6 +35,7 @@ use std::io::{Read, Seek};
 use std::path::Path;
 
 pub(super) use member::Member;
+pub(super) use write::write_view;
 pub use write::{write, write_to};
 
 use super::{Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble, source::ReportingFile};
