@@ -14,6 +14,7 @@ mod scaling;
 mod semiring;
 mod values;
 mod vector_element;
+mod widened;
 
 pub(crate) use algebra::{Algebra, Text};
 pub use arithmetic::{Arithmetic, Length};
@@ -22,8 +23,9 @@ pub use order::Order;
 pub(crate) use scaling::Scaling;
 pub use semiring::Semiring;
 pub use values::AnyValues;
-pub(crate) use values::{AnySlice, AnySliceMut, Listed, Widened, move_values, with_type, with_values};
+pub(crate) use values::{AnySlice, AnySliceMut, Listed, move_values, with_type, with_values};
 pub use vector_element::VectorElement;
+pub(crate) use widened::Widened;
 
 use half::f16;
 use nalgebra::RealField;

@@ -26,7 +26,7 @@ use super::matrix_market::append_value;
 use super::source::{Block, Source};
 use super::words::{count, counted, quote, words};
 use super::{Field, Format, MatrixFile, ReadOptions, Symmetry, WriteOptions, grow, write_whole};
-use crate::{Error, Pattern, Result, matrix::AnyView};
+use crate::{Error, Pattern, Result, element::ElementType, matrix::AnyView};
 
 /// Reads the file at `path`, plain or packed (recognised by its first bytes, not its name).
 ///
@@ -71,6 +71,7 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
         format: Format::EdgeList,
         layout: None,
         field: if words == 3 { Field::Real } else { Field::Pattern },
+        element: ElementType::F64,
         symmetry: Symmetry::General,
         stored,
         is_array: false,

@@ -77,15 +77,26 @@ impl<T: Element> Cbc<T> {
         shape: BlockShape,
         triplets: impl IntoIterator<Item = (usize, usize, nalgebra::Matrix<T, R, C, S>)>,
     ) -> Result<Self> {
+        let blocks = triplets.into_iter();
+        Self::collect(
+            (nrows, ncols, shape),
+            &mut blocks.map(|(row, col, block)| (row, col, block.shape(), block.iter().copied().collect())),
+        )
+    }
+
+    /// One copy for all iterators over blocks: row, column, shape and elements.
+    fn collect(
+        (nrows, ncols, shape): (usize, usize, BlockShape),
+        blocks: &mut dyn Iterator<Item = (usize, usize, (usize, usize), Vec<T>)>,
+    ) -> Result<Self> {
         check_sides(nrows, ncols, shape)?;
         let (mut places, mut values) = (Places::new(nrows, ncols)?, Vec::new());
-        for (row, col, block) in triplets {
-            if block.shape() != (shape.rows(), shape.cols()) {
-                let (rows, cols) = block.shape();
+        for (row, col, (rows, cols), block) in blocks {
+            if (rows, cols) != (shape.rows(), shape.cols()) {
                 return Err(Error::Argument(format!("a block is {rows}x{cols} in a matrix of {shape} blocks")));
             }
             places.push(row, col)?;
-            values.extend(block.iter().copied());
+            values.extend(block);
         }
         let (pattern, values) = places.compress(shape.area(), T::any(values))?;
         Self::new(pattern, shape, values.of_same())

@@ -48,6 +48,11 @@ impl<T: Element> Csc<T> {
         ncols: usize,
         triplets: impl IntoIterator<Item = (usize, usize, T)>,
     ) -> Result<Self> {
+        Self::collect(nrows, ncols, &mut triplets.into_iter())
+    }
+
+    /// One copy for all iterators.
+    fn collect(nrows: usize, ncols: usize, triplets: &mut dyn Iterator<Item = (usize, usize, T)>) -> Result<Self> {
         let (mut places, mut values) = (Places::new(nrows, ncols)?, Vec::new());
         for (row, col, value) in triplets {
             places.push(row, col)?;

@@ -5,6 +5,7 @@
 mod dense;
 mod gram;
 mod graphs;
+mod lines;
 mod lloyd;
 pub(crate) mod masked;
 mod paths;
@@ -14,6 +15,7 @@ mod schur;
 mod segmented_scan;
 mod vectors;
 pub mod verify;
+mod weighted;
 
 pub use dense::{multiply_dense, multiply_dense_over};
 pub use gram::{

@@ -2,7 +2,7 @@
 use super::graphs::check_graph;
 use crate::{
     Element, Error, Matrix, Pattern, Result,
-    element::{ElementType, Length, Listed},
+    element::{AnyValues, ElementType, Length, Listed},
     graph::cycles::{LastEdges, NONE, is_time_to_look},
     matrix::AnyView,
 };
@@ -52,8 +52,11 @@ pub(super) use with_length;
 /// [`Error::NegativeCycle`]; [`Error::NoLength`] for a length that is NaN; [`Error::Argument`] for
 /// no source, one outside the graph, and a matrix that is not square or not of scalars.
 pub fn shortest_paths<M: Matrix<Element: Length>>(g: &M, sources: &[usize]) -> Result<Vec<M::Element>> {
-    let g = AnyView::from(g);
-    Ok(with_length!(M::Element::TYPE, D => D::any(paths_in::<D>(g, sources)?)).of_same())
+    Ok(any_paths(g.into(), sources)?.of_same())
+}
+
+fn any_paths(g: AnyView<'_>, sources: &[usize]) -> Result<AnyValues> {
+    with_length!(g.element(), D => paths_in::<D>(g, sources).map(D::any))
 }
 
 fn paths_in<D: Length>(g: AnyView<'_>, sources: &[usize]) -> Result<Vec<D>> {

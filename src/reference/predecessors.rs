@@ -1,7 +1,7 @@
 //! The vertex before each on a shortest path, on the CPU.
 use super::paths::{Leaving, with_length};
 use crate::{
-    Element, Error, Matrix, Result,
+    Error, Matrix, Result,
     element::{AnySlice, ElementType, Length, Listed},
     matrix::AnyView,
 };
@@ -30,8 +30,11 @@ pub fn predecessors<M: Matrix<Element: Length>>(
     sources: &[usize],
     distances: &[M::Element],
 ) -> Result<Vec<u32>> {
-    let (g, distances) = (AnyView::from(g), M::Element::any_slice(distances));
-    with_length!(M::Element::TYPE, D => predecessors_in::<D>(g, sources, distances))
+    any_predecessors(g.into(), sources, M::Element::any_slice(distances))
+}
+
+fn any_predecessors(g: AnyView<'_>, sources: &[usize], distances: AnySlice<'_>) -> Result<Vec<u32>> {
+    with_length!(g.element(), D => predecessors_in::<D>(g, sources, distances))
 }
 
 fn predecessors_in<D: Length>(g: AnyView<'_>, sources: &[usize], distances: AnySlice<'_>) -> Result<Vec<u32>> {

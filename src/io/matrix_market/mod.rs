@@ -66,7 +66,7 @@ pub use write::{write, write_to};
 use super::assemble::HOW_TO_SUM;
 use super::source::Source;
 use super::{Format, Layout, MatrixFile, ReadOptions};
-use crate::Result;
+use crate::{Result, element::ElementType};
 use header::Header;
 pub(super) use header::is_banner;
 
@@ -115,6 +115,7 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
         format: Format::MatrixMarket,
         layout: header.blocks.map(Layout::Uniform),
         field: header.field,
+        element: ElementType::F64,
         symmetry: header.symmetry,
         stored: header.stored,
         is_array: header.is_array,

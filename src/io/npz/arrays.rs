@@ -3,8 +3,8 @@ use std::io::{Read, Seek};
 
 use super::archive::Archive;
 use super::diagonals;
-use super::member::Member;
-use crate::io::{Field, ReadOptions, assemble, grow, push};
+use super::member::{Declared, Member};
+use crate::io::{ReadOptions, assemble, grow, push};
 use crate::{Pattern, Result};
 
 /// A matrix as blocks in the order of the file; blocks are 1x1 if the file has none.
@@ -15,7 +15,7 @@ pub(super) struct Arrays {
     pub block: [u64; 2],
     /// Whether the file is in a format of blocks.
     pub in_blocks: bool,
-    pub field: Field,
+    pub declared: Declared,
     /// The member with the place of an element, for messages.
     places: &'static str,
     /// Block row and block column of each block.
@@ -51,14 +51,28 @@ impl Arrays {
         // Unused blocks are at the end, except if the last axis varies slowest.
         let area = block[0] * block[1];
         let used = if data.strides[0] as u64 == area { rows.len() as u64 * area } else { u64::MAX };
-        let (values, field) = archive.array("data")?.values(used)?;
-        Ok(Self { shape, block, in_blocks: format == "bsr", field, places, rows, cols, values, strides: data.strides })
+        let (values, declared) = archive.array("data")?.values(used)?;
+        Ok(Self {
+            shape,
+            block,
+            in_blocks: format == "bsr",
+            declared,
+            places,
+            rows,
+            cols,
+            values,
+            strides: data.strides,
+        })
     }
 
     /// A matrix of scalars in any order: their rows, columns and values.
-    pub fn of_entries(shape: [u64; 2], field: Field, (rows, cols, values): (Vec<u32>, Vec<u32>, Vec<f64>)) -> Self {
+    pub fn of_entries(
+        shape: [u64; 2],
+        declared: Declared,
+        (rows, cols, values): (Vec<u32>, Vec<u32>, Vec<f64>),
+    ) -> Self {
         let (block, strides, places) = ([1, 1], [1, 1, 1], "data.npy");
-        Self { shape, block, in_blocks: false, field, places, rows, cols, values, strides }
+        Self { shape, block, in_blocks: false, declared, places, rows, cols, values, strides }
     }
 
     /// Number of blocks; of entries if there are no blocks.

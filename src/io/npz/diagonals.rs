@@ -23,7 +23,7 @@ pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>, shape: [u64; 2], op
     if !options.sum_duplicates {
         check_offsets(archive, &offsets)?;
     }
-    let (values, field) = archive.array("data")?.values(u64::MAX)?;
+    let (values, declared) = archive.array("data")?.values(u64::MAX)?;
     let (mut rows, mut cols, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     for (diagonal, &offset) in (0u64..).zip(&offsets) {
         for col in 0..length.min(shape[1]) {
@@ -36,7 +36,7 @@ pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>, shape: [u64; 2], op
             }
         }
     }
-    Ok(Arrays::of_entries(shape, field, (rows, cols, kept)))
+    Ok(Arrays::of_entries(shape, declared, (rows, cols, kept)))
 }
 
 /// The offsets of the diagonals.

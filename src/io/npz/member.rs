@@ -8,7 +8,7 @@ use npyz::{DType, Deserialize, NpyFile, NpyHeader, Order, TypeChar};
 use crate::io::words::quote;
 use crate::io::zipped::damaged;
 use crate::io::{Field, malformed, push};
-use crate::{Error, Result};
+use crate::{Error, Result, element::ElementType};
 
 pub(in crate::io) struct Member<'r> {
     /// The innermost reader is called for each buffer only.
@@ -16,6 +16,25 @@ pub(in crate::io) struct Member<'r> {
     header: NpyHeader,
     path: std::path::PathBuf,
     place: String,
+}
+
+/// What the values of an array are.
+#[derive(Clone, Copy)]
+pub(in crate::io) struct Declared {
+    pub field: Field,
+    pub element: ElementType,
+}
+
+/// The narrowest element that holds all numbers of a type; `f64` if none does.
+fn element_of(kind: TypeChar, size: u64) -> ElementType {
+    match (kind, size) {
+        (TypeChar::Float, 4) => ElementType::F32,
+        (TypeChar::Float, 2) => ElementType::F16,
+        (TypeChar::Int, 1 | 2 | 4) => ElementType::I32,
+        (TypeChar::Uint, 2 | 4) => ElementType::U32,
+        (TypeChar::Uint | TypeChar::Bool, 1) => ElementType::U8,
+        _ => ElementType::F64,
+    }
 }
 
 /// The reason why an element is refused.
@@ -145,8 +164,8 @@ impl<'r> Member<'r> {
         Ok(text)
     }
 
-    /// The first `used` elements (or all) as `f64`, and the type of field that they make.
-    pub fn values(mut self, used: u64) -> Result<(Vec<f64>, Field)> {
+    /// The first `used` elements (or all) as `f64`, and what they are in the file.
+    pub fn values(mut self, used: u64) -> Result<(Vec<f64>, Declared)> {
         let (kind, size) = self.kind()?;
         let mut values = Vec::new();
         let mut take = |at, value: f64| if at < used { Ok(push(&mut values, value, "entries")?) } else { Ok(()) };
@@ -166,7 +185,8 @@ impl<'r> Member<'r> {
             }),
         }?;
         let all_true = kind == TypeChar::Bool && values.iter().all(|&value| value == 1.0);
-        Ok((values, if all_true { Field::Pattern } else { field }))
+        let field = if all_true { Field::Pattern } else { field };
+        Ok((values, Declared { field, element: element_of(kind, size) }))
     }
 
     /// Calls `take` with every element of an integer array.

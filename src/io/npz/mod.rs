@@ -82,7 +82,8 @@ pub fn read_from(reader: impl Read + Seek, name: impl AsRef<Path>, options: &Rea
         layout: arrays
             .in_blocks
             .then(|| Layout::of_ends(ends(arrays.shape[0], block_rows), ends(arrays.shape[1], block_cols))),
-        field: arrays.field,
+        field: arrays.declared.field,
+        element: arrays.declared.element,
         symmetry: Symmetry::General,
         stored: arrays.len() as u64 * block_rows * block_cols,
         is_array: false,

@@ -71,8 +71,14 @@ fn write_archive(writer: &mut dyn Write, view: AnyView<'_>, options: &WriteOptio
         (true, true) => &[nnz, view.shape.cols(), view.shape.rows()],
         (true, false) => &[nnz, view.shape.rows(), view.shape.cols()],
     };
-    let wide = view.element() == ElementType::F64;
-    archive.begin("data", if wide { "<f8" } else { "<f4" }, shape)?;
+    let descr = match view.element() {
+        ElementType::F64 => "<f8",
+        ElementType::F32 | ElementType::F16 => "<f4",
+        ElementType::U32 => "<u4",
+        ElementType::I32 => "<i4",
+        ElementType::U8 => "|u1",
+    };
+    archive.begin("data", descr, shape)?;
     for entry in 0..nnz {
         if entry % (1 << 16) == 0 {
             options.progress.iter().for_each(|progress| progress.tell(entry as u64, nnz as u64));
@@ -85,9 +91,12 @@ fn write_archive(writer: &mut dyn Write, view: AnyView<'_>, options: &WriteOptio
                 None => i,
             };
             let value = one_nan(view.number(source, place));
-            match wide {
-                true => archive.put(&value.to_le_bytes()),
-                false => archive.put(&(value as f32).to_le_bytes()),
+            match view.element() {
+                ElementType::F64 => archive.put(&value.to_le_bytes()),
+                ElementType::F32 | ElementType::F16 => archive.put(&(value as f32).to_le_bytes()),
+                ElementType::U32 => archive.put(&(value as u32).to_le_bytes()),
+                ElementType::I32 => archive.put(&(value as i32).to_le_bytes()),
+                ElementType::U8 => archive.put(&[value as u8]),
             }?;
         }
     }
