@@ -1,11 +1,11 @@
 //! Types that sums are computed in.
-use super::{Element, Word};
+use super::{Element, Word, values::Listed};
 use num_traits::NumAssign;
 
 /// A type in which products and sums are computed: `f64`, `f32`, `u32`, `i32`. It has the
 /// operations of a ring, and an order. Code that needs roots, magnitudes or inverses asks for a
 /// [`Field`](super::Field).
-pub trait Arithmetic: Word + nalgebra::Scalar + PartialOrd + NumAssign {
+pub trait Arithmetic: Word + Listed + nalgebra::Scalar + PartialOrd + NumAssign {
     /// Zero; +0.0 for floats.
     const ZERO: Self;
     /// The zero that changes no bit of a number it is added to; -0.0 for floats.

@@ -1,4 +1,6 @@
 //! Element types as a value.
+use super::Element;
+use half::f16;
 
 /// The type of an [`Element`](crate::Element) as a value, for code that is compiled once for all
 /// elements.
@@ -29,6 +31,51 @@ impl ElementType {
             Self::U32 => "u32",
             Self::I32 => "i32",
             Self::U8 => "u8",
+        }
+    }
+
+    /// Bytes of an element.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::F64 => 8,
+            Self::F32 | Self::U32 | Self::I32 => 4,
+            Self::F16 => 2,
+            Self::U8 => 1,
+        }
+    }
+
+    /// Whether it is a real number, as a [`Field`](super::Field) is.
+    pub(crate) const fn is_real(self) -> bool {
+        matches!(self, Self::F64 | Self::F32 | Self::F16)
+    }
+
+    /// [`Element::ARITHMETIC_ROUNDOFF`].
+    pub(crate) const fn arithmetic_roundoff(self) -> f64 {
+        match self {
+            Self::F64 => f64::ARITHMETIC_ROUNDOFF,
+            Self::F32 => f32::ARITHMETIC_ROUNDOFF,
+            Self::F16 => f16::ARITHMETIC_ROUNDOFF,
+            Self::U32 | Self::I32 | Self::U8 => 0.0,
+        }
+    }
+
+    /// [`Element::STORAGE_ROUNDOFF`].
+    pub(crate) const fn storage_roundoff(self) -> f64 {
+        match self {
+            Self::F16 => f16::STORAGE_ROUNDOFF,
+            _ => 0.0,
+        }
+    }
+
+    /// [`Element::from_f64`] and then [`Element::to_f64`]: the nearest number of the type.
+    pub(crate) fn nearest(self, number: f64) -> f64 {
+        match self {
+            Self::F64 => number,
+            Self::F32 => <f32 as Element>::from_f64(number).to_f64(),
+            Self::F16 => <f16 as Element>::from_f64(number).to_f64(),
+            Self::U32 => <u32 as Element>::from_f64(number).to_f64(),
+            Self::I32 => <i32 as Element>::from_f64(number).to_f64(),
+            Self::U8 => <u8 as Element>::from_f64(number).to_f64(),
         }
     }
 }

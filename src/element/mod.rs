@@ -2,7 +2,8 @@
 //!
 //! [`Word`] is a type that crosses to a device, [`Element`] one that a matrix may hold, and
 //! [`Arithmetic`] one that sums are computed in. [`Field`] and [`Real`] are the elements that are
-//! real numbers. [`ElementType`] is an element as a value. [`Semiring`] is the algebra of sums and
+//! real numbers. [`ElementType`] is an element as a value, and [`AnyValues`] are numbers of such a
+//! type. [`Semiring`] is the algebra of sums and
 //! products.
 mod algebra;
 mod arithmetic;
@@ -11,8 +12,10 @@ mod integers;
 mod order;
 mod scaling;
 mod semiring;
+mod values;
 mod vector_element;
 mod word_type;
+mod widened;
 
 pub(crate) use algebra::{Algebra, Text};
 pub use arithmetic::{Arithmetic, Length};
@@ -20,8 +23,11 @@ pub use element_type::ElementType;
 pub use order::Order;
 pub(crate) use scaling::Scaling;
 pub use semiring::Semiring;
+pub use values::AnyValues;
+pub(crate) use values::{AnySlice, AnySliceMut, Listed, move_values, with_type, with_values};
 pub use vector_element::VectorElement;
 pub(crate) use word_type::{Number, WordType};
+pub(crate) use widened::Widened;
 
 use half::f16;
 use nalgebra::RealField;
@@ -135,7 +141,7 @@ unsafe impl Word for Stretch {
 ///
 /// A new element type is one impl of this trait and one of [`Word`], and a variant of
 /// [`ElementType`]. If it is computed in a new type, that type implements [`Arithmetic`].
-pub trait Element: Word + PartialEq + PartialOrd + std::fmt::Debug + std::fmt::Display {
+pub trait Element: Word + values::Listed + PartialEq + PartialOrd + std::fmt::Debug + std::fmt::Display {
     /// The type in which sums and products are computed: `f32` for `f16`, `u32` for `u8`, else the
     /// type itself.
     type Arithmetic: Arithmetic;

@@ -1,5 +1,5 @@
 //! Semirings: which algebra sums and products follow, by name.
-use super::Element;
+use super::{Element, ElementType};
 use crate::{Error, Result};
 
 /// An algebra of sums and products. C = A·B and y = A·x use it in place of + and ·.
@@ -100,6 +100,11 @@ impl Semiring {
         matches!(self, Self::PlusTimes | Self::PlusFirst | Self::PlusSecond | Self::PlusPair)
     }
 
+    /// Whether its sums or products depend on which of two numbers is larger.
+    pub(crate) fn orders(self) -> bool {
+        matches!(self, Self::MinPlus | Self::MaxPlus | Self::MaxMin)
+    }
+
     /// The algebra in which the factors of every product are swapped.
     pub(crate) fn mirrored(self) -> Self {
         match self {
@@ -114,9 +119,14 @@ impl Semiring {
     /// # Errors
     /// [`Error::Argument`] for `u8` and another algebra than or-and.
     pub fn check<T: Element>(self) -> Result<()> {
-        match self == Self::OrAnd || !T::TRUTH {
+        self.check_type(T::TYPE)
+    }
+
+    /// As [`Semiring::check`].
+    pub(crate) fn check_type(self, element: ElementType) -> Result<()> {
+        match self == Self::OrAnd || element != ElementType::U8 {
             true => Ok(()),
-            false => Err(Error::Argument(format!("elements of {} have or-and alone, not {self}", T::NAME))),
+            false => Err(Error::Argument(format!("elements of {element} have or-and alone, not {self}"))),
         }
     }
 
@@ -130,10 +140,14 @@ impl Semiring {
 
     /// Checks that C = alpha·A·B + beta·C is defined: see [`Semiring`].
     pub(crate) fn check_factors<T: Element>(self, alpha: f64, beta: f64) -> Result<()> {
-        let whole = |factor: f64| T::ARITHMETIC_ROUNDOFF > 0.0 || T::from_f64(factor).to_f64() == factor;
+        self.check_factors_of(T::TYPE, alpha, beta)
+    }
+
+    pub(crate) fn check_factors_of(self, element: ElementType, alpha: f64, beta: f64) -> Result<()> {
+        let whole = |factor: f64| element.is_real() || element.nearest(factor) == factor;
         let why = match self {
             Self::PlusTimes if whole(alpha) && whole(beta) => return Ok(()),
-            Self::PlusTimes => format!("are not both numbers of type {}", T::NAME),
+            Self::PlusTimes => format!("are not both numbers of type {element}"),
             _ if alpha == 1.0 && (beta == 0.0 || beta == 1.0) => return Ok(()),
             _ => format!("in {self}, which has alpha 1 and beta 0 or 1"),
         };

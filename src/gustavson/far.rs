@@ -1,7 +1,7 @@
 //! Columns of C whose rows are not near one another.
 use super::{
     Places,
-    factors::{List, Operation, Operations},
+    numbers::{List, Operations},
     rows::{Extent, RowSet},
 };
 use crate::{Arithmetic, Result, host::memory::check_large};
@@ -27,7 +27,7 @@ impl<N: Arithmetic> Far<N> {
     /// Adds the products of columns of A; writes rows and sums.
     pub fn add<'l>(
         &mut self,
-        by: Operations<impl Operation<N>, impl Operation<N>>,
+        by: impl Operations<N>,
         lists: impl Iterator<Item = List<'l, N>>,
         extent: &Extent,
         places: &mut Places<'_, N>,
@@ -35,7 +35,7 @@ impl<N: Arithmetic> Far<N> {
         for list in lists {
             self.met.insert(list.entries(), extent, |(&row, &x)| {
                 let sum = &mut self.sums[row as usize];
-                *sum = (by.add)(*sum, (by.multiply)(x, list.factor));
+                *sum = by.add(*sum, by.multiply(x, list.factor));
                 row
             });
         }

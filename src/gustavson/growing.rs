@@ -2,6 +2,9 @@
 use crate::{Arithmetic, Result, host::memory::prefer_large};
 use std::mem::MaybeUninit;
 
+/// Whether so many more entries fit.
+pub(super) type More<'f> = &'f dyn Fn(usize) -> Result<()>;
+
 /// The entries that a thread has computed.
 pub(super) struct Growing<N> {
     pub rows: Vec<u32>,
@@ -38,12 +41,7 @@ impl<N: Arithmetic> Growing<N> {
 
     /// Appends the entries that `add` pushes: at most as many as there are products.
     #[inline(always)]
-    pub fn append(
-        &mut self,
-        products: usize,
-        fits: impl Fn(usize) -> Result<()>,
-        add: impl FnOnce(&mut Places<'_, N>),
-    ) -> Result<()> {
+    pub fn append(&mut self, products: usize, fits: More<'_>, add: impl FnOnce(&mut Places<'_, N>)) -> Result<()> {
         let (len, capacity) = (self.rows.len(), self.rows.capacity().min(self.sums.capacity()));
         if capacity - len < products {
             self.grow(products, fits)?;
@@ -61,14 +59,14 @@ impl<N: Arithmetic> Growing<N> {
     }
 
     #[cold]
-    fn grow(&mut self, products: usize, fits: impl Fn(usize) -> Result<()>) -> Result<()> {
+    fn grow(&mut self, products: usize, fits: More<'_>) -> Result<()> {
         self.ask(fits)?;
         self.expect(products.max(self.len() / 2));
         Ok(())
     }
 
     /// Asks for the entries since the last time.
-    pub fn ask(&mut self, fits: impl Fn(usize) -> Result<()>) -> Result<()> {
+    pub fn ask(&mut self, fits: More<'_>) -> Result<()> {
         fits(self.len() - self.asked)?;
         self.asked = self.len();
         Ok(())
@@ -107,13 +105,9 @@ mod tests {
         for col in 0..200 {
             // Fewer entries than products, none, and as many.
             let (entries, products) = (col % 7, col % 7 + col % 2);
-            made.append(
-                products,
-                |_| Ok(()),
-                |places| {
-                    (0..entries).for_each(|row| places.push(row as u32, (col * row) as f64));
-                },
-            )?;
+            made.append(products, &|_| Ok(()), |places| {
+                (0..entries).for_each(|row| places.push(row as u32, (col * row) as f64));
+            })?;
             want.0.extend((0..entries).map(|row| row as u32));
             want.1.extend((0..entries).map(|row| (col * row) as f64));
             assert_eq!(made.len(), want.0.len());
@@ -128,7 +122,7 @@ mod tests {
         let add = |places: &mut Places<'_, f64>| (0..3).for_each(|row| places.push(row, 1.0));
         let mut made = Growing::default();
         made.expect(100);
-        let _panics = made.append(2, |_| Ok(()), add);
+        let _panics = made.append(2, &|_| Ok(()), add);
     }
 
     #[test]
@@ -139,7 +133,7 @@ mod tests {
             asked.set(asked.get() + more);
             if asked.get() < 40 { Ok(()) } else { Err(crate::Error::Argument(format!("{} entries", asked.get()))) }
         };
-        let grown = (0..100).try_for_each(|row| made.append(1, fits, |places| places.push(row, 1.0)));
+        let grown = (0..100).try_for_each(|row| made.append(1, &fits, |places| places.push(row, 1.0)));
         assert!(grown.is_err() && (40..60).contains(&made.len()), "{}", made.len());
     }
 }

@@ -17,8 +17,10 @@ mod far;
 mod growing;
 mod in_order;
 mod near;
+mod numbers;
 mod once;
 mod parts;
+mod room;
 mod rows;
 mod shifted;
 mod sums;
@@ -28,7 +30,7 @@ mod tests;
 use growing::{Growing, Places};
 use rows::{Extent, RowSet};
 
-pub(crate) use factors::{Factors, Operand};
+pub(crate) use factors::{Factor, Factors};
 pub(crate) use parts::Found;
 
 use crate::{Error, Pattern, Result, host::memory};
@@ -54,17 +56,49 @@ const PARTS: usize = 8;
 /// which the system would then clear for each.
 const PART: u64 = 1 << 20;
 
-/// The type of offsets: `u64` on the host, `u32` in the arrays of a device.
-pub(crate) trait Offset: Copy + Sync + Into<u64> {}
+/// Offsets of columns: those of the host, or of the arrays of a device.
+#[derive(Clone, Copy)]
+pub(crate) enum Offsets<'a> {
+    Host(&'a [u64]),
+    Device(&'a [u32]),
+}
 
-impl<O: Copy + Sync + Into<u64>> Offset for O {}
+impl<'a> Offsets<'a> {
+    /// The offsets of some columns.
+    pub fn of_columns(self, cols: Range<usize>) -> Self {
+        match self {
+            Self::Host(offsets) => Self::Host(&offsets[cols.start..=cols.end]),
+            Self::Device(offsets) => Self::Device(&offsets[cols.start..=cols.end]),
+        }
+    }
+
+    fn columns(self) -> usize {
+        match self {
+            Self::Host(offsets) => offsets.len() - 1,
+            Self::Device(offsets) => offsets.len() - 1,
+        }
+    }
+
+    /// The entries from the first of these columns to the last.
+    #[inline(always)]
+    fn range(self, first: usize, end: usize) -> Range<usize> {
+        match self {
+            Self::Host(offsets) => offsets[first] as usize..offsets[end] as usize,
+            Self::Device(offsets) => offsets[first] as usize..offsets[end] as usize,
+        }
+    }
+}
 
 /// The pattern of a factor, borrowed from a host matrix or mapped from a device.
-pub(crate) struct Columns<'a, O> {
+#[derive(Clone, Copy)]
+pub(crate) struct Columns<'a> {
     pub nrows: usize,
-    pub col_ptr: &'a [O],
+    pub col_ptr: Offsets<'a>,
     pub row_idx: &'a [u32],
 }
+
+/// Whether so many entries of C fit the memory.
+pub(crate) type Fits<'f> = &'f (dyn Fn(u64) -> Result<()> + Sync);
 
 /// In what the products of a column of scalars are added.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,47 +121,41 @@ impl Addition {
     }
 }
 
-impl<O> Clone for Columns<'_, O> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<O> Copy for Columns<'_, O> {}
-
-impl<'a> From<&'a Pattern> for Columns<'a, u64> {
+impl<'a> From<&'a Pattern> for Columns<'a> {
     fn from(pattern: &'a Pattern) -> Self {
-        Self { nrows: pattern.nrows(), col_ptr: pattern.col_ptr(), row_idx: pattern.row_idx() }
+        Self { nrows: pattern.nrows(), col_ptr: Offsets::Host(pattern.col_ptr()), row_idx: pattern.row_idx() }
     }
 }
 
-impl<'a, O: Offset> Columns<'a, O> {
+impl<'a> Columns<'a> {
     pub fn ncols(&self) -> usize {
-        self.col_ptr.len() - 1
+        self.col_ptr.columns()
     }
 
-    fn entries(&self, col: usize) -> Range<usize> {
-        self.col_ptr[col].into() as usize..self.col_ptr[col + 1].into() as usize
+    #[inline(always)]
+    pub fn entries(&self, col: usize) -> Range<usize> {
+        self.col_ptr.range(col, col + 1)
     }
 
+    #[inline(always)]
     fn column(&self, col: usize) -> &'a [u32] {
         &self.row_idx[self.entries(col)]
     }
 
     /// Products of the column of A·B, of which this is A.
-    pub fn products(&self, b: Columns<'_, O>, col: usize) -> u64 {
+    pub fn products(&self, b: Columns<'_>, col: usize) -> u64 {
         b.column(col).iter().map(|&k| self.entries(k as usize).len() as u64).sum()
     }
 
     /// Entries of some columns of A·B, of which this is A.
-    pub fn entries_of(self, b: Columns<'_, O>, cols: impl IntoIterator<Item = usize>) -> u64 {
+    pub fn entries_of(self, b: Columns<'_>, cols: impl IntoIterator<Item = usize>) -> u64 {
         let (mut set, mut rows) = (RowSet::new(self.nrows), Vec::new());
         cols.into_iter().for_each(|col| set.find(self, b.column(col), &mut rows));
         rows.len() as u64
     }
 
     /// The rows from the first to the last of the column, and in what scalars are added.
-    pub fn range_of(&self, b: Columns<'_, O>, col: usize) -> (u64, Addition) {
+    pub fn range_of(&self, b: Columns<'_>, col: usize) -> (u64, Addition) {
         let of_a = b.column(col).iter().map(|&k| self.column(k as usize));
         let of = |extent: Extent| (u64::from(extent.last - extent.first) + 1, Addition::of(&extent));
         Extent::of(of_a).map_or((0, Addition::Window), of)
@@ -144,22 +172,34 @@ fn share_out<I: Send, S: Send>(
 ) -> Result<Vec<Option<S>>> {
     memory::keep_small();
     let threads = items.len().min(rayon::current_num_threads());
-    let (items, failed) = (Mutex::new(items), Mutex::new(None::<Error>));
+    let items = Mutex::new(items);
     let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let take = |number: usize, own: &mut Option<S>| {
+    let states: Vec<Mutex<Option<S>>> = (0..threads).map(|_| Mutex::new(None)).collect();
+    on_threads(threads, &|number| {
+        // Of no other thread.
+        let mut own = states[number].lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(item) = next() {
-            let Err(error) = work(own.get_or_insert_with(|| state(number)), item) else { continue };
+            work(own.get_or_insert_with(|| state(number)), item)?;
+        }
+        Ok(())
+    })?;
+    Ok(states.into_iter().map(|own| own.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
+}
+
+/// Calls `work` with the number of each thread on that thread. Returns the first error.
+fn on_threads(threads: usize, work: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
+    let failed = Mutex::new(None::<Error>);
+    let run = |number: usize| {
+        if let Err(error) = work(number) {
             failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-            break;
         }
     };
-    let mut states: Vec<Option<S>> = std::iter::repeat_with(|| None).take(threads).collect();
     rayon::in_place_scope(|scope| {
-        let mut all = states.iter_mut().enumerate();
-        let first = all.next();
-        let take = &take;
-        all.for_each(|(number, own)| scope.spawn(move |_| take(number, own)));
-        first.into_iter().for_each(|(number, own)| take(number, own));
+        let run = &run;
+        (1..threads).for_each(|number| scope.spawn(move |_| run(number)));
+        if threads > 0 {
+            run(0);
+        }
     });
-    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(states), Err)
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }

@@ -1,7 +1,7 @@
 //! Columns of C whose rows are near one another, as those of meshes are.
 use super::{
     Places,
-    factors::{List, Operation, Operations},
+    numbers::{List, Operations},
     rows::{Extent, WORD, bits},
 };
 use crate::Arithmetic;
@@ -29,7 +29,7 @@ impl<N: Arithmetic> Near<N> {
     #[inline(always)]
     pub fn add<'l>(
         &mut self,
-        by: Operations<impl Operation<N>, impl Operation<N>>,
+        by: impl Operations<N>,
         lists: impl Iterator<Item = List<'l, N>>,
         extent: &Extent,
         places: &mut Places<'_, N>,
@@ -44,7 +44,7 @@ impl<N: Arithmetic> Near<N> {
                 let (mut at_word, mut word) = (place(list.rows[0]) >> WORD, 0);
                 for (&row, &x) in list.entries() {
                     let at = place(row);
-                    self.sums[at] = (by.add)(self.sums[at], (by.multiply)(x, list.factor));
+                    self.sums[at] = by.add(self.sums[at], by.multiply(x, list.factor));
                     if at >> WORD != at_word {
                         self.words[at_word] |= word;
                         met |= 1 << at_word;
@@ -58,7 +58,7 @@ impl<N: Arithmetic> Near<N> {
             }
             for (&row, &x) in list.entries() {
                 let at = place(row);
-                self.sums[at] = (by.add)(self.sums[at], (by.multiply)(x, list.factor));
+                self.sums[at] = by.add(self.sums[at], by.multiply(x, list.factor));
                 self.words[at >> WORD] |= 1 << (at & 63);
                 met |= 1 << (at >> WORD);
             }

@@ -1,13 +1,14 @@
 //! One pass for scalars: each product is added to the sum of its row as it is met, and the bits of
 //! these rows give them in order.
 use super::{
-    Found, Growing, Offset, Places,
-    factors::{Factors, List, Operation, Operations},
+    Fits, Found, Growing, Places,
     far::{Far, check_column},
+    growing::More,
     in_order::InOrder,
     near::Near,
+    numbers::{List, Operations, Typed},
     parts::{Part, Shares, Store, in_turn, parts},
-    rows::{Extent, RowSet},
+    rows::{self, Extent, RowSet},
     share_out,
     shifted::Shifted,
     sums::Column,
@@ -37,16 +38,16 @@ const SAMPLES: usize = 256;
 /// Entries for which there is memory without a sample.
 const FEW: u64 = 1 << 15;
 
-/// See [`Factors::multiply`].
-pub(super) fn multiply<O: Offset, N: Arithmetic>(
-    factors: &Factors<'_, O, N>,
+/// See [`Factors::multiply`](super::Factors::multiply); the sums are of type `N`.
+pub(super) fn multiply<N: Arithmetic>(
+    factors: &Typed<'_, N>,
     algebra: &Algebra<N>,
-    by: Operations<impl Operation<N>, impl Operation<N>>,
-    fits: impl Fn(u64) -> Result<()> + Sync,
-) -> Result<Found<N>> {
-    let Shares { mut parts, roomy } = parts(factors.a.columns, factors.b.columns, 1, &fits)?;
+    by: impl Operations<N>,
+    fits: Fits<'_>,
+) -> Result<Found> {
+    let Shares { mut parts, roomy } = parts(factors.a.columns, factors.b.columns, 1, fits)?;
     if !roomy {
-        return factors.find(fits);
+        return rows::find(factors.a.columns, factors.b.columns, 1, fits);
     }
     match &mut parts[..] {
         [] => Ok(Found { parts, stores: Vec::new() }),
@@ -57,27 +58,27 @@ pub(super) fn multiply<O: Offset, N: Arithmetic>(
             let expected = if part.most <= FEW { part.most } else { pass.expect(by, part.cols.clone())? };
             made.expect(expected.min(part.most) as usize);
             let entries = Cell::new(0);
-            pass.columns(by, part, &mut made, |more| {
+            pass.columns(by, part, &mut made, &|more| {
                 entries.set(entries.get() + more as u64);
                 fits(entries.get())
             })?;
             made.rows.shrink_to_fit();
             made.sums.shrink_to_fit();
             part.places = 0..made.len();
-            Ok(Found { parts, stores: vec![Store { rows: made.rows, sums: Some(made.sums) }] })
+            Ok(Found { parts, stores: vec![Store { rows: made.rows, sums: Some(N::any(made.sums)) }] })
         }
         _ => side_by_side(factors, algebra, by, parts, fits),
     }
 }
 
 /// Computes the parts on all threads.
-fn side_by_side<O: Offset, N: Arithmetic>(
-    factors: &Factors<'_, O, N>,
+fn side_by_side<N: Arithmetic>(
+    factors: &Typed<'_, N>,
     algebra: &Algebra<N>,
-    by: Operations<impl Operation<N>, impl Operation<N>>,
+    by: impl Operations<N>,
     mut parts: Vec<Part>,
-    fits: impl Fn(u64) -> Result<()> + Sync,
-) -> Result<Found<N>> {
+    fits: Fits<'_>,
+) -> Result<Found> {
     let expected = OnePass::new(factors, algebra).expect(by, 0..factors.b.columns.ncols())?;
     let expected = expected.min(parts.iter().map(|part| part.most).sum());
     let entries = AtomicU64::new(0);
@@ -88,7 +89,7 @@ fn side_by_side<O: Offset, N: Arithmetic>(
             |_| (OnePass::new(factors, algebra), Growing::default()),
             |(pass, made), (number, part)| {
                 made.expect(part.most as usize);
-                pass.columns(by, part, made, fits)?;
+                pass.columns(by, part, made, &fits)?;
                 *made = in_order.put(number, std::mem::take(made));
                 Ok(())
             },
@@ -101,12 +102,12 @@ fn side_by_side<O: Offset, N: Arithmetic>(
         end += part.counts.iter().map(|&count| count as usize).sum::<usize>();
         part.places = begin..end;
     }
-    Ok(Found { parts, stores: vec![Store { rows: made.rows, sums: Some(made.sums) }] })
+    Ok(Found { parts, stores: vec![Store { rows: made.rows, sums: Some(N::any(made.sums)) }] })
 }
 
 /// What a thread computes columns of C in.
-struct OnePass<'a, O, N: Clone> {
-    factors: &'a Factors<'a, O, N>,
+struct OnePass<'a, N: Clone> {
+    factors: &'a Typed<'a, N>,
     algebra: &'a Algebra<N>,
     shifted: Shifted<N>,
     near: Near<N>,
@@ -119,15 +120,15 @@ struct OnePass<'a, O, N: Clone> {
     was_near: bool,
 }
 
-impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
-    fn new(factors: &'a Factors<'a, O, N>, algebra: &'a Algebra<N>) -> Self {
+impl<'a, N: Arithmetic> OnePass<'a, N> {
+    fn new(factors: &'a Typed<'a, N>, algebra: &'a Algebra<N>) -> Self {
         let (shifted, near) = (Shifted::new(algebra.identity), Near::new(algebra.identity));
         Self { factors, algebra, shifted, near, far: None, cut: None, products: Vec::new(), was_near: true }
     }
 
     /// About how many entries columns of C have: by each [`SAMPLED`]th, as many for an entry of B.
     /// Without an entry of B in the sample there is no such number, and this is the greatest.
-    fn expect(&mut self, by: Operations<impl Operation<N>, impl Operation<N>>, cols: Range<usize>) -> Result<u64> {
+    fn expect(&mut self, by: impl Operations<N>, cols: Range<usize>) -> Result<u64> {
         let b = self.factors.b.columns;
         let (mut made, mut of_b) = (Growing::default(), 0);
         let step = SAMPLED.max(cols.len() / SAMPLES);
@@ -135,7 +136,7 @@ impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
             of_b += b.entries(col).len();
             self.column(by, col, &mut made, &|_| Ok(()))?;
         }
-        let all = (b.col_ptr[cols.end].into() - b.col_ptr[cols.start].into()) as u128;
+        let all = b.col_ptr.range(cols.start, cols.end).len() as u128;
         let expected = (made.len() as u128 * all).checked_div(of_b as u128);
         Ok(expected.map_or(u64::MAX, |expected| (expected + expected / 32) as u64))
     }
@@ -143,14 +144,14 @@ impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
     /// Appends the columns of a part.
     fn columns(
         &mut self,
-        by: Operations<impl Operation<N>, impl Operation<N>>,
+        by: impl Operations<N>,
         part: &mut Part,
         made: &mut Growing<N>,
-        fits: impl Fn(usize) -> Result<()>,
+        fits: More<'_>,
     ) -> Result<()> {
         for col in part.cols.clone() {
             let before = made.len();
-            self.column(by, col, made, &fits)?;
+            self.column(by, col, made, fits)?;
             part.counts.push((made.len() - before) as u32);
         }
         made.ask(fits)
@@ -158,14 +159,8 @@ impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
 
     /// Appends a column of C.
     #[inline(always)]
-    fn column(
-        &mut self,
-        by: Operations<impl Operation<N>, impl Operation<N>>,
-        col: usize,
-        made: &mut Growing<N>,
-        fits: impl Fn(usize) -> Result<()>,
-    ) -> Result<()> {
-        let Factors { a, b } = self.factors;
+    fn column(&mut self, by: impl Operations<N>, col: usize, made: &mut Growing<N>, fits: More<'_>) -> Result<()> {
+        let Typed { a, b } = self.factors;
         let (of_b, a_values) = (b.columns.entries(col), &a.values[..]);
         if of_b.len() > RUN_PIECE {
             return self.cut_column(by, col, made, fits);
@@ -201,9 +196,9 @@ impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
 
     /// Asks the processor for the columns of A that the entries of B behind these meet.
     fn ask_ahead(&self, of_b: Range<usize>) {
-        let Factors { a, b } = self.factors;
+        let Typed { a, b } = self.factors;
         for &k in b.columns.row_idx.iter().skip(of_b.start + AHEAD).take(of_b.len()) {
-            let first = a.columns.col_ptr[k as usize].into() as usize;
+            let first = a.columns.entries(k as usize).start;
             a.columns.row_idx.get(first).map(prefetch);
             a.values.get(first).map(prefetch);
         }
@@ -211,14 +206,8 @@ impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
 
     /// Appends a column of C in two passes, as those of blocks.
     #[cold]
-    fn cut_column(
-        &mut self,
-        by: Operations<impl Operation<N>, impl Operation<N>>,
-        col: usize,
-        made: &mut Growing<N>,
-        fits: impl Fn(usize) -> Result<()>,
-    ) -> Result<()> {
-        let Factors { a, b } = self.factors;
+    fn cut_column(&mut self, by: impl Operations<N>, col: usize, made: &mut Growing<N>, fits: More<'_>) -> Result<()> {
+        let Typed { a, b } = self.factors;
         let nrows = a.columns.nrows;
         let (set, column) = match &mut self.cut {
             Some(cut) => cut,
@@ -238,18 +227,23 @@ impl<'a, O: Offset, N: Arithmetic> OnePass<'a, O, N> {
 
 /// Sums the products of each row after a sort, which is faster if few rows are far apart.
 fn sort<'l, N: Arithmetic>(
-    by: Operations<impl Operation<N>, impl Operation<N>>,
+    by: impl Operations<N>,
     lists: impl Iterator<Item = List<'l, N>>,
     products: &mut Vec<(u32, N)>,
     places: &mut Places<'_, N>,
 ) {
     products.clear();
     for list in lists {
-        products.extend(list.entries().map(|(&row, &x)| (row, (by.multiply)(x, list.factor))));
+        products.extend(list.entries().map(|(&row, &x)| (row, by.multiply(x, list.factor))));
     }
-    products.sort_by_key(|&(row, _)| row);
+    sort_by_row(products);
     for run in products.chunk_by(|one, next| one.0 == next.0) {
-        let sum = run.iter().map(|&(_, product)| product).reduce(by.add);
+        let sum = run.iter().map(|&(_, product)| product).reduce(|sum, product| by.add(sum, product));
         sum.into_iter().for_each(|sum| places.push(run[0].0, sum));
     }
+}
+
+/// One copy for a type of numbers, not for each semiring.
+fn sort_by_row<N: Copy>(products: &mut [(u32, N)]) {
+    products.sort_by_key(|&(row, _)| row);
 }

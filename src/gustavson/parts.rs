@@ -1,6 +1,9 @@
 //! The parts of a product, which threads compute one after another, and what is found of C.
-use super::{Columns, OF_THREAD, Offset, PART, PARTS, WEIGHED_ALONE};
-use crate::{Arithmetic, Element, Result};
+use super::{Columns, Fits, OF_THREAD, PART, PARTS, WEIGHED_ALONE};
+use crate::{
+    Result,
+    element::{AnyValues, ElementType},
+};
 use rayon::prelude::*;
 use std::{borrow::Borrow, cmp::Reverse, ops::Range, vec};
 
@@ -8,18 +11,18 @@ use std::{borrow::Borrow, cmp::Reverse, ops::Range, vec};
 const SEVERAL: u64 = 2;
 
 /// The rows of every column of C = A·B, ascending, and perhaps their sums.
-pub(crate) struct Found<N> {
+pub(crate) struct Found {
     pub(super) parts: Vec<Part>,
     /// The entries that each thread has found.
-    pub(super) stores: Vec<Store<N>>,
+    pub(super) stores: Vec<Store>,
 }
 
 /// The entries of the parts that a thread has computed, one part after the other: large arrays,
 /// which the system backs by large pages.
-pub(super) struct Store<N> {
+pub(super) struct Store {
     pub rows: Vec<u32>,
-    /// The sum of each entry, if one pass computes both.
-    pub sums: Option<Vec<N>>,
+    /// The sum of each entry, in the type in which they are formed, if one pass computes both.
+    pub sums: Option<AnyValues>,
 }
 
 /// Neighbouring columns of C, which one thread computes.
@@ -36,7 +39,7 @@ pub(super) struct Part {
     pub places: Range<usize>,
 }
 
-impl<N> Found<N> {
+impl Found {
     /// Entries of C.
     pub fn nnz(&self) -> usize {
         self.parts.iter().map(|part| part.places.len()).sum()
@@ -58,16 +61,20 @@ impl<N> Found<N> {
     }
 }
 
-impl<N: Arithmetic> Found<N> {
-    /// Rows and sums, if one store has them, in the type of C's elements, which are to be `stride`
-    /// apart.
-    pub fn into_arrays<T: Element<Arithmetic = N>>(
+impl Found {
+    /// Rows and sums, if one store has them, as C's elements, which are to be `stride` apart.
+    pub(super) fn into_arrays(
         mut self,
+        element: ElementType,
         stride: usize,
-    ) -> std::result::Result<(Vec<u32>, Vec<T>), Self> {
-        let whole = self.stores.len() == 1 && stride == 1 && size_of::<T>() == size_of::<N>();
+    ) -> std::result::Result<(Vec<u32>, AnyValues), Self> {
+        let whole = self.stores.len() == 1 && stride == 1;
         match self.stores.pop() {
-            Some(Store { rows, sums: Some(sums) }) if whole => Ok((rows, bytemuck::cast_vec(sums))),
+            Some(Store { rows, sums: Some(sums) }) if whole && sums.element() == element => Ok((rows, sums)),
+            // The same bits.
+            Some(Store { rows, sums: Some(AnyValues::U32(sums)) }) if whole && element == ElementType::I32 => {
+                Ok((rows, AnyValues::I32(bytemuck::cast_vec(sums))))
+            }
             store => {
                 self.stores.extend(store);
                 Err(self)
@@ -79,9 +86,17 @@ impl<N: Arithmetic> Found<N> {
 /// Parts, and what belongs to each, in the order in which threads take them: those that take as
 /// long as several first, so that no thread begins one when the others have nothing left.
 pub(super) fn in_turn<W, P: Borrow<Part>>(parts: impl Iterator<Item = (W, P)>) -> vec::IntoIter<(W, P)> {
-    let mut turns: Vec<_> = parts.collect();
-    turns.sort_by_key(|(_, part)| Reverse(part.borrow().long));
-    turns.into_iter()
+    let mut parts: Vec<_> = parts.map(Some).collect();
+    let long = |part: &Option<(W, P)>| part.as_ref().map_or(0, |(_, part)| part.borrow().long);
+    let turns = turns(parts.iter().map(long).collect());
+    turns.into_iter().filter_map(|number| parts[number].take()).collect::<Vec<_>>().into_iter()
+}
+
+/// The numbers of parts, the longest first.
+fn turns(long: Vec<u64>) -> Vec<usize> {
+    let mut turns: Vec<usize> = (0..long.len()).collect();
+    turns.sort_by_key(|&number| Reverse(long[number]));
+    turns
 }
 
 /// Columns that are shared out.
@@ -104,7 +119,7 @@ impl Load {
         Self { products: self.products + other.products, least: self.least + other.least }
     }
 
-    fn of<O: Offset>(a: Columns<'_, O>, b: Columns<'_, O>, cols: Range<usize>) -> Self {
+    fn of(a: Columns<'_>, b: Columns<'_>, cols: Range<usize>) -> Self {
         cols.fold(Self::default(), |load, col| {
             let (mut products, mut least) = (0, 0);
             for &k in b.column(col) {
@@ -118,12 +133,7 @@ impl Load {
 
 /// Parts with about the same number of products, each of `work` multiplications. Fails if the
 /// entries that C has at least do not fit.
-pub(super) fn parts<O: Offset>(
-    a: Columns<'_, O>,
-    b: Columns<'_, O>,
-    work: u64,
-    fits: impl Fn(u64) -> Result<()>,
-) -> Result<Shares> {
+pub(super) fn parts(a: Columns<'_>, b: Columns<'_>, work: u64, fits: Fits<'_>) -> Result<Shares> {
     let (ncols, threads) = (b.ncols(), rayon::current_num_threads());
     let part = |cols: Range<usize>, products: u64, long: u64| {
         let counts = Vec::with_capacity(cols.len());

@@ -1,6 +1,6 @@
 //! The first of two passes: which rows each column of C has.
 use super::{
-    Columns, Found, Offset,
+    Columns, Fits, Found,
     parts::{Store, in_turn, parts},
     share_out,
 };
@@ -11,13 +11,8 @@ use std::{
 };
 
 /// See [`Factors::find`](super::Factors::find); a product takes `work` multiplications.
-pub(super) fn find<O: Offset, N>(
-    a: Columns<'_, O>,
-    b: Columns<'_, O>,
-    work: u64,
-    fits: impl Fn(u64) -> Result<()> + Sync,
-) -> Result<Found<N>> {
-    let mut parts = parts(a, b, work, &fits)?.parts;
+pub(super) fn find(a: Columns<'_>, b: Columns<'_>, work: u64, fits: Fits<'_>) -> Result<Found> {
+    let mut parts = parts(a, b, work, fits)?.parts;
     let entries = AtomicU64::new(0);
     let stores = share_out(
         in_turn(parts.iter_mut().enumerate()),
@@ -103,7 +98,7 @@ impl RowSet {
     }
 
     /// Adds the rows of a column of C to `found`, ascending.
-    pub fn find<O: Offset>(&mut self, a: Columns<'_, O>, of_b: &[u32], found: &mut Vec<u32>) {
+    pub fn find(&mut self, a: Columns<'_>, of_b: &[u32], found: &mut Vec<u32>) {
         let columns = of_b.iter().map(|&k| a.column(k as usize));
         if let [k] = of_b {
             return found.extend_from_slice(a.column(*k as usize));

@@ -7,8 +7,8 @@
 //! and are good for all shifted columns that follow: these look at no row, neither to add nor to
 //! sort.
 use super::{
-    Columns, Offset, Places,
-    factors::{List, Operation, Operations},
+    Columns, Places,
+    numbers::{List, Operations},
     rows::Extent,
 };
 use crate::Arithmetic;
@@ -57,7 +57,7 @@ impl<N: Arithmetic> Shifted<N> {
 
     /// Whether column `col` of C is shifted, as the patterns of A and B show it.
     #[inline(always)]
-    pub fn is_shifted<O: Offset>(&mut self, a: Columns<'_, O>, b: Columns<'_, O>, col: usize) -> bool {
+    pub fn is_shifted(&mut self, a: Columns<'_>, b: Columns<'_>, col: usize) -> bool {
         let is_shifted = is_shifted(b, col) && self.are_shifted(a, b.column(col));
         if is_shifted {
             self.stretch += 1;
@@ -73,7 +73,7 @@ impl<N: Arithmetic> Shifted<N> {
         self.stretch.max(self.stretch_before) >= LONG
     }
 
-    fn are_shifted<O: Offset>(&mut self, a: Columns<'_, O>, of_b: &[u32]) -> bool {
+    fn are_shifted(&mut self, a: Columns<'_>, of_b: &[u32]) -> bool {
         self.known.resize(a.ncols(), Known::Nothing);
         of_b.iter().all(|&k| {
             let known = &mut self.known[k as usize];
@@ -119,7 +119,7 @@ impl<N: Arithmetic> Shifted<N> {
     #[inline(always)]
     pub fn add<'l>(
         &mut self,
-        by: Operations<impl Operation<N>, impl Operation<N>>,
+        by: impl Operations<N>,
         lists: impl Iterator<Item = List<'l, N>>,
         col: usize,
         places: &mut Places<'_, N>,
@@ -130,7 +130,7 @@ impl<N: Arithmetic> Shifted<N> {
             let (of_list, rest) = of_all.split_at(list.values.len());
             for (&place, &x) in of_list.iter().zip(list.values) {
                 let sum = &mut self.sums[place as usize];
-                *sum = (by.add)(*sum, (by.multiply)(x, list.factor));
+                *sum = by.add(*sum, by.multiply(x, list.factor));
             }
             of_all = rest;
         }
@@ -143,7 +143,7 @@ impl<N: Arithmetic> Shifted<N> {
 
 /// Whether the rows of a column are those of the column before, each one further.
 #[inline(always)]
-fn is_shifted<O: Offset>(of: Columns<'_, O>, col: usize) -> bool {
+fn is_shifted(of: Columns<'_>, col: usize) -> bool {
     let Some(before) = col.checked_sub(1) else { return false };
     let (before, rows) = (of.column(before), of.column(col));
     before.len() == rows.len() && before.iter().zip(rows).all(|(&before, &row)| before.wrapping_add(1) == row)
@@ -152,7 +152,10 @@ fn is_shifted<O: Offset>(of: Columns<'_, O>, col: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Pattern, Result, gustavson::Growing};
+    use crate::{
+        Pattern, Result,
+        gustavson::{Growing, numbers::PlusTimes},
+    };
 
     /// Columns that begin at these rows, and have rows 0, 1 and `last` from there.
     fn columns(begins: &[u32], last: u32) -> Result<Pattern> {
@@ -196,8 +199,7 @@ mod tests {
         assert!(shifted.has(1) && !shifted.has(2) && shifted.len() == 4);
         let mut made = Growing::default();
         for col in [1, 2] {
-            let by = Operations { add: |x, y| x + y, multiply: |x, y| x * y };
-            made.append(4, |_| Ok(()), |places| shifted.add(by, lists(col), col, places))?;
+            made.append(4, &|_| Ok(()), |places| shifted.add(PlusTimes, lists(col), col, places))?;
             assert!(shifted.has(col + 1) && !shifted.has(col));
         }
         assert_eq!(made.rows, [5, 6, 7, 8, 6, 7, 8, 9]);

@@ -1,10 +1,46 @@
 //! The second pass: the sums of the rows that were found.
 use super::{
-    Offset,
-    factors::{Factors, Operand, Operation, Operations},
+    Found,
+    numbers::{Operand, Operations, Typed},
+    parts::in_turn,
+    room::{Room, Summed},
+    share_out,
 };
-use crate::{Arithmetic, BlockShape, Element, element::Algebra, primitives::segmented_reduce::RUN_PIECE};
+use crate::{Arithmetic, BlockShape, Result, element::Algebra, host::memory, primitives::segmented_reduce::RUN_PIECE};
 use nalgebra::{DMatrixView, DMatrixViewMut};
+
+impl<N: Summed> Typed<'_, N> {
+    /// Writes the rows that were found and their sums.
+    pub fn sum(&self, found: Found, algebra: &Algebra<N>, by: impl Operations<N>, mut into: Room<'_, N>) -> Result<()> {
+        let (nrows, shape) = (self.a.columns.nrows, self.a.shape.product(self.b.shape));
+        let Found { parts, stores } = found;
+        let threads = parts.len().min(rayon::current_num_threads());
+        if stores.iter().any(|store| store.sums.is_none()) {
+            let what = || format!("a column of the product, {nrows} rows, on each of {threads} threads");
+            memory::check_large(what, Column::<N>::bytes(nrows, shape).saturating_mul(threads as u64))?;
+        }
+        share_out(
+            in_turn(parts.into_iter().map(|part| (into.take(part.places.len()), part))),
+            |_| (None, Vec::new()),
+            |(column, scratch), (mut room, part)| {
+                let store = &stores[part.store];
+                room.rows.copy_from_slice(&store.rows[part.places.clone()]);
+                if let Some(sums) = store.sums.as_ref().and_then(|sums| N::of_any_slice(sums.borrow())) {
+                    room.fill(scratch, &sums[part.places]);
+                    return Ok(());
+                }
+                let column = column.get_or_insert_with(|| Column::new(nrows, shape, algebra));
+                for (col, count) in part.cols.zip(part.counts) {
+                    let mut room = room.take(count as usize);
+                    column.sum(by, self, col, room.rows);
+                    column.write(&mut room, scratch);
+                }
+                Ok(())
+            },
+        )?;
+        Ok(())
+    }
+}
 
 /// A dense column of C. Only the elements of rows that are summed have a meaning.
 pub(super) struct Column<'a, N> {
@@ -35,28 +71,13 @@ impl<'a, N: Arithmetic> Column<'a, N> {
     }
 
     /// Sums column `col` of C, which has these rows.
-    pub fn sum<O: Offset>(
-        &mut self,
-        by: Operations<impl Operation<N>, impl Operation<N>>,
-        of: &Factors<'_, O, N>,
-        col: usize,
-        rows: &[u32],
-    ) {
+    pub fn sum(&mut self, by: impl Operations<N>, of: &Typed<'_, N>, col: usize, rows: &[u32]) {
         self.cut.in_use = of.b.columns.entries(col).len() > RUN_PIECE;
         self.clear(rows);
         let scalars = (self.shape.area(), of.a.shape.cols(), of.a.stride) == (1, 1, 1);
-        match self.shape.rows() {
-            1 if scalars && !self.cut.in_use => self.add_scalars(by, &of.a, &of.b, col),
-            1 => self.add_blocks(of, col, add_rows::<N, 1>(by)),
-            2 => self.add_blocks(of, col, add_rows::<N, 2>(by)),
-            3 => self.add_blocks(of, col, add_rows::<N, 3>(by)),
-            4 => self.add_blocks(of, col, add_rows::<N, 4>(by)),
-            5 => self.add_blocks(of, col, add_rows::<N, 5>(by)),
-            6 => self.add_blocks(of, col, add_rows::<N, 6>(by)),
-            7 => self.add_blocks(of, col, add_rows::<N, 7>(by)),
-            8 => self.add_blocks(of, col, add_rows::<N, 8>(by)),
-            9 => self.add_blocks(of, col, add_rows::<N, 9>(by)),
-            _ => self.add_blocks(of, col, add_any(by, self.shape, of.a.shape.cols())),
+        match scalars && !self.cut.in_use {
+            true => self.add_scalars(by, &of.a, &of.b, col),
+            false => by.add_blocks(self, of, col),
         }
     }
 
@@ -77,31 +98,20 @@ impl<'a, N: Arithmetic> Column<'a, N> {
         }
     }
 
-    fn add_scalars<O: Offset>(
-        &mut self,
-        by: Operations<impl Operation<N>, impl Operation<N>>,
-        a: &Operand<'_, O, N>,
-        b: &Operand<'_, O, N>,
-        col: usize,
-    ) {
+    fn add_scalars(&mut self, by: impl Operations<N>, a: &Operand<'_, N>, b: &Operand<'_, N>, col: usize) {
         let (a_values, b_values) = (&a.values[..], &b.values[..]);
         for b_entry in b.columns.entries(col) {
             let factor = b_values[b_entry * b.stride];
             let of_a = a.columns.entries(b.columns.row_idx[b_entry] as usize);
             for (&row, &x) in a.columns.row_idx[of_a.clone()].iter().zip(&a_values[of_a]) {
                 let sum = &mut self.sum[row as usize];
-                *sum = (by.add)(*sum, (by.multiply)(x, factor));
+                *sum = by.add(*sum, by.multiply(x, factor));
             }
         }
     }
 
     /// Adds products of blocks by `add(sum, of_a, of_b, inner)`.
-    fn add_blocks<O: Offset>(
-        &mut self,
-        Factors { a, b }: &Factors<'_, O, N>,
-        col: usize,
-        add: impl Fn(&mut [N], &[N], &[N], usize),
-    ) {
+    pub fn add_blocks(&mut self, Typed { a, b }: &Typed<'_, N>, col: usize, add: impl Fn(&mut [N], &[N], &[N], usize)) {
         let (area, inner) = (self.shape.area(), a.shape.cols());
         for b_entry in b.columns.entries(col) {
             let of_b = b.block(b_entry);
@@ -140,32 +150,57 @@ impl<'a, N: Arithmetic> Column<'a, N> {
         }
     }
 
-    /// Writes the sums of these rows.
-    pub fn write<T: Element<Arithmetic = N>>(&mut self, rows: &[u32], values: &mut [T], stride: usize) {
-        let area = self.shape.area();
-        if (area, stride) == (1, 1) && !self.cut.in_use {
-            let sums = rows.iter().map(|&row| self.sum[row as usize]);
-            return values.iter_mut().zip(sums).for_each(|(value, sum)| *value = T::narrow(sum));
-        }
-        self.take(rows, |i, sums| {
-            let (block, padding) = values[i * stride..][..stride].split_at_mut(area);
-            block.iter_mut().zip(sums).for_each(|(value, &sum)| *value = T::narrow(sum));
-            padding.fill(T::zeroed());
+    /// Writes the sums of the rows of `room`.
+    fn write(&mut self, room: &mut Room<'_, N>, scratch: &mut Vec<N>)
+    where
+        N: Summed,
+    {
+        let (area, stride) = (self.shape.area(), room.stride);
+        let rows = std::mem::take(&mut room.rows);
+        room.write(scratch, |values| {
+            if (area, stride) == (1, 1) && !self.cut.in_use {
+                let sums = rows.iter().map(|&row| self.sum[row as usize]);
+                return values.iter_mut().zip(sums).for_each(|(value, sum)| *value = sum);
+            }
+            self.take(rows, |i, sums| {
+                let (block, padding) = values[i * stride..][..stride].split_at_mut(area);
+                block.copy_from_slice(sums);
+                padding.fill(N::ZERO);
+            });
         });
+    }
+}
+
+/// Adds products of blocks with few rows, whose number is fixed for each.
+pub(super) fn add_few_rows<N: Arithmetic>(
+    by: impl Operations<N>,
+    column: &mut Column<'_, N>,
+    of: &Typed<'_, N>,
+    col: usize,
+) {
+    match of.a.shape.rows() {
+        1 => column.add_blocks(of, col, add_rows::<N, 1>(by)),
+        2 => column.add_blocks(of, col, add_rows::<N, 2>(by)),
+        3 => column.add_blocks(of, col, add_rows::<N, 3>(by)),
+        4 => column.add_blocks(of, col, add_rows::<N, 4>(by)),
+        5 => column.add_blocks(of, col, add_rows::<N, 5>(by)),
+        6 => column.add_blocks(of, col, add_rows::<N, 6>(by)),
+        7 => column.add_blocks(of, col, add_rows::<N, 7>(by)),
+        8 => column.add_blocks(of, col, add_rows::<N, 8>(by)),
+        9 => column.add_blocks(of, col, add_rows::<N, 9>(by)),
+        rows => column.add_blocks(of, col, add_any(by, rows, of.b.shape.cols(), of.a.shape.cols())),
     }
 }
 
 /// Computes sum += a·b of blocks with `R` rows, over the inner index in ascending order, with every
 /// product rounded before it is added. A column of the sum stays in registers.
-fn add_rows<N: Arithmetic, const R: usize>(
-    by: Operations<impl Operation<N>, impl Operation<N>>,
-) -> impl Fn(&mut [N], &[N], &[N], usize) {
+fn add_rows<N: Arithmetic, const R: usize>(by: impl Operations<N>) -> impl Fn(&mut [N], &[N], &[N], usize) {
     move |sum, a, b, inner| {
         for (sum, b) in sum.as_chunks_mut::<R>().0.iter_mut().zip(b.chunks_exact(inner)) {
             let mut column = *sum;
             for (a, &factor) in a.as_chunks::<R>().0.iter().zip(b) {
                 for (sum, &x) in column.iter_mut().zip(a) {
-                    *sum = (by.add)(*sum, (by.multiply)(x, factor));
+                    *sum = by.add(*sum, by.multiply(x, factor));
                 }
             }
             *sum = column;
@@ -174,17 +209,18 @@ fn add_rows<N: Arithmetic, const R: usize>(
 }
 
 /// The same of blocks with any number of rows.
-fn add_any<N: Arithmetic>(
-    by: Operations<impl Operation<N>, impl Operation<N>>,
-    shape: BlockShape,
+pub(super) fn add_any<N: Arithmetic>(
+    by: impl Operations<N>,
+    rows: usize,
+    cols: usize,
     inner: usize,
 ) -> impl Fn(&mut [N], &[N], &[N], usize) {
     move |sum, a, b, _| {
-        let mut sum = DMatrixViewMut::from_slice(sum, shape.rows(), shape.cols());
-        let (a, b) = (DMatrixView::from_slice(a, shape.rows(), inner), DMatrixView::from_slice(b, inner, shape.cols()));
+        let mut sum = DMatrixViewMut::from_slice(sum, rows, cols);
+        let (a, b) = (DMatrixView::from_slice(a, rows, inner), DMatrixView::from_slice(b, inner, cols));
         for (mut sum, b) in sum.column_iter_mut().zip(b.column_iter()) {
             for (a, &factor) in a.column_iter().zip(b.iter()) {
-                sum.zip_apply(&a, |sum, x| *sum = (by.add)(*sum, (by.multiply)(x, factor)));
+                sum.zip_apply(&a, |sum, x| *sum = by.add(*sum, by.multiply(x, factor)));
             }
         }
     }

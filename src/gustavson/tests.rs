@@ -3,7 +3,7 @@ use crate::{
     BlockShape, Cbc, Element, Semiring,
     element::Algebra,
     generate::{self, Values},
-    matrix::CbcView,
+    matrix::{AnyView, CbcView, MatrixKind},
     primitives::segmented_reduce::RUN_PIECE,
 };
 use half::f16;
@@ -40,33 +40,35 @@ fn model<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, semiring: Semiring) -
     Cbc::new(Pattern::new(a.pattern.nrows(), b.pattern.ncols(), col_ptr, row_idx)?, shape, values)
 }
 
-/// A·B with offsets of type `O` and `padding` elements after each block of C, its rows found before
-/// its sums or, of scalars, together.
-fn fast<O: Offset + TryFrom<u64>, T: Element>(
+/// A·B with `padding` elements after each block of C, its rows found before its sums or, of
+/// scalars, together. Offsets are those of the host, or with padding those of a device.
+fn fast<T: Element>(
     a: CbcView<'_, T>,
     b: CbcView<'_, T>,
     semiring: Semiring,
     (padding, together): (usize, bool),
 ) -> Result<Cbc<T>> {
-    let offsets = |view: CbcView<'_, T>| -> Vec<O> {
-        view.pattern.col_ptr().iter().map(|&offset| O::try_from(offset).ok().unwrap()).collect()
+    let offsets = |view: CbcView<'_, T>| -> Vec<u32> {
+        view.pattern.col_ptr().iter().map(|&offset| u32::try_from(offset).unwrap()).collect()
     };
     let (a_ptr, b_ptr) = (offsets(a), offsets(b));
-    fn columns<'a, O, T>(view: CbcView<'a, T>, col_ptr: &'a [O]) -> Columns<'a, O> {
-        Columns { nrows: view.pattern.nrows(), col_ptr, row_idx: view.pattern.row_idx() }
+    fn factor<'a, T: Element>(view: CbcView<'a, T>, of_device: Option<&'a [u32]>) -> Factor<'a> {
+        let factor = Factor::from(AnyView::of_cbc(MatrixKind::Cbc, view));
+        let col_ptr = of_device.map_or(factor.columns.col_ptr, Offsets::Device);
+        Factor { columns: Columns { col_ptr, ..factor.columns }, ..factor }
     }
-    let (of_a, of_b) = (columns(a, &a_ptr), columns(b, &b_ptr));
+    fn of_device(padding: usize, offsets: &[u32]) -> Option<&[u32]> {
+        (padding > 0).then_some(offsets)
+    }
     let shape = a.shape.product(b.shape);
-    let factors = Factors {
-        a: Operand::new(of_a, (a.shape, a.stride), a.values),
-        b: Operand::new(of_b, (b.shape, b.stride), b.values),
-    };
+    let factors = Factors::new(factor(a, of_device(padding, &a_ptr)), factor(b, of_device(padding, &b_ptr)), semiring)?;
     let stride = shape.area() + padding;
-    let found = if together { factors.multiply(semiring, |_| Ok(()))? } else { factors.find(|_| Ok(()))? };
+    let found = if together { factors.multiply(&|_| Ok(()))? } else { factors.find(&|_| Ok(()))? };
     let scalars = [a.shape, b.shape] == [BlockShape::SCALAR; 2] && [a.stride, b.stride] == [1, 1];
     assert!(found.stores.iter().all(|store| store.sums.is_some() == (together && scalars)));
     let col_ptr = found.col_ptr();
-    let (row_idx, values) = factors.arrays::<T>(found, semiring, stride)?;
+    let (row_idx, values) = factors.arrays(found, stride)?;
+    let values: Vec<T> = values.of_same();
     let blocks = values.chunks_exact(stride).flat_map(|block| {
         assert!(block[shape.area()..].iter().all(|padding| padding.to_f64() == 0.0));
         &block[..shape.area()]
@@ -84,11 +86,7 @@ fn check<T: Element>(a: &Cbc<T>, b: &Cbc<T>, semiring: Semiring, what: &str) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         for (padding, together) in [(0, false), (0, true), (3, false), (3, true)] {
             let how = (padding, together);
-            let c = pool.install(|| match padding {
-                0 => fast::<u64, T>(a, b, semiring, how),
-                _ => fast::<u32, T>(a, b, semiring, how),
-            });
-            let c = c.unwrap();
+            let c = pool.install(|| fast(a, b, semiring, how)).unwrap();
             assert_eq!(c.pattern(), want.pattern(), "{what}");
             assert!(c.values().iter().map(bits).eq(want.values().iter().map(bits)), "{what}, {threads} threads");
         }
@@ -145,6 +143,12 @@ proptest! {
         check(&a, &b, Semiring::MinPlus, "min-plus");
         check(&a.cast::<f32>(), &b.cast(), Semiring::PlusTimes, "f32");
         check(&a.cast::<f16>(), &b.cast(), Semiring::PlusTimes, "f16");
+        for &semiring in Semiring::ALL {
+            check(&a.cast::<i32>(), &b.cast(), semiring, "i32");
+            check(&a.cast::<u32>(), &b.cast(), semiring, "u32");
+        }
+        check(&a.cast::<u8>(), &b.cast(), Semiring::OrAnd, "u8");
+        check(&a.cast::<f16>(), &b.cast(), Semiring::MaxMin, "f16, max-min");
         check(&a.with_alignment(64).unwrap(), &b.with_alignment(32).unwrap(), Semiring::PlusTimes, "aligned");
         check(&a, &b.with_alignment(32).unwrap(), Semiring::PlusTimes, "B aligned");
     }
@@ -246,7 +250,7 @@ fn a_part_that_takes_as_long_as_several_is_taken_first() {
         check(&a, &b, Semiring::PlusTimes, "one long column");
         let (a, b) = (Columns::from(a.pattern()), Columns::from(b.pattern()));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-        let mut parts = pool.install(|| parts::parts(a, b, 1000, |_| Ok(())).unwrap().parts);
+        let mut parts = pool.install(|| parts::parts(a, b, 1000, &|_| Ok(())).unwrap().parts);
         let turns: Vec<_> =
             parts::in_turn(parts.iter_mut().enumerate()).map(|(number, part)| (number, &part.cols)).collect();
         assert!(turns[0].0 > 0 && turns[0].1.contains(&200), "{turns:?}");
@@ -257,23 +261,30 @@ fn a_part_that_takes_as_long_as_several_is_taken_first() {
 #[test]
 fn products_that_the_memory_has_no_room_for_twice_are_found_first() {
     let a = generate::uniform(300, 300, 60, BlockShape::SCALAR, Values::Real, 3).unwrap();
-    let (columns, shape) = (a.pattern().into(), (BlockShape::SCALAR, 1));
-    let operand = || Operand::<u64, f64>::new(columns, shape, a.values());
-    let factors = Factors { a: operand(), b: operand() };
+    let factor = Factor::from(AnyView::from(&a));
+    let factors = Factors::new(factor, factor, Semiring::PlusTimes).unwrap();
     // C is nearly full: 90,000 entries of a million products.
     for (limit, together) in [(10_000_000, true), (1_000_000, false)] {
         let fits = |nnz| if nnz <= limit { Ok(()) } else { Err(crate::Error::Argument(format!("{nnz} entries"))) };
-        let found = factors.multiply(Semiring::PlusTimes, fits).unwrap();
+        let found = factors.multiply(&fits).unwrap();
         assert!(found.stores.iter().all(|store| store.sums.is_some() == together));
         assert!((80_000..=90_000).contains(&found.nnz()), "{}", found.nnz());
     }
 }
 
 #[test]
+fn factors_of_two_types_are_refused() {
+    let a = matrix(3, 3, 3, BlockShape::SCALAR, 3, false);
+    let (wide, narrow) = (Factor::from(AnyView::from(&a)), a.cast::<f32>());
+    let refused = Factors::new(wide, Factor::from(AnyView::from(&narrow)), Semiring::PlusTimes).map(drop);
+    assert_eq!(refused.unwrap_err().to_string(), "A has elements of f64, B of f32");
+}
+
+#[test]
 fn an_error_of_a_thread_is_returned() {
     let a = generate::uniform(300, 300, 60, BlockShape::SCALAR, Values::Real, 3).unwrap();
     let refuse = |nnz| Err(crate::Error::Argument(format!("{nnz} entries")));
-    assert!(rows::find::<_, f64>(a.pattern().into(), a.pattern().into(), 1, refuse).is_err());
+    assert!(rows::find(a.pattern().into(), a.pattern().into(), 1, &refuse).is_err());
     let few = AtMost(std::sync::atomic::AtomicUsize::new(3));
     assert!(share_out(0..5, |_| (), |_, item| few.take(item)).is_err());
 }

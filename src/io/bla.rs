@@ -26,7 +26,7 @@ use super::encoding::{after_mark, refused};
 use super::packing::{has_ending, without_packing};
 use super::words::{count, is_blank, quote};
 use super::{Layout, write_whole};
-use crate::{Error, Matrix, Pattern, Result, matrix::CbcView};
+use crate::{Error, Pattern, Result, matrix::AnyView};
 
 /// The path of the layout for the matrix at `path`: `X.bla` for `X.mtx`, `X.mtx.gz` and
 /// `X.mtx.bz2`.
@@ -72,8 +72,8 @@ pub fn read_from(reader: impl Read, name: impl AsRef<Path>, nrows: u64, ncols: u
 /// # Errors
 /// [`Error::Io`] with the path; [`Error::Argument`] if the layout is of another size than the
 /// matrix.
-pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, layout: &Layout) -> Result<()> {
-    let text = text(matrix, layout)?;
+pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, layout: &Layout) -> Result<()> {
+    let text = text(matrix.into(), layout)?;
     write_whole(path.as_ref(), |writer| writer.write_all(text.as_bytes()))
 }
 
@@ -82,8 +82,8 @@ pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, layout: &Layout) -> 
 /// # Errors
 /// Those of `writer`; [`io::ErrorKind::InvalidInput`] if the layout is of another size than the
 /// matrix.
-pub fn write_to<M: Matrix>(mut writer: impl Write, matrix: &M, layout: &Layout) -> io::Result<()> {
-    let text = text(matrix, layout).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>, layout: &Layout) -> io::Result<()> {
+    let text = text(matrix.into(), layout).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     writer.write_all(text.as_bytes())
 }
 
@@ -170,10 +170,9 @@ fn parse(text: &[u8], nrows: u64, ncols: u64) -> std::result::Result<Layout, Ref
     }
 }
 
-fn text<M: Matrix>(matrix: &M, layout: &Layout) -> Result<String> {
-    let CbcView { pattern, shape, .. } = matrix.as_cbc();
-    let oriented = |row: u64, col: u64| if M::ROW_MAJOR { (col, row) } else { (row, col) };
-    let (nrows, ncols) = oriented((pattern.nrows() * shape.rows()) as u64, (pattern.ncols() * shape.cols()) as u64);
+fn text(matrix: AnyView<'_>, layout: &Layout) -> Result<String> {
+    let (rows, cols) = matrix.scalar_sides();
+    let (nrows, ncols) = (rows as u64, cols as u64);
     let (row_ends, col_ends) = match layout {
         Layout::Mixed { row_ends, col_ends } => (row_ends.clone(), col_ends.clone()),
         Layout::Uniform(shape) => {
@@ -187,7 +186,8 @@ fn text<M: Matrix>(matrix: &M, layout: &Layout) -> Result<String> {
             return Err(Error::Argument(format!("blocks up to {last} do not cut {size} {what}")));
         }
     }
-    let stored = if M::ROW_MAJOR { stored(matrix, &col_ends, &row_ends) } else { stored(matrix, &row_ends, &col_ends) };
+    let (of_rows, of_cols) = matrix.kind.oriented(&row_ends, &col_ends);
+    let stored = stored(matrix, of_rows, of_cols);
     let line = |ends: &[u64]| ends.iter().fold("0".to_owned(), |line, end| format!("{line} {end}"));
     Ok(format!(
         "{nrows} x {ncols} ({})\n{} x {} ({})\n{}\n{}\n",
@@ -207,8 +207,8 @@ struct StoredCounts {
 
 /// Counts the blocks in which the matrix has an entry; row-major matrices count as their compressed
 /// columns.
-fn stored<M: Matrix>(matrix: &M, row_ends: &[u64], col_ends: &[u64]) -> StoredCounts {
-    let CbcView { pattern, shape, .. } = matrix.as_cbc();
+fn stored(matrix: AnyView<'_>, row_ends: &[u64], col_ends: &[u64]) -> StoredCounts {
+    let AnyView { pattern, shape, .. } = matrix;
     let mut stored = StoredCounts { blocks: 0, elements: 0 };
     // The block column that last had an entry in each block row.
     let mut seen = vec![u64::MAX; row_ends.len()];
@@ -238,7 +238,7 @@ fn stored<M: Matrix>(matrix: &M, row_ends: &[u64], col_ends: &[u64]) -> StoredCo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BlockShape, Cbc, Csc, Csr};
+    use crate::{BlockShape, Cbc, Csc, Csr, Matrix};
     use proptest::prelude::*;
 
     #[test]
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn layouts_of_another_size_are_not_written() {
         let matrix = Csc::from_triplets(5, 4, [(0, 0, 1.0)]).unwrap();
-        let refused = |layout| text(&matrix, &layout).unwrap_err().to_string();
+        let refused = |layout| text((&matrix).into(), &layout).unwrap_err().to_string();
         let shape = BlockShape::new(2, 2).unwrap();
         assert_eq!(refused(Layout::Uniform(shape)), "blocks up to 4 do not cut 5 rows");
         let falling = Layout::Mixed { row_ends: vec![5], col_ends: vec![2, 2, 4] };

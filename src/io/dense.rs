@@ -31,6 +31,7 @@ use super::{
 };
 use crate::{
     Element, Error, Result,
+    element::{AnySlice, ElementType, with_values},
     host::memory,
     matrix::{DenseShape, DenseView, Layout, Matrix},
 };
@@ -121,9 +122,15 @@ fn check_memory(rows: u64, cols: u64) -> Result<()> {
 /// [`Error::Io`] with the path, and an earlier file stays as it was; [`Error::Argument`] for
 /// another ending.
 pub fn write<T: Element>(path: impl AsRef<Path>, matrix: DenseView<'_, T>) -> Result<()> {
-    let path = path.as_ref();
+    write_any(path.as_ref(), matrix.shape(), T::any_slice(matrix.values()))
+}
+
+fn write_any(path: &Path, shape: DenseShape, values: AnySlice<'_>) -> Result<()> {
     check_name(path)?;
-    write_whole(path, |writer| if is_npy(path) { write_npy_to(writer, matrix) } else { write_array_to(writer, matrix) })
+    write_whole(path, |writer| match is_npy(path) {
+        true => write_npy_lines(writer, shape, values),
+        false => write_array_lines(writer, shape, values),
+    })
 }
 
 /// Refuses a name whose ending names no format of dense matrices.
@@ -170,12 +177,16 @@ pub fn is_npy(path: &Path) -> bool {
 /// # Errors
 /// Those of `writer`.
 pub fn write_npy_to<T: Element>(mut writer: impl Write, matrix: DenseView<'_, T>) -> io::Result<()> {
-    let DenseShape { rows, cols, layout, leading } = matrix.shape();
-    write_npy_header::<T>(&mut writer, layout, &format!("({rows}, {cols})"))?;
-    let (lines, width) = matrix.shape().lines();
+    write_npy_lines(&mut writer, matrix.shape(), T::any_slice(matrix.values()))
+}
+
+fn write_npy_lines(writer: &mut dyn Write, shape: DenseShape, values: AnySlice<'_>) -> io::Result<()> {
+    let DenseShape { rows, cols, layout, leading } = shape;
+    write_npy_header(writer, values.element(), layout, &format!("({rows}, {cols})"))?;
+    let ((lines, width), of_element) = (shape.lines(), values.element().bytes());
     (0..lines).try_for_each(|line| match width {
         0 => Ok(()),
-        _ => writer.write_all(bytemuck::cast_slice(&matrix.values()[line * leading..][..width])),
+        _ => writer.write_all(&values.bytes()[line * leading * of_element..][..width * of_element]),
     })
 }
 
@@ -184,12 +195,12 @@ pub fn write_npy_to<T: Element>(mut writer: impl Write, matrix: DenseView<'_, T>
 /// # Errors
 /// Those of `writer`.
 pub fn write_npy_vector_to<T: Element>(mut writer: impl Write, vector: &[T]) -> io::Result<()> {
-    write_npy_header::<T>(&mut writer, Layout::ByRows, &format!("({},)", vector.len()))?;
+    write_npy_header(&mut writer, T::TYPE, Layout::ByRows, &format!("({},)", vector.len()))?;
     writer.write_all(bytemuck::cast_slice(vector))
 }
 
-fn write_npy_header<T: Element>(writer: &mut impl Write, layout: Layout, shape: &str) -> io::Result<()> {
-    let descr = match (T::NAME.as_bytes()[0], size_of::<T>()) {
+fn write_npy_header(writer: &mut dyn Write, element: ElementType, layout: Layout, shape: &str) -> io::Result<()> {
+    let descr = match (element.name().as_bytes()[0], element.bytes()) {
         (kind, 1) => format!("|{}1", char::from(kind)),
         (kind, bytes) => format!("<{}{bytes}", char::from(kind)),
     };
@@ -209,14 +220,19 @@ fn write_npy_header<T: Element>(writer: &mut impl Write, layout: Layout, shape: 
 /// # Errors
 /// Those of `writer`.
 pub fn write_array_to<T: Element>(mut writer: impl Write, matrix: DenseView<'_, T>) -> io::Result<()> {
-    let DenseShape { rows, cols, .. } = matrix.shape();
-    let field = if T::ARITHMETIC_ROUNDOFF == 0.0 { "integer" } else { "real" };
+    write_array_lines(&mut writer, matrix.shape(), T::any_slice(matrix.values()))
+}
+
+fn write_array_lines(writer: &mut dyn Write, shape: DenseShape, values: AnySlice<'_>) -> io::Result<()> {
+    let DenseShape { rows, cols, .. } = shape;
+    let field = if values.element().is_real() { "real" } else { "integer" };
     writeln!(writer, "%%MatrixMarket matrix array {field} general\n{rows} {cols}")?;
     let mut text = Vec::new();
     for col in 0..cols {
         text.clear();
         for row in 0..rows {
-            writeln!(text, "{:?}", matrix.get(row, col))?;
+            let at = shape.at(row, col);
+            with_values!(AnySlice, values, values => writeln!(text, "{:?}", values[at]))?;
         }
         writer.write_all(&text)?;
     }

@@ -26,7 +26,7 @@ use super::matrix_market::append_value;
 use super::source::{Block, Source};
 use super::words::{count, counted, quote, words};
 use super::{Field, Format, MatrixFile, ReadOptions, Symmetry, WriteOptions, grow, write_whole};
-use crate::{Element, Error, Matrix, Pattern, Result, matrix::CbcView};
+use crate::{Error, Pattern, Result, element::ElementType, matrix::AnyView};
 
 /// Reads the file at `path`, plain or packed (recognised by its first bytes, not its name).
 ///
@@ -71,6 +71,7 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
         format: Format::EdgeList,
         layout: None,
         field: if words == 3 { Field::Real } else { Field::Pattern },
+        element: ElementType::F64,
         symmetry: Symmetry::General,
         stored,
         is_array: false,
@@ -251,9 +252,13 @@ fn weight(word: &[u8]) -> std::result::Result<f64, String> {
 /// # Errors
 /// [`Error::Argument`] if the matrix is not square; [`Error::Io`] with the path. An earlier file
 /// stays as it was.
-pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
+pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> Result<()> {
+    write_view(path.as_ref(), matrix.into(), options)
+}
+
+pub(super) fn write_view(path: &Path, matrix: AnyView<'_>, options: &WriteOptions) -> Result<()> {
     check_square(matrix)?;
-    write_whole(path.as_ref(), |writer| write_to(writer, matrix, options))
+    write_whole(path, |writer| write_lines(writer, matrix, options))
 }
 
 /// Writes `matrix` as [`write()`] does, unpacked, to any writer. It writes a few KiB at a time, so
@@ -261,14 +266,17 @@ pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptio
 ///
 /// # Errors
 /// Those of `writer`; [`io::ErrorKind::InvalidInput`] if the matrix is not square.
-pub fn write_to<M: Matrix>(mut writer: impl Write, matrix: &M, options: &WriteOptions) -> io::Result<()> {
+pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> io::Result<()> {
+    write_lines(&mut writer, matrix.into(), options)
+}
+
+fn write_lines(writer: &mut dyn Write, matrix: AnyView<'_>, options: &WriteOptions) -> io::Result<()> {
     const BUFFER_BYTES: usize = 1 << 16;
     let nodes = check_square(matrix).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-    let cbc = matrix.as_cbc();
-    let (pattern, rows, cols, area) = (cbc.pattern, cbc.shape.rows(), cbc.shape.cols(), cbc.shape.area());
+    let AnyView { kind, pattern, shape, stride, values } = matrix;
+    let (rows, cols, area) = (shape.rows(), shape.cols(), shape.area());
     let entries = pattern.nnz() * area;
-    let one = M::Element::from_f64(1.0);
-    let weighted = (0..pattern.nnz()).any(|entry| cbc.block(entry).iter().any(|&value| value != one));
+    let weighted = (0..pattern.nnz()).any(|entry| (0..area).any(|i| matrix.number(entry, i) != 1.0));
     let mut text = Vec::with_capacity(BUFFER_BYTES + 128);
     writeln!(text, "# Directed graph: an edge from a row to a column for each entry of a matrix")?;
     writeln!(text, "# Nodes: {nodes} Edges: {entries}")?;
@@ -276,13 +284,12 @@ pub fn write_to<M: Matrix>(mut writer: impl Write, matrix: &M, options: &WriteOp
     let mut written = 0;
     for (block_col, entry) in (0..pattern.ncols()).flat_map(|col| pattern.entries(col).map(move |entry| (col, entry))) {
         let first = pattern.row_idx()[entry] as usize * rows;
-        for (i, &value) in cbc.block(entry).iter().enumerate() {
-            let (row, col) = (first + i % rows, block_col * cols + i / rows);
-            let (from, to) = if M::ROW_MAJOR { (col, row) } else { (row, col) };
+        for i in 0..area {
+            let (from, to) = kind.oriented(first + i % rows, block_col * cols + i / rows);
             write!(text, "{from}\t{to}")?;
             if weighted {
                 text.push(b'\t');
-                append_value(&mut text, value)?;
+                append_value(&mut text, values, entry * stride + i)?;
             }
             text.push(b'\n');
         }
@@ -297,13 +304,12 @@ pub fn write_to<M: Matrix>(mut writer: impl Write, matrix: &M, options: &WriteOp
 }
 
 /// The number of rows, which equals that of the columns, or a refusal.
-fn check_square<M: Matrix>(matrix: &M) -> Result<usize> {
-    let CbcView { pattern, shape, .. } = matrix.as_cbc();
-    let (rows, cols) = (pattern.nrows() * shape.rows(), pattern.ncols() * shape.cols());
-    let (rows, cols) = if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) };
-    match rows == cols {
-        true => Ok(rows),
-        false => Err(Error::Argument(format!("a list of edges holds a square matrix, this one is {rows}x{cols}"))),
+fn check_square(matrix: AnyView<'_>) -> Result<usize> {
+    match matrix.scalar_sides() {
+        (rows, cols) if rows == cols => Ok(rows),
+        (rows, cols) => {
+            Err(Error::Argument(format!("a list of edges holds a square matrix, this one is {rows}x{cols}")))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Log events of files read and written, with their times.
 use super::MatrixFile;
-use crate::{Matrix, Result, events::ms};
+use crate::{Result, events::ms};
 use std::{path::Path, time::Instant};
 
 /// Reads a matrix by `read` and logs an event.
@@ -13,11 +13,11 @@ pub(super) fn reading(path: &Path, read: impl FnOnce() -> Result<MatrixFile>) ->
     Ok(found)
 }
 
-/// Writes `matrix` by `write` and logs an event.
-pub(super) fn writing<M: Matrix>(path: &Path, matrix: &M, write: impl FnOnce() -> Result<()>) -> Result<()> {
+/// Writes a matrix of `entries` entries by `write` and logs an event.
+pub(super) fn writing(path: &Path, entries: usize, write: impl FnOnce() -> Result<()>) -> Result<()> {
     let start = Instant::now();
     write()?;
-    let (file, ms, entries) = (path.display(), ms(start), matrix.as_cbc().pattern.nnz());
+    let (file, ms) = (path.display(), ms(start));
     tracing::info!(target: "blockmul::io", %file, entries, ms, "written");
     Ok(())
 }

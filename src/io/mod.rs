@@ -53,7 +53,11 @@ pub use unfinished::{NoneUnfinished, discard_unfinished, try_discard_unfinished}
 pub(crate) use packing::tests as tests_of_packings;
 use packing::without_packing;
 
-use crate::{BlockShape, Csc, Error, Matrix, Progress, Result};
+use crate::{
+    BlockShape, Csc, Error, Progress, Result,
+    element::ElementType,
+    matrix::{AnyMatrix, AnyView},
+};
 
 /// A matrix read from a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +71,9 @@ pub struct MatrixFile {
     pub layout: Option<Layout>,
     /// The type of values that the file declares.
     pub field: Field,
+    /// The element in which the file stores its values: [`ElementType::F64`] for texts, and for
+    /// numbers that no narrower element holds.
+    pub element: ElementType,
     /// The symmetry that the file declares.
     pub symmetry: Symmetry,
     /// Entries written in the file, before expansion and summing; in an array all values, zeros
@@ -165,19 +172,46 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
     })
 }
 
+/// Reads the matrix in the file at `path` in the element and the blocks that the file names.
+///
+/// The element is [`MatrixFile::element`]. Blocks of one shape other than 1x1 give a
+/// [`Cbc`](crate::Cbc), everything else a [`Csc`].
+///
+/// ```
+/// use blockmul::{Csc, element::ElementType, io, matrix::AnyMatrix};
+/// # fn main() -> blockmul::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("a.npz");
+/// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 1.5f32), (1, 1, 2.0)])?);
+/// io::write(&path, &a, &Default::default())?;
+/// let found = io::read_any(&path, &Default::default())?;
+/// assert_eq!((found.element(), &found), (ElementType::F32, &a));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`read`]; [`Error::BlockDoesNotDivide`] if the blocks do not cut the matrix.
+pub fn read_any(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyMatrix> {
+    read(path, options)?.into_any()
+}
+
 /// Writes `matrix` to the file at `path`, in the format of the name, and replaces an earlier file
-/// once the new one is whole.
+/// once the new one is whole. The matrix is one of any type, or an [`AnyMatrix`].
 ///
 /// # Errors
 /// [`Error::Io`] with the path; [`Error::Argument`] if the format cannot hold the matrix, and as
 /// [`Format::of_output`]. An earlier file stays as it was.
-pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
-    let path = path.as_ref();
-    events::writing(path, matrix, || match Format::of_output(path)? {
-        Format::MatrixMarket => matrix_market::write(path, matrix, options),
-        Format::Npz => npz::write(path, matrix, options),
-        Format::Binary => binary::write(path, matrix),
-        Format::EdgeList => edge_list::write(path, matrix, options),
+pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> Result<()> {
+    write_view(path.as_ref(), matrix.into(), options)
+}
+
+fn write_view(path: &Path, matrix: AnyView<'_>, options: &WriteOptions) -> Result<()> {
+    events::writing(path, matrix.nnz(), || match Format::of_output(path)? {
+        Format::MatrixMarket => matrix_market::write_view(path, matrix, options),
+        Format::Npz => npz::write_view(path, matrix, options),
+        Format::Binary => binary::write_view(path, matrix),
+        Format::EdgeList => edge_list::write_view(path, matrix, options),
     })
 }
 
@@ -189,6 +223,21 @@ fn with_layout_beside(path: &Path, mut file: MatrixFile) -> Result<MatrixFile> {
         file.layout = Some(bla::read(beside, pattern.nrows() as u64, pattern.ncols() as u64)?);
     }
     Ok(file)
+}
+
+impl MatrixFile {
+    /// The matrix in the element and the blocks that the file names, as [`read_any`].
+    ///
+    /// # Errors
+    /// [`Error::BlockDoesNotDivide`] if the blocks do not cut the matrix.
+    pub fn into_any(self) -> Result<AnyMatrix> {
+        let wide = AnyMatrix::from(self.matrix);
+        let scalars = if self.element == ElementType::F64 { wide } else { wide.cast(self.element) };
+        match self.layout.and_then(|layout| layout.uniform()) {
+            Some(shape) if shape != BlockShape::SCALAR => scalars.to_blocks(shape),
+            _ => Ok(scalars),
+        }
+    }
 }
 
 impl Layout {

@@ -61,6 +61,7 @@ mod tests {
             format: Format::MatrixMarket,
             layout,
             field: Field::Real,
+            element: crate::element::ElementType::F64,
             symmetry: Symmetry::General,
             stored: 5,
             is_array: false,

@@ -1,6 +1,10 @@
 //! Sums of two matrices.
-use super::{Cbc, CbcView, Matrix, Pattern};
-use crate::{Arithmetic, Element, Error, Result, error::Dimensions, host::memory};
+use super::{AnyMatrix, AnyView, CbcView, Matrix, MatrixKind, Pattern};
+use crate::{
+    Arithmetic, Element, Error, Result,
+    element::{AnySlice, ElementType, Listed, with_type},
+    host::memory,
+};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -27,14 +31,25 @@ type Scalar<M> = <<M as Matrix>::Element as Element>::Arithmetic;
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 pub fn add<M: Matrix>(alpha: Scalar<M>, a: &M, beta: Scalar<M>, b: &M) -> Result<M> {
-    M::from_cbc(add_cbc::<M::Element>((alpha, a.as_cbc()), (beta, b.as_cbc()), M::ROW_MAJOR)?)
+    let factors = Scalar::<M>::any(vec![alpha, beta]);
+    add_any(a.into(), b.into(), factors.borrow())?.typed()
 }
 
-type Term<'a, T> = (<T as Element>::Arithmetic, CbcView<'a, T>);
+/// The factors are of the arithmetic type.
+fn add_any(a: AnyView<'_>, b: AnyView<'_>, factors: AnySlice<'_>) -> Result<AnyMatrix> {
+    check_sizes(a, b)?;
+    with_type!(a.element(), T => match (a.cbc::<T>(), b.cbc::<T>(), Factor::<T>::of_any_slice(factors)) {
+        (Some(x), Some(y), Some(&[alpha, beta])) => add_cbc::<T>(a.kind, (alpha, x), (beta, y)),
+        _ => unreachable!("matrices and factors of one type"),
+    })
+}
 
-fn add_cbc<T: Element>(left: Term<'_, T>, right: Term<'_, T>, row_major: bool) -> Result<Cbc<T>> {
+type Factor<T> = <T as Element>::Arithmetic;
+
+type Term<'a, T> = (Factor<T>, CbcView<'a, T>);
+
+fn add_cbc<T: Element>(kind: MatrixKind, left: Term<'_, T>, right: Term<'_, T>) -> Result<AnyMatrix> {
     let (a, b) = (left.1, right.1);
-    check_sizes(a, b, row_major)?;
     let (ncols, area) = (a.pattern.ncols(), a.shape.area());
     let offsets = 2 * size_of::<u64>() as u64 * ncols as u64;
     memory::check_large(|| format!("the offsets of {ncols} columns"), offsets)?;
@@ -60,7 +75,8 @@ fn add_cbc<T: Element>(left: Term<'_, T>, right: Term<'_, T>, row_major: bool) -
         parts.push((cols, rows, sums));
     }
     parts.into_par_iter().for_each(|(cols, rows, sums)| add_columns(left, right, cols, rows, sums));
-    Cbc::new(Pattern::trusted(a.pattern.nrows(), ncols, col_ptr, row_idx), a.shape, values)
+    let pattern = Pattern::trusted(a.pattern.nrows(), ncols, col_ptr, row_idx);
+    Ok(AnyMatrix::of_arrays(kind, pattern, (a.shape, area), T::any(values)))
 }
 
 fn add_columns<T: Element>(
@@ -92,17 +108,12 @@ fn add_columns<T: Element>(
     }
 }
 
-fn check_sizes<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, row_major: bool) -> Result<()> {
-    let size = |view: CbcView<'_, T>| (view.pattern.nrows(), view.pattern.ncols(), view.shape);
-    if size(a) == size(b) {
-        return Ok(());
+fn check_sizes(a: AnyView<'_>, b: AnyView<'_>) -> Result<()> {
+    let size = |view: AnyView<'_>| (view.pattern.nrows(), view.pattern.ncols(), view.shape);
+    match size(a) == size(b) {
+        true => Ok(()),
+        false => Err(Error::Argument(format!("cannot add: A is {}, B is {}", a.dimensions(), b.dimensions()))),
     }
-    let described = |view: CbcView<'_, T>| {
-        let (nrows, ncols, shape) = size(view);
-        let (nrows, ncols, shape) = if row_major { (ncols, nrows, shape.transpose()) } else { (nrows, ncols, shape) };
-        Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() }
-    };
-    Err(Error::Argument(format!("cannot add: A is {}, B is {}", described(a), described(b))))
 }
 
 /// The rows of two columns, ascending, each once, with the number of its entry in each column.

@@ -1,8 +1,9 @@
 //! [`Cbc`]: compressed columns of dense blocks of one shape.
 use super::{
-    CbcView, Matrix, Pattern,
+    AnyMatrix, AnyView, CbcView, Matrix, Pattern,
     sealed::Sealed,
     shape::{BlockShape, aligned_stride, check_sides, check_stride},
+    triplets::Places,
 };
 use crate::{Element, Error, Result};
 use nalgebra::{DMatrix, DMatrixView, Dim, RawStorage, SMatrixView};
@@ -24,10 +25,10 @@ use nalgebra::{DMatrix, DMatrixView, Dim, RawStorage, SMatrixView};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Cbc<T> {
-    pattern: Pattern,
-    shape: BlockShape,
-    stride: usize,
-    values: Vec<T>,
+    pub(super) pattern: Pattern,
+    pub(super) shape: BlockShape,
+    pub(super) stride: usize,
+    pub(super) values: Vec<T>,
 }
 
 impl<T: Element> Cbc<T> {
@@ -76,22 +77,29 @@ impl<T: Element> Cbc<T> {
         shape: BlockShape,
         triplets: impl IntoIterator<Item = (usize, usize, nalgebra::Matrix<T, R, C, S>)>,
     ) -> Result<Self> {
+        let blocks = triplets.into_iter();
+        Self::collect(
+            (nrows, ncols, shape),
+            &mut blocks.map(|(row, col, block)| (row, col, block.shape(), block.iter().copied().collect())),
+        )
+    }
+
+    /// One copy for all iterators over blocks: row, column, shape and elements.
+    fn collect(
+        (nrows, ncols, shape): (usize, usize, BlockShape),
+        blocks: &mut dyn Iterator<Item = (usize, usize, (usize, usize), Vec<T>)>,
+    ) -> Result<Self> {
         check_sides(nrows, ncols, shape)?;
-        let mut wrong = None;
-        let blocks = triplets.into_iter().map_while(|(row, col, block)| {
-            if block.shape() != (shape.rows(), shape.cols()) {
-                wrong = Some(block.shape());
-                return None;
+        let (mut places, mut values) = (Places::new(nrows, ncols)?, Vec::new());
+        for (row, col, (rows, cols), block) in blocks {
+            if (rows, cols) != (shape.rows(), shape.cols()) {
+                return Err(Error::Argument(format!("a block is {rows}x{cols} in a matrix of {shape} blocks")));
             }
-            Some((row, col, block.iter().copied().collect::<Vec<T>>()))
-        });
-        let (pattern, values) = super::triplets::compress(nrows, ncols, shape.area(), blocks)?;
-        match wrong {
-            Some((rows, cols)) => {
-                Err(Error::Argument(format!("a block is {rows}x{cols} in a matrix of {shape} blocks")))
-            }
-            None => Self::new(pattern, shape, values),
+            places.push(row, col)?;
+            values.extend(block);
         }
+        let (pattern, values) = places.compress(shape.area(), T::any(values))?;
+        Self::new(pattern, shape, values.of_same())
     }
 
     /// Makes a matrix of the blocks of a dense matrix that have a nonzero element.
@@ -112,20 +120,8 @@ impl<T: Element> Cbc<T> {
 
     /// The scalar matrix; every element of a stored block becomes an entry, zeros too.
     pub fn to_scalars(&self) -> super::Csc<T> {
-        let (rows, cols, nnz) = (self.shape.rows(), self.shape.cols(), self.nnz() * self.shape.area());
-        let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::with_capacity(nnz), Vec::with_capacity(nnz));
-        for block_col in 0..self.ncols() {
-            for col in 0..cols {
-                for entry in self.pattern.entries(block_col) {
-                    let first = self.pattern.row_idx()[entry] * rows as u32;
-                    row_idx.extend(first..first + rows as u32);
-                    values.extend_from_slice(&self.as_cbc().block(entry)[col * rows..][..rows]);
-                }
-                col_ptr.push(row_idx.len() as u64);
-            }
-        }
-        let pattern = Pattern::trusted(self.scalar_rows(), self.scalar_cols(), col_ptr, row_idx);
-        super::Csc::new(pattern, values).unwrap_or_else(|_| unreachable!("one value per entry"))
+        let (pattern, values) = AnyView::from(self).scalars();
+        super::Csc::new(pattern, values.of_same()).unwrap_or_else(|_| unreachable!("a value for each element"))
     }
 
     /// As [`Cbc::transpose`], but refuses a transpose that does not fit the host.
@@ -139,13 +135,8 @@ impl<T: Element> Cbc<T> {
 
     /// The transpose; its blocks are transposed and have no padding.
     pub fn transpose(&self) -> Self {
-        let (pattern, source) = self.pattern.transpose();
-        let (rows, area) = (self.shape.rows(), self.shape.area());
-        let shape = self.shape.transpose();
-        let element =
-            |i: usize| self.as_cbc().block(source[i / area])[i % area / shape.rows() + i % shape.rows() * rows];
-        let values = (0..source.len() * area).map(element).collect();
-        Self { pattern, shape, stride: area, values }
+        let AnyMatrix { pattern, shape, stride, values, .. } = AnyView::from(self).transposed();
+        Self { pattern, shape, stride, values: values.of_same() }
     }
 
     /// The same matrix with each block at a multiple of `bytes` (16, 32 or 64) from the first,
@@ -155,16 +146,13 @@ impl<T: Element> Cbc<T> {
     /// [`Error::Argument`] for another number of bytes.
     pub fn with_alignment(&self, bytes: usize) -> Result<Self> {
         let stride = aligned_stride(T::TYPE, self.shape, bytes)?;
-        let mut values = vec![T::from_f64(0.0); self.nnz() * stride];
-        for (entry, block) in values.chunks_exact_mut(stride).enumerate() {
-            block[..self.shape.area()].copy_from_slice(self.as_cbc().block(entry));
-        }
+        let values = AnyView::from(self).with_stride(stride).of_same();
         Ok(Self { pattern: self.pattern.clone(), shape: self.shape, stride, values })
     }
 
     /// The matrix with elements of another type, each rounded to nearest.
     pub fn cast<U: Element>(&self) -> Cbc<U> {
-        let values = self.values.iter().map(|value| U::from_f64(value.to_f64())).collect();
+        let values = T::any_slice(&self.values).cast(U::TYPE).of_same();
         Cbc { pattern: self.pattern.clone(), shape: self.shape, stride: self.stride, values }
     }
 
@@ -273,6 +261,10 @@ impl<T: Element> Matrix for Cbc<T> {
 
     fn from_cbc(cbc: Cbc<T>) -> Result<Self> {
         Ok(cbc)
+    }
+
+    fn into_cbc(self) -> Self {
+        self
     }
 }
 

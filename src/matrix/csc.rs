@@ -1,5 +1,5 @@
 //! [`Csc`]: scalar compressed sparse columns.
-use super::{BlockShape, Cbc, CbcView, Matrix, Pattern, sealed::Sealed};
+use super::{AnyMatrix, AnyView, BlockShape, Cbc, CbcView, Matrix, Pattern, sealed::Sealed, triplets::Places};
 use crate::{Element, Error, Result};
 use nalgebra::DMatrix;
 
@@ -48,9 +48,18 @@ impl<T: Element> Csc<T> {
         ncols: usize,
         triplets: impl IntoIterator<Item = (usize, usize, T)>,
     ) -> Result<Self> {
-        let blocks = triplets.into_iter().map(|(row, col, value)| (row, col, [value]));
-        let (pattern, values) = super::triplets::compress(nrows, ncols, 1, blocks)?;
-        Self::new(pattern, values)
+        Self::collect(nrows, ncols, &mut triplets.into_iter())
+    }
+
+    /// One copy for all iterators.
+    fn collect(nrows: usize, ncols: usize, triplets: &mut dyn Iterator<Item = (usize, usize, T)>) -> Result<Self> {
+        let (mut places, mut values) = (Places::new(nrows, ncols)?, Vec::new());
+        for (row, col, value) in triplets {
+            places.push(row, col)?;
+            values.push(value);
+        }
+        let (pattern, values) = places.compress(1, T::any(values))?;
+        Self::new(pattern, values.of_same())
     }
 
     /// Makes a matrix of the nonzero elements of a dense matrix.
@@ -79,43 +88,9 @@ impl<T: Element> Csc<T> {
     /// # Errors
     /// [`Error::BlockDoesNotDivide`], naming the block sides that would.
     pub fn to_blocks(&self, shape: BlockShape) -> Result<Cbc<T>> {
-        for (what, dimension, block) in [("rows", self.nrows(), shape.rows()), ("columns", self.ncols(), shape.cols())]
-        {
-            if dimension % block != 0 {
-                let fits = (2..=BlockShape::MAX_SIDE).filter(|side| dimension % side == 0).collect();
-                return Err(Error::BlockDoesNotDivide { what, dimension, block, fits });
-            }
-        }
-        let (rows, cols) = (shape.rows() as u32, shape.cols());
-        let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
-        for block_col in 0..self.ncols() / cols {
-            let of_column = |col| self.pattern.entries(block_col * cols + col);
-            let start = row_idx.len();
-            row_idx.extend((0..cols).flat_map(|col| self.pattern.column(block_col * cols + col)).map(|row| row / rows));
-            row_idx[start..].sort_unstable();
-            let mut kept = start;
-            for i in start..row_idx.len() {
-                if i == start || row_idx[i] != row_idx[i - 1] {
-                    row_idx[kept] = row_idx[i];
-                    kept += 1;
-                }
-            }
-            row_idx.truncate(kept);
-            values.resize(kept * shape.area(), T::from_f64(0.0));
-            for col in 0..cols {
-                let mut block = start;
-                for entry in of_column(col) {
-                    let row = self.pattern.row_idx()[entry];
-                    while row_idx[block] < row / rows {
-                        block += 1;
-                    }
-                    values[block * shape.area() + col * shape.rows() + (row % rows) as usize] = self.values[entry];
-                }
-            }
-            col_ptr.push(kept as u64);
-        }
-        let pattern = Pattern::trusted(self.nrows() / shape.rows(), self.ncols() / cols, col_ptr, row_idx);
-        Cbc::new(pattern, shape, values)
+        shape.check_divides(self.nrows(), self.ncols())?;
+        let (pattern, values) = AnyView::from(self).cut(shape);
+        Cbc::new(pattern, shape, values.of_same())
     }
 
     /// As [`Csc::transpose`], but refuses a transpose that does not fit the host.
@@ -129,8 +104,8 @@ impl<T: Element> Csc<T> {
 
     /// The transpose.
     pub fn transpose(&self) -> Self {
-        let (pattern, source) = self.pattern.transpose();
-        Self { pattern, values: source.into_iter().map(|entry| self.values[entry]).collect() }
+        let AnyMatrix { pattern, values, .. } = AnyView::from(self).transposed();
+        Self { pattern, values: values.of_same() }
     }
 
     /// The matrix without the entries that are 0.
@@ -156,7 +131,7 @@ impl<T: Element> Csc<T> {
 
     /// The matrix with elements of another type, each rounded to nearest.
     pub fn cast<U: Element>(&self) -> Csc<U> {
-        let values = self.values.iter().map(|value| U::from_f64(value.to_f64())).collect();
+        let values = T::any_slice(&self.values).cast(U::TYPE).of_same();
         Csc { pattern: self.pattern.clone(), values }
     }
 
@@ -209,5 +184,9 @@ impl<T: Element> Matrix for Csc<T> {
         }
         let (pattern, values) = cbc.into_parts();
         Ok(Self { pattern, values })
+    }
+
+    fn into_cbc(self) -> Cbc<T> {
+        Cbc { pattern: self.pattern, shape: BlockShape::SCALAR, stride: 1, values: self.values }
     }
 }

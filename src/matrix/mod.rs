@@ -5,9 +5,12 @@
 //! contiguous and column-major, as in nalgebra. `nrows` and `ncols` count entries (blocks for block
 //! matrices), `scalar_rows` and `scalar_cols` scalars.
 mod add;
+mod any;
+mod blocks;
 mod cbc;
 mod csc;
 mod dense;
+mod moves;
 mod near;
 mod part;
 mod pattern;
@@ -15,9 +18,12 @@ mod row_major;
 mod shape;
 mod threshold;
 mod triplets;
+mod view;
 
+pub use crate::element::AnyValues;
 pub use add::add;
 pub(crate) use add::union;
+pub use any::AnyMatrix;
 pub use cbc::Cbc;
 pub use csc::Csc;
 pub use dense::{DenseShape, DenseView, DenseViewMut, Layout, Side};
@@ -28,6 +34,7 @@ pub use shape::BlockShape;
 pub(crate) use shape::{aligned_stride, check_sides, check_stride};
 pub use threshold::{Threshold, drop_below};
 pub(crate) use threshold::{kept_entries, pattern_of};
+pub use view::{AnyView, MatrixKind};
 
 use crate::{Element, host::memory};
 
@@ -123,6 +130,8 @@ pub trait Matrix: sealed::Sealed + Clone + Send + Sync + Sized + 'static {
     /// [`Error::BlockShape`](crate::Error::BlockShape) if the type is scalar and the blocks are not
     /// 1x1.
     fn from_cbc(cbc: Cbc<Self::Element>) -> crate::Result<Self>;
+    /// The arrays as compressed block columns, as [`Matrix::as_cbc`], without a copy.
+    fn into_cbc(self) -> Cbc<Self::Element>;
 }
 
 pub(crate) mod sealed {

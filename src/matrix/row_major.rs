@@ -150,6 +150,10 @@ impl<T: Element> Matrix for Csr<T> {
     fn from_cbc(cbc: Cbc<T>) -> Result<Self> {
         Csc::from_cbc(cbc).map(Self::from_transpose)
     }
+
+    fn into_cbc(self) -> Cbc<T> {
+        self.transposed.into_cbc()
+    }
 }
 
 impl<T: Element> Matrix for Bsr<T> {
@@ -163,5 +167,9 @@ impl<T: Element> Matrix for Bsr<T> {
 
     fn from_cbc(cbc: Cbc<T>) -> Result<Self> {
         Ok(Self::from_transpose(cbc))
+    }
+
+    fn into_cbc(self) -> Cbc<T> {
+        self.transposed
     }
 }

@@ -42,6 +42,17 @@ impl BlockShape {
         self.rows() * self.cols()
     }
 
+    /// Refuses a matrix of scalars that blocks of this shape do not cut.
+    pub(super) fn check_divides(self, nrows: usize, ncols: usize) -> Result<()> {
+        for (what, dimension, block) in [("rows", nrows, self.rows()), ("columns", ncols, self.cols())] {
+            if dimension % block != 0 {
+                let fits = (2..=Self::MAX_SIDE).filter(|side| dimension % side == 0).collect();
+                return Err(Error::BlockDoesNotDivide { what, dimension, block, fits });
+            }
+        }
+        Ok(())
+    }
+
     /// The shape of a block of this shape times one of shape `right`.
     pub fn product(self, right: Self) -> Self {
         Self { rows: self.rows, cols: right.cols }

@@ -1,10 +1,9 @@
 //! Dropping of small entries on the host, by the rule that devices follow.
-use super::{Cbc, CbcView, Matrix, Pattern};
+use super::{AnyMatrix, AnyView, Matrix, Pattern, moves::gather};
 use crate::{
     Arithmetic, Element, Error, Field, Result,
-    element::{ElementType, Number},
+    element::{AnySlice, AnyValues, ElementType, Number, move_values},
 };
-use nalgebra::ComplexField;
 
 /// A rule for the entries (blocks) of a matrix that are too small to keep.
 ///
@@ -83,13 +82,14 @@ impl From<f64> for Threshold {
 /// # Errors
 /// [`Error::Argument`] if the tolerance is negative or not finite.
 pub fn drop_below<M: Matrix<Element: Field>>(matrix: &M, threshold: impl Into<Threshold>) -> Result<M> {
-    let threshold = threshold.into();
+    drop_any_below(matrix.into(), threshold.into())?.typed()
+}
+
+fn drop_any_below(view: AnyView<'_>, threshold: Threshold) -> Result<AnyMatrix> {
     threshold.check()?;
-    let view = matrix.as_cbc();
-    let kept = kept_entries(view, threshold);
-    let mut values = Vec::with_capacity(kept.len() * view.stride);
-    kept.iter().for_each(|&entry| values.extend_from_slice(&view.values[entry * view.stride..][..view.stride]));
-    M::from_cbc(Cbc::with_stride(pattern_of(view.pattern, &kept), view.shape, view.stride, values)?)
+    let (kept, stride) = (kept_entries(view, threshold), view.stride);
+    let values = move_values!(view.values, values => gather(values, (stride, stride), &kept));
+    Ok(AnyMatrix::of_arrays(view.kind, pattern_of(view.pattern, &kept), (view.shape, stride), values))
 }
 
 /// The pattern of the entries `kept`, which ascend.
@@ -99,20 +99,22 @@ pub(crate) fn pattern_of(pattern: &Pattern, kept: &[usize]) -> Pattern {
     Pattern::trusted(pattern.nrows(), pattern.ncols(), pattern.col_ptr().iter().map(before).collect(), rows)
 }
 
-/// The entries to keep, in ascending order.
-pub(crate) fn kept_entries<T: Field>(view: CbcView<'_, T>, threshold: Threshold) -> Vec<usize> {
-    let zero = T::Arithmetic::ZERO;
-    let is_nan = |x: &T::Arithmetic| x.partial_cmp(x).is_none();
+/// The entries to keep, in ascending order, of a matrix of real numbers. Magnitudes are exact in
+/// `f64`; limits are rounded to the arithmetic type of the elements.
+pub(crate) fn kept_entries(view: AnyView<'_>, threshold: Threshold) -> Vec<usize> {
+    let rounded = |x: f64| if view.element() == ElementType::F64 { x } else { f64::from(x as f32) };
     // The larger magnitude; NaN if one is NaN.
-    let larger = |x: T::Arithmetic, y: T::Arithmetic| if x >= y || is_nan(&x) { x } else { y };
-    let size = |entry: usize| view.block(entry).iter().map(|x| x.widen().abs()).fold(zero, larger);
-    let tolerance = threshold.tolerance::<T>();
+    let larger = |x: f64, y: f64| if x >= y || x.is_nan() { x } else { y };
+    let area = view.shape.area();
+    let size = |entry: usize| (0..area).map(|i| view.number(entry, i).abs()).fold(0.0, larger);
+    let tolerance = rounded(threshold.tolerance);
     let mut kept = Vec::new();
     for col in 0..view.pattern.ncols() {
         let limit = match threshold.relative {
             true => {
-                let norm = view.pattern.entries(col).map(size).filter(|x| !is_nan(x)).fold(zero, larger);
-                if norm.is_finite() { tolerance * norm } else { zero }
+                let norm = view.pattern.entries(col).map(size).filter(|x| !x.is_nan()).fold(0.0, larger);
+                // A product of two `f32` is exact in `f64`, so it is rounded once.
+                if norm.is_finite() { rounded(tolerance * norm) } else { 0.0 }
             }
             false => tolerance,
         };

@@ -1,49 +1,84 @@
 //! Compresses triplets into columns.
 use super::Pattern;
-use crate::{Element, Error, Result, error::PatternError, host::memory};
+use crate::{
+    Arithmetic, Element, Error, Result,
+    element::{AnyValues, with_values},
+    error::PatternError,
+    host::memory,
+};
 
-/// Compresses `(row, column, elements of the entry)`, with `area` elements each. Entries at the
-/// same place are added in the order given.
-pub(super) fn compress<T: Element, B: AsRef<[T]>>(
+/// The places of triplets, in the order given.
+pub(super) struct Places {
     nrows: usize,
     ncols: usize,
-    area: usize,
-    triplets: impl IntoIterator<Item = (usize, usize, B)>,
-) -> Result<(Pattern, Vec<T>)> {
-    for (what, dimension) in [("rows", nrows), ("columns", ncols)] {
-        if dimension as u64 > Pattern::MAX_LINES {
-            return Err(PatternError::TooManyLines { what, dimension, limit: Pattern::MAX_LINES }.into());
+    /// Column, row and number of each entry.
+    places: Vec<(u32, u32, usize)>,
+}
+
+impl Places {
+    /// # Errors
+    /// [`Error::Pattern`] if rows or columns exceed `u32`; [`Error::Memory`].
+    pub fn new(nrows: usize, ncols: usize) -> Result<Self> {
+        for (what, dimension) in [("rows", nrows), ("columns", ncols)] {
+            if dimension as u64 > Pattern::MAX_LINES {
+                return Err(PatternError::TooManyLines { what, dimension, limit: Pattern::MAX_LINES }.into());
+            }
         }
+        let offsets = size_of::<u64>() as u64 * (ncols as u64 + 1);
+        memory::check_large(|| format!("the offsets of {ncols} columns"), offsets)?;
+        Ok(Self { nrows, ncols, places: Vec::new() })
     }
-    let offsets = size_of::<u64>() as u64 * (ncols as u64 + 1);
-    memory::check_large(|| format!("the offsets of {ncols} columns"), offsets)?;
-    let (mut places, mut elements) = (Vec::new(), Vec::new());
-    for (row, col, entry) in triplets {
+
+    /// # Errors
+    /// [`Error::Argument`] for a place outside the matrix.
+    pub fn push(&mut self, row: usize, col: usize) -> Result<()> {
+        let Self { nrows, ncols, ref places } = *self;
         if row >= nrows || col >= ncols {
             return Err(Error::Argument(format!(
                 "entry ({row}, {col}) is outside a matrix of {nrows}x{ncols} entries"
             )));
         }
-        places.push((col as u32, row as u32, places.len()));
-        elements.extend_from_slice(entry.as_ref());
+        let number = places.len();
+        self.places.push((col as u32, row as u32, number));
+        Ok(())
     }
-    places.sort_unstable(); // the entry's number is the last key, so duplicates keep their order
-    let (mut col_ptr, mut row_idx, mut values) =
-        (vec![0; ncols + 1], Vec::with_capacity(places.len()), Vec::<T>::with_capacity(elements.len()));
+
+    /// Compresses the entries at these places, of `area` elements each. Entries at the same place
+    /// are added in the order given.
+    pub fn compress(mut self, area: usize, elements: AnyValues) -> Result<(Pattern, AnyValues)> {
+        self.places.sort_unstable(); // the entry's number is the last key, so duplicates keep their order
+        let Self { nrows, ncols, places } = self;
+        let (mut col_ptr, mut row_idx) = (vec![0; ncols + 1], Vec::with_capacity(places.len()));
+        let mut previous = None;
+        for &(col, row, _) in &places {
+            if previous != Some((col, row)) {
+                row_idx.push(row);
+                previous = Some((col, row));
+            }
+            col_ptr[col as usize + 1] = row_idx.len() as u64;
+        }
+        // Columns without entries end where the column before ends.
+        (0..ncols).for_each(|col| col_ptr[col + 1] = col_ptr[col + 1].max(col_ptr[col]));
+        let values = with_values!(AnyValues, &elements, elements => sums(&places, area, elements));
+        Ok((Pattern::new(nrows, ncols, col_ptr, row_idx)?, values))
+    }
+}
+
+/// The elements of the entries at each place, added up.
+fn sums<T: Element>(places: &[(u32, u32, usize)], area: usize, elements: &[T]) -> AnyValues {
+    let mut values = Vec::with_capacity(elements.len());
     let mut previous = None;
-    for (col, row, from) in places {
+    for &(col, row, from) in places {
         let entry = &elements[from * area..][..area];
         if previous == Some((col, row)) {
             let start = values.len() - area;
-            values[start..].iter_mut().zip(entry).for_each(|(sum, &x)| *sum = T::narrow(sum.widen() + x.widen()));
+            values[start..].iter_mut().zip(entry).for_each(|(sum, &x): (&mut T, _)| {
+                *sum = T::narrow(sum.widen().plus(x.widen()));
+            });
         } else {
-            row_idx.push(row);
             values.extend_from_slice(entry);
             previous = Some((col, row));
         }
-        col_ptr[col as usize + 1] = row_idx.len() as u64;
     }
-    // Columns without entries end where the column before ends.
-    (0..ncols).for_each(|col| col_ptr[col + 1] = col_ptr[col + 1].max(col_ptr[col]));
-    Ok((Pattern::new(nrows, ncols, col_ptr, row_idx)?, values))
+    T::any(values)
 }

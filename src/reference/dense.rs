@@ -1,8 +1,8 @@
 //! Products of sparse and dense matrices on the CPU, line after line on all cores.
 use crate::{
-    Arithmetic, Element, Error, Matrix, Result, Semiring,
-    element::Algebra,
-    matrix::{CbcView, DenseShape, DenseView, DenseViewMut, Pattern, Side},
+    Arithmetic, BlockShape, Element, Error, Matrix, Result, Semiring,
+    element::{Algebra, AnySlice, AnySliceMut, ElementType, Listed, with_type},
+    matrix::{AnyView, DenseShape, DenseView, DenseViewMut, Pattern, Side},
     primitives::segmented_reduce::RUN_PIECE,
 };
 use rayon::prelude::*;
@@ -47,14 +47,33 @@ pub fn multiply_dense_over<M: Matrix>(
     (alpha, a, d): (f64, &M, DenseView<'_, M::Element>),
     (beta, c): (f64, DenseViewMut<'_, M::Element>),
 ) -> Result<()> {
-    semiring.check::<M::Element>()?;
-    semiring.check_factors::<M::Element>(alpha, beta)?;
+    let (d_shape, c_shape) = (d.shape(), c.shape());
+    let (d, c) = (M::Element::any_slice(d.values()), M::Element::any_slice_mut(c.values));
+    multiply_any_dense(semiring, (side, transposed), (alpha, a.into(), d_shape, d), (beta, c_shape, c))
+}
+
+fn multiply_any_dense(
+    semiring: Semiring,
+    (side, transposed): (Side, bool),
+    (alpha, a, d_shape, d): (f64, AnyView<'_>, DenseShape, AnySlice<'_>),
+    (beta, c_shape, c): (f64, DenseShape, AnySliceMut<'_>),
+) -> Result<()> {
+    semiring.check_type(a.element())?;
+    semiring.check_factors_of(a.element(), alpha, beta)?;
     // D·A is the transpose of Aᵀ·Dᵀ.
-    let (of_rows, semiring, d, c) = match side {
-        Side::Left => (transposed == M::ROW_MAJOR, semiring, d, c),
-        Side::Right => (transposed != M::ROW_MAJOR, semiring.mirrored(), d.transposed(), c.transposed()),
+    let (of_rows, semiring, d_shape, c_shape) = match side {
+        Side::Left => (transposed == a.kind.is_row_major(), semiring, d_shape, c_shape),
+        Side::Right => {
+            (transposed != a.kind.is_row_major(), semiring.mirrored(), d_shape.transposed(), c_shape.transposed())
+        }
     };
-    multiply_lines(semiring, Lines::new(a.as_cbc(), of_rows), (alpha, d), (beta, c))
+    with_type!(a.element(), T => match (T::of_any_slice(a.values), T::of_any_slice(d), T::of_any_slice_mut(c)) {
+        (Some(values), Some(d), Some(c)) => {
+            let (d, c) = (DenseView::new(d_shape, d)?, DenseViewMut::new(c_shape, c)?);
+            multiply_lines(semiring, Lines::new(a, values, of_rows), (alpha, d), (beta, c))
+        }
+        _ => unreachable!("the dense matrices have the elements of the sparse one"),
+    })
 }
 
 /// C = alpha·L·D + beta·C with the lines L, whatever kind of matrix they are of.
@@ -100,7 +119,9 @@ const ROWS_AT_ONCE: usize = 1 << 14;
 
 /// The lines of a matrix's arrays: its columns, or its rows.
 struct Lines<'a, T> {
-    a: CbcView<'a, T>,
+    shape: BlockShape,
+    stride: usize,
+    values: &'a [T],
     of_rows: bool,
     pattern: Cow<'a, Pattern>,
     /// The entry of A of each of the lines' entries, if the lines are rows of the arrays.
@@ -112,14 +133,16 @@ struct Lines<'a, T> {
 }
 
 impl<'a, T: Element> Lines<'a, T> {
-    fn new(a: CbcView<'a, T>, of_rows: bool) -> Self {
-        let (rows, cols) = (a.shape.rows(), a.shape.cols());
+    fn new(a: AnyView<'a>, values: &'a [T], of_rows: bool) -> Self {
+        let AnyView { shape, stride, pattern, .. } = a;
+        let (rows, cols) = (shape.rows(), shape.cols());
         if !of_rows {
-            let pattern = Cow::Borrowed(a.pattern);
-            return Self { a, of_rows, pattern, source: None, width: cols, depth: rows };
+            let pattern = Cow::Borrowed(pattern);
+            return Self { shape, stride, values, of_rows, pattern, source: None, width: cols, depth: rows };
         }
-        let (pattern, source) = a.pattern.transpose();
-        Self { a, of_rows, pattern: Cow::Owned(pattern), source: Some(source), width: rows, depth: cols }
+        let (pattern, source) = pattern.transpose();
+        let (pattern, source) = (Cow::Owned(pattern), Some(source));
+        Self { shape, stride, values, of_rows, pattern, source, width: rows, depth: cols }
     }
 
     /// A scalar line times each column of D: the terms in ascending place, cut every [`RUN_PIECE`]
@@ -133,7 +156,8 @@ impl<'a, T: Element> Lines<'a, T> {
         for first in entries.clone().step_by(RUN_PIECE) {
             piece.fill(algebra.identity);
             for entry in first..entries.end.min(first + RUN_PIECE) {
-                let block = self.a.block(self.source.as_ref().map_or(entry, |source| source[entry]));
+                let entry_of_a = self.source.as_ref().map_or(entry, |source| source[entry]);
+                let block = &self.values[entry_of_a * self.stride..][..self.shape.area()];
                 let across = self.pattern.row_idx()[entry] as usize * self.depth;
                 for k in 0..self.depth {
                     let element = if self.of_rows { k * self.width + number } else { number * self.depth + k };

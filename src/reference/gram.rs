@@ -1,25 +1,29 @@
 //! JᵀJ, JᵀWJ and products of matrices of groups on the CPU, with the bits of the plans.
-use super::{multiply, multiply_vector_over};
+use super::{
+    multiply_any,
+    vectors::multiply_any_vector,
+    weighted::{AnyWeights, untyped, weighted},
+};
 use crate::{
-    BlockGroups, BlockShape, Cbc, Element, Error, GramParts, Matrix, Part, Pattern, Result, Semiring, Weights,
-    element::{Algebra, Order},
-    groups::{dimensions, transposed},
-    matrix::CbcView,
+    BlockGroups, BlockShape, Error, GramParts, Matrix, Part, Pattern, Result, Semiring, Weights,
+    element::{Algebra, AnySlice, AnyValues, ElementType, Listed, Order, Widened},
+    matrix::{AnyMatrix, AnyView, MatrixKind},
 };
 
 /// H = JᵀJ or a triangle of it, as [`Product::gram`](crate::Product::gram) computes it.
 ///
 /// # Errors
-/// As [`multiply`].
+/// As [`multiply`](super::multiply).
 pub fn gram<M: Matrix>(j: &M, part: Part) -> Result<M> {
-    triangle(multiply(&transposed(j), j)?, part)
+    let j = AnyView::from(j);
+    triangle(multiply_any(Semiring::PlusTimes, j.transposed().view(), j)?, part).typed()
 }
 
 /// H = JᵀWJ or a triangle of it, with a block-diagonal W, as a weighted
 /// [`Product::gram`](crate::Product::gram) computes it.
 ///
 /// # Errors
-/// As [`multiply`]; [`Error::Argument`] if the information matrices are not one for each block row
+/// As [`multiply`](super::multiply); [`Error::Argument`] if the information matrices are not one for each block row
 /// of J, on the diagonal; [`Error::Length`] for too few or too many weights.
 ///
 /// ```
@@ -31,7 +35,9 @@ pub fn gram<M: Matrix>(j: &M, part: Part) -> Result<M> {
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 pub fn gram_weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>, part: Part) -> Result<M> {
-    triangle(multiply(&transposed(j), &weighted(j, weights)?)?, part)
+    let j = AnyView::from(j);
+    let t = weighted(j, untyped(weights))?;
+    triangle(multiply_any(Semiring::PlusTimes, j.transposed().view(), t.view())?, part).typed()
 }
 
 /// y = Jᵀ·(W·(J·x)), with both sums as in [`multiply_vector`](super::multiply_vector), as
@@ -39,7 +45,7 @@ pub fn gram_weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>, part
 /// of W in ascending order, or of J·x alone, multiplied by its weight if there is one.
 ///
 /// # Errors
-/// As [`multiply_vector_over`] and [`gram_weighted`].
+/// As [`multiply_vector_over`](super::multiply_vector_over) and [`gram_weighted`].
 ///
 /// ```
 /// use blockmul::product::Weights;
@@ -73,42 +79,52 @@ pub fn multiply_vector_gram<M: Matrix>(
 /// ```
 ///
 /// # Errors
-/// As [`multiply_vector_over`] and [`gram_weighted`]; [`Error::Argument`] for weights with another
+/// As [`multiply_vector_over`](super::multiply_vector_over) and [`gram_weighted`]; [`Error::Argument`] for weights with another
 /// semiring than [`Semiring::PlusTimes`].
 pub fn multiply_vector_gram_over<M: Matrix>(
     semiring: Semiring,
-    [forward, back]: [Order; 2],
+    orders: [Order; 2],
     (transposed, a): (bool, &M),
     weights: Option<Weights<&M, &[M::Element]>>,
     x: &[M::Element],
 ) -> Result<Vec<M::Element>> {
-    let (size, zero) = (dimensions(a), M::Element::from_f64(0.0));
+    let (weights, x) = (weights.map(untyped), M::Element::any_slice(x));
+    Ok(multiply_any_gram(semiring, orders, (transposed, a.into()), weights, x)?.of_same())
+}
+
+fn multiply_any_gram(
+    semiring: Semiring,
+    [forward, back]: [Order; 2],
+    (transposed, a): (bool, AnyView<'_>),
+    weights: Option<AnyWeights<'_>>,
+    x: AnySlice<'_>,
+) -> Result<AnyValues> {
+    let size = a.dimensions();
     let (rows, cols) = ((size.nrows, size.block_rows), (size.ncols, size.block_cols));
     let (rows, cols) = if transposed { (cols, rows) } else { (rows, cols) };
-    let mut t = vec![zero; rows.0 * rows.1];
-    multiply_vector_over(semiring, forward, transposed, (1.0, a, x), (0.0, &mut t))?;
+    let zeros = |(lines, side): (usize, usize)| AnyValues::zeros(a.element(), lines * side);
+    let forward = multiply_any_vector(semiring, forward, transposed, (1.0, a, x), (0.0, zeros(rows).borrow()));
+    let mut t = forward?;
     if let Some(weights) = weights {
         semiring.check_weights()?;
-        t = weighted(&column::<M>(rows.0, rows.1, t)?, weights)?.as_cbc().values.to_vec();
+        t = weighted(column(a.kind(), rows, t)?.view(), weights)?.into_values();
     }
-    let mut y = vec![zero; cols.0 * cols.1];
-    multiply_vector_over(semiring, back, !transposed, (1.0, a, &t), (0.0, &mut y))?;
-    Ok(y)
+    multiply_any_vector(semiring, back, !transposed, (1.0, a, t.borrow()), (0.0, zeros(cols).borrow()))
 }
 
 /// A vector as a matrix of one column, of blocks with `side` rows.
-fn column<M: Matrix>(rows: usize, side: usize, values: Vec<M::Element>) -> Result<M> {
-    let (pattern, shape) = match M::ROW_MAJOR {
+fn column(kind: MatrixKind, (rows, side): (usize, usize), values: AnyValues) -> Result<AnyMatrix> {
+    let (pattern, shape) = match kind.is_row_major() {
         true => (Pattern::new(1, rows, (0..=rows as u64).collect(), vec![0; rows])?, BlockShape::new(1, side)?),
         false => (Pattern::new(rows, 1, vec![0, rows as u64], (0..rows as u32).collect())?, BlockShape::new(side, 1)?),
     };
-    M::from_cbc(Cbc::new(pattern, shape, values)?)
+    Ok(AnyMatrix::of_arrays(kind, pattern, (shape, side), values))
 }
 
 /// C = A·B of matrices of groups, as [`Product::of`](crate::Product::of) computes it.
 ///
 /// # Errors
-/// As [`multiply`]; [`Error::Argument`] if the groups of A's columns are not those of B's rows.
+/// As [`multiply`](super::multiply); [`Error::Argument`] if the groups of A's columns are not those of B's rows.
 pub fn multiply_groups<M: Matrix>(a: &BlockGroups<M>, b: &BlockGroups<M>) -> Result<BlockGroups<M>> {
     groups_product(a, b, |_, _| Some(Part::Full))
 }
@@ -116,7 +132,7 @@ pub fn multiply_groups<M: Matrix>(a: &BlockGroups<M>, b: &BlockGroups<M>) -> Res
 /// H = JᵀJ of a matrix of groups, as [`Product::gram`](crate::Product::gram) computes it.
 ///
 /// # Errors
-/// As [`multiply`].
+/// As [`multiply`](super::multiply).
 pub fn gram_groups<M: Matrix>(j: &BlockGroups<M>, parts: impl Into<GramParts>) -> Result<BlockGroups<M>> {
     let parts = parts.into();
     groups_product(&j.transpose(), j, |row, col| parts.of(row, col))
@@ -138,99 +154,25 @@ pub fn gram_groups_weighted<M: Matrix>(
         return Err(Error::Length { array: "weights", found, expected, why });
     }
     let parts = parts.into();
-    let t = BlockGroups { cells: j.cells.try_map_places(|(row, _), m| weighted(m, weights[row]))? };
+    let of_cell = |(row, _): (usize, usize), m: &M| weighted(m.into(), untyped(weights[row]))?.typed();
+    let t = BlockGroups { cells: j.cells.try_map_places(of_cell)? };
     groups_product(&j.transpose(), &t, |row, col| parts.of(row, col))
 }
 
-/// T = W·J on J's pattern.
-fn weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>) -> Result<M> {
-    let (size, view) = (dimensions(j), j.as_cbc());
-    let (rows, cols) = (size.block_rows, size.block_cols);
-    let (information, vector) = match weights {
-        Weights::Information(information) => (Some(information), None),
-        Weights::Scaled { information, weights } => (Some(information), Some((weights, rows))),
-        Weights::BlockRows(weights) => (None, Some((weights, rows))),
-        Weights::Rows(weights) => (None, Some((weights, 1))),
-    };
-    if let Some(information) = information {
-        check_block_diagonal(information, size.nrows, rows)?;
-    }
-    if let Some((vector, share)) = vector {
-        let (found, expected) = (vector.len(), size.nrows * rows / share);
-        if found != expected {
-            let why = format!("J has {} block rows of {rows}, a weight for each {share}", size.nrows);
-            return Err(Error::Length { array: "weights", found, expected, why });
-        }
-    }
-    let at =
-        |row: usize, col: usize, of: (usize, usize)| if M::ROW_MAJOR { row * of.1 + col } else { col * of.0 + row };
-    let Algebra { identity, add, multiply, .. } =
-        Algebra::<<M::Element as Element>::Arithmetic>::of(Semiring::PlusTimes);
-    let mut values = vec![M::Element::from_f64(0.0); view.pattern.nnz() * rows * cols];
-    for (entry, block_row) in block_rows::<M>(view.pattern).into_iter().enumerate() {
-        let (of_j, t) = (view.block(entry), &mut values[entry * rows * cols..][..rows * cols]);
-        for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
-            let sum = match information {
-                None => of_j[at(row, col, (rows, cols))].widen(),
-                Some(w) => {
-                    let w = w.as_cbc().block(block_row);
-                    (0..rows).fold(identity, |sum, k| {
-                        let of_w = w[at(row, k, (rows, rows))].widen();
-                        add(sum, multiply(of_w, of_j[at(k, col, (rows, cols))].widen()))
-                    })
-                }
-            };
-            let weight = vector.map(|(vector, share)| vector[(block_row * rows + row) / share].widen());
-            t[at(row, col, (rows, cols))] = M::Element::narrow(weight.map_or(sum, |weight| multiply(weight, sum)));
-        }
-    }
-    M::from_cbc(Cbc::new(view.pattern.clone(), view.shape, values)?)
-}
-
-/// Block row of each entry of a matrix whose arrays have this pattern.
-fn block_rows<M: Matrix>(pattern: &Pattern) -> Vec<usize> {
-    if M::ROW_MAJOR {
-        return (0..pattern.ncols()).flat_map(|row| pattern.entries(row).map(move |_| row)).collect();
-    }
-    pattern.row_idx().iter().map(|&row| row as usize).collect()
-}
-
-fn check_block_diagonal<M: Matrix>(w: &M, n: usize, side: usize) -> Result<()> {
-    let (size, pattern) = (dimensions(w), w.as_cbc().pattern);
-    let square = (size.nrows, size.ncols, size.block_rows, size.block_cols) == (n, n, side, side);
-    if square && pattern.nnz() == n && (0..n).all(|i| pattern.column(i) == [i as u32]) {
-        return Ok(());
-    }
-    Err(Error::Argument(format!(
-        "W is {}x{} blocks of {}x{} with {} stored, not {n}x{n} blocks of {side}x{side} with one in each place of the diagonal",
-        size.nrows,
-        size.ncols,
-        size.block_rows,
-        size.block_cols,
-        pattern.nnz()
-    )))
-}
-
 /// The part `part` of a square matrix.
-fn triangle<M: Matrix>(m: M, part: Part) -> Result<M> {
+fn triangle(m: AnyMatrix, part: Part) -> AnyMatrix {
+    let view = m.view();
+    let row_major = view.kind.is_row_major();
     // The arrays of row-major matrices are those of the transpose.
     let below = match part {
-        Part::Full => return Ok(m),
-        Part::Lower => !M::ROW_MAJOR,
-        Part::Upper => M::ROW_MAJOR,
+        Part::Full => return m,
+        Part::Lower => !row_major,
+        Part::Upper => row_major,
     };
-    let view = m.as_cbc();
     let keep = |row: usize, col: usize| if below { row >= col } else { row <= col };
-    let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
-    for col in 0..view.pattern.ncols() {
-        for entry in view.pattern.entries(col).filter(|&e| keep(view.pattern.row_idx()[e] as usize, col)) {
-            row_idx.push(view.pattern.row_idx()[entry]);
-            values.extend_from_slice(view.block(entry));
-        }
-        col_ptr.push(row_idx.len() as u64);
-    }
-    let pattern = Pattern::trusted(view.pattern.nrows(), view.pattern.ncols(), col_ptr, row_idx);
-    M::from_cbc(Cbc::new(pattern, view.shape, values)?)
+    let of_column =
+        |col| view.pattern.entries(col).filter(move |&entry| keep(view.pattern.row_idx()[entry] as usize, col));
+    view.with_entries(&(0..view.pattern.ncols()).flat_map(of_column).collect::<Vec<_>>())
 }
 
 /// The product A·B of groups. It has a cell if `wanted` gives a part for it and some inner group
@@ -253,9 +195,9 @@ fn groups_product<M: Matrix>(
             let mut terms = Vec::new();
             for k in 0..a.col_groups().len() {
                 let (Some(part), Some(x), Some(y)) = (wanted(row, col), a.get(row, k), b.get(k, col)) else { continue };
-                terms.push(triangle(multiply(x, y)?, part)?);
+                terms.push(triangle(multiply_any(Semiring::PlusTimes, x.into(), y.into())?, part));
             }
-            cells.push(sum(terms)?);
+            cells.push(sum(terms).map(AnyMatrix::typed).transpose()?);
         }
     }
     BlockGroups::new(a.row_groups().to_vec(), b.col_groups().to_vec(), cells)
@@ -263,30 +205,40 @@ fn groups_product<M: Matrix>(
 
 /// The sum of matrices of one size and block shape, added in their order in the arithmetic type and
 /// rounded once.
-fn sum<M: Matrix>(mut terms: Vec<M>) -> Result<Option<M>> {
+fn sum(mut terms: Vec<AnyMatrix>) -> Option<AnyMatrix> {
     if terms.len() < 2 {
-        return Ok(terms.pop());
+        return terms.pop();
     }
-    let views: Vec<CbcView<'_, M::Element>> = terms.iter().map(Matrix::as_cbc).collect();
-    let (shape, size) = (views[0].shape, views[0].pattern);
+    let views: Vec<AnyView<'_>> = terms.iter().map(AnyMatrix::view).collect();
+    Some(match views[0].element() {
+        ElementType::F64 => sum_of::<f64>(&views),
+        ElementType::F32 | ElementType::F16 => sum_of::<f32>(&views),
+        ElementType::U32 | ElementType::U8 => sum_of::<u32>(&views),
+        ElementType::I32 => sum_of::<i32>(&views),
+    })
+}
+
+fn sum_of<N: Widened>(views: &[AnyView<'_>]) -> AnyMatrix {
+    let AnyView { shape, pattern: size, kind, .. } = views[0];
+    let numbers: Vec<_> = views.iter().filter_map(|view| N::widened(view.values)).collect();
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::<u32>::new(), Vec::new());
-    let Algebra { identity, add, .. } = Algebra::<<M::Element as Element>::Arithmetic>::of(Semiring::PlusTimes);
+    let Algebra { identity, add, .. } = Algebra::<N>::of(Semiring::PlusTimes);
     for col in 0..size.ncols() {
         let mut rows: Vec<u32> = views.iter().flat_map(|view| view.pattern.column(col)).copied().collect();
         rows.sort_unstable();
         rows.dedup();
         for &row in &rows {
             let mut block = vec![identity; shape.area()];
-            for view in &views {
+            for (view, numbers) in views.iter().zip(&numbers) {
                 let Ok(found) = view.pattern.column(col).binary_search(&row) else { continue };
-                let of_view = view.block(view.pattern.entries(col).start + found);
-                block.iter_mut().zip(of_view).for_each(|(sum, x)| *sum = add(*sum, x.widen()));
+                let of_view = &numbers[(view.pattern.entries(col).start + found) * view.stride..];
+                block.iter_mut().zip(of_view).for_each(|(sum, &x)| *sum = add(*sum, x));
             }
-            values.extend(block.into_iter().map(M::Element::narrow));
+            values.extend(block);
         }
         row_idx.extend(rows);
         col_ptr.push(row_idx.len() as u64);
     }
     let pattern = Pattern::trusted(size.nrows(), size.ncols(), col_ptr, row_idx);
-    M::from_cbc(Cbc::new(pattern, shape, values)?).map(Some)
+    AnyMatrix::of_arrays(kind, pattern, (shape, shape.area()), N::narrowed(values, views[0].element()))
 }

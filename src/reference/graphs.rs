@@ -1,5 +1,5 @@
 //! Components and triangles of graphs on the CPU.
-use crate::{BlockShape, Matrix, Pattern, Result, graph::no_graph};
+use crate::{BlockShape, Matrix, Pattern, Result, graph::no_graph, matrix::AnyView};
 
 /// The connected component of each vertex of a graph: the least vertex of the component. Edges
 /// connect in both directions, whatever their values.
@@ -14,7 +14,10 @@ use crate::{BlockShape, Matrix, Pattern, Result, graph::no_graph};
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) for a matrix that is not square or not of scalars.
 pub fn components<M: Matrix>(g: &M) -> Result<Vec<u32>> {
-    let pattern = check_graph(g)?;
+    Ok(components_of(check_graph(g.into())?))
+}
+
+fn components_of(pattern: &Pattern) -> Vec<u32> {
     // The vertex above each in its tree; a root is its own, and the least of its tree.
     let mut above: Vec<u32> = (0..pattern.ncols() as u32).collect();
     for col in 0..pattern.ncols() {
@@ -23,7 +26,7 @@ pub fn components<M: Matrix>(g: &M) -> Result<Vec<u32>> {
             above[one.max(other) as usize] = one.min(other);
         }
     }
-    Ok((0..pattern.ncols() as u32).map(|vertex| root(&mut above, vertex)).collect())
+    (0..pattern.ncols() as u32).map(|vertex| root(&mut above, vertex)).collect()
 }
 
 /// The root of a vertex. Vertices on the way move up.
@@ -50,7 +53,10 @@ fn root(above: &mut [u32], mut vertex: u32) -> u32 {
 /// # Errors
 /// As [`components`].
 pub fn triangles_of_vertices<M: Matrix>(g: &M) -> Result<Vec<u32>> {
-    let pattern = check_graph(g)?;
+    Ok(triangles_in(check_graph(g.into())?))
+}
+
+fn triangles_in(pattern: &Pattern) -> Vec<u32> {
     let vertices = pattern.ncols();
     let mut neighbours = vec![Vec::new(); vertices];
     for col in 0..vertices {
@@ -77,16 +83,16 @@ pub fn triangles_of_vertices<M: Matrix>(g: &M) -> Result<Vec<u32>> {
             }
         }
     }
-    Ok(counts)
+    counts
 }
 
 /// The pattern of a graph, or of its transpose.
-pub(super) fn check_graph<M: Matrix>(g: &M) -> Result<&Pattern> {
-    let view = g.as_cbc();
-    let (rows, cols) = (view.pattern.nrows(), view.pattern.ncols());
-    if view.shape != BlockShape::SCALAR || rows != cols {
-        let (rows, cols) = if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) };
-        return Err(no_graph(rows, cols, view.shape));
+pub(super) fn check_graph(g: AnyView<'_>) -> Result<&Pattern> {
+    match g.scalar_sides() {
+        (rows, cols) if g.shape == BlockShape::SCALAR && rows == cols => Ok(g.pattern),
+        _ => {
+            let (rows, cols) = g.kind.oriented(g.pattern.nrows(), g.pattern.ncols());
+            Err(no_graph(rows, cols, g.shape))
+        }
     }
-    Ok(view.pattern)
 }

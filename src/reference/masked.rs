@@ -1,6 +1,10 @@
 //! Masked products on the CPU: the entries of the whole product at the places of a mask.
-use super::multiply_over;
-use crate::{Cbc, Element, Error, Matrix, Pattern, Result, Semiring, element::Algebra};
+use super::multiply_any;
+use crate::{
+    Element, Error, Matrix, Pattern, Result, Semiring,
+    element::{Algebra, AnySlice, AnyValues, with_values},
+    matrix::{AnyMatrix, AnyView, MatrixKind},
+};
 
 /// C = A·B at the places where `mask` has entries. C has the pattern of the mask, with explicit
 /// zeros at places that receive no product. The other entries have the bits of
@@ -27,20 +31,36 @@ pub fn multiply_masked<M: Matrix, K: Matrix>(a: &M, b: &M, mask: &K) -> Result<M
 /// # Errors
 /// As [`multiply_masked`]; [`Error::Argument`] for an element type that the semiring does not have.
 pub fn multiply_masked_over<M: Matrix, K: Matrix>(semiring: Semiring, a: &M, b: &M, mask: &K) -> Result<M> {
-    let whole = multiply_over(semiring, a, b)?;
-    let whole = whole.as_cbc();
-    let mask = pattern_of_mask::<M, K>(mask, whole.pattern)?;
+    semiring.check::<M::Element>()?;
+    multiply_any_masked(semiring, a.into(), b.into(), mask.into())?.typed()
+}
+
+pub(super) fn multiply_any_masked(
+    semiring: Semiring,
+    a: AnyView<'_>,
+    b: AnyView<'_>,
+    mask: AnyView<'_>,
+) -> Result<AnyMatrix> {
+    let whole = multiply_any(semiring, a, b)?;
+    let whole = whole.view();
+    let mask = pattern_of_mask(mask, whole)?;
     let area = whole.shape.area();
-    let needed = (mask.nnz() as u64).saturating_mul((4 + area * size_of::<M::Element>()) as u64);
+    let needed = (mask.nnz() as u64).saturating_mul((4 + area * whole.element().bytes()) as u64);
     crate::host::memory::check("the masked product", needed)?;
-    let mut values =
-        vec![M::Element::narrow(Algebra::<<M::Element as Element>::Arithmetic>::of(semiring).empty); mask.nnz() * area];
-    for (block, entry) in values.chunks_exact_mut(area).zip(entries_at(mask, whole.pattern)) {
+    let values = with_values!(AnySlice, whole.values, values => at_places(values, whole, mask, semiring));
+    Ok(AnyMatrix::of_arrays(whole.kind, mask.clone(), (whole.shape, area), values))
+}
+
+/// The elements of a product at the places of a mask; those of an empty sum where it has no entry.
+fn at_places<T: Element>(values: &[T], whole: AnyView<'_>, mask: &Pattern, semiring: Semiring) -> AnyValues {
+    let (area, empty) = (whole.shape.area(), T::narrow(Algebra::<T::Arithmetic>::of(semiring).empty));
+    let mut found = vec![empty; mask.nnz() * area];
+    for (block, entry) in found.chunks_exact_mut(area).zip(entries_at(mask, whole.pattern)) {
         if let Some(entry) = entry {
-            block.copy_from_slice(whole.block(entry));
+            block.copy_from_slice(&values[entry * whole.stride..][..area]);
         }
     }
-    M::from_cbc(Cbc::new(mask.clone(), whole.shape, values)?)
+    T::any(found)
 }
 
 /// Number of products of entries (blocks) of A·B at the places of a mask.
@@ -48,9 +68,13 @@ pub fn multiply_masked_over<M: Matrix, K: Matrix>(semiring: Semiring, a: &M, b: 
 /// # Errors
 /// [`Error::Argument`] for a mask of another grid than C or of the other order, row-major or not.
 pub fn products_masked<M: Matrix, K: Matrix>(a: &M, b: &M, mask: &K) -> Result<u64> {
-    let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
-    let (a, b) = (x.pattern, y.pattern);
-    let mask = mask_of_size::<M, K>(mask, (a.nrows(), b.ncols()))?;
+    any_products_masked(a.into(), b.into(), mask.into())
+}
+
+fn any_products_masked(a: AnyView<'_>, b: AnyView<'_>, mask: AnyView<'_>) -> Result<u64> {
+    let kind = a.kind;
+    let (a, b) = if kind.is_row_major() { (b.pattern, a.pattern) } else { (a.pattern, b.pattern) };
+    let mask = mask_of_size(mask, kind, (a.nrows(), b.ncols()))?;
     let marks = (a.nrows() * size_of::<usize>()) as u64;
     crate::host::memory::check_large(|| format!("a mark for each of {} rows", a.nrows()), marks)?;
     let (mut wanted, mut count) = (vec![usize::MAX; a.nrows()], 0);
@@ -62,21 +86,20 @@ pub fn products_masked<M: Matrix, K: Matrix>(a: &M, b: &M, mask: &K) -> Result<u
     Ok(count)
 }
 
-/// The pattern of a mask for a product with pattern `whole`, if both have the same grid and order.
-pub(crate) fn pattern_of_mask<'m, M: Matrix, K: Matrix>(mask: &'m K, whole: &Pattern) -> Result<&'m Pattern> {
-    mask_of_size::<M, K>(mask, (whole.nrows(), whole.ncols()))
+/// The pattern of a mask for the product `whole`, if both have the same grid and order.
+pub(super) fn pattern_of_mask<'m>(mask: AnyView<'m>, whole: AnyView<'_>) -> Result<&'m Pattern> {
+    mask_of_size(mask, whole.kind, (whole.pattern.nrows(), whole.pattern.ncols()))
 }
 
-fn mask_of_size<M: Matrix, K: Matrix>(mask: &K, (rows, cols): (usize, usize)) -> Result<&Pattern> {
-    let pattern = mask.as_cbc().pattern;
-    if M::ROW_MAJOR != K::ROW_MAJOR {
+fn mask_of_size(mask: AnyView<'_>, kind: MatrixKind, (rows, cols): (usize, usize)) -> Result<&Pattern> {
+    let pattern = mask.pattern;
+    if mask.kind.is_row_major() != kind.is_row_major() {
         let order = |row_major| if row_major { "row-major" } else { "column-major" };
-        let (have, want) = (order(K::ROW_MAJOR), order(M::ROW_MAJOR));
+        let (have, want) = (order(mask.kind.is_row_major()), order(kind.is_row_major()));
         return Err(Error::Argument(format!("the mask is {have}, the product {want}")));
     }
     if (pattern.nrows(), pattern.ncols()) != (rows, cols) {
-        let order = |(rows, cols)| if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) };
-        let (have, want) = (order((pattern.nrows(), pattern.ncols())), order((rows, cols)));
+        let (have, want) = (kind.oriented(pattern.nrows(), pattern.ncols()), kind.oriented(rows, cols));
         return Err(Error::Argument(format!(
             "the mask is {}x{} entries, the product {}x{}",
             have.0, have.1, want.0, want.1
@@ -96,7 +119,7 @@ pub(crate) fn entries_at<'p>(mask: &'p Pattern, whole: &'p Pattern) -> impl Iter
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BlockShape, Bsr, Csc, generate};
+    use crate::{BlockShape, Bsr, Cbc, Csc, generate};
 
     #[test]
     fn places_have_the_bits_of_the_whole_product_or_zeros() -> Result<()> {

@@ -5,6 +5,7 @@
 mod dense;
 mod gram;
 mod graphs;
+mod lines;
 mod lloyd;
 pub(crate) mod masked;
 mod paths;
@@ -14,6 +15,7 @@ mod schur;
 mod segmented_scan;
 mod vectors;
 pub mod verify;
+mod weighted;
 
 pub use dense::{multiply_dense, multiply_dense_over};
 pub use gram::{
@@ -33,10 +35,10 @@ pub use vectors::{
 };
 
 use crate::{
-    BlockShape, Cbc, Element, Error, Matrix, Pattern, Result, Semiring,
-    gustavson::{Columns, Factors, Operand},
+    Error, Matrix, Pattern, Result, Semiring,
+    gustavson::{Columns, Factors},
     host::memory,
-    matrix::CbcView,
+    matrix::{AnyMatrix, AnyView},
 };
 
 /// C = A·B on the CPU, with rows ascending in each column (for row-major matrices, columns in each
@@ -69,10 +71,7 @@ pub fn multiply<M: Matrix>(a: &M, b: &M) -> Result<M> {
 /// ```
 pub fn multiply_over<M: Matrix>(semiring: Semiring, a: &M, b: &M) -> Result<M> {
     semiring.check::<M::Element>()?;
-    match M::ROW_MAJOR {
-        false => M::from_cbc(multiply_cbc(a.as_cbc(), b.as_cbc(), semiring)?),
-        true => M::from_cbc(multiply_cbc(b.as_cbc(), a.as_cbc(), semiring.mirrored())?),
-    }
+    multiply_any(semiring, a.into(), b.into())?.typed()
 }
 
 /// Number of products of entries (blocks) of A·B: the expansion size (Polok 2015, equation 1).
@@ -82,27 +81,30 @@ pub fn products<M: Matrix>(a: &M, b: &M) -> u64 {
     (0..y.ncols()).map(|col| x.products(y, col)).sum()
 }
 
-fn bytes_of<T: Element>(nnz: u64, shape: BlockShape) -> u64 {
-    nnz.saturating_mul(4 + shape.area() as u64 * size_of::<T>() as u64)
-}
-
-fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, semiring: Semiring) -> Result<Cbc<T>> {
-    if a.pattern.ncols() != b.pattern.nrows() || a.shape.cols() != b.shape.rows() {
-        return Err(Error::Dimensions { a: a.dimensions(), b: b.dimensions() });
+/// C = A·B of matrices of one type.
+fn multiply_any(semiring: Semiring, a: AnyView<'_>, b: AnyView<'_>) -> Result<AnyMatrix> {
+    let (x, y, semiring) = match a.kind.is_row_major() {
+        false => (a, b, semiring),
+        true => (b, a, semiring.mirrored()),
+    };
+    if x.pattern.ncols() != y.pattern.nrows() || x.shape.cols() != y.shape.rows() {
+        return Err(Error::Dimensions { a: x.of_arrays(), b: y.of_arrays() });
     }
-    let shape = a.shape.product(b.shape);
-    let fits = |nnz: u64| memory::check_large(|| "the product (at least)".into(), bytes_of::<T>(nnz, shape));
-    let factors = Factors { a: Operand::of_view(a), b: Operand::of_view(b) };
-    let found = factors.multiply(semiring, fits)?;
+    let shape = x.shape.product(y.shape);
+    let of_entry = 4 + (shape.area() * x.element().bytes()) as u64;
+    let fits = |nnz: u64| memory::check_large(|| "the product (at least)".into(), nnz.saturating_mul(of_entry));
+    let factors = Factors::new(x.into(), y.into(), semiring)?;
+    let found = factors.multiply(&fits)?;
     let col_ptr = found.col_ptr();
-    let (row_idx, values) = factors.arrays(found, semiring, shape.area())?;
-    Cbc::new(Pattern::trusted(a.pattern.nrows(), b.pattern.ncols(), col_ptr, row_idx), shape, values)
+    let (row_idx, values) = factors.arrays(found, shape.area())?;
+    let pattern = Pattern::trusted(x.pattern.nrows(), y.pattern.ncols(), col_ptr, row_idx);
+    Ok(AnyMatrix::of_arrays(a.kind, pattern, (shape, shape.area()), values))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Csc;
+    use crate::{BlockShape, Cbc, Csc};
 
     fn row_times_column(terms: usize, value: impl Fn(usize) -> f64) -> Result<f64> {
         let a = Csc::from_triplets(1, terms, (0..terms).map(|k| (0, k, value(k))))?;
@@ -131,13 +133,13 @@ mod tests {
         // Edges 0 to 1, 1 to 2 and 0 to 2, of lengths 1, 2 and 9, and loops of length 0.
         let edges = [(1, 0, 1.0), (2, 1, 2.0), (2, 0, 9.0)];
         let a = Csc::from_triplets(3, 3, edges.into_iter().chain((0..3).map(|i| (i, i, 0.0))))?;
-        let paths = multiply_cbc(a.as_cbc(), a.as_cbc(), Semiring::MinPlus)?;
+        let paths = multiply_over(Semiring::MinPlus, &a, &a)?;
         assert_eq!(paths.values(), [0.0, 1.0, 3.0, 0.0, 2.0, 0.0]);
         // The same as blocks: elements without an entry stand for no edge.
         let far = f64::INFINITY;
         let block = vec![0.0, 1.0, 9.0, far, 0.0, 2.0, far, far, 0.0];
         let one = Cbc::new(Pattern::new(1, 1, vec![0, 1], vec![0])?, BlockShape::new(3, 3)?, block)?;
-        let paths = multiply_cbc(one.as_cbc(), one.as_cbc(), Semiring::MinPlus)?;
+        let paths = multiply_over(Semiring::MinPlus, &one, &one)?;
         assert_eq!(paths.values(), [0.0, 1.0, 3.0, far, 0.0, 2.0, far, far, 0.0]);
         Ok(())
     }

@@ -1,16 +1,42 @@
 //! Shortest paths on the CPU: Dijkstra's algorithm, or sweeps if a length is negative.
 use super::graphs::check_graph;
 use crate::{
-    Arithmetic, Element, Error, Matrix, Pattern, Result,
-    element::Length,
+    Element, Error, Matrix, Pattern, Result,
+    element::{AnyValues, ElementType, Length, Listed},
     graph::cycles::{LastEdges, NONE, is_time_to_look},
-    matrix::CbcView,
+    matrix::AnyView,
 };
 use std::{
     borrow::Cow,
     cmp::{Ordering, Reverse},
     collections::BinaryHeap,
 };
+
+/// Evaluates an expression with the name of a type of [`Length`].
+macro_rules! with_length {
+    ($element:expr, $name:ident => $result:expr) => {
+        match $element {
+            ElementType::F64 => {
+                type $name = f64;
+                $result
+            }
+            ElementType::F32 => {
+                type $name = f32;
+                $result
+            }
+            ElementType::U32 => {
+                type $name = u32;
+                $result
+            }
+            ElementType::I32 => {
+                type $name = i32;
+                $result
+            }
+            ElementType::F16 | ElementType::U8 => unreachable!("no length"),
+        }
+    };
+}
+pub(super) use with_length;
 
 /// The distance of each vertex of a graph from the nearest of these sources, counted from 0;
 /// infinite out of reach. The entry at row i, column j is the length of the edge from j to i.
@@ -26,7 +52,15 @@ use std::{
 /// [`Error::NegativeCycle`]; [`Error::NoLength`] for a length that is NaN; [`Error::Argument`] for
 /// no source, one outside the graph, and a matrix that is not square or not of scalars.
 pub fn shortest_paths<M: Matrix<Element: Length>>(g: &M, sources: &[usize]) -> Result<Vec<M::Element>> {
-    let edges = Leaving::of(g)?;
+    Ok(any_paths(g.into(), sources)?.of_same())
+}
+
+fn any_paths(g: AnyView<'_>, sources: &[usize]) -> Result<AnyValues> {
+    with_length!(g.element(), D => paths_in::<D>(g, sources).map(D::any))
+}
+
+fn paths_in<D: Length>(g: AnyView<'_>, sources: &[usize]) -> Result<Vec<D>> {
+    let edges = Leaving::<D>::of(g)?;
     let vertices = edges.vertices();
     let refused = |why: String| Err(Error::Argument(why));
     if let Some(outside) = sources.iter().find(|&&source| source >= vertices) {
@@ -35,8 +69,8 @@ pub fn shortest_paths<M: Matrix<Element: Length>>(g: &M, sources: &[usize]) -> R
     if sources.is_empty() {
         return refused("no source: paths begin at one at least".into());
     }
-    let mut distance = vec![M::Element::HIGHEST; vertices];
-    sources.iter().for_each(|&source| distance[source] = M::Element::ZERO);
+    let mut distance = vec![D::HIGHEST; vertices];
+    sources.iter().for_each(|&source| distance[source] = D::ZERO);
     match edges.has_negative() {
         false => visit(&mut distance, sources, |vertex| edges.from(vertex)),
         true => sweep(&mut distance, sources, |vertex| edges.from(vertex))?,
@@ -46,7 +80,8 @@ pub fn shortest_paths<M: Matrix<Element: Length>>(g: &M, sources: &[usize]) -> R
 
 /// The edges that leave each vertex of a graph.
 pub(super) struct Leaving<'a, D: Element> {
-    view: CbcView<'a, D>,
+    values: &'a [D],
+    stride: usize,
     pattern: Cow<'a, Pattern>,
     /// The stored entry of each edge, unless they are in order.
     source_of: Vec<usize>,
@@ -55,11 +90,12 @@ pub(super) struct Leaving<'a, D: Element> {
 impl<'a, D: Length> Leaving<'a, D> {
     /// # Errors
     /// [`Error::NoLength`]; [`Error::Argument`] for a matrix that is no graph.
-    pub fn of<M: Matrix<Element = D>>(g: &'a M) -> Result<Self> {
+    pub fn of(g: AnyView<'a>) -> Result<Self> {
         let stored = check_graph(g)?;
-        let (view, by_rows) = (g.as_cbc(), M::ROW_MAJOR);
+        let (stride, by_rows) = (g.stride, g.kind.is_row_major());
+        let values = D::of_any_slice(g.values).unwrap_or_else(|| unreachable!("lengths of another type"));
         let is_nan = |&entry: &usize| {
-            let length = view.values[entry * view.stride];
+            let length = values[entry * stride];
             length.partial_cmp(&D::ZERO).is_none()
         };
         if let Some(entry) = (0..stored.nnz()).find(is_nan) {
@@ -75,7 +111,7 @@ impl<'a, D: Length> Leaving<'a, D> {
             }
             false => (Cow::Borrowed(stored), Vec::new()),
         };
-        Ok(Self { view, pattern, source_of })
+        Ok(Self { values, stride, pattern, source_of })
     }
 
     pub fn vertices(&self) -> usize {
@@ -83,7 +119,7 @@ impl<'a, D: Length> Leaving<'a, D> {
     }
 
     fn value(&self, entry: usize) -> D {
-        self.view.values[self.source_of.get(entry).map_or(entry, |&stored| stored) * self.view.stride]
+        self.values[self.source_of.get(entry).map_or(entry, |&stored| stored) * self.stride]
     }
 
     /// The ends and lengths of the edges that leave a vertex.

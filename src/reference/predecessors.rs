@@ -1,6 +1,10 @@
 //! The vertex before each on a shortest path, on the CPU.
-use super::paths::Leaving;
-use crate::{Arithmetic, Error, Matrix, Result, element::Length};
+use super::paths::{Leaving, with_length};
+use crate::{
+    Error, Matrix, Result,
+    element::{AnySlice, ElementType, Length, Listed},
+    matrix::AnyView,
+};
 
 /// Stands for no vertex.
 const NONE: u32 = u32::MAX;
@@ -26,8 +30,17 @@ pub fn predecessors<M: Matrix<Element: Length>>(
     sources: &[usize],
     distances: &[M::Element],
 ) -> Result<Vec<u32>> {
-    let edges = Leaving::of(g)?;
-    let (vertices, far) = (edges.vertices(), M::Element::HIGHEST);
+    any_predecessors(g.into(), sources, M::Element::any_slice(distances))
+}
+
+fn any_predecessors(g: AnyView<'_>, sources: &[usize], distances: AnySlice<'_>) -> Result<Vec<u32>> {
+    with_length!(g.element(), D => predecessors_in::<D>(g, sources, distances))
+}
+
+fn predecessors_in<D: Length>(g: AnyView<'_>, sources: &[usize], distances: AnySlice<'_>) -> Result<Vec<u32>> {
+    let edges = Leaving::<D>::of(g)?;
+    let distances = D::of_any_slice(distances).unwrap_or_else(|| unreachable!("distances of another type"));
+    let (vertices, far) = (edges.vertices(), D::HIGHEST);
     if distances.len() != vertices {
         let why = format!("{vertices} vertices");
         return Err(Error::Length { array: "distances", found: distances.len(), expected: vertices, why });
@@ -47,7 +60,7 @@ pub fn predecessors<M: Matrix<Element: Length>>(
         }
     }
     let mut is_near: Vec<bool> = before.iter().map(|&before| before != NONE).collect();
-    sources.iter().filter(|&&source| distances[source] == M::Element::ZERO).for_each(|&source| is_near[source] = true);
+    sources.iter().filter(|&&source| distances[source] == D::ZERO).for_each(|&source| is_near[source] = true);
     // The others by steps from those that are settled: each list is a step further.
     let mut near: Vec<usize> = (0..vertices).filter(|&vertex| is_near[vertex]).collect();
     while !near.is_empty() {

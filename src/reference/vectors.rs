@@ -1,15 +1,13 @@
 //! Operations of matrices with vectors on the CPU, one loop for each formula. The device's sums are
 //! compared with them bit for bit.
-use super::segmented_scan;
+use super::lines::Lines;
 use crate::{
-    Arithmetic, BlockShape, Cbc, Element, Error, Field, Matrix, Pattern, Result, Semiring,
-    element::{Algebra, Order, VectorElement},
-    matrix::CbcView,
-    primitives::segmented_reduce::RUN_PIECE,
+    BlockShape, Error, Field, Matrix, Pattern, Result, Semiring,
+    element::{Algebra, AnySlice, AnyValues, ElementType, Listed, Order, VectorElement, Widened},
+    matrix::{AnyMatrix, AnyView},
     vector::DOT_PIECE,
 };
-use nalgebra::{ComplexField, convert_unchecked};
-use std::borrow::Cow;
+use nalgebra::{ComplexField, RealField, convert_unchecked};
 
 /// Computes y = alpha·A·x + beta·y; if beta is 0, y is only written.
 ///
@@ -108,36 +106,60 @@ pub fn multiply_vector_over<M: Matrix, V: VectorElement<M::Element>>(
     (alpha, a, x): (f64, &M, &[V]),
     (beta, y): (f64, &mut [V]),
 ) -> Result<()> {
-    semiring.check::<M::Element>()?;
-    semiring.check_factors::<V>(alpha, beta)?;
-    let mut lines = Lines::new(a.as_cbc(), transposed == M::ROW_MAJOR);
-    if order != Order::Ascending && a.as_cbc().shape != BlockShape::SCALAR {
-        return Err(Error::Argument(format!("{order:?} is an order of scalars, A has blocks of {}", a.as_cbc().shape)));
+    let (a, x) = (AnyView::from(a), V::any_slice(x));
+    let sums = multiply_any_vector(semiring, order, transposed, (alpha, a, x), (beta, V::any_slice(y)))?;
+    y.copy_from_slice(&sums.of_same::<V>());
+    Ok(())
+}
+
+/// Computes alpha·op(A)·x + beta·y, where the elements of x and y have one type.
+pub(super) fn multiply_any_vector(
+    semiring: Semiring,
+    order: Order,
+    transposed: bool,
+    (alpha, a, x): (f64, AnyView<'_>, AnySlice<'_>),
+    (beta, y): (f64, AnySlice<'_>),
+) -> Result<AnyValues> {
+    let element = x.element();
+    semiring.check_type(a.element())?;
+    semiring.check_factors_of(element, alpha, beta)?;
+    let mut lines = Lines::new(a, transposed == a.kind.is_row_major());
+    if order != Order::Ascending && a.shape != BlockShape::SCALAR {
+        return Err(Error::Argument(format!("{order:?} is an order of scalars, A has blocks of {}", a.shape)));
     }
     lines.order = order;
-    multiply_lines(&Algebra::of(semiring), lines, (alpha, x), (beta, y))
+    let (width, depth) = lines.sides();
+    check_len("x", x.len(), lines.pattern.nrows() * depth)?;
+    check_len("y", y.len(), lines.pattern.ncols() * width)?;
+    let of = (lines, semiring);
+    match element {
+        ElementType::F64 => multiply_lines::<f64>(of, (alpha, a.values, x), (beta, y)),
+        ElementType::F32 | ElementType::F16 => multiply_lines::<f32>(of, (alpha, a.values, x), (beta, y)),
+        ElementType::U32 | ElementType::U8 => multiply_lines::<u32>(of, (alpha, a.values, x), (beta, y)),
+        ElementType::I32 => multiply_lines::<i32>(of, (alpha, a.values, x), (beta, y)),
+    }
 }
 
 /// The 2-norm of every scalar column. Squares are added as the terms of [`multiply_vector`] are,
 /// and the root is rounded to nearest.
 pub fn column_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
-    roots(squares(a.as_cbc(), M::ROW_MAJOR, false))
+    norms(a.into(), M::ROW_MAJOR, false).of_same()
 }
 
 /// The 2-norm of every scalar row.
 pub fn row_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
-    roots(squares(a.as_cbc(), !M::ROW_MAJOR, false))
+    norms(a.into(), !M::ROW_MAJOR, false).of_same()
 }
 
 /// The Frobenius norm of every block column. Inside a block the squares are added in the order in
 /// which its elements are stored.
 pub fn block_column_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
-    roots(squares(a.as_cbc(), M::ROW_MAJOR, true))
+    norms(a.into(), M::ROW_MAJOR, true).of_same()
 }
 
 /// The Frobenius norm of every block row.
 pub fn block_row_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
-    roots(squares(a.as_cbc(), !M::ROW_MAJOR, true))
+    norms(a.into(), !M::ROW_MAJOR, true).of_same()
 }
 
 /// The product A·diag(d).
@@ -145,7 +167,7 @@ pub fn block_row_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
 /// # Errors
 /// [`Error::Length`] if d does not have as many elements as A has scalar columns.
 pub fn scale_columns<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<M> {
-    scale(a, d, M::ROW_MAJOR)
+    scale(a.into(), M::Element::any_slice(d), M::ROW_MAJOR)?.typed()
 }
 
 /// The product diag(d)·A.
@@ -153,7 +175,7 @@ pub fn scale_columns<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Resu
 /// # Errors
 /// [`Error::Length`] if d does not have as many elements as A has scalar rows.
 pub fn scale_rows<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<M> {
-    scale(a, d, !M::ROW_MAJOR)
+    scale(a.into(), M::Element::any_slice(d), !M::ROW_MAJOR)?.typed()
 }
 
 /// The blocks on the diagonal of a square matrix of square blocks, as a matrix. Blocks that are not
@@ -162,8 +184,11 @@ pub fn scale_rows<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<
 /// # Errors
 /// [`Error::Argument`] if the matrix or its blocks are not square.
 pub fn diagonal<M: Matrix>(a: &M) -> Result<M> {
-    let a = a.as_cbc();
-    let (n, area) = (a.pattern.ncols(), a.shape.area());
+    any_diagonal(a.into())?.typed()
+}
+
+fn any_diagonal(a: AnyView<'_>) -> Result<AnyMatrix> {
+    let n = a.pattern.ncols();
     if a.pattern.nrows() != n || a.shape.rows() != a.shape.cols() {
         return Err(Error::Argument(format!(
             "{}x{n} blocks of {}: not square, it has no diagonal",
@@ -171,15 +196,10 @@ pub fn diagonal<M: Matrix>(a: &M) -> Result<M> {
             a.shape
         )));
     }
-    let mut values = vec![M::Element::from_f64(0.0); n * area];
-    for (col, block) in values.chunks_exact_mut(area).enumerate() {
-        let on_diagonal = |&entry: &usize| a.pattern.row_idx()[entry] as usize == col;
-        if let Some(entry) = a.pattern.entries(col).find(on_diagonal) {
-            block.copy_from_slice(a.block(entry));
-        }
-    }
+    let on_diagonal = |col| a.pattern.entries(col).find(|&entry| a.pattern.row_idx()[entry] as usize == col);
+    let entries: Vec<_> = (0..n).map(on_diagonal).collect();
     let pattern = Pattern::trusted(n, n, (0..=n as u64).collect(), (0..n as u32).collect());
-    M::from_cbc(Cbc::new(pattern, a.shape, values)?)
+    Ok(AnyMatrix::of_arrays(a.kind, pattern, (a.shape, a.shape.area()), a.blocks_or_zeros(&entries)))
 }
 
 /// The dot product. Products are rounded, then summed 1024 at a time by halving; the sums are
@@ -189,11 +209,17 @@ pub fn diagonal<M: Matrix>(a: &M) -> Result<M> {
 /// [`Error::Length`] if the vectors have different lengths.
 pub fn dot<T: Field>(x: &[T], y: &[T]) -> Result<f64> {
     check_len("y", y.len(), x.len())?;
-    if x.is_empty() {
-        return Ok(0.0);
-    }
-    let fold = |terms: &[T::Arithmetic]| {
-        let mut sums = vec![T::Arithmetic::NEUTRAL; DOT_PIECE];
+    let (x, y) = (T::any_slice(x), T::any_slice(y));
+    Ok(match T::TYPE {
+        ElementType::F64 => dot_of::<f64>(x, y),
+        _ => dot_of::<f32>(x, y),
+    })
+}
+
+fn dot_of<N: Widened + RealField>(x: AnySlice<'_>, y: AnySlice<'_>) -> f64 {
+    let (Some(x), Some(y)) = (N::widened(x), N::widened(y)) else { unreachable!("real numbers") };
+    let fold = |terms: &[N]| {
+        let mut sums = vec![N::NEUTRAL; DOT_PIECE];
         sums[..terms.len()].copy_from_slice(terms);
         while sums.len() > 1 {
             let second = sums.split_off(sums.len() / 2);
@@ -201,11 +227,13 @@ pub fn dot<T: Field>(x: &[T], y: &[T]) -> Result<f64> {
         }
         sums[0]
     };
-    let mut sums: Vec<_> = x.iter().zip(y).map(|(x, y)| x.widen() * y.widen()).collect();
+    let mut sums: Vec<_> = x.iter().zip(&y[..]).map(|(&x, &y)| x * y).collect();
     loop {
         sums = sums.chunks(DOT_PIECE).map(fold).collect();
-        if let [sum] = sums[..] {
-            return Ok(convert_unchecked(sum));
+        match sums[..] {
+            [] => return 0.0,
+            [sum] => return convert_unchecked(sum),
+            _ => {}
         }
     }
 }
@@ -217,153 +245,64 @@ fn check_len(array: &'static str, found: usize, expected: usize) -> Result<()> {
     }
 }
 
-/// The lines of a matrix's arrays: its columns, or its rows.
-struct Lines<'a, T> {
-    a: CbcView<'a, T>,
-    rows: bool,
-    pattern: Cow<'a, Pattern>,
-    source: Option<Vec<usize>>,
-    order: Order,
+/// The sums of lines in type `N`, as elements of x's type.
+fn multiply_lines<N: Widened>(
+    (lines, semiring): (Lines<'_>, Semiring),
+    (alpha, a, x): (f64, AnySlice<'_>, AnySlice<'_>),
+    (beta, y): (f64, AnySlice<'_>),
+) -> Result<AnyValues> {
+    let (element, algebra) = (x.element(), &Algebra::<N>::of(semiring));
+    let (Some(a), Some(x), Some(y)) = (N::widened(a), N::widened(x), N::widened(y)) else {
+        unreachable!("a vector holds the elements of its matrix");
+    };
+    let (scale, factor) = (N::nearest(alpha), N::nearest(beta));
+    let mut sums = lines.sums(&a, algebra, false, &|value, across| (algebra.multiply)(value, x[across]));
+    for (sum, &y) in sums.iter_mut().zip(&y[..]) {
+        let scaled = scale.times(*sum);
+        *sum = if beta == 0.0 { scaled } else { (algebra.add)(scaled, factor.times(y)) };
+    }
+    Ok(N::narrowed(sums, element))
 }
 
-impl<'a, T: Element> Lines<'a, T> {
-    fn new(a: CbcView<'a, T>, rows: bool) -> Self {
-        match rows {
-            true => {
-                let (pattern, source) = a.pattern.transpose();
-                Self { a, rows, pattern: Cow::Owned(pattern), source: Some(source), order: Order::Ascending }
-            }
-            false => Self { a, rows, pattern: Cow::Borrowed(a.pattern), source: None, order: Order::Ascending },
-        }
-    }
-
-    /// Scalar lines in a line of blocks, and scalars of a block across the line.
-    fn sides(&self) -> (usize, usize) {
-        let (rows, cols) = (self.a.shape.rows(), self.a.shape.cols());
-        if self.rows { (rows, cols) } else { (cols, rows) }
-    }
-
-    /// For each scalar line (each line of blocks if `whole`) the sum of `term(value, place
-    /// across)`.
-    fn sums<V: Arithmetic>(&self, algebra: &Algebra<V>, whole: bool, term: impl Fn(T, usize) -> V) -> Vec<V> {
-        let (width, depth) = self.sides();
-        let mut sums = Vec::new();
-        for line in 0..self.pattern.ncols() {
-            let entries: Vec<usize> = self.pattern.entries(line).collect();
-            for number in 0..if whole { 1 } else { width } {
-                let elements: Vec<usize> = match (whole, self.rows) {
-                    (true, _) => (0..width * depth).collect(),
-                    (_, true) => (0..depth).map(|k| k * width + number).collect(),
-                    (_, false) => (0..depth).map(|k| number * depth + k).collect(),
-                };
-                let sum = |entries: &mut dyn Iterator<Item = &usize>| {
-                    let terms = entries.flat_map(|&entry| {
-                        let block = self.a.block(self.source.as_ref().map_or(entry, |source| source[entry]));
-                        let across = self.pattern.row_idx()[entry] as usize * depth;
-                        let elements = elements.iter().enumerate();
-                        elements.map(move |(k, &element)| (block[element], across + k % depth))
-                    });
-                    algebra.sum(terms.map(|(value, across)| term(value, across)))
-                };
-                sums.push(match self.order {
-                    Order::Ascending | Order::Arrival => {
-                        algebra.sum(entries.chunks(RUN_PIECE).map(|piece| sum(&mut piece.iter())))
-                    }
-                    Order::Tiles => {
-                        let tiles = entries.chunk_by(|one, next| one / Order::TILE == next / Order::TILE);
-                        algebra.sum(tiles.map(|tile| sum(&mut tile.iter())))
-                    }
-                    Order::Scan => {
-                        let terms: Vec<_> = entries.iter().map(|entry| (*entry, sum(&mut [*entry].iter()))).collect();
-                        segmented_scan::sum(algebra, &terms)
-                    }
-                    Order::Shared => {
-                        algebra.sum(entries.chunks(RUN_PIECE).map(|piece| match piece.len() > Order::LONG {
-                            true => algebra.sum(lanes(piece, Order::LANES, algebra.identity, &sum)),
-                            false => sum(&mut piece.iter()),
-                        }))
-                    }
-                    Order::FewLanes => match entries.is_empty() {
-                        true => algebra.empty,
-                        false => algebra.sum(lanes(&entries, Order::FEW_LANES, algebra.identity, &sum)),
-                    },
-                    Order::Lanes => {
-                        if entries.is_empty() {
-                            sums.push(algebra.empty);
-                            continue;
-                        }
-                        let mut lanes: Vec<_> = lanes(&entries, Order::LANES, algebra.identity, &sum).collect();
-                        while lanes.len() > 1 {
-                            let second = lanes.split_off(lanes.len() / 2);
-                            lanes.iter_mut().zip(second).for_each(|(sum, other)| *sum = (algebra.add)(*sum, other));
-                        }
-                        lanes[0]
-                    }
-                });
-            }
-        }
-        sums
+/// The roots of the sums of squares of the lines of a matrix of real numbers.
+fn norms(a: AnyView<'_>, rows: bool, whole: bool) -> AnyValues {
+    let lines = Lines::new(a, rows);
+    match a.element() {
+        ElementType::F64 => norms_of::<f64>(&lines, a.values, whole),
+        _ => norms_of::<f32>(&lines, a.values, whole),
     }
 }
 
-/// The sums of every n-th of the entries, for the first n to begin with; `identity` if there are
-/// fewer.
-fn lanes<'a, V: Copy + 'a>(
-    entries: &'a [usize],
-    n: usize,
-    identity: V,
-    sum: &'a impl Fn(&mut dyn Iterator<Item = &usize>) -> V,
-) -> impl Iterator<Item = V> + 'a {
-    (0..n).map(move |first| match first < entries.len() {
-        true => sum(&mut entries.iter().skip(first).step_by(n)),
-        false => identity,
-    })
+fn norms_of<N: Widened + RealField>(lines: &Lines<'_>, values: AnySlice<'_>, whole: bool) -> AnyValues {
+    let numbers = N::widened(values).unwrap_or_else(|| unreachable!("real numbers"));
+    let sums = lines.sums(&numbers, &Algebra::of(Semiring::PlusTimes), whole, &|value, _| value * value);
+    N::narrowed(sums.into_iter().map(ComplexField::sqrt).collect(), values.element())
 }
 
-fn multiply_lines<T: Element, V: VectorElement<T>>(
-    algebra: &Algebra<V::Arithmetic>,
-    lines: Lines<'_, T>,
-    (alpha, x): (f64, &[V]),
-    (beta, y): (f64, &mut [V]),
-) -> Result<()> {
-    let (width, depth) = lines.sides();
-    check_len("x", x.len(), lines.pattern.nrows() * depth)?;
-    check_len("y", y.len(), lines.pattern.ncols() * width)?;
-    let (scale, factor) = (V::Arithmetic::nearest(alpha), V::Arithmetic::nearest(beta));
-    let sums = lines.sums(algebra, false, |value, across| (algebra.multiply)(V::take(value), x[across].widen()));
-    for (y, sum) in y.iter_mut().zip(sums) {
-        let scaled = scale.times(sum);
-        *y = V::narrow(if beta == 0.0 { scaled } else { (algebra.add)(scaled, factor.times(y.widen())) });
-    }
-    Ok(())
-}
-
-fn squares<T: Field>(a: CbcView<'_, T>, rows: bool, whole: bool) -> Vec<T::Arithmetic> {
-    Lines::new(a, rows).sums(&Algebra::of(Semiring::PlusTimes), whole, |value, _| {
-        let value = value.widen();
-        value * value
-    })
-}
-
-fn roots<T: Field>(sums: Vec<T::Arithmetic>) -> Vec<T> {
-    sums.into_iter().map(|sum| T::narrow(ComplexField::sqrt(sum))).collect()
-}
-
-fn scale<M: Matrix<Element: Field>>(a: &M, d: &[M::Element], rows: bool) -> Result<M> {
-    let view = a.as_cbc();
+fn scale(view: AnyView<'_>, d: AnySlice<'_>, rows: bool) -> Result<AnyMatrix> {
     let (r, c) = (view.shape.rows(), view.shape.cols());
     let (n, side) = if rows { (view.pattern.nrows(), r) } else { (view.pattern.ncols(), c) };
     check_len("d", d.len(), n * side)?;
-    let mut values = view.values.to_vec();
+    let values = match view.element() {
+        ElementType::F64 => scaled::<f64>(view, d, rows),
+        _ => scaled::<f32>(view, d, rows),
+    };
+    Ok(AnyMatrix::of_arrays(view.kind, view.pattern.clone(), (view.shape, view.stride), values))
+}
+
+fn scaled<N: Widened>(view: AnyView<'_>, d: AnySlice<'_>, rows: bool) -> AnyValues {
+    let (r, c, element) = (view.shape.rows(), view.shape.cols(), view.element());
+    let (Some(values), Some(d)) = (N::widened(view.values), N::widened(d)) else { unreachable!("real numbers") };
+    let mut values = values.into_owned();
     for col in 0..view.pattern.ncols() {
         for entry in view.pattern.entries(col) {
             let row = view.pattern.row_idx()[entry] as usize;
             for i in 0..view.shape.area() {
                 let factor = if rows { d[row * r + i % r] } else { d[col * c + i / r] };
                 let value = &mut values[entry * view.stride + i];
-                *value = M::Element::narrow(value.widen() * factor.widen());
+                *value = value.times(factor);
             }
         }
     }
-    M::from_cbc(Cbc::with_stride(view.pattern.clone(), view.shape, view.stride, values)?)
+    N::narrowed(values, element)
 }

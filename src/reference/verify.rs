@@ -1,10 +1,10 @@
 //! Verification: comparison of a product with the reference.
 use crate::{
-    Cbc, Element, Field, Matrix, Pattern, Result, Semiring, Threshold,
-    matrix::{CbcView, kept_entries, pattern_of},
-    reference::{self, masked},
+    Cbc, Field, Matrix, Pattern, Result, Semiring, Threshold,
+    element::ElementType,
+    matrix::{AnyView, kept_entries, pattern_of},
+    reference::{self, masked, multiply_any},
 };
-use bytemuck::Zeroable;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -82,11 +82,15 @@ pub fn verify_dropped<M: Matrix<Element: Field>>(
     c: &M,
     threshold: Option<Threshold>,
 ) -> Result<Verification> {
-    let r = reference::multiply(a, b)?;
-    let kept = threshold.map(|threshold| kept_entries(r.as_cbc(), threshold));
-    let whole = r.as_cbc().pattern;
-    let pattern = kept.as_ref().map_or(Cow::Borrowed(whole), |kept| Cow::Owned(pattern_of(whole, kept)));
-    compare((a, b), c, &r, &pattern, |entry| Some(kept.as_ref().map_or(entry, |kept| kept[entry])))
+    verify_any([a, b, c].map(AnyView::from), threshold)
+}
+
+fn verify_any([a, b, c]: [AnyView<'_>; 3], threshold: Option<Threshold>) -> Result<Verification> {
+    let r = multiply_any(Semiring::PlusTimes, a, b)?;
+    let r = r.view();
+    let kept = threshold.map(|threshold| kept_entries(r, threshold));
+    let pattern = kept.as_ref().map_or(Cow::Borrowed(r.pattern), |kept| Cow::Owned(pattern_of(r.pattern, kept)));
+    compare([a, b], c, r, &pattern, &|entry| Some(kept.as_ref().map_or(entry, |kept| kept[entry])))
 }
 
 /// Verifies a masked product. Its pattern must be that of the mask, and entries that receive no
@@ -95,10 +99,15 @@ pub fn verify_dropped<M: Matrix<Element: Field>>(
 /// # Errors
 /// As [`reference::multiply_masked`].
 pub fn verify_masked<M: Matrix, K: Matrix>(a: &M, b: &M, c: &M, mask: &K) -> Result<Verification> {
-    let r = reference::multiply(a, b)?;
-    let mask = masked::pattern_of_mask::<M, K>(mask, r.as_cbc().pattern)?;
-    let entries: Vec<_> = masked::entries_at(mask, r.as_cbc().pattern).collect();
-    compare((a, b), c, &r, mask, |entry| entries[entry])
+    verify_any_masked([a, b, c].map(AnyView::from), mask.into())
+}
+
+fn verify_any_masked([a, b, c]: [AnyView<'_>; 3], mask: AnyView<'_>) -> Result<Verification> {
+    let r = multiply_any(Semiring::PlusTimes, a, b)?;
+    let r = r.view();
+    let mask = masked::pattern_of_mask(mask, r)?;
+    let entries: Vec<_> = masked::entries_at(mask, r.pattern).collect();
+    compare([a, b], c, r, mask, &|entry| entries[entry])
 }
 
 /// Verifies a product over a semiring, on a mask if there is one: every element must have the
@@ -112,30 +121,33 @@ pub fn verify_over<M: Matrix, K: Matrix>(
     c: &M,
     mask: Option<&K>,
 ) -> Result<Verification> {
+    semiring.check::<M::Element>()?;
+    verify_any_over(semiring, [a, b, c].map(AnyView::from), mask.map(AnyView::from))
+}
+
+fn verify_any_over(semiring: Semiring, [a, b, c]: [AnyView<'_>; 3], mask: Option<AnyView<'_>>) -> Result<Verification> {
     let r = match mask {
-        Some(mask) => reference::multiply_masked_over(semiring, a, b, mask)?,
-        None => reference::multiply_over(semiring, a, b)?,
+        Some(mask) => masked::multiply_any_masked(semiring, a, b, mask)?,
+        None => multiply_any(semiring, a, b)?,
     };
-    let (c, r) = (c.as_cbc(), r.as_cbc());
+    let r = r.view();
     if c.pattern != r.pattern || c.shape != r.shape {
         return Ok(Verification::OTHER_PATTERN);
     }
-    let blocks = (0..c.pattern.nnz()).flat_map(|entry| c.block(entry).iter().zip(r.block(entry)));
-    let errors = blocks.fold(Errors::NONE, |errors, (&c, &r)| errors.and(Errors::of(c, r, 0.0, 0.0)));
-    Ok(Verification::of(errors))
+    let of_entry = |entry| of_block([c, r], entry, Some(entry), |_| 0.0, 0.0);
+    Ok(Verification::of((0..c.nnz()).map(of_entry).fold(Errors::NONE, Errors::and)))
 }
 
 /// Compares C, which must have `pattern`, with the entries of the reference that `of_reference`
 /// gives for its own. `None` stands for an entry without products.
-fn compare<M: Matrix>(
-    (a, b): (&M, &M),
-    c: &M,
-    reference: &M,
+fn compare(
+    [a, b]: [AnyView<'_>; 2],
+    c: AnyView<'_>,
+    r: AnyView<'_>,
     pattern: &Pattern,
-    of_reference: impl Fn(usize) -> Option<usize> + Sync,
+    of_reference: &(dyn Fn(usize) -> Option<usize> + Sync),
 ) -> Result<Verification> {
-    let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
-    let (c, r) = (c.as_cbc(), reference.as_cbc());
+    let (x, y) = if a.kind.is_row_major() { (b, a) } else { (a, b) };
     if c.pattern != pattern || c.shape != r.shape {
         return Ok(Verification::OTHER_PATTERN);
     }
@@ -143,19 +155,41 @@ fn compare<M: Matrix>(
     let terms = reference::multiply(&ones(x)?, &ones(y)?)?;
     let inner = x.shape.cols() as f64;
 
-    let entry = |e: usize| {
-        let Some(whole) = of_reference(e) else {
-            let zero = M::Element::zeroed();
-            return c.block(e).iter().fold(Errors::NONE, |errors, &c| errors.and(Errors::of(c, zero, 0.0, 0.0)));
-        };
+    let entry = |entry: usize| {
+        let Some(whole) = of_reference(entry) else { return of_block([c, r], entry, None, |_| 0.0, 0.0) };
         let n = terms.values()[whole] * inner;
-        let bound = 2.0 * n * M::Element::ARITHMETIC_ROUNDOFF;
-        let elements = c.block(e).iter().zip(r.block(whole)).zip(magnitude.as_cbc().block(whole));
-        elements.fold(Errors::NONE, |errors, ((&c, &r), &magnitude)| errors.and(Errors::of(c, r, magnitude, bound)))
+        let bound = 2.0 * n * c.element().arithmetic_roundoff();
+        let magnitude = magnitude.as_cbc().block(whole);
+        of_block([c, r], entry, Some(whole), |i| magnitude[i], bound)
     };
-    let errors =
-        (0..c.pattern.nnz()).into_par_iter().with_min_len(4096).map(entry).reduce(|| Errors::NONE, Errors::and);
+    let errors = (0..c.nnz()).into_par_iter().with_min_len(4096).map(entry).reduce(|| Errors::NONE, Errors::and);
     Ok(Verification::of(errors))
+}
+
+/// Compares a block of C with the one of the reference that is named, or with zeros.
+fn of_block(
+    [c, r]: [AnyView<'_>; 2],
+    entry: usize,
+    of_reference: Option<usize>,
+    magnitude: impl Fn(usize) -> f64,
+    bound: f64,
+) -> Errors {
+    let number = |of: AnyView<'_>, entry: usize, i: usize| {
+        let at = entry * of.stride + i;
+        Number { value: of.values.number(at), bits: of.values.bits(at) }
+    };
+    let of_element = |i| {
+        let r = of_reference.map_or(Number { value: 0.0, bits: 0 }, |entry| number(r, entry, i));
+        Errors::of(number(c, entry, i), r, c.element(), (magnitude(i), bound))
+    };
+    (0..c.shape.area()).map(of_element).fold(Errors::NONE, Errors::and)
+}
+
+/// An element: its value, and its bits in its type.
+#[derive(Clone, Copy)]
+struct Number {
+    value: f64,
+    bits: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -169,18 +203,18 @@ struct Errors {
 impl Errors {
     const NONE: Self = Self { absolute: 0.0, relative: 0.0, bits_equal: true, within: true };
 
-    fn of<T: Element>(c: T, r: T, magnitude: f64, bound: f64) -> Self {
-        let bits_equal = bytemuck::bytes_of(&c) == bytemuck::bytes_of(&r);
-        let (c, r) = (c.to_f64(), r.to_f64());
+    fn of(c: Number, r: Number, element: ElementType, (magnitude, bound): (f64, f64)) -> Self {
+        let bits_equal = c.bits == r.bits;
+        let (c, r) = (c.value, r.value);
         if bits_equal || c == r || (c.is_nan() && r.is_nan()) {
             return Self { bits_equal, ..Self::NONE };
         }
         let absolute = (c - r).abs();
         // The results may differ by one rounding of the stored type, and for a subnormal by its
         // last digit.
-        let storage = match T::STORAGE_ROUNDOFF > 0.0 {
-            true => 2.0 * T::STORAGE_ROUNDOFF * r.abs() + 2f64.powi(-24),
-            false => 0.0,
+        let storage = match element.storage_roundoff() {
+            roundoff if roundoff > 0.0 => 2.0 * roundoff * r.abs() + 2f64.powi(-24),
+            _ => 0.0,
         };
         let relative = if absolute == 0.0 { 0.0 } else { absolute / magnitude };
         // A NaN makes this comparison false.
@@ -199,14 +233,15 @@ impl Errors {
     }
 }
 
-fn absolute<T: Element>(view: CbcView<'_, T>) -> Result<Cbc<f64>> {
-    let values = view.values.iter().map(|value| value.to_f64().abs()).collect();
+fn absolute(view: AnyView<'_>) -> Result<Cbc<f64>> {
+    let mut values = view.values.numbers();
+    values.iter_mut().for_each(|value| *value = value.abs());
     Cbc::with_stride(view.pattern.clone(), view.shape, view.stride, values)
 }
 
 /// The pattern with a 1 at each entry. A product of two such matrices counts the terms.
-fn ones<T: Element>(view: CbcView<'_, T>) -> Result<crate::Csc<f64>> {
-    crate::Csc::new(view.pattern.clone(), vec![1.0; view.pattern.nnz()])
+fn ones(view: AnyView<'_>) -> Result<crate::Csc<f64>> {
+    crate::Csc::new(view.pattern.clone(), vec![1.0; view.nnz()])
 }
 
 #[cfg(test)]

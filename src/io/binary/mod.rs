@@ -35,10 +35,11 @@ mod write;
 use std::io::Read;
 use std::path::Path;
 
+pub(super) use write::write_view;
 pub use write::{write, write_to};
 
 use super::{Field, Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble, source::ReportingFile};
-use crate::{BlockShape, Result};
+use crate::{BlockShape, Result, element::ElementType};
 use numbers::Numbers;
 
 #[cfg(doc)]
@@ -105,6 +106,7 @@ pub fn read_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOption
         format: Format::Binary,
         layout: sizes.layout.map(Layout::Uniform),
         field: if sizes.kind == 0 { Field::Pattern } else { Field::Real },
+        element: if sizes.kind == 1 { ElementType::F32 } else { ElementType::F64 },
         symmetry: Symmetry::General,
         stored: count as u64,
         is_array: false,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{BCSR, BSR};
 use crate::io::{one_nan, without_packing, write_whole};
-use crate::{BlockShape, Error, Matrix, Result};
+use crate::{BlockShape, Error, Result, matrix::AnyView};
 
 /// Writes `matrix` to the file at `path` and replaces an earlier file once the new one is whole.
 /// The file is gzip if its name ends in `.gz`, bzip2 if in `.bz2`.
@@ -15,11 +15,13 @@ use crate::{BlockShape, Error, Matrix, Result};
 /// # Errors
 /// [`Error::Io`] with the path; [`Error::Argument`] for blocks under a name `.bcsr`, and for 2^31
 /// entries or more, which neither form can hold. An earlier file stays as it was.
-pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M) -> Result<()> {
-    let path = path.as_ref();
+pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>) -> Result<()> {
+    write_view(path.as_ref(), matrix.into())
+}
+
+pub(in crate::io) fn write_view(path: &Path, view: AnyView<'_>) -> Result<()> {
     let name = without_packing(path);
     let bcsr = name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("bcsr"));
-    let view = matrix.as_cbc();
     let refuse = |reason: &str| Err(Error::Argument(format!("{}: {reason}", path.display())));
     if bcsr && view.shape != BlockShape::SCALAR {
         return refuse("BCSR0001 holds scalars; name blocks .bin");
@@ -27,24 +29,24 @@ pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M) -> Result<()> {
     if i32::try_from(view.pattern.nnz()).is_err() {
         return refuse("2^31 entries or more have no place in this format");
     }
-    write_whole(path, |writer| write_as(writer, matrix, bcsr))
+    write_whole(path, |writer| write_as(writer, view, bcsr))
 }
 
 /// Writes `matrix` as `BSR1` to any writer.
 ///
 /// # Errors
 /// Those of `writer`; [`ErrorKind::InvalidInput`] for 2^31 entries or more.
-pub fn write_to<M: Matrix>(writer: impl Write, matrix: &M) -> io::Result<()> {
-    write_as(writer, matrix, false)
+pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>) -> io::Result<()> {
+    write_as(&mut writer, matrix.into(), false)
 }
 
-fn write_as<M: Matrix>(mut writer: impl Write, matrix: &M, bcsr: bool) -> io::Result<()> {
-    let view = matrix.as_cbc();
+fn write_as(writer: &mut dyn Write, view: AnyView<'_>, bcsr: bool) -> io::Result<()> {
+    let row_major = view.kind.is_row_major();
     // The arrays of row-major matrices are the rows already.
-    let transposed = (!M::ROW_MAJOR).then(|| view.pattern.transpose());
+    let transposed = (!row_major).then(|| view.pattern.transpose());
     let rows = transposed.as_ref().map_or(view.pattern, |(pattern, _)| pattern);
     let narrow = |number: u64| i32::try_from(number).map_err(|_| io::Error::from(ErrorKind::InvalidInput));
-    let shape = if M::ROW_MAJOR { view.shape.transpose() } else { view.shape };
+    let shape = if row_major { view.shape.transpose() } else { view.shape };
     let sizes = [rows.ncols(), rows.nrows(), rows.nnz(), shape.rows(), shape.cols()].map(|size| size as i64);
     if bcsr {
         writer.write_all(&BCSR)?;
@@ -57,11 +59,11 @@ fn write_as<M: Matrix>(mut writer: impl Write, matrix: &M, bcsr: bool) -> io::Re
     rows.col_ptr().iter().try_for_each(|&end| writer.write_all(&narrow(end)?.to_le_bytes()))?;
     rows.row_idx().iter().try_for_each(|&col| writer.write_all(&narrow(col.into())?.to_le_bytes()))?;
     for entry in 0..rows.nnz() {
-        let block = view.block(transposed.as_ref().map_or(entry, |(_, source)| source[entry]));
+        let entry = transposed.as_ref().map_or(entry, |(_, source)| source[entry]);
         for at in 0..shape.area() {
             // Blocks are stored by columns, those of row-major matrices transposed.
-            let place = if M::ROW_MAJOR { at } else { at % shape.cols() * shape.rows() + at / shape.cols() };
-            writer.write_all(&one_nan(crate::Element::to_f64(block[place])).to_le_bytes())?;
+            let place = if row_major { at } else { at % shape.cols() * shape.rows() + at / shape.cols() };
+            writer.write_all(&one_nan(view.number(entry, place)).to_le_bytes())?;
         }
     }
     writer.flush()

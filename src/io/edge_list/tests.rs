@@ -3,7 +3,7 @@ use half::f16;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{BlockShape, Csc, Csr};
+use crate::{BlockShape, Csc, Csr, Matrix};
 
 fn from_text(text: impl AsRef<[u8]>, options: &ReadOptions) -> Result<MatrixFile> {
     read_from(text.as_ref(), "g.txt", options)

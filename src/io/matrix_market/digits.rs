@@ -1,13 +1,12 @@
 //! Writes values in the fewest digits that read back to the same bits.
-use std::any::Any;
 use std::io::{self, Write};
 
-use crate::Element;
+use crate::element::{AnySlice, ElementType};
 
-/// Appends `value`, with an exponent if that is shorter than the plain notation. `nan` has no sign,
-/// because the sign that a sum leaves depends on the device.
-pub(crate) fn append<T: Element>(text: &mut Vec<u8>, value: T) -> io::Result<()> {
-    let wide = value.to_f64();
+/// Appends the number at a place, with an exponent if that is shorter than the plain notation.
+/// `nan` has no sign, because the sign that a sum leaves depends on the device.
+pub(crate) fn append(text: &mut Vec<u8>, values: AnySlice<'_>, at: usize) -> io::Result<()> {
+    let (wide, element) = (values.number(at), values.element());
     if wide.is_nan() {
         text.extend_from_slice(b"nan");
         return Ok(());
@@ -15,27 +14,31 @@ pub(crate) fn append<T: Element>(text: &mut Vec<u8>, value: T) -> io::Result<()>
     if wide.is_infinite() {
         return write!(text, "{}inf", if wide < 0.0 { "-" } else { "" });
     }
-    if T::ARITHMETIC_ROUNDOFF == 0.0 {
+    if !element.is_real() {
         // Fewer digits of a larger number would read back too, as the largest integer.
-        return write!(text, "{value}");
-    }
-    if (&value as &dyn Any).is::<f64>() {
-        append_shortest(text, wide);
+        text.extend_from_slice(itoa::Buffer::new().format(wide as i64).as_bytes());
         return Ok(());
     }
     let start = text.len();
-    if let Some(&narrow) = (&value as &dyn Any).downcast_ref::<f32>() {
-        append_shortest(text, narrow);
-        if reads_back(&text[start..], value) {
+    match values {
+        AnySlice::F64(_) => {
+            append_shortest(text, wide);
             return Ok(());
         }
-        text.truncate(start);
+        AnySlice::F32(values) => {
+            append_shortest(text, values[at]);
+            if reads_back(&text[start..], wide, element) {
+                return Ok(());
+            }
+            text.truncate(start);
+        }
+        _ => {}
     }
     // For types unknown to the standard library: digits are added until they suffice; 17 do for any
     // f64.
     for digits in 0..17 {
         append_shortest(text, format!("{wide:.digits$e}").parse().unwrap_or(wide));
-        if reads_back(&text[start..], value) {
+        if reads_back(&text[start..], wide, element) {
             break;
         }
         text.truncate(start);
@@ -50,10 +53,10 @@ fn append_shortest(text: &mut Vec<u8>, value: impl zmij::Float) {
     text.extend_from_slice(digits.strip_suffix(".0").unwrap_or(digits).as_bytes());
 }
 
-/// Whether the digits, read as `f64` and then rounded to `T`, give `value`. Rounding twice can
-/// differ from rounding once.
-fn reads_back<T: Element>(text: &[u8], value: T) -> bool {
-    fast_float2::parse::<f64, _>(text).is_ok_and(|wide| T::from_f64(wide) == value)
+/// Whether the digits, read as `f64` and then rounded to the element, give `value`. Rounding twice
+/// can differ from rounding once.
+fn reads_back(text: &[u8], value: f64, element: ElementType) -> bool {
+    fast_float2::parse::<f64, _>(text).is_ok_and(|wide| element.nearest(wide) == value)
 }
 
 #[cfg(test)]
@@ -61,10 +64,9 @@ mod tests {
     use half::f16;
     use proptest::prelude::*;
 
-    use super::*;
     use crate::io::matrix_market::{read_from, write_to};
     use crate::io::{ReadOptions, one_nan};
-    use crate::{Csc, Matrix, Pattern};
+    use crate::{Csc, Element, Matrix, Pattern};
 
     /// A matrix of one column holding `values`.
     fn column<T: Element>(values: Vec<T>) -> Csc<T> {

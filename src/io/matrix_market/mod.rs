@@ -60,12 +60,13 @@ use std::io::Read;
 use std::path::Path;
 
 pub(crate) use digits::append as append_value;
+pub(super) use write::write_view;
 pub use write::{write, write_to};
 
 use super::assemble::HOW_TO_SUM;
 use super::source::Source;
 use super::{Format, Layout, MatrixFile, ReadOptions};
-use crate::Result;
+use crate::{Result, element::ElementType};
 use header::Header;
 pub(super) use header::is_banner;
 
@@ -114,6 +115,7 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
         format: Format::MatrixMarket,
         layout: header.blocks.map(Layout::Uniform),
         field: header.field,
+        element: ElementType::F64,
         symmetry: header.symmetry,
         stored: header.stored,
         is_array: header.is_array,

@@ -9,7 +9,7 @@ use super::{digits, header::NOTE};
 use crate::io::WriteOptions;
 use crate::io::output::write_unpacked;
 use crate::io::packing::Packing;
-use crate::{BlockShape, Element, Matrix, Result, matrix::CbcView};
+use crate::{BlockShape, Result, matrix::AnyView};
 
 /// Elements in a chunk: about a mebibyte of text.
 const CHUNK: u64 = 1 << 15;
@@ -31,8 +31,12 @@ const CHUNK: u64 = 1 << 15;
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) with the path. An earlier file stays as it was.
-pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
-    write_unpacked(path.as_ref(), &mut |writer, packing| write_chunks(writer, matrix, options, packing))
+pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> Result<()> {
+    write_view(path.as_ref(), matrix.into(), options)
+}
+
+pub(in crate::io) fn write_view(path: &Path, matrix: AnyView<'_>, options: &WriteOptions) -> Result<()> {
+    write_unpacked(path, &mut |writer, packing| write_chunks(writer, matrix, options, packing))
 }
 
 /// Writes `matrix` as [`write()`] does, unpacked, to any writer. It writes large pieces at a time,
@@ -40,17 +44,17 @@ pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptio
 ///
 /// # Errors
 /// Those of `writer`.
-pub fn write_to<M: Matrix>(mut writer: impl Write, matrix: &M, options: &WriteOptions) -> io::Result<()> {
-    write_chunks(&mut writer, matrix, options, None)
+pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> io::Result<()> {
+    write_chunks(&mut writer, matrix.into(), options, None)
 }
 
-fn write_chunks<M: Matrix>(
+fn write_chunks(
     writer: &mut dyn Write,
-    matrix: &M,
+    view: AnyView<'_>,
     options: &WriteOptions,
     packing: Option<Packing>,
 ) -> io::Result<()> {
-    let lines = Lines { view: matrix.as_cbc(), row_major: M::ROW_MAJOR };
+    let lines = Lines { view };
     let elements = lines.elements();
     let make = |range: Range<u64>| -> io::Result<Vec<u8>> {
         let mut text = if range.start == 0 { lines.header() } else { Vec::new() };
@@ -87,25 +91,19 @@ fn write_chunks<M: Matrix>(
 }
 
 /// The lines of a matrix's elements, numbered column by column (row by row in a row-major matrix).
-struct Lines<'a, T> {
-    view: CbcView<'a, T>,
-    row_major: bool,
+struct Lines<'a> {
+    view: AnyView<'a>,
 }
 
-impl<T: Element> Lines<'_, T> {
+impl Lines<'_> {
     fn elements(&self) -> u64 {
         (self.view.pattern.nnz() * self.view.shape.area()) as u64
     }
 
-    /// Row and column of the matrix, given those of its arrays.
-    fn oriented<N>(&self, row: N, col: N) -> (N, N) {
-        if self.row_major { (col, row) } else { (row, col) }
-    }
-
     fn header(&self) -> Vec<u8> {
-        let CbcView { pattern, shape, .. } = self.view;
-        let (nrows, ncols) = self.oriented(pattern.nrows() * shape.rows(), pattern.ncols() * shape.cols());
-        let (rows, cols) = self.oriented(shape.rows(), shape.cols());
+        let AnyView { kind, shape, .. } = self.view;
+        let (nrows, ncols) = self.view.scalar_sides();
+        let (rows, cols) = kind.oriented(shape.rows(), shape.cols());
         let note = if shape == BlockShape::SCALAR { String::new() } else { format!("{NOTE} blocks {rows}x{cols}\n") };
         let banner = "%%MatrixMarket matrix coordinate real general";
         format!("{banner}\n{note}{nrows} {ncols} {}\n", self.elements()).into_bytes()
@@ -113,7 +111,7 @@ impl<T: Element> Lines<'_, T> {
 
     /// Appends the lines numbered `range`.
     fn append(&self, range: Range<u64>, text: &mut Vec<u8>) -> io::Result<()> {
-        let CbcView { pattern, shape, .. } = self.view;
+        let AnyView { pattern, shape, stride, .. } = self.view;
         let mut left = (range.end - range.start) as usize;
         if left == 0 {
             return Ok(());
@@ -130,9 +128,9 @@ impl<T: Element> Lines<'_, T> {
             let col = (block_col * cols + inner) as u64;
             for entry in pattern.entries(block_col).skip(skip / rows) {
                 let first = pattern.row_idx()[entry] as usize * rows;
-                let values = &self.view.block(entry)[inner * rows..][..rows];
-                for (i, &value) in values.iter().enumerate().skip(skip % rows).take(left) {
-                    self.append_line(text, (first + i) as u64, col, value)?;
+                for i in (skip % rows..rows).take(left) {
+                    let at = entry * stride + inner * rows + i;
+                    self.append_line(text, (first + i) as u64, col, at)?;
                     left -= 1;
                 }
                 skip = 0;
@@ -149,13 +147,14 @@ impl<T: Element> Lines<'_, T> {
         Ok(())
     }
 
-    fn append_line(&self, text: &mut Vec<u8>, row: u64, col: u64, value: T) -> io::Result<()> {
-        let (row, col) = self.oriented(row, col);
+    /// Appends the line of the element at a place of the values.
+    fn append_line(&self, text: &mut Vec<u8>, row: u64, col: u64, at: usize) -> io::Result<()> {
+        let (row, col) = self.view.kind.oriented(row, col);
         for index in [row, col] {
             text.extend_from_slice(itoa::Buffer::new().format(index + 1).as_bytes());
             text.push(b' ');
         }
-        digits::append(text, value)?;
+        digits::append(text, self.view.values, at)?;
         text.push(b'\n');
         Ok(())
     }

@@ -3,8 +3,8 @@ use std::io::{Read, Seek};
 
 use super::archive::Archive;
 use super::diagonals;
-use super::member::Member;
-use crate::io::{Field, ReadOptions, assemble, grow, push};
+use super::member::{Declared, Member};
+use crate::io::{ReadOptions, assemble, grow, push};
 use crate::{Pattern, Result};
 
 /// A matrix as blocks in the order of the file; blocks are 1x1 if the file has none.
@@ -15,7 +15,7 @@ pub(super) struct Arrays {
     pub block: [u64; 2],
     /// Whether the file is in a format of blocks.
     pub in_blocks: bool,
-    pub field: Field,
+    pub declared: Declared,
     /// The member with the place of an element, for messages.
     places: &'static str,
     /// Block row and block column of each block.
@@ -51,14 +51,28 @@ impl Arrays {
         // Unused blocks are at the end, except if the last axis varies slowest.
         let area = block[0] * block[1];
         let used = if data.strides[0] as u64 == area { rows.len() as u64 * area } else { u64::MAX };
-        let (values, field) = archive.array("data")?.values(used)?;
-        Ok(Self { shape, block, in_blocks: format == "bsr", field, places, rows, cols, values, strides: data.strides })
+        let (values, declared) = archive.array("data")?.values(used)?;
+        Ok(Self {
+            shape,
+            block,
+            in_blocks: format == "bsr",
+            declared,
+            places,
+            rows,
+            cols,
+            values,
+            strides: data.strides,
+        })
     }
 
     /// A matrix of scalars in any order: their rows, columns and values.
-    pub fn of_entries(shape: [u64; 2], field: Field, (rows, cols, values): (Vec<u32>, Vec<u32>, Vec<f64>)) -> Self {
+    pub fn of_entries(
+        shape: [u64; 2],
+        declared: Declared,
+        (rows, cols, values): (Vec<u32>, Vec<u32>, Vec<f64>),
+    ) -> Self {
         let (block, strides, places) = ([1, 1], [1, 1, 1], "data.npy");
-        Self { shape, block, in_blocks: false, field, places, rows, cols, values, strides }
+        Self { shape, block, in_blocks: false, declared, places, rows, cols, values, strides }
     }
 
     /// Number of blocks; of entries if there are no blocks.
@@ -157,7 +171,7 @@ fn read_axes(data: &Member<'_>, in_blocks: bool, shape: [u64; 2]) -> Result<Axes
 fn read_shape(shape: &mut Member<'_>) -> Result<[u64; 2]> {
     shape.check_len(2, || "rows and columns".into())?;
     let mut sizes = [0; 2];
-    shape.integers(|at, size| {
+    shape.integers(&mut |at, size| {
         let what = ["rows", "columns"][at as usize];
         sizes[at as usize] = match u64::try_from(size) {
             Ok(size) if size <= Pattern::MAX_LINES => size,
@@ -190,7 +204,7 @@ fn read_compressed<R: Read + Seek>(
 fn read_ends(indptr: &mut Member<'_>, name: &str, lines: u64, count: u64) -> Result<Vec<u64>> {
     indptr.check_len(lines + 1, || format!("{lines} {name}s and 1"))?;
     let (mut ends, mut previous) = (Vec::new(), 0);
-    indptr.integers(|at, end| {
+    indptr.integers(&mut |at, end| {
         match u64::try_from(end) {
             Ok(end) if at == 0 && end != 0 => return Err(format!("{end} where 0 is expected").into()),
             Ok(end) if end < previous => return Err(format!("{end} follows {previous}; offsets do not fall").into()),
@@ -206,7 +220,7 @@ fn read_ends(indptr: &mut Member<'_>, name: &str, lines: u64, count: u64) -> Res
 fn read_indices(member: &mut Member<'_>, name: &str, width: u64, count: u64, used: u64) -> Result<Vec<u32>> {
     member.check_len(count, || "as many as in data.npy".into())?;
     let mut indices = Vec::new();
-    member.integers(|at, index| match index {
+    member.integers(&mut |at, index| match index {
         _ if at >= used => Ok(()),
         index if (0..i128::from(width)).contains(&index) => Ok(push(&mut indices, index as u32, "entries")?),
         _ => Err(format!("{name} {index} is outside 0..{width}").into()),
@@ -231,7 +245,7 @@ fn read_coordinates<R: Read + Seek>(
         return Err(coords.refuse(format!("the shape is {:?}, [2, {count}] is expected", coords.shape())));
     }
     let (mut rows, mut cols) = (Vec::new(), Vec::new());
-    coords.integers(|at, index| {
+    coords.integers(&mut |at, index| {
         let (indices, name, size) = if at < count { (&mut rows, "row", nrows) } else { (&mut cols, "column", ncols) };
         match index {
             index if (0..i128::from(size)).contains(&index) => Ok(push(indices, index as u32, "entries")?),

@@ -23,7 +23,7 @@ pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>, shape: [u64; 2], op
     if !options.sum_duplicates {
         check_offsets(archive, &offsets)?;
     }
-    let (values, field) = archive.array("data")?.values(u64::MAX)?;
+    let (values, declared) = archive.array("data")?.values(u64::MAX)?;
     let (mut rows, mut cols, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     for (diagonal, &offset) in (0u64..).zip(&offsets) {
         for col in 0..length.min(shape[1]) {
@@ -36,7 +36,7 @@ pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>, shape: [u64; 2], op
             }
         }
     }
-    Ok(Arrays::of_entries(shape, field, (rows, cols, kept)))
+    Ok(Arrays::of_entries(shape, declared, (rows, cols, kept)))
 }
 
 /// The offsets of the diagonals.
@@ -44,7 +44,7 @@ fn read_offsets<R: Read + Seek>(archive: &mut Archive<R>, diagonals: u64) -> Res
     let mut member = archive.array("offsets")?;
     member.check_len(diagonals, || "as many as the rows of data.npy".into())?;
     let mut offsets = Vec::new();
-    member.integers(|_, offset| match i64::try_from(offset) {
+    member.integers(&mut |_, offset| match i64::try_from(offset) {
         Ok(offset) => Ok(push(&mut offsets, offset, "diagonals")?),
         Err(_) => Err(format!("there is no diagonal {offset}").into()),
     })?;

@@ -8,7 +8,7 @@ use npyz::{DType, Deserialize, NpyFile, NpyHeader, Order, TypeChar};
 use crate::io::words::quote;
 use crate::io::zipped::damaged;
 use crate::io::{Field, malformed, push};
-use crate::{Error, Result};
+use crate::{Error, Result, element::ElementType};
 
 pub(in crate::io) struct Member<'r> {
     /// The innermost reader is called for each buffer only.
@@ -16,6 +16,25 @@ pub(in crate::io) struct Member<'r> {
     header: NpyHeader,
     path: std::path::PathBuf,
     place: String,
+}
+
+/// What the values of an array are.
+#[derive(Clone, Copy)]
+pub(in crate::io) struct Declared {
+    pub field: Field,
+    pub element: ElementType,
+}
+
+/// The narrowest element that holds all numbers of a type; `f64` if none does.
+fn element_of(kind: TypeChar, size: u64) -> ElementType {
+    match (kind, size) {
+        (TypeChar::Float, 4) => ElementType::F32,
+        (TypeChar::Float, 2) => ElementType::F16,
+        (TypeChar::Int, 1 | 2 | 4) => ElementType::I32,
+        (TypeChar::Uint, 2 | 4) => ElementType::U32,
+        (TypeChar::Uint | TypeChar::Bool, 1) => ElementType::U8,
+        _ => ElementType::F64,
+    }
 }
 
 /// The reason why an element is refused.
@@ -133,11 +152,11 @@ impl<'r> Member<'r> {
         }
         let mut text = String::new();
         match kind {
-            TypeChar::ByteStr => self.for_each(|_, bytes: Vec<u8>| {
+            TypeChar::ByteStr => self.for_each(&mut |_, bytes: Vec<u8>| {
                 text = String::from_utf8_lossy(&bytes).into_owned();
                 Ok(())
             }),
-            _ => self.for_each(|_, letters: String| {
+            _ => self.for_each(&mut |_, letters: String| {
                 text = letters;
                 Ok(())
             }),
@@ -145,8 +164,8 @@ impl<'r> Member<'r> {
         Ok(text)
     }
 
-    /// The first `used` elements (or all) as `f64`, and the type of field that they make.
-    pub fn values(mut self, used: u64) -> Result<(Vec<f64>, Field)> {
+    /// The first `used` elements (or all) as `f64`, and what they are in the file.
+    pub fn values(mut self, used: u64) -> Result<(Vec<f64>, Declared)> {
         let (kind, size) = self.kind()?;
         let mut values = Vec::new();
         let mut take = |at, value: f64| if at < used { Ok(push(&mut values, value, "entries")?) } else { Ok(()) };
@@ -156,37 +175,38 @@ impl<'r> Member<'r> {
             _ => Field::Integer,
         };
         match (kind, size) {
-            (TypeChar::Float, 8) => self.for_each(|at, value: f64| take(at, value)),
-            (TypeChar::Float, 4) => self.for_each(|at, value: f32| take(at, value.into())),
-            (TypeChar::Float, 2) => self.for_each(|at, value: f16| take(at, value.into())),
-            (TypeChar::Bool, 1) => self.for_each(|at, value: bool| take(at, value.into())),
-            _ => self.integers(|at, value| match value as f64 {
+            (TypeChar::Float, 8) => self.for_each(&mut |at, value: f64| take(at, value)),
+            (TypeChar::Float, 4) => self.for_each(&mut |at, value: f32| take(at, value.into())),
+            (TypeChar::Float, 2) => self.for_each(&mut |at, value: f16| take(at, value.into())),
+            (TypeChar::Bool, 1) => self.for_each(&mut |at, value: bool| take(at, value.into())),
+            _ => self.integers(&mut |at, value| match value as f64 {
                 wide if at >= used || wide as i128 == value => take(at, wide),
                 _ => Err(format!("the integer {value} cannot be held exactly in a 64-bit float").into()),
             }),
         }?;
         let all_true = kind == TypeChar::Bool && values.iter().all(|&value| value == 1.0);
-        Ok((values, if all_true { Field::Pattern } else { field }))
+        let field = if all_true { Field::Pattern } else { field };
+        Ok((values, Declared { field, element: element_of(kind, size) }))
     }
 
     /// Calls `take` with every element of an integer array.
-    pub fn integers(&mut self, mut take: impl FnMut(u64, i128) -> TakeResult) -> Result<()> {
+    pub fn integers(&mut self, take: &mut dyn FnMut(u64, i128) -> TakeResult) -> Result<()> {
         match self.kind()? {
-            (TypeChar::Int, 1) => self.for_each(|at, value: i8| take(at, value.into())),
-            (TypeChar::Int, 2) => self.for_each(|at, value: i16| take(at, value.into())),
-            (TypeChar::Int, 4) => self.for_each(|at, value: i32| take(at, value.into())),
-            (TypeChar::Int, 8) => self.for_each(|at, value: i64| take(at, value.into())),
-            (TypeChar::Uint, 1) => self.for_each(|at, value: u8| take(at, value.into())),
-            (TypeChar::Uint, 2) => self.for_each(|at, value: u16| take(at, value.into())),
-            (TypeChar::Uint, 4) => self.for_each(|at, value: u32| take(at, value.into())),
-            (TypeChar::Uint, 8) => self.for_each(|at, value: u64| take(at, value.into())),
+            (TypeChar::Int, 1) => self.for_each(&mut |at, value: i8| take(at, value.into())),
+            (TypeChar::Int, 2) => self.for_each(&mut |at, value: i16| take(at, value.into())),
+            (TypeChar::Int, 4) => self.for_each(&mut |at, value: i32| take(at, value.into())),
+            (TypeChar::Int, 8) => self.for_each(&mut |at, value: i64| take(at, value.into())),
+            (TypeChar::Uint, 1) => self.for_each(&mut |at, value: u8| take(at, value.into())),
+            (TypeChar::Uint, 2) => self.for_each(&mut |at, value: u16| take(at, value.into())),
+            (TypeChar::Uint, 4) => self.for_each(&mut |at, value: u32| take(at, value.into())),
+            (TypeChar::Uint, 8) => self.for_each(&mut |at, value: u64| take(at, value.into())),
             _ => Err(self.refuse(format!("elements of {} are not supported here", self.describe()))),
         }
     }
 
     /// Calls `take` with every element, and checks that the member holds exactly as many as its
     /// header says.
-    fn for_each<T: Deserialize>(&mut self, mut take: impl FnMut(u64, T) -> TakeResult) -> Result<()> {
+    fn for_each<T: Deserialize>(&mut self, take: &mut dyn FnMut(u64, T) -> TakeResult) -> Result<()> {
         let file = NpyFile::with_header(self.header.clone(), &mut self.bytes);
         let elements =
             file.data::<T>().map_err(|error| malformed(&self.path, self.place.clone(), error.to_string()))?;

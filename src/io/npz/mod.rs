@@ -35,6 +35,7 @@ use std::io::{Read, Seek};
 use std::path::Path;
 
 pub(super) use member::Member;
+pub(super) use write::write_view;
 pub use write::{write, write_to};
 
 use super::{Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble, source::ReportingFile};
@@ -81,7 +82,8 @@ pub fn read_from(reader: impl Read + Seek, name: impl AsRef<Path>, options: &Rea
         layout: arrays
             .in_blocks
             .then(|| Layout::of_ends(ends(arrays.shape[0], block_rows), ends(arrays.shape[1], block_cols))),
-        field: arrays.field,
+        field: arrays.declared.field,
+        element: arrays.declared.element,
         symmetry: Symmetry::General,
         stored: arrays.len() as u64 * block_rows * block_cols,
         is_array: false,

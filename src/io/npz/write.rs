@@ -6,7 +6,7 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 use crate::io::{WriteOptions, one_nan, without_packing, write_whole};
-use crate::{Element, Error, Matrix, Result, matrix::CbcView};
+use crate::{Error, Result, element::ElementType, matrix::AnyView};
 
 /// Writes `matrix` to the file at `path` and replaces an earlier file once the new one is whole.
 ///
@@ -18,8 +18,11 @@ use crate::{Element, Error, Matrix, Result, matrix::CbcView};
 /// # Errors
 /// [`Error::Io`] with the path, and an earlier file stays as it was; [`Error::Argument`] if the
 /// name ends in `.gz` or `.bz2`.
-pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
-    let path = path.as_ref();
+pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> Result<()> {
+    write_view(path.as_ref(), matrix.into(), options)
+}
+
+pub(in crate::io) fn write_view(path: &Path, matrix: AnyView<'_>, options: &WriteOptions) -> Result<()> {
     if without_packing(path) != path {
         let ending = path.extension().unwrap_or_default().display();
         return Err(Error::Argument(format!(
@@ -27,56 +30,77 @@ pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptio
             path.display()
         )));
     }
-    write_whole(path, |writer| write_to(writer, matrix, options))
+    write_whole(path, |writer| write_archive(writer, matrix, options))
 }
 
 /// Writes `matrix` as [`write()`] does, to any writer.
 ///
 /// # Errors
 /// Those of `writer`.
-pub fn write_to<M: Matrix>(writer: impl Write, matrix: &M, options: &WriteOptions) -> io::Result<()> {
-    let view = matrix.as_cbc();
+pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> io::Result<()> {
+    write_archive(&mut writer, matrix.into(), options)
+}
+
+fn write_archive(writer: &mut dyn Write, view: AnyView<'_>, options: &WriteOptions) -> io::Result<()> {
+    let (blocks, row_major) = (view.kind.has_blocks(), view.kind.is_row_major());
     // Entries in the order of compressed lines: the blocks of compressed columns are sorted by row.
-    let transposed = (M::BLOCKS && !M::ROW_MAJOR).then(|| view.pattern.transpose());
+    let transposed = (blocks && !row_major).then(|| view.pattern.transpose());
     let pattern = transposed.as_ref().map_or(view.pattern, |(pattern, _)| pattern);
-    let format = match (M::BLOCKS, M::ROW_MAJOR) {
+    let format = match (blocks, row_major) {
         (true, _) => b"bsr",
         (false, true) => b"csr",
         (false, false) => b"csc",
     };
-    let [rows, cols] = scalar_shape::<M>(view);
+    let (rows, cols) = view.scalar_sides();
     let mut archive =
         Writer { zip: ZipWriter::new_stream(SilentAfterFailure { writer, failed: false }), buffer: Vec::new() };
-    archive.array("format", &format!("|S{}", format.len()), &[], [format])?;
-    archive.array("shape", "<i8", &[2], [rows as u64, cols as u64].iter().map(|size| size.to_le_bytes()))?;
+    archive.begin("format", &format!("|S{}", format.len()), &[])?;
+    archive.put(format)?;
+    archive.end()?;
+    archive.begin("shape", "<i8", &[2])?;
+    [rows as u64, cols as u64].iter().try_for_each(|size| archive.put(&size.to_le_bytes()))?;
+    archive.end()?;
     let narrow = [rows, cols, pattern.nnz()].iter().all(|&number| i32::try_from(number).is_ok());
-    archive.indices("indptr", narrow, pattern.col_ptr().iter().copied())?;
-    archive.indices("indices", narrow, pattern.row_idx().iter().map(|&index| index.into()))?;
+    archive.indices("indptr", narrow, pattern.col_ptr().len(), &mut pattern.col_ptr().iter().copied())?;
+    archive.indices("indices", narrow, pattern.nnz(), &mut pattern.row_idx().iter().map(|&index| index.into()))?;
 
-    let shape: &[usize] = match (M::BLOCKS, M::ROW_MAJOR) {
-        (false, _) => &[view.pattern.nnz()],
+    let nnz = view.nnz();
+    let shape: &[usize] = match (blocks, row_major) {
+        (false, _) => &[nnz],
         // The blocks of a row-major matrix are stored transposed.
-        (true, true) => &[view.pattern.nnz(), view.shape.cols(), view.shape.rows()],
-        (true, false) => &[view.pattern.nnz(), view.shape.rows(), view.shape.cols()],
+        (true, true) => &[nnz, view.shape.cols(), view.shape.rows()],
+        (true, false) => &[nnz, view.shape.rows(), view.shape.cols()],
     };
-    let (block_rows, area) = (view.shape.rows(), view.shape.area());
-    let nnz = view.pattern.nnz() as u64;
-    let elements = (0..view.pattern.nnz()).flat_map(|entry| {
+    let descr = match view.element() {
+        ElementType::F64 => "<f8",
+        ElementType::F32 | ElementType::F16 => "<f4",
+        ElementType::U32 => "<u4",
+        ElementType::I32 => "<i4",
+        ElementType::U8 => "|u1",
+    };
+    archive.begin("data", descr, shape)?;
+    for entry in 0..nnz {
         if entry % (1 << 16) == 0 {
-            options.progress.iter().for_each(|progress| progress.tell(entry as u64, nnz));
+            options.progress.iter().for_each(|progress| progress.tell(entry as u64, nnz as u64));
         }
-        let block = view.block(transposed.as_ref().map_or(entry, |(_, source)| source[entry]));
-        let by_rows = transposed.is_some();
-        (0..area).map(move |i| match by_rows {
-            // The rows of a column-major block, one after another.
-            true => block[i % view.shape.cols() * block_rows + i / view.shape.cols()],
-            false => block[i],
-        })
-    });
-    match size_of::<M::Element>() {
-        8 => archive.array("data", "<f8", shape, elements.map(|value| one_nan(value.to_f64()).to_le_bytes())),
-        _ => archive.array("data", "<f4", shape, elements.map(|value| (one_nan(value.to_f64()) as f32).to_le_bytes())),
-    }?;
+        let source = transposed.as_ref().map_or(entry, |(_, source)| source[entry]);
+        for i in 0..view.shape.area() {
+            let place = match transposed {
+                // The rows of a column-major block, one after another.
+                Some(_) => i % view.shape.cols() * view.shape.rows() + i / view.shape.cols(),
+                None => i,
+            };
+            let value = one_nan(view.number(source, place));
+            match view.element() {
+                ElementType::F64 => archive.put(&value.to_le_bytes()),
+                ElementType::F32 | ElementType::F16 => archive.put(&(value as f32).to_le_bytes()),
+                ElementType::U32 => archive.put(&(value as u32).to_le_bytes()),
+                ElementType::I32 => archive.put(&(value as i32).to_le_bytes()),
+                ElementType::U8 => archive.put(&[value as u8]),
+            }?;
+        }
+    }
+    archive.end()?;
     archive.zip.finish()?.into_inner().flush()
 }
 
@@ -102,35 +126,35 @@ impl<W: Write> Write for SilentAfterFailure<W> {
     }
 }
 
-fn scalar_shape<M: Matrix>(view: CbcView<'_, M::Element>) -> [usize; 2] {
-    let sizes = [view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols()];
-    if M::ROW_MAJOR { [sizes[1], sizes[0]] } else { sizes }
-}
+/// Bytes of a member that are deflated together.
+const BUFFER_BYTES: usize = 1 << 16;
 
-struct Writer<W: Write> {
-    zip: ZipWriter<StreamWriter<SilentAfterFailure<W>>>,
+struct Writer<'w> {
+    zip: ZipWriter<StreamWriter<SilentAfterFailure<&'w mut dyn Write>>>,
     buffer: Vec<u8>,
 }
 
-impl<W: Write> Writer<W> {
-    fn indices(&mut self, name: &str, narrow: bool, indices: impl ExactSizeIterator<Item = u64>) -> io::Result<()> {
-        let shape = [indices.len()];
-        match narrow {
-            true => self.array(name, "<i4", &shape, indices.map(|index| (index as u32).to_le_bytes())),
-            false => self.array(name, "<i8", &shape, indices.map(u64::to_le_bytes)),
-        }
-    }
-
-    /// Writes a member of NumPy's format 1.0: `elements`, of the type `descr`, in an array of
-    /// `shape`.
-    fn array<B: AsRef<[u8]>>(
+impl Writer<'_> {
+    /// Writes a member of `len` indices, as `int32` or as `int64`.
+    fn indices(
         &mut self,
         name: &str,
-        descr: &str,
-        shape: &[usize],
-        elements: impl IntoIterator<Item = B>,
+        narrow: bool,
+        len: usize,
+        indices: &mut dyn Iterator<Item = u64>,
     ) -> io::Result<()> {
-        const BUFFER_BYTES: usize = 1 << 16;
+        self.begin(name, if narrow { "<i4" } else { "<i8" }, &[len])?;
+        for index in indices {
+            match narrow {
+                true => self.put(&(index as u32).to_le_bytes()),
+                false => self.put(&index.to_le_bytes()),
+            }?;
+        }
+        self.end()
+    }
+
+    /// Begins a member of NumPy's format 1.0: an array of `shape` of elements of the type `descr`.
+    fn begin(&mut self, name: &str, descr: &str, shape: &[usize]) -> io::Result<()> {
         let axes = shape.iter().map(|size| format!("{size},")).collect::<Vec<_>>().join(" ");
         // Python's notation: a tuple of more than one element has no comma at its end.
         let axes = if shape.len() > 1 { axes.trim_end_matches(',') } else { &axes };
@@ -154,13 +178,21 @@ impl<W: Write> Writer<W> {
         self.buffer.extend_from_slice(b"\x93NUMPY\x01\x00");
         self.buffer.extend_from_slice(&(length as u16).to_le_bytes());
         self.buffer.extend_from_slice(header.as_bytes());
-        for element in elements {
-            self.buffer.extend_from_slice(element.as_ref());
-            if self.buffer.len() >= BUFFER_BYTES {
-                self.zip.write_all(&self.buffer)?;
-                self.buffer.clear();
-            }
+        Ok(())
+    }
+
+    /// Writes the bytes of an element.
+    fn put(&mut self, element: &[u8]) -> io::Result<()> {
+        self.buffer.extend_from_slice(element);
+        if self.buffer.len() >= BUFFER_BYTES {
+            self.zip.write_all(&self.buffer)?;
+            self.buffer.clear();
         }
+        Ok(())
+    }
+
+    /// Ends a member.
+    fn end(&mut self) -> io::Result<()> {
         self.zip.write_all(&self.buffer)
     }
 }

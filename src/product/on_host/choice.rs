@@ -4,7 +4,7 @@
 use crate::{
     BlockShape, DeviceInfo, DeviceKind,
     element::ElementType,
-    gustavson::{Addition, Columns, Offset},
+    gustavson::{Addition, Columns},
     primitives::segmented_reduce::RUN_PIECE,
     product::{
         choose::{self, Known},
@@ -90,8 +90,8 @@ pub(in crate::product) struct HostColumn {
 
 impl HostColumn {
     /// Of column `col` of A·B.
-    pub fn of<O: Offset>(a: Columns<'_, O>, b: Columns<'_, O>, col: usize) -> Self {
-        let entries = b.col_ptr[col + 1].into() - b.col_ptr[col].into();
+    pub fn of(a: Columns<'_>, b: Columns<'_>, col: usize) -> Self {
+        let entries = b.entries(col).len() as u64;
         let (rows, addition) = a.range_of(b, col);
         Self { entries, products: a.products(b, col), rows, addition }
     }

@@ -19,15 +19,14 @@ use super::{
     tuning::PayloadKind,
 };
 use crate::{
-    Arithmetic, BlockShape, Element, Result, Semiring,
+    BlockShape, Element, Result, Semiring,
     device::{Seen, SeenLater, Work},
-    element::ElementType,
-    gustavson::{Columns, Factors, Found, Operand},
+    element::{ElementType, with_type},
+    gustavson::{Columns, Factor, Factors, Found, Offsets},
     host::memory::check_large,
     resident::{DeviceCbc, PatternArrays},
     tuning::MethodCosts,
 };
-use half::f16;
 use std::time::Instant;
 
 /// A product on the host.
@@ -44,17 +43,10 @@ pub(super) fn on_host<'w>(
     how: How,
     costs: MethodCosts,
 ) -> Result<Option<Box<dyn HostProduct + 'w>>> {
-    fn of<'w, T: Element>(product: Result<Option<OnHost<'w, T>>>) -> Result<Option<Box<dyn HostProduct + 'w>>> {
-        Ok(product?.map(|product| Box::new(product) as Box<dyn HostProduct + 'w>))
-    }
-    match operands.element() {
-        ElementType::F64 => of(OnHost::<f64>::new(work, operands, how, costs)),
-        ElementType::F32 => of(OnHost::<f32>::new(work, operands, how, costs)),
-        ElementType::F16 => of(OnHost::<f16>::new(work, operands, how, costs)),
-        ElementType::U32 => of(OnHost::<u32>::new(work, operands, how, costs)),
-        ElementType::I32 => of(OnHost::<i32>::new(work, operands, how, costs)),
-        ElementType::U8 => of(OnHost::<u8>::new(work, operands, how, costs)),
-    }
+    with_type!(operands.element(), T => {
+        let product = OnHost::<T>::new(work, operands, how, costs)?;
+        Ok(product.map(|product| Box::new(product) as Box<dyn HostProduct + 'w>))
+    })
 }
 
 /// A product whose operands have been read.
@@ -101,12 +93,12 @@ impl<'w, T: Element> Arriving<'w, T> {
 }
 
 impl<T: Element> HostArrays<'_, T> {
-    fn columns(&self) -> Columns<'_, u32> {
-        Columns { nrows: self.nrows, col_ptr: &self.col_ptr, row_idx: &self.row_idx }
+    fn columns(&self) -> Columns<'_> {
+        Columns { nrows: self.nrows, col_ptr: Offsets::Device(&self.col_ptr), row_idx: &self.row_idx }
     }
 
-    fn operand<'a>(&'a self, columns: Columns<'a, u32>) -> Operand<'a, u32, T::Arithmetic> {
-        Operand::new(columns, (self.shape, self.stride), &self.values)
+    fn factor<'a>(&'a self, columns: Columns<'a>) -> Factor<'a> {
+        Factor { columns, shape: self.shape, stride: self.stride, values: T::any_slice(&self.values) }
     }
 }
 
@@ -158,11 +150,11 @@ impl<T: Element> HostProduct for OnHost<'_, T> {
         let mut counts = Counts { pipeline: Pipeline::Host, ..Counts::default() };
         work.stage("multiply");
         let began = Instant::now();
-        let factors = |of_b| Factors { a: a.operand(a.columns()), b: b.operand(of_b) };
-        let of_all = factors(b.columns());
+        let factors = |of_b| Factors::new(a.factor(a.columns()), b.factor(of_b), *semiring);
+        let of_all = factors(b.columns())?;
         // If C has one band in any case, its sums are computed with its rows.
         let one_band = memory.fits(products.len() as u64, sums.products, work.free_bytes());
-        let found = if one_band { of_all.multiply(*semiring, fits::<T::Arithmetic>)? } else { find(&of_all)? };
+        let found = if one_band { of_all.multiply(&fits::<T::Arithmetic>)? } else { find(&of_all)? };
         let col_ptr = found.col_ptr();
         work.count_host_time(began.elapsed());
         let mut found = Some(found);
@@ -171,11 +163,12 @@ impl<T: Element> HostProduct for OnHost<'_, T> {
         while begin < products.len() || counts.bands == 0 {
             let free = work.free_bytes();
             let end = begin + memory.band(&col_ptr[begin..], free);
-            let factors = factors(Columns { col_ptr: &b.col_ptr[begin..=end], ..b.columns() });
+            let columns = b.columns();
+            let factors = factors(Columns { col_ptr: columns.col_ptr.of_columns(begin..end), ..columns })?;
             // The rows found serve the only band. For each of several they are found again.
             let found = found.take().filter(|_| end - begin == products.len());
             work.stage("multiply");
-            place(band::<T>(work, operands, (&factors, *semiring), found, &col_ptr[begin..=end])?)?;
+            place(band::<T>(work, operands, &factors, found, &col_ptr[begin..=end])?)?;
             counts.products += products[begin..end].iter().sum::<u64>();
             counts.bands += 1;
             begin = end;
@@ -186,8 +179,8 @@ impl<T: Element> HostProduct for OnHost<'_, T> {
 }
 
 /// The rows of C.
-fn find<N: Arithmetic>(factors: &Factors<'_, u32, N>) -> Result<Found<N>> {
-    factors.find(fits::<()>)
+fn find(factors: &Factors<'_>) -> Result<Found> {
+    factors.find(&fits::<()>)
 }
 
 /// Refuses entries of C if their rows, and an `N` for each, do not fit.
@@ -199,8 +192,8 @@ fn fits<N>(entries: u64) -> Result<()> {
 fn band<T: Element>(
     work: &Work,
     operands: &Operands<'_>,
-    (factors, semiring): (&Factors<'_, u32, T::Arithmetic>, Semiring),
-    found: Option<Found<T::Arithmetic>>,
+    factors: &Factors<'_>,
+    found: Option<Found>,
     col_ptr: &[u64],
 ) -> Result<DeviceCbc> {
     let (stride, nnz) = (operands.c_stride, (col_ptr[col_ptr.len() - 1] - col_ptr[0]) as usize);
@@ -208,10 +201,10 @@ fn band<T: Element>(
     let offsets: Vec<u32> = col_ptr.iter().map(|offset| (offset - col_ptr[0]) as u32).collect();
     let began = Instant::now();
     let found = found.map_or_else(|| find(factors), Ok)?;
-    let (rows, values) = factors.arrays(found, semiring, stride)?;
+    let (rows, values) = factors.arrays(found, stride)?;
     work.count_host_time(began.elapsed());
     let (of_offsets, of_rows, of_values) =
-        (work.upload_later(offsets)?, work.upload_later(rows)?, work.upload_later::<T>(values)?);
+        (work.upload_later(offsets)?, work.upload_later(rows)?, work.upload_later(values.of_same::<T>())?);
     work.wait_briefly()?; // round trip 2
     Ok(operands.product(of_offsets.0, of_rows.0, of_values.0.into_any()))
 }

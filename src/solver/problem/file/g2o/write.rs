@@ -2,6 +2,7 @@
 //! read back to the same bits.
 use crate::{
     Result,
+    element::AnySlice,
     io::{matrix_market::append_value, write_whole},
     solver::problem::{Graph, PoseGraph, World, file::builder::turned},
 };
@@ -160,7 +161,7 @@ fn line(
     write!(text, "{start}")?;
     for number in numbers {
         text.push(b' ');
-        append_value(&mut text, number)?;
+        append_value(&mut text, AnySlice::F64(&[number]), 0)?;
     }
     text.push(b'\n');
     writer.write_all(&text)

@@ -1,0 +1,127 @@
+//! Where C is written.
+use crate::{
+    Arithmetic,
+    element::{AnyValues, Element},
+};
+use half::f16;
+
+/// A row for each entry, and `stride` elements.
+pub(super) struct Room<'a, N> {
+    pub rows: &'a mut [u32],
+    pub stride: usize,
+    values: Values<'a, N>,
+}
+
+/// The elements of C, which sums of type `N` become.
+pub(super) enum Values<'a, N> {
+    Sums(&'a mut [N]),
+    /// Elements of fewer bytes than sums have, and what writes them.
+    Narrow {
+        bytes: &'a mut [u8],
+        of_element: usize,
+        write: fn(&[N], &mut [u8]),
+    },
+}
+
+/// A type in which sums are formed.
+pub(super) trait Summed: Arithmetic {
+    /// The elements that are made of sums of this type.
+    fn of_elements(values: &mut AnyValues) -> Option<Values<'_, Self>>;
+}
+
+impl Summed for f64 {
+    fn of_elements(values: &mut AnyValues) -> Option<Values<'_, Self>> {
+        match values {
+            AnyValues::F64(values) => Some(Values::Sums(values)),
+            _ => None,
+        }
+    }
+}
+
+impl Summed for f32 {
+    fn of_elements(values: &mut AnyValues) -> Option<Values<'_, Self>> {
+        match values {
+            AnyValues::F32(values) => Some(Values::Sums(values)),
+            AnyValues::F16(values) => Some(narrow::<f16>(values)),
+            _ => None,
+        }
+    }
+}
+
+impl Summed for u32 {
+    fn of_elements(values: &mut AnyValues) -> Option<Values<'_, Self>> {
+        match values {
+            AnyValues::U32(values) => Some(Values::Sums(values)),
+            // The same bits.
+            AnyValues::I32(values) => Some(Values::Sums(bytemuck::cast_slice_mut(values))),
+            AnyValues::U8(values) => Some(narrow::<u8>(values)),
+            _ => None,
+        }
+    }
+}
+
+impl Summed for i32 {
+    fn of_elements(values: &mut AnyValues) -> Option<Values<'_, Self>> {
+        match values {
+            AnyValues::I32(values) => Some(Values::Sums(values)),
+            _ => None,
+        }
+    }
+}
+
+fn narrow<T: Element>(values: &mut [T]) -> Values<'_, T::Arithmetic> {
+    let write = |sums: &[T::Arithmetic], bytes: &mut [u8]| {
+        let elements: &mut [T] = bytemuck::cast_slice_mut(bytes);
+        elements.iter_mut().zip(sums).for_each(|(element, &sum)| *element = T::narrow(sum));
+    };
+    Values::Narrow { bytes: bytemuck::cast_slice_mut(values), of_element: size_of::<T>(), write }
+}
+
+impl<'a, N: Summed> Room<'a, N> {
+    /// # Panics
+    /// If sums of type `N` are not those of such elements.
+    pub fn new(rows: &'a mut [u32], values: &'a mut AnyValues, stride: usize) -> Self {
+        let values = N::of_elements(values).unwrap_or_else(|| unreachable!("the sums of another element"));
+        Self { rows, stride, values }
+    }
+
+    /// Splits off the room of the first entries.
+    pub fn take(&mut self, entries: usize) -> Self {
+        let (rows, len) = (self.rows.split_off_mut(..entries).unwrap_or_default(), entries * self.stride);
+        let values = match &mut self.values {
+            Values::Sums(values) => Values::Sums(values.split_off_mut(..len).unwrap_or_default()),
+            Values::Narrow { bytes, of_element, write } => {
+                let bytes = bytes.split_off_mut(..len * *of_element).unwrap_or_default();
+                Values::Narrow { bytes, of_element: *of_element, write: *write }
+            }
+        };
+        Self { rows, stride: self.stride, values }
+    }
+
+    /// Writes the sums that `put` puts into an array. It is `scratch` if elements have fewer bytes.
+    pub fn write(&mut self, scratch: &mut Vec<N>, put: impl FnOnce(&mut [N])) {
+        match &mut self.values {
+            Values::Sums(sums) => put(sums),
+            Values::Narrow { bytes, of_element, write } => {
+                scratch.resize(bytes.len() / *of_element, N::ZERO);
+                put(scratch);
+                write(scratch, bytes);
+            }
+        }
+    }
+
+    /// Writes the sums of scalars.
+    pub fn fill(&mut self, scratch: &mut Vec<N>, sums: &[N]) {
+        let stride = self.stride;
+        match &mut self.values {
+            Values::Narrow { bytes, write, .. } if stride == 1 => write(sums, bytes),
+            Values::Sums(to) if stride == 1 => to.copy_from_slice(sums),
+            _ => self.write(scratch, |to| {
+                for (block, &sum) in to.chunks_exact_mut(stride).zip(sums) {
+                    block.fill(N::ZERO);
+                    block[0] = sum;
+                }
+            }),
+        }
+    }
+}

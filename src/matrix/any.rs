@@ -1,0 +1,305 @@
+//! [`AnyMatrix`]: a matrix whose element and format are values.
+use super::{AnyView, BlockShape, Bsr, Cbc, CbcView, Csc, Csr, Matrix, MatrixKind, Pattern};
+use crate::{
+    Element, Error, Result,
+    element::{AnyValues, ElementType},
+};
+
+/// A matrix whose element type and format are known at run time: what a file names, or what another
+/// language hands over.
+///
+/// It is made of a matrix of any type, and gives it back by `try_into` or [`AnyMatrix::typed`].
+/// Both move the arrays.
+///
+/// ```
+/// use blockmul::{Csc, Csr, element::ElementType, matrix::{AnyMatrix, MatrixKind}};
+/// let a = AnyMatrix::from(Csc::from_triplets(3, 2, [(0, 0, 1.0f32), (2, 1, 5.0)])?);
+/// assert_eq!((a.nrows(), a.ncols(), a.nnz()), (3, 2, 2));
+/// assert_eq!((a.element(), a.kind()), (ElementType::F32, MatrixKind::Csc));
+/// let wide: Csc<f64> = a.cast(ElementType::F64).try_into()?;
+/// assert_eq!(wide.values(), [1.0, 5.0]);
+/// let error = a.typed::<Csr<f32>>().unwrap_err();
+/// assert_eq!(error.to_string(), "the matrix is a Csc<f32>, not a Csr<f32>");
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct AnyMatrix {
+    pub(super) kind: MatrixKind,
+    pub(super) pattern: Pattern,
+    /// Of the blocks as the arrays have them: transposed if the matrix is row-major.
+    pub(super) shape: BlockShape,
+    pub(super) stride: usize,
+    pub(super) values: AnyValues,
+}
+
+impl AnyMatrix {
+    /// Arrays of compressed block columns (of the transpose for a row-major kind), whose lengths
+    /// fit.
+    pub(crate) fn of_arrays(
+        kind: MatrixKind,
+        pattern: Pattern,
+        (shape, stride): (BlockShape, usize),
+        values: AnyValues,
+    ) -> Self {
+        debug_assert_eq!(values.len(), pattern.nnz() * stride);
+        Self { kind, pattern, shape, stride, values }
+    }
+
+    /// The matrix as a type, without a copy.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if its element or its format is another one.
+    pub fn typed<M: Matrix>(self) -> Result<M> {
+        self.check_type(MatrixKind::of::<M>(), M::Element::TYPE)?;
+        let Self { pattern, shape, stride, values, .. } = self;
+        M::from_cbc(Cbc { pattern, shape, stride, values: values.of_same() })
+    }
+
+    fn check_type(&self, kind: MatrixKind, element: ElementType) -> Result<()> {
+        match (self.kind, self.element()) == (kind, element) {
+            true => Ok(()),
+            false => {
+                let name = |kind: MatrixKind, element: ElementType| format!("{}<{element}>", kind.name());
+                let (found, wanted) = (name(self.kind, self.element()), name(kind, element));
+                Err(Error::Argument(format!("the matrix is a {found}, not a {wanted}")))
+            }
+        }
+    }
+
+    /// The arrays as compressed block columns (of the transpose if the matrix is row-major) of
+    /// elements of type `T`, borrowed.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the elements have another type.
+    pub fn as_cbc<T: Element>(&self) -> Result<CbcView<'_, T>> {
+        let other = || Error::Argument(format!("the matrix has elements of {}, not of {}", self.element(), T::TYPE));
+        self.view().cbc().ok_or_else(other)
+    }
+
+    /// The matrix with elements of another type, each rounded to nearest as
+    /// [`Element::from_f64`] does.
+    pub fn cast(&self, element: ElementType) -> Self {
+        let Self { kind, shape, stride, .. } = *self;
+        Self { kind, pattern: self.pattern.clone(), shape, stride, values: self.values.borrow().cast(element) }
+    }
+
+    /// Cuts the matrix into blocks, which are [`Cbc`] or, of a row-major matrix, [`Bsr`]. A block
+    /// is stored if it has an entry, explicit zeros included; those of blocks of another shape too.
+    ///
+    /// # Errors
+    /// [`Error::BlockDoesNotDivide`], naming the block sides that would.
+    pub fn to_blocks(&self, shape: BlockShape) -> Result<Self> {
+        let (rows, cols) = self.view().scalar_sides();
+        shape.check_divides(rows, cols)?;
+        if self.shape != BlockShape::SCALAR || self.stride != 1 {
+            return self.to_scalars().to_blocks(shape);
+        }
+        let (kind, shape) = match self.kind.is_row_major() {
+            true => (MatrixKind::Bsr, shape.transpose()),
+            false => (MatrixKind::Cbc, shape),
+        };
+        let (pattern, values) = self.view().cut(shape);
+        Ok(Self { kind, pattern, shape, stride: shape.area(), values })
+    }
+
+    /// The matrix of scalars, [`Csc`] or, of a row-major matrix, [`Csr`]; every element of a stored
+    /// block becomes an entry, zeros too.
+    pub fn to_scalars(&self) -> Self {
+        let kind = if self.kind.is_row_major() { MatrixKind::Csr } else { MatrixKind::Csc };
+        let (pattern, values) = self.view().scalars();
+        Self { kind, pattern, shape: BlockShape::SCALAR, stride: 1, values }
+    }
+
+    /// The arrays, borrowed.
+    pub fn view(&self) -> AnyView<'_> {
+        let Self { kind, pattern, shape, stride, values } = self;
+        AnyView { kind: *kind, pattern, shape: *shape, stride: *stride, values: values.borrow() }
+    }
+
+    /// Returns the elements.
+    pub fn into_values(self) -> AnyValues {
+        self.values
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        self.values.element()
+    }
+
+    /// The format.
+    pub fn kind(&self) -> MatrixKind {
+        self.kind
+    }
+
+    /// Rows, counted in entries (blocks).
+    pub fn nrows(&self) -> usize {
+        self.kind.oriented(self.pattern.nrows(), self.pattern.ncols()).0
+    }
+
+    /// Columns, counted in entries (blocks).
+    pub fn ncols(&self) -> usize {
+        self.kind.oriented(self.pattern.nrows(), self.pattern.ncols()).1
+    }
+
+    /// Stored entries (blocks).
+    pub fn nnz(&self) -> usize {
+        self.pattern.nnz()
+    }
+
+    /// Shape of every block; 1x1 for scalars.
+    pub fn shape(&self) -> BlockShape {
+        if self.kind.is_row_major() { self.shape.transpose() } else { self.shape }
+    }
+
+    /// The places of the entries: those of the transpose if the matrix is row-major.
+    pub fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// The elements, block after block, [`AnyMatrix::stride`] apart.
+    pub fn values(&self) -> &AnyValues {
+        &self.values
+    }
+
+    /// Elements from the start of one block to the start of the next.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+}
+
+impl<'a> From<&'a AnyMatrix> for AnyView<'a> {
+    fn from(matrix: &'a AnyMatrix) -> Self {
+        matrix.view()
+    }
+}
+
+/// Compares type, format, pattern, shape and blocks, without the padding.
+impl PartialEq for AnyMatrix {
+    fn eq(&self, other: &Self) -> bool {
+        let (a, b) = (self.view(), other.view());
+        let equal = |entry| (0..a.shape.area()).all(|i| a.number(entry, i) == b.number(entry, i));
+        (a.kind, a.element(), a.shape) == (b.kind, b.element(), b.shape)
+            && a.pattern == b.pattern
+            && (0..a.nnz()).all(equal)
+    }
+}
+
+macro_rules! formats {
+    ($($matrix:ident),+) => { $(
+        impl<T: Element> From<$matrix<T>> for AnyMatrix {
+            fn from(matrix: $matrix<T>) -> Self {
+                let kind = MatrixKind::of::<$matrix<T>>();
+                let Cbc { pattern, shape, stride, values } = matrix.into_cbc();
+                Self { kind, pattern, shape, stride, values: T::any(values) }
+            }
+        }
+
+        impl<T: Element> TryFrom<AnyMatrix> for $matrix<T> {
+            type Error = Error;
+            fn try_from(matrix: AnyMatrix) -> Result<Self> {
+                matrix.typed()
+            }
+        }
+    )+ };
+}
+formats!(Csc, Csr, Cbc, Bsr);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::{ReadOptions, WriteOptions, read_any, write};
+    use half::f16;
+
+    /// Small integers, which every type holds.
+    fn scalars<T: Element>() -> Csc<T> {
+        let entries = [(0, 0, 2.0), (5, 0, 3.0), (2, 1, 7.0), (3, 3, 0.0), (1, 3, 1.0)];
+        Csc::from_triplets(6, 4, entries.map(|(row, col, x)| (row, col, T::from_f64(x)))).unwrap()
+    }
+
+    fn there_and_back<M: Matrix + PartialEq + std::fmt::Debug>(matrix: M) -> Result<AnyMatrix>
+    where
+        AnyMatrix: From<M>,
+    {
+        let (any, size) = (AnyMatrix::from(matrix.clone()), AnyView::from(&matrix).dimensions());
+        assert_eq!((any.kind(), any.element(), any.nnz()), (MatrixKind::of::<M>(), M::Element::TYPE, any.view().nnz()));
+        let of_shape = (any.shape().rows(), any.shape().cols());
+        assert_eq!((any.nrows(), any.ncols(), of_shape), (size.nrows, size.ncols, (size.block_rows, size.block_cols)));
+        assert_eq!(any.as_cbc::<M::Element>()?.values, matrix.as_cbc().values);
+        assert_eq!(any.clone().typed::<M>()?, matrix);
+        Ok(any)
+    }
+
+    fn of_type<T: Element>() -> Result<()> {
+        let (shape, scalars) = (BlockShape::new(2, 4)?, scalars::<T>());
+        let blocks = scalars.to_blocks(shape)?;
+        let any = there_and_back(scalars.clone())?;
+        assert_eq!(there_and_back(blocks.clone())?, any.to_blocks(shape)?);
+        assert_eq!(any.to_blocks(shape)?.to_scalars(), blocks.to_scalars().into());
+        let rows = Csr::from_transpose(scalars.transpose());
+        let any = there_and_back(rows)?;
+        assert_eq!(there_and_back(Bsr::from_transpose(blocks.transpose()))?, any.to_blocks(shape)?);
+        assert!(matches!(any.to_blocks(BlockShape::new(4, 4)?), Err(Error::BlockDoesNotDivide { what: "rows", .. })));
+        // Blocks with padding, and of another shape.
+        let padded = there_and_back(blocks.with_alignment(64)?)?;
+        assert_eq!(padded, blocks.clone().into());
+        let (other, scalars) = (BlockShape::new(3, 2)?, blocks.to_scalars());
+        assert_eq!(padded.to_blocks(other)?, scalars.to_blocks(other)?.into());
+        for element in [ElementType::F64, ElementType::F16, ElementType::U32, ElementType::U8] {
+            assert_eq!(AnyMatrix::from(scalars.clone()).cast(element).cast(T::TYPE), scalars.clone().into());
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn matrices_of_every_type_and_format_come_back() -> Result<()> {
+        of_type::<f64>()?;
+        of_type::<f32>()?;
+        of_type::<f16>()?;
+        of_type::<u32>()?;
+        of_type::<i32>()?;
+        of_type::<u8>()
+    }
+
+    #[test]
+    fn other_types_are_refused_by_their_names() -> Result<()> {
+        let any = AnyMatrix::from(scalars::<f32>().to_blocks(BlockShape::new(2, 2)?)?);
+        let refused = |error: Error| error.to_string();
+        assert_eq!(refused(any.as_cbc::<f64>().unwrap_err()), "the matrix has elements of f32, not of f64");
+        assert_eq!(refused(Cbc::<f64>::try_from(any.clone()).unwrap_err()), "the matrix is a Cbc<f32>, not a Cbc<f64>");
+        assert_eq!(refused(any.typed::<Bsr<f32>>().unwrap_err()), "the matrix is a Cbc<f32>, not a Bsr<f32>");
+        Ok(())
+    }
+
+    #[test]
+    fn casts_round_as_elements_do() -> Result<()> {
+        let column = (0..4).zip([-1.5, 300.25, f64::NAN, 1e300]).map(|(row, x)| (row, 0, x));
+        let a = AnyMatrix::from(Csc::from_triplets(4, 1, column)?);
+        assert_eq!(a.cast(ElementType::I32).values(), &AnyValues::I32(vec![-2, 300, 0, i32::MAX]));
+        assert_eq!(a.cast(ElementType::U8).values(), &AnyValues::U8(vec![0, 255, 0, 255]));
+        Ok(())
+    }
+
+    #[test]
+    fn files_name_the_type() -> Result<()> {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |name: &str, matrix: &AnyMatrix| -> Result<AnyMatrix> {
+            let path = folder.path().join(name);
+            write(&path, matrix, &WriteOptions::default())?;
+            read_any(&path, &ReadOptions::default())
+        };
+        let shape = BlockShape::new(3, 2)?;
+        for element in [ElementType::F64, ElementType::F32, ElementType::U32, ElementType::I32, ElementType::U8] {
+            let scalars = AnyMatrix::from(scalars::<f64>()).cast(element);
+            let blocks = scalars.to_blocks(shape)?;
+            assert_eq!(read("a.npz", &scalars)?, scalars);
+            assert_eq!(read("b.npz", &blocks)?, blocks);
+            // Texts name no type, and the plain binary form has one.
+            assert_eq!(read("a.mtx", &blocks)?, blocks.cast(ElementType::F64));
+            assert_eq!(read("a.bin", &blocks)?, blocks.cast(ElementType::F64));
+        }
+        // SciPy computes with nothing narrower.
+        let halves = AnyMatrix::from(scalars::<f16>());
+        assert_eq!(read("a.npz", &halves)?, halves.cast(ElementType::F32));
+        Ok(())
+    }
+}

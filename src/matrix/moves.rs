@@ -1,0 +1,63 @@
+//! Conversions that only move elements: one copy for numbers of 1, 2, 4 and 8 bytes each.
+
+use super::{AnyMatrix, AnyView, BlockShape, pattern_of};
+use crate::element::{AnySlice, AnyValues, move_values};
+
+impl AnyView<'_> {
+    /// The blocks of some entries, without padding; zeros where there is no entry.
+    pub(crate) fn blocks_or_zeros(&self, entries: &[Option<usize>]) -> AnyValues {
+        let sizes = (self.stride, self.shape.area());
+        move_values!(self.values, values => gather_or_zeros(values, sizes, entries))
+    }
+
+    /// The matrix of some of the entries, which ascend, without padding.
+    pub(crate) fn with_entries(&self, entries: &[usize]) -> AnyMatrix {
+        let (stride, area) = (self.stride, self.shape.area());
+        let values = move_values!(self.values, values => gather(values, (stride, area), entries));
+        AnyMatrix::of_arrays(self.kind, pattern_of(self.pattern, entries), (self.shape, area), values)
+    }
+
+    /// The transpose, of the same kind; its blocks are transposed and have no padding.
+    pub(crate) fn transposed(&self) -> AnyMatrix {
+        let (pattern, source) = self.pattern.transpose();
+        let (shape, stride) = (self.shape, self.stride);
+        let values = move_values!(self.values, values => transposed_blocks(values, (shape, stride), &source));
+        AnyMatrix::of_arrays(self.kind, pattern, (shape.transpose(), shape.area()), values)
+    }
+}
+
+/// Some blocks, each transposed.
+fn transposed_blocks<B: Copy>(values: &[B], (shape, stride): (BlockShape, usize), entries: &[usize]) -> Vec<B> {
+    let (rows, area) = (shape.rows(), shape.area());
+    if area == 1 {
+        return entries.iter().map(|&entry| values[entry * stride]).collect();
+    }
+    let mut transposed = Vec::with_capacity(entries.len() * area);
+    for &entry in entries {
+        let block = &values[entry * stride..][..area];
+        (0..rows).for_each(|row| transposed.extend(block[row..].iter().step_by(rows)));
+    }
+    transposed
+}
+
+/// The blocks of some entries, one after another.
+pub(super) fn gather<B: Copy>(values: &[B], (stride, area): (usize, usize), entries: &[usize]) -> Vec<B> {
+    let mut gathered = Vec::with_capacity(entries.len() * area);
+    entries.iter().for_each(|&entry| gathered.extend_from_slice(&values[entry * stride..][..area]));
+    gathered
+}
+
+/// The same with zeros in place of entries that are not there, without padding.
+fn gather_or_zeros<B: Copy + bytemuck::Zeroable>(
+    values: &[B],
+    (stride, area): (usize, usize),
+    entries: &[Option<usize>],
+) -> Vec<B> {
+    let mut gathered = vec![B::zeroed(); entries.len() * area];
+    for (block, entry) in gathered.chunks_exact_mut(area).zip(entries) {
+        if let Some(entry) = entry {
+            block.copy_from_slice(&values[entry * stride..][..area]);
+        }
+    }
+    gathered
+}

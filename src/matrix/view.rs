@@ -1,0 +1,140 @@
+//! [`AnyView`]: the arrays of a matrix whose element and format are values.
+use super::{BlockShape, CbcView, Matrix, Pattern};
+use crate::{
+    Element,
+    element::{AnySlice, ElementType},
+    error::Dimensions,
+};
+
+/// The format of a matrix as a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MatrixKind {
+    /// Compressed columns of scalars: [`Csc`](crate::Csc).
+    Csc,
+    /// Compressed rows of scalars: [`Csr`](crate::Csr).
+    Csr,
+    /// Compressed columns of blocks: [`Cbc`](crate::Cbc).
+    Cbc,
+    /// Compressed rows of blocks: [`Bsr`](crate::Bsr).
+    Bsr,
+}
+
+impl MatrixKind {
+    /// The format of a matrix type.
+    pub const fn of<M: Matrix>() -> Self {
+        match (M::ROW_MAJOR, M::BLOCKS) {
+            (false, false) => Self::Csc,
+            (true, false) => Self::Csr,
+            (false, true) => Self::Cbc,
+            (true, true) => Self::Bsr,
+        }
+    }
+
+    /// The name of the matrix type.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Csc => "Csc",
+            Self::Csr => "Csr",
+            Self::Cbc => "Cbc",
+            Self::Bsr => "Bsr",
+        }
+    }
+
+    /// Whether the arrays are those of the transpose, as [`Matrix::ROW_MAJOR`].
+    pub const fn is_row_major(self) -> bool {
+        matches!(self, Self::Csr | Self::Bsr)
+    }
+
+    /// Whether entries may be blocks other than 1x1, as [`Matrix::BLOCKS`].
+    pub const fn has_blocks(self) -> bool {
+        matches!(self, Self::Cbc | Self::Bsr)
+    }
+
+    /// Two numbers of the arrays, of rows and of columns, as those of the matrix.
+    pub(crate) fn oriented<N>(self, rows: N, cols: N) -> (N, N) {
+        if self.is_row_major() { (cols, rows) } else { (rows, cols) }
+    }
+}
+
+/// The arrays of a matrix, borrowed, with element and format as values. It is made of a reference
+/// to a matrix of any type, or to an [`AnyMatrix`](super::AnyMatrix).
+///
+/// ```
+/// use blockmul::{Csc, element::ElementType, matrix::AnyView};
+/// let a = Csc::from_triplets(3, 2, [(0, 0, 1.0f32), (2, 1, 5.0)])?;
+/// let view = AnyView::from(&a);
+/// assert_eq!((view.element(), view.nnz()), (ElementType::F32, 2));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct AnyView<'a> {
+    pub(crate) kind: MatrixKind,
+    pub(crate) pattern: &'a Pattern,
+    /// Of the blocks as the arrays have them: transposed if the matrix is row-major.
+    pub(crate) shape: BlockShape,
+    pub(crate) stride: usize,
+    pub(crate) values: AnySlice<'a>,
+}
+
+impl<'a, M: Matrix> From<&'a M> for AnyView<'a> {
+    fn from(matrix: &'a M) -> Self {
+        Self::of_cbc(MatrixKind::of::<M>(), matrix.as_cbc())
+    }
+}
+
+impl<'a> AnyView<'a> {
+    pub(crate) fn of_cbc<T: Element>(kind: MatrixKind, cbc: CbcView<'a, T>) -> Self {
+        let CbcView { pattern, shape, stride, values } = cbc;
+        Self { kind, pattern, shape, stride, values: T::any_slice(values) }
+    }
+
+    /// The arrays as those of elements of type `T`, if they are.
+    pub(crate) fn cbc<T: Element>(self) -> Option<CbcView<'a, T>> {
+        let Self { pattern, shape, stride, .. } = self;
+        Some(CbcView { pattern, shape, stride, values: T::of_any_slice(self.values)? })
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        self.values.element()
+    }
+
+    /// The format.
+    pub fn kind(&self) -> MatrixKind {
+        self.kind
+    }
+
+    /// Stored entries (blocks).
+    pub fn nnz(&self) -> usize {
+        self.pattern.nnz()
+    }
+
+    /// Number of the arrays' element `i` of a block.
+    pub(crate) fn number(&self, entry: usize, i: usize) -> f64 {
+        self.values.number(entry * self.stride + i)
+    }
+
+    /// Rows and columns, counted in scalars.
+    pub(crate) fn scalar_sides(&self) -> (usize, usize) {
+        let rows = self.pattern.nrows() * self.shape.rows();
+        self.kind.oriented(rows, self.pattern.ncols() * self.shape.cols())
+    }
+
+    /// Block grid and block shape of the matrix, as it is read by rows and columns.
+    pub(crate) fn dimensions(&self) -> Dimensions {
+        let of_arrays = self.of_arrays();
+        if self.kind.is_row_major() { of_arrays.transposed() } else { of_arrays }
+    }
+
+    /// Block grid and block shape of the arrays.
+    pub(crate) fn of_arrays(&self) -> Dimensions {
+        let (pattern, shape) = (self.pattern, self.shape);
+        Dimensions {
+            nrows: pattern.nrows(),
+            ncols: pattern.ncols(),
+            block_rows: shape.rows(),
+            block_cols: shape.cols(),
+        }
+    }
+}
