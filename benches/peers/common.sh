@@ -1,5 +1,5 @@
 # What run-cpu, run-gpu and run-iteration share. Sets `here`, `out` (the folder given first, default target/peers) and `names` (the matrices given after it).
-# PYTHON names the Python to use, BLOCKMUL the binary, BLOCKMUL_ARGS more arguments for `blockmul bench`, ROUNDS and PATIENCE
+# PYTHON names the Python to use, BLOCKMUL the binary, LAB the laboratory's, BLOCKMUL_ARGS more arguments for `blockmul bench`, ROUNDS and PATIENCE
 # the options of every program; PEERS, a list such as "mkl blockmul", what is measured anew, the rest of the table being that of the last run.
 # DENSE, a list such as "random:4000:0.98" or one that is empty, has products with dense matrices measured on the files and on these too;
 # "--columns all" among them gives D as many columns as A, as the measurements of shi have.
@@ -132,9 +132,9 @@ make_models() {
             evtushenko | garland) folder=$out/models/apply ;;
             *) folder=$out/models/$paper ;;
         esac
-        find_blockmul || return 0
+        find_lab || return 0
         set_paper_args "$paper"
-        "$blockmul" bench --paper "$paper" --write-models --device "$1" "${paper_args[@]}" -o "$folder" --quiet ||
+        "$lab" paper "$paper" --write-models --device "$1" "${paper_args[@]}" -o "$folder" --quiet ||
             left_out "the models of $paper" "ended with status $?"
     done
     if compgen -G "$out/models/*.bsr" >/dev/null; then models=("$out/models"/*.bsr); fi
@@ -149,6 +149,15 @@ find_blockmul() {
     has cargo || { left_out blockmul "neither BLOCKMUL nor cargo"; return 1; }
     (cd "$root" && cargo build --release --quiet) || { left_out blockmul "does not build"; return 1; }
     blockmul=$root/target/release/blockmul
+}
+
+# Sets `lab`, the program of the laboratory.
+find_lab() {
+    lab=${LAB:-}
+    [ -n "$lab" ] && return
+    has cargo || { left_out lab "neither LAB nor cargo"; return 1; }
+    (cd "$root" && cargo build --release --quiet --package blockmul-lab) || { left_out lab "does not build"; return 1; }
+    lab=$root/target/release/lab
 }
 
 # blockmul on device $1.
@@ -205,12 +214,12 @@ measure_blockmul_apply() {
 # The papers of PAPERS on device $1, beside the peers that have been measured.
 measure_papers() {
     [ -n "${PAPERS:-}" ] || return 0
-    find_blockmul || return 0
+    find_lab || return 0
     local paper
     for paper in $PAPERS; do
         say "the measurements of $paper"
         set_paper_args "$paper" --models
-        "$blockmul" bench "${files[@]}" --paper "$paper" --by-rows --device "$1" --rounds "${ROUNDS:-11}" "${paper_args[@]}" \
+        "$lab" paper "$paper" "${files[@]}" --by-rows --device "$1" --rounds "${ROUNDS:-11}" "${paper_args[@]}" \
             --peers "$records"/*.json -o "$out/$paper" ||
             left_out "$paper" "ended with status $?"
     done

@@ -1,5 +1,5 @@
 /* Products of a sparse matrix with a dense one, C = A·D, for the peers in C and CUDA. A is FILE.bsr, or random:N:S, the square matrix of N
-   rows whose share of zeros is S that `blockmul bench --paper shi` draws too. D is drawn. It has 32 and 128 columns beside a file and as
+   rows whose share of zeros is S that `lab paper shi` draws too. D is drawn. It has 32 and 128 columns beside a file and as
    many as A beside a drawn one; --columns N,... names others beside files, of which `all` is as many as A, but no more than make LARGEST_DENSE
    elements. */
 #pragma once

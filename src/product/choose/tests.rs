@@ -211,7 +211,7 @@ fn products_are_expected_from_the_lengths_of_columns() {
     assert_eq!(Known::new(0, [0, 0, 0], 0, [None; 2]).products, 0);
 }
 
-/// Families of `bench --regret` on an NVIDIA H200, 2026-11-25; ms of ESC and of the other methods.
+/// Families of `lab regret` on an NVIDIA H200, 2026-11-25; ms of ESC and of the other methods.
 #[test]
 fn columns_are_analysed_if_that_may_gain() {
     let prices = priced(gpu());

@@ -1,11 +1,11 @@
 //! The command `blockmul`, as a library: parses, calls the library, exits. Each subcommand is a
-//! file; stdout is for results, stderr for the rest. Nothing here is an interface for others.
+//! file; stdout is for results, stderr for the rest. What is public is for the laboratory,
+//! `benches/lab`; nothing here is an interface for others.
 #![doc(hidden)]
 mod add;
 mod algebra;
 mod apply;
-mod bench;
-mod chart;
+pub mod bench;
 mod compare;
 mod components;
 mod convert;
@@ -13,52 +13,52 @@ mod dense;
 mod devices;
 mod dropping;
 mod explain;
-mod failure;
+pub mod failure;
 mod generate;
 mod gram;
 mod graphs;
 mod heap;
 mod hessian;
 mod info;
-mod input;
+pub mod input;
 mod interrupt;
 mod logging;
 mod manual;
 mod mask;
-mod messages;
+pub mod messages;
 mod multiply;
-mod numbers;
+pub mod numbers;
 mod operands;
-mod output;
+pub mod output;
 mod overflow;
-mod patches;
+pub mod patches;
 mod paths;
-mod patterns;
-mod places;
-mod png_file;
+pub mod patterns;
+pub mod places;
+pub mod png_file;
 mod problem;
-mod report;
+pub mod report;
 mod scene;
 mod schur;
-mod sizes;
+pub mod sizes;
 mod solve;
-mod spy;
+pub mod spy;
 mod stdout;
-mod symmetric;
-mod target;
+pub mod symmetric;
+pub mod target;
 mod transpose;
 mod triangles;
-mod tune;
-mod vector;
+pub mod tune;
+pub mod vector;
 mod wrapping;
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use std::io::Write;
 use std::process::ExitCode;
 
 /// Styles of the help, on a terminal unless NO_COLOR is set.
-const STYLES: Styles = Styles::styled()
+pub const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
     .usage(AnsiColor::Green.on_default().bold())
     .literal(AnsiColor::Cyan.on_default().bold())
@@ -118,8 +118,35 @@ enum Command {
 /// blocks take about a tenth longer.
 const POCL: [(&str, &str); 2] = [("POCL_WORK_GROUP_SPECIALIZATION", "0"), ("POCL_WORK_GROUP_METHOD", "loops")];
 
-/// The whole program.
+/// The command.
 pub fn main() -> ExitCode {
+    program(|cli: &Cli| match &cli.command {
+        Command::Multiply(args) => multiply::run(args),
+        Command::Apply(args) => apply::run(args),
+        Command::Paths(args) => paths::run(args),
+        Command::Components(args) => components::run(args),
+        Command::Triangles(args) => triangles::run(args),
+        Command::Patches(args) => patches::run(args),
+        Command::Info(args) => info::run(args),
+        Command::Spy(args) => spy::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Convert(args) => convert::run(args),
+        Command::Transpose(args) => transpose::run(args),
+        Command::Add(args) => add::run(args),
+        Command::Generate(args) => generate::run(args),
+        Command::Hessian(args) => hessian::run(args),
+        Command::Schur(args) => schur::run(args),
+        Command::Solve(args) => solve::run(args),
+        Command::Bench(args) => bench::run(args),
+        Command::Tune(args) => tune::run(args),
+        Command::Devices(args) => devices::run(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
+    })
+}
+
+/// A whole program: parses the command line, does what it asks for, and reports what failed.
+pub fn program<C: Parser>(run: impl FnOnce(&C) -> Result<(), failure::Failure>) -> ExitCode {
     for (name, value) in POCL {
         if std::env::var_os(name).is_none() {
             // SAFETY: no other thread runs yet.
@@ -128,38 +155,15 @@ pub fn main() -> ExitCode {
     }
     failure::exit_on_panic();
     interrupt::leave_nothing_half_written();
-    let command = parse().command;
+    let cli = parse();
     logging::start();
-    let done = match command {
-        Command::Multiply(args) => multiply::run(&args),
-        Command::Apply(args) => apply::run(&args),
-        Command::Paths(args) => paths::run(&args),
-        Command::Components(args) => components::run(&args),
-        Command::Triangles(args) => triangles::run(&args),
-        Command::Patches(args) => patches::run(&args),
-        Command::Info(args) => info::run(&args),
-        Command::Spy(args) => spy::run(&args),
-        Command::Compare(args) => compare::run(&args),
-        Command::Convert(args) => convert::run(&args),
-        Command::Transpose(args) => transpose::run(&args),
-        Command::Add(args) => add::run(&args),
-        Command::Generate(args) => generate::run(&args),
-        Command::Hessian(args) => hessian::run(&args),
-        Command::Schur(args) => schur::run(&args),
-        Command::Solve(args) => solve::run(&args),
-        Command::Bench(args) => bench::run(&args),
-        Command::Tune(args) => tune::run(&args),
-        Command::Devices(args) => devices::run(&args),
-        Command::Completions(args) => manual::completions(&args),
-        Command::Man(args) => manual::man(&args),
-    };
-    done.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
+    run(&cli).map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
 
 /// Parses the command line; ends the process if it is wrong, or if it asks for help.
-fn parse() -> Cli {
-    let parsed = numbers::with_negative(Cli::command()).try_get_matches();
-    parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)).unwrap_or_else(|error| refuse(&error))
+fn parse<C: Parser>() -> C {
+    let parsed = numbers::with_negative(C::command()).try_get_matches();
+    parsed.and_then(|mut matches| C::from_arg_matches_mut(&mut matches)).unwrap_or_else(|error| refuse(&error))
 }
 
 /// Prints the message, the help or the version, and ends the process. Words of the command line

@@ -1,10 +1,5 @@
 //! Generated matrices of scalars on which the methods of products are measured: by `tune`, and by
-//! the studies of `bench`. `held_out` and `applications` have those of the studies alone.
-mod applications;
-mod held_out;
-
-pub use applications::{Circuit, cavity, chains, circuit, film, mesh, power_network, stages, units};
-pub use held_out::{diagonal_blocks, geometric, kronecker};
+//! the laboratory, which has further ones.
 
 use blockmul::{
     BlockShape, Cbc, Csc, Error, Result,
@@ -13,7 +8,7 @@ use blockmul::{
 };
 
 /// The seed of every matrix.
-const SEED: u64 = 1;
+pub const SEED: u64 = 1;
 
 /// A, and B if the product is not A·A.
 pub type Factors = (Csc<f64>, Option<Csc<f64>>);
@@ -23,7 +18,7 @@ pub fn side(columns: usize, dimensions: u32) -> usize {
     (1..).find(|side: &usize| side.pow(dimensions) >= columns).unwrap_or(1).max(4)
 }
 
-fn scalars(matrix: Cbc<f64>) -> Result<Csc<f64>> {
+pub fn scalars(matrix: Cbc<f64>) -> Result<Csc<f64>> {
     let (pattern, values) = matrix.into_parts();
     Csc::new(pattern, values)
 }
@@ -32,12 +27,6 @@ fn scalars(matrix: Cbc<f64>) -> Result<Csc<f64>> {
 pub fn uniform(columns: usize, entries: usize) -> Result<Factors> {
     let n = columns.max(2 * entries);
     Ok((scalars(generate::uniform(n, n, entries, BlockShape::SCALAR, Values::Real, SEED)?)?, None))
-}
-
-/// The same in blocks of so many rows and columns.
-pub fn uniform_blocks(columns: usize, entries: usize, side: usize) -> Result<Csc<f64>> {
-    let n = columns.max(2 * entries);
-    Ok(generate::uniform(n, n, entries, BlockShape::new(side, side)?, Values::Real, SEED)?.to_scalars())
 }
 
 /// A graph of few hubs and many leaves, with about so many products, which grow faster than it.
@@ -96,7 +85,7 @@ pub fn banded(columns: usize, half: usize) -> Result<Csc<f64>> {
 }
 
 /// A square matrix whose columns have these rows, ascending.
-fn stencil(n: usize, rows: impl Fn(usize) -> Vec<usize>) -> Result<Csc<f64>> {
+pub fn stencil(n: usize, rows: impl Fn(usize) -> Vec<usize>) -> Result<Csc<f64>> {
     if n >= u32::MAX as usize {
         return Err(Error::Argument(format!("a grid of {n} points")));
     }
@@ -109,7 +98,7 @@ fn stencil(n: usize, rows: impl Fn(usize) -> Vec<usize>) -> Result<Csc<f64>> {
 }
 
 /// The matrix of this pattern, with values whose sums depend on their order.
-fn with_values(rows: usize, col_ptr: Vec<u64>, row_idx: Vec<u32>) -> Result<Csc<f64>> {
+pub fn with_values(rows: usize, col_ptr: Vec<u64>, row_idx: Vec<u32>) -> Result<Csc<f64>> {
     let mut random = generate::Random::new(SEED);
     let values = row_idx.iter().map(|_| 2.0 * random.unit() - 1.0).collect();
     Csc::new(Pattern::new(rows, col_ptr.len() - 1, col_ptr, row_idx)?, values)
@@ -134,84 +123,6 @@ pub fn elements(side: usize, unknowns: usize) -> Result<Csc<f64>> {
     })
 }
 
-/// Columns of a 27-point stencil with `unknowns` unknowns a node, whose products lie in a range of
-/// about so many rows: A, and as many of its columns as have about so many products with it.
-pub fn stencil_of_range(range: usize, unknowns: usize, products: usize) -> Result<Factors> {
-    let (nodes, columns) = (range / unknowns, (products / (27 * unknowns).pow(2) / unknowns).max(1));
-    // A product's row is at most two layers, two lines and two nodes away.
-    let line = (nodes as f64 / 4.0).sqrt().max(3.0) as usize;
-    let layer = (nodes / 4).saturating_sub(line + 1).max(3 * line);
-    let half = 2 * (layer + line + 1);
-    let n = 2 * half + columns;
-    let places = |node: usize| {
-        let near = |step: usize| [0, step, 2 * step].into_iter();
-        let steps = near(layer).flat_map(move |z| near(line).flat_map(move |y| near(1).map(move |x| z + y + x)));
-        let first = layer + line + 1;
-        let there = steps.filter_map(move |step| (node + step).checked_sub(first)).filter(move |&there| there < n);
-        there.flat_map(move |there| (0..unknowns).map(move |unknown| (there * unknowns + unknown) as u32))
-    };
-    let of = |nodes: std::ops::Range<usize>| {
-        let (mut col_ptr, mut row_idx) = (vec![0u64], Vec::new());
-        for node in nodes.flat_map(|node| std::iter::repeat_n(node, unknowns)) {
-            row_idx.extend(places(node));
-            col_ptr.push(row_idx.len() as u64);
-        }
-        with_values(n * unknowns, col_ptr, row_idx)
-    };
-    Ok((of(0..n)?, Some(of(half..half + columns)?)))
-}
-
-/// Roads: a square grid without three tenths of its edges, and a few hubs with edges to 100 nodes
-/// anywhere.
-pub fn roads(side: usize) -> Result<Csc<f64>> {
-    let (n, mut random) = (side * side, generate::Random::new(SEED));
-    let mut edges = Vec::new();
-    for node in 0..n {
-        let (right, down) = (node % side + 1 < side, node / side + 1 < side);
-        edges.extend((right && random.below(10) < 7).then_some((node, node + 1)));
-        edges.extend((down && random.below(10) < 7).then_some((node, node + side)));
-    }
-    for _ in 0..n.div_ceil(10_000) {
-        let hub = random.below(n as u64) as usize;
-        edges.extend((0..100).map(|_| (hub, random.below(n as u64) as usize)));
-    }
-    let both = edges.iter().flat_map(|&(one, other)| [(one, other), (other, one)]);
-    of_places([n, n], both.collect())
-}
-
-/// A square matrix with fewer entries than columns, at places drawn uniformly.
-pub fn hypersparse(n: usize, entries: usize) -> Result<Csc<f64>> {
-    let mut random = generate::Random::new(SEED);
-    let mut line = || random.below(n as u64) as usize;
-    of_places([n, n], (0..entries).map(|_| (line(), line())).collect())
-}
-
-/// Honeycombs, of which every node has three neighbours.
-pub fn hexagons(side: usize) -> Result<Csc<f64>> {
-    stencil(side * side, |column| {
-        let (x, y) = (column % side, column / side);
-        let neighbours = [
-            ((x + y) % 2 == 1 && y > 0).then(|| column.wrapping_sub(side)),
-            (x > 0).then(|| column.wrapping_sub(1)),
-            (x + 1 < side).then_some(column + 1),
-            ((x + y) % 2 == 0 && y + 1 < side).then_some(column + side),
-        ];
-        neighbours.into_iter().flatten().collect()
-    })
-}
-
-/// Entries in each column at rows drawn from those nearer than `width`.
-pub fn scattered(columns: usize, entries: usize, width: usize) -> Result<Csc<f64>> {
-    let mut random = generate::Random::new(SEED);
-    let mut places = Vec::new();
-    for column in 0..columns {
-        let (first, last) = (column.saturating_sub(width), (column + width).min(columns - 1));
-        let rows = random.distinct(entries.min(last - first + 1) as u64, (last - first + 1) as u64);
-        places.extend(rows.into_iter().map(|row| (column, first + row as usize)));
-    }
-    of_places([columns, columns], places)
-}
-
 /// A matrix of so many rows and columns with as many entries in each column, at rows drawn
 /// uniformly.
 pub fn drawn([rows, cols]: [usize; 2], entries: usize) -> Result<Csc<f64>> {
@@ -225,56 +136,6 @@ pub fn few_rows(rows: usize, columns: usize, entries: usize) -> Result<Factors> 
     Ok((drawn([rows, inner], 32)?, Some(drawn([inner, columns], entries)?)))
 }
 
-/// Short columns beside long ones: of two neighbours one has 2 entries, the other `long`.
-pub fn bimodal(columns: usize, long: usize) -> Result<Csc<f64>> {
-    let (n, mut random) = (columns.max(2 * long), generate::Random::new(SEED));
-    let mut places = Vec::new();
-    for column in 0..n {
-        let rows = random.distinct(if column % 2 == 0 { 2 } else { long as u64 }, n as u64);
-        places.extend(rows.into_iter().map(|row| (column, row as usize)));
-    }
-    of_places([n, n], places)
-}
-
-/// Columns of few patterns, none beside its equal: groups of `alike` columns have the same rows,
-/// and rows and columns are permuted.
-pub fn permuted_equals(columns: usize, alike: usize) -> Result<Csc<f64>> {
-    let nodes = columns.div_ceil(alike).max(8);
-    let (n, mut random) = (nodes * alike, generate::Random::new(SEED));
-    let mut to: Vec<usize> = (0..n).collect();
-    for last in (1..n).rev() {
-        to.swap(last, random.below(last as u64 + 1) as usize);
-    }
-    let of_node = |node: usize| [node + nodes - 1, node, node + 1].map(|near| near % nodes);
-    let rows = |node: usize| of_node(node).into_iter().flat_map(|near| (0..alike).map(move |row| near * alike + row));
-    let places = (0..n).flat_map(|column| rows(column / alike).map(move |row| (column, row)));
-    of_places([n, n], places.map(|(column, row)| (to[column], to[row])).collect())
-}
-
-/// As many entries in each column, but so many of 100 products in one column of B.
-pub fn skewed(products: usize, entries: usize, percent: usize) -> Result<Factors> {
-    let long = products * percent / 100 / entries;
-    let columns = ((products - long * entries) / (entries * entries)).max(1);
-    let inner = columns.max(long).max(2 * entries);
-    let mut random = generate::Random::new(SEED);
-    let mut places = Vec::new();
-    for column in 0..columns + 1 {
-        let of = if column == columns / 2 { long.max(1) } else { entries };
-        places.extend(random.distinct(of as u64, inner as u64).into_iter().map(|row| (column, row as usize)));
-    }
-    Ok((drawn([inner, inner], entries)?, Some(of_places([inner, columns + 1], places)?)))
-}
-
-/// A matrix with entries at these places, each a column and a row; twice is once.
-fn of_places([rows, cols]: [usize; 2], mut places: Vec<(usize, usize)>) -> Result<Csc<f64>> {
-    places.sort_unstable();
-    places.dedup();
-    let mut col_ptr = vec![0u64; cols + 1];
-    places.iter().for_each(|&(col, _)| col_ptr[col + 1] += 1);
-    (0..cols).for_each(|col| col_ptr[col + 1] += col_ptr[col]);
-    with_values(rows, col_ptr, places.into_iter().map(|(_, row)| row as u32).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,14 +145,6 @@ mod tests {
         let (plane, space) = (plane(4)?, space(3)?);
         assert_eq!((plane.nnz(), plane.pattern().column(5)), (64, &[1, 4, 5, 6, 9][..]));
         assert_eq!((space.nnz(), space.pattern().column(13).len()), (343, 27));
-        let (a, b) = stencil_of_range(600, 2, 20_000)?;
-        let b = b.expect("columns of A");
-        let column = b.pattern().column(0);
-        assert_eq!((a.ncols(), b.ncols(), column.len()), (b.nrows(), 2 * (20_000 / 54 / 54 / 2), 54));
-        assert!((0..2).all(|col| b.pattern().column(col) == a.pattern().column(a.ncols() / 2 - b.ncols() / 2 + col)));
-        let reached = |end: &u32| a.pattern().column(*end as usize);
-        let range = reached(&column[53])[53] - reached(&column[0])[0];
-        assert!((590..=610).contains(&range), "{range}");
         assert_eq!(banded(5, 1)?.pattern().row_idx(), [0, 1, 0, 1, 2, 1, 2, 3, 2, 3, 4, 3, 4]);
         Ok(())
     }
@@ -302,27 +155,6 @@ mod tests {
         assert_eq!((elements.ncols(), elements.pattern().column(0)), (54, &[0, 1, 2, 3, 6, 7, 18, 19][..]));
         assert_eq!(elements.pattern().column(0), elements.pattern().column(1), "of one node");
         assert_eq!(elements.pattern().column(27).len(), 14);
-        let roads = roads(40)?;
-        let longest = (0..1600).map(|col| roads.pattern().column(col).len()).max();
-        assert!(roads.pattern() == roads.transpose().pattern() && longest >= Some(90), "{longest:?}");
-        let sparse = hypersparse(1000, 200)?;
-        assert!((150..=200).contains(&sparse.nnz()) && sparse.ncols() == 1000, "{}", sparse.nnz());
-        let hexagons = hexagons(6)?;
-        assert!((0..36).all(|col| hexagons.pattern().column(col).len() <= 3), "three neighbours");
-        assert!(hexagons.pattern() == hexagons.transpose().pattern() && hexagons.pattern().column(14).len() == 3);
-        let scattered = scattered(50, 4, 6)?;
-        let near = |col: usize| scattered.pattern().column(col).iter().all(|&row| (row as usize).abs_diff(col) <= 6);
-        assert!(scattered.nnz() == 200 && (0..50).all(near));
-        let bimodal = bimodal(100, 20)?;
-        assert_eq!([0, 1, 98, 99].map(|col| bimodal.pattern().column(col).len()), [2, 20, 2, 20]);
-        let equals = permuted_equals(60, 3)?;
-        let columns: Vec<_> = (0..60).map(|col| equals.pattern().column(col)).collect();
-        assert!(columns.iter().all(|one| one.len() == 9 && columns.iter().filter(|of| *of == one).count() == 3));
-        assert!(columns.windows(2).filter(|two| two[0] == two[1]).count() < 10, "neighbours are unlike");
-        let (a, b) = skewed(10_000, 5, 40)?;
-        let b = b.expect("another matrix");
-        let longest = (0..b.ncols()).map(|col| b.pattern().column(col).len()).max();
-        assert_eq!((longest, a.pattern().column(0).len(), b.nnz()), (Some(800), 5, 800 + 240 * 5));
         let (a, b) = few_rows(64, 50, 128)?;
         assert_eq!((a.nrows(), a.nnz(), b.expect("another matrix").nnz()), (64, 32 * 256, 50 * 128));
         let drawn = drawn([7, 5], 3)?;

@@ -1,9 +1,8 @@
 //! Operands of the benchmark: generated matrices and files.
 use super::families::{self, Named, SEED};
-use super::measure::Bench;
 use crate::failure::Failure;
-use crate::input::{self, Shaped};
-use crate::messages::in_a_line;
+use crate::input::{self, Reading, Shaped};
+use crate::messages::{Messages, in_a_line};
 use crate::operands::default_b_shape;
 use crate::problem::matrices::Scalars;
 use blockmul::{
@@ -93,29 +92,24 @@ pub enum Pair<T: Element> {
 }
 
 impl Source {
-    /// Reads a file for products over plus-times.
-    pub fn open(input: &Input, elements: Option<usize>, bench: &Bench<'_>) -> std::result::Result<Self, Failure> {
-        Self::open_padded(input, elements, Padded::Kept, bench)
-    }
-
     /// Reads a file. Zeros in its blocks are left out for an operation in which they would count as
     /// entries.
-    pub fn open_padded(
+    pub fn open(
         input: &Input,
         elements: Option<usize>,
         padded: Padded,
-        bench: &Bench<'_>,
+        (reading, messages): (&Reading, &Messages),
     ) -> std::result::Result<Self, Failure> {
         let path = match input {
             Input::Family(named) => return Ok(Self::Family(named.clone(), elements)),
             Input::File(path) => path,
         };
-        let mut file = input::read(path, &bench.reading, bench.messages)?;
+        let mut file = input::read(path, reading, messages)?;
         // The blocks of a graph are no blocks of its edges.
         let layout = input::layout(&file).filter(|_| padded != Padded::Graph);
         let is_drawn = file.field == Field::Pattern;
         if padded != Padded::Kept {
-            input::drop_padding(&mut file, path, bench.messages);
+            input::drop_padding(&mut file, path, messages);
         }
         Ok(Self::File { name: input.matrix_name(), matrix: with_values(file)?, layout, is_drawn })
     }

@@ -2,7 +2,7 @@
 use super::dense::Dense;
 use super::operation::Operation;
 use super::plans;
-use super::record::{Execution, Record, Sizes, median};
+use super::record::{Execution, Record, Sizes};
 use crate::input::Reading;
 use crate::messages::{Messages, Unit};
 use crate::report::Size;
@@ -288,29 +288,6 @@ impl Patience {
 /// Milliseconds of executions that are not timed: a GPU that was idle while the host verified a
 /// result takes up to a tenth longer for the first few.
 const WARM_UP_MS: f64 = 20.0;
-/// Milliseconds below which a run takes longer if another product came before it.
-const SHORT_MS: f64 = 50.0;
-/// Least milliseconds of the runs of a turn, and most runs: the time of one of a tenth of a
-/// millisecond may be half as long again because a thread sleeps. Some machines stay slow for a
-/// while, so many short turns tell more than a few long ones.
-const TURN_MS: f64 = 2.0;
-const MOST_RUNS: usize = 50;
-
-/// The time of a product that takes turns with others. Of short ones the first run does not count,
-/// since it finds caches and memory as another product left them: the median of the next ones is
-/// taken.
-pub fn in_turn(mut run: impl FnMut() -> Result<f64>) -> Result<f64> {
-    let first = run()?;
-    if first >= SHORT_MS {
-        return Ok(first);
-    }
-    let mut times = vec![run()?];
-    while times.len() < MOST_RUNS && times.iter().sum::<f64>() < TURN_MS {
-        times.push(run()?);
-    }
-    Ok(median(&times).expect("a run"))
-}
-
 /// Compares bit for bit: a zero of the other sign is another result.
 pub fn equal<M: Matrix>(c: &M, want: &M) -> bool {
     let (c, want) = (c.as_cbc(), want.as_cbc());
@@ -327,19 +304,6 @@ mod tests {
     use super::*;
     use crate::bench::table;
     use blockmul::Csc;
-
-    #[test]
-    fn of_short_products_in_turn_the_first_run_does_not_count() {
-        let of = |times: &[f64]| {
-            let mut times = times.iter();
-            let ms = in_turn(|| Ok(*times.next().unwrap())).unwrap();
-            (ms, times.len())
-        };
-        assert_eq!(of(&[80.0, 70.0]), (80.0, 1), "one that is long runs once");
-        assert_eq!(of(&[40.0, 30.0, 20.0]), (30.0, 1));
-        assert_eq!(of(&[4.0, 0.5, 1.25, 0.75, 9.0]), (0.75, 1), "the median of 2 ms");
-        assert_eq!(of(&[0.01; 60]), (0.01, 9), "but of no more than 50 runs");
-    }
 
     #[test]
     fn a_result_that_is_not_the_reference_s_is_not_timed_and_said_to_be_wrong() {

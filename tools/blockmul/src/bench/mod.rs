@@ -1,29 +1,25 @@
 //! `blockmul bench`: products and other operations, verified, then timed. `operation` names them,
 //! `families` and `matrices` have the operands, `measure` the timing, `record`, `results` and
 //! `table` the output; each other file has operations, with what their results are compared with.
-mod contest;
 mod dense;
-mod families;
+pub mod families;
 mod graphs;
 mod iterations;
-mod matrices;
-mod measure;
+pub mod matrices;
+pub mod measure;
 mod operands;
 mod operation;
 mod operator;
-mod paper;
-mod plans;
+pub mod plans;
 mod primitives;
 mod products;
 mod read;
-mod record;
-mod regret;
-mod results;
+pub mod record;
+pub mod results;
 mod schur;
 mod structure;
-mod study;
-mod table;
-mod vectors;
+pub mod table;
+pub mod vectors;
 
 use crate::algebra::{check_blocks, has_zeros};
 use crate::failure::Failure;
@@ -38,7 +34,6 @@ use blockmul::{BlockShape, Device, Method, Semiring, plan::Format};
 use half::f16;
 use matrices::{Input, Padded, Source};
 use measure::{Bench, Patience, Place};
-pub use measure::{equal, same_bits};
 use operands::Operands;
 use operation::{Operation, Takes};
 use record::Record;
@@ -58,7 +53,7 @@ Examples:
   blockmul bench uniform:20000x8 --block 1,2,3,4,6,8     the same graph in blocks of six sizes
   blockmul bench pose-graph --stages                     each stage: ms, bytes, multiple of a copy's bandwidth
   blockmul bench W.mtx --block 6x3 --element f64,f32 --device gpu --device cpu
-  blockmul bench H.bin P.mtx.gz --json new.json          then: tools/bench-compare old.json new.json
+  blockmul bench H.bin P.mtx.gz --json new.json          then: benches/lab/bench-compare old.json new.json
   blockmul bench --operation plan,apply H.bin            executions of a plan of H·H, and H·x
   blockmul bench --operation apply --format all A.mtx    A·x of scalars in every format
   blockmul bench --operation apply --symmetric pose-graph      H·x by the whole of H, and by one triangle
@@ -68,12 +63,6 @@ Examples:
   blockmul bench --operation copy,transpose --block 6    bandwidths of a matrix of 64 MiB
   blockmul bench --operation components,triangles,patches --block 1 G.mtx   of the graph whose edges are G's entries
   blockmul bench --iterations problem.txt.gz graph.g2o   the products of a solver's iteration
-  blockmul bench --regret                                is the choice of methods the fastest? on generated families
-  blockmul bench --regret --operation apply              the same of formats of A·x, for 1, 10 and 1000 uses
-  blockmul bench --paper polok -o polok                  the measurements of a paper again: polok/report.md
-  blockmul bench --paper evtushenko -o evtushenko        formats of A·x against one thread
-  blockmul bench --paper shi -o shi                      A·D: groups of rows beside rows
-  blockmul bench --paper parger *.mtx.gz --peers target/peers/records/*.json -o parger
   blockmul bench --list                                  the families
 
 Families are those of `blockmul generate`, with the same sizes, counted in blocks, and two with long columns.
@@ -125,14 +114,14 @@ pub struct Args {
     format: Vec<String>,
     /// Let format auto of apply, apply-transposed and apply-gram choose formats with other orders
     /// of sums, too.
-    #[arg(long, conflicts_with_all = ["iterations", "list", "paper", "regret"])]
+    #[arg(long, conflicts_with_all = ["iterations", "list"])]
     any_order: bool,
     /// Algebra of product, plan, apply, apply-transposed, apply-gram and dense.
     #[arg(long, default_value = "plus-times", value_parser = crate::algebra::semiring())]
     semiring: Semiring,
     /// Time apply also with one triangle of A on the device, the lower one. Its mirror image stands
     /// for the upper one, so that another matrix than a symmetric one becomes symmetric.
-    #[arg(long, conflicts_with_all = ["iterations", "list", "paper"])]
+    #[arg(long, conflicts_with_all = ["iterations", "list"])]
     symmetric: bool,
     /// Multiply rows (CSR, BSR), as most other libraries do, instead of columns: A and B are
     /// row-major. Operation dense then needs no index of A's rows.
@@ -144,7 +133,7 @@ pub struct Args {
     device: Vec<String>,
     /// Executions enqueued together in a round, whose time is divided among them [default: 20 on
     /// vectors, 10 of transposes and their like, 1 of products; products from nothing, primitives
-    /// and reading always 1]. With --regret as many as take some 20 ms, but not more [default: 10].
+    /// and reading always 1].
     #[arg(long, value_name = "N", value_parser = some)]
     together: Option<NonZero<u32>>,
     /// Timed rounds of each product or operation.
@@ -161,8 +150,6 @@ pub struct Args {
     json: Option<PathBuf>,
     #[command(flatten)]
     dense: dense::DenseArgs,
-    #[command(flatten)]
-    study: study::StudyArgs,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -238,9 +225,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(option) = args.dense.given().filter(|_| !args.operation.contains(&Operation::Dense)) {
         return Err(Failure::Usage(format!("{option} is for operation dense")));
     }
-    let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations).chain(&args.study.peers);
+    let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations);
     args.overwriting.places().reads(files).json(&args.json).check()?;
-    args.study.check()?;
     let messages = Messages::new(args.quiet);
     let (methods, formats) = (methods(&args.method)?, formats(&args.format)?);
     let patience = Patience { rounds: args.rounds.get(), seconds: args.max_time };
@@ -267,12 +253,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         reading,
         messages,
     };
-    if args.study.regret {
-        return regret::run(args, &bench);
-    }
-    if let (Some(paper), Some(folder)) = (args.study.paper, &args.study.output) {
-        return paper::run(paper, folder, args, &bench);
-    }
     let mut session = Session { args, bench: &bench, messages, results: Results::new(), status: None };
     for file in &args.iterations {
         let records = bench.iteration(file, args.edges.map(Edges::from));
@@ -343,7 +323,7 @@ impl Session<'_> {
             _ if has_zeros(self.args.semiring) => Padded::Kept,
             _ => Padded::LeftOut,
         };
-        let source = match Source::open_padded(input, elements, padded, self.bench) {
+        let source = match Source::open(input, elements, padded, (&self.bench.reading, self.messages)) {
             Ok(source) => source,
             Err(failure) => {
                 self.note(&input.name(), &failure);

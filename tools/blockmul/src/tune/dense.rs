@@ -2,7 +2,7 @@
 //! size, with every number of staged entries, beside lines by themselves, and verifies each result.
 mod chosen;
 
-use crate::bench::same_bits;
+use crate::bench::measure::same_bits;
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::patterns::{elements, side, space, uniform};

@@ -1,14 +1,11 @@
 //! Times products by every method, verifies each result against the others, and collects the bins
 //! that the fit is made of.
 use super::families::{FAMILIES, Family, GROWTH, Operands, products};
-use crate::bench::equal;
+use super::fit::ByMethod;
+use crate::bench::measure::equal;
 use crate::failure::Failure;
 use blockmul::{
-    Csc, Device, Error, Method, Product, Result,
-    element::Field,
-    host::Progress,
-    product::{Bin, Report},
-    tuning::{BinSize, MethodCost, MethodCosts, Numbers, Sample},
+    Csc, Device, Error, Method, Product, Result, element::Field, host::Progress, product::Report, tuning::MethodCosts,
 };
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -24,8 +21,6 @@ const LEAST_CHOICES: usize = 3;
 const LONG_MS: f64 = 200.0;
 /// The part of the time in which products are measured; in the rest the choice is.
 const MEASURING: f64 = 0.7;
-/// Launches of a product whose columns are all sorted without an analysis, about.
-const SORTED_LAUNCHES: u32 = 4;
 /// Bytes of device memory that a product may take for each of its products.
 const PRODUCT_BYTES: u64 = 64;
 
@@ -42,19 +37,6 @@ pub struct Case {
     /// Seconds that all took, without that for kernels to be compiled.
     seconds: f64,
     pub runs: Vec<ByMethod>,
-}
-
-/// The fastest run by one method.
-#[derive(Serialize)]
-pub struct ByMethod {
-    pub method: Method,
-    pub total_ms: f64,
-    /// Busy time of all kernels.
-    busy_ms: f64,
-    launches: u32,
-    pub bins: Vec<Bin>,
-    /// The sizes of these bins, to which costs are fitted.
-    sizes: Vec<Option<BinSize>>,
 }
 
 /// The choice of `auto`, compared with the fastest method, for one product.
@@ -246,90 +228,6 @@ fn upload<T: Field>(device: &Device, operands: &Operands<T>) -> Result<(OnDevice
     Ok((device.upload(&operands.a)?, operands.b.as_ref().map(|b| device.upload(b)).transpose()?))
 }
 
-impl ByMethod {
-    /// Milliseconds besides its bins with which the choice on a GPU reckons, by these numbers.
-    /// `longest` is the number of entries of the longest column of B, which are taken one after
-    /// another by methods that find rows.
-    pub fn besides_ms(&self, numbers: &Numbers, longest: usize) -> f64 {
-        if self.bins.iter().all(|bin| cost_name(bin.method) == Method::Esc.name()) {
-            return 0.0;
-        }
-        let columns = self.bins.iter().map(|bin| bin.columns as f64).sum::<f64>();
-        let analysis_us = match self.launches > SORTED_LAUNCHES {
-            true => numbers.adaptive_analysis_us as f64 + columns * numbers.adaptive_column_ps as f64 * 1e-6,
-            false => 0.0,
-        };
-        let finds_rows = self.bins.iter().any(|bin| matches!(bin.method, Method::Dense | Method::Hub | Method::Hash));
-        let longest_ns = if finds_rows { longest * numbers.adaptive_longest_ns } else { 0 };
-        (analysis_us + (self.bins.len() * numbers.adaptive_bin_us) as f64) * 1e-3 + longest_ns as f64 * 1e-6
-    }
-
-    /// The fastest of some runs.
-    pub fn of(method: Method, mut reports: Vec<Report>) -> Self {
-        reports.sort_by(|one, other| one.total_ms.total_cmp(&other.total_ms));
-        let report = reports.swap_remove(0);
-        Self {
-            method,
-            total_ms: report.total_ms,
-            busy_ms: report.stages.iter().filter_map(|stage| stage.ms).sum(),
-            launches: report.launches,
-            sizes: report.bins.iter().map(|bin| bin.size).collect(),
-            bins: report.bins,
-        }
-    }
-}
-
-/// What the costs of a method are fitted to.
-#[derive(Clone, Copy)]
-pub enum Fit {
-    /// The busy times of the kernels of each bin: the choice divides products into bins.
-    Bins,
-    /// The times of whole products, their launches and reads included: the choice is between these.
-    Products,
-}
-
-impl Fit {
-    /// That of a method's costs on a device: where products are computed in ranges of columns, the
-    /// choice is between ranges, ESC and the host.
-    pub fn of(numbers: &Numbers, name: &str) -> Self {
-        let between = [Method::Dense, Method::Esc, Method::Host].map(cost_name);
-        if numbers.range_shares > 0 && between.contains(&name) { Self::Products } else { Self::Bins }
-    }
-
-    /// The bins that a method computed in some runs, with their times: of whole products without
-    /// what is predicted besides their costs, of which these are the present ones.
-    pub fn samples<'a>(
-        self,
-        runs: impl Iterator<Item = &'a ByMethod>,
-        (name, present): (&str, MethodCost),
-    ) -> Vec<Sample> {
-        let sample = |bin: &Bin, ms: Option<f64>| Some(Sample::new(bin.size?, ms.filter(|ms| *ms > 0.0)?));
-        let of = |run: &'a ByMethod| -> Vec<Sample> {
-            let bins = run.bins.iter().filter(|bin| cost_name(bin.method) == name);
-            match (self, &run.bins[..]) {
-                (Self::Bins, _) => bins.filter_map(|bin| sample(bin, bin.measured_ms)).collect(),
-                (Self::Products, [_]) => {
-                    bins.filter_map(|bin| sample(bin, Some(run.total_ms - besides_costs_ms(bin, present)))).collect()
-                }
-                (Self::Products, _) => Vec::new(),
-            }
-        };
-        runs.flat_map(of).collect()
-    }
-}
-
-/// What a bin was predicted to take besides its method's costs, of which these are the present
-/// ones.
-pub fn besides_costs_ms(bin: &Bin, present: MethodCost) -> f64 {
-    let of_costs = |(ms, size): (f64, _)| (ms - present.predict_ms(&size)).max(0.0);
-    bin.predicted_ms.zip(bin.size).map_or(0.0, of_costs)
-}
-
-/// The name of a method in the table of costs.
-pub fn cost_name(method: Method) -> &'static str {
-    if method == Method::EscLocal { Method::Esc.name() } else { method.name() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -343,60 +241,5 @@ mod tests {
             let failure = agree([&of(0.0), &wrong], what).unwrap_err();
             assert!(failure.status() == 1 && failure.to_string().starts_with("dense and sort do not"), "{failure}");
         }
-    }
-
-    #[test]
-    fn an_analysis_every_bin_and_a_long_column_take_more_than_their_kernels() {
-        let run = |launches, methods: &[Method]| ByMethod {
-            method: methods[0],
-            total_ms: 1.0,
-            busy_ms: 1.0,
-            launches,
-            bins: methods.iter().map(|&method| bin(method)).collect(),
-            sizes: Vec::new(),
-        };
-        let mut numbers = numbers();
-        (numbers.adaptive_analysis_us, numbers.adaptive_bin_us, numbers.adaptive_column_ps) = (1000, 10, 1);
-        numbers.adaptive_longest_ns = 1_500_000;
-        for (launches, methods, ms) in [
-            (10, &[Method::Dense][..], 4.01),
-            (10, &[Method::Sort, Method::Dense], 4.02),
-            (10, &[Method::Sort], 1.01),
-            (3, &[Method::Sort], 0.01),
-            (16, &[Method::EscLocal], 0.0),
-        ] {
-            let found = run(launches, methods).besides_ms(&numbers, 2);
-            assert!((found - ms).abs() < 1e-6, "{methods:?}: {found}");
-        }
-    }
-
-    #[test]
-    fn whole_products_are_fitted_without_what_is_predicted_besides_costs() {
-        let present = MethodCost::new([0.0, 0.0, 0.0, 1e9]).unwrap(); // a millisecond a column
-        let size = Some(BinSize::new(0, 0, 0, 1));
-        let mut bin = bin(Method::Host);
-        (bin.size, bin.predicted_ms, bin.measured_ms) = (size, Some(1.5), Some(4.0));
-        let (bins, sizes) = (vec![bin], vec![size]);
-        let run = ByMethod { method: Method::Host, total_ms: 2.25, busy_ms: 0.0, launches: 0, bins, sizes };
-        let samples = |fit: Fit, name| -> Vec<f64> {
-            fit.samples([&run].into_iter(), (name, present)).iter().map(|sample| sample.ms).collect()
-        };
-        assert_eq!(samples(Fit::Products, "host"), [1.75]);
-        assert_eq!(samples(Fit::Bins, "host"), [4.0]);
-        assert!(samples(Fit::Products, "dense").is_empty());
-    }
-
-    fn numbers() -> Numbers {
-        let wanted = std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into());
-        Device::select(&wanted).unwrap().info().numbers()
-    }
-
-    fn bin(method: Method) -> Bin {
-        let device = Device::select(&std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into())).unwrap();
-        let a = device.upload(&Csc::from_triplets(1, 1, [(0, 0, 1.0)]).unwrap()).unwrap();
-        let (_, report) = Product::of(&a, &a).run_with_report().unwrap();
-        let mut bin = report.bins[0];
-        bin.method = method;
-        bin
     }
 }

@@ -1,8 +1,9 @@
 //! `blockmul tune`: times the methods of products on a device, fits their costs, and writes them
-//! into the tuning file. `families` has the products, `measure` the timing, `outcome` the fits and
-//! the table. `dense` has the same for the numbers of products with dense matrices.
+//! into the tuning file. `families` has the products, `measure` the timing, `fit` what costs are
+//! fitted to, `outcome` the fits and the table. `dense` has the same for the numbers of products with dense matrices.
 mod dense;
 pub mod families;
+mod fit;
 mod measure;
 mod outcome;
 
@@ -18,8 +19,8 @@ use blockmul::{
     element::Field,
     tuning::{self, MethodCost, MethodCosts},
 };
+pub use fit::{ByMethod, Fit, besides_costs_ms, cost_name};
 use measure::Time;
-pub use measure::{ByMethod, Fit, besides_costs_ms, cost_name};
 use std::{
     num::NonZero,
     path::{Path, PathBuf},

@@ -1,7 +1,8 @@
 //! The costs fitted to the measured products, how well they predict others, and what the choice by
 //! them costs.
 use super::families::FAMILIES;
-use super::measure::{Case, Choice, Fit};
+use super::fit::Fit;
+use super::measure::{Case, Choice};
 use crate::sizes::{self, count};
 use blockmul::{
     Device, Result,

@@ -92,8 +92,6 @@ fn rows_are_multiplied_like_columns() {
         let name = option.split(' ').next().unwrap();
         assert_eq!(refused.status, 2, "{}", refused.stderr);
         assert!(refused.stderr.contains(&format!("{name} is for operation dense")), "{}", refused.stderr);
-        let with_paper = bench(&desk, &format!("--paper shi -o folder {option}"));
-        assert_eq!(with_paper.status, 2, "{}", with_paper.stderr);
     }
 }
 
@@ -219,7 +217,12 @@ fn what_cannot_be_timed_is_told_and_the_rest_goes_on() {
         ("s.mtx --element u8", 2, &["s in 1x1 u8: ", "elements of u8 have or-and alone, not plus-times"]),
         ("s.mtx --operation apply --element u32", 2, &["s has -1 at row 2, column 2, which is not of type u32"]),
         ("w.mtx --operation dense --element i32", 2, &["w has 0.5 at row 1, column 1, which is not of type i32"]),
-        ("s.mtx --regret --element u32", 2, &["--regret takes one element type, f64 or f32"]),
+        (
+            "--operation norms --any-order",
+            2,
+            &["--any-order is for apply, apply-transposed and apply-gram, not for norms"],
+        ),
+        ("--operation plan --symmetric", 2, &["--symmetric is for apply, not for plan"]),
         ("bundle-adjustment:9x40x3 --operation gram --block 2", 2, &["9x3 or 6x3, not 2x2"]),
         ("w.mtx --operation components", 2, &["w in 1x1 f64: ", "a graph is a square matrix of scalars"]),
         ("uniform:9x2 --operation triangles --block 2", 2, &["a graph is a square matrix of scalars"]),

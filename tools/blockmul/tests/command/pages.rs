@@ -12,9 +12,9 @@ use std::thread::ScopedJoinHandle;
 const CI: &str = concat!(include_str!("../../../../.ci/run"), include_str!("../../../test"));
 const LEFT_OUT: &str = "...";
 
-/// The pages of the repository's root and of `docs/`, with their texts.
+/// The pages of the repository's root, of `docs/` and of `benches/`, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {
-    let mut folders = vec![Path::new(ROOT).join("docs")];
+    let mut folders = vec![Path::new(ROOT).join("docs"), Path::new(ROOT).join("benches")];
     let mut paths: Vec<PathBuf> = entries(Path::new(ROOT)).into_iter().filter(|path| path.is_file()).collect();
     while let Some(folder) = folders.pop() {
         for path in entries(&folder) {

@@ -1,0 +1,80 @@
+//! The figures of the report.
+use super::Subject;
+use super::published::By;
+use crate::chart::{Bars, Group, Plot, Series};
+use crate::paper::report::Report;
+use blockmul::plan::Format;
+use blockmul_cli::failure::Failure;
+
+/// The paper's figures of speedups, with the formats that it has not beside those that it has.
+const HISTOGRAMS: [(u8, &[By]); 5] = [
+    (4, &[By::Format(Format::Csr), By::Format(Format::Csc), By::Cusparse]),
+    (5, &[By::Format(Format::CsrVector), By::Format(Format::CsrShared)]),
+    (6, &[By::Format(Format::CsrAdaptive), By::Format(Format::CsrAdaptiveAtomic)]),
+    (
+        7,
+        &[
+            By::Format(Format::Ell),
+            By::Format(Format::SlicedEll),
+            By::Format(Format::Coo),
+            By::Format(Format::CooAtomic),
+            By::Format(Format::SegmentedScan),
+            By::Format(Format::Scoo),
+            By::Format(Format::ScooAtomic),
+        ],
+    ),
+    (8, &[By::Format(Format::Hyb), By::Format(Format::HybAtomic)]),
+];
+
+/// Formats that take entries one by one.
+const LISTS: [Format; 3] = [Format::Coo, Format::CooAtomic, Format::SegmentedScan];
+
+/// Figures 4 to 8: how many matrices have which speedup.
+pub fn histograms(report: &mut Report, element: &str, of: &[&Subject]) -> Result<(), Failure> {
+    report.say(&format!("## Figures 4 to 8, {element}: matrices by speedup"));
+    for (number, ways) in HISTOGRAMS {
+        histogram(report, number, element, ways, of)?;
+    }
+    Ok(())
+}
+
+/// One of them. A bar has the speedups from its number to twice as much.
+fn histogram(report: &mut Report, number: u8, element: &str, ways: &[By], of: &[&Subject]) -> Result<(), Failure> {
+    let bars_of = |way: &By| -> (String, Vec<i32>) {
+        let speedups = of.iter().filter_map(|subject| way.speedup(subject));
+        (way.name().into(), speedups.map(|speedup| speedup.log2().floor() as i32).collect())
+    };
+    let found: Vec<_> = ways.iter().map(bars_of).filter(|(_, bars)| !bars.is_empty()).collect();
+    let all = || found.iter().flat_map(|(_, bars)| bars).copied();
+    let (Some(first), Some(last)) = (all().min(), all().max()) else { return Ok(()) };
+    let group = |bar: i32| Group {
+        name: if bar < 0 { format!("1/{}", 2f64.powi(-bar)) } else { 2f64.powi(bar).to_string() },
+        numbers: found.iter().map(|(_, bars)| Some(bars.iter().filter(|&&one| one == bar).count() as f64)).collect(),
+    };
+    let chart = Bars {
+        title: format!("speedup over one thread, {element}"),
+        label: "matrices".into(),
+        parts: found.iter().map(|(name, _)| name.clone()).collect(),
+        groups: (first..=last).map(group).collect(),
+        stacked: false,
+        log: false,
+    };
+    let text =
+        format!("Figure {number}: matrices by speedup over one thread; a bar leads from its number to the next.");
+    report.figure(&format!("speedup-{number}-{element}.png"), &text, chart.encode())
+}
+
+/// Figure 7: lists of entries against the lengths of rows.
+pub fn lists(report: &mut Report, element: &str, of: &[&Subject]) -> Result<(), Failure> {
+    report.say(&format!("## Figure 7, {element}: entries one by one"));
+    let points = |format: Format| {
+        let point = |subject: &&Subject| {
+            let rate = 2.0 * subject.entries as f64 / subject.time(format)?.ms / 1e6;
+            (subject.entries > 0).then(|| [subject.entries as f64 / subject.rows as f64, rate])
+        };
+        of.iter().filter_map(point).collect()
+    };
+    let series = LISTS.map(|format| Series::dots(format.name(), points(format))).into();
+    let plot = Plot::new("speed by entries of a row", [("entries of a row", true), ("GFLOP/s", true)], series);
+    report.figure(&format!("figure-7-{element}.png"), "Speed of lists of entries by the mean row.", plot.encode())
+}

@@ -1,0 +1,156 @@
+//! Times of one matrix in every format.
+use super::kinds::HYB;
+use super::{Choice, Cut, Matrix, RULES, Setting, Subject, Time};
+use crate::paper::peers::DenseWork;
+use crate::paper::report::Report;
+use crate::regret::formats::{USES, longest_column, tried};
+use blockmul::{
+    Csc, Csr, DeviceMatrix, DeviceVector, Error, Matrix as _, Planned, Result,
+    element::Length,
+    host::Progress,
+    plan::{Apply, Format, Packed, Split},
+    reference,
+};
+use blockmul_cli::bench::record::median;
+use blockmul_cli::bench::{measure::same_bits, vectors::vector};
+use blockmul_cli::vector::{beyond_rounding, magnitudes, matrix_of_magnitudes, most_terms};
+use std::{hint::black_box, time::Instant};
+
+/// Executions that are enqueued together: the paper's times are means of so many. Fewer if they
+/// would take longer than [`TURN_MS`]; one that takes longer alone is not repeated.
+pub const TOGETHER: u32 = 30;
+const TURN_MS: f64 = 100.0;
+
+/// A matrix and a vector, on the host and on the device.
+struct Operands<T: Length> {
+    a: Csr<T>,
+    x: Vec<T>,
+    on_device: DeviceMatrix<Csr<T>>,
+    dx: DeviceVector<T>,
+    /// The sums of the sizes of a row's terms.
+    sizes: Vec<T>,
+}
+
+/// Times one matrix in one element type.
+pub fn measured<T: Length>(setting: &Setting<'_>, report: &mut Report, matrix: &Matrix) -> Result<Subject> {
+    let name = &matrix.name;
+    let values = matrix.a.values().iter().map(|&value| T::from_f64(value)).collect();
+    let a = Csr::from_transpose(Csc::<T>::new(matrix.a.pattern().clone(), values)?.try_transpose()?);
+    let by_rows = a.as_cbc().pattern;
+    let x = vector::<T>(by_rows.nrows());
+    let mut subject = Subject {
+        matrix: name.clone(),
+        kind: matrix.kind.clone(),
+        element: T::NAME,
+        rows: by_rows.ncols(),
+        entries: by_rows.nnz(),
+        longest_row: longest_column(by_rows),
+        serial_ms: 0.0,
+        formats: Vec::new(),
+        left_out: Vec::new(),
+        cuts: Vec::new(),
+        choices: Vec::new(),
+        peers: setting.peers.with_dense(DenseWork::Vector, name, T::NAME).into_iter().cloned().collect(),
+    };
+    let progress = setting.lab.progress(format!("{name} in {}", T::NAME));
+    let mut y = vec![T::from_f64(0.0); subject.rows];
+    let serial = setting.lab.patience.rounds(&progress, &mut || {
+        let clock = Instant::now();
+        serial(&a, &x, black_box(&mut y));
+        Ok(clock.elapsed().as_secs_f64() * 1e3)
+    })?;
+    subject.serial_ms = median(&serial).unwrap_or(0.0);
+
+    let device = setting.device;
+    let (on_device, dx, sizes) = (device.upload(&a)?, device.upload_vector(&x)?, sizes(&a, &x)?);
+    let of = Operands { a, x, on_device, dx, sizes };
+    for &format in Format::ALL {
+        match tried(format, device, || of.timed(setting, format, Split::default(), &progress))? {
+            Ok(Some(time)) => subject.formats.push(time),
+            Ok(None) => report.wrong += 1,
+            Err(reason) => subject.left_out.push(reason),
+        }
+    }
+    for (format, rule) in HYB.into_iter().flat_map(|of| RULES.map(|rule| (of, rule))) {
+        if subject.time(format).is_none() {
+            continue;
+        }
+        match of.timed(setting, format, rule, &progress) {
+            Ok(Some(time)) => subject.cuts.push(Cut { rule: rule.to_string(), time }),
+            Ok(None) => report.wrong += 1,
+            // Heads so wide are padding for the most part.
+            Err(Error::Argument(_) | Error::Memory { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    for uses in USES {
+        let chosen = Apply::<Csr<T>>::with(&of.on_device.pattern()).uses(uses).pack(&of.on_device)?.format();
+        subject.choices.extend(subject.choice(uses, chosen));
+    }
+    Ok(subject)
+}
+
+impl<T: Length> Operands<T> {
+    /// Times a format, HYB cut by a rule. `None` if y is wrong.
+    fn timed(&self, setting: &Setting<'_>, format: Format, rule: Split, progress: &Progress) -> Result<Option<Time>> {
+        self.packed(setting, format, rule)?;
+        let (packed, convert_ms) = self.packed(setting, format, rule)?;
+        let mut y = packed.output()?;
+        packed.execute(&self.dx, &mut y)?;
+        let mut want = vec![T::from_f64(0.0); self.sizes.len()];
+        reference::multiply_vector_in(format.order(), false, (1.0, &self.a, &self.x[..]), (0.0, &mut want))?;
+        let found = y.download()?;
+        let right = match format.reproducible() {
+            true => same_bits(&found, &want),
+            false => beyond_rounding(&found, &want, &self.sizes, (most_terms(&self.a, false), 1)) == 0,
+        };
+        if !right {
+            return Ok(None);
+        }
+        let mut run = |times| setting.lab.together(times, &mut || packed.execute(&self.dx, &mut y).map(drop));
+        let alone = run(1)?;
+        let together = (TURN_MS / alone).clamp(1.0, f64::from(TOGETHER)) as u32;
+        let runs_ms = match alone > TURN_MS {
+            true => vec![alone],
+            false => setting.lab.patience.rounds(progress, &mut || run(together))?,
+        };
+        Ok(Some(Time { format, convert_ms, ms: median(&runs_ms).unwrap_or(0.0), runs_ms }))
+    }
+
+    /// The matrix in a format, and the milliseconds of the conversion.
+    fn packed(&self, setting: &Setting<'_>, format: Format, rule: Split) -> Result<(Packed<Csr<T>>, f64)> {
+        setting.lab.timed(|| {
+            let pattern = self.on_device.pattern();
+            Apply::<Csr<T>>::with(&pattern).format(format).split(rule).pack(&self.on_device)
+        })
+    }
+}
+
+impl Subject {
+    /// Compares a choice with the best of the formats of the same bits.
+    fn choice(&self, uses: u64, chosen: Format) -> Option<Choice> {
+        let cost = |time: &Time| time.convert_ms + uses as f64 * time.ms;
+        let same_bits = self.formats.iter().filter(|time| time.format.order() == Format::Csr.order());
+        let best = same_bits.min_by(|one, other| cost(one).total_cmp(&cost(other)))?;
+        let regret = cost(self.time(chosen)?) / cost(best) - 1.0;
+        Some(Choice { uses, chosen, best: best.format, regret })
+    }
+}
+
+/// y = A·x of compressed rows, on this thread.
+fn serial<T: Length>(a: &Csr<T>, x: &[T], y: &mut [T]) {
+    let (pattern, values) = (a.as_cbc().pattern, a.values());
+    for (row, y) in y.iter_mut().enumerate() {
+        let entries = pattern.entries(row);
+        let columns = &pattern.row_idx()[entries.clone()];
+        let terms = columns.iter().zip(&values[entries]);
+        *y = terms.fold(T::from_f64(0.0), |sum, (&col, &value)| sum.plus(value.times(x[col as usize])));
+    }
+}
+
+/// The sums of the sizes of all terms.
+fn sizes<T: Length>(a: &Csr<T>, x: &[T]) -> Result<Vec<T>> {
+    let mut sizes = vec![T::from_f64(0.0); a.as_cbc().pattern.ncols()];
+    reference::multiply_vector(1.0, &matrix_of_magnitudes(a)?, &magnitudes(x)[..], 0.0, &mut sizes)?;
+    Ok(sizes)
+}

@@ -1,0 +1,177 @@
+//! Evtushenko: Sparse matrix-vector multiplication on GPUs, 2019: the formats of A·x. Tables 1 to 9
+//! and figures 4 to 8. `measure` times a matrix; `tables`, `kinds`, `selected` and `figures` write
+//! what was found, beside the numbers of `published`.
+mod figures;
+mod kinds;
+mod measure;
+mod published;
+mod selected;
+mod tables;
+
+use super::Setting;
+use super::models;
+use super::peers::Peer;
+use super::report::Report;
+use crate::regret::left_out::{self, LeftOut};
+use blockmul::{
+    BlockShape, Csc,
+    plan::{Format, Split},
+};
+use blockmul_cli::bench::matrices::Input;
+use blockmul_cli::failure::Failure;
+use measure::measured;
+use serde::Serialize;
+
+/// Where rows are cut for HYB, beside the cut with the fewest bytes: as the paper's program has it,
+/// as Bell and Garland, and as Ginkgo.
+const RULES: [Split; 6] = [
+    Split::Fraction(0.0),
+    Split::Fraction(0.35),
+    Split::Fraction(0.7),
+    Split::Filled,
+    Split::Quantile(0.8),
+    Split::Capped,
+];
+
+/// A matrix to be timed.
+pub struct Matrix {
+    pub name: String,
+    /// What it is generated like; its name if it is a file.
+    kind: String,
+    pub a: Csc<f64>,
+}
+
+/// The times of a matrix in one element type.
+#[derive(Serialize)]
+pub struct Subject {
+    matrix: String,
+    kind: String,
+    element: &'static str,
+    rows: usize,
+    entries: usize,
+    longest_row: usize,
+    /// Milliseconds of compressed rows on one thread of the host.
+    serial_ms: f64,
+    formats: Vec<Time>,
+    /// Formats that the matrix has not, and why.
+    #[serde(serialize_with = "left_out::formats")]
+    left_out: Vec<LeftOut>,
+    /// HYB by the other rules.
+    cuts: Vec<Cut>,
+    choices: Vec<Choice>,
+    /// Other libraries, each by its fastest variant.
+    peers: Vec<Peer>,
+}
+
+/// The times of a format.
+#[derive(Serialize)]
+struct Time {
+    format: Format,
+    /// Milliseconds of the conversion, its kernels compiled.
+    convert_ms: f64,
+    /// Milliseconds of an execution, the mean of those that are enqueued together.
+    ms: f64,
+    runs_ms: Vec<f64>,
+}
+
+/// The times of HYB with rows cut by a rule.
+#[derive(Serialize)]
+struct Cut {
+    rule: String,
+    #[serde(flatten)]
+    time: Time,
+}
+
+/// What `auto` chose for a number of executions, by the times that the formats took.
+#[derive(Serialize)]
+struct Choice {
+    uses: u64,
+    chosen: Format,
+    /// The format whose conversion and executions took least, of those of the same bits.
+    best: Format,
+    /// How much longer the chosen one took, as a part of the best.
+    regret: f64,
+}
+
+/// Writes the report of the paper's measurements.
+pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> {
+    let (mut subjects, mut rows): (Vec<Subject>, Vec<selected::Row>) = (Vec::new(), Vec::new());
+    for matrix in matrices(setting, report)? {
+        rows.extend(selected::Row::of(&matrix)?);
+        let found = [measured::<f32>(setting, report, &matrix), measured::<f64>(setting, report, &matrix)];
+        for (element, found) in ["f32", "f64"].iter().zip(found) {
+            subjects.extend(setting.kept_result(report, &format!("{} in {element}", matrix.name), found));
+        }
+        report.keep("matrices", &subjects);
+        report.save(setting.folder)?;
+    }
+    tables::write(setting, report, &subjects, rows)
+}
+
+/// What is generated, of at most about so many entries: kinds in two sizes, those alike once, and
+/// what stands for the matrices of Table 9.
+pub fn generated(most: u64) -> blockmul::Result<Vec<Matrix>> {
+    let named = |(kind, a): (&str, Csc<f64>)| Matrix { name: format!("{kind}, {}", a.nnz()), kind: kind.into(), a };
+    let mut made: Vec<Matrix> = Vec::new();
+    for matrix in models::evtushenko(most as usize)?.into_iter().map(named) {
+        if made.iter().all(|other| other.name != matrix.name) {
+            made.push(matrix);
+        }
+    }
+    made.extend(selected::stand_ins(most as usize)?);
+    Ok(made)
+}
+
+/// The generated matrices and the files, as scalars. What cannot be read is reported.
+fn matrices(setting: &Setting<'_>, report: &mut Report) -> Result<Vec<Matrix>, Failure> {
+    let read = |input: &Input| -> Result<Csc<f64>, Failure> {
+        let source = setting.lab.open(input)?;
+        Ok(source.matrix::<f64>(BlockShape::SCALAR)?.to_scalars())
+    };
+    let mut found = if setting.with_models() { generated(setting.most)? } else { Vec::new() };
+    let files: Vec<String> = setting.args.study.inputs.iter().map(Input::matrix_name).collect();
+    found.retain(|matrix| !selected::is_replaced(matrix, &files));
+    for input in &setting.args.study.inputs {
+        match read(input) {
+            Ok(a) => found.push(Matrix { name: input.matrix_name(), kind: input.matrix_name(), a }),
+            Err(Failure::Library(error)) => setting.note(report, &input.name(), error),
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(found)
+}
+
+impl Subject {
+    fn time(&self, format: Format) -> Option<&Time> {
+        self.formats.iter().find(|time| time.format == format)
+    }
+
+    /// The fastest format.
+    fn fastest(&self) -> Option<&Time> {
+        self.formats.iter().min_by(|one, other| one.ms.total_cmp(&other.ms))
+    }
+
+    /// How many times as fast as one thread a format is.
+    fn speedup(&self, format: Format) -> Option<f64> {
+        Some(self.serial_ms / self.time(format)?.ms)
+    }
+
+    /// The same of another library.
+    fn peer_speedup(&self, library: &str) -> Option<f64> {
+        Some(self.serial_ms / self.peer_ms(library)?)
+    }
+
+    /// The milliseconds of a form of HYB with rows cut by a rule.
+    fn cut_ms(&self, format: Format, rule: Split) -> Option<f64> {
+        if rule == Split::default() {
+            return self.time(format).map(|time| time.ms);
+        }
+        let rule = rule.to_string();
+        self.cuts.iter().find(|cut| cut.rule == rule && cut.time.format == format).map(|cut| cut.time.ms)
+    }
+
+    /// The milliseconds of another library.
+    fn peer_ms(&self, library: &str) -> Option<f64> {
+        self.peers.iter().find(|peer| peer.library == library).and_then(Peer::right_ms)
+    }
+}

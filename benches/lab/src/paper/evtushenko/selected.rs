@@ -1,0 +1,224 @@
+//! Table 9, figures 8c and 8d: nine matrices of the collection, or what stands for them. A file
+//! that has the name of one of them is taken for it.
+use super::kinds::speedups_by;
+use super::published::TABLES;
+use super::{Matrix, Subject};
+use crate::chart::{Bars, Group};
+use crate::paper::report::{Report, shown};
+use crate::patterns::{Circuit, cavity, chains, circuit, film, mesh, power_network, stages, units};
+use crate::regret::formats::longest_column;
+use blockmul::{Csc, Result};
+use blockmul_cli::failure::Failure;
+use blockmul_cli::spy;
+use serde::Serialize;
+
+/// Most pixels of a side of a picture.
+const PICTURE: usize = 400;
+
+/// One of the paper's nine matrices.
+pub struct Selected {
+    /// Its name in the collection.
+    name: &'static str,
+    /// What is generated in its place.
+    what: &'static str,
+    /// Its rows, and its stored entries, explicit zeros included, in the collection's index.
+    rows: usize,
+    entries: usize,
+    make: fn(rows: usize) -> Result<Csc<f64>>,
+}
+
+/// The structures that the paper shows.
+pub const TABLE_9: [Selected; 9] = [
+    Selected {
+        name: "airfoil_2d",
+        what: "two rings of a triangulated mesh",
+        rows: 14_214,
+        entries: 259_688,
+        make: mesh,
+    },
+    Selected { name: "cage10", what: "chains that creep through a gel", rows: 11_397, entries: 150_645, make: chains },
+    Selected { name: "hvdc1", what: "power network", rows: 24_842, entries: 159_981, make: power_network },
+    Selected { name: "coater2", what: "elements of a film", rows: 9540, entries: 207_308, make: film },
+    Selected { name: "lhr07", what: "stages of a chemical plant", rows: 7337, entries: 156_508, make: stages },
+    Selected { name: "cavity21", what: "elements of a driven cavity", rows: 4562, entries: 138_187, make: cavity },
+    Selected {
+        name: "ASIC_100ks",
+        what: "circuit",
+        rows: 99_190,
+        entries: 578_890,
+        make: |rows| circuit(rows, Circuit { devices: 245, longest: 200, power: 13 }),
+    },
+    Selected {
+        name: "scircuit",
+        what: "circuit",
+        rows: 170_998,
+        entries: 958_936,
+        make: |rows| circuit(rows, Circuit { devices: 233, longest: 350, power: 10 }),
+    },
+    Selected { name: "Zd_Jac3_db", what: "units of a chemical plant", rows: 22_835, entries: 713_907, make: units },
+];
+
+/// What stands for the nine matrices, each of about as many rows as the paper's, but of at most
+/// about so many entries.
+pub fn stand_ins(most: usize) -> Result<Vec<Matrix>> {
+    let made = |of: &Selected| {
+        let rows = of.rows.min(most * of.rows / of.entries);
+        Ok(Matrix { name: of.stand_in(), kind: of.what.into(), a: (of.make)(rows)? })
+    };
+    TABLE_9.iter().map(made).collect()
+}
+
+/// Whether a matrix stands for one that is among the files of these names.
+pub fn is_replaced(matrix: &Matrix, files: &[String]) -> bool {
+    TABLE_9.iter().any(|of| of.stand_in() == matrix.name && files.iter().any(|file| file == of.name))
+}
+
+impl Selected {
+    /// Name of the matrix that is generated like it.
+    fn stand_in(&self) -> String {
+        format!("like {}", self.name)
+    }
+
+    /// The one of the nine that a matrix is or stands for.
+    fn of(matrix: &str) -> Option<&'static Self> {
+        TABLE_9.iter().find(|of| of.name == matrix || of.stand_in() == matrix)
+    }
+}
+
+/// One of the nine that has been measured.
+#[derive(Serialize)]
+pub struct Row {
+    /// The paper's matrix; its rows and stored entries in the collection.
+    selected: &'static str,
+    collection_rows: usize,
+    collection_entries: usize,
+    /// The matrix that was measured: a file, or what stands for it.
+    matrix: String,
+    what: String,
+    rows: usize,
+    entries: usize,
+    longest_row: usize,
+    /// The file of its picture.
+    picture: String,
+    #[serde(skip)]
+    png: Vec<u8>,
+}
+
+impl Row {
+    /// The row of a matrix that is or stands for one of the nine, with its picture.
+    pub fn of(matrix: &Matrix) -> Result<Option<Self>> {
+        let Some(of) = Selected::of(&matrix.name) else { return Ok(None) };
+        let by_rows = matrix.a.try_transpose()?;
+        Ok(Some(Self {
+            selected: of.name,
+            collection_rows: of.rows,
+            collection_entries: of.entries,
+            matrix: matrix.name.clone(),
+            what: if matrix.name == of.name { "a file".into() } else { matrix.kind.clone() },
+            rows: matrix.a.nrows(),
+            entries: matrix.a.nnz(),
+            longest_row: longest_column(by_rows.pattern()),
+            picture: format!("table-9-{}.png", of.name),
+            png: spy::picture(&matrix.a, PICTURE)?,
+        }))
+    }
+}
+
+/// Table 9: the matrices and their pictures.
+pub fn structures(report: &mut Report, rows: Vec<Row>) -> std::result::Result<(), Failure> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    report.say("## Table 9: selected matrices");
+    report.say(
+        "A matrix whose name begins with *like* is generated: it has the kind of the collection's, and about as many \
+         rows and entries unless `--max-products` allows fewer. A file of the collection's name takes its place. Entries \
+         are those of the collection's index and its explicit zeros, as files have them; lengths of rows are not there.",
+    );
+    let cells = |row: &Row| {
+        let mean = |entries: usize, rows: usize| shown(Some(entries as f64 / rows.max(1) as f64), 1);
+        let size = |rows: usize, entries: usize| [rows.to_string(), entries.to_string(), mean(entries, rows)];
+        let of_collection = size(row.collection_rows, row.collection_entries);
+        let names = [row.selected.to_owned()].into_iter().chain(of_collection).chain([row.what.clone()]);
+        names.chain(size(row.rows, row.entries)).chain([row.longest_row.to_string()]).collect()
+    };
+    let header =
+        ["of the collection", "rows", "entries", "a row", "measured", "rows", "entries", "a row", "longest row"];
+    report.table(&header, rows.iter().map(cells));
+    report.keep("table_9", &rows);
+    for Row { matrix, what, picture, png, .. } in rows {
+        report.figure(&picture, &format!("{matrix}: {what}."), Ok(png))?;
+    }
+    Ok(())
+}
+
+/// Figure 8c or 8d: the speedups of the selected matrices.
+pub fn speedups(report: &mut Report, element: &str, of: &[&Subject]) -> std::result::Result<(), Failure> {
+    let of: Vec<&Subject> = of.iter().copied().filter(|of| Selected::of(&of.matrix).is_some()).collect();
+    if of.is_empty() {
+        return Ok(());
+    }
+    let part = if element == "f32" { "8c" } else { "8d" };
+    report.say(&format!("## Figure {part}, {element}: speedup for the selected matrices"));
+    report.say("Over one thread; the largest of a matrix is bold. The chart has the formats of the paper.");
+    let groups: Vec<_> = of.iter().map(|&subject| (subject.matrix.clone(), vec![subject])).collect();
+    speedups_by(report, "matrix", &groups);
+    let ways = || TABLES.iter().map(|table| table.by).filter(|by| of.iter().any(|of| by.speedup(of).is_some()));
+    let group = |subject: &&Subject| Group {
+        name: Selected::of(&subject.matrix).map_or("", |of| of.name).into(),
+        numbers: ways().map(|by| by.speedup(subject)).collect(),
+    };
+    let chart = Bars {
+        title: format!("speedup over one thread, {element}"),
+        label: "speedup".into(),
+        parts: ways().map(|by| by.name().into()).collect(),
+        groups: of.iter().map(group).collect(),
+        stacked: false,
+        log: true,
+    };
+    let text = format!("Figure {part}: speedup for the selected matrices.");
+    report.figure(&format!("figure-{part}.png"), &text, chart.encode())
+}
+
+/// The selected matrices whose fastest format is another in the other element type.
+pub fn leaders(report: &mut Report, of: &[Subject]) {
+    let in_type = |element| of.iter().filter(move |of| of.element == element && Selected::of(&of.matrix).is_some());
+    let pairs = in_type("f32")
+        .filter_map(|of| Some((of.fastest()?, in_type("f64").find(|other| other.matrix == of.matrix)?.fastest()?)));
+    let pairs: Vec<_> = pairs.collect();
+    let changed = pairs.iter().filter(|(of_f32, of_f64)| of_f32.format != of_f64.format).count();
+    if !pairs.is_empty() {
+        let total = pairs.len();
+        report.say(&format!(
+            "Of the selected matrices {changed} of {total} have another fastest format in f64 than in f32."
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stand_ins_have_about_the_rows_and_the_entries() -> Result<()> {
+        for (of, matrix) in TABLE_9.iter().zip(stand_ins(1_000_000)?) {
+            let near = |have: usize, want: usize, part: f64| (have as f64 / want as f64 - 1.0).abs() < part;
+            let (rows, entries) = (matrix.a.nrows(), matrix.a.nnz());
+            assert!(near(rows, of.rows, 0.005) && near(entries, of.entries, 0.04), "{}: {rows}, {entries}", of.name);
+            assert_eq!(rows, matrix.a.ncols(), "{}", of.name);
+        }
+        for (of, matrix) in TABLE_9.iter().zip(stand_ins(4000)?) {
+            assert!((500..6000).contains(&matrix.a.nnz()), "{}: {}", of.name, matrix.a.nnz());
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_takes_the_place_of_what_stands_for_it() -> Result<()> {
+        let files = ["hvdc1".to_owned(), "g".to_owned()];
+        let left: Vec<_> = stand_ins(1000)?.into_iter().filter(|matrix| !is_replaced(matrix, &files)).collect();
+        assert!(left.len() == 8 && left.iter().all(|matrix| matrix.name != "like hvdc1"));
+        assert_eq!(["hvdc1", "like hvdc1", "hvdc2"].map(|name| Selected::of(name).is_some()), [true, true, false]);
+        Ok(())
+    }
+}

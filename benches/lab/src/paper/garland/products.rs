@@ -1,0 +1,183 @@
+//! Section 3: products with vectors by rows and by a segmented scan.
+use super::{PER_ROW, SEED, Setting, Timed};
+use crate::chart::{Bars, Group};
+use crate::paper::peers::{DenseWork, Peer, libraries};
+use crate::paper::report::{Report, counted, geometric_mean, shown};
+use blockmul::{
+    BlockShape, Cbc, Csc, Planned, Result, Semiring,
+    generate::{self, Values},
+    plan::{Apply, Format},
+    reference,
+};
+use blockmul_cli::bench::{measure::same_bits, vectors::vector};
+use blockmul_cli::failure::Failure;
+use std::time::Instant;
+
+/// A thread for each row, rows through local memory, a segmented scan, and what is chosen now.
+const FORMATS: [Format; 4] = [Format::Csr, Format::CsrAdaptive, Format::SegmentedScan, Format::Auto];
+/// Products that are enqueued together, so that a launch does not count.
+const TOGETHER: u32 = 10;
+/// Least rows: a quarter of the places are entries at most.
+const LEAST_ROWS: usize = 4 * PER_ROW;
+
+/// Matrices with equally many entries, which are distributed over the rows in different ways.
+pub fn generated(entries: usize) -> Result<Vec<(String, Cbc<f64>)>> {
+    let n = (entries / PER_ROW).max(LEAST_ROWS);
+    let even = generate::uniform(n, n, PER_ROW, BlockShape::SCALAR, Values::Real, SEED)?;
+    Ok(vec![
+        ("even rows".into(), even),
+        ("rows by a power law".into(), hubs(n, n * PER_ROW)?),
+        ("one full row".into(), one_full(n)?),
+    ])
+}
+
+/// Rows by a power law, with exactly so many entries: more are drawn until as many differ, and
+/// those beyond are left out evenly.
+fn hubs(n: usize, entries: usize) -> Result<Cbc<f64>> {
+    let draw = |edges: usize| generate::power_law(n, edges, BlockShape::SCALAR, Values::Real, SEED);
+    let (mut edges, mut graph) = (entries, draw(entries)?);
+    while graph.nnz() < entries {
+        edges += 2 * (entries - graph.nnz());
+        graph = draw(edges)?;
+    }
+    let (pattern, drawn) = (graph.pattern(), graph.nnz());
+    let is_kept = |entry: usize| (entry + 1) * entries / drawn > entry * entries / drawn;
+    let places = (0..n).flat_map(|col| pattern.entries(col).map(move |entry| (col, entry)));
+    let kept = places.filter(|&(_, entry)| is_kept(entry));
+    let triplets = kept.map(|(col, entry)| (col, pattern.row_idx()[entry] as usize, graph.values()[entry]));
+    Csc::from_triplets(n, n, triplets)?.to_blocks(BlockShape::SCALAR)
+}
+
+/// A full row; the other rows share the rest evenly.
+fn one_full(n: usize) -> Result<Cbc<f64>> {
+    let rest = generate::uniform(n - 1, n, PER_ROW - 1, BlockShape::SCALAR, Values::Real, SEED)?;
+    let mut triplets: Vec<(usize, usize, f64)> = (0..n).map(|col| (0, col, 0.5)).collect();
+    for col in 0..n {
+        let below = rest.pattern().entries(col);
+        triplets.extend(below.map(|entry| (rest.pattern().row_idx()[entry] as usize + 1, col, rest.values()[entry])));
+    }
+    Csc::from_triplets(n, n, triplets)?.to_blocks(BlockShape::SCALAR)
+}
+
+/// Writes the section. The first `equal` matrices have equally many entries: their times are
+/// compared.
+pub fn write(
+    setting: &Setting<'_>,
+    report: &mut Report,
+    matrices: &[(String, Cbc<f64>)],
+    equal: usize,
+) -> std::result::Result<(), Failure> {
+    report.say("## Section 3: A·x by rows and by a segmented scan");
+    let (mut all, mut groups) = (Vec::new(), Vec::new());
+    for (name, a) in matrices {
+        let mut rates = Vec::new();
+        for format in FORMATS {
+            setting.lab.messages.step(format!("{name}: {format}"));
+            let timed = product(setting, name, a, format);
+            let timed = setting.kept_result(report, name, timed);
+            rates.push(timed.as_ref().and_then(|timed| timed.ms.map(|ms| ms * 1e6 / a.nnz().max(1) as f64)));
+            all.extend(timed);
+        }
+        groups.push(Group { name: name.clone(), numbers: rates });
+    }
+    let peers_of = |name: &str| setting.peers.with_dense(DenseWork::Vector, name, "f64");
+    let peers: Vec<&Peer> = matrices.iter().flat_map(|(name, _)| peers_of(name)).collect();
+    let others = libraries(peers.iter().copied());
+    let row = |group: &Group| {
+        let times = group.numbers.iter().map(|rate| shown(*rate, 4));
+        let of = all.iter().find(|timed| timed.of == group.name);
+        let per_entry = |ms: f64| of.map(|timed| ms * 1e6 / timed.size.max(1) as f64);
+        let found = peers_of(&group.name);
+        let theirs = others.iter().map(|library| {
+            let ms = found.iter().find(|peer| peer.library == *library).and_then(|peer| peer.right_ms());
+            shown(ms.and_then(per_entry), 4)
+        });
+        let reference = of.and_then(|timed| per_entry(timed.reference_ms));
+        let size = counted(of.map_or(0.0, |timed| timed.size as f64));
+        let ends = [vec![group.name.clone(), size], vec![shown(reference, 4)]];
+        [&ends[0][..], &times.collect::<Vec<_>>(), &theirs.collect::<Vec<_>>(), &ends[1]].concat()
+    };
+    let rows: Vec<Vec<String>> = groups.iter().map(row).collect();
+    report.say("Nanoseconds for each entry:");
+    let header = [&["rows", "entries"][..], &FORMATS.map(Format::name), &others, &["reference"]].concat();
+    report.table(&header, rows);
+    report.libraries(peers);
+    if equal > 0 {
+        report.say(&spread(&groups[..equal]));
+    }
+    report.say(&through_local_memory(&groups));
+    let parts = FORMATS.iter().map(|format| format.name().to_owned()).collect();
+    let (title, label) = ("A·x by the distribution of entries".into(), "ns for each entry".into());
+    let bars = Bars { title, label, parts, groups, stacked: false, log: true };
+    report.figure("section-3.png", "A·x by the distribution of entries over the rows.", bars.encode())?;
+    report.wrong += all.iter().filter(|timed| !timed.verified).count();
+    report.keep("products", &all);
+    Ok(())
+}
+
+/// How far the times of distributions are apart.
+fn spread(groups: &[Group]) -> String {
+    let apart = |at: usize| {
+        let rates = || groups.iter().filter_map(move |group| group.numbers[at]);
+        Some(rates().reduce(f64::max)? / rates().reduce(f64::min)?)
+    };
+    let [by_rows, _, scan, auto] = [0, 1, 2, 3].map(|at| shown(apart(at), 2));
+    format!(
+        "The generated ones have equally many entries. The slowest of them takes {scan} times as long as the fastest by \
+         a segmented scan, {by_rows} times with a work-item for each row, {auto} times by auto. The paper: \"the running time of the \
+         multiplication will be independent of the distribution of non-zeros across rows\"."
+    )
+}
+
+/// What it brings that the entries of rows go through local memory.
+fn through_local_memory(groups: &[Group]) -> String {
+    let gains = groups.iter().filter_map(|group| Some(group.numbers[0]? / group.numbers[1]?));
+    format!(
+        "Section 3.1: a cache for x and rows through shared memory \"improve the running time of the kernel by roughly a \
+         factor of 2\", on GPUs of up to 128 cores, 500 GFLOPS and 80 GB/s (Tesla architecture, 2008). No format here \
+         keeps x in local memory: the caches of today's devices do. So the factor is that of rows alone: `csr-adaptive`, \
+         whose rows go through local memory, is {} times as fast as `csr`, in the geometric mean.",
+        shown(geometric_mean(gains), 2)
+    )
+}
+
+/// Times A·x in a format.
+fn product(setting: &Setting<'_>, name: &str, a: &Cbc<f64>, format: Format) -> Result<Timed> {
+    let on_device = setting.device.upload(a)?;
+    let packed = Apply::<Cbc<f64>>::with(&on_device.pattern()).format(format).pack(&on_device)?;
+    let x = vector::<f64>(a.scalar_cols());
+    let (dx, mut y) = (setting.device.upload_vector(&x)?, packed.output()?);
+    packed.execute(&dx, &mut y)?;
+    let mut want = vec![0.0; packed.y_len()];
+    let clock = Instant::now();
+    let order = packed.format().order();
+    reference::multiply_vector_over(Semiring::PlusTimes, order, false, (1.0, a, &x), (0.0, &mut want))?;
+    let reference_ms = clock.elapsed().as_secs_f64() * 1e3;
+    let verified = same_bits(&y.download()?, &want);
+    let mut run = || packed.execute(&dx, &mut y).map(drop);
+    let ms = setting.median(verified, || setting.lab.together(TOGETHER, &mut run))?;
+    let what = if format == Format::Auto { format!("auto: {}", packed.format()) } else { format.to_string() };
+    Ok(Timed { what, of: name.into(), size: a.nnz(), sources: None, verified, ms, reference_ms })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distributions_have_equally_many_entries() -> Result<()> {
+        for entries in [1, 2000, 30_000] {
+            let made = generated(entries)?;
+            let rows = (entries / PER_ROW).max(LEAST_ROWS);
+            let longest = made.iter().map(|(name, a)| {
+                assert_eq!((a.nnz(), a.pattern().nrows()), (rows * PER_ROW, rows), "{name}");
+                let mut lengths = vec![0; rows];
+                a.pattern().row_idx().iter().for_each(|&row| lengths[row as usize] += 1);
+                lengths.into_iter().max().unwrap()
+            });
+            let [even, hubs, full] = longest.collect::<Vec<usize>>()[..] else { panic!("three") };
+            assert!(even < hubs && hubs <= full && full == rows, "{even}, {hubs}, {full} of {rows}");
+        }
+        Ok(())
+    }
+}

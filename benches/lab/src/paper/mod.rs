@@ -1,0 +1,241 @@
+//! `lab paper`: the measurements of a paper again, with this implementation. A study is a folder:
+//! `report.md`, `report.json` and the figures. `polok`, `parger`, `garland`, `evtushenko` and `shi` have
+//! the papers, `models` the matrices that stand for theirs, which `written` makes files of, `peers` the
+//! times of other libraries.
+mod evtushenko;
+mod garland;
+mod models;
+mod parger;
+mod peers;
+mod polok;
+mod report;
+mod shi;
+mod written;
+
+use crate::regret::methods::{Contest, Variant, Wanted};
+use crate::study::{Lab, StudyArgs};
+use blockmul::{Bsr, Cbc, Csc, Csr, Device, Error, Method, Result, device::DeviceKind};
+use blockmul_cli::bench::{matrices::Input, record::median};
+use blockmul_cli::failure::Failure;
+use blockmul_cli::messages::{Tone, tell};
+use blockmul_cli::places::Places;
+use peers::Peers;
+use report::Report;
+use shi::Square;
+use std::path::{Path, PathBuf};
+
+/// Repeat the measurements of a paper, and write a report with figures into a folder.
+///
+/// Files are measured, or generated matrices that stand for the paper's. Elements are f64, or those
+/// of the paper.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  lab paper polok -o polok                               the folder has report.md, report.json and figures
+  lab paper evtushenko -o evtushenko                     formats of A·x against one thread
+  lab paper shi -o shi                                   A·D: groups of rows beside rows
+  lab paper parger *.mtx.gz --peers target/peers/records/*.json -o parger
+  lab paper parger --write-models -o models              the generated matrices, for other libraries
+
+Files are those that `blockmul multiply` reads; garland takes meshes too. benches/lab/papers.md says where the
+measurements differ from the papers'. If one input fails, the others are still measured.
+Exit status: 0 done; 1 a result differs from the reference; 2 wrong usage, an input that cannot be read, or
+nothing to measure; 3 no such device; 4 not enough memory; 5 anything else.")]
+pub struct Args {
+    /// The paper.
+    #[arg(value_enum)]
+    paper: Paper,
+    #[command(flatten)]
+    study: StudyArgs,
+    /// The folder of the report, which is made: report.md, report.json, pictures.
+    #[arg(short, long, value_name = "FOLDER")]
+    output: PathBuf,
+    /// Multiply rows (CSR, BSR), as most other libraries do, instead of columns: A and B are
+    /// row-major.
+    #[arg(long)]
+    by_rows: bool,
+    /// With inputs, measure what stands for the matrices of the paper too; with --squares what stands
+    /// for those of shi.
+    #[arg(long)]
+    models: bool,
+    /// Measure nothing, but write what stands for the matrices of the paper into the folder, as
+    /// NAME.bsr, for the programs of benches/peers.
+    #[arg(long, conflicts_with_all = ["inputs", "models", "peers", "squares"])]
+    write_models: bool,
+    /// Times of other libraries beside those of the paper: files that benches/peers/run-cpu and
+    /// run-gpu keep in FOLDER/records. They are matched by the names of matrices.
+    #[arg(long, value_name = "FILE.json,...", value_delimiter = ',', num_args = 1..)]
+    peers: Vec<PathBuf>,
+    /// The random squares of shi, in place of its own squares and models: N rows, of whose elements
+    /// the part S are zeros.
+    #[arg(long, value_name = "N:S,...", value_delimiter = ',', num_args = 1..)]
+    squares: Vec<Square>,
+}
+
+/// A paper whose measurements can be repeated.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Paper {
+    /// Polok, Ila, Smrz: Fast Sparse Matrix Multiplication on GPU, 2015.
+    Polok,
+    /// Parger, Winter, Mlakar, Steinberger: spECK, 2020.
+    Parger,
+    /// Garland: Sparse Matrix Computations on Manycore GPU's, 2008.
+    Garland,
+    /// Evtushenko: Sparse Matrix-Vector Multiplication with CUDA, 2019.
+    Evtushenko,
+    /// Shi, Wang, Chu: Efficient Sparse-Dense Matrix-Matrix Multiplication on GPUs, 2020.
+    Shi,
+}
+
+/// Exit status if the inputs have nothing that the paper measures.
+const NOTHING: u8 = 2;
+
+/// The circumstances of a paper's measurements.
+struct Setting<'a> {
+    args: &'a Args,
+    lab: &'a Lab,
+    device: &'a Device,
+    folder: &'a Path,
+    /// Most products of a generated matrix, and of a product of two different ones; of products
+    /// with vectors most entries.
+    most: u64,
+    peers: Peers,
+}
+
+/// Measures the paper and writes the folder.
+pub fn run(args: &Args) -> std::result::Result<(), Failure> {
+    let (paper, folder) = (args.paper, args.output.as_path());
+    if paper != Paper::Shi && !args.squares.is_empty() {
+        return Err(Failure::Usage("--squares is for shi".into()));
+    }
+    Places::default().reads(args.study.inputs.iter().filter_map(Input::file).chain(&args.peers)).check()?;
+    let lab = &args.study.lab()?;
+    if folder.exists() && !folder.is_dir() {
+        return Err(Failure::Usage(format!("{} is no folder, in which a report could be written", folder.display())));
+    }
+    let peers = Peers::read(&args.peers)?;
+    std::fs::create_dir_all(folder).map_err(|error| Failure::Output(folder.display().to_string(), error))?;
+    lab.begin();
+    let most = if paper == Paper::Evtushenko { lab.most_elements() } else { lab.most() };
+    let setting = Setting { args, lab, device: &lab.device, folder, most, peers };
+    if args.write_models {
+        return match paper {
+            Paper::Polok => written::polok(&setting),
+            Paper::Parger => written::parger(&setting),
+            Paper::Garland => written::garland(&setting),
+            Paper::Evtushenko => written::evtushenko(&setting),
+            Paper::Shi => written::shi(&setting),
+        };
+    }
+    let mut report = Report::new(&setting);
+    match paper {
+        Paper::Polok => polok::study(&setting, &mut report)?,
+        Paper::Parger => parger::study(&setting, &mut report)?,
+        Paper::Garland => garland::study(&setting, &mut report)?,
+        Paper::Evtushenko => evtushenko::study(&setting, &mut report)?,
+        Paper::Shi => shi::study(&setting, &mut report)?,
+    }
+    if report.measured == 0 {
+        let kept = if report::is_in(folder) { "it keeps the report it has" } else { "no report is written" };
+        let text = format!("{}: nothing was measured, {kept}", folder.display());
+        lab.messages.pause(|| tell(Tone::Error, &text));
+        return Err(Failure::Reported(report.failed.unwrap_or(NOTHING)));
+    }
+    report.write(folder)?;
+    lab.messages.say(&format!("{}: the report", folder.join("report.md").display()));
+    match (report.wrong, report.failed) {
+        (0, None) => Ok(()),
+        (0, Some(status)) => Err(Failure::Reported(status)),
+        (wrong, _) => Err(Failure::Verification(format!(
+            "{wrong} results are not the reference's bit for bit; they were not timed"
+        ))),
+    }
+}
+
+impl Setting<'_> {
+    /// Whether the models of the paper are measured: without files, or beside them.
+    fn with_models(&self) -> bool {
+        self.args.study.inputs.is_empty() || self.args.models
+    }
+
+    /// ESC as it is made for the kind of device.
+    fn esc(&self) -> Method {
+        if self.device.info().kind == DeviceKind::Cpu { Method::Esc } else { Method::EscLocal }
+    }
+
+    /// Times a product of scalars, of columns or of rows. `None` if it fails, which is reported.
+    fn scalars(
+        &self,
+        report: &mut Report,
+        names: [&str; 2],
+        (a, b): (&Csc<f64>, Option<&Csc<f64>>),
+        variants: &[Variant],
+    ) -> Option<Contest> {
+        let wanted = Wanted { variants, only_fast: false, explained: false };
+        let by_rows = |matrix: &Csc<f64>| matrix.try_transpose().map(Csr::from_transpose);
+        let contest = match self.args.by_rows {
+            false => Contest::of(self.lab, names, (a, b), wanted),
+            true => by_rows(a).and_then(|a| {
+                let b = b.map(by_rows).transpose()?;
+                Contest::of(self.lab, names, (&a, b.as_ref()), wanted)
+            }),
+        };
+        self.kept(report, names[0], contest)
+    }
+
+    /// The same of a product of blocks.
+    fn blocks(
+        &self,
+        report: &mut Report,
+        name: &str,
+        (a, b): (&Cbc<f64>, Option<&Cbc<f64>>),
+        variants: &[Variant],
+    ) -> Option<Contest> {
+        let wanted = Wanted { variants, only_fast: false, explained: false };
+        let by_rows = |matrix: &Cbc<f64>| matrix.try_transpose().map(Bsr::from_transpose);
+        let contest = match self.args.by_rows {
+            false => Contest::of(self.lab, [name, name], (a, b), wanted),
+            true => by_rows(a).and_then(|a| {
+                let b = b.map(by_rows).transpose()?;
+                Contest::of(self.lab, [name, name], (&a, b.as_ref()), wanted)
+            }),
+        };
+        self.kept(report, name, contest)
+    }
+
+    fn kept(&self, report: &mut Report, name: &str, contest: Result<Contest>) -> Option<Contest> {
+        let contest = self.kept_result(report, name, contest)?;
+        report.wrong += contest.wrong();
+        Some(contest)
+    }
+
+    /// What was made; `None` if it failed, which is reported.
+    fn made<R>(&self, report: &mut Report, name: &str, made: Result<R>) -> Option<R> {
+        made.map_err(|error| self.note(report, name, error)).ok()
+    }
+
+    /// What was measured; `None` if it failed, which is reported.
+    fn kept_result<R>(&self, report: &mut Report, name: &str, measured: Result<R>) -> Option<R> {
+        let measured = self.made(report, name, measured)?;
+        report.measured += 1;
+        self.lab.messages.passed(|| format!("{name}: measured"));
+        Some(measured)
+    }
+
+    /// The median of the milliseconds that `run` returns in each round; `None` for a wrong result.
+    fn median(&self, verified: bool, mut run: impl FnMut() -> Result<f64>) -> Result<Option<f64>> {
+        if !verified {
+            return Ok(None);
+        }
+        run()?;
+        let progress = self.lab.progress("measuring");
+        Ok(median(&self.lab.patience.rounds(&progress, &mut run)?))
+    }
+
+    /// Reports that something could not be measured. The others continue.
+    fn note(&self, report: &mut Report, what: &str, error: Error) {
+        let failure = Failure::from(error);
+        self.lab.note(what, &failure);
+        report.failed.get_or_insert(failure.status());
+    }
+}

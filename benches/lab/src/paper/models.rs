@@ -1,0 +1,180 @@
+//! Generated matrices that stand for those of the papers, if no files are given.
+use crate::patterns::{Factors, banded, drawn, elements, hexagons, plane, power_law, roads, scattered, side, space};
+use crate::regret::families;
+use blockmul::{Csc, Result};
+
+/// A matrix that stands for one of a paper's.
+pub struct Model {
+    /// The paper's matrix.
+    pub name: &'static str,
+    /// What is generated in its place.
+    pub what: &'static str,
+    /// Products of the paper's.
+    pub products: u64,
+    pub make: fn(products: usize) -> Result<Factors>,
+}
+
+/// Those of Parger 2020, table 4, with about as many entries in a column and as many products for
+/// each entry of C.
+pub const PARGER: [Model; 10] = [
+    Model { name: "webbase", what: "power law", products: 69_500_000, make: power_law },
+    Model {
+        name: "hugebubbles",
+        what: "honeycomb",
+        products: 190_700_000,
+        make: |products| Ok((hexagons(side(products / 9, 2))?, None)),
+    },
+    Model {
+        name: "mario002",
+        what: "5-point stencil",
+        products: 12_800_000,
+        make: |products| Ok((plane(side(products / 25, 2))?, None)),
+    },
+    Model {
+        name: "stat96v2",
+        what: "long rows by short columns",
+        products: 8_700_000,
+        make: |products| {
+            let cols = (products / 9).max(99);
+            let a = drawn([cols / 33, cols], 3)?;
+            let transposed = a.transpose();
+            Ok((a, Some(transposed)))
+        },
+    },
+    Model {
+        name: "cage13",
+        what: "17 entries in a band",
+        products: 137_300_000,
+        make: |products| Ok((scattered((products / 289).max(40), 17, 64)?, None)),
+    },
+    Model {
+        name: "144",
+        what: "elements, 2 unknowns a node",
+        products: 33_000_000,
+        make: |products| Ok((elements(cube(products / 392), 2)?, None)),
+    },
+    Model {
+        name: "poisson3Da",
+        what: "27-point stencil",
+        products: 11_800_000,
+        make: |products| Ok((space(side(products / 729, 3))?, None)),
+    },
+    Model {
+        name: "QCD",
+        what: "elements, 5 unknowns a node",
+        products: 4_700_000,
+        make: |products| Ok((elements(cube(products / 6125), 5)?, None)),
+    },
+    Model {
+        name: "harbor",
+        what: "elements, 7 unknowns a node",
+        products: 156_500_000,
+        make: |products| Ok((elements(cube(products / 16_807), 7)?, None)),
+    },
+    Model {
+        name: "TSC_OPF",
+        what: "a band of 251",
+        products: 1_352_400_000,
+        // A narrower one if so few products do not fill it.
+        make: |products| {
+            let half = ((products / 8) as f64).cbrt().clamp(1.0, 125.0) as usize;
+            Ok((banded((products / (2 * half + 1).pow(2)).max(2 * half), half)?, None))
+        },
+    },
+];
+
+/// The side of a cube of about so many nodes.
+fn cube(nodes: usize) -> usize {
+    (nodes as f64).cbrt().round().max(2.0) as usize
+}
+
+/// Inputs of Polok 2015 if no files are given: pose graphs and bundle adjustments of growing sizes.
+pub fn polok(most: u64) -> Vec<String> {
+    let names = |products: u64| {
+        let (poses, points) = ((products / 6500).max(8), (products / 2700).max(10));
+        [format!("pose-graph:{poses}x{poses}"), format!("bundle-adjustment:{}x{points}x5", points / 100 + 8)]
+    };
+    families::sizes(most).flat_map(names).collect()
+}
+
+/// Matrices of Evtushenko 2019 and their kinds, of about `most` entries and of a tenth of them.
+pub fn evtushenko(most: usize) -> Result<Vec<(&'static str, Csc<f64>)>> {
+    let of_size = |entries: usize| -> Result<Vec<(&'static str, Csc<f64>)>> {
+        let hub = (entries / 4).max(2);
+        let long_row = [vec![(0, 0)], (1..hub).flat_map(|i| [(0, i), (i, i)]).collect()].concat();
+        let arrow = Csc::from_triplets(hub, hub, long_row.into_iter().map(|(i, j)| (i, j, 0.5)))?;
+        Ok(vec![
+            ("5-point stencil", plane(side(entries / 5, 2))?),
+            ("27-point stencil", space(side(entries / 27, 3))?),
+            ("honeycomb", hexagons(side(entries / 3, 2))?),
+            ("17 entries in a band", scattered((entries / 17).max(40), 17, 64)?),
+            ("elements, 3 unknowns a node", elements(cube(entries / 63), 3)?),
+            ("8 entries anywhere", drawn([entries.div_ceil(8); 2], 8)?),
+            ("100 entries anywhere", drawn([entries.div_ceil(100).max(100); 2], 100)?),
+            ("roads", roads(side(entries / 3, 2))?),
+            ("graph of few hubs", power_law(20 * entries)?.0),
+            ("one full row", arrow),
+        ])
+    };
+    Ok([of_size((most / 10).max(100))?, of_size(most.max(100))?].concat())
+}
+
+impl Model {
+    /// Factors of about as many products as the paper's have, but of about `most` at most.
+    pub fn factors(&self, most: u64) -> Result<Factors> {
+        (self.make)(self.products.min(most) as usize)
+    }
+}
+
+/// Products of the longest column of C, or of its longest row if products are of rows.
+pub fn longest_line((a, b): &Factors, by_rows: bool) -> u64 {
+    let [a, b] = [a, b.as_ref().unwrap_or(a)].map(Csc::pattern);
+    if by_rows {
+        // Each entry of a column of A meets a row of B.
+        let (mut of_b, mut products) = (vec![0u64; b.nrows()], vec![0u64; a.nrows()]);
+        b.row_idx().iter().for_each(|&row| of_b[row as usize] += 1);
+        let met = (0..a.ncols()).flat_map(|k| a.column(k).iter().map(move |&row| (row, k)));
+        met.for_each(|(row, k)| products[row as usize] += of_b[k]);
+        return products.into_iter().max().unwrap_or(0);
+    }
+    let column = |col: usize| b.column(col).iter().map(|&k| a.column(k as usize).len() as u64).sum();
+    (0..b.ncols()).map(column).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blockmul::reference;
+
+    #[test]
+    fn the_longest_line_is_a_column_or_a_row_of_c() -> Result<()> {
+        // Column 1 of B meets columns of A with 2 and 1 entries; row 2 of A meets rows of B with 1,
+        // 2 and 3.
+        let a = Csc::from_triplets(3, 3, [(0, 0), (2, 0), (2, 1), (2, 2)].map(|(row, col)| (row, col, 1.0)))?;
+        let entries = [(0, 1), (1, 1), (1, 3), (2, 0), (2, 2), (2, 3)];
+        let b = Csc::from_triplets(3, 4, entries.map(|(row, col)| (row, col, 1.0)))?;
+        let transposed = (b.transpose(), Some(a.transpose()));
+        let factors = (a, Some(b));
+        assert_eq!([false, true].map(|by_rows| longest_line(&factors, by_rows)), [3, 6]);
+        assert_eq!([false, true].map(|by_rows| longest_line(&transposed, by_rows)), [6, 3]);
+        // A·A: row 2 of A meets rows with 1, none and 3 entries.
+        assert_eq!([false, true].map(|by_rows| longest_line(&(factors.0.clone(), None), by_rows)), [3, 4]);
+        Ok(())
+    }
+
+    #[test]
+    fn models_have_about_the_products() -> Result<()> {
+        for (model, most) in PARGER.iter().flat_map(|model| [(model, 50_000), (model, 1_000_000)]) {
+            let factors = model.factors(most)?;
+            let (a, b) = &factors;
+            let products = reference::products(a, b.as_ref().unwrap_or(a));
+            assert!((most / 5..=2 * most).contains(&products), "{}: {products} of {most}", model.name);
+            assert!(longest_line(&factors, false) > 0);
+        }
+        assert_eq!(polok(100_000).len(), 4);
+        for (kind, a) in evtushenko(20_000)? {
+            assert!((500..=60_000).contains(&a.nnz()), "{kind}: {}", a.nnz());
+        }
+        Ok(())
+    }
+}

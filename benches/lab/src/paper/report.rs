@@ -1,0 +1,164 @@
+//! The folder of a study: a page of Markdown, one JSON object, and pictures.
+use super::{Setting, peers::Peer};
+use blockmul_cli::bench::results::Host;
+pub use blockmul_cli::bench::table::number as shown;
+use blockmul_cli::failure::Failure;
+use blockmul_cli::output;
+use blockmul_cli::report::command_line;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::fmt::Write;
+use std::io;
+use std::path::Path;
+
+/// Number of the schema, increased by changes that a reader must know.
+const SCHEMA: &str = "blockmul-paper/1";
+
+/// What a study has found.
+pub struct Report {
+    page: String,
+    object: Map<String, Value>,
+    /// Names and contents.
+    pictures: Vec<(String, Vec<u8>)>,
+    /// Figures of the report that this one replaces.
+    replaced: Vec<String>,
+    /// Results of measurements; without any, the folder keeps the report that it has.
+    pub measured: usize,
+    /// Results that differ from the reference.
+    pub wrong: usize,
+    /// Exit status of the first failure.
+    pub failed: Option<u8>,
+}
+
+impl Report {
+    pub fn new(setting: &Setting<'_>) -> Self {
+        let info = setting.device.info();
+        let replaced = figures_of(setting.folder);
+        let (page, object, pictures) = Default::default();
+        let mut report = Self { page, object, pictures, replaced, measured: 0, wrong: 0, failed: None };
+        report.keep("schema", SCHEMA);
+        report.keep("command", command_line());
+        report.keep("host", Host::this());
+        report.keep("device", [&info.name, &info.platform, &info.driver]);
+        report.keep("by_rows", setting.args.by_rows);
+        report.keep("max_products", setting.most);
+        // Until the report is complete, these are the figures in the folder.
+        report.keep("figures", report.replaced.clone());
+        report
+    }
+
+    /// Adds a field to the JSON object.
+    pub fn keep(&mut self, name: &str, value: impl Serialize) {
+        self.object.insert(name.into(), serde_json::to_value(value).expect("plain data"));
+    }
+
+    /// Adds a paragraph.
+    pub fn say(&mut self, text: &str) {
+        self.page.push_str(text);
+        self.page.push_str("\n\n");
+    }
+
+    /// Begins the page: its title, what is repeated, by what, and how.
+    pub fn begin(&mut self, setting: &Setting<'_>, title: &str, what: &str, how: &str) {
+        let (version, info) = (env!("CARGO_PKG_VERSION"), setting.device.info());
+        self.say(&format!("# {title}, again"));
+        self.say(&format!("{what}, with blockmul {version} on {} ({}). {how}", info.name, info.platform));
+    }
+
+    /// Says which libraries stand in the tables.
+    pub fn libraries<'p>(&mut self, peers: impl IntoIterator<Item = &'p Peer>) {
+        let mut names: Vec<String> = peers.into_iter().map(Peer::what).collect();
+        names.sort();
+        names.dedup();
+        self.say(&match names[..] {
+            [] => "No other library was given with `--peers`, or none had these matrices.".into(),
+            _ => format!("Other libraries, each by its fastest variant, from `--peers`: {}.", names.join("; ")),
+        });
+    }
+
+    /// Says where the differences from the paper are explained.
+    pub fn differences(&mut self) {
+        self.say("`benches/lab/papers.md` of blockmul says where this differs from the paper, and why.");
+    }
+
+    /// Adds a table. All columns but the first are aligned on the right.
+    pub fn table<S: AsRef<str>>(&mut self, header: &[S], rows: impl IntoIterator<Item = Vec<String>>) {
+        let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+        self.page.push_str(&line(header.iter().map(AsRef::as_ref).collect()));
+        self.page.push_str(&line((0..header.len()).map(|at| if at == 0 { "---" } else { "---:" }).collect()));
+        for row in rows {
+            self.page.push_str(&line(row.iter().map(String::as_str).collect()));
+        }
+        self.page.push('\n');
+    }
+
+    /// Adds a picture with a line below it.
+    pub fn figure(&mut self, name: &str, text: &str, picture: io::Result<Vec<u8>>) -> Result<(), Failure> {
+        let picture = picture.map_err(|error| Failure::Output(name.into(), error))?;
+        writeln!(self.page, "![{text}]({name})\n\n{text}\n").expect("text");
+        self.pictures.push((name.into(), picture));
+        Ok(())
+    }
+
+    /// Writes the JSON object as it is so far, because a study may take long. Before the first
+    /// measurement it writes nothing.
+    pub fn save(&self, folder: &Path) -> Result<(), Failure> {
+        if self.measured == 0 {
+            return Ok(());
+        }
+        let object = serde_json::to_string_pretty(&self.object).expect("plain data");
+        output::write(&folder.join("report.json"), &object)
+    }
+
+    /// Writes all files of the folder, in place of the figures of the report before.
+    pub fn write(&mut self, folder: &Path) -> Result<(), Failure> {
+        for name in self.replaced.drain(..) {
+            match std::fs::remove_file(folder.join(&name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Failure::Output(name, error)),
+                _ => {}
+            }
+        }
+        let names: Vec<String> = self.pictures.iter().map(|(name, _)| name.clone()).collect();
+        self.keep("figures", names);
+        for (name, picture) in &self.pictures {
+            output::write_bytes(&folder.join(name), picture)?;
+        }
+        self.save(folder)?;
+        output::write(&folder.join("report.md"), self.page.trim_end())
+    }
+}
+
+/// Whether a folder has a report.
+pub fn is_in(folder: &Path) -> bool {
+    ["report.md", "report.json"].iter().any(|name| folder.join(name).exists())
+}
+
+/// The figures that the report in a folder names; none if there is no report.
+fn figures_of(folder: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join("report.json")).unwrap_or_default();
+    let object: Value = serde_json::from_str(&text).unwrap_or_default();
+    let figures = object["figures"].as_array().filter(|_| object["schema"] == SCHEMA).into_iter().flatten();
+    // Nothing but pictures, and in the folder itself.
+    let is_ours = |name: &&str| name.ends_with(".png") && Path::new(name).file_name() == Some(name.as_ref());
+    figures.filter_map(Value::as_str).filter(is_ours).map(String::from).collect()
+}
+
+/// A number in millions or thousands, as tables have it.
+pub fn counted(number: f64) -> String {
+    match number {
+        number if number >= 1e9 => format!("{:.3} G", number / 1e9),
+        number if number >= 1e6 => format!("{:.3} M", number / 1e6),
+        number if number >= 1e3 => format!("{:.3} k", number / 1e3),
+        number => format!("{number:.0}"),
+    }
+}
+
+/// The mean of some numbers.
+pub fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = numbers.fold((0.0, 0), |(sum, count), number| (sum + number, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+pub fn geometric_mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    mean(numbers.map(f64::ln)).map(f64::exp)
+}

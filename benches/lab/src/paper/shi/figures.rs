@@ -1,0 +1,158 @@
+//! The figures of the report, of one element type: the numbers of the other are in the tables.
+use super::Subject;
+use super::tables::{Rival, libraries};
+use crate::chart::{Bars, Group, Plot, Series};
+use crate::paper::{peers::Peer, report::Report};
+use blockmul::plan::DenseMethod;
+use blockmul_cli::failure::Failure;
+
+/// Width of a bar of Figures 4 and 6, and the ratio from which on all are in the last one.
+const STEP: f64 = 0.2;
+const LAST: f64 = 2.0;
+
+/// The element type of the paper, and so of the figures.
+pub const ELEMENT: &str = "f32";
+
+/// Figures 4 and 6: how many matrices take others how much longer than `gcoo`.
+pub fn histogram(report: &mut Report, number: &str, of: &[&Subject]) -> Result<(), Failure> {
+    let rivals = Rival::of(DenseMethod::Gcoo, of);
+    let bars = (LAST / STEP).round() as usize;
+    let bar = |ratio: f64| ((ratio / STEP) as usize).min(bars);
+    let group = |at: usize| {
+        let count = |rival: &Rival<'_>| {
+            let ratios = of.iter().filter_map(|subject| rival.ratio(DenseMethod::Gcoo, subject));
+            Some(ratios.filter(|&ratio| bar(ratio) == at).count() as f64)
+        };
+        let last = if at == bars { "+" } else { "" };
+        Group { name: format!("{:.1}{last}", at as f64 * STEP), numbers: rivals.iter().map(count).collect() }
+    };
+    let chart = Bars {
+        title: format!("time of others / time of gcoo, {ELEMENT}"),
+        label: "matrices".into(),
+        parts: rivals.iter().map(|rival| rival.name().to_owned()).collect(),
+        groups: (0..=bars).map(group).collect(),
+        stacked: false,
+        log: false,
+    };
+    let text = "Matrices by how many times longer others take than gcoo; a bar begins at its number.";
+    report.figure(&format!("figure-{number}.png"), text, chart.encode())
+}
+
+/// Figure 5: the speed of each matrix.
+pub fn kinds(report: &mut Report, of: &[&Subject]) -> Result<(), Failure> {
+    let libraries = libraries(of);
+    let group = |subject: &&Subject| {
+        let methods = DenseMethod::ALL.iter().map(|&method| subject.rate(subject.ms(method)));
+        let peers = libraries.iter().map(|library| subject.rate(subject.peer_ms(library)));
+        Group { name: subject.matrix.clone(), numbers: methods.chain(peers).collect() }
+    };
+    let chart = Bars {
+        title: format!("speed by matrix, {ELEMENT}"),
+        label: "GFLOP/s".into(),
+        parts: names(&libraries),
+        groups: of.iter().map(group).collect(),
+        stacked: false,
+        log: true,
+    };
+    report.figure("figure-5.png", "Speed of matrices of many kinds.", chart.encode())
+}
+
+/// The methods and libraries.
+fn names(libraries: &[&str]) -> Vec<String> {
+    DenseMethod::ALL
+        .iter()
+        .map(|method| method.name().to_owned())
+        .chain(libraries.iter().map(|&name| name.to_owned()))
+        .collect()
+}
+
+/// A line for each method and library, of points made of their times.
+fn lines(of: &[&Subject], point: impl Fn(&Subject, Option<f64>) -> Option<[f64; 2]>) -> Vec<Series> {
+    let methods = DenseMethod::ALL.iter().map(|&method| {
+        let points = of.iter().filter_map(|subject| point(subject, subject.ms(method)));
+        Series::line(method.name(), points.collect())
+    });
+    let of_libraries = libraries(of).into_iter().map(|library| {
+        let points = of.iter().filter_map(|subject| point(subject, subject.peer_ms(library)));
+        Series::line(library, points.collect())
+    });
+    methods.chain(of_libraries).collect()
+}
+
+/// Figures 7 to 9: time by the part of entries, whose logarithms keep the sparsest apart.
+pub fn by_zeros(report: &mut Report, side: usize, of: &[&Subject]) -> Result<(), Failure> {
+    let point = |subject: &Subject, ms: Option<f64>| Some([subject.density()?, ms?]);
+    let mut series = lines(of, point);
+    let dense: Vec<[f64; 2]> = of.iter().filter_map(|subject| point(subject, subject.gemm_ms())).collect();
+    if !dense.is_empty() {
+        series.push(Series::line("dense product", dense));
+    }
+    let axes = [("entries / elements of A", true), ("ms", true)];
+    let plot = Plot::new(&format!("n = {side}, {ELEMENT}"), axes, series);
+    let text = format!("Time by the part of A's elements that are not zeros, n = {side}.");
+    report.figure(&format!("figure-7-{side}.png"), &text, plot.encode())
+}
+
+/// Figures 10 to 12: speed by the side.
+pub fn by_side(report: &mut Report, zeros: f64, of: &[&Subject]) -> Result<(), Failure> {
+    let rate = |subject: &Subject, ms: Option<f64>| Some([subject.rows as f64, subject.rate(ms)?]);
+    let mut series = lines(of, rate);
+    let dense: Vec<[f64; 2]> = of.iter().filter_map(|subject| rate(subject, subject.gemm_ms())).collect();
+    if !dense.is_empty() {
+        series.push(Series::line("dense product", dense));
+    }
+    let plot = Plot::new(&format!("{zeros} of zeros, {ELEMENT}"), [("n", true), ("GFLOP/s", true)], series);
+    let text = format!("Speed by the side of squares with {zeros} of zeros, counting the entries alone.");
+    report.figure(&format!("figure-10-{zeros}.png"), &text, plot.encode())
+}
+
+/// Figure 1: speed by operations for each byte, below what the device's copies allow.
+pub fn roofline(report: &mut Report, copy_gb_s: f64, of: &[&Subject]) -> Result<(), Failure> {
+    let point = |subject: &Subject, ms: Option<f64>| Some([subject.intensity(), subject.rate(ms)?]);
+    let mut series: Vec<Series> =
+        lines(of, point).into_iter().map(|of| Series::dots(of.name.as_str(), of.points)).collect();
+    let gemm: Vec<[f64; 2]> = of.iter().filter_map(|subject| subject.gemm_point()).collect();
+    if !gemm.is_empty() {
+        series.push(Series::dots("dense product, zeros counted", gemm));
+    }
+    let places = series.iter().flat_map(|of| &of.points).map(|point| point[0]);
+    let ends = places.fold([f64::MAX, 0.0], |[least, most]: [f64; 2], place| [least.min(place), most.max(place)]);
+    if ends[1] > 0.0 {
+        series.push(Series::line("copy", ends.map(|place| [place, place * copy_gb_s]).into()));
+    }
+    let axes = [("operations / byte of A, D, C", true), ("GFLOP/s", true)];
+    let plot = Plot::new(&format!("operational intensity and speed, {ELEMENT}"), axes, series);
+    let text = format!(
+        "Speed by operations for each byte of A, D and C, each moved once; the line is what copies of {copy_gb_s:.0} GB/s \
+         allow."
+    );
+    report.figure("figure-1.png", &text, plot.encode())
+}
+
+/// Figure 13: conversion and product, of other libraries too.
+pub fn conversions(report: &mut Report, of: &[&Subject]) -> Result<(), Failure> {
+    let groups = |subject: &&Subject| {
+        let square = format!("{} {:.2}", subject.rows, subject.zeros);
+        let own = ("gcoo".to_owned(), subject.conversion_ms, subject.ms(DenseMethod::Gcoo));
+        let of_library = |peer: &Peer| (peer.library.clone(), peer.right_ms(), subject.peer_ms(&peer.library));
+        let others = subject.conversions.iter().map(of_library);
+        let group = |(name, extra, kernel): (String, Option<f64>, Option<f64>)| Group {
+            name: format!("{square} {name}"),
+            numbers: vec![extra, kernel],
+        };
+        std::iter::once(own).chain(others).map(group).collect::<Vec<_>>()
+    };
+    let chart = Bars {
+        title: format!("conversion and product, {ELEMENT}"),
+        label: "ms".into(),
+        parts: vec!["EO: conversion".into(), "KC: product".into()],
+        groups: of.iter().flat_map(groups).collect(),
+        stacked: true,
+        log: false,
+    };
+    report.figure(
+        "figure-13.png",
+        "Conversion from a dense A, and the product, by n, part of zeros and library.",
+        chart.encode(),
+    )
+}

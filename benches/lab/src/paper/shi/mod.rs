@@ -1,0 +1,182 @@
+//! Shi, Wang, Chu: Efficient Sparse-Dense Matrix-Matrix Multiplication on GPUs Using the Customized
+//! Sparse Storage Format, 2020: A·D for a D of as many columns as A, and A from a dense matrix.
+//! `matrices` has the inputs, `operand` what is measured of one, `tables` and `figures` the report.
+mod figures;
+mod matrices;
+mod operand;
+mod tables;
+
+use super::Setting;
+use super::peers::Peer;
+use super::report::Report;
+use blockmul::{BlockShape, Csr, Result, plan::DenseMethod};
+use blockmul_cli::failure::Failure;
+use matrices::{CONVERTED, shown, squares};
+pub use matrices::{Square, TABLE_III};
+use operand::{Kept, measured};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// The times of a matrix in one element type.
+#[derive(Serialize)]
+pub struct Subject {
+    matrix: String,
+    kind: Kind,
+    element: &'static str,
+    rows: usize,
+    /// Columns of A.
+    inner: usize,
+    entries: usize,
+    /// The part of A's elements that are zeros.
+    zeros: f64,
+    /// Columns of D.
+    columns: usize,
+    /// Columns of each result that were compared with the reference; all were compared with those
+    /// of the first method, if that was right.
+    compared: usize,
+    methods: Vec<Time>,
+    /// Milliseconds from the dense A to groups: count, scan, allocate, fill.
+    conversion_ms: Option<f64>,
+    /// Bytes on the device of A in CSR and in groups, but for random squares.
+    bytes: Option<Bytes>,
+    /// Other libraries: the same product, that of A with its zeros, the same conversion.
+    products: Vec<Peer>,
+    gemm: Vec<Peer>,
+    conversions: Vec<Peer>,
+}
+
+/// The times of a method.
+#[derive(Serialize)]
+struct Time {
+    method: DenseMethod,
+    /// Milliseconds of the plan and of A's values in its order, kernels compiled.
+    plan_ms: f64,
+    /// Milliseconds of an execution; `None` for a wrong result.
+    ms: Option<f64>,
+}
+
+/// Bytes of a matrix on the device.
+#[derive(Clone, Copy, Serialize)]
+struct Bytes {
+    csr: u64,
+    gcoo: u64,
+}
+
+/// Where a matrix comes from.
+#[derive(Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Random,
+    Model,
+    File,
+}
+
+/// A matrix to be measured.
+struct Job {
+    name: String,
+    kind: Kind,
+    /// Whether it is made from a dense matrix too.
+    convert: bool,
+}
+
+/// Writes the report of the paper's measurements.
+pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<(), Failure> {
+    let mut subjects = Vec::new();
+    let (mut of_f32, mut of_f64) = (Kept::default(), Kept::default());
+    let mut both = |report: &mut Report, job: Job, a: Result<Csr<f64>>| -> std::result::Result<(), Failure> {
+        setting.lab.messages.step(format!("{}: A", job.name));
+        let Some(a) = setting.made(report, &job.name, a) else { return Ok(()) };
+        let found = [
+            measured::<f32>(setting, report, &job, &a, &mut of_f32),
+            measured::<f64>(setting, report, &job, &a, &mut of_f64),
+        ];
+        for (element, found) in ["f32", "f64"].iter().zip(found) {
+            subjects.extend(setting.kept_result(report, &format!("{} in {element}", job.name), found));
+        }
+        report.keep("matrices", &subjects);
+        report.save(setting.folder)
+    };
+    let wanted = &setting.args.squares;
+    if setting.args.models || setting.args.study.inputs.is_empty() && wanted.is_empty() {
+        for model in &TABLE_III {
+            let job = Job { name: model.name.into(), kind: Kind::Model, convert: false };
+            both(report, job, model.matrix(setting.most))?;
+        }
+    }
+    for input in &setting.args.study.inputs {
+        let job = Job { name: input.matrix_name(), kind: Kind::File, convert: false };
+        let source = match setting.lab.open(input) {
+            Ok(source) => source.matrix::<f64>(BlockShape::SCALAR),
+            Err(Failure::Library(error)) => Err(error),
+            Err(failure) => return Err(failure),
+        };
+        both(report, job, source.and_then(|a| Ok(Csr::from_transpose(a.to_scalars().try_transpose()?))))?;
+    }
+    let (squares, sides) = match &wanted[..] {
+        [] => {
+            let squares = squares(setting.most);
+            let sides = shown(&squares);
+            (squares, sides)
+        }
+        wanted => (wanted.to_vec(), BTreeSet::from_iter(wanted.iter().map(|square| square.side)).into_iter().collect()),
+    };
+    for square @ Square { side, zeros } in squares {
+        let convert = !wanted.is_empty() || sides.contains(&side) && CONVERTED.contains(&zeros);
+        both(report, Job { name: square.name(), kind: Kind::Random, convert }, square.matrix())?;
+    }
+    setting.lab.messages.step(format!("measuring how fast {} copies", setting.device.info().name));
+    let copy_gb_s = setting.device.copy_bandwidth()? / 1e9;
+    report.keep("copy_gb_s", copy_gb_s);
+    tables::write(setting, report, (&subjects, copy_gb_s), &sides)
+}
+
+impl Subject {
+    fn ms(&self, method: DenseMethod) -> Option<f64> {
+        self.methods.iter().find(|time| time.method == method)?.ms
+    }
+
+    /// The part of A's elements that are entries; `None` without entries.
+    fn density(&self) -> Option<f64> {
+        (self.entries > 0).then_some(1.0 - self.zeros)
+    }
+
+    /// GFLOP/s of a time, of the entries alone: formula 2 of the paper. `None` without entries.
+    fn rate(&self, ms: Option<f64>) -> Option<f64> {
+        let flops = 2.0 * self.entries as f64 * self.columns as f64;
+        ms.filter(|_| self.entries > 0).map(|ms| flops / ms / 1e6)
+    }
+
+    /// The time of a library for the same product.
+    fn peer_ms(&self, library: &str) -> Option<f64> {
+        self.products.iter().find(|peer| peer.library == library)?.right_ms()
+    }
+
+    /// Bytes of an element.
+    fn element_bytes(&self) -> f64 {
+        if self.element == "f32" { 4.0 } else { 8.0 }
+    }
+
+    /// Bytes of D and C.
+    fn dense_bytes(&self) -> f64 {
+        (self.inner + self.rows) as f64 * self.columns as f64 * self.element_bytes()
+    }
+
+    /// Operations of the entries for each byte of A in compressed rows, D and C, each read or
+    /// written once.
+    fn intensity(&self) -> f64 {
+        let a = self.entries as f64 * (self.element_bytes() + 4.0) + 4.0 * self.rows as f64;
+        2.0 * self.entries as f64 * self.columns as f64 / (a + self.dense_bytes())
+    }
+
+    /// The same of the product of dense matrices, of all elements of A, and its speed.
+    fn gemm_point(&self) -> Option<[f64; 2]> {
+        let elements = self.rows as f64 * self.inner as f64;
+        let flops = 2.0 * elements * self.columns as f64;
+        Some([flops / (elements * self.element_bytes() + self.dense_bytes()), flops / self.gemm_ms()? / 1e6])
+    }
+
+    /// The least time of a product of dense matrices.
+    fn gemm_ms(&self) -> Option<f64> {
+        self.gemm.iter().filter_map(Peer::right_ms).reduce(f64::min)
+    }
+}

@@ -1,0 +1,115 @@
+//! `lab regret` of formats of A·x. `contest` times the choice beside every format, `choice` compares it
+//! with the best, `prepared` has the plans.
+mod choice;
+mod contest;
+mod prepared;
+
+use super::families::{self, FAMILIES};
+use super::summary::ForUses;
+use super::{Args, Findings, Study, table};
+use crate::study::Lab;
+use blockmul::{Bsr, Cbc, Matrix, element::Field};
+use blockmul_cli::bench::matrices::Input;
+use blockmul_cli::failure::Failure;
+use blockmul_cli::symmetric::{lower, mirrored};
+pub use choice::Choice;
+pub use contest::{Contest, USES, Values, longest_column, tried};
+use contest::{Stored, Subject, Wanted};
+use serde::Serialize;
+use std::num::NonZero;
+
+/// What is found of formats.
+#[derive(Serialize)]
+struct Found {
+    max_elements: u64,
+    summary: Vec<ForUses>,
+    contests: Vec<Contest>,
+}
+
+impl Findings for Found {
+    const SCHEMA: &'static str = "blockmul-regret-of-formats/1";
+
+    fn is_empty(&self) -> bool {
+        self.contests.is_empty()
+    }
+
+    fn wrong(&self) -> usize {
+        self.contests.iter().map(Contest::wrong).sum()
+    }
+
+    fn text(&self) -> String {
+        let mut parts = vec![table::families(&self.contests)];
+        parts.extend(table::wrong(&self.contests));
+        parts.extend(table::formats_left_out(&self.contests));
+        parts.push(table::summaries(&self.summary));
+        parts.join("\n\n")
+    }
+}
+
+/// Measures the inputs, or else families.
+pub fn study<T: Field>(args: &Args, lab: &Lab) -> Result<(), Failure> {
+    let (most, inputs) = (lab.most_elements(), &args.study.inputs);
+    let found = Found { max_elements: most, summary: Vec::new(), contests: Vec::new() };
+    let mut study = Study::new::<T>(args, lab, found);
+    let together = args.together.map(NonZero::get);
+    for input in inputs {
+        let name = input.matrix_name();
+        let a = of_input::<T>(input, args, lab);
+        study.add(&name, |found| found.matrix((lab, together), [&name, &name], a, args.symmetric))?;
+    }
+    for size in families::sizes(most).filter(|_| inputs.is_empty()) {
+        for family in FAMILIES.iter().filter(|family| family.symmetric || !args.symmetric) {
+            let Some(make) = family.elements else { continue };
+            let name = family.member(size);
+            lab.messages.step(format!("{name}: making operands"));
+            let a = make(size as usize).map(|a| a.cast::<T>()).map_err(Failure::from);
+            study.add(&name, |found| found.matrix((lab, together), [&name, family.name], a, family.symmetric))?;
+        }
+    }
+    study.finish()
+}
+
+/// A file or a family with its sizes, in its own blocks or those that are asked for.
+fn of_input<T: Field>(input: &Input, args: &Args, lab: &Lab) -> Result<Cbc<T>, Failure> {
+    let source = lab.open(input)?;
+    Ok(source.matrix(args.block.unwrap_or(source.default_block()))?)
+}
+
+impl Found {
+    /// Measures a matrix by rows and by columns, and if it is symmetric one triangle of it.
+    fn matrix<T: Field>(
+        &mut self,
+        of: (&Lab, Option<u32>),
+        names: [&str; 2],
+        a: Result<Cbc<T>, Failure>,
+        symmetric: bool,
+    ) -> Result<String, Failure> {
+        let a = a?;
+        let by_rows = Bsr::from_transpose(a.try_transpose()?);
+        let mut wanted = Wanted::new();
+        self.stored(of, names, (&a, &by_rows, Stored::Rows), &mut wanted)?;
+        self.stored(of, names, (&a, &a, Stored::Columns), &mut wanted)?;
+        if symmetric {
+            let triangle = lower(&a)?;
+            let whole = mirrored(&triangle)?;
+            self.stored(of, names, (&whole, &triangle, Stored::Triangle), &mut Wanted::new())?;
+        }
+        Ok(format!("{}: {} cases", names[0], self.contests.len()))
+    }
+
+    /// Measures what is stored of a matrix, its values where they are and packed.
+    fn stored<T: Field, M: Matrix<Element = T>>(
+        &mut self,
+        (lab, together): (&Lab, Option<u32>),
+        [matrix, family]: [&str; 2],
+        (whole, a, stored): (&Cbc<T>, &M, Stored),
+        wanted: &mut Wanted<T>,
+    ) -> Result<(), Failure> {
+        for values in [Values::InPlace, Values::Packed] {
+            let subject = Subject { matrix, family, whole, a, stored, values };
+            self.contests.push(Contest::of(lab, together, &subject, wanted)?);
+        }
+        self.summary = ForUses::all(&self.contests);
+        Ok(())
+    }
+}

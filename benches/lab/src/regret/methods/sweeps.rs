@@ -1,0 +1,346 @@
+//! Sweeps: parameters of generated matrices that step across the thresholds of the choice.
+//!
+//! Numbers that are no prices, but have no sweep of their own:
+//! * `adaptive_sampled_products` and `adaptive_lane_products`: the products in all step across
+//!   them, if matrices may have so many;
+//! * `adaptive_equal_percent`, `adaptive_equal_products` and `adaptive_equal_columns` decide which
+//!   columns share rows within a method, which the families `elements-3` and `permuted-equals` do;
+//! * `adaptive_paired_products` decides how a method counts columns of wide ranges, not which one;
+//! * `adaptive_room_percent` and `adaptive_hash_bytes` are bounds of memory;
+//! * `range_one_pass_percent` and `range_sampled_products` decide nothing if the first is 0, as it
+//!   is on CPUs: then one pass is taken if it fits the memory. With 1 to 99 both have a sweep;
+//! * `plan_sums_percent` and `plan_sums_products` are of plans, not of products in one shot.
+use crate::patterns::{Factors, banded, drawn, single, skewed, stencil_of_range, uniform, uniform_blocks};
+use blockmul::{Result, tuning::Numbers};
+use blockmul_cli::failure::Failure;
+
+/// Steps to either side of a threshold.
+const STEPS: usize = 4;
+/// Most products of a point: enough for thresholds in columns.
+const MOST_PRODUCTS: u64 = 20_000_000;
+/// A sweep has many points. So a point has at most the products that a matrix may have, divided by
+/// this.
+const PART: u64 = 4;
+
+/// A parameter that steps across a threshold.
+pub struct Sweep {
+    /// The parameter, and what decides by it.
+    pub what: &'static str,
+    pub points: Vec<usize>,
+    /// Factors at a value of the parameter, with about so many products.
+    pub make: Box<dyn Fn(usize, usize) -> Result<Factors>>,
+    /// Whether the parameter is the side of the factors' blocks.
+    pub of_blocks: bool,
+}
+
+/// The sweeps of a device with these numbers, of at most so many products a matrix.
+pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
+    let budget = budget(most);
+    let narrow = 32 * numbers.adaptive_narrow_words;
+    let mut sweeps = Vec::new();
+    for (what, at) in [
+        ("products of a column, at 32", 32),
+        ("products of a column, at 48", 48),
+        ("products of a column, at 64", 64),
+        ("products of a column, at 96", 96),
+        ("products of a column, at 128", 128),
+        ("products of a column, at 192", 192),
+        ("products of a column, at 256", 256),
+        ("products of a column, at 320", 320),
+        ("products of a column, at 384", 384),
+        ("products of a column, at 512", 512),
+        ("products of a column, at 640", 640),
+        ("products of a column, at 768", 768),
+        ("products of a column, at 896", 896),
+        ("products of a column, at 1024", 1024),
+        ("products of a column, at 1280", 1280),
+        ("products of a column, at 1536", 1536),
+        ("products of a column, at 1792", 1792),
+        ("products of a column, at 2048", 2048),
+        ("products of a column, at 2560", 2560),
+        ("products of a column, at 3072", 3072),
+        ("products of a column, at 3584", 3584),
+    ] {
+        let step = (at / 32usize).max(2) & !1;
+        sweeps.push(sweep(what, around(at, step), Box::new(move |p, products| columns([narrow, 2, p / 2], products))));
+    }
+    let (long, few) = (numbers.adaptive_long_column, numbers.adaptive_few_columns);
+    sweeps.push(sweep(
+        "products of a few hundred columns, at the longest that are sorted if they are few",
+        around(long, 4),
+        Box::new(move |p, products| columns([narrow, 4, p / 4], products.min(300 * p))),
+    ));
+    let entries = long / 4 + 8;
+    if (few * 4 * entries) as u64 <= most {
+        sweeps.push(sweep(
+            "columns, at the fewest that are sorted if they are long",
+            around(few, few / 64),
+            Box::new(move |cols, _| columns([narrow, 4, entries], cols * 4 * entries)),
+        ));
+    }
+    for (what, words) in [
+        ("rows in the range of a column, at a narrow one", numbers.adaptive_narrow_words),
+        ("rows in the range of a column, at a medium one", numbers.adaptive_medium_words),
+        ("rows in the range of a column, at a window of a wide one", numbers.adaptive_wide_words),
+        ("rows in the range of a column, at the most windows", WINDOWS * numbers.adaptive_wide_words),
+    ] {
+        let points = around(32 * words, (words / 32).max(1) * 32);
+        sweeps.push(sweep(what, points, Box::new(|rows, products| columns([rows, 16, 32], products))));
+    }
+    let big = numbers.adaptive_big_products;
+    sweeps.push(sweep(
+        "products of a column, at many",
+        around(big, 256),
+        Box::new(|p, products| columns([1 << 14, 128, p / 128], products)),
+    ));
+    // With so many entries a column has products for all of its rows.
+    let (hub_rows, entries) =
+        (HUB_PIECES * numbers.adaptive_piece, 200 * numbers.adaptive_piece / numbers.adaptive_hub_percent.max(1));
+    sweeps.push(sweep(
+        "products of an entry of B, at a hub",
+        around(hub_average(numbers), 1),
+        Box::new(move |average, products| columns([hub_rows, average, entries], products)),
+    ));
+    let (far, far_rows) = (numbers.adaptive_far_products, 64 * numbers.adaptive_far_words);
+    sweeps.push(sweep(
+        "products of a column with rows far apart, at the most that are sorted",
+        around(far, 64),
+        Box::new(move |p, products| columns([far_rows, 64, p / 64], products)),
+    ));
+    // An adversary of choices by the range: equal columns, whose range doubles in two steps.
+    sweeps.push(sweep(
+        "rows in the range of a column of 512 products, from 512 on",
+        half_powers(18..=48).collect(),
+        Box::new(|rows, products| columns([rows, 16, 32], products)),
+    ));
+    // The same of columns that merge, whose rows bitmaps find, however far apart.
+    sweeps.push(sweep(
+        "rows in the range of a column of a 27-point stencil",
+        half_powers(18..=37).collect(),
+        Box::new(|rows, products| stencil_of_range(rows, 1, products)),
+    ));
+    sweeps.push(sweep(
+        "rows in the range of a column of a 27-point stencil of 3 unknowns",
+        half_powers(24..=37).collect(),
+        Box::new(|rows, products| stencil_of_range(rows, 3, products)),
+    ));
+    sweeps.extend(match numbers.range_shares {
+        0 => hash_sweeps(numbers, budget),
+        _ => range_sweeps(numbers, most),
+    });
+    let shares = vec![0, 1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90];
+    sweeps.push(sweep("products of 100 in one column", shares, Box::new(|share, products| skewed(products, 8, share))));
+    // From a thousand products on, four sizes for each that doubles, until the host takes none.
+    let most = if numbers.host_entries > 0 { budget.max(PAST_HOST) } else { budget };
+    sweeps.push(sweep("products in all", quarters(most).collect(), Box::new(|products, _| uniform(products / 64, 8))));
+    if numbers.host_entries > 0 {
+        sweeps.extend(host_sweeps(quarters(PAST_HOST).collect()));
+    }
+    let of_blocks = |what, columns| Sweep {
+        what,
+        points: (1..=8).collect(),
+        make: Box::new(move |side, _| Ok((uniform_blocks(columns, 4, side)?, None))),
+        of_blocks: true,
+    };
+    sweeps.push(of_blocks("side of blocks, of 1600 products", 100));
+    sweeps.push(of_blocks("side of blocks, of 16,000 products", 1000));
+    sweeps
+}
+
+/// Those sweeps whose parameters have one of these words in their names; without words all.
+pub fn named(sweeps: Vec<Sweep>, words: &[String]) -> std::result::Result<Vec<Sweep>, Failure> {
+    let has = |sweep: &Sweep, words: &String| sweep.what.contains(words.as_str());
+    if let Some(unknown) = words.iter().find(|words| !sweeps.iter().any(|sweep| has(sweep, words))) {
+        let all: Vec<_> = sweeps.iter().map(|sweep| sweep.what).collect();
+        let all = all.join("; ");
+        return Err(Failure::Usage(format!("--sweeps: no parameter has \"{unknown}\" in its name; there are: {all}")));
+    }
+    let wanted = |sweep: &Sweep| words.is_empty() || words.iter().any(|words| has(sweep, words));
+    Ok(sweeps.into_iter().filter(wanted).collect())
+}
+
+/// Pieces of the rows of columns beside the threshold of a hub.
+const HUB_PIECES: usize = 16;
+
+/// The fewest products of an entry in such columns that are no hubs.
+fn hub_average(numbers: &Numbers) -> usize {
+    (HUB_PIECES * numbers.adaptive_hub_percent).div_ceil(100)
+}
+
+/// Products that no host computes faster than the device.
+const PAST_HOST: usize = 200_000;
+
+/// A sweep of products of scalars.
+fn sweep(what: &'static str, points: Vec<usize>, make: Box<dyn Fn(usize, usize) -> Result<Factors>>) -> Sweep {
+    Sweep { what, points, make, of_blocks: false }
+}
+
+/// Steps to either side of a threshold.
+fn around(at: usize, step: usize) -> Vec<usize> {
+    (0..=2 * STEPS).map(|k| (at + step * k).saturating_sub(step * STEPS)).filter(|&value| value > 0).collect()
+}
+
+/// Sweeps across the thresholds of products in ranges of columns.
+fn range_sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
+    let mut sweeps = Vec::new();
+    let (percent, sampled) = (numbers.range_one_pass_percent, numbers.range_sampled_products);
+    // Two passes need samples, which small products have not. Twice as many as a matrix may have
+    // are let pass: those of the default of CPUs.
+    if (1..100).contains(&percent) && 2 * most >= sampled as u64 {
+        sweeps.push(sweep(
+            "entries of C for 100 products, at the fewest that take one pass",
+            around(percent, (percent / 10).max(1)),
+            Box::new(move |percent, products| {
+                columns([rows_of(percent), A_COLUMN, B_COLUMN], products.max(2 * sampled))
+            }),
+        ));
+        sweeps.push(sweep(
+            "products in all that merge, at the fewest that are sampled",
+            around(sampled, sampled / 8),
+            Box::new(move |products, _| columns([rows_of(percent / 2), A_COLUMN, B_COLUMN], products)),
+        ));
+    }
+    // More products than the host reads.
+    let products = numbers.host_products * 3 / 2;
+    sweeps.push(sweep(
+        "rows of C for each product, until ESC computes it",
+        vec![1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64],
+        Box::new(move |each, _| columns([each * products, 16, 4], products)),
+    ));
+    sweeps
+}
+
+/// Entries of the columns of A and of B in products that merge.
+const A_COLUMN: usize = 32;
+const B_COLUMN: usize = 64;
+
+/// Rows of which columns of so many products have so many entries for each 100 of them.
+fn rows_of(percent: usize) -> usize {
+    let wanted = (percent * A_COLUMN * B_COLUMN) as f64 / 100.0;
+    let entries = |rows: usize| {
+        let missed = 1.0 - A_COLUMN as f64 / rows as f64;
+        rows as f64 * (1.0 - missed.powi(B_COLUMN as i32))
+    };
+    (A_COLUMN..100 * A_COLUMN * B_COLUMN).find(|&rows| entries(rows) >= wanted).unwrap_or(A_COLUMN)
+}
+
+/// Sweeps across the sizes of hash tables, and past the products that they are for.
+fn hash_sweeps(numbers: &Numbers, budget: usize) -> Vec<Sweep> {
+    // So far apart that few products are hashed; beyond all windows.
+    let (far, beyond) = (64 * numbers.adaptive_far_words, 64 * WINDOWS * numbers.adaptive_wide_words);
+    let by = |rows: usize, entries: usize| -> Box<dyn Fn(usize, usize) -> Result<Factors>> {
+        Box::new(move |p, products| columns([rows, entries, p / entries], products))
+    };
+    // A table has room for four rows in five words.
+    let room = |words: usize| words / 5 * 4;
+    let (small, medium) = (room(numbers.adaptive_small_hash_words), room(numbers.adaptive_medium_hash_words));
+    let large = room(numbers.adaptive_hash_words);
+    let mut sweeps = vec![
+        sweep("products of a hashed column, at the most of a small table", around(small, 32), by(far, 16)),
+        sweep("products of a hashed column, at the most of a medium table", around(medium, 128), by(beyond, 64)),
+        sweep(
+            "products of a hashed column, at the most of a table in local memory",
+            around(large, 256),
+            by(beyond, 64),
+        ),
+    ];
+    let most = numbers.adaptive_hash_products;
+    if budget >= most / 4 * 5 {
+        let what = "products of a column, at the most that are hashed";
+        sweeps.push(sweep(what, around(most, most / 16), by(beyond, 64)));
+    }
+    sweeps
+}
+
+/// Columns of an A that is large for 2000 products.
+const LEAST_OF_A: usize = 4096;
+const MOST_OF_A: usize = 1 << 22;
+
+/// Sizes from a thousand on up to `most`, four for each that doubles.
+fn quarters(most: usize) -> impl Iterator<Item = usize> {
+    (40..).map(|k: i32| 2f64.powf(f64::from(k) / 4.0) as usize).take_while(move |&size| size <= most)
+}
+
+/// Powers of two, two for each that doubles.
+fn half_powers(halves: std::ops::RangeInclusive<i32>) -> impl Iterator<Item = usize> {
+    halves.map(|k| 2f64.powf(f64::from(k) / 2.0) as usize)
+}
+
+/// Sweeps past the sizes up to which the host computes a product.
+fn host_sweeps(sizes: Vec<usize>) -> Vec<Sweep> {
+    let sweep = |what, points, make: fn(usize, usize) -> Result<Factors>| sweep(what, points, Box::new(make));
+    // A has as many entries as columns, most of which no product has.
+    let of_a = quarters(MOST_OF_A).filter(|&columns| columns >= LEAST_OF_A).step_by(2).collect();
+    vec![
+        sweep("products in all, of a band", sizes.clone(), |products, _| {
+            Ok((banded((products / 289).max(17), 8)?, None))
+        }),
+        sweep("products in all, of columns with one", sizes, |products, _| single(products / 8)),
+        sweep("columns of A, of which 2000 products have few", of_a, |columns, _| {
+            Ok((drawn([columns, columns], 1)?, Some(drawn([columns, 100], 20)?)))
+        }),
+    ]
+}
+
+/// Windows of rows beyond which bitmaps are too many.
+pub const WINDOWS: usize = 16;
+
+/// Products of a point.
+pub fn budget(most: u64) -> usize {
+    (most / PART).clamp(1, MOST_PRODUCTS) as usize
+}
+
+/// A with so many entries in each column, B with so many, and as many columns of B as give the
+/// products.
+fn columns([rows, of_a, of_b]: [usize; 3], products: usize) -> Result<Factors> {
+    let of_b = of_b.max(1);
+    let cols = (products / (of_a * of_b)).max(1);
+    let inner = INNER.min(cols * of_b).max(of_b);
+    Ok((drawn([rows, inner], of_a)?, Some(drawn([inner, cols], of_b)?)))
+}
+
+/// Most columns of A: so few that a wide range of rows does not make A large.
+const INNER: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blockmul::{Device, reference};
+
+    #[test]
+    fn sweeps_cross_their_thresholds_and_have_the_products() -> Result<()> {
+        let device = Device::select(&std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into()))?;
+        let mut numbers = device.info().numbers();
+        (numbers.host_entries, numbers.host_products, numbers.host_multiplication_ps) = (40_000, 40_000, 2500);
+        (numbers.range_sampled_products, numbers.adaptive_hash_products) = (60_000, 50_000);
+        numbers.range_one_pass_percent = 10;
+        let [by_classes, in_ranges] = [0, 16].map(|range_shares| {
+            numbers.range_shares = range_shares;
+            sweeps(&numbers, 400_000)
+        });
+        assert_eq!(by_classes.len() + 3, in_ranges.len() + 4, "four for tables, three for ranges");
+        let sweeps: Vec<_> = by_classes.into_iter().chain(in_ranges).collect();
+        assert_eq!(sweeps.iter().filter(|sweep| sweep.of_blocks).count(), 4);
+        for sweep in &sweeps {
+            assert!(sweep.points.is_sorted() && sweep.points.len() >= 7, "{}: {:?}", sweep.what, sweep.points);
+            let (a, b) = (sweep.make)(sweep.points[STEPS], budget(400_000))?;
+            let of_a_block = if sweep.of_blocks { (sweep.points[STEPS] as u64).pow(3) } else { 1 };
+            let products = reference::products(&a, b.as_ref().unwrap_or(&a)) / of_a_block;
+            assert!((900..=200_000).contains(&products), "{}: {products}", sweep.what);
+        }
+        let hub = sweeps.iter().find(|sweep| sweep.what.contains("of B, at a hub")).expect("a sweep");
+        assert!(hub.points.contains(&hub_average(&numbers)));
+        Ok(())
+    }
+
+    #[test]
+    fn columns_that_merge_have_the_entries_of_their_percentage() -> Result<()> {
+        for percent in [5, 8, 10, 12, 40] {
+            let (a, b) = columns([rows_of(percent), A_COLUMN, B_COLUMN], 100_000)?;
+            let b = b.expect("another matrix");
+            let entries = 100.0 * reference::multiply(&a, &b)?.nnz() as f64 / reference::products(&a, &b) as f64;
+            assert!((entries - percent as f64).abs() < 0.5, "{entries} for {percent}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,213 @@
+//! `lab regret`: whether the choices of methods and of formats are right. `methods` times the choice
+//! of methods beside every method, `formats` the choice of formats of A·x beside every format. They
+//! share `families`, `summary`, `table`, and the rest of a study, which is here.
+pub mod families;
+pub mod formats;
+pub mod left_out;
+pub mod methods;
+mod summary;
+mod table;
+
+use crate::study::{Lab, StudyArgs};
+use blockmul::BlockShape;
+use blockmul_cli::bench::{matrices::Input, results::Host};
+use blockmul_cli::failure::Failure;
+use blockmul_cli::messages::visible;
+use blockmul_cli::numbers::some;
+use blockmul_cli::output;
+use blockmul_cli::places::Overwriting;
+use blockmul_cli::report::command_line;
+use serde::Serialize;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+/// Time the choice of methods, or of formats, beside all that can be chosen.
+///
+/// Products of scalars are timed by the choice of methods and by every method that can compute the
+/// whole product: files, or else generated families in growing sizes. So is each class of columns
+/// alone; parameters step across the thresholds of the choice; and its costs are cross-validated.
+/// Operation apply times the choice of formats beside every format, for 1, 10 and 1000 uses.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  lab regret                                             is the choice of methods the fastest? on generated families
+  lab regret W.mtx email-Enron.mtx.gz --json regret.json      and on files
+  lab regret --max-products 1e5 --sweeps \"at a hub\"      with one parameter that steps across its threshold
+  lab regret --operation apply                           the same of formats of A·x, for 1, 10 and 1000 uses
+  lab regret --operation apply K.mtx --symmetric         with one triangle of K too
+
+Families are those of `blockmul bench`, with the same sizes. If one input fails, the others are still timed.
+Exit status: 0 done; 1 a result differs from the reference; 2 wrong usage, or an input that cannot be read;
+3 no such device; 4 not enough memory; 5 anything else.")]
+pub struct Args {
+    #[command(flatten)]
+    study: StudyArgs,
+    /// What is chosen for.
+    #[arg(long, value_enum, default_value = "product")]
+    operation: Operation,
+    /// Element type.
+    #[arg(long, value_name = "TYPE", value_enum, default_value = "f64")]
+    element: Element,
+    /// With --operation apply, blocks of R rows and K columns of files; one number for square ones
+    /// [default: the file's own blocks, else scalars].
+    #[arg(long, value_name = "RxK", value_parser = blockmul_cli::sizes::block)]
+    block: Option<BlockShape>,
+    /// With --operation apply, time one triangle of A on the device too, the lower one. Its mirror
+    /// image stands for the upper one, so that another matrix than a symmetric one becomes symmetric.
+    #[arg(long)]
+    symmetric: bool,
+    /// With --operation apply, executions enqueued together in a round: as many as take some 20 ms,
+    /// but not more than this [default: 10].
+    #[arg(long, value_name = "N", value_parser = some)]
+    together: Option<NonZero<u32>>,
+    /// Step only those parameters across their thresholds whose names have one of these words in
+    /// them, such as "at a hub"; with inputs too, which have no steps otherwise.
+    #[arg(long, value_name = "WORDS,...", value_delimiter = ',')]
+    sweeps: Vec<String>,
+    /// Write every time as JSON; - for stdout, instead of the tables.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
+}
+
+/// What choices are made for.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Operation {
+    /// Methods of C = A·B.
+    Product,
+    /// Formats of A·x.
+    Apply,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Element {
+    F64,
+    F32,
+}
+
+impl Args {
+    /// Refuses options of the other operation.
+    fn check(&self) -> Result<(), Failure> {
+        let given = [
+            ("--sweeps", Operation::Product, !self.sweeps.is_empty()),
+            ("--block", Operation::Apply, self.block.is_some()),
+            ("--symmetric", Operation::Apply, self.symmetric),
+            ("--together", Operation::Apply, self.together.is_some()),
+        ];
+        match given.into_iter().find(|&(_, of, given)| given && of != self.operation) {
+            Some((option, Operation::Product, _)) => {
+                Err(Failure::Usage(format!("{option} is for --operation product")))
+            }
+            Some((option, Operation::Apply, _)) => Err(Failure::Usage(format!("{option} is for --operation apply"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Measures with the element type that is asked for.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    args.check()?;
+    let files = args.study.inputs.iter().filter_map(Input::file);
+    args.overwriting.places().reads(files).json(&args.json).check()?;
+    let lab = args.study.lab()?;
+    match (args.operation, args.element) {
+        (Operation::Product, Element::F64) => methods::study::<f64>(args, &lab),
+        (Operation::Product, Element::F32) => methods::study::<f32>(args, &lab),
+        (Operation::Apply, Element::F64) => formats::study::<f64>(args, &lab),
+        (Operation::Apply, Element::F32) => formats::study::<f32>(args, &lab),
+    }
+}
+
+/// What a study finds, one matrix after another.
+trait Findings: Serialize {
+    /// The number of the schema, increased by changes that a reader must know.
+    const SCHEMA: &'static str;
+    /// Whether nothing was measured.
+    fn is_empty(&self) -> bool;
+    /// Results that differ from the reference.
+    fn wrong(&self) -> usize;
+    /// Every table, each with a line that says what it is.
+    fn text(&self) -> String;
+}
+
+/// What has been measured so far.
+#[derive(Serialize)]
+struct Study<'a, F> {
+    schema: &'static str,
+    command: String,
+    host: Host,
+    device: &'a str,
+    platform: &'a str,
+    driver: &'a str,
+    element: &'static str,
+    #[serde(flatten)]
+    found: F,
+    #[serde(skip)]
+    lab: &'a Lab,
+    #[serde(skip)]
+    args: &'a Args,
+    #[serde(skip)]
+    failures: Vec<Failure>,
+}
+
+impl<'a, F: Findings> Study<'a, F> {
+    fn new<T: blockmul::Element>(args: &'a Args, lab: &'a Lab, found: F) -> Self {
+        lab.begin();
+        let info = lab.device.info();
+        Self {
+            schema: F::SCHEMA,
+            command: command_line(),
+            host: Host::this(),
+            device: &info.name,
+            platform: &info.platform,
+            driver: &info.driver,
+            element: T::NAME,
+            found,
+            lab,
+            args,
+            failures: Vec::new(),
+        }
+    }
+
+    /// Adds what is found by `measure`, which returns a line about it. What fails is reported, and the
+    /// others continue. The file is written each time, because a study may take long.
+    fn add(&mut self, name: &str, measure: impl FnOnce(&mut F) -> Result<String, Failure>) -> Result<(), Failure> {
+        match measure(&mut self.found) {
+            Ok(line) => self.lab.messages.passed(|| line),
+            Err(failure) => {
+                self.lab.note(name, &failure);
+                self.failures.push(failure);
+            }
+        }
+        self.write()
+    }
+
+    fn write(&self) -> Result<(), Failure> {
+        self.file().map_or(Ok(()), |path| output::write(path, &self.json()))
+    }
+
+    fn file(&self) -> Option<&'a Path> {
+        self.args.json.as_deref().filter(|path| !output::is_standard(path))
+    }
+
+    fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("plain data")
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        let to_stdout = self.args.json.is_some() && self.file().is_none();
+        self.lab.messages.pause(|| match to_stdout {
+            true => output::print(&self.json()),
+            false if self.args.study.quiet || self.found.is_empty() => Ok(()),
+            false => output::print(&visible(&self.found.text())),
+        })?;
+        match (self.found.wrong(), self.failures.first()) {
+            (0, None) => Ok(()),
+            (0, Some(first)) => Err(Failure::Reported(first.status())),
+            (wrong, _) => Err(Failure::Verification(format!(
+                "{wrong} results are not the reference's bit for bit; they were not timed"
+            ))),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What all studies share: their options, the device and the patience, and turns.
+use blockmul::{Device, Result, device::DeviceKind, host::Progress};
+use blockmul_cli::bench::{
+    matrices::{Input, Padded, Source},
+    measure::Patience,
+    record::median,
+};
+use blockmul_cli::failure::Failure;
+use blockmul_cli::input::Reading;
+use blockmul_cli::messages::{Messages, Tone, Unit, tell};
+use blockmul_cli::numbers::{from_zero, some};
+use blockmul_cli::target;
+use std::num::NonZero;
+use std::time::Instant;
+
+/// The options of studies.
+#[derive(clap::Args)]
+pub struct StudyArgs {
+    /// A family with its sizes, as in uniform:20000x8, or a file [default: what the study generates].
+    #[arg(value_name = "INPUT", value_parser = Input::parse)]
+    pub inputs: Vec<Input>,
+    /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices`
+    /// [env: BLOCKMUL_DEVICE] [default: auto].
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+    /// Most products of a matrix that is generated, or for formats of A·x most elements [default: 1
+    /// million on CPUs; on other devices 100 million, 10 million elements].
+    #[arg(long, value_name = "N", value_parser = products)]
+    max_products: Option<NonZero<u64>>,
+    /// Timed rounds.
+    #[arg(long, value_name = "N", default_value = "11", value_parser = some)]
+    rounds: NonZero<u32>,
+    /// End the rounds of a product after this time, but not before the third.
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = from_zero)]
+    max_time: f64,
+    #[command(flatten)]
+    reading: Reading,
+    /// Print neither messages nor the table.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Parses a number of products, such as 1000000 or 1e6.
+fn products(text: &str) -> std::result::Result<NonZero<u64>, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (1.0..=1e12).contains(number));
+    number.and_then(|number| NonZero::new(number as u64)).ok_or_else(|| "a number from 1 to 1e12 is wanted".into())
+}
+
+/// The circumstances of a study.
+pub struct Lab {
+    pub device: Device,
+    pub patience: Patience,
+    pub messages: Messages,
+    reading: Reading,
+    max_products: Option<NonZero<u64>>,
+}
+
+impl StudyArgs {
+    /// Opens the device.
+    pub fn lab(&self) -> Result<Lab> {
+        Ok(Lab {
+            device: target::select(self.device.as_deref())?,
+            patience: Patience { rounds: self.rounds.get(), seconds: self.max_time },
+            messages: Messages::new(self.quiet),
+            reading: self.reading,
+            max_products: self.max_products,
+        })
+    }
+}
+
+impl Lab {
+    /// Says which device measures.
+    pub fn begin(&self) {
+        let info = self.device.info();
+        self.messages.show_compiling(&self.device);
+        self.messages.say(&format!("device: {} ({})", info.name, info.platform));
+    }
+
+    /// Most products of a generated matrix.
+    pub fn most(&self) -> u64 {
+        self.most_or([1_000_000, 100_000_000])
+    }
+
+    /// Most elements of a generated matrix that is multiplied with vectors.
+    pub fn most_elements(&self) -> u64 {
+        self.most_or([1_000_000, 10_000_000])
+    }
+
+    fn most_or(&self, [of_cpu, of_other]: [u64; 2]) -> u64 {
+        let default = if self.device.info().kind == DeviceKind::Cpu { of_cpu } else { of_other };
+        self.max_products.map_or(default, NonZero::get)
+    }
+
+    /// Reads an input for products over plus-times.
+    pub fn open(&self, input: &Input) -> std::result::Result<Source, Failure> {
+        Source::open(input, None, Padded::Kept, (&self.reading, &self.messages))
+    }
+
+    pub fn progress(&self, what: impl Into<String>) -> Progress {
+        self.messages.measured(what, Unit::Runs)
+    }
+
+    /// Reports that one of several could not be measured.
+    pub fn note(&self, what: &str, failure: &Failure) {
+        self.messages.pause(|| tell(Tone::Error, &failure.of(what)));
+    }
+
+    /// What is made, and the milliseconds until the device has finished.
+    pub fn timed<R>(&self, make: impl FnOnce() -> Result<R>) -> Result<(R, f64)> {
+        self.device.finish()?;
+        let clock = Instant::now();
+        let made = make()?;
+        self.device.finish()?;
+        Ok((made, clock.elapsed().as_secs_f64() * 1e3))
+    }
+
+    /// The mean milliseconds of so many executions that are enqueued together, so that a launch does
+    /// not count.
+    pub fn together(&self, times: u32, run: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
+        let ((), ms) = self.timed(|| (0..times).try_for_each(|_| run()))?;
+        Ok(ms / f64::from(times))
+    }
+
+    /// The times of some entrants, by their numbers: each has one turn in a round. So a change of the
+    /// machine concerns all of them.
+    pub fn turns<T>(
+        &self,
+        progress: &Progress,
+        entrants: &[usize],
+        mut run: impl FnMut(usize) -> Result<T>,
+    ) -> Result<Vec<(usize, Vec<T>)>> {
+        let mut times: Vec<(usize, Vec<T>)> = entrants.iter().map(|&at| (at, Vec::new())).collect();
+        self.patience.rounds(progress, &mut || {
+            for (at, times) in &mut times {
+                times.push(run(*at)?);
+            }
+            // The next round is the other way round, so that none always follows the same one.
+            times.reverse();
+            Ok(())
+        })?;
+        Ok(times)
+    }
+}
+
+/// Milliseconds below which a run takes longer if another product came before it.
+const SHORT_MS: f64 = 50.0;
+/// Least milliseconds of the runs of a turn, and most runs: the time of one of a tenth of a
+/// millisecond may be half as long again because a thread sleeps. Some machines stay slow for a
+/// while, so many short turns tell more than a few long ones.
+const TURN_MS: f64 = 2.0;
+const MOST_RUNS: usize = 50;
+
+/// The time of a product that takes turns with others. Of short ones the first run does not count,
+/// since it finds caches and memory as another product left them: the median of the next ones is
+/// taken.
+pub fn in_turn(mut run: impl FnMut() -> Result<f64>) -> Result<f64> {
+    let first = run()?;
+    if first >= SHORT_MS {
+        return Ok(first);
+    }
+    let mut times = vec![run()?];
+    while times.len() < MOST_RUNS && times.iter().sum::<f64>() < TURN_MS {
+        times.push(run()?);
+    }
+    Ok(median(&times).expect("a run"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_numbers_with_or_without_an_exponent() {
+        assert_eq!(
+            (products("1e6"), products("250")),
+            (Ok(NonZero::new(1_000_000).unwrap()), Ok(NonZero::new(250).unwrap()))
+        );
+        for wrong in ["0", "-3", "1e13", "many", "nan"] {
+            assert!(products(wrong).unwrap_err().contains("from 1"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn of_short_products_in_turn_the_first_run_does_not_count() {
+        let of = |times: &[f64]| {
+            let mut times = times.iter();
+            let ms = in_turn(|| Ok(*times.next().unwrap())).unwrap();
+            (ms, times.len())
+        };
+        assert_eq!(of(&[80.0, 70.0]), (80.0, 1), "one that is long runs once");
+        assert_eq!(of(&[40.0, 30.0, 20.0]), (30.0, 1));
+        assert_eq!(of(&[4.0, 0.5, 1.25, 0.75, 9.0]), (0.75, 1), "the median of 2 ms");
+        assert_eq!(of(&[0.01; 60]), (0.01, 9), "but of no more than 50 runs");
+    }
+}

@@ -1,0 +1,32 @@
+//! Tests of the laboratory as its user runs it, and of the scripts beside it.
+mod bench_tools;
+#[path = "../../../../tests/library/outside.rs"]
+mod common;
+#[path = "../../../../tools/blockmul/tests/command/desk.rs"]
+mod desk;
+mod papers;
+mod regret;
+mod regret_formats;
+
+use blockmul::{
+    BlockShape, Method,
+    generate::{self, Values},
+    io::{self, WriteOptions},
+};
+use desk::{Command, Desk, Ran, SQUARE, ran};
+use serde_json::Value;
+use std::path::Path;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_lab");
+
+/// Runs a study on the device under test.
+fn lab(desk: &Desk, line: &str) -> Ran {
+    let (study, rest) = line.split_once(' ').unwrap_or((line, ""));
+    desk.run(&format!("{study} --device {} {rest}", common::device().info().index))
+}
+
+/// A file of a square matrix with as many entries in each column.
+fn put_uniform(desk: &Desk, name: &str, rows: usize, per_column: usize) {
+    let matrix = generate::uniform(rows, rows, per_column, BlockShape::SCALAR, Values::Real, 1).unwrap();
+    io::write(desk.path(name), &matrix, &WriteOptions::default()).unwrap();
+}

@@ -1,0 +1,354 @@
+//! `lab paper`: the folder of a paper's measurements.
+mod vectors;
+
+use super::*;
+use blockmul::device::DeviceKind;
+use blockmul::io::ReadOptions;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Runs a study into the folder `p`, and returns its page and its object.
+fn study(desk: &Desk, line: &str) -> (String, Value) {
+    let ran = lab(desk, &format!("{line} --rounds 1 -o p"));
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{line}: {}", ran.stderr);
+    let read = |name: &str| std::fs::read_to_string(desk.path("p").join(name)).unwrap();
+    (read("report.md"), serde_json::from_str(&read("report.json")).unwrap())
+}
+
+/// Every picture that the page shows is a PNG file of the folder.
+fn has_its_pictures(desk: &Desk, page: &str, names: &[&str]) {
+    for name in names {
+        assert!(page.contains(&format!("]({name})")), "no {name} in {page}");
+    }
+    for name in page.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
+        if name.ends_with(".png") {
+            let bytes = std::fs::read(desk.path("p").join(name)).unwrap();
+            assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 500, "{name}");
+        }
+    }
+}
+
+/// Most memory of another library.
+const PEER_BYTES: u64 = 1 << 30;
+
+/// A file of another library's times.
+fn put_peers(desk: &Desk, matrix: &str) {
+    let record = |variant: &str, ms: f64, verified: bool| {
+        json!({"library": "other", "version": "3", "variant": variant, "threads": 2, "device": "d", "matrix": matrix,
+            "element": "f64", "verified": verified, "ms": ms, "flops": 1, "products": 1,
+            "peak_device_bytes": PEER_BYTES})
+    };
+    let records = [record("slow", 70.0, true), record("fast", 50.0, true), record("wrong", 1.0, false)];
+    desk.put("peers.json", &json!({"schema": "blockmul-bench/1", "host": {}, "results": records}).to_string());
+}
+
+#[test]
+fn polok_has_its_tables_and_figures() {
+    let desk = Desk::new();
+    put_peers(&desk, "g");
+    put_uniform(&desk, "g.mtx", 60, 4);
+    let (page, object) = study(&desk, "paper polok g.mtx pose-graph:12x6 bundle-adjustment:9x20x3 --peers peers.json");
+    assert!(!page.contains("in the paper"), "none has a name of the paper's: {page}");
+    assert_eq!((&object["schema"], &object["max_products"]), (&"blockmul-paper/1".into(), &object["max_products"]));
+    has_its_pictures(&desk, &page, &["figure-1.png", "figure-3.png", "figure-4.png", "figure-5.png"]);
+    let table = object["table_1"].as_array().unwrap();
+    let names: Vec<_> = table.iter().map(|of| of["matrix"].as_str().unwrap()).collect();
+    assert_eq!(names, ["g", "pose-graph:12x6", "bundle-adjustment:9x20x3"]);
+    for of in table.iter().chain(object["figure_5"].as_array().unwrap()) {
+        assert!(of["entrants"].as_array().unwrap().iter().all(|one| one["verified"] == true), "{of}");
+    }
+    // The row of g: the paper's FLOP, and the fastest right record of the other library.
+    let row = page.lines().find(|line| line.starts_with("| g |")).unwrap();
+    let flop = 2 * table[0]["products"].as_u64().unwrap() - table[0]["c_nnz"].as_u64().unwrap();
+    let shown = if flop >= 1000 { format!("{:.3} k", flop as f64 / 1e3) } else { flop.to_string() };
+    assert!(row.contains(&format!(" {shown} ")) && row.contains(" 50.000 "), "{row}");
+    assert!(page.contains("other 3 fast (2 threads) on d"), "{page}");
+    // Blocks of six sides for each of the three.
+    assert_eq!(object["figure_5"].as_array().unwrap().len(), 18);
+    assert!(!object["all_to_all"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn parger_has_its_tables_and_figures() {
+    let desk = Desk::new();
+    put_peers(&desk, "arrow:40");
+    let (page, object) =
+        study(&desk, "paper parger uniform:300x7 arrow:40 bundle-adjustment:9x20x3 --peers peers.json");
+    let figures = [6, 7, 9, 10, 11, 12, 13, 15].map(|number| format!("figure-{number}.png"));
+    has_its_pictures(&desk, &page, &figures.each_ref().map(String::as_str));
+    assert_eq!(page.matches("](figure-8-").count(), 3);
+    // Products on CPUs have no bins.
+    let device = common::device();
+    let info = device.info();
+    let (balanced, on_cpu) = (["](figure-14.png)", "balanced always"], info.kind == DeviceKind::Cpu);
+    assert_eq!(balanced.map(|words| page.contains(words)), [!on_cpu; 2], "{page}");
+    // What auto chooses by.
+    let (cost, chosen_by) = (info.costs().of("dense").unwrap(), &object["table_2"]);
+    assert_eq!(chosen_by["costs"]["dense"]["product_ps"], cost.product_ps, "{chosen_by}");
+    assert!(page.contains(&format!("| dense | {} | {} |", cost.launch_us, cost.product_ps)), "{page}");
+    let (numbers, name) = (info.numbers(), if on_cpu { "host_products" } else { "adaptive_hub_percent" });
+    let number = if on_cpu { numbers.host_products } else { numbers.adaptive_hub_percent };
+    assert_eq!(chosen_by["numbers"][name], number, "{chosen_by}");
+    assert!(page.contains(&format!("| {name} | {number} |")), "{page}");
+    assert_eq!(object["products"].as_array().unwrap().len(), 3);
+    let ranks = object["table_3"].as_array().unwrap();
+    let rank = |name: &str| ranks.iter().find(|rank| rank["name"] == name).unwrap();
+    assert_eq!((&rank("auto")["invalid"], &rank("auto")["memory"]), (&0.into(), &1.0.into()));
+    assert_eq!((&rank("other")["invalid"], &rank("other")["far"]), (&2.into(), &1.into()));
+    let product = object["products"].as_array().unwrap().iter().find(|of| of["matrix"] == "arrow:40").unwrap();
+    let of_auto = product["entrants"][0]["peak_device_bytes"].as_f64().unwrap();
+    assert_eq!(rank("other")["memory"], PEER_BYTES as f64 / of_auto, "{product}");
+    assert!(ranks.iter().map(|rank| rank["best"].as_u64().unwrap()).sum::<u64>() >= 3, "{ranks:?}");
+    assert!(ranks.iter().all(|rank| rank["name"] != "balanced never"), "an ablation is no column");
+    for words in ["without hub", "## Figure 14: balancing", "geometric mean of t(hash) / t"] {
+        assert!(page.contains(words), "no \"{words}\"");
+    }
+}
+
+#[test]
+fn shi_has_its_tables_and_figures() {
+    let desk = Desk::new();
+    put_uniform(&desk, "g.mtx", 60, 1);
+    let record = |variant: &str, element: &str, ms: f64| {
+        json!({"library": "other", "variant": variant, "matrix": "random_50_0.99", "element": element,
+            "version": "3", "threads": 2, "device": "chip", "verified": true, "ms": ms})
+    };
+    let records = [
+        record("dense csr by rows 50", "f32", 70.0),
+        record("dense csr by columns 50", "f32", 60.0),
+        record("dense csr by columns 40", "f32", 6.0),
+        record("dense gemm by rows 50", "f32", 1e6),
+        record("from-dense by rows", "f64", 80.0),
+    ];
+    desk.put("peers.json", &json!({"schema": "blockmul-bench/1", "host": {}, "results": records}).to_string());
+    let (page, object) = study(&desk, "paper shi g.mtx --max-products 2500 --peers peers.json");
+    assert!(object["copy_gb_s"].as_f64().unwrap() > 0.0);
+    let figures = ["1", "4", "5", "6", "7-50", "13"].map(|number| format!("figure-{number}.png"));
+    has_its_pictures(&desk, &page, &figures.each_ref().map(String::as_str));
+    let found = object["matrices"].as_array().unwrap();
+    assert_eq!(
+        (&found[0]["matrix"], &found[0]["kind"], &found[1]["element"]),
+        (&"g".into(), &"file".into(), &"f64".into())
+    );
+    assert_eq!(found[0]["columns"], 60, "beside a file --max-products does not count");
+    for of in found {
+        let methods = of["methods"].as_array().unwrap();
+        assert!(methods.iter().map(|time| time["method"].as_str().unwrap()).eq(["rows", "gcoo"]), "{of}");
+        assert!(methods.iter().all(|time| time["ms"].as_f64().unwrap() > 0.0), "{of}");
+        assert_eq!(of["compared"], of["columns"], "{of}");
+        let converted = of["matrix"] == "random_50_0.98" || of["matrix"] == "random_50_0.99";
+        assert_eq!(of["conversion_ms"].as_f64().is_some(), converted, "{of}");
+        let bytes = ["csr", "gcoo"].map(|format| of["bytes"][format].as_u64());
+        assert_eq!(bytes.map(|bytes| bytes.is_some_and(|bytes| bytes > 0)), [of["kind"] == "file"; 2], "{of}");
+    }
+    let square = found.iter().find(|of| of["matrix"] == "random_50_0.99" && of["element"] == "f32").unwrap();
+    assert_eq!((&square["products"][0]["ms"], &square["gemm"][0]["ms"]), (&60.0.into(), &1e6.into()));
+    for words in [
+        "Faster than the product of dense matrices",
+        "There is no time of a product of dense matrices",
+        " 80.000 |",
+        "other 3 dense csr by columns (2 threads) on chip; ",
+        "| plan |",
+    ] {
+        assert!(page.contains(words), "no \"{words}\"");
+    }
+
+    let (page, object) = study(&desk, "paper shi --squares 40:0.9,40:0.5,30:0.8");
+    let found: Vec<_> = object["matrices"].as_array().unwrap().iter().collect();
+    let names: Vec<_> = found.iter().step_by(2).map(|of| of["matrix"].as_str().unwrap()).collect();
+    assert_eq!(names, ["random_40_0.9", "random_40_0.5", "random_30_0.8"]);
+    assert!(found.iter().all(|of| of["conversion_ms"].as_f64().is_some()), "{found:?}");
+    assert!(page.contains("n = 30, milliseconds") && page.contains("n = 40, milliseconds"));
+}
+
+/// Models of Table III beside squares, as they are written for other libraries, whose times join
+/// them by name.
+#[test]
+fn shi_has_models_beside_squares_and_writes_them() {
+    let desk = Desk::new();
+    let ran = lab(&desk, "paper shi --max-products 37000 --write-models -o m");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let record = json!({"library": "other", "variant": "dense csr by rows 40", "matrix": "nemeth11", "element": "f32",
+        "version": "3", "threads": 2, "device": "chip", "verified": true, "ms": 7.5});
+    desk.put("peers.json", &json!({"schema": "blockmul-bench/1", "host": {}, "results": [record]}).to_string());
+    let line = "paper shi --squares 30:0.8 --models --max-products 37000 --peers peers.json";
+    let (page, object) = study(&desk, line);
+    let found = object["matrices"].as_array().unwrap();
+    let models = found.iter().filter(|of| of["kind"] == "model" && of["element"] == "f32");
+    let names: Vec<&str> = models.map(|of| of["matrix"].as_str().unwrap()).collect();
+    assert_eq!((names.len(), names[0]), (14, "nemeth11"));
+    assert!(found.iter().any(|of| of["matrix"] == "random_30_0.8"));
+    for name in names {
+        let file = blockmul::io::read(desk.path("m").join(format!("{name}.bsr")), &ReadOptions::default()).unwrap();
+        let of = found.iter().find(|of| of["matrix"] == name).unwrap();
+        assert_eq!(of["entries"].as_u64(), Some(file.matrix.nnz() as u64), "{name}");
+        assert_eq!(of["columns"], of["inner"], "{name}");
+    }
+    let nemeth = found.iter().find(|of| of["matrix"] == "nemeth11" && of["element"] == "f32").unwrap();
+    assert_eq!((&nemeth["columns"], &nemeth["products"][0]["ms"]), (&40.into(), &7.5.into()), "{page}");
+}
+
+/// Models beside a file, as they are written for other libraries, whose times join them by name.
+#[test]
+fn models_are_measured_beside_files_and_written_for_other_libraries() {
+    let desk = Desk::new();
+    for paper in ["polok", "parger"] {
+        let ran = lab(&desk, &format!("paper {paper} --max-products 900 --write-models -o m"));
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+    }
+    let mut written: Vec<_> =
+        std::fs::read_dir(desk.path("m")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    written.sort();
+    let of_polok = ["bundle-adjustment:8x10x5.bsr", "pose-graph:8x8.bsr"];
+    let of_parger = ["mario002.bsr", "stat96v2.bsr", "arrow:9e2.bsr", "ratings:9e2.bsr", "bundle-adjustment:9e2.bsr"];
+    assert!([&of_polok[..], &of_parger].concat().iter().all(|name| written.contains(&(*name).into())), "{written:?}");
+    assert!(!written.contains(&"long-columns:9e2.bsr".into()), "a product of two matrices");
+    assert_eq!(written.len(), 2 + 10 + 17);
+
+    for name in ["arrow:9e2.bsr", "pose-graph:8x8.bsr"] {
+        let file = blockmul::io::read(desk.path("m").join(name), &ReadOptions::default()).unwrap();
+        let values = file.matrix.values();
+        assert!(values.iter().all(|value| (1.0..=8.0).contains(value) && value.fract() == 0.0), "{name}: {values:?}");
+    }
+
+    // A model that was written is the one that is measured.
+    put_peers(&desk, "mario002");
+    put_uniform(&desk, "g.mtx", 60, 4);
+    let (page, object) = study(&desk, "paper parger g.mtx --models --max-products 900 --by-rows --peers peers.json");
+    let products = object["products"].as_array().unwrap();
+    assert_eq!((products.len(), &products[0]["what"], &products[0]["matrix"]), (29, &"a file".into(), &"g".into()));
+    let of = |name: &str| products.iter().find(|of| of["matrix"] == name).unwrap();
+    assert_eq!((&of("mario002")["common"], &of("arrow:9e2")["common"]), (&true.into(), &false.into()));
+    let written = blockmul::io::read(desk.path("m/mario002.bsr"), &ReadOptions::default()).unwrap();
+    assert_eq!(of("mario002")["a"]["nnz"], written.matrix.nnz());
+    let mut rank = object["table_3"].as_array().unwrap().iter().filter(|rank| rank["name"] == "other");
+    assert_eq!(rank.next().unwrap()["invalid"], 28, "of all but the model");
+    assert_eq!(page.matches("](figure-8-").count(), 11, "the file and the models");
+}
+
+/// A file of the name of one of the paper's matrices has the paper's numbers beside it.
+#[test]
+fn polok_has_the_rows_of_the_paper() {
+    let desk = Desk::new();
+    put_uniform(&desk, "wiki-Vote.mtx", 60, 4);
+    let (page, _) = study(&desk, "paper polok wiki-Vote.mtx --max-products 100");
+    let row = page.lines().filter(|line| line.starts_with("| wiki-Vote |")).find(|line| line.contains("7.254 M"));
+    assert!(row.is_some_and(|row| row.contains(" 4.000 | 12.497 |")), "{page}");
+}
+
+#[test]
+fn a_report_replaces_the_figures_of_the_one_before() {
+    let desk = Desk::new();
+    let figures = |object: &Value| -> Vec<String> { serde_json::from_value(object["figures"].clone()).unwrap() };
+    let (_, first) = study(&desk, "paper polok pose-graph:9x4");
+    assert!(figures(&first).contains(&"figure-1.png".into()), "{first}");
+    desk.put("p/figure-99.png", "the reader's");
+    desk.put("p/notes.txt", "the reader's");
+    for (inputs, shown) in [("arrow:40 arrow:50", 2), ("arrow:40", 1)] {
+        let (page, object) = study(&desk, &format!("paper parger {inputs}"));
+        has_its_pictures(&desk, &page, &["figure-6.png"]);
+        let figures = figures(&object);
+        assert_eq!(figures.iter().filter(|name| name.starts_with("figure-8-")).count(), shown);
+        let mut expected: Vec<String> =
+            ["report.md", "report.json", "figure-99.png", "notes.txt"].map(Into::into).into();
+        expected.extend(figures);
+        let mut files: Vec<String> = std::fs::read_dir(desk.path("p"))
+            .unwrap()
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .collect();
+        expected.sort();
+        files.sort();
+        assert_eq!(files, expected);
+    }
+
+    // Another program's report, and names that lead elsewhere.
+    desk.put("kept.png", "the reader's");
+    for (schema, name) in [("other/1", "notes.png"), ("blockmul-paper/1", "../kept.png")] {
+        desk.put("p/notes.png", "the reader's");
+        desk.put("p/report.json", &json!({"schema": schema, "figures": [name]}).to_string());
+        study(&desk, "paper garland arrow:40");
+        assert!(desk.path("p/notes.png").exists() && desk.path("kept.png").exists(), "{name}");
+    }
+}
+
+#[test]
+fn a_product_of_nothing_has_a_dash_for_its_choice() {
+    let desk = Desk::new();
+    desk.put("none.mtx", "%%MatrixMarket matrix coordinate real general\n5 5 0\n");
+    let (page, _) = study(&desk, "paper parger none.mtx");
+    let row = page.lines().find(|line| line.starts_with("| none | a file |")).unwrap();
+    assert!(row.ends_with("| 0 | 0 | - |"), "{row}");
+}
+
+/// shi measures squares as well.
+#[test]
+fn an_unreadable_file_is_named_once_and_leaves_the_report_before_it() {
+    let desk = Desk::new();
+    desk.put("bad.mtx", "nothing\n");
+    desk.put("a.mtx", SQUARE);
+    for paper in ["garland", "polok", "parger", "evtushenko"] {
+        let refused = |kept: &str| {
+            let ran = lab(&desk, &format!("paper {paper} bad.mtx -o {paper} --rounds 1"));
+            let errors: Vec<_> = ran.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+            assert!(ran.status == 2 && errors.len() == 2, "{paper}: {}", ran.stderr);
+            assert!(errors[0].starts_with("error: bad.mtx:1: "), "{paper}: {}", ran.stderr);
+            assert_eq!(errors[1], format!("error: {paper}: nothing was measured, {kept}"));
+        };
+        refused("no report is written");
+        assert!(files_of(&desk, paper).is_empty());
+        // All papers have the folder of one, with its pictures.
+        if paper == "garland" {
+            let ran = lab(&desk, "paper garland a.mtx -o garland --rounds 1");
+            assert_eq!(ran.status, 0, "{}", ran.stderr);
+        } else {
+            files_of(&desk, "garland").iter().for_each(|(path, bytes)| {
+                std::fs::write(desk.path(paper).join(path.file_name().unwrap()), bytes).unwrap();
+            });
+        }
+        let before = files_of(&desk, paper);
+        assert!(before.len() > 2, "{paper}: a report with figures");
+        refused("it keeps the report it has");
+        assert!(files_of(&desk, paper) == before, "{paper}");
+    }
+    let ran = lab(&desk, "paper shi bad.mtx --squares 9:0.5 -o shi --rounds 1");
+    let errors: Vec<_> = ran.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert!(ran.status == 2 && errors.len() == 1 && errors[0].starts_with("error: bad.mtx:1: "), "{}", ran.stderr);
+    assert!(files_of(&desk, "shi").len() > 2, "what was measured is reported");
+}
+
+/// The files of a folder: names and contents.
+fn files_of(desk: &Desk, folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let entries = std::fs::read_dir(desk.path(folder)).unwrap();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.into_iter().map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
+
+#[test]
+fn what_is_no_paper_is_refused() {
+    let desk = Desk::new();
+    desk.put("other.json", r#"{"schema": "other/1", "results": []}"#);
+    for (line, words) in [
+        ("paper polok", "--output"),
+        ("paper bell -o p", "polok"),
+        ("paper polok -o p --json t.json", "--json"),
+        ("paper polok -o p --element f32", "--element"),
+        ("paper shi -o p --columns 7", "--columns"),
+        ("paper polok -o p --peers nowhere.json", "nowhere.json"),
+        ("paper polok -o p --peers other.json", "other/1"),
+        ("regret uniform:9x2 -o p", "'-o'"),
+        ("regret uniform:9x2 --peers other.json", "--peers"),
+        ("paper polok -o p --squares 9:0.5", "--squares is for shi"),
+        ("paper shi -o p --squares 9:1", "N:S"),
+        ("regret uniform:9x2 --models", "--models"),
+        ("regret --write-models", "--write-models"),
+        ("paper shi -o p --squares 9:0.5 --write-models", "--write-models"),
+        ("paper polok uniform:9x2 -o p --write-models", "--write-models"),
+        ("paper polok -o other.json", "other.json is no folder"),
+    ] {
+        let ran = lab(&desk, line);
+        assert_eq!(ran.status, 2, "{line}: {}", ran.stderr);
+        assert!(ran.stderr.contains(words), "{line}: no \"{words}\" in {}", ran.stderr);
+    }
+    assert_eq!(desk.files(), ["other.json"]);
+}
