@@ -151,7 +151,7 @@ impl Between {
         let column = one_column(work, rows, side, row_major)?;
         let weights = block_diagonal(work, rows, side, row_major)?;
         let weigh = ApplyWeights::new(work, element, &column, &weights)?;
-        let product = ScratchMatrix::reserve_of(work, element.word(), &column)?;
+        let product = ScratchMatrix::reserve(work, element.word(), &column)?;
         Ok(Self { product, weigh, weights, element, semiring })
     }
 
@@ -308,7 +308,7 @@ impl<M: Matrix> Planned for ApplyGram<M> {
     ) -> Result<()> {
         self.forward.check("J", j)?;
         self.between.check(self.forward.x_len(), &x, &into)?;
-        let turns = [&self.forward, &self.back].map(|turn| (turn.sums(), (&*j.cbc).into()));
+        let turns = [&self.forward, &self.back].map(|turn| (turn.sums(), (&j.cbc).into()));
         self.between.apply(work, turns, x, into)
     }
 }

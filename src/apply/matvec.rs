@@ -173,7 +173,7 @@ impl<M: Matrix, V: VectorElement<M::Element>> Planned for Apply<M, V> {
         self.check_vectors(x, &into)?;
         work.stage("apply");
         let scaling = Scaling::of(V::TYPE, into.alpha, into.beta);
-        self.sums.run(work, (&*a.cbc).into(), &x.values, scaling, &mut into.c.values)
+        self.sums.run(work, (&a.cbc).into(), &x.values, scaling, &mut into.c.values)
     }
 }
 

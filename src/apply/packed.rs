@@ -56,7 +56,7 @@ impl<M: Matrix, V: VectorElement<M::Element>> Packed<M, V> {
     pub fn update(&mut self, a: &DeviceMatrix<M>) -> Result<()> {
         self.plan.check("A", a)?;
         let work = Work::new(self.plan.device(), None);
-        self.values.update(&work, self.plan.sums(), (&*a.cbc).into())
+        self.values.update(&work, self.plan.sums(), (&a.cbc).into())
     }
 
     /// The format of the values.

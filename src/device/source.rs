@@ -139,16 +139,11 @@ impl Options {
 
     /// Adds the types and conversions of an element, ELEMENT, ARITHMETIC, LOAD and STORE of
     /// `cl/common.cl`, and the sums of plus-times.
-    pub fn element<T: Element>(self) -> Self {
-        self.of(T::TYPE)
-    }
-
-    /// As [`Options::element`].
     pub fn of(self, element: ElementType) -> Self {
         self.algebra(element, Semiring::PlusTimes, false)
     }
 
-    /// As [`Options::element`], with the sums of a semiring: ADD, MULTIPLY, IDENTITY and EMPTY of
+    /// As [`Options::of`], with the sums of a semiring: ADD, MULTIPLY, IDENTITY and EMPTY of
     /// `cl/common.cl`.
     ///
     /// OpenCL C leaves it open what a signed sum is that overflows. So if elements are added, those

@@ -14,8 +14,8 @@ mod scaling;
 mod semiring;
 mod values;
 mod vector_element;
-mod word_type;
 mod widened;
+mod word_type;
 
 pub(crate) use algebra::{Algebra, Text};
 pub use arithmetic::{Arithmetic, Length};
@@ -26,8 +26,8 @@ pub use semiring::Semiring;
 pub use values::AnyValues;
 pub(crate) use values::{AnySlice, AnySliceMut, Listed, move_values, with_type, with_values};
 pub use vector_element::VectorElement;
-pub(crate) use word_type::{Number, WordType};
 pub(crate) use widened::Widened;
+pub(crate) use word_type::{Number, WordType};
 
 use half::f16;
 use nalgebra::RealField;

@@ -119,11 +119,6 @@ impl ElementType {
             Self::F32 | Self::F16 => (f32::nearest(x) + f32::nearest(y)).into(),
         }
     }
-
-    /// The bytes of an element.
-    pub const fn bytes(self) -> usize {
-        self.word().bytes()
-    }
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ impl<M: Matrix> DeviceGroups<M> {
     /// [`Error::OpenCl`].
     pub fn write_values_with<R>(&mut self, fill: impl FnOnce(Vec<&mut [M::Element]>) -> R) -> Result<R> {
         let work = Work::new(&self.device, None);
-        let mut mapped = self.cells.iter_mut().map(|(_, m)| work.map(&mut m.cbc.values)).collect::<Result<Vec<_>>>()?;
+        let mut mapped = self.cells.iter_mut().map(|(_, m)| work.map(m.cbc.values.typed_mut())).collect::<Result<Vec<_>>>()?;
         let done = fill(mapped.iter_mut().map(|values| &mut values[..]).collect());
         mapped.into_iter().try_for_each(Mapped::unmap)?;
         Ok(done)
@@ -153,7 +153,7 @@ impl GroupsPattern {
     /// Refuses a matrix with another pattern; `name` is its name in the message.
     pub(crate) fn check<M: Matrix>(&self, name: &str, matrix: &DeviceGroups<M>) -> Result<()> {
         let cells = &matrix.cells;
-        self.check_cells(name, [&cells.rows, &cells.cols], &|row, col| Some(&*cells.get(row, col)?.cbc))
+        self.check_cells(name, [&cells.rows, &cells.cols], &|row, col| Some(&cells.get(row, col)?.cbc))
     }
 
     /// Refuses cells that are not those of the pattern.

@@ -1,6 +1,6 @@
 //! [`BlockShape`], and the sizes that grids and strides of blocks may have.
 use super::Pattern;
-use crate::{Element, Error, Result, element::ElementType};
+use crate::{Error, Result, element::ElementType};
 
 /// Rows and columns of a block, each 1 to 32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -60,11 +60,6 @@ impl Threshold {
     }
 
     /// The tolerance in the arithmetic type of the elements.
-    pub(crate) fn tolerance<T: Element>(&self) -> T::Arithmetic {
-        T::Arithmetic::nearest(self.tolerance)
-    }
-
-    /// The same as a value.
     pub(crate) fn tolerance_of(&self, element: ElementType) -> Number {
         Number::nearest(element, self.tolerance)
     }

@@ -188,8 +188,8 @@ impl<'a, C> Accum<'a, C> {
 }
 
 impl<'a, M: Matrix> Accum<'a, DeviceMatrix<M>> {
-    /// The same for the arrays of C, whose elements are not named.
-    pub(crate) fn untyped(self) -> Accum<'a, DeviceCbc> {
+    /// The same for the arrays of C.
+    pub(crate) fn arrays(self) -> Accum<'a, DeviceCbc> {
         Accum { c: &mut self.c.cbc, alpha: self.alpha, beta: self.beta, after: self.after }
     }
 }

@@ -245,7 +245,7 @@ impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
     /// # }
     /// ```
     pub fn drop_below(&self, threshold: impl Into<Threshold>) -> Result<Self> {
-        Ok(Self::new(drop_below(&self.cbc, threshold.into())?.into_typed()))
+        Ok(Self::new(drop_below(&self.cbc, threshold.into())?))
     }
 }
 
@@ -275,7 +275,7 @@ mod tests {
         let on_device = DeviceCbc::upload(&work, matrix.as_cbc())?;
         for lanes in [1, 4, 16] {
             let found = DropEntries::tuned(&device, T::TYPE, threshold, [16, lanes])?.run(&work, &on_device, 0)?;
-            let found = found.as_ref().unwrap_or(&on_device).typed::<T>().download(&work)?;
+            let found = found.as_ref().unwrap_or(&on_device).download::<T>(&work)?;
             assert_eq!(found.pattern(), want.pattern(), "{threshold:?}, {lanes} lanes of {}", T::NAME);
             let bytes = |of: &Cbc<T>| bytemuck::cast_slice::<_, u8>(of.values()).to_vec();
             assert!(bytes(&found) == bytes(&want), "{threshold:?}, {lanes} lanes of {}", T::NAME);

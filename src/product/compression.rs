@@ -10,7 +10,6 @@ use super::{
 use crate::{
     Result,
     device::{Buffer, Device, Work},
-    element::ElementType,
     primitives::segmented_reduce::SegmentedReduce,
 };
 
@@ -114,7 +113,7 @@ mod tests {
             for tuning in tunings(scalar, scalar) {
                 let work = &case.work;
                 let found = found(&case, &tuning)?;
-                let spec = Spec::new(ElementType::F64, scalar, scalar, case.a.nrows);
+                let spec = Spec::new(crate::element::ElementType::F64, scalar, scalar, case.a.nrows);
                 let values = Compression::new(&device, &spec, &tuning)?.sums(work, &case.operands(), &found.runs)?;
                 let (col_ptr, run_end, sums, rows) = model(&case);
                 assert_eq!(found.pattern.col_ptr.download(work)?, col_ptr);

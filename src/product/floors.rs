@@ -33,7 +33,7 @@
 //! * gather reads the bits, p/8, rows at run ends, scattered 4c, and segments, 4(cols + 1). It
 //!   writes run ends and rows of C, 4c each, and its columns, 4(cols + 1).
 use super::{Bin, Operands, ranges::Way, tuning::PayloadKind};
-use crate::{Element, OperandPair};
+use crate::OperandPair;
 
 /// Bytes of the smallest memory transfer on today's GPUs: a fourth of a cache line.
 const SECTOR: u64 = 32;

@@ -43,7 +43,7 @@ impl<T: Element> HostColumns<T> {
 
     /// Refuses a band that does not fit the host's memory. If there are earlier bands, all columns
     /// count twice: they may have to be moved to a larger allocation.
-    pub fn check_fits(&self, band: &DeviceCbc<T>) -> Result<()> {
+    pub fn check_fits(&self, band: &DeviceCbc) -> Result<()> {
         let bytes = |nnz: usize| nnz as u64 * (4 + (self.stride * size_of::<T>()) as u64);
         let moved = if self.bands > 0 { self.row_idx.len() + band.nnz() } else { 0 };
         memory::check("the columns of the product so far", bytes(band.nnz()) + bytes(moved))

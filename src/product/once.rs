@@ -85,7 +85,7 @@ impl Options {
     ) -> Result<Measured<'w, DeviceMatrix<M>>> {
         let ran = self.arrays_on_device(work, in_column_order::<M>(&a.cbc, &b.cbc), self.how::<M>())?;
         let Measured { c, clock, counts, dropped } = ran;
-        Ok(Measured { c: DeviceMatrix::new(c.into_typed()), clock, counts, dropped })
+        Ok(Measured { c: DeviceMatrix::new(c), clock, counts, dropped })
     }
 
     fn arrays_on_device<'w>(
@@ -123,7 +123,6 @@ impl Options {
         }
         let mut columns = HostColumns::<T>::new(&operands);
         let report = self.arrays_in_bands(&operands, how, &mut |band| {
-            let band = band.into_typed();
             columns.check_fits(&band)?;
             columns.append(band.download(&Work::new(device, None))?);
             Ok(())
@@ -140,7 +139,7 @@ impl Options {
     ) -> Result<Report> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         self.arrays_in_bands(&self.operands(x, y)?, self.how::<M>(), &mut |band| {
-            take(DeviceMatrix::new(band.into_typed()))
+            take(DeviceMatrix::new(band))
         })
     }
 
@@ -220,7 +219,7 @@ impl Options {
         let (operands, semiring) = (in_column_order::<M>(&a.cbc, &b.cbc), self.how::<M>().semiring);
         let Measured { c, clock, counts, dropped } =
             self.arrays_on_mask(work, operands, (mask, M::ROW_MAJOR), semiring)?;
-        Ok(Measured { c: DeviceMatrix::new(c.into_typed()), clock, counts, dropped })
+        Ok(Measured { c: DeviceMatrix::new(c), clock, counts, dropped })
     }
 
     fn arrays_on_mask<'w>(

@@ -18,7 +18,7 @@ use super::{
     tuning::Tuning,
 };
 use crate::{
-    BlockShape, Element, Error, OperandPair, Result,
+    BlockShape, Error, OperandPair, Result,
     device::{Buffer, Device, Scratch, Teams, Work},
     element::{ElementType, Piece, Stretch},
     primitives::segmented_reduce::Runs,

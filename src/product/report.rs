@@ -1,6 +1,6 @@
 //! [`Report`]: time, memory and commands of a product.
 use super::{Bin, Counts, FloorSizes, Method, Operands, problem::Pipeline};
-use crate::{Element, device::StageTime};
+use crate::device::StageTime;
 
 /// Time, memory and commands of a product.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]

@@ -103,7 +103,7 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
             + self.mask.map_or(0, DevicePattern::device_bytes);
         let mut ran = by_plan::<M>(work, self.wanted()?, Inputs { factors, weights: self.weights }, held)?;
         let mut filter = self.options.drop_filter(work.device(), M::Element::TYPE, ran.c.cbc.shape)?;
-        ran.c = DeviceMatrix::new(filter.keep(work, ran.c.cbc.into_any())?.into_typed());
+        ran.c = DeviceMatrix::new(filter.keep(work, ran.c.cbc)?);
         ran.dropped = filter.dropped;
         self.options.tell(ran.c.ncols() as u64, ran.c.ncols() as u64);
         Ok(ran)

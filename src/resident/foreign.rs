@@ -84,7 +84,7 @@ impl<M: Matrix> DeviceMatrix<M> {
             ),
             shape,
             stride,
-            values: device.borrow("values", parts.values, M::Element::TYPE.word(), values)?.into_typed(),
+            values: device.borrow("values", parts.values, M::Element::TYPE.word(), values)?,
         }))
     }
 

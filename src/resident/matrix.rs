@@ -2,13 +2,13 @@
 use super::{DevicePattern, PatternArrays};
 use crate::{
     BlockShape, Bsr, Cbc, Csc, Csr, Element, Error, Matrix, Result,
-    device::{Any, Buffer, Device, Work},
+    device::{Buffer, Device, Work},
     element::ElementType,
     matrix::CbcView,
 };
 use std::{
     marker::PhantomData,
-    ops::{Deref, DerefMut},
+    ops::Deref,
     sync::Arc,
 };
 
@@ -16,19 +16,17 @@ use std::{
 /// product stays on the device until it is downloaded.
 #[repr(transparent)]
 pub struct DeviceMatrix<M: Matrix> {
-    pub(crate) cbc: DeviceCbc<M::Element>,
+    pub(crate) cbc: DeviceCbc,
     host: PhantomData<fn() -> M>,
 }
 
-/// Compressed block columns on a device, the operands of the pipeline: a pattern, and blocks on it.
-///
-/// `DeviceCbc` alone has elements that the host does not name; one of named elements derefs to it.
-#[repr(C)]
-pub(crate) struct DeviceCbc<T = Any> {
+/// Compressed block columns on a device, the operands of the pipeline: a pattern, and blocks on it,
+/// whose elements the host does not name.
+pub(crate) struct DeviceCbc {
     pub pattern: Arc<PatternArrays>,
     pub shape: BlockShape,
     pub stride: usize,
-    pub values: Buffer<T>,
+    pub values: Buffer,
 }
 
 /// Gives access to the arrays and sizes of the pattern.
@@ -39,45 +37,17 @@ impl Deref for DeviceCbc {
     }
 }
 
-impl<T: Element> Deref for DeviceCbc<T> {
-    type Target = DeviceCbc;
-    fn deref(&self) -> &DeviceCbc {
-        // SAFETY: the layout is the same for all types, as that of buffers is.
-        unsafe { &*std::ptr::from_ref(self).cast() }
-    }
-}
-
-/// Who replaces what this refers to keeps the type of the values.
-impl<T: Element> DerefMut for DeviceCbc<T> {
-    fn deref_mut(&mut self) -> &mut DeviceCbc {
-        // SAFETY: as in `deref`.
-        unsafe { &mut *std::ptr::from_mut(self).cast() }
-    }
-}
-
-impl<T: Element> DeviceCbc<T> {
-    pub fn upload(work: &Work, host: CbcView<'_, T>) -> Result<Self> {
+impl DeviceCbc {
+    pub fn upload<T: Element>(work: &Work, host: CbcView<'_, T>) -> Result<Self> {
         work.device().require(T::TYPE)?;
         Ok(Self {
             pattern: PatternArrays::upload(work, host.pattern)?,
             shape: host.shape,
             stride: host.stride,
-            values: work.upload(host.values)?,
+            values: work.upload(host.values)?.into_any(),
         })
     }
 
-    pub fn download(&self, work: &Work) -> Result<Cbc<T>> {
-        Cbc::with_stride(self.pattern.download(work)?, self.shape, self.stride, self.values.download(work)?)
-    }
-
-    /// The same matrix, its elements not named.
-    pub fn into_any(self) -> DeviceCbc {
-        let Self { pattern, shape, stride, values } = self;
-        DeviceCbc { pattern, shape, stride, values: values.into_any() }
-    }
-}
-
-impl DeviceCbc {
     /// A matrix of zeros of this type on a pattern.
     pub fn zeros(pattern: &DevicePattern, element: ElementType) -> Result<Self> {
         let DevicePattern { arrays, array_shape: shape, .. } = pattern;
@@ -88,27 +58,9 @@ impl DeviceCbc {
         Ok(Self { pattern: arrays.clone(), shape: *shape, stride: shape.area(), values })
     }
 
-    /// The same matrix, its elements named.
-    ///
-    /// # Panics
-    /// If they are of another type. What a user names is checked before.
-    pub fn typed<T: Element>(&self) -> &DeviceCbc<T> {
-        self.values.check::<T>();
-        // SAFETY: the layout is the same for all types, as that of buffers is.
-        unsafe { &*std::ptr::from_ref(self).cast() }
-    }
-
-    /// As [`DeviceCbc::typed`].
-    pub fn typed_mut<T: Element>(&mut self) -> &mut DeviceCbc<T> {
-        self.values.check::<T>();
-        // SAFETY: as in `typed`.
-        unsafe { &mut *std::ptr::from_mut(self).cast() }
-    }
-
-    /// As [`DeviceCbc::typed`].
-    pub fn into_typed<T: Element>(self) -> DeviceCbc<T> {
-        let Self { pattern, shape, stride, values } = self;
-        DeviceCbc { pattern, shape, stride, values: values.into_typed() }
+    pub fn download<T: Element>(&self, work: &Work) -> Result<Cbc<T>> {
+        let values = self.values.typed().download(work)?;
+        Cbc::with_stride(self.pattern.download(work)?, self.shape, self.stride, values)
     }
 
     /// The type of the elements.
@@ -143,7 +95,8 @@ impl Device {
 }
 
 impl<M: Matrix> DeviceMatrix<M> {
-    pub(crate) fn new(cbc: DeviceCbc<M::Element>) -> Self {
+    pub(crate) fn new(cbc: DeviceCbc) -> Self {
+        cbc.values.check::<M::Element>();
         Self { cbc, host: PhantomData }
     }
 
@@ -155,7 +108,7 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn zeros(pattern: &DevicePattern) -> Result<Self> {
         pattern.check_kind::<M>()?;
-        Ok(Self::new(DeviceCbc::zeros(pattern, M::Element::TYPE)?.into_typed()))
+        Ok(Self::new(DeviceCbc::zeros(pattern, M::Element::TYPE)?))
     }
 
     /// Replaces the values by those of the host, in the order and with the stride of the matrix
@@ -169,7 +122,7 @@ impl<M: Matrix> DeviceMatrix<M> {
             let why = format!("{} entries, {} elements apart", self.nnz(), self.cbc.stride);
             return Err(Error::Length { array: "values", found: values.len(), expected, why });
         }
-        Work::new(self.device(), None).write(values, &mut self.cbc.values)
+        Work::new(self.device(), None).write(values, self.cbc.values.typed_mut())
     }
 
     /// Makes `fill` write every value in the device's memory, in the order of the matrix's arrays:
@@ -181,7 +134,7 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// [`Error::OpenCl`](crate::Error::OpenCl), [`Error::Memory`](crate::Error::Memory).
     pub fn write_values_with<R>(&mut self, fill: impl FnOnce(&mut [M::Element]) -> R) -> Result<R> {
         let work = Work::new(&self.cbc.pattern.device, None);
-        let mut values = work.map(&mut self.cbc.values)?;
+        let mut values = work.map(self.cbc.values.typed_mut())?;
         let done = fill(&mut values);
         values.unmap()?;
         Ok(done)
@@ -238,8 +191,7 @@ macro_rules! transposes {
         impl<T: Element> DeviceMatrix<$one<T>> {
             #[doc = concat!("The transpose as a [`", stringify!($other), "`](crate::", stringify!($other), "): the same arrays, nothing is copied.")]
             pub fn as_transpose(&self) -> &DeviceMatrix<$other<T>> {
-                // SAFETY: `DeviceMatrix` is transparent, and elements of both types are T: both are
-                // the same arrays.
+                // SAFETY: `DeviceMatrix` is transparent, so both are the same arrays.
                 unsafe { &*std::ptr::from_ref(self).cast() }
             }
         }

@@ -1,51 +1,42 @@
 //! Matrices that a plan reserves for its executions.
 use super::{DeviceCbc, DevicePattern};
 use crate::{
-    Element, Result,
-    device::{Any, Scratch, Work},
+    Result,
+    device::{Scratch, Work},
     element::WordType,
 };
 use std::ops::{Deref, DerefMut};
 
 /// A matrix on a pattern that executions of a plan use in turn. See [`Scratch`].
-pub(crate) struct ScratchMatrix<T = Any> {
+pub(crate) struct ScratchMatrix {
     pattern: DevicePattern,
-    values: Scratch<T>,
+    values: Scratch,
 }
 
 /// A matrix for one execution, its values undefined. Its memory returns to the plan when this is
 /// dropped, which may be before the commands that use it have run.
-pub(crate) struct TakenMatrix<'a, T = Any> {
-    values: &'a Scratch<T>,
+pub(crate) struct TakenMatrix<'a> {
+    values: &'a Scratch,
     /// `None` once it was returned.
-    matrix: Option<DeviceCbc<T>>,
-}
-
-impl<T: Element> ScratchMatrix<T> {
-    /// Reserves memory for a matrix on `pattern`, its blocks without padding.
-    ///
-    /// # Errors
-    /// As [`Work::buffer`].
-    pub fn reserve(work: &Work, pattern: &DevicePattern) -> Result<Self> {
-        let values = Scratch::reserve(work, pattern.arrays.nnz() * pattern.array_shape.area())?;
-        Ok(Self { pattern: pattern.clone(), values })
-    }
+    matrix: Option<DeviceCbc>,
 }
 
 impl ScratchMatrix {
-    /// As [`ScratchMatrix::reserve`], of elements of this type.
-    pub fn reserve_of(work: &Work, word: WordType, pattern: &DevicePattern) -> Result<Self> {
+    /// Reserves memory for a matrix of elements of this type on `pattern`, its blocks without
+    /// padding.
+    ///
+    /// # Errors
+    /// As [`Work::buffer`].
+    pub fn reserve(work: &Work, word: WordType, pattern: &DevicePattern) -> Result<Self> {
         let values = Scratch::reserve_of(work, word, pattern.arrays.nnz() * pattern.array_shape.area())?;
         Ok(Self { pattern: pattern.clone(), values })
     }
-}
 
-impl<T> ScratchMatrix<T> {
     /// The matrix, for commands of `work`.
     ///
     /// # Errors
     /// As [`Scratch::take`].
-    pub fn take(&self, work: &Work) -> Result<TakenMatrix<'_, T>> {
+    pub fn take(&self, work: &Work) -> Result<TakenMatrix<'_>> {
         let (pattern, shape) = (self.pattern.arrays.clone(), self.pattern.array_shape);
         let matrix = DeviceCbc { pattern, shape, stride: shape.area(), values: self.values.lend(work)? };
         Ok(TakenMatrix { values: &self.values, matrix: Some(matrix) })
@@ -61,20 +52,20 @@ impl<T> ScratchMatrix<T> {
     }
 }
 
-impl<T> Deref for TakenMatrix<'_, T> {
-    type Target = DeviceCbc<T>;
-    fn deref(&self) -> &DeviceCbc<T> {
+impl Deref for TakenMatrix<'_> {
+    type Target = DeviceCbc;
+    fn deref(&self) -> &DeviceCbc {
         self.matrix.as_ref().expect("it goes back on drop alone")
     }
 }
 
-impl<T> DerefMut for TakenMatrix<'_, T> {
-    fn deref_mut(&mut self) -> &mut DeviceCbc<T> {
+impl DerefMut for TakenMatrix<'_> {
+    fn deref_mut(&mut self) -> &mut DeviceCbc {
         self.matrix.as_mut().expect("it goes back on drop alone")
     }
 }
 
-impl<T> Drop for TakenMatrix<'_, T> {
+impl Drop for TakenMatrix<'_> {
     fn drop(&mut self) {
         self.matrix.take().into_iter().for_each(|matrix| self.values.give_back(matrix.values));
     }

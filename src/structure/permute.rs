@@ -142,7 +142,7 @@ impl<M: Matrix> Planned for Permute<M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
-        self.plan.enqueue(work, ("permute", "a permutation"), &a.cbc, into.untyped())
+        self.plan.enqueue(work, ("permute", "a permutation"), &a.cbc, into.arrays())
     }
 }
 

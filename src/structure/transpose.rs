@@ -90,7 +90,7 @@ impl<M: Matrix> Planned for Transpose<M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
-        self.plan.enqueue(work, ("transpose", "a transpose"), &a.cbc, into.untyped())
+        self.plan.enqueue(work, ("transpose", "a transpose"), &a.cbc, into.arrays())
     }
 }
 

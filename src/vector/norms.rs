@@ -114,7 +114,7 @@ impl<M: Matrix> Planned for Norms<M> {
         work.stage("norms");
         // The values stand in for the vector, which is not read.
         let plain = Scaling::plain(M::Element::TYPE);
-        self.sums.run(work, (&*a.cbc).into(), &a.cbc.values, plain, &mut into.c.values)
+        self.sums.run(work, (&a.cbc).into(), &a.cbc.values, plain, &mut into.c.values)
     }
 }
 

@@ -132,7 +132,7 @@ impl<M: Matrix> Planned for ApplyDense<M> {
 
     fn enqueue(&self, On(work): On<'_>, (a, d): Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
         self.prepared.a.check("A", &a.cbc)?;
-        multiply(&self.prepared, work, (&*a.cbc).into(), d, into)
+        multiply(&self.prepared, work, (&a.cbc).into(), d, into)
     }
 }
 

@@ -151,7 +151,7 @@ impl<T: Element> DeviceGcoo<T> {
         if !M::BLOCKS && shape != BlockShape::SCALAR {
             return Err(Error::BlockShape { rows: shape.rows(), cols: shape.cols() });
         }
-        Ok(DeviceMatrix::new(self.grouped.compressed(M::ROW_MAJOR)?.into_typed()))
+        Ok(DeviceMatrix::new(self.grouped.compressed(M::ROW_MAJOR)?))
     }
 
     /// The same matrix with its zeros, in a layout.

@@ -143,7 +143,7 @@ mod tests {
             // What one execution leaves in memory does not matter to the next.
             for _ in 0..2 {
                 let mut y = work.upload(&before)?;
-                sums.run(&work, (&*a).into(), &dx, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;
+                sums.run(&work, (&a).into(), &dx, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;
                 let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
                 assert_eq!(bits(&y.download(&work)?), bits(&want), "{share}");
             }

@@ -176,7 +176,7 @@ mod tests {
             // The second time with what the first has left of arrivals.
             for time in 0..2 {
                 let mut y = work.upload(&before)?;
-                sums.run(&work, (&*a).into(), &dx, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;
+                sums.run(&work, (&a).into(), &dx, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;
                 let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
                 assert_eq!(bits(&y.download(&work)?), bits(&want), "{what}, {time}");
             }

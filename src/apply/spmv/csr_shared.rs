@@ -134,7 +134,7 @@ mod tests {
             // The second time with what the first has left of arrivals.
             for time in 0..2 {
                 let mut y = work.upload(&before)?;
-                sums.run(&work, (&*a).into(), &dx, Scaling::of(T::TYPE, 0.7, -1.3), &mut y)?;
+                sums.run(&work, (&a).into(), &dx, Scaling::of(T::TYPE, 0.7, -1.3), &mut y)?;
                 let bits = |y: &[T]| y.iter().map(|y| y.to_f64().to_bits()).collect::<Vec<_>>();
                 let found = bits(&y.download(&work)?);
                 assert_eq!(found, bits(&want), "{} {tuning:?}, packed {packed}, {time}", T::NAME);

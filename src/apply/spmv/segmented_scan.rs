@@ -179,7 +179,7 @@ mod tests {
             let rows = Rows::of_scalars(a.pattern.clone());
             let sums = SegmentedScan::tuned(&work, rows, group_size)?;
             let mut y = work.upload(&vec![1.0; lengths.len()])?;
-            sums.run(&work, (&*a).into(), &dx, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;
+            sums.run(&work, (&a).into(), &dx, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;
             let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
             assert_eq!(bits(&y.download(&work)?), bits(&want), "groups of {group_size}");
         }

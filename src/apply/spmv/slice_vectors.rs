@@ -176,8 +176,8 @@ mod tests {
         };
         let spmv = Spmv::new(&a.pattern, BlockShape::SCALAR, false, request)?;
         let mut values = PackedValues::new(&device, &spmv)?;
-        values.update(&work, &spmv, (&*a).into())?;
-        let scaling = Scaling { alpha: of(alpha).widen(), beta: of(beta).widen() }.numbers();
+        values.update(&work, &spmv, (&a).into())?;
+        let scaling = Scaling { alpha: crate::element::Number::of(of(alpha).widen()), beta: crate::element::Number::of(of(beta).widen()) };
         let (dx, mut y) = (work.upload(&x)?, work.upload(&before)?);
         spmv.run(&work, values.stored(), &dx, scaling, &mut y)?;
         let mut csr = work.upload(&before)?;
@@ -187,7 +187,7 @@ mod tests {
             false,
             Request { format: Format::Csr, packed: false, ..request },
         )?;
-        whole.run(&work, (&*a).into(), &dx, scaling, &mut csr)?;
+        whole.run(&work, (&a).into(), &dx, scaling, &mut csr)?;
         let (y, csr) = (y.download(&work)?, csr.download(&work)?);
         assert_eq!(bytemuck::cast_slice::<V, u8>(&y), bytemuck::cast_slice::<V, u8>(&csr));
         let rows = Rows { packed: true, elements, ..Rows::of_scalars(a.pattern.clone()) };

@@ -60,10 +60,10 @@ fn rows_loaded_ahead_have_the_bits_of_the_reference() -> Result<()> {
                     let scaling = Scaling::of(ElementType::F32, 0.7, -1.3);
                     if packed {
                         let mut values = PackedValues::new(&device, &spmv)?;
-                        values.update(&work, &spmv, (&*a).into())?;
+                        values.update(&work, &spmv, (&a).into())?;
                         spmv.run(&work, values.stored(), &x, scaling, &mut y)?;
                     } else {
-                        spmv.run(&work, (&*a).into(), &x, scaling, &mut y)?;
+                        spmv.run(&work, (&a).into(), &x, scaling, &mut y)?;
                     }
                     let what = format!("{format} of {r}x{c}, of rows {of_rows}, packed {packed}, {ahead} ahead");
                     assert_eq!(bits(&y.download(&work)?), bits(&want), "{what}");
@@ -97,7 +97,7 @@ fn without_room_for_an_index_of_the_rows_columns_are_used_as_they_are() -> Resul
         packed: false,
         symmetric: false,
     };
-    let spmv = |a: &DeviceCbc<f32>, format| Spmv::new(&a.pattern, BlockShape::SCALAR, true, request(format));
+    let spmv = |a: &DeviceCbc, format| Spmv::new(&a.pattern, BlockShape::SCALAR, true, request(format));
     assert_ne!(spmv(&a, Format::Auto)?.format(), Format::Csc);
     let x: Vec<f32> = (0..70).map(|i| i as f32 * 0.31 - 15.0).collect();
     let mut want = vec![2.0; 2200];
@@ -113,7 +113,7 @@ fn without_room_for_an_index_of_the_rows_columns_are_used_as_they_are() -> Resul
     assert_eq!((spmv.format(), spmv.why()), (Format::Csc, "csc: an index of the rows has no room"));
     let work = Work::new(&device, None);
     let (x, mut y) = (work.upload(&x)?, work.upload(&vec![2.0f32; 2200])?);
-    spmv.run(&work, (&*a).into(), &x, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;
+    spmv.run(&work, (&a).into(), &x, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;
     assert!(y.download(&work)?.iter().zip(&want).all(|(found, want)| found.to_bits() == want.to_bits()));
     Ok(())
 }

@@ -7,7 +7,7 @@ use super::{
     numeric::{Numeric, RowsOfC},
 };
 use crate::{
-    BlockShape, Element, Result, Semiring,
+    BlockShape, Result, Semiring,
     device::{Buffer, Device, Scratch, Teams, Work},
     element::ElementType,
     product::{

@@ -3,7 +3,7 @@
 //! [`Limits`] do.
 use super::{AdaptiveTuning, Class, ClassSums, classes::ClassSizes, profile::Profiler};
 use crate::{
-    DeviceInfo, Element,
+    DeviceInfo,
     device::pool_bytes,
     element::ElementType,
     primitives::drop_entries::DropMemory,

@@ -17,12 +17,12 @@ fn value<T: Element>(i: usize) -> T {
     T::from_f64(((i * 2_654_435_761) % 1003 + 1) as f64 * 2f64.powi((i * 7 % 13) as i32 - 12))
 }
 
-fn matrix<T: Element>(work: &Work, entries: usize, stride: usize, seed: usize) -> Result<(DeviceCbc<T>, Vec<T>)> {
+fn matrix<T: Element>(work: &Work, entries: usize, stride: usize, seed: usize) -> Result<(DeviceCbc, Vec<T>)> {
     let host = Pattern::new(entries, 1, vec![0, entries as u64], (0..entries as u32).collect())?;
     let all: Vec<T> = (0..entries * stride).map(|i| value(i + seed)).collect();
     let pattern = PatternArrays::upload(work, &host)?;
     let values = all.iter().step_by(stride).copied().collect();
-    Ok((DeviceCbc { pattern, shape: BlockShape::SCALAR, stride, values: work.upload(&all)? }, values))
+    Ok((DeviceCbc { pattern, shape: BlockShape::SCALAR, stride, values: work.upload(&all)?.into_any() }, values))
 }
 
 /// Sums runs of these lengths by a kernel, and by the model. Runs longer than `long_run` are in

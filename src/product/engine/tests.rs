@@ -27,7 +27,7 @@ fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64
     let product = OneShot::new(&device, &spec, operands.strides(), (Method::Esc, device.info().costs()))?;
     let mut bands = Vec::new();
     let counts = product.multiply(&work, &operands, &mut |band| {
-        bands.push(band.typed::<f64>().download(&Work::new(&device, None))?);
+        bands.push(band.download::<f64>(&Work::new(&device, None))?);
         Ok(())
     })?;
     let columns = bands.iter().map(|band| band.pattern().ncols()).sum();
@@ -94,10 +94,10 @@ fn planned_in_parts_and_in_bands() -> Result<()> {
         let plan = PlannedProduct::new(&Work::new(&device, limit), f64::TYPE, &left, &right, part, Method::Esc)?;
         let bins: Vec<_> = plan.bins.iter().map(|bin| (bin.method, bin.columns, bin.products)).collect();
         assert_eq!(bins, [(Method::Esc, j.ncols() as u64, plan.products)]);
-        let values = work.buffer::<f64>(plan.c.nnz() * plan.shape.area())?;
+        let values = work.buffer::<f64>(plan.c.nnz() * plan.shape.area())?.into_any();
         let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: plan.shape.area(), values };
-        plan.execute(&work, (&dj, &dj), Scaling::plain(f64::TYPE), Destination::from(&mut *c))?;
-        let c = Cbc::from_cbc(c.download(&work)?)?;
+        plan.execute(&work, (&dj, &dj), Scaling::plain(f64::TYPE), Destination::from(&mut c))?;
+        let c = Cbc::<f64>::from_cbc(c.download(&work)?)?;
         assert!(c == reference::gram(&j, part)?, "{part:?}");
         Ok(plan.bands().len())
     };

@@ -56,8 +56,8 @@ pub(crate) fn in_registers(team: Teams, entries: usize, items: usize) -> Tuning 
 /// The operands of a product on the device, and the expected results of every stage.
 pub(crate) struct Case {
     pub work: Work,
-    pub a: DeviceCbc<f64>,
-    pub b: DeviceCbc<f64>,
+    pub a: DeviceCbc,
+    pub b: DeviceCbc,
     /// Segment, row and pair of operands of each product, in the order of the expansion. `sorted`
     /// has them in the order of the sort.
     pub products: Vec<(u32, u32, OperandPair)>,
@@ -227,7 +227,7 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
         bands.push(band);
         Ok(())
     })?;
-    let c = join(&work, &operands, bands, "gather")?.into_typed::<M::Element>().download(&work)?;
+    let c = join(&work, &operands, bands, "gather")?.download::<M::Element>(&work)?;
     assert_eq!(c.pattern(), want.as_cbc().pattern, "{what}");
     assert!(
         bytemuck::cast_slice::<_, u8>(c.values()) == bytemuck::cast_slice::<_, u8>(want.as_cbc().values),

@@ -8,7 +8,7 @@ use super::{
     tasks::{Factors, TakenTasks, TaskTeams, Tasks},
 };
 use crate::{
-    Element, Result,
+    Result,
     device::{Device, Elem, In, InOut, Kernel, Local, Teams, Work, kernel},
     element::ElementType,
     primitives::segmented_reduce::RUN_PIECE,

@@ -198,7 +198,7 @@ fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
     for (kind, columns) in [crate::DeviceKind::Gpu, crate::DeviceKind::Cpu].into_iter().zip(ways()) {
         info.kind = kind;
         let factor =
-            |of: &DeviceCbc<f64>| FactorPattern { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
+            |of: &DeviceCbc| FactorPattern { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
         let (a_factor, b_factor) = (factor(&da), factor(&db));
         let tuning = Tuning::new(&info, a_factor.shape, b_factor.shape).keeping_pairs();
         let planned = PlannedProduct::masked_in_bands(
@@ -208,10 +208,10 @@ fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
             ((&tuning, columns), (ElementType::F64, Semiring::PlusTimes)),
             1000,
         )?;
-        let values = work.upload(&vec![f64::NAN; mask.nnz() * 4])?;
+        let values = work.upload(&vec![f64::NAN; mask.nnz() * 4])?.into_any();
         let mut c = DeviceCbc { pattern: on.clone(), shape: planned.shape, stride: 4, values };
-        planned.execute(&work, (&da, &db), Scaling::plain(ElementType::F64), Destination::from(&mut *c))?;
-        let c = c.download(&work)?;
+        planned.execute(&work, (&da, &db), Scaling::plain(ElementType::F64), Destination::from(&mut c))?;
+        let c = c.download::<f64>(&work)?;
         let mut empty = 0;
         for (row, col, block) in c.blocks() {
             let entry = whole.pattern().column(col).binary_search(&(row as u32));

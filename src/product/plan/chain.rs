@@ -62,7 +62,7 @@ impl Chain {
             let right = inner.last().map_or(right, |inner| like.of(&inner.product.c));
             check_inner(factors[left], right)?;
             let product = GridProduct::new(work, factors[left], right, GridPlaces::whole(how))?;
-            let c = product.c.try_map(|pattern| ScratchMatrix::reserve_of(work, like.element.word(), pattern))?;
+            let c = product.c.try_map(|pattern| ScratchMatrix::reserve(work, like.element.word(), pattern))?;
             inner.push(Inner { product, c });
         }
         let right = inner.last().map_or(right, |inner| like.of(&inner.product.c));

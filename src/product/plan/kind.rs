@@ -151,12 +151,12 @@ impl<M: Matrix> Grid for BlockGroups<M> {
 
 /// The arrays of each cell.
 pub(super) fn arrays<K: Plannable>(of: &K::Device) -> Arrays<'_> {
-    K::matrices(of).into_map(|m| &*m.cbc)
+    K::matrices(of).into_map(|m| &m.cbc)
 }
 
 /// The arrays of each cell, to write to.
 pub(super) fn arrays_mut<K: Plannable>(of: &mut K::Device) -> Cells<&mut DeviceCbc> {
-    K::matrices_mut(of).into_map(|m| &mut *m.cbc)
+    K::matrices_mut(of).into_map(|m| &mut m.cbc)
 }
 
 /// A grid of one cell. Its size is not used.

@@ -161,7 +161,7 @@ impl<K: Plannable> Plan<K> {
             &self.device,
             cells.try_map(|cell| {
                 let zeros = zeros(work, ElementOf::<K>::TYPE, cell, self.alignment)?;
-                Ok(DeviceMatrix::new(zeros.into_typed()))
+                Ok(DeviceMatrix::new(zeros))
             })?,
         )
     }

@@ -1,6 +1,6 @@
 //! One product of two matrices, planned. Cells of a planned product are sums of these.
 use crate::{
-    DevicePattern, Element, Error, Part, Result, Semiring,
+    DevicePattern, Error, Part, Result, Semiring,
     device::{Device, Work},
     element::ElementType,
     events::ms,

@@ -74,7 +74,7 @@ impl ApplyWeights {
             rows_by_entry,
             weights: weights.clone(),
             shape,
-            t: ScratchMatrix::reserve_of(work, element.word(), j)?,
+            t: ScratchMatrix::reserve(work, element.word(), j)?,
         })
     }
 

@@ -29,7 +29,7 @@ impl Weighing {
         let turned = match b.transposed {
             true => Some(b.cells.try_transpose(|pattern| -> Result<_> {
                 let plan = MovePlan::transpose(element, pattern)?;
-                Ok(Turned { matrix: ScratchMatrix::reserve_of(work, element.word(), &plan.c)?, plan })
+                Ok(Turned { matrix: ScratchMatrix::reserve(work, element.word(), &plan.c)?, plan })
             })?),
             false => None,
         };

@@ -20,7 +20,7 @@ fn a_plan_in_bands_has_the_same_bits() -> Result<()> {
     let shape = BlockShape::new(2, 3)?;
     let w: Cbc<f64> = generate::uniform(40, 30_000, 6, shape, generate::Values::Real, 3)?;
     let (a, b) = (device.upload(&w)?, device.upload(&w.transpose())?);
-    let factor = |matrix: &DeviceCbc<f64>| FactorPattern {
+    let factor = |matrix: &DeviceCbc| FactorPattern {
         pattern: matrix.pattern.clone(),
         shape: matrix.shape,
         transposed: false,
@@ -31,11 +31,11 @@ fn a_plan_in_bands_has_the_same_bits() -> Result<()> {
         let plan = PlannedProduct::new(&work, f64::TYPE, &factor(&a.cbc), &factor(&b.cbc), Part::Full, Method::Auto)?;
         assert_eq!(plan.bands().len() > 1, banded, "{} bands", plan.bands().len());
         assert!(plan.longest_run > Some(1024));
-        let mut values = work.buffer::<f64>(plan.c.nnz() * plan.shape.area())?;
+        let mut values = work.buffer_of(f64::TYPE.word(), plan.c.nnz() * plan.shape.area())?;
         work.fill_zero(&mut values)?;
         let stride = plan.shape.area();
         let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride, values };
-        plan.execute(&work, (&a.cbc, &b.cbc), Scaling::plain(f64::TYPE), Destination::from(&mut *c))?;
+        plan.execute(&work, (&a.cbc, &b.cbc), Scaling::plain(f64::TYPE), Destination::from(&mut c))?;
         assert_eq!(Cbc::from_cbc(c.download(&work)?)?, want);
     }
     Ok(())
@@ -59,10 +59,10 @@ fn kernels_agree_on_transposed_operands() -> Result<()> {
                 let tuning = Tuning { blocks, ..tuning };
                 let plan = PlannedProduct::tuned(&work, (&left, &right), tuning, &spec, Method::Auto)?;
                 let stride = plan.shape.area();
-                let values = work.buffer::<f64>(plan.c.nnz() * stride)?;
+                let values = work.buffer_of(f64::TYPE.word(), plan.c.nnz() * stride)?;
                 let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride, values };
-                plan.execute(&work, (&a, &a), Scaling::plain(f64::TYPE), Destination::from(&mut *c))?;
-                c.values.download(&work)
+                plan.execute(&work, (&a, &a), Scaling::plain(f64::TYPE), Destination::from(&mut c))?;
+                c.values.into_typed().download(&work)
             };
             let want = executed(BlockKernel::General, 64, 7)?;
             assert!(executed(BlockKernel::Serial { runs: 3 }, 1, 7)? == want, "{shape:?} {transposed:?}");
@@ -99,10 +99,10 @@ fn further_entries_are_sums_of_nothing() -> Result<()> {
         let tuning = Tuning { blocks, ..Tuning::new(device.info(), shape, shape.transpose()).keeping_pairs() };
         let mut plan = PlannedProduct::tuned_to_retarget(&work, (&left, &right), tuning, &spec)?;
         let executed = |plan: &PlannedProduct| -> Result<Vec<f64>> {
-            let values = work.upload(&vec![7.5; plan.c.nnz() * area])?;
+            let values = work.upload(&vec![7.5; plan.c.nnz() * area])?.into_any();
             let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: area, values };
-            plan.execute(&work, (&a, &a), Scaling::of(f64::TYPE, -1.0, 1.0), Destination::from(&mut *c))?;
-            c.values.download(&work)
+            plan.execute(&work, (&a, &a), Scaling::of(f64::TYPE, -1.0, 1.0), Destination::from(&mut c))?;
+            c.values.into_typed().download(&work)
         };
         let sums = executed(&plan)?;
         let small = plan.c.download(&work)?;

@@ -95,7 +95,7 @@ fn run<T: Element, S: RangeSums>(
     let (work, mut c) = (Work::new(&device, Some(limit)), HostColumns::<T>::new(&operands));
     let counts = ranged.multiply(&work, &operands, &mut |band| {
         work.wait()?;
-        c.append(band.typed::<T>().download(&Work::new(&device, None))?);
+        c.append(band.download(&Work::new(&device, None))?);
         Ok(())
     })?;
     Ok((c.finish()?, counts, work.most_used_bytes()))

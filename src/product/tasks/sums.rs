@@ -1,7 +1,7 @@
 //! The sums of the tasks, straight into C. Kernel: `cl/product/tasks/sums.cl`.
 use super::{Factors, TakenTasks, Tasks, step_bytes};
 use crate::{
-    Element, Result,
+    Result,
     device::{Device, Elem, Grid, In, InOut, Kernel, Local, Teams, Work, kernel},
     primitives::segmented_reduce::RUN_PIECE,
     product::{

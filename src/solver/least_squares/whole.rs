@@ -167,7 +167,7 @@ impl Gather {
         let mut rest = &mut self.values[..];
         for (part, length) in parts.into_iter().zip(self.lengths) {
             let values = rest.split_off_mut(..length).expect("room for all parts");
-            Work::new(part.device(), None).read_into(&part.cbc.values, 0, values)?;
+            Work::new(part.device(), None).read_into(part.cbc.values.typed(), 0, values)?;
         }
         to.iter_mut().zip(&self.from).for_each(|(to, &from)| *to = self.values[from]);
         Ok(())

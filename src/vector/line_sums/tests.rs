@@ -68,7 +68,7 @@ fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning, cuts: usize) -> Result<[bool;
         ordered[usize::from(rows)] = sums.lines.is_ordered;
         // The second time with what the first has left of arrivals.
         for y in [&mut first, &mut second] {
-            sums.run(&work, (&*on_device).into(), &dx, Scaling::of(T::TYPE, 0.7, -1.3), y)?;
+            sums.run(&work, (&on_device).into(), &dx, Scaling::of(T::TYPE, 0.7, -1.3), y)?;
         }
         match rows {
             true => reference::multiply_vector(0.7, a, &x, -1.3, &mut want)?,
@@ -244,12 +244,12 @@ fn sums_in_min_plus_are_shortest_paths() -> Result<()> {
             [0.0, 1.0, 3.0, 6.0, 10.0],
         ] {
             let (x, mut y) = (work.upload(&lengths)?, work.upload(&lengths)?);
-            sums.run(&work, (&*a).into(), &x, Scaling::of(ElementType::F64, 1.0, 1.0), &mut y)?;
+            sums.run(&work, (&a).into(), &x, Scaling::of(ElementType::F64, 1.0, 1.0), &mut y)?;
             lengths = y.download(&work)?;
             assert_eq!(lengths, want, "{tuning:?}");
         }
         let (x, mut y) = (work.upload(&lengths)?, work.upload(&[7.0; 5])?);
-        sums.run(&work, (&*a).into(), &x, Scaling::plain(ElementType::F64), &mut y)?;
+        sums.run(&work, (&a).into(), &x, Scaling::plain(ElementType::F64), &mut y)?;
         assert_eq!(y.download(&work)?, [far, 1.0, 3.0, 6.0, 10.0], "{tuning:?}");
     }
     Ok(())
