@@ -148,11 +148,6 @@ impl Options {
     ///
     /// OpenCL C leaves it open what a signed sum is that overflows. So if elements are added, those
     /// of `i32` are taken for `uint`: modulo 2^32 their sums and products have the same bits.
-    pub fn element_in<T: Element>(self, semiring: Semiring) -> Self {
-        self.of_in(T::TYPE, semiring)
-    }
-
-    /// As [`Options::element_in`].
     pub fn of_in(self, element: ElementType, semiring: Semiring) -> Self {
         self.algebra(element, semiring, element == ElementType::I32 && semiring.adds())
     }
@@ -212,10 +207,10 @@ mod tests {
     #[test]
     fn signed_numbers_are_added_as_unsigned_ones() {
         for &semiring in Semiring::ALL {
-            let options = Options::group_size(1).element_in::<i32>(semiring).to_string();
+            let options = Options::group_size(1).of_in(ElementType::I32, semiring).to_string();
             assert_eq!(options.contains("-DELEMENT=uint -DARITHMETIC=uint"), semiring.adds(), "{options}");
             assert_eq!(options.contains("-DELEMENT=int -DARITHMETIC=int"), !semiring.adds(), "{options}");
         }
-        assert!(Options::group_size(1).element::<i32>().to_string().contains("-DELEMENT=int "));
+        assert!(Options::group_size(1).of(ElementType::I32).to_string().contains("-DELEMENT=int "));
     }
 }

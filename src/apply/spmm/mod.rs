@@ -258,8 +258,4 @@ impl Spmm {
         };
         index + self.d.bytes() + sums
     }
-
-    pub fn device(&self) -> &Device {
-        &self.index.pattern().device
-    }
 }
