@@ -26,9 +26,4 @@ impl<V: Arithmetic> Scaling<V> {
     pub fn numbers(self) -> Scaling {
         Scaling { alpha: Number::of(self.alpha), beta: Number::of(self.beta) }
     }
-
-    /// Rounds the caller's numbers to the arithmetic type.
-    pub fn new(alpha: f64, beta: f64) -> Self {
-        Self { alpha: V::nearest(alpha), beta: V::nearest(beta) }
-    }
 }
