@@ -87,8 +87,8 @@ impl<M: Matrix> ApplyDense<M> {
     }
 }
 
-/// Refuses matrices of other sides or on another device than `device`, and factors that the semiring
-/// does not have.
+/// Refuses matrices of other sides or on another device than `device`, and factors that the
+/// semiring does not have.
 pub(super) fn check<T: Element>(
     sides: &Sides,
     device: &Device,

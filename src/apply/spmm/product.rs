@@ -77,7 +77,7 @@ impl<T: Element> Source<'_, T> {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Product<'a, M: Matrix> {
-    a: Factor<'a, DeviceMatrix<M>>,
+    a: &'a DeviceMatrix<M>,
     d: Source<'a, M::Element>,
     asked: Asked,
 }
@@ -105,11 +105,11 @@ pub struct Report {
 impl<'a, M: Matrix> Product<'a, M> {
     /// The product A·D; A may be transposed, by [`DeviceMatrix::t`].
     pub fn of(a: impl Into<Factor<'a, DeviceMatrix<M>>>, d: impl Into<Source<'a, M::Element>>) -> Self {
-        let a = a.into();
+        let Factor { operand: a, transposed } = a.into();
         let asked = Asked {
             element: M::Element::TYPE,
             side: Side::Left,
-            transposed: a.transposed,
+            transposed,
             semiring: Semiring::PlusTimes,
             method: DenseMethod::Auto,
             explained: false,
@@ -178,7 +178,7 @@ impl<'a, M: Matrix> Product<'a, M> {
             Source::Device(d) => Ok(self.on_device(&run, &work, d)?.0),
             Source::Host(view) => {
                 let (shape, values) = (view.shape(), work.upload(view.values())?);
-                let d = DeviceDense { shape, values, device: self.a.operand.device().clone() };
+                let d = DeviceDense { shape, values, device: self.a.device().clone() };
                 Ok(self.on_device(&run, &work, &d)?.0)
             }
         }
@@ -228,8 +228,7 @@ impl<'a, M: Matrix> Product<'a, M> {
     /// The product whatever its elements, if the semiring has these.
     fn checked(&self) -> Result<Run<'_>> {
         self.asked.semiring.check::<M::Element>()?;
-        let a = self.a.operand;
-        Ok(Run { asked: &self.asked, a: &a.cbc, pattern: a.pattern() })
+        Ok(Run { asked: &self.asked, a: &self.a.cbc, pattern: self.a.pattern() })
     }
 
     /// C in the layout of D, not waited for.

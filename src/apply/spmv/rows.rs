@@ -111,17 +111,8 @@ impl Rows {
     ) -> Result<Self> {
         let ahead = work.device().info().numbers().row_ahead;
         if !of_rows {
-            let longest = arrays.lengths.map(|of| of.longest.into());
-            return Ok(Self {
-                pattern: arrays.clone(),
-                source: None,
-                packed,
-                elements,
-                semiring,
-                block,
-                ahead,
-                longest,
-            });
+            let (pattern, longest) = (arrays.clone(), arrays.lengths.map(|of| of.longest.into()));
+            return Ok(Self { pattern, source: None, packed, elements, semiring, block, ahead, longest });
         }
         let Transposed { pattern, source, longest } = Transpose::new(work.device())?.run(work, arrays)?;
         let longest = longest.map(|longest| longest as u64);
