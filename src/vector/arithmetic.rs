@@ -1,9 +1,9 @@
 //! Vectors with vectors. Kernels: `cl/vector/dot.cl`, `cl/vector/axpby.cl`.
-use super::check_vector;
 use crate::{
-    Device, DeviceVector, Element, Field, Result,
+    Device, DeviceVector, Element, Error, Field, Result,
     device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Out, Scalar, Sum, Work, kernel},
     element::{ElementType, Number, Scaling},
+    plan::prepared::same_device,
 };
 
 kernel! {
@@ -126,6 +126,21 @@ impl<T: Element> DeviceVector<T> {
     }
 }
 
+/// Refuses a vector of another length, or on another device.
+pub(crate) fn check_vector<T: Element>(
+    name: &'static str,
+    vector: &DeviceVector<T>,
+    device: &Device,
+    expected: usize,
+    why: impl FnOnce() -> String,
+) -> Result<()> {
+    same_device(device, vector.device())?;
+    match vector.len() == expected {
+        true => Ok(()),
+        false => Err(Error::Length { array: name, found: vector.len(), expected, why: why() }),
+    }
+}
+
 fn group_size(device: &Device) -> usize {
     device.info().numbers().vector_group
 }
@@ -135,7 +150,7 @@ fn options(device: &Device, values: &Buffer) -> Options {
 }
 
 /// See [`DeviceVector::dot`].
-pub(crate) fn dot(device: &Device, x: &Buffer, y: &Buffer) -> Result<f64> {
+fn dot(device: &Device, x: &Buffer, y: &Buffer) -> Result<f64> {
     let n = x.len();
     if n == 0 {
         return Ok(0.0);

@@ -17,23 +17,6 @@ pub(crate) mod lines;
 mod norms;
 mod scaling;
 
-pub(crate) use arithmetic::PIECE as DOT_PIECE;
+pub(crate) use arithmetic::{PIECE as DOT_PIECE, check_vector};
 pub use diagonal::{Diagonal, DiagonalScalars};
 pub use norms::Norms;
-
-use crate::{Device, DeviceVector, Element, Error, Result, plan::prepared::same_device};
-
-/// Refuses a vector of another length, or on another device.
-pub(crate) fn check_vector<T: Element>(
-    name: &'static str,
-    vector: &DeviceVector<T>,
-    device: &Device,
-    expected: usize,
-    why: impl FnOnce() -> String,
-) -> Result<()> {
-    same_device(device, vector.device())?;
-    match vector.len() == expected {
-        true => Ok(()),
-        false => Err(Error::Length { array: name, found: vector.len(), expected, why: why() }),
-    }
-}

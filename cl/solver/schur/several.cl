@@ -1,5 +1,5 @@
 // several: solves with the factor of each point, for several right-hand sides.
-// Host: src/solver/schur/several.rs
+// Host: src/solver/schur/several/core.rs
 //
 //   solve_lower  one work-item per point and column: x = inverse(L) * b
 //   solve_upper  the same: x = inverse(transpose(L)) * x
@@ -11,7 +11,7 @@
 //
 // Terms are subtracted as in factor.cl and in lines.cl. It serves plus-times alone.
 #ifndef P
-#error "P: see src/solver/schur/several.rs"
+#error "P: see src/solver/schur/several/core.rs"
 #endif
 #define PACKED (P * (P + 1) / 2)
 #define AT(i, j) ((j) * (2 * P - 1 - (j)) / 2 + (i)) // i >= j

@@ -2,7 +2,7 @@
 //! `cl/solver/schur/several.cl`.
 use super::super::{cameras::CameraColumns, core::Core, reduced::ReducedCore};
 use crate::{
-    Device, Error, Marker, Result,
+    Error, Marker, Result,
     apply::Spmm,
     device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Out, Scratch, Work, kernel},
     element::{ElementType, Scaling},
@@ -42,7 +42,6 @@ type Written<'a> = (DenseShape, &'a mut Buffer);
 
 /// What is prepared, whose elements the host does not name.
 pub(super) struct SeveralCore {
-    device: Device,
     element: ElementType,
     pub n: usize,
     z: Spmm,
@@ -61,7 +60,6 @@ impl SeveralCore {
         let (device, element, side, points) = (&of.device, of.element, of.w.shape().cols(), of.w.ncols());
         let options = Options::group_size(device.info().numbers().elementwise_group).of(element).define("P", side);
         Ok(Self {
-            device: device.clone(),
             element,
             n,
             z: Spmm::of_pattern(&of.w, element, true, n)?,
@@ -77,7 +75,7 @@ impl SeveralCore {
 
     /// Refuses what was prepared or computed by another elimination.
     pub fn check(&self, of: &Core, reduced: &ReducedCore) -> Result<()> {
-        same_device(&of.device, &self.device)?;
+        same_device(&of.device, self.z.device())?;
         of.check_reduced(reduced)?;
         match (self.points, self.side) == (of.w.ncols(), of.w.shape().cols()) {
             true => reduced.check(),
@@ -87,7 +85,7 @@ impl SeveralCore {
 
     /// R = B_c - W·V'⁻¹·B_p; R holds B_c.
     pub fn reduce(&self, reduced: &ReducedCore, b_p: Read<'_>, r: Written<'_>) -> Result<Marker> {
-        let work = &Work::new(&self.device, None);
+        let work = &Work::new(self.z.device(), None);
         work.stage("rhs");
         let (shape, at_points) = (self.at_points(), &mut *self.at_points.take(work)?);
         self.solve_lower(work, &reduced.factors.l, b_p, (shape, at_points))?;
@@ -103,7 +101,7 @@ impl SeveralCore {
         x_c: Read<'_>,
         (shape, x_p): Written<'_>,
     ) -> Result<Marker> {
-        let (work, l) = (&Work::new(&self.device, None), &reduced.factors.l);
+        let (work, l) = (&Work::new(self.z.device(), None), &reduced.factors.l);
         work.stage("back_substitution");
         self.solve_lower(work, l, b_p, (shape, x_p))?;
         self.z_transposed.run(work, (&reduced.z).into(), x_c, self.subtracted(), (shape, x_p))?;
@@ -119,7 +117,7 @@ impl SeveralCore {
         let (Some(cameras), Some(u)) = (&self.cameras, &reduced.damped_u) else {
             return Err(Error::Argument("these right-hand sides were prepared for a formed S".into()));
         };
-        let work = &Work::new(&self.device, None);
+        let work = &Work::new(self.z.device(), None);
         work.stage("multiply");
         let (shape, at_points) = (self.at_points(), &mut *self.at_points.take(work)?);
         let z = Stored::from(&reduced.z);
