@@ -5,7 +5,6 @@
 use super::Growing;
 use crate::{Arithmetic, Result};
 use std::{
-    collections::BTreeMap,
     mem::MaybeUninit,
     sync::{Mutex, PoisonError},
 };
@@ -17,9 +16,9 @@ struct State<'w, N> {
     /// The room that is left.
     rows: &'w mut [MaybeUninit<u32>],
     sums: &'w mut [MaybeUninit<N>],
-    /// The first part that is not there yet, and those behind it that are.
+    /// The first part that is not there yet, and those behind it that are, each by its number.
     next: usize,
-    waiting: BTreeMap<usize, Growing<N>>,
+    waiting: Vec<Option<Growing<N>>>,
     /// Entries that have a place, and those that have been copied to theirs.
     placed: usize,
     copied: usize,
@@ -44,8 +43,8 @@ impl<N: Arithmetic> InOrder<'_, N> {
             whole.rows.set_len(placed);
             whole.sums.set_len(placed);
         }
-        whole.expect(waiting.values().map(Growing::len).sum());
-        for part in waiting.into_values() {
+        whole.expect(waiting.iter().flatten().map(Growing::len).sum());
+        for part in waiting.into_iter().flatten() {
             whole.rows.extend(part.rows);
             whole.sums.extend(part.sums);
         }
@@ -58,14 +57,17 @@ impl<N: Arithmetic> InOrder<'_, N> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut ready = Vec::new();
         let mut state = lock();
-        state.waiting.insert(number, part);
+        if state.waiting.len() <= number {
+            state.waiting.resize_with(number + 1, || None);
+        }
+        state.waiting[number] = Some(part);
         loop {
             let next = state.next;
-            let Some(part) = state.waiting.remove(&next) else { break };
+            let Some(part) = state.waiting.get_mut(next).and_then(Option::take) else { break };
             let rows_and_sums = (state.rows.split_off_mut(..part.len()), state.sums.split_off_mut(..part.len()));
             let (Some(rows), Some(sums)) = rows_and_sums else {
                 // More than expected: this part and all behind it wait until the end.
-                state.waiting.insert(next, part);
+                state.waiting[next] = Some(part);
                 break;
             };
             state.placed += part.len();

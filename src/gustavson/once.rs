@@ -115,15 +115,16 @@ struct OnePass<'a, N: Clone> {
     far: Option<Far<N>>,
     /// For columns whose runs may be cut.
     cut: Option<(RowSet, Column<'a, N>)>,
-    /// Products of columns whose rows are far apart.
-    products: Vec<(u32, N)>,
+    /// For columns whose rows are far apart.
+    sorted: Sorted<N>,
     was_near: bool,
 }
 
 impl<'a, N: Arithmetic> OnePass<'a, N> {
     fn new(factors: &'a Typed<'a, N>, algebra: &'a Algebra<N>) -> Self {
         let (shifted, near) = (Shifted::new(algebra.identity), Near::new(algebra.identity));
-        Self { factors, algebra, shifted, near, far: None, cut: None, products: Vec::new(), was_near: true }
+        let sorted = Sorted { products: Vec::new(), keys: Vec::new() };
+        Self { factors, algebra, shifted, near, far: None, cut: None, sorted, was_near: true }
     }
 
     /// About how many entries columns of C have: by each [`SAMPLED`]th, as many for an entry of B.
@@ -186,7 +187,7 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
         made.append(extent.products, fits, |places| match &mut self.far {
             _ if self.was_near => self.near.add(by, lists.clone(), &extent, places),
             Some(far) if !extent.is_sparse() => far.add(by, lists.clone(), &extent, places),
-            _ => sort(by, lists.clone(), &mut self.products, places),
+            _ => self.sorted.add(by, lists.clone(), places),
         })?;
         if is_shifted && self.shifted.pays() {
             self.shifted.keep(col, &made.rows[before..], lists, &extent);
@@ -225,25 +226,34 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
     }
 }
 
-/// Sums the products of each row after a sort, which is faster if few rows are far apart.
-fn sort<'l, N: Arithmetic>(
-    by: impl Operations<N>,
-    lists: impl Iterator<Item = List<'l, N>>,
-    products: &mut Vec<(u32, N)>,
-    places: &mut Places<'_, N>,
-) {
-    products.clear();
-    for list in lists {
-        products.extend(list.entries().map(|(&row, &x)| (row, by.multiply(x, list.factor))));
-    }
-    sort_by_row(products);
-    for run in products.chunk_by(|one, next| one.0 == next.0) {
-        let sum = run.iter().map(|&(_, product)| product).reduce(|sum, product| by.add(sum, product));
-        sum.into_iter().for_each(|sum| places.push(run[0].0, sum));
-    }
+/// Products of a column whose rows are far apart, and the row and the number of each.
+struct Sorted<N> {
+    products: Vec<N>,
+    keys: Vec<u64>,
 }
 
-/// One copy for a type of numbers, not for each semiring.
-fn sort_by_row<N: Copy>(products: &mut [(u32, N)]) {
-    products.sort_by_key(|&(row, _)| row);
+impl<N: Arithmetic> Sorted<N> {
+    /// Sums the products of each row after a sort, which is faster if few rows are far apart.
+    fn add<'l>(
+        &mut self,
+        by: impl Operations<N>,
+        lists: impl Iterator<Item = List<'l, N>>,
+        places: &mut Places<'_, N>,
+    ) {
+        let Self { products, keys } = self;
+        products.clear();
+        keys.clear();
+        for list in lists {
+            let first = products.len() as u64;
+            keys.extend((first..).zip(list.rows).map(|(number, &row)| u64::from(row) << 32 | number));
+            products.extend(list.values.iter().map(|&x| by.multiply(x, list.factor)));
+        }
+        // By rows, and within one in the order of the products, which are fewer than rows.
+        keys.sort_unstable();
+        for run in keys.chunk_by(|one, next| one >> 32 == next >> 32) {
+            let product = |&key: &u64| products[key as u32 as usize];
+            let sum = run[1..].iter().fold(product(&run[0]), |sum, key| by.add(sum, product(key)));
+            places.push((run[0] >> 32) as u32, sum);
+        }
+    }
 }

@@ -3,7 +3,7 @@ use super::{AnyMatrix, AnyView, CbcView, Matrix, MatrixKind, Pattern};
 use crate::{
     Arithmetic, Element, Error, Result,
     element::{AnySlice, ElementType, Listed, with_type},
-    host::memory,
+    host::{memory, threads},
 };
 use rayon::prelude::*;
 use std::ops::Range;
@@ -53,13 +53,7 @@ fn add_cbc<T: Element>(kind: MatrixKind, left: Term<'_, T>, right: Term<'_, T>) 
     let (ncols, area) = (a.pattern.ncols(), a.shape.area());
     let offsets = 2 * size_of::<u64>() as u64 * ncols as u64;
     memory::check_large(|| format!("the offsets of {ncols} columns"), offsets)?;
-    let count = |col| union(a.pattern.column(col), b.pattern.column(col)).count() as u64;
-    let counts: Vec<u64> = (0..ncols).into_par_iter().map(count).collect();
-    let mut col_ptr = vec![0];
-    col_ptr.extend(counts.iter().scan(0, |end, count| {
-        *end += count;
-        Some(*end)
-    }));
+    let col_ptr = offsets_of_union(a.pattern, b.pattern);
     let nnz = col_ptr[ncols];
     memory::check("the sum", nnz.saturating_mul((4 + area * size_of::<T>()) as u64))?;
     let (mut row_idx, mut values) = (vec![0; nnz as usize], vec![T::zeroed(); nnz as usize * area]);
@@ -74,9 +68,20 @@ fn add_cbc<T: Element>(kind: MatrixKind, left: Term<'_, T>, right: Term<'_, T>) 
         (rows_left, values_left) = (other_rows, other_values);
         parts.push((cols, rows, sums));
     }
-    parts.into_par_iter().for_each(|(cols, rows, sums)| add_columns(left, right, cols, rows, sums));
+    threads::for_each(parts, |(cols, rows, sums)| add_columns(left, right, cols, rows, sums));
     let pattern = Pattern::trusted(a.pattern.nrows(), ncols, col_ptr, row_idx);
     Ok(AnyMatrix::of_arrays(kind, pattern, (a.shape, area), T::any(values)))
+}
+
+fn offsets_of_union(a: &Pattern, b: &Pattern) -> Vec<u64> {
+    let count = |col| union(a.column(col), b.column(col)).count() as u64;
+    let counts: Vec<u64> = (0..a.ncols()).into_par_iter().map(count).collect();
+    let mut offsets = vec![0];
+    offsets.extend(counts.iter().scan(0, |end, count| {
+        *end += count;
+        Some(*end)
+    }));
+    offsets
 }
 
 fn add_columns<T: Element>(

@@ -2,10 +2,10 @@
 use crate::{
     Arithmetic, BlockShape, Element, Error, Matrix, Result, Semiring,
     element::{Algebra, AnySlice, AnySliceMut, ElementType, Listed, with_type},
+    host::threads,
     matrix::{AnyView, DenseShape, DenseView, DenseViewMut, Pattern, Side},
     primitives::segmented_reduce::RUN_PIECE,
 };
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Computes C = alpha·op(A)·D + beta·C, or alpha·D·op(A) + beta·C with [`Side::Right`], where A is
@@ -99,7 +99,8 @@ fn multiply_lines<T: Element>(
     // Sums of some rows at a time, so that memory holds no second C.
     for first in (0..rows).step_by(ROWS_AT_ONCE) {
         let some = first..rows.min(first + ROWS_AT_ONCE);
-        let sums: Vec<_> = some.clone().into_par_iter().map(|row| lines.sums(&algebra, row, d)).collect();
+        let mut sums = vec![Vec::new(); some.len()];
+        threads::for_each(sums.iter_mut().zip(some.clone()), |(sums, row)| *sums = lines.sums(&algebra, row, d));
         for (row, sums) in some.zip(sums) {
             for (col, sum) in (0..n).zip(sums) {
                 let value = &mut c.values[c.shape.at(row, col)];

@@ -64,29 +64,29 @@ impl<'a> Lines<'a> {
                         let elements = elements.iter().enumerate();
                         elements.map(move |(k, &element)| (block[element], across + k % depth))
                     });
-                    algebra.sum(terms.map(|(value, across)| term(value, across)))
+                    algebra.sum(&mut terms.map(|(value, across)| term(value, across)))
                 };
                 sums.push(match self.order {
                     Order::Ascending | Order::Arrival => {
-                        algebra.sum(entries.chunks(RUN_PIECE).map(|piece| sum(&mut piece.iter())))
+                        algebra.sum(&mut entries.chunks(RUN_PIECE).map(|piece| sum(&mut piece.iter())))
                     }
                     Order::Tiles => {
                         let tiles = entries.chunk_by(|one, next| one / Order::TILE == next / Order::TILE);
-                        algebra.sum(tiles.map(|tile| sum(&mut tile.iter())))
+                        algebra.sum(&mut tiles.map(|tile| sum(&mut tile.iter())))
                     }
                     Order::Scan => {
                         let terms: Vec<_> = entries.iter().map(|entry| (*entry, sum(&mut [*entry].iter()))).collect();
                         segmented_scan::sum(algebra, &terms)
                     }
                     Order::Shared => {
-                        algebra.sum(entries.chunks(RUN_PIECE).map(|piece| match piece.len() > Order::LONG {
-                            true => algebra.sum(lanes(piece, Order::LANES, algebra.identity, &sum)),
+                        algebra.sum(&mut entries.chunks(RUN_PIECE).map(|piece| match piece.len() > Order::LONG {
+                            true => algebra.sum(&mut lanes(piece, Order::LANES, algebra.identity, &sum)),
                             false => sum(&mut piece.iter()),
                         }))
                     }
                     Order::FewLanes => match entries.is_empty() {
                         true => algebra.empty,
-                        false => algebra.sum(lanes(&entries, Order::FEW_LANES, algebra.identity, &sum)),
+                        false => algebra.sum(&mut lanes(&entries, Order::FEW_LANES, algebra.identity, &sum)),
                     },
                     Order::Lanes => {
                         if entries.is_empty() {

@@ -16,7 +16,7 @@ pub(super) fn sum<V: Arithmetic>(algebra: &Algebra<V>, terms: &[Term<V>]) -> V {
         [(first, _), ..] => {
             let place = |tile: usize| 2 * tile + usize::from(tile == first);
             let parts: Vec<Term<V>> = tiles.iter().map(|&(tile, sum)| (place(tile), sum)).collect();
-            algebra.sum(by_tile(&parts).map(|tile| sum_tile(algebra, tile)))
+            algebra.sum(&mut by_tile(&parts).map(|tile| sum_tile(algebra, tile)))
         }
     }
 }
@@ -27,7 +27,7 @@ fn by_tile<V>(terms: &[Term<V>]) -> impl Iterator<Item = &[Term<V>]> {
 
 fn sum_tile<V: Arithmetic>(algebra: &Algebra<V>, terms: &[Term<V>]) -> V {
     let chunks = terms.chunk_by(|one, next| one.0 / Order::CHUNK == next.0 / Order::CHUNK);
-    let mut sums: Vec<V> = chunks.map(|chunk| algebra.sum(chunk.iter().map(|term| term.1))).collect();
+    let mut sums: Vec<V> = chunks.map(|chunk| algebra.sum(&mut chunk.iter().map(|term| term.1))).collect();
     let last = sums.pop().expect("a tile of a row has terms");
     let mut distance = 1;
     while distance < sums.len() {
