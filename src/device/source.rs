@@ -1,7 +1,7 @@
 //! Kernel sources, embedded in the library, and the options they are compiled with.
 use super::{DeviceInfo, File};
 use crate::{
-    Element, Semiring, Word,
+    Semiring, Word,
     element::{ElementType, Text, WordType},
 };
 

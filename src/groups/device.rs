@@ -92,7 +92,8 @@ impl<M: Matrix> DeviceGroups<M> {
     /// [`Error::OpenCl`].
     pub fn write_values_with<R>(&mut self, fill: impl FnOnce(Vec<&mut [M::Element]>) -> R) -> Result<R> {
         let work = Work::new(&self.device, None);
-        let mut mapped = self.cells.iter_mut().map(|(_, m)| work.map(m.cbc.values.typed_mut())).collect::<Result<Vec<_>>>()?;
+        let mut mapped =
+            self.cells.iter_mut().map(|(_, m)| work.map(m.cbc.values.typed_mut())).collect::<Result<Vec<_>>>()?;
         let done = fill(mapped.iter_mut().map(|values| &mut values[..]).collect());
         mapped.into_iter().try_for_each(Mapped::unmap)?;
         Ok(done)

@@ -1,7 +1,7 @@
 //! Dropping of small entries on the host, by the rule that devices follow.
 use super::{AnyMatrix, AnyView, Matrix, Pattern, moves::gather};
 use crate::{
-    Arithmetic, Element, Error, Field, Result,
+    Error, Field, Result,
     element::{AnySlice, AnyValues, ElementType, Number, move_values},
 };
 

@@ -138,9 +138,7 @@ impl Options {
         take: &mut dyn FnMut(DeviceMatrix<M>) -> Result<()>,
     ) -> Result<Report> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
-        self.arrays_in_bands(&self.operands(x, y)?, self.how::<M>(), &mut |band| {
-            take(DeviceMatrix::new(band))
-        })
+        self.arrays_in_bands(&self.operands(x, y)?, self.how::<M>(), &mut |band| take(DeviceMatrix::new(band)))
     }
 
     fn arrays_in_bands(

@@ -6,11 +6,7 @@ use crate::{
     element::ElementType,
     matrix::CbcView,
 };
-use std::{
-    marker::PhantomData,
-    ops::Deref,
-    sync::Arc,
-};
+use std::{marker::PhantomData, ops::Deref, sync::Arc};
 
 /// A matrix of type `M` that lives on a device. It is uploaded once and multiplied many times; a
 /// product stays on the device until it is downloaded.

@@ -258,4 +258,8 @@ impl Spmm {
         };
         index + self.d.bytes() + sums
     }
+
+    pub fn device(&self) -> &Device {
+        &self.index.pattern().device
+    }
 }

@@ -177,7 +177,10 @@ mod tests {
         let spmv = Spmv::new(&a.pattern, BlockShape::SCALAR, false, request)?;
         let mut values = PackedValues::new(&device, &spmv)?;
         values.update(&work, &spmv, (&a).into())?;
-        let scaling = Scaling { alpha: crate::element::Number::of(of(alpha).widen()), beta: crate::element::Number::of(of(beta).widen()) };
+        let scaling = Scaling {
+            alpha: crate::element::Number::of(of(alpha).widen()),
+            beta: crate::element::Number::of(of(beta).widen()),
+        };
         let (dx, mut y) = (work.upload(&x)?, work.upload(&before)?);
         spmv.run(&work, values.stored(), &dx, scaling, &mut y)?;
         let mut csr = work.upload(&before)?;

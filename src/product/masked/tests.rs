@@ -197,8 +197,7 @@ fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     for (kind, columns) in [crate::DeviceKind::Gpu, crate::DeviceKind::Cpu].into_iter().zip(ways()) {
         info.kind = kind;
-        let factor =
-            |of: &DeviceCbc| FactorPattern { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
+        let factor = |of: &DeviceCbc| FactorPattern { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
         let (a_factor, b_factor) = (factor(&da), factor(&db));
         let tuning = Tuning::new(&info, a_factor.shape, b_factor.shape).keeping_pairs();
         let planned = PlannedProduct::masked_in_bands(

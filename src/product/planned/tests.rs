@@ -20,11 +20,8 @@ fn a_plan_in_bands_has_the_same_bits() -> Result<()> {
     let shape = BlockShape::new(2, 3)?;
     let w: Cbc<f64> = generate::uniform(40, 30_000, 6, shape, generate::Values::Real, 3)?;
     let (a, b) = (device.upload(&w)?, device.upload(&w.transpose())?);
-    let factor = |matrix: &DeviceCbc| FactorPattern {
-        pattern: matrix.pattern.clone(),
-        shape: matrix.shape,
-        transposed: false,
-    };
+    let factor =
+        |matrix: &DeviceCbc| FactorPattern { pattern: matrix.pattern.clone(), shape: matrix.shape, transposed: false };
     let want = reference::multiply(&w, &w.transpose())?;
     for (limit, banded) in [(None, false), (Some(24 << 20), true)] {
         let work = Work::new(&device, limit);
