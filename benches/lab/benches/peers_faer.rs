@@ -8,28 +8,18 @@
 //! ```
 //!
 //! `blocks.py` says how a result is checked; nothing of blockmul takes part.
+#[path = "common/mod.rs"]
+mod common;
+
+use blockmul_cli::bench::results::cpu_name;
+use clap::Parser;
+use common::{Anything, Options, median, version};
 use faer::sparse::{SparseColMat, SparseColMatMut, SparseColMatRef, SymbolicSparseColMat, linalg::matmul};
 use faer::{Accum, Par, dyn_stack};
 use serde_json::{Value, json};
-use std::{error::Error, path::Path, time::Instant};
-
-/// The version of faer that is locked.
-fn version() -> &'static str {
-    let locked = include_str!("../../../Cargo.lock").split_once("name = \"faer\"\nversion = \"");
-    locked.and_then(|(_, rest)| rest.split('"').next()).unwrap_or("unknown")
-}
-
-/// The model name of the processor, if the system names it.
-fn cpu() -> String {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let line = text.lines().find(|line| line.starts_with("model name"));
-    line.and_then(|line| line.split_once(": ")).map_or("CPU".to_owned(), |(_, name)| name.to_owned())
-}
-
-type Anything<T> = Result<T, Box<dyn Error>>;
+use std::path::Path;
 
 const MAGIC: i64 = 0x4253_5231;
-const FEWEST_ROUNDS: usize = 3;
 
 /// A matrix of dense blocks by rows.
 #[derive(Clone)]
@@ -194,15 +184,13 @@ impl Truth {
 
     fn record(&self, variant: &str, threads: usize, result: Result<Vec<f64>, String>) -> Value {
         let mut record = json!({
-            "library": "faer", "version": version(), "variant": variant, "device": cpu(), "threads": threads, "matrix": self.a.name,
+            "library": "faer", "version": version("faer"), "variant": variant, "device": cpu_name().unwrap_or("CPU".into()), "threads": threads, "matrix": self.a.name,
             "a": self.a.describe(), "b": self.b.describe(), "element": "f64", "products": self.products, "c_nnz": self.c_blocks,
             "flops": self.flops(), "verified": result.is_ok(),
         });
         let text = match result {
             Ok(runs) => {
-                let mut sorted = runs.clone();
-                sorted.sort_by(f64::total_cmp);
-                let ms = (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0;
+                let ms = median(&runs);
                 let rate = self.flops() as f64 / ms / 1e6;
                 record["runs_ms"] = json!(runs);
                 record["ms"] = json!(ms);
@@ -219,29 +207,7 @@ impl Truth {
     }
 }
 
-struct Clock {
-    rounds: usize,
-    patience: f64,
-}
-
-impl Clock {
-    /// Milliseconds of each round after one to warm up; what a round makes is dropped outside the
-    /// clock.
-    fn time<T>(&self, mut multiply: impl FnMut() -> T) -> Vec<f64> {
-        drop(multiply());
-        let (mut runs, began) = (Vec::new(), Instant::now());
-        while runs.len() < self.rounds && (runs.len() < FEWEST_ROUNDS || began.elapsed().as_secs_f64() < self.patience)
-        {
-            let start = Instant::now();
-            let made = multiply();
-            runs.push(start.elapsed().as_secs_f64() * 1e3);
-            drop(made);
-        }
-        runs
-    }
-}
-
-fn measure(truth: &Truth, clock: &Clock) -> Anything<Vec<Value>> {
+fn measure(truth: &Truth, clock: &Options) -> Anything<Vec<Value>> {
     // By columns it is Cᵀ = Bᵀ·Aᵀ.
     let (a, b) = (truth.a.for_faer(), truth.b.for_faer());
     let mut records = Vec::new();
@@ -266,29 +232,17 @@ fn measure(truth: &Truth, clock: &Clock) -> Anything<Vec<Value>> {
     Ok(records)
 }
 
+/// Time faer's sparse product.
+#[derive(Parser)]
+struct Args {
+    #[command(flatten)]
+    options: Options,
+}
+
 /// Does what the arguments say.
 pub fn run(args: impl Iterator<Item = String>) -> Anything<()> {
-    let (mut clock, mut json, mut files) = (Clock { rounds: 11, patience: 2.0 }, None, Vec::new());
-    let mut args = args.filter(|arg| arg != "--bench");
-    while let Some(arg) = args.next() {
-        let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
-        match arg.as_str() {
-            "--json" => json = Some(value()?),
-            "--rounds" => clock.rounds = value()?.parse()?,
-            "--patience" => clock.patience = value()?.parse()?,
-            _ => files.push(arg),
-        }
-    }
-    let mut results = Vec::new();
-    for file in files {
-        results.extend(measure(&Truth::new(Blocks::read(Path::new(&file))?), &clock)?);
-        if let Some(path) = &json {
-            let host = json!({"threads": std::thread::available_parallelism()?.get()});
-            let whole = json!({"schema": "blockmul-bench/1", "host": host, "results": results});
-            std::fs::write(path, serde_json::to_string_pretty(&whole)?)?;
-        }
-    }
-    Ok(())
+    let Args { options } = Args::try_parse_from(["peers_faer".into()].into_iter().chain(args))?;
+    options.each(|file| measure(&Truth::new(Blocks::read(file)?), &options))
 }
 
 fn main() -> Anything<()> {

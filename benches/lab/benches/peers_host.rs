@@ -9,53 +9,41 @@
 //!
 //! Each file is a square A, and A·A is computed from nothing, C included. All results must have the
 //! pattern of the reference's, and its values but for rounding.
+#[path = "common/mod.rs"]
+mod common;
+
 use blockmul::{BlockShape, Cbc, Csc, Matrix, io, matrix::Pattern, reference};
 use clap::Parser;
+use common::{Anything, Options, median};
 use faer::sparse::{SparseColMat, SymbolicSparseColMat, linalg::matmul};
 use nalgebra_sparse::CscMatrix;
 use serde_json::{Value, json};
-use std::{hint::black_box, path::PathBuf, time::Instant};
-
-type Anything<T> = Result<T, Box<dyn std::error::Error>>;
+use std::hint::black_box;
 
 /// Time products on the host.
 #[derive(Parser)]
 struct Args {
-    #[arg(value_name = "FILE", required = true)]
-    files: Vec<PathBuf>,
+    #[command(flatten)]
+    options: Options,
     /// Numbers of threads.
     #[arg(long, value_delimiter = ',', default_value = "1,2")]
     threads: Vec<usize>,
     /// Multiply square blocks with sides of so many scalars.
     #[arg(long, default_value_t = 1)]
     block: usize,
-    /// Timed rounds of each product.
-    #[arg(long, default_value_t = 7)]
-    rounds: usize,
-    /// Write every time as JSON.
-    #[arg(long)]
-    json: Option<PathBuf>,
-    /// Cargo adds it.
-    #[arg(long, hide = true)]
-    bench: bool,
 }
 
 fn main() -> Anything<()> {
     let args = Args::parse();
-    let mut results = Vec::new();
-    for file in &args.files {
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    args.options.each(|file| {
+        let (name, mut results) = (file.file_stem().unwrap_or_default().to_string_lossy(), Vec::new());
         let a = io::read(file, &Default::default())?.matrix;
         match args.block {
             1 => scalars(&a, &name, &args, &mut results)?,
             side => blocks(&a.to_blocks(BlockShape::new(side, side)?)?, &name, &args, &mut results)?,
         }
-    }
-    if let Some(path) = &args.json {
-        let whole = json!({"schema": "blockmul-bench/1", "host": {}, "results": results});
-        std::fs::write(path, serde_json::to_string_pretty(&whole)?)?;
-    }
-    Ok(())
+        Ok(results)
+    })
 }
 
 fn blocks(a: &Cbc<f64>, name: &str, args: &Args, results: &mut Vec<Value>) -> Anything<()> {
@@ -122,17 +110,8 @@ fn time<M: Matrix, R>(
     results: &mut Vec<Value>,
     multiply: impl Fn() -> R,
 ) {
-    drop(black_box(multiply()));
-    let mut runs: Vec<f64> = Vec::new();
-    for _ in 0..args.rounds {
-        let start = Instant::now();
-        let c = black_box(multiply());
-        runs.push(start.elapsed().as_secs_f64() * 1e3);
-        drop(c);
-    }
-    let mut sorted = runs.clone();
-    sorted.sort_by(f64::total_cmp);
-    let (ms, least) = (sorted[sorted.len() / 2], sorted[0]);
+    let runs = args.options.time(|| black_box(multiply()));
+    let (ms, least) = (median(&runs), runs.iter().copied().fold(f64::MAX, f64::min));
     let products = reference::products(a, a);
     let flops = 2 * products * args.block.pow(3) as u64;
     println!(

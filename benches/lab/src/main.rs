@@ -1,14 +1,13 @@
-//! The program `lab`: studies that take long, and that users of blockmul need not repeat. `regret` asks
-//! whether the choices of methods and formats are right; `paper` repeats the measurements of papers.
+//! The program `lab`: studies that take long. `regret` asks whether the choices of methods and of
+//! formats are right; `paper` repeats the measurements of papers.
 mod chart;
 mod paper;
 mod patterns;
 mod regret;
 mod study;
-#[cfg(test)]
-mod tests;
 
-use blockmul_cli::{STYLES, program};
+use blockmul_cli::STYLES;
+use blockmul_cli::program;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -41,4 +40,24 @@ fn main() -> ExitCode {
         Command::Paper(args) => paper::run(args),
         Command::Regret(args) => regret::run(args),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_subcommand_has_examples_that_name_it() {
+        for command in [&Cli::command()].into_iter().chain(Cli::command().get_subcommands()) {
+            let name = if command.get_name() == "lab" { "lab".into() } else { format!("lab {}", command.get_name()) };
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(after.starts_with("Examples:\n  ") && after.contains(&name), "{name}: {after}");
+        }
+    }
 }

@@ -16,7 +16,8 @@ use std::time::Instant;
 /// The options of studies.
 #[derive(clap::Args)]
 pub struct StudyArgs {
-    /// A family with its sizes, as in uniform:20000x8, or a file [default: what the study generates].
+    /// A family with its sizes, as in uniform:20000x8, or a file [default: what the study
+    /// generates].
     #[arg(value_name = "INPUT", value_parser = Input::parse)]
     pub inputs: Vec<Input>,
     /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices`
@@ -114,15 +115,15 @@ impl Lab {
         Ok((made, clock.elapsed().as_secs_f64() * 1e3))
     }
 
-    /// The mean milliseconds of so many executions that are enqueued together, so that a launch does
-    /// not count.
+    /// The mean milliseconds of so many executions that are enqueued together, so that a launch
+    /// does not count.
     pub fn together(&self, times: u32, run: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
         let ((), ms) = self.timed(|| (0..times).try_for_each(|_| run()))?;
         Ok(ms / f64::from(times))
     }
 
-    /// The times of some entrants, by their numbers: each has one turn in a round. So a change of the
-    /// machine concerns all of them.
+    /// The times of some entrants, by their numbers: each has one turn in a round. So a change of
+    /// the machine concerns all of them.
     pub fn turns<T>(
         &self,
         progress: &Progress,
@@ -139,6 +140,17 @@ impl Lab {
             Ok(())
         })?;
         Ok(times)
+    }
+}
+
+/// The end of a study, of so many wrong results, of which something may have failed with a status.
+pub fn end(wrong: usize, failed: Option<u8>) -> std::result::Result<(), Failure> {
+    match (wrong, failed) {
+        (0, None) => Ok(()),
+        (0, Some(status)) => Err(Failure::Reported(status)),
+        (wrong, _) => Err(Failure::Verification(format!(
+            "{wrong} results are not the reference's bit for bit; they were not timed"
+        ))),
     }
 }
 

@@ -3,11 +3,11 @@ use crate::failure::Failure;
 use crate::input::{self, ElementName, Reading};
 use crate::messages::Messages;
 use crate::output;
+use crate::table;
 use blockmul::{
     Csc, Element,
     analysis::{Difference, Disagreement, Tolerance, difference},
 };
-use comfy_table::{CellAlignment, Table, presets};
 use half::f16;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -132,21 +132,12 @@ fn text(found: &Difference) -> String {
 }
 
 fn table(places: &[(&str, Option<Disagreement>)]) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(["", "row", "column", "A", "B", "difference", "relative"]);
-    for &(name, place) in places {
-        let Some(place) = place else { continue };
-        let value = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:?}"));
-        table.add_row([
-            name.into(),
-            (place.row + 1).to_string(),
-            (place.col + 1).to_string(),
-            value(place.a),
-            value(place.b),
-            format!("{:.2e}", place.abs),
-            format!("{:.2e}", place.rel),
-        ]);
-    }
-    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-    table.trim_fmt()
+    let value = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:?}"));
+    let rows = places.iter().filter_map(|&(name, place)| {
+        let place = place?;
+        let at = [place.row + 1, place.col + 1].map(|line| line.to_string());
+        let values = [value(place.a), value(place.b), format!("{:.2e}", place.abs), format!("{:.2e}", place.rel)];
+        Some([name.into()].into_iter().chain(at).chain(values))
+    });
+    table::plain(["", "row", "column", "A", "B", "difference", "relative"], rows, 1..7)
 }

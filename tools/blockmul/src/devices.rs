@@ -1,10 +1,9 @@
 //! `blockmul devices`: the devices to compute on.
-use crate::{failure::Failure, messages::in_a_line, output, sizes::show_bytes};
+use crate::{failure::Failure, messages::in_a_line, output, sizes::show_bytes, table};
 use blockmul::{
     Device,
     device::{DeviceInfo, DeviceKind, kernel_cache},
 };
-use comfy_table::{Table, presets};
 
 /// List the OpenCL devices of this machine.
 #[derive(clap::Args)]
@@ -49,39 +48,25 @@ fn clear_cache() -> Result<(), Failure> {
 }
 
 fn table(devices: &[DeviceInfo]) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    table.set_header([
-        "index",
-        "name",
-        "platform",
-        "kind",
-        "units",
-        "memory",
-        "largest buffer",
-        "local",
-        "f64",
-        "version",
-    ]);
-    for info in devices {
+    let row = |info: &DeviceInfo| {
         let kind = match info.kind {
             DeviceKind::Gpu => "gpu",
             DeviceKind::Cpu => "cpu",
             DeviceKind::Accelerator => "accelerator",
             _ => "other",
         };
-        table.add_row([
-            info.index.to_string(),
-            info.name.clone(),
-            info.platform.clone(),
-            kind.into(),
-            info.compute_units.to_string(),
-            show_bytes(info.global_bytes),
-            show_bytes(info.max_alloc_bytes),
-            show_bytes(info.local_bytes),
-            if info.fp64 { "yes" } else { "no" }.into(),
-            info.version.clone(),
-        ]);
-    }
-    table.trim_fmt()
+        [
+            ("index", info.index.to_string()),
+            ("name", info.name.clone()),
+            ("platform", info.platform.clone()),
+            ("kind", kind.into()),
+            ("units", info.compute_units.to_string()),
+            ("memory", show_bytes(info.global_bytes)),
+            ("largest buffer", show_bytes(info.max_alloc_bytes)),
+            ("local", show_bytes(info.local_bytes)),
+            ("f64", if info.fp64 { "yes" } else { "no" }.into()),
+            ("version", info.version.clone()),
+        ]
+    };
+    table::named(10, devices.iter().map(row))
 }

@@ -45,6 +45,7 @@ mod solve;
 pub mod spy;
 mod stdout;
 pub mod symmetric;
+pub mod table;
 pub mod target;
 mod transpose;
 mod triangles;

@@ -1,69 +1,18 @@
 //! Costs of a product: the JSON object of `--report`, and the table.
+mod executed;
+mod size;
+
 use crate::overflow::Overflow;
 use crate::sizes::show_bytes;
+use crate::table::{self, number};
 use crate::target::{Run, Target};
-use blockmul::{
-    BlockShape, DeviceMatrix, Element, Matrix, Method, Semiring, device::StageTime, product::Bin,
-    reference::verify::Verification,
-};
-use comfy_table::{CellAlignment, Table, presets};
+use blockmul::{Element, Matrix, Method, Semiring, device::StageTime, product::Bin, reference::verify::Verification};
+pub use executed::Executed;
 use serde::Serialize;
+pub use size::Size;
 
 /// Number of the schema, increased by changes that a reader must know.
 const SCHEMA: u32 = 3;
-
-/// What a product of a prepared matrix took, in the JSON object of `--report`.
-#[derive(Serialize)]
-pub struct Executed {
-    pub flops: u64,
-    /// Milliseconds to convert the matrix, with its kernels compiled or loaded.
-    convert_ms: Option<f64>,
-    device_bytes: u64,
-    total_ms: f64,
-    gflops: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    runs_ms: Option<Vec<f64>>,
-    /// Whether the result has the reference's bits; `None` without --verify.
-    verified: Option<bool>,
-    /// Whether it was compared within rounding instead.
-    #[serde(skip)]
-    rounded: bool,
-}
-
-impl Executed {
-    /// For one run or several of `flops` operations, of which the median is reported, and all if
-    /// they were asked for. `different` elements have not the reference's bits.
-    pub fn new(
-        flops: u64,
-        (convert_ms, device_bytes): (Option<f64>, u64),
-        (runs_ms, all): (Vec<f64>, bool),
-        different: Option<usize>,
-    ) -> Self {
-        let mut sorted = runs_ms.clone();
-        sorted.sort_by(f64::total_cmp);
-        let total_ms = sorted[(sorted.len() - 1) / 2];
-        let gflops = (total_ms > 0.0).then(|| flops as f64 / total_ms / 1e6);
-        let runs_ms = all.then_some(runs_ms);
-        let verified = different.map(|count| count == 0);
-        Self { flops, convert_ms, device_bytes, total_ms, gflops, runs_ms, verified, rounded: false }
-    }
-
-    /// The same of a result that was compared within rounding.
-    pub fn within_rounding(self) -> Self {
-        Self { rounded: true, ..self }
-    }
-
-    /// The time, the rate if there is one, and whether it is verified, as text.
-    pub fn text(&self) -> String {
-        let rate = self.gflops.map(|gflops| format!(", {gflops:.2} GFLOP/s")).unwrap_or_default();
-        let verified = match (self.verified, self.rounded) {
-            (Some(true), false) => "\nverified: equal to the reference, bit for bit",
-            (Some(true), true) => "\nverified: equal to the reference within rounding",
-            _ => "",
-        };
-        format!("{:.3} ms{rate}{verified}", self.total_ms)
-    }
-}
 
 /// The JSON object of `--report`. `products` and `nnz` count entries (blocks for blocks), `rows`
 /// and `cols` scalars.
@@ -132,14 +81,6 @@ impl DeviceName {
     }
 }
 
-#[derive(Serialize, Default, Clone, Copy)]
-pub struct Size {
-    rows: usize,
-    cols: usize,
-    nnz: usize,
-    pub block: [usize; 2],
-}
-
 /// A stage of a product, and its busy time.
 #[derive(Serialize, Clone, Copy)]
 pub struct Stage {
@@ -159,81 +100,6 @@ impl Stage {
     /// Whether the host computed a product with these stages.
     pub fn are_of_host(stages: &[Self]) -> bool {
         stages.iter().any(|stage| stage.name == "multiply")
-    }
-}
-
-impl Size {
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    pub fn cols(&self) -> usize {
-        self.cols
-    }
-
-    pub fn nnz(&self) -> usize {
-        self.nnz
-    }
-
-    /// The size of a matrix with these columns beside those of the other.
-    pub fn and(self, columns: Self) -> Self {
-        Self { cols: self.cols + columns.cols, nnz: self.nnz + columns.nnz, ..self }
-    }
-
-    /// Elements of an entry (block).
-    pub fn area(&self) -> usize {
-        self.block[0] * self.block[1]
-    }
-
-    /// What entries are called.
-    pub fn entries(&self) -> String {
-        match self.block {
-            [1, 1] => "entries".into(),
-            [rows, cols] => format!("blocks of {rows}x{cols}"),
-        }
-    }
-
-    /// Entries (blocks) of a mean row of blocks.
-    pub fn mean_row(&self) -> Option<f64> {
-        let rows = self.rows / self.block[0].max(1);
-        (rows > 0).then(|| self.nnz as f64 / rows as f64)
-    }
-
-    /// The size of a matrix on a device.
-    pub fn on_device<M: Matrix>(matrix: &DeviceMatrix<M>) -> Self {
-        let shape = matrix.shape();
-        let (rows, cols) = (matrix.nrows() * shape.rows(), matrix.ncols() * shape.cols());
-        Self { rows, cols, nnz: matrix.nnz(), block: [shape.rows(), shape.cols()] }
-    }
-
-    /// The size of a matrix of places, each a block.
-    pub fn in_blocks<M: Matrix>(places: &M, shape: BlockShape) -> Self {
-        let pattern = places.as_cbc().pattern;
-        let (rows, cols) = (pattern.nrows() * shape.rows(), pattern.ncols() * shape.cols());
-        Self { rows, cols, nnz: pattern.nnz(), block: [shape.rows(), shape.cols()] }
-    }
-
-    /// The size of a vector.
-    pub fn of_vector(len: usize) -> Self {
-        Self::of_dense(len, 1)
-    }
-
-    /// The size of a dense matrix.
-    pub fn of_dense(rows: usize, cols: usize) -> Self {
-        Self { rows, cols, nnz: rows * cols, block: [1, 1] }
-    }
-
-    pub fn of<M: Matrix>(matrix: &M) -> Self {
-        let view = matrix.as_cbc();
-        let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());
-        let of_arrays = Self { rows, cols, nnz: view.pattern.nnz(), block: [view.shape.rows(), view.shape.cols()] };
-        // The arrays of a row-major matrix are its transpose's.
-        if M::ROW_MAJOR { of_arrays.transposed() } else { of_arrays }
-    }
-
-    fn transposed(self) -> Self {
-        let [rows, cols] = self.block;
-        Self { rows: self.cols, cols: self.rows, nnz: self.nnz, block: [cols, rows] }
     }
 }
 
@@ -361,47 +227,35 @@ impl Report {
 
     /// The columns that each method computed, with the times that were predicted and measured.
     fn bin_table(&self) -> String {
-        let mut table = Table::new();
-        table.load_preset(presets::NOTHING);
-        table.set_header(["columns of C", "number", "products", "method", "predicted ms", "measured ms"]);
-        let time = |ms: Option<f64>| ms.map_or("-".into(), |ms| format!("{ms:.3}"));
-        for bin in &self.bins {
-            table.add_row([
+        let header = ["columns of C", "number", "products", "method", "predicted ms", "measured ms"];
+        let row = |bin: &Bin| {
+            [
                 bin.which.into(),
                 bin.columns.to_string(),
                 bin.products.to_string(),
                 bin.method.name().into(),
-                time(bin.predicted_ms),
-                time(bin.measured_ms),
-            ]);
-        }
-        for column in [1, 2, 4, 5] {
-            table.column_mut(column).expect("six columns").set_cell_alignment(CellAlignment::Right);
-        }
-        table.trim_fmt()
+                number(bin.predicted_ms, 3),
+                number(bin.measured_ms, 3),
+            ]
+        };
+        table::plain(header, self.bins.iter().map(row), [1, 2, 4, 5])
     }
 
     fn stage_table(&self) -> String {
-        let mut table = Table::new();
-        table.load_preset(presets::NOTHING).set_header(["stage", "ms", "%"]);
         let sum: f64 = self.stages.iter().filter_map(|stage| stage.ms).sum();
-        for Stage { name, ms, .. } in &self.stages {
-            let time = ms.map_or("-".into(), |ms| format!("{ms:.3}"));
-            let share = ms.filter(|_| sum > 0.0).map_or("-".into(), |ms| format!("{:.0}", 100.0 * ms / sum));
-            table.add_row([(*name).into(), time, share]);
-        }
+        let stages = self.stages.iter().map(|Stage { name, ms, .. }| {
+            let share = ms.filter(|_| sum > 0.0).map(|ms| 100.0 * ms / sum);
+            vec![(*name).into(), number(*ms, 3), number(share, 0)]
+        });
         let speed = self.gflops.map(|g| format!("{g:.2} Gflop/s")).unwrap_or_default();
-        table.add_row(["total (wall clock)".into(), format!("{:.3}", self.total_ms), String::new(), speed]);
-        if !self.stages.is_empty() {
-            table.add_row(["loading kernels", &format!("{:.3}", self.kernels_ms)]);
-        }
-        for column in 1..=2 {
-            table.column_mut(column).expect("three columns").set_cell_alignment(CellAlignment::Right);
-        }
+        let total = vec!["total (wall clock)".into(), number(Some(self.total_ms), 3), String::new(), speed];
+        let kernels = || vec!["loading kernels".into(), number(Some(self.kernels_ms), 3)];
+        let rows = stages.chain([total]).chain((!self.stages.is_empty()).then(kernels));
+        let table = table::plain(["stage", "ms", "%"], rows, [1, 2]);
         if self.stages.is_empty() {
-            return table.trim_fmt();
+            return table;
         }
         let bands = if self.bands == 1 { "1 band".into() } else { format!("{} bands", self.bands) };
-        format!("{}\n{bands}, {} of device memory", table.trim_fmt(), show_bytes(self.peak_device_bytes))
+        format!("{table}\n{bands}, {} of device memory", show_bytes(self.peak_device_bytes))
     }
 }

@@ -1,5 +1,6 @@
 //! Bars: for each thing some parts, side by side or one upon the other.
-use super::{Axis, Drawn, Frame, colour, encode, paint};
+use super::{Axis, Drawn, Frame, SIZE, colour, paint};
+use blockmul_cli::png_file;
 use plotters::prelude::*;
 use std::io;
 
@@ -26,9 +27,28 @@ pub struct Bars {
 }
 
 impl Bars {
+    /// Bars side by side on a linear axis.
+    pub fn new(
+        title: impl Into<String>,
+        label: &str,
+        parts: impl IntoIterator<Item = impl Into<String>>,
+        groups: impl IntoIterator<Item = Group>,
+    ) -> Self {
+        let (title, parts) = (title.into(), parts.into_iter().map(Into::into).collect());
+        Self { title, label: label.into(), parts, groups: groups.into_iter().collect(), stacked: false, log: false }
+    }
+
+    pub fn stacked(self) -> Self {
+        Self { stacked: true, ..self }
+    }
+
+    pub fn log(self) -> Self {
+        Self { log: true, ..self }
+    }
+
     /// The chart as a PNG file.
     pub fn encode(&self) -> io::Result<Vec<u8>> {
-        encode(&self.title, &self.pixels()?)
+        png_file::encode(SIZE, &self.pixels()?, &self.title)
     }
 
     pub(super) fn pixels(&self) -> io::Result<Vec<u8>> {

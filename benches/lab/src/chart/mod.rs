@@ -8,7 +8,6 @@ pub use bars::{Bars, Group};
 pub use plot::{Plot, Series};
 
 use axis::Axis;
-use blockmul_cli::png_file;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::{
@@ -171,10 +170,6 @@ fn smaller(pixels: &[u8], width: usize) -> Vec<u8> {
         }
     }
     all
-}
-
-fn encode(title: &str, pixels: &[u8]) -> io::Result<Vec<u8>> {
-    png_file::encode(SIZE, pixels, title)
 }
 
 fn text(height: u32) -> TextStyle<'static> {

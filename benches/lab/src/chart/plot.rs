@@ -1,5 +1,6 @@
 //! Dots and lines over two axes.
-use super::{Axis, Drawn, Frame, SCALE, colour, encode, paint};
+use super::{Axis, Drawn, Frame, SCALE, SIZE, colour, paint};
+use blockmul_cli::png_file;
 use plotters::prelude::*;
 use std::io;
 
@@ -30,6 +31,12 @@ impl Series {
         Self { name: name.into(), points, joined: false }
     }
 
+    /// Numbers in ascending order, over their places.
+    pub fn ascending(name: impl Into<String>, mut numbers: Vec<f64>) -> Self {
+        numbers.sort_by(f64::total_cmp);
+        Self::line(name, (1..).map(f64::from).zip(numbers).map(|(at, number)| [at, number]).collect())
+    }
+
     pub fn line(name: impl Into<String>, points: Vec<[f64; 2]>) -> Self {
         Self { name: name.into(), points, joined: true }
     }
@@ -48,7 +55,7 @@ impl Plot {
 
     /// The chart as a PNG file.
     pub fn encode(&self) -> io::Result<Vec<u8>> {
-        encode(&self.title, &self.pixels()?)
+        png_file::encode(SIZE, &self.pixels()?, &self.title)
     }
 
     pub(super) fn pixels(&self) -> io::Result<Vec<u8>> {

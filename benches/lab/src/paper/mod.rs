@@ -1,7 +1,7 @@
 //! `lab paper`: the measurements of a paper again, with this implementation. A study is a folder:
-//! `report.md`, `report.json` and the figures. `polok`, `parger`, `garland`, `evtushenko` and `shi` have
-//! the papers, `models` the matrices that stand for theirs, which `written` makes files of, `peers` the
-//! times of other libraries.
+//! `report.md`, `report.json` and the figures. `polok`, `parger`, `garland`, `evtushenko` and `shi`
+//! have the papers, `models` the matrices that stand for theirs, which `written` makes files of,
+//! `peers` the times of other libraries.
 mod evtushenko;
 mod garland;
 mod models;
@@ -13,8 +13,8 @@ mod shi;
 mod written;
 
 use crate::regret::methods::{Contest, Variant, Wanted};
-use crate::study::{Lab, StudyArgs};
-use blockmul::{Bsr, Cbc, Csc, Csr, Device, Error, Method, Result, device::DeviceKind};
+use crate::study::{self, Lab, StudyArgs};
+use blockmul::{Bsr, Cbc, Csc, Csr, Device, Error, Matrix, Method, Result, device::DeviceKind};
 use blockmul_cli::bench::{matrices::Input, record::median};
 use blockmul_cli::failure::Failure;
 use blockmul_cli::messages::{Tone, tell};
@@ -54,8 +54,8 @@ pub struct Args {
     /// row-major.
     #[arg(long)]
     by_rows: bool,
-    /// With inputs, measure what stands for the matrices of the paper too; with --squares what stands
-    /// for those of shi.
+    /// With inputs, measure what stands for the matrices of the paper too; with --squares what
+    /// stands for those of shi.
     #[arg(long)]
     models: bool,
     /// Measure nothing, but write what stands for the matrices of the paper into the folder, as
@@ -102,6 +102,10 @@ struct Setting<'a> {
     peers: Peers,
 }
 
+/// Writes the report of a paper's measurements, and its models.
+type Study = fn(&Setting<'_>, &mut Report) -> std::result::Result<(), Failure>;
+type Write = fn(&Setting<'_>) -> std::result::Result<(), Failure>;
+
 /// Measures the paper and writes the folder.
 pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     let (paper, folder) = (args.paper, args.output.as_path());
@@ -118,23 +122,18 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     lab.begin();
     let most = if paper == Paper::Evtushenko { lab.most_elements() } else { lab.most() };
     let setting = Setting { args, lab, device: &lab.device, folder, most, peers };
+    let (measure, write): (Study, Write) = match paper {
+        Paper::Polok => (polok::study, written::polok),
+        Paper::Parger => (parger::study, written::parger),
+        Paper::Garland => (garland::study, written::garland),
+        Paper::Evtushenko => (evtushenko::study, written::evtushenko),
+        Paper::Shi => (shi::study, written::shi),
+    };
     if args.write_models {
-        return match paper {
-            Paper::Polok => written::polok(&setting),
-            Paper::Parger => written::parger(&setting),
-            Paper::Garland => written::garland(&setting),
-            Paper::Evtushenko => written::evtushenko(&setting),
-            Paper::Shi => written::shi(&setting),
-        };
+        return write(&setting);
     }
     let mut report = Report::new(&setting);
-    match paper {
-        Paper::Polok => polok::study(&setting, &mut report)?,
-        Paper::Parger => parger::study(&setting, &mut report)?,
-        Paper::Garland => garland::study(&setting, &mut report)?,
-        Paper::Evtushenko => evtushenko::study(&setting, &mut report)?,
-        Paper::Shi => shi::study(&setting, &mut report)?,
-    }
+    measure(&setting, &mut report)?;
     if report.measured == 0 {
         let kept = if report::is_in(folder) { "it keeps the report it has" } else { "no report is written" };
         let text = format!("{}: nothing was measured, {kept}", folder.display());
@@ -143,12 +142,26 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     }
     report.write(folder)?;
     lab.messages.say(&format!("{}: the report", folder.join("report.md").display()));
-    match (report.wrong, report.failed) {
-        (0, None) => Ok(()),
-        (0, Some(status)) => Err(Failure::Reported(status)),
-        (wrong, _) => Err(Failure::Verification(format!(
-            "{wrong} results are not the reference's bit for bit; they were not timed"
-        ))),
+    study::end(report.wrong, report.failed)
+}
+
+/// A matrix whose products may be those of rows.
+trait ByRows: Matrix {
+    type Rows: Matrix;
+    fn by_rows(&self) -> Result<Self::Rows>;
+}
+
+impl ByRows for Csc<f64> {
+    type Rows = Csr<f64>;
+    fn by_rows(&self) -> Result<Csr<f64>> {
+        self.try_transpose().map(Csr::from_transpose)
+    }
+}
+
+impl ByRows for Cbc<f64> {
+    type Rows = Bsr<f64>;
+    fn by_rows(&self) -> Result<Bsr<f64>> {
+        self.try_transpose().map(Bsr::from_transpose)
     }
 }
 
@@ -163,48 +176,21 @@ impl Setting<'_> {
         if self.device.info().kind == DeviceKind::Cpu { Method::Esc } else { Method::EscLocal }
     }
 
-    /// Times a product of scalars, of columns or of rows. `None` if it fails, which is reported.
-    fn scalars(
+    /// Times a product, of columns or of rows. `None` if it fails, which is reported.
+    fn contest<M: ByRows>(
         &self,
         report: &mut Report,
         names: [&str; 2],
-        (a, b): (&Csc<f64>, Option<&Csc<f64>>),
+        (a, b): (&M, Option<&M>),
         variants: &[Variant],
     ) -> Option<Contest> {
         let wanted = Wanted { variants, only_fast: false, explained: false };
-        let by_rows = |matrix: &Csc<f64>| matrix.try_transpose().map(Csr::from_transpose);
-        let contest = match self.args.by_rows {
-            false => Contest::of(self.lab, names, (a, b), wanted),
-            true => by_rows(a).and_then(|a| {
-                let b = b.map(by_rows).transpose()?;
-                Contest::of(self.lab, names, (&a, b.as_ref()), wanted)
-            }),
+        let of_rows = || {
+            let (a, b) = (a.by_rows()?, b.map(M::by_rows).transpose()?);
+            Contest::of(self.lab, names, (&a, b.as_ref()), wanted)
         };
-        self.kept(report, names[0], contest)
-    }
-
-    /// The same of a product of blocks.
-    fn blocks(
-        &self,
-        report: &mut Report,
-        name: &str,
-        (a, b): (&Cbc<f64>, Option<&Cbc<f64>>),
-        variants: &[Variant],
-    ) -> Option<Contest> {
-        let wanted = Wanted { variants, only_fast: false, explained: false };
-        let by_rows = |matrix: &Cbc<f64>| matrix.try_transpose().map(Bsr::from_transpose);
-        let contest = match self.args.by_rows {
-            false => Contest::of(self.lab, [name, name], (a, b), wanted),
-            true => by_rows(a).and_then(|a| {
-                let b = b.map(by_rows).transpose()?;
-                Contest::of(self.lab, [name, name], (&a, b.as_ref()), wanted)
-            }),
-        };
-        self.kept(report, name, contest)
-    }
-
-    fn kept(&self, report: &mut Report, name: &str, contest: Result<Contest>) -> Option<Contest> {
-        let contest = self.kept_result(report, name, contest)?;
+        let contest = if self.args.by_rows { of_rows() } else { Contest::of(self.lab, names, (a, b), wanted) };
+        let contest = self.kept(report, names[0], contest)?;
         report.wrong += contest.wrong();
         Some(contest)
     }
@@ -215,7 +201,7 @@ impl Setting<'_> {
     }
 
     /// What was measured; `None` if it failed, which is reported.
-    fn kept_result<R>(&self, report: &mut Report, name: &str, measured: Result<R>) -> Option<R> {
+    fn kept<R>(&self, report: &mut Report, name: &str, measured: Result<R>) -> Option<R> {
         let measured = self.made(report, name, measured)?;
         report.measured += 1;
         self.lab.messages.passed(|| format!("{name}: measured"));

@@ -1,86 +1,55 @@
 //! Generated matrices that stand for those of the papers, if no files are given.
-use crate::patterns::{Factors, banded, drawn, elements, hexagons, plane, power_law, roads, scattered, side, space};
+use crate::patterns::{
+    Factors, banded, drawn, elements, hexagons, plane, power_law, roads, scattered, side, space, with_transpose,
+};
 use crate::regret::families;
 use blockmul::{Csc, Result};
 
-/// A matrix that stands for one of a paper's.
-pub struct Model {
+/// A matrix that stands for one of a paper's, or the factors of a product.
+pub struct Model<S, M = Csc<f64>> {
     /// The paper's matrix.
     pub name: &'static str,
     /// What is generated in its place.
     pub what: &'static str,
-    /// Products of the paper's.
-    pub products: u64,
-    pub make: fn(products: usize) -> Result<Factors>,
+    /// How large the paper's is.
+    pub size: S,
+    pub make: fn(size: usize) -> Result<M>,
 }
 
-/// Those of Parger 2020, table 4, with about as many entries in a column and as many products for
-/// each entry of C.
-pub const PARGER: [Model; 10] = [
-    Model { name: "webbase", what: "power law", products: 69_500_000, make: power_law },
-    Model {
-        name: "hugebubbles",
-        what: "honeycomb",
-        products: 190_700_000,
-        make: |products| Ok((hexagons(side(products / 9, 2))?, None)),
-    },
-    Model {
-        name: "mario002",
-        what: "5-point stencil",
-        products: 12_800_000,
-        make: |products| Ok((plane(side(products / 25, 2))?, None)),
-    },
-    Model {
-        name: "stat96v2",
-        what: "long rows by short columns",
-        products: 8_700_000,
-        make: |products| {
-            let cols = (products / 9).max(99);
-            let a = drawn([cols / 33, cols], 3)?;
-            let transposed = a.transpose();
-            Ok((a, Some(transposed)))
-        },
-    },
-    Model {
-        name: "cage13",
-        what: "17 entries in a band",
-        products: 137_300_000,
-        make: |products| Ok((scattered((products / 289).max(40), 17, 64)?, None)),
-    },
-    Model {
-        name: "144",
-        what: "elements, 2 unknowns a node",
-        products: 33_000_000,
-        make: |products| Ok((elements(cube(products / 392), 2)?, None)),
-    },
-    Model {
-        name: "poisson3Da",
-        what: "27-point stencil",
-        products: 11_800_000,
-        make: |products| Ok((space(side(products / 729, 3))?, None)),
-    },
-    Model {
-        name: "QCD",
-        what: "elements, 5 unknowns a node",
-        products: 4_700_000,
-        make: |products| Ok((elements(cube(products / 6125), 5)?, None)),
-    },
-    Model {
-        name: "harbor",
-        what: "elements, 7 unknowns a node",
-        products: 156_500_000,
-        make: |products| Ok((elements(cube(products / 16_807), 7)?, None)),
-    },
-    Model {
-        name: "TSC_OPF",
-        what: "a band of 251",
-        products: 1_352_400_000,
-        // A narrower one if so few products do not fill it.
-        make: |products| {
-            let half = ((products / 8) as f64).cbrt().clamp(1.0, 125.0) as usize;
-            Ok((banded((products / (2 * half + 1).pow(2)).max(2 * half), half)?, None))
-        },
-    },
+impl<S, M> Model<S, M> {
+    pub const fn like(name: &'static str, what: &'static str, size: S, make: fn(usize) -> Result<M>) -> Self {
+        Self { name, what, size, make }
+    }
+}
+
+/// Those of Parger 2020, table 4, and their products, with about as many entries in a column and as
+/// many products for each entry of C.
+pub const PARGER: [Model<u64, Factors>; 10] = [
+    Model::like("webbase", "power law", 69_500_000, power_law),
+    Model::like("hugebubbles", "honeycomb", 190_700_000, |products| Ok((hexagons(side(products / 9, 2))?, None))),
+    Model::like("mario002", "5-point stencil", 12_800_000, |products| Ok((plane(side(products / 25, 2))?, None))),
+    Model::like("stat96v2", "long rows by short columns", 8_700_000, |products| {
+        let cols = (products / 9).max(99);
+        Ok(with_transpose(drawn([cols / 33, cols], 3)?))
+    }),
+    Model::like("cage13", "17 entries in a band", 137_300_000, |products| {
+        Ok((scattered((products / 289).max(40), 17, 64)?, None))
+    }),
+    Model::like("144", "elements, 2 unknowns a node", 33_000_000, |products| {
+        Ok((elements(cube(products / 392), 2)?, None))
+    }),
+    Model::like("poisson3Da", "27-point stencil", 11_800_000, |products| Ok((space(side(products / 729, 3))?, None))),
+    Model::like("QCD", "elements, 5 unknowns a node", 4_700_000, |products| {
+        Ok((elements(cube(products / 6125), 5)?, None))
+    }),
+    Model::like("harbor", "elements, 7 unknowns a node", 156_500_000, |products| {
+        Ok((elements(cube(products / 16_807), 7)?, None))
+    }),
+    // A narrower one if so few products do not fill it.
+    Model::like("TSC_OPF", "a band of 251", 1_352_400_000, |products| {
+        let half = ((products / 8) as f64).cbrt().clamp(1.0, 125.0) as usize;
+        Ok((banded((products / (2 * half + 1).pow(2)).max(2 * half), half)?, None))
+    }),
 ];
 
 /// The side of a cube of about so many nodes.
@@ -119,10 +88,10 @@ pub fn evtushenko(most: usize) -> Result<Vec<(&'static str, Csc<f64>)>> {
     Ok([of_size((most / 10).max(100))?, of_size(most.max(100))?].concat())
 }
 
-impl Model {
+impl Model<u64, Factors> {
     /// Factors of about as many products as the paper's have, but of about `most` at most.
     pub fn factors(&self, most: u64) -> Result<Factors> {
-        (self.make)(self.products.min(most) as usize)
+        (self.make)(self.size.min(most) as usize)
     }
 }
 

@@ -17,22 +17,16 @@ struct File {
 #[derive(Clone, Deserialize, Serialize)]
 pub struct Peer {
     pub library: String,
-    #[serde(default)]
     version: Option<String>,
-    #[serde(default)]
     variant: Option<String>,
-    #[serde(default)]
     threads: Option<u32>,
-    #[serde(default)]
     device: Option<String>,
     matrix: String,
     element: String,
     verified: bool,
-    #[serde(default)]
     pub ms: Option<f64>,
     /// Most memory in use at once, operands and C included, if the program measures it. A library
     /// for CPUs takes the host's.
-    #[serde(default)]
     pub peak_device_bytes: Option<u64>,
 }
 

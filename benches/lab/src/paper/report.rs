@@ -1,10 +1,10 @@
 //! The folder of a study: a page of Markdown, one JSON object, and pictures.
 use super::{Setting, peers::Peer};
 use blockmul_cli::bench::results::Host;
-pub use blockmul_cli::bench::table::number as shown;
 use blockmul_cli::failure::Failure;
 use blockmul_cli::output;
 use blockmul_cli::report::command_line;
+pub use blockmul_cli::table::number as shown;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt::Write;

@@ -1,5 +1,6 @@
-//! Generated matrices of scalars on which methods and formats are measured: those of the command, and
-//! others. `held_out` has kinds to which no costs are fitted, `applications` those of applications.
+//! Generated matrices of scalars on which methods and formats are measured: those of the command,
+//! and others. `held_out` has kinds to which no costs are fitted, `applications` those of
+//! applications.
 mod applications;
 mod held_out;
 
@@ -11,6 +12,12 @@ use blockmul::{
     BlockShape, Csc, Result,
     generate::{self, Values},
 };
+
+/// A·Aᵀ.
+pub fn with_transpose(a: Csc<f64>) -> Factors {
+    let transposed = a.transpose();
+    (a, Some(transposed))
+}
 
 /// Entries in rows drawn uniformly, in blocks of so many rows and columns.
 pub fn uniform_blocks(columns: usize, entries: usize, side: usize) -> Result<Csc<f64>> {

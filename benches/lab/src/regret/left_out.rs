@@ -19,16 +19,11 @@ impl LeftOut {
 
 /// Formats in the JSON of a study of them.
 pub fn formats<S: Serializer>(all: &[LeftOut], serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct OfFormat<'a> {
-        format: &'a str,
-        why: &'a str,
-    }
-    serializer.collect_seq(all.iter().map(|LeftOut { name, why, .. }| OfFormat { format: name, why }))
+    serializer.collect_seq(all.iter().map(|of| serde_json::json!({"format": of.name, "why": of.why})))
 }
 
-/// A line for each one with the number of contests that it is left out of, and the reason in the one
-/// that it left the least part of.
+/// A line for each one with the number of contests that it is left out of, and the reason in the
+/// one that it left the least part of.
 pub fn text<'c>(contests: impl ExactSizeIterator<Item = &'c Vec<LeftOut>>, what: &str) -> Option<String> {
     let (count, mut all) = (contests.len(), Vec::<(&str, Vec<&LeftOut>)>::new());
     for left_out in contests.flatten() {

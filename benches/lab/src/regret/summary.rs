@@ -117,7 +117,8 @@ impl Summary {
     }
 }
 
-/// What choices of formats for one number of uses take more than the best format, over all matrices.
+/// What choices of formats for one number of uses take more than the best format, over all
+/// matrices.
 #[derive(Serialize)]
 pub struct ForUses {
     pub values: Values,
@@ -183,30 +184,22 @@ pub fn mean_noise<'c>(choices: impl Iterator<Item = &'c Choice>) -> Option<f64> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::regret::methods::Entrant;
+    use crate::regret::methods::contest;
 
     /// A product whose choice takes so many times as long as the fastest method.
-    fn contest(family: &str, times: f64) -> Contest {
-        let entrant = |method: Method, ms: f64| Entrant {
-            name: method.to_string(),
-            method,
-            verified: true,
-            runs_ms: vec![ms],
-            ms: Some(ms),
-            spread: None,
-            peak_device_bytes: 0,
-            launches: if method == Method::Auto { 1 } else { 2 },
-            bins: Vec::new(),
-            stages: Vec::new(),
-        };
-        let entrants = vec![entrant(Method::Auto, times), entrant(Method::Esc, 1.0)];
-        let matrix = format!("{family}:1e4");
-        Contest { matrix, family: family.into(), products: 1, entrants, ..Contest::default() }
+    fn contest_of(family: &str, times: f64) -> Contest {
+        let of = contest::tests::contest(&[(Method::Auto, 1, &[times]), (Method::Esc, 2, &[1.0])]);
+        Contest { matrix: format!("{family}:1e4"), family: family.into(), ..of }
     }
 
     #[test]
     fn families_of_the_fit_are_not_among_those_held_out() {
-        let all = [contest("grid-5", 9.0), contest("arrow", 2.0), contest("arrow", 3.0), contest("geometric", 1.0)];
+        let all = [
+            contest_of("grid-5", 9.0),
+            contest_of("arrow", 2.0),
+            contest_of("arrow", 3.0),
+            contest_of("geometric", 1.0),
+        ];
         let summary = Summary::of(&all).unwrap();
         let held_out = summary.held_out.unwrap();
         assert_eq!((summary.products, summary.regrets.worst), (4, 8.0));
@@ -218,9 +211,9 @@ mod tests {
 
     #[test]
     fn what_has_no_products_has_no_regret() {
-        let empty = Contest { products: 0, ..contest("arrow", 4.0) };
+        let empty = Contest { products: 0, ..contest_of("arrow", 4.0) };
         assert_eq!([empty.regret(), empty.regret_of_choice()], [None, None]);
-        let all = [contest("arrow", 2.0), empty];
+        let all = [contest_of("arrow", 2.0), empty];
         let summary = Summary::of(&all).unwrap();
         assert_eq!((summary.products, summary.regrets.worst, summary.of_choice.worst), (1, 1.0, 1.0));
         assert_eq!((summary.right, summary.best), (1, vec![("esc".into(), 1)]));

@@ -1,12 +1,11 @@
 //! The output of a study of regrets as text.
 use super::families::stands_for;
 use super::formats::{Choice, Contest as OfFormats, USES};
-use super::left_out;
 use super::methods::{Classes, Cliff, Contest, Entrant, Point, Predicted, Validation};
 use super::summary::{ForUses, Regrets, Summary, mean_noise};
 use blockmul::Method;
-use blockmul_cli::bench::table::{NOTHING, count, number, table};
 use blockmul_cli::sizes;
+use blockmul_cli::table::{NOTHING, count, named, number};
 
 fn percent(part: Option<f64>) -> String {
     part.map_or(NOTHING.into(), |part| format!("{:+.1}", 100.0 * part))
@@ -23,34 +22,22 @@ fn verified(wrong: usize) -> String {
 
 /// Products of scalars by the choice and the fastest method.
 pub fn products(contests: &[Contest]) -> String {
-    let header = [
-        "matrix",
-        "stands for",
-        "auto's choice",
-        "best",
-        "products",
-        "auto ms",
-        "spread %",
-        "best ms",
-        "regret %",
-        "verified",
-    ];
     let rows = contests.iter().map(|contest| {
         let (auto, best) = (contest.entrant(Method::Auto), contest.best());
         [
-            format!("{}{}", contest.matrix, if contest.noisy { " *" } else { "" }),
-            stands_for(&contest.family).into(),
-            auto.map(Entrant::shares).filter(|shares| !shares.is_empty()).unwrap_or(NOTHING.into()),
-            best.map_or(NOTHING.into(), |best| best.name.clone()),
-            count(contest.products),
-            number(contest.auto_ms(), 3),
-            share(auto.and_then(|auto| auto.spread)),
-            number(best.and_then(|best| best.ms), 3),
-            percent(contest.regret()),
-            verified(contest.wrong()),
+            ("matrix", format!("{}{}", contest.matrix, if contest.noisy { " *" } else { "" })),
+            ("stands for", stands_for(&contest.family).into()),
+            ("auto's choice", auto.map(Entrant::shares).filter(|shares| !shares.is_empty()).unwrap_or(NOTHING.into())),
+            ("best", best.map_or(NOTHING.into(), |best| best.name.clone())),
+            ("products", count(contest.products)),
+            ("auto ms", number(contest.auto_ms(), 3)),
+            ("spread %", share(auto.and_then(|auto| auto.spread))),
+            ("best ms", number(best.and_then(|best| best.ms), 3)),
+            ("regret %", percent(contest.regret())),
+            ("verified", verified(contest.wrong())),
         ]
     });
-    table(header, 4, rows)
+    named(4, rows)
 }
 
 /// The products whose times say little.
@@ -63,14 +50,6 @@ pub fn noisy(contests: &[Contest]) -> Option<String> {
              above 100 %"
         )
     })
-}
-
-pub fn methods_left_out(contests: &[Contest]) -> Option<String> {
-    left_out::text(contests.iter().map(|contest| &contest.left_out), " products")
-}
-
-pub fn formats_left_out(contests: &[OfFormats]) -> Option<String> {
-    left_out::text(contests.iter().map(|contest| &contest.left_out), "")
 }
 
 /// The regrets of methods.
@@ -110,59 +89,60 @@ pub fn summary(of: &Summary) -> String {
 }
 
 pub fn classes(all: &[Classes]) -> String {
-    let header = ["by class", "classes and their fastest", "auto ms", "auto, apart ms", "oracle ms", "regret %"];
     let rows = all.iter().map(|of| {
         let best = of.classes.iter().map(|class| {
             let best = class.contest.best().map_or(NOTHING, |best| best.name.as_str());
             format!("{} {}: {best}", class.columns, class.class)
         });
         [
-            of.matrix.clone(),
-            best.collect::<Vec<_>>().join("; "),
-            number(Some(of.auto_ms), 3),
-            number(Some(of.apart_ms), 3),
-            number(Some(of.oracle_ms), 3),
-            percent(Some(of.apart_ms / of.oracle_ms - 1.0)),
+            ("by class", of.matrix.clone()),
+            ("classes and their fastest", best.collect::<Vec<_>>().join("; ")),
+            ("auto ms", number(Some(of.auto_ms), 3)),
+            ("auto, apart ms", number(Some(of.apart_ms), 3)),
+            ("oracle ms", number(Some(of.oracle_ms), 3)),
+            ("regret %", percent(Some(of.apart_ms / of.oracle_ms - 1.0))),
         ]
     });
     let note =
         "each class is a product of its own, with its own analysis: \"apart\" is the sum of auto's times of them";
-    format!("{}\n({note})", table(header, 2, rows))
+    format!("{}\n({note})", named(2, rows))
 }
 
 pub fn cliffs(all: &[Cliff]) -> String {
-    let header =
-        ["parameter and threshold", "methods", "from", "to", "largest jump %", "behind", "fastest before, behind, ms"];
     let fastest = |of: &Contest| of.best().map(|best| format!("{} {}", best.name, number(best.ms, 3)));
     let rows = all.iter().map(|cliff| {
         let value = |point: Option<&Point>| point.map_or(NOTHING.into(), |point| point.value.to_string());
         let mut methods: Vec<&str> = cliff.points.iter().map(|point| point.methods.as_str()).collect();
         methods.dedup();
         [
-            cliff.what.into(),
-            methods.join(" | "),
-            value(cliff.points.first()),
-            value(cliff.points.last()),
-            percent(cliff.jump),
-            cliff.at.map_or(NOTHING.into(), |at| at.to_string()),
-            cliff.sides.iter().filter_map(fastest).collect::<Vec<_>>().join(", "),
+            ("parameter and threshold", cliff.what.clone()),
+            ("methods", methods.join(" | ")),
+            ("from", value(cliff.points.first())),
+            ("to", value(cliff.points.last())),
+            ("largest jump %", percent(cliff.jump)),
+            ("behind", cliff.at.map_or(NOTHING.into(), |at| at.to_string())),
+            ("fastest before, behind, ms", cliff.sides.iter().filter_map(fastest).collect::<Vec<_>>().join(", ")),
         ]
     });
-    table(header, 2, rows)
+    named(2, rows)
 }
 
 pub fn validation(of: &Validation) -> String {
-    let header = ["costs fitted to", "judged by", "regret %", "worst %", "best chosen %"];
     let row = |name: String, predicted: &Predicted| {
-        let best = format!("{:.0}", 100.0 * predicted.best);
-        [name, predicted.products.to_string(), percent(Some(predicted.regret)), percent(Some(predicted.worst)), best]
+        [
+            ("costs fitted to", name),
+            ("judged by", predicted.products.to_string()),
+            ("regret %", percent(Some(predicted.regret))),
+            ("worst %", percent(Some(predicted.worst))),
+            ("best chosen %", number(Some(100.0 * predicted.best), 0)),
+        ]
     };
     let folds = of.folds.iter().map(|fold| row(fold.families.join(", "), &fold.predicted));
     let present = row("the device's costs".into(), &of.present);
     format!(
         "{}\nchoices by costs that are fitted to a third of the families regret {} % on the others, and are the fastest \
          in {:.0} %",
-        table(header, 1, folds.chain([present])),
+        named(1, folds.chain([present])),
         percent(Some(of.regret)),
         100.0 * of.best
     )
@@ -170,21 +150,6 @@ pub fn validation(of: &Validation) -> String {
 
 /// The regrets of formats of each family at each number of uses: mean, worst, mean noise.
 pub fn families(contests: &[OfFormats]) -> String {
-    let header = [
-        "matrices",
-        "stands for",
-        "choices",
-        "1 use: regret %",
-        "worst",
-        "noise",
-        "10 uses: regret %",
-        "worst",
-        "noise",
-        "1000 uses: regret %",
-        "worst",
-        "noise",
-        "verified",
-    ];
     let mut names: Vec<&str> = Vec::new();
     for contest in contests {
         if !names.contains(&contest.family.as_str()) {
@@ -194,17 +159,32 @@ pub fn families(contests: &[OfFormats]) -> String {
     let rows = names.iter().map(|name| {
         let of: Vec<_> = contests.iter().filter(|contest| contest.family == *name).collect();
         let choices = |uses: u64| of.iter().flat_map(|of| &of.choices).filter(move |choice| choice.uses == uses);
-        let [[a, b, c], [d, e, f], [g, h, i]] = USES.map(|uses| {
+        let of_uses = USES.map(|uses| {
             let regrets = || choices(uses).map(|choice| choice.regret);
             let worst = regrets().reduce(f64::max);
             let mean = worst.map(|_| regrets().sum::<f64>() / regrets().count() as f64);
             [percent(mean), percent(worst), share(mean_noise(choices(uses)))]
         });
+        let [[a, worst_a, noise_a], [b, worst_b, noise_b], [c, worst_c, noise_c]] = of_uses;
         let count = of.iter().map(|of| of.choices.len()).sum::<usize>().to_string();
         let verified = verified(of.iter().map(|of| of.wrong()).sum());
-        [(*name).to_owned(), stands_for(name).to_owned(), count, a, b, c, d, e, f, g, h, i, verified]
+        [
+            ("matrices", (*name).to_owned()),
+            ("stands for", stands_for(name).to_owned()),
+            ("choices", count),
+            ("1 use: regret %", a),
+            ("worst", worst_a),
+            ("noise", noise_a),
+            ("10 uses: regret %", b),
+            ("worst", worst_b),
+            ("noise", noise_b),
+            ("1000 uses: regret %", c),
+            ("worst", worst_c),
+            ("noise", noise_c),
+            ("verified", verified),
+        ]
     });
-    table(header, 2, rows)
+    named(2, rows)
 }
 
 /// The choices of formats that regret more than the noise, the worst first.
@@ -215,41 +195,25 @@ pub fn wrong(contests: &[OfFormats]) -> Option<String> {
         .filter(|(_, choice)| choice.is_wrong())
         .collect();
     wrong.sort_by(|one, other| other.1.regret.total_cmp(&one.1.regret));
-    let header = [
-        "wrong choices",
-        "stored by",
-        "values",
-        "order",
-        "auto's choice",
-        "best",
-        "rows",
-        "entries",
-        "longest",
-        "uses",
-        "auto ms",
-        "best ms",
-        "regret %",
-        "noise %",
-    ];
     let rows = wrong.iter().map(|(contest, choice)| {
         [
-            contest.matrix.clone(),
-            contest.stored.name().into(),
-            contest.values.name().into(),
-            if choice.any_order { "any" } else { "" }.into(),
-            choice.chosen.to_string(),
-            choice.best.to_string(),
-            contest.a.rows().to_string(),
-            contest.a.nnz().to_string(),
-            contest.longest_row.to_string(),
-            choice.uses.to_string(),
-            number(Some(choice.auto_ms), 3),
-            number(Some(choice.best_ms), 3),
-            percent(Some(choice.regret)),
-            share(choice.noise),
+            ("wrong choices", contest.matrix.clone()),
+            ("stored by", contest.stored.name().into()),
+            ("values", contest.values.name().into()),
+            ("order", if choice.any_order { "any" } else { "" }.into()),
+            ("auto's choice", choice.chosen.to_string()),
+            ("best", choice.best.to_string()),
+            ("rows", contest.a.rows().to_string()),
+            ("entries", contest.a.nnz().to_string()),
+            ("longest", contest.longest_row.to_string()),
+            ("uses", choice.uses.to_string()),
+            ("auto ms", number(Some(choice.auto_ms), 3)),
+            ("best ms", number(Some(choice.best_ms), 3)),
+            ("regret %", percent(Some(choice.regret))),
+            ("noise %", share(choice.noise)),
         ]
     });
-    (!wrong.is_empty()).then(|| table(header, 6, rows))
+    (!wrong.is_empty()).then(|| named(6, rows))
 }
 
 /// The regrets of formats.

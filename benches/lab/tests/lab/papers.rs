@@ -31,15 +31,23 @@ fn has_its_pictures(desk: &Desk, page: &str, names: &[&str]) {
 /// Most memory of another library.
 const PEER_BYTES: u64 = 1 << 30;
 
+/// A time of another library: its variant, the element, milliseconds, and whether it was right.
+type Time = (&'static str, &'static str, f64, bool);
+
 /// A file of another library's times.
-fn put_peers(desk: &Desk, matrix: &str) {
-    let record = |variant: &str, ms: f64, verified: bool| {
+fn put_times(desk: &Desk, matrix: &str, times: &[Time]) {
+    let record = |&(variant, element, ms, verified): &Time| {
         json!({"library": "other", "version": "3", "variant": variant, "threads": 2, "device": "d", "matrix": matrix,
-            "element": "f64", "verified": verified, "ms": ms, "flops": 1, "products": 1,
+            "element": element, "verified": verified, "ms": ms, "flops": 1, "products": 1,
             "peak_device_bytes": PEER_BYTES})
     };
-    let records = [record("slow", 70.0, true), record("fast", 50.0, true), record("wrong", 1.0, false)];
+    let records: Vec<Value> = times.iter().map(record).collect();
     desk.put("peers.json", &json!({"schema": "blockmul-bench/1", "host": {}, "results": records}).to_string());
+}
+
+/// The same of products of two sparse matrices.
+fn put_peers(desk: &Desk, matrix: &str) {
+    put_times(desk, matrix, &[("slow", "f64", 70.0, true), ("fast", "f64", 50.0, true), ("wrong", "f64", 1.0, false)]);
 }
 
 #[test]
@@ -109,18 +117,14 @@ fn parger_has_its_tables_and_figures() {
 fn shi_has_its_tables_and_figures() {
     let desk = Desk::new();
     put_uniform(&desk, "g.mtx", 60, 1);
-    let record = |variant: &str, element: &str, ms: f64| {
-        json!({"library": "other", "variant": variant, "matrix": "random_50_0.99", "element": element,
-            "version": "3", "threads": 2, "device": "chip", "verified": true, "ms": ms})
-    };
-    let records = [
-        record("dense csr by rows 50", "f32", 70.0),
-        record("dense csr by columns 50", "f32", 60.0),
-        record("dense csr by columns 40", "f32", 6.0),
-        record("dense gemm by rows 50", "f32", 1e6),
-        record("from-dense by rows", "f64", 80.0),
+    let times = [
+        ("dense csr by rows 50", "f32", 70.0, true),
+        ("dense csr by columns 50", "f32", 60.0, true),
+        ("dense csr by columns 40", "f32", 6.0, true),
+        ("dense gemm by rows 50", "f32", 1e6, true),
+        ("from-dense by rows", "f64", 80.0, true),
     ];
-    desk.put("peers.json", &json!({"schema": "blockmul-bench/1", "host": {}, "results": records}).to_string());
+    put_times(&desk, "random_50_0.99", &times);
     let (page, object) = study(&desk, "paper shi g.mtx --max-products 2500 --peers peers.json");
     assert!(object["copy_gb_s"].as_f64().unwrap() > 0.0);
     let figures = ["1", "4", "5", "6", "7-50", "13"].map(|number| format!("figure-{number}.png"));
@@ -147,7 +151,7 @@ fn shi_has_its_tables_and_figures() {
         "Faster than the product of dense matrices",
         "There is no time of a product of dense matrices",
         " 80.000 |",
-        "other 3 dense csr by columns (2 threads) on chip; ",
+        "other 3 dense csr by columns (2 threads) on d; ",
         "| plan |",
     ] {
         assert!(page.contains(words), "no \"{words}\"");
@@ -168,9 +172,7 @@ fn shi_has_models_beside_squares_and_writes_them() {
     let desk = Desk::new();
     let ran = lab(&desk, "paper shi --max-products 37000 --write-models -o m");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    let record = json!({"library": "other", "variant": "dense csr by rows 40", "matrix": "nemeth11", "element": "f32",
-        "version": "3", "threads": 2, "device": "chip", "verified": true, "ms": 7.5});
-    desk.put("peers.json", &json!({"schema": "blockmul-bench/1", "host": {}, "results": [record]}).to_string());
+    put_times(&desk, "nemeth11", &[("dense csr by rows 40", "f32", 7.5, true)]);
     let line = "paper shi --squares 30:0.8 --models --max-products 37000 --peers peers.json";
     let (page, object) = study(&desk, line);
     let found = object["matrices"].as_array().unwrap();

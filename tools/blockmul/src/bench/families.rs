@@ -1,10 +1,10 @@
 //! Families of generated matrices, named with their sizes.
+use crate::table;
 use blockmul::{
     BlockShape, Cbc, Error, Result,
     generate::{self, Values},
     groups::BlockGroups,
 };
-use comfy_table::{Table, presets};
 use nalgebra::DMatrix;
 
 /// The seed of every generated matrix, so that a name identifies a matrix.
@@ -234,14 +234,12 @@ pub fn names() -> String {
 
 /// The table of `--list`.
 pub fn list() -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(["family", "default", "blocks", ""]);
-    for family in FAMILIES {
+    let row = |family: Family| {
         let (block, sizes) = (family.block(), family.defaults());
         let default = Made { family, sizes, block }.name();
-        table.add_row([family.form(), default, block.to_string(), family.what.into()]);
-    }
-    table.trim_fmt()
+        [family.form(), default, block.to_string(), family.what.into()]
+    };
+    table::plain(["family", "default", "blocks", ""], FAMILIES.into_iter().map(row), 4..4)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The products of one iteration of a least-squares solver, with plans made once: verified, then
 //! timed.
-use super::measure::{Bench, Place};
+use super::measure::{Bench, Place, equal, same_bits};
 use super::record::{Execution, Record, Sizes};
 use crate::messages::Unit;
 use crate::report::Size;
@@ -9,7 +9,7 @@ use blockmul::solver::problem::{
     self, BundleProblem, Edges, Graph, GraphProblem, LeastSquares, Linearization, Loss, Manifold, PoseGraph, Problem,
 };
 use blockmul::{
-    Bsr, Device, DeviceMatrix, Error, Matrix, Part, Plan, Planned, Product, Result,
+    Bsr, Device, DeviceMatrix, Error, Part, Plan, Planned, Product, Result,
     device::StageTime,
     product::Weights,
     reference,
@@ -123,7 +123,7 @@ impl Iteration<'_> {
             damping,
         )?;
         let right =
-            right && same(&reduced.s()?.download()?, &want.s) && bits(&reduced.rhs()?.download()?) == bits(&want.rhs);
+            right && equal(&reduced.s()?.download()?, &want.s) && same_bits(&reduced.rhs()?.download()?, &want.rhs);
         let z_size = [Size::on_device(w), Size::on_device(v)];
         let s_size = [Size::on_device(w), Size::on_device(w.as_transpose())];
         let (w_nnz, s_nnz) = (w.nnz(), reduced.s()?.nnz());
@@ -177,7 +177,7 @@ impl Iteration<'_> {
             "W" => reference::multiply(&transpose, &b_host)?,
             _ => reference::gram(&b_host, Part::Upper)?,
         };
-        let right = same(&c.download()?, &want);
+        let right = equal(&c.download()?, &want);
         let (runs, launches) = self.time(what, right, || plan.execute((a, b), &mut c).map(drop))?;
         let took = Execution::of(plan.cost(), launches);
         let sizes = [Size::on_device(a), Size::on_device(b)];
@@ -236,7 +236,7 @@ impl Iteration<'_> {
         let cells =
             (0..have.row_groups().len()).flat_map(|row| (0..have.col_groups().len()).map(move |col| (row, col)));
         Ok(cells.into_iter().all(|(row, col)| match (have.get(row, col), want.get(row, col)) {
-            (Some(have), Some(want)) => same(have, want),
+            (Some(have), Some(want)) => equal(have, want),
             (None, None) => true,
             _ => false,
         }))
@@ -246,15 +246,6 @@ impl Iteration<'_> {
 /// The equations that are reduced, damped as a solver starts.
 fn damped(normal: &Normal) -> NormalEquations<'_, f64> {
     normal.equations(Damping::Marquardt(LAMBDA)).expect("two groups of unknowns")
-}
-
-fn same<M: Matrix<Element = f64>>(have: &M, want: &M) -> bool {
-    let (have, want) = (have.as_cbc(), want.as_cbc());
-    have.pattern == want.pattern && have.shape == want.shape && bits(have.values) == bits(want.values)
-}
-
-fn bits(values: &[f64]) -> Vec<u64> {
-    values.iter().map(|value| value.to_bits()).collect()
 }
 
 #[cfg(test)]

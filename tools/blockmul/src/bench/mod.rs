@@ -1,6 +1,7 @@
 //! `blockmul bench`: products and other operations, verified, then timed. `operation` names them,
 //! `families` and `matrices` have the operands, `measure` the timing, `record`, `results` and
-//! `table` the output; each other file has operations, with what their results are compared with.
+//! `table` the output, `session` a run; each other file has operations, with what their results are
+//! compared with.
 mod dense;
 pub mod families;
 mod graphs;
@@ -17,27 +18,25 @@ mod read;
 pub mod record;
 pub mod results;
 mod schur;
+mod session;
 mod structure;
-pub mod table;
+mod table;
 pub mod vectors;
 
-use crate::algebra::{check_blocks, has_zeros};
 use crate::failure::Failure;
 use crate::input::{NumberName, Reading};
-use crate::messages::{Messages, Tone, tell, visible};
+use crate::messages::Messages;
 use crate::numbers::{from_zero, some};
 use crate::output;
 use crate::places::Overwriting;
 use crate::problem::EdgesName;
 use blockmul::solver::problem::Edges;
 use blockmul::{BlockShape, Device, Method, Semiring, plan::Format};
-use half::f16;
-use matrices::{Input, Padded, Source};
+use matrices::Input;
 use measure::{Bench, Patience, Place};
-use operands::Operands;
 use operation::{Operation, Takes};
-use record::Record;
 use results::Results;
+use session::Session;
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -188,6 +187,24 @@ fn formats(names: &[String]) -> Result<Vec<Format>, Failure> {
     names.iter().map(|name| Ok(name.parse()?)).collect()
 }
 
+impl Args {
+    /// Refuses options that are not for all operations.
+    fn check(&self) -> Result<(), Failure> {
+        let check = |given: bool, is_for: fn(Operation) -> bool, what: &str| {
+            let other = self.operation.iter().find(|&&of| given && !is_for(of));
+            other.map_or(Ok(()), |of| Err(Failure::Usage(format!("{what}, not for {}", of.name()))))
+        };
+        check(self.by_rows, Operation::multiplies, "--by-rows is for product, plan and dense")?;
+        check(
+            self.semiring != Semiring::PlusTimes,
+            |of| of.multiplies() || of.has_formats(),
+            "--semiring is for product, plan, apply, apply-transposed, apply-gram and dense",
+        )?;
+        check(self.symmetric, |of| of == Operation::Apply, "--symmetric is for apply")?;
+        check(self.any_order, Operation::has_formats, "--any-order is for apply, apply-transposed and apply-gram")
+    }
+}
+
 pub fn run(args: &Args) -> Result<(), Failure> {
     if args.list {
         return output::print(&families::list());
@@ -200,28 +217,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             "{name} takes no INPUT: its arrays have as many elements as --elements says"
         )));
     }
-    let multiplies =
-        |operation: &&Operation| matches!(operation, Operation::Product | Operation::Plan | Operation::Dense);
-    if let Some(operation) = args.operation.iter().find(|operation| args.by_rows && !multiplies(operation)) {
-        return Err(Failure::Usage(format!("--by-rows is for product, plan and dense, not for {}", operation.name())));
-    }
-    let by_format = |operation: &&Operation| operation.has_formats();
-    let is_other = args.semiring != Semiring::PlusTimes;
-    if let Some(operation) = args.operation.iter().find(|of| is_other && !multiplies(of) && !by_format(of)) {
-        let name = operation.name();
-        return Err(Failure::Usage(format!(
-            "--semiring is for product, plan, apply, apply-transposed, apply-gram and dense, not for {name}"
-        )));
-    }
-    if let Some(operation) = args.operation.iter().find(|&&of| args.symmetric && of != Operation::Apply) {
-        return Err(Failure::Usage(format!("--symmetric is for apply, not for {}", operation.name())));
-    }
-    if let Some(operation) = args.operation.iter().find(|of| args.any_order && !by_format(of)) {
-        let name = operation.name();
-        return Err(Failure::Usage(format!(
-            "--any-order is for apply, apply-transposed and apply-gram, not for {name}"
-        )));
-    }
+    args.check()?;
     if let Some(option) = args.dense.given().filter(|_| !args.operation.contains(&Operation::Dense)) {
         return Err(Failure::Usage(format!("{option} is for operation dense")));
     }
@@ -253,7 +249,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         reading,
         messages,
     };
-    let mut session = Session { args, bench: &bench, messages, results: Results::new(), status: None };
+    let mut session = Session { args, bench: &bench, messages, results: Results::none(), status: None };
     for file in &args.iterations {
         let records = bench.iteration(file, args.edges.map(Edges::from));
         session.keep_all(&file.display().to_string(), records)?;
@@ -262,149 +258,4 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         args.operation.iter().try_for_each(|&operation| session.operation(operation))?;
     }
     session.finish()
-}
-
-/// The results and the failures so far.
-struct Session<'a> {
-    args: &'a Args,
-    bench: &'a Bench<'a>,
-    messages: &'a Messages,
-    results: Results,
-    /// Exit status of the first failure.
-    status: Option<u8>,
-}
-
-impl Session<'_> {
-    /// Measures an operation on every input. An input or a combination that fails is reported and
-    /// the others continue. If the results cannot be written, the command ends.
-    fn operation(&mut self, operation: Operation) -> Result<(), Failure> {
-        let first = self.bench.devices.first();
-        let wanted = self.args.elements.map(|elements| elements.get() as usize);
-        let elements = wanted.or(first.and_then(|place| operation.elements(&place.device)));
-        if operation.takes() == Takes::Array {
-            for place in &self.bench.devices {
-                let records = self.bench.arrays(operation, place, elements.unwrap_or_default());
-                self.keep_all(&operation.name(), records)?;
-            }
-            return Ok(());
-        }
-        let inputs = match &self.args.inputs[..] {
-            [] => operation.inputs(self.args.symmetric),
-            inputs => inputs.iter().map(|input| (input.clone(), Vec::new())).collect(),
-        };
-        for (input, blocks) in inputs {
-            match operation.takes() {
-                Takes::File => self.read(&input, elements)?,
-                _ => self.input(operation, &input, elements, blocks)?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Measures reading a file, or a generated matrix.
-    fn read(&mut self, input: &Input, elements: Option<usize>) -> Result<(), Failure> {
-        let records = match input {
-            Input::File(path) => self.bench.read(path),
-            Input::Family(named) => self.bench.read_made(&Source::Family(named.clone(), elements)),
-        };
-        self.keep_all(&input.name(), records)
-    }
-
-    /// Measures every combination for one input.
-    fn input(
-        &mut self,
-        operation: Operation,
-        input: &Input,
-        elements: Option<usize>,
-        blocks: Vec<BlockShape>,
-    ) -> Result<(), Failure> {
-        let padded = match operation {
-            Operation::Paths | Operation::Components | Operation::Triangles | Operation::Patches => Padded::Graph,
-            _ if has_zeros(self.args.semiring) => Padded::Kept,
-            _ => Padded::LeftOut,
-        };
-        let source = match Source::open(input, elements, padded, (&self.bench.reading, self.messages)) {
-            Ok(source) => source,
-            Err(failure) => {
-                self.note(&input.name(), &failure);
-                return Ok(());
-            }
-        };
-        let blocks = match (&self.args.block[..], blocks.is_empty()) {
-            ([], true) => vec![source.default_block()],
-            ([], false) => blocks,
-            (wanted, _) => wanted.to_vec(),
-        };
-        for shape in blocks {
-            // The blocks of families are full.
-            if let (Input::File(_), Err(failure)) = (input, check_blocks(self.args.semiring, &[("--block", shape)])) {
-                self.note(&source.name(shape), &failure);
-                continue;
-            }
-            for &element in &self.args.element {
-                let what = format!("{} in {shape} {}", source.name(shape), element.name());
-                self.messages.step(format!("{what}: making operands"));
-                let of = Operands { operation, source: &source, shape, by_rows: self.args.by_rows };
-                let outcomes = match element {
-                    NumberName::F64 => of.real::<f64>(self.bench),
-                    NumberName::F32 => of.real::<f32>(self.bench),
-                    NumberName::F16 => of.field::<f16>(self.bench),
-                    NumberName::U32 => of.number::<u32>(self.bench),
-                    NumberName::I32 => of.number::<i32>(self.bench),
-                    NumberName::U8 => of.number::<u8>(self.bench),
-                };
-                match outcomes {
-                    Ok(outcomes) => outcomes.into_iter().try_for_each(|outcome| self.keep_all(&what, outcome))?,
-                    Err(error) => self.note(&what, &error.into()),
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Keeps the records, or reports why there are none.
-    fn keep_all(&mut self, what: &str, records: blockmul::Result<Vec<Record>>) -> Result<(), Failure> {
-        match records {
-            Ok(records) => records.into_iter().try_for_each(|record| self.keep(record)),
-            Err(error) => {
-                self.note(what, &error.into());
-                Ok(())
-            }
-        }
-    }
-
-    fn note(&mut self, what: &str, failure: &Failure) {
-        self.status.get_or_insert(failure.status());
-        self.messages.pause(|| tell(Tone::Error, &failure.of(what)));
-    }
-
-    /// Writes the file after every record, because a benchmark may take long.
-    fn keep(&mut self, record: Record) -> Result<(), Failure> {
-        self.messages.passed(|| format!("{}: {} ms", record.sizes.what(), table::number(record.ms, 3)));
-        self.results.push(record);
-        match self.args.json.as_deref().filter(|path| !output::is_standard(path)) {
-            Some(path) => output::write(path, &self.results.json()),
-            None => Ok(()),
-        }
-    }
-
-    fn finish(self) -> Result<(), Failure> {
-        let to_stdout = self.args.json.as_deref().is_some_and(output::is_standard);
-        self.messages.pause(|| match to_stdout {
-            true => output::print(&self.results.json()),
-            false if self.args.quiet || self.results.is_empty() => Ok(()),
-            false => {
-                let text = table::text(self.results.records(), self.args.stages);
-                output::print_beside(self.args.json.is_some(), &visible(&text))
-            }
-        })?;
-        match (self.results.wrong(), self.status) {
-            (0, None) => Ok(()),
-            (0, Some(status)) => Err(Failure::Reported(status)),
-            (wrong, _) => Err(Failure::Verification(format!(
-                "{wrong} of {} results are not the reference's bit for bit; they were not timed",
-                self.results.records().len()
-            ))),
-        }
-    }
 }

@@ -90,6 +90,11 @@ impl Operation {
         value.map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
+    /// Whether it is a product of matrices.
+    pub fn multiplies(self) -> bool {
+        matches!(self, Self::Product | Self::Plan | Self::Dense)
+    }
+
     /// Whether it is a product with vectors, in a format of the matrix.
     pub fn has_formats(self) -> bool {
         matches!(self, Self::Apply | Self::ApplyTransposed | Self::ApplyGram)

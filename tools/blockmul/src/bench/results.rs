@@ -25,7 +25,8 @@ pub struct Host {
 }
 
 impl Results {
-    pub fn new() -> Self {
+    /// Those of this run, none so far.
+    pub fn none() -> Self {
         Self { schema: SCHEMA, command: command_line(), host: Host::this(), results: Vec::new() }
     }
 

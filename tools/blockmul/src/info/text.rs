@@ -3,8 +3,8 @@ use super::needs::{DeviceNeeds, Devices};
 use super::{Blocks, Fits, Info, Product};
 use crate::messages::in_a_line;
 use crate::sizes::show_bytes;
+use crate::table::{self, number};
 use blockmul::analysis::{BlockFit, Bounds, ColumnLengths};
-use comfy_table::{CellAlignment, Table, presets};
 
 /// Characters of the longest bar.
 const BAR: usize = 40;
@@ -68,20 +68,18 @@ fn columns(lengths: &ColumnLengths, cols: usize) -> String {
 
 fn histogram(lengths: &ColumnLengths) -> String {
     let most = lengths.histogram.iter().copied().max().unwrap_or(0).max(lengths.empty);
-    let mut table = plain();
-    let mut row = |entries: String, columns: usize| {
+    let row = |(entries, columns): (String, usize)| {
         // Any number of columns above 0 gives at least one character.
         let bar = "█".repeat((columns * BAR).div_ceil(most.max(1)));
-        table.add_row([entries, columns.to_string(), bar]);
+        [entries, columns.to_string(), bar]
     };
-    if lengths.empty > 0 {
-        row("0".into(), lengths.empty);
-    }
-    for (class, &columns) in lengths.histogram.iter().enumerate().skip_while(|&(_, &columns)| columns == 0) {
+    let empty = (lengths.empty > 0).then(|| ("0".into(), lengths.empty));
+    let classes = lengths.histogram.iter().enumerate().skip_while(|&(_, &columns)| columns == 0);
+    let classes = classes.map(|(class, &columns)| {
         let (low, high) = (1u64 << class, (1u64 << (class + 1)) - 1);
-        row(if low == high { low.to_string() } else { format!("{low} - {high}") }, columns);
-    }
-    right(&mut table, 0..2)
+        (if low == high { low.to_string() } else { format!("{low} - {high}") }, columns)
+    });
+    table::plain([""; 0], empty.into_iter().chain(classes).map(row), 0..2)
 }
 
 fn best(blocks: &Fits) -> String {
@@ -98,18 +96,12 @@ fn fits(blocks: &Fits) -> String {
     oblong.sort_by_key(|fit| (fit.bytes, fit.area()));
     oblong.truncate(RECTANGLES);
     let shown = |fit: &&BlockFit| fit.rows == fit.cols || oblong.contains(fit);
-    let mut table = plain();
-    table.set_header(["block", "blocks", "full", "memory"]);
-    for fit in blocks.fits.iter().filter(shown) {
+    let row = |fit: &BlockFit| {
         let mark = if [fit.rows, fit.cols] == blocks.best { "*" } else { "" };
-        table.add_row([
-            format!("{mark}{}x{}", fit.rows, fit.cols),
-            fit.blocks.to_string(),
-            percent(fit.fill),
-            show_bytes(fit.bytes),
-        ]);
-    }
-    right(&mut table, 0..4)
+        let shape = format!("{mark}{}x{}", fit.rows, fit.cols);
+        [shape, fit.blocks.to_string(), percent(fit.fill), show_bytes(fit.bytes)]
+    };
+    table::plain(["block", "blocks", "full", "memory"], blocks.fits.iter().filter(shown).map(row), 0..4)
 }
 
 fn product(product: &Product) -> Vec<String> {
@@ -145,19 +137,19 @@ fn needs(needs: &[DeviceNeeds], of: &str, devices: &Devices) -> String {
         let reason = reason.as_deref().and_then(|text| text.lines().next()).unwrap_or("no OpenCL device").to_owned();
         return format!("  {:<11} {reason} (`blockmul devices` says more)", "devices");
     }
-    let mut table = plain();
-    table.set_header(["device", "memory", "takes at most", "bands", "in", "name"]);
-    for device in needs {
-        table.add_row([
+    let row = |device: &DeviceNeeds| {
+        [
             device.index.to_string(),
             show_bytes(device.global_bytes),
             device.peak_device_bytes.map_or("-".into(), show_bytes),
             device.bands.map_or("-".into(), |bands| bands.to_string()),
             device.element.into(),
             device.name.clone(),
-        ]);
-    }
-    let mut lines = vec![format!("  {of} on the devices here:"), indented(&right(&mut table, 0..4))];
+        ]
+    };
+    let header = ["device", "memory", "takes at most", "bands", "in", "name"];
+    let table = table::plain(header, needs.iter().map(row), 0..4);
+    let mut lines = vec![format!("  {of} on the devices here:"), indented(&table)];
     if needs.iter().any(|device| !device.bins.is_empty()) {
         lines.push(format!("  methods of its columns there:\n{}", indented(&bins(needs))));
     }
@@ -168,19 +160,18 @@ fn needs(needs: &[DeviceNeeds], of: &str, devices: &Devices) -> String {
 
 /// The columns that each method will compute on each device.
 fn bins(needs: &[DeviceNeeds]) -> String {
-    let mut table = plain();
-    table.set_header(["device", "number", "products", "predicted ms", "method", "columns of C"]);
-    for (device, bin) in needs.iter().flat_map(|device| device.bins.iter().map(move |bin| (device, bin))) {
-        table.add_row([
+    let all = needs.iter().flat_map(|device| device.bins.iter().map(move |bin| (device, bin)));
+    let rows = all.map(|(device, bin)| {
+        [
             device.index.to_string(),
             bin.columns.to_string(),
             bin.products.to_string(),
-            bin.predicted_ms.map_or("-".into(), |ms| format!("{ms:.3}")),
+            number(bin.predicted_ms, 3),
             bin.method.name().into(),
             bin.which.into(),
-        ]);
-    }
-    right(&mut table, 0..4)
+        ]
+    });
+    table::plain(["device", "number", "products", "predicted ms", "method", "columns of C"], rows, 0..4)
 }
 
 fn percent(part: f64) -> String {
@@ -190,21 +181,6 @@ fn percent(part: f64) -> String {
         percent if percent == 0.0 || percent >= 0.1 => format!("{percent:.1} %"),
         percent => format!("{percent:.1e} %"),
     }
-}
-
-fn plain() -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    table
-}
-
-fn right(table: &mut Table, columns: std::ops::Range<usize>) -> String {
-    table
-        .column_iter_mut()
-        .skip(columns.start)
-        .take(columns.len())
-        .for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-    table.trim_fmt()
 }
 
 fn indented(text: &str) -> String {

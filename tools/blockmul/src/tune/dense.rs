@@ -6,6 +6,7 @@ use crate::bench::measure::same_bits;
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::patterns::{elements, side, space, uniform};
+use crate::table;
 use blockmul::{
     Csc, Csr, Device, Matrix, Planned, Result,
     dense::{DenseShape, DenseView, DenseViewMut, DeviceDense, Layout, Side},
@@ -16,7 +17,6 @@ use blockmul::{
     tuning::Numbers,
 };
 use chosen::{Chosen, NEVER};
-use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -214,19 +214,17 @@ impl Outcome {
             self.columns, self.element, self.device
         )];
         for of in &self.families {
-            let mut table = Table::new();
-            table.load_preset(presets::NOTHING);
             let header = ["lines of a group".to_owned(), "reuse".into()].into_iter();
-            table.set_header(header.chain(STAGED.iter().map(|staged| format!("{staged} staged"))));
-            let shown = |ms: &f64| format!("{ms:.3}");
-            for OfGroups { lines, reuse, ms } in &of.groups {
-                table.add_row([lines.to_string(), format!("{reuse:.2}")].into_iter().chain(ms.iter().map(shown)));
-            }
-            let rows = ["by themselves".to_owned(), String::new()].into_iter();
-            table.add_row(rows.chain(of.rows_ms.iter().map(shown)));
-            table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+            let header = header.chain(STAGED.iter().map(|staged| format!("{staged} staged")));
+            let row = |names: [String; 2], ms: &[f64]| -> Vec<String> {
+                names.into_iter().chain(ms.iter().map(|ms| format!("{ms:.3}"))).collect()
+            };
+            let groups = of.groups.iter();
+            let groups = groups.map(|of| row([of.lines.to_string(), format!("{:.2}", of.reuse)], &of.ms));
+            let table =
+                table::plain(header, groups.chain([row(["by themselves".into(), String::new()], &of.rows_ms)]), 1..9);
             let size = format!("{}: {} rows, {} entries", of.family, of.rows, of.entries);
-            lines.extend([String::new(), size, table.trim_fmt()]);
+            lines.extend([String::new(), size, table]);
             if !of.lanes_ms.is_empty() {
                 let of_lanes = LANES.iter().zip(&of.lanes_ms).map(|(lanes, ms)| format!("{lanes} lanes {ms:.3}"));
                 let of_lanes: Vec<_> = of_lanes.collect();

@@ -1,6 +1,7 @@
 //! `blockmul tune`: times the methods of products on a device, fits their costs, and writes them
 //! into the tuning file. `families` has the products, `measure` the timing, `fit` what costs are
-//! fitted to, `outcome` the fits and the table. `dense` has the same for the numbers of products with dense matrices.
+//! fitted to, `outcome` the fits and the table. `dense` has the same for the numbers of products
+//! with dense matrices.
 mod dense;
 pub mod families;
 mod fit;

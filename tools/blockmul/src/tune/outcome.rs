@@ -4,11 +4,11 @@ use super::families::FAMILIES;
 use super::fit::Fit;
 use super::measure::{Case, Choice};
 use crate::sizes::{self, count};
+use crate::table;
 use blockmul::{
     Device, Result,
     tuning::{Errors, MethodCost, MethodCosts, Sample},
 };
-use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 /// What `tune` has found.
@@ -114,41 +114,34 @@ impl Outcome {
 
     /// The costs, their errors, and the choice, as text.
     pub fn table(&self) -> String {
-        let mut table = Table::new();
-        table.load_preset(presets::NOTHING);
         let errors = ["costs", "bins", "mean", "worst", "held out", "mean", "worst", "others' mean"];
-        table.set_header(["method"].iter().chain(&MethodCost::NAMES).chain(&errors));
-        for Fitted { method, cost, kept, fitted, held_out, others_held_out, .. } in &self.methods {
-            let mut row = vec![(*method).to_owned()];
-            row.extend(cost.coefficients().iter().map(f64::to_string));
-            row.push(if *kept { "kept" } else { "new" }.into());
-            for errors in [fitted, held_out] {
-                row.extend([errors.bins.to_string(), percent(errors.mean), percent(errors.worst)]);
-            }
-            row.push(percent(others_held_out.mean));
-            table.add_row(row);
-        }
-        align(&mut table, 1);
+        let header = ["method"].iter().chain(&MethodCost::NAMES).chain(&errors);
+        let rows =
+            self.methods.iter().map(|Fitted { method, cost, kept, fitted, held_out, others_held_out, .. }| {
+                let mut row = vec![(*method).to_owned()];
+                row.extend(cost.coefficients().iter().map(f64::to_string));
+                row.push(if *kept { "kept" } else { "new" }.into());
+                for errors in [fitted, held_out] {
+                    row.extend([errors.bins.to_string(), percent(errors.mean), percent(errors.worst)]);
+                }
+                row.push(percent(others_held_out.mean));
+                row
+            });
+        let table = table::plain(header, rows, 1..20);
         let sizes = (count(self.cases.len(), "product"), self.element, &self.device);
         let mut lines = vec![format!("{} of {} on {}", sizes.0, sizes.1, sizes.2), String::new()];
-        lines.extend([table.trim_fmt(), String::new(), self.by_family(), String::new(), self.regret()]);
+        lines.extend([table, String::new(), self.by_family(), String::new(), self.regret()]);
         lines.join("\n")
     }
 
     /// What was measured of each family's held-out products, and what was predicted.
     fn by_family(&self) -> String {
-        let mut table = Table::new();
-        table.load_preset(presets::NOTHING);
-        table.set_header(["held out", "method", "bins", "measured ms", "by present costs", "by new costs"]);
-        for Fitted { method, families, .. } in &self.methods {
-            for OfFamily { family, bins, measured_ms, present_ms, new_ms } in families {
-                let mut row = vec![(*family).to_owned(), (*method).to_owned(), bins.to_string()];
-                row.extend([measured_ms, present_ms, new_ms].map(|ms| format!("{ms:.3}")));
-                table.add_row(row);
-            }
-        }
-        align(&mut table, 2);
-        table.trim_fmt()
+        let all = self.methods.iter().flat_map(|of| of.families.iter().map(|family| (of.method, family)));
+        let rows = all.map(|(method, OfFamily { family, bins, measured_ms, present_ms, new_ms })| {
+            let names = [(*family).to_owned(), method.to_owned(), bins.to_string()];
+            names.into_iter().chain([measured_ms, present_ms, new_ms].map(|ms| format!("{ms:.3}")))
+        });
+        table::plain(["held out", "method", "bins", "measured ms", "by present costs", "by new costs"], rows, 2..6)
     }
 
     /// What the choice takes beside the fastest method.
@@ -181,11 +174,6 @@ impl OfFamily {
         let (bins, measured_ms) = (samples.len(), sum(&|sample| sample.ms));
         (bins > 0).then_some(Self { family, bins, measured_ms, present_ms, new_ms })
     }
-}
-
-/// Aligns the columns from this one on to the right.
-fn align(table: &mut Table, first: usize) {
-    table.column_iter_mut().skip(first).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
 }
 
 fn percent(part: f64) -> String {

@@ -1,4 +1,5 @@
-//! A folder for the files of a test, in which a program runs. The laboratory's tests use this file too.
+//! A folder for the files of a test, in which a program runs. The laboratory's tests use this file
+//! too.
 #![allow(dead_code, reason = "each program uses its part")]
 pub use assert_cmd::Command;
 use std::path::PathBuf;

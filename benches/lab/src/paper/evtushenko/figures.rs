@@ -7,8 +7,8 @@ use blockmul::plan::Format;
 use blockmul_cli::failure::Failure;
 
 /// The paper's figures of speedups, with the formats that it has not beside those that it has.
-const HISTOGRAMS: [(u8, &[By]); 5] = [
-    (4, &[By::Format(Format::Csr), By::Format(Format::Csc), By::Cusparse]),
+const HISTOGRAMS: [(u8, &[By<'static>]); 5] = [
+    (4, &[By::Format(Format::Csr), By::Format(Format::Csc), By::Library("cusparse")]),
     (5, &[By::Format(Format::CsrVector), By::Format(Format::CsrShared)]),
     (6, &[By::Format(Format::CsrAdaptive), By::Format(Format::CsrAdaptiveAtomic)]),
     (
@@ -39,8 +39,8 @@ pub fn histograms(report: &mut Report, element: &str, of: &[&Subject]) -> Result
 }
 
 /// One of them. A bar has the speedups from its number to twice as much.
-fn histogram(report: &mut Report, number: u8, element: &str, ways: &[By], of: &[&Subject]) -> Result<(), Failure> {
-    let bars_of = |way: &By| -> (String, Vec<i32>) {
+fn histogram(report: &mut Report, number: u8, element: &str, ways: &[By<'_>], of: &[&Subject]) -> Result<(), Failure> {
+    let bars_of = |way: &By<'_>| -> (String, Vec<i32>) {
         let speedups = of.iter().filter_map(|subject| way.speedup(subject));
         (way.name().into(), speedups.map(|speedup| speedup.log2().floor() as i32).collect())
     };
@@ -51,14 +51,8 @@ fn histogram(report: &mut Report, number: u8, element: &str, ways: &[By], of: &[
         name: if bar < 0 { format!("1/{}", 2f64.powi(-bar)) } else { 2f64.powi(bar).to_string() },
         numbers: found.iter().map(|(_, bars)| Some(bars.iter().filter(|&&one| one == bar).count() as f64)).collect(),
     };
-    let chart = Bars {
-        title: format!("speedup over one thread, {element}"),
-        label: "matrices".into(),
-        parts: found.iter().map(|(name, _)| name.clone()).collect(),
-        groups: (first..=last).map(group).collect(),
-        stacked: false,
-        log: false,
-    };
+    let (title, names) = (format!("speedup over one thread, {element}"), found.iter().map(|(name, _)| name));
+    let chart = Bars::new(title, "matrices", names, (first..=last).map(group));
     let text =
         format!("Figure {number}: matrices by speedup over one thread; a bar leads from its number to the next.");
     report.figure(&format!("speedup-{number}-{element}.png"), &text, chart.encode())

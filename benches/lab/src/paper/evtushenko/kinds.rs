@@ -1,8 +1,8 @@
 //! Which format is fast on which matrices: by kind, where a work-item for each row is faster than a
 //! team, and by where HYB cuts rows.
+use super::published::By;
 use super::tables::CLASSES;
 use super::{RULES, Subject};
-use crate::paper::peers::libraries;
 use crate::paper::report::{Report, counted, geometric_mean, mean, shown};
 use blockmul::plan::{Format, Split};
 
@@ -22,11 +22,10 @@ pub fn by_kind(report: &mut Report, element: &str, of: &[&Subject]) {
 
 /// A row for each group of matrices, with the mean speedups of formats and other libraries.
 pub fn speedups_by(report: &mut Report, first: &str, groups: &[(String, Vec<&Subject>)]) {
-    let others = libraries(groups.iter().flat_map(|(_, of)| of).flat_map(|of| &of.peers));
+    let ways = By::all(&groups.iter().flat_map(|(_, of)| of).copied().collect::<Vec<_>>());
     let row = |(name, of): &(String, Vec<&Subject>)| {
-        let formats = Format::ALL.iter().map(|&format| mean(of.iter().filter_map(|of| of.speedup(format))));
-        let peers = others.iter().map(|library| mean(of.iter().filter_map(|of| of.peer_speedup(library))));
-        let speedups: Vec<_> = formats.chain(peers).collect();
+        let speedups = ways.iter().map(|way| mean(of.iter().filter_map(|of| way.speedup(of))));
+        let speedups: Vec<_> = speedups.collect();
         let largest = speedups.iter().flatten().copied().reduce(f64::max);
         let cell = |&speedup: &Option<f64>| {
             let number = shown(speedup, 2);
@@ -34,10 +33,8 @@ pub fn speedups_by(report: &mut Report, first: &str, groups: &[(String, Vec<&Sub
         };
         [vec![name.clone()], speedups.iter().map(cell).collect()].concat()
     };
-    let rows: Vec<_> = groups.iter().map(row).collect();
-    let header: Vec<&str> =
-        [first].into_iter().chain(Format::ALL.iter().map(|format| format.name())).chain(others).collect();
-    report.table(&header, rows);
+    let header: Vec<&str> = [first].into_iter().chain(ways.iter().map(|way| way.name())).collect();
+    report.table(&header, groups.iter().map(row));
 }
 
 /// The published CSR-Adaptive and its twin, in which long rows have a fixed order.
@@ -108,6 +105,5 @@ pub fn cuts(report: &mut Report, element: &str, of: &[&Subject]) {
         [small, large, "time / `bytes`".into(), "fastest on".into()]
     };
     let header: Vec<String> = ["rule".into()].into_iter().chain(HYB.iter().flat_map(columns)).collect();
-    let rows: Vec<_> = rules().map(row).collect();
-    report.table(&header, rows);
+    report.table(&header, rules().map(row));
 }

@@ -100,7 +100,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
         rows.extend(selected::Row::of(&matrix)?);
         let found = [measured::<f32>(setting, report, &matrix), measured::<f64>(setting, report, &matrix)];
         for (element, found) in ["f32", "f64"].iter().zip(found) {
-            subjects.extend(setting.kept_result(report, &format!("{} in {element}", matrix.name), found));
+            subjects.extend(setting.kept(report, &format!("{} in {element}", matrix.name), found));
         }
         report.keep("matrices", &subjects);
         report.save(setting.folder)?;

@@ -4,10 +4,11 @@ use super::kinds::speedups_by;
 use super::published::TABLES;
 use super::{Matrix, Subject};
 use crate::chart::{Bars, Group};
+use crate::paper::models::Model;
 use crate::paper::report::{Report, shown};
 use crate::patterns::{Circuit, cavity, chains, circuit, film, mesh, power_network, stages, units};
 use crate::regret::formats::longest_column;
-use blockmul::{Csc, Result};
+use blockmul::Result;
 use blockmul_cli::failure::Failure;
 use blockmul_cli::spy;
 use serde::Serialize;
@@ -15,54 +16,32 @@ use serde::Serialize;
 /// Most pixels of a side of a picture.
 const PICTURE: usize = 400;
 
-/// One of the paper's nine matrices.
-pub struct Selected {
-    /// Its name in the collection.
-    name: &'static str,
-    /// What is generated in its place.
-    what: &'static str,
-    /// Its rows, and its stored entries, explicit zeros included, in the collection's index.
-    rows: usize,
-    entries: usize,
-    make: fn(rows: usize) -> Result<Csc<f64>>,
-}
+/// One of the paper's nine matrices: its rows, and its stored entries, explicit zeros included, in
+/// the collection's index.
+pub type Selected = Model<[usize; 2]>;
 
 /// The structures that the paper shows.
 pub const TABLE_9: [Selected; 9] = [
-    Selected {
-        name: "airfoil_2d",
-        what: "two rings of a triangulated mesh",
-        rows: 14_214,
-        entries: 259_688,
-        make: mesh,
-    },
-    Selected { name: "cage10", what: "chains that creep through a gel", rows: 11_397, entries: 150_645, make: chains },
-    Selected { name: "hvdc1", what: "power network", rows: 24_842, entries: 159_981, make: power_network },
-    Selected { name: "coater2", what: "elements of a film", rows: 9540, entries: 207_308, make: film },
-    Selected { name: "lhr07", what: "stages of a chemical plant", rows: 7337, entries: 156_508, make: stages },
-    Selected { name: "cavity21", what: "elements of a driven cavity", rows: 4562, entries: 138_187, make: cavity },
-    Selected {
-        name: "ASIC_100ks",
-        what: "circuit",
-        rows: 99_190,
-        entries: 578_890,
-        make: |rows| circuit(rows, Circuit { devices: 245, longest: 200, power: 13 }),
-    },
-    Selected {
-        name: "scircuit",
-        what: "circuit",
-        rows: 170_998,
-        entries: 958_936,
-        make: |rows| circuit(rows, Circuit { devices: 233, longest: 350, power: 10 }),
-    },
-    Selected { name: "Zd_Jac3_db", what: "units of a chemical plant", rows: 22_835, entries: 713_907, make: units },
+    Selected::like("airfoil_2d", "two rings of a triangulated mesh", [14_214, 259_688], mesh),
+    Selected::like("cage10", "chains that creep through a gel", [11_397, 150_645], chains),
+    Selected::like("hvdc1", "power network", [24_842, 159_981], power_network),
+    Selected::like("coater2", "elements of a film", [9540, 207_308], film),
+    Selected::like("lhr07", "stages of a chemical plant", [7337, 156_508], stages),
+    Selected::like("cavity21", "elements of a driven cavity", [4562, 138_187], cavity),
+    Selected::like("ASIC_100ks", "circuit", [99_190, 578_890], |rows| {
+        circuit(rows, Circuit { devices: 245, longest: 200, power: 13 })
+    }),
+    Selected::like("scircuit", "circuit", [170_998, 958_936], |rows| {
+        circuit(rows, Circuit { devices: 233, longest: 350, power: 10 })
+    }),
+    Selected::like("Zd_Jac3_db", "units of a chemical plant", [22_835, 713_907], units),
 ];
 
 /// What stands for the nine matrices, each of about as many rows as the paper's, but of at most
 /// about so many entries.
 pub fn stand_ins(most: usize) -> Result<Vec<Matrix>> {
     let made = |of: &Selected| {
-        let rows = of.rows.min(most * of.rows / of.entries);
+        let rows = of.size[0].min(most * of.size[0] / of.size[1]);
         Ok(Matrix { name: of.stand_in(), kind: of.what.into(), a: (of.make)(rows)? })
     };
     TABLE_9.iter().map(made).collect()
@@ -111,8 +90,8 @@ impl Row {
         let by_rows = matrix.a.try_transpose()?;
         Ok(Some(Self {
             selected: of.name,
-            collection_rows: of.rows,
-            collection_entries: of.entries,
+            collection_rows: of.size[0],
+            collection_entries: of.size[1],
             matrix: matrix.name.clone(),
             what: if matrix.name == of.name { "a file".into() } else { matrix.kind.clone() },
             rows: matrix.a.nrows(),
@@ -168,14 +147,8 @@ pub fn speedups(report: &mut Report, element: &str, of: &[&Subject]) -> std::res
         name: Selected::of(&subject.matrix).map_or("", |of| of.name).into(),
         numbers: ways().map(|by| by.speedup(subject)).collect(),
     };
-    let chart = Bars {
-        title: format!("speedup over one thread, {element}"),
-        label: "speedup".into(),
-        parts: ways().map(|by| by.name().into()).collect(),
-        groups: of.iter().map(group).collect(),
-        stacked: false,
-        log: true,
-    };
+    let title = format!("speedup over one thread, {element}");
+    let chart = Bars::new(title, "speedup", ways().map(|by| by.name()), of.iter().map(group)).log();
     let text = format!("Figure {part}: speedup for the selected matrices.");
     report.figure(&format!("figure-{part}.png"), &text, chart.encode())
 }
@@ -204,7 +177,7 @@ mod tests {
         for (of, matrix) in TABLE_9.iter().zip(stand_ins(1_000_000)?) {
             let near = |have: usize, want: usize, part: f64| (have as f64 / want as f64 - 1.0).abs() < part;
             let (rows, entries) = (matrix.a.nrows(), matrix.a.nnz());
-            assert!(near(rows, of.rows, 0.005) && near(entries, of.entries, 0.04), "{}: {rows}, {entries}", of.name);
+            assert!(near(rows, of.size[0], 0.005) && near(entries, of.size[1], 0.04), "{}: {rows}, {entries}", of.name);
             assert_eq!(rows, matrix.a.ncols(), "{}", of.name);
         }
         for (of, matrix) in TABLE_9.iter().zip(stand_ins(4000)?) {

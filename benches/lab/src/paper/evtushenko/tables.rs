@@ -53,7 +53,7 @@ fn cells(of: &[&Subject], speedup: impl Fn(&Subject) -> Option<f64>) -> Vec<Stri
 }
 
 /// The paper's number of a table, its means and its maximum.
-fn published(by: By, element: &str) -> Vec<String> {
+fn published(by: By<'_>, element: &str) -> Vec<String> {
     match TABLES.iter().find(|table| table.by == by) {
         None => vec!["-".into(); 4],
         Some(table @ &Published { name, table: number, .. }) => {
@@ -71,20 +71,15 @@ fn speedups(report: &mut Report, element: &str, of: &[&Subject]) {
         "Means and maxima over compressed rows on one thread of the host, of matrices by their entries. The paper's are \
          of {DEVICES}, and of the Florida collection; its kernels that add by atomics are those that end in -atomic here."
     ));
-    let of_format = |&format: &Format| {
-        let ours = cells(of, |of| of.speedup(format));
-        [vec![format.to_string()], ours, published(By::Format(format), element)].concat()
+    let row = |way: By<'_>| {
+        let speedups = cells(of, |of| way.speedup(of));
+        [vec![way.name().to_owned()], speedups, published(way, element)].concat()
     };
-    let of_peer = |library: &str| {
-        let theirs = cells(of, |of| of.peer_speedup(library));
-        let by = (library == "cusparse").then(|| published(By::Cusparse, element));
-        [vec![library.to_owned()], theirs, by.unwrap_or_else(|| vec!["-".into(); 4])].concat()
-    };
-    let mut others = libraries(of.iter().flat_map(|of| &of.peers));
-    if !others.contains(&"cusparse") {
-        others.push("cusparse");
+    let mut ways = By::all(of);
+    if !ways.contains(&By::Library("cusparse")) {
+        ways.push(By::Library("cusparse"));
     }
-    let rows: Vec<_> = Format::ALL.iter().map(of_format).chain(others.into_iter().map(of_peer)).collect();
+    let rows = ways.into_iter().map(row);
     let ours = ["format", "mean, from 10 k", "max", "mean, from 100 k", "max", "left out"];
     report.table(&[&ours[..], &["the paper's table", "from 10 k", "from 100 k", "max"]].concat(), rows);
     let beats = |one: Format, other: Format| {
@@ -132,21 +127,10 @@ fn winners(report: &mut Report, element: &str, of: &[&Subject]) {
         ours.into_iter().chain(theirs).collect()
     });
     let rows: Vec<Vec<String>> = rows.collect();
-    let ours = [
-        "matrix",
-        "rows",
-        "entries",
-        "a row",
-        "longest",
-        "one thread ms",
-        "fastest",
-        "ms",
-        "GFLOP/s",
-        "second",
-        "× as long",
-    ];
+    let sizes = ["matrix", "rows", "entries", "a row", "longest", "one thread ms"];
+    let ours = ["fastest", "ms", "GFLOP/s", "second", "× as long"];
     let theirs = others.iter().flat_map(|library| [format!("{library} ms"), "× as long".into()]);
-    let header: Vec<String> = ours.map(String::from).into_iter().chain(theirs).collect();
+    let header: Vec<String> = sizes.into_iter().chain(ours).map(String::from).chain(theirs).collect();
     report.table(&header, rows);
 }
 

@@ -65,7 +65,7 @@ pub fn write(
     for (name, mesh) in meshes {
         setting.lab.messages.step(format!("patches of a {name}"));
         let measured = relaxed(setting, name, mesh);
-        let Some((timed, found)) = setting.kept_result(report, name, measured) else { continue };
+        let Some((timed, found)) = setting.kept(report, name, measured) else { continue };
         let (patches, steps, best) = (found.seeds.len(), found.energies.len() - 1, found.best);
         let relaxed = Relaxed { timed, patches, steps, energies: found.energies.clone(), best };
         let over_first = relaxed.over_first();

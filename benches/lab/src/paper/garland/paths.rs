@@ -30,7 +30,7 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, graphs: &[(String, Cbc<
     for (name, g) in graphs {
         setting.lab.messages.step(format!("paths: {name}"));
         let timed = schedules(setting, name, g);
-        all.extend(setting.kept_result(report, name, timed).into_iter().flatten());
+        all.extend(setting.kept(report, name, timed).into_iter().flatten());
     }
     let row = |timed: &Timed| {
         let faster = timed.ms.map(|ms| timed.reference_ms / ms);
@@ -44,8 +44,10 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, graphs: &[(String, Cbc<
             shown(faster, 2),
         ]
     };
-    let rows: Vec<Vec<String>> = all.iter().map(row).collect();
-    report.table(&["graph", "edges", "schedule", "sources", "ms", "reference's Dijkstra ms", "times as fast"], rows);
+    report.table(
+        &["graph", "edges", "schedule", "sources", "ms", "reference's Dijkstra ms", "times as fast"],
+        all.iter().map(row),
+    );
     report.say(
         "From the first vertex, and from the nearest of 16 that are drawn. Lengths are the magnitudes of a file's values; \
          the entry in row i, column j is the edge from j to i. Dijkstra's algorithm is that of the serial reference on \

@@ -74,7 +74,7 @@ pub fn write(
         for format in FORMATS {
             setting.lab.messages.step(format!("{name}: {format}"));
             let timed = product(setting, name, a, format);
-            let timed = setting.kept_result(report, name, timed);
+            let timed = setting.kept(report, name, timed);
             rates.push(timed.as_ref().and_then(|timed| timed.ms.map(|ms| ms * 1e6 / a.nnz().max(1) as f64)));
             all.extend(timed);
         }
@@ -106,9 +106,8 @@ pub fn write(
         report.say(&spread(&groups[..equal]));
     }
     report.say(&through_local_memory(&groups));
-    let parts = FORMATS.iter().map(|format| format.name().to_owned()).collect();
-    let (title, label) = ("A·x by the distribution of entries".into(), "ns for each entry".into());
-    let bars = Bars { title, label, parts, groups, stacked: false, log: true };
+    let names = FORMATS.iter().map(|format| format.name());
+    let bars = Bars::new("A·x by the distribution of entries", "ns for each entry", names, groups).log();
     report.figure("section-3.png", "A·x by the distribution of entries over the rows.", bars.encode())?;
     report.wrong += all.iter().filter(|timed| !timed.verified).count();
     report.keep("products", &all);

@@ -114,16 +114,11 @@ pub fn figures(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject])
         return Ok(());
     }
     let of_auto = |name: &str| -> Series {
-        let mut slower: Vec<f64> = subjects
-            .iter()
-            .filter_map(|of| {
-                let times = [Method::Auto.name(), ALWAYS, NEVER].map(|name| ms(&of.contest, name));
-                let least = times.into_iter().flatten().reduce(f64::min)?;
-                Some(ms(&of.contest, name)? / least)
-            })
-            .collect();
-        slower.sort_by(f64::total_cmp);
-        Series::line(name, slower.iter().enumerate().map(|(at, slower)| [at as f64 + 1.0, *slower]).collect())
+        let slower = |of: &Subject| {
+            let times = [Method::Auto.name(), ALWAYS, NEVER].map(|name| ms(&of.contest, name));
+            Some(ms(&of.contest, name)? / times.into_iter().flatten().reduce(f64::min)?)
+        };
+        Series::ascending(name, subjects.iter().filter_map(slower).collect())
     };
     let series: Vec<Series> = [Method::Auto.name(), ALWAYS, NEVER].map(of_auto).into();
     let rows = means(&series);

@@ -69,7 +69,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
         let common = common && subjects.len() < SHOWN;
         let longest = longest_line(&factors, setting.args.by_rows);
         let (a, b) = &factors;
-        let Some(contest) = setting.scalars(report, [&name, &what], (a, b.as_ref()), &variants) else { continue };
+        let Some(contest) = setting.contest(report, [&name, &what], (a, b.as_ref()), &variants) else { continue };
         if common {
             pictures.push((name.clone(), spy::picture(a, PICTURE).map_err(Failure::from)?));
         }
@@ -136,21 +136,17 @@ fn gflops(contest: &Contest, ms: Option<f64>) -> Option<f64> {
 /// Table 4.
 fn statistics(report: &mut Report, common: &[&Subject]) {
     report.say("## Table 4: the matrices");
-    let rows: Vec<Vec<String>> = common
-        .iter()
-        .map(|of| {
-            let contest = &of.contest;
-            let sizes = [contest.a.rows(), contest.a.cols(), contest.a.nnz()].map(|size| counted(size as f64));
-            let mut row = vec![contest.matrix.clone(), of.what.clone()];
-            row.extend(sizes);
-            row.extend([contest.products, contest.c_nnz].map(|count| counted(count as f64)));
-            // A product without products of entries has no bins.
-            let shares = contest.entrant(Method::Auto).map(Entrant::shares).filter(|shares| !shares.is_empty());
-            row.push(shares.unwrap_or("-".into()));
-            row
-        })
-        .collect();
-    report.table(&["matrix", "what", "rows", "cols", "nnz(A)", "products", "nnz(C)", "auto's choice"], rows);
+    let row = |of: &&Subject| {
+        let contest = &of.contest;
+        let sizes = [contest.a.rows(), contest.a.cols(), contest.a.nnz()].map(|size| size as f64);
+        let counts = sizes.into_iter().chain([contest.products, contest.c_nnz].map(|count| count as f64));
+        // A product without products of entries has no bins.
+        let shares = contest.entrant(Method::Auto).map(Entrant::shares).filter(|shares| !shares.is_empty());
+        let names = [contest.matrix.clone(), of.what.clone()];
+        names.into_iter().chain(counts.map(counted)).chain([shares.unwrap_or("-".into())]).collect()
+    };
+    let header = ["matrix", "what", "rows", "cols", "nnz(A)", "products", "nnz(C)", "auto's choice"];
+    report.table(&header, common.iter().map(row));
 }
 
 /// Figures 9 to 11: rates, memory and stages of the matrices that are shown.
@@ -160,13 +156,8 @@ fn bars(setting: &Setting<'_>, report: &mut Report, common: &[&Subject]) -> Resu
         name: of.contest.matrix.clone(),
         numbers: columns.iter().map(|name| number(of, name)).collect(),
     };
-    let chart = |title: &str, label: &str, number: &dyn Fn(&Subject, &str) -> Option<f64>| Bars {
-        title: title.into(),
-        label: label.into(),
-        parts: columns.clone(),
-        groups: common.iter().map(|of| group(of, number)).collect(),
-        stacked: false,
-        log: true,
+    let chart = |title: &str, label: &str, number: &dyn Fn(&Subject, &str) -> Option<f64>| {
+        Bars::new(title, label, &columns, common.iter().map(|of| group(of, number))).log()
     };
     report.say("## Figure 9: rates");
     let rate = |of: &Subject, name: &str| gflops(&of.contest, ranking::ms(setting, &of.contest, name));
@@ -183,15 +174,11 @@ fn bars(setting: &Setting<'_>, report: &mut Report, common: &[&Subject]) -> Resu
     let text = "Share of each stage in the busy time of auto. `count` is the paper's symbolic SpGEMM, `sums` its numeric \
                 one, `setup` its analysis; ESC has the stages of Polok 2015.";
     report.figure("figure-11.png", text, stages.encode())?;
-    let rows: Vec<Vec<String>> = stages
-        .groups
-        .iter()
-        .map(|group| {
-            let numbers = group.numbers.iter().map(|number| shown(*number, 1));
-            std::iter::once(group.name.clone()).chain(numbers).collect()
-        })
-        .collect();
+    let row = |group: &Group| {
+        let numbers = group.numbers.iter().map(|number| shown(*number, 1));
+        [group.name.clone()].into_iter().chain(numbers).collect()
+    };
     let header: Vec<&str> = std::iter::once("%").chain(stages.parts.iter().map(String::as_str)).collect();
-    report.table(&header, rows);
+    report.table(&header, stages.groups.iter().map(row));
     Ok(())
 }

@@ -139,9 +139,7 @@ pub fn tables(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject]) 
 
     let curve = |name: &String| {
         let large = subjects.iter().filter(|of| of.contest.products > LEAST);
-        let mut slower: Vec<f64> = large.filter_map(|of| Some(time(of, name)? / fastest(of)?)).collect();
-        slower.sort_by(f64::total_cmp);
-        Series::line(name, slower.iter().enumerate().map(|(at, slower)| [at as f64 + 1.0, *slower]).collect())
+        Series::ascending(name, large.filter_map(|of| Some(time(of, name)? / fastest(of)?)).collect())
     };
     let axes_of_curve = [("products, by ascending slowdown", false), ("t / t of the fastest", true)];
     report.say("## Figure 7: slowdown");

@@ -60,8 +60,7 @@ pub fn shares<'e>(title: &str, entrants: impl Iterator<Item = (&'e str, &'e Entr
         let all: f64 = times.iter().flatten().sum();
         Group { name: (*name).into(), numbers: times.iter().map(|ms| ms.map(|ms| 100.0 * ms / all)).collect() }
     };
-    let groups = entrants.iter().map(group).collect();
-    Bars { title: title.into(), label: "%".into(), parts, groups, stacked: true, log: false }
+    Bars::new(title, "%", &parts, entrants.iter().map(group)).stacked()
 }
 
 /// Figures 3 and 4: expansion, and time over FLOP.
@@ -144,7 +143,7 @@ pub fn of_sides(
                 }
             };
             let transposed = of.other().is_some().then(|| dense.transpose());
-            let Some(contest) = setting.blocks(report, &name, (&dense, transposed.as_ref()), variants) else {
+            let Some(contest) = setting.contest(report, [&name; 2], (&dense, transposed.as_ref()), variants) else {
                 continue;
             };
             c_nnz = contest.c_nnz;

@@ -82,7 +82,7 @@ impl Subject {
 }
 
 fn square(setting: &Setting<'_>, report: &mut Report, of: &Subject, variants: &[Variant]) -> Option<Contest> {
-    setting.scalars(report, [&of.name, &of.name], (&of.scalars, of.other()), variants)
+    setting.contest(report, [&of.name, &of.name], (&of.scalars, of.other()), variants)
 }
 
 fn in_own_blocks(setting: &Setting<'_>, report: &mut Report, of: &Subject, variants: &[Variant]) -> Option<Contest> {
@@ -91,7 +91,7 @@ fn in_own_blocks(setting: &Setting<'_>, report: &mut Report, of: &Subject, varia
         return None;
     }
     let transposed = (!square).then(|| of.blocks.transpose());
-    setting.blocks(report, &of.name, (&of.blocks, transposed.as_ref()), variants)
+    setting.contest(report, [&of.name; 2], (&of.blocks, transposed.as_ref()), variants)
 }
 
 /// A row of the paper's Table 1.
@@ -147,7 +147,6 @@ fn table(setting: &Setting<'_>, report: &mut Report, squares: &[Contest], own_bl
         row.extend(libraries.iter().map(|library| over(peer(library))));
         row
     });
-    let rows: Vec<_> = rows.collect();
     report.say("## Table 1");
     report.say(
         "C = A·A, A·Aᵀ if A is not square, as scalars. FLOP counts multiplications and additions, 2 · products - \
@@ -185,7 +184,7 @@ fn all_to_all(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], 
                 continue;
             }
             let name = format!("{one} · {other}");
-            contests.extend(setting.scalars(report, [&name, "all to all"], (a, Some(b)), variants));
+            contests.extend(setting.contest(report, [&name, "all to all"], (*a, Some(*b)), variants));
         }
     }
     contests

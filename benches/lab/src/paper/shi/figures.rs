@@ -1,6 +1,6 @@
 //! The figures of the report, of one element type: the numbers of the other are in the tables.
 use super::Subject;
-use super::tables::{Rival, libraries};
+use super::ways::Way;
 use crate::chart::{Bars, Group, Plot, Series};
 use crate::paper::{peers::Peer, report::Report};
 use blockmul::plan::DenseMethod;
@@ -15,68 +15,42 @@ pub const ELEMENT: &str = "f32";
 
 /// Figures 4 and 6: how many matrices take others how much longer than `gcoo`.
 pub fn histogram(report: &mut Report, number: &str, of: &[&Subject]) -> Result<(), Failure> {
-    let rivals = Rival::of(DenseMethod::Gcoo, of);
+    let rivals = Way::others(DenseMethod::Gcoo, of);
     let bars = (LAST / STEP).round() as usize;
     let bar = |ratio: f64| ((ratio / STEP) as usize).min(bars);
     let group = |at: usize| {
-        let count = |rival: &Rival<'_>| {
+        let count = |rival: &Way<'_>| {
             let ratios = of.iter().filter_map(|subject| rival.ratio(DenseMethod::Gcoo, subject));
             Some(ratios.filter(|&ratio| bar(ratio) == at).count() as f64)
         };
         let last = if at == bars { "+" } else { "" };
         Group { name: format!("{:.1}{last}", at as f64 * STEP), numbers: rivals.iter().map(count).collect() }
     };
-    let chart = Bars {
-        title: format!("time of others / time of gcoo, {ELEMENT}"),
-        label: "matrices".into(),
-        parts: rivals.iter().map(|rival| rival.name().to_owned()).collect(),
-        groups: (0..=bars).map(group).collect(),
-        stacked: false,
-        log: false,
-    };
+    let (title, names) = (format!("time of others / time of gcoo, {ELEMENT}"), rivals.iter().map(|rival| rival.name()));
+    let chart = Bars::new(title, "matrices", names, (0..=bars).map(group));
     let text = "Matrices by how many times longer others take than gcoo; a bar begins at its number.";
     report.figure(&format!("figure-{number}.png"), text, chart.encode())
 }
 
 /// Figure 5: the speed of each matrix.
 pub fn kinds(report: &mut Report, of: &[&Subject]) -> Result<(), Failure> {
-    let libraries = libraries(of);
-    let group = |subject: &&Subject| {
-        let methods = DenseMethod::ALL.iter().map(|&method| subject.rate(subject.ms(method)));
-        let peers = libraries.iter().map(|library| subject.rate(subject.peer_ms(library)));
-        Group { name: subject.matrix.clone(), numbers: methods.chain(peers).collect() }
+    let ways = Way::all(of);
+    let group = |subject: &&Subject| Group {
+        name: subject.matrix.clone(),
+        numbers: ways.iter().map(|way| way.rate(subject)).collect(),
     };
-    let chart = Bars {
-        title: format!("speed by matrix, {ELEMENT}"),
-        label: "GFLOP/s".into(),
-        parts: names(&libraries),
-        groups: of.iter().map(group).collect(),
-        stacked: false,
-        log: true,
-    };
+    let (title, names) = (format!("speed by matrix, {ELEMENT}"), ways.iter().map(|way| way.name()));
+    let chart = Bars::new(title, "GFLOP/s", names, of.iter().map(group)).log();
     report.figure("figure-5.png", "Speed of matrices of many kinds.", chart.encode())
-}
-
-/// The methods and libraries.
-fn names(libraries: &[&str]) -> Vec<String> {
-    DenseMethod::ALL
-        .iter()
-        .map(|method| method.name().to_owned())
-        .chain(libraries.iter().map(|&name| name.to_owned()))
-        .collect()
 }
 
 /// A line for each method and library, of points made of their times.
 fn lines(of: &[&Subject], point: impl Fn(&Subject, Option<f64>) -> Option<[f64; 2]>) -> Vec<Series> {
-    let methods = DenseMethod::ALL.iter().map(|&method| {
-        let points = of.iter().filter_map(|subject| point(subject, subject.ms(method)));
-        Series::line(method.name(), points.collect())
-    });
-    let of_libraries = libraries(of).into_iter().map(|library| {
-        let points = of.iter().filter_map(|subject| point(subject, subject.peer_ms(library)));
-        Series::line(library, points.collect())
-    });
-    methods.chain(of_libraries).collect()
+    let line = |way: Way<'_>| {
+        let points = of.iter().filter_map(|subject| point(subject, way.ms(subject)));
+        Series::line(way.name(), points.collect())
+    };
+    Way::all(of).into_iter().map(line).collect()
 }
 
 /// Figures 7 to 9: time by the part of entries, whose logarithms keep the sparsest apart.
@@ -142,17 +116,8 @@ pub fn conversions(report: &mut Report, of: &[&Subject]) -> Result<(), Failure> 
         };
         std::iter::once(own).chain(others).map(group).collect::<Vec<_>>()
     };
-    let chart = Bars {
-        title: format!("conversion and product, {ELEMENT}"),
-        label: "ms".into(),
-        parts: vec!["EO: conversion".into(), "KC: product".into()],
-        groups: of.iter().flat_map(groups).collect(),
-        stacked: true,
-        log: false,
-    };
-    report.figure(
-        "figure-13.png",
-        "Conversion from a dense A, and the product, by n, part of zeros and library.",
-        chart.encode(),
-    )
+    let (title, parts) = (format!("conversion and product, {ELEMENT}"), ["EO: conversion", "KC: product"]);
+    let chart = Bars::new(title, "ms", parts, of.iter().flat_map(groups)).stacked();
+    let text = "Conversion from a dense A, and the product, by n, part of zeros and library.";
+    report.figure("figure-13.png", text, chart.encode())
 }

@@ -1,4 +1,5 @@
 //! The matrices of the study: random squares, and those that stand for Table III.
+use crate::paper::{ByRows, models::Model};
 use crate::patterns::{banded, drawn, elements, hubs_and_leaves, scattered, side};
 use blockmul::{Csc, Csr, Result, matrix::Pattern};
 use std::str::FromStr;
@@ -102,18 +103,6 @@ impl Square {
     }
 }
 
-/// A matrix that stands for one of Table III.
-pub struct Model {
-    /// The paper's matrix.
-    pub name: &'static str,
-    /// What is generated in its place.
-    pub what: &'static str,
-    /// Rows of the paper's, and its entries in a row.
-    rows: usize,
-    per_row: f64,
-    make: fn(rows: usize) -> Result<Csc<f64>>,
-}
-
 /// The diagonal and those above it at the powers of two: the triangle has the paper's 14.4 entries
 /// a row.
 fn powers(rows: usize) -> Result<Csc<f64>> {
@@ -127,66 +116,32 @@ fn holed(rows: usize) -> Result<Csc<f64>> {
     Csc::from_triplets(rows, rows, (0..rows).filter(|row| row % 5 < 3).map(|row| (row, row, 0.1 + row as f64 / 3.0)))
 }
 
-/// Those of Table III, with about as many entries in a row.
-pub const TABLE_III: [Model; 14] = [
-    Model { name: "nemeth11", what: "a band of 23", rows: 9506, per_row: 23.0, make: |rows| banded(rows, 11) },
-    Model {
-        name: "human_gene1",
-        what: "power law, long rows",
-        rows: 22_283,
-        per_row: 555.0,
-        make: |rows| hubs_and_leaves(rows, rows * 555.min(rows / 4)),
-    },
-    Model {
-        name: "Lederberg",
-        what: "power law",
-        rows: 8843,
-        per_row: 4.7,
-        make: |rows| hubs_and_leaves(rows, rows * 47 / 10),
-    },
-    Model { name: "m3plates", what: "part of a diagonal", rows: 11_107, per_row: 0.6, make: holed },
-    Model { name: "aug3dcqp", what: "2 anywhere", rows: 35_543, per_row: 2.0, make: |rows| drawn([rows, rows], 2) },
-    Model { name: "Trefethen_20000b", what: "diagonals at powers of two", rows: 19_999, per_row: 14.4, make: powers },
-    Model {
-        name: "ex37",
-        what: "elements, 3 unknowns a node",
-        rows: 3565,
-        per_row: 19.0,
-        make: |rows| elements(side(rows / 3, 3), 3),
-    },
-    Model { name: "g7jac020sc", what: "8 anywhere", rows: 5850, per_row: 8.0, make: |rows| drawn([rows, rows], 8) },
-    Model { name: "LF10000", what: "a band of 3", rows: 19_998, per_row: 3.0, make: |rows| banded(rows, 1) },
-    Model {
-        name: "epb2",
-        what: "7 entries in a band",
-        rows: 25_228,
-        per_row: 7.0,
-        make: |rows| scattered(rows, 7, 64),
-    },
-    Model { name: "plbuckle", what: "a band of 13", rows: 1282, per_row: 13.0, make: |rows| banded(rows, 6) },
-    Model {
-        name: "wang3",
-        what: "7-point stencil",
-        rows: 26_064,
-        per_row: 7.0,
-        make: |rows| elements(side(rows, 3), 1),
-    },
-    Model { name: "fpga_dcop_01", what: "a band of 5", rows: 1220, per_row: 5.0, make: |rows| banded(rows, 2) },
-    Model {
-        name: "viscoplastic2_C_1",
-        what: "12 entries in a band",
-        rows: 32_769,
-        per_row: 12.0,
-        make: |rows| scattered(rows, 12, 64),
-    },
+/// Those of Table III: their rows, and their entries in a row.
+pub const TABLE_III: [Model<(usize, f64)>; 14] = [
+    Model::like("nemeth11", "a band of 23", (9506, 23.0), |rows| banded(rows, 11)),
+    Model::like("human_gene1", "power law, long rows", (22_283, 555.0), |rows| {
+        hubs_and_leaves(rows, rows * 555.min(rows / 4))
+    }),
+    Model::like("Lederberg", "power law", (8843, 4.7), |rows| hubs_and_leaves(rows, rows * 47 / 10)),
+    Model::like("m3plates", "part of a diagonal", (11_107, 0.6), holed),
+    Model::like("aug3dcqp", "2 anywhere", (35_543, 2.0), |rows| drawn([rows, rows], 2)),
+    Model::like("Trefethen_20000b", "diagonals at powers of two", (19_999, 14.4), powers),
+    Model::like("ex37", "elements, 3 unknowns a node", (3565, 19.0), |rows| elements(side(rows / 3, 3), 3)),
+    Model::like("g7jac020sc", "8 anywhere", (5850, 8.0), |rows| drawn([rows, rows], 8)),
+    Model::like("LF10000", "a band of 3", (19_998, 3.0), |rows| banded(rows, 1)),
+    Model::like("epb2", "7 entries in a band", (25_228, 7.0), |rows| scattered(rows, 7, 64)),
+    Model::like("plbuckle", "a band of 13", (1282, 13.0), |rows| banded(rows, 6)),
+    Model::like("wang3", "7-point stencil", (26_064, 7.0), |rows| elements(side(rows, 3), 1)),
+    Model::like("fpga_dcop_01", "a band of 5", (1220, 5.0), |rows| banded(rows, 2)),
+    Model::like("viscoplastic2_C_1", "12 entries in a band", (32_769, 12.0), |rows| scattered(rows, 12, 64)),
 ];
 
-impl Model {
+impl Model<(usize, f64)> {
     /// As many rows as the paper's has, or fewer: with a square dense matrix so many products.
     pub fn matrix(&self, most: u64) -> Result<Csr<f64>> {
-        let fit = (most as f64 / self.per_row).sqrt() as usize;
-        let by_columns = (self.make)(self.rows.min(fit.max(32)))?;
-        Ok(Csr::from_transpose(by_columns.try_transpose()?))
+        let (rows, per_row) = self.size;
+        let fit = (most as f64 / per_row).sqrt() as usize;
+        (self.make)(rows.min(fit.max(32)))?.by_rows()
     }
 }
 
@@ -238,7 +193,7 @@ mod tests {
             let a = model.matrix(2_000_000)?;
             let per_row = a.values().len() as f64 / a.nrows() as f64;
             // Few rows have no room for long ones.
-            let wanted = model.per_row.min(a.nrows() as f64 / 4.0);
+            let wanted = model.size.1.min(a.nrows() as f64 / 4.0);
             assert!((0.4..1.2).contains(&(per_row / wanted)), "{}: {per_row} a row, not {wanted}", model.name);
             assert!(a.nrows() == a.ncols() && a.nrows() <= 4000, "{}", model.name);
         }

@@ -1,14 +1,16 @@
 //! Shi, Wang, Chu: Efficient Sparse-Dense Matrix-Matrix Multiplication on GPUs Using the Customized
 //! Sparse Storage Format, 2020: A·D for a D of as many columns as A, and A from a dense matrix.
-//! `matrices` has the inputs, `operand` what is measured of one, `tables` and `figures` the report.
+//! `matrices` has the inputs, `operand` what is measured of one, `tables` and `figures` the report,
+//! `ways` what is compared.
 mod figures;
 mod matrices;
 mod operand;
 mod tables;
+mod ways;
 
-use super::Setting;
 use super::peers::Peer;
 use super::report::Report;
+use super::{ByRows, Setting};
 use blockmul::{BlockShape, Csr, Result, plan::DenseMethod};
 use blockmul_cli::failure::Failure;
 use matrices::{CONVERTED, shown, squares};
@@ -91,7 +93,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<
             measured::<f64>(setting, report, &job, &a, &mut of_f64),
         ];
         for (element, found) in ["f32", "f64"].iter().zip(found) {
-            subjects.extend(setting.kept_result(report, &format!("{} in {element}", job.name), found));
+            subjects.extend(setting.kept(report, &format!("{} in {element}", job.name), found));
         }
         report.keep("matrices", &subjects);
         report.save(setting.folder)
@@ -110,7 +112,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<
             Err(Failure::Library(error)) => Err(error),
             Err(failure) => return Err(failure),
         };
-        both(report, job, source.and_then(|a| Ok(Csr::from_transpose(a.to_scalars().try_transpose()?))))?;
+        both(report, job, source.and_then(|a| a.to_scalars().by_rows()))?;
     }
     let (squares, sides) = match &wanted[..] {
         [] => {

@@ -132,7 +132,7 @@ pub fn measured<T: Element>(
             setting.lab.messages.step(what.clone());
             // The times of the product are kept without it.
             let found = conversion(setting, report, &a);
-            setting.kept_result(report, &what, found).flatten()
+            setting.kept(report, &what, found).flatten()
         }
         false => None,
     };

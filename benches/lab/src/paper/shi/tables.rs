@@ -2,49 +2,14 @@
 use super::figures;
 use super::matrices::TABLE_III;
 use super::operand::REFERENCE_PRODUCTS;
+use super::ways::Way;
 use super::{Bytes, Kind, Setting, Subject};
-use crate::paper::peers;
 use crate::paper::report::{Report, counted, mean, shown};
 use blockmul::plan::DenseMethod;
 use blockmul_cli::failure::Failure;
 
 /// Parts of zeros of Figures 10 to 12.
 const BY_SIDE: [f64; 2] = [0.98, 0.995];
-
-/// Another way to compute the same product.
-pub enum Rival<'s> {
-    Method(DenseMethod),
-    Library(&'s str),
-}
-
-impl<'s> Rival<'s> {
-    /// All but one method: the others and the libraries.
-    pub fn of(method: DenseMethod, subjects: &[&'s Subject]) -> Vec<Self> {
-        let others = DenseMethod::ALL.iter().filter(|&&other| other != method).map(|&other| Self::Method(other));
-        others.chain(libraries(subjects).into_iter().map(Self::Library)).collect()
-    }
-
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Method(method) => method.name(),
-            Self::Library(library) => library,
-        }
-    }
-
-    /// How many times longer it takes than a method.
-    pub fn ratio(&self, method: DenseMethod, subject: &Subject) -> Option<f64> {
-        let ms = match self {
-            Self::Method(other) => subject.ms(*other),
-            Self::Library(library) => subject.peer_ms(library),
-        };
-        Some(ms? / subject.ms(method)?)
-    }
-}
-
-/// The libraries that multiplied one of the matrices.
-pub fn libraries<'s>(subjects: &[&'s Subject]) -> Vec<&'s str> {
-    peers::libraries(subjects.iter().flat_map(|subject| &subject.products))
-}
 
 /// Writes the page.
 pub fn write(
@@ -76,10 +41,14 @@ pub fn write(
             report.say(&format!("## Figure 1, {element}: operational intensity"));
             figures::roofline(report, copy_gb_s, &of)?;
         }
-        memory(report, element, &others);
-        ratios(report, ("4", "matrices of many kinds"), element, &others)?;
-        kinds(report, element, &others)?;
-        ratios(report, ("6", "random squares"), element, &random)?;
+        if !others.is_empty() {
+            memory(report, element, &others);
+            ratios(report, ("4", "matrices of many kinds"), element, &others)?;
+            kinds(report, element, &others)?;
+        }
+        if !random.is_empty() {
+            ratios(report, ("6", "random squares"), element, &random)?;
+        }
         by_zeros(report, element, &random, sides)?;
         if element == figures::ELEMENT {
             by_side(report, &random)?;
@@ -105,9 +74,6 @@ fn compared(subjects: &[Subject]) -> String {
 
 /// Table I: memory of formats.
 fn memory(report: &mut Report, element: &str, of: &[&Subject]) {
-    if of.is_empty() {
-        return;
-    }
     report.say(&format!("## Table I, {element}: memory"));
     report.say(
         "Bytes of A in coordinates, 8 and an element for each entry; and those that the device holds of compressed rows \
@@ -132,17 +98,14 @@ fn memory(report: &mut Report, element: &str, of: &[&Subject]) {
 
 /// Figures 4 and 6: how much longer others take.
 fn ratios(report: &mut Report, (number, what): (&str, &str), element: &str, of: &[&Subject]) -> Result<(), Failure> {
-    if of.is_empty() {
-        return Ok(());
-    }
     report.say(&format!("## Figure {number}, {element}: {what}"));
     let mut rows = Vec::new();
     for &method in DenseMethod::ALL.iter().rev() {
-        for rival in Rival::of(method, of) {
-            let ratios: Vec<f64> = of.iter().filter_map(|subject| rival.ratio(method, subject)).collect();
+        for other in Way::others(method, of) {
+            let ratios: Vec<f64> = of.iter().filter_map(|subject| other.ratio(method, subject)).collect();
             let faster = ratios.iter().filter(|&&ratio| ratio > 1.0).count();
             rows.push(vec![
-                format!("`{method}` against {}", rival.name()),
+                format!("`{method}` against {}", other.name()),
                 ratios.len().to_string(),
                 shown((!ratios.is_empty()).then(|| 100.0 * faster as f64 / ratios.len() as f64), 1),
                 shown(mean(ratios.iter().copied()), 2),
@@ -160,12 +123,9 @@ fn ratios(report: &mut Report, (number, what): (&str, &str), element: &str, of: 
 
 /// Table III and Figure 5.
 fn kinds(report: &mut Report, element: &str, of: &[&Subject]) -> Result<(), Failure> {
-    if of.is_empty() {
-        return Ok(());
-    }
     report.say(&format!("## Table III and Figure 5, {element}"));
     report.say("GFLOP/s are those of the entries: 2 entries x columns of D / time.");
-    let libraries = libraries(of);
+    let ways = Way::all(of);
     let row = |subject: &&Subject| {
         let model = TABLE_III.iter().find(|model| subject.kind == Kind::Model && model.name == subject.matrix);
         let mut row = vec![
@@ -174,19 +134,13 @@ fn kinds(report: &mut Report, element: &str, of: &[&Subject]) -> Result<(), Fail
             shown(Some(subject.entries as f64 / subject.rows.max(1) as f64), 1),
             subject.columns.to_string(),
         ];
-        for method in DenseMethod::ALL {
-            row.push(shown(subject.ms(*method), 3));
-        }
-        for method in DenseMethod::ALL {
-            row.push(shown(subject.rate(subject.ms(*method)), 1));
-        }
-        row.extend(libraries.iter().map(|library| shown(subject.rate(subject.peer_ms(library)), 1)));
+        row.extend(DenseMethod::ALL.iter().map(|&method| shown(subject.ms(method), 3)));
+        row.extend(ways.iter().map(|way| shown(way.rate(subject), 1)));
         row
     };
     let mut header: Vec<String> = ["matrix", "rows", "entries a row", "columns of D"].map(String::from).into();
     header.extend(DenseMethod::ALL.iter().map(|method| format!("{method} ms")));
-    header.extend(DenseMethod::ALL.iter().map(|method| format!("{method} GFLOP/s")));
-    header.extend(libraries.iter().map(|library| format!("{library} GFLOP/s")));
+    header.extend(ways.iter().map(|way| format!("{} GFLOP/s", way.name())));
     report.table(&header, of.iter().map(row));
     if element == figures::ELEMENT {
         figures::kinds(report, of)?
@@ -200,20 +154,18 @@ fn by_zeros(report: &mut Report, element: &str, of: &[&Subject], sides: &[usize]
         return Ok(());
     }
     report.say(&format!("## Figures 7 to 9, {element}: time by sparsity"));
-    let libraries = libraries(of);
+    let ways = Way::all(of);
     for &side in sides {
         let of_side: Vec<&Subject> = of.iter().copied().filter(|subject| subject.rows == side).collect();
         report.say(&format!("n = {side}, milliseconds:"));
         let row = |subject: &&Subject| {
             let mut row = vec![shown(Some(subject.zeros), 4), counted(subject.entries as f64)];
-            row.extend(DenseMethod::ALL.iter().map(|method| shown(subject.ms(*method), 3)));
-            row.extend(libraries.iter().map(|library| shown(subject.peer_ms(library), 3)));
+            row.extend(ways.iter().map(|way| shown(way.ms(subject), 3)));
             row.push(shown(subject.gemm_ms(), 3));
             row
         };
         let mut header = vec!["zeros", "entries"];
-        header.extend(DenseMethod::ALL.iter().map(|method| method.name()));
-        header.extend(&libraries);
+        header.extend(ways.iter().map(|way| way.name()));
         header.push("dense product");
         report.table(&header, of_side.iter().map(row));
         if of_side.iter().all(|subject| subject.gemm_ms().is_none()) {
@@ -222,17 +174,15 @@ fn by_zeros(report: &mut Report, element: &str, of: &[&Subject], sides: &[usize]
                  matrices, so where it becomes slower is not known.",
             );
         } else {
-            let from = |times: &dyn Fn(&Subject) -> Option<f64>| {
-                let points = of_side.iter().filter_map(|of| Some((of.zeros, times(of)?, of.gemm_ms()?)));
-                crossover(points.collect()).map_or("nowhere".into(), |zeros| format!("from {zeros:.4}"))
+            let from = |way: &Way<'_>| {
+                let points = of_side.iter().filter_map(|of| Some((of.zeros, way.ms(of)?, of.gemm_ms()?)));
+                let from = crossover(points.collect()).map_or("nowhere".into(), |zeros| format!("from {zeros:.4}"));
+                match way {
+                    Way::Method(method) => format!("`{method}` {from}"),
+                    Way::Library(library) => format!("{library} {from}"),
+                }
             };
-            let mut named: Vec<String> = Vec::new();
-            for &method in DenseMethod::ALL {
-                named.push(format!("`{method}` {}", from(&|of: &Subject| of.ms(method))));
-            }
-            for library in &libraries {
-                named.push(format!("{library} {}", from(&|of: &Subject| of.peer_ms(library))));
-            }
+            let named: Vec<String> = ways.iter().map(from).collect();
             report.say(&format!(
                 "Faster than the product of dense matrices, of the sparsities measured: {}. In the paper GCOOSpDM from \
                  0.98, cuSPARSE from 0.995.",

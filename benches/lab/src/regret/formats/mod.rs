@@ -1,12 +1,12 @@
-//! `lab regret` of formats of A·x. `contest` times the choice beside every format, `choice` compares it
-//! with the best, `prepared` has the plans.
+//! `lab regret` of formats of A·x. `contest` times the choice beside every format, `choice`
+//! compares it with the best, `prepared` has the plans.
 mod choice;
 mod contest;
 mod prepared;
 
 use super::families::{self, FAMILIES};
 use super::summary::ForUses;
-use super::{Args, Findings, Study, table};
+use super::{Args, Findings, Study, left_out, table};
 use crate::study::Lab;
 use blockmul::{Bsr, Cbc, Matrix, element::Field};
 use blockmul_cli::bench::matrices::Input;
@@ -19,7 +19,7 @@ use serde::Serialize;
 use std::num::NonZero;
 
 /// What is found of formats.
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 struct Found {
     max_elements: u64,
     summary: Vec<ForUses>,
@@ -40,7 +40,7 @@ impl Findings for Found {
     fn text(&self) -> String {
         let mut parts = vec![table::families(&self.contests)];
         parts.extend(table::wrong(&self.contests));
-        parts.extend(table::formats_left_out(&self.contests));
+        parts.extend(left_out::text(self.contests.iter().map(|of| &of.left_out), ""));
         parts.push(table::summaries(&self.summary));
         parts.join("\n\n")
     }
@@ -49,8 +49,7 @@ impl Findings for Found {
 /// Measures the inputs, or else families.
 pub fn study<T: Field>(args: &Args, lab: &Lab) -> Result<(), Failure> {
     let (most, inputs) = (lab.most_elements(), &args.study.inputs);
-    let found = Found { max_elements: most, summary: Vec::new(), contests: Vec::new() };
-    let mut study = Study::new::<T>(args, lab, found);
+    let mut study = Study::new::<T>(args, lab, Found { max_elements: most, ..Found::default() });
     let together = args.together.map(NonZero::get);
     for input in inputs {
         let name = input.matrix_name();
@@ -110,6 +109,45 @@ impl Found {
             self.contests.push(Contest::of(lab, together, &subject, wanted)?);
         }
         self.summary = ForUses::all(&self.contests);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blockmul::Result;
+
+    #[test]
+    fn sizes_are_about_what_is_wanted() -> Result<()> {
+        for family in &FAMILIES {
+            for wanted in [3000, 100_000] {
+                let Some(make) = family.elements else { continue };
+                let a = make(wanted)?;
+                let elements = a.nnz() * a.shape().area();
+                // A grid has at least four nodes a side.
+                assert!((wanted / 4..=3 * wanted).contains(&elements), "{}: {elements} of {wanted}", family.name);
+                assert!(a.nrows() == a.ncols() || !family.symmetric, "{}", family.name);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn rows_have_the_lengths_that_families_stand_for() -> Result<()> {
+        let lengths = |name: &str| -> Result<Vec<usize>> {
+            let make = families::of(name).expect("a family").elements.expect("a matrix");
+            let by_rows = make(20_000)?.transpose();
+            let pattern = by_rows.as_cbc().pattern;
+            Ok((0..pattern.ncols()).map(|row| pattern.column(row).len()).collect())
+        };
+        assert!(lengths("rows-of-2")?.iter().all(|&length| length == 2));
+        assert!(lengths("wide")?.iter().all(|&length| length == 400) && lengths("tall")?.iter().all(|&n| n == 4));
+        let empty = lengths("empty-rows")?;
+        let none = empty.iter().filter(|&&length| length == 0).count();
+        assert!((0.85..0.9).contains(&(none as f64 / empty.len() as f64)), "{none} of {}", empty.len());
+        let arrow = lengths("arrow")?;
+        assert!(arrow[0] == arrow.len() - 1 && arrow[1..].iter().all(|&length| length == 2));
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ const STEEP: f64 = 0.3;
 /// The times along a sweep.
 #[derive(Serialize)]
 pub struct Cliff {
-    pub what: &'static str,
+    pub what: String,
     pub points: Vec<Point>,
     /// The largest jump between neighbours, and the value of the parameter before it.
     pub jump: Option<f64>,
@@ -52,7 +52,7 @@ impl Sweep {
         most: u64,
         made: impl Fn(Csc<T>, usize) -> Result<M>,
     ) -> Result<Cliff> {
-        let progress = lab.progress(self.what);
+        let progress = lab.progress(&self.what);
         let (mut wrong, mut operands, mut points) = (0, Vec::new(), Vec::new());
         let factors = |value: usize| {
             let (a, b) = (self.make)(value, budget(most))?;
@@ -89,11 +89,18 @@ impl Sweep {
         let wanted = Wanted { variants: &Variant::all(), only_fast: true, explained: false };
         let side = |&value: &usize| {
             let (name, (a, b)) = (format!("{} of {}", value, self.what), factors(value)?);
-            Contest::of(lab, [&name, self.what], (&a, b.as_ref()), wanted)
+            Contest::of(lab, [&name, &self.what], (&a, b.as_ref()), wanted)
         };
         let steep = largest.as_ref().filter(|largest| largest.0 > STEEP).map_or(&[][..], |largest| &largest.1);
         let sides = steep.iter().map(side).collect::<Result<_>>()?;
-        Ok(Cliff { what: self.what, points, jump: largest.map(|of| of.0), at: largest.map(|of| of.1[0]), sides, wrong })
+        Ok(Cliff {
+            what: self.what.clone(),
+            points,
+            jump: largest.map(|of| of.0),
+            at: largest.map(|of| of.1[0]),
+            sides,
+            wrong,
+        })
     }
 }
 

@@ -1,27 +1,30 @@
-//! `lab regret` of methods of products. `contest` times the choice beside every method, `classes` does
-//! so for each class of columns, `cliffs` at the thresholds of the choice, of which `sweeps` has the
-//! parameters; `validation` fits costs to some families and judges them by others.
+//! `lab regret` of methods of products. `contest` times the choice beside every method, each an
+//! `entrant`, `classes` does so for each class of columns, `cliffs` at the thresholds of the
+//! choice, of which `sweeps` has the parameters; `validation` fits costs to some families and
+//! judges them by others.
 mod classes;
 mod cliffs;
-mod contest;
+pub mod contest;
+mod entrant;
 mod sweeps;
 mod validation;
 
 use super::families::{self, FAMILIES};
 use super::summary::Summary;
-use super::{Args, Findings, Study, table};
+use super::{Args, Findings, Study, left_out, table};
 use crate::patterns::Factors;
 use crate::study::Lab;
 use blockmul::{Csc, element::Field};
 use blockmul_cli::failure::Failure;
 pub use classes::Classes;
 pub use cliffs::{Cliff, Point};
-pub use contest::{Contest, Entrant, Variant, Wanted};
+pub use contest::{Contest, Variant, Wanted};
+pub use entrant::Entrant;
 use serde::Serialize;
 pub use validation::{Predicted, Validation};
 
 /// What is found of methods.
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 struct Found {
     max_products: u64,
     summary: Option<Summary>,
@@ -48,7 +51,7 @@ impl Findings for Found {
     fn text(&self) -> String {
         let mut parts = vec![table::products(&self.products)];
         parts.extend(table::noisy(&self.products));
-        parts.extend(table::methods_left_out(&self.products));
+        parts.extend(left_out::text(self.products.iter().map(|of| &of.left_out), " products"));
         parts.extend(self.summary.as_ref().map(table::summary));
         parts.extend((!self.classes.is_empty()).then(|| table::classes(&self.classes)));
         parts.extend((!self.cliffs.is_empty()).then(|| table::cliffs(&self.cliffs)));
@@ -64,9 +67,7 @@ pub fn study<T: Field>(args: &Args, lab: &Lab) -> Result<(), Failure> {
         ([], false) => Vec::new(),
         (words, _) => sweeps::named(sweeps::sweeps(&info.numbers(), most), words)?,
     };
-    let (summary, validation, products, classes, cliffs) = Default::default();
-    let found = Found { max_products: most, summary, validation, products, classes, cliffs };
-    let mut study = Study::new::<T>(args, lab, found);
+    let mut study = Study::new::<T>(args, lab, Found { max_products: most, ..Found::default() });
     for input in inputs {
         let (name, open) = (input.matrix_name(), || Ok(lab.open(input)?.scalars::<T>()?));
         study.add(&name, |found| found.product(lab, [&name, &name], open()))?;
@@ -83,12 +84,9 @@ pub fn study<T: Field>(args: &Args, lab: &Lab) -> Result<(), Failure> {
     for sweep in wanted {
         study.add("a sweep", |found| {
             let cliff = sweep.run::<T>(lab, most)?;
+            let line = format!("{}: {} points", cliff.what, cliff.points.len());
             found.cliffs.push(cliff);
-            Ok(found
-                .cliffs
-                .last()
-                .map(|cliff| format!("{}: {} points", cliff.what, cliff.points.len()))
-                .unwrap_or_default())
+            Ok(line)
         })?;
     }
     study.found.validation = Validation::of(&study.found.products, info)?;

@@ -25,7 +25,7 @@ const PART: u64 = 4;
 /// A parameter that steps across a threshold.
 pub struct Sweep {
     /// The parameter, and what decides by it.
-    pub what: &'static str,
+    pub what: String,
     pub points: Vec<usize>,
     /// Factors at a value of the parameter, with about so many products.
     pub make: Box<dyn Fn(usize, usize) -> Result<Factors>>,
@@ -38,44 +38,25 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     let budget = budget(most);
     let narrow = 32 * numbers.adaptive_narrow_words;
     let mut sweeps = Vec::new();
-    for (what, at) in [
-        ("products of a column, at 32", 32),
-        ("products of a column, at 48", 48),
-        ("products of a column, at 64", 64),
-        ("products of a column, at 96", 96),
-        ("products of a column, at 128", 128),
-        ("products of a column, at 192", 192),
-        ("products of a column, at 256", 256),
-        ("products of a column, at 320", 320),
-        ("products of a column, at 384", 384),
-        ("products of a column, at 512", 512),
-        ("products of a column, at 640", 640),
-        ("products of a column, at 768", 768),
-        ("products of a column, at 896", 896),
-        ("products of a column, at 1024", 1024),
-        ("products of a column, at 1280", 1280),
-        ("products of a column, at 1536", 1536),
-        ("products of a column, at 1792", 1792),
-        ("products of a column, at 2048", 2048),
-        ("products of a column, at 2560", 2560),
-        ("products of a column, at 3072", 3072),
-        ("products of a column, at 3584", 3584),
-    ] {
+    for at in
+        [32, 48, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584]
+    {
+        let what = format!("products of a column, at {at}");
         let step = (at / 32usize).max(2) & !1;
-        sweeps.push(sweep(what, around(at, step), Box::new(move |p, products| columns([narrow, 2, p / 2], products))));
+        sweeps.push(sweep(what, around(at, step), move |p, products| columns([narrow, 2, p / 2], products)));
     }
     let (long, few) = (numbers.adaptive_long_column, numbers.adaptive_few_columns);
     sweeps.push(sweep(
         "products of a few hundred columns, at the longest that are sorted if they are few",
         around(long, 4),
-        Box::new(move |p, products| columns([narrow, 4, p / 4], products.min(300 * p))),
+        move |p, products| columns([narrow, 4, p / 4], products.min(300 * p)),
     ));
     let entries = long / 4 + 8;
     if (few * 4 * entries) as u64 <= most {
         sweeps.push(sweep(
             "columns, at the fewest that are sorted if they are long",
             around(few, few / 64),
-            Box::new(move |cols, _| columns([narrow, 4, entries], cols * 4 * entries)),
+            move |cols, _| columns([narrow, 4, entries], cols * 4 * entries),
         ));
     }
     for (what, words) in [
@@ -85,59 +66,57 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
         ("rows in the range of a column, at the most windows", WINDOWS * numbers.adaptive_wide_words),
     ] {
         let points = around(32 * words, (words / 32).max(1) * 32);
-        sweeps.push(sweep(what, points, Box::new(|rows, products| columns([rows, 16, 32], products))));
+        sweeps.push(sweep(what, points, |rows, products| columns([rows, 16, 32], products)));
     }
     let big = numbers.adaptive_big_products;
-    sweeps.push(sweep(
-        "products of a column, at many",
-        around(big, 256),
-        Box::new(|p, products| columns([1 << 14, 128, p / 128], products)),
-    ));
+    sweeps.push(sweep("products of a column, at many", around(big, 256), |p, products| {
+        columns([1 << 14, 128, p / 128], products)
+    }));
     // With so many entries a column has products for all of its rows.
     let (hub_rows, entries) =
         (HUB_PIECES * numbers.adaptive_piece, 200 * numbers.adaptive_piece / numbers.adaptive_hub_percent.max(1));
     sweeps.push(sweep(
         "products of an entry of B, at a hub",
         around(hub_average(numbers), 1),
-        Box::new(move |average, products| columns([hub_rows, average, entries], products)),
+        move |average, products| columns([hub_rows, average, entries], products),
     ));
     let (far, far_rows) = (numbers.adaptive_far_products, 64 * numbers.adaptive_far_words);
     sweeps.push(sweep(
         "products of a column with rows far apart, at the most that are sorted",
         around(far, 64),
-        Box::new(move |p, products| columns([far_rows, 64, p / 64], products)),
+        move |p, products| columns([far_rows, 64, p / 64], products),
     ));
     // An adversary of choices by the range: equal columns, whose range doubles in two steps.
     sweeps.push(sweep(
         "rows in the range of a column of 512 products, from 512 on",
         half_powers(18..=48).collect(),
-        Box::new(|rows, products| columns([rows, 16, 32], products)),
+        |rows, products| columns([rows, 16, 32], products),
     ));
     // The same of columns that merge, whose rows bitmaps find, however far apart.
     sweeps.push(sweep(
         "rows in the range of a column of a 27-point stencil",
         half_powers(18..=37).collect(),
-        Box::new(|rows, products| stencil_of_range(rows, 1, products)),
+        |rows, products| stencil_of_range(rows, 1, products),
     ));
     sweeps.push(sweep(
         "rows in the range of a column of a 27-point stencil of 3 unknowns",
         half_powers(24..=37).collect(),
-        Box::new(|rows, products| stencil_of_range(rows, 3, products)),
+        |rows, products| stencil_of_range(rows, 3, products),
     ));
     sweeps.extend(match numbers.range_shares {
         0 => hash_sweeps(numbers, budget),
         _ => range_sweeps(numbers, most),
     });
     let shares = vec![0, 1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90];
-    sweeps.push(sweep("products of 100 in one column", shares, Box::new(|share, products| skewed(products, 8, share))));
+    sweeps.push(sweep("products of 100 in one column", shares, |share, products| skewed(products, 8, share)));
     // From a thousand products on, four sizes for each that doubles, until the host takes none.
     let most = if numbers.host_entries > 0 { budget.max(PAST_HOST) } else { budget };
-    sweeps.push(sweep("products in all", quarters(most).collect(), Box::new(|products, _| uniform(products / 64, 8))));
+    sweeps.push(sweep("products in all", quarters(most).collect(), |products, _| uniform(products / 64, 8)));
     if numbers.host_entries > 0 {
         sweeps.extend(host_sweeps(quarters(PAST_HOST).collect()));
     }
-    let of_blocks = |what, columns| Sweep {
-        what,
+    let of_blocks = |what: &str, columns| Sweep {
+        what: what.into(),
         points: (1..=8).collect(),
         make: Box::new(move |side, _| Ok((uniform_blocks(columns, 4, side)?, None))),
         of_blocks: true,
@@ -151,7 +130,7 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
 pub fn named(sweeps: Vec<Sweep>, words: &[String]) -> std::result::Result<Vec<Sweep>, Failure> {
     let has = |sweep: &Sweep, words: &String| sweep.what.contains(words.as_str());
     if let Some(unknown) = words.iter().find(|words| !sweeps.iter().any(|sweep| has(sweep, words))) {
-        let all: Vec<_> = sweeps.iter().map(|sweep| sweep.what).collect();
+        let all: Vec<_> = sweeps.iter().map(|sweep| sweep.what.as_str()).collect();
         let all = all.join("; ");
         return Err(Failure::Usage(format!("--sweeps: no parameter has \"{unknown}\" in its name; there are: {all}")));
     }
@@ -171,8 +150,12 @@ fn hub_average(numbers: &Numbers) -> usize {
 const PAST_HOST: usize = 200_000;
 
 /// A sweep of products of scalars.
-fn sweep(what: &'static str, points: Vec<usize>, make: Box<dyn Fn(usize, usize) -> Result<Factors>>) -> Sweep {
-    Sweep { what, points, make, of_blocks: false }
+fn sweep(
+    what: impl Into<String>,
+    points: Vec<usize>,
+    make: impl Fn(usize, usize) -> Result<Factors> + 'static,
+) -> Sweep {
+    Sweep { what: what.into(), points, make: Box::new(make), of_blocks: false }
 }
 
 /// Steps to either side of a threshold.
@@ -190,14 +173,12 @@ fn range_sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
         sweeps.push(sweep(
             "entries of C for 100 products, at the fewest that take one pass",
             around(percent, (percent / 10).max(1)),
-            Box::new(move |percent, products| {
-                columns([rows_of(percent), A_COLUMN, B_COLUMN], products.max(2 * sampled))
-            }),
+            move |percent, products| columns([rows_of(percent), A_COLUMN, B_COLUMN], products.max(2 * sampled)),
         ));
         sweeps.push(sweep(
             "products in all that merge, at the fewest that are sampled",
             around(sampled, sampled / 8),
-            Box::new(move |products, _| columns([rows_of(percent / 2), A_COLUMN, B_COLUMN], products)),
+            move |products, _| columns([rows_of(percent / 2), A_COLUMN, B_COLUMN], products),
         ));
     }
     // More products than the host reads.
@@ -205,7 +186,7 @@ fn range_sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     sweeps.push(sweep(
         "rows of C for each product, until ESC computes it",
         vec![1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64],
-        Box::new(move |each, _| columns([each * products, 16, 4], products)),
+        move |each, _| columns([each * products, 16, 4], products),
     ));
     sweeps
 }
@@ -228,9 +209,7 @@ fn rows_of(percent: usize) -> usize {
 fn hash_sweeps(numbers: &Numbers, budget: usize) -> Vec<Sweep> {
     // So far apart that few products are hashed; beyond all windows.
     let (far, beyond) = (64 * numbers.adaptive_far_words, 64 * WINDOWS * numbers.adaptive_wide_words);
-    let by = |rows: usize, entries: usize| -> Box<dyn Fn(usize, usize) -> Result<Factors>> {
-        Box::new(move |p, products| columns([rows, entries, p / entries], products))
-    };
+    let by = |rows: usize, entries: usize| move |p, products| columns([rows, entries, p / entries], products);
     // A table has room for four rows in five words.
     let room = |words: usize| words / 5 * 4;
     let (small, medium) = (room(numbers.adaptive_small_hash_words), room(numbers.adaptive_medium_hash_words));
@@ -268,7 +247,6 @@ fn half_powers(halves: std::ops::RangeInclusive<i32>) -> impl Iterator<Item = us
 
 /// Sweeps past the sizes up to which the host computes a product.
 fn host_sweeps(sizes: Vec<usize>) -> Vec<Sweep> {
-    let sweep = |what, points, make: fn(usize, usize) -> Result<Factors>| sweep(what, points, Box::new(make));
     // A has as many entries as columns, most of which no product has.
     let of_a = quarters(MOST_OF_A).filter(|&columns| columns >= LEAST_OF_A).step_by(2).collect();
     vec![

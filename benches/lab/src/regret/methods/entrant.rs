@@ -1,0 +1,135 @@
+//! What takes part in a contest, with its times.
+use blockmul::{Method, Result, device::StageTime, product::Bin};
+use blockmul_cli::bench::record::{median, spread};
+use serde::Serialize;
+
+/// A method that takes so many times as long as the fastest in both of two runs keeps these times
+/// if only the fast ones take turns.
+const MUCH_SLOWER: f64 = 10.0;
+
+/// Milliseconds of a run that need no second one to exclude a disturbance. Methods that do not suit
+/// the device take so long: four million short columns 26 s by `hub` on two cores.
+pub const LONG_MS: f64 = 2000.0;
+
+/// A variant that computed all of a product.
+#[derive(Serialize, Default)]
+pub struct Entrant {
+    pub name: String,
+    pub method: Method,
+    /// Whether the result is the reference's, bit for bit. A wrong one has no times.
+    pub verified: bool,
+    pub runs_ms: Vec<f64>,
+    /// Their median.
+    pub ms: Option<f64>,
+    /// The distance of the quartiles, as a part of the median.
+    pub spread: Option<f64>,
+    pub peak_device_bytes: u64,
+    pub launches: u32,
+    pub bins: Vec<Bin>,
+    pub stages: Vec<StageTime>,
+}
+
+impl Entrant {
+    pub fn timed(&mut self, runs_ms: Vec<f64>) {
+        self.ms = median(&runs_ms);
+        self.spread = spread(&runs_ms);
+        self.runs_ms = runs_ms;
+    }
+
+    /// Whether there is one time only, or the quartiles are further apart than the median is large.
+    fn is_noisy(&self) -> bool {
+        self.runs_ms.len() == 1 || self.spread.is_some_and(|spread| spread > 1.0)
+    }
+
+    /// The methods that computed the product, by descending number of products: `sort 80 %, hub`.
+    pub fn shares(&self) -> String {
+        let mut shares: Vec<(Method, u64)> = Vec::new();
+        for bin in &self.bins {
+            match shares.iter_mut().find(|(method, _)| *method == bin.method) {
+                Some((_, products)) => *products += bin.products,
+                None => shares.push((bin.method, bin.products)),
+            }
+        }
+        shares.sort_by_key(|&(_, products)| std::cmp::Reverse(products));
+        let all: u64 = shares.iter().map(|(_, products)| products).sum();
+        let share = |&(method, products): &(Method, u64)| match shares.len() {
+            1 => method.to_string(),
+            _ => format!("{method} {:.0} %", 100.0 * products as f64 / all.max(1) as f64),
+        };
+        shares.iter().map(share).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The entrants that take turns: those that have a time, and if `only_fast` the choice and the
+/// methods that are not much slower than the fastest. One run may have been disturbed, so the times
+/// of a slow one are two, unless it is long, and the less of them decides.
+pub fn in_turns(entrants: &mut [Entrant], only_fast: bool, run: impl Fn(usize) -> Result<f64>) -> Result<Vec<usize>> {
+    let least = entrants.iter().filter_map(|entrant| entrant.ms).fold(f64::INFINITY, f64::min);
+    let slow = |ms| only_fast && ms > MUCH_SLOWER * least;
+    let mut order = Vec::new();
+    for (at, entrant) in entrants.iter_mut().enumerate() {
+        let Some(ms) = entrant.ms else { continue };
+        if entrant.method != Method::Auto && slow(ms) {
+            if ms > LONG_MS {
+                continue;
+            }
+            let again = run(at)?;
+            entrant.timed(vec![ms, again]);
+            if slow(ms.min(again)) {
+                continue;
+            }
+        }
+        order.push(at);
+    }
+    Ok(order)
+}
+
+/// The fastest method.
+pub fn fastest(entrants: &[Entrant]) -> Option<&Entrant> {
+    let methods = entrants.iter().filter(|entrant| entrant.method != Method::Auto && entrant.ms.is_some());
+    methods.min_by(|one, other| one.ms.unwrap_or(f64::MAX).total_cmp(&other.ms.unwrap_or(f64::MAX)))
+}
+
+/// Whether the times of the choice or of the fastest method say little.
+pub fn are_noisy(entrants: &[Entrant]) -> bool {
+    let auto = entrants.iter().find(|entrant| entrant.method == Method::Auto);
+    auto.into_iter().chain(fastest(entrants)).any(Entrant::is_noisy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::contest::tests::contest;
+    use super::*;
+
+    #[test]
+    fn a_disturbed_run_takes_no_turns_away() -> Result<()> {
+        let first = [(Method::Auto, 3, &[25.0][..]), (Method::Dense, 3, &[1.0]), (Method::Esc, 9, &[11.0])];
+        let slow = (Method::Hash, 9, &[12.0][..]);
+        let mut of = contest(&[first[0], first[1], first[2], slow]).entrants;
+        let again = |at: usize| Ok([0.0, 0.0, 2.0, 14.0][at]);
+        assert_eq!(in_turns(&mut of, true, again)?, [0, 1, 2], "the choice always does");
+        assert_eq!((of[0].runs_ms.len(), &of[3].runs_ms[..], of[3].ms), (1, &[12.0, 14.0][..], Some(13.0)));
+        assert_eq!(in_turns(&mut of, false, |_| unreachable!())?, [0, 1, 2, 3]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_long_run_is_not_repeated() -> Result<()> {
+        let mut of = contest(&[(Method::Auto, 3, &[5.0]), (Method::Dense, 3, &[6.0]), (Method::Hub, 9, &[2500.0])]);
+        assert_eq!(in_turns(&mut of.entrants, true, |_| unreachable!())?, [0, 1]);
+        assert_eq!(of.entrants[2].runs_ms, [2500.0], "its one time is in the report");
+        Ok(())
+    }
+
+    #[test]
+    fn one_time_or_a_spread_above_the_median_is_noise() {
+        let noisy = |auto: &'static [f64], best: &'static [f64]| {
+            let slow = (Method::Hash, 9, &[50.0][..]);
+            are_noisy(&contest(&[(Method::Auto, 3, auto), (Method::Esc, 3, best), slow]).entrants)
+        };
+        let steady = &[1.0, 1.2, 1.1, 1.3][..];
+        assert!(!noisy(steady, steady), "a slow method's time does not matter");
+        assert!(noisy(&[2.0], steady) && noisy(steady, &[1.0]));
+        assert!(noisy(&[0.2, 0.2, 4.0, 4.0, 0.3], steady) && !noisy(&[0.2, 0.2, 0.2, 4.0, 0.2], steady));
+    }
+}

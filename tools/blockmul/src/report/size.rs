@@ -1,0 +1,87 @@
+//! Sizes of matrices and vectors, in reports.
+use blockmul::{BlockShape, DeviceMatrix, Matrix};
+use serde::Serialize;
+
+/// The size of a matrix: `rows` and `cols` count scalars, `nnz` entries (blocks).
+#[derive(Serialize, Default, Clone, Copy)]
+pub struct Size {
+    pub(super) rows: usize,
+    pub(super) cols: usize,
+    pub(super) nnz: usize,
+    pub block: [usize; 2],
+}
+
+impl Size {
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    pub fn nnz(&self) -> usize {
+        self.nnz
+    }
+
+    /// The size of a matrix with these columns beside those of the other.
+    pub fn and(self, columns: Self) -> Self {
+        Self { cols: self.cols + columns.cols, nnz: self.nnz + columns.nnz, ..self }
+    }
+
+    /// Elements of an entry (block).
+    pub fn area(&self) -> usize {
+        self.block[0] * self.block[1]
+    }
+
+    /// What entries are called.
+    pub fn entries(&self) -> String {
+        match self.block {
+            [1, 1] => "entries".into(),
+            [rows, cols] => format!("blocks of {rows}x{cols}"),
+        }
+    }
+
+    /// Entries (blocks) of a mean row of blocks.
+    pub fn mean_row(&self) -> Option<f64> {
+        let rows = self.rows / self.block[0].max(1);
+        (rows > 0).then(|| self.nnz as f64 / rows as f64)
+    }
+
+    /// The size of a matrix on a device.
+    pub fn on_device<M: Matrix>(matrix: &DeviceMatrix<M>) -> Self {
+        let shape = matrix.shape();
+        let (rows, cols) = (matrix.nrows() * shape.rows(), matrix.ncols() * shape.cols());
+        Self { rows, cols, nnz: matrix.nnz(), block: [shape.rows(), shape.cols()] }
+    }
+
+    /// The size of a matrix of places, each a block.
+    pub fn in_blocks<M: Matrix>(places: &M, shape: BlockShape) -> Self {
+        let pattern = places.as_cbc().pattern;
+        let (rows, cols) = (pattern.nrows() * shape.rows(), pattern.ncols() * shape.cols());
+        Self { rows, cols, nnz: pattern.nnz(), block: [shape.rows(), shape.cols()] }
+    }
+
+    /// The size of a vector.
+    pub fn of_vector(len: usize) -> Self {
+        Self::of_dense(len, 1)
+    }
+
+    /// The size of a dense matrix.
+    pub fn of_dense(rows: usize, cols: usize) -> Self {
+        Self { rows, cols, nnz: rows * cols, block: [1, 1] }
+    }
+
+    pub fn of<M: Matrix>(matrix: &M) -> Self {
+        let view = matrix.as_cbc();
+        let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());
+        let of_arrays = Self { rows, cols, nnz: view.pattern.nnz(), block: [view.shape.rows(), view.shape.cols()] };
+        // The arrays of a row-major matrix are its transpose's.
+        if M::ROW_MAJOR { of_arrays.transposed() } else { of_arrays }
+    }
+
+    fn transposed(self) -> Self {
+        let [rows, cols] = self.block;
+        Self { rows: self.cols, cols: self.rows, nnz: self.nnz, block: [cols, rows] }
+    }
+}
