@@ -20,7 +20,7 @@ pub trait Form: Sized + Send + Sync {
 /// What a plan has for its form of S.
 pub(super) enum FormCore {
     Formed(FormedCore),
-    Implicit(ImplicitCore),
+    Implicit(Box<ImplicitCore>),
 }
 
 impl FormCore {
@@ -48,7 +48,7 @@ impl FormCore {
     ) -> Result<Self> {
         Ok(match is_formed {
             true => Self::Formed(FormedCore::new(work, element, u, w)?),
-            false => Self::Implicit(ImplicitCore::new(work, element, u, w)?),
+            false => Self::Implicit(Box::new(ImplicitCore::new(work, element, u, w)?)),
         })
     }
 

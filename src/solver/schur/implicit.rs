@@ -149,7 +149,7 @@ impl Core {
         };
         let work = &Work::new(&self.device, None);
         work.stage("multiply");
-        let ImplicitCore { cameras, z, z_transposed, at_points, .. } = form;
+        let ImplicitCore { cameras, z, z_transposed, at_points, .. } = &**form;
         let (at_points, of_z) = (&mut *at_points.take(work)?, Stored::from(&reduced.z));
         z_transposed.run(work, of_z, x, Scaling::plain(self.element), at_points)?;
         cameras.multiply(work, u, x, y)?;
