@@ -100,11 +100,6 @@ impl Semiring {
         matches!(self, Self::PlusTimes | Self::PlusFirst | Self::PlusSecond | Self::PlusPair)
     }
 
-    /// Whether its sums or products depend on which of two numbers is larger.
-    pub(crate) fn orders(self) -> bool {
-        matches!(self, Self::MinPlus | Self::MaxPlus | Self::MaxMin)
-    }
-
     /// The algebra in which the factors of every product are swapped.
     pub(crate) fn mirrored(self) -> Self {
         match self {

@@ -1,7 +1,7 @@
 //! The factors of a product, and its passes.
 use super::{
     Columns, Fits, Found,
-    numbers::{Numbers, PlusTimes},
+    numbers::{Numbers, PlusTimes, Words},
     once,
     room::Room,
     rows,
@@ -41,30 +41,32 @@ pub(crate) struct Factors<'a> {
     numbers: Numbers<'a>,
 }
 
-/// Evaluates `$call` with the factors in the type of their sums, its algebra, and `$by`, the
-/// operations of the semiring. Those of plus-times are inlined: calls double the time.
+/// Evaluates `$call` with the factors in the type of their sums, and `$by`, the operations of the
+/// semiring. Those of plus-times are inlined: calls double the time.
 macro_rules! with_numbers {
-    ($of:expr, |$typed:ident, $algebra:ident, $by:ident| $call:expr) => {{
+    ($of:expr, |$typed:ident, $by:ident| $call:expr) => {{
         let plus_times = $of.semiring == Semiring::PlusTimes;
         match &$of.numbers {
-            Numbers::F64($typed) => with_numbers!(plus_times, f64, $of, |$algebra, $by| $call),
-            Numbers::F32($typed) => with_numbers!(plus_times, f32, $of, |$algebra, $by| $call),
-            Numbers::U32($typed) => with_numbers!(plus_times, u32, $of, |$algebra, $by| $call),
-            Numbers::I32($typed) => {
-                let $algebra = &Algebra::<i32>::of($of.semiring);
-                let $by = *$algebra;
+            Numbers::F64($typed) if plus_times => {
+                let $by = PlusTimes;
                 $call
             }
-        }
-    }};
-    ($plus_times:ident, $number:ty, $of:expr, |$algebra:ident, $by:ident| $call:expr) => {{
-        let $algebra = &Algebra::<$number>::of($of.semiring);
-        if $plus_times {
-            let $by = PlusTimes;
-            $call
-        } else {
-            let $by = *$algebra;
-            $call
+            Numbers::F64($typed) => {
+                let $by = Algebra::<f64>::of($of.semiring);
+                $call
+            }
+            Numbers::F32($typed) => {
+                let $by = PlusTimes;
+                $call
+            }
+            Numbers::U32($typed) if plus_times => {
+                let $by = PlusTimes;
+                $call
+            }
+            Numbers::U32($typed) => {
+                let $by = Words::of($of.element, $of.semiring);
+                $call
+            }
         }
     }};
 }
@@ -91,7 +93,7 @@ impl<'a> Factors<'a> {
     /// if the memory has room for twice as many entries as there are products.
     pub fn multiply(&self, fits: Fits<'_>) -> Result<Found> {
         match self.numbers.are_scalars() {
-            true => with_numbers!(self, |typed, algebra, by| once::multiply(typed, algebra, by, fits)),
+            true => with_numbers!(self, |typed, by| once::multiply(typed, by, fits)),
             false => self.find(fits),
         }
     }
@@ -113,9 +115,7 @@ impl<'a> Factors<'a> {
         let (mut rows, mut values) = (vec![0; nnz], AnyValues::zeros(self.element, nnz * stride));
         memory::prefer_large(&mut rows);
         with_values!(AnyValues, &mut values, values => memory::prefer_large(values));
-        with_numbers!(self, |typed, algebra, by| {
-            typed.sum(found, algebra, by, Room::new(&mut rows, &mut values, stride))
-        })?;
+        with_numbers!(self, |typed, by| typed.sum(found, by, Room::new(&mut rows, &mut values, stride)))?;
         Ok((rows, values))
     }
 }

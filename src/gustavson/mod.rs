@@ -12,6 +12,9 @@
 //! entry in ascending k, within a block product over the inner index, each multiplication rounded
 //! before the addition, and cut into pieces of 1024 products. The model in the tests has the same
 //! in a few lines, on one thread.
+//!
+//! The element of the factors is a value. Their sums are formed in three types (`numbers`), for
+//! which the code is compiled, with operations that are inlined for plus-times.
 mod factors;
 mod far;
 mod growing;

@@ -1,12 +1,12 @@
 //! The types in which sums are formed, and their operations in forms that the compiler can inline.
 //!
-//! There are four types for six elements. `f16` is computed in `f32`, and `u8` in `u32`. So is
-//! `i32` if a semiring adds, since sums and products modulo 2^32 have the same bits with a sign and
-//! without: only an order tells the two apart.
+//! There are three types for six elements. `f16` is computed as `f32`, and `u8` as `u32`. Except in
+//! plus-times, `f32` is carried as its bits in `u32`. So is `i32`, whose sums and products modulo
+//! 2^32 have the same bits with a sign and without; if a semiring orders, its operations tell.
 use super::{Columns, Factor, sums};
 use crate::{
     Arithmetic, BlockShape, Semiring,
-    element::{Algebra, AnySlice, ElementType, Widened},
+    element::{Algebra, AnySlice, ElementType, Listed, Widened},
 };
 use std::{borrow::Cow, iter::Zip, slice::Iter};
 
@@ -30,10 +30,10 @@ pub(super) struct Typed<'a, N: Clone> {
     pub b: Operand<'a, N>,
 }
 
-impl<'a, N: Widened> Typed<'a, N> {
-    fn new([a, b]: [Factor<'a>; 2]) -> Option<Self> {
+impl<'a, N: Arithmetic> Typed<'a, N> {
+    fn new([a, b]: [Factor<'a>; 2], numbers: fn(AnySlice<'a>) -> Option<Cow<'a, [N]>>) -> Option<Self> {
         let operand = |Factor { columns, shape, stride, values }: Factor<'a>| {
-            Some(Operand { columns, shape, stride, values: N::widened(values)? })
+            Some(Operand { columns, shape, stride, values: numbers(values)? })
         };
         Some(Self { a: operand(a)?, b: operand(b)? })
     }
@@ -46,20 +46,25 @@ impl<'a, N: Widened> Typed<'a, N> {
 /// The factors in one of these types.
 pub(super) enum Numbers<'a> {
     F64(Typed<'a, f64>),
+    /// In plus-times alone.
     F32(Typed<'a, f32>),
     U32(Typed<'a, u32>),
-    I32(Typed<'a, i32>),
 }
 
 impl<'a> Numbers<'a> {
     /// `None` if the factors' elements have two types.
     pub fn of(a: Factor<'a>, b: Factor<'a>, semiring: Semiring) -> Option<Self> {
-        Some(match (a.values.element(), b.values.element()) {
-            (one, other) if one != other => return None,
-            (ElementType::F64, _) => Self::F64(Typed::new([a, b])?),
-            (ElementType::F32 | ElementType::F16, _) => Self::F32(Typed::new([a, b])?),
-            (ElementType::I32, _) if semiring.orders() => Self::I32(Typed::new([a, b])?),
-            _ => Self::U32(Typed::new([a, b].map(unsigned))?),
+        if a.values.element() != b.values.element() {
+            return None;
+        }
+        Some(match a.values.element() {
+            ElementType::F64 => Self::F64(Typed::new([a, b], f64::widened)?),
+            ElementType::F32 | ElementType::F16 if semiring == Semiring::PlusTimes => {
+                Self::F32(Typed::new([a, b], f32::widened)?)
+            }
+            ElementType::F32 | ElementType::F16 => Self::U32(Typed::new([a, b], bits_of_floats)?),
+            ElementType::U32 | ElementType::U8 => Self::U32(Typed::new([a, b], u32::widened)?),
+            ElementType::I32 => Self::U32(Typed::new([a, b], bits_of_integers)?),
         })
     }
 
@@ -68,27 +73,77 @@ impl<'a> Numbers<'a> {
             Self::F64(of) => of.are_scalars(),
             Self::F32(of) => of.are_scalars(),
             Self::U32(of) => of.are_scalars(),
-            Self::I32(of) => of.are_scalars(),
         }
     }
 }
 
-/// A factor with `i32` as the `u32` of the same bits.
-fn unsigned(factor: Factor<'_>) -> Factor<'_> {
-    match factor.values {
-        AnySlice::I32(values) => Factor { values: AnySlice::U32(bytemuck::cast_slice(values)), ..factor },
-        _ => factor,
-    }
+fn bits_of_floats(values: AnySlice<'_>) -> Option<Cow<'_, [u32]>> {
+    Some(match f32::widened(values)? {
+        Cow::Borrowed(values) => Cow::Borrowed(bytemuck::cast_slice(values)),
+        Cow::Owned(values) => Cow::Owned(bytemuck::cast_vec(values)),
+    })
+}
+
+fn bits_of_integers(values: AnySlice<'_>) -> Option<Cow<'_, [u32]>> {
+    i32::of_any_slice(values).map(|values| Cow::Borrowed(bytemuck::cast_slice(values)))
 }
 
 /// The operations of a semiring on numbers.
 pub(super) trait Operations<N: Arithmetic>: Copy + Sync {
+    /// The start of a sum.
+    fn identity(self) -> N;
     fn add(self, x: N, y: N) -> N;
     fn multiply(self, x: N, y: N) -> N;
 
     /// Adds the products of blocks of a column of C.
-    fn add_blocks(self, column: &mut sums::Column<'_, N>, of: &Typed<'_, N>, col: usize) {
-        column.add_blocks(of, col, sums::add_any(self, of.a.shape.rows(), of.b.shape.cols(), of.a.shape.cols()));
+    fn add_blocks(self, column: &mut sums::Column<N>, of: &Typed<'_, N>, col: usize) {
+        column.add_blocks(self, of, col, sums::add_any(self, of.a.shape.rows(), of.b.shape.cols(), of.a.shape.cols()));
+    }
+}
+
+/// The operations of a semiring on numbers of which `u32` carries the bits.
+#[derive(Clone, Copy)]
+pub(super) enum Words {
+    F32(Algebra<f32>),
+    U32(Algebra<u32>),
+    I32(Algebra<i32>),
+}
+
+impl Words {
+    pub fn of(element: ElementType, semiring: Semiring) -> Self {
+        match element {
+            ElementType::F32 | ElementType::F16 => Self::F32(Algebra::of(semiring)),
+            ElementType::I32 => Self::I32(Algebra::of(semiring)),
+            _ => Self::U32(Algebra::of(semiring)),
+        }
+    }
+}
+
+impl Operations<u32> for Words {
+    fn identity(self) -> u32 {
+        match self {
+            Self::F32(algebra) => algebra.identity.to_bits(),
+            Self::U32(algebra) => algebra.identity,
+            Self::I32(algebra) => algebra.identity as u32,
+        }
+    }
+
+    #[inline(always)]
+    fn add(self, x: u32, y: u32) -> u32 {
+        match self {
+            Self::F32(algebra) => (algebra.add)(f32::from_bits(x), f32::from_bits(y)).to_bits(),
+            Self::U32(algebra) => (algebra.add)(x, y),
+            Self::I32(algebra) => (algebra.add)(x as i32, y as i32) as u32,
+        }
+    }
+
+    #[inline(always)]
+    fn multiply(self, x: u32, y: u32) -> u32 {
+        match self {
+            Self::F32(algebra) => (algebra.multiply)(f32::from_bits(x), f32::from_bits(y)).to_bits(),
+            Self::U32(algebra) => (algebra.multiply)(x, y),
+            Self::I32(algebra) => (algebra.multiply)(x as i32, y as i32) as u32,
+        }
     }
 }
 
@@ -96,19 +151,28 @@ pub(super) trait Operations<N: Arithmetic>: Copy + Sync {
 #[derive(Clone, Copy)]
 pub(super) struct PlusTimes;
 
-impl<N: Arithmetic> Operations<N> for Algebra<N> {
+impl Operations<f64> for Algebra<f64> {
+    fn identity(self) -> f64 {
+        self.identity
+    }
+
     #[inline(always)]
-    fn add(self, x: N, y: N) -> N {
+    fn add(self, x: f64, y: f64) -> f64 {
         (self.add)(x, y)
     }
 
     #[inline(always)]
-    fn multiply(self, x: N, y: N) -> N {
+    fn multiply(self, x: f64, y: f64) -> f64 {
         (self.multiply)(x, y)
     }
 }
 
+/// Of `i32`, too: the bits are the same.
 impl Operations<u32> for PlusTimes {
+    fn identity(self) -> u32 {
+        u32::NEUTRAL
+    }
+
     #[inline(always)]
     fn add(self, x: u32, y: u32) -> u32 {
         x.plus(y)
@@ -123,6 +187,10 @@ impl Operations<u32> for PlusTimes {
 macro_rules! floats {
     ($($float:ident),+) => { $(
         impl Operations<$float> for PlusTimes {
+            fn identity(self) -> $float {
+                $float::NEUTRAL
+            }
+
             #[inline(always)]
             fn add(self, x: $float, y: $float) -> $float {
                 x.plus(y)
@@ -134,7 +202,7 @@ macro_rules! floats {
             }
 
             /// The blocks of solvers have their number of rows fixed.
-            fn add_blocks(self, column: &mut sums::Column<'_, $float>, of: &Typed<'_, $float>, col: usize) {
+            fn add_blocks(self, column: &mut sums::Column<$float>, of: &Typed<'_, $float>, col: usize) {
                 sums::add_few_rows(self, column, of, col);
             }
         }

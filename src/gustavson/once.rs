@@ -15,7 +15,6 @@ use super::{
 };
 use crate::{
     Arithmetic, BlockShape, Result,
-    element::Algebra,
     host::memory::{self, prefetch},
     primitives::segmented_reduce::RUN_PIECE,
 };
@@ -39,12 +38,7 @@ const SAMPLES: usize = 256;
 const FEW: u64 = 1 << 15;
 
 /// See [`Factors::multiply`](super::Factors::multiply); the sums are of type `N`.
-pub(super) fn multiply<N: Arithmetic>(
-    factors: &Typed<'_, N>,
-    algebra: &Algebra<N>,
-    by: impl Operations<N>,
-    fits: Fits<'_>,
-) -> Result<Found> {
+pub(super) fn multiply<N: Arithmetic>(factors: &Typed<'_, N>, by: impl Operations<N>, fits: Fits<'_>) -> Result<Found> {
     let Shares { mut parts, roomy } = parts(factors.a.columns, factors.b.columns, 1, fits)?;
     if !roomy {
         return rows::find(factors.a.columns, factors.b.columns, 1, fits);
@@ -53,7 +47,7 @@ pub(super) fn multiply<N: Arithmetic>(
         [] => Ok(Found { parts, stores: Vec::new() }),
         [part] => {
             memory::keep_small();
-            let mut pass = OnePass::new(factors, algebra);
+            let mut pass = OnePass::new(factors, by);
             let mut made = Growing::default();
             let expected = if part.most <= FEW { part.most } else { pass.expect(by, part.cols.clone())? };
             made.expect(expected.min(part.most) as usize);
@@ -67,26 +61,25 @@ pub(super) fn multiply<N: Arithmetic>(
             part.places = 0..made.len();
             Ok(Found { parts, stores: vec![Store { rows: made.rows, sums: Some(N::any(made.sums)) }] })
         }
-        _ => side_by_side(factors, algebra, by, parts, fits),
+        _ => side_by_side(factors, by, parts, fits),
     }
 }
 
 /// Computes the parts on all threads.
 fn side_by_side<N: Arithmetic>(
     factors: &Typed<'_, N>,
-    algebra: &Algebra<N>,
     by: impl Operations<N>,
     mut parts: Vec<Part>,
     fits: Fits<'_>,
 ) -> Result<Found> {
-    let expected = OnePass::new(factors, algebra).expect(by, 0..factors.b.columns.ncols())?;
+    let expected = OnePass::new(factors, by).expect(by, 0..factors.b.columns.ncols())?;
     let expected = expected.min(parts.iter().map(|part| part.most).sum());
     let entries = AtomicU64::new(0);
     let fits = |more: usize| fits(entries.fetch_add(more as u64, Ordering::Relaxed) + more as u64);
     let made = InOrder::fill(expected as usize, |in_order| {
         share_out(
             in_turn(parts.iter_mut().enumerate()),
-            |_| (OnePass::new(factors, algebra), Growing::default()),
+            |_| (OnePass::new(factors, by), Growing::default()),
             |(pass, made), (number, part)| {
                 made.expect(part.most as usize);
                 pass.columns(by, part, made, &fits)?;
@@ -108,23 +101,24 @@ fn side_by_side<N: Arithmetic>(
 /// What a thread computes columns of C in.
 struct OnePass<'a, N: Clone> {
     factors: &'a Typed<'a, N>,
-    algebra: &'a Algebra<N>,
+    identity: N,
     shifted: Shifted<N>,
     near: Near<N>,
     /// For columns that are not near.
     far: Option<Far<N>>,
     /// For columns whose runs may be cut.
-    cut: Option<(RowSet, Column<'a, N>)>,
+    cut: Option<(RowSet, Column<N>)>,
     /// For columns whose rows are far apart.
     sorted: Sorted<N>,
     was_near: bool,
 }
 
 impl<'a, N: Arithmetic> OnePass<'a, N> {
-    fn new(factors: &'a Typed<'a, N>, algebra: &'a Algebra<N>) -> Self {
-        let (shifted, near) = (Shifted::new(algebra.identity), Near::new(algebra.identity));
+    fn new(factors: &'a Typed<'a, N>, by: impl Operations<N>) -> Self {
+        let identity = by.identity();
+        let (shifted, near) = (Shifted::new(identity), Near::new(identity));
         let sorted = Sorted { products: Vec::new(), keys: Vec::new() };
-        Self { factors, algebra, shifted, near, far: None, cut: None, sorted, was_near: true }
+        Self { factors, identity, shifted, near, far: None, cut: None, sorted, was_near: true }
     }
 
     /// About how many entries columns of C have: by each [`SAMPLED`]th, as many for an entry of B.
@@ -181,7 +175,7 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
         let Some(extent) = Extent::of(lists.clone().map(|list| list.rows)) else { return Ok(()) };
         self.was_near = extent.is_near();
         if !self.was_near && !extent.is_sparse() && self.far.is_none() {
-            self.far = Some(Far::new(a.columns.nrows, self.algebra.identity)?);
+            self.far = Some(Far::new(a.columns.nrows, self.identity)?);
         }
         let before = made.len();
         made.append(extent.products, fits, |places| match &mut self.far {
@@ -214,7 +208,7 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
             Some(cut) => cut,
             cut => {
                 check_column(nrows, Column::<N>::bytes(nrows, BlockShape::SCALAR))?;
-                let column = Column::new(nrows, BlockShape::SCALAR, self.algebra);
+                let column = Column::new(nrows, BlockShape::SCALAR, self.identity);
                 cut.insert((RowSet::new(nrows), column))
             }
         };
@@ -222,7 +216,7 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
         set.find(a.columns, b.columns.column(col), &mut found);
         column.sum(by, self.factors, col, &found);
         let products = a.columns.products(b.columns, col) as usize;
-        made.append(products, fits, |places| column.take(&found, |i, sum| places.push(found[i], sum[0])))
+        made.append(products, fits, |places| column.take(by, &found, |i, sum| places.push(found[i], sum[0])))
     }
 }
 

@@ -69,13 +69,16 @@ impl Found {
         stride: usize,
     ) -> std::result::Result<(Vec<u32>, AnyValues), Self> {
         let whole = self.stores.len() == 1 && stride == 1;
-        match self.stores.pop() {
-            Some(Store { rows, sums: Some(sums) }) if whole && sums.element() == element => Ok((rows, sums)),
-            // The same bits.
-            Some(Store { rows, sums: Some(AnyValues::U32(sums)) }) if whole && element == ElementType::I32 => {
+        match (self.stores.pop(), element) {
+            (Some(Store { rows, sums: Some(sums) }), _) if whole && sums.element() == element => Ok((rows, sums)),
+            // The bits of the elements.
+            (Some(Store { rows, sums: Some(AnyValues::U32(sums)) }), ElementType::I32) if whole => {
                 Ok((rows, AnyValues::I32(bytemuck::cast_vec(sums))))
             }
-            store => {
+            (Some(Store { rows, sums: Some(AnyValues::U32(sums)) }), ElementType::F32) if whole => {
+                Ok((rows, AnyValues::F32(bytemuck::cast_vec(sums))))
+            }
+            (store, _) => {
                 self.stores.extend(store);
                 Err(self)
             }

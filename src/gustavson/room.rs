@@ -42,7 +42,7 @@ impl Summed for f32 {
     fn of_elements(values: &mut AnyValues) -> Option<Values<'_, Self>> {
         match values {
             AnyValues::F32(values) => Some(Values::Sums(values)),
-            AnyValues::F16(values) => Some(narrow::<f16>(values)),
+            AnyValues::F16(values) => Some(narrow(values, |sums, bytes| write(sums, bytes, f16::from_f32))),
             _ => None,
         }
     }
@@ -52,29 +52,26 @@ impl Summed for u32 {
     fn of_elements(values: &mut AnyValues) -> Option<Values<'_, Self>> {
         match values {
             AnyValues::U32(values) => Some(Values::Sums(values)),
-            // The same bits.
+            // The bits of the elements.
             AnyValues::I32(values) => Some(Values::Sums(bytemuck::cast_slice_mut(values))),
-            AnyValues::U8(values) => Some(narrow::<u8>(values)),
+            AnyValues::F32(values) => Some(Values::Sums(bytemuck::cast_slice_mut(values))),
+            AnyValues::F16(values) => {
+                Some(narrow(values, |sums, bytes| write(sums, bytes, |sum| f16::from_f32(f32::from_bits(sum)))))
+            }
+            AnyValues::U8(values) => Some(narrow(values, |sums, bytes| write(sums, bytes, |sum| sum as u8))),
             _ => None,
         }
     }
 }
 
-impl Summed for i32 {
-    fn of_elements(values: &mut AnyValues) -> Option<Values<'_, Self>> {
-        match values {
-            AnyValues::I32(values) => Some(Values::Sums(values)),
-            _ => None,
-        }
-    }
-}
-
-fn narrow<T: Element>(values: &mut [T]) -> Values<'_, T::Arithmetic> {
-    let write = |sums: &[T::Arithmetic], bytes: &mut [u8]| {
-        let elements: &mut [T] = bytemuck::cast_slice_mut(bytes);
-        elements.iter_mut().zip(sums).for_each(|(element, &sum)| *element = T::narrow(sum));
-    };
+fn narrow<N, T: Element>(values: &mut [T], write: fn(&[N], &mut [u8])) -> Values<'_, N> {
     Values::Narrow { bytes: bytemuck::cast_slice_mut(values), of_element: size_of::<T>(), write }
+}
+
+/// Writes sums as elements of type `T`.
+fn write<N: Copy, T: Element>(sums: &[N], bytes: &mut [u8], of_sum: impl Fn(N) -> T) {
+    let elements: &mut [T] = bytemuck::cast_slice_mut(bytes);
+    elements.iter_mut().zip(sums).for_each(|(element, &sum)| *element = of_sum(sum));
 }
 
 impl<'a, N: Summed> Room<'a, N> {

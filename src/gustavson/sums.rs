@@ -6,12 +6,12 @@ use super::{
     room::{Room, Summed},
     share_out,
 };
-use crate::{Arithmetic, BlockShape, Result, element::Algebra, host::memory, primitives::segmented_reduce::RUN_PIECE};
+use crate::{Arithmetic, BlockShape, Result, host::memory, primitives::segmented_reduce::RUN_PIECE};
 use nalgebra::{DMatrixView, DMatrixViewMut};
 
 impl<N: Summed> Typed<'_, N> {
     /// Writes the rows that were found and their sums.
-    pub fn sum(&self, found: Found, algebra: &Algebra<N>, by: impl Operations<N>, mut into: Room<'_, N>) -> Result<()> {
+    pub fn sum(&self, found: Found, by: impl Operations<N>, mut into: Room<'_, N>) -> Result<()> {
         let (nrows, shape) = (self.a.columns.nrows, self.a.shape.product(self.b.shape));
         let Found { parts, stores } = found;
         let threads = parts.len().min(rayon::current_num_threads());
@@ -29,11 +29,11 @@ impl<N: Summed> Typed<'_, N> {
                     room.fill(scratch, &sums[part.places]);
                     return Ok(());
                 }
-                let column = column.get_or_insert_with(|| Column::new(nrows, shape, algebra));
+                let column = column.get_or_insert_with(|| Column::new(nrows, shape, by.identity()));
                 for (col, count) in part.cols.zip(part.counts) {
                     let mut room = room.take(count as usize);
                     column.sum(by, self, col, room.rows);
-                    column.write(&mut room, scratch);
+                    column.write(by, &mut room, scratch);
                 }
                 Ok(())
             },
@@ -43,8 +43,8 @@ impl<N: Summed> Typed<'_, N> {
 }
 
 /// A dense column of C. Only the elements of rows that are summed have a meaning.
-pub(super) struct Column<'a, N> {
-    algebra: &'a Algebra<N>,
+pub(super) struct Column<N> {
+    identity: N,
     shape: BlockShape,
     nrows: usize,
     sum: Vec<N>,
@@ -59,15 +59,15 @@ struct Cut<N> {
     pieces: Vec<N>,
 }
 
-impl<'a, N: Arithmetic> Column<'a, N> {
+impl<N: Arithmetic> Column<N> {
     /// Bytes of a column of `nrows` blocks, including the arrays for cut runs.
     pub fn bytes(nrows: usize, shape: BlockShape) -> u64 {
         (nrows as u64).saturating_mul((size_of::<u16>() + 2 * shape.area() * size_of::<N>()) as u64)
     }
 
-    pub fn new(nrows: usize, shape: BlockShape, algebra: &'a Algebra<N>) -> Self {
+    pub fn new(nrows: usize, shape: BlockShape, identity: N) -> Self {
         let cut = Cut { in_use: false, terms: Vec::new(), pieces: Vec::new() };
-        Self { algebra, shape, nrows, sum: vec![N::ZERO; nrows * shape.area()], cut }
+        Self { identity, shape, nrows, sum: vec![N::ZERO; nrows * shape.area()], cut }
     }
 
     /// Sums column `col` of C, which has these rows.
@@ -83,7 +83,7 @@ impl<'a, N: Arithmetic> Column<'a, N> {
 
     /// Begins the sums of these rows.
     fn clear(&mut self, rows: &[u32]) {
-        let (area, identity) = (self.shape.area(), self.algebra.identity);
+        let (area, identity) = (self.shape.area(), self.identity);
         if area == 1 && !self.cut.in_use {
             return rows.iter().for_each(|&row| self.sum[row as usize] = identity);
         }
@@ -111,7 +111,13 @@ impl<'a, N: Arithmetic> Column<'a, N> {
     }
 
     /// Adds products of blocks by `add(sum, of_a, of_b, inner)`.
-    pub fn add_blocks(&mut self, Typed { a, b }: &Typed<'_, N>, col: usize, add: impl Fn(&mut [N], &[N], &[N], usize)) {
+    pub fn add_blocks(
+        &mut self,
+        by: impl Operations<N>,
+        Typed { a, b }: &Typed<'_, N>,
+        col: usize,
+        add: impl Fn(&mut [N], &[N], &[N], usize),
+    ) {
         let (area, inner) = (self.shape.area(), a.shape.cols());
         for b_entry in b.columns.entries(col) {
             let of_b = b.block(b_entry);
@@ -119,7 +125,7 @@ impl<'a, N: Arithmetic> Column<'a, N> {
                 let row = a.columns.row_idx[a_entry] as usize;
                 if self.cut.in_use {
                     if self.cut.terms[row] as usize == RUN_PIECE {
-                        self.end_piece(row);
+                        self.end_piece(by, row);
                     }
                     self.cut.terms[row] += 1;
                 }
@@ -129,21 +135,21 @@ impl<'a, N: Arithmetic> Column<'a, N> {
     }
 
     /// Adds the current piece of a row to those before, and begins a new one.
-    fn end_piece(&mut self, row: usize) {
-        let Algebra { identity, add, .. } = *self.algebra;
+    fn end_piece(&mut self, by: impl Operations<N>, row: usize) {
+        let identity = self.identity;
         for i in row * self.shape.area()..(row + 1) * self.shape.area() {
-            self.cut.pieces[i] = add(self.cut.pieces[i], std::mem::replace(&mut self.sum[i], identity));
+            self.cut.pieces[i] = by.add(self.cut.pieces[i], std::mem::replace(&mut self.sum[i], identity));
         }
         self.cut.terms[row] = 0;
     }
 
     /// Calls `each` with the number and the sums of each of these rows.
-    pub fn take(&mut self, rows: &[u32], mut each: impl FnMut(usize, &[N])) {
+    pub fn take(&mut self, by: impl Operations<N>, rows: &[u32], mut each: impl FnMut(usize, &[N])) {
         let area = self.shape.area();
         for (i, &row) in rows.iter().enumerate() {
             let row = row as usize;
             if self.cut.in_use {
-                self.end_piece(row);
+                self.end_piece(by, row);
             }
             let sums = if self.cut.in_use { &self.cut.pieces } else { &self.sum };
             each(i, &sums[row * area..][..area]);
@@ -151,7 +157,7 @@ impl<'a, N: Arithmetic> Column<'a, N> {
     }
 
     /// Writes the sums of the rows of `room`.
-    fn write(&mut self, room: &mut Room<'_, N>, scratch: &mut Vec<N>)
+    fn write(&mut self, by: impl Operations<N>, room: &mut Room<'_, N>, scratch: &mut Vec<N>)
     where
         N: Summed,
     {
@@ -162,7 +168,7 @@ impl<'a, N: Arithmetic> Column<'a, N> {
                 let sums = rows.iter().map(|&row| self.sum[row as usize]);
                 return values.iter_mut().zip(sums).for_each(|(value, sum)| *value = sum);
             }
-            self.take(rows, |i, sums| {
+            self.take(by, rows, |i, sums| {
                 let (block, padding) = values[i * stride..][..stride].split_at_mut(area);
                 block.copy_from_slice(sums);
                 padding.fill(N::ZERO);
@@ -174,21 +180,21 @@ impl<'a, N: Arithmetic> Column<'a, N> {
 /// Adds products of blocks with few rows, whose number is fixed for each.
 pub(super) fn add_few_rows<N: Arithmetic>(
     by: impl Operations<N>,
-    column: &mut Column<'_, N>,
+    column: &mut Column<N>,
     of: &Typed<'_, N>,
     col: usize,
 ) {
     match of.a.shape.rows() {
-        1 => column.add_blocks(of, col, add_rows::<N, 1>(by)),
-        2 => column.add_blocks(of, col, add_rows::<N, 2>(by)),
-        3 => column.add_blocks(of, col, add_rows::<N, 3>(by)),
-        4 => column.add_blocks(of, col, add_rows::<N, 4>(by)),
-        5 => column.add_blocks(of, col, add_rows::<N, 5>(by)),
-        6 => column.add_blocks(of, col, add_rows::<N, 6>(by)),
-        7 => column.add_blocks(of, col, add_rows::<N, 7>(by)),
-        8 => column.add_blocks(of, col, add_rows::<N, 8>(by)),
-        9 => column.add_blocks(of, col, add_rows::<N, 9>(by)),
-        rows => column.add_blocks(of, col, add_any(by, rows, of.b.shape.cols(), of.a.shape.cols())),
+        1 => column.add_blocks(by, of, col, add_rows::<N, 1>(by)),
+        2 => column.add_blocks(by, of, col, add_rows::<N, 2>(by)),
+        3 => column.add_blocks(by, of, col, add_rows::<N, 3>(by)),
+        4 => column.add_blocks(by, of, col, add_rows::<N, 4>(by)),
+        5 => column.add_blocks(by, of, col, add_rows::<N, 5>(by)),
+        6 => column.add_blocks(by, of, col, add_rows::<N, 6>(by)),
+        7 => column.add_blocks(by, of, col, add_rows::<N, 7>(by)),
+        8 => column.add_blocks(by, of, col, add_rows::<N, 8>(by)),
+        9 => column.add_blocks(by, of, col, add_rows::<N, 9>(by)),
+        rows => column.add_blocks(by, of, col, add_any(by, rows, of.b.shape.cols(), of.a.shape.cols())),
     }
 }
 

@@ -149,6 +149,8 @@ proptest! {
         }
         check(&a.cast::<u8>(), &b.cast(), Semiring::OrAnd, "u8");
         check(&a.cast::<f16>(), &b.cast(), Semiring::MaxMin, "f16, max-min");
+        check(&a.cast::<f32>(), &b.cast(), Semiring::MinPlus, "f32, min-plus");
+        check(&a.cast::<f32>(), &b.cast(), Semiring::PlusFirst, "f32, plus-first");
         check(&a.with_alignment(64).unwrap(), &b.with_alignment(32).unwrap(), Semiring::PlusTimes, "aligned");
         check(&a, &b.with_alignment(32).unwrap(), Semiring::PlusTimes, "B aligned");
     }
@@ -169,6 +171,7 @@ fn runs_in_long_columns_are_cut_as_in_the_model() {
         );
         check(&a, &b, Semiring::PlusTimes, "long");
         check(&a.cast::<f32>(), &b.cast(), Semiring::PlusTimes, "long, f32");
+        check(&a.cast::<f32>(), &b.cast(), Semiring::PlusSecond, "long, f32 by its bits");
     }
 }
 

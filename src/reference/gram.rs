@@ -23,8 +23,8 @@ pub fn gram<M: Matrix>(j: &M, part: Part) -> Result<M> {
 /// [`Product::gram`](crate::Product::gram) computes it.
 ///
 /// # Errors
-/// As [`multiply`](super::multiply); [`Error::Argument`] if the information matrices are not one for each block row
-/// of J, on the diagonal; [`Error::Length`] for too few or too many weights.
+/// As [`multiply`](super::multiply); [`Error::Argument`] if the information matrices are not one
+/// for each block row of J, on the diagonal; [`Error::Length`] for too few or too many weights.
 ///
 /// ```
 /// use blockmul::product::Weights;
@@ -79,8 +79,8 @@ pub fn multiply_vector_gram<M: Matrix>(
 /// ```
 ///
 /// # Errors
-/// As [`multiply_vector_over`](super::multiply_vector_over) and [`gram_weighted`]; [`Error::Argument`] for weights with another
-/// semiring than [`Semiring::PlusTimes`].
+/// As [`multiply_vector_over`](super::multiply_vector_over) and [`gram_weighted`];
+/// [`Error::Argument`] for weights with another semiring than [`Semiring::PlusTimes`].
 pub fn multiply_vector_gram_over<M: Matrix>(
     semiring: Semiring,
     orders: [Order; 2],
@@ -124,7 +124,8 @@ fn column(kind: MatrixKind, (rows, side): (usize, usize), values: AnyValues) -> 
 /// C = A·B of matrices of groups, as [`Product::of`](crate::Product::of) computes it.
 ///
 /// # Errors
-/// As [`multiply`](super::multiply); [`Error::Argument`] if the groups of A's columns are not those of B's rows.
+/// As [`multiply`](super::multiply); [`Error::Argument`] if the groups of A's columns are not those
+/// of B's rows.
 pub fn multiply_groups<M: Matrix>(a: &BlockGroups<M>, b: &BlockGroups<M>) -> Result<BlockGroups<M>> {
     groups_product(a, b, |_, _| Some(Part::Full))
 }
