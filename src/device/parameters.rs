@@ -4,10 +4,10 @@
 //! ```text
 //! kernel! {
 //!     /// Adds `a` to `b`.
-//!     struct Sum<T: Word> = "sum" in "vector/sum.cl" { a: In<T>, b: InOut<T>, n: u32 }
+//!     struct Sum = "sum" in "vector/sum.cl" { a: In<Elem>, b: InOut<Elem>, n: u32 }
 //! }
-//! // KERNEL sum(global const T* a, global T* b, uint n)
-//! let sum: Kernel<Sum<'static, f64>> = Kernel::new(device, &options)?;
+//! // KERNEL sum(global const ELEMENT* a, global ELEMENT* b, uint n)
+//! let sum: Kernel<Sum<'static>> = Kernel::new(device, &options.element(element))?;
 //! sum.launch(&work, Grid::items(n, group_size), Sum { a: &a, b: &mut b, n })?;
 //! ```
 //!

@@ -139,16 +139,16 @@ impl Options {
 
     /// Adds the types and conversions of an element, ELEMENT, ARITHMETIC, LOAD and STORE of
     /// `cl/common.cl`, and the sums of plus-times.
-    pub fn of(self, element: ElementType) -> Self {
+    pub fn element(self, element: ElementType) -> Self {
         self.algebra(element, Semiring::PlusTimes, false)
     }
 
-    /// As [`Options::of`], with the sums of a semiring: ADD, MULTIPLY, IDENTITY and EMPTY of
+    /// As [`Options::element`], with the sums of a semiring: ADD, MULTIPLY, IDENTITY and EMPTY of
     /// `cl/common.cl`.
     ///
     /// OpenCL C leaves it open what a signed sum is that overflows. So if elements are added, those
     /// of `i32` are taken for `uint`: modulo 2^32 their sums and products have the same bits.
-    pub fn of_in(self, element: ElementType, semiring: Semiring) -> Self {
+    pub fn element_in(self, element: ElementType, semiring: Semiring) -> Self {
         self.algebra(element, semiring, element == ElementType::I32 && semiring.adds())
     }
 
@@ -207,10 +207,10 @@ mod tests {
     #[test]
     fn signed_numbers_are_added_as_unsigned_ones() {
         for &semiring in Semiring::ALL {
-            let options = Options::group_size(1).of_in(ElementType::I32, semiring).to_string();
+            let options = Options::group_size(1).element_in(ElementType::I32, semiring).to_string();
             assert_eq!(options.contains("-DELEMENT=uint -DARITHMETIC=uint"), semiring.adds(), "{options}");
             assert_eq!(options.contains("-DELEMENT=int -DARITHMETIC=int"), !semiring.adds(), "{options}");
         }
-        assert!(Options::group_size(1).of(ElementType::I32).to_string().contains("-DELEMENT=int "));
+        assert!(Options::group_size(1).element(ElementType::I32).to_string().contains("-DELEMENT=int "));
     }
 }

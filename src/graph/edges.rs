@@ -96,7 +96,7 @@ impl Edges {
     /// The options of kernels that read lengths and compute distances.
     pub fn options(&self, group_size: usize, lengths: &Lengths<'_>) -> Options {
         Options::group_size(group_size)
-            .of_in(lengths.element, Semiring::MinPlus)
+            .element_in(lengths.element, Semiring::MinPlus)
             .define("UNIT", u8::from(lengths.values.is_none()))
             .define("THROUGH", u8::from(self.source.is_some()))
     }

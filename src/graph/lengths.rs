@@ -45,7 +45,7 @@ pub(super) fn survey(work: &Work, graph: &Graph, lengths: &Lengths<'_>) -> Resul
     let info = work.device().info();
     let (group_size, interleaved) = (info.serial_or(64), info.kind != DeviceKind::Cpu);
     let parts = if interleaved { INTERLEAVED_PARTS } else { PARTS };
-    let options = Options::group_size(group_size).of_in(element, Semiring::MinPlus);
+    let options = Options::group_size(group_size).element_in(element, Semiring::MinPlus);
     let options =
         options.define("INTERLEAVED", u8::from(interleaved)).define("SUM", of_sums.name()).payload_is(of_sums);
     let kernel: Kernel<LookAtLengths<'_>> = Kernel::new(work.device(), &options)?;

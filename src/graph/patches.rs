@@ -83,7 +83,7 @@ impl Centres {
     pub fn new(device: &Device) -> Result<Self> {
         let info = device.info();
         let group_size = info.numbers().vector_group;
-        let options = Options::group_size(group_size).of_in(ElementType::F64, Semiring::MinPlus);
+        let options = Options::group_size(group_size).element_in(ElementType::F64, Semiring::MinPlus);
         Ok(Self {
             count_distance: Kernel::new(device, &options)?,
             rename_labels: Kernel::rare(device, &options)?,

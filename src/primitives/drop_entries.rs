@@ -140,7 +140,7 @@ impl DropEntries {
         [group_size, lanes]: [usize; 2],
     ) -> Result<Self> {
         let options = Options::group_size(group_size)
-            .of(element)
+            .element(element)
             .define("LANES", lanes)
             .define("WIDE", u8::from(element == ElementType::F64));
         Ok(Self {

@@ -49,7 +49,7 @@ pub(crate) struct Runs<'a> {
 
 impl SegmentedReduce {
     pub fn new(device: &Device, group_size: usize, element: ElementType, semiring: Semiring) -> Result<Self> {
-        let options = Options::group_size(group_size).of_in(element, semiring).define("RUN_PIECE", RUN_PIECE);
+        let options = Options::group_size(group_size).element_in(element, semiring).define("RUN_PIECE", RUN_PIECE);
         Ok(Self { runs: Kernel::new(device, &options)?, long_runs: Kernel::rare(device, &options)?, group_size })
     }
 

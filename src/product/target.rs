@@ -36,7 +36,7 @@ pub(super) struct SumsInto {
 impl SumsInto {
     /// The options of kernels that write such sums.
     pub fn define(self, options: Options) -> Options {
-        options.of_in(self.element, self.semiring).define("TARGET", self.target as usize)
+        options.element_in(self.element, self.semiring).define("TARGET", self.target as usize)
     }
 }
 

@@ -80,7 +80,7 @@ impl Mesh {
         let work = Work::new(&matrix.device, None);
         work.stage("bin");
         let options = Options::group_size(tuning.group_size)
-            .of(matrix.element())
+            .element(matrix.element())
             .define("ELEMENT_IS_DOUBLE", u8::from(matrix.element() == ElementType::F64))
             .define("ITEMS", tuning.items)
             .define("BLOCK_ROWS", matrix.shape.rows())

@@ -57,7 +57,7 @@ impl Elementwise {
     /// The macros GROUP_SIZE, ROWS, COLS and BLOCKS, and those of the element.
     pub fn options(&self, element: ElementType) -> Options {
         Options::group_size(self.group_size)
-            .of(element)
+            .element(element)
             .define("ROWS", self.shape.rows())
             .define("COLS", self.shape.cols())
             .define("BLOCKS", self.blocks)

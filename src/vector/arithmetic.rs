@@ -146,7 +146,7 @@ fn group_size(device: &Device) -> usize {
 }
 
 fn options(device: &Device, values: &Buffer) -> Options {
-    Options::group_size(group_size(device)).of(ElementType::of(values.word()))
+    Options::group_size(group_size(device)).element(ElementType::of(values.word()))
 }
 
 /// See [`DeviceVector::dot`].

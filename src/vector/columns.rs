@@ -221,7 +221,7 @@ fn group_size(device: &Device) -> usize {
 
 fn options(device: &Device, element: ElementType, by_rows: bool) -> Options {
     Options::group_size(group_size(device))
-        .of(element)
+        .element(element)
         .define("PIECE", DOT_PIECE)
         .define("WIDTH", width(device))
         .define("BY_ROWS", u8::from(by_rows))

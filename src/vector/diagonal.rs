@@ -128,7 +128,7 @@ impl Core {
     /// The kernels that copy blocks and scalars. Most solvers launch one of them.
     fn copies(device: &Device, element: ElementType, side: usize) -> Result<Copies> {
         let group_size = device.info().numbers().elementwise_group;
-        let options = Options::group_size(group_size).of(element).define("SIDE", side);
+        let options = Options::group_size(group_size).element(element).define("SIDE", side);
         Ok((Kernel::rare(device, &options)?, Kernel::rare(device, &options)?))
     }
 

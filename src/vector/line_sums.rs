@@ -183,8 +183,8 @@ impl LineSums {
         };
         let options = Options::group_size(group_size);
         let options = match terms {
-            Terms::Products(semiring) => options.of_in(of_vectors, semiring).value_in(of_matrix, semiring),
-            Terms::Squares | Terms::BlockSquares => options.of(of_vectors).value(of_matrix),
+            Terms::Products(semiring) => options.element_in(of_vectors, semiring).value_in(of_matrix, semiring),
+            Terms::Squares | Terms::BlockSquares => options.element(of_vectors).value(of_matrix),
         }
         .define("ELEMENT_IS_DOUBLE", u8::from(of_vectors == ElementType::F64))
         .define("ROWS", shape.rows())

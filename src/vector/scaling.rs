@@ -64,7 +64,7 @@ fn scale(a: &mut DeviceCbc, factor: &Buffer, rows: bool) -> Result<()> {
     let entries = (scaled_elements / shape.area()).max(1);
     let (work, grid) = (Work::new(device, None), Grid::groups(pattern.nnz().div_ceil(entries), group_size));
     let options = Options::group_size(group_size)
-        .of(element)
+        .element(element)
         .define("ROWS", shape.rows())
         .define("COLS", shape.cols())
         .define("ENTRIES", entries);

@@ -222,6 +222,64 @@ fn no_two_rooms_name_each_other() {
     assert!(circle.is_empty(), "rooms in a circle: {circle:#?}");
 }
 
+/// Rooms whose code is compiled once for all elements and formats of matrices.
+const ERASED: [&str; 12] = [
+    "apply",
+    "device",
+    "graph",
+    "groups",
+    "planned",
+    "primitives",
+    "product",
+    "resident",
+    "solver/schur",
+    "spy",
+    "structure",
+    "vector",
+];
+
+/// Traits over which code would be compiled for each element or format.
+const OF_TYPES: [&str; 10] =
+    ["Arithmetic", "Element", "Field", "Grid", "Length", "Matrix", "Plannable", "Real", "VectorElement", "Word"];
+
+/// The doors of these rooms: the files that have items over such traits. What such an item does is
+/// to check types, and to call what has none.
+const DOORS: [&str; 0] = [];
+
+/// Whether code has a bound by one of these traits.
+fn has_bound(code: &str) -> bool {
+    let of_name = |c: char| c.is_alphanumeric() || c == '_';
+    let is_bound = |(at, name): (usize, &str)| {
+        let (before, after) = (&code[..at], &code[at + name.len()..]);
+        let before = before.trim_end_matches(|c| of_name(c) || c == ':');
+        !after.starts_with(of_name) && [": ", "+ ", "impl "].iter().any(|sign| before.ends_with(sign))
+    };
+    OF_TYPES.iter().any(|name| code.match_indices(name).any(is_bound))
+}
+
+#[test]
+fn items_over_types_are_in_doors() {
+    let of_room =
+        |path: &Path| ERASED.iter().any(|room| path.starts_with(room) || path == Path::new(&format!("{room}.rs")));
+    let files = source();
+    let found: BTreeSet<_> = files
+        .iter()
+        .filter(|file| of_room(&file.path) && has_bound(&file.code))
+        .map(|file| file.path.to_str().unwrap())
+        .collect();
+    assert_eq!(found, BTreeSet::from(DOORS));
+    for (code, has) in [
+        ("fn f<T: Element>(x: T) {}", true),
+        ("impl<M: crate::Matrix<Element: Field>> S<M> {}", true),
+        ("fn f(x: impl Matrix) {}", true),
+        ("fn f<T>() where T: Word + Copy {}", true),
+        ("struct S { element: ElementType, matrix: DeviceMatrix<Csc<f64>> }", false),
+        ("use crate::{Element, Matrix};", false),
+    ] {
+        assert_eq!(has_bound(code), has, "{code}");
+    }
+}
+
 /// The files and folders that the sentence of SECURITY.md about unsafe code names.
 fn places_of_unsafe_code() -> Vec<PathBuf> {
     let text = fs::read_to_string(Path::new(crate::ROOT).join("SECURITY.md")).unwrap();

@@ -38,7 +38,7 @@ impl Rewrite {
 
     fn of_groups(device: &Device, element: ElementType, group_size: usize, numbers: &Numbers) -> Result<Self> {
         let tile = [numbers.dense_copied_rows, numbers.dense_copied_cols];
-        let options = Options::group_size(group_size).of(element);
+        let options = Options::group_size(group_size).element(element);
         let options = options.define("TILE_ROWS", tile[0]).define("TILE_COLS", tile[1]);
         let options = options.define("TURNED", tuning::turned(element));
         Ok(Self { kernel: Kernel::rare(device, &options)?, group_size, tile, past_bytes: numbers.dense_past_bytes })

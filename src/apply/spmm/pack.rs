@@ -38,7 +38,7 @@ impl Pack {
     fn tuned(device: &Device, element: ElementType, through: bool, area: usize, turned: usize) -> Result<Self> {
         let group_size = device.info().numbers().vector_group;
         let options = Options::group_size(group_size)
-            .of(element)
+            .element(element)
             .define("THROUGH", u8::from(through))
             .define("AREA", area)
             .define("TURNED", turned);

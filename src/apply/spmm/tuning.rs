@@ -118,7 +118,7 @@ impl Slot {
     /// Options of `cl/apply/spmm/vectors.cl`.
     pub fn options(&self, element: ElementType, semiring: Semiring, c_by_columns: bool) -> Options {
         Options::group_size(self.group_size)
-            .of_in(element, semiring)
+            .element_in(element, semiring)
             .define("TURNED", turned(element))
             .define("LANES", self.lanes)
             .define("VEC", self.vec)

@@ -46,7 +46,7 @@ impl Pack {
     pub fn new(device: &Device, element: ElementType, through: bool, block: Block, layout: Layout) -> Result<Self> {
         let group_size = device.info().numbers().vector_group;
         let options = block
-            .options(Options::group_size(group_size).of(element).value(element))
+            .options(Options::group_size(group_size).element(element).value(element))
             .define("THROUGH", u8::from(through))
             .define("PACKED", 0)
             .define("WHOLE_SUMS", u8::from(layout == Layout::WholeSums));

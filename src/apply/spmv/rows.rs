@@ -164,7 +164,7 @@ impl Rows {
     /// As [`Rows::options_through`], for these elements.
     pub fn options_of(&self, Elements { matrix, vector }: Elements, options: Options, index: bool) -> Options {
         let through = u8::from(index && !self.packed);
-        let options = self.block.options(options.of_in(vector, self.semiring).value_in(matrix, self.semiring));
+        let options = self.block.options(options.element_in(vector, self.semiring).value_in(matrix, self.semiring));
         options.define("THROUGH", through).define("PACKED", u8::from(self.packed))
     }
 

@@ -1,7 +1,6 @@
 //! Tests of launches, and of declarations that do not agree with a kernel.
 use super::*;
 use crate::{
-    Semiring,
     device::{Buffer, Elem, File, In, InOut, Local, Out, Scalar, Sum as OfSums, kernel, test_device},
     element::{ElementType, Number, WordType},
 };
@@ -134,7 +133,7 @@ fn a_kernel_is_launched_for_the_types_of_its_options() -> Result<()> {
     let work = Work::new(&device, None);
     let (mut halves, mut counts) = (work.upload(&[half::f16::ONE; 3])?, work.upload(&[1i32, -2, 3])?);
     let launch = |element, a: &mut Buffer, alpha| -> Result<()> {
-        let kernel = Kernel::<Add<'_>>::new(&device, &Options::group_size(16).of_in(element, Semiring::PlusTimes))?;
+        let kernel = Kernel::<Add<'_>>::new(&device, &Options::group_size(16).element(element))?;
         kernel.launch(&work, Grid::items(3, 16), Add { a, n: 3, alpha })
     };
     launch(ElementType::F16, &mut halves, Number::nearest(ElementType::F16, 2.0))?;

@@ -81,7 +81,7 @@ pub(super) struct Part {
 
 impl Rest {
     pub fn new(device: &Device, group_size: usize, scan: ScanTuning, element: ElementType) -> Result<Self> {
-        let options = Options::group_size(group_size).of(element);
+        let options = Options::group_size(group_size).element(element);
         Ok(Self {
             lengths: Kernel::rare(device, &options)?,
             entries: Kernel::rare(device, &options)?,

@@ -41,7 +41,7 @@ enum Kernels {
 /// The options of every kernel that sums runs of products.
 fn of_runs(options: Options, &Spec { element, transposed, semiring, .. }: &Spec, empty_runs: bool) -> Options {
     options
-        .of_in(element, semiring)
+        .element_in(element, semiring)
         .define("RUN_PIECE", RUN_PIECE)
         .define("A_TRANSPOSED", u8::from(transposed.a))
         .define("B_TRANSPOSED", u8::from(transposed.b))

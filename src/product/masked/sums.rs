@@ -48,7 +48,7 @@ pub(super) struct ColumnSums {
 impl ColumnSums {
     pub fn new(device: &Device, tuning: ColumnTuning, (element, semiring): (ElementType, Semiring)) -> Result<Self> {
         let options = tuning.options().define("RUN_PIECE", RUN_PIECE).define("HIT_PRODUCTS", tuning.hit_products);
-        let sums = Kernel::new(device, &options.of_in(element, semiring))?;
+        let sums = Kernel::new(device, &options.element_in(element, semiring))?;
         Ok(Self { analyser: ColumnAnalyser::new(device, &tuning)?, sums, tuning })
     }
 

@@ -50,7 +50,7 @@ impl ApplyWeights {
         let (device, shape, arrays) = (work.device(), j.shape(), &j.arrays);
         let group_size = device.info().numbers().value_group;
         let options = Options::group_size(group_size)
-            .of(element)
+            .element(element)
             .define("ROWS", shape.rows())
             .define("COLS", shape.cols())
             .define("ROW_MAJOR", u8::from(j.row_major));

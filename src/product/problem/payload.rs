@@ -22,7 +22,7 @@ impl PayloadKind {
         let word = self.word(spec.element);
         let options = match self {
             Self::Values => options
-                .of_in(spec.element, spec.semiring)
+                .element_in(spec.element, spec.semiring)
                 .operand(spec.element.word())
                 .define("PAYLOAD", "ARITHMETIC")
                 .payload_is(word),

@@ -81,8 +81,8 @@ impl RangeSums for ScalarKernels {
     type Places = ScalarPlaces;
 
     fn new(device: &Device, spec: &Spec, options: Options) -> Result<Self> {
-        let sums = options.define("RUN_PIECE", RUN_PIECE).of_in(spec.element, spec.semiring);
-        let moves = Options::group_size(1).of(spec.element);
+        let sums = options.define("RUN_PIECE", RUN_PIECE).element_in(spec.element, spec.semiring);
+        let moves = Options::group_size(1).element(spec.element);
         Ok(Self { sums: Kernel::new(device, &sums)?, moves: Kernel::new(device, &moves)?, element: spec.element })
     }
 

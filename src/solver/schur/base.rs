@@ -64,7 +64,7 @@ impl Base {
 
     fn kernel(device: &Device, element: ElementType, side: usize) -> Result<Kernel<AddBase<'static>>> {
         let group_size = device.info().numbers().elementwise_group;
-        let options = Options::group_size(group_size).of(element).define("C", side);
+        let options = Options::group_size(group_size).element(element).define("C", side);
         Kernel::new(device, &options)
     }
 

@@ -113,7 +113,7 @@ impl Factor {
             false => Groups { size: ROWS, blocks: 1 },
         };
         let options = Options::group_size(groups.size)
-            .of(element)
+            .element(element)
             .exact_division(device.info(), element)
             .define("P", side)
             .define("TOGETHER", groups.blocks)

@@ -102,7 +102,7 @@ fn sharing(device: &Device, group_size: usize) -> Options {
 fn sums(device: &Device, element: ElementType, group_size: usize, shape: BlockShape, by_rows: bool) -> Options {
     let depth = device.info().numbers().schur_line_bytes / (shape.area() * element.bytes());
     sharing(device, group_size)
-        .of(element)
+        .element(element)
         .define("C", shape.rows())
         .define("P", shape.cols())
         .define("BY_ROWS", u8::from(by_rows))

@@ -38,7 +38,8 @@ impl Solve {
 
     fn kernel(device: &Device, element: ElementType, shape: BlockShape) -> Result<Kernel<SolveRows<'static>>> {
         let group_size = device.info().numbers().elementwise_group;
-        let options = Options::group_size(group_size).of(element).define("C", shape.rows()).define("P", shape.cols());
+        let options =
+            Options::group_size(group_size).element(element).define("C", shape.rows()).define("P", shape.cols());
         Kernel::new(device, &options)
     }
 

@@ -38,7 +38,7 @@ pub(super) fn group_size(device: &Device) -> usize {
 
 /// Options of `cl/apply/spmm/coordinates.cl`, with so many places across the lines in a chunk.
 pub(super) fn options(device: &Device, element: ElementType, group_lines: usize, chunk: usize) -> Options {
-    Options::group_size(group_size(device)).of(element).define("LINES", group_lines).define("CHUNK", chunk)
+    Options::group_size(group_size(device)).element(element).define("LINES", group_lines).define("CHUNK", chunk)
 }
 
 impl Grouped {
