@@ -22,8 +22,8 @@ const CHUNK: u64 = 1 << 15;
 /// [`MatrixFile::layout`](crate::io::MatrixFile::layout).
 ///
 /// Values have the fewest digits of their own type (`f16` 0.1 is `0.1`) from which
-/// [`read`](super::read) and [`Element::from_f64`] make the same bits, -0 and infinities included.
-/// A NaN is written as `nan`.
+/// [`read`](super::read) and [`Element::from_f64`](crate::Element::from_f64) make the same bits, -0
+/// and infinities included. A NaN is written as `nan`.
 ///
 /// Text is made and packed on all threads of the ambient rayon pool, a few mebibytes a thread at a
 /// time. The bytes do not depend on the number of threads. A packed file has many members, as the
