@@ -102,7 +102,7 @@ pub(crate) struct Arrived {
 
 /// What came of the counts.
 pub(crate) enum Counted {
-    Ordered(Arrived),
+    Ordered(Box<Arrived>),
     /// A row is too long: the longest has so many entries.
     TooLong(usize),
 }
@@ -169,6 +169,6 @@ impl Arrivals {
             let args = OrderLong { row_ptr, pair, column: &mut column, order: &mut order, found, longer };
             self.order_long.launch(work, grid, args)?;
         }
-        Ok(Counted::Ordered(Arrived { row_ptr, column, order, longest }))
+        Ok(Counted::Ordered(Box::new(Arrived { row_ptr, column, order, longest })))
     }
 }

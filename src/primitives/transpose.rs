@@ -63,7 +63,8 @@ impl Transpose {
         let mut longest = None;
         if let Some(tuning) = (self.count)(device, rows, pattern.nnz()) {
             match Arrivals::new(device, tuning)?.run(work, pattern)? {
-                Counted::Ordered(Arrived { row_ptr, column, order, longest }) => {
+                Counted::Ordered(arrived) => {
+                    let Arrived { row_ptr, column, order, longest } = *arrived;
                     let (pattern, longest) = (transposed(row_ptr, column), Some(longest));
                     return Ok(Transposed { pattern, source: order, longest });
                 }

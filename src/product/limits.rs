@@ -47,8 +47,8 @@ pub(crate) struct Need {
 }
 
 impl EntryMemory {
-    /// Memory of a product of `element` whose C has `rows` rows and entries of `area` elements, `entry_bytes`
-    /// apart.
+    /// Memory of a product of `element` whose C has `rows` rows and entries of `area` elements,
+    /// `entry_bytes` apart.
     pub fn new(element: ElementType, tuning: &Tuning, rows: usize, entry_bytes: usize, area: usize) -> Self {
         Self {
             payload_bytes: tuning.payload.word(element).bytes() as u64,

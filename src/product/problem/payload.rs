@@ -16,8 +16,8 @@ impl PayloadKind {
         }
     }
 
-    /// Adds the macros by which kernels make payloads; `spec` says whether the entries of an operand
-    /// have explicit numbers.
+    /// Adds the macros by which kernels make payloads; `spec` says whether the entries of an
+    /// operand have explicit numbers.
     pub(crate) fn define(self, options: Options, spec: &Spec) -> Options {
         let word = self.word(spec.element);
         let options = match self {

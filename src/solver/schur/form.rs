@@ -19,7 +19,7 @@ pub trait Form: Sized + Send + Sync {
 
 /// What a plan has for its form of S.
 pub(super) enum FormCore {
-    Formed(FormedCore),
+    Formed(Box<FormedCore>),
     Implicit(Box<ImplicitCore>),
 }
 
@@ -47,7 +47,7 @@ impl FormCore {
         w: &DevicePattern,
     ) -> Result<Self> {
         Ok(match is_formed {
-            true => Self::Formed(FormedCore::new(work, element, u, w)?),
+            true => Self::Formed(Box::new(FormedCore::new(work, element, u, w)?)),
             false => Self::Implicit(Box::new(ImplicitCore::new(work, element, u, w)?)),
         })
     }
