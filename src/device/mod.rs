@@ -30,6 +30,7 @@ mod program;
 mod queue;
 mod room;
 mod scratch;
+mod slot;
 mod source;
 mod team;
 mod uses;
@@ -42,12 +43,10 @@ pub use foreign::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
 pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, Kernel};
 pub(crate) use loans::Loan;
-pub(crate) use parameters::{
-    Arguing, Arguments, Column, Declared, Elem, In, InOut, Local, Maybe, Operand, Out, Param, Payload, Scalar, Sum,
-    Value, kernel,
-};
+pub(crate) use parameters::{Arguing, Arguments, Declared, In, InOut, Local, Maybe, Out, Param, Scalar, kernel};
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use scratch::Scratch;
+pub(crate) use slot::{Column, Elem, Operand, Payload, Sum, Value};
 pub(crate) use source::{Options, Source, source};
 pub(crate) use team::Teams;
 pub use work::StageTime;

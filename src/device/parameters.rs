@@ -16,15 +16,15 @@
 //! of the fields are compared with the compiled kernel's before its first launch.
 use super::{
     Source,
-    buffer::{Any, Buffer},
+    buffer::Buffer,
     handle,
     pool::Memory,
-    source::Words,
+    slot::{Slot, Words},
     uses::Uses,
     work::bytes_of,
 };
 use crate::{
-    Error, Result, Word,
+    Error, Result,
     element::{Number, WordType},
 };
 use std::marker::PhantomData;
@@ -47,69 +47,6 @@ pub(crate) struct Local<T>(PhantomData<T>);
 
 /// A number.
 pub(crate) struct Scalar<T>(PhantomData<T>);
-
-/// The type of a parameter's values: one that the host names, such as `u32`, or what the kernel's
-/// options say, such as [`Elem`].
-pub(crate) trait Slot: 'static {
-    /// The type of the buffers' values.
-    type Held;
-    type Number;
-    fn word(words: &Words) -> WordType;
-    fn number(value: &Self::Number) -> Number;
-}
-
-impl<T: Word> Slot for T {
-    type Held = T;
-    type Number = T;
-    fn word(_: &Words) -> WordType {
-        WordType::of::<T>()
-    }
-    fn number(value: &T) -> Number {
-        Number::of(*value)
-    }
-}
-
-/// A type that the kernel's options name.
-macro_rules! slot {
-    ($(#[$meta:meta])* $slot:ident is $word:ident) => {
-        $(#[$meta])*
-        pub(crate) struct $slot;
-        impl Slot for $slot {
-            type Held = Any;
-            type Number = Number;
-            fn word(words: &Words) -> WordType {
-                words.$word
-            }
-            fn number(value: &Number) -> Number {
-                *value
-            }
-        }
-    };
-}
-slot!(
-    /// ELEMENT: the elements of matrices and vectors.
-    Elem is element
-);
-slot!(
-    /// ARITHMETIC: the type of sums.
-    Sum is arithmetic
-);
-slot!(
-    /// VALUE: a matrix's values, if vectors may have another type.
-    Value is value
-);
-slot!(
-    /// PAYLOAD: what is sorted with rows.
-    Payload is payload
-);
-slot!(
-    /// OPERAND: what an expansion reads of an operand.
-    Operand is operand
-);
-slot!(
-    /// COLUMN: the columns of padded rows.
-    Column is column
-);
 
 /// Name and OpenCL type of a parameter, as the host declares it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,8 @@
 //! Kernel sources, embedded in the library, and the options they are compiled with.
-use super::{DeviceInfo, File};
+use super::{
+    DeviceInfo, File,
+    slot::{Words, unsigned},
+};
 use crate::{
     Semiring, Word,
     element::{ElementType, Text, WordType},
@@ -44,42 +47,6 @@ pub(crate) struct Options {
     pub(super) flags: String,
     /// What the kernel's words are that the host does not name.
     pub(super) words: Words,
-}
-
-/// What ELEMENT, ARITHMETIC, VALUE, PAYLOAD, OPERAND and COLUMN of a kernel are.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Words {
-    pub(super) element: WordType,
-    pub(super) arithmetic: WordType,
-    pub(super) value: WordType,
-    pub(super) payload: WordType,
-    pub(super) operand: WordType,
-    pub(super) column: WordType,
-    /// Whether the kernel has `uint` for `int`.
-    wraps: bool,
-}
-
-impl Default for Words {
-    fn default() -> Self {
-        let none = WordType::NONE;
-        let [element, arithmetic, value, payload, operand, column] = [none; 6];
-        Self { element, arithmetic, value, payload, operand, column, wraps: false }
-    }
-}
-
-impl Words {
-    /// The name that the kernel has for values of this type.
-    pub(super) fn declared(&self, word: WordType) -> &'static str {
-        if self.wraps { unsigned(word) } else { word.name() }
-    }
-}
-
-/// The name of a type; of `int` that of the same bits without a sign.
-fn unsigned(word: WordType) -> &'static str {
-    match word == WordType::of::<i32>() {
-        true => u32::CL_NAME,
-        false => word.name(),
-    }
 }
 
 impl Options {

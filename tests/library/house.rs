@@ -244,7 +244,7 @@ const OF_TYPES: [&str; 9] =
 
 /// The doors of these rooms: the files that have items over such traits. What such an item does is
 /// to check types, and to call what has none.
-const DOORS: [&str; 66] = [
+const DOORS: [&str; 67] = [
     "apply/gram.rs",
     "apply/matvec.rs",
     "apply/options.rs",
@@ -260,6 +260,7 @@ const DOORS: [&str; 66] = [
     "device/buffer.rs",
     "device/parameters.rs",
     "device/scratch.rs",
+    "device/slot.rs",
     "device/source.rs",
     "device/work.rs",
     "device/work/copies.rs",
