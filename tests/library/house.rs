@@ -244,7 +244,7 @@ const OF_TYPES: [&str; 9] =
 
 /// The doors of these rooms: the files that have items over such traits. What such an item does is
 /// to check types, and to call what has none.
-const DOORS: [&str; 67] = [
+const DOORS: [&str; 66] = [
     "apply/gram.rs",
     "apply/matvec.rs",
     "apply/options.rs",
@@ -258,7 +258,6 @@ const DOORS: [&str; 67] = [
     "apply/spmm/stored/arrays.rs",
     "apply/spmm/stored/plan.rs",
     "device/buffer.rs",
-    "device/parameters.rs",
     "device/scratch.rs",
     "device/slot.rs",
     "device/source.rs",
