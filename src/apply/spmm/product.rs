@@ -54,7 +54,7 @@ impl<T: Element> Source<'_, T> {
 
 /// A product of a sparse and a dense matrix in one shot, with options: A·D, Aᵀ·D, D·A, D·Aᵀ. For
 /// two sparse matrices there is [`blockmul::Product`](crate::Product), and for alpha·A·D + beta·C
-/// the plan that [`Product::plan`] makes, with an [`Accum`].
+/// the plan that [`Product::plan`] makes, with an [`Accum`](crate::plan::Accum).
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -139,7 +139,7 @@ impl<'a, M: Matrix> Product<'a, M> {
     }
 
     /// Makes the report's reason say how often groups would use a row of D: see
-    /// [`DenseOptions::explained`].
+    /// [`DenseOptions::explained`](crate::plan::DenseOptions::explained).
     pub fn explained(mut self) -> Self {
         self.asked.explained = true;
         self
@@ -156,8 +156,8 @@ impl<'a, M: Matrix> Product<'a, M> {
     /// Prepares the product for dense matrices of D's sides and layout.
     ///
     /// # Errors
-    /// As [`DenseOptions::plan`]; [`Error::Memory`](crate::Error::Memory) if the plan does not fit
-    /// the limit.
+    /// As [`DenseOptions::plan`](crate::plan::DenseOptions::plan);
+    /// [`Error::Memory`](crate::Error::Memory) if the plan does not fit the limit.
     pub fn plan(&self) -> Result<ApplyDense<M>> {
         let (run, shape) = (self.checked()?, self.d.shape());
         Ok(ApplyDense::of(Prepared::new(&run.work(), &run.wanted(run.n(shape), [shape.layout; 2]))?))

@@ -23,7 +23,7 @@ pub(crate) mod system;
 
 use self::core::{Core, factors_of_square};
 use crate::{
-    BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Marker, Result,
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Marker, Result,
     device::Buffer,
     planned::{Accum, Cost, On, Planned, prepared::check_unscaled},
     vector::check_vector,
@@ -112,7 +112,8 @@ pub struct Elimination<F: Form> {
 impl<F: Form> Elimination<F> {
     /// Requests the kernels of a plan with `cameras` cameras and a W of `entries` blocks of this
     /// shape, so that those of several plans are compiled together.
-    pub(crate) fn ask(device: &Device, shape: BlockShape, cameras: usize, entries: usize) -> Result<()> {
+    #[cfg(feature = "faer")] // the solvers of least-squares problems are the only ones that do
+    pub(crate) fn ask(device: &Device, shape: crate::BlockShape, cameras: usize, entries: usize) -> Result<()> {
         Core::ask((F::FORMED, F::Element::TYPE), device, shape, cameras, entries)
     }
 
