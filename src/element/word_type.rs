@@ -2,7 +2,7 @@
 use super::{Arithmetic, ElementType, Word};
 use half::f16;
 
-/// The type of what device memory holds, as a value.
+/// A type of values in device memory that is known at run time: its name in OpenCL C and its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct WordType {
     name: &'static str,

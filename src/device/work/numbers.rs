@@ -1,25 +1,10 @@
 //! Numbers of any element type, written and read as `f64`, which has all of them.
 use super::Work;
-use crate::{Element, Result, device::Buffer, element::ElementType};
-use half::f16;
-
-/// Calls `$of` for the type of the values of `$buffer`, which it names `$T`.
-macro_rules! by_type {
-    ($buffer:expr, $T:ident => $of:expr) => {
-        match ElementType::of($buffer.word()) {
-            ElementType::F64 => by_type!(@ $T = f64, $of),
-            ElementType::F32 => by_type!(@ $T = f32, $of),
-            ElementType::F16 => by_type!(@ $T = f16, $of),
-            ElementType::U32 => by_type!(@ $T = u32, $of),
-            ElementType::I32 => by_type!(@ $T = i32, $of),
-            ElementType::U8 => by_type!(@ $T = u8, $of),
-        }
-    };
-    (@ $T:ident = $type:ty, $of:expr) => {{
-        type $T = $type;
-        $of
-    }};
-}
+use crate::{
+    Element, Result,
+    device::Buffer,
+    element::{ElementType, with_type},
+};
 
 impl Work {
     /// As [`Work::upload`], of the numbers of an element type that are nearest to these.
@@ -31,7 +16,7 @@ impl Work {
 
     /// As [`Work::write`], of the numbers of the buffer's type that are nearest to these.
     pub fn write_numbers(&self, numbers: &[f64], buffer: &mut Buffer) -> Result<()> {
-        by_type!(buffer, T => {
+        with_type!(ElementType::of(buffer.word()), T => {
             let numbers: Vec<T> = numbers.iter().map(|&number| T::from_f64(number)).collect();
             self.write(&numbers, buffer.typed_mut())
         })
@@ -39,7 +24,7 @@ impl Work {
 
     /// As [`Work::read`].
     pub fn read_numbers(&self, buffer: &Buffer, start: usize, len: usize) -> Result<Vec<f64>> {
-        by_type!(buffer, T => {
+        with_type!(ElementType::of(buffer.word()), T => {
             let numbers: Vec<T> = self.read(buffer.typed(), start, len)?;
             Ok(numbers.into_iter().map(Element::to_f64).collect())
         })
@@ -55,6 +40,7 @@ impl Work {
 mod tests {
     use super::*;
     use crate::device::test_device;
+    use half::f16;
 
     #[test]
     fn numbers_are_rounded_to_the_type_and_come_back() -> Result<()> {

@@ -1,4 +1,4 @@
-//! What the benchmarks of other libraries have in common: options, rounds, and files of records.
+//! Options, rounds and files of records that the benchmarks of other libraries share.
 #![allow(dead_code, reason = "each program uses its part")]
 use serde_json::{Value, json};
 use std::error::Error;

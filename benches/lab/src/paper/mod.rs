@@ -195,12 +195,12 @@ impl Setting<'_> {
         Some(contest)
     }
 
-    /// What was made; `None` if it failed, which is reported.
+    /// Returns what was made. A failure is reported, and `None` returned.
     fn made<R>(&self, report: &mut Report, name: &str, made: Result<R>) -> Option<R> {
         made.map_err(|error| self.note(report, name, error)).ok()
     }
 
-    /// What was measured; `None` if it failed, which is reported.
+    /// Returns what was measured, and counts it. A failure is reported, and `None` returned.
     fn kept<R>(&self, report: &mut Report, name: &str, measured: Result<R>) -> Option<R> {
         let measured = self.made(report, name, measured)?;
         report.measured += 1;

@@ -11,7 +11,7 @@ pub struct Model<S, M = Csc<f64>> {
     pub name: &'static str,
     /// What is generated in its place.
     pub what: &'static str,
-    /// How large the paper's is.
+    /// The size of the paper's matrix.
     pub size: S,
     pub make: fn(size: usize) -> Result<M>,
 }

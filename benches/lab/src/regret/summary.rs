@@ -19,7 +19,7 @@ pub struct Regrets {
 }
 
 impl Regrets {
-    /// `None` if there is no regret. Each stands beside the name of what has it.
+    /// The summary of regrets, each with the name of its matrix; `None` of none.
     fn of(each: impl Iterator<Item = (f64, String)>) -> Option<Self> {
         let (regrets, names): (Vec<f64>, Vec<String>) = each.unzip();
         let (worst, worst_of) = regrets.iter().zip(names).max_by(|one, other| one.0.total_cmp(other.0))?;

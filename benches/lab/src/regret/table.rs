@@ -11,7 +11,7 @@ fn percent(part: Option<f64>) -> String {
     part.map_or(NOTHING.into(), |part| format!("{:+.1}", 100.0 * part))
 }
 
-/// The same without a sign, of what is not compared.
+/// A share as a percentage without a sign.
 fn share(part: Option<f64>) -> String {
     number(part.map(|part| 100.0 * part), 1)
 }

@@ -3,7 +3,7 @@ use super::Subject;
 use crate::paper::peers::libraries;
 use blockmul::plan::Format;
 
-/// Where the paper measured.
+/// The devices of the paper's measurements.
 pub const DEVICES: &str = "an RTX 2080, over one thread of a Core i7-7700K";
 
 /// One of tables 1 to 8: speedups over one thread.
@@ -16,7 +16,7 @@ pub struct Published {
     f64: Speedups,
 }
 
-/// What computes A·x.
+/// A way to compute A·x: a format, or another library.
 #[derive(Clone, Copy, PartialEq)]
 pub enum By<'s> {
     /// The format as published.
