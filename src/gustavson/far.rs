@@ -25,13 +25,7 @@ impl<N: Arithmetic> Far<N> {
     }
 
     /// Adds the products of columns of A; writes rows and sums.
-    pub fn add<'l>(
-        &mut self,
-        by: impl Operations<N>,
-        lists: impl Iterator<Item = List<'l, N>>,
-        extent: &Extent,
-        places: &mut Places<'_, N>,
-    ) {
+    pub fn add(&mut self, by: impl Operations<N>, lists: &[List<'_, N>], extent: &Extent, places: &mut Places<'_, N>) {
         for list in lists {
             self.met.insert(list.entries(), extent, |(&row, &x)| {
                 let sum = &mut self.sums[row as usize];

@@ -27,13 +27,7 @@ impl<N: Arithmetic> Near<N> {
 
     /// Adds the products of columns of A; writes rows and sums.
     #[inline(always)]
-    pub fn add<'l>(
-        &mut self,
-        by: impl Operations<N>,
-        lists: impl Iterator<Item = List<'l, N>>,
-        extent: &Extent,
-        places: &mut Places<'_, N>,
-    ) {
+    pub fn add(&mut self, by: impl Operations<N>, lists: &[List<'_, N>], extent: &Extent, places: &mut Places<'_, N>) {
         let base = extent.first >> WORD << WORD;
         // Masks spare the checks of bounds.
         let place = |row: u32| row.wrapping_sub(base) as usize % ROWS;

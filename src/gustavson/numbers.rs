@@ -211,6 +211,7 @@ macro_rules! floats {
 floats!(f64, f32);
 
 /// A column of A that a column of B meets: its rows, its values, and the factor of these from B.
+#[derive(Clone, Copy)]
 pub(super) struct List<'l, N> {
     pub rows: &'l [u32],
     pub values: &'l [N],

@@ -110,6 +110,8 @@ struct OnePass<'a, N: Clone> {
     cut: Option<(RowSet, Column<N>)>,
     /// For columns whose rows are far apart.
     sorted: Sorted<N>,
+    /// The columns of A that a column of B meets.
+    lists: Vec<List<'a, N>>,
     was_near: bool,
 }
 
@@ -118,7 +120,7 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
         let identity = by.identity();
         let (shifted, near) = (Shifted::new(identity), Near::new(identity));
         let sorted = Sorted { products: Vec::new(), keys: Vec::new() };
-        Self { factors, identity, shifted, near, far: None, cut: None, sorted, was_near: true }
+        Self { factors, identity, shifted, near, far: None, cut: None, sorted, lists: Vec::new(), was_near: true }
     }
 
     /// About how many entries columns of C have: by each [`SAMPLED`]th, as many for an entry of B.
@@ -160,43 +162,35 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
         if of_b.len() > RUN_PIECE {
             return self.cut_column(by, col, made, fits);
         }
-        let lists = b.columns.row_idx[of_b.clone()].iter().zip(&b.values[of_b]).map(|(&k, &factor)| {
+        self.lists.clear();
+        self.lists.extend(b.columns.row_idx[of_b.clone()].iter().zip(&b.values[of_b]).map(|(&k, &factor)| {
             let of_a = a.columns.entries(k as usize);
             List { rows: &a.columns.row_idx[of_a.clone()], values: &a_values[of_a], factor }
-        });
+        }));
+        let lists = &self.lists[..];
         let is_shifted = self.shifted.is_shifted(a.columns, b.columns, col);
         if is_shifted && self.shifted.has(col) {
             let len = self.shifted.len();
             return made.append(len, fits, |places| self.shifted.add(by, lists, col, places));
         }
         if !self.was_near {
-            self.ask_ahead(b.columns.entries(col));
+            ask_ahead(self.factors, b.columns.entries(col));
         }
-        let Some(extent) = Extent::of(lists.clone().map(|list| list.rows)) else { return Ok(()) };
+        let Some(extent) = Extent::of(lists.iter().map(|list| list.rows)) else { return Ok(()) };
         self.was_near = extent.is_near();
         if !self.was_near && !extent.is_sparse() && self.far.is_none() {
             self.far = Some(Far::new(a.columns.nrows, self.identity)?);
         }
         let before = made.len();
         made.append(extent.products, fits, |places| match &mut self.far {
-            _ if self.was_near => self.near.add(by, lists.clone(), &extent, places),
-            Some(far) if !extent.is_sparse() => far.add(by, lists.clone(), &extent, places),
-            _ => self.sorted.add(by, lists.clone(), places),
+            _ if self.was_near => self.near.add(by, lists, &extent, places),
+            Some(far) if !extent.is_sparse() => far.add(by, lists, &extent, places),
+            _ => self.sorted.add(by, lists, places),
         })?;
         if is_shifted && self.shifted.pays() {
             self.shifted.keep(col, &made.rows[before..], lists, &extent);
         }
         Ok(())
-    }
-
-    /// Asks the processor for the columns of A that the entries of B behind these meet.
-    fn ask_ahead(&self, of_b: Range<usize>) {
-        let Typed { a, b } = self.factors;
-        for &k in b.columns.row_idx.iter().skip(of_b.start + AHEAD).take(of_b.len()) {
-            let first = a.columns.entries(k as usize).start;
-            a.columns.row_idx.get(first).map(prefetch);
-            a.values.get(first).map(prefetch);
-        }
     }
 
     /// Appends a column of C in two passes, as those of blocks.
@@ -220,6 +214,15 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
     }
 }
 
+/// Asks the processor for the columns of A that the entries of B behind these meet.
+fn ask_ahead<N: Arithmetic>(Typed { a, b }: &Typed<'_, N>, of_b: Range<usize>) {
+    for &k in b.columns.row_idx.iter().skip(of_b.start + AHEAD).take(of_b.len()) {
+        let first = a.columns.entries(k as usize).start;
+        a.columns.row_idx.get(first).map(prefetch);
+        a.values.get(first).map(prefetch);
+    }
+}
+
 /// Products of a column whose rows are far apart, and the row and the number of each.
 struct Sorted<N> {
     products: Vec<N>,
@@ -228,26 +231,28 @@ struct Sorted<N> {
 
 impl<N: Arithmetic> Sorted<N> {
     /// Sums the products of each row after a sort, which is faster if few rows are far apart.
-    fn add<'l>(
-        &mut self,
-        by: impl Operations<N>,
-        lists: impl Iterator<Item = List<'l, N>>,
-        places: &mut Places<'_, N>,
-    ) {
+    fn add(&mut self, by: impl Operations<N>, lists: &[List<'_, N>], places: &mut Places<'_, N>) {
         let Self { products, keys } = self;
         products.clear();
         keys.clear();
         for list in lists {
             let first = products.len() as u64;
-            keys.extend((first..).zip(list.rows).map(|(number, &row)| u64::from(row) << 32 | number));
+            keys.extend(list.rows.iter().enumerate().map(|(i, &row)| u64::from(row) << 32 | (first + i as u64)));
             products.extend(list.values.iter().map(|&x| by.multiply(x, list.factor)));
         }
         // By rows, and within one in the order of the products, which are fewer than rows.
         keys.sort_unstable();
-        for run in keys.chunk_by(|one, next| one >> 32 == next >> 32) {
-            let product = |&key: &u64| products[key as u32 as usize];
-            let sum = run[1..].iter().fold(product(&run[0]), |sum, key| by.add(sum, product(key)));
-            places.push((run[0] >> 32) as u32, sum);
+        let mut entries = keys.iter().map(|&key| ((key >> 32) as u32, products[key as u32 as usize]));
+        let Some(mut run) = entries.next() else { return };
+        for (row, product) in entries {
+            match row == run.0 {
+                true => run.1 = by.add(run.1, product),
+                false => {
+                    places.push(run.0, run.1);
+                    run = (row, product);
+                }
+            }
         }
+        places.push(run.0, run.1);
     }
 }

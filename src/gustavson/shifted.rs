@@ -90,7 +90,7 @@ impl<N: Arithmetic> Shifted<N> {
     }
 
     /// Keeps the rows of column `col`, and finds the places of its products.
-    pub fn keep<'l>(&mut self, col: usize, rows: &[u32], lists: impl Iterator<Item = List<'l, N>>, extent: &Extent) {
+    pub fn keep(&mut self, col: usize, rows: &[u32], lists: &[List<'_, N>], extent: &Extent) {
         self.rows.clear();
         self.places.clear();
         let Extent { first, last, .. } = *extent;
@@ -117,13 +117,7 @@ impl<N: Arithmetic> Shifted<N> {
     /// Adds the products of columns of A, which have the places; writes the rows and sums of column
     /// `col`.
     #[inline(always)]
-    pub fn add<'l>(
-        &mut self,
-        by: impl Operations<N>,
-        lists: impl Iterator<Item = List<'l, N>>,
-        col: usize,
-        places: &mut Places<'_, N>,
-    ) {
+    pub fn add(&mut self, by: impl Operations<N>, lists: &[List<'_, N>], col: usize, places: &mut Places<'_, N>) {
         self.next = col + 1;
         let mut of_all = &self.places[..];
         for list in lists {
@@ -191,15 +185,15 @@ mod tests {
         let pattern = columns(&[4, 5, 6, 7], 2)?;
         let values = [2.0, 3.0, 5.0];
         let list = |k| List { rows: Columns::from(&pattern).column(k), values: &values[..], factor: 10.0 };
-        let lists = |col| [list(col), list(col + 1)].into_iter();
+        let lists = |col| [list(col), list(col + 1)];
         let mut shifted = Shifted::new(-0.0);
-        let extent = Extent::of(lists(0).map(|list| list.rows)).expect("entries");
+        let extent = Extent::of(lists(0).iter().map(|list| list.rows)).expect("entries");
         assert!(!shifted.has(0) && !shifted.has(1));
-        shifted.keep(0, &[4, 5, 6, 7], lists(0), &extent);
+        shifted.keep(0, &[4, 5, 6, 7], &lists(0), &extent);
         assert!(shifted.has(1) && !shifted.has(2) && shifted.len() == 4);
         let mut made = Growing::default();
         for col in [1, 2] {
-            made.append(4, &|_| Ok(()), |places| shifted.add(PlusTimes, lists(col), col, places))?;
+            made.append(4, &|_| Ok(()), |places| shifted.add(PlusTimes, &lists(col), col, places))?;
             assert!(shifted.has(col + 1) && !shifted.has(col));
         }
         assert_eq!(made.rows, [5, 6, 7, 8, 6, 7, 8, 9]);
@@ -211,11 +205,10 @@ mod tests {
     fn no_places_are_kept_for_rows_too_far_apart() -> Result<()> {
         for (last, kept) in [(REACH - 1, true), (REACH, false)] {
             let pattern = columns(&[7, 8], last)?;
-            let lists =
-                || [List { rows: Columns::from(&pattern).column(0), values: &[1.0; 3], factor: 1.0 }].into_iter();
-            let extent = Extent::of(lists().map(|list| list.rows)).expect("entries");
+            let lists = [List { rows: Columns::from(&pattern).column(0), values: &[1.0; 3], factor: 1.0 }];
+            let extent = Extent::of(lists.iter().map(|list| list.rows)).expect("entries");
             let mut shifted = Shifted::new(0.0);
-            shifted.keep(0, &[7, 8, 7 + last], lists(), &extent);
+            shifted.keep(0, &[7, 8, 7 + last], &lists, &extent);
             assert_eq!(shifted.has(1), kept, "{last}");
         }
         Ok(())
