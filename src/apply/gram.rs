@@ -1,9 +1,10 @@
 //! y = Jᵀ·(W·(J·x)): a gram matrix as an operator.
 use super::{Apply, ApplyOptions, Packed, Spmv};
 use crate::{
-    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Matrix, Result, Semiring,
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result, Semiring,
     device::{Buffer, Work},
-    element::{ElementType, Scaling},
+    element::Scaling,
+    matrix::{HostMatrix, Kind, MatrixType},
     planned::{Accum, Cost, On, Planned},
     product::{ApplyWeights, ArrayWeights, DeviceWeights, Weights, block_diagonal, one_column},
     resident::ScratchMatrix,
@@ -47,10 +48,10 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-pub struct ApplyGram<M: Matrix> {
+pub struct ApplyGram<M: HostMatrix> {
     forward: Apply<M>,
     back: Apply<M>,
-    between: Between,
+    between: Between<M>,
 }
 
 /// The same with J's values in the order of its formats, twice: for J·x and for Jᵀ. Made by
@@ -74,103 +75,96 @@ pub struct ApplyGram<M: Matrix> {
 /// # Ok(())
 /// # }
 /// ```
-pub struct PackedGram<M: Matrix> {
+pub struct PackedGram<M: HostMatrix> {
     forward: Packed<M>,
     back: Packed<M>,
-    between: Between,
+    between: Between<M>,
 }
 
 /// The operands of an [`ApplyGram`]: `(&j, &x)`, or with weights `(&j, weights, &x)`.
 #[derive(Debug)]
-pub struct GramOperands<'a, M: Matrix> {
+pub struct GramOperands<'a, M: HostMatrix> {
     j: &'a DeviceMatrix<M>,
     x: WeighedVector<'a, M>,
 }
 
 /// The operands of a [`PackedGram`]: `&x`, or with weights `(weights, &x)`.
 #[derive(Debug)]
-pub struct WeighedVector<'a, M: Matrix> {
-    x: &'a DeviceVector<M::Element>,
+pub struct WeighedVector<'a, M: HostMatrix> {
+    x: &'a DeviceVector<M::Word>,
     weights: Option<DeviceWeights<'a, M>>,
 }
 
-impl<'a, M: Matrix> From<&'a DeviceVector<M::Element>> for WeighedVector<'a, M> {
-    fn from(x: &'a DeviceVector<M::Element>) -> Self {
+impl<'a, M: HostMatrix> From<&'a DeviceVector<M::Word>> for WeighedVector<'a, M> {
+    fn from(x: &'a DeviceVector<M::Word>) -> Self {
         Self { x, weights: None }
     }
 }
 
-impl<'a, M: Matrix> From<(Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>>, &'a DeviceVector<M::Element>)>
+impl<'a, M: HostMatrix> From<(Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>>, &'a DeviceVector<M::Word>)>
     for WeighedVector<'a, M>
 {
-    fn from((weights, x): (DeviceWeights<'a, M>, &'a DeviceVector<M::Element>)) -> Self {
+    fn from((weights, x): (DeviceWeights<'a, M>, &'a DeviceVector<M::Word>)) -> Self {
         Self { x, weights: Some(weights) }
     }
 }
 
-impl<'a, M: Matrix> From<(&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>)> for GramOperands<'a, M> {
-    fn from((j, x): (&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>)) -> Self {
+impl<'a, M: HostMatrix> From<(&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>)> for GramOperands<'a, M> {
+    fn from((j, x): (&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>)) -> Self {
         Self { j, x: x.into() }
     }
 }
 
-impl<'a, M: Matrix>
-    From<(
-        &'a DeviceMatrix<M>,
-        Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>>,
-        &'a DeviceVector<M::Element>,
-    )> for GramOperands<'a, M>
+impl<'a, M: HostMatrix>
+    From<(&'a DeviceMatrix<M>, Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>>, &'a DeviceVector<M::Word>)>
+    for GramOperands<'a, M>
 {
-    fn from((j, weights, x): (&'a DeviceMatrix<M>, DeviceWeights<'a, M>, &'a DeviceVector<M::Element>)) -> Self {
+    fn from((j, weights, x): (&'a DeviceMatrix<M>, DeviceWeights<'a, M>, &'a DeviceVector<M::Word>)) -> Self {
         Self { j, x: (weights, x).into() }
     }
 }
 
 /// What is between J and Jᵀ: memory for J·x, taken for blocks of one column, and W.
-struct Between {
+struct Between<M: HostMatrix> {
     product: ScratchMatrix,
     weigh: ApplyWeights,
     weights: DevicePattern,
-    element: ElementType,
+    of: MatrixType<M>,
     semiring: Semiring,
 }
 
 /// One of the two products, and J's values for it.
 type Turn<'a> = (&'a Spmv, Stored<'a>);
 
-impl Between {
+impl<M: HostMatrix> Between<M> {
     /// For a J of this many block rows, of blocks with `side` rows.
-    fn new(
-        device: &Device,
-        element: ElementType,
-        (rows, side): (usize, usize),
-        row_major: bool,
-        semiring: Semiring,
-    ) -> Result<Self> {
-        let work = &Work::new(device, None);
+    fn new(device: &Device, of: MatrixType<M>, (rows, side): (usize, usize), semiring: Semiring) -> Result<Self> {
+        let (work, row_major) = (&Work::new(device, None), of.kind.get().is_row_major());
         let column = one_column(work, rows, side, row_major)?;
         let weights = block_diagonal(work, rows, side, row_major)?;
-        let weigh = ApplyWeights::new(work, element, &column, &weights)?;
-        let product = ScratchMatrix::reserve(work, element.word(), &column)?;
-        Ok(Self { product, weigh, weights, element, semiring })
+        let weigh = ApplyWeights::new(work, of.element, &column, &weights)?;
+        let product = ScratchMatrix::reserve(work, of.element.word(), &column)?;
+        Ok(Self { product, weigh, weights, of, semiring })
     }
 
     /// Refuses weights that are not those of J's rows, vectors of other lengths than J's columns,
     /// and what the semiring does not have.
-    fn check<M: Matrix>(
+    fn check(
         &self,
         columns: usize,
         WeighedVector { x, weights }: &WeighedVector<'_, M>,
-        into: &Accum<'_, DeviceVector<M::Element>>,
+        into: &Accum<'_, DeviceVector<M::Word>>,
     ) -> Result<()> {
-        self.semiring.check_factors::<M::Element>(into.alpha, into.beta)?;
+        self.semiring.check_factors_of(self.of.element, into.alpha, into.beta)?;
         let (device, why) = (self.weights.device(), || format!("J has {columns} scalar columns"));
-        check_vector("x", x, device, columns, why)?;
-        check_vector("y", into.c, device, columns, why)?;
+        for (name, vector) in [("x", *x), ("y", &*into.c)] {
+            vector.check_element(name, self.of.element)?;
+            check_vector(name, vector, device, columns, why)?;
+        }
         match weights {
             Some(weights) => {
                 self.semiring.check_weights()?;
-                self.weigh.check("W", weights.arrays())
+                self.weigh.check("W", weights.arrays(self.of)?)
             }
             None => Ok(()),
         }
@@ -187,23 +181,23 @@ impl Between {
     ) -> Result<()> {
         work.stage("apply");
         let mut product = self.product.take(work)?;
-        j.run(work, forward, x, Scaling::of(self.element, 1.0, 0.0), &mut product.values)?;
+        j.run(work, forward, x, Scaling::of(self.of.element, 1.0, 0.0), &mut product.values)?;
         let weighed = weights.map(|weights| self.weigh.run(work, &product, weights)).transpose()?;
         work.stage("apply-transposed");
         j_transposed.run(work, back, &weighed.as_ref().unwrap_or(&product).values, scaling, y)
     }
 
     /// As [`Between::run`], with named elements.
-    fn apply<M: Matrix>(
+    fn apply(
         &self,
         work: &Work,
         turns: [Turn<'_>; 2],
         WeighedVector { x, weights }: WeighedVector<'_, M>,
-        into: Accum<'_, DeviceVector<M::Element>>,
+        into: Accum<'_, DeviceVector<M::Word>>,
     ) -> Result<()> {
-        let scaling = Scaling::of(self.element, into.alpha, into.beta);
-        let weights = weights.map(|weights| weights.arrays());
-        self.run(work, turns, (&x.values, weights), scaling, &mut into.c.values)
+        let scaling = Scaling::of(self.of.element, into.alpha, into.beta);
+        let weights = weights.map(|weights| weights.arrays(self.of)).transpose()?;
+        self.run(work, turns, (x.values.any(), weights), scaling, into.c.values.any_mut())
     }
 
     /// The cost of an execution without weights, beside that of the products with J and Jᵀ.
@@ -227,18 +221,20 @@ impl<M: Matrix> ApplyGram<M> {
     pub fn new(j: &DevicePattern) -> Result<Self> {
         Apply::with(j).gram()
     }
+}
 
-    pub(super) fn prepared(mut options: ApplyOptions<'_, M>) -> Result<Self> {
+impl<M: HostMatrix> ApplyGram<M> {
+    pub(super) fn prepared(mut options: ApplyOptions<M>) -> Result<Self> {
         let forward = Apply::prepared(&options)?;
         options.transposed = !options.transposed;
         let back = Apply::prepared(&options)?;
-        let (a, semiring) = (options.a, options.request.semiring);
+        let (a, semiring) = (&options.a, options.request.semiring);
         // Once more turned, J is op(A).
         let rows = match options.transposed {
             true => (a.nrows(), a.shape().rows()),
             false => (a.ncols(), a.shape().cols()),
         };
-        let between = Between::new(a.device(), M::Element::TYPE, rows, M::ROW_MAJOR, semiring)?;
+        let between = Between::new(a.device(), options.of, rows, semiring)?;
         Ok(Self { forward, back, between })
     }
 
@@ -259,7 +255,7 @@ impl<M: Matrix> ApplyGram<M> {
     }
 }
 
-impl<M: Matrix> PackedGram<M> {
+impl<M: HostMatrix> PackedGram<M> {
     /// Takes the values that J has now: one pass over them for each product. Returns when it is
     /// enqueued.
     ///
@@ -282,11 +278,11 @@ impl<M: Matrix> PackedGram<M> {
     }
 }
 
-impl<M: Matrix> Planned for ApplyGram<M> {
+impl<M: HostMatrix> Planned for ApplyGram<M> {
     /// The matrix J and the vector x, with weights between them if there are any.
     type Inputs<'a> = GramOperands<'a, M>;
     /// The vector y.
-    type Output = DeviceVector<M::Element>;
+    type Output = DeviceVector<M::Word>;
 
     fn device(&self) -> &Device {
         self.forward.device()
@@ -313,11 +309,11 @@ impl<M: Matrix> Planned for ApplyGram<M> {
     }
 }
 
-impl<M: Matrix> Planned for PackedGram<M> {
+impl<M: HostMatrix> Planned for PackedGram<M> {
     /// The vector x, after weights if there are any.
     type Inputs<'a> = WeighedVector<'a, M>;
     /// The vector y.
-    type Output = DeviceVector<M::Element>;
+    type Output = DeviceVector<M::Word>;
 
     fn device(&self) -> &Device {
         self.forward.device()
@@ -337,13 +333,13 @@ impl<M: Matrix> Planned for PackedGram<M> {
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for ApplyGram<M> {
+impl<M: HostMatrix> std::fmt::Debug for ApplyGram<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "ApplyGram({:?}, {:?})", self.forward, self.back)
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for PackedGram<M> {
+impl<M: HostMatrix> std::fmt::Debug for PackedGram<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "PackedGram({:?}, {:?})", self.forward, self.back)
     }

@@ -2,7 +2,8 @@
 use super::{ApplyOptions, Format, spmv::Spmv};
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result, Semiring,
-    element::{Scaling, VectorElement},
+    element::Scaling,
+    matrix::{HostMatrix, MatrixType},
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     vector::check_vector,
 };
@@ -47,12 +48,13 @@ use std::marker::PhantomData;
 ///
 /// Vectors of `V` may have another element type than the matrix, see
 /// [`ApplyOptions::vectors`].
-pub struct Apply<M: Matrix, V: VectorElement<M::Element> = <M as Matrix>::Element> {
+pub struct Apply<M: HostMatrix, V = <M as HostMatrix>::Word> {
     a: DevicePattern,
+    of: MatrixType<M>,
     transposed: bool,
     semiring: Semiring,
     sums: Spmv,
-    types: PhantomData<fn(M) -> V>,
+    vectors: PhantomData<fn() -> V>,
 }
 
 impl<M: Matrix> Apply<M> {
@@ -89,20 +91,27 @@ impl<M: Matrix> Apply<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn with(a: &DevicePattern) -> ApplyOptions<'_, M> {
-        ApplyOptions::new(a)
+    pub fn with(a: &DevicePattern) -> ApplyOptions<M> {
+        ApplyOptions::new(a.clone(), MatrixType::OF)
     }
 }
 
-impl<M: Matrix, V: VectorElement<M::Element>> Apply<M, V> {
-    pub(super) fn prepared(options: &ApplyOptions<'_, M, V>) -> Result<Self> {
-        let &ApplyOptions { a, transposed, request, .. } = options;
-        request.semiring.check::<M::Element>()?;
-        check_patterns::<M>(a.device(), [a])?;
+impl<M: HostMatrix> Apply<M> {
+    /// As [`Apply::with`], for matrices like this one: also for those whose type is a value.
+    pub fn of(a: &DeviceMatrix<M>) -> ApplyOptions<M> {
+        ApplyOptions::new(a.pattern(), a.type_of())
+    }
+}
+
+impl<M: HostMatrix, V: 'static> Apply<M, V> {
+    pub(super) fn prepared(options: &ApplyOptions<M, V>) -> Result<Self> {
+        let &ApplyOptions { ref a, of, transposed, request, .. } = options;
+        request.semiring.check_type(of.element)?;
+        check_patterns(a.device(), of, [a])?;
         // The rows of op(A) are rows of the arrays if both or neither are transposed.
-        let rows = transposed == M::ROW_MAJOR;
+        let rows = transposed == a.row_major;
         let sums = Spmv::new(&a.arrays, a.array_shape, rows, request)?;
-        Ok(Self { a: a.clone(), transposed, semiring: request.semiring, sums, types: PhantomData })
+        Ok(Self { a: a.clone(), of, transposed, semiring: request.semiring, sums, vectors: PhantomData })
     }
 
     /// The format of A's rows.
@@ -136,21 +145,24 @@ impl<M: Matrix, V: VectorElement<M::Element>> Apply<M, V> {
 
     /// Refuses a matrix, called `name`, of another pattern.
     pub(super) fn check(&self, name: &str, a: &DeviceMatrix<M>) -> Result<()> {
-        self.a.check(name, &a.cbc)
+        a.check(name, &self.a, self.of)
     }
 
     /// Refuses vectors of other lengths or on another device, and factors that the semiring does
     /// not have.
     pub(super) fn check_vectors(&self, x: &DeviceVector<V>, into: &Accum<'_, DeviceVector<V>>) -> Result<()> {
-        self.semiring.check_factors::<V>(into.alpha, into.beta)?;
+        self.semiring.check_factors_of(self.sums.vector(), into.alpha, into.beta)?;
         let op = if self.transposed { "Aᵀ" } else { "A" };
         let why = || format!("{op} is {}x{} scalars", self.y_len(), self.x_len());
-        check_vector("x", x, self.device(), self.x_len(), why)?;
-        check_vector("y", into.c, self.device(), self.y_len(), why)
+        for (name, vector, len) in [("x", x, self.x_len()), ("y", &*into.c, self.y_len())] {
+            vector.check_element(name, self.sums.vector())?;
+            check_vector(name, vector, self.device(), len, why)?;
+        }
+        Ok(())
     }
 }
 
-impl<M: Matrix, V: VectorElement<M::Element>> Planned for Apply<M, V> {
+impl<M: HostMatrix, V: 'static> Planned for Apply<M, V> {
     /// The matrix A and the vector x.
     type Inputs<'a> = (&'a DeviceMatrix<M>, &'a DeviceVector<V>);
     /// The vector y.
@@ -161,7 +173,7 @@ impl<M: Matrix, V: VectorElement<M::Element>> Planned for Apply<M, V> {
     }
 
     fn output(&self) -> Result<Self::Output> {
-        self.device().zero_vector(self.y_len())
+        DeviceVector::zeros_of(self.device(), self.sums.vector(), self.y_len())
     }
 
     fn cost(&self) -> Cost {
@@ -172,12 +184,12 @@ impl<M: Matrix, V: VectorElement<M::Element>> Planned for Apply<M, V> {
         self.check("A", a)?;
         self.check_vectors(x, &into)?;
         work.stage("apply");
-        let scaling = Scaling::of(V::TYPE, into.alpha, into.beta);
-        self.sums.run(work, (&a.cbc).into(), &x.values, scaling, &mut into.c.values)
+        let scaling = Scaling::of(self.sums.vector(), into.alpha, into.beta);
+        self.sums.run(work, (&a.cbc).into(), x.values.any(), scaling, into.c.values.any_mut())
     }
 }
 
-impl<M: Matrix, V: VectorElement<M::Element>> std::fmt::Debug for Apply<M, V> {
+impl<M: HostMatrix, V: 'static> std::fmt::Debug for Apply<M, V> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let transposed = if self.transposed { "transposed " } else { "" };
         write!(f, "Apply({transposed}{:?}, {}, {} bytes)", self.a, self.format(), self.cost().device_bytes)

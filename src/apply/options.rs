@@ -3,26 +3,31 @@ use super::{
     Apply, ApplyGram, Format, Packed, PackedGram, Split,
     spmv::{Elements, Request},
 };
-use crate::{DeviceMatrix, DevicePattern, Element, Matrix, Result, Semiring, element::VectorElement};
+use crate::{
+    DeviceMatrix, DevicePattern, Matrix, Result, Semiring,
+    element::{ElementType, VectorElement},
+    matrix::{AnyMatrix, HostMatrix, MatrixType},
+};
 use std::marker::PhantomData;
 
 /// A product of a matrix with vectors that is to be prepared, with options; see [`Apply::with`].
 #[derive(Debug, Clone)]
-pub struct ApplyOptions<'a, M: Matrix, V: VectorElement<M::Element> = <M as Matrix>::Element> {
-    pub(super) a: &'a DevicePattern,
+pub struct ApplyOptions<M: HostMatrix, V = <M as HostMatrix>::Word> {
+    pub(super) a: DevicePattern,
+    pub(super) of: MatrixType<M>,
     pub(super) transposed: bool,
     pub(super) request: Request,
-    types: PhantomData<fn(M) -> V>,
+    vectors: PhantomData<fn() -> V>,
 }
 
-impl<'a, M: Matrix> ApplyOptions<'a, M> {
+impl<M: HostMatrix> ApplyOptions<M> {
     /// Executions for which [`Format::Auto`] divides the bytes of a conversion, unless
     /// [`ApplyOptions::uses`] says another number: the iterations of a solver, about.
     const USES: u64 = 100;
 
-    pub(super) fn new(a: &'a DevicePattern) -> Self {
+    pub(super) fn new(a: DevicePattern, of: MatrixType<M>) -> Self {
         let request = Request {
-            elements: Elements::both(M::Element::TYPE),
+            elements: Elements::both(of.element),
             format: Format::Auto,
             semiring: Semiring::PlusTimes,
             any_order: false,
@@ -31,11 +36,11 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
             packed: false,
             symmetric: false,
         };
-        Self { a, transposed: false, request, types: PhantomData }
+        Self { a, of, transposed: false, request, vectors: PhantomData }
     }
 }
 
-impl<'a, M: Matrix, V: VectorElement<M::Element>> ApplyOptions<'a, M, V> {
+impl<M: Matrix> ApplyOptions<M> {
     /// Takes vectors of another element type than A's, in whose arithmetic sums are computed: a
     /// matrix stored in `f32` has half the bytes, and its products with `f64` vectors lose nothing
     /// more than its values did.
@@ -52,12 +57,26 @@ impl<'a, M: Matrix, V: VectorElement<M::Element>> ApplyOptions<'a, M, V> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn vectors<W: VectorElement<M::Element>>(self) -> ApplyOptions<'a, M, W> {
-        let Self { a, transposed, mut request, .. } = self;
+    pub fn vectors<W: VectorElement<M::Element>>(self) -> ApplyOptions<M, W> {
+        let Self { a, of, transposed, mut request, .. } = self;
         request.elements.vector = W::TYPE;
-        ApplyOptions { a, transposed, request, types: PhantomData }
+        ApplyOptions { a, of, transposed, request, vectors: PhantomData }
     }
+}
 
+impl ApplyOptions<AnyMatrix> {
+    /// Takes vectors of another element type than A's: see [`VectorElement`] for the pairs.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) for another pair.
+    pub fn vectors_of(mut self, element: ElementType) -> Result<Self> {
+        self.of.element.check_vectors(element)?;
+        self.request.elements.vector = element;
+        Ok(self)
+    }
+}
+
+impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
     /// Applies Aᵀ, without forming it.
     pub fn transposed(mut self) -> Self {
         self.transposed = true;
@@ -159,7 +178,7 @@ impl<'a, M: Matrix, V: VectorElement<M::Element>> ApplyOptions<'a, M, V> {
     }
 }
 
-impl<'a, M: Matrix> ApplyOptions<'a, M> {
+impl<M: HostMatrix> ApplyOptions<M> {
     /// Prepares y = Jᵀ·(W·(J·x)) for the J that is applied: A, or Aᵀ once
     /// [transposed](ApplyOptions::transposed). A format that is asked for is that of J's rows and
     /// of its columns. Values are read where they are.

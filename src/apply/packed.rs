@@ -1,9 +1,10 @@
 //! Products of one matrix with vectors, its values in the order of a format.
 use super::{Apply, Format, Spmv, spmv::PackedValues};
 use crate::{
-    Device, DeviceMatrix, DeviceVector, Matrix, Result,
+    Device, DeviceMatrix, DeviceVector, Result,
     device::Work,
-    element::{Scaling, VectorElement},
+    element::Scaling,
+    matrix::HostMatrix,
     planned::{Accum, Cost, On, Planned},
     vector::line_sums::Stored,
 };
@@ -30,12 +31,12 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-pub struct Packed<M: Matrix, V: VectorElement<M::Element> = <M as Matrix>::Element> {
+pub struct Packed<M: HostMatrix, V = <M as HostMatrix>::Word> {
     plan: Apply<M, V>,
     values: PackedValues,
 }
 
-impl<M: Matrix, V: VectorElement<M::Element>> Packed<M, V> {
+impl<M: HostMatrix, V: 'static> Packed<M, V> {
     pub(super) fn new(plan: Apply<M, V>, a: &DeviceMatrix<M>) -> Result<Self> {
         let values = PackedValues::new(plan.device(), plan.sums())?;
         let mut packed = Self { plan, values };
@@ -80,7 +81,7 @@ impl<M: Matrix, V: VectorElement<M::Element>> Packed<M, V> {
     }
 }
 
-impl<M: Matrix, V: VectorElement<M::Element>> Planned for Packed<M, V> {
+impl<M: HostMatrix, V: 'static> Planned for Packed<M, V> {
     /// The vector x.
     type Inputs<'a> = &'a DeviceVector<V>;
     /// The vector y.
@@ -102,13 +103,13 @@ impl<M: Matrix, V: VectorElement<M::Element>> Planned for Packed<M, V> {
     fn enqueue(&self, On(work): On<'_>, x: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
         self.plan.check_vectors(x, &into)?;
         work.stage("apply");
-        let scaling = Scaling::of(V::TYPE, into.alpha, into.beta);
+        let scaling = Scaling::of(self.plan.sums().vector(), into.alpha, into.beta);
         let (sums, values) = self.turn();
-        sums.run(work, values, &x.values, scaling, &mut into.c.values)
+        sums.run(work, values, x.values.any(), scaling, into.c.values.any_mut())
     }
 }
 
-impl<M: Matrix, V: VectorElement<M::Element>> std::fmt::Debug for Packed<M, V> {
+impl<M: HostMatrix, V: 'static> std::fmt::Debug for Packed<M, V> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Packed({:?}, {} bytes of values)", self.plan, self.values.bytes())
     }

@@ -1,15 +1,14 @@
 //! Device memory with the type of its values, which the host names or does not.
 use super::{pool::Memory, queue::Queue, work::Work};
-use crate::{Result, Word, element::WordType};
+use crate::{
+    Result, Word,
+    element::{Any, AnyValues, ElementType, Listed, WordType, with_type},
+};
 use opencl3::types::cl_mem;
 use std::{
     marker::PhantomData,
     ops::{Deref, DerefMut},
 };
-
-/// The type of values that the host does not name: they have a [`WordType`].
-#[derive(Debug)]
-pub(crate) struct Any;
 
 /// Device memory holding `len` values of type `T`, from the pool or borrowed from the application.
 /// It may be empty, which OpenCL's own buffers may not.
@@ -116,8 +115,16 @@ impl<T> Buffer<T> {
         self.renamed()
     }
 
-    pub(super) fn renamed<U>(self) -> Buffer<U> {
+    /// The same memory; `U` is the type of the values or [`Any`].
+    pub(crate) fn renamed<U>(self) -> Buffer<U> {
         Buffer { memory: self.memory, len: self.len, word: self.word, element: PhantomData }
+    }
+}
+
+impl Buffer {
+    /// Copies elements to the host. Waits.
+    pub fn download_any(&self, work: &Work) -> Result<AnyValues> {
+        with_type!(ElementType::of(self.word), T => Ok(T::any(self.typed::<T>().download(work)?)))
     }
 }
 

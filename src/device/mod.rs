@@ -36,7 +36,7 @@ mod team;
 mod uses;
 mod work;
 
-pub(crate) use buffer::{Any, Buffer};
+pub(crate) use buffer::Buffer;
 pub use counters::Counters;
 pub(crate) use files::{File, file};
 pub use foreign::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};

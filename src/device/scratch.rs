@@ -1,11 +1,9 @@
 //! Device memory that a plan reserves for its executions.
-use super::{
-    Device, Work,
-    buffer::{Any, Buffer},
-    queue::Point,
-    work::bytes_of,
+use super::{Device, Work, buffer::Buffer, queue::Point, work::bytes_of};
+use crate::{
+    Result, Word,
+    element::{Any, WordType},
 };
-use crate::{Result, Word, element::WordType};
 use std::{
     marker::PhantomData,
     ops::{Deref, DerefMut},

@@ -1,8 +1,7 @@
 //! Types of kernels' parameters: those that the host names, and those that a kernel's options name.
-use super::buffer::Any;
 use crate::{
     Word,
-    element::{Number, WordType},
+    element::{Any, Number, WordType},
 };
 
 /// What ELEMENT, ARITHMETIC, VALUE, PAYLOAD, OPERAND and COLUMN of a kernel are.

@@ -1,5 +1,6 @@
 //! Element types as a value.
 use super::Element;
+use crate::{Error, Result};
 use half::f16;
 
 /// The type of an [`Element`](crate::Element) as a value, for code that is compiled once for all
@@ -41,6 +42,23 @@ impl ElementType {
             Self::F32 | Self::U32 | Self::I32 => 4,
             Self::F16 => 2,
             Self::U8 => 1,
+        }
+    }
+
+    /// Whether a matrix of such elements may be multiplied with vectors of `vector`, as
+    /// [`VectorElement`](super::VectorElement) says.
+    pub const fn takes_vectors_of(self, vector: Self) -> bool {
+        match (self, vector) {
+            (Self::F32 | Self::F16, Self::F64) | (Self::F16, Self::F32) => true,
+            (matrix, vector) => matrix as u8 == vector as u8,
+        }
+    }
+
+    /// Refuses vectors that [`ElementType::takes_vectors_of`] excludes.
+    pub(crate) fn check_vectors(self, vector: Self) -> Result<()> {
+        match self.takes_vectors_of(vector) {
+            true => Ok(()),
+            false => Err(Error::Argument(format!("a matrix of {self} is not multiplied with vectors of {vector}"))),
         }
     }
 

@@ -27,6 +27,7 @@ pub use values::AnyValues;
 pub(crate) use values::{AnySlice, AnySliceMut, Listed, move_values, with_type, with_values};
 pub use vector_element::VectorElement;
 pub(crate) use widened::Widened;
+pub use word_type::Any;
 pub(crate) use word_type::{Number, WordType};
 
 use half::f16;

@@ -209,6 +209,11 @@ impl AnyValues {
         }
     }
 
+    /// Appends values of the same type.
+    pub(crate) fn append(&mut self, values: Self) {
+        with_values!(Self, self, own => own.append(&mut values.of_same()));
+    }
+
     pub(crate) fn borrow(&self) -> AnySlice<'_> {
         match self {
             Self::F64(values) => AnySlice::F64(values),

@@ -2,6 +2,11 @@
 use super::{Arithmetic, ElementType, Word};
 use half::f16;
 
+/// The elements of what has its type as a value: of [`AnyMatrix`](crate::matrix::AnyMatrix) on a
+/// device, and of the vectors that belong to it.
+#[derive(Debug)]
+pub struct Any;
+
 /// A type of values in device memory that is known at run time: its name in OpenCL C and its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct WordType {

@@ -50,20 +50,9 @@ impl AnyMatrix {
     /// # Errors
     /// [`Error::Argument`] if its element or its format is another one.
     pub fn typed<M: Matrix>(self) -> Result<M> {
-        self.check_type(MatrixKind::of::<M>(), M::Element::TYPE)?;
+        MatrixKind::check_type((self.kind, self.element()), (MatrixKind::of::<M>(), M::Element::TYPE))?;
         let Self { pattern, shape, stride, values, .. } = self;
         M::from_cbc(Cbc { pattern, shape, stride, values: values.of_same() })
-    }
-
-    fn check_type(&self, kind: MatrixKind, element: ElementType) -> Result<()> {
-        match (self.kind, self.element()) == (kind, element) {
-            true => Ok(()),
-            false => {
-                let name = |kind: MatrixKind, element: ElementType| format!("{}<{element}>", kind.name());
-                let (found, wanted) = (name(self.kind, self.element()), name(kind, element));
-                Err(Error::Argument(format!("the matrix is a {found}, not a {wanted}")))
-            }
-        }
     }
 
     /// The arrays as compressed block columns (of the transpose if the matrix is row-major) of

@@ -80,6 +80,19 @@ pub fn drop_below<M: Matrix<Element: Field>>(matrix: &M, threshold: impl Into<Th
     drop_any_below(matrix.into(), threshold.into())?.typed()
 }
 
+impl AnyMatrix {
+    /// The matrix without its entries (blocks) below a [`Threshold`], as [`drop_below`].
+    ///
+    /// # Errors
+    /// As [`drop_below`]; [`Error::Argument`] for integers.
+    pub fn drop_below(&self, threshold: impl Into<Threshold>) -> Result<Self> {
+        match self.element().is_real() {
+            true => drop_any_below(self.view(), threshold.into()),
+            false => Err(Error::Argument(format!("entries of {} are not dropped by their size", self.element()))),
+        }
+    }
+}
+
 fn drop_any_below(view: AnyView<'_>, threshold: Threshold) -> Result<AnyMatrix> {
     threshold.check()?;
     let (kept, stride) = (kept_entries(view, threshold), view.stride);

@@ -1,7 +1,7 @@
 //! [`AnyView`]: the arrays of a matrix whose element and format are values.
 use super::{BlockShape, CbcView, Matrix, Pattern};
 use crate::{
-    Element,
+    Element, Error, Result,
     element::{AnySlice, ElementType},
     error::Dimensions,
 };
@@ -51,6 +51,25 @@ impl MatrixKind {
         matches!(self, Self::Cbc | Self::Bsr)
     }
 
+    /// The format whose arrays are those of the transpose.
+    pub const fn transposed(self) -> Self {
+        match self {
+            Self::Csc => Self::Csr,
+            Self::Csr => Self::Csc,
+            Self::Cbc => Self::Bsr,
+            Self::Bsr => Self::Cbc,
+        }
+    }
+
+    /// Refuses a matrix of another type.
+    pub(crate) fn check_type(found: (Self, ElementType), wanted: (Self, ElementType)) -> Result<()> {
+        let name = |(kind, element): (Self, ElementType)| format!("{}<{element}>", kind.name());
+        match found == wanted {
+            true => Ok(()),
+            false => Err(Error::Argument(format!("the matrix is a {}, not a {}", name(found), name(wanted)))),
+        }
+    }
+
     /// Two numbers of the arrays, of rows and of columns, as those of the matrix.
     pub(crate) fn oriented<N>(self, rows: N, cols: N) -> (N, N) {
         if self.is_row_major() { (cols, rows) } else { (rows, cols) }
@@ -80,6 +99,13 @@ pub struct AnyView<'a> {
 impl<'a, M: Matrix> From<&'a M> for AnyView<'a> {
     fn from(matrix: &'a M) -> Self {
         Self::of_cbc(MatrixKind::of::<M>(), matrix.as_cbc())
+    }
+}
+
+/// Compressed block columns, as they are.
+impl<'a, T: Element> From<CbcView<'a, T>> for AnyView<'a> {
+    fn from(cbc: CbcView<'a, T>) -> Self {
+        Self::of_cbc(MatrixKind::Cbc, cbc)
     }
 }
 

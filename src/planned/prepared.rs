@@ -1,6 +1,9 @@
 //! Checks that all plans share.
 use super::Accum;
-use crate::{Device, DevicePattern, Error, Matrix, Result};
+use crate::{
+    Device, DevicePattern, Error, Result,
+    matrix::{HostMatrix, Kind, MatrixType},
+};
 
 /// Refuses two devices that are not the same.
 pub(crate) fn same_device(a: &Device, b: &Device) -> Result<()> {
@@ -10,17 +13,18 @@ pub(crate) fn same_device(a: &Device, b: &Device) -> Result<()> {
     }
 }
 
-/// Refuses patterns that are not on `device`, or of another kind of matrix than M, and a device
-/// that does not compute M's elements.
-pub(crate) fn check_patterns<'a, M: Matrix>(
+/// Refuses patterns that are not on `device`, or of another kind of matrix, and a device that does
+/// not compute its elements.
+pub(crate) fn check_patterns<'a, M: HostMatrix>(
     device: &Device,
+    of: MatrixType<M>,
     patterns: impl IntoIterator<Item = &'a DevicePattern>,
 ) -> Result<()> {
     for pattern in patterns {
         same_device(device, pattern.device())?;
-        pattern.check_kind::<M>()?;
+        pattern.check_kind(of.kind.get())?;
     }
-    device.require(<M::Element as crate::Element>::TYPE)
+    device.require(of.element)
 }
 
 /// Refuses alpha and beta for an operation that cannot scale its output, such as a copy or a root;

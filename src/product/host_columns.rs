@@ -1,36 +1,38 @@
 //! Downloads of a product to the host, band by band.
 use super::Operands;
 use crate::{
-    BlockShape, Element, Result,
+    BlockShape, Result,
     device::Work,
+    element::AnyValues,
     host::memory,
-    matrix::{Cbc, Pattern},
+    matrix::{AnyMatrix, MatrixKind, Pattern},
     resident::DeviceCbc,
 };
 
 /// The columns of C that have reached the host.
-pub(super) struct HostColumns<T> {
+pub(super) struct HostColumns {
     nrows: usize,
     shape: BlockShape,
     stride: usize,
     bands: usize,
     col_ptr: Vec<u64>,
     row_idx: Vec<u32>,
-    values: Vec<T>,
+    values: AnyValues,
 }
 
-impl<T: Element> HostColumns<T> {
+impl HostColumns {
     pub fn new(operands: &Operands<'_>) -> Self {
         let shape = operands.a.shape.product(operands.b.shape);
         let (nrows, stride) = (operands.a.nrows, operands.c_stride);
-        Self { nrows, shape, stride, bands: 0, col_ptr: vec![0], row_idx: Vec::new(), values: Vec::new() }
+        let values = AnyValues::zeros(operands.element(), 0);
+        Self { nrows, shape, stride, bands: 0, col_ptr: vec![0], row_idx: Vec::new(), values }
     }
 
     /// Refuses a product that does not fit the host's memory, before it is computed. Patterns are
     /// downloaded only if a dense C would not fit.
     pub fn check_product(operands: &Operands<'_>) -> Result<()> {
         let (a, b) = (operands.a, operands.b);
-        let entry = 4 + (operands.c_stride * size_of::<T>()) as u64;
+        let entry = 4 + (operands.c_stride * operands.element().bytes()) as u64;
         let check = |entries: u64| memory::check("the product (at least)", entries.saturating_mul(entry));
         if check((a.nrows as u64).saturating_mul(b.ncols as u64)).is_ok() {
             return Ok(());
@@ -44,28 +46,29 @@ impl<T: Element> HostColumns<T> {
     /// Refuses a band that does not fit the host's memory. If there are earlier bands, all columns
     /// count twice: they may have to be moved to a larger allocation.
     pub fn check_fits(&self, band: &DeviceCbc) -> Result<()> {
-        let bytes = |nnz: usize| nnz as u64 * (4 + (self.stride * size_of::<T>()) as u64);
+        let bytes = |nnz: usize| nnz as u64 * (4 + (self.stride * self.values.element().bytes()) as u64);
         let moved = if self.bands > 0 { self.row_idx.len() + band.nnz() } else { 0 };
         memory::check("the columns of the product so far", bytes(band.nnz()) + bytes(moved))
     }
 
-    pub fn append(&mut self, band: Cbc<T>) {
+    pub fn append(&mut self, band: &DeviceCbc, work: &Work) -> Result<()> {
         let before = self.row_idx.len() as u64;
-        let (pattern, values) = band.into_parts();
-        let (col_ptr, row_idx) = pattern.into_parts();
+        let values = band.values.download_any(work)?;
+        let (col_ptr, row_idx) = band.pattern.download(work)?.into_parts();
         self.col_ptr.extend(col_ptr[1..].iter().map(|&end| before + end));
         match self.bands {
             0 => (self.row_idx, self.values) = (row_idx, values),
             _ => {
                 self.row_idx.extend_from_slice(&row_idx);
-                self.values.extend_from_slice(&values);
+                self.values.append(values);
             }
         }
         self.bands += 1;
+        Ok(())
     }
 
-    pub fn finish(self) -> Result<Cbc<T>> {
+    pub fn finish(self, kind: MatrixKind) -> AnyMatrix {
         let pattern = Pattern::trusted(self.nrows, self.col_ptr.len() - 1, self.col_ptr, self.row_idx);
-        Cbc::with_stride(pattern, self.shape, self.stride, self.values)
+        AnyMatrix::of_arrays(kind, pattern, (self.shape, self.stride), self.values)
     }
 }

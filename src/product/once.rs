@@ -10,10 +10,10 @@ use super::{
     problem::{How, Place, Spec},
 };
 use crate::{
-    DeviceMatrix, DevicePattern, Element, Error, Matrix, Result, Semiring,
+    DeviceMatrix, DevicePattern, Error, Result, Semiring,
     device::{Clock, Device, Loan, StageTime, Work, pool_bytes},
     host::Progress,
-    matrix::{Cbc, Threshold, aligned_stride},
+    matrix::{AnyMatrix, HostMatrix, Kind, MatrixKind, Threshold, aligned_stride},
     planned::prepared::same_device,
     resident::DeviceCbc,
     tuning::MethodCosts,
@@ -77,15 +77,16 @@ impl Compiled<'_> {
 
 impl Options {
     /// Computes C = A·B, from device to device.
-    pub fn on_device<'w, M: Matrix>(
+    pub fn on_device<'w, M: HostMatrix>(
         &self,
         work: &'w Work,
         a: &DeviceMatrix<M>,
         b: &DeviceMatrix<M>,
     ) -> Result<Measured<'w, DeviceMatrix<M>>> {
-        let ran = self.arrays_on_device(work, in_column_order::<M>(&a.cbc, &b.cbc), self.how::<M>())?;
+        let of = a.type_of().times(b.type_of())?;
+        let ran = self.arrays_on_device(work, in_column_order(a, b), self.how(of.kind.get()))?;
         let Measured { c, clock, counts, dropped } = ran;
-        Ok(Measured { c: DeviceMatrix::new(c), clock, counts, dropped })
+        Ok(Measured { c: DeviceMatrix::of_type(c, of), clock, counts, dropped })
     }
 
     fn arrays_on_device<'w>(
@@ -111,34 +112,35 @@ impl Options {
     }
 
     /// Computes C = A·B and downloads it band by band, so that C need not fit the device.
-    pub fn to_host<M: Matrix>(&self, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<(M, Report)> {
-        let (c, report) = self.arrays_to_host(in_column_order::<M>(&a.cbc, &b.cbc), self.how::<M>())?;
-        Ok((M::from_cbc(c)?, report))
+    pub fn to_host<M: HostMatrix>(&self, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<(M, Report)> {
+        let kind = a.type_of().times(b.type_of())?.kind.get();
+        let (c, report) = self.arrays_to_host(in_column_order(a, b), kind)?;
+        Ok((M::from_any(c)?, report))
     }
 
-    fn arrays_to_host<T: Element>(&self, (x, y): (&DeviceCbc, &DeviceCbc), how: How) -> Result<(Cbc<T>, Report)> {
+    fn arrays_to_host(&self, (x, y): (&DeviceCbc, &DeviceCbc), kind: MatrixKind) -> Result<(AnyMatrix, Report)> {
         let (device, operands) = (&x.device, self.operands(x, y)?);
         if self.threshold.is_none() {
-            HostColumns::<T>::check_product(&operands)?;
+            HostColumns::check_product(&operands)?;
         }
-        let mut columns = HostColumns::<T>::new(&operands);
-        let report = self.arrays_in_bands(&operands, how, &mut |band| {
+        let mut columns = HostColumns::new(&operands);
+        let report = self.arrays_in_bands(&operands, self.how(kind), &mut |band| {
             columns.check_fits(&band)?;
-            columns.append(band.download(&Work::new(device, None))?);
-            Ok(())
+            columns.append(&band, &Work::new(device, None))
         })?;
-        Ok((columns.finish()?, report))
+        Ok((columns.finish(kind), report))
     }
 
     /// Computes C = A·B and hands it over band by band, in order, so that C need fit neither the
     /// device nor the host.
-    pub fn in_bands<M: Matrix>(
+    pub fn in_bands<M: HostMatrix>(
         &self,
         (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),
         take: &mut dyn FnMut(DeviceMatrix<M>) -> Result<()>,
     ) -> Result<Report> {
-        let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
-        self.arrays_in_bands(&self.operands(x, y)?, self.how::<M>(), &mut |band| take(DeviceMatrix::new(band)))
+        let (of, (x, y)) = (a.type_of().times(b.type_of())?, in_column_order(a, b));
+        let how = self.how(of.kind.get());
+        self.arrays_in_bands(&self.operands(x, y)?, how, &mut |band| take(DeviceMatrix::of_type(band, of)))
     }
 
     fn arrays_in_bands(
@@ -172,9 +174,9 @@ impl Options {
 
     /// How the sums of the arrays' product are computed, whose factors are swapped if matrices are
     /// row-major.
-    fn how<M: Matrix>(&self) -> How {
+    fn how(&self, kind: MatrixKind) -> How {
         let how = How { method: self.method, semiring: self.semiring };
-        if M::ROW_MAJOR { how.mirrored() } else { how }
+        if kind.is_row_major() { how.mirrored() } else { how }
     }
 
     /// A work for a product with a report.
@@ -208,16 +210,17 @@ impl Options {
     }
 
     /// Computes C = A·B at the places where `mask` has entries.
-    pub fn on_mask<'w, M: Matrix>(
+    pub fn on_mask<'w, M: HostMatrix>(
         &self,
         work: &'w Work,
         (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),
         mask: &DevicePattern,
     ) -> Result<Measured<'w, DeviceMatrix<M>>> {
-        let (operands, semiring) = (in_column_order::<M>(&a.cbc, &b.cbc), self.how::<M>().semiring);
+        let of = a.type_of().times(b.type_of())?;
+        let (kind, operands) = (of.kind.get(), in_column_order(a, b));
         let Measured { c, clock, counts, dropped } =
-            self.arrays_on_mask(work, operands, (mask, M::ROW_MAJOR), semiring)?;
-        Ok(Measured { c: DeviceMatrix::new(c), clock, counts, dropped })
+            self.arrays_on_mask(work, operands, (mask, kind.is_row_major()), self.how(kind).semiring)?;
+        Ok(Measured { c: DeviceMatrix::of_type(c, of), clock, counts, dropped })
     }
 
     fn arrays_on_mask<'w>(
@@ -286,14 +289,14 @@ impl Options {
 
     /// As [`Options::report`], for a product in bands of columns; adds the lower bounds of each
     /// stage.
-    pub fn report_of_bands<M: Matrix>(
+    pub fn report_of_bands<M: HostMatrix>(
         &self,
         work: &Work,
         ran: &Measured<'_, DeviceMatrix<M>>,
         a: &DeviceMatrix<M>,
         b: &DeviceMatrix<M>,
     ) -> Result<Report> {
-        let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
+        let (x, y) = in_column_order(a, b);
         let report = self.report(work, ran, ran.c.nnz() as u64, ran.counts.stages())?;
         Ok(report.with_floors(&self.operands(x, y)?, &ran.counts))
     }
@@ -301,8 +304,11 @@ impl Options {
 
 /// The operands in the order of their arrays. The arrays of row-major matrices are those of the
 /// transposes, so A and B are swapped: Cᵀ = BᵀAᵀ.
-fn in_column_order<'a, M: Matrix>(a: &'a DeviceCbc, b: &'a DeviceCbc) -> (&'a DeviceCbc, &'a DeviceCbc) {
-    if M::ROW_MAJOR { (b, a) } else { (a, b) }
+fn in_column_order<'a, M: HostMatrix>(
+    a: &'a DeviceMatrix<M>,
+    b: &'a DeviceMatrix<M>,
+) -> (&'a DeviceCbc, &'a DeviceCbc) {
+    if a.kind().is_row_major() { (&b.cbc, &a.cbc) } else { (&a.cbc, &b.cbc) }
 }
 
 /// The device memory of the operands of a product, beside which C has to fit.

@@ -3,6 +3,7 @@ use super::{GramParts, Part, Weights};
 use crate::{
     DeviceMatrix, DevicePattern, DeviceVector, Matrix,
     groups::{DeviceGroups, GroupsPattern},
+    matrix::HostMatrix,
 };
 
 /// A factor of a product: an operand, or its transpose by [`Factor::t`]. `&a` converts into a
@@ -58,10 +59,10 @@ pub trait OperandTypes {
     fn kinds(weights: Self::Weights<'_>) -> Vec<Weights<(), ()>>;
 }
 
-impl<M: Matrix> OperandTypes for DeviceMatrix<M> {
+impl<M: HostMatrix> OperandTypes for DeviceMatrix<M> {
     type Pattern = DevicePattern;
     type Parts = Part;
-    type Weights<'a> = Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>>;
+    type Weights<'a> = Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>>;
 
     fn to_pattern(&self) -> DevicePattern {
         self.pattern()
@@ -115,13 +116,13 @@ impl OperandTypes for GroupsPattern {
 }
 
 /// Host matrices, for estimates.
-impl<M: Matrix> OperandTypes for M {
+impl<M: HostMatrix> OperandTypes for M {
     type Pattern = crate::Pattern;
     type Parts = Part;
     type Weights<'a> = Weights<(), ()>;
 
     fn to_pattern(&self) -> crate::Pattern {
-        self.as_cbc().pattern.clone()
+        self.view().pattern.clone()
     }
 
     fn kinds(weights: Weights<(), ()>) -> Vec<Weights<(), ()>> {
@@ -131,8 +132,8 @@ impl<M: Matrix> OperandTypes for M {
 
 /// Defines the transposes of operands.
 macro_rules! transposable {
-    ($(<$($m:ident)?> $operand:ty),*) => {$(
-        impl$(<$m: Matrix>)? $operand {
+    ($(<$($m:ident: $bound:ident)?> $operand:ty),*) => {$(
+        impl$(<$m: $bound>)? $operand {
             /// The transpose as a factor of a [`Product`](crate::Product); it is not formed.
             pub fn t(&self) -> Factor<'_, Self> {
                 Factor::from(self).t()
@@ -140,4 +141,4 @@ macro_rules! transposable {
         }
     )*};
 }
-transposable!(<M> DeviceMatrix<M>, <> DevicePattern, <M> DeviceGroups<M>, <> GroupsPattern);
+transposable!(<M: HostMatrix> DeviceMatrix<M>, <> DevicePattern, <M: Matrix> DeviceGroups<M>, <> GroupsPattern);

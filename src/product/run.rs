@@ -6,13 +6,14 @@ use super::{
     plan::{DeviceWeights, Wanted},
 };
 use crate::{
-    DeviceMatrix, DevicePattern, Element, Error, Matrix, Result,
+    DeviceMatrix, DevicePattern, Error, Matrix, Result,
     device::Work,
     groups::{BlockGroups, DeviceGroups},
+    matrix::{HostMatrix, MatrixType},
     planned::{Accum, On, Planned},
 };
 
-impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
+impl<M: HostMatrix> Product<'_, DeviceMatrix<M>> {
     /// Computes C on the device, and returns without waiting for its completion.
     ///
     /// # Errors
@@ -46,7 +47,7 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
     /// # Errors
     /// As [`Product::run`]; [`Error::Memory`] if C does not fit the host.
     pub fn run_to_host(&self) -> Result<(M, Report)> {
-        self.check::<M>()?;
+        self.check(self.type_of()?)?;
         match (self.plain(), self.mask) {
             (Some((a, b)), None) => self.options.to_host(a, b),
             _ => {
@@ -63,7 +64,7 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
     /// # Errors
     /// As [`Product::run`]; those of `take`.
     pub fn run_in_bands(&self, mut take: impl FnMut(DeviceMatrix<M>) -> Result<()>) -> Result<Report> {
-        self.check::<M>()?;
+        self.check(self.type_of()?)?;
         match (self.plain(), self.mask) {
             (Some(operands), None) => self.options.in_bands(operands, &mut take),
             _ => {
@@ -76,6 +77,12 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
 
     fn work(&self) -> Work {
         Work::new(self.factors[0].operand.device(), self.options.memory_limit)
+    }
+
+    /// Element and format of C, if the factors agree.
+    pub(super) fn type_of(&self) -> Result<MatrixType<M>> {
+        let first = self.factors[0].operand.type_of();
+        self.factors[1..].iter().try_fold(first, |of, factor| of.times(factor.operand.type_of()))
     }
 
     /// The factors A and B, if the product is A·B without transposes, weights or parts; it may have
@@ -91,7 +98,8 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
     }
 
     fn computed<'w>(&self, work: &'w Work) -> Result<Measured<'w, DeviceMatrix<M>>> {
-        self.check::<M>()?;
+        let of = self.type_of()?;
+        self.check(of)?;
         match (self.plain(), self.mask) {
             (Some((a, b)), None) => return self.options.on_device(work, a, b),
             (Some(operands), Some(mask)) => return self.options.on_mask(work, operands, mask),
@@ -101,9 +109,9 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
         let held = bytes(factors.iter().copied(), DeviceMatrix::device_bytes)
             + self.weights.iter().map(bytes_of_weights).sum::<u64>()
             + self.mask.map_or(0, DevicePattern::device_bytes);
-        let mut ran = by_plan::<M>(work, self.wanted()?, Inputs { factors, weights: self.weights }, held)?;
-        let mut filter = self.options.drop_filter(work.device(), M::Element::TYPE, ran.c.cbc.shape)?;
-        ran.c = DeviceMatrix::new(filter.keep(work, ran.c.cbc)?);
+        let mut ran = by_plan::<M>(work, self.wanted(of)?, Inputs { factors, weights: self.weights }, held)?;
+        let mut filter = self.options.drop_filter(work.device(), of.element, ran.c.cbc.shape)?;
+        ran.c = DeviceMatrix::of_type(filter.keep(work, ran.c.cbc)?, of);
         ran.dropped = filter.dropped;
         self.options.tell(ran.c.ncols() as u64, ran.c.ncols() as u64);
         Ok(ran)
@@ -153,7 +161,7 @@ impl<M: Matrix> Product<'_, DeviceGroups<M>> {
             + self.weights.iter().flat_map(|weights| weights.iter()).map(bytes_of_weights).sum::<u64>()
             + self.mask.iter().flat_map(|mask| mask.cells.iter()).map(|(_, cell)| cell.device_bytes()).sum::<u64>();
         let inputs = Inputs { factors, weights: self.weights };
-        let ran = by_plan::<BlockGroups<M>>(work, self.wanted()?, inputs, held)?;
+        let ran = by_plan::<BlockGroups<M>>(work, self.wanted(MatrixType::OF)?, inputs, held)?;
         let columns = ran.c.col_groups().iter().map(|group| group.blocks as u64).sum();
         self.options.tell(columns, columns);
         Ok(ran)
@@ -182,7 +190,7 @@ fn bytes<'a, X: 'a>(factors: impl Iterator<Item = &'a X> + Clone, of: impl Fn(&X
     factors.clone().enumerate().filter(first).map(|(_, x)| of(x)).sum()
 }
 
-fn bytes_of_weights<M: Matrix>(weights: &DeviceWeights<'_, M>) -> u64 {
+fn bytes_of_weights<M: HostMatrix>(weights: &DeviceWeights<'_, M>) -> u64 {
     match weights {
         Weights::Information(information) => information.device_bytes(),
         Weights::Scaled { information, weights } => information.device_bytes() + weights.values.bytes(),

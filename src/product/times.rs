@@ -1,6 +1,6 @@
 //! Factors of [`multiply`](crate::multiply).
 use super::Product;
-use crate::{DeviceMatrix, Matrix, Result};
+use crate::{DeviceMatrix, Result, matrix::HostMatrix};
 
 /// A left factor of [`multiply`](crate::multiply) for right factors of type `B`: two sparse
 /// matrices of one type, or a sparse matrix, compressed or [in groups](crate::dense::DeviceGcoo),
@@ -13,7 +13,7 @@ pub trait Times<B> {
     fn times(&self, b: &B) -> Result<Self::Product>;
 }
 
-impl<M: Matrix> Times<DeviceMatrix<M>> for DeviceMatrix<M> {
+impl<M: HostMatrix> Times<DeviceMatrix<M>> for DeviceMatrix<M> {
     type Product = Self;
 
     fn times(&self, b: &Self) -> Result<Self> {

@@ -1,22 +1,22 @@
 //! JᵀJ, JᵀWJ and products of matrices of groups on the CPU, with the bits of the plans.
 use super::{
     multiply_any,
-    vectors::multiply_any_vector,
+    vectors::vector_of_any,
     weighted::{AnyWeights, untyped, weighted},
 };
 use crate::{
     BlockGroups, BlockShape, Error, GramParts, Matrix, Part, Pattern, Result, Semiring, Weights,
     element::{Algebra, AnySlice, AnyValues, ElementType, Listed, Order, Widened},
-    matrix::{AnyMatrix, AnyView, MatrixKind},
+    matrix::{AnyMatrix, AnyView, HostMatrix, MatrixKind},
 };
 
 /// H = JᵀJ or a triangle of it, as [`Product::gram`](crate::Product::gram) computes it.
 ///
 /// # Errors
 /// As [`multiply`](super::multiply).
-pub fn gram<M: Matrix>(j: &M, part: Part) -> Result<M> {
-    let j = AnyView::from(j);
-    triangle(multiply_any(Semiring::PlusTimes, j.transposed().view(), j)?, part).typed()
+pub fn gram<M: HostMatrix>(j: &M, part: Part) -> Result<M> {
+    let j = j.view();
+    M::from_any(triangle(multiply_any(Semiring::PlusTimes, j.transposed().view(), j)?, part))
 }
 
 /// H = JᵀWJ or a triangle of it, with a block-diagonal W, as a weighted
@@ -92,6 +92,28 @@ pub fn multiply_vector_gram_over<M: Matrix>(
     Ok(multiply_any_gram(semiring, orders, (transposed, a.into()), weights, x)?.of_same())
 }
 
+/// As [`multiply_vector_gram_over`], whatever the elements.
+///
+/// # Errors
+/// As [`multiply_vector_gram_over`]; [`Error::Argument`] if elements differ.
+pub fn multiply_any_vector_gram(
+    semiring: Semiring,
+    orders: [Order; 2],
+    (transposed, a): (bool, &AnyMatrix),
+    weights: Option<Weights<&AnyMatrix, &AnyValues>>,
+    x: &AnyValues,
+) -> Result<AnyValues> {
+    let weights = weights.map(|weights| weights.map(AnyMatrix::view, AnyValues::borrow));
+    let of_weights = weights.iter().flat_map(|weights| {
+        let (information, numbers) = weights.parts();
+        [information.map(|information| information.element()), numbers.map(|numbers| numbers.element())]
+    });
+    if let Some(found) = of_weights.flatten().chain([x.element()]).find(|&found| found != a.element()) {
+        return Err(Error::Argument(format!("a vector or weights of {found} for a matrix of {}", a.element())));
+    }
+    multiply_any_gram(semiring, orders, (transposed, a.view()), weights, x.borrow())
+}
+
 fn multiply_any_gram(
     semiring: Semiring,
     [forward, back]: [Order; 2],
@@ -103,13 +125,13 @@ fn multiply_any_gram(
     let (rows, cols) = ((size.nrows, size.block_rows), (size.ncols, size.block_cols));
     let (rows, cols) = if transposed { (cols, rows) } else { (rows, cols) };
     let zeros = |(lines, side): (usize, usize)| AnyValues::zeros(a.element(), lines * side);
-    let forward = multiply_any_vector(semiring, forward, transposed, (1.0, a, x), (0.0, zeros(rows).borrow()));
+    let forward = vector_of_any(semiring, forward, transposed, (1.0, a, x), (0.0, zeros(rows).borrow()));
     let mut t = forward?;
     if let Some(weights) = weights {
         semiring.check_weights()?;
         t = weighted(column(a.kind(), rows, t)?.view(), weights)?.into_values();
     }
-    multiply_any_vector(semiring, back, !transposed, (1.0, a, t.borrow()), (0.0, zeros(cols).borrow()))
+    vector_of_any(semiring, back, !transposed, (1.0, a, t.borrow()), (0.0, zeros(cols).borrow()))
 }
 
 /// A vector as a matrix of one column, of blocks with `side` rows.

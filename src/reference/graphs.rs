@@ -1,5 +1,9 @@
 //! Components and triangles of graphs on the CPU.
-use crate::{BlockShape, Matrix, Pattern, Result, graph::no_graph, matrix::AnyView};
+use crate::{
+    BlockShape, Pattern, Result,
+    graph::no_graph,
+    matrix::{AnyView, HostMatrix},
+};
 
 /// The connected component of each vertex of a graph: the least vertex of the component. Edges
 /// connect in both directions, whatever their values.
@@ -13,8 +17,8 @@ use crate::{BlockShape, Matrix, Pattern, Result, graph::no_graph, matrix::AnyVie
 ///
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) for a matrix that is not square or not of scalars.
-pub fn components<M: Matrix>(g: &M) -> Result<Vec<u32>> {
-    Ok(components_of(check_graph(g.into())?))
+pub fn components<M: HostMatrix>(g: &M) -> Result<Vec<u32>> {
+    Ok(components_of(check_graph(g.view())?))
 }
 
 fn components_of(pattern: &Pattern) -> Vec<u32> {
@@ -52,8 +56,8 @@ fn root(above: &mut [u32], mut vertex: u32) -> u32 {
 ///
 /// # Errors
 /// As [`components`].
-pub fn triangles_of_vertices<M: Matrix>(g: &M) -> Result<Vec<u32>> {
-    Ok(triangles_in(check_graph(g.into())?))
+pub fn triangles_of_vertices<M: HostMatrix>(g: &M) -> Result<Vec<u32>> {
+    Ok(triangles_in(check_graph(g.view())?))
 }
 
 fn triangles_in(pattern: &Pattern) -> Vec<u32> {

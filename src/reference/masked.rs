@@ -1,9 +1,9 @@
 //! Masked products on the CPU: the entries of the whole product at the places of a mask.
 use super::multiply_any;
 use crate::{
-    Element, Error, Matrix, Pattern, Result, Semiring,
+    Element, Error, Pattern, Result, Semiring,
     element::{Algebra, AnySlice, AnyValues, with_values},
-    matrix::{AnyMatrix, AnyView, MatrixKind},
+    matrix::{AnyMatrix, AnyView, HostMatrix, MatrixKind},
 };
 
 /// C = A·B at the places where `mask` has entries. C has the pattern of the mask, with explicit
@@ -21,7 +21,7 @@ use crate::{
 /// assert_eq!(c.values(), [4.0, 0.0, 25.0]);
 /// # Ok::<(), blockmul::Error>(())
 /// ```
-pub fn multiply_masked<M: Matrix, K: Matrix>(a: &M, b: &M, mask: &K) -> Result<M> {
+pub fn multiply_masked<M: HostMatrix, K: HostMatrix>(a: &M, b: &M, mask: &K) -> Result<M> {
     multiply_masked_over(Semiring::PlusTimes, a, b, mask)
 }
 
@@ -30,9 +30,8 @@ pub fn multiply_masked<M: Matrix, K: Matrix>(a: &M, b: &M, mask: &K) -> Result<M
 ///
 /// # Errors
 /// As [`multiply_masked`]; [`Error::Argument`] for an element type that the semiring does not have.
-pub fn multiply_masked_over<M: Matrix, K: Matrix>(semiring: Semiring, a: &M, b: &M, mask: &K) -> Result<M> {
-    semiring.check::<M::Element>()?;
-    multiply_any_masked(semiring, a.into(), b.into(), mask.into())?.typed()
+pub fn multiply_masked_over<M: HostMatrix, K: HostMatrix>(semiring: Semiring, a: &M, b: &M, mask: &K) -> Result<M> {
+    M::from_any(multiply_any_masked(semiring, a.view(), b.view(), mask.view())?)
 }
 
 pub(super) fn multiply_any_masked(
@@ -67,8 +66,8 @@ fn at_places<T: Element>(values: &[T], whole: AnyView<'_>, mask: &Pattern, semir
 ///
 /// # Errors
 /// [`Error::Argument`] for a mask of another grid than C or of the other order, row-major or not.
-pub fn products_masked<M: Matrix, K: Matrix>(a: &M, b: &M, mask: &K) -> Result<u64> {
-    any_products_masked(a.into(), b.into(), mask.into())
+pub fn products_masked<M: HostMatrix, K: HostMatrix>(a: &M, b: &M, mask: &K) -> Result<u64> {
+    any_products_masked(a.view(), b.view(), mask.view())
 }
 
 fn any_products_masked(a: AnyView<'_>, b: AnyView<'_>, mask: AnyView<'_>) -> Result<u64> {

@@ -19,8 +19,8 @@ mod weighted;
 
 pub use dense::{multiply_dense, multiply_dense_over};
 pub use gram::{
-    gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_groups, multiply_vector_gram,
-    multiply_vector_gram_over,
+    gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_any_vector_gram, multiply_groups,
+    multiply_vector_gram, multiply_vector_gram_over,
 };
 pub use graphs::{components, triangles_of_vertices};
 pub use lloyd::lloyd;
@@ -30,15 +30,15 @@ pub use predecessors::predecessors;
 pub use scan::scan;
 pub use schur::{FlooredDamping, Reduced, schur};
 pub use vectors::{
-    block_column_norms, block_row_norms, column_norms, diagonal, dot, multiply_vector, multiply_vector_in,
-    multiply_vector_over, multiply_vector_transposed, row_norms, scale_columns, scale_rows,
+    block_column_norms, block_row_norms, column_norms, diagonal, dot, multiply_any_vector, multiply_vector,
+    multiply_vector_in, multiply_vector_over, multiply_vector_transposed, row_norms, scale_columns, scale_rows,
 };
 
 use crate::{
-    Error, Matrix, Pattern, Result, Semiring,
+    Error, Pattern, Result, Semiring,
     gustavson::{Columns, Factors},
     host::memory,
-    matrix::{AnyMatrix, AnyView},
+    matrix::{AnyMatrix, AnyView, HostMatrix, MatrixType},
 };
 
 /// C = A·B on the CPU, with rows ascending in each column (for row-major matrices, columns in each
@@ -53,7 +53,7 @@ use crate::{
 /// assert_eq!(reference::multiply(&a, &a)?.values(), [4.0, 21.0, 25.0]);
 /// # Ok::<(), blockmul::Error>(())
 /// ```
-pub fn multiply<M: Matrix>(a: &M, b: &M) -> Result<M> {
+pub fn multiply<M: HostMatrix>(a: &M, b: &M) -> Result<M> {
     multiply_over(Semiring::PlusTimes, a, b)
 }
 
@@ -69,20 +69,22 @@ pub fn multiply<M: Matrix>(a: &M, b: &M) -> Result<M> {
 /// assert_eq!(reference::multiply_over(Semiring::PlusPair, &a, &a)?.values(), [1.0, 2.0, 1.0]);
 /// # Ok::<(), blockmul::Error>(())
 /// ```
-pub fn multiply_over<M: Matrix>(semiring: Semiring, a: &M, b: &M) -> Result<M> {
-    semiring.check::<M::Element>()?;
-    multiply_any(semiring, a.into(), b.into())?.typed()
+pub fn multiply_over<M: HostMatrix>(semiring: Semiring, a: &M, b: &M) -> Result<M> {
+    M::from_any(multiply_any(semiring, a.view(), b.view())?)
 }
 
 /// Number of products of entries (blocks) of A·B: the expansion size (Polok 2015, equation 1).
-pub fn products<M: Matrix>(a: &M, b: &M) -> u64 {
-    let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
+pub fn products<M: HostMatrix>(a: &M, b: &M) -> u64 {
+    let (a, b) = (a.view(), b.view());
+    let (x, y) = if a.kind.is_row_major() { (b, a) } else { (a, b) };
     let (x, y) = (Columns::from(x.pattern), Columns::from(y.pattern));
     (0..y.ncols()).map(|col| x.products(y, col)).sum()
 }
 
-/// C = A·B of matrices of one type.
+/// C = A·B of matrices of one element, both stored by rows or both by columns.
 fn multiply_any(semiring: Semiring, a: AnyView<'_>, b: AnyView<'_>) -> Result<AnyMatrix> {
+    let of = MatrixType::<AnyMatrix>::of(a).times(MatrixType::of(b))?;
+    semiring.check_type(of.element)?;
     let (x, y, semiring) = match a.kind.is_row_major() {
         false => (a, b, semiring),
         true => (b, a, semiring.mirrored()),
@@ -98,7 +100,7 @@ fn multiply_any(semiring: Semiring, a: AnyView<'_>, b: AnyView<'_>) -> Result<An
     let col_ptr = found.col_ptr();
     let (row_idx, values) = factors.arrays(found, shape.area())?;
     let pattern = Pattern::trusted(x.pattern.nrows(), y.pattern.ncols(), col_ptr, row_idx);
-    Ok(AnyMatrix::of_arrays(a.kind, pattern, (shape, shape.area()), values))
+    Ok(AnyMatrix::of_arrays(of.kind, pattern, (shape, shape.area()), values))
 }
 
 #[cfg(test)]

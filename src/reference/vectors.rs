@@ -107,13 +107,41 @@ pub fn multiply_vector_over<M: Matrix, V: VectorElement<M::Element>>(
     (beta, y): (f64, &mut [V]),
 ) -> Result<()> {
     let (a, x) = (AnyView::from(a), V::any_slice(x));
-    let sums = multiply_any_vector(semiring, order, transposed, (alpha, a, x), (beta, V::any_slice(y)))?;
+    let sums = vector_of_any(semiring, order, transposed, (alpha, a, x), (beta, V::any_slice(y)))?;
     y.copy_from_slice(&sums.of_same::<V>());
     Ok(())
 }
 
+/// op(A)·x, as [`multiply_vector_over`] with alpha 1 and beta 0, whatever the elements: those of y
+/// are those of x.
+///
+/// ```
+/// use blockmul::{Csr, Semiring, element::{AnyValues, Order}, matrix::AnyMatrix, reference};
+/// let a = AnyMatrix::from(Csr::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![2.0f32, 7.0])?);
+/// let (plus_times, x) = (Semiring::PlusTimes, AnyValues::F64(vec![1.0, 10.0]));
+/// let y = reference::multiply_any_vector(plus_times, Order::Ascending, false, &a, &x)?;
+/// assert_eq!(y, AnyValues::F64(vec![20.0, 7.0]));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`multiply_vector_over`]; [`Error::Argument`] for vectors that the matrix is not multiplied
+/// with, see [`VectorElement`].
+pub fn multiply_any_vector(
+    semiring: Semiring,
+    order: Order,
+    transposed: bool,
+    a: &AnyMatrix,
+    x: &AnyValues,
+) -> Result<AnyValues> {
+    a.element().check_vectors(x.element())?;
+    let (rows, cols) = a.view().scalar_sides();
+    let y = AnyValues::zeros(x.element(), if transposed { cols } else { rows });
+    vector_of_any(semiring, order, transposed, (1.0, a.view(), x.borrow()), (0.0, y.borrow()))
+}
+
 /// Computes alpha·op(A)·x + beta·y, where the elements of x and y have one type.
-pub(super) fn multiply_any_vector(
+pub(super) fn vector_of_any(
     semiring: Semiring,
     order: Order,
     transposed: bool,

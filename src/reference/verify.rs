@@ -1,8 +1,8 @@
 //! Verification: comparison of a product with the reference.
 use crate::{
-    Cbc, Field, Matrix, Pattern, Result, Semiring, Threshold,
+    Cbc, Matrix, Pattern, Result, Semiring, Threshold,
     element::ElementType,
-    matrix::{AnyView, kept_entries, pattern_of},
+    matrix::{AnyView, HostMatrix, kept_entries, pattern_of},
     reference::{self, masked, multiply_any},
 };
 use rayon::prelude::*;
@@ -67,7 +67,7 @@ impl Verification {
 /// assert!(!verify(&a, &a, &wrong)?.passed);
 /// # Ok::<(), blockmul::Error>(())
 /// ```
-pub fn verify<M: Matrix<Element: Field>>(a: &M, b: &M, c: &M) -> Result<Verification> {
+pub fn verify<M: HostMatrix>(a: &M, b: &M, c: &M) -> Result<Verification> {
     verify_dropped(a, b, c, None)
 }
 
@@ -76,13 +76,8 @@ pub fn verify<M: Matrix<Element: Field>>(a: &M, b: &M, c: &M) -> Result<Verifica
 ///
 /// # Errors
 /// As [`verify`].
-pub fn verify_dropped<M: Matrix<Element: Field>>(
-    a: &M,
-    b: &M,
-    c: &M,
-    threshold: Option<Threshold>,
-) -> Result<Verification> {
-    verify_any([a, b, c].map(AnyView::from), threshold)
+pub fn verify_dropped<M: HostMatrix>(a: &M, b: &M, c: &M, threshold: Option<Threshold>) -> Result<Verification> {
+    verify_any([a, b, c].map(HostMatrix::view), threshold)
 }
 
 fn verify_any([a, b, c]: [AnyView<'_>; 3], threshold: Option<Threshold>) -> Result<Verification> {
@@ -98,8 +93,8 @@ fn verify_any([a, b, c]: [AnyView<'_>; 3], threshold: Option<Threshold>) -> Resu
 ///
 /// # Errors
 /// As [`reference::multiply_masked`].
-pub fn verify_masked<M: Matrix, K: Matrix>(a: &M, b: &M, c: &M, mask: &K) -> Result<Verification> {
-    verify_any_masked([a, b, c].map(AnyView::from), mask.into())
+pub fn verify_masked<M: HostMatrix, K: HostMatrix>(a: &M, b: &M, c: &M, mask: &K) -> Result<Verification> {
+    verify_any_masked([a, b, c].map(HostMatrix::view), mask.view())
 }
 
 fn verify_any_masked([a, b, c]: [AnyView<'_>; 3], mask: AnyView<'_>) -> Result<Verification> {
@@ -115,14 +110,14 @@ fn verify_any_masked([a, b, c]: [AnyView<'_>; 3], mask: AnyView<'_>) -> Result<V
 ///
 /// # Errors
 /// As [`reference::multiply_over`] and [`reference::multiply_masked_over`].
-pub fn verify_over<M: Matrix, K: Matrix>(
+pub fn verify_over<M: HostMatrix, K: HostMatrix>(
     semiring: Semiring,
     (a, b): (&M, &M),
     c: &M,
     mask: Option<&K>,
 ) -> Result<Verification> {
-    semiring.check::<M::Element>()?;
-    verify_any_over(semiring, [a, b, c].map(AnyView::from), mask.map(AnyView::from))
+    semiring.check_type(a.view().element())?;
+    verify_any_over(semiring, [a, b, c].map(HostMatrix::view), mask.map(HostMatrix::view))
 }
 
 fn verify_any_over(semiring: Semiring, [a, b, c]: [AnyView<'_>; 3], mask: Option<AnyView<'_>>) -> Result<Verification> {

@@ -7,15 +7,7 @@ use crate::{
 
 /// Weights whose element is a value.
 pub(super) fn untyped<'a, M: Matrix>(weights: Weights<&'a M, &'a [M::Element]>) -> AnyWeights<'a> {
-    let numbers = M::Element::any_slice;
-    match weights {
-        Weights::Information(information) => Weights::Information(information.into()),
-        Weights::Scaled { information, weights } => {
-            Weights::Scaled { information: information.into(), weights: numbers(weights) }
-        }
-        Weights::BlockRows(weights) => Weights::BlockRows(numbers(weights)),
-        Weights::Rows(weights) => Weights::Rows(numbers(weights)),
-    }
+    weights.map(AnyView::from, M::Element::any_slice)
 }
 
 pub(super) type AnyWeights<'a> = Weights<AnyView<'a>, AnySlice<'a>>;

@@ -3,17 +3,19 @@ use super::{DevicePattern, PatternArrays};
 use crate::{
     BlockShape, Bsr, Cbc, Csc, Csr, Element, Error, Matrix, Result,
     device::{Buffer, Device, Work},
-    element::ElementType,
-    matrix::CbcView,
+    element::{AnySlice, AnyValues, ElementType, with_values},
+    matrix::{AnyMatrix, AnyView, HostMatrix, Kind, MatrixKind, MatrixType},
 };
-use std::{marker::PhantomData, ops::Deref, sync::Arc};
+use std::{ops::Deref, sync::Arc};
 
 /// A matrix of type `M` that lives on a device. It is uploaded once and multiplied many times; a
 /// product stays on the device until it is downloaded.
-#[repr(transparent)]
-pub struct DeviceMatrix<M: Matrix> {
+///
+/// `DeviceMatrix<AnyMatrix>` has element and format as values.
+#[repr(C)]
+pub struct DeviceMatrix<M: HostMatrix> {
     pub(crate) cbc: DeviceCbc,
-    host: PhantomData<fn() -> M>,
+    kind: M::Kind,
 }
 
 /// Compressed block columns on a device, the operands of the pipeline: a pattern, and blocks on it,
@@ -34,13 +36,14 @@ impl Deref for DeviceCbc {
 }
 
 impl DeviceCbc {
-    pub fn upload<T: Element>(work: &Work, host: CbcView<'_, T>) -> Result<Self> {
-        work.device().require(T::TYPE)?;
+    pub fn upload<'a>(work: &Work, host: impl Into<AnyView<'a>>) -> Result<Self> {
+        let host = host.into();
+        work.device().require(host.element())?;
         Ok(Self {
             pattern: PatternArrays::upload(work, host.pattern)?,
             shape: host.shape,
             stride: host.stride,
-            values: work.upload(host.values)?.into_any(),
+            values: with_values!(AnySlice, host.values, values => work.upload(values)?.into_any()),
         })
     }
 
@@ -54,9 +57,23 @@ impl DeviceCbc {
         Ok(Self { pattern: arrays.clone(), shape: *shape, stride: shape.area(), values })
     }
 
+    pub fn download_any(&self, work: &Work, kind: MatrixKind) -> Result<AnyMatrix> {
+        let values = self.values.download_any(work)?;
+        Ok(AnyMatrix::of_arrays(kind, self.pattern.download(work)?, (self.shape, self.stride), values))
+    }
+
+    #[cfg(test)]
     pub fn download<T: Element>(&self, work: &Work) -> Result<Cbc<T>> {
-        let values = self.values.typed().download(work)?;
-        Cbc::with_stride(self.pattern.download(work)?, self.shape, self.stride, values)
+        self.download_any(work, MatrixKind::Cbc)?.typed()
+    }
+
+    fn write_values<T: Element>(&mut self, values: &[T]) -> Result<()> {
+        let expected = self.values.len();
+        if values.len() != expected {
+            let why = format!("{} entries, {} elements apart", self.nnz(), self.stride);
+            return Err(Error::Length { array: "values", found: values.len(), expected, why });
+        }
+        Work::new(&self.pattern.device, None).write(values, self.values.typed_mut())
     }
 
     /// The type of the elements.
@@ -85,15 +102,15 @@ impl Device {
     /// # Errors
     /// [`Error::Memory`], [`Error::TooLarge`] above 2^32 - 2^16 entries, [`Error::Unsupported`] for
     /// `f64` without `cl_khr_fp64`.
-    pub fn upload<M: Matrix>(&self, matrix: &M) -> Result<DeviceMatrix<M>> {
-        Ok(DeviceMatrix::new(DeviceCbc::upload(&Work::new(self, None), matrix.as_cbc())?))
+    pub fn upload<M: HostMatrix>(&self, matrix: &M) -> Result<DeviceMatrix<M>> {
+        let view = matrix.view();
+        Ok(DeviceMatrix { cbc: DeviceCbc::upload(&Work::new(self, None), view)?, kind: M::Kind::of(view.kind()) })
     }
 }
 
 impl<M: Matrix> DeviceMatrix<M> {
     pub(crate) fn new(cbc: DeviceCbc) -> Self {
-        cbc.values.check::<M::Element>();
-        Self { cbc, host: PhantomData }
+        Self::of_type(cbc, MatrixType::OF)
     }
 
     /// A matrix of zeros on a pattern.
@@ -103,8 +120,7 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// pattern of another kind of matrix: row-major or not, or with blocks if the type has none;
     /// [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn zeros(pattern: &DevicePattern) -> Result<Self> {
-        pattern.check_kind::<M>()?;
-        Ok(Self::new(DeviceCbc::zeros(pattern, M::Element::TYPE)?))
+        Self::zeros_of(pattern, MatrixType::OF)
     }
 
     /// Replaces the values by those of the host, in the order and with the stride of the matrix
@@ -113,12 +129,7 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// # Errors
     /// [`Error::Length`](crate::Error::Length), [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn write_values(&mut self, values: &[M::Element]) -> Result<()> {
-        let expected = self.cbc.values.len();
-        if values.len() != expected {
-            let why = format!("{} entries, {} elements apart", self.nnz(), self.cbc.stride);
-            return Err(Error::Length { array: "values", found: values.len(), expected, why });
-        }
-        Work::new(self.device(), None).write(values, self.cbc.values.typed_mut())
+        self.cbc.write_values(values)
     }
 
     /// Makes `fill` write every value in the device's memory, in the order of the matrix's arrays:
@@ -136,23 +147,124 @@ impl<M: Matrix> DeviceMatrix<M> {
         Ok(done)
     }
 
+    /// The same matrix, with element and format as values.
+    pub fn into_any(self) -> DeviceMatrix<AnyMatrix> {
+        DeviceMatrix { cbc: self.cbc, kind: MatrixKind::of::<M>() }
+    }
+}
+
+/// Matrices whose element and format are values. They are operands of products, plans and
+/// everything else as others are; what belongs together must agree in element and order.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csc, Device, Product, element::ElementType, matrix::AnyMatrix};
+/// let device = Device::auto()?;
+/// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0), (1, 1, 5.0)])?);
+/// for element in [ElementType::F32, ElementType::U32] {
+///     let a = device.upload(&a.cast(element))?;
+///     let c = Product::of(&a, &a).run()?.download()?;
+///     assert_eq!((c.element(), c.nnz()), (element, 3));
+/// }
+/// let c = device.upload(&a)?;
+/// assert_eq!(c.typed::<Csc<f64>>()?.download()?.values(), [2.0, 3.0, 5.0]);
+/// # Ok(())
+/// # }
+/// ```
+impl DeviceMatrix<AnyMatrix> {
+    /// The matrix as a type. Nothing is copied.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if its element or its format is another one.
+    pub fn typed<M: Matrix>(&self) -> Result<&DeviceMatrix<M>> {
+        MatrixKind::check_type((self.kind, self.element()), (MatrixKind::of::<M>(), M::Element::TYPE))?;
+        // SAFETY: the arrays stand at the front of both, and the rest of a typed one has no bytes.
+        Ok(unsafe { &*std::ptr::from_ref(self).cast() })
+    }
+
+    /// As [`DeviceMatrix::typed`], for the matrix itself.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if its element or its format is another one.
+    pub fn into_typed<M: Matrix>(self) -> Result<DeviceMatrix<M>> {
+        self.typed::<M>()?;
+        Ok(DeviceMatrix::new(self.cbc))
+    }
+
+    /// A matrix of zeros on a pattern.
+    ///
+    /// # Errors
+    /// As [`DeviceMatrix::zeros`].
+    pub fn zeros_any(pattern: &DevicePattern, kind: MatrixKind, element: ElementType) -> Result<Self> {
+        Self::zeros_of(pattern, MatrixType { kind, element })
+    }
+
+    /// As [`DeviceMatrix::write_values`]; the values have the matrix's element.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for other elements; as [`DeviceMatrix::write_values`].
+    pub fn write_any_values(&mut self, values: &AnyValues) -> Result<()> {
+        let (found, expected) = (values.element(), self.element());
+        if found != expected {
+            return Err(Error::Argument(format!("the values are of {found}, the matrix has elements of {expected}")));
+        }
+        with_values!(AnyValues, values, values => self.cbc.write_values(values))
+    }
+
+    /// The transpose: the same arrays, nothing is copied.
+    pub fn into_transpose(self) -> Self {
+        Self { kind: self.kind.transposed(), ..self }
+    }
+}
+
+impl<M: HostMatrix> DeviceMatrix<M> {
+    pub(crate) fn of_type(cbc: DeviceCbc, of: MatrixType<M>) -> Self {
+        assert_eq!(cbc.element(), of.element, "the type of a matrix");
+        Self { cbc, kind: of.kind }
+    }
+
+    pub(crate) fn zeros_of(pattern: &DevicePattern, of: MatrixType<M>) -> Result<Self> {
+        pattern.check_kind(of.kind.get())?;
+        Ok(Self::of_type(DeviceCbc::zeros(pattern, of.element)?, of))
+    }
+
+    /// Refuses the matrix, called `name`, if it has another pattern than a plan's, or another type.
+    pub(crate) fn check(&self, name: &str, pattern: &DevicePattern, of: MatrixType<M>) -> Result<()> {
+        of.check(name, self.type_of())?;
+        pattern.check(name, &self.cbc)
+    }
+
+    pub(crate) fn type_of(&self) -> MatrixType<M> {
+        MatrixType { kind: self.kind, element: self.element() }
+    }
+
     /// Copies the matrix to the host. Waits for the commands that compute it.
     ///
     /// # Errors
     /// [`Error::OpenCl`] or [`Error::Memory`] if one of those commands failed;
     /// [`Error::BlockShape`] for a product of scalar type whose blocks are not 1x1.
     pub fn download(&self) -> Result<M> {
-        M::from_cbc(self.cbc.download(&Work::new(&self.cbc.device, None))?)
+        M::from_any(self.cbc.download_any(&Work::new(&self.cbc.device, None), self.kind())?)
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        self.cbc.element()
+    }
+
+    /// The format.
+    pub fn kind(&self) -> MatrixKind {
+        self.kind.get()
     }
 
     /// Rows, counted in entries (blocks).
     pub fn nrows(&self) -> usize {
-        if M::ROW_MAJOR { self.cbc.ncols } else { self.cbc.nrows }
+        self.kind().oriented(self.cbc.nrows, self.cbc.ncols).0
     }
 
     /// Columns, counted in entries (blocks).
     pub fn ncols(&self) -> usize {
-        if M::ROW_MAJOR { self.cbc.nrows } else { self.cbc.ncols }
+        self.kind().oriented(self.cbc.nrows, self.cbc.ncols).1
     }
 
     /// Entries (blocks).
@@ -162,12 +274,16 @@ impl<M: Matrix> DeviceMatrix<M> {
 
     /// Shape of the blocks; 1x1 for scalar matrices.
     pub fn shape(&self) -> BlockShape {
-        if M::ROW_MAJOR { self.cbc.shape.transpose() } else { self.cbc.shape }
+        if self.kind().is_row_major() { self.cbc.shape.transpose() } else { self.cbc.shape }
     }
 
     /// The places of the entries: for plans, and for further matrices with the same pattern.
     pub fn pattern(&self) -> DevicePattern {
-        DevicePattern { arrays: self.cbc.pattern.clone(), array_shape: self.cbc.shape, row_major: M::ROW_MAJOR }
+        DevicePattern {
+            arrays: self.cbc.pattern.clone(),
+            array_shape: self.cbc.shape,
+            row_major: self.kind().is_row_major(),
+        }
     }
 
     /// The device the matrix lives on.
@@ -187,7 +303,7 @@ macro_rules! transposes {
         impl<T: Element> DeviceMatrix<$one<T>> {
             #[doc = concat!("The transpose as a [`", stringify!($other), "`](crate::", stringify!($other), "): the same arrays, nothing is copied.")]
             pub fn as_transpose(&self) -> &DeviceMatrix<$other<T>> {
-                // SAFETY: `DeviceMatrix` is transparent, so both are the same arrays.
+                // SAFETY: both are the arrays and nothing else, in the same order.
                 unsafe { &*std::ptr::from_ref(self).cast() }
             }
         }
@@ -195,7 +311,7 @@ macro_rules! transposes {
 }
 transposes!(Bsr <-> Cbc, Cbc <-> Bsr, Csr <-> Csc, Csc <-> Csr);
 
-impl<M: Matrix> std::fmt::Debug for DeviceMatrix<M> {
+impl<M: HostMatrix> std::fmt::Debug for DeviceMatrix<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,

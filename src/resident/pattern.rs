@@ -4,10 +4,11 @@ mod difference;
 
 use super::DeviceCbc;
 use crate::{
-    BlockShape, Error, Matrix, Pattern, Result,
+    BlockShape, Error, Pattern, Result,
     device::{Arguing, Buffer, Declared, Device, Grid, In, InOut, Kernel, Options, Param, Work, kernel},
     element::WordType,
     error::{Dimensions, PatternDifference, PatternMismatch, PatternSize},
+    matrix::MatrixKind,
 };
 use std::sync::{Arc, OnceLock};
 
@@ -63,10 +64,10 @@ impl DevicePattern {
         (self.nrows() * self.shape().rows(), self.ncols() * self.shape().cols())
     }
 
-    /// Refuses the pattern of another kind of matrix: row-major or not, or with blocks if the type
+    /// Refuses the pattern of another kind of matrix: row-major or not, or with blocks if the kind
     /// has none.
-    pub(crate) fn check_kind<M: Matrix>(&self) -> Result<()> {
-        match self.row_major != M::ROW_MAJOR || (!M::BLOCKS && self.array_shape != BlockShape::SCALAR) {
+    pub(crate) fn check_kind(&self, kind: MatrixKind) -> Result<()> {
+        match self.row_major != kind.is_row_major() || (!kind.has_blocks() && self.array_shape != BlockShape::SCALAR) {
             true => Err(Error::Argument(format!("{self:?} is not of this matrix type"))),
             false => Ok(()),
         }

@@ -1,7 +1,8 @@
 //! Vectors on a device.
 use crate::{
     Element, Error, Result,
-    device::{Any, Buffer, Device, Work},
+    device::{Buffer, Device, Work},
+    element::{Any, AnyValues, ElementType, with_values},
 };
 
 /// A vector that lives on a device: an operand of products with matrices, a right-hand side or a
@@ -40,19 +41,40 @@ impl Device {
     /// # Errors
     /// As [`Device::upload_vector`].
     pub fn zero_vector<T: Element>(&self, len: usize) -> Result<DeviceVector<T>> {
-        self.require(T::TYPE)?;
-        let work = Work::new(self, None);
-        let mut values = work.buffer(len)?;
-        work.fill_zero(&mut values)?;
-        Ok(DeviceVector { values, device: self.clone() })
+        DeviceVector::zeros_of(self, T::TYPE, len)
     }
 }
 
 impl<T> DeviceVector<T> {
+    /// Zeros of `T`, which is `element` or [`Any`].
+    pub(crate) fn zeros_of(device: &Device, element: ElementType, len: usize) -> Result<Self> {
+        device.require(element)?;
+        let work = Work::new(device, None);
+        let mut values = work.buffer_of(element.word(), len)?;
+        work.fill_zero(&mut values)?;
+        Ok(Self { values: values.renamed(), device: device.clone() })
+    }
+
     /// The same vector, its elements not named.
     pub(crate) fn any(&self) -> &DeviceVector<Any> {
         // SAFETY: the layout is the same for all types, as that of buffers is.
         unsafe { &*std::ptr::from_ref(self).cast() }
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        ElementType::of(self.values.word())
+    }
+
+    /// Refuses a vector, called `name`, with other elements than a plan's.
+    pub(crate) fn check_element(&self, name: &str, element: ElementType) -> Result<()> {
+        match self.element() == element {
+            true => Ok(()),
+            false => {
+                let found = self.element();
+                Err(Error::Argument(format!("{name}: elements of {found}, those of the plan are {element}")))
+            }
+        }
     }
 
     /// Number of elements.
@@ -71,7 +93,56 @@ impl<T> DeviceVector<T> {
     }
 }
 
+impl Device {
+    /// Copies a vector whose elements' type is a value to the device.
+    ///
+    /// # Errors
+    /// As [`Device::upload_vector`].
+    pub fn upload_any_vector(&self, values: &AnyValues) -> Result<DeviceVector<Any>> {
+        with_values!(AnyValues, values, values => Ok(self.upload_vector(values)?.into_any()))
+    }
+}
+
+/// Vectors whose elements' type is a value: those of
+/// [`DeviceMatrix<AnyMatrix>`](crate::matrix::AnyMatrix).
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Device, element::{AnyValues, ElementType}};
+/// let x = Device::auto()?.upload_any_vector(&AnyValues::F32(vec![1.0, 2.0]))?;
+/// assert_eq!((x.element(), x.download()?), (ElementType::F32, AnyValues::F32(vec![1.0, 2.0])));
+/// assert_eq!(x.typed::<f32>()?.len(), 2);
+/// # Ok(())
+/// # }
+/// ```
+impl DeviceVector<Any> {
+    /// The vector, its elements named.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if they have another type.
+    pub fn typed<T: Element>(&self) -> Result<&DeviceVector<T>> {
+        match self.element() == T::TYPE {
+            // SAFETY: the layout is the same for all types, as that of buffers is.
+            true => Ok(unsafe { &*std::ptr::from_ref(self).cast() }),
+            false => Err(Error::Argument(format!("the vector has elements of {}, not of {}", self.element(), T::TYPE))),
+        }
+    }
+
+    /// Copies the vector to the host. Waits for the commands that compute it.
+    ///
+    /// # Errors
+    /// As [`DeviceVector::download`].
+    pub fn download(&self) -> Result<AnyValues> {
+        self.values.download_any(&Work::new(&self.device, None))
+    }
+}
+
 impl<T: Element> DeviceVector<T> {
+    /// The same vector, with the type of its elements as a value.
+    pub fn into_any(self) -> DeviceVector<Any> {
+        DeviceVector { values: self.values.into_any(), device: self.device }
+    }
+
     /// Replaces all elements. Waits until they are copied.
     ///
     /// # Errors
@@ -120,9 +191,9 @@ impl<T: Element> DeviceVector<T> {
     }
 }
 
-impl<T: Element> std::fmt::Debug for DeviceVector<T> {
+impl<T> std::fmt::Debug for DeviceVector<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "DeviceVector({} x {} on {})", self.len(), T::NAME, self.device.info().name)
+        write!(f, "DeviceVector({} x {} on {})", self.len(), self.element(), self.device.info().name)
     }
 }
 

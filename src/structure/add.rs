@@ -5,6 +5,7 @@ use crate::{
     Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, OperandPair, Result,
     device::{Buffer, Elem, Grid, In, Kernel, Out, Scalar, Sum, Work, kernel},
     element::{ElementType, Number},
+    matrix::MatrixType,
     planned::{
         Accum, Cost, On, Planned,
         prepared::{check_patterns, check_unscaled},
@@ -76,7 +77,7 @@ impl<M: Matrix> Add<M> {
     }
 
     pub(super) fn tuned(a: &DevicePattern, b: &DevicePattern, grid: Elementwise) -> Result<Self> {
-        check_patterns::<M>(a.device(), [a, b])?;
+        check_patterns(a.device(), MatrixType::<M>::OF, [a, b])?;
         Ok(Self { core: Core::new(M::Element::TYPE, a, b, grid)?, matrix: PhantomData })
     }
 

@@ -9,6 +9,7 @@ use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Part, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     element::ElementType,
+    matrix::MatrixType,
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     primitives::radix_sort::{Elements, RadixSort, RadixTuning},
     resident::PatternArrays,
@@ -60,7 +61,7 @@ impl<M: Matrix> Permute<M> {
     /// [`Error::Argument`] if a permutation does not have every index once, or for a pattern of
     /// another kind of matrix; [`Error::Memory`]; [`Error::TooLarge`] from 2^31 entries on.
     pub fn new(a: &DevicePattern, rows: &[usize], cols: &[usize]) -> Result<Self> {
-        check_patterns::<M>(a.device(), [a])?;
+        check_patterns(a.device(), MatrixType::<M>::OF, [a])?;
         let row_to = inverse("row", rows, a.nrows())?;
         let col_to = inverse("column", cols, a.ncols())?;
         let grid = Elementwise::new(a.device().info(), a.array_shape);
@@ -78,7 +79,7 @@ impl<M: Matrix> Permute<M> {
     }
 
     pub(super) fn symmetric_tuned(s: &DevicePattern, order: &[usize], stored: Part, grid: Elementwise) -> Result<Self> {
-        check_patterns::<M>(s.device(), [s])?;
+        check_patterns(s.device(), MatrixType::<M>::OF, [s])?;
         if s.nrows() != s.ncols() || s.shape().rows() != s.shape().cols() {
             return Err(Error::Argument(format!("{s:?} is not square, so not symmetric")));
         }

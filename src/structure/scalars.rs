@@ -4,6 +4,7 @@ use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Matrix, Part, Result,
     device::{Buffer, Elem, Grid, In, Kernel, Out, Work, kernel},
     element::ElementType,
+    matrix::MatrixType,
     planned::{
         Accum, Cost, On, Planned,
         prepared::{check_patterns, check_unscaled},
@@ -90,7 +91,7 @@ impl<M: Matrix> Scalars<M> {
     }
 
     pub(super) fn tuned(h: &DevicePattern, part: Part, grid: Elementwise) -> Result<Self> {
-        check_patterns::<M>(h.device(), [h])?;
+        check_patterns(h.device(), MatrixType::<M>::OF, [h])?;
         Ok(Self { core: Core::new(h, M::Element::TYPE, part, grid)?, matrix: PhantomData })
     }
 

@@ -7,6 +7,7 @@ use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Element, Matrix, Result,
     device::Work,
     element::ElementType,
+    matrix::MatrixType,
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     primitives::transpose::{self, Transposed},
 };
@@ -48,7 +49,7 @@ impl<M: Matrix> Transpose<M> {
     }
 
     pub(super) fn tuned(a: &DevicePattern, grid: Elementwise) -> Result<Self> {
-        check_patterns::<M>(a.device(), [a])?;
+        check_patterns(a.device(), MatrixType::<M>::OF, [a])?;
         Ok(Self { plan: MovePlan::transpose_tuned(M::Element::TYPE, a, grid)?, matrix: PhantomData })
     }
 

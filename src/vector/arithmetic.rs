@@ -127,9 +127,9 @@ impl<T: Element> DeviceVector<T> {
 }
 
 /// Refuses a vector of another length, or on another device.
-pub(crate) fn check_vector<T: Element>(
+pub(crate) fn check_vector<V>(
     name: &'static str,
-    vector: &DeviceVector<T>,
+    vector: &DeviceVector<V>,
     device: &Device,
     expected: usize,
     why: impl FnOnce() -> String,

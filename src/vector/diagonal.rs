@@ -4,6 +4,7 @@ use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
     device::{Buffer, Elem, Grid, In, Kernel, Options, Out, Work, kernel},
     element::ElementType,
+    matrix::MatrixType,
     planned::{
         Accum, Cost, On, Planned,
         prepared::{check_patterns, check_unscaled},
@@ -96,7 +97,7 @@ impl<M: Matrix> Diagonal<M> {
     /// [`Error::Argument`] for a matrix or blocks that are not square, and for the pattern of
     /// another kind of matrix than M; [`Error::Memory`], [`Error::Unsupported`].
     pub fn new(a: &DevicePattern) -> Result<Self> {
-        check_patterns::<M>(a.device(), [a])?;
+        check_patterns(a.device(), MatrixType::<M>::OF, [a])?;
         Ok(Self { core: Core::new(a, M::Element::TYPE)?, matrix: PhantomData })
     }
 

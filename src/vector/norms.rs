@@ -6,6 +6,7 @@ use super::{
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Field, Matrix, Result,
     element::Scaling,
+    matrix::MatrixType,
     planned::{
         Accum, Cost, On, Planned,
         prepared::{check_patterns, check_unscaled},
@@ -80,7 +81,7 @@ impl<M: Matrix<Element: Field>> Norms<M> {
     }
 
     fn new(a: &DevicePattern, columns: bool, terms: Terms) -> Result<Self> {
-        check_patterns::<M>(a.device(), [a])?;
+        check_patterns(a.device(), MatrixType::<M>::OF, [a])?;
         let rows_of_arrays = columns == M::ROW_MAJOR;
         let summed = Summed { types: [M::Element::TYPE; 2], shape: a.array_shape, packed: false, terms };
         let sums = LineSums::new(a.device(), &a.arrays, rows_of_arrays, summed)?;

@@ -1,5 +1,6 @@
 //! Tests of the library as an application uses it, in one program. Its files are its modules, and
 //! `cargo test --test library NAME::` runs one.
+mod any;
 mod common;
 mod foreign;
 mod formats;

@@ -3,7 +3,7 @@ use super::{ApplyDense, DenseMethod, PackedDense, Request, prepared::Wanted};
 use crate::{
     DeviceMatrix, DevicePattern, Element, Matrix, Result, Semiring,
     device::Work,
-    matrix::{Layout, Side},
+    matrix::{Layout, MatrixType, Side},
     planned::prepared::check_patterns,
     tuning::Numbers,
 };
@@ -110,7 +110,7 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
     /// another kind of matrix than M.
     pub(super) fn check(&self) -> Result<()> {
         self.wanted.request.semiring.check::<M::Element>()?;
-        check_patterns::<M>(self.wanted.a.device(), [self.wanted.a])
+        check_patterns(self.wanted.a.device(), MatrixType::<M>::OF, [self.wanted.a])
     }
 
     /// Prepares the product for matrices on the pattern, whose values are read where they are.

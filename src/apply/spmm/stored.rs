@@ -26,8 +26,9 @@ pub use grouping::Grouping;
 pub use plan::{ApplyGcoo, GcooOptions};
 
 use crate::{
-    BlockShape, Csc, Csr, Device, DeviceDense, DeviceMatrix, Element, Error, Matrix, Result, device::Work,
-    matrix::Layout,
+    BlockShape, Csc, Csr, Device, DeviceDense, DeviceMatrix, Element, Error, Matrix, Result,
+    device::Work,
+    matrix::{Layout, MatrixKind},
 };
 use groups::{Grouped, Groups};
 use std::marker::PhantomData;
@@ -110,7 +111,7 @@ impl<T: Element> DeviceGcoo<T> {
         let Some(origin) = origin else {
             return Err(Error::Argument("these groups were not made of a compressed matrix".into()));
         };
-        origin.pattern().check_kind::<M>()?;
+        origin.pattern().check_kind(MatrixKind::of::<M>())?;
         origin.update(&a.cbc, values)
     }
 

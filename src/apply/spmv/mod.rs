@@ -258,6 +258,11 @@ impl Spmv {
         })
     }
 
+    /// The element of the vectors.
+    pub fn vector(&self) -> ElementType {
+        self.elements.vector
+    }
+
     pub fn format(&self) -> Format {
         self.choice.format
     }

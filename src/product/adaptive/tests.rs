@@ -13,6 +13,7 @@ use crate::{
     device::{DeviceKind, Teams, Work, test_device},
     element::Arithmetic,
     generate::Random,
+    matrix::MatrixKind,
     product::{
         Bin, Product,
         choose::Prices,
@@ -128,14 +129,13 @@ fn run<T: Element>(
     let (device, (numbers, teams)) = (test_device(), numbers());
     let spec = Spec::new(T::TYPE, BlockShape::SCALAR, BlockShape::SCALAR, operands.a.nrows);
     let adaptive = Adaptive::new(&device, teams, &spec, numbers, tuning)?;
-    let (work, mut c) = (Work::new(&device, limit), HostColumns::<T>::new(operands));
+    let (work, mut c) = (Work::new(&device, limit), HostColumns::new(operands));
     work.count_operand(operands.a.bytes() + operands.b.bytes());
     let counts = adaptive.multiply(&work, operands, &mut |band| {
         work.wait()?;
-        c.append(band.download(&Work::new(&device, None))?);
-        Ok(())
+        c.append(&band, &Work::new(&device, None))
     })?;
-    Ok((Csc::from_cbc(c.finish()?)?, counts, work.most_used_bytes()))
+    Ok((c.finish(MatrixKind::Csc).typed()?, counts, work.most_used_bytes()))
 }
 
 /// Executes a plan with values side by side and apart, and with others, and compares it with the

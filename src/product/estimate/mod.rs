@@ -22,7 +22,7 @@ use crate::{
     device::pool_bytes,
     element::ElementType,
     gustavson::Columns,
-    matrix::CbcView,
+    matrix::AnyView,
     primitives::drop_entries::DropMemory,
     resident::{ColumnLengths, PatternArrays},
     tuning::MethodCosts,
@@ -58,9 +58,9 @@ pub(crate) struct Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    pub fn of<T>(matrix: CbcView<'a, T>) -> Self {
-        let CbcView { pattern, shape, stride, values } = matrix;
-        Self { pattern, shape, stride, value_bytes: size_of_val(values) }
+    pub fn of(matrix: AnyView<'a>) -> Self {
+        let AnyView { pattern, shape, stride, values, .. } = matrix;
+        Self { pattern, shape, stride, value_bytes: values.bytes().len() }
     }
 }
 

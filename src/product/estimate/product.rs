@@ -1,12 +1,12 @@
 //! [`Product::estimate`].
 use super::{Conditions, Estimate, Stored, estimate};
 use crate::{
-    DeviceInfo, Element, Error, Matrix, Result,
-    matrix::aligned_stride,
+    DeviceInfo, Error, Result,
+    matrix::{HostMatrix, Kind, MatrixType, aligned_stride},
     product::{Factor, GramParts, Product},
 };
 
-impl<M: Matrix> Product<'_, M> {
+impl<M: HostMatrix> Product<'_, M> {
     /// Estimates the memory that [`Product::run_to_host`] of A·B will need on a device, and
     /// foretells which method will compute which columns. It uses the host only, and plans as the
     /// product itself does. A and B may be the same matrix, which is then counted once.
@@ -40,22 +40,23 @@ impl<M: Matrix> Product<'_, M> {
                 ));
             }
         };
-        device.require(M::Element::TYPE)?;
-        let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
+        let (x, y) = (a.view(), b.view());
+        let of = MatrixType::<M>::of(x).times(MatrixType::of(y))?;
+        device.require(of.element)?;
+        let (x, y) = if of.kind.get().is_row_major() { (y, x) } else { (x, y) };
         if x.pattern.ncols() != y.pattern.nrows() || x.shape.cols() != y.shape.rows() {
-            return Err(Error::Dimensions { a: x.dimensions(), b: y.dimensions() });
+            return Err(Error::Dimensions { a: x.of_arrays(), b: y.of_arrays() });
         }
         let shape = x.shape.product(y.shape);
         let options = &self.options;
-        let c_stride =
-            options.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride(M::Element::TYPE, shape, bytes))?;
+        let c_stride = options.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride(of.element, shape, bytes))?;
         let limit = options.memory_limit.unwrap_or(u64::MAX).min(device.free_bytes());
         let conditions = Conditions {
             info: device,
             limit,
-            element: M::Element::TYPE,
-            entry_bytes: c_stride * size_of::<M::Element>(),
-            consumer: options.drop_memory(device, M::Element::TYPE, c_stride),
+            element: of.element,
+            entry_bytes: c_stride * of.element.bytes(),
+            consumer: options.drop_memory(device, of.element, c_stride),
             method: options.method,
             costs: options.costs.unwrap_or_else(|| device.costs()),
         };
@@ -67,7 +68,7 @@ impl<M: Matrix> Product<'_, M> {
 mod tests {
     use super::*;
     use crate::{
-        BlockShape, Cbc, Device, DeviceInfo, DeviceKind, DeviceMatrix, Method, device::test_device, generate,
+        BlockShape, Cbc, Device, DeviceInfo, DeviceKind, DeviceMatrix, Matrix, Method, device::test_device, generate,
         matrix::Threshold, product::Report,
     };
     use proptest::prelude::*;

@@ -4,17 +4,16 @@ use super::{DeviceWeights, cell::FactorGrid};
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
     groups::{BlockGroups, Cells, DeviceGroups, Group, GroupsPattern, describe_groups},
+    matrix::{HostMatrix, MatrixType},
     product::operand::OperandTypes,
     resident::DeviceCbc,
 };
 
-/// A matrix that products are planned for: any [`Matrix`], or [`BlockGroups`] of one.
+/// A matrix that products are planned for: any [`Matrix`](crate::Matrix) or
+/// [`AnyMatrix`](crate::matrix::AnyMatrix), or [`BlockGroups`] of one.
 pub trait Plannable: Grid {}
 
 impl<K: Grid> Plannable for K {}
-
-/// The elements of the cells.
-pub(crate) type ElementOf<K> = <<K as Grid>::Matrix as Matrix>::Element;
 
 /// The weights of a factor.
 pub(crate) type WeightsOf<'a, K> = <<K as Grid>::Device as OperandTypes>::Weights<'a>;
@@ -25,7 +24,7 @@ pub(crate) type Arrays<'a> = Cells<&'a DeviceCbc>;
 /// Matrices as grids of cells. Implemented here only.
 pub trait Grid: Sized + 'static {
     /// The host matrix of each cell.
-    type Matrix: Matrix;
+    type Matrix: HostMatrix;
     /// The matrix on a device.
     type Device: OperandTypes<Pattern = Self::Pattern> + 'static;
     /// Its pattern.
@@ -43,9 +42,9 @@ pub trait Grid: Sized + 'static {
     fn matrices(of: &Self::Device) -> Cells<&DeviceMatrix<Self::Matrix>>;
     #[doc(hidden)]
     fn matrices_mut(of: &mut Self::Device) -> Cells<&mut DeviceMatrix<Self::Matrix>>;
-    /// Refuses a matrix, called `name`, that has another pattern.
+    /// Refuses a matrix, called `name`, that has another pattern or another type.
     #[doc(hidden)]
-    fn check(pattern: &Self::Pattern, name: &str, of: &Self::Device) -> Result<()>;
+    fn check(pattern: &Self::Pattern, of: MatrixType<Self::Matrix>, name: &str, matrix: &Self::Device) -> Result<()>;
     #[doc(hidden)]
     fn weights<'a, 'b>(of: &'b WeightsOf<'a, Self>) -> &'b [DeviceWeights<'a, Self::Matrix>];
     /// Refuses grids whose inner groups differ. The sizes of cells that meet are compared where
@@ -54,7 +53,7 @@ pub trait Grid: Sized + 'static {
     fn check_inner(a: FactorGrid<'_>, b: FactorGrid<'_>) -> Result<()>;
 }
 
-impl<M: Matrix> Grid for M {
+impl<M: HostMatrix> Grid for M {
     type Matrix = M;
     type Device = DeviceMatrix<M>;
     type Pattern = DevicePattern;
@@ -86,8 +85,8 @@ impl<M: Matrix> Grid for M {
         one_cell(of)
     }
 
-    fn check(pattern: &DevicePattern, name: &str, of: &DeviceMatrix<M>) -> Result<()> {
-        pattern.check(name, &of.cbc)
+    fn check(pattern: &DevicePattern, of: MatrixType<M>, name: &str, matrix: &DeviceMatrix<M>) -> Result<()> {
+        matrix.check(name, pattern, of)
     }
 
     fn weights<'a, 'b>(of: &'b WeightsOf<'a, Self>) -> &'b [DeviceWeights<'a, M>] {
@@ -128,8 +127,8 @@ impl<M: Matrix> Grid for BlockGroups<M> {
         of.cells.map_mut(|m| m)
     }
 
-    fn check(pattern: &GroupsPattern, name: &str, of: &DeviceGroups<M>) -> Result<()> {
-        pattern.check(name, of)
+    fn check(pattern: &GroupsPattern, _: MatrixType<M>, name: &str, matrix: &DeviceGroups<M>) -> Result<()> {
+        pattern.check(name, matrix)
     }
 
     fn weights<'a, 'b>(of: &'b WeightsOf<'a, Self>) -> &'b [DeviceWeights<'a, M>] {

@@ -17,6 +17,7 @@ mod weighing;
 mod weights;
 
 pub use inputs::Inputs;
+pub(super) use kind::Grid;
 pub use kind::Plannable;
 pub(crate) use pair::check_mask;
 pub use parts::GramParts;
@@ -25,18 +26,18 @@ pub use weights::Weights;
 pub(crate) use weights::{ArrayWeights, DeviceWeights};
 
 use crate::{
-    Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Result, Semiring,
+    Device, DeviceMatrix, DevicePattern, Error, Result, Semiring,
     device::Work,
     element::ElementType,
     groups::Cells,
-    matrix::aligned_stride,
+    matrix::{Kind, MatrixType, aligned_stride},
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     product::{Counts, How, Scaling},
     resident::DeviceCbc,
 };
 use cell::FactorGrid;
 use chain::{Chain, WantedChain};
-use kind::{ElementOf, arrays, arrays_mut};
+use kind::{arrays, arrays_mut};
 
 /// A product of matrices whose patterns stay the same, prepared by
 /// [`Product::plan`](super::Product::plan): of matrices (`Plan<Cbc<f64>>`), or of groups
@@ -84,6 +85,8 @@ use kind::{ElementOf, arrays, arrays_mut};
 /// ```
 pub struct Plan<K: Plannable> {
     device: Device,
+    /// Element and format of all matrices.
+    of: MatrixType<K::Matrix>,
     /// The factors as they are stored.
     factors: Vec<K::Pattern>,
     /// Whether both factors are J.
@@ -96,6 +99,7 @@ pub struct Plan<K: Plannable> {
 
 /// A product to plan.
 pub(super) struct Wanted<'a, K: Plannable> {
+    pub of: MatrixType<K::Matrix>,
     /// From left to right, and whether each is transposed; two or more.
     pub factors: Vec<(K::Pattern, bool)>,
     pub gram: bool,
@@ -111,10 +115,10 @@ impl<K: Plannable> Plan<K> {
     /// Plans within the memory that `work` may allocate.
     pub(super) fn new(work: &Work, wanted: Wanted<'_, K>) -> Result<Self> {
         let device = work.device().clone();
-        let Wanted { factors, gram, weights, parts, mask, alignment, how } = wanted;
+        let Wanted { of, factors, gram, weights, parts, mask, alignment, how } = wanted;
         let cells: Vec<_> = factors.iter().map(|(pattern, _)| K::cells(pattern)).collect();
-        check_patterns::<K::Matrix>(&device, cells.iter().flat_map(Cells::iter).map(|(_, pattern)| pattern))?;
-        let (row_major, element) = (K::Matrix::ROW_MAJOR, ElementOf::<K>::TYPE);
+        check_patterns(&device, of, cells.iter().flat_map(Cells::iter).map(|(_, pattern)| pattern))?;
+        let (row_major, element) = (of.kind.get().is_row_major(), of.element);
         let transposed = factors.iter().map(|(_, transposed)| *transposed);
         let grid = |(cells, transposed)| FactorGrid { cells, transposed, row_major, element };
         let wanted = WantedChain {
@@ -129,6 +133,7 @@ impl<K: Plannable> Plan<K> {
         Ok(Self {
             c: K::of_cells(&device, chain.c().clone())?,
             device,
+            of,
             factors: factors.into_iter().map(|(pattern, _)| pattern).collect(),
             gram,
             alignment,
@@ -160,8 +165,8 @@ impl<K: Plannable> Plan<K> {
         K::of_matrices(
             &self.device,
             cells.try_map(|cell| {
-                let zeros = zeros(work, ElementOf::<K>::TYPE, cell, self.alignment)?;
-                Ok(DeviceMatrix::new(zeros))
+                let zeros = zeros(work, self.of.element, cell, self.alignment)?;
+                Ok(DeviceMatrix::of_type(zeros, self.of))
             })?,
         )
     }
@@ -173,9 +178,9 @@ impl<K: Plannable> Plan<K> {
                 (_, 2) => ["A", "B"][number].to_owned(),
                 _ => format!("factor {}", number + 1),
             };
-            K::check(pattern, &name, factor)?;
+            K::check(pattern, self.of, &name, factor)?;
         }
-        K::check(&self.c, "C", c)
+        K::check(&self.c, self.of, "C", c)
     }
 
     /// The weights of the inputs. Refuses weights that the plan does not have, and missing ones.
@@ -187,7 +192,7 @@ impl<K: Plannable> Plan<K> {
             (None, false) => Err(Error::Argument("the plan is of a product with weights: it is given none".into())),
             (weights, _) => {
                 let weights = weights.iter().flat_map(|weights| K::weights(weights));
-                Ok(weights.map(|weights| weights.arrays()).collect())
+                weights.map(|weights| weights.arrays(self.of)).collect()
             }
         }
     }
@@ -212,10 +217,10 @@ impl<K: Plannable> Planned for Plan<K> {
     fn enqueue(&self, On(work): On<'_>, inputs: Inputs<'_, K::Device>, into: Accum<'_, K::Device>) -> Result<()> {
         let factors = inputs.all(self.factors.len(), self.gram)?;
         self.check(&factors, into.c)?;
-        self.semiring.check_factors::<ElementOf<K>>(into.alpha, into.beta)?;
+        self.semiring.check_factors_of(self.of.element, into.alpha, into.beta)?;
         let weights = self.weights_of(&inputs)?;
         let arrays: Vec<_> = factors.iter().map(|factor| arrays::<K>(factor)).collect();
-        let scaling = Scaling::of(ElementOf::<K>::TYPE, into.alpha, into.beta);
+        let scaling = Scaling::of(self.of.element, into.alpha, into.beta);
         self.chain.enqueue(work, &arrays, &weights, scaling, &mut arrays_mut::<K>(into.c))
     }
 }

@@ -3,8 +3,8 @@
 use super::{ArrayWeights, Weights};
 use crate::{
     BlockShape, DevicePattern, DeviceVector, Error, Pattern, Result,
-    device::{Any, Buffer, Device, Elem, Grid, In, Kernel, Options, Out, Work, kernel},
-    element::ElementType,
+    device::{Buffer, Device, Elem, Grid, In, Kernel, Options, Out, Work, kernel},
+    element::{Any, ElementType},
     planned::prepared::same_device,
     resident::{DeviceCbc, PatternArrays, ScratchMatrix, TakenMatrix},
 };

@@ -1,5 +1,10 @@
 //! The weights of a product: [`Weights`].
-use crate::{DeviceMatrix, DeviceVector, Matrix, device::Any, resident::DeviceCbc};
+use crate::{
+    DeviceMatrix, DeviceVector, Result,
+    element::Any,
+    matrix::{HostMatrix, MatrixType},
+    resident::DeviceCbc,
+};
 
 /// The weights of the residuals J·x - b: a block-diagonal W with a block for each block row of J.
 ///
@@ -27,7 +32,7 @@ pub enum Weights<I, V> {
 }
 
 /// Weights on a device.
-pub(crate) type DeviceWeights<'a, M> = Weights<&'a DeviceMatrix<M>, &'a DeviceVector<<M as Matrix>::Element>>;
+pub(crate) type DeviceWeights<'a, M> = Weights<&'a DeviceMatrix<M>, &'a DeviceVector<<M as HostMatrix>::Word>>;
 
 /// Their arrays.
 pub(crate) type ArrayWeights<'a> = Weights<&'a DeviceCbc, &'a DeviceVector<Any>>;
@@ -44,25 +49,46 @@ impl<I, V> Weights<I, V> {
     }
 }
 
-impl<'a, M: Matrix> Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>> {
-    pub(crate) fn arrays(self) -> ArrayWeights<'a> {
+impl<'a, M: HostMatrix> Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>> {
+    /// The arrays, if they have the elements and the order of the matrices.
+    pub(crate) fn arrays(self, of: MatrixType<M>) -> Result<ArrayWeights<'a>> {
+        let (information, weights) = self.parts();
+        if let Some(w) = information {
+            of.check("W", w.type_of())?;
+        }
+        if let Some(w) = weights {
+            w.check_element("the weights", of.element)?;
+        }
+        Ok(self.map(|w| &w.cbc, DeviceVector::any))
+    }
+}
+
+impl<I, V> Weights<I, V> {
+    /// The same kind of weights, of another matrix and another vector.
+    pub(crate) fn map<J, W>(self, matrix: impl FnOnce(I) -> J, vector: impl FnOnce(V) -> W) -> Weights<J, W> {
         match self {
-            Self::Information(information) => Weights::Information(&information.cbc),
+            Self::Information(information) => Weights::Information(matrix(information)),
             Self::Scaled { information, weights } => {
-                Weights::Scaled { information: &information.cbc, weights: weights.any() }
+                Weights::Scaled { information: matrix(information), weights: vector(weights) }
             }
-            Self::BlockRows(weights) => Weights::BlockRows(weights.any()),
-            Self::Rows(weights) => Weights::Rows(weights.any()),
+            Self::BlockRows(weights) => Weights::BlockRows(vector(weights)),
+            Self::Rows(weights) => Weights::Rows(vector(weights)),
         }
     }
 }
 
-impl<I: Copy, V> Weights<I, V> {
+impl<I: Copy, V: Copy> Weights<I, V> {
+    /// The block-diagonal matrix and the vector, if there are any.
+    pub(crate) fn parts(&self) -> (Option<I>, Option<V>) {
+        match *self {
+            Self::Information(information) => (Some(information), None),
+            Self::Scaled { information, weights } => (Some(information), Some(weights)),
+            Self::BlockRows(weights) | Self::Rows(weights) => (None, Some(weights)),
+        }
+    }
+
     /// The block-diagonal matrix, if there is one.
     pub(crate) fn information(&self) -> Option<I> {
-        match self {
-            Self::Information(information) | Self::Scaled { information, .. } => Some(*information),
-            Self::BlockRows(_) | Self::Rows(_) => None,
-        }
+        self.parts().0
     }
 }

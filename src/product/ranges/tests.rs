@@ -11,7 +11,7 @@ use crate::{
     BlockShape, Cbc, Csc, Element, Error, Matrix, Result,
     device::{DeviceKind, Work, test_device},
     generate::Random,
-    matrix::CbcView,
+    matrix::{CbcView, MatrixKind},
     product::{
         host_columns::HostColumns,
         problem::{Counts, Operands, Pipeline, Spec},
@@ -92,13 +92,12 @@ fn run<T: Element, S: RangeSums>(
     let spec = Spec::new(T::TYPE, a.shape, b.shape, x.nrows);
     let of_esc = Tuning::new(device.info(), a.shape, b.shape).with_strides(operands.strides());
     let ranged = Ranged::<S>::new(&device, &spec, of_esc, tuning)?;
-    let (work, mut c) = (Work::new(&device, Some(limit)), HostColumns::<T>::new(&operands));
+    let (work, mut c) = (Work::new(&device, Some(limit)), HostColumns::new(&operands));
     let counts = ranged.multiply(&work, &operands, &mut |band| {
         work.wait()?;
-        c.append(band.download(&Work::new(&device, None))?);
-        Ok(())
+        c.append(&band, &Work::new(&device, None))
     })?;
-    Ok((c.finish()?, counts, work.most_used_bytes()))
+    Ok((c.finish(MatrixKind::Cbc).typed()?, counts, work.most_used_bytes()))
 }
 
 /// C as the reference has it, to the bit, and as foretold; its counts.

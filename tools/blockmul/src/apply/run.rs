@@ -118,7 +118,7 @@ pub fn run<M: Matrix, V: VectorElement<M::Element>, P: Applied<M, V>>(
 }
 
 /// The options of a product with the matrix of a pattern.
-pub fn options<'a, M: Matrix>(args: &Args, pattern: &'a DevicePattern) -> ApplyOptions<'a, M> {
+pub fn options<M: Matrix>(args: &Args, pattern: &DevicePattern) -> ApplyOptions<M> {
     let uses = args.repeat.map_or(1, NonZero::get);
     let options = Apply::<M>::with(pattern).format(args.format).semiring(args.semiring).uses(uses.into());
     let options = if args.transpose { options.transposed() } else { options };

@@ -77,7 +77,7 @@ impl Subject<'_> {
     }
 
     /// The options of a product with the matrix of a pattern.
-    pub fn options<'a, T: Element>(&self, pattern: &'a DevicePattern, of: Halves<'_, T>) -> ApplyOptions<'a, Cbc<T>> {
+    pub fn options<T: Element>(&self, pattern: &DevicePattern, of: Halves<'_, T>) -> ApplyOptions<Cbc<T>> {
         let options = Apply::with(pattern).semiring(self.semiring());
         let options = if of.is_triangle() { options.symmetric() } else { options };
         let options = if self.any_order() { options.any_order() } else { options };
