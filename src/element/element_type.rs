@@ -63,12 +63,12 @@ impl ElementType {
     }
 
     /// Whether it is a real number, as a [`Field`](super::Field) is.
-    pub(crate) const fn is_real(self) -> bool {
+    pub const fn is_real(self) -> bool {
         matches!(self, Self::F64 | Self::F32 | Self::F16)
     }
 
     /// [`Element::ARITHMETIC_ROUNDOFF`].
-    pub(crate) const fn arithmetic_roundoff(self) -> f64 {
+    pub const fn arithmetic_roundoff(self) -> f64 {
         match self {
             Self::F64 => f64::ARITHMETIC_ROUNDOFF,
             Self::F32 => f32::ARITHMETIC_ROUNDOFF,
@@ -78,7 +78,7 @@ impl ElementType {
     }
 
     /// [`Element::STORAGE_ROUNDOFF`].
-    pub(crate) const fn storage_roundoff(self) -> f64 {
+    pub const fn storage_roundoff(self) -> f64 {
         match self {
             Self::F16 => f16::STORAGE_ROUNDOFF,
             _ => 0.0,
@@ -86,7 +86,7 @@ impl ElementType {
     }
 
     /// [`Element::from_f64`] and then [`Element::to_f64`]: the nearest number of the type.
-    pub(crate) fn nearest(self, number: f64) -> f64 {
+    pub fn nearest(self, number: f64) -> f64 {
         match self {
             Self::F64 => number,
             Self::F32 => <f32 as Element>::from_f64(number).to_f64(),

@@ -117,8 +117,11 @@ impl Semiring {
         self.check_type(T::TYPE)
     }
 
+    /// As [`Semiring::check`], for a type that is a value.
+    ///
+    /// # Errors
     /// As [`Semiring::check`].
-    pub(crate) fn check_type(self, element: ElementType) -> Result<()> {
+    pub fn check_type(self, element: ElementType) -> Result<()> {
         match self == Self::OrAnd || element != ElementType::U8 {
             true => Ok(()),
             false => Err(Error::Argument(format!("elements of {element} have or-and alone, not {self}"))),

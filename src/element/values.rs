@@ -197,8 +197,31 @@ impl AnyValues {
         T::of_any_slice(self.borrow())
     }
 
+    /// The number at a place, which no `f64` rounds.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    pub fn number(&self, at: usize) -> f64 {
+        self.borrow().number(at)
+    }
+
+    /// All numbers as `f64`, exactly.
+    pub fn numbers(&self) -> Vec<f64> {
+        self.borrow().numbers()
+    }
+
+    /// The bytes of the numbers, one after another.
+    pub fn bytes(&self) -> &[u8] {
+        self.borrow().bytes()
+    }
+
+    /// The numbers in another type, each rounded to nearest as [`Element::from_f64`] does.
+    pub fn cast(&self, element: ElementType) -> Self {
+        self.borrow().cast(element)
+    }
+
     /// So many numbers, all 0.
-    pub(crate) fn zeros(element: ElementType, len: usize) -> Self {
+    pub fn zeros(element: ElementType, len: usize) -> Self {
         match element {
             ElementType::F64 => Self::F64(vec![0.0; len]),
             ElementType::F32 => Self::F32(vec![0.0; len]),

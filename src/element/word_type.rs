@@ -102,7 +102,7 @@ impl ElementType {
     }
 
     /// Whether numbers are integers.
-    pub(crate) const fn is_integer(self) -> bool {
+    pub const fn is_integer(self) -> bool {
         matches!(self, Self::U32 | Self::I32 | Self::U8)
     }
 

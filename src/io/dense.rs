@@ -31,7 +31,7 @@ use super::{
 };
 use crate::{
     Element, Error, Result,
-    element::{AnySlice, ElementType, with_values},
+    element::{AnySlice, AnyValues, ElementType, with_values},
     host::memory,
     matrix::{DenseShape, DenseView, Layout, Matrix},
 };
@@ -180,6 +180,26 @@ pub fn write_npy_to<T: Element>(mut writer: impl Write, matrix: DenseView<'_, T>
     write_npy_lines(&mut writer, matrix.shape(), T::any_slice(matrix.values()))
 }
 
+/// As [`write_npy_to`], of numbers whose type is a value.
+///
+/// # Errors
+/// Those of `writer`; [`io::ErrorKind::InvalidInput`] for fewer numbers than the shape has.
+pub fn write_npy_lines_to(mut writer: impl Write, shape: DenseShape, values: &AnyValues) -> io::Result<()> {
+    check_values(shape, values)?;
+    write_npy_lines(&mut writer, shape, values.borrow())
+}
+
+/// Refuses fewer numbers than a shape has.
+fn check_values(shape: DenseShape, values: &AnyValues) -> io::Result<()> {
+    match shape.len() <= values.len() {
+        true => Ok(()),
+        false => {
+            let why = format!("{} numbers for a matrix of {}", values.len(), shape.len());
+            Err(io::Error::new(io::ErrorKind::InvalidInput, why))
+        }
+    }
+}
+
 fn write_npy_lines(writer: &mut dyn Write, shape: DenseShape, values: AnySlice<'_>) -> io::Result<()> {
     let DenseShape { rows, cols, layout, leading } = shape;
     write_npy_header(writer, values.element(), layout, &format!("({rows}, {cols})"))?;
@@ -197,6 +217,15 @@ fn write_npy_lines(writer: &mut dyn Write, shape: DenseShape, values: AnySlice<'
 pub fn write_npy_vector_to<T: Element>(mut writer: impl Write, vector: &[T]) -> io::Result<()> {
     write_npy_header(&mut writer, T::TYPE, Layout::ByRows, &format!("({},)", vector.len()))?;
     writer.write_all(bytemuck::cast_slice(vector))
+}
+
+/// As [`write_npy_vector_to`], of numbers whose type is a value.
+///
+/// # Errors
+/// Those of `writer`.
+pub fn write_npy_values_to(mut writer: impl Write, values: &AnyValues) -> io::Result<()> {
+    write_npy_header(&mut writer, values.element(), Layout::ByRows, &format!("({},)", values.len()))?;
+    writer.write_all(values.borrow().bytes())
 }
 
 fn write_npy_header(writer: &mut dyn Write, element: ElementType, layout: Layout, shape: &str) -> io::Result<()> {
@@ -221,6 +250,15 @@ fn write_npy_header(writer: &mut dyn Write, element: ElementType, layout: Layout
 /// Those of `writer`.
 pub fn write_array_to<T: Element>(mut writer: impl Write, matrix: DenseView<'_, T>) -> io::Result<()> {
     write_array_lines(&mut writer, matrix.shape(), T::any_slice(matrix.values()))
+}
+
+/// As [`write_array_to`], of numbers whose type is a value.
+///
+/// # Errors
+/// Those of `writer`; [`io::ErrorKind::InvalidInput`] for fewer numbers than the shape has.
+pub fn write_array_values_to(mut writer: impl Write, shape: DenseShape, values: &AnyValues) -> io::Result<()> {
+    check_values(shape, values)?;
+    write_array_lines(&mut writer, shape, values.borrow())
 }
 
 fn write_array_lines(writer: &mut dyn Write, shape: DenseShape, values: AnySlice<'_>) -> io::Result<()> {

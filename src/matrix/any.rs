@@ -91,6 +91,28 @@ impl AnyMatrix {
         Ok(Self { kind, pattern, shape, stride: shape.area(), values })
     }
 
+    /// The transpose in the same format, without padding. See
+    /// [`AnyMatrix::into_transpose`] for one that copies nothing.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if it does not fit the host.
+    pub fn transpose(&self) -> Result<Self> {
+        self.pattern.check_transpose(self.shape.area() * self.element().bytes())?;
+        Ok(self.view().transposed())
+    }
+
+    /// The transpose over the same arrays: rows of a matrix of columns, and columns of one of rows.
+    pub fn into_transpose(self) -> Self {
+        Self { kind: self.kind.transposed(), ..self }
+    }
+
+    /// The matrix with elements that are functions of its own, as `f64`, rounded to its type.
+    pub fn map(&self, number: impl Fn(f64) -> f64) -> Self {
+        let numbers = AnyValues::F64(self.values.numbers().into_iter().map(number).collect());
+        let Self { kind, shape, stride, .. } = *self;
+        Self { kind, pattern: self.pattern.clone(), shape, stride, values: numbers.cast(self.element()) }
+    }
+
     /// The matrix of scalars, [`Csc`] or, of a row-major matrix, [`Csr`]; every element of a stored
     /// block becomes an entry, zeros too.
     pub fn to_scalars(&self) -> Self {

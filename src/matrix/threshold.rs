@@ -81,6 +81,13 @@ pub fn drop_below<M: Matrix<Element: Field>>(matrix: &M, threshold: impl Into<Th
 }
 
 impl AnyMatrix {
+    /// The matrix without the entries (blocks) whose elements are all 0.
+    pub fn without_zeros(&self) -> Self {
+        let (view, area) = (self.view(), self.view().shape.area());
+        let is_zero = |entry: usize| (0..area).all(|i| view.number(entry, i) == 0.0);
+        of_entries(view, &(0..view.nnz()).filter(|&entry| !is_zero(entry)).collect::<Vec<_>>())
+    }
+
     /// The matrix without its entries (blocks) below a [`Threshold`], as [`drop_below`].
     ///
     /// # Errors
@@ -95,9 +102,14 @@ impl AnyMatrix {
 
 fn drop_any_below(view: AnyView<'_>, threshold: Threshold) -> Result<AnyMatrix> {
     threshold.check()?;
-    let (kept, stride) = (kept_entries(view, threshold), view.stride);
-    let values = move_values!(view.values, values => gather(values, (stride, stride), &kept));
-    Ok(AnyMatrix::of_arrays(view.kind, pattern_of(view.pattern, &kept), (view.shape, stride), values))
+    Ok(of_entries(view, &kept_entries(view, threshold)))
+}
+
+/// The matrix of the entries `kept`, which ascend.
+fn of_entries(view: AnyView<'_>, kept: &[usize]) -> AnyMatrix {
+    let stride = view.stride;
+    let values = move_values!(view.values, values => gather(values, (stride, stride), kept));
+    AnyMatrix::of_arrays(view.kind, pattern_of(view.pattern, kept), (view.shape, stride), values)
 }
 
 /// The pattern of the entries `kept`, which ascend.

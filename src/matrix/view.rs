@@ -136,6 +136,26 @@ impl<'a> AnyView<'a> {
         self.pattern.nnz()
     }
 
+    /// Rows, counted in entries (blocks).
+    pub fn nrows(&self) -> usize {
+        self.dimensions().nrows
+    }
+
+    /// Columns, counted in entries (blocks).
+    pub fn ncols(&self) -> usize {
+        self.dimensions().ncols
+    }
+
+    /// Shape of every block; 1x1 for scalars.
+    pub fn shape(&self) -> BlockShape {
+        if self.kind.is_row_major() { self.shape.transpose() } else { self.shape }
+    }
+
+    /// The places of the entries: those of the transpose if the matrix is row-major.
+    pub fn pattern(&self) -> &'a Pattern {
+        self.pattern
+    }
+
     /// Number of the arrays' element `i` of a block.
     pub(crate) fn number(&self, entry: usize, i: usize) -> f64 {
         self.values.number(entry * self.stride + i)

@@ -1,10 +1,10 @@
 //! `blockmul add`: a sum of two matrices.
 use crate::failure::Failure;
-use crate::input::{self, Reading, Shaped};
+use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::numbers::finite;
 use crate::places::Overwriting;
-use blockmul::matrix;
+use blockmul::matrix::{self, AnyMatrix};
 use std::path::PathBuf;
 
 /// Add two matrices: C = alpha·A + beta·B.
@@ -53,9 +53,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         // Blocks are cut first: C stores a block if A or B stores one.
         Some(shape) => {
             let (a, b) = (a.matrix.to_blocks(shape)?, b.matrix.to_blocks(shape)?);
-            Shaped::Blocks(matrix::add(args.alpha, &a, args.beta, &b)?)
+            AnyMatrix::from(matrix::add(args.alpha, &a, args.beta, &b)?)
         }
-        None => Shaped::Scalars(matrix::add(args.alpha, &a.matrix, args.beta, &b.matrix)?),
+        None => matrix::add(args.alpha, &a.matrix, args.beta, &b.matrix)?.into(),
     };
-    c.write(&args.output, &messages)
+    input::write(&args.output, &c, &messages)
 }

@@ -17,12 +17,12 @@ use crate::places::Overwriting;
 use crate::symmetric::Halves;
 use crate::vector;
 use blockmul::{
-    BlockShape, Csc, Element, Semiring,
+    BlockShape, Semiring,
     dense::{DenseShape, Layout, Side},
-    element::VectorElement,
+    element::{AnyValues, ElementType},
+    matrix::AnyMatrix,
     plan::{DenseMethod, Format, Split},
 };
-use half::f16;
 use single::Single;
 use std::{num::NonZero, path::PathBuf};
 
@@ -149,23 +149,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
     let places = args.overwriting.places().reads([&args.a]).reads(&args.x).reads(&args.weights);
     places.others(&args.output).json(&args.report).check()?;
-    match (args.element, args.vectors.unwrap_or(args.element)) {
-        (NumberName::F64, NumberName::F64) => with_types::<f64, f64>(args),
-        (NumberName::F32, NumberName::F32) => with_types::<f32, f32>(args),
-        (NumberName::F32, NumberName::F64) => with_types::<f32, f64>(args),
-        (NumberName::F16, NumberName::F16) => with_types::<f16, f16>(args),
-        (NumberName::F16, NumberName::F32) => with_types::<f16, f32>(args),
-        (NumberName::F16, NumberName::F64) => with_types::<f16, f64>(args),
-        (NumberName::U32, NumberName::U32) => with_types::<u32, u32>(args),
-        (NumberName::I32, NumberName::I32) => with_types::<i32, i32>(args),
-        (NumberName::U8, NumberName::U8) => with_types::<u8, u8>(args),
-        _ => Err(Failure::Usage("--vectors takes the type of --element, f64 with f32 or f16, or f32 with f16".into())),
+    let [element, vectors] = [args.element, args.vectors.unwrap_or(args.element)].map(ElementType::from);
+    if !element.takes_vectors_of(vectors) {
+        let why = "--vectors takes the type of --element, f64 with f32 or f16, or f32 with f16";
+        return Err(Failure::Usage(why.into()));
     }
-}
-
-/// A in `T`, x and y in `V`.
-fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failure> {
-    args.semiring.check::<T>()?;
+    args.semiring.check_type(element)?;
     // A shape that is asked for is that of A once it is transposed.
     let block = oriented_shape(args.block, args.transpose).unwrap_or(BlockShape::SCALAR);
     check_blocks(args.semiring, &[("--block", block)])?;
@@ -174,13 +163,13 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
     if !has_zeros(args.semiring) {
         input::drop_padding(&mut file, &args.a, &messages);
     }
-    let (a, converted) = input::cast_numbers::<T>(&file.matrix, ("A", &args.a), &messages)?;
-    let a = if args.symmetric { Halves::new(a, &file, &messages)? } else { Halves::whole(a) };
-    let (rows, cols) = (a.whole.pattern().nrows(), a.whole.pattern().ncols());
+    let (_, converted) = input::cast_numbers(element, file.matrix.clone(), ("A", &args.a), &messages)?;
+    let a = if args.symmetric { Halves::new(file, &messages)? } else { Halves::whole(file.matrix) };
+    let (rows, cols) = (a.whole.nrows(), a.whole.ncols());
     let x_len = if args.transpose { rows } else { cols };
     let x = match &args.x {
         Some(path) => {
-            let x = dense::read::<V>(path, "X", &args.reading, &messages)?;
+            let x = dense::read(vectors, path, "X", &args.reading, &messages)?;
             let DenseShape { rows, cols, .. } = x.shape;
             if rows != x_len {
                 let path = path.display();
@@ -190,7 +179,8 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
         }
         None => {
             let shape = DenseShape::new(x_len, 1, Layout::ByColumns);
-            DenseOperand { shape, values: vec![V::from_f64(1.0); x_len], converted: Converted::EXACT }
+            let values = AnyValues::F64(vec![1.0; x_len]).cast(vectors);
+            DenseOperand { shape, values, converted: Converted::EXACT }
         }
     };
     let cols = x.shape.cols;
@@ -201,33 +191,26 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
         return Err(Failure::Usage(format!("--sharing {sharing} is for an X of several columns; --format is for one")));
     }
     if cols == 1 && !args.gram {
-        let x = (&*x.values, Overflow::of_operands(converted, x.converted));
-        return match block {
-            BlockShape::SCALAR => run::run(args, &Single, &a, x, &messages),
-            block => run::run(args, &Single, &a.cut(block)?, x, &messages),
-        };
+        let overflow = Overflow::of_operands(converted, x.converted);
+        return run::run(args, &Single, &a.cut(element, block)?, (&x.values, overflow), &messages);
     }
-    if T::NAME != V::NAME {
-        let (a, x) = (T::NAME, V::NAME);
+    if element != vectors {
         return Err(Failure::Usage(format!(
-            "--vectors {x} of --element {a} is for an X of one column, without --gram"
+            "--vectors {vectors} of --element {element} is for an X of one column, without --gram"
         )));
     }
-    let values = x.values.iter().map(|value| T::from_f64(value.to_f64())).collect();
-    let x = DenseOperand { shape: x.shape, values, converted: x.converted };
-    match block {
-        _ if !args.gram => with_matrix(args, (a.whole, converted), block, &x, &messages),
-        BlockShape::SCALAR => gram::multiply(args, (&a, converted), &x, &messages),
-        block => gram::multiply(args, (&a.cut(block)?, converted), &x, &messages),
+    match args.gram {
+        true => gram::multiply(args, (&a.cut(element, block)?, converted), &x, &messages),
+        false => with_matrix(args, (AnyMatrix::from(a.whole).cast(element), converted), block, &x, &messages),
     }
 }
 
 /// A times every column of X.
-fn with_matrix<T: Element>(
+fn with_matrix(
     args: &Args,
-    a: (Csc<T>, Converted),
+    a: (AnyMatrix, Converted),
     block: BlockShape,
-    x: &DenseOperand<T>,
+    x: &DenseOperand,
     messages: &Messages,
 ) -> Result<(), Failure> {
     if args.format != Format::Auto {

@@ -1,14 +1,13 @@
 //! `blockmul convert`: writes a matrix in another format, element type or layout.
-use crate::dense::{self, DenseOperand};
+use crate::dense;
 use crate::failure::Failure;
-use crate::input::{self, ElementName, Reading, Shaped};
+use crate::input::{self, ElementName, Reading};
 use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
 use crate::vector;
+use blockmul::BlockShape;
 use blockmul::io::{Layout, bla, dense::is_npy};
-use blockmul::{BlockShape, Element};
-use half::f16;
 use std::path::PathBuf;
 
 /// Write a matrix in another format, chosen by the ending of the output's name.
@@ -67,14 +66,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.bla && output::is_standard(&args.output) {
         return Err(Failure::Usage("--bla needs a file to stand beside; - is stdout".into()));
     }
-    match (args.element, dense) {
-        (ElementName::F64, false) => sparse_of::<f64>(args),
-        (ElementName::F32, false) => sparse_of::<f32>(args),
-        (ElementName::F16, false) => sparse_of::<f16>(args),
-        (ElementName::F64, true) => dense_of::<f64>(args),
-        (ElementName::F32, true) => dense_of::<f32>(args),
-        (ElementName::F16, true) => dense_of::<f16>(args),
-    }
+    if dense { to_dense(args) } else { to_sparse(args) }
 }
 
 impl Args {
@@ -95,20 +87,20 @@ impl Args {
 }
 
 /// Writes every place of the matrix.
-fn dense_of<T: Element>(args: &Args) -> Result<(), Failure> {
-    let messages = Messages::new(args.quiet);
+fn to_dense(args: &Args) -> Result<(), Failure> {
+    let (messages, element) = (Messages::new(args.quiet), args.element.into());
     let name = args.input.display().to_string();
-    let matrix: DenseOperand<T> = match is_npy(&args.input) {
-        true => dense::read(&args.input, &name, &args.reading, &messages)?,
+    let matrix = match is_npy(&args.input) {
+        true => dense::read(element, &args.input, &name, &args.reading, &messages)?,
         false => {
             let file = input::read(&args.input, &args.reading, &messages)?;
-            dense::of_file(&file, (&name, &args.input), &messages)?
+            dense::of_file(element, &file, (&name, &args.input), &messages)?
         }
     };
     matrix.write(&args.output, &messages)
 }
 
-fn sparse_of<T: Element>(args: &Args) -> Result<(), Failure> {
+fn to_sparse(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let file = input::read_any(&args.input, &args.reading, &messages)?;
     let block = args.block.or_else(|| file.layout.as_ref().and_then(input::uniform));
@@ -120,14 +112,14 @@ fn sparse_of<T: Element>(args: &Args) -> Result<(), Failure> {
         messages.warn("its blocks have several shapes, which are not kept: written as scalars (--bla keeps them)");
     }
     // Rounding can produce zeros, so it comes first.
-    let (mut matrix, _) = input::cast::<T>(&file.matrix, &args.input.display().to_string(), &messages);
+    let (mut matrix, _) = input::cast(args.element.into(), file.matrix, &args.input.display().to_string(), &messages);
     if args.drop_zeros {
         matrix = matrix.without_zeros();
     }
     match layout.filter(|_| args.bla) {
-        None => Shaped::cut(matrix, block)?.write(&args.output, &messages),
+        None => input::write(&args.output, &input::cut(matrix, block)?, &messages),
         Some(layout) => {
-            Shaped::cut(matrix.clone(), block)?.write(&args.output, &messages)?;
+            input::write(&args.output, &input::cut(matrix.clone(), block)?, &messages)?;
             output::write_layout(&args.output, &matrix, &layout)
         }
     }

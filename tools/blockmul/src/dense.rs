@@ -6,8 +6,8 @@ pub use operand::{DenseOperand, of_file, read, write};
 
 use crate::failure::Failure;
 use crate::graphs::{repeatedly, timed};
+use crate::input;
 use crate::messages::Messages;
-use crate::operands::Operand;
 use crate::output;
 use crate::overflow::{Converted, Overflow};
 use crate::report::{DeviceName, Executed, Size, command_line};
@@ -16,14 +16,41 @@ use crate::wrapping::{Sums, magnitude, whole};
 use blockmul::{
     BlockShape, Cbc, Csc, Device, Element, Matrix, Method, Planned, Semiring,
     dense::{DenseShape, DenseView, DenseViewMut, Product, Side},
+    element::{AnyValues, ElementType},
+    matrix::AnyMatrix,
     plan::{ApplyDense, DenseMethod},
     reference,
 };
+use half::f16;
 use serde::Serialize;
 use std::{num::NonZero, path::PathBuf, time::Instant};
 
 /// Number of the schema, increased by changes that a reader must know.
 const SCHEMA: u32 = 1;
+
+/// Evaluates an expression with a name for the type of a matrix.
+macro_rules! typed {
+    (@of $type:ty, $name:ident, $result:expr) => {{
+        type $name = $type;
+        $result
+    }};
+    ($of:expr, $name:ident => $result:expr) => {
+        match ($of.element(), $of.kind().has_blocks()) {
+            (ElementType::F64, false) => typed!(@of Csc<f64>, $name, $result),
+            (ElementType::F32, false) => typed!(@of Csc<f32>, $name, $result),
+            (ElementType::F16, false) => typed!(@of Csc<f16>, $name, $result),
+            (ElementType::U32, false) => typed!(@of Csc<u32>, $name, $result),
+            (ElementType::I32, false) => typed!(@of Csc<i32>, $name, $result),
+            (ElementType::F64, true) => typed!(@of Cbc<f64>, $name, $result),
+            (ElementType::F32, true) => typed!(@of Cbc<f32>, $name, $result),
+            (ElementType::F16, true) => typed!(@of Cbc<f16>, $name, $result),
+            (ElementType::U32, true) => typed!(@of Cbc<u32>, $name, $result),
+            (ElementType::I32, true) => typed!(@of Cbc<i32>, $name, $result),
+            (_, false) => typed!(@of Csc<u8>, $name, $result),
+            (_, true) => typed!(@of Cbc<u8>, $name, $result),
+        }
+    };
+}
 
 /// What is asked for besides the matrices.
 pub struct Request<'a> {
@@ -85,8 +112,8 @@ struct Report {
 }
 
 /// A product, and what it took.
-struct Run<T> {
-    c: Vec<T>,
+struct Run {
+    c: AnyValues,
     took: Took,
 }
 
@@ -100,31 +127,19 @@ struct Took {
 }
 
 /// Multiplies, verifies, reports, and writes C in the layout of D.
-pub fn run<T: Element>(
+pub fn run(
     request: &Request<'_>,
-    (a, converted): (Csc<T>, Converted),
+    (a, converted): (AnyMatrix, Converted),
     block: BlockShape,
-    d: &DenseOperand<T>,
+    d: &DenseOperand,
     messages: &Messages,
 ) -> Result<(), Failure> {
     let overflow = match request.side {
         Side::Left => Overflow::of_operands(converted, d.converted),
         Side::Right => Overflow::of_operands(d.converted, converted),
     };
-    let target = Target::choose::<T>(request.device, Method::Auto, messages)?;
-    match block {
-        BlockShape::SCALAR => multiply(request, &target, &a, (d, overflow), messages),
-        block => multiply(request, &target, &Cbc::cut(a, block)?, (d, overflow), messages),
-    }
-}
-
-fn multiply<M: Matrix>(
-    request: &Request<'_>,
-    target: &Target,
-    a: &M,
-    (d, overflow): (&DenseOperand<M::Element>, Overflow),
-    messages: &Messages,
-) -> Result<(), Failure> {
+    let (element, target) = (a.element(), Target::choose(request.device, a.element(), Method::Auto, messages)?);
+    let a = &input::cut(a, Some(block))?;
     let size = Size::of(a);
     let (rows, cols) = if request.transposed { (size.cols(), size.rows()) } else { (size.rows(), size.cols()) };
     let (inner, c_sides) = match request.side {
@@ -140,17 +155,11 @@ fn multiply<M: Matrix>(
     }
     let c_shape = DenseShape::new(c_sides.0, c_sides.1, d.shape.layout);
     messages.step("multiplying");
-    let by_reference = || -> Result<Vec<M::Element>, Failure> {
-        let mut c = vec![M::Element::from_f64(0.0); c_shape.len()];
-        let product = (1.0, a, DenseView::new(d.shape, &d.values)?);
-        let into = (0.0, DenseViewMut::new(c_shape, &mut c)?);
-        reference::multiply_dense_over(request.semiring, request.side, request.transposed, product, into)?;
-        Ok(c)
-    };
-    let run = match target {
+    let by_reference = || -> Result<AnyValues, Failure> { typed!(a, M => by_reference::<M>(request, a, d, c_shape)) };
+    let run = match &target {
         Target::Device(device) => match request.memory_limit {
-            None => on_device(request, device, a, d)?,
-            Some(limit) => in_bands(request, (device, limit), a, (d, c_shape))?,
+            None => typed!(a, M => on_device::<M>(request, device, a, d))?,
+            Some(limit) => typed!(a, M => in_bands::<M>(request, (device, limit), a, (d, c_shape)))?,
         },
         Target::Reference if request.sharing.is_some() => {
             return Err(Failure::Usage("--sharing is for an OpenCL device, and the reference multiplies".into()));
@@ -177,39 +186,39 @@ fn multiply<M: Matrix>(
         }
         false => None,
     };
-    let overflowed = match (Sums::of::<M::Element>(request.semiring), request.semiring) {
+    let overflowed = match (Sums::of(element, request.semiring), request.semiring) {
         (Some(sums), _) => integers(request, (sums, overflow), a, d, c_shape, messages),
         (None, Semiring::PlusTimes) => overflow.of_values("C", &run.c, messages),
         (None, _) => overflow,
     };
-    let terms = size.nnz() as u64 * a.as_cbc().shape.area() as u64;
-    let sparse = Sparse { element: M::Element::NAME, size, terms, overflowed };
-    finish(request, target, &sparse, (d.shape, c_shape), (run.took, different), messages)?;
+    let terms = (size.nnz() * size.area()) as u64;
+    let sparse = Sparse { element: element.name(), size, terms, overflowed };
+    finish(request, &target, &sparse, (d.shape, c_shape), (run.took, different), messages)?;
     match request.output {
-        Some(path) => write(path, DenseView::new(c_shape, &run.c)?),
+        Some(path) => write(path, c_shape, &run.c),
         None => Ok(()),
     }
 }
 
 /// Integers of C that have wrapped around, or may have.
-fn integers<M: Matrix>(
+fn integers(
     request: &Request<'_>,
     (sums, overflow): (Sums, Overflow),
-    a: &M,
-    d: &DenseOperand<M::Element>,
+    a: &AnyMatrix,
+    d: &DenseOperand,
     c_shape: DenseShape,
     messages: &Messages,
 ) -> Overflow {
     // D·op(A) is made of rows of D, as the transpose of op(A)ᵀ·Dᵀ is.
     let from_left = request.side == Side::Left;
     let (sums, transposed) = if from_left { (sums, request.transposed) } else { (sums.swapped(), !request.transposed) };
-    let bound = sums.bound_of_vectors(a, transposed, magnitude(d.values.iter().map(|value| value.to_f64())));
+    let bound = sums.bound_of_vectors(a, transposed, magnitude(d.values.numbers()));
     let (lines, len) = if from_left { (c_shape.cols, c_shape.rows) } else { (c_shape.rows, c_shape.cols) };
     let x = |line: usize| {
-        move |k: usize| whole(d.values[if from_left { d.shape.at(k, line) } else { d.shape.at(line, k) }])
+        move |k: usize| whole(d.values.number(if from_left { d.shape.at(k, line) } else { d.shape.at(line, k) }))
     };
     let count = || request.verify.then(|| sums.wrapped_of_vectors((a, transposed), (len, lines), x));
-    overflow.of_integers::<M::Element>(("C", c_shape.rows * c_shape.cols), bound, count, messages)
+    overflow.of_integers(a.element(), ("C", c_shape.rows * c_shape.cols), bound, count, messages)
 }
 
 /// The sparse matrix of a product, and what does not fit its elements, for the report.
@@ -270,13 +279,12 @@ fn finish(
 }
 
 /// Prepares the sparse matrix, multiplies, and reads C back.
-fn on_device<M: Matrix>(
-    request: &Request<'_>,
-    device: &Device,
-    a: &M,
-    d: &DenseOperand<M::Element>,
-) -> Result<Run<M::Element>, Failure> {
-    let (a, on_device) = (device.upload(a)?, device.upload_dense(DenseView::new(d.shape, &d.values)?)?);
+fn on_device<M: Matrix>(request: &Request<'_>, device: &Device, a: &AnyMatrix, d: &DenseOperand) -> Result<Run, Failure>
+where
+    AnyValues: From<Vec<M::Element>>,
+{
+    let a = device.upload(&a.clone().typed::<M>()?)?;
+    let on_device = device.upload_dense(DenseView::new(d.shape, numbers(d))?)?;
     device.finish()?;
     let (clock, pattern) = (Instant::now(), a.pattern());
     let n = if request.side == Side::Left { d.shape.cols } else { d.shape.rows };
@@ -300,17 +308,23 @@ fn on_device<M: Matrix>(
     let device_bytes = packed.cost().device_bytes;
     // Executions allocate nothing.
     let peak_device_bytes = a.device_bytes() + on_device.device_bytes() + c.device_bytes() + device_bytes;
-    Ok(Run { c: c.values()?, took: Took { sharing, bands: 1, convert_ms, device_bytes, peak_device_bytes, runs_ms } })
+    Ok(Run {
+        c: c.values()?.into(),
+        took: Took { sharing, bands: 1, convert_ms, device_bytes, peak_device_bytes, runs_ms },
+    })
 }
 
 /// Multiplies as many columns of D at a time as fit a limit.
 fn in_bands<M: Matrix>(
     request: &Request<'_>,
     (device, limit): (&Device, u64),
-    a: &M,
-    (d, c_shape): (&DenseOperand<M::Element>, DenseShape),
-) -> Result<Run<M::Element>, Failure> {
-    let (a, d) = (device.upload(a)?, DenseView::new(d.shape, &d.values)?);
+    a: &AnyMatrix,
+    (d, c_shape): (&DenseOperand, DenseShape),
+) -> Result<Run, Failure>
+where
+    AnyValues: From<Vec<M::Element>>,
+{
+    let (a, d) = (device.upload(&a.clone().typed::<M>()?)?, DenseView::new(d.shape, numbers(d))?);
     let a = if request.transposed { a.t() } else { (&a).into() };
     let product = if request.side == Side::Left { Product::of(a, d) } else { Product::by(d, a) };
     let product = product.semiring(request.semiring).method(request.method()).memory_limit(limit);
@@ -331,7 +345,28 @@ fn in_bands<M: Matrix>(
         peak_device_bytes: report.peak_device_bytes,
         runs_ms: runs_ms.split_off(warm_ups),
     });
-    Ok(Run { c, took: took.expect("a run at least") })
+    Ok(Run { c: c.into(), took: took.expect("a run at least") })
+}
+
+fn by_reference<M: Matrix>(
+    request: &Request<'_>,
+    a: &AnyMatrix,
+    d: &DenseOperand,
+    c_shape: DenseShape,
+) -> Result<AnyValues, Failure>
+where
+    AnyValues: From<Vec<M::Element>>,
+{
+    let (a, mut c) = (a.clone().typed::<M>()?, vec![M::Element::from_f64(0.0); c_shape.len()]);
+    let product = (1.0, &a, DenseView::new(d.shape, numbers(d))?);
+    let into = (0.0, DenseViewMut::new(c_shape, &mut c)?);
+    reference::multiply_dense_over(request.semiring, request.side, request.transposed, product, into)?;
+    Ok(c.into())
+}
+
+/// The numbers of D, which has A's element.
+fn numbers<T: Element>(d: &DenseOperand) -> &[T] {
+    d.values.get().expect("the element of A")
 }
 
 fn tell(request: &Request<'_>, report: &Report, messages: &Messages) -> Result<(), Failure> {

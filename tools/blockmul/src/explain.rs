@@ -2,24 +2,28 @@
 use crate::report::{Size, Stage};
 use crate::sizes::show_bytes;
 use crate::target::{Run, Target};
-use blockmul::{Element, Matrix, Method, Product, element::OperandPair, product::Bin};
+use blockmul::{
+    Method, Product,
+    element::{ElementType, OperandPair},
+    matrix::AnyMatrix,
+    product::Bin,
+};
 
 /// Describes a product in a few lines for stderr.
-pub fn explain<M: Matrix>(target: &Target, operands: (&M, &M), c: &Size, run: &Run) -> String {
-    let (a, b) = (operands.0.as_cbc(), operands.1.as_cbc());
-    let scalar = a.shape.area() == 1 && b.shape.area() == 1;
-    let lengths = a.pattern.col_ptr().windows(2).map(|ends| ends[1] - ends[0]).collect::<Vec<_>>();
-    let segments = (0..b.pattern.ncols())
-        .map(|j| b.pattern.column(j).iter().map(|&k| lengths[k as usize]).sum::<u64>())
+pub fn explain(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), c: &Size, run: &Run) -> String {
+    let (element, scalar) = (a.element(), a.shape().area() == 1 && b.shape().area() == 1);
+    let lengths = a.pattern().col_ptr().windows(2).map(|ends| ends[1] - ends[0]).collect::<Vec<_>>();
+    let segments = (0..b.pattern().ncols())
+        .map(|j| b.pattern().column(j).iter().map(|&k| lengths[k as usize]).sum::<u64>())
         .collect::<Vec<_>>();
     let (longest, empty) = (segments.iter().max().copied().unwrap_or(0), segments.iter().filter(|&&s| s == 0).count());
     let payload = match scalar {
-        true => format!("its value ({} bytes)", size_of::<<M::Element as Element>::Arithmetic>()),
+        true => format!("its value ({} bytes)", element.arithmetic().bytes()),
         false => format!("the numbers of its two blocks ({} bytes)", size_of::<OperandPair>()),
     };
     let sums = match scalar {
         true => "the values with equal rows are added up, in ascending k".into(),
-        false => format!("blocks {} by {} are multiplied and added up in their place in C", a.shape, b.shape),
+        false => format!("blocks {} by {} are multiplied and added up in their place in C", a.shape(), b.shape()),
     };
     let runs = c.nnz() as u64 + run.dropped.unwrap_or(0);
     let on_host = Stage::are_of_host(&run.stages);
@@ -30,11 +34,11 @@ pub fn explain<M: Matrix>(target: &Target, operands: (&M, &M), c: &Size, run: &R
         run.products
     );
     let mut lines = match on_host {
-        true => why_host(target, operands, run).into_iter().collect(),
+        true => why_host(target, (a, b), run).into_iter().collect(),
         false if ran("setup") => vec![format!("setup          {sizes}")],
         false => vec![format!("no setup       {sizes}")],
     };
-    let c_bytes = show_bytes(c_bytes::<M::Element>(c));
+    let c_bytes = show_bytes(c_bytes(element, c));
     // Methods that add products as they meet them have sums.
     let lines_of = match run.stages.iter().any(|stage| stage.name == "sums") {
         _ if on_host => vec![
@@ -70,7 +74,7 @@ pub fn explain<M: Matrix>(target: &Target, operands: (&M, &M), c: &Size, run: &R
 
 /// Why `auto` left a product to the host: the times predicted for it, and for the device if its
 /// costs predict them. `None` if the host was asked for.
-fn why_host<M: Matrix>(target: &Target, (a, b): (&M, &M), run: &Run) -> Option<String> {
+fn why_host(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), run: &Run) -> Option<String> {
     let Target::Device(device) = target else { return None };
     let by_name = run.method == Method::Host.name();
     let of_bins = |bins: &[Bin]| bins.iter().map(|bin| bin.predicted_ms).sum::<Option<f64>>().filter(|&ms| ms > 0.0);
@@ -88,7 +92,7 @@ fn why_host<M: Matrix>(target: &Target, (a, b): (&M, &M), run: &Run) -> Option<S
 }
 
 /// As [`explain`], for a masked product.
-pub fn explain_masked<M: Matrix>(a: &M, b: &M, c: &Size, run: &Run) -> String {
+pub fn explain_masked(a: &AnyMatrix, b: &AnyMatrix, c: &Size, run: &Run) -> String {
     let all = blockmul::reference::products(a, b);
     let (nnz, places) = (c.nnz(), c.rows() * c.cols() / c.area());
     let mut lines = vec![
@@ -97,7 +101,7 @@ pub fn explain_masked<M: Matrix>(a: &M, b: &M, c: &Size, run: &Run) -> String {
         format!("expansion      that looked up in the other: {} products of the {all} of A·B", run.products),
         format!(
             "compression    added up in ascending k, 0 where there are none; C takes {}",
-            show_bytes(c_bytes::<M::Element>(c))
+            show_bytes(c_bytes(a.element(), c))
         ),
     ];
     if run.stages.is_empty() {
@@ -113,6 +117,6 @@ fn in_bands(run: &Run, of: &str) -> String {
 }
 
 /// Bytes of C's arrays on the host.
-fn c_bytes<T: Element>(c: &Size) -> u64 {
-    (8 * (c.cols() / c.block[1] + 1) + c.nnz() * (4 + c.area() * size_of::<T>())) as u64
+fn c_bytes(element: ElementType, c: &Size) -> u64 {
+    (8 * (c.cols() / c.block[1] + 1) + c.nnz() * (4 + c.area() * element.bytes())) as u64
 }

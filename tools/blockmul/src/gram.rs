@@ -2,19 +2,23 @@
 //! results of devices are compared.
 use crate::vector::{beyond_rounding, differences, magnitudes, matrix_of_magnitudes, most_terms};
 use blockmul::{
-    Device, DeviceMatrix, DeviceVector, Matrix, Result, Semiring, element::Order, plan::Format, product::Weights,
+    Device, DeviceMatrix, DeviceVector, Result, Semiring,
+    element::{Any, AnyValues, Order},
+    matrix::AnyMatrix,
+    plan::Format,
+    product::Weights,
     reference,
 };
 
 /// Weights on the host.
-pub type HostWeights<M> = Weights<M, Vec<<M as Matrix>::Element>>;
+pub type HostWeights = Weights<AnyMatrix, AnyValues>;
 
 /// Weights on a device.
-pub type DeviceWeights<M> = Weights<DeviceMatrix<M>, DeviceVector<<M as Matrix>::Element>>;
+pub type DeviceWeights = Weights<DeviceMatrix<AnyMatrix>, DeviceVector<Any>>;
 
 /// Copies weights to a device.
-pub fn upload<M: Matrix>(device: &Device, weights: &HostWeights<M>) -> Result<DeviceWeights<M>> {
-    try_map(borrow(weights), |matrix| device.upload(matrix), |vector| device.upload_vector(vector))
+pub fn upload(device: &Device, weights: &HostWeights) -> Result<DeviceWeights> {
+    try_map(borrow(weights), |matrix| device.upload(matrix), |vector| device.upload_any_vector(vector))
 }
 
 /// The same weights, borrowed.
@@ -44,32 +48,33 @@ fn try_map<I, V, J, U>(
 }
 
 /// The operands on the host. J is A, or its transpose.
-pub struct OnHost<'a, M: Matrix> {
+pub struct OnHost<'a> {
     pub semiring: Semiring,
     pub transposed: bool,
-    pub a: &'a M,
-    pub weights: Option<&'a HostWeights<M>>,
-    pub x: &'a [M::Element],
+    pub a: &'a AnyMatrix,
+    pub weights: Option<&'a HostWeights>,
+    pub x: &'a AnyValues,
 }
 
-impl<M: Matrix> OnHost<'_, M> {
+impl OnHost<'_> {
     /// The product with the sums of J·x, and those of the product with Jᵀ, in an order.
-    pub fn product(&self, orders: [Order; 2]) -> Result<Vec<M::Element>> {
-        let weights = self.weights.map(|weights| try_map(borrow(weights), Ok, |vector| Ok(&vector[..]))).transpose()?;
-        reference::multiply_vector_gram_over(self.semiring, orders, (self.transposed, self.a), weights, self.x)
+    pub fn product(&self, orders: [Order; 2]) -> Result<AnyValues> {
+        let weights = self.weights.map(borrow);
+        reference::multiply_any_vector_gram(self.semiring, orders, (self.transposed, self.a), weights, self.x)
     }
 
     /// Elements of y that are not the reference's in the formats of the two products: bit for bit,
     /// or, if a format has no order, within rounding.
-    pub fn wrong(&self, y: &[M::Element], formats: [Format; 2]) -> Result<usize> {
+    pub fn wrong(&self, y: &AnyValues, formats: [Format; 2]) -> Result<usize> {
         let orders = formats.map(Format::order);
         let want = self.product(orders)?;
         if formats.into_iter().all(Format::reproducible) {
             return Ok(differences(y, &want));
         }
-        let sized = |weights| try_map(weights, matrix_of_magnitudes, |vector: &Vec<_>| Ok(magnitudes(vector)));
+        let sized =
+            |weights| try_map(weights, |matrix| Ok(matrix_of_magnitudes(matrix)), |vector| Ok(magnitudes(vector)));
         let weights = self.weights.map(borrow).map(sized).transpose()?;
-        let (a, x) = (matrix_of_magnitudes(self.a)?, magnitudes(self.x));
+        let (a, x) = (matrix_of_magnitudes(self.a), magnitudes(self.x));
         let sizes = OnHost { a: &a, weights: weights.as_ref(), x: &x, ..*self }.product(orders)?;
         Ok(beyond_rounding(y, &want, &sizes, self.roundings()))
     }
@@ -98,7 +103,7 @@ mod tests {
         let [long, lanes] = [Format::Csr, Format::CsrVector];
         for (transposed, large, x, others) in [(false, 53, vec![1.0; 34], 34), (true, 27, vec![1.0], 1)] {
             let values = (0..34).map(|col| (0, col, if col == 0 { 2f64.powi(large) } else { 1.0 }));
-            let a = Csc::from_triplets(1, 34, values)?;
+            let (a, x) = (AnyMatrix::from(Csc::from_triplets(1, 34, values)?), AnyValues::F64(x));
             let of = OnHost { semiring: Semiring::PlusTimes, transposed, a: &a, weights: None, x: &x };
             let y = of.product([Order::Ascending, Order::Lanes])?;
             assert_eq!(of.wrong(&y, [long, lanes])?, 0);
@@ -110,12 +115,12 @@ mod tests {
 
     #[test]
     fn sums_as_they_arrive_are_within_the_rounding_of_both_products_and_of_weights() -> Result<()> {
-        let a = Csc::from_triplets(2, 2, [(0, 0, 1.0), (0, 1, -1.0), (1, 1, 3.0)])?;
-        let information = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 1, 4.0)])?;
+        let a = Csc::from_triplets(2, 2, [(0, 0, 1.0), (0, 1, -1.0), (1, 1, 3.0)])?.into();
+        let information = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 1, 4.0)])?.into();
         let formats = [Format::CooAtomic; 2];
         for (weights, roundings) in [
             (None, (2 + 2, 2)),
-            (Some(Weights::Rows(vec![-1.0, 2.0])), (2 + 2 + 1, 3)),
+            (Some(Weights::Rows(AnyValues::F64(vec![-1.0, 2.0]))), (2 + 2 + 1, 3)),
             (Some(Weights::Information(information)), (2 + 2 + 1, 3)),
         ] {
             let of = OnHost {
@@ -123,10 +128,11 @@ mod tests {
                 transposed: false,
                 a: &a,
                 weights: weights.as_ref(),
-                x: &[1.0, 1.0],
+                x: &AnyValues::F64(vec![1.0, 1.0]),
             };
             let y = of.product([Order::Ascending; 2])?;
-            let off = |ulps: f64| y.iter().map(|y| y + ulps * f64::EPSILON).collect::<Vec<_>>();
+            let off =
+                |ulps: f64| AnyValues::F64(y.numbers().iter().map(|y| y + ulps * f64::EPSILON).collect::<Vec<_>>());
             assert_eq!(of.wrong(&off(2.0), formats)?, 0);
             assert_eq!(of.wrong(&off(1e3), formats)?, 2);
             assert_eq!(of.wrong(&off(1e3), [Format::Csr, Format::CooAtomic])?, 2);

@@ -10,7 +10,7 @@ use crate::report::{DeviceName, Size, command_line};
 use crate::sizes::count_of;
 use crate::target::Target;
 use crate::vector;
-use blockmul::{Csc, Device, DeviceMatrix, Method};
+use blockmul::{Csc, Device, DeviceMatrix, Method, element::ElementType};
 use serde::Serialize;
 use std::{num::NonZero, path::PathBuf, time::Instant};
 
@@ -99,7 +99,7 @@ pub fn run<S: Serialize>(
     input::check_graph(&args.graph, &file.matrix)?;
     input::drop_padding(&mut file, &args.graph, &messages);
     let g = Csc::new(file.matrix.pattern().clone(), vec![1u32; file.matrix.nnz()])?;
-    let target = Target::choose::<u32>(args.device.as_deref(), Method::Auto, &messages)?;
+    let target = Target::choose(args.device.as_deref(), ElementType::U32, Method::Auto, &messages)?;
     messages.step(question.what);
     let (found, runs_ms) = match &target {
         Target::Device(device) => {
@@ -145,7 +145,7 @@ pub fn run<S: Serialize>(
             question.what
         )));
     }
-    args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &numbers))
+    args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &numbers.into()))
 }
 
 /// The result of a run with its milliseconds, or of the last of several after a warm-up with those

@@ -10,9 +10,12 @@ use crate::problem::{
     subject::{self, Named},
     with_subject,
 };
-use blockmul::solver::{
-    least_squares::{Clock, Normal},
-    problem::Linearization,
+use blockmul::{
+    BlockShape,
+    solver::{
+        least_squares::{Clock, Normal},
+        problem::Linearization,
+    },
 };
 use std::path::PathBuf;
 
@@ -65,7 +68,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         problem.left_out().iter().filter_map(|left| left.of_matrices(&names)).for_each(|text| messages.say(&text));
         if let Some(path) = &args.picture {
             let h = matrices::of_name("H", &linearized.linearization, &linearized.normal)?;
-            crate::spy::draw(path, h.into_blocks()?, &device, &messages)?;
+            let h = if h.kind().has_blocks() { h } else { h.to_blocks(BlockShape::SCALAR)? };
+            crate::spy::draw(path, h.typed()?, &device, &messages)?;
         }
         Ok(())
     })

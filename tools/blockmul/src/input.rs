@@ -3,12 +3,14 @@ use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
 use crate::output::is_standard;
 use crate::overflow::Converted;
+use crate::report::Size;
 use crate::sizes::count;
 use blockmul::{
-    BlockShape, Cbc, Csc, Element, Error, Matrix,
+    BlockShape, Csc, Error,
+    element::ElementType,
     io::{self, MatrixFile, ReadOptions, matrix_market},
+    matrix::{AnyMatrix, AnyView},
 };
-use half::f16;
 use std::path::{Path, PathBuf};
 
 /// What is taken of the files of matrices.
@@ -141,110 +143,91 @@ pub enum NumberName {
     U8,
 }
 
-impl NumberName {
-    /// The name of the type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::F64 => f64::NAME,
-            Self::F32 => f32::NAME,
-            Self::F16 => f16::NAME,
-            Self::U32 => u32::NAME,
-            Self::I32 => i32::NAME,
-            Self::U8 => u8::NAME,
+impl From<ElementName> for ElementType {
+    fn from(name: ElementName) -> Self {
+        match name {
+            ElementName::F64 => Self::F64,
+            ElementName::F32 => Self::F32,
+            ElementName::F16 => Self::F16,
         }
     }
 }
 
-/// Refuses numbers that the element type has not: integers take whole numbers of their range, and
-/// infinities.
-pub fn check_numbers<T: Element>(matrix: &Csc<f64>, name: &str) -> blockmul::Result<()> {
-    let fits = |&value: &f64| T::from_f64(value).to_f64() == value || value.is_infinite();
-    let unfit = match T::ARITHMETIC_ROUNDOFF == 0.0 {
-        true => matrix.values().iter().position(|value| !fits(value)),
-        false => None,
-    };
-    let Some(entry) = unfit else { return Ok(()) };
+impl From<NumberName> for ElementType {
+    fn from(name: NumberName) -> Self {
+        match name {
+            NumberName::F64 => Self::F64,
+            NumberName::F32 => Self::F32,
+            NumberName::F16 => Self::F16,
+            NumberName::U32 => Self::U32,
+            NumberName::I32 => Self::I32,
+            NumberName::U8 => Self::U8,
+        }
+    }
+}
+
+/// Whether an element type has a number: integers have whole numbers of their range, and stop at
+/// its ends for infinities.
+pub fn has(element: ElementType, number: f64) -> bool {
+    !element.is_integer() || element.nearest(number) == number || number.is_infinite()
+}
+
+/// Refuses numbers that the element type has not.
+pub fn check_numbers(element: ElementType, matrix: &Csc<f64>, name: &str) -> blockmul::Result<()> {
+    let Some(entry) = matrix.values().iter().position(|&value| !has(element, value)) else { return Ok(()) };
     let pattern = matrix.pattern();
     let col = pattern.col_ptr().partition_point(|&begin| begin <= entry as u64);
     let (row, value) = (pattern.row_idx()[entry] + 1, matrix.values()[entry]);
-    Err(Error::Argument(format!("{name} has {value} at row {row}, column {col}, which is not of type {}", T::NAME)))
+    Err(Error::Argument(format!("{name} has {value} at row {row}, column {col}, which is not of type {element}")))
 }
 
 /// Converts the matrix of the file `path` to the element type, as [`cast`], if [`check_numbers`]
 /// finds that it has the numbers.
-pub fn cast_numbers<T: Element>(
-    matrix: &Csc<f64>,
+pub fn cast_numbers(
+    element: ElementType,
+    matrix: Csc<f64>,
     (name, path): (&str, &Path),
     messages: &Messages,
-) -> Result<(Csc<T>, Converted), Failure> {
-    check_numbers::<T>(matrix, &format!("{}: {name}", self::name(path)))?;
-    Ok(cast(matrix, name, messages))
+) -> Result<(AnyMatrix, Converted), Failure> {
+    check_numbers(element, &matrix, &format!("{}: {name}", self::name(path)))?;
+    Ok(cast(element, matrix, name, messages))
 }
 
 /// Converts to the element type; warns of finite values that become infinite.
-pub fn cast<T: Element>(matrix: &Csc<f64>, name: &str, messages: &Messages) -> (Csc<T>, Converted) {
-    let cast = matrix.cast::<T>();
-    let converted = Converted::count(matrix.values().iter(), cast.values(), name, messages);
-    (cast, converted)
+pub fn cast(element: ElementType, matrix: Csc<f64>, name: &str, messages: &Messages) -> (AnyMatrix, Converted) {
+    let matrix = AnyMatrix::from(matrix);
+    match element {
+        ElementType::F64 => {
+            let converted = Converted::count(matrix.values(), matrix.values(), name, messages);
+            (matrix, converted)
+        }
+        _ => {
+            let cast = matrix.cast(element);
+            let converted = Converted::count(matrix.values(), cast.values(), name, messages);
+            (cast, converted)
+        }
+    }
 }
 
-/// A matrix to be written to a file: in blocks if it has a layout.
-pub enum Shaped<T: Element> {
-    Scalars(Csc<T>),
-    Blocks(Cbc<T>),
+/// The matrix of scalars in blocks, if they are to be other than 1x1.
+pub fn cut(matrix: AnyMatrix, shape: Option<BlockShape>) -> blockmul::Result<AnyMatrix> {
+    match shape.filter(|&shape| shape != BlockShape::SCALAR) {
+        Some(shape) => matrix.to_blocks(shape),
+        None => Ok(matrix),
+    }
 }
 
-impl<T: Element> Shaped<T> {
-    pub fn cut(matrix: Csc<T>, layout: Option<BlockShape>) -> blockmul::Result<Self> {
-        Ok(match layout.filter(|&shape| shape != BlockShape::SCALAR) {
-            Some(shape) => Self::Blocks(matrix.to_blocks(shape)?),
-            None => Self::Scalars(matrix),
-        })
-    }
-
-    pub fn transpose(&self) -> blockmul::Result<Self> {
-        Ok(match self {
-            Self::Scalars(matrix) => Self::Scalars(matrix.try_transpose()?),
-            Self::Blocks(matrix) => Self::Blocks(matrix.try_transpose()?),
-        })
-    }
-
-    /// The matrix in blocks; scalars become blocks of 1x1.
-    pub fn into_blocks(self) -> blockmul::Result<Cbc<T>> {
-        match self {
-            Self::Scalars(matrix) => {
-                let (pattern, values) = matrix.into_parts();
-                Cbc::new(pattern, BlockShape::SCALAR, values)
-            }
-            Self::Blocks(matrix) => Ok(matrix),
-        }
-    }
-
-    /// Writes the matrix to its file, and prints one line about it.
-    pub fn write(&self, path: &Path, messages: &Messages) -> Result<(), Failure> {
-        match self {
-            Self::Scalars(matrix) => crate::output::write_matrix(path, matrix, messages)?,
-            Self::Blocks(matrix) => crate::output::write_matrix(path, matrix, messages)?,
-        }
-        messages.say(&format!("{}: {}", path.display(), self.describe()));
-        Ok(())
-    }
-
-    fn describe(&self) -> String {
-        match self {
-            Self::Scalars(matrix) => describe(matrix),
-            Self::Blocks(matrix) => describe(matrix),
-        }
-    }
+/// Writes a matrix to its file, and prints one line about it.
+pub fn write<'m>(path: &Path, matrix: impl Into<AnyView<'m>>, messages: &Messages) -> Result<(), Failure> {
+    let matrix = matrix.into();
+    crate::output::write_matrix(path, matrix, messages)?;
+    messages.say(&format!("{}: {}", path.display(), describe(matrix)));
+    Ok(())
 }
 
 /// Size and entries in words, such as `4 x 6, 3 blocks of 2x3`.
-pub fn describe<M: Matrix>(matrix: &M) -> String {
-    let view = matrix.as_cbc();
-    let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());
-    let nnz = view.pattern.nnz();
-    match view.shape {
-        BlockShape::SCALAR => format!("{rows} x {cols}, {nnz} entries"),
-        shape => format!("{rows} x {cols}, {nnz} blocks of {shape}"),
-    }
+pub fn describe<'m>(matrix: impl Into<AnyView<'m>>) -> String {
+    let size = Size::of(matrix);
+    let (rows, cols, nnz, entries) = (size.rows(), size.cols(), size.nnz(), size.entries());
+    format!("{rows} x {cols}, {nnz} {entries}")
 }

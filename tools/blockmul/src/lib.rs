@@ -11,7 +11,6 @@ mod components;
 mod convert;
 mod dense;
 mod devices;
-mod dropping;
 mod explain;
 pub mod failure;
 mod generate;

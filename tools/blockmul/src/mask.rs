@@ -4,7 +4,10 @@ use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::output::is_standard;
 use crate::sizes::count;
-use blockmul::{BlockShape, Csc, Matrix, matrix::Pattern};
+use blockmul::{
+    BlockShape, Csc,
+    matrix::{AnyMatrix, Pattern},
+};
 use half::f16;
 use std::path::{Path, PathBuf};
 
@@ -67,8 +70,7 @@ fn mask(pattern: Pattern) -> blockmul::Result<Mask> {
 }
 
 /// Rows and columns of a product in scalars, and the shape of its blocks.
-pub fn size_of_product<M: Matrix>(a: &M, b: &M) -> Result<((usize, usize), BlockShape), Failure> {
-    let (a, b) = (a.as_cbc(), b.as_cbc());
-    let shape = BlockShape::new(a.shape.rows(), b.shape.cols())?;
-    Ok(((a.pattern.nrows() * shape.rows(), b.pattern.ncols() * shape.cols()), shape))
+pub fn size_of_product(a: &AnyMatrix, b: &AnyMatrix) -> Result<((usize, usize), BlockShape), Failure> {
+    let shape = BlockShape::new(a.shape().rows(), b.shape().cols())?;
+    Ok(((a.nrows() * shape.rows(), b.ncols() * shape.cols()), shape))
 }

@@ -1,14 +1,13 @@
 //! `blockmul multiply`: reads files, multiplies them and reports the costs.
 use crate::algebra::semiring;
 use crate::dense;
-use crate::dropping::Factor;
 use crate::explain;
 use crate::failure::Failure;
-use crate::input::NumberName;
+use crate::input::{self, NumberName};
 use crate::mask::{self, Mask, MaskFile};
 use crate::messages::{Messages, Unit};
 use crate::numbers::{from_zero, some};
-use crate::operands::{Operand, OperandArgs, Operands, SparseAndDense, Streamed};
+use crate::operands::{OperandArgs, Operands, SparseAndDense, Streamed};
 use crate::output;
 use crate::places::Overwriting;
 use crate::report::{Report, Size};
@@ -16,10 +15,13 @@ use crate::target::{Extent, Options, Run, Target, joined};
 use crate::vector;
 use crate::wrapping::Sums;
 use blockmul::{
-    BlockShape, Cbc, Csc, Element, Matrix, Method, Semiring, dense::Side, matrix::Threshold, plan::DenseMethod,
+    Method, Semiring,
+    dense::Side,
+    element::ElementType,
+    matrix::{AnyMatrix, Threshold},
+    plan::DenseMethod,
     reference::verify,
 };
-use half::f16;
 use std::{num::NonZero, path::PathBuf};
 
 /// Multiply sparse matrices: C = A·B; without B, A·A if A is square, else A·Aᵀ.
@@ -152,15 +154,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let streamed = args.operands.read_streams(&messages)?;
     if let Some(side) = args.operands.dense(&streamed)? {
-        let of = (side, streamed);
-        return match args.element {
-            NumberName::F64 => with_dense::<f64>(args, of, &messages),
-            NumberName::F32 => with_dense::<f32>(args, of, &messages),
-            NumberName::F16 => with_dense::<f16>(args, of, &messages),
-            NumberName::U32 => with_dense::<u32>(args, of, &messages),
-            NumberName::I32 => with_dense::<i32>(args, of, &messages),
-            NumberName::U8 => with_dense::<u8>(args, of, &messages),
-        };
+        return with_dense(args, (side, streamed), &messages);
     }
     if let Some(sharing) = args.sharing {
         return Err(Failure::Usage(format!(
@@ -168,35 +162,22 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         )));
     }
     places().matrices(&args.output).check()?;
-    match args.element {
-        NumberName::F64 => with_element::<f64>(args, streamed, messages),
-        NumberName::F32 => with_element::<f32>(args, streamed, messages),
-        NumberName::F16 => with_element::<f16>(args, streamed, messages),
-        NumberName::U32 => with_element::<u32>(args, streamed, messages),
-        NumberName::I32 => with_element::<i32>(args, streamed, messages),
-        NumberName::U8 => with_element::<u8>(args, streamed, messages),
-    }
-}
-
-fn with_element<T: Factor>(args: &Args, streamed: Streamed, messages: Messages) -> Result<(), Failure> {
-    args.semiring.check::<T>()?;
+    let element = ElementType::from(args.element);
+    args.semiring.check_type(element)?;
     // The device is opened while the files are read.
     let (operands, (target, mask)) = std::thread::scope(|scope| {
-        let opening = scope.spawn(|| Target::open::<T>(args.device.as_deref(), args.method));
+        let opening = scope.spawn(|| Target::open(args.device.as_deref(), element, args.method));
         let mask = args.read_mask(&messages)?;
-        args.operands
-            .read::<T, _>((streamed, args.semiring), &messages, || Ok((joined(opening)?.announce(&messages), mask)))
+        let opened = || Ok((joined(opening)?.announce(&messages), mask));
+        args.operands.read(element, (streamed, args.semiring), &messages, opened)
     })?;
-    let job = Job { args, target, mask, messages };
-    match (operands.a_shape, operands.b_shape) {
-        (BlockShape::SCALAR, BlockShape::SCALAR) => job.finish::<Csc<T>>(operands),
-        _ => job.finish::<Cbc<T>>(operands),
-    }
+    Job { args, target, mask, messages }.finish(operands)
 }
 
 /// C = A·B if one of them is dense; the sparse one is on `side`.
-fn with_dense<T: Element>(args: &Args, (side, streamed): (Side, Streamed), messages: &Messages) -> Result<(), Failure> {
-    args.semiring.check::<T>()?;
+fn with_dense(args: &Args, (side, streamed): (Side, Streamed), messages: &Messages) -> Result<(), Failure> {
+    let element = ElementType::from(args.element);
+    args.semiring.check_type(element)?;
     let given =
         [("--method", args.method != Method::Auto), ("--drop", args.drop.is_some()), ("--mask", args.mask.is_some())];
     if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
@@ -220,7 +201,7 @@ fn with_dense<T: Element>(args: &Args, (side, streamed): (Side, Streamed), messa
         report: &args.report,
     };
     let SparseAndDense { sparse, converted, block, transposed, dense } =
-        args.operands.read_with_dense::<T>(side, (streamed, args.semiring), messages)?;
+        args.operands.read_with_dense(element, side, (streamed, args.semiring), messages)?;
     dense::run(&request(transposed), (sparse, converted), block, &dense, messages)
 }
 
@@ -232,25 +213,25 @@ struct Job<'a> {
 }
 
 /// A product that was computed.
-struct Computed<M> {
+struct Computed {
     /// The product itself, if it is written or verified.
-    c: Option<M>,
+    c: Option<AnyMatrix>,
     of_c: Extent,
     run: Run,
     runs_ms: Option<Vec<f64>>,
 }
 
 impl Job<'_> {
-    fn finish<M: Operand<Element: Factor>>(&self, operands: Operands<M::Element>) -> Result<(), Failure> {
+    fn finish(&self, operands: Operands) -> Result<(), Failure> {
         let Operands { a, b, overflow, a_shape, b_shape } = operands;
-        let semiring = self.args.semiring;
+        let (semiring, element) = (self.args.semiring, a.element());
         // If B is A and is cut alike, it is the same matrix, which is uploaded once.
         let b = match b {
             None if a_shape == b_shape => None,
-            None => Some(M::cut(a.clone(), b_shape)?),
-            Some(b) => Some(M::cut(b, b_shape)?),
+            None => Some(input::cut(a.clone(), Some(b_shape))?),
+            Some(b) => Some(input::cut(b, Some(b_shape))?),
         };
-        let a = M::cut(a, a_shape)?;
+        let a = input::cut(a, Some(a_shape))?;
         let b = b.as_ref().unwrap_or(&a);
 
         let (size, shape) = mask::size_of_product(&a, b)?;
@@ -258,14 +239,14 @@ impl Job<'_> {
         let mask = mask.as_ref();
         let Computed { c, of_c, run, runs_ms } = self.multiply((&a, b), mask)?;
         // Elsewhere infinities are the values of places that no path leads to.
-        let overflow = match (Sums::of::<M::Element>(semiring), semiring) {
+        let overflow = match (Sums::of(element, semiring), semiring) {
             (Some(sums), _) => {
                 let counted = c.as_ref().filter(|_| self.args.verify);
-                let count = || counted.map(|c| sums.wrapped(a.as_cbc(), b.as_cbc(), c.as_cbc()));
+                let count = || counted.and_then(|c| sums.wrapped(&a, b, c).ok());
                 let named = ("C", of_c.size.nnz() * of_c.size.area());
-                overflow.of_integers::<M::Element>(named, sums.bound(&a, b), count, &self.messages)
+                overflow.of_integers(element, named, sums.bound(&a, b), count, &self.messages)
             }
-            (None, Semiring::PlusTimes) => overflow.of_product(&of_c, M::Element::NAME, &self.messages),
+            (None, Semiring::PlusTimes) => overflow.of_product(&of_c, element, &self.messages),
             (None, _) => overflow,
         };
         let verification = match c.as_ref().filter(|_| self.args.verify) {
@@ -274,7 +255,8 @@ impl Job<'_> {
                 Some(match mask {
                     _ if semiring != Semiring::PlusTimes => verify::verify_over(semiring, (&a, b), c, mask)?,
                     Some(mask) => verify::verify_masked(&a, b, c, mask)?,
-                    None => M::Element::verified((&a, b), c, self.args.threshold())?,
+                    None if element.is_integer() => verify::verify_over(semiring, (&a, b), c, mask)?,
+                    None => verify::verify_dropped(&a, b, c, self.args.threshold())?,
                 })
             }
             None => None,
@@ -286,7 +268,7 @@ impl Job<'_> {
             };
             self.messages.say_lines(&explained);
         }
-        let mask = mask.map(|mask| Size::in_blocks(mask, shape));
+        let mask = mask.map(|mask| Size::in_blocks(mask.pattern(), shape));
         let report = Report::new(&self.target, (&a, b, of_c.size), mask, &run, runs_ms, verification);
         let report = report.over(semiring);
         let report = if self.args.explain { report.explained() } else { report };
@@ -304,11 +286,7 @@ impl Job<'_> {
 
     /// The product and its costs. With `--repeat`, these are the costs of the run of median time,
     /// and all times.
-    fn multiply<M: Matrix<Element: Factor>>(
-        &self,
-        operands: (&M, &M),
-        mask: Option<&Mask>,
-    ) -> Result<Computed<M>, Failure> {
+    fn multiply(&self, operands: (&AnyMatrix, &AnyMatrix), mask: Option<&Mask>) -> Result<Computed, Failure> {
         let Args { method, semiring, memory_limit, explain, .. } = *self.args;
         let options =
             Options { method, semiring, memory_limit, threshold: self.args.threshold(), progress: None, explain };
@@ -337,7 +315,7 @@ impl Job<'_> {
         output::summary(&report.table(), self.args.quiet, files, &self.messages)
     }
 
-    fn write<M: Matrix>(&self, c: &M) -> Result<(), Failure> {
+    fn write(&self, c: &AnyMatrix) -> Result<(), Failure> {
         let Some(path) = &self.args.output else { return Ok(()) };
         output::write_matrix(path, c, &self.messages)
     }

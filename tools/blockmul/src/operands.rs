@@ -6,14 +6,16 @@ use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::overflow::{Converted, Overflow};
 use blockmul::{
-    BlockShape, Cbc, Csc, Element, Matrix, Result, Semiring,
+    BlockShape, Result, Semiring,
     dense::Side,
+    element::ElementType,
     io::{
         MatrixFile, Symmetry,
         dense::{is_dense, is_npy},
     },
+    matrix::AnyMatrix,
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The files of the operands, and their transposition and blocks.
 #[derive(clap::Args)]
@@ -42,23 +44,23 @@ pub struct OperandArgs {
 }
 
 /// A and B as scalars, and the shapes of their blocks. `b` is `None` if B is A.
-pub struct Operands<T> {
-    pub a: Csc<T>,
-    pub b: Option<Csc<T>>,
+pub struct Operands {
+    pub a: AnyMatrix,
+    pub b: Option<AnyMatrix>,
     pub overflow: Overflow,
     pub a_shape: BlockShape,
     pub b_shape: BlockShape,
 }
 
 /// A sparse and a dense operand.
-pub struct SparseAndDense<T> {
-    pub sparse: Csc<T>,
+pub struct SparseAndDense {
+    pub sparse: AnyMatrix,
     pub converted: Converted,
     /// The blocks of the sparse one as it is in its file.
     pub block: BlockShape,
     /// Whether it is multiplied as its transpose.
     pub transposed: bool,
-    pub dense: DenseOperand<T>,
+    pub dense: DenseOperand,
 }
 
 /// The operands that are read before it is known which one is dense: those of stdin and of pipes,
@@ -101,12 +103,13 @@ impl OperandArgs {
     }
 
     /// Reads the operands, of which the sparse one is on `side`.
-    pub fn read_with_dense<T: Element>(
+    pub fn read_with_dense(
         &self,
+        element: ElementType,
         side: Side,
         (streamed, semiring): (Streamed, Semiring),
         messages: &Messages,
-    ) -> std::result::Result<SparseAndDense<T>, Failure> {
+    ) -> std::result::Result<SparseAndDense, Failure> {
         let b = self.b.as_ref().unwrap_or(&self.a);
         let (a, b) = ((&self.a, streamed.a), (b, streamed.b));
         let ((sparse, sparse_file), (dense, dense_file), name) = match side {
@@ -137,10 +140,10 @@ impl OperandArgs {
         if !has_zeros(semiring) {
             input::drop_padding(&mut file, sparse, messages);
         }
-        let (sparse, converted) = input::cast_numbers::<T>(&file.matrix, (of_sparse, sparse), messages)?;
+        let (sparse, converted) = input::cast_numbers(element, file.matrix, (of_sparse, sparse), messages)?;
         let mut dense = match dense_file {
-            Some(file) => dense::of_file(&file, (name, dense), messages)?,
-            None => dense::read::<T>(dense, name, &self.reading, messages)?,
+            Some(file) => dense::of_file(element, &file, (name, dense), messages)?,
+            None => dense::read(element, dense, name, &self.reading, messages)?,
         };
         if transpose_dense {
             dense.shape = dense.shape.transposed();
@@ -149,12 +152,13 @@ impl OperandArgs {
     }
 
     /// Reads the files, calls `once_read`, and prints shapes and transpositions chosen by default.
-    pub fn read<T: Element, R>(
+    pub fn read<R>(
         &self,
+        element: ElementType,
         (streamed, semiring): (Streamed, Semiring),
         messages: &Messages,
         once_read: impl FnOnce() -> std::result::Result<R, Failure>,
-    ) -> std::result::Result<(Operands<T>, R), Failure> {
+    ) -> std::result::Result<(Operands, R), Failure> {
         let read = |path, file: Option<MatrixFile>| match file {
             Some(file) => Ok(file),
             None => input::read(path, &self.reading, messages),
@@ -189,9 +193,9 @@ impl OperandArgs {
                 input::drop_padding(file, path, messages);
             }
         }
-        let (a, of_a) = input::cast_numbers(&file_a.matrix, ("A", &self.a), messages)?;
-        let cast_b = |(file, path): (&MatrixFile, &PathBuf)| input::cast_numbers(&file.matrix, ("B", path), messages);
-        let (b, of_b) = file_b.as_ref().zip(self.b.as_ref()).map(cast_b).transpose()?.unzip();
+        let cast = |file: MatrixFile, named: (&str, &Path)| input::cast_numbers(element, file.matrix, named, messages);
+        let (a, of_a) = cast(file_a, ("A", &self.a))?;
+        let (b, of_b) = file_b.zip(self.b.as_ref()).map(|(file, path)| cast(file, ("B", path))).transpose()?.unzip();
         let b = match b {
             Some(b) => Some(oriented(b, transpose_b)?),
             None if transpose_b == self.transpose_a => None,
@@ -246,30 +250,13 @@ pub fn default_b_shape(a_shape: BlockShape, rows: usize, cols: usize) -> BlockSh
     }
 }
 
-fn oriented<T: Element>(matrix: Csc<T>, transpose: bool) -> Result<Csc<T>> {
-    if transpose { matrix.try_transpose() } else { Ok(matrix) }
+fn oriented(matrix: AnyMatrix, transpose: bool) -> Result<AnyMatrix> {
+    if transpose { matrix.transpose() } else { Ok(matrix) }
 }
 
 /// A shape that is asked for of the transposed operand, as that of the operand itself.
 pub fn oriented_shape(shape: Option<BlockShape>, transpose: bool) -> Option<BlockShape> {
     if transpose { shape.map(BlockShape::transpose) } else { shape }
-}
-
-/// A matrix type made from a file: scalars, or blocks of one shape.
-pub trait Operand: Matrix {
-    fn cut(scalars: Csc<Self::Element>, shape: BlockShape) -> Result<Self>;
-}
-
-impl<T: Element> Operand for Csc<T> {
-    fn cut(scalars: Csc<T>, _: BlockShape) -> Result<Self> {
-        Ok(scalars)
-    }
-}
-
-impl<T: Element> Operand for Cbc<T> {
-    fn cut(scalars: Csc<T>, shape: BlockShape) -> Result<Self> {
-        scalars.to_blocks(shape)
-    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@ use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
 use crate::stdout;
 use blockmul::{
-    Error, Matrix,
+    Error,
     io::{self, Layout, WriteOptions, bla, matrix_market, write_whole},
+    matrix::{AnyMatrix, AnyView},
 };
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -80,8 +81,8 @@ pub fn write_filled(path: &Path, fill: Fill<'_>) -> Result<(), Failure> {
 
 /// Writes a matrix to the file `path`, in the format of its ending; for `-` to stdout, in Matrix
 /// Market form.
-pub fn write_matrix<M: Matrix>(path: &Path, matrix: &M, messages: &Messages) -> Result<(), Failure> {
-    let mut options = WriteOptions::default();
+pub fn write_matrix<'m>(path: &Path, matrix: impl Into<AnyView<'m>>, messages: &Messages) -> Result<(), Failure> {
+    let (matrix, mut options) = (matrix.into(), WriteOptions::default());
     options.progress = Some(messages.measured(format!("writing {}", path.display()), Unit::Entries));
     match is_standard(path) {
         true => to_stdout(&mut |writer| matrix_market::write_to(writer, matrix, &options)),
@@ -90,7 +91,7 @@ pub fn write_matrix<M: Matrix>(path: &Path, matrix: &M, messages: &Messages) -> 
 }
 
 /// Writes the layout of a matrix beside its file `path`: X.bla for X.mtx and X.mtx.gz.
-pub fn write_layout<M: Matrix>(path: &Path, matrix: &M, layout: &Layout) -> Result<(), Failure> {
+pub fn write_layout(path: &Path, matrix: &AnyMatrix, layout: &Layout) -> Result<(), Failure> {
     bla::write(bla::place_beside(path), matrix, layout).map_err(of_output)
 }
 

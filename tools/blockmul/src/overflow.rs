@@ -3,7 +3,7 @@
 use crate::messages::Messages;
 use crate::target::Extent;
 use crate::wrapping::highest;
-use blockmul::Element;
+use blockmul::element::{AnyValues, ElementType};
 
 /// Values of a file that were converted to the element type.
 #[derive(Clone, Copy)]
@@ -24,23 +24,24 @@ impl Converted {
     }
 
     /// Counts the finite ones of `before` that are infinite in `after`, and warns of them.
-    pub fn count<'v, T: Element>(
-        before: impl Iterator<Item = &'v f64>,
-        after: &[T],
-        name: &str,
-        messages: &Messages,
-    ) -> Self {
+    pub fn count(before: &AnyValues, after: &AnyValues, name: &str, messages: &Messages) -> Self {
         let (mut lost, mut finite) = (0, true);
-        for (before, after) in before.zip(after) {
-            finite &= before.is_finite();
-            lost += u64::from(before.is_finite() && !after.to_f64().is_finite());
+        for at in 0..after.len() {
+            let is_finite = before.number(at).is_finite();
+            finite &= is_finite;
+            lost += u64::from(is_finite && !after.number(at).is_finite());
         }
         if lost > 0 {
-            let (all, element) = (after.len(), T::NAME);
+            let (all, element) = (after.len(), after.element());
             messages.alert(&format!("{lost} of {all} values of {name} are too large for {element}: they are infinite"));
         }
         Self { lost, finite }
     }
+}
+
+/// Values that are infinite or NaN.
+pub fn not_finite(values: &AnyValues) -> u64 {
+    (0..values.len()).filter(|&at| !values.number(at).is_finite()).count() as u64
 }
 
 /// Numbers of finite values that became infinite: in A and B because they are too large for the
@@ -64,26 +65,26 @@ impl Overflow {
     }
 
     /// Warns of the infinite values of C.
-    pub fn of_product(self, c: &Extent, element: &str, messages: &Messages) -> Self {
+    pub fn of_product(self, c: &Extent, element: ElementType, messages: &Messages) -> Self {
         self.of_lost("C", [c.not_finite, (c.size.nnz() * c.size.area()) as u64], element, messages)
     }
 
     /// Counts the infinite values of a result and warns of them.
-    pub fn of_values<T: Element>(self, name: &str, values: &[T], messages: &Messages) -> Self {
-        let lost = values.iter().filter(|value| !value.to_f64().is_finite()).count();
-        self.of_lost(name, [lost as u64, values.len() as u64], T::NAME, messages)
+    pub fn of_values(self, name: &str, values: &AnyValues, messages: &Messages) -> Self {
+        self.of_lost(name, [not_finite(values), values.len() as u64], values.element(), messages)
     }
 
     /// Warns of sums of integers that are outside the range of their type, or that may be by their
     /// bound if they are not counted. `all` is the number of values of the result called `name`.
-    pub fn of_integers<T: Element>(
+    pub fn of_integers(
         self,
+        element: ElementType,
         (name, all): (&str, usize),
         bound: f64,
         count: impl FnOnce() -> Option<u64>,
         messages: &Messages,
     ) -> Self {
-        let (element, highest) = (T::NAME, highest::<T>());
+        let highest = highest(element);
         if bound <= highest {
             return self;
         }
@@ -102,7 +103,7 @@ impl Overflow {
         Self { c: self.c.and(counted), ..self }
     }
 
-    fn of_lost(self, name: &str, [lost, all]: [u64; 2], element: &str, messages: &Messages) -> Self {
+    fn of_lost(self, name: &str, [lost, all]: [u64; 2], element: ElementType, messages: &Messages) -> Self {
         if self.c.is_some() && lost > 0 {
             messages.alert(&format!(
                 "{lost} of {all} values of {name} are not finite: their sums are too large for {element}"

@@ -14,6 +14,7 @@ use crate::target::Target;
 use crate::vector;
 use blockmul::{
     Error, Method,
+    element::ElementType,
     generate::Random,
     graph::{Lloyd, Patches},
     mesh::{self, Colour, Mesh},
@@ -192,7 +193,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let asked = Lloyd::from(&seeds).steps(args.steps).progress(messages.measured("moving centres", Unit::Runs));
     let asked = if args.balanced { asked.balanced() } else { asked };
     let asked = if args.graph { asked } else { asked.points(mesh.points()) };
-    let target = Target::choose::<f64>(args.device.as_deref(), Method::Auto, &messages)?;
+    let target = Target::choose(args.device.as_deref(), ElementType::F64, Method::Auto, &messages)?;
     let (found, total_ms) = match &target {
         Target::Device(device) => {
             let found = asked.run(&device.upload(&graph)?)?;
@@ -288,7 +289,7 @@ fn write(
         }
         Kind::Labels => {
             let from_one: Vec<u32> = found.labels.iter().map(|label| label.wrapping_add(1)).collect();
-            vector::write(path, &from_one)
+            vector::write(path, &from_one.into())
         }
     }
 }

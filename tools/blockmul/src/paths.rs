@@ -15,9 +15,9 @@ use crate::report::{DeviceName, Size, command_line};
 use crate::target::Target;
 use crate::vector;
 use blockmul::{
-    Csc, Element, Error, Method,
-    dense::{DenseShape, DenseView, Layout},
-    element::Length,
+    Csc, Error, Method,
+    dense::{DenseShape, Layout},
+    element::{AnyValues, Length},
     graph::Schedule,
     io::Format,
 };
@@ -135,7 +135,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Computes paths along edges whose values are of type `D`, as are distances.
-fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
+fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure>
+where
+    AnyValues: From<Vec<D>>,
+{
     let messages = Messages::new(args.quiet);
     let mut file = input::read(&args.graph, &args.reading, &messages)?;
     input::check_graph(&args.graph, &file.matrix)?;
@@ -143,7 +146,8 @@ fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
     let g = match args.levels {
         true => Csc::new(file.matrix.pattern().clone(), vec![D::from_f64(1.0); file.matrix.nnz()])?,
         false => {
-            let (g, _) = input::cast_numbers::<D>(&file.matrix, ("G", &args.graph), &messages)?;
+            let (g, _) = input::cast_numbers(D::TYPE, file.matrix.clone(), ("G", &args.graph), &messages)?;
+            let g = g.typed::<Csc<D>>()?;
             lost::warn_of_lengths(file.matrix.values(), g.values(), &messages);
             g
         }
@@ -152,7 +156,7 @@ fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
     let leaves_rows = args.transpose != (file.format == Format::EdgeList);
     let g = if leaves_rows { g.try_transpose()? } else { g };
     let wanted = wanted(args, g.ncols())?;
-    let target = Target::choose::<D>(args.device.as_deref(), Method::Auto, &messages)?;
+    let target = Target::choose(args.device.as_deref(), D::TYPE, Method::Auto, &messages)?;
     let found = match &target {
         Target::Device(device) => {
             let progress = messages.measured("finding paths", Unit::Entries);
@@ -174,8 +178,9 @@ fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
             messages.step("verifying");
             let want = Found::by_reference(&g, &wanted);
             let want = want.map_err(|error| from_one(error, leaves_rows, &args.graph))?;
-            let of = |found: &Option<Vec<u32>>| found.clone().unwrap_or_default();
-            let distances = vector::differences(&found.distances, &want.distances);
+            let of = |found: &Option<Vec<u32>>| AnyValues::U32(found.clone().unwrap_or_default());
+            let of_all = [&found, &want].map(|found| AnyValues::from(found.distances.clone()));
+            let distances = vector::differences(&of_all[0], &of_all[1]);
             Some((distances, vector::differences(&of(&found.predecessors), &of(&want.predecessors))))
         }
         false => None,
@@ -210,9 +215,9 @@ fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure> {
     }
     if let (Some(path), Some(before)) = (&args.predecessors, &found.predecessors) {
         let from_one: Vec<u32> = before.iter().map(|before| before.wrapping_add(1)).collect();
-        write(args, path, &from_one)?;
+        write(args, path, &from_one.into())?;
     }
-    args.output.as_ref().map_or(Ok(()), |path| write(args, path, &found.distances))
+    args.output.as_ref().map_or(Ok(()), |path| write(args, path, &found.distances.into()))
 }
 
 /// The paths that are asked for, in a graph of so many vertices.
@@ -231,11 +236,11 @@ fn wanted(args: &Args, vertices: usize) -> Result<Wanted, Failure> {
 }
 
 /// Writes a number for each vertex, or with --each a column for each source.
-fn write<T: Element>(args: &Args, path: &Path, numbers: &[T]) -> Result<(), Failure> {
+fn write(args: &Args, path: &Path, numbers: &AnyValues) -> Result<(), Failure> {
     match args.each {
         true => {
             let (vertices, sources) = (numbers.len() / args.sources.len(), args.sources.len());
-            dense::write(path, DenseView::new(DenseShape::new(vertices, sources, Layout::ByColumns), numbers)?)
+            dense::write(path, DenseShape::new(vertices, sources, Layout::ByColumns), numbers)
         }
         false => vector::write(path, numbers),
     }

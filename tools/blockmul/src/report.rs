@@ -6,7 +6,7 @@ use crate::overflow::Overflow;
 use crate::sizes::show_bytes;
 use crate::table::{self, number};
 use crate::target::{Run, Target};
-use blockmul::{Element, Matrix, Method, Semiring, device::StageTime, product::Bin, reference::verify::Verification};
+use blockmul::{Method, Semiring, device::StageTime, matrix::AnyMatrix, product::Bin, reference::verify::Verification};
 pub use executed::Executed;
 use serde::Serialize;
 pub use size::Size;
@@ -111,16 +111,16 @@ pub fn command_line() -> String {
 impl Report {
     /// Makes a report of `run`, the one whose times are reported; `runs_ms` has the totals of all
     /// runs if there were several.
-    pub fn new<M: Matrix>(
+    pub fn new(
         target: &Target,
-        (a, b, c): (&M, &M, Size),
+        (a, b, c): (&AnyMatrix, &AnyMatrix, Size),
         mask: Option<Size>,
         run: &Run,
         runs_ms: Option<Vec<f64>>,
         verification: Option<Verification>,
     ) -> Self {
         let (name, platform, driver) = target.describe();
-        let a_shape = a.as_cbc().shape;
+        let a_shape = a.shape();
         // Entries that are dropped were computed too.
         let (c_area, c_nnz) = (c.area() as u64, c.nnz as u64 + run.dropped.unwrap_or(0));
         let flops = 2 * run.products * c_area * a_shape.cols() as u64;
@@ -131,7 +131,7 @@ impl Report {
             method: run.method,
             bins: run.bins.clone(),
             explained: false,
-            element: M::Element::NAME,
+            element: a.element().name(),
             semiring: Semiring::PlusTimes,
             a: Size::of(a),
             b: Size::of(b),

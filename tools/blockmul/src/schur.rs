@@ -1,7 +1,6 @@
 //! `blockmul schur`: forms the Schur complement of a problem's points or landmarks.
 use crate::failure::Failure;
 use crate::hessian::Linearized;
-use crate::input::Shaped;
 use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
@@ -87,7 +86,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let s = matrices::mirrored(&s.download()?)?;
     if let Some(path) = &args.output {
-        Shaped::Blocks(s.clone()).write(path, &messages)?;
+        crate::input::write(path, &s, &messages)?;
         left_out.iter().filter_map(|left| left.of_matrices(&["S"])).for_each(|text| messages.say(&text));
     }
     match &args.picture {

@@ -5,14 +5,14 @@ mod shade;
 mod term;
 
 use crate::failure::Failure;
-use crate::input::{self, Reading, Shaped};
+use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
 use crate::target::Target;
 use anstream::{AutoStream, ColorChoice};
 use blockmul::spy::{Overlap, Raster, Scale};
-use blockmul::{BlockShape, Cbc, Device, DeviceMatrix, Element, Method, matrix::Pattern};
+use blockmul::{BlockShape, Cbc, Device, DeviceMatrix, Element, Method, element::ElementType, matrix::Pattern};
 use half::f16;
 use shade::{Shade, Shaded};
 use std::io::IsTerminal;
@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         args.overwriting.places().reads([&args.file]).reads(&args.diff).others([path]).check()?;
     }
     let messages = Messages::new(args.quiet);
-    let target = Target::choose::<f64>(args.device.as_deref(), Method::Auto, &messages)?;
+    let target = Target::choose(args.device.as_deref(), ElementType::F64, Method::Auto, &messages)?;
     let subject = Subject::read(args, &target, &messages)?;
     messages.step("drawing");
     if let Some(path) = &args.output {
@@ -216,5 +216,5 @@ fn read(
 ) -> Result<(Cbc<f64>, BlockShape), Failure> {
     let file = input::read(path, &args.reading, messages)?;
     let shape = shape.or(input::layout(&file)).unwrap_or(BlockShape::SCALAR);
-    Ok((Shaped::cut(file.matrix, Some(shape))?.into_blocks()?, shape))
+    Ok((file.matrix.to_blocks(shape)?, shape))
 }

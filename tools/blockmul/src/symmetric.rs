@@ -1,15 +1,15 @@
 //! Symmetric matrices of which one triangle is kept.
 use crate::failure::Failure;
 use crate::messages::Messages;
-use crate::operands::Operand;
 use blockmul::{
-    BlockShape, Cbc, Csc, Element, Error, Result as Outcome,
+    BlockShape, Cbc, Csc, Error, Result as Outcome,
+    element::ElementType,
     io::{MatrixFile, Symmetry},
-    matrix::Pattern,
+    matrix::{AnyMatrix, Pattern},
 };
 
 /// A matrix, and what of it is kept on a device.
-pub struct Halves<M> {
+pub struct Halves<M = AnyMatrix> {
     pub whole: M,
     /// One triangle, with the diagonal, if that is kept.
     triangle: Option<M>,
@@ -27,27 +27,33 @@ impl<M> Halves<M> {
     }
 }
 
-impl<T: Element> Halves<Csc<T>> {
-    /// The same in blocks; those on the diagonal are kept whole.
-    pub fn cut(self, shape: BlockShape) -> Outcome<Halves<Cbc<T>>> {
-        let whole = <Cbc<T> as Operand>::cut(self.whole, shape)?;
+impl Halves<Csc<f64>> {
+    /// The same as elements, in blocks if there are any; those on the diagonal are kept whole.
+    pub fn cut(self, element: ElementType, shape: BlockShape) -> Outcome<Halves> {
+        let of = |matrix: AnyMatrix| if element == ElementType::F64 { matrix } else { matrix.cast(element) };
+        if shape == BlockShape::SCALAR {
+            let triangle = self.triangle.map(|triangle| of(triangle.into()));
+            return Ok(Halves { whole: of(self.whole.into()), triangle });
+        }
+        let whole = self.whole.to_blocks(shape)?;
         let triangle = self.triangle.map(|_| lower(&whole)).transpose()?;
-        Ok(Halves { whole, triangle })
+        Ok(Halves { whole: of(whole.into()), triangle: triangle.map(|triangle| of(triangle.into())) })
     }
 
     /// The symmetric matrix that a file holds: the reader has made it whole if the file says that
     /// it is symmetric. Otherwise the file has one triangle, or two that agree within rounding, of
     /// which the lower one counts.
-    pub fn new(read: Csc<T>, file: &MatrixFile, messages: &Messages) -> Result<Self, Failure> {
+    pub fn new(file: MatrixFile, messages: &Messages) -> Result<Self, Failure> {
+        let MatrixFile { matrix: read, symmetry, .. } = file;
         let (rows, cols) = (read.pattern().nrows(), read.pattern().ncols());
         if rows != cols {
             return Err(Failure::Usage(format!("--symmetric: A is {rows} x {cols}, a symmetric matrix is square")));
         }
-        if file.symmetry == Symmetry::SkewSymmetric {
+        if symmetry == Symmetry::SkewSymmetric {
             return Err(Failure::Usage("--symmetric: the file of A says skew-symmetric".into()));
         }
         let lower = || Csc::from_triplets(rows, cols, entries(&read).filter(|(row, col, _)| row >= col));
-        if file.symmetry == Symmetry::Symmetric {
+        if symmetry == Symmetry::Symmetric {
             let lower = lower()?;
             return Ok(Self { whole: read, triangle: Some(lower) });
         }
@@ -55,7 +61,7 @@ impl<T: Element> Halves<Csc<T>> {
             .fold((false, false), |(below, above), (row, col, _)| (below || row > col, above || row < col));
         let triangle = match below && above {
             true => {
-                let most = difference(&file.matrix)?;
+                let most = difference(&read)?;
                 if most > 0.0 {
                     messages.say(&format!("the triangles of A differ by {most:.1e} at most: the lower one is taken"));
                 }
@@ -98,14 +104,14 @@ fn difference(a: &Csc<f64>) -> Result<f64, Failure> {
 }
 
 /// The entries of a matrix: row, column, value.
-pub fn entries<T: Element>(a: &Csc<T>) -> impl Iterator<Item = (usize, usize, T)> {
+pub fn entries(a: &Csc<f64>) -> impl Iterator<Item = (usize, usize, f64)> {
     let of_column =
         move |col| a.pattern().entries(col).map(move |e| (a.pattern().row_idx()[e] as usize, col, a.values()[e]));
     (0..a.pattern().ncols()).flat_map(of_column)
 }
 
 /// The blocks on the diagonal and below it.
-pub fn lower<T: Element>(a: &Cbc<T>) -> Outcome<Cbc<T>> {
+pub fn lower(a: &Cbc<f64>) -> Outcome<Cbc<f64>> {
     let (rows, cols, shape) = (a.nrows(), a.ncols(), a.shape());
     if rows != cols || shape.rows() != shape.cols() {
         return Err(Error::Argument(format!("A is {rows} x {cols} blocks of {shape}, a symmetric matrix is square")));
@@ -115,7 +121,7 @@ pub fn lower<T: Element>(a: &Cbc<T>) -> Outcome<Cbc<T>> {
 }
 
 /// The whole matrix of which `lower` has one triangle.
-pub fn mirrored<T: Element>(lower: &Cbc<T>) -> Outcome<Cbc<T>> {
+pub fn mirrored(lower: &Cbc<f64>) -> Outcome<Cbc<f64>> {
     let upper = lower.try_transpose()?;
     of_columns(lower, |col| {
         // The transpose ends at the diagonal, where the triangle begins.
@@ -126,7 +132,7 @@ pub fn mirrored<T: Element>(lower: &Cbc<T>) -> Outcome<Cbc<T>> {
 }
 
 /// A matrix of the size of `a`, whose columns have these blocks.
-fn of_columns<'a, T: Element>(a: &Cbc<T>, blocks: impl Fn(usize) -> Vec<(&'a Cbc<T>, usize)>) -> Outcome<Cbc<T>> {
+fn of_columns<'a>(a: &Cbc<f64>, blocks: impl Fn(usize) -> Vec<(&'a Cbc<f64>, usize)>) -> Outcome<Cbc<f64>> {
     let (mut col_ptr, mut row_idx, mut values) = (vec![0u64], Vec::new(), Vec::new());
     for col in 0..a.ncols() {
         for (of, entry) in blocks(col) {

@@ -1,18 +1,21 @@
 //! Targets that compute products: an OpenCL device, or the reference on the CPU.
-use crate::dropping::Factor;
 use crate::failure::Failure;
 use crate::mask::Mask;
 use crate::messages::Messages;
+use crate::overflow::not_finite;
 use crate::report::{Size, Stage};
 use blockmul::{
-    Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Method, Product, Semiring,
+    Device, DeviceMatrix, DevicePattern, Error, Method, Product, Semiring,
     device::{DeviceInfo, DeviceKind},
+    element::ElementType,
     host::Progress,
-    matrix::Threshold,
+    matrix::{AnyMatrix, Threshold},
     product::Bin,
     reference,
 };
 use std::{num::NonZero, panic::resume_unwind, thread::ScopedJoinHandle, time::Instant};
+
+type AnyDeviceMatrix = DeviceMatrix<AnyMatrix>;
 
 /// The value of `--device` for the reference, to which `auto` falls back.
 pub const REFERENCE: &str = "reference";
@@ -62,11 +65,11 @@ pub struct Options {
 
 impl Options {
     /// A·B with these options, on the places of the mask if there is one.
-    fn product<'a, M: Matrix>(
+    fn product<'a>(
         &self,
-        (a, b): (&'a DeviceMatrix<M>, &'a DeviceMatrix<M>),
+        (a, b): (&'a AnyDeviceMatrix, &'a AnyDeviceMatrix),
         mask: Option<&'a DevicePattern>,
-    ) -> Product<'a, DeviceMatrix<M>> {
+    ) -> Product<'a, AnyDeviceMatrix> {
         let mut product = Product::of(a, b).method(self.method).semiring(self.semiring);
         if let Some(bytes) = self.memory_limit {
             product = product.memory_limit(bytes);
@@ -93,9 +96,8 @@ pub struct Extent {
 }
 
 impl Extent {
-    pub fn of<M: Matrix>(c: &M) -> Self {
-        let not_finite = c.as_cbc().values.iter().filter(|value| !value.to_f64().is_finite()).count() as u64;
-        Self { size: Size::of(c), not_finite }
+    pub fn of(c: &AnyMatrix) -> Self {
+        Self { size: Size::of(c), not_finite: not_finite(c.values()) }
     }
 
     /// The extent with the next columns of C.
@@ -124,14 +126,19 @@ pub struct Run {
 }
 
 impl Target {
-    /// The device of `--device`, else of [`Device::ENVIRONMENT_VARIABLE`], else `auto`, for
-    /// elements of type `T`. Prints on stderr the choice of `auto`.
-    pub fn choose<T: Element>(wanted: Option<&str>, method: Method, messages: &Messages) -> Result<Self, Failure> {
-        Ok(Self::open::<T>(wanted, method)?.announce(messages))
+    /// The device of `--device`, else of [`Device::ENVIRONMENT_VARIABLE`], else `auto`, for such
+    /// elements. Prints on stderr the choice of `auto`.
+    pub fn choose(
+        wanted: Option<&str>,
+        element: ElementType,
+        method: Method,
+        messages: &Messages,
+    ) -> Result<Self, Failure> {
+        Ok(Self::open(wanted, element, method)?.announce(messages))
     }
 
     /// As [`Target::choose`], but prints nothing until it is announced; for another thread.
-    pub fn open<T: Element>(wanted: Option<&str>, method: Method) -> Result<Opened, Failure> {
+    pub fn open(wanted: Option<&str>, element: ElementType, method: Method) -> Result<Opened, Failure> {
         let silent = |target| Opened { target, notes: Vec::new() };
         let variable = std::env::var_os(Device::ENVIRONMENT_VARIABLE).unwrap_or_default();
         let variable = variable.to_string_lossy();
@@ -142,12 +149,12 @@ impl Target {
                 method.name()
             ))),
             REFERENCE => Ok(silent(Self::Reference)),
-            "auto" => Self::auto::<T>(method),
+            "auto" => Self::auto(element, method),
             _ => Ok(silent(Self::Device(select(wanted)?))),
         }
     }
 
-    fn auto<T: Element>(method: Method) -> Result<Opened, Failure> {
+    fn auto(element: ElementType, method: Method) -> Result<Opened, Failure> {
         let reference = |notes| Ok(Opened { target: Self::Reference, notes });
         let devices = match Device::list() {
             Err(error @ Error::NoOpenCl { .. }) if method == Method::Auto => {
@@ -155,7 +162,7 @@ impl Target {
             }
             devices => devices?,
         };
-        match best::<T>(&devices) {
+        match best(element, &devices) {
             Some(info) => {
                 let notes = vec![Note::Line(format!("device: {} ({})", info.name, info.platform))];
                 Ok(Opened { target: Self::Device(Device::open(info)?), notes })
@@ -165,7 +172,7 @@ impl Target {
                 Ok(Opened { target: Self::Device(Device::open(&devices[0])?), notes: Vec::new() })
             }
             None => reference(vec![
-                Note::Line(format!("device: the built-in reference, on the CPU (no device here computes {})", T::NAME)),
+                Note::Line(format!("device: the built-in reference, on the CPU (no device here computes {element})")),
                 Note::Hint(format!("--element f32 would run on {}", devices[0].name)),
             ]),
         }
@@ -181,12 +188,12 @@ impl Target {
 
     /// C = A·B from host to host, with its costs; if there is a mask, only on its places. Without a
     /// mask C need not fit the device.
-    pub fn multiply<M: Matrix<Element: Factor>>(
+    pub fn multiply(
         &self,
         options: &Options,
-        (a, b): (&M, &M),
+        (a, b): (&AnyMatrix, &AnyMatrix),
         mask: Option<&Mask>,
-    ) -> Result<(M, Run), Failure> {
+    ) -> Result<(AnyMatrix, Run), Failure> {
         let Self::Device(device) = self else { return by_reference(options, (a, b), mask) };
         let operands = OnDevice::new(device, (a, b), mask)?;
         let (c, report) = operands.product(options).run_to_host()?;
@@ -195,10 +202,10 @@ impl Target {
 
     /// As [`Target::multiply`], of which only the extent of C is wanted. Without a mask C need not
     /// fit the host either: each band of it is dropped before the next one.
-    pub fn multiply_and_drop<M: Matrix<Element: Factor>>(
+    pub fn multiply_and_drop(
         &self,
         options: &Options,
-        (a, b): (&M, &M),
+        (a, b): (&AnyMatrix, &AnyMatrix),
         mask: Option<&Mask>,
     ) -> Result<(Extent, Run), Failure> {
         let Self::Device(device) = self else {
@@ -219,13 +226,13 @@ impl Target {
     /// C = A·B `repeat` times after a warm-up, with the costs of each run. `step` is called with
     /// the number of each run. Operands are uploaded once; C stays on the device until the last
     /// run.
-    pub fn multiply_repeatedly<M: Matrix<Element: Factor>>(
+    pub fn multiply_repeatedly(
         &self,
         options: &Options,
-        (a, b): (&M, &M),
+        (a, b): (&AnyMatrix, &AnyMatrix),
         mask: Option<&Mask>,
         (repeat, step): (NonZero<u32>, impl Fn(u32)),
-    ) -> Result<(M, Vec<Run>), Failure> {
+    ) -> Result<(AnyMatrix, Vec<Run>), Failure> {
         let Self::Device(device) = self else {
             return repeatedly(repeat, step, || by_reference(options, (a, b), mask));
         };
@@ -236,15 +243,15 @@ impl Target {
 }
 
 /// The operands on a device.
-struct OnDevice<M: Matrix> {
-    a: DeviceMatrix<M>,
+struct OnDevice {
+    a: AnyDeviceMatrix,
     /// `None` if B is A.
-    b: Option<DeviceMatrix<M>>,
+    b: Option<AnyDeviceMatrix>,
     mask: Option<DevicePattern>,
 }
 
-impl<M: Matrix> OnDevice<M> {
-    fn new(device: &Device, (a, b): (&M, &M), mask: Option<&Mask>) -> Result<Self, Failure> {
+impl OnDevice {
+    fn new(device: &Device, (a, b): (&AnyMatrix, &AnyMatrix), mask: Option<&Mask>) -> Result<Self, Failure> {
         Ok(Self {
             a: device.upload(a)?,
             b: if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) },
@@ -252,7 +259,7 @@ impl<M: Matrix> OnDevice<M> {
         })
     }
 
-    fn multiply(&self, options: &Options) -> Result<(DeviceMatrix<M>, Run), Failure> {
+    fn multiply(&self, options: &Options) -> Result<(AnyDeviceMatrix, Run), Failure> {
         let (c, report) = self.product(options).run_with_report()?;
         Ok((c, self.took(options, report)))
     }
@@ -265,7 +272,7 @@ impl<M: Matrix> OnDevice<M> {
         Run::on_device(options, &report)
     }
 
-    fn product(&self, options: &Options) -> Product<'_, DeviceMatrix<M>> {
+    fn product(&self, options: &Options) -> Product<'_, AnyDeviceMatrix> {
         options.product((&self.a, self.b.as_ref().unwrap_or(&self.a)), self.mask.as_ref())
     }
 }
@@ -308,11 +315,11 @@ fn repeatedly<C>(
     Ok((c, runs))
 }
 
-fn by_reference<M: Matrix<Element: Factor>>(
+fn by_reference(
     options: &Options,
-    (a, b): (&M, &M),
+    (a, b): (&AnyMatrix, &AnyMatrix),
     mask: Option<&Mask>,
-) -> Result<(M, Run), Failure> {
+) -> Result<(AnyMatrix, Run), Failure> {
     let start = Instant::now();
     let mut c = match mask {
         Some(mask) => reference::multiply_masked_over(options.semiring, a, b, mask)?,
@@ -320,9 +327,9 @@ fn by_reference<M: Matrix<Element: Factor>>(
     };
     let mut dropped = None;
     if let Some(threshold) = options.threshold {
-        let whole = c.as_cbc().pattern.nnz();
-        c = M::Element::dropped(&c, threshold)?;
-        dropped = Some((whole - c.as_cbc().pattern.nnz()) as u64);
+        let whole = c.nnz();
+        c = c.drop_below(threshold)?;
+        dropped = Some((whole - c.nnz()) as u64);
     }
     let total_ms = start.elapsed().as_secs_f64() * 1e3;
     let products = match mask {
@@ -355,12 +362,12 @@ pub fn select(wanted: Option<&str>) -> blockmul::Result<Device> {
     wanted.map_or_else(Device::auto, Device::select)
 }
 
-/// The best device that can compute with `T`: a GPU, else a CPU, else any other.
-fn best<T: Element>(devices: &[DeviceInfo]) -> Option<&DeviceInfo> {
+/// The best device that can compute with such elements: a GPU, else a CPU, else any other.
+fn best(element: ElementType, devices: &[DeviceInfo]) -> Option<&DeviceInfo> {
     let rank = |info: &&DeviceInfo| match info.kind {
         DeviceKind::Gpu => 0,
         DeviceKind::Cpu => 1,
         _ => 2,
     };
-    devices.iter().filter(|info| info.fp64 || T::NAME != f64::NAME).min_by_key(rank)
+    devices.iter().filter(|info| info.fp64 || element != ElementType::F64).min_by_key(rank)
 }

@@ -1,11 +1,11 @@
 //! `blockmul transpose`: writes the transpose of a matrix.
 use crate::dense;
 use crate::failure::Failure;
-use crate::input::{self, Reading, Shaped};
+use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::places::Overwriting;
 use crate::vector;
-use blockmul::io::dense::is_npy;
+use blockmul::{element::ElementType, io::dense::is_npy};
 use std::path::PathBuf;
 
 /// Write the transpose of a matrix.
@@ -39,7 +39,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if is_npy(&args.input) {
         places.others([&args.output]).check()?;
         vector::check_name(&args.output)?;
-        let mut matrix = dense::read::<f64>(&args.input, &args.input.display().to_string(), &args.reading, &messages)?;
+        let mut matrix =
+            dense::read(ElementType::F64, &args.input, &args.input.display().to_string(), &args.reading, &messages)?;
         matrix.shape = matrix.shape.transposed();
         return matrix.write(&args.output, &messages);
     }
@@ -47,5 +48,5 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let file = input::read(&args.input, &args.reading, &messages)?;
     let layout = input::layout(&file);
     messages.step("transposing");
-    Shaped::cut(file.matrix, layout)?.transpose()?.write(&args.output, &messages)
+    input::write(&args.output, &input::cut(file.matrix.into(), layout)?.transpose()?, &messages)
 }

@@ -7,61 +7,67 @@ use crate::failure::Failure;
 use crate::gram::{HostWeights, OnHost, borrow, upload};
 use crate::input::{self, Reading};
 use crate::messages::Messages;
-use crate::operands::Operand;
 use crate::overflow::{Converted, Overflow};
 use crate::report::Size;
 use crate::symmetric::{Halves, entries};
 use crate::wrapping::{Sums, magnitude, whole};
 use blockmul::{
-    BlockShape, Csc, Device, DeviceVector, Element, Matrix, Planned,
-    element::Order,
+    BlockShape, Csc, Device, DeviceVector, Planned,
+    element::{AnyValues, ElementType, Order},
+    matrix::AnyMatrix,
     plan::{GramOperands, WeighedVector},
     product::Weights,
 };
 use std::{path::Path, time::Instant};
 
 /// The product with J and that with Jᵀ, and the weights between them.
-struct Gram<M: Matrix> {
-    weights: Option<HostWeights<M>>,
+struct Gram {
+    weights: Option<HostWeights>,
 }
 
 /// Multiplies, with the weights of a file if there is one.
-pub fn multiply<M: Operand>(
+pub fn multiply(
     args: &Args,
-    (a, converted): (&Halves<M>, Converted),
-    x: &DenseOperand<M::Element>,
+    (a, converted): (&Halves, Converted),
+    x: &DenseOperand,
     messages: &Messages,
 ) -> Result<(), Failure> {
     let size = Size::of(&a.whole);
     let rows = if args.transpose { (size.cols(), size.block[1]) } else { (size.rows(), size.block[0]) };
-    let weights = args.weights.as_ref().map(|path| read(path, rows, &args.reading, messages)).transpose()?;
+    let weights = args
+        .weights
+        .as_ref()
+        .map(|path| read(path, x.values.element(), rows, (&args.reading, messages)))
+        .transpose()?;
     let (weights, of_weights) = weights.unzip();
     let of_vectors = x.converted.and(of_weights.unwrap_or(Converted::EXACT));
     let overflow = Overflow::of_operands(converted, of_vectors);
     run(args, &Gram { weights }, a, (&x.values, overflow), messages)
 }
 
-impl<M: Matrix> Gram<M> {
-    fn on_host<'a>(&'a self, args: &Args, a: &'a M, x: &'a [M::Element]) -> OnHost<'a, M> {
+impl Gram {
+    fn on_host<'a>(&'a self, args: &Args, a: &'a AnyMatrix, x: &'a AnyValues) -> OnHost<'a> {
         let weights = self.weights.as_ref();
         OnHost { semiring: args.semiring, transposed: args.transpose, a, weights, x }
     }
 }
 
-impl<M: Matrix> Applied<M, M::Element> for Gram<M> {
-    const TURNS: u64 = 2;
+impl Applied for Gram {
+    fn turns(&self) -> u64 {
+        2
+    }
 
     fn y_len(&self, args: &Args, a: &Size) -> usize {
         if args.transpose { a.rows() } else { a.cols() }
     }
 
-    fn on_device(&self, args: &Args, device: &Device, a: &M, x: &[M::Element]) -> Result<Run<M::Element>, Failure> {
-        let (j, x) = (device.upload(a)?, device.upload_vector(x)?);
+    fn on_device(&self, args: &Args, device: &Device, a: &AnyMatrix, x: &AnyValues) -> Result<Run, Failure> {
+        let (j, x) = (device.upload(a)?, device.upload_any_vector(x)?);
         let weights = self.weights.as_ref().map(|weights| upload(device, weights)).transpose()?;
         let weights = weights.as_ref().map(borrow);
         device.finish()?;
-        let (clock, pattern) = (Instant::now(), j.pattern());
-        let options = options::<M>(args, &pattern);
+        let clock = Instant::now();
+        let options = options(args, &j);
         if args.repeat.is_some() {
             let packed = options.pack_gram(&j)?;
             let operands = || weights.map_or_else(|| WeighedVector::from(&x), |weights| (weights, &x).into());
@@ -76,24 +82,24 @@ impl<M: Matrix> Applied<M, M::Element> for Gram<M> {
         executed((device, clock, None), (formats.into(), plan.cost()), plan.output()?, run)
     }
 
-    fn by_reference(&self, args: &Args, a: &M, x: &[M::Element]) -> Result<Vec<M::Element>, Failure> {
+    fn by_reference(&self, args: &Args, a: &AnyMatrix, x: &AnyValues) -> Result<AnyValues, Failure> {
         Ok(self.on_host(args, a, x).product([Order::Ascending; 2])?)
     }
 
-    fn wrong(&self, args: &Args, a: &M, x: &[M::Element], run: &Run<M::Element>) -> Result<usize, Failure> {
+    fn wrong(&self, args: &Args, a: &AnyMatrix, x: &AnyValues, run: &Run) -> Result<usize, Failure> {
         Ok(self.on_host(args, a, x).wrong(&run.y, [0, 1].map(|turn| run.took.format(turn)))?)
     }
 
-    fn bound(&self, args: &Args, sums: Sums, a: &M, x: &[M::Element]) -> f64 {
-        let of_j = sums.bound_of_vectors(a, args.transpose, magnitude(x.iter().map(|x| x.to_f64())));
+    fn bound(&self, args: &Args, sums: Sums, a: &AnyMatrix, x: &AnyValues) -> f64 {
+        let of_j = sums.bound_of_vectors(a, args.transpose, magnitude(x.numbers()));
         let weighed = self.weights.as_ref().map_or(of_j, |weights| of_j * most_weight(weights));
         sums.bound_of_vectors(a, !args.transpose, weighed)
     }
 
-    fn exact(&self, args: &Args, sums: Sums, a: &M, x: &[M::Element]) -> Option<Vec<i128>> {
+    fn exact(&self, args: &Args, sums: Sums, a: &AnyMatrix, x: &AnyValues) -> Option<Vec<i128>> {
         let size = Size::of(a);
         let [rows, cols] = if args.transpose { [size.cols(), size.rows()] } else { [size.rows(), size.cols()] };
-        let of_j = self.weights.is_none().then(|| sums.exact(a, args.transpose, rows, |k| whole(x[k])))?;
+        let of_j = self.weights.is_none().then(|| sums.exact(a, args.transpose, rows, |k| whole(x.number(k))))?;
         Some(sums.exact(a, !args.transpose, cols, |k| of_j[k]))
     }
 
@@ -108,9 +114,9 @@ impl<M: Matrix> Applied<M, M::Element> for Gram<M> {
 }
 
 /// The most by which weights of integers enlarge a number.
-fn most_weight<M: Matrix>(weights: &HostWeights<M>) -> f64 {
-    let most = |vector: &[M::Element]| magnitude(vector.iter().map(|weight| weight.to_f64()));
-    let of_blocks = |matrix: &M| matrix.as_cbc().shape.cols() as f64 * most(matrix.as_cbc().values);
+fn most_weight(weights: &HostWeights) -> f64 {
+    let most = |vector: &AnyValues| magnitude(vector.numbers());
+    let of_blocks = |matrix: &AnyMatrix| matrix.shape().cols() as f64 * most(matrix.values());
     match weights {
         Weights::Information(information) => of_blocks(information),
         Weights::Scaled { information, weights } => of_blocks(information) * most(weights),
@@ -120,19 +126,19 @@ fn most_weight<M: Matrix>(weights: &HostWeights<M>) -> f64 {
 
 /// Weights of a file for a J of `n` rows, in blocks with `side` rows: a vector, with a number for
 /// each row of J or of its blocks, or a matrix with blocks of `side` rows on its diagonal.
-fn read<M: Operand>(
+fn read(
     path: &Path,
+    element: ElementType,
     (n, side): (usize, usize),
-    reading: &Reading,
-    messages: &Messages,
-) -> Result<(HostWeights<M>, Converted), Failure> {
-    let file = input::read_any(path, reading, messages)?;
-    let (w, converted) = input::cast_numbers::<M::Element>(&file.matrix, ("W", path), messages)?;
-    let vector = || w.to_dense().as_slice().to_vec();
+    (reading, messages): (&Reading, &Messages),
+) -> Result<(HostWeights, Converted), Failure> {
+    let w = input::read_any(path, reading, messages)?.matrix;
+    let (_, converted) = input::cast_numbers(element, w.clone(), ("W", path), messages)?;
+    let vector = || AnyValues::F64(w.to_dense().as_slice().to_vec()).cast(element);
     let weights = match (w.nrows(), w.ncols()) {
         (found, 1) if found == n => Weights::Rows(vector()),
         (found, 1) if found * side == n => Weights::BlockRows(vector()),
-        (nrows, ncols) if nrows == n && ncols == n => Weights::Information(on_diagonal(&w, side)?),
+        (nrows, ncols) if nrows == n && ncols == n => Weights::Information(on_diagonal(&w, side)?.cast(element)),
         (nrows, ncols) => {
             let (of_blocks, diagonal) = match side {
                 1 => (String::new(), "and diagonal".to_owned()),
@@ -148,7 +154,7 @@ fn read<M: Operand>(
 
 /// The blocks on the diagonal of a matrix that has entries in them alone. Places without an entry
 /// are 0.
-fn on_diagonal<M: Operand>(w: &Csc<M::Element>, side: usize) -> Result<M, Failure> {
+fn on_diagonal(w: &Csc<f64>, side: usize) -> Result<AnyMatrix, Failure> {
     if let Some((row, col, _)) = entries(w).find(|(row, col, _)| row / side != col / side) {
         let place = format!("W has an entry at row {}, column {}", row + 1, col + 1);
         let why = match side {
@@ -158,7 +164,7 @@ fn on_diagonal<M: Operand>(w: &Csc<M::Element>, side: usize) -> Result<M, Failur
         return Err(Failure::Usage(format!("{place}, {why}")));
     }
     let is_empty = |&i: &usize| w.pattern().column(i).binary_search(&(i as u32)).is_err();
-    let zeros = (0..w.ncols()).filter(is_empty).map(|i| (i, i, M::Element::from_f64(0.0)));
+    let zeros = (0..w.ncols()).filter(is_empty).map(|i| (i, i, 0.0));
     let whole = Csc::from_triplets(w.nrows(), w.ncols(), entries(w).chain(zeros))?;
-    Ok(M::cut(whole, BlockShape::new(side, side)?)?)
+    Ok(input::cut(whole.into(), Some(BlockShape::new(side, side)?))?)
 }

@@ -9,45 +9,46 @@ use crate::report::Size;
 use crate::symmetric::Halves;
 use crate::target::Target;
 use crate::vector;
-use crate::wrapping::{Sums, outside};
+use crate::wrapping::Sums;
 use blockmul::{
-    Device, DevicePattern, DeviceVector, Element, Matrix, Method, Semiring,
-    element::VectorElement,
+    Device, DeviceMatrix, DeviceVector, Method, Semiring,
+    element::{Any, AnyValues},
+    matrix::AnyMatrix,
     plan::{Apply, ApplyOptions, Cost, Format},
 };
 use std::{num::NonZero, time::Instant};
 
 /// A product of a matrix with one vector.
-pub trait Applied<M: Matrix, V> {
+pub trait Applied {
     /// Products with A and its transpose, one after another.
-    const TURNS: u64;
+    fn turns(&self) -> u64;
 
     /// Elements of y for an A of this size.
     fn y_len(&self, args: &Args, a: &Size) -> usize;
 
     /// Converts A, multiplies, and reads y back.
-    fn on_device(&self, args: &Args, device: &Device, a: &M, x: &[V]) -> Result<Run<V>, Failure>;
+    fn on_device(&self, args: &Args, device: &Device, a: &AnyMatrix, x: &AnyValues) -> Result<Run, Failure>;
 
     /// The product in the order of all products.
-    fn by_reference(&self, args: &Args, a: &M, x: &[V]) -> Result<Vec<V>, Failure>;
+    fn by_reference(&self, args: &Args, a: &AnyMatrix, x: &AnyValues) -> Result<AnyValues, Failure>;
 
     /// Elements of y that are not the reference's in the formats of the run: bit for bit, or, if a
     /// format has no order, within rounding.
-    fn wrong(&self, args: &Args, a: &M, x: &[V], run: &Run<V>) -> Result<usize, Failure>;
+    fn wrong(&self, args: &Args, a: &AnyMatrix, x: &AnyValues, run: &Run) -> Result<usize, Failure>;
 
     /// A number that no sum of integers exceeds in magnitude.
-    fn bound(&self, args: &Args, sums: Sums, a: &M, x: &[V]) -> f64;
+    fn bound(&self, args: &Args, sums: Sums, a: &AnyMatrix, x: &AnyValues) -> f64;
 
     /// The sums of integers; `None` if they are not known.
-    fn exact(&self, args: &Args, sums: Sums, a: &M, x: &[V]) -> Option<Vec<i128>>;
+    fn exact(&self, args: &Args, sums: Sums, a: &AnyMatrix, x: &AnyValues) -> Option<Vec<i128>>;
 
     /// What the report has of a gram matrix.
     fn gram(&self, took: &Took) -> Option<Gram>;
 }
 
 /// A product, and what it took.
-pub struct Run<T> {
-    pub y: Vec<T>,
+pub struct Run {
+    pub y: AnyValues,
     pub took: Took,
 }
 
@@ -67,16 +68,16 @@ impl Took {
 }
 
 /// Multiplies, verifies, reports, and writes y.
-pub fn run<M: Matrix, V: VectorElement<M::Element>, P: Applied<M, V>>(
+pub fn run(
     args: &Args,
-    product: &P,
-    a: &Halves<M>,
-    (x, overflow): (&[V], Overflow),
+    product: &dyn Applied,
+    a: &Halves,
+    (x, overflow): (&AnyValues, Overflow),
     messages: &Messages,
 ) -> Result<(), Failure> {
     let size = Size::of(&a.whole);
     let y_len = product.y_len(args, &size);
-    let target = Target::choose::<V>(args.device.as_deref(), Method::Auto, messages)?;
+    let target = Target::choose(args.device.as_deref(), x.element(), Method::Auto, messages)?;
     messages.step("multiplying");
     let run = match &target {
         Target::Device(device) => product.on_device(args, device, a.stored(), x)?,
@@ -95,11 +96,11 @@ pub fn run<M: Matrix, V: VectorElement<M::Element>, P: Applied<M, V>>(
         }
         false => None,
     };
-    let overflowed = match (Sums::of::<V>(args.semiring), args.semiring) {
+    let overflowed = match (Sums::of(x.element(), args.semiring), args.semiring) {
         (Some(sums), _) => {
             let exact = || args.verify.then(|| product.exact(args, sums, &a.whole, x)).flatten();
             let bound = product.bound(args, sums, &a.whole, x);
-            overflow.of_integers::<V>(("y", y_len), bound, || exact().map(|y| outside::<V>(&y)), messages)
+            overflow.of_integers(x.element(), ("y", y_len), bound, || exact().map(|y| sums.outside(&y)), messages)
         }
         (None, Semiring::PlusTimes) => overflow.of_values("y", &run.y, messages),
         (None, _) => overflow,
@@ -108,19 +109,19 @@ pub fn run<M: Matrix, V: VectorElement<M::Element>, P: Applied<M, V>>(
         a: size,
         x_len: x.len(),
         y_len,
-        flops: P::TURNS * 2 * (size.nnz() * size.area()) as u64,
+        flops: product.turns() * 2 * (size.nnz() * size.area()) as u64,
         gram: product.gram(&run.took),
         took: run.took,
         different,
     };
-    finish(args, &target, (M::Element::NAME, V::NAME, overflowed), outcome, messages)?;
+    finish(args, &target, (a.whole.element().name(), x.element().name(), overflowed), outcome, messages)?;
     args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &run.y))
 }
 
-/// The options of a product with the matrix of a pattern.
-pub fn options<M: Matrix>(args: &Args, pattern: &DevicePattern) -> ApplyOptions<M> {
+/// The options of a product with a matrix.
+pub fn options(args: &Args, a: &DeviceMatrix<AnyMatrix>) -> ApplyOptions<AnyMatrix> {
     let uses = args.repeat.map_or(1, NonZero::get);
-    let options = Apply::<M>::with(pattern).format(args.format).semiring(args.semiring).uses(uses.into());
+    let options = Apply::of(a).format(args.format).semiring(args.semiring).uses(uses.into());
     let options = if args.transpose { options.transposed() } else { options };
     let options = if args.symmetric { options.symmetric() } else { options };
     let options = options.split(args.split.unwrap_or_default());
@@ -129,12 +130,12 @@ pub fn options<M: Matrix>(args: &Args, pattern: &DevicePattern) -> ApplyOptions<
 
 /// Runs a product that has been converted since `clock`, once or several times after a warm-up, and
 /// reads y back.
-pub fn executed<V: Element>(
+pub fn executed(
     (device, clock, repeat): (&Device, Instant, Option<NonZero<u32>>),
     (formats, cost): (Vec<(Format, String)>, Cost),
-    mut y: DeviceVector<V>,
-    run: impl Fn(&mut DeviceVector<V>) -> blockmul::Result<f64>,
-) -> Result<Run<V>, Failure> {
+    mut y: DeviceVector<Any>,
+    run: impl Fn(&mut DeviceVector<Any>) -> blockmul::Result<f64>,
+) -> Result<Run, Failure> {
     device.finish()?;
     let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
     if repeat.is_some() {

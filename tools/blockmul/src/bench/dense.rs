@@ -1,7 +1,7 @@
 //! Products with dense matrices.
-use super::matrices::drawn;
 use super::measure::{Case, Subject, same_bits};
 use super::record::Record;
+use super::vectors::of_type;
 use crate::numbers::some;
 use crate::report::Size;
 use blockmul::{
@@ -106,8 +106,7 @@ impl Dense {
     pub fn operand<M: Matrix>(&self, semiring: Semiring, a: &M) -> Result<DenseOperand<M::Element>> {
         let size = Size::of(a);
         let shapes = [size.cols(), size.rows()].map(|rows| DenseShape::new(rows, self.columns, self.layout));
-        let number = |i: usize| drawn((i * 37 % 1001) as f64 * 0.002 - 1.0);
-        let d: Vec<M::Element> = (0..shapes[0].len()).map(number).collect();
+        let d = of_type::<M::Element>(shapes[0].len());
         let mut want = vec![M::Element::from_f64(0.0); shapes[1].len()];
         let into = (0.0, DenseViewMut::new(shapes[1], &mut want)?);
         let of_a = (1.0, a, DenseView::new(shapes[0], &d)?);

@@ -1,6 +1,6 @@
 //! The products of one iteration of a least-squares solver, with plans made once: verified, then
 //! timed.
-use super::measure::{Bench, Place, equal, same_bits};
+use super::measure::{Bench, Place, same, same_bits};
 use super::record::{Execution, Record, Sizes};
 use crate::messages::Unit;
 use crate::report::Size;
@@ -123,7 +123,7 @@ impl Iteration<'_> {
             damping,
         )?;
         let right =
-            right && equal(&reduced.s()?.download()?, &want.s) && same_bits(&reduced.rhs()?.download()?, &want.rhs);
+            right && same(&reduced.s()?.download()?, &want.s) && same_bits(&reduced.rhs()?.download()?, &want.rhs);
         let z_size = [Size::on_device(w), Size::on_device(v)];
         let s_size = [Size::on_device(w), Size::on_device(w.as_transpose())];
         let (w_nnz, s_nnz) = (w.nnz(), reduced.s()?.nnz());
@@ -177,7 +177,7 @@ impl Iteration<'_> {
             "W" => reference::multiply(&transpose, &b_host)?,
             _ => reference::gram(&b_host, Part::Upper)?,
         };
-        let right = equal(&c.download()?, &want);
+        let right = same(&c.download()?, &want);
         let (runs, launches) = self.time(what, right, || plan.execute((a, b), &mut c).map(drop))?;
         let took = Execution::of(plan.cost(), launches);
         let sizes = [Size::on_device(a), Size::on_device(b)];
@@ -236,7 +236,7 @@ impl Iteration<'_> {
         let cells =
             (0..have.row_groups().len()).flat_map(|row| (0..have.col_groups().len()).map(move |col| (row, col)));
         Ok(cells.into_iter().all(|(row, col)| match (have.get(row, col), want.get(row, col)) {
-            (Some(have), Some(want)) => equal(have, want),
+            (Some(have), Some(want)) => same(have, want),
             (None, None) => true,
             _ => false,
         }))

@@ -1,16 +1,19 @@
 //! Operands of the benchmark: generated matrices and files.
 use super::families::{self, Named, SEED};
 use crate::failure::Failure;
-use crate::input::{self, Reading, Shaped};
+use crate::input::{self, Reading};
 use crate::messages::{Messages, in_a_line};
 use crate::operands::default_b_shape;
 use crate::problem::matrices::Scalars;
+use crate::report::Size;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Result,
+    element::{AnyValues, ElementType},
     generate::Random,
     groups::BlockGroups,
     host,
     io::{Field, MatrixFile},
+    matrix::AnyMatrix,
 };
 use std::path::PathBuf;
 
@@ -86,10 +89,7 @@ pub enum Source {
 }
 
 /// A and B of one product; B is `None` if it is A.
-pub enum Pair<T: Element> {
-    Scalars(Csc<T>, Option<Csc<T>>),
-    Blocks(Cbc<T>, Option<Cbc<T>>),
-}
+pub type Pair = (AnyMatrix, Option<AnyMatrix>);
 
 impl Source {
     /// Reads a file. Zeros in its blocks are left out for an operation in which they would count as
@@ -133,23 +133,26 @@ impl Source {
     ///
     /// # Errors
     /// [`blockmul::Error::Argument`] for values of a file that the element type has not.
-    pub fn matrix<T: Element>(&self, shape: BlockShape) -> Result<Cbc<T>> {
+    pub fn any(&self, element: ElementType, shape: BlockShape) -> Result<AnyMatrix> {
         match self {
-            Self::Family(named, elements) => of_drawn(&named.made(*elements, shape).matrix()?),
+            Self::Family(named, elements) => of_drawn(element, named.made(*elements, shape).matrix()?),
             Self::File { name, matrix, is_drawn, .. } => {
+                let wide = AnyMatrix::from(matrix.clone());
                 let matrix = match is_drawn {
-                    true => {
-                        let values = matrix.values().iter().map(|&value| drawn(value)).collect();
-                        Csc::new(matrix.pattern().clone(), values)?
-                    }
+                    true => wide.map(|number| scaled(element, number)).cast(element),
                     false => {
-                        input::check_numbers::<T>(matrix, name)?;
-                        matrix.cast()
+                        input::check_numbers(element, matrix, name)?;
+                        wide.cast(element)
                     }
                 };
-                Shaped::cut(matrix, Some(shape))?.into_blocks()
+                matrix.to_blocks(shape)
             }
         }
+    }
+
+    /// As [`Source::any`], of a type.
+    pub fn matrix<T: Element>(&self, shape: BlockShape) -> Result<Cbc<T>> {
+        self.any(T::TYPE, shape)?.typed()
     }
 
     /// The matrix in its own blocks, as scalars; and its transpose if it is not square.
@@ -164,7 +167,8 @@ impl Source {
         match self {
             Self::Family(named, elements) => {
                 let j = named.made(*elements, shape).jacobian()?;
-                let cells = j.into_cells().iter().flatten().map(of_drawn).collect::<Result<Vec<_>>>()?;
+                let cell = |cell: Cbc<f64>| of_drawn(T::TYPE, cell)?.typed();
+                let cells = j.into_cells().into_iter().flatten().map(cell).collect::<Result<Vec<_>>>()?;
                 BlockGroups::side_by_side(cells)
             }
             Self::File { .. } => BlockGroups::side_by_side([self.matrix(shape)?]),
@@ -173,37 +177,38 @@ impl Source {
 
     /// The same as one matrix. Groups of columns in blocks of several widths are cut into blocks of
     /// one width, the largest that divides all.
-    pub fn whole_jacobian<T: Element>(&self, shape: BlockShape) -> Result<Cbc<T>> {
+    pub fn whole_jacobian(&self, element: ElementType, shape: BlockShape) -> Result<AnyMatrix> {
         match self {
-            Self::Family(named, elements) => of_drawn(&whole(&named.made(*elements, shape).jacobian()?)?),
-            Self::File { .. } => self.matrix(shape),
+            Self::Family(named, elements) => of_drawn(element, whole(&named.made(*elements, shape).jacobian()?)?),
+            Self::File { .. } => self.any(element, shape),
         }
     }
 
     /// A in blocks of `shape`, and B: if A is square, A itself, cut to fit A's blocks; else its
     /// transpose.
-    pub fn operands<T: Element>(&self, shape: BlockShape) -> Result<Pair<T>> {
-        let a = self.matrix::<T>(shape)?;
-        let [rows, cols] = [a.scalar_rows(), a.scalar_cols()];
-        if shape == BlockShape::SCALAR {
-            let a = a.to_scalars();
-            let b = (rows != cols).then(|| a.transpose());
-            return Ok(Pair::Scalars(a, b));
-        }
+    pub fn operands(&self, element: ElementType, shape: BlockShape) -> Result<Pair> {
+        let a = self.any(element, shape)?;
+        let size = Size::of(&a);
+        let [rows, cols] = [size.rows(), size.cols()];
+        let a = if shape == BlockShape::SCALAR { a.to_scalars() } else { a };
         let b = match (rows == cols, shape.rows() == shape.cols()) {
             (true, true) => None,
-            (true, false) => Some(a.to_scalars().to_blocks(default_b_shape(shape, rows, cols))?),
-            (false, _) => Some(a.transpose()),
+            (true, false) => Some(a.to_blocks(default_b_shape(shape, rows, cols))?),
+            (false, _) => Some(a.transpose()?),
         };
-        Ok(Pair::Blocks(a, b))
+        Ok((a, b))
     }
 }
 
-/// A random number as an element. Integers have eighths of it, rounded: whole numbers from -8 to 8
-/// for numbers from -1 to 1, of which unsigned ones have those from 0.
-pub fn drawn<T: Element>(number: f64) -> T {
-    let is_integer = T::ARITHMETIC_ROUNDOFF == 0.0;
-    T::from_f64(if is_integer { 8.0 * number } else { number })
+/// A random number, before it is rounded to an element. Integers have eighths of it: whole numbers
+/// from -8 to 8 for numbers from -1 to 1, of which unsigned ones have those from 0.
+fn scaled(element: ElementType, number: f64) -> f64 {
+    if element.is_integer() { 8.0 * number } else { number }
+}
+
+/// Random numbers as elements, as [`scaled`] says.
+pub fn drawn(element: ElementType, numbers: impl Iterator<Item = f64>) -> AnyValues {
+    AnyValues::F64(numbers.map(|number| scaled(element, number)).collect()).cast(element)
 }
 
 /// Groups of columns side by side, cut as [`Source::whole_jacobian`] says.
@@ -221,17 +226,20 @@ fn whole(j: &BlockGroups<Cbc<f64>>) -> Result<Cbc<f64>> {
 }
 
 /// A matrix of random numbers as elements.
-fn of_drawn<T: Element>(made: &Cbc<f64>) -> Result<Cbc<T>> {
-    host::check(&format!("a copy of a matrix of {} blocks in {}", made.nnz(), T::NAME), copy_bytes::<T>(made))?;
-    let values = made.values().iter().map(|&value| drawn(value)).collect();
-    Cbc::with_stride(made.pattern().clone(), made.shape(), made.stride(), values)
+fn of_drawn(element: ElementType, made: Cbc<f64>) -> Result<AnyMatrix> {
+    host::check(&format!("a copy of a matrix of {} blocks in {element}", made.nnz()), copy_bytes(element, &made))?;
+    let wide = AnyMatrix::from(made);
+    Ok(match element {
+        ElementType::F64 => wide,
+        _ if element.is_integer() => wide.map(|number| scaled(element, number)).cast(element),
+        _ => wide.cast(element),
+    })
 }
 
-/// Bytes of the matrix with elements of another type.
-fn copy_bytes<T: Element>(made: &Cbc<f64>) -> u64 {
+fn copy_bytes(element: ElementType, made: &Cbc<f64>) -> u64 {
     let pattern = made.pattern();
     let of_pattern = size_of_val(pattern.row_idx()) + size_of_val(pattern.col_ptr());
-    (of_pattern + made.values().len() * size_of::<T>()) as u64
+    (of_pattern + made.values().len() * element.bytes()) as u64
 }
 
 /// The matrix with random values if the file has none: equal values would hide the order of
@@ -260,7 +268,10 @@ mod tests {
         let from_zero: Vec<u32> = signed.values().iter().map(|&value| value.max(0) as u32).collect();
         assert_eq!(unsigned.values(), from_zero);
         let made = family.matrix::<f64>(BlockShape::SCALAR)?;
-        assert_eq!([copy_bytes::<f64>(&made), copy_bytes::<u8>(&made)], [31 * 8 + 240 * 12, 31 * 8 + 240 * 5]);
+        assert_eq!(
+            [ElementType::F64, ElementType::U8].map(|element| copy_bytes(element, &made)),
+            [31 * 8 + 240 * 12, 31 * 8 + 240 * 5]
+        );
         let truths = family.matrix::<u8>(BlockShape::SCALAR)?;
         assert!(truths.values().contains(&0) && truths.values().contains(&5));
         let file = |value: f64, is_drawn| {
@@ -280,10 +291,8 @@ mod tests {
         let shape = |rows, cols| BlockShape::new(rows, cols).unwrap();
         let shapes = |text: &str, a: BlockShape| {
             let Input::Family(named) = Input::parse(text).unwrap() else { panic!("a family") };
-            match Source::Family(named, None).operands::<f32>(a).unwrap() {
-                Pair::Scalars(_, b) => (BlockShape::SCALAR, b.map(|_| BlockShape::SCALAR)),
-                Pair::Blocks(a, b) => (a.shape(), b.map(|b| b.shape())),
-            }
+            let (a, b) = Source::Family(named, None).operands(ElementType::F32, a).unwrap();
+            (a.shape(), b.map(|b| b.shape()))
         };
         assert_eq!(shapes("uniform:9x2", shape(1, 1)), (shape(1, 1), None));
         assert_eq!(shapes("uniform:9x2", shape(3, 3)), (shape(3, 3), None));
@@ -291,9 +300,9 @@ mod tests {
         assert_eq!(shapes("bundle-adjustment:9x20x2", shape(1, 1)), (shape(1, 1), Some(shape(1, 1))));
         let matrix = Csc::from_triplets(6, 6, [(0, 5, 1.0)]).unwrap();
         let file = Source::File { name: "a".into(), matrix, layout: None, is_drawn: false };
-        let Pair::Blocks(a, Some(b)) = file.operands::<f64>(shape(2, 3)).unwrap() else { panic!("blocks") };
-        assert_eq!((a.shape(), b.shape()), (shape(2, 3), shape(3, 2)));
-        assert!(file.operands::<f64>(shape(4, 4)).is_err());
+        let (a, b) = file.operands(ElementType::F64, shape(2, 3)).unwrap();
+        assert_eq!((a.shape(), b.unwrap().shape()), (shape(2, 3), shape(3, 2)));
+        assert!(file.operands(ElementType::F64, shape(4, 4)).is_err());
         assert!(Input::parse("uniforn:5").err().unwrap().contains("families are: uniform, power-law"));
     }
 }

@@ -10,6 +10,7 @@ use blockmul::{
     Device, Element, Matrix, Method, Planned, Product, Result, Semiring,
     device::{DeviceKind, StageTime},
     host::Progress,
+    matrix::{AnyMatrix, AnyView},
     plan::{Cost, Format},
     reference,
 };
@@ -70,11 +71,11 @@ pub struct Bench<'a> {
 
 impl Bench<'_> {
     /// Measures A·B (A·A without B) on every device by every method, from nothing or by a plan.
-    pub fn products<M: Matrix>(
+    pub fn products(
         &self,
         operation: Operation,
         name: String,
-        (a, b): (&M, Option<&M>),
+        (a, b): (&AnyMatrix, Option<&AnyMatrix>),
     ) -> Result<Vec<Result<Vec<Record>>>> {
         self.messages.step(format!("{name}: the reference"));
         let want = reference::multiply_over(self.semiring, a, b.unwrap_or(a))?;
@@ -96,12 +97,12 @@ impl Bench<'_> {
         Ok(all)
     }
 
-    fn time<M: Matrix>(
+    fn time(
         &self,
         device: &Device,
         sizes: Sizes,
         method: Method,
-        (a, b, want): (&M, Option<&M>, &M),
+        (a, b, want): (&AnyMatrix, Option<&AnyMatrix>, &AnyMatrix),
     ) -> Result<Record> {
         let progress = self.messages.measured(format!("{} on {}", sizes.what(), device.info().name), Unit::Runs);
         let a = device.upload(a)?;
@@ -253,8 +254,9 @@ impl Subject<'_> {
 
 impl Case {
     /// The case of an operation on a matrix, with the results of verification.
-    pub fn of<M: Matrix>(variant: impl Into<String>, a: &M, right: bool) -> Self {
-        Self { variant: variant.into(), element: M::Element::NAME, a: Size::of(a), right, ..Self::default() }
+    pub fn of<'m>(variant: impl Into<String>, a: impl Into<AnyView<'m>>, right: bool) -> Self {
+        let a = a.into();
+        Self { variant: variant.into(), element: a.element().name(), a: Size::of(a), right, ..Self::default() }
     }
 
     fn record(&self, sizes: Sizes, launches: u32, runs: Vec<f64>, stages: &[Vec<StageTime>]) -> Record {
@@ -288,13 +290,21 @@ impl Patience {
 /// Milliseconds of executions that are not timed: a GPU that was idle while the host verified a
 /// result takes up to a tenth longer for the first few.
 const WARM_UP_MS: f64 = 20.0;
+
 /// Compares bit for bit: a zero of the other sign is another result.
-pub fn equal<M: Matrix>(c: &M, want: &M) -> bool {
+pub fn equal(c: &AnyMatrix, want: &AnyMatrix) -> bool {
+    let layout = |of: &AnyMatrix| (of.kind(), of.element(), of.shape(), of.stride());
+    layout(c) == layout(want) && c.pattern() == want.pattern() && c.values().bytes() == want.values().bytes()
+}
+
+/// As [`equal`], of a type.
+pub fn same<M: Matrix>(c: &M, want: &M) -> bool {
     let (c, want) = (c.as_cbc(), want.as_cbc());
     let shapes = (c.shape, c.stride) == (want.shape, want.stride);
     c.pattern == want.pattern && shapes && same_bits(c.values, want.values)
 }
 
+/// Whether all elements have the same bits.
 pub fn same_bits<T: Element>(have: &[T], want: &[T]) -> bool {
     bytemuck::cast_slice::<T, u8>(have) == bytemuck::cast_slice::<T, u8>(want)
 }
@@ -336,6 +346,7 @@ mod tests {
             (with([4.0, -0.0]), false),
             (more, false),
         ] {
+            let (a, want) = (AnyMatrix::from(a.clone()), AnyMatrix::from(want));
             let sizes = Sizes::new("a", &device, 1.0, Method::Esc, (&a, &a, &want));
             let record = bench.time(&device, sizes, Method::Esc, (&a, None, &want)).unwrap();
             assert_eq!(

@@ -1,13 +1,14 @@
 //! Which operation takes which operands.
-use super::matrices::{Pair, Source};
+use super::matrices::Source;
 use super::measure::{Bench, Subject};
 use super::operation::Operation;
 use super::record::Record;
 use super::vectors::Halves;
 use crate::symmetric::{lower, mirrored};
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, Element, Error, Matrix, Result,
-    element::{Field, Length, Real},
+    BlockShape, Bsr, Cbc, Element, Error, Matrix, Result,
+    element::{ElementType, Field, Length, Real},
+    matrix::AnyMatrix,
     plan::Format,
 };
 
@@ -61,38 +62,40 @@ impl Operands<'_> {
 
     /// Measures an operation on any numbers, integers included, on every device.
     pub fn number<T: Element>(&self, bench: &Bench<'_>) -> Result<Outcomes> {
-        bench.semiring.check::<T>()?;
-        let name = self.source.name(self.shape);
         match self.operation {
-            Operation::Product | Operation::Plan => match (self.source.operands::<T>(self.shape)?, self.by_rows) {
-                (Pair::Scalars(a, b), false) => bench.products(self.operation, name, (&a, b.as_ref())),
-                (Pair::Blocks(a, b), false) => bench.products(self.operation, name, (&a, b.as_ref())),
-                (Pair::Scalars(a, b), true) => {
-                    let by_rows = |matrix: &Csc<T>| matrix.try_transpose().map(Csr::from_transpose);
-                    let (a, b) = (by_rows(&a)?, b.as_ref().map(by_rows).transpose()?);
-                    bench.products(self.operation, name, (&a, b.as_ref()))
-                }
-                (Pair::Blocks(a, b), true) => {
-                    let by_rows = |matrix: &Cbc<T>| matrix.try_transpose().map(Bsr::from_transpose);
-                    let (a, b) = (by_rows(&a)?, b.as_ref().map(by_rows).transpose()?);
-                    bench.products(self.operation, name, (&a, b.as_ref()))
-                }
-            },
-            Operation::Apply | Operation::ApplyTransposed => self.apply::<T>(bench),
-            Operation::ApplyGram => {
-                let j = self.source.whole_jacobian::<T>(self.shape)?;
-                let formats = formats(bench, j.shape());
-                let in_format = |&format: &_| self.everywhere(bench, |on| on.apply_gram(&j, format));
-                Ok(formats.iter().flat_map(in_format).collect())
-            }
             Operation::Dense => {
+                bench.semiring.check::<T>()?;
                 let a = self.source.matrix::<T>(self.shape)?;
                 match self.by_rows {
                     false => self.dense(bench, &a),
                     true => self.dense(bench, &Bsr::from_transpose(a.try_transpose()?)),
                 }
             }
-            operation => Err(is_not_for::<T>(operation)),
+            _ => self.any(T::TYPE, bench),
+        }
+    }
+
+    fn any(&self, element: ElementType, bench: &Bench<'_>) -> Result<Outcomes> {
+        bench.semiring.check_type(element)?;
+        let name = self.source.name(self.shape);
+        match self.operation {
+            Operation::Product | Operation::Plan => {
+                let (a, b) = self.source.operands(element, self.shape)?;
+                let oriented = |matrix: AnyMatrix| match self.by_rows {
+                    true => matrix.transpose().map(AnyMatrix::into_transpose),
+                    false => Ok(matrix),
+                };
+                let (a, b) = (oriented(a)?, b.map(oriented).transpose()?);
+                bench.products(self.operation, name, (&a, b.as_ref()))
+            }
+            Operation::Apply | Operation::ApplyTransposed => self.apply(element, bench),
+            Operation::ApplyGram => {
+                let j = self.source.whole_jacobian(element, self.shape)?;
+                let formats = formats(bench, j.shape());
+                let in_format = |&format: &_| self.everywhere(bench, |on| on.apply_gram(&j, format));
+                Ok(formats.iter().flat_map(in_format).collect())
+            }
+            operation => Err(is_not_for(element, operation)),
         }
     }
 
@@ -109,10 +112,14 @@ impl Operands<'_> {
 
     /// A·x in every format that is asked for; of a symmetric matrix by the whole, then by its
     /// triangle.
-    fn apply<T: Element>(&self, bench: &Bench<'_>) -> Result<Outcomes> {
-        let a = self.source.matrix::<T>(self.shape)?;
-        let triangle = bench.symmetric.then(|| lower(&a)).transpose()?;
-        let whole = triangle.as_ref().map_or(Ok(a), mirrored)?;
+    fn apply(&self, element: ElementType, bench: &Bench<'_>) -> Result<Outcomes> {
+        let a = self.source.any(element, self.shape)?;
+        // Triangles are those of the numbers, which `f64` has exactly.
+        let wide = || a.cast(ElementType::F64).typed::<Cbc<f64>>();
+        let triangle = if bench.symmetric { Some(lower(&wide()?)?) } else { None };
+        let of_type = |matrix: Cbc<f64>| AnyMatrix::from(matrix).cast(element);
+        let whole = triangle.as_ref().map(mirrored).transpose()?.map_or(a, of_type);
+        let triangle = triangle.map(of_type);
         let of = |stored| Halves { whole: &whole, stored };
         let kept: Vec<_> = [of(&whole)].into_iter().chain(triangle.as_ref().map(of)).collect();
         let formats = formats(bench, whole.shape());
@@ -141,7 +148,7 @@ impl Operands<'_> {
             Operation::PermuteLower => on.permute_lower(a),
             Operation::Scalars => on.scalars(a),
             Operation::TransposePattern => on.transpose_pattern(a.pattern()),
-            operation => Err(is_not_for::<T>(operation)),
+            operation => Err(is_not_for(T::TYPE, operation)),
         }
     }
 
@@ -161,6 +168,6 @@ fn formats(bench: &Bench<'_>, shape: BlockShape) -> Vec<Option<Format>> {
     }
 }
 
-fn is_not_for<T: Element>(operation: Operation) -> Error {
-    Error::Argument(format!("{} is not for matrices of {}", operation.name(), T::NAME))
+fn is_not_for(element: ElementType, operation: Operation) -> Error {
+    Error::Argument(format!("{} is not for matrices of {element}", operation.name()))
 }

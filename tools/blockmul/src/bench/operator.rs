@@ -7,19 +7,21 @@ use super::vectors::{Halves, bytes, vector};
 use crate::gram::{HostWeights, OnHost, borrow, upload};
 use crate::report::Size;
 use blockmul::{
-    Cbc, DeviceMatrix, DeviceVector, Element, Planned, Result, Semiring,
+    DeviceMatrix, DeviceVector, Planned, Result, Semiring,
+    element::{Any, AnyValues},
+    matrix::AnyMatrix,
     plan::{Format, GramOperands, WeighedVector},
     product::Weights,
 };
 
 /// Weights on a device, borrowed.
-type Between<'a, T> = Option<Weights<&'a DeviceMatrix<Cbc<T>>, &'a DeviceVector<T>>>;
+type Between<'a> = Option<Weights<&'a DeviceMatrix<AnyMatrix>, &'a DeviceVector<Any>>>;
 
 /// What is timed without weights, and with those of residuals if the algebra has weights.
-struct Operator<'a, T: Element> {
-    j: &'a Cbc<T>,
-    x: &'a [T],
-    residuals: Option<(&'a HostWeights<Cbc<T>>, Between<'a, T>)>,
+struct Operator<'a> {
+    j: &'a AnyMatrix,
+    x: &'a AnyValues,
+    residuals: Option<(&'a HostWeights, Between<'a>)>,
     formats: [Format; 2],
     /// The formats in the words of a record, after the operation's.
     suffix: String,
@@ -32,13 +34,14 @@ impl Subject<'_> {
     /// Times Jᵀ·(J·x), then with a weight for each row; in a format with J's values in its order
     /// twice, else with the values where they are. Bytes are those of the products one after
     /// another: of the values for each, of indices as of A·x and Aᵀ·x, and of all vectors.
-    pub fn apply_gram<T: Element>(&self, j: &Cbc<T>, format: Option<Format>) -> Result<Vec<Record>> {
+    pub fn apply_gram(&self, j: &AnyMatrix, format: Option<Format>) -> Result<Vec<Record>> {
         let on_device = self.device().upload(j)?;
-        let pattern = on_device.pattern();
-        let options = || self.options(&pattern, Halves { whole: j, stored: j });
-        let x = vector::<T>(j.scalar_cols());
-        let dx = self.device().upload_vector(&x)?;
-        let residuals = (self.semiring() == Semiring::PlusTimes).then(|| Weights::Rows(numbers(j.scalar_rows())));
+        let options = || self.options(&on_device, Halves { whole: j, stored: j });
+        let size = Size::of(j);
+        let x = vector(j.element(), size.cols());
+        let dx = self.device().upload_any_vector(&x)?;
+        let weights = || Weights::Rows(numbers(j.element(), size.rows()));
+        let residuals = (self.semiring() == Semiring::PlusTimes).then(weights);
         let uploaded = residuals.as_ref().map(|weights| upload(self.device(), weights)).transpose()?;
         let residuals = residuals.as_ref().map(|weights| (weights, uploaded.as_ref().map(borrow)));
         let Some(format) = format else {
@@ -65,11 +68,11 @@ impl Subject<'_> {
     }
 
     /// Times a plan without weights, and with them.
-    fn operators<'a, T: Element, P: Planned<Output = DeviceVector<T>>>(
+    fn operators<'a, P: Planned<Output = DeviceVector<Any>>>(
         &self,
-        of: &Operator<'a, T>,
+        of: &Operator<'a>,
         plan: &P,
-        inputs: impl Fn(Between<'a, T>) -> P::Inputs<'a>,
+        inputs: impl Fn(Between<'a>) -> P::Inputs<'a>,
     ) -> Result<Vec<Record>> {
         let mut y = plan.output()?;
         let residuals = of.residuals.map(|(on_host, on_device)| ("-residuals", Some(on_host), on_device));
@@ -84,18 +87,24 @@ impl Subject<'_> {
     }
 
     /// The case of a product with these weights, compared with the reference.
-    fn operated<T: Element>(
+    fn operated(
         &self,
         variant: String,
-        &Operator { j, x, formats, words, plan_ms, .. }: &Operator<'_, T>,
-        weights: Option<&HostWeights<Cbc<T>>>,
-        y: &[T],
+        &Operator { j, x, formats, words, plan_ms, .. }: &Operator<'_>,
+        weights: Option<&HostWeights>,
+        y: &AnyValues,
     ) -> Result<Case> {
         let right = OnHost { semiring: self.semiring(), transposed: false, a: j, weights, x }.wrong(y, formats)? == 0;
         // J·x is written and read; then W is read, and W·J·x written and read.
         let between = if weights.is_some() { 5 } else { 2 };
-        let elements = 2 * j.values().len() + x.len() + y.len() + between * j.scalar_rows();
+        let elements = 2 * j.values().len() + x.len() + y.len() + between * Size::of(j).rows();
         let b = Size::of_vector(x.len());
-        Ok(Case { b, c_nnz: y.len(), bytes: bytes::<T>(elements, 4 * words), plan_ms, ..Case::of(variant, j, right) })
+        Ok(Case {
+            b,
+            c_nnz: y.len(),
+            bytes: bytes(j.element(), elements, 4 * words),
+            plan_ms,
+            ..Case::of(variant, j, right)
+        })
     }
 }

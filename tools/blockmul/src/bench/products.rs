@@ -1,12 +1,13 @@
 //! Products by plans: A·B, and JᵀJ with weights of every kind.
 use super::matrices::drawn;
-use super::measure::{Case, Subject, equal};
+use super::measure::{Case, Subject, equal, same};
 use super::record::Record;
 use crate::report::Size;
 use blockmul::{
-    BlockShape, Cbc, Element, Matrix, Method, Part, Planned, Product, Result,
+    BlockShape, Cbc, Element, Method, Part, Planned, Product, Result,
+    element::{AnyValues, ElementType},
     groups::BlockGroups,
-    matrix::Pattern,
+    matrix::{AnyMatrix, Pattern},
     product::{GramParts, Inputs, Weights},
     reference,
 };
@@ -16,7 +17,7 @@ const PARTS: GramParts = GramParts { diagonal: Part::Lower, between: Part::Upper
 
 impl Subject<'_> {
     /// Times executions of a plan of A·B (A·A without B).
-    pub fn plan<M: Matrix>(&self, method: Method, (a, b, want): (&M, Option<&M>, &M)) -> Result<Record> {
+    pub fn plan(&self, method: Method, (a, b, want): (&AnyMatrix, Option<&AnyMatrix>, &AnyMatrix)) -> Result<Record> {
         let device = self.device();
         let on_device = device.upload(a)?;
         let other = b.map(|b| device.upload(b)).transpose()?;
@@ -52,7 +53,7 @@ impl Subject<'_> {
         let mut records = vec![self.executed(case_of_j, &plan, || (&j).into(), &mut h)?];
 
         let group = host.row_groups()[0];
-        let (blocks, residuals) = (numbers::<T>(group.blocks), numbers::<T>(group.scalars()));
+        let (blocks, residuals) = (typed::<T>(group.blocks), typed::<T>(group.scalars()));
         let information = diagonal(group.blocks, group.side)?;
         let (on_device, of_blocks) = (device.upload(&information)?, device.upload_vector(&blocks)?);
         let of_rows = device.upload_vector(&residuals)?;
@@ -79,20 +80,25 @@ impl Subject<'_> {
 }
 
 /// Weights between 0.5 and 1.1.
-pub fn numbers<T: Element>(n: usize) -> Vec<T> {
-    (0..n).map(|i| drawn(0.5 + (i % 7) as f64 / 10.0)).collect()
+pub fn numbers(element: ElementType, n: usize) -> AnyValues {
+    drawn(element, (0..n).map(|i| 0.5 + (i % 7) as f64 / 10.0))
+}
+
+/// The same of a type.
+fn typed<T: Element>(n: usize) -> Vec<T> {
+    numbers(T::TYPE, n).get().expect("numbers of the type").to_vec()
 }
 
 /// An information matrix for each block row.
 fn diagonal<T: Element>(n: usize, side: usize) -> Result<Cbc<T>> {
     let pattern = Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect())?;
-    Cbc::new(pattern, BlockShape::new(side, side)?, numbers(n * side * side))
+    Cbc::new(pattern, BlockShape::new(side, side)?, typed(n * side * side))
 }
 
 fn same_groups<T: Element>(have: &BlockGroups<Cbc<T>>, want: &BlockGroups<Cbc<T>>) -> bool {
     let cells = |h: &BlockGroups<Cbc<T>>| h.clone().into_cells();
     let same = |(have, want): (&Option<Cbc<T>>, &Option<Cbc<T>>)| match (have, want) {
-        (Some(have), Some(want)) => equal(have, want),
+        (Some(have), Some(want)) => same(have, want),
         (have, want) => have.is_none() && want.is_none(),
     };
     have.col_groups() == want.col_groups() && cells(have).iter().zip(&cells(want)).all(same)

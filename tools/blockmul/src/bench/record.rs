@@ -2,8 +2,9 @@
 use super::results::cpu_name;
 use crate::report::Size;
 use blockmul::{
-    Device, Element, Matrix, Method,
+    Device, Element, Method,
     device::{DeviceKind, StageTime},
+    matrix::AnyMatrix,
     plan::Cost,
     product::{Bin, Report},
 };
@@ -108,22 +109,23 @@ pub struct Stage {
 }
 
 impl Sizes {
-    pub fn new<M: Matrix>(
+    pub fn new(
         matrix: &str,
         device: &Device,
         copy_gb_s: f64,
         method: Method,
-        (a, b, c): (&M, &M, &M),
+        (a, b, c): (&AnyMatrix, &AnyMatrix, &AnyMatrix),
     ) -> Self {
-        let (a, b, c) = (Size::of(a), Size::of(b), c.as_cbc());
+        let element = a.element().name();
+        let (a, b) = (Size::of(a), Size::of(b));
         Self {
             variant: method.name().into(),
             matrix: matrix.to_owned(),
             a,
             b,
-            element: M::Element::NAME,
-            c_nnz: c.pattern.nnz(),
-            flops_each: 2 * (c.shape.area() * a.block[1]) as u64,
+            element,
+            c_nnz: c.nnz(),
+            flops_each: 2 * (c.shape().area() * a.block[1]) as u64,
             ..Self::on(device, copy_gb_s)
         }
     }

@@ -1,5 +1,5 @@
 //! The Schur complement of a bundle adjustment, and its back-substitution.
-use super::measure::{Case, Subject, equal, same_bits};
+use super::measure::{Case, Subject, same, same_bits};
 use super::record::Record;
 use crate::report::Size;
 use blockmul::{
@@ -28,7 +28,7 @@ impl Subject<'_> {
         plan.back_substitute(&reduced, &dc, &mut x_p)?;
 
         let want = reference::schur(&u, w, &v, &b_c, &b_p, damping)?;
-        let right = equal(&reduced.s()?.download()?, &want.s) && same_bits(&reduced.rhs()?.download()?, &want.rhs);
+        let right = same(&reduced.s()?.download()?, &want.s) && same_bits(&reduced.rhs()?.download()?, &want.rhs);
         let substituted = same_bits(&x_p.download()?, &want.back_substitute(&b_c)?);
         let (c_nnz, cost) = (plan.pattern().nnz(), plan.cost());
         let case = Case { b: Size::of(w), c_nnz, cost, plan_ms, ..Case::of("schur", w, right) };

@@ -12,7 +12,7 @@ use crate::input::NumberName;
 use crate::messages::{Messages, Tone, tell, visible};
 use crate::output;
 use crate::table::number;
-use blockmul::BlockShape;
+use blockmul::{BlockShape, element::ElementType};
 use half::f16;
 
 /// The results and the failures so far.
@@ -93,7 +93,7 @@ impl Session<'_> {
                 continue;
             }
             for &element in &self.args.element {
-                let what = format!("{} in {shape} {}", source.name(shape), element.name());
+                let what = format!("{} in {shape} {}", source.name(shape), ElementType::from(element));
                 self.messages.step(format!("{what}: making operands"));
                 let of = Operands { operation, source: &source, shape, by_rows: self.args.by_rows };
                 let outcomes = match element {

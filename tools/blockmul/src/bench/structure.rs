@@ -1,6 +1,6 @@
 //! Transposes, permutations, sums and scalars of matrices, beside a copy. Bytes are those of the
 //! values, read and written once, and of the words of structure that a plan reads for each entry.
-use super::measure::{Case, Subject, equal, same_bits};
+use super::measure::{Case, Subject, same, same_bits};
 use super::operation::Operation;
 use super::record::Record;
 use crate::report::Size;
@@ -21,7 +21,7 @@ impl Subject<'_> {
         let (plan, plan_ms) = self.planned(|| Permute::<Cbc<T>>::new(&da.pattern(), &rows, &cols))?;
         let mut c = plan.output()?;
         plan.execute(&da, &mut c)?;
-        let right = equal(&c.download()?, &permuted(a, &rows, &cols)?);
+        let right = same(&c.download()?, &permuted(a, &rows, &cols)?);
         let case = Case { cost: plan.cost(), plan_ms, ..self.moving(a, c.nnz(), 1, right) };
         self.executed(case, &plan, || &da, &mut c)
     }
@@ -32,7 +32,7 @@ impl Subject<'_> {
         let (plan, plan_ms) = self.planned(|| Transpose::<Cbc<T>>::new(&da.pattern()))?;
         let mut c = plan.output()?;
         plan.execute(&da, &mut c)?;
-        let right = equal(&c.download()?, &a.transpose());
+        let right = same(&c.download()?, &a.transpose());
         let case = Case { cost: plan.cost(), plan_ms, ..self.moving(a, c.nnz(), 1, right) };
         self.executed(case, &plan, || &da, &mut c)
     }
@@ -46,7 +46,7 @@ impl Subject<'_> {
         let mut c = plan.output()?;
         plan.execute([(1.0, &da), (0.5, &db)], &mut c)?;
         let want = matrix::add(nalgebra::convert(1.0), a, nalgebra::convert(0.5), &b)?;
-        let right = equal(&c.download()?, &want);
+        let right = same(&c.download()?, &want);
         let case = Case { b: Size::of(&b), cost: plan.cost(), plan_ms, ..self.moving(a, c.nnz(), 2, right) };
         self.executed(case, &plan, || [(1.0, &da), (0.5, &db)], &mut c)
     }
@@ -59,7 +59,7 @@ impl Subject<'_> {
             self.planned(|| Permute::<Cbc<T>>::symmetric(&on_device.pattern(), &order, Part::Lower))?;
         let mut c = plan.output()?;
         plan.execute(&on_device, &mut c)?;
-        let right = equal(&c.download()?, &permuted_lower(&lower, &order)?);
+        let right = same(&c.download()?, &permuted_lower(&lower, &order)?);
         let case = Case { cost: plan.cost(), plan_ms, ..self.moving(&lower, c.nnz(), 2, right) };
         self.executed(case, &plan, || &on_device, &mut c)
     }

@@ -6,20 +6,21 @@ use super::record::Record;
 use crate::report::Size;
 use crate::vector::{beyond_rounding, magnitudes, matrix_of_magnitudes, most_terms};
 use blockmul::{
-    Cbc, DevicePattern, Element, Planned, Result,
-    element::Field,
+    Cbc, DeviceMatrix, Element, Planned, Result,
+    element::{AnyValues, ElementType, Field},
+    matrix::AnyMatrix,
     plan::{Apply, ApplyOptions, Cost, Format, Norms},
     reference,
 };
 
 /// A matrix, and what of it is on the device: all of it, or a triangle.
 #[derive(Clone, Copy)]
-pub struct Halves<'a, T: Element> {
-    pub whole: &'a Cbc<T>,
-    pub stored: &'a Cbc<T>,
+pub struct Halves<'a> {
+    pub whole: &'a AnyMatrix,
+    pub stored: &'a AnyMatrix,
 }
 
-impl<T: Element> Halves<'_, T> {
+impl Halves<'_> {
     fn is_triangle(&self) -> bool {
         !std::ptr::eq(self.whole, self.stored)
     }
@@ -33,17 +34,16 @@ impl<T: Element> Halves<'_, T> {
 impl Subject<'_> {
     /// Times A·x, or Aᵀ·x. Bytes are those of the values, of 8 of index for each entry (4 for Aᵀ),
     /// of x and of y.
-    pub fn apply<T: Element>(&self, of: Halves<'_, T>) -> Result<Record> {
+    pub fn apply(&self, of: Halves<'_>) -> Result<Record> {
         let Halves { whole: a, stored } = of;
         let transposed = self.operation() == Operation::ApplyTransposed;
         let da = self.device().upload(stored)?;
-        let pattern = da.pattern();
-        let (plan, plan_ms) = self.planned(|| self.options(&pattern, of).plan())?;
-        let x = vector::<T>(plan.x_len());
-        let (dx, mut y) = (self.device().upload_vector(&x)?, plan.output()?);
+        let (plan, plan_ms) = self.planned(|| self.options(&da, of).plan())?;
+        let x = vector(a.element(), plan.x_len());
+        let (dx, mut y) = (self.device().upload_any_vector(&x)?, plan.output()?);
         plan.execute((&da, &dx), &mut y)?;
         let index = a.nnz() * if transposed { 4 } else { 8 };
-        let bytes = bytes::<T>(stored.values().len() + x.len() + plan.y_len(), index);
+        let bytes = bytes(a.element(), stored.values().len() + x.len() + plan.y_len(), index);
         let name = of.variant(self.operation().name());
         let case = self.applied(name, (a, &x), (plan.format(), plan.cost()), &y.download()?)?;
         self.executed(Case { plan_ms, bytes, ..case }, &plan, || (&da, &dx), &mut y)
@@ -51,17 +51,16 @@ impl Subject<'_> {
 
     /// Times A·x, or Aᵀ·x, in a format, with A's values in its order. Bytes are those of
     /// the values, of 4 of index for each entry and row, of x and of y.
-    pub fn apply_in<T: Element>(&self, of: Halves<'_, T>, format: Format) -> Result<Record> {
+    pub fn apply_in(&self, of: Halves<'_>, format: Format) -> Result<Record> {
         let Halves { whole: a, stored } = of;
         let da = self.device().upload(stored)?;
-        let pattern = da.pattern();
-        let (packed, plan_ms) = self.planned(|| self.options(&pattern, of).format(format).pack(&da))?;
-        let x = vector::<T>(packed.x_len());
-        let (dx, mut y) = (self.device().upload_vector(&x)?, packed.output()?);
+        let (packed, plan_ms) = self.planned(|| self.options(&da, of).format(format).pack(&da))?;
+        let x = vector(a.element(), packed.x_len());
+        let (dx, mut y) = (self.device().upload_any_vector(&x)?, packed.output()?);
         packed.execute(&dx, &mut y)?;
         let sums = if self.operation() == Operation::ApplyTransposed { a.shape().cols() } else { a.shape().rows() };
         let index = 4 * (a.nnz() + packed.y_len() / sums);
-        let bytes = bytes::<T>(a.values().len() + x.len() + packed.y_len(), index);
+        let bytes = bytes(a.element(), a.values().len() + x.len() + packed.y_len(), index);
         let name = of.variant(format!("{} {}{}", self.operation().name(), self.chosen(format), packed.format()));
         let case = self.applied(name, (a, &x), (packed.format(), packed.cost()), &y.download()?)?;
         self.executed(Case { plan_ms, bytes, ..case }, &packed, || &dx, &mut y)
@@ -77,33 +76,30 @@ impl Subject<'_> {
     }
 
     /// The options of a product with the matrix of a pattern.
-    pub fn options<T: Element>(&self, pattern: &DevicePattern, of: Halves<'_, T>) -> ApplyOptions<Cbc<T>> {
-        let options = Apply::with(pattern).semiring(self.semiring());
+    pub fn options(&self, a: &DeviceMatrix<AnyMatrix>, of: Halves<'_>) -> ApplyOptions<AnyMatrix> {
+        let options = Apply::of(a).semiring(self.semiring());
         let options = if of.is_triangle() { options.symmetric() } else { options };
         let options = if self.any_order() { options.any_order() } else { options };
         if self.operation() == Operation::ApplyTransposed { options.transposed() } else { options }
     }
 
     /// The case of y = A·x, or of Aᵀ·x, compared with the reference in the order of a format.
-    fn applied<T: Element>(
+    fn applied(
         &self,
         variant: String,
-        (a, x): (&Cbc<T>, &[T]),
+        (a, x): (&AnyMatrix, &AnyValues),
         (format, cost): (Format, Cost),
-        y: &[T],
+        y: &AnyValues,
     ) -> Result<Case> {
         let transposed = self.operation() == Operation::ApplyTransposed;
-        let by_reference = |a: &Cbc<T>, x: &[T]| {
-            let mut want = vec![T::from_f64(0.0); y.len()];
-            let factors = (1.0, a, x);
-            reference::multiply_vector_over(self.semiring(), format.order(), transposed, factors, (0.0, &mut want))
-                .map(|()| want)
+        let by_reference = |a: &AnyMatrix, x: &AnyValues| {
+            reference::multiply_any_vector(self.semiring(), format.order(), transposed, a, x)
         };
         let want = by_reference(a, x)?;
         let right = match format.reproducible() {
-            true => same_bits(y, &want),
+            true => y.bytes() == want.bytes(),
             false => {
-                let sizes = by_reference(&matrix_of_magnitudes(a)?, &magnitudes(x))?;
+                let sizes = by_reference(&matrix_of_magnitudes(a), &magnitudes(x))?;
                 beyond_rounding(y, &want, &sizes, (most_terms(a, transposed), 1)) == 0
             }
         };
@@ -120,7 +116,7 @@ impl Subject<'_> {
         let case = Case {
             c_nnz: want.len(),
             cost: plan.cost(),
-            bytes: bytes::<T>(a.values().len() + want.len(), 0),
+            bytes: bytes(T::TYPE, a.values().len() + want.len(), 0),
             plan_ms,
             ..Case::of("norms", a, same_bits(&norms.download()?, &want))
         };
@@ -129,14 +125,14 @@ impl Subject<'_> {
 
     /// Times A·diag(d), first with other numbers, then with ones, which leave A as it is.
     pub fn scale<T: Field>(&self, a: &Cbc<T>) -> Result<Record> {
-        let d = vector::<T>(a.scalar_cols());
+        let d = of_type::<T>(a.scalar_cols());
         let (mut scaled, on_device) = (self.device().upload(a)?, self.device().upload_vector(&d)?);
         scaled.scale_columns(&on_device)?;
         let want = reference::scale_columns(a, &d)?;
         let case = Case {
             b: Size::of_vector(d.len()),
             c_nnz: a.nnz(),
-            bytes: bytes::<T>(2 * a.values().len() + d.len(), 0),
+            bytes: bytes(T::TYPE, 2 * a.values().len() + d.len(), 0),
             ..Case::of("scale", a, same_bits(scaled.download()?.values(), want.values()))
         };
         let ones = self.device().upload_vector(&vec![T::from_f64(1.0); d.len()])?;
@@ -145,23 +141,23 @@ impl Subject<'_> {
 
     /// Times the dot product of two vectors as long as A has stored elements.
     pub fn dot<T: Field>(&self, a: &Cbc<T>) -> Result<Record> {
-        let (x, y) = (a.values(), vector::<T>(a.values().len()));
+        let (x, y) = (a.values(), of_type::<T>(a.values().len()));
         let (dx, dy) = (self.device().upload_vector(x)?, self.device().upload_vector(&y)?);
         let right = dx.dot(&dy)?.to_bits() == reference::dot(x, &y)?.to_bits();
-        let case = Case { bytes: bytes::<T>(2 * x.len(), 0), ..of_vectors::<T>("dot", x.len(), right) };
+        let case = Case { bytes: bytes(T::TYPE, 2 * x.len(), 0), ..of_vectors::<T>("dot", x.len(), right) };
         self.timed(case, &mut |_| dx.dot(&dy).map(|_| Vec::new()))
     }
 
     /// Times y = alpha·x + y of two such vectors.
     pub fn axpy<T: Field>(&self, a: &Cbc<T>) -> Result<Record> {
         const ALPHA: f64 = 1e-3;
-        let (x, y) = (a.values(), vector::<T>(a.values().len()));
+        let (x, y) = (a.values(), of_type::<T>(a.values().len()));
         let (dx, mut dy) = (self.device().upload_vector(x)?, self.device().upload_vector(&y)?);
         dy.axpy(ALPHA, &dx)?;
         let alpha: T::Arithmetic = nalgebra::convert(ALPHA);
         let sums = x.iter().zip(&y).map(|(x, y)| T::narrow(alpha * x.widen() + y.widen()));
         let right = same_bits(&dy.download()?, &sums.collect::<Vec<_>>());
-        let case = Case { bytes: bytes::<T>(3 * x.len(), 0), ..of_vectors::<T>("axpy", x.len(), right) };
+        let case = Case { bytes: bytes(T::TYPE, 3 * x.len(), 0), ..of_vectors::<T>("axpy", x.len(), right) };
         self.timed(case, &mut |_| dy.axpy(ALPHA, &dx).map(|()| Vec::new()))
     }
 }
@@ -173,11 +169,16 @@ fn of_vectors<T: Element>(variant: &str, n: usize, right: bool) -> Case {
 }
 
 /// The bytes of `elements` and of indices.
-pub fn bytes<T>(elements: usize, index: usize) -> Option<u64> {
-    Some((elements * size_of::<T>() + index) as u64)
+pub fn bytes(element: ElementType, elements: usize, index: usize) -> Option<u64> {
+    Some((elements * element.bytes() + index) as u64)
 }
 
 /// Numbers from -1 to 1.
-pub fn vector<T: Element>(n: usize) -> Vec<T> {
-    (0..n).map(|i| drawn((i * 37 % 1001) as f64 * 0.002 - 1.0)).collect()
+pub fn vector(element: ElementType, n: usize) -> AnyValues {
+    drawn(element, (0..n).map(|i| (i * 37 % 1001) as f64 * 0.002 - 1.0))
+}
+
+/// The same of a type.
+pub fn of_type<T: Element>(n: usize) -> Vec<T> {
+    vector(T::TYPE, n).get().expect("numbers of the type").to_vec()
 }

@@ -5,8 +5,8 @@ use crate::messages::Messages;
 use crate::output;
 use crate::overflow::Converted;
 use blockmul::{
-    Element,
-    dense::{DenseShape, DenseView, Layout},
+    dense::{DenseShape, Layout},
+    element::{AnyValues, ElementType},
     io::{
         MatrixFile,
         dense::{self, DenseFile, is_npy},
@@ -16,75 +16,75 @@ use nalgebra::DMatrix;
 use std::path::Path;
 
 /// A dense matrix from a file, in the layout that it has there.
-pub struct DenseOperand<T> {
+pub struct DenseOperand {
     pub shape: DenseShape,
-    pub values: Vec<T>,
+    pub values: AnyValues,
     pub converted: Converted,
 }
 
-impl<T: Element> DenseOperand<T> {
+impl DenseOperand {
     /// Writes the matrix to its file, and prints one line about it.
     pub fn write(&self, path: &Path, messages: &Messages) -> Result<(), Failure> {
-        write(path, DenseView::new(self.shape, &self.values)?)?;
+        write(path, self.shape, &self.values)?;
         messages.say(&format!("{}: {} x {}, dense", path.display(), self.shape.rows, self.shape.cols));
         Ok(())
     }
 }
 
 /// Reads a dense matrix, and warns of values that are too large for the element.
-pub fn read<T: Element>(
+pub fn read(
+    element: ElementType,
     path: &Path,
     name: &str,
     reading: &Reading,
     messages: &Messages,
-) -> Result<DenseOperand<T>, Failure> {
+) -> Result<DenseOperand, Failure> {
     let file = match is_npy(path) {
         true => {
             messages.step(format!("reading {}", path.display()));
             dense::read(path, &reading.options())?
         }
-        false => return of_file(&input::read(path, reading, messages)?, (name, path), messages),
+        false => return of_file(element, &input::read(path, reading, messages)?, (name, path), messages),
     };
-    of_matrix(&file.matrix, file.layout, (name, path), messages)
+    of_matrix(element, &file.matrix, file.layout, (name, path), messages)
 }
 
 /// A dense matrix of a file that has been read.
-pub fn of_file<T: Element>(
+pub fn of_file(
+    element: ElementType,
     file: &MatrixFile,
     named: (&str, &Path),
     messages: &Messages,
-) -> Result<DenseOperand<T>, Failure> {
+) -> Result<DenseOperand, Failure> {
     let DenseFile { matrix, layout, .. } = DenseFile::of_sparse(file)?;
-    of_matrix(&matrix, layout, named, messages)
+    of_matrix(element, &matrix, layout, named, messages)
 }
 
 /// A matrix of doubles in a layout, as elements.
-fn of_matrix<T: Element>(
+fn of_matrix(
+    element: ElementType,
     matrix: &DMatrix<f64>,
     layout: Layout,
     (name, path): (&str, &Path),
     messages: &Messages,
-) -> Result<DenseOperand<T>, Failure> {
+) -> Result<DenseOperand, Failure> {
     let shape = DenseShape::new(matrix.nrows(), matrix.ncols(), layout);
-    let by_layout = if layout == Layout::ByRows { &matrix.transpose() } else { matrix };
-    if T::ARITHMETIC_ROUNDOFF == 0.0
-        && let Some((at, value)) =
-            matrix.iter().enumerate().find(|&(_, &value)| T::from_f64(value).to_f64() != value && !value.is_infinite())
-    {
+    if let Some((at, value)) = matrix.iter().enumerate().find(|&(_, &value)| !input::has(element, value)) {
         let (row, col) = (at % matrix.nrows() + 1, at / matrix.nrows() + 1);
         let place = format!("{}: {name} has {value} at row {row}, column {col}", path.display());
-        let why = format!("{place}, which is not of type {}", T::NAME);
-        return Err(Failure::Usage(why));
+        return Err(Failure::Usage(format!("{place}, which is not of type {element}")));
     }
-    let values: Vec<T> = by_layout.iter().map(|&value| T::from_f64(value)).collect();
-    let converted = Converted::count(by_layout.iter(), &values, name, messages);
+    let by_layout = if layout == Layout::ByRows { &matrix.transpose() } else { matrix };
+    let read = AnyValues::F64(by_layout.as_slice().to_vec());
+    let values = read.cast(element);
+    let converted = Converted::count(&read, &values, name, messages);
     Ok(DenseOperand { shape, values, converted })
 }
 
 /// Writes a dense matrix: to `.npy`, else, and for `-`, as a Matrix Market array.
-pub fn write<T: Element>(path: &Path, matrix: DenseView<'_, T>) -> Result<(), Failure> {
+pub fn write(path: &Path, shape: DenseShape, values: &AnyValues) -> Result<(), Failure> {
     output::write_filled(path, &mut |writer| match dense::is_npy(path) {
-        true => dense::write_npy_to(writer, matrix),
-        false => dense::write_array_to(writer, matrix),
+        true => dense::write_npy_lines_to(writer, shape, values),
+        false => dense::write_array_values_to(writer, shape, values),
     })
 }

@@ -1,9 +1,8 @@
 //! The matrices of a linearised problem by name, on the host, for files and pictures.
 use crate::failure::Failure;
-use crate::input::Shaped;
 use crate::messages::Messages;
 use blockmul::solver::{least_squares::Normal, problem::Linearization};
-use blockmul::{Bsr, Cbc, Csc, DeviceMatrix, Matrix, Result, product::Weights};
+use blockmul::{Bsr, Cbc, Csc, DeviceMatrix, Matrix, Result, matrix::AnyMatrix, product::Weights};
 use std::path::PathBuf;
 
 /// The argument `NAME=FILE`.
@@ -47,7 +46,7 @@ pub fn write(
     messages: &Messages,
 ) -> std::result::Result<(), Failure> {
     for Wanted { name, path } in wanted {
-        of_name(name, linearization, normal)?.write(path, messages)?;
+        crate::input::write(path, &of_name(name, linearization, normal)?, messages)?;
     }
     Ok(())
 }
@@ -64,9 +63,9 @@ pub fn check(wanted: &[Wanted], linearization: &Linearization) -> std::result::R
 }
 
 /// A matrix by its name; symmetric ones in full.
-pub fn of_name(name: &str, linearization: &Linearization, normal: &Normal) -> Result<Shaped<f64>> {
+pub fn of_name(name: &str, linearization: &Linearization, normal: &Normal) -> Result<AnyMatrix> {
     let j = linearization.jacobian();
-    let cell = |row: usize, col: usize| Ok(Shaped::Blocks(by_columns(j.get(row, col).expect("a cell of J"))?));
+    let cell = |row: usize, col: usize| Ok(by_columns(j.get(row, col).expect("a cell of J"))?.into());
     match (name, linearization.weights()) {
         ("Jc", _) => cell(0, 0),
         ("Jp", _) => cell(0, 1),
@@ -82,30 +81,30 @@ pub fn of_name(name: &str, linearization: &Linearization, normal: &Normal) -> Re
                     }
                 }
             }
-            Ok(Shaped::Scalars(all.finish()?))
+            Ok(all.finish()?.into())
         }
         ("Omega", Some(weights)) => match weights[0] {
             Weights::Information(information) | Weights::Scaled { information, .. } => {
-                Ok(Shaped::Blocks(by_columns(information)?))
+                Ok(by_columns(information)?.into())
             }
             _ => unreachable!("information matrices"),
         },
         ("U" | "W" | "V", _) => {
             let [u, w, v] = normal.parts().expect("two groups of unknowns");
             match name {
-                "U" => Ok(Shaped::Blocks(mirrored(&u.download()?)?)),
-                "W" => Ok(Shaped::Blocks(w.download()?)),
-                _ => Ok(Shaped::Blocks(v.download()?)),
+                "U" => Ok(mirrored(&u.download()?)?.into()),
+                "W" => Ok(w.download()?.into()),
+                _ => Ok(v.download()?.into()),
             }
         }
         _ => hessian(normal),
     }
 }
 
-fn hessian(normal: &Normal) -> Result<Shaped<f64>> {
+fn hessian(normal: &Normal) -> Result<AnyMatrix> {
     let Some([u, w, v]) = normal.parts() else {
         let stored = normal.h().get(0, 0).expect("one group of unknowns").as_transpose().download()?;
-        return Ok(Shaped::Blocks(mirrored(&stored)?));
+        return Ok(mirrored(&stored)?.into());
     };
     let (u, w, v) = (mirrored(&u.download()?)?, w.download()?, v.download()?);
     let at = u.scalar_rows();
@@ -114,7 +113,7 @@ fn hessian(normal: &Normal) -> Result<Shaped<f64>> {
     all.add(&w, (0, at));
     all.add(&w.transpose(), (at, 0));
     all.add(&v, (at, at));
-    Ok(Shaped::Scalars(all.finish()?))
+    Ok(all.finish()?.into())
 }
 
 /// The matrix in blocks by columns, as most formats have them.

@@ -1,5 +1,8 @@
 //! Sizes of matrices and vectors, in reports.
-use blockmul::{BlockShape, DeviceMatrix, Matrix};
+use blockmul::{
+    BlockShape, DeviceMatrix,
+    matrix::{AnyView, HostMatrix, Pattern},
+};
 use serde::Serialize;
 
 /// The size of a matrix: `rows` and `cols` count scalars, `nnz` entries (blocks).
@@ -49,15 +52,14 @@ impl Size {
     }
 
     /// The size of a matrix on a device.
-    pub fn on_device<M: Matrix>(matrix: &DeviceMatrix<M>) -> Self {
+    pub fn on_device<M: HostMatrix>(matrix: &DeviceMatrix<M>) -> Self {
         let shape = matrix.shape();
         let (rows, cols) = (matrix.nrows() * shape.rows(), matrix.ncols() * shape.cols());
         Self { rows, cols, nnz: matrix.nnz(), block: [shape.rows(), shape.cols()] }
     }
 
     /// The size of a matrix of places, each a block.
-    pub fn in_blocks<M: Matrix>(places: &M, shape: BlockShape) -> Self {
-        let pattern = places.as_cbc().pattern;
+    pub fn in_blocks(pattern: &Pattern, shape: BlockShape) -> Self {
         let (rows, cols) = (pattern.nrows() * shape.rows(), pattern.ncols() * shape.cols());
         Self { rows, cols, nnz: pattern.nnz(), block: [shape.rows(), shape.cols()] }
     }
@@ -72,16 +74,10 @@ impl Size {
         Self { rows, cols, nnz: rows * cols, block: [1, 1] }
     }
 
-    pub fn of<M: Matrix>(matrix: &M) -> Self {
-        let view = matrix.as_cbc();
-        let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());
-        let of_arrays = Self { rows, cols, nnz: view.pattern.nnz(), block: [view.shape.rows(), view.shape.cols()] };
-        // The arrays of a row-major matrix are its transpose's.
-        if M::ROW_MAJOR { of_arrays.transposed() } else { of_arrays }
-    }
-
-    fn transposed(self) -> Self {
-        let [rows, cols] = self.block;
-        Self { rows: self.cols, cols: self.rows, nnz: self.nnz, block: [cols, rows] }
+    pub fn of<'m>(matrix: impl Into<AnyView<'m>>) -> Self {
+        let view = matrix.into();
+        let shape = view.shape();
+        let (rows, cols) = (view.nrows() * shape.rows(), view.ncols() * shape.cols());
+        Self { rows, cols, nnz: view.nnz(), block: [shape.rows(), shape.cols()] }
     }
 }

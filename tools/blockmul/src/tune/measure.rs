@@ -2,7 +2,7 @@
 //! that the fit is made of.
 use super::families::{FAMILIES, Family, GROWTH, Operands, products};
 use super::fit::ByMethod;
-use crate::bench::measure::equal;
+use crate::bench::measure::same;
 use crate::failure::Failure;
 use blockmul::{
     Csc, Device, Error, Method, Product, Result, element::Field, host::Progress, product::Report, tuning::MethodCosts,
@@ -168,7 +168,7 @@ fn case<T: Field>(
 
 /// Refuses products of two methods that differ in a bit.
 fn agree<T: Field>([want, have]: [&Csc<T>; 2], what: impl Fn() -> String) -> std::result::Result<(), Failure> {
-    match equal(have, want) {
+    match same(have, want) {
         true => Ok(()),
         false => Err(Failure::Verification(format!("{} do not have the same bits; nothing is written", what()))),
     }

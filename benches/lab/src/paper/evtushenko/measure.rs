@@ -6,14 +6,14 @@ use crate::paper::report::Report;
 use crate::regret::formats::{USES, longest_column, tried};
 use blockmul::{
     Csc, Csr, DeviceMatrix, DeviceVector, Error, Matrix as _, Planned, Result,
-    element::Length,
+    element::{AnyValues, Length},
     host::Progress,
     plan::{Apply, Format, Packed, Split},
     reference,
 };
 use blockmul_cli::bench::record::median;
-use blockmul_cli::bench::{measure::same_bits, vectors::vector};
-use blockmul_cli::vector::{beyond_rounding, magnitudes, matrix_of_magnitudes, most_terms};
+use blockmul_cli::bench::{measure::same_bits, vectors::of_type};
+use blockmul_cli::vector::{beyond_rounding, matrix_of_magnitudes, most_terms};
 use std::{hint::black_box, time::Instant};
 
 /// Executions that are enqueued together: the paper's times are means of so many. Fewer if they
@@ -32,12 +32,15 @@ struct Operands<T: Length> {
 }
 
 /// Times one matrix in one element type.
-pub fn measured<T: Length>(setting: &Setting<'_>, report: &mut Report, matrix: &Matrix) -> Result<Subject> {
+pub fn measured<T: Length>(setting: &Setting<'_>, report: &mut Report, matrix: &Matrix) -> Result<Subject>
+where
+    AnyValues: From<Vec<T>>,
+{
     let name = &matrix.name;
     let values = matrix.a.values().iter().map(|&value| T::from_f64(value)).collect();
     let a = Csr::from_transpose(Csc::<T>::new(matrix.a.pattern().clone(), values)?.try_transpose()?);
     let by_rows = a.as_cbc().pattern;
-    let x = vector::<T>(by_rows.nrows());
+    let x = of_type::<T>(by_rows.nrows());
     let mut subject = Subject {
         matrix: name.clone(),
         kind: matrix.kind.clone(),
@@ -90,7 +93,10 @@ pub fn measured<T: Length>(setting: &Setting<'_>, report: &mut Report, matrix: &
     Ok(subject)
 }
 
-impl<T: Length> Operands<T> {
+impl<T: Length> Operands<T>
+where
+    AnyValues: From<Vec<T>>,
+{
     /// Times a format, HYB cut by a rule. `None` if y is wrong.
     fn timed(&self, setting: &Setting<'_>, format: Format, rule: Split, progress: &Progress) -> Result<Option<Time>> {
         self.packed(setting, format, rule)?;
@@ -102,7 +108,10 @@ impl<T: Length> Operands<T> {
         let found = y.download()?;
         let right = match format.reproducible() {
             true => same_bits(&found, &want),
-            false => beyond_rounding(&found, &want, &self.sizes, (most_terms(&self.a, false), 1)) == 0,
+            false => {
+                let [found, want, sizes] = [&found, &want, &self.sizes].map(|values| AnyValues::from(values.clone()));
+                beyond_rounding(&found, &want, &sizes, (most_terms(&self.a.clone().into(), false), 1)) == 0
+            }
         };
         if !right {
             return Ok(None);
@@ -151,6 +160,8 @@ fn serial<T: Length>(a: &Csr<T>, x: &[T], y: &mut [T]) {
 /// The sums of the sizes of all terms.
 fn sizes<T: Length>(a: &Csr<T>, x: &[T]) -> Result<Vec<T>> {
     let mut sizes = vec![T::from_f64(0.0); a.as_cbc().pattern.ncols()];
-    reference::multiply_vector(1.0, &matrix_of_magnitudes(a)?, &magnitudes(x)[..], 0.0, &mut sizes)?;
+    let sized = matrix_of_magnitudes(&a.clone().into()).typed::<Csr<T>>()?;
+    let x: Vec<T> = x.iter().map(|x| T::from_f64(x.to_f64().abs())).collect();
+    reference::multiply_vector(1.0, &sized, &x, 0.0, &mut sizes)?;
     Ok(sizes)
 }

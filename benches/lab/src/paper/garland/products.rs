@@ -9,7 +9,7 @@ use blockmul::{
     plan::{Apply, Format},
     reference,
 };
-use blockmul_cli::bench::{measure::same_bits, vectors::vector};
+use blockmul_cli::bench::{measure::same_bits, vectors::of_type};
 use blockmul_cli::failure::Failure;
 use std::time::Instant;
 
@@ -144,7 +144,7 @@ fn through_local_memory(groups: &[Group]) -> String {
 fn product(setting: &Setting<'_>, name: &str, a: &Cbc<f64>, format: Format) -> Result<Timed> {
     let on_device = setting.device.upload(a)?;
     let packed = Apply::<Cbc<f64>>::with(&on_device.pattern()).format(format).pack(&on_device)?;
-    let x = vector::<f64>(a.scalar_cols());
+    let x = of_type::<f64>(a.scalar_cols());
     let (dx, mut y) = (setting.device.upload_vector(&x)?, packed.output()?);
     packed.execute(&dx, &mut y)?;
     let mut want = vec![0.0; packed.y_len()];

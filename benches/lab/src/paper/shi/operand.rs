@@ -9,9 +9,9 @@ use blockmul::{
     reference,
 };
 use blockmul_cli::bench::{
-    measure::{equal, same_bits},
+    measure::{same, same_bits},
     plans::planned,
-    vectors::vector,
+    vectors::of_type,
 };
 use std::borrow::Cow;
 
@@ -41,7 +41,7 @@ pub struct Operand<T: Element> {
 impl<T: Element> Operand<T> {
     fn new(setting: &Setting<'_>, rows: usize, columns: usize) -> Result<Self> {
         let shape = DenseShape::new(rows, columns, Layout::ByRows);
-        let values = vector::<T>(shape.len());
+        let values = of_type::<T>(shape.len());
         let on_device = setting.device.upload_dense(DenseView::new(shape, &values)?)?;
         Ok(Self { shape, values, on_device, results: [Vec::new(), Vec::new()] })
     }
@@ -182,7 +182,7 @@ fn conversion<T: Element>(setting: &Setting<'_>, report: &mut Report, a: &Csr<T>
     }
     let dense = setting.device.upload_dense(DenseView::new(shape, &values)?)?;
     drop(values);
-    let right = equal(&DeviceGcoo::from_dense(&dense, grouping)?.to_rows()?.download()?, a);
+    let right = same(&DeviceGcoo::from_dense(&dense, grouping)?.to_rows()?.download()?, a);
     report.wrong += usize::from(!right);
     setting.median(right, || Ok(setting.lab.timed(|| DeviceGcoo::from_dense(&dense, grouping))?.1))
 }

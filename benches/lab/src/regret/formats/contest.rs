@@ -13,7 +13,7 @@ use blockmul::{
 };
 use blockmul_cli::bench::{
     measure::{is_measured, same_bits},
-    vectors::vector,
+    vectors::of_type,
 };
 use blockmul_cli::report::Size;
 use serde::Serialize;
@@ -121,7 +121,7 @@ impl Contest {
         wanted: &mut Wanted<T>,
     ) -> Result<Self> {
         let &Subject { matrix, family, whole, a, stored, values } = subject;
-        let (device, x) = (&lab.device, vector::<T>(whole.scalar_cols()));
+        let (device, x) = (&lab.device, of_type::<T>(whole.scalar_cols()));
         let mut operands = Operands {
             lab,
             a: device.upload(a)?,

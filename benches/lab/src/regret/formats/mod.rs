@@ -8,7 +8,11 @@ use super::families::{self, FAMILIES};
 use super::summary::ForUses;
 use super::{Args, Findings, Study, left_out, table};
 use crate::study::Lab;
-use blockmul::{Bsr, Cbc, Matrix, element::Field};
+use blockmul::{
+    Bsr, Cbc, Matrix,
+    element::{ElementType, Field},
+    matrix::AnyMatrix,
+};
 use blockmul_cli::bench::matrices::Input;
 use blockmul_cli::failure::Failure;
 use blockmul_cli::symmetric::{lower, mirrored};
@@ -89,8 +93,10 @@ impl Found {
         self.stored(of, names, (&a, &by_rows, Stored::Rows), &mut wanted)?;
         self.stored(of, names, (&a, &a, Stored::Columns), &mut wanted)?;
         if symmetric {
-            let triangle = lower(&a)?;
-            let whole = mirrored(&triangle)?;
+            // Triangles are those of the numbers, which `f64` has exactly.
+            let triangle = lower(&AnyMatrix::from(a).cast(ElementType::F64).typed()?)?;
+            let of_type = |matrix: Cbc<f64>| AnyMatrix::from(matrix).cast(T::TYPE).typed::<Cbc<T>>();
+            let (whole, triangle) = (of_type(mirrored(&triangle)?)?, of_type(triangle)?);
             self.stored(of, names, (&whole, &triangle, Stored::Triangle), &mut Wanted::new())?;
         }
         Ok(format!("{}: {} cases", names[0], self.contests.len()))

@@ -4,7 +4,7 @@ use super::contest::{Contest, Variant, Wanted};
 use super::sweeps::{Sweep, budget};
 use crate::study::{Lab, in_turn};
 use blockmul::{BlockShape, Csc, DeviceMatrix, Error, Matrix, Product, Result, element::Field, reference};
-use blockmul_cli::bench::{measure::equal, record::median};
+use blockmul_cli::bench::{measure::same, record::median};
 use serde::Serialize;
 
 /// The part from which every method is timed before and behind the largest jump.
@@ -63,7 +63,7 @@ impl Sweep {
             let want = reference::multiply(&a, b.as_ref().unwrap_or(&a))?;
             let uploaded = (lab.device.upload(&a)?, b.as_ref().map(|b| lab.device.upload(b)).transpose()?);
             let (c, report) = of(&uploaded).run_with_report()?;
-            if !equal(&c.download()?, &want) {
+            if !same(&c.download()?, &want) {
                 wrong += 1;
                 continue;
             }

@@ -9,7 +9,7 @@ use blockmul::{
     reference,
     tuning::MethodCosts,
 };
-use blockmul_cli::bench::{measure::equal, record::median};
+use blockmul_cli::bench::{measure::same, record::median};
 use blockmul_cli::report::Size;
 use blockmul_cli::table::number;
 use blockmul_cli::tune::ByMethod;
@@ -224,7 +224,7 @@ fn first_run<M: Matrix>(
         let by_others: u64 = first.bins.iter().filter(others).map(|bin| bin.products).sum();
         return Ok(Err(by_others as f64 / first.products.max(1) as f64));
     }
-    let verified = equal(&c.download()?, want);
+    let verified = same(&c.download()?, want);
     drop(c);
     let last = if first.total_ms > LONG_MS { first } else { product.run_with_report()?.1 };
     let Report { bins, stages, launches, peak_device_bytes, total_ms, .. } = last;
