@@ -95,7 +95,10 @@ impl AnyMatrix {
     pub fn drop_below(&self, threshold: impl Into<Threshold>) -> Result<Self> {
         match self.element().is_real() {
             true => drop_any_below(self.view(), threshold.into()),
-            false => Err(Error::Argument(format!("entries of {} are not dropped by their size", self.element()))),
+            false => {
+                let element = self.element();
+                Err(Error::Argument(format!("entries are dropped by their magnitude: of floats, not of {element}")))
+            }
         }
     }
 }

@@ -183,7 +183,7 @@ fn what_does_not_belong_together_is_refused() -> Result<()> {
     let mut y = apply.output()?;
     refused(apply.execute((&a, &weights), &mut y).map(drop), "x: elements of f32, those of the plan are f64");
     let drop_integers = |matrix: &AnyMatrix| matrix.drop_below(Threshold::absolute(1.0)).map(drop);
-    refused(drop_integers(&AnyMatrix::from(Csc::from_triplets(1, 1, [(0, 0, 1u32)])?)), "entries of u32");
+    refused(drop_integers(&AnyMatrix::from(Csc::from_triplets(1, 1, [(0, 0, 1u32)])?)), "of floats, not of u32");
     let integers = device.upload(&formats(ElementType::I32)?[0])?;
     refused(Product::of(&integers, &integers).drop_below(1.0).run().map(drop), "entries are dropped by");
     let bytes = device.upload(&formats(ElementType::U8)?[0])?;
