@@ -19,8 +19,8 @@ mod weighted;
 
 pub use dense::{multiply_dense, multiply_dense_over};
 pub use gram::{
-    gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_any_vector_gram, multiply_groups,
-    multiply_vector_gram, multiply_vector_gram_over,
+    gram, gram_any_groups_weighted, gram_groups, gram_groups_weighted, gram_weighted, multiply_any_vector_gram,
+    multiply_groups, multiply_vector_gram, multiply_vector_gram_over,
 };
 pub use graphs::{components, triangles_of_vertices};
 pub use lloyd::lloyd;
