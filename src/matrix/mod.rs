@@ -6,6 +6,7 @@
 //! matrices), `scalar_rows` and `scalar_cols` scalars.
 mod add;
 mod any;
+mod any_dense;
 mod blocks;
 mod cbc;
 mod csc;
@@ -25,6 +26,8 @@ pub use crate::element::AnyValues;
 pub use add::add;
 pub(crate) use add::union;
 pub use any::AnyMatrix;
+pub(crate) use any_dense::AnyDenseViewMut;
+pub use any_dense::{AnyDense, AnyDenseView};
 pub use cbc::Cbc;
 pub use csc::Csc;
 pub use dense::{DenseShape, DenseView, DenseViewMut, Layout, Side};

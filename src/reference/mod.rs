@@ -17,7 +17,7 @@ mod vectors;
 pub mod verify;
 mod weighted;
 
-pub use dense::{multiply_dense, multiply_dense_over};
+pub use dense::{multiply_any_dense, multiply_dense, multiply_dense_over};
 pub use gram::{
     gram, gram_any_groups_weighted, gram_groups, gram_groups_weighted, gram_weighted, multiply_any_vector_gram,
     multiply_groups, multiply_vector_gram, multiply_vector_gram_over,

@@ -1,5 +1,6 @@
 //! Matrices whose element and format are values: the same bits as those of types, and refusals of
 //! what does not belong together.
+mod dense;
 mod groups;
 
 use crate::common::device;
