@@ -23,8 +23,8 @@ mod triplets;
 mod view;
 
 pub use crate::element::AnyValues;
-pub use add::add;
 pub(crate) use add::union;
+pub use add::{add, add_any};
 pub use any::AnyMatrix;
 pub(crate) use any_dense::AnyDenseViewMut;
 pub use any_dense::{AnyDense, AnyDenseView};
@@ -39,7 +39,7 @@ pub use row_major::{Bsr, Csr};
 pub use shape::BlockShape;
 pub(crate) use shape::{aligned_stride, check_sides, check_stride};
 pub use threshold::{Threshold, drop_below};
-pub(crate) use threshold::{kept_entries, pattern_of};
+pub(crate) use threshold::{check_droppable, kept_entries, pattern_of};
 pub use view::{AnyView, MatrixKind};
 
 use crate::{Element, host::memory};

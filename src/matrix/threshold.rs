@@ -86,10 +86,16 @@ impl AnyMatrix {
     /// # Errors
     /// As [`drop_below`]; [`Error::Argument`] for integers.
     pub fn drop_below(&self, threshold: impl Into<Threshold>) -> Result<Self> {
-        match self.element().is_real() {
-            true => drop_any_below(self.view(), threshold.into()),
-            false => Err(Error::Argument(format!("entries of {} are not dropped by their size", self.element()))),
-        }
+        check_droppable(self.element())?;
+        drop_any_below(self.view(), threshold.into())
+    }
+}
+
+/// Refuses integers, whose entries have no threshold.
+pub(crate) fn check_droppable(element: ElementType) -> Result<()> {
+    match element.is_real() {
+        true => Ok(()),
+        false => Err(Error::Argument(format!("entries of {element} are not dropped by their size"))),
     }
 }
 

@@ -2,6 +2,7 @@
 //! what does not belong together.
 mod dense;
 mod groups;
+mod structure;
 
 use crate::common::device;
 use blockmul::{
