@@ -24,8 +24,8 @@ pub struct AnyDense {
     values: AnyValues,
 }
 
-/// A dense matrix over a slice whose element is a value. It is made of a [`DenseView`], of a
-/// reference to a [`DMatrix`] or to an [`AnyDense`].
+/// A dense matrix over a slice whose element is a value. It is made of a [`DenseView`], or of a
+/// reference to [`AnyValues`], to a [`DMatrix`] or to an [`AnyDense`].
 #[derive(Debug, Clone, Copy)]
 pub struct AnyDenseView<'a> {
     pub(crate) shape: DenseShape,
@@ -50,9 +50,10 @@ impl AnyDense {
         Ok(Self { shape, values })
     }
 
-    /// Zeros by columns, if the host has the memory.
-    pub(crate) fn zeros(element: ElementType, rows: usize, cols: usize) -> Result<Self> {
-        with_type!(element, T => Ok(Self::from(try_dense_zeros::<T>(rows, cols)?)))
+    /// Zeros without gaps, if the host has the memory.
+    pub(crate) fn zeros(element: ElementType, (rows, cols): (usize, usize), layout: Layout) -> Result<Self> {
+        let Self { values, .. } = with_type!(element, T => Self::from(try_dense_zeros::<T>(rows, cols)?));
+        Ok(Self { shape: DenseShape::new(rows, cols, layout), values })
     }
 
     /// Sides and layout.
@@ -84,6 +85,16 @@ impl AnyDense {
     /// [`Element::from_f64`] does.
     pub fn cast(&self, element: ElementType) -> Self {
         Self { shape: self.shape, values: self.values.borrow().cast(element) }
+    }
+
+    /// The same matrix in a layout, without gaps.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if it does not fit the host.
+    pub fn to_layout(&self, layout: Layout) -> Result<Self> {
+        let mut copy = Self::zeros(self.element(), (self.shape.rows, self.shape.cols), layout)?;
+        copy.view_mut().copy_from(self.view())?;
+        Ok(copy)
     }
 
     /// The matrix as one of a type, borrowed.
@@ -123,6 +134,14 @@ impl<T: Element> From<DMatrix<T>> for AnyDense {
 }
 
 impl<'a> AnyDenseView<'a> {
+    /// A matrix over these elements, which may be more than it has.
+    ///
+    /// # Errors
+    /// As [`AnyDense::new`].
+    pub fn new(shape: DenseShape, values: &'a AnyValues) -> Result<Self> {
+        with_values!(AnyValues, values, values => Ok(DenseView::new(shape, values)?.into()))
+    }
+
     /// Sides and layout.
     pub fn shape(&self) -> DenseShape {
         self.shape
@@ -207,9 +226,12 @@ mod tests {
         assert_ne!(rows.clone().into_transpose(), columns);
         assert_ne!(rows.cast(ElementType::F32), columns);
         assert_eq!(rows.cast(ElementType::F32).cast(ElementType::F64), columns);
-        let mut copy = AnyDense::zeros(ElementType::F64, 2, 3)?;
+        let mut copy = AnyDense::zeros(ElementType::F64, (2, 3), Layout::ByColumns)?;
         copy.view_mut().transposed().copy_from(rows.view())?;
         assert_eq!(copy.into_transpose(), columns);
+        let by_rows = columns.to_layout(Layout::ByRows)?;
+        assert_eq!(by_rows.values(), &AnyValues::from(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+        assert_eq!(AnyDenseView::new(by_rows.shape(), by_rows.values())?.typed::<f64>()?.get(2, 1), 6.0);
         let too_few = AnyDense::new(shape, vec![0u8; 7].into());
         assert!(matches!(too_few, Err(Error::Length { found: 7, expected: 8, .. })));
         Ok(())

@@ -53,7 +53,7 @@ pub fn multiply_dense_over<M: Matrix>(
 }
 
 /// op(A)·D or D·op(A), as [`multiply_dense_over`] with alpha 1 and beta 0, whatever the elements. C
-/// is stored by columns.
+/// has D's layout.
 ///
 /// ```
 /// use blockmul::{Csr, Semiring, dense::{AnyDense, Side}, matrix::AnyMatrix, reference};
@@ -81,8 +81,8 @@ pub fn multiply_any_dense(
     }
     let (rows, cols) = a.view().scalar_sides();
     let (rows, cols) = if transposed { (cols, rows) } else { (rows, cols) };
-    let (rows, cols) = if side == Side::Left { (rows, d.shape().cols) } else { (d.shape().rows, cols) };
-    let mut c = AnyDense::zeros(element, rows, cols)?;
+    let sides = if side == Side::Left { (rows, d.shape().cols) } else { (d.shape().rows, cols) };
+    let mut c = AnyDense::zeros(element, sides, d.shape().layout)?;
     dense_of_any(semiring, (side, transposed), (1.0, a.view(), d.view()), (0.0, c.view_mut()))?;
     Ok(c)
 }

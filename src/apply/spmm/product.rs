@@ -309,15 +309,15 @@ impl<M: Matrix> Product<'_, M> {
 }
 
 impl Product<'_, AnyMatrix> {
-    /// Computes C on the host, stored by columns.
+    /// Computes C on the host, in D's layout.
     ///
     /// # Errors
     /// As [`Product::run`]; [`Error::Memory`] with the numbers if A and one column of D and of C do
     /// not fit the device or the limit, if D is on the device and C does not fit beside it, or if C
     /// does not fit the host.
     pub fn run_to_host(&self) -> Result<(AnyDense, Report)> {
-        let (rows, cols) = self.checked()?.sides(self.d.shape())?.c();
-        let mut c = AnyDense::zeros(self.asked.element, rows, cols)?;
+        let d = self.d.shape();
+        let mut c = AnyDense::zeros(self.asked.element, self.checked()?.sides(d)?.c(), d.layout)?;
         let report = self.run_into(&mut c)?;
         Ok((c, report))
     }

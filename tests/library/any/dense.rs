@@ -30,7 +30,8 @@ fn products_with_dense_matrices_are_the_references() -> Result<()> {
             let of_device = device.upload_any_dense(&d)?;
             let want = multiply_any_dense(semiring, Side::Left, true, &a, &d)?;
             let product = dense::Product::of(on_device.t(), &d).semiring(semiring);
-            assert_eq!(product.run_to_host()?.0, want, "{what}");
+            let c = product.run_to_host()?.0;
+            assert_eq!((&c, c.shape()), (&want, DenseShape::new(60, 3, layout)), "{what}");
             assert_eq!(product.memory_limit(48 << 10).run_to_host()?.0, want, "{what}, in bands");
             let product = dense::Product::of(on_device.t(), &of_device).semiring(semiring);
             assert_eq!(product.run()?.download()?, want, "{what}, on the device");

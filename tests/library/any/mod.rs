@@ -109,7 +109,7 @@ fn grams_weights_and_vectors_of_every_format_are_the_references() -> Result<()> 
                 let mut of_packed = packed.output()?;
                 packed.execute(&on_x, &mut of_packed)?;
                 let want = reference::multiply_any_vector(Semiring::PlusTimes, Order::Ascending, false, &j, &x)?;
-                assert_eq!((y.download()?, of_packed.download()?), (want.clone(), want), "{what} in {format}");
+                assert_eq!([y.download()?, of_packed.download()?], [want.clone(), want], "{what} in {format}");
             }
             let gram = Apply::of(&on_device).gram()?;
             let mut y = gram.output()?;
