@@ -179,7 +179,7 @@ pub mod dense {
     pub use crate::apply::{
         DenseProduct as Product, DenseReport as Report, DeviceGcoo, GcooArrays, Grouping, Source, multiply, multiply_by,
     };
-    pub use crate::matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side};
+    pub use crate::matrix::{AnyDense, AnyDenseView, DenseShape, DenseView, DenseViewMut, Layout, Side};
     pub use crate::resident::DeviceDense;
 }
 

@@ -17,8 +17,8 @@
 #define AREA (BLOCK_ROWS * BLOCK_COLS)
 
 // 32 bits with the order of magnitudes, 0 for zero alone. They are the bits of a float without its
-// sign, or the upper half of a double's. The range of a float would not do: 1e-50 would show as a
-// zero. Any NaN becomes the one above infinity.
+// sign (an integer is rounded to a float), or the upper half of a double's. The range of a float
+// would not do for doubles: 1e-50 would show as a zero. Any NaN becomes the one above infinity.
 uint magnitude(ARITHMETIC value)
 {
 #if ELEMENT_IS_DOUBLE
@@ -27,7 +27,7 @@ uint magnitude(ARITHMETIC value)
         return 0x7ff80000u;
     return max((uint)(bits >> 32), (uint)(bits != 0));
 #else
-    const uint bits = as_uint(value) & 0x7fffffffu;
+    const uint bits = as_uint((float)value) & 0x7fffffffu;
     return bits > 0x7f800000u ? 0x7fc00000u : bits;
 #endif
 }

@@ -67,6 +67,24 @@ impl ElementType {
         matches!(self, Self::F64 | Self::F32 | Self::F16)
     }
 
+    /// Refuses integers; `what` is the plural name of what has no integers, in the message.
+    pub(crate) fn check_real(self, what: &str) -> Result<()> {
+        match self.is_real() {
+            true => Ok(()),
+            false => Err(Error::Argument(format!("{what} are of real numbers, the elements are {self}"))),
+        }
+    }
+
+    /// Refuses elements that are no lengths of a graph's edges, as [`Length`](super::Length) says.
+    pub(crate) fn check_length(self) -> Result<()> {
+        match self.arithmetic() == self {
+            true => Ok(()),
+            false => {
+                Err(Error::Argument(format!("lengths of edges are f64, f32, u32 or i32, the elements are {self}")))
+            }
+        }
+    }
+
     /// [`Element::ARITHMETIC_ROUNDOFF`].
     pub const fn arithmetic_roundoff(self) -> f64 {
         match self {

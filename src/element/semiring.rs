@@ -137,10 +137,6 @@ impl Semiring {
     }
 
     /// Checks that C = alpha·A·B + beta·C is defined: see [`Semiring`].
-    pub(crate) fn check_factors<T: Element>(self, alpha: f64, beta: f64) -> Result<()> {
-        self.check_factors_of(T::TYPE, alpha, beta)
-    }
-
     pub(crate) fn check_factors_of(self, element: ElementType, alpha: f64, beta: f64) -> Result<()> {
         let whole = |factor: f64| element.is_real() || element.nearest(factor) == factor;
         let why = match self {

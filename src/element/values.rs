@@ -248,9 +248,31 @@ impl AnyValues {
         }
     }
 
+    pub(crate) fn borrow_mut(&mut self) -> AnySliceMut<'_> {
+        with_values!(Self, self, values => Listed::any_slice_mut(values))
+    }
+
     /// The numbers that a function made of numbers of type `T`.
     pub(crate) fn of_same<T: Listed>(self) -> Vec<T> {
         T::of_any(self).unwrap_or_else(|_| unreachable!("values have the type of those they are made of"))
+    }
+}
+
+impl AnySliceMut<'_> {
+    pub(crate) fn element(&self) -> ElementType {
+        match self {
+            Self::F64(_) => ElementType::F64,
+            Self::F32(_) => ElementType::F32,
+            Self::F16(_) => ElementType::F16,
+            Self::U32(_) => ElementType::U32,
+            Self::I32(_) => ElementType::I32,
+            Self::U8(_) => ElementType::U8,
+        }
+    }
+
+    /// The bytes of the numbers, one after another.
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        with_values!(Self, self, values => bytemuck::cast_slice_mut(values))
     }
 }
 

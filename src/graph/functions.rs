@@ -1,6 +1,10 @@
 //! The functions of this module on matrices of every kind.
 use super::{components as of_components, edges::Graph, paths::ShortestPaths, triangles as of_triangles};
-use crate::{DeviceMatrix, DeviceVector, Matrix, Result, element::Length};
+use crate::{
+    DeviceMatrix, DeviceVector, Matrix, Result,
+    element::{Any, Length},
+    matrix::{AnyMatrix, HostMatrix},
+};
 
 /// The connected component of each vertex: the least vertex of the component. Edges connect in both
 /// directions, whatever their values.
@@ -18,8 +22,8 @@ use crate::{DeviceMatrix, DeviceVector, Matrix, Result, element::Length};
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) for a matrix that is not square or not of scalars,
 /// [`Error::Memory`](crate::Error::Memory), [`Error::OpenCl`](crate::Error::OpenCl).
-pub fn components<M: Matrix>(g: &DeviceMatrix<M>) -> Result<DeviceVector<u32>> {
-    of_components::components(&Graph::of(&g.cbc, M::ROW_MAJOR)?)
+pub fn components<M: HostMatrix>(g: &DeviceMatrix<M>) -> Result<DeviceVector<u32>> {
+    of_components::components(&Graph::of(&g.cbc, g.kind().is_row_major())?)
 }
 
 /// The number of triangles of a graph: three vertices, each connected with both others. Edges
@@ -41,7 +45,7 @@ pub fn components<M: Matrix>(g: &DeviceMatrix<M>) -> Result<DeviceVector<u32>> {
 /// [`Error::Memory`](crate::Error::Memory); [`Error::TooLarge`](crate::Error::TooLarge) if both
 /// directions of the edges are more than a matrix on a device may have entries;
 /// [`Error::OpenCl`](crate::Error::OpenCl).
-pub fn triangles<M: Matrix>(g: &DeviceMatrix<M>) -> Result<u64> {
+pub fn triangles<M: HostMatrix>(g: &DeviceMatrix<M>) -> Result<u64> {
     let counts = triangles_of_vertices(g)?.download()?;
     Ok(counts.into_iter().map(u64::from).sum::<u64>() / 3)
 }
@@ -62,8 +66,8 @@ pub fn triangles<M: Matrix>(g: &DeviceMatrix<M>) -> Result<u64> {
 ///
 /// # Errors
 /// As [`triangles`].
-pub fn triangles_of_vertices<M: Matrix>(g: &DeviceMatrix<M>) -> Result<DeviceVector<u32>> {
-    of_triangles::of_vertices(&Graph::of(&g.cbc, M::ROW_MAJOR)?)
+pub fn triangles_of_vertices<M: HostMatrix>(g: &DeviceMatrix<M>) -> Result<DeviceVector<u32>> {
+    of_triangles::of_vertices(&Graph::of(&g.cbc, g.kind().is_row_major())?)
 }
 
 /// The distance of each vertex of `g` from the nearest source: [`ShortestPaths::run`] with its
@@ -88,6 +92,14 @@ pub fn shortest_paths<M: Matrix<Element: Length>>(
     Ok(ShortestPaths::from(sources).run(g)?.distances)
 }
 
+/// As [`shortest_paths`], for lengths whose type is a value.
+///
+/// # Errors
+/// As [`ShortestPaths::run_any`].
+pub fn any_shortest_paths(g: &DeviceMatrix<AnyMatrix>, sources: &[usize]) -> Result<DeviceVector<Any>> {
+    Ok(ShortestPaths::from(sources).run_any(g)?.distances)
+}
+
 /// The level of each vertex of `g` in a breadth-first search: the least number of edges from a
 /// source, `u32::MAX` out of reach. Values do not matter.
 ///
@@ -103,6 +115,6 @@ pub fn shortest_paths<M: Matrix<Element: Length>>(
 ///
 /// # Errors
 /// As [`ShortestPaths::run_by_edges`].
-pub fn levels<M: Matrix>(g: &DeviceMatrix<M>, sources: &[usize]) -> Result<DeviceVector<u32>> {
+pub fn levels<M: HostMatrix>(g: &DeviceMatrix<M>, sources: &[usize]) -> Result<DeviceVector<u32>> {
     Ok(ShortestPaths::from(sources).run_by_edges(g)?.distances)
 }

@@ -7,10 +7,12 @@ use super::{
     schedule::{Distances, Schedule},
 };
 use crate::{
-    Device, DeviceMatrix, DeviceVector, Element, Error, Matrix, Result,
+    Device, DeviceMatrix, DeviceVector, Error, Matrix, Result,
     device::{Buffer, Work},
-    element::Length,
+    element::{Any, Length},
     host::Progress,
+    matrix::{AnyMatrix, HostMatrix},
+    resident::DeviceCbc,
 };
 
 /// Shortest paths to compute, with options.
@@ -32,7 +34,7 @@ pub struct ShortestPaths<'a> {
 
 /// Shortest paths that were computed.
 #[derive(Debug)]
-pub struct Paths<D: Element> {
+pub struct Paths<D> {
     /// The distance of each vertex from the nearest source.
     pub distances: DeviceVector<D>,
     /// The vertex before each on a shortest path; `u32::MAX` for vertices out of reach and for
@@ -65,11 +67,12 @@ struct Found {
 }
 
 impl Found {
-    fn typed<D: Element>(self) -> Paths<D> {
+    /// Paths whose distances are of type `D`, or of [`Any`].
+    fn named<D>(self) -> Paths<D> {
         let Self { device, distance, predecessors, schedule, visits: Visits { rounds, edges: visits }, total_ms } =
             self;
         let predecessors = predecessors.map(|values| DeviceVector { values, device: device.clone() });
-        let distances = DeviceVector { values: distance.into_typed(), device };
+        let distances = DeviceVector { values: distance.renamed(), device };
         Paths { distances, predecessors, schedule, rounds, visits, total_ms }
     }
 }
@@ -129,9 +132,26 @@ impl<'a> ShortestPaths<'a> {
     /// and a delta that is not above 0; [`Error::Memory`], [`Error::Unsupported`],
     /// [`Error::OpenCl`].
     pub fn run<M: Matrix<Element: Length>>(&self, g: &DeviceMatrix<M>) -> Result<Paths<M::Element>> {
-        let graph = Graph::of(&g.cbc, M::ROW_MAJOR)?;
-        graph.device().require(M::Element::TYPE)?;
-        Ok(self.computed(&graph, &Lengths::of(&g.cbc))?.typed())
+        Ok(self.along(&g.cbc, M::ROW_MAJOR)?.named())
+    }
+
+    /// As [`ShortestPaths::run`], for lengths whose type is a value.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, element::AnyValues, graph::ShortestPaths, matrix::AnyMatrix};
+    /// let g = AnyMatrix::from(Csc::from_triplets(3, 3, [(1, 0, 1u32), (2, 1, 2)])?);
+    /// let paths = ShortestPaths::from(&[0]).run_any(&Device::auto()?.upload(&g)?)?;
+    /// assert_eq!(paths.distances.download()?, AnyValues::U32(vec![0, 1, 3]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`ShortestPaths::run`]; [`Error::Argument`] for elements of `f16` and `u8`.
+    pub fn run_any(&self, g: &DeviceMatrix<AnyMatrix>) -> Result<Paths<Any>> {
+        g.element().check_length()?;
+        Ok(self.along(&g.cbc, g.kind().is_row_major())?.named())
     }
 
     /// Computes paths along the edges of `g` if each had length 1: levels of a breadth-first
@@ -139,8 +159,15 @@ impl<'a> ShortestPaths<'a> {
     ///
     /// # Errors
     /// As [`ShortestPaths::run`], without those about lengths.
-    pub fn run_by_edges<M: Matrix>(&self, g: &DeviceMatrix<M>) -> Result<Paths<u32>> {
-        Ok(self.computed(&Graph::of(&g.cbc, M::ROW_MAJOR)?, &Lengths::units())?.typed())
+    pub fn run_by_edges<M: HostMatrix>(&self, g: &DeviceMatrix<M>) -> Result<Paths<u32>> {
+        Ok(self.computed(&Graph::of(&g.cbc, g.kind().is_row_major())?, &Lengths::units())?.named())
+    }
+
+    /// The paths along edges that have lengths.
+    fn along(&self, g: &DeviceCbc, row_major: bool) -> Result<Found> {
+        let graph = Graph::of(g, row_major)?;
+        graph.device().require(g.element())?;
+        self.computed(&graph, &Lengths::of(g))
     }
 
     fn computed(&self, graph: &Graph, lengths: &Lengths<'_>) -> Result<Found> {

@@ -119,6 +119,12 @@ impl<X> Cells<X> {
         Cells { rows: self.rows, cols: self.cols, cells: self.cells.into_iter().map(|x| x.map(&mut f)).collect() }
     }
 
+    /// The grid of the results of `f`, which consumes the cells.
+    pub fn try_into_map<Y>(self, mut f: impl FnMut(X) -> Result<Y>) -> Result<Cells<Y>> {
+        let cells = self.cells.into_iter().map(|x| x.map(&mut f).transpose()).collect::<Result<_>>()?;
+        Ok(Cells { rows: self.rows, cols: self.cols, cells })
+    }
+
     /// The transposed grid of the results of `f`.
     pub fn try_transpose<'a, Y>(&'a self, mut f: impl FnMut(&'a X) -> Result<Y>) -> Result<Cells<Y>> {
         let count = self.rows.len();

@@ -1,15 +1,18 @@
 //! Matrices of groups of blocks on a device.
-use super::{BlockGroups, Cells, Group};
+use super::{BlockGroups, Cells, Group, type_of_cells};
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
     device::{Mapped, Work},
+    element::ElementType,
+    matrix::{AnyMatrix, HostMatrix, Kind, MatrixKind, MatrixType},
     planned::prepared::same_device,
     resident::DeviceCbc,
 };
 
 /// A matrix of groups of blocks that lives on a device; its host form is [`BlockGroups`].
-pub struct DeviceGroups<M: Matrix> {
+pub struct DeviceGroups<M: HostMatrix> {
     pub(crate) cells: Cells<DeviceMatrix<M>>,
+    pub(crate) of: MatrixType<M>,
     pub(crate) device: Device,
 }
 
@@ -26,13 +29,76 @@ impl Device {
     ///
     /// # Errors
     /// As [`Device::upload`].
-    pub fn upload_groups<M: Matrix>(&self, groups: &BlockGroups<M>) -> Result<DeviceGroups<M>> {
-        self.require(<M::Element as crate::Element>::TYPE)?;
-        Ok(DeviceGroups { cells: groups.cells.try_map(|m| self.upload(m))?, device: self.clone() })
+    pub fn upload_groups<M: HostMatrix>(&self, groups: &BlockGroups<M>) -> Result<DeviceGroups<M>> {
+        self.require(groups.of.element)?;
+        Ok(DeviceGroups { cells: groups.cells.try_map(|m| self.upload(m))?, of: groups.of, device: self.clone() })
     }
 }
 
 impl<M: Matrix> DeviceGroups<M> {
+    /// A matrix of zeros with this pattern.
+    ///
+    /// # Errors
+    /// As [`DeviceMatrix::zeros`].
+    pub fn zeros(pattern: &GroupsPattern) -> Result<Self> {
+        Self::zeros_of(pattern, MatrixType::OF)
+    }
+
+    /// Calls `fill` with the values of every matrix, row after row, mapped for writing: see
+    /// [`DeviceMatrix::write_values_with`].
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`].
+    pub fn write_values_with<R>(&mut self, fill: impl FnOnce(Vec<&mut [M::Element]>) -> R) -> Result<R> {
+        let work = Work::new(&self.device, None);
+        let mut mapped =
+            self.cells.iter_mut().map(|(_, m)| work.map(m.cbc.values.typed_mut())).collect::<Result<Vec<_>>>()?;
+        let done = fill(mapped.iter_mut().map(|values| &mut values[..]).collect());
+        mapped.into_iter().try_for_each(Mapped::unmap)?;
+        Ok(done)
+    }
+
+    /// The same matrix, with element and format as values.
+    pub fn into_any(self) -> DeviceGroups<AnyMatrix> {
+        let MatrixType { kind, element } = self.of;
+        let of = MatrixType { kind: kind.get(), element };
+        DeviceGroups { cells: self.cells.into_map(DeviceMatrix::into_any), of, device: self.device }
+    }
+}
+
+/// Groups of matrices whose element and format are values.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csc, Device, Product, groups::BlockGroups, matrix::AnyMatrix};
+/// let device = Device::auto()?;
+/// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0f32), (1, 0, 3.0), (1, 1, 5.0)])?);
+/// let j = device.upload_groups(&BlockGroups::side_by_side([a.clone(), a])?)?;
+/// let h = Product::gram(&j).run()?.into_typed::<Csc<f32>>()?;
+/// assert_eq!(h.get(0, 1).unwrap().download()?.values(), [13.0, 15.0, 15.0, 25.0]);
+/// # Ok(())
+/// # }
+/// ```
+impl DeviceGroups<AnyMatrix> {
+    /// A matrix of zeros with this pattern.
+    ///
+    /// # Errors
+    /// As [`DeviceMatrix::zeros`].
+    pub fn zeros_any(pattern: &GroupsPattern, kind: MatrixKind, element: ElementType) -> Result<Self> {
+        Self::zeros_of(pattern, MatrixType { kind, element })
+    }
+
+    /// The matrix as groups of a type. Nothing is copied.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the element or the format of a group is another one.
+    pub fn into_typed<M: Matrix>(self) -> Result<DeviceGroups<M>> {
+        let cells = self.cells.try_into_map(DeviceMatrix::into_typed)?;
+        Ok(DeviceGroups { cells, of: MatrixType::OF, device: self.device })
+    }
+}
+
+impl<M: HostMatrix> DeviceGroups<M> {
     /// Makes a matrix of groups from matrices that are on `device` already, row after row.
     ///
     /// # Errors
@@ -45,15 +111,20 @@ impl<M: Matrix> DeviceGroups<M> {
     ) -> Result<Self> {
         cells.iter().flatten().try_for_each(|m| same_device(device, m.device()))?;
         let size = |m: &DeviceMatrix<M>| m.pattern().dimensions();
-        Ok(Self { cells: Cells::new(row_groups, col_groups, cells, size)?, device: device.clone() })
+        let cells = Cells::new(row_groups, col_groups, cells, size)?;
+        Ok(Self { of: type_of_cells(&cells, DeviceMatrix::type_of)?, cells, device: device.clone() })
     }
 
-    /// A matrix of zeros with this pattern.
-    ///
-    /// # Errors
-    /// As [`DeviceMatrix::zeros`].
-    pub fn zeros(pattern: &GroupsPattern) -> Result<Self> {
-        Ok(Self { cells: pattern.cells.try_map(DeviceMatrix::zeros)?, device: pattern.device.clone() })
+    fn zeros_of(pattern: &GroupsPattern, of: MatrixType<M>) -> Result<Self> {
+        let cells = pattern.cells.try_map(|cell| DeviceMatrix::zeros_of(cell, of))?;
+        Ok(Self { cells, of, device: pattern.device.clone() })
+    }
+
+    /// Refuses the matrix, called `name`, if it has another pattern than a plan's, or another type.
+    pub(crate) fn check(&self, name: &str, pattern: &GroupsPattern, of: MatrixType<M>) -> Result<()> {
+        of.check(name, self.of)?;
+        let cells = &self.cells;
+        pattern.check_cells(name, [&cells.rows, &cells.cols], &|row, col| Some(&cells.get(row, col)?.cbc))
     }
 
     /// Copies every group to the host. Waits for the commands that compute them.
@@ -61,8 +132,7 @@ impl<M: Matrix> DeviceGroups<M> {
     /// # Errors
     /// As [`DeviceMatrix::download`].
     pub fn download(&self) -> Result<BlockGroups<M>> {
-        let Cells { rows, cols, .. } = &self.cells;
-        BlockGroups::new(rows.clone(), cols.clone(), self.cells.try_map(DeviceMatrix::download)?.into_cells())
+        Ok(BlockGroups { cells: self.cells.try_map(DeviceMatrix::download)?, of: self.of })
     }
 
     /// The groups of rows.
@@ -85,20 +155,6 @@ impl<M: Matrix> DeviceGroups<M> {
         self.cells.get_mut(row_group, col_group)
     }
 
-    /// Calls `fill` with the values of every matrix, row after row, mapped for writing: see
-    /// [`DeviceMatrix::write_values_with`].
-    ///
-    /// # Errors
-    /// [`Error::OpenCl`].
-    pub fn write_values_with<R>(&mut self, fill: impl FnOnce(Vec<&mut [M::Element]>) -> R) -> Result<R> {
-        let work = Work::new(&self.device, None);
-        let mut mapped =
-            self.cells.iter_mut().map(|(_, m)| work.map(m.cbc.values.typed_mut())).collect::<Result<Vec<_>>>()?;
-        let done = fill(mapped.iter_mut().map(|values| &mut values[..]).collect());
-        mapped.into_iter().try_for_each(Mapped::unmap)?;
-        Ok(done)
-    }
-
     /// Returns the matrices of all cells, row after row.
     pub fn into_cells(self) -> Vec<Option<DeviceMatrix<M>>> {
         self.cells.into_cells()
@@ -112,6 +168,11 @@ impl<M: Matrix> DeviceGroups<M> {
     /// Stored blocks of all groups.
     pub fn nnz(&self) -> usize {
         self.cells.iter().map(|(_, m)| m.nnz()).sum()
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        self.of.element
     }
 
     /// The device the groups live on.
@@ -149,12 +210,6 @@ impl GroupsPattern {
     /// The device the pattern lives on.
     pub fn device(&self) -> &Device {
         &self.device
-    }
-
-    /// Refuses a matrix with another pattern; `name` is its name in the message.
-    pub(crate) fn check<M: Matrix>(&self, name: &str, matrix: &DeviceGroups<M>) -> Result<()> {
-        let cells = &matrix.cells;
-        self.check_cells(name, [&cells.rows, &cells.cols], &|row, col| Some(&cells.get(row, col)?.cbc))
     }
 
     /// Refuses cells that are not those of the pattern.
@@ -198,7 +253,7 @@ pub(crate) fn describe_groups(groups: &[Group]) -> String {
     format!("[{}]", groups.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
-impl<M: Matrix> std::fmt::Debug for DeviceGroups<M> {
+impl<M: HostMatrix> std::fmt::Debug for DeviceGroups<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (rows, cols) = (describe_groups(self.row_groups()), describe_groups(self.col_groups()));
         write!(f, "DeviceGroups({rows} by {cols}, {} blocks on {:?})", self.nnz(), self.device)

@@ -13,7 +13,12 @@ pub use cells::Group;
 pub(crate) use device::describe_groups;
 pub use device::{DeviceGroups, GroupsPattern};
 
-use crate::{Cbc, Error, Matrix, Result, error::Dimensions, matrix::dense_zeros};
+use crate::{
+    Error, Matrix, Result,
+    element::ElementType,
+    error::Dimensions,
+    matrix::{AnyMatrix, HostMatrix, Kind, MatrixType, dense_zeros},
+};
 use nalgebra::DMatrix;
 
 /// A matrix of groups of blocks on the host; each group has its own block shape.
@@ -43,20 +48,35 @@ use nalgebra::DMatrix;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Groups of [`AnyMatrix`] have one element, and are all stored by rows or all by columns.
+///
+/// ```
+/// use blockmul::{Csc, groups::BlockGroups, element::ElementType, matrix::AnyMatrix};
+/// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0)])?);
+/// let j = BlockGroups::side_by_side([a.clone(), a.cast(ElementType::F64)])?;
+/// assert_eq!((j.element(), j.nnz()), (ElementType::F64, 4));
+/// let error = BlockGroups::side_by_side([a.clone(), a.cast(ElementType::F32)]).unwrap_err();
+/// assert!(error.to_string().contains("group (0, 1) is a Csc<f32>, group (0, 0) a Csc<f64>"));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct BlockGroups<M> {
+pub struct BlockGroups<M: HostMatrix> {
     pub(crate) cells: Cells<M>,
+    pub(crate) of: MatrixType<M>,
 }
 
-impl<M: Matrix> BlockGroups<M> {
+impl<M: HostMatrix> BlockGroups<M> {
     /// Makes a matrix from the groups of rows and of columns and the matrices of the cells, row
     /// after row.
     ///
     /// # Errors
     /// [`Error::Length`] for another number of cells; [`Error::Argument`] if the size or block
-    /// shape of a matrix is not that of its groups; [`Error::BlockShape`]; [`Error::TooLarge`].
+    /// shape of a matrix is not that of its groups, if the elements or the order of two
+    /// [`AnyMatrix`] differ, and if there is none; [`Error::BlockShape`]; [`Error::TooLarge`].
     pub fn new(row_groups: Vec<Group>, col_groups: Vec<Group>, cells: Vec<Option<M>>) -> Result<Self> {
-        Ok(Self { cells: Cells::new(row_groups, col_groups, cells, dimensions)? })
+        let cells = Cells::new(row_groups, col_groups, cells, dimensions)?;
+        Ok(Self { of: type_of_cells(&cells, |m| MatrixType::of(m.view()))?, cells })
     }
 
     /// Puts matrices side by side: [J_camera | J_point].
@@ -104,16 +124,27 @@ impl<M: Matrix> BlockGroups<M> {
 
     /// Stored blocks of all groups.
     pub fn nnz(&self) -> usize {
-        self.cells.iter().map(|(_, m)| m.as_cbc().pattern.nnz()).sum()
+        self.cells.iter().map(|(_, m)| m.view().nnz()).sum()
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        self.of.element
     }
 
     /// The transpose. Groups of columns become groups of rows, and every matrix is transposed. The
     /// result has no padding between blocks.
     pub fn transpose(&self) -> Self {
-        let Cells { rows, cols, .. } = &self.cells;
-        let place = |i: usize| self.get(i % rows.len(), i / rows.len()).map(transposed);
-        let cells = (0..rows.len() * cols.len()).map(place).collect();
-        Self::new(cols.clone(), rows.clone(), cells).unwrap_or_else(|_| unreachable!("a grid, mirrored"))
+        let cells = self.cells.try_transpose(|m| M::from_any(m.view().transposed()));
+        Self { cells: cells.unwrap_or_else(|_| unreachable!("a transpose has the same type")), of: self.of }
+    }
+}
+
+impl<M: Matrix> BlockGroups<M> {
+    /// The same matrix, with element and format as values.
+    pub fn into_any(self) -> BlockGroups<AnyMatrix> {
+        let MatrixType { kind, element } = self.of;
+        BlockGroups { cells: self.cells.into_map(AnyMatrix::of_typed), of: MatrixType { kind: kind.get(), element } }
     }
 
     /// The dense matrix.
@@ -136,27 +167,51 @@ impl<M: Matrix> BlockGroups<M> {
     }
 }
 
+impl BlockGroups<AnyMatrix> {
+    /// The matrix as groups of a type, without a copy.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the element or the format of a group is another one.
+    pub fn typed<M: Matrix>(self) -> Result<BlockGroups<M>> {
+        Ok(BlockGroups { cells: self.cells.try_into_map(AnyMatrix::typed)?, of: MatrixType::OF })
+    }
+}
+
 /// Size and block shape of a matrix, as it is read by rows and columns.
-pub(crate) fn dimensions<M: Matrix>(m: &M) -> Dimensions {
-    let of = m.as_cbc().dimensions();
-    if M::ROW_MAJOR { of.transposed() } else { of }
+fn dimensions<M: HostMatrix>(m: &M) -> Dimensions {
+    m.view().dimensions()
 }
 
 fn groups_of(of: &Dimensions) -> (Group, Group) {
     (Group { blocks: of.nrows, side: of.block_rows }, Group { blocks: of.ncols, side: of.block_cols })
 }
 
-/// The transpose of any matrix.
-pub(crate) fn transposed<M: Matrix>(m: &M) -> M {
-    let view = m.as_cbc();
-    Cbc::with_stride(view.pattern.clone(), view.shape, view.stride, view.values.to_vec())
-        .and_then(|arrays| M::from_cbc(arrays.transpose()))
-        .unwrap_or_else(|_| unreachable!("the arrays of a matrix"))
+/// The type of the matrices in a grid, if they agree in element and order. It has blocks if one of
+/// them does.
+fn type_of_cells<X, M: HostMatrix>(cells: &Cells<X>, of: impl Fn(&X) -> MatrixType<M>) -> Result<MatrixType<M>> {
+    if let Some(known) = M::TYPE {
+        return Ok(known);
+    }
+    let mut found = cells.iter().map(|(place, x)| (place, of(x)));
+    let no_cell = || {
+        Error::Argument(
+            "groups of matrices whose element and format are values: at least one matrix is required".into(),
+        )
+    };
+    let (first, of_first) = found.next().ok_or_else(no_cell)?;
+    found.try_fold(of_first, |all, (place, of)| {
+        let differ = |_| {
+            let why = "elements must be the same, and all groups stored by rows, or all by columns";
+            Error::Argument(format!("group {place:?} is a {of:?}, group {first:?} a {of_first:?}: {why}"))
+        };
+        all.times(of).map_err(differ)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Cbc;
 
     #[test]
     #[should_panic(expected = "a dense matrix of 4294967296x4294967296 elements fits no memory")]

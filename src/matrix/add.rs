@@ -1,5 +1,5 @@
 //! Sums of two matrices.
-use super::{AnyMatrix, AnyView, CbcView, Matrix, MatrixKind, Pattern};
+use super::{AnyMatrix, AnyView, CbcView, Matrix, MatrixKind, MatrixType, Pattern};
 use crate::{
     Arithmetic, Element, Error, Result,
     element::{AnySlice, ElementType, Listed, with_type},
@@ -32,11 +32,23 @@ type Scalar<M> = <<M as Matrix>::Element as Element>::Arithmetic;
 /// ```
 pub fn add<M: Matrix>(alpha: Scalar<M>, a: &M, beta: Scalar<M>, b: &M) -> Result<M> {
     let factors = Scalar::<M>::any(vec![alpha, beta]);
-    add_any(a.into(), b.into(), factors.borrow())?.typed()
+    sum(a.into(), b.into(), factors.borrow())?.typed()
+}
+
+/// As [`add`], for matrices whose element and format are values. The factors are rounded to the
+/// element's arithmetic type.
+///
+/// # Errors
+/// As [`add`]; [`Error::Argument`] if the elements differ, or if one matrix is stored by rows, the
+/// other by columns.
+pub fn add_any(alpha: f64, a: &AnyMatrix, beta: f64, b: &AnyMatrix) -> Result<AnyMatrix> {
+    let of = MatrixType::<AnyMatrix>::of(a.view()).times(MatrixType::of(b.view()))?;
+    let factors = AnySlice::F64(&[alpha, beta]).cast(of.element.arithmetic());
+    Ok(sum(a.view(), b.view(), factors.borrow())?.of_kind(of.kind))
 }
 
 /// The factors are of the arithmetic type.
-fn add_any(a: AnyView<'_>, b: AnyView<'_>, factors: AnySlice<'_>) -> Result<AnyMatrix> {
+fn sum(a: AnyView<'_>, b: AnyView<'_>, factors: AnySlice<'_>) -> Result<AnyMatrix> {
     check_sizes(a, b)?;
     with_type!(a.element(), T => match (a.cbc::<T>(), b.cbc::<T>(), Factor::<T>::of_any_slice(factors)) {
         (Some(x), Some(y), Some(&[alpha, beta])) => add_cbc::<T>(a.kind, (alpha, x), (beta, y)),

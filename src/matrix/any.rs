@@ -2,7 +2,7 @@
 use super::{AnyView, BlockShape, Bsr, Cbc, CbcView, Csc, Csr, Matrix, MatrixKind, Pattern};
 use crate::{
     Element, Error, Result,
-    element::{AnyValues, ElementType},
+    element::{AnyValues, ElementType, Listed},
 };
 
 /// A matrix whose element type and format are known at run time: what a file names, or what another
@@ -43,6 +43,21 @@ impl AnyMatrix {
     ) -> Self {
         debug_assert_eq!(values.len(), pattern.nnz() * stride);
         Self { kind, pattern, shape, stride, values }
+    }
+
+    /// A matrix of a type, without a copy.
+    pub(crate) fn of_typed<M: Matrix>(matrix: M) -> Self {
+        let Cbc { pattern, shape, stride, values } = matrix.into_cbc();
+        Self { kind: MatrixKind::of::<M>(), pattern, shape, stride, values: <M::Element as Listed>::any(values) }
+    }
+
+    /// The same arrays as those of another format, which has blocks if this one does and is stored
+    /// in the same order.
+    pub(crate) fn of_kind(self, kind: MatrixKind) -> Self {
+        debug_assert!(
+            self.kind.is_row_major() == kind.is_row_major() && (kind.has_blocks() || !self.kind.has_blocks())
+        );
+        Self { kind, ..self }
     }
 
     /// The matrix as a type, without a copy.
@@ -199,9 +214,7 @@ macro_rules! formats {
     ($($matrix:ident),+) => { $(
         impl<T: Element> From<$matrix<T>> for AnyMatrix {
             fn from(matrix: $matrix<T>) -> Self {
-                let kind = MatrixKind::of::<$matrix<T>>();
-                let Cbc { pattern, shape, stride, values } = matrix.into_cbc();
-                Self { kind, pattern, shape, stride, values: T::any(values) }
+                Self::of_typed(matrix)
             }
         }
 

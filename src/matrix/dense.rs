@@ -136,7 +136,7 @@ impl DenseShape {
     }
 
     /// Refuses an array that is too short, or a shape that cannot be.
-    fn check_array(&self, found: usize) -> Result<()> {
+    pub(super) fn check_array(&self, found: usize) -> Result<()> {
         self.check()?;
         match found >= self.len() {
             true => Ok(()),

@@ -15,6 +15,9 @@ pub trait HostMatrix: Sealed + Clone + Send + Sync + Sized + 'static {
     /// The format, if the type does not say it.
     #[doc(hidden)]
     type Kind: Kind;
+    /// Element and format, if the type says them.
+    #[doc(hidden)]
+    const TYPE: Option<MatrixType<Self>>;
 
     /// The arrays, borrowed.
     fn view(&self) -> AnyView<'_>;
@@ -80,6 +83,7 @@ impl Kind for MatrixKind {
 impl<M: Matrix> HostMatrix for M {
     type Word = M::Element;
     type Kind = InType<M>;
+    const TYPE: Option<MatrixType<M>> = Some(MatrixType::OF);
 
     fn view(&self) -> AnyView<'_> {
         AnyView::from(self)
@@ -95,6 +99,7 @@ impl Sealed for AnyMatrix {}
 impl HostMatrix for AnyMatrix {
     type Word = Any;
     type Kind = MatrixKind;
+    const TYPE: Option<MatrixType<Self>> = None;
 
     fn view(&self) -> AnyView<'_> {
         self.view()
@@ -119,6 +124,12 @@ impl<M: HostMatrix> Clone for MatrixType<M> {
 }
 
 impl<M: HostMatrix> Copy for MatrixType<M> {}
+
+impl<M: HostMatrix> PartialEq for MatrixType<M> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.kind.get(), self.element) == (other.kind.get(), other.element)
+    }
+}
 
 impl<M: HostMatrix> std::fmt::Debug for MatrixType<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

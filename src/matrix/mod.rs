@@ -6,6 +6,7 @@
 //! matrices), `scalar_rows` and `scalar_cols` scalars.
 mod add;
 mod any;
+mod any_dense;
 mod blocks;
 mod cbc;
 mod csc;
@@ -22,9 +23,11 @@ mod triplets;
 mod view;
 
 pub use crate::element::AnyValues;
-pub use add::add;
 pub(crate) use add::union;
+pub use add::{add, add_any};
 pub use any::AnyMatrix;
+pub(crate) use any_dense::AnyDenseViewMut;
+pub use any_dense::{AnyDense, AnyDenseView};
 pub use cbc::Cbc;
 pub use csc::Csc;
 pub use dense::{DenseShape, DenseView, DenseViewMut, Layout, Side};
@@ -36,7 +39,7 @@ pub use row_major::{Bsr, Csr};
 pub use shape::BlockShape;
 pub(crate) use shape::{aligned_stride, check_sides, check_stride};
 pub use threshold::{Threshold, drop_below};
-pub(crate) use threshold::{kept_entries, pattern_of};
+pub(crate) use threshold::{check_droppable, kept_entries, pattern_of};
 pub use view::{AnyView, MatrixKind};
 
 use crate::{Element, host::memory};

@@ -93,13 +93,16 @@ impl AnyMatrix {
     /// # Errors
     /// As [`drop_below`]; [`Error::Argument`] for integers.
     pub fn drop_below(&self, threshold: impl Into<Threshold>) -> Result<Self> {
-        match self.element().is_real() {
-            true => drop_any_below(self.view(), threshold.into()),
-            false => {
-                let element = self.element();
-                Err(Error::Argument(format!("entries are dropped by their magnitude: of floats, not of {element}")))
-            }
-        }
+        check_droppable(self.element())?;
+        drop_any_below(self.view(), threshold.into())
+    }
+}
+
+/// Refuses integers, whose entries have no threshold.
+pub(crate) fn check_droppable(element: ElementType) -> Result<()> {
+    match element.is_real() {
+        true => Ok(()),
+        false => Err(Error::Argument(format!("entries are dropped by their magnitude: of floats, not of {element}"))),
     }
 }
 

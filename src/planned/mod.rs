@@ -2,8 +2,9 @@
 pub(crate) mod prepared;
 
 use crate::{
-    Device, DeviceMatrix, Marker, Matrix, Result,
+    Device, DeviceMatrix, Marker, Result,
     device::{Clock, StageTime, Work},
+    matrix::HostMatrix,
     resident::DeviceCbc,
 };
 
@@ -187,7 +188,7 @@ impl<'a, C> Accum<'a, C> {
     }
 }
 
-impl<'a, M: Matrix> Accum<'a, DeviceMatrix<M>> {
+impl<'a, M: HostMatrix> Accum<'a, DeviceMatrix<M>> {
     /// The same for the arrays of C.
     pub(crate) fn arrays(self) -> Accum<'a, DeviceCbc> {
         Accum { c: &mut self.c.cbc, alpha: self.alpha, beta: self.beta, after: self.after }

@@ -1,7 +1,7 @@
 //! Checks that all plans share.
 use super::Accum;
 use crate::{
-    Device, DevicePattern, Error, Result,
+    Device, DeviceMatrix, DevicePattern, Error, Result,
     matrix::{HostMatrix, Kind, MatrixType},
 };
 
@@ -25,6 +25,14 @@ pub(crate) fn check_patterns<'a, M: HostMatrix>(
         pattern.check_kind(of.kind.get())?;
     }
     device.require(of.element)
+}
+
+/// Refuses matrices, each with its name, that have other elements than a plan's, or another order.
+pub(crate) fn check_types<const N: usize, M: HostMatrix>(
+    of: MatrixType<M>,
+    matrices: [(&str, &DeviceMatrix<M>); N],
+) -> Result<()> {
+    matrices.into_iter().try_for_each(|(name, matrix)| of.check(name, matrix.type_of()))
 }
 
 /// Refuses alpha and beta for an operation that cannot scale its output, such as a copy or a root;

@@ -7,6 +7,7 @@ use crate::{
     DeviceInfo, DeviceKind, DeviceMatrix, Field, Matrix, Result, Threshold,
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Scalar, Sum, Work, kernel, pool_bytes},
     element::ElementType,
+    matrix::{AnyMatrix, check_droppable},
     resident::{DeviceCbc, PatternArrays},
     tuning::Numbers,
 };
@@ -246,6 +247,19 @@ impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
     /// ```
     pub fn drop_below(&self, threshold: impl Into<Threshold>) -> Result<Self> {
         Ok(Self::new(drop_below(&self.cbc, threshold.into())?))
+    }
+}
+
+impl DeviceMatrix<AnyMatrix> {
+    /// Returns a new matrix without the entries (blocks) below a [`Threshold`], as
+    /// [`AnyMatrix::drop_below`] on the host. Reads one number back.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) for integers and for a tolerance that is
+    /// negative or not finite, [`Error::Memory`](crate::Error::Memory).
+    pub fn drop_below(&self, threshold: impl Into<Threshold>) -> Result<Self> {
+        check_droppable(self.element())?;
+        Ok(Self::of_type(drop_below(&self.cbc, threshold.into())?, self.type_of()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The factors of a product: matrices and patterns, each as it is or transposed.
 use super::{GramParts, Part, Weights};
 use crate::{
-    DeviceMatrix, DevicePattern, DeviceVector, Matrix,
+    DeviceMatrix, DevicePattern, DeviceVector,
     groups::{DeviceGroups, GroupsPattern},
     matrix::HostMatrix,
 };
@@ -87,10 +87,10 @@ impl OperandTypes for DevicePattern {
     }
 }
 
-impl<M: Matrix> OperandTypes for DeviceGroups<M> {
+impl<M: HostMatrix> OperandTypes for DeviceGroups<M> {
     type Pattern = GroupsPattern;
     type Parts = GramParts;
-    type Weights<'a> = &'a [Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>>];
+    type Weights<'a> = &'a [Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>>];
 
     fn to_pattern(&self) -> GroupsPattern {
         self.pattern()
@@ -132,8 +132,8 @@ impl<M: HostMatrix> OperandTypes for M {
 
 /// Defines the transposes of operands.
 macro_rules! transposable {
-    ($(<$($m:ident: $bound:ident)?> $operand:ty),*) => {$(
-        impl$(<$m: $bound>)? $operand {
+    ($(<$($m:ident)?> $operand:ty),*) => {$(
+        impl$(<$m: HostMatrix>)? $operand {
             /// The transpose as a factor of a [`Product`](crate::Product); it is not formed.
             pub fn t(&self) -> Factor<'_, Self> {
                 Factor::from(self).t()
@@ -141,4 +141,4 @@ macro_rules! transposable {
         }
     )*};
 }
-transposable!(<M: HostMatrix> DeviceMatrix<M>, <> DevicePattern, <M: Matrix> DeviceGroups<M>, <> GroupsPattern);
+transposable!(<M> DeviceMatrix<M>, <> DevicePattern, <M> DeviceGroups<M>, <> GroupsPattern);

@@ -67,8 +67,8 @@ impl<'a, X: Operand> Product<'a, X> {
 
 /// Defines [`Product::plan`] for each kind of operand.
 macro_rules! plans {
-    ($($(#[$doc:meta])* <$($outer:ident: $bound:ident)?> $operand:ty, <$($inner:ident)?> $kind:ty, $of:expr;)*) => {$(
-        impl<$($outer: $bound)?> Product<'_, $operand> {
+    ($($(#[$doc:meta])* <$($outer:ident)?> $operand:ty, <$($inner:ident)?> $kind:ty, $of:expr;)*) => {$(
+        impl<$($outer: HostMatrix)?> Product<'_, $operand> {
             $(#[$doc])*
             ///
             /// # Errors
@@ -85,11 +85,11 @@ macro_rules! plans {
 }
 plans! {
     /// Prepares the product for the patterns of its factors.
-    <M: HostMatrix> DeviceMatrix<M>, <> M, Self::type_of;
+    <M> DeviceMatrix<M>, <> M, Self::type_of;
     /// Prepares the product for matrices of type `M` with these patterns.
     <> DevicePattern, <M> M, |_| Ok(MatrixType::OF);
     /// Prepares the product for the patterns of its factors.
-    <M: Matrix> DeviceGroups<M>, <> BlockGroups<M>, |_| Ok(MatrixType::OF);
+    <M> DeviceGroups<M>, <> BlockGroups<M>, Self::type_of;
     /// Prepares the product for groups of type `M` with these patterns.
     <> GroupsPattern, <M> BlockGroups<M>, |_| Ok(MatrixType::OF);
 }

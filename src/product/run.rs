@@ -6,7 +6,7 @@ use super::{
     plan::{DeviceWeights, Wanted},
 };
 use crate::{
-    DeviceMatrix, DevicePattern, Error, Matrix, Result,
+    DeviceMatrix, DevicePattern, Error, Result,
     device::Work,
     groups::{BlockGroups, DeviceGroups},
     matrix::{HostMatrix, MatrixType},
@@ -118,7 +118,7 @@ impl<M: HostMatrix> Product<'_, DeviceMatrix<M>> {
     }
 }
 
-impl<M: Matrix> Product<'_, DeviceGroups<M>> {
+impl<M: HostMatrix> Product<'_, DeviceGroups<M>> {
     /// Computes C on the device, and returns without waiting for its completion.
     ///
     /// # Errors
@@ -151,6 +151,12 @@ impl<M: Matrix> Product<'_, DeviceGroups<M>> {
         Work::new(self.factors[0].operand.device(), self.options.memory_limit)
     }
 
+    /// Element and format of C, if the factors agree.
+    pub(super) fn type_of(&self) -> Result<MatrixType<M>> {
+        let first = self.factors[0].operand.of;
+        self.factors[1..].iter().try_fold(first, |of, factor| of.times(factor.operand.of))
+    }
+
     fn computed<'w>(&self, work: &'w Work) -> Result<Measured<'w, DeviceGroups<M>>> {
         if self.options.threshold.is_some() {
             let why = "entries of groups are not dropped: a column's largest may be in another group";
@@ -161,7 +167,7 @@ impl<M: Matrix> Product<'_, DeviceGroups<M>> {
             + self.weights.iter().flat_map(|weights| weights.iter()).map(bytes_of_weights).sum::<u64>()
             + self.mask.iter().flat_map(|mask| mask.cells.iter()).map(|(_, cell)| cell.device_bytes()).sum::<u64>();
         let inputs = Inputs { factors, weights: self.weights };
-        let ran = by_plan::<BlockGroups<M>>(work, self.wanted(MatrixType::OF)?, inputs, held)?;
+        let ran = by_plan::<BlockGroups<M>>(work, self.wanted(self.type_of()?)?, inputs, held)?;
         let columns = ran.c.col_groups().iter().map(|group| group.blocks as u64).sum();
         self.options.tell(columns, columns);
         Ok(ran)

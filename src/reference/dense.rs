@@ -1,9 +1,11 @@
 //! Products of sparse and dense matrices on the CPU, line after line on all cores.
 use crate::{
     Arithmetic, BlockShape, Element, Error, Matrix, Result, Semiring,
-    element::{Algebra, AnySlice, AnySliceMut, ElementType, Listed, with_type},
+    element::{Algebra, ElementType, Listed, with_type},
     host::threads,
-    matrix::{AnyView, DenseShape, DenseView, DenseViewMut, Pattern, Side},
+    matrix::{
+        AnyDense, AnyDenseView, AnyDenseViewMut, AnyMatrix, AnyView, DenseShape, DenseView, DenseViewMut, Pattern, Side,
+    },
     primitives::segmented_reduce::RUN_PIECE,
 };
 use std::borrow::Cow;
@@ -47,29 +49,60 @@ pub fn multiply_dense_over<M: Matrix>(
     (alpha, a, d): (f64, &M, DenseView<'_, M::Element>),
     (beta, c): (f64, DenseViewMut<'_, M::Element>),
 ) -> Result<()> {
-    let (d_shape, c_shape) = (d.shape(), c.shape());
-    let (d, c) = (M::Element::any_slice(d.values()), M::Element::any_slice_mut(c.values));
-    multiply_any_dense(semiring, (side, transposed), (alpha, a.into(), d_shape, d), (beta, c_shape, c))
+    dense_of_any(semiring, (side, transposed), (alpha, a.into(), d.into()), (beta, c.into()))
 }
 
-fn multiply_any_dense(
+/// op(A)·D or D·op(A), as [`multiply_dense_over`] with alpha 1 and beta 0, whatever the elements. C
+/// has D's layout.
+///
+/// ```
+/// use blockmul::{Csr, Semiring, dense::{AnyDense, Side}, matrix::AnyMatrix, reference};
+/// use nalgebra::dmatrix;
+/// let a = AnyMatrix::from(Csr::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![2.0f32, 7.0])?);
+/// let (plus_times, d) = (Semiring::PlusTimes, AnyDense::from(dmatrix![1.0f32; 10.0]));
+/// let c = reference::multiply_any_dense(plus_times, Side::Left, false, &a, &d)?;
+/// assert_eq!(c, dmatrix![20.0f32; 7.0].into());
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`multiply_dense_over`]; [`Error::Argument`] if the elements differ; [`Error::Memory`] if C
+/// does not fit the host.
+pub fn multiply_any_dense(
+    semiring: Semiring,
+    side: Side,
+    transposed: bool,
+    a: &AnyMatrix,
+    d: &AnyDense,
+) -> Result<AnyDense> {
+    let (element, of_d) = (a.element(), d.element());
+    if element != of_d {
+        return Err(Error::Argument(format!("D has elements of {of_d}, A has elements of {element}")));
+    }
+    let (rows, cols) = a.view().scalar_sides();
+    let (rows, cols) = if transposed { (cols, rows) } else { (rows, cols) };
+    let sides = if side == Side::Left { (rows, d.shape().cols) } else { (d.shape().rows, cols) };
+    let mut c = AnyDense::zeros(element, sides, d.shape().layout)?;
+    dense_of_any(semiring, (side, transposed), (1.0, a.view(), d.view()), (0.0, c.view_mut()))?;
+    Ok(c)
+}
+
+fn dense_of_any(
     semiring: Semiring,
     (side, transposed): (Side, bool),
-    (alpha, a, d_shape, d): (f64, AnyView<'_>, DenseShape, AnySlice<'_>),
-    (beta, c_shape, c): (f64, DenseShape, AnySliceMut<'_>),
+    (alpha, a, d): (f64, AnyView<'_>, AnyDenseView<'_>),
+    (beta, c): (f64, AnyDenseViewMut<'_>),
 ) -> Result<()> {
     semiring.check_type(a.element())?;
     semiring.check_factors_of(a.element(), alpha, beta)?;
     // D·A is the transpose of Aᵀ·Dᵀ.
-    let (of_rows, semiring, d_shape, c_shape) = match side {
-        Side::Left => (transposed == a.kind.is_row_major(), semiring, d_shape, c_shape),
-        Side::Right => {
-            (transposed != a.kind.is_row_major(), semiring.mirrored(), d_shape.transposed(), c_shape.transposed())
-        }
+    let (of_rows, semiring, d, c) = match side {
+        Side::Left => (transposed == a.kind.is_row_major(), semiring, d, c),
+        Side::Right => (transposed != a.kind.is_row_major(), semiring.mirrored(), d.transposed(), c.transposed()),
     };
-    with_type!(a.element(), T => match (T::of_any_slice(a.values), T::of_any_slice(d), T::of_any_slice_mut(c)) {
-        (Some(values), Some(d), Some(c)) => {
-            let (d, c) = (DenseView::new(d_shape, d)?, DenseViewMut::new(c_shape, c)?);
+    with_type!(a.element(), T => match (T::of_any_slice(a.values), T::of_any_slice_mut(c.values)) {
+        (Some(values), Some(of_c)) => {
+            let (d, c) = (d.typed()?, DenseViewMut::new(c.shape, of_c)?);
             multiply_lines(semiring, Lines::new(a, values, of_rows), (alpha, d), (beta, c))
         }
         _ => unreachable!("the dense matrices have the elements of the sparse one"),

@@ -7,7 +7,8 @@ use super::{
 use crate::{
     BlockGroups, BlockShape, Error, GramParts, Matrix, Part, Pattern, Result, Semiring, Weights,
     element::{Algebra, AnySlice, AnyValues, ElementType, Listed, Order, Widened},
-    matrix::{AnyMatrix, AnyView, HostMatrix, MatrixKind},
+    groups::Cells,
+    matrix::{AnyMatrix, AnyView, HostMatrix, Kind, MatrixKind, MatrixType},
 };
 
 /// H = JᵀJ or a triangle of it, as [`Product::gram`](crate::Product::gram) computes it.
@@ -95,7 +96,7 @@ pub fn multiply_vector_gram_over<M: Matrix>(
 /// As [`multiply_vector_gram_over`], whatever the elements.
 ///
 /// # Errors
-/// As [`multiply_vector_gram_over`]; [`Error::Argument`] if elements differ.
+/// As [`multiply_vector_gram_over`]; [`Error::Argument`] if elements or orders differ.
 pub fn multiply_any_vector_gram(
     semiring: Semiring,
     orders: [Order; 2],
@@ -103,13 +104,9 @@ pub fn multiply_any_vector_gram(
     weights: Option<Weights<&AnyMatrix, &AnyValues>>,
     x: &AnyValues,
 ) -> Result<AnyValues> {
-    let weights = weights.map(|weights| weights.map(AnyMatrix::view, AnyValues::borrow));
-    let of_weights = weights.iter().flat_map(|weights| {
-        let (information, numbers) = weights.parts();
-        [information.map(|information| information.element()), numbers.map(|numbers| numbers.element())]
-    });
-    if let Some(found) = of_weights.flatten().chain([x.element()]).find(|&found| found != a.element()) {
-        return Err(Error::Argument(format!("a vector or weights of {found} for a matrix of {}", a.element())));
+    let weights = weights.map(|weights| borrowed(MatrixType::of(a.view()), weights)).transpose()?;
+    if x.element() != a.element() {
+        return Err(Error::Argument(format!("a vector of {} for a matrix of {}", x.element(), a.element())));
     }
     multiply_any_gram(semiring, orders, (transposed, a.view()), weights, x.borrow())
 }
@@ -148,7 +145,7 @@ fn column(kind: MatrixKind, (rows, side): (usize, usize), values: AnyValues) -> 
 /// # Errors
 /// As [`multiply`](super::multiply); [`Error::Argument`] if the groups of A's columns are not those
 /// of B's rows.
-pub fn multiply_groups<M: Matrix>(a: &BlockGroups<M>, b: &BlockGroups<M>) -> Result<BlockGroups<M>> {
+pub fn multiply_groups<M: HostMatrix>(a: &BlockGroups<M>, b: &BlockGroups<M>) -> Result<BlockGroups<M>> {
     groups_product(a, b, |_, _| Some(Part::Full))
 }
 
@@ -156,7 +153,7 @@ pub fn multiply_groups<M: Matrix>(a: &BlockGroups<M>, b: &BlockGroups<M>) -> Res
 ///
 /// # Errors
 /// As [`multiply`](super::multiply).
-pub fn gram_groups<M: Matrix>(j: &BlockGroups<M>, parts: impl Into<GramParts>) -> Result<BlockGroups<M>> {
+pub fn gram_groups<M: HostMatrix>(j: &BlockGroups<M>, parts: impl Into<GramParts>) -> Result<BlockGroups<M>> {
     let parts = parts.into();
     groups_product(&j.transpose(), j, |row, col| parts.of(row, col))
 }
@@ -171,14 +168,56 @@ pub fn gram_groups_weighted<M: Matrix>(
     weights: &[Weights<&M, &[M::Element]>],
     parts: impl Into<GramParts>,
 ) -> Result<BlockGroups<M>> {
+    groups_weighted(j, weights.iter().copied().map(untyped).collect(), parts.into())
+}
+
+/// As [`gram_groups_weighted`], whatever the elements.
+///
+/// ```
+/// use blockmul::{Csc, Part, element::AnyValues, groups::BlockGroups, product::Weights};
+/// use blockmul::{matrix::AnyMatrix, reference::gram_any_groups_weighted};
+/// let j = AnyMatrix::from(Csc::from_triplets(2, 1, [(0, 0, 1.0f32), (1, 0, 3.0)])?);
+/// let (j, weights) = (BlockGroups::side_by_side([j])?, AnyValues::F32(vec![1.0, 10.0]));
+/// let h = gram_any_groups_weighted(&j, &[Weights::Rows(&weights)], Part::Full)?;
+/// assert_eq!(h.get(0, 0).unwrap().values(), &AnyValues::F32(vec![91.0]));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`gram_groups_weighted`]; [`Error::Argument`] if elements or orders differ.
+pub fn gram_any_groups_weighted(
+    j: &BlockGroups<AnyMatrix>,
+    weights: &[Weights<&AnyMatrix, &AnyValues>],
+    parts: impl Into<GramParts>,
+) -> Result<BlockGroups<AnyMatrix>> {
+    let weights = weights.iter().map(|weights| borrowed(j.of, *weights)).collect::<Result<_>>()?;
+    groups_weighted(j, weights, parts.into())
+}
+
+/// Weights as they are borrowed, if they have the elements and the order of J.
+fn borrowed<'a>(of: MatrixType<AnyMatrix>, weights: Weights<&'a AnyMatrix, &'a AnyValues>) -> Result<AnyWeights<'a>> {
+    let (information, numbers) = weights.parts();
+    if let Some(w) = information {
+        of.check("W", MatrixType::of(w.view()))?;
+    }
+    match numbers.map(AnyValues::element).filter(|&found| found != of.element) {
+        Some(found) => Err(Error::Argument(format!("weights of {found} for a matrix of {}", of.element))),
+        None => Ok(weights.map(AnyMatrix::view, AnyValues::borrow)),
+    }
+}
+
+fn groups_weighted<M: HostMatrix>(
+    j: &BlockGroups<M>,
+    weights: Vec<AnyWeights<'_>>,
+    parts: GramParts,
+) -> Result<BlockGroups<M>> {
     let (found, expected) = (weights.len(), j.row_groups().len());
     if found != expected {
         let why = "one for each group of rows of J".into();
         return Err(Error::Length { array: "weights", found, expected, why });
     }
-    let parts = parts.into();
-    let of_cell = |(row, _): (usize, usize), m: &M| weighted(m.into(), untyped(weights[row]))?.typed();
-    let t = BlockGroups { cells: j.cells.try_map_places(of_cell)? };
+    let of_cell = |(row, _): (usize, usize), m: &M| M::from_any(weighted(m.view(), weights[row])?);
+    let t = BlockGroups { cells: j.cells.try_map_places(of_cell)?, of: j.of };
     groups_product(&j.transpose(), &t, |row, col| parts.of(row, col))
 }
 
@@ -200,7 +239,7 @@ fn triangle(m: AnyMatrix, part: Part) -> AnyMatrix {
 
 /// The product A·B of groups. It has a cell if `wanted` gives a part for it and some inner group
 /// contributes to it.
-fn groups_product<M: Matrix>(
+fn groups_product<M: HostMatrix>(
     a: &BlockGroups<M>,
     b: &BlockGroups<M>,
     wanted: impl Fn(usize, usize) -> Option<Part>,
@@ -212,18 +251,20 @@ fn groups_product<M: Matrix>(
             "cannot multiply: A has blocks in groups of {cols} columns, B in groups of {rows} rows"
         )));
     }
+    let of = a.of.times(b.of)?;
     let mut cells = Vec::new();
     for row in 0..a.row_groups().len() {
         for col in 0..b.col_groups().len() {
             let mut terms = Vec::new();
             for k in 0..a.col_groups().len() {
                 let (Some(part), Some(x), Some(y)) = (wanted(row, col), a.get(row, k), b.get(k, col)) else { continue };
-                terms.push(triangle(multiply_any(Semiring::PlusTimes, x.into(), y.into())?, part));
+                terms.push(triangle(multiply_any(Semiring::PlusTimes, x.view(), y.view())?, part));
             }
-            cells.push(sum(terms).map(AnyMatrix::typed).transpose()?);
+            cells.push(sum(terms).map(|cell| M::from_any(cell.of_kind(of.kind.get()))).transpose()?);
         }
     }
-    BlockGroups::new(a.row_groups().to_vec(), b.col_groups().to_vec(), cells)
+    let (rows, cols) = (a.row_groups().to_vec(), b.col_groups().to_vec());
+    Ok(BlockGroups { cells: Cells::new(rows, cols, cells, |m| m.view().dimensions())?, of })
 }
 
 /// The sum of matrices of one size and block shape, added in their order in the arithmetic type and

@@ -17,21 +17,22 @@ mod vectors;
 pub mod verify;
 mod weighted;
 
-pub use dense::{multiply_dense, multiply_dense_over};
+pub use dense::{multiply_any_dense, multiply_dense, multiply_dense_over};
 pub use gram::{
-    gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_any_vector_gram, multiply_groups,
-    multiply_vector_gram, multiply_vector_gram_over,
+    gram, gram_any_groups_weighted, gram_groups, gram_groups_weighted, gram_weighted, multiply_any_vector_gram,
+    multiply_groups, multiply_vector_gram, multiply_vector_gram_over,
 };
 pub use graphs::{components, triangles_of_vertices};
 pub use lloyd::lloyd;
 pub use masked::{multiply_masked, multiply_masked_over, products_masked};
-pub use paths::shortest_paths;
-pub use predecessors::predecessors;
+pub use paths::{any_shortest_paths, shortest_paths};
+pub use predecessors::{any_predecessors, predecessors};
 pub use scan::scan;
 pub use schur::{FlooredDamping, Reduced, schur};
 pub use vectors::{
-    block_column_norms, block_row_norms, column_norms, diagonal, dot, multiply_any_vector, multiply_vector,
-    multiply_vector_in, multiply_vector_over, multiply_vector_transposed, row_norms, scale_columns, scale_rows,
+    any_block_column_norms, any_block_row_norms, any_column_norms, any_row_norms, block_column_norms, block_row_norms,
+    column_norms, diagonal, dot, multiply_any_vector, multiply_vector, multiply_vector_in, multiply_vector_over,
+    multiply_vector_transposed, row_norms, scale_any_columns, scale_any_rows, scale_columns, scale_rows,
 };
 
 use crate::{

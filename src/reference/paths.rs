@@ -4,7 +4,7 @@ use crate::{
     Element, Error, Matrix, Pattern, Result,
     element::{AnyValues, ElementType, Length, Listed},
     graph::cycles::{LastEdges, NONE, is_time_to_look},
-    matrix::AnyView,
+    matrix::{AnyMatrix, AnyView},
 };
 use std::{
     borrow::Cow,
@@ -52,10 +52,26 @@ pub(super) use with_length;
 /// [`Error::NegativeCycle`]; [`Error::NoLength`] for a length that is NaN; [`Error::Argument`] for
 /// no source, one outside the graph, and a matrix that is not square or not of scalars.
 pub fn shortest_paths<M: Matrix<Element: Length>>(g: &M, sources: &[usize]) -> Result<Vec<M::Element>> {
-    Ok(any_paths(g.into(), sources)?.of_same())
+    Ok(paths_of(g.into(), sources)?.of_same())
 }
 
-fn any_paths(g: AnyView<'_>, sources: &[usize]) -> Result<AnyValues> {
+/// As [`shortest_paths`], whatever the lengths.
+///
+/// ```
+/// use blockmul::{Csc, element::AnyValues, matrix::AnyMatrix, reference};
+/// let g = AnyMatrix::from(Csc::from_triplets(3, 3, [(1, 0, 1u32), (2, 1, 2)])?);
+/// assert_eq!(reference::any_shortest_paths(&g, &[0])?, AnyValues::U32(vec![0, 1, 3]));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`shortest_paths`]; [`Error::Argument`] for elements of `f16` and `u8`.
+pub fn any_shortest_paths(g: &AnyMatrix, sources: &[usize]) -> Result<AnyValues> {
+    g.element().check_length()?;
+    paths_of(g.view(), sources)
+}
+
+fn paths_of(g: AnyView<'_>, sources: &[usize]) -> Result<AnyValues> {
     with_length!(g.element(), D => paths_in::<D>(g, sources).map(D::any))
 }
 

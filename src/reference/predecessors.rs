@@ -2,8 +2,8 @@
 use super::paths::{Leaving, with_length};
 use crate::{
     Error, Matrix, Result,
-    element::{AnySlice, ElementType, Length, Listed},
-    matrix::AnyView,
+    element::{AnySlice, AnyValues, ElementType, Length, Listed},
+    matrix::{AnyMatrix, AnyView},
 };
 
 /// Stands for no vertex.
@@ -30,10 +30,24 @@ pub fn predecessors<M: Matrix<Element: Length>>(
     sources: &[usize],
     distances: &[M::Element],
 ) -> Result<Vec<u32>> {
-    any_predecessors(g.into(), sources, M::Element::any_slice(distances))
+    predecessors_of(g.into(), sources, M::Element::any_slice(distances))
 }
 
-fn any_predecessors(g: AnyView<'_>, sources: &[usize], distances: AnySlice<'_>) -> Result<Vec<u32>> {
+/// As [`predecessors`], whatever the lengths.
+///
+/// # Errors
+/// As [`predecessors`]; [`Error::Argument`] for elements of `f16` and `u8`, and for distances with
+/// other elements.
+pub fn any_predecessors(g: &AnyMatrix, sources: &[usize], distances: &AnyValues) -> Result<Vec<u32>> {
+    let (element, found) = (g.element(), distances.element());
+    element.check_length()?;
+    match element == found {
+        true => predecessors_of(g.view(), sources, distances.borrow()),
+        false => Err(Error::Argument(format!("distances of {found} in a graph with lengths of {element}"))),
+    }
+}
+
+fn predecessors_of(g: AnyView<'_>, sources: &[usize], distances: AnySlice<'_>) -> Result<Vec<u32>> {
     with_length!(g.element(), D => predecessors_in::<D>(g, sources, distances))
 }
 

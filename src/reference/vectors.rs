@@ -4,7 +4,7 @@ use super::lines::Lines;
 use crate::{
     BlockShape, Error, Field, Matrix, Pattern, Result, Semiring,
     element::{Algebra, AnySlice, AnyValues, ElementType, Listed, Order, VectorElement, Widened},
-    matrix::{AnyMatrix, AnyView},
+    matrix::{AnyMatrix, AnyView, HostMatrix},
     vector::DOT_PIECE,
 };
 use nalgebra::{ComplexField, RealField, convert_unchecked};
@@ -190,6 +190,50 @@ pub fn block_row_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
     norms(a.into(), !M::ROW_MAJOR, true).of_same()
 }
 
+/// As [`column_norms`], whatever the elements.
+///
+/// ```
+/// use blockmul::{Csc, element::AnyValues, matrix::AnyMatrix, reference};
+/// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 3.0f32), (1, 0, 4.0), (0, 1, 2.0)])?);
+/// assert_eq!(reference::any_column_norms(&a)?, AnyValues::F32(vec![5.0, 2.0]));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Argument`] for integers.
+pub fn any_column_norms(a: &AnyMatrix) -> Result<AnyValues> {
+    any_norms(a, a.kind().is_row_major(), false)
+}
+
+/// As [`row_norms`], whatever the elements.
+///
+/// # Errors
+/// [`Error::Argument`] for integers.
+pub fn any_row_norms(a: &AnyMatrix) -> Result<AnyValues> {
+    any_norms(a, !a.kind().is_row_major(), false)
+}
+
+/// As [`block_column_norms`], whatever the elements.
+///
+/// # Errors
+/// [`Error::Argument`] for integers.
+pub fn any_block_column_norms(a: &AnyMatrix) -> Result<AnyValues> {
+    any_norms(a, a.kind().is_row_major(), true)
+}
+
+/// As [`block_row_norms`], whatever the elements.
+///
+/// # Errors
+/// [`Error::Argument`] for integers.
+pub fn any_block_row_norms(a: &AnyMatrix) -> Result<AnyValues> {
+    any_norms(a, !a.kind().is_row_major(), true)
+}
+
+fn any_norms(a: &AnyMatrix, rows: bool, whole: bool) -> Result<AnyValues> {
+    a.element().check_real("norms")?;
+    Ok(norms(a.view(), rows, whole))
+}
+
 /// The product A·diag(d).
 ///
 /// # Errors
@@ -206,13 +250,38 @@ pub fn scale_rows<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<
     scale(a.into(), M::Element::any_slice(d), !M::ROW_MAJOR)?.typed()
 }
 
+/// As [`scale_columns`], whatever the elements.
+///
+/// # Errors
+/// As [`scale_columns`]; [`Error::Argument`] for integers, and if the elements differ.
+pub fn scale_any_columns(a: &AnyMatrix, d: &AnyValues) -> Result<AnyMatrix> {
+    scale_any(a, d, a.kind().is_row_major())
+}
+
+/// As [`scale_rows`], whatever the elements.
+///
+/// # Errors
+/// As [`scale_any_columns`].
+pub fn scale_any_rows(a: &AnyMatrix, d: &AnyValues) -> Result<AnyMatrix> {
+    scale_any(a, d, !a.kind().is_row_major())
+}
+
+fn scale_any(a: &AnyMatrix, d: &AnyValues, rows: bool) -> Result<AnyMatrix> {
+    let (element, found) = (a.element(), d.element());
+    element.check_real("scalings")?;
+    match element == found {
+        true => scale(a.view(), d.borrow(), rows),
+        false => Err(Error::Argument(format!("d has elements of {found}, A has elements of {element}"))),
+    }
+}
+
 /// The blocks on the diagonal of a square matrix of square blocks, as a matrix. Blocks that are not
 /// stored are zero.
 ///
 /// # Errors
 /// [`Error::Argument`] if the matrix or its blocks are not square.
-pub fn diagonal<M: Matrix>(a: &M) -> Result<M> {
-    any_diagonal(a.into())?.typed()
+pub fn diagonal<M: HostMatrix>(a: &M) -> Result<M> {
+    M::from_any(any_diagonal(a.view())?)
 }
 
 fn any_diagonal(a: AnyView<'_>) -> Result<AnyMatrix> {

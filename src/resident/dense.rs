@@ -2,7 +2,8 @@
 use crate::{
     Element, Error, Result,
     device::{Buffer, Device, RawMemory, Work},
-    matrix::{DenseShape, DenseView},
+    element::{Any, AnySlice, ElementType, with_values},
+    matrix::{AnyDense, AnyDenseView, DenseShape, DenseView},
 };
 use nalgebra::DMatrix;
 
@@ -21,6 +22,7 @@ use nalgebra::DMatrix;
 /// # Ok(())
 /// # }
 /// ```
+#[repr(C)]
 pub struct DeviceDense<T> {
     pub(crate) shape: DenseShape,
     pub(crate) values: Buffer<T>,
@@ -35,11 +37,7 @@ impl Device {
     /// [`Error::Memory`], [`Error::TooLarge`] for a side from 2^32 - 1 on, [`Error::Unsupported`]
     /// for `f64` without `cl_khr_fp64`.
     pub fn upload_dense<'a, T: Element>(&self, matrix: impl Into<DenseView<'a, T>>) -> Result<DeviceDense<T>> {
-        let matrix = matrix.into();
-        matrix.shape().check()?;
-        self.require(T::TYPE)?;
-        let values = Work::new(self, None).upload(matrix.values())?;
-        Ok(DeviceDense { shape: matrix.shape(), values, device: self.clone() })
+        DeviceDense::upload_within(&Work::new(self, None), matrix.into().into())
     }
 
     /// A dense matrix of zeros.
@@ -48,34 +46,57 @@ impl Device {
     /// As [`Device::upload_dense`]; [`Error::Argument`] for a leading dimension with which lines
     /// overlap.
     pub fn zero_dense<T: Element>(&self, shape: DenseShape) -> Result<DeviceDense<T>> {
-        shape.check()?;
-        self.require(T::TYPE)?;
-        let work = Work::new(self, None);
-        let mut values = work.buffer(shape.len())?;
-        work.fill_zero(&mut values)?;
-        Ok(DeviceDense { shape, values, device: self.clone() })
+        DeviceDense::zeros_of(self, T::TYPE, shape)
+    }
+
+    /// As [`Device::upload_dense`], for elements whose type is a value.
+    ///
+    /// # Errors
+    /// As [`Device::upload_dense`].
+    pub fn upload_any_dense<'a>(&self, matrix: impl Into<AnyDenseView<'a>>) -> Result<DeviceDense<Any>> {
+        DeviceDense::upload_within(&Work::new(self, None), matrix.into())
     }
 }
 
-impl<T: Element> DeviceDense<T> {
-    /// A dense matrix over an application's own buffer, which is retained and not copied. The
-    /// buffer may be longer than the matrix; the contents of gaps are neither read nor written.
-    ///
-    /// # Errors
-    /// [`Error::Length`] for a buffer that is too small, [`Error::Argument`] for one of another
-    /// context or a leading dimension with which lines overlap, [`Error::TooLarge`],
-    /// [`Error::Unsupported`].
-    ///
-    /// # Safety
-    /// The buffer must be a valid `cl_mem` handle; it may be null if the matrix has no elements.
-    pub unsafe fn adopt(device: &Device, shape: DenseShape, values: RawMemory) -> Result<Self> {
+impl<T> DeviceDense<T> {
+    /// Copies a dense matrix, whose element `T` is if it is not [`Any`].
+    pub(crate) fn upload_within(work: &Work, matrix: AnyDenseView<'_>) -> Result<Self> {
+        matrix.shape.check()?;
+        work.device().require(matrix.element())?;
+        let values = with_values!(AnySlice, matrix.values, values => work.upload(values)?.into_any());
+        Ok(Self { shape: matrix.shape, values: values.renamed(), device: work.device().clone() })
+    }
+
+    /// Zeros of `T`, which is `element` or [`Any`].
+    pub(crate) fn zeros_of(device: &Device, element: ElementType, shape: DenseShape) -> Result<Self> {
         shape.check()?;
-        device.require(T::TYPE)?;
-        Ok(Self {
-            shape,
-            values: device.borrow("values", values, T::TYPE.word(), shape.len())?.into_typed(),
-            device: device.clone(),
-        })
+        device.require(element)?;
+        let work = Work::new(device, None);
+        let mut values = work.buffer_of(element.word(), shape.len())?;
+        work.fill_zero(&mut values)?;
+        Ok(Self { shape, values: values.renamed(), device: device.clone() })
+    }
+
+    /// The same matrix, its elements not named.
+    pub(crate) fn any(&self) -> &DeviceDense<Any> {
+        // SAFETY: the layout is the same for all types, as that of buffers is.
+        unsafe { &*std::ptr::from_ref(self).cast() }
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        ElementType::of(self.values.word())
+    }
+
+    /// Refuses a matrix, called `name`, with other elements than a plan's.
+    pub(crate) fn check_element(&self, name: &str, element: ElementType) -> Result<()> {
+        match self.element() == element {
+            true => Ok(()),
+            false => {
+                let found = self.element();
+                Err(Error::Argument(format!("{name}: elements of {found}, those of the plan are {element}")))
+            }
+        }
     }
 
     /// The matrix's buffer, valid while the matrix lives. See
@@ -102,6 +123,84 @@ impl<T: Element> DeviceDense<T> {
     /// The transpose over the same elements; nothing is copied.
     pub fn into_transpose(self) -> Self {
         Self { shape: self.shape.transposed(), ..self }
+    }
+
+    fn check_len(&self, found: usize) -> Result<()> {
+        let DenseShape { rows, cols, layout, leading } = self.shape;
+        match found == self.values.len() {
+            true => Ok(()),
+            false => {
+                let why = format!("{rows}x{cols} by {layout}, lines {leading} apart");
+                Err(Error::Length { array: "values", found, expected: self.values.len(), why })
+            }
+        }
+    }
+}
+
+/// Dense matrices whose elements' type is a value: those that
+/// [`DeviceMatrix<AnyMatrix>`](crate::matrix::AnyMatrix) is multiplied with.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Device, dense::AnyDense, element::ElementType};
+/// use nalgebra::dmatrix;
+/// let d = AnyDense::from(dmatrix![1.0f32, 2.0; 3.0, 4.0]);
+/// let on_device = Device::auto()?.upload_any_dense(&d)?;
+/// assert_eq!((on_device.element(), on_device.download()?), (ElementType::F32, d));
+/// assert_eq!(on_device.typed::<f32>()?.download()?, dmatrix![1.0, 2.0; 3.0, 4.0]);
+/// # Ok(())
+/// # }
+/// ```
+impl DeviceDense<Any> {
+    /// The matrix, its elements named.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if they have another type.
+    pub fn typed<T: Element>(&self) -> Result<&DeviceDense<T>> {
+        match self.element() == T::TYPE {
+            // SAFETY: the layout is the same for all types, as that of buffers is.
+            true => Ok(unsafe { &*std::ptr::from_ref(self).cast() }),
+            false => {
+                let found = self.element();
+                Err(Error::Argument(format!("the dense matrix has elements of {found}, not of {}", T::TYPE)))
+            }
+        }
+    }
+
+    /// Copies the matrix to the host in its layout, gaps included. Waits for the commands that
+    /// compute it.
+    ///
+    /// # Errors
+    /// As [`DeviceDense::download`].
+    pub fn download(&self) -> Result<AnyDense> {
+        AnyDense::new(self.shape, self.values.download_any(&Work::new(&self.device, None))?)
+    }
+}
+
+impl<T: Element> DeviceDense<T> {
+    /// A dense matrix over an application's own buffer, which is retained and not copied. The
+    /// buffer may be longer than the matrix; the contents of gaps are neither read nor written.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for a buffer that is too small, [`Error::Argument`] for one of another
+    /// context or a leading dimension with which lines overlap, [`Error::TooLarge`],
+    /// [`Error::Unsupported`].
+    ///
+    /// # Safety
+    /// The buffer must be a valid `cl_mem` handle; it may be null if the matrix has no elements.
+    pub unsafe fn adopt(device: &Device, shape: DenseShape, values: RawMemory) -> Result<Self> {
+        shape.check()?;
+        device.require(T::TYPE)?;
+        Ok(Self {
+            shape,
+            values: device.borrow("values", values, T::TYPE.word(), shape.len())?.into_typed(),
+            device: device.clone(),
+        })
+    }
+
+    /// The same matrix, with the type of its elements as a value.
+    pub fn into_any(self) -> DeviceDense<Any> {
+        DeviceDense { shape: self.shape, values: self.values.into_any(), device: self.device }
     }
 
     /// Replaces all elements by those of an array in the matrix's layout, gaps included. Waits
@@ -140,24 +239,13 @@ impl<T: Element> DeviceDense<T> {
         self.check_len(values.len())?;
         Work::new(&self.device, None).read_into(&self.values, 0, values)
     }
-
-    fn check_len(&self, found: usize) -> Result<()> {
-        let DenseShape { rows, cols, layout, leading } = self.shape;
-        match found == self.values.len() {
-            true => Ok(()),
-            false => {
-                let why = format!("{rows}x{cols} by {layout}, lines {leading} apart");
-                Err(Error::Length { array: "values", found, expected: self.values.len(), why })
-            }
-        }
-    }
 }
 
-impl<T: Element> std::fmt::Debug for DeviceDense<T> {
+impl<T> std::fmt::Debug for DeviceDense<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let DenseShape { rows, cols, layout, leading } = self.shape;
         let on = &self.device.info().name;
-        write!(f, "DeviceDense({rows}x{cols} {} by {layout}, lines {leading} apart, on {on})", T::NAME)
+        write!(f, "DeviceDense({rows}x{cols} {} by {layout}, lines {leading} apart, on {on})", self.element())
     }
 }
 

@@ -165,7 +165,7 @@ mod tests {
         let on_device = device.upload(matrix)?;
         let cbc = &on_device.cbc;
         let mesh = Mesh::new([cbc.nrows, cbc.ncols], cbc.shape, M::ROW_MAJOR, size)?;
-        let want = Raster::model(&mesh, matrix);
+        let want = Raster::model(&mesh, matrix.into());
         for (group_size, items) in [(1, 1), (4, 3), (4, 16)] {
             assert_eq!(mesh.bin(cbc, Tuning { group_size, items })?, want, "{group_size} items of {items}");
         }
@@ -227,7 +227,10 @@ mod tests {
         }
         of_type::<f64>()?;
         of_type::<f32>()?;
-        of_type::<f16>()
+        of_type::<f16>()?;
+        of_type::<u32>()?;
+        of_type::<i32>()?;
+        of_type::<u8>()
     }
 
     #[test]
@@ -250,6 +253,10 @@ mod tests {
         assert!(tiny > 0.0 && tiny < 1e-300, "{tiny:e}");
         assert_eq!(largest::<f32>(&[-f64::from(f32::from_bits(1)), 0.0])?, f64::from(f32::from_bits(1)));
         assert_eq!(largest::<f16>(&[2f64.powi(-24), 0.0])?, 2f64.powi(-24));
+        // Integers, which are rounded to floats.
+        assert_eq!(largest::<i32>(&[f64::from(i32::MIN), 7.0])?, 2f64.powi(31));
+        assert_eq!(largest::<u32>(&[f64::from(u32::MAX), 7.0])?, 2f64.powi(32));
+        assert_eq!(largest::<u8>(&[255.0, 7.0])?, 255.0);
         Ok(())
     }
 

@@ -23,7 +23,11 @@ mod scale;
 pub use overlap::Overlap;
 pub use scale::{Scale, Side};
 
-use crate::{DeviceMatrix, Element, Matrix, Result, element::ElementType, matrix::CbcView};
+use crate::{
+    DeviceMatrix, Result,
+    element::ElementType,
+    matrix::{AnyView, HostMatrix},
+};
 use bin::{Bins, Mesh, Tuning};
 
 /// A matrix reduced to a raster of cells; row 0 is on top, column 0 on the left.
@@ -50,25 +54,26 @@ impl Raster {
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if `size` is 0 or above [`Scale::MAX_SIZE`];
     /// errors of the device.
-    pub fn of<M: Matrix>(matrix: &DeviceMatrix<M>, size: usize) -> Result<Self> {
+    pub fn of<M: HostMatrix>(matrix: &DeviceMatrix<M>, size: usize) -> Result<Self> {
         let cbc = &matrix.cbc;
-        let mesh = Mesh::new([cbc.nrows, cbc.ncols], cbc.shape, M::ROW_MAJOR, size)?;
-        Ok(Self::new(M::Element::TYPE, mesh.scale, mesh.bin(cbc, Tuning::new(matrix.device().info()))?))
+        let mesh = Mesh::new([cbc.nrows, cbc.ncols], cbc.shape, matrix.kind().is_row_major(), size)?;
+        Ok(Self::new(matrix.element(), mesh.scale, mesh.bin(cbc, Tuning::new(matrix.device().info()))?))
     }
 
     /// Bins a matrix on the host; the result equals that of [`Raster::of`].
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if `size` is 0 or above [`Scale::MAX_SIZE`].
-    pub fn on_host<M: Matrix>(matrix: &M, size: usize) -> Result<Self> {
-        let view = matrix.as_cbc();
-        let mesh = Mesh::new([view.pattern.nrows(), view.pattern.ncols()], view.shape, M::ROW_MAJOR, size)?;
-        Ok(Self::new(M::Element::TYPE, mesh.scale, Self::model(&mesh, matrix)))
+    pub fn on_host<M: HostMatrix>(matrix: &M, size: usize) -> Result<Self> {
+        let view = matrix.view();
+        let sides = [view.pattern.nrows(), view.pattern.ncols()];
+        let mesh = Mesh::new(sides, view.shape, view.kind.is_row_major(), size)?;
+        Ok(Self::new(view.element(), mesh.scale, Self::model(&mesh, view)))
     }
 
-    fn model<M: Matrix>(mesh: &Mesh, matrix: &M) -> Bins {
-        let CbcView { pattern, shape, stride, values } = matrix.as_cbc();
-        mesh.model(pattern, shape, stride, &|at| bin::magnitude(M::Element::TYPE, values[at].to_f64()))
+    fn model(mesh: &Mesh, matrix: AnyView<'_>) -> Bins {
+        let AnyView { pattern, shape, stride, values, .. } = matrix;
+        mesh.model(pattern, shape, stride, &|at| bin::magnitude(values.element(), values.number(at)))
     }
 
     fn new(element: ElementType, scale: Scale, bins: Bins) -> Self {

@@ -2,17 +2,16 @@
 //! `cl/structure/add.cl`.
 use super::{Elementwise, union::Union};
 use crate::{
-    Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, OperandPair, Result,
+    Device, DeviceMatrix, DevicePattern, Error, Matrix, OperandPair, Result,
     device::{Buffer, Elem, Grid, In, Kernel, Out, Scalar, Sum, Work, kernel},
     element::{ElementType, Number},
-    matrix::MatrixType,
+    matrix::{HostMatrix, MatrixType},
     planned::{
         Accum, Cost, On, Planned,
-        prepared::{check_patterns, check_unscaled},
+        prepared::{check_patterns, check_types, check_unscaled},
     },
     resident::DeviceCbc,
 };
-use std::marker::PhantomData;
 
 /// The planned sum C = alpha·A + beta·B of two matrices whose patterns do not change. C has an
 /// entry (block) wherever A or B has one. If alpha is 0, the values of A are not read, and so with
@@ -34,9 +33,9 @@ use std::marker::PhantomData;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Add<M: Matrix> {
+pub struct Add<M: HostMatrix> {
     core: Core,
-    matrix: PhantomData<fn() -> M>,
+    of: MatrixType<M>,
 }
 
 /// A sum of matrices whose elements the host does not name.
@@ -73,12 +72,37 @@ impl<M: Matrix> Add<M> {
     /// another kind of matrix; [`Error::DeviceMismatch`]; [`Error::Memory`]; [`Error::TooLarge`] if
     /// C has more entries than a matrix on a device may have.
     pub fn new(a: &DevicePattern, b: &DevicePattern) -> Result<Self> {
-        Self::tuned(a, b, Elementwise::new(a.device().info(), a.array_shape))
+        Self::tuned([a, b], MatrixType::OF, Elementwise::new(a.device().info(), a.array_shape))
+    }
+}
+
+impl<M: HostMatrix> Add<M> {
+    /// As [`Add::new`], for matrices like these: also for those whose type is a value.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Planned, element::AnyValues, matrix::AnyMatrix, plan::Add};
+    /// let h = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 1.0f32), (1, 0, 2.0)])?);
+    /// let h = Device::auto()?.upload(&h)?;
+    /// let plan = Add::of(&h, &h)?;
+    /// let mut c = plan.output()?;
+    /// plan.execute([(1.0, &h), (0.5, &h)], &mut c)?;
+    /// assert_eq!(c.download()?.values(), &AnyValues::F32(vec![1.5, 3.0]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Add::new`]; [`Error::Argument`] if the elements of A and B differ, or if one is stored
+    /// by rows, the other by columns.
+    pub fn of(a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<Self> {
+        let (of, grid) = (a.type_of().times(b.type_of())?, Elementwise::new(a.device().info(), a.cbc.shape));
+        Self::tuned([&a.pattern(), &b.pattern()], of, grid)
     }
 
-    pub(super) fn tuned(a: &DevicePattern, b: &DevicePattern, grid: Elementwise) -> Result<Self> {
-        check_patterns(a.device(), MatrixType::<M>::OF, [a, b])?;
-        Ok(Self { core: Core::new(M::Element::TYPE, a, b, grid)?, matrix: PhantomData })
+    pub(super) fn tuned([a, b]: [&DevicePattern; 2], of: MatrixType<M>, grid: Elementwise) -> Result<Self> {
+        check_patterns(a.device(), of, [a, b])?;
+        Ok(Self { core: Core::new(of.element, a, b, grid)?, of })
     }
 
     /// The pattern of C.
@@ -131,7 +155,7 @@ impl Core {
     }
 }
 
-impl<M: Matrix> Planned for Add<M> {
+impl<M: HostMatrix> Planned for Add<M> {
     /// (alpha, A) and (beta, B). The numbers are rounded to the element's arithmetic type.
     type Inputs<'a> = [(f64, &'a DeviceMatrix<M>); 2];
     type Output = DeviceMatrix<M>;
@@ -141,7 +165,7 @@ impl<M: Matrix> Planned for Add<M> {
     }
 
     fn output(&self) -> Result<DeviceMatrix<M>> {
-        DeviceMatrix::zeros(&self.core.c)
+        DeviceMatrix::zeros_of(&self.core.c, self.of)
     }
 
     fn cost(&self) -> Cost {
@@ -155,11 +179,12 @@ impl<M: Matrix> Planned for Add<M> {
         into: Accum<'_, DeviceMatrix<M>>,
     ) -> Result<()> {
         check_unscaled("a sum", &into)?;
+        check_types(self.of, [("A", a), ("B", b), ("C", &*into.c)])?;
         self.core.add(work, [(alpha, &a.cbc), (beta, &b.cbc)], &mut into.c.cbc)
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for Add<M> {
+impl<M: HostMatrix> std::fmt::Debug for Add<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Add({:?} and {:?} to {:?})", self.core.a, self.core.b, self.core.c)
     }

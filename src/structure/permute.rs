@@ -6,15 +6,18 @@ use super::{
     move_blocks::{MovePlan, Moves, Turn},
 };
 use crate::{
-    BlockShape, Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Part, Result,
+    BlockShape, Device, DeviceMatrix, DevicePattern, Error, Matrix, Part, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     element::ElementType,
-    matrix::MatrixType,
-    planned::{Accum, Cost, On, Planned, prepared::check_patterns},
+    matrix::{HostMatrix, MatrixType},
+    planned::{
+        Accum, Cost, On, Planned,
+        prepared::{check_patterns, check_types},
+    },
     primitives::radix_sort::{Elements, RadixSort, RadixTuning},
     resident::PatternArrays,
 };
-use std::{marker::PhantomData, sync::Arc};
+use std::sync::Arc;
 
 /// The planned permutation P·A·Qᵀ of a matrix whose pattern does not change: its block rows and
 /// block columns in another order, for example a fill-reducing one.
@@ -48,9 +51,9 @@ use std::{marker::PhantomData, sync::Arc};
 /// # Ok(())
 /// # }
 /// ```
-pub struct Permute<M: Matrix> {
+pub struct Permute<M: HostMatrix> {
     plan: MovePlan,
-    matrix: PhantomData<fn() -> M>,
+    of: MatrixType<M>,
 }
 
 impl<M: Matrix> Permute<M> {
@@ -61,11 +64,7 @@ impl<M: Matrix> Permute<M> {
     /// [`Error::Argument`] if a permutation does not have every index once, or for a pattern of
     /// another kind of matrix; [`Error::Memory`]; [`Error::TooLarge`] from 2^31 entries on.
     pub fn new(a: &DevicePattern, rows: &[usize], cols: &[usize]) -> Result<Self> {
-        check_patterns(a.device(), MatrixType::<M>::OF, [a])?;
-        let row_to = inverse("row", rows, a.nrows())?;
-        let col_to = inverse("column", cols, a.ncols())?;
-        let grid = Elementwise::new(a.device().info(), a.array_shape);
-        Ok(Self { plan: permutation(M::Element::TYPE, a, (row_to, col_to), Part::Full, grid)?, matrix: PhantomData })
+        Self::of_type(a, MatrixType::OF, [rows, cols])
     }
 
     /// Prepares C = P·S·Pᵀ of a symmetric S that is stored as its part `stored`. C has the same
@@ -75,16 +74,48 @@ impl<M: Matrix> Permute<M> {
     /// As [`Permute::new`]; [`Error::Argument`] if S or its blocks are not square, or if S has
     /// entries outside of `stored`.
     pub fn symmetric(s: &DevicePattern, order: &[usize], stored: Part) -> Result<Self> {
-        Self::symmetric_tuned(s, order, stored, Elementwise::new(s.device().info(), s.array_shape))
+        Self::symmetric_tuned((s, MatrixType::OF), order, stored, Elementwise::new(s.device().info(), s.array_shape))
+    }
+}
+
+impl<M: HostMatrix> Permute<M> {
+    /// As [`Permute::new`], for matrices like this one: also for those whose type is a value.
+    ///
+    /// # Errors
+    /// As [`Permute::new`].
+    pub fn of(a: &DeviceMatrix<M>, rows: &[usize], cols: &[usize]) -> Result<Self> {
+        Self::of_type(&a.pattern(), a.type_of(), [rows, cols])
     }
 
-    pub(super) fn symmetric_tuned(s: &DevicePattern, order: &[usize], stored: Part, grid: Elementwise) -> Result<Self> {
-        check_patterns(s.device(), MatrixType::<M>::OF, [s])?;
+    /// As [`Permute::symmetric`], for matrices like this one: also for those whose type is a value.
+    ///
+    /// # Errors
+    /// As [`Permute::symmetric`].
+    pub fn symmetric_of(s: &DeviceMatrix<M>, order: &[usize], stored: Part) -> Result<Self> {
+        let grid = Elementwise::new(s.device().info(), s.cbc.shape);
+        Self::symmetric_tuned((&s.pattern(), s.type_of()), order, stored, grid)
+    }
+
+    fn of_type(a: &DevicePattern, of: MatrixType<M>, [rows, cols]: [&[usize]; 2]) -> Result<Self> {
+        check_patterns(a.device(), of, [a])?;
+        let row_to = inverse("row", rows, a.nrows())?;
+        let col_to = inverse("column", cols, a.ncols())?;
+        let grid = Elementwise::new(a.device().info(), a.array_shape);
+        Ok(Self { plan: permutation(of.element, a, (row_to, col_to), Part::Full, grid)?, of })
+    }
+
+    pub(super) fn symmetric_tuned(
+        (s, of): (&DevicePattern, MatrixType<M>),
+        order: &[usize],
+        stored: Part,
+        grid: Elementwise,
+    ) -> Result<Self> {
+        check_patterns(s.device(), of, [s])?;
         if s.nrows() != s.ncols() || s.shape().rows() != s.shape().cols() {
             return Err(Error::Argument(format!("{s:?} is not square, so not symmetric")));
         }
         let to = inverse("row and column", order, s.nrows())?;
-        Ok(Self { plan: permutation(M::Element::TYPE, s, (to.clone(), to), stored, grid)?, matrix: PhantomData })
+        Ok(Self { plan: permutation(of.element, s, (to.clone(), to), stored, grid)?, of })
     }
 
     /// The pattern of C.
@@ -126,7 +157,7 @@ fn permutation(
     MovePlan::new(element, (a, c), grid, moves)
 }
 
-impl<M: Matrix> Planned for Permute<M> {
+impl<M: HostMatrix> Planned for Permute<M> {
     type Inputs<'a> = &'a DeviceMatrix<M>;
     type Output = DeviceMatrix<M>;
 
@@ -135,7 +166,7 @@ impl<M: Matrix> Planned for Permute<M> {
     }
 
     fn output(&self) -> Result<DeviceMatrix<M>> {
-        DeviceMatrix::zeros(self.pattern())
+        DeviceMatrix::zeros_of(self.pattern(), self.of)
     }
 
     fn cost(&self) -> Cost {
@@ -143,11 +174,12 @@ impl<M: Matrix> Planned for Permute<M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
+        check_types(self.of, [("A", a), ("C", &*into.c)])?;
         self.plan.enqueue(work, ("permute", "a permutation"), &a.cbc, into.arrays())
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for Permute<M> {
+impl<M: HostMatrix> std::fmt::Debug for Permute<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Permute({:?})", self.plan.a)
     }

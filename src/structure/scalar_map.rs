@@ -1,6 +1,10 @@
 //! [`ScalarMap`]: from the blocks of a symmetric matrix to the compressed columns of scalars that
 //! sparse factorizations read.
-use crate::{BlockShape, Error, Matrix, Part, Pattern, Result, matrix::check_sides};
+use crate::{
+    BlockShape, Error, Matrix, Part, Pattern, Result,
+    element::{AnySlice, AnyValues, move_values},
+    matrix::{AnyMatrix, AnyView, HostMatrix, check_sides},
+};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -70,8 +74,8 @@ impl ScalarMap {
     /// [`Error::Argument`] if the matrix or its blocks are not square, or if it has blocks on both
     /// sides of the diagonal but not each with its mirror image; [`Error::TooLarge`] above
     /// [`Pattern::MAX_LINES`] scalar rows or `u32::MAX` entries.
-    pub fn lower<M: Matrix>(h: &M) -> Result<Self> {
-        Self::new(h.as_cbc().pattern, h.as_cbc().shape, M::ROW_MAJOR, Part::Lower)
+    pub fn lower<M: HostMatrix>(h: &M) -> Result<Self> {
+        Self::of(h.view(), Part::Lower)
     }
 
     /// Maps to both triangles, the upper one mirrored. `nalgebra-sparse` needs both: it finds the
@@ -79,8 +83,12 @@ impl ScalarMap {
     ///
     /// # Errors
     /// As [`ScalarMap::lower`].
-    pub fn full<M: Matrix>(h: &M) -> Result<Self> {
-        Self::new(h.as_cbc().pattern, h.as_cbc().shape, M::ROW_MAJOR, Part::Full)
+    pub fn full<M: HostMatrix>(h: &M) -> Result<Self> {
+        Self::of(h.view(), Part::Full)
+    }
+
+    fn of(h: AnyView<'_>, part: Part) -> Result<Self> {
+        Self::new(h.pattern, h.shape, h.kind.is_row_major(), part)
     }
 
     pub(crate) fn new(arrays: &Pattern, shape: BlockShape, row_major: bool, part: Part) -> Result<Self> {
@@ -124,6 +132,20 @@ impl ScalarMap {
         let view = h.as_cbc();
         self.check(view.pattern, view.shape, M::ROW_MAJOR)?;
         self.copy(view.values, view.stride, values)
+    }
+
+    /// The values of `h` in the order of [`ScalarMap::pattern`], whatever their type.
+    ///
+    /// # Errors
+    /// As [`ScalarMap::copy_values`].
+    pub fn any_values(&self, h: &AnyMatrix) -> Result<AnyValues> {
+        let view = h.view();
+        self.check(view.pattern, view.shape, view.kind.is_row_major())?;
+        Ok(move_values!(view.values, blocks => {
+            let mut values = vec![0; self.nnz()];
+            self.copy(blocks, view.stride, &mut values)?;
+            values
+        }))
     }
 
     /// Refuses a matrix that has not the pattern of the map.

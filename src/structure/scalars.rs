@@ -1,10 +1,10 @@
 //! [`Scalars`]: a [`ScalarMap`] on the device. Kernel: `cl/structure/scalars.cl`.
 use super::{Elementwise, ScalarMap, scalar_map::Place};
 use crate::{
-    BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Matrix, Part, Result,
+    BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Part, Result,
     device::{Buffer, Elem, Grid, In, Kernel, Out, Work, kernel},
     element::ElementType,
-    matrix::MatrixType,
+    matrix::{HostMatrix, MatrixType},
     planned::{
         Accum, Cost, On, Planned,
         prepared::{check_patterns, check_unscaled},
@@ -12,7 +12,6 @@ use crate::{
     resident::DeviceCbc,
     vector::check_vector,
 };
-use std::marker::PhantomData;
 
 kernel! {
     struct CopyScalars = "scalars" in "structure/scalars.cl" {
@@ -55,9 +54,9 @@ const DIAGONAL: u32 = 61;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Scalars<M: Matrix> {
+pub struct Scalars<M: HostMatrix> {
     core: Core,
-    matrix: PhantomData<fn() -> M>,
+    of: MatrixType<M>,
 }
 
 /// Scalars of matrices whose elements the host does not name.
@@ -79,7 +78,7 @@ impl<M: Matrix> Scalars<M> {
     /// As [`ScalarMap::lower`]; [`Error::Argument`](crate::Error::Argument) for a pattern of
     /// another kind of matrix; [`Error::Memory`](crate::Error::Memory).
     pub fn lower(h: &DevicePattern) -> Result<Self> {
-        Self::tuned(h, Part::Lower, Elementwise::new(h.device().info(), h.array_shape))
+        Self::tuned((h, MatrixType::OF), Part::Lower, Elementwise::new(h.device().info(), h.array_shape))
     }
 
     /// Maps to both triangles: [`ScalarMap::full`]. Reads the pattern of the blocks back, once.
@@ -87,12 +86,32 @@ impl<M: Matrix> Scalars<M> {
     /// # Errors
     /// As [`Scalars::lower`].
     pub fn full(h: &DevicePattern) -> Result<Self> {
-        Self::tuned(h, Part::Full, Elementwise::new(h.device().info(), h.array_shape))
+        Self::tuned((h, MatrixType::OF), Part::Full, Elementwise::new(h.device().info(), h.array_shape))
+    }
+}
+
+impl<M: HostMatrix> Scalars<M> {
+    /// As [`Scalars::lower`], for matrices like this one: also for those whose type is a value.
+    ///
+    /// # Errors
+    /// As [`Scalars::lower`].
+    pub fn lower_of(h: &DeviceMatrix<M>) -> Result<Self> {
+        let grid = Elementwise::new(h.device().info(), h.cbc.shape);
+        Self::tuned((&h.pattern(), h.type_of()), Part::Lower, grid)
     }
 
-    pub(super) fn tuned(h: &DevicePattern, part: Part, grid: Elementwise) -> Result<Self> {
-        check_patterns(h.device(), MatrixType::<M>::OF, [h])?;
-        Ok(Self { core: Core::new(h, M::Element::TYPE, part, grid)?, matrix: PhantomData })
+    /// As [`Scalars::full`], for matrices like this one: also for those whose type is a value.
+    ///
+    /// # Errors
+    /// As [`Scalars::lower`].
+    pub fn full_of(h: &DeviceMatrix<M>) -> Result<Self> {
+        let grid = Elementwise::new(h.device().info(), h.cbc.shape);
+        Self::tuned((&h.pattern(), h.type_of()), Part::Full, grid)
+    }
+
+    pub(super) fn tuned((h, of): (&DevicePattern, MatrixType<M>), part: Part, grid: Elementwise) -> Result<Self> {
+        check_patterns(h.device(), of, [h])?;
+        Ok(Self { core: Core::new(h, of.element, part, grid)?, of })
     }
 
     /// The map on the host, with the pattern of the scalars.
@@ -150,17 +169,17 @@ impl Core {
     }
 }
 
-impl<M: Matrix> Planned for Scalars<M> {
+impl<M: HostMatrix> Planned for Scalars<M> {
     type Inputs<'a> = &'a DeviceMatrix<M>;
     /// The values in the order of the map's pattern.
-    type Output = DeviceVector<M::Element>;
+    type Output = DeviceVector<M::Word>;
 
     fn device(&self) -> &Device {
         self.core.h.device()
     }
 
     fn output(&self) -> Result<Self::Output> {
-        self.device().zero_vector(self.core.map.nnz())
+        DeviceVector::zeros_of(self.device(), self.of.element, self.core.map.nnz())
     }
 
     fn cost(&self) -> Cost {
@@ -170,13 +189,14 @@ impl<M: Matrix> Planned for Scalars<M> {
     fn enqueue(&self, On(work): On<'_>, h: &DeviceMatrix<M>, into: Accum<'_, Self::Output>) -> Result<()> {
         let Core { h: pattern, map, .. } = &self.core;
         check_unscaled("scalars", &into)?;
-        pattern.check("H", &h.cbc)?;
+        h.check("H", pattern, self.of)?;
+        into.c.check_element("values", self.of.element)?;
         check_vector("values", into.c, self.device(), map.nnz(), || "the scalars of the map".into())?;
-        self.core.copy(work, &h.cbc, &mut into.c.values)
+        self.core.copy(work, &h.cbc, into.c.values.any_mut())
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for Scalars<M> {
+impl<M: HostMatrix> std::fmt::Debug for Scalars<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Scalars({:?} to {} scalars)", self.core.h, self.core.map.nnz())
     }

@@ -29,12 +29,12 @@ fn moved_and_added<T: Element<Arithmetic: From<f32>>>(
     let (a, b) = (real(1)?, real(2)?);
     let (da, db) = (device.upload(&a)?, device.upload(&b)?);
 
-    let plan = Transpose::<Cbc<T>>::tuned(&da.pattern(), grid)?;
+    let plan = Transpose::tuned(&da.pattern(), da.type_of(), grid)?;
     let mut c = plan.output()?;
     plan.execute(&da, &mut c)?;
     same(&c.download()?, &a.transpose(), &what);
 
-    let plan = Add::<Cbc<T>>::tuned(&da.pattern(), &db.pattern(), grid)?;
+    let plan = Add::tuned([&da.pattern(), &db.pattern()], da.type_of(), grid)?;
     let mut c = plan.output()?;
     plan.execute([(-0.5, &da), (0.25, &db)], &mut c)?;
     same(&c.download()?, &matrix::add((-0.5).into(), &a, 0.25.into(), &b)?, &what);
@@ -47,7 +47,7 @@ fn folded_and_handed_over(side: usize, group_size: usize, blocks: usize) -> Resu
     let lower = h.blocks().filter(|&(row, col, _)| row >= col).map(|(row, col, block)| (row, col, block.into_owned()));
     let lower = Cbc::from_triplets(9, 9, h.shape(), lower)?;
     let (dh, order) = (device.upload(&lower)?, [4, 8, 0, 2, 6, 1, 3, 7, 5]);
-    let plan = Permute::<Cbc<f64>>::symmetric_tuned(&dh.pattern(), &order, Part::Lower, grid)?;
+    let plan = Permute::symmetric_tuned((&dh.pattern(), dh.type_of()), &order, Part::Lower, grid)?;
     let mut c = plan.output()?;
     plan.execute(&dh, &mut c)?;
     let (c, dense) = (c.download()?, h.to_dense());
@@ -57,7 +57,7 @@ fn folded_and_handed_over(side: usize, group_size: usize, blocks: usize) -> Resu
     }
 
     for (part, map) in [(Part::Lower, ScalarMap::lower(&lower)?), (Part::Full, ScalarMap::full(&lower)?)] {
-        let plan = Scalars::<Cbc<f64>>::tuned(&dh.pattern(), part, grid)?;
+        let plan = Scalars::tuned((&dh.pattern(), dh.type_of()), part, grid)?;
         let (mut values, mut want) = (plan.output()?, vec![0.0; map.nnz()]);
         plan.execute(&dh, &mut values)?;
         map.copy_values(&lower, &mut want)?;

@@ -4,14 +4,16 @@ use super::{
     move_blocks::{MovePlan, Moves, Turn},
 };
 use crate::{
-    BlockShape, Device, DeviceMatrix, DevicePattern, Element, Matrix, Result,
+    BlockShape, Device, DeviceMatrix, DevicePattern, Matrix, Result,
     device::Work,
     element::ElementType,
-    matrix::MatrixType,
-    planned::{Accum, Cost, On, Planned, prepared::check_patterns},
+    matrix::{HostMatrix, MatrixType},
+    planned::{
+        Accum, Cost, On, Planned,
+        prepared::{check_patterns, check_types},
+    },
     primitives::transpose::{self, Transposed},
 };
-use std::marker::PhantomData;
 
 /// The planned transpose of a matrix whose pattern does not change: the blocks are moved, and
 /// transposed inside.
@@ -32,9 +34,9 @@ use std::marker::PhantomData;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Transpose<M: Matrix> {
+pub struct Transpose<M: HostMatrix> {
     plan: MovePlan,
-    matrix: PhantomData<fn() -> M>,
+    of: MatrixType<M>,
 }
 
 impl<M: Matrix> Transpose<M> {
@@ -45,12 +47,22 @@ impl<M: Matrix> Transpose<M> {
     /// 2^31 entries on, [`Error::Argument`](crate::Error::Argument) for a pattern of another kind
     /// of matrix.
     pub fn new(a: &DevicePattern) -> Result<Self> {
-        Self::tuned(a, Elementwise::new(a.device().info(), a.array_shape))
+        Self::tuned(a, MatrixType::OF, Elementwise::new(a.device().info(), a.array_shape))
+    }
+}
+
+impl<M: HostMatrix> Transpose<M> {
+    /// As [`Transpose::new`], for matrices like this one: also for those whose type is a value.
+    ///
+    /// # Errors
+    /// As [`Transpose::new`].
+    pub fn of(a: &DeviceMatrix<M>) -> Result<Self> {
+        Self::tuned(&a.pattern(), a.type_of(), Elementwise::new(a.device().info(), a.cbc.shape))
     }
 
-    pub(super) fn tuned(a: &DevicePattern, grid: Elementwise) -> Result<Self> {
-        check_patterns(a.device(), MatrixType::<M>::OF, [a])?;
-        Ok(Self { plan: MovePlan::transpose_tuned(M::Element::TYPE, a, grid)?, matrix: PhantomData })
+    pub(super) fn tuned(a: &DevicePattern, of: MatrixType<M>, grid: Elementwise) -> Result<Self> {
+        check_patterns(a.device(), of, [a])?;
+        Ok(Self { plan: MovePlan::transpose_tuned(of.element, a, grid)?, of })
     }
 
     /// The pattern of C.
@@ -74,7 +86,7 @@ impl MovePlan {
     }
 }
 
-impl<M: Matrix> Planned for Transpose<M> {
+impl<M: HostMatrix> Planned for Transpose<M> {
     type Inputs<'a> = &'a DeviceMatrix<M>;
     type Output = DeviceMatrix<M>;
 
@@ -83,7 +95,7 @@ impl<M: Matrix> Planned for Transpose<M> {
     }
 
     fn output(&self) -> Result<DeviceMatrix<M>> {
-        DeviceMatrix::zeros(self.pattern())
+        DeviceMatrix::zeros_of(self.pattern(), self.of)
     }
 
     fn cost(&self) -> Cost {
@@ -91,17 +103,18 @@ impl<M: Matrix> Planned for Transpose<M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
+        check_types(self.of, [("A", a), ("C", &*into.c)])?;
         self.plan.enqueue(work, ("transpose", "a transpose"), &a.cbc, into.arrays())
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for Transpose<M> {
+impl<M: HostMatrix> std::fmt::Debug for Transpose<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Transpose({:?} to {:?})", self.plan.a, self.plan.c)
     }
 }
 
-impl<M: Matrix> DeviceMatrix<M> {
+impl<M: HostMatrix> DeviceMatrix<M> {
     /// The transpose on the device, with its blocks transposed. For further transposes of the same
     /// pattern a [`Transpose`] is faster.
     ///
@@ -117,7 +130,7 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// # Errors
     /// As [`Transpose::new`].
     pub fn transposed(&self) -> Result<Self> {
-        let plan = Transpose::new(&self.pattern())?;
+        let plan = Transpose::of(self)?;
         let mut c = plan.output()?;
         plan.execute(self, &mut c)?;
         Ok(c)

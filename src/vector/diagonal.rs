@@ -4,14 +4,13 @@ use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
     device::{Buffer, Elem, Grid, In, Kernel, Options, Out, Work, kernel},
     element::ElementType,
-    matrix::MatrixType,
+    matrix::{HostMatrix, MatrixType},
     planned::{
         Accum, Cost, On, Planned,
-        prepared::{check_patterns, check_unscaled},
+        prepared::{check_patterns, check_types, check_unscaled},
     },
     resident::{DeviceCbc, PatternArrays},
 };
-use std::marker::PhantomData;
 
 kernel! {
     struct FindDiagonal = "find_diagonal" in "vector/diagonal.cl" {
@@ -67,9 +66,9 @@ type Copies = (Kernel<CopyBlocks<'static>>, Kernel<CopyElements<'static>>);
 /// # Ok(())
 /// # }
 /// ```
-pub struct Diagonal<M: Matrix> {
+pub struct Diagonal<M: HostMatrix> {
     core: Core,
-    matrix: PhantomData<fn() -> M>,
+    of: MatrixType<M>,
 }
 
 /// A diagonal of matrices whose elements the host does not name.
@@ -97,8 +96,22 @@ impl<M: Matrix> Diagonal<M> {
     /// [`Error::Argument`] for a matrix or blocks that are not square, and for the pattern of
     /// another kind of matrix than M; [`Error::Memory`], [`Error::Unsupported`].
     pub fn new(a: &DevicePattern) -> Result<Self> {
-        check_patterns(a.device(), MatrixType::<M>::OF, [a])?;
-        Ok(Self { core: Core::new(a, M::Element::TYPE)?, matrix: PhantomData })
+        Self::of_type(a, MatrixType::OF)
+    }
+}
+
+impl<M: HostMatrix> Diagonal<M> {
+    /// As [`Diagonal::new`], for matrices like this one: also for those whose type is a value.
+    ///
+    /// # Errors
+    /// As [`Diagonal::new`].
+    pub fn of(a: &DeviceMatrix<M>) -> Result<Self> {
+        Self::of_type(&a.pattern(), a.type_of())
+    }
+
+    fn of_type(a: &DevicePattern, of: MatrixType<M>) -> Result<Self> {
+        check_patterns(a.device(), of, [a])?;
+        Ok(Self { core: Core::new(a, of.element)?, of })
     }
 
     /// The same plan for the scalars on the diagonal, into a vector.
@@ -194,7 +207,7 @@ impl Core {
     }
 }
 
-impl<M: Matrix> Planned for Diagonal<M> {
+impl<M: HostMatrix> Planned for Diagonal<M> {
     type Inputs<'a> = &'a DeviceMatrix<M>;
     /// A block-diagonal matrix.
     type Output = DeviceMatrix<M>;
@@ -205,7 +218,7 @@ impl<M: Matrix> Planned for Diagonal<M> {
 
     fn output(&self) -> Result<DeviceMatrix<M>> {
         self.core.blocks.ask(self.device());
-        DeviceMatrix::zeros(&self.core.pattern)
+        DeviceMatrix::zeros_of(&self.core.pattern, self.of)
     }
 
     fn cost(&self) -> Cost {
@@ -214,17 +227,18 @@ impl<M: Matrix> Planned for Diagonal<M> {
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
         check_unscaled("a diagonal", &into)?;
+        check_types(self.of, [("A", a), ("the diagonal", &*into.c)])?;
         self.core.copy_blocks(work, &a.cbc, &mut into.c.cbc)
     }
 }
 
 /// The scalars on the diagonal, by the plan of a [`Diagonal`].
 #[derive(Debug)]
-pub struct DiagonalScalars<'p, M: Matrix>(&'p Diagonal<M>);
+pub struct DiagonalScalars<'p, M: HostMatrix>(&'p Diagonal<M>);
 
-impl<M: Matrix> Planned for DiagonalScalars<'_, M> {
+impl<M: HostMatrix> Planned for DiagonalScalars<'_, M> {
     type Inputs<'a> = &'a DeviceMatrix<M>;
-    type Output = DeviceVector<M::Element>;
+    type Output = DeviceVector<M::Word>;
 
     fn device(&self) -> &Device {
         self.0.device()
@@ -232,7 +246,7 @@ impl<M: Matrix> Planned for DiagonalScalars<'_, M> {
 
     fn output(&self) -> Result<Self::Output> {
         self.0.core.elements.ask(self.device());
-        self.device().zero_vector(self.0.core.a.scalar_sides().0)
+        DeviceVector::zeros_of(self.device(), self.0.of.element, self.0.core.a.scalar_sides().0)
     }
 
     fn cost(&self) -> Cost {
@@ -240,16 +254,17 @@ impl<M: Matrix> Planned for DiagonalScalars<'_, M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, Self::Output>) -> Result<()> {
-        let Diagonal { core, .. } = self.0;
+        let Diagonal { core, of } = self.0;
         let (pattern, scalars) = (&core.a, core.a.scalar_sides().0);
         check_unscaled("a diagonal", &into)?;
-        pattern.check("A", &a.cbc)?;
+        a.check("A", pattern, *of)?;
+        into.c.check_element("diagonal", of.element)?;
         check_vector("diagonal", into.c, self.device(), scalars, || format!("A is {pattern:?}"))?;
-        core.copy_scalars(work, &a.cbc, &mut into.c.values)
+        core.copy_scalars(work, &a.cbc, into.c.values.any_mut())
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for Diagonal<M> {
+impl<M: HostMatrix> std::fmt::Debug for Diagonal<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Diagonal(of {:?})", self.core.a)
     }

@@ -4,15 +4,14 @@ use super::{
     line_sums::{LineSums, Summed, Terms},
 };
 use crate::{
-    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Field, Matrix, Result,
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Field, Matrix, Result,
     element::Scaling,
-    matrix::MatrixType,
+    matrix::{AnyMatrix, HostMatrix, Kind, MatrixType},
     planned::{
         Accum, Cost, On, Planned,
         prepared::{check_patterns, check_unscaled},
     },
 };
-use std::marker::PhantomData;
 
 /// Norms of the columns or rows of a matrix, prepared for its pattern, as for Jacobi scaling.
 ///
@@ -38,12 +37,12 @@ use std::marker::PhantomData;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Norms<M: Matrix> {
+pub struct Norms<M: HostMatrix> {
     a: DevicePattern,
     sums: LineSums,
     len: usize,
     bytes: u64,
-    matrix: PhantomData<fn() -> M>,
+    of: MatrixType<M>,
 }
 
 impl<M: Matrix<Element: Field>> Norms<M> {
@@ -52,7 +51,7 @@ impl<M: Matrix<Element: Field>> Norms<M> {
     /// # Errors
     /// As [`Apply::new`](crate::plan::Apply::new).
     pub fn columns(a: &DevicePattern) -> Result<Self> {
-        Self::new(a, true, Terms::Squares)
+        Self::new(a, MatrixType::OF, true, Terms::Squares)
     }
 
     /// The 2-norm of every scalar row.
@@ -60,7 +59,7 @@ impl<M: Matrix<Element: Field>> Norms<M> {
     /// # Errors
     /// As [`Norms::columns`].
     pub fn rows(a: &DevicePattern) -> Result<Self> {
-        Self::new(a, false, Terms::Squares)
+        Self::new(a, MatrixType::OF, false, Terms::Squares)
     }
 
     /// The Frobenius norm of every block column. Inside a block the squares are added in the order
@@ -69,7 +68,7 @@ impl<M: Matrix<Element: Field>> Norms<M> {
     /// # Errors
     /// As [`Norms::columns`].
     pub fn block_columns(a: &DevicePattern) -> Result<Self> {
-        Self::new(a, true, Terms::BlockSquares)
+        Self::new(a, MatrixType::OF, true, Terms::BlockSquares)
     }
 
     /// The Frobenius norm of every block row, as [`Norms::block_columns`].
@@ -77,29 +76,84 @@ impl<M: Matrix<Element: Field>> Norms<M> {
     /// # Errors
     /// As [`Norms::columns`].
     pub fn block_rows(a: &DevicePattern) -> Result<Self> {
-        Self::new(a, false, Terms::BlockSquares)
-    }
-
-    fn new(a: &DevicePattern, columns: bool, terms: Terms) -> Result<Self> {
-        check_patterns(a.device(), MatrixType::<M>::OF, [a])?;
-        let rows_of_arrays = columns == M::ROW_MAJOR;
-        let summed = Summed { types: [M::Element::TYPE; 2], shape: a.array_shape, packed: false, terms };
-        let sums = LineSums::new(a.device(), &a.arrays, rows_of_arrays, summed)?;
-        let (len, bytes) = (sums.len(), sums.bytes());
-        Ok(Self { a: a.clone(), sums, len, bytes, matrix: PhantomData })
+        Self::new(a, MatrixType::OF, false, Terms::BlockSquares)
     }
 }
 
-impl<M: Matrix> Planned for Norms<M> {
+/// Norms of matrices whose element and format are values.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csc, Device, Planned, element::AnyValues, matrix::AnyMatrix, plan::Norms};
+/// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 3.0f32), (1, 0, 4.0), (0, 1, 2.0)])?);
+/// let a = Device::auto()?.upload(&a)?;
+/// let columns = Norms::columns_of(&a)?;
+/// let mut norms = columns.output()?;
+/// columns.execute(&a, &mut norms)?;
+/// assert_eq!(norms.download()?, AnyValues::F32(vec![5.0, 2.0]));
+/// # Ok(())
+/// # }
+/// ```
+impl Norms<AnyMatrix> {
+    /// As [`Norms::columns`], for matrices like this one.
+    ///
+    /// # Errors
+    /// As [`Norms::columns`]; [`Error::Argument`](crate::Error::Argument) for integers.
+    pub fn columns_of(a: &DeviceMatrix<AnyMatrix>) -> Result<Self> {
+        Self::like(a, true, Terms::Squares)
+    }
+
+    /// As [`Norms::rows`], for matrices like this one.
+    ///
+    /// # Errors
+    /// As [`Norms::columns_of`].
+    pub fn rows_of(a: &DeviceMatrix<AnyMatrix>) -> Result<Self> {
+        Self::like(a, false, Terms::Squares)
+    }
+
+    /// As [`Norms::block_columns`], for matrices like this one.
+    ///
+    /// # Errors
+    /// As [`Norms::columns_of`].
+    pub fn block_columns_of(a: &DeviceMatrix<AnyMatrix>) -> Result<Self> {
+        Self::like(a, true, Terms::BlockSquares)
+    }
+
+    /// As [`Norms::block_rows`], for matrices like this one.
+    ///
+    /// # Errors
+    /// As [`Norms::columns_of`].
+    pub fn block_rows_of(a: &DeviceMatrix<AnyMatrix>) -> Result<Self> {
+        Self::like(a, false, Terms::BlockSquares)
+    }
+
+    fn like(a: &DeviceMatrix<AnyMatrix>, columns: bool, terms: Terms) -> Result<Self> {
+        a.element().check_real("norms")?;
+        Self::new(&a.pattern(), a.type_of(), columns, terms)
+    }
+}
+
+impl<M: HostMatrix> Norms<M> {
+    fn new(a: &DevicePattern, of: MatrixType<M>, columns: bool, terms: Terms) -> Result<Self> {
+        check_patterns(a.device(), of, [a])?;
+        let rows_of_arrays = columns == of.kind.get().is_row_major();
+        let summed = Summed { types: [of.element; 2], shape: a.array_shape, packed: false, terms };
+        let sums = LineSums::new(a.device(), &a.arrays, rows_of_arrays, summed)?;
+        let (len, bytes) = (sums.len(), sums.bytes());
+        Ok(Self { a: a.clone(), sums, len, bytes, of })
+    }
+}
+
+impl<M: HostMatrix> Planned for Norms<M> {
     type Inputs<'a> = &'a DeviceMatrix<M>;
-    type Output = DeviceVector<M::Element>;
+    type Output = DeviceVector<M::Word>;
 
     fn device(&self) -> &Device {
         self.a.device()
     }
 
     fn output(&self) -> Result<Self::Output> {
-        self.device().zero_vector(self.len)
+        DeviceVector::zeros_of(self.device(), self.of.element, self.len)
     }
 
     /// The root of each norm is not counted.
@@ -110,16 +164,17 @@ impl<M: Matrix> Planned for Norms<M> {
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, Self::Output>) -> Result<()> {
         check_unscaled("norms", &into)?;
-        self.a.check("A", &a.cbc)?;
+        a.check("A", &self.a, self.of)?;
+        into.c.check_element("norms", self.of.element)?;
         check_vector("norms", into.c, self.device(), self.len, || format!("A is {:?}", self.a))?;
         work.stage("norms");
         // The values stand in for the vector, which is not read.
-        let plain = Scaling::plain(M::Element::TYPE);
-        self.sums.run(work, (&a.cbc).into(), &a.cbc.values, plain, &mut into.c.values)
+        let plain = Scaling::plain(self.of.element);
+        self.sums.run(work, (&a.cbc).into(), &a.cbc.values, plain, into.c.values.any_mut())
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for Norms<M> {
+impl<M: HostMatrix> std::fmt::Debug for Norms<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Norms({} of {:?})", self.len, self.a)
     }

@@ -1,8 +1,10 @@
 //! Rows and columns of a matrix multiplied by a vector's elements. Kernels: `cl/vector/scaling.cl`.
 use super::check_vector;
 use crate::{
-    DeviceMatrix, DeviceVector, Field, Matrix, Result,
+    DeviceMatrix, DeviceVector, Error, Field, Matrix, Result,
     device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Work, kernel},
+    element::Any,
+    matrix::{AnyMatrix, HostMatrix},
     resident::DeviceCbc,
     tuning::Numbers,
 };
@@ -39,9 +41,7 @@ impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
     /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
     /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn scale_columns(&mut self, d: &DeviceVector<M::Element>) -> Result<()> {
-        let cols = self.ncols() * self.shape().cols();
-        check_vector("d", d, self.device(), cols, || format!("A has {cols} scalar columns"))?;
-        scale(&mut self.cbc, &d.values, M::ROW_MAJOR)
+        scale_columns(self, d)
     }
 
     /// A = diag(d)·A: row i is multiplied by element i of `d`. The length of `d` is the number of
@@ -50,10 +50,69 @@ impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
     /// # Errors
     /// As [`DeviceMatrix::scale_columns`].
     pub fn scale_rows(&mut self, d: &DeviceVector<M::Element>) -> Result<()> {
-        let rows = self.nrows() * self.shape().rows();
-        check_vector("d", d, self.device(), rows, || format!("A has {rows} scalar rows"))?;
-        scale(&mut self.cbc, &d.values, !M::ROW_MAJOR)
+        scale_rows(self, d)
     }
+}
+
+impl DeviceMatrix<AnyMatrix> {
+    /// A = A·diag(d): column j is multiplied by element j of `d`, which has A's element. The length
+    /// of `d` is the number of scalar columns of A. Returns when it is enqueued.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, element::AnyValues, matrix::AnyMatrix};
+    /// let device = Device::auto()?;
+    /// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 3.0f32), (1, 1, 4.0)])?);
+    /// let mut a = device.upload(&a)?;
+    /// a.scale_columns(&device.upload_any_vector(&AnyValues::F32(vec![2.0, 0.5]))?)?;
+    /// assert_eq!(a.download()?.values(), &AnyValues::F32(vec![6.0, 2.0]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) for integers and for a `d` with another element,
+    /// [`Error::Length`](crate::Error::Length),
+    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
+    /// [`Error::OpenCl`](crate::Error::OpenCl).
+    pub fn scale_columns(&mut self, d: &DeviceVector<Any>) -> Result<()> {
+        check_factors(self, d)?;
+        scale_columns(self, d)
+    }
+
+    /// A = diag(d)·A: row i is multiplied by element i of `d`, which has A's element. The length of
+    /// `d` is the number of scalar rows of A. Returns when it is enqueued.
+    ///
+    /// # Errors
+    /// As for columns.
+    pub fn scale_rows(&mut self, d: &DeviceVector<Any>) -> Result<()> {
+        check_factors(self, d)?;
+        scale_rows(self, d)
+    }
+}
+
+/// Refuses integers, and factors with another element than the matrix.
+fn check_factors(a: &DeviceMatrix<AnyMatrix>, d: &DeviceVector<Any>) -> Result<()> {
+    let (element, found) = (a.element(), d.element());
+    element.check_real("scalings")?;
+    match element == found {
+        true => Ok(()),
+        false => Err(Error::Argument(format!("d has elements of {found}, A has elements of {element}"))),
+    }
+}
+
+fn scale_columns<M: HostMatrix>(a: &mut DeviceMatrix<M>, d: &DeviceVector<M::Word>) -> Result<()> {
+    let cols = a.ncols() * a.shape().cols();
+    check_vector("d", d, a.device(), cols, || format!("A has {cols} scalar columns"))?;
+    let rows_of_arrays = a.kind().is_row_major();
+    scale(&mut a.cbc, d.values.any(), rows_of_arrays)
+}
+
+fn scale_rows<M: HostMatrix>(a: &mut DeviceMatrix<M>, d: &DeviceVector<M::Word>) -> Result<()> {
+    let rows = a.nrows() * a.shape().rows();
+    check_vector("d", d, a.device(), rows, || format!("A has {rows} scalar rows"))?;
+    let rows_of_arrays = !a.kind().is_row_major();
+    scale(&mut a.cbc, d.values.any(), rows_of_arrays)
 }
 
 fn scale(a: &mut DeviceCbc, factor: &Buffer, rows: bool) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Products of sparse and dense matrices in one shot.
 use super::{ApplyDense, ApplyGcoo, DenseMethod, DeviceGcoo, GcooOptions};
-use crate::{DeviceDense, DeviceMatrix, Element, Matrix, Planned, Result, product::Times};
+use crate::{DeviceDense, DeviceMatrix, Element, Planned, Result, matrix::HostMatrix, product::Times};
 
 /// C = A·D, in the layout of D, as [`blockmul::multiply`](crate::multiply) computes it.
 ///
@@ -23,9 +23,9 @@ use crate::{DeviceDense, DeviceMatrix, Element, Matrix, Planned, Result, product
 /// [`Error::Argument`](crate::Error::Argument) if the sides do not meet,
 /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
 /// [`Error::Memory`](crate::Error::Memory).
-pub fn multiply<M: Matrix>(a: &DeviceMatrix<M>, d: &DeviceDense<M::Element>) -> Result<DeviceDense<M::Element>> {
+pub fn multiply<M: HostMatrix>(a: &DeviceMatrix<M>, d: &DeviceDense<M::Word>) -> Result<DeviceDense<M::Word>> {
     let layout = d.shape().layout;
-    let plan = ApplyDense::<M>::with(&a.pattern(), d.shape().cols).layouts(layout, layout).plan()?;
+    let plan = ApplyDense::of(a, d.shape().cols).layouts(layout, layout).plan()?;
     let mut c = plan.output()?;
     plan.execute((a, d), &mut c)?;
     Ok(c)
@@ -35,23 +35,23 @@ pub fn multiply<M: Matrix>(a: &DeviceMatrix<M>, d: &DeviceDense<M::Element>) -> 
 ///
 /// # Errors
 /// As [`multiply`].
-pub fn multiply_by<M: Matrix>(d: &DeviceDense<M::Element>, a: &DeviceMatrix<M>) -> Result<DeviceDense<M::Element>> {
+pub fn multiply_by<M: HostMatrix>(d: &DeviceDense<M::Word>, a: &DeviceMatrix<M>) -> Result<DeviceDense<M::Word>> {
     let layout = d.shape().layout;
-    let plan = ApplyDense::<M>::with(&a.pattern(), d.shape().rows).from_right().layouts(layout, layout).plan()?;
+    let plan = ApplyDense::of(a, d.shape().rows).from_right().layouts(layout, layout).plan()?;
     let mut c = plan.output()?;
     plan.execute((a, d), &mut c)?;
     Ok(c)
 }
 
-impl<M: Matrix> Times<DeviceDense<M::Element>> for DeviceMatrix<M> {
-    type Product = DeviceDense<M::Element>;
+impl<M: HostMatrix> Times<DeviceDense<M::Word>> for DeviceMatrix<M> {
+    type Product = DeviceDense<M::Word>;
 
-    fn times(&self, d: &DeviceDense<M::Element>) -> Result<Self::Product> {
+    fn times(&self, d: &DeviceDense<M::Word>) -> Result<Self::Product> {
         multiply(self, d)
     }
 }
 
-impl<M: Matrix> Times<DeviceMatrix<M>> for DeviceDense<M::Element> {
+impl<M: HostMatrix> Times<DeviceMatrix<M>> for DeviceDense<M::Word> {
     type Product = Self;
 
     fn times(&self, a: &DeviceMatrix<M>) -> Result<Self> {

@@ -1,25 +1,24 @@
 //! Options of products of sparse and dense matrices.
 use super::{ApplyDense, DenseMethod, PackedDense, Request, prepared::Wanted};
 use crate::{
-    DeviceMatrix, DevicePattern, Element, Matrix, Result, Semiring,
+    DeviceMatrix, DevicePattern, Result, Semiring,
     device::Work,
-    matrix::{Layout, MatrixType, Side},
+    matrix::{HostMatrix, Layout, MatrixType, Side},
     planned::prepared::check_patterns,
     tuning::Numbers,
 };
-use std::marker::PhantomData;
 
 /// A product of a sparse matrix with dense ones that is to be prepared; see [`ApplyDense::with`].
 #[derive(Debug, Clone)]
-pub struct DenseOptions<'a, M: Matrix> {
-    pub(super) wanted: Wanted<'a>,
-    matrix: PhantomData<fn() -> M>,
+pub struct DenseOptions<M: HostMatrix> {
+    pub(super) wanted: Wanted,
+    pub(super) of: MatrixType<M>,
 }
 
-impl<'a, M: Matrix> DenseOptions<'a, M> {
-    pub(super) fn new(a: &'a DevicePattern, n: usize) -> Self {
-        let request = Request::new(a.device(), M::Element::TYPE, n);
-        Self { wanted: Wanted { a, side: Side::Left, transposed: false, request }, matrix: PhantomData }
+impl<M: HostMatrix> DenseOptions<M> {
+    pub(super) fn new(a: DevicePattern, of: MatrixType<M>, n: usize) -> Self {
+        let request = Request::new(a.device(), of.element, n);
+        Self { wanted: Wanted { a, side: Side::Left, transposed: false, request }, of }
     }
 
     /// Multiplies from the right: C = D·A, where D has as many rows as the plan has columns
@@ -109,8 +108,8 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
     /// Refuses an element type that the semiring or the device does not have, and the pattern of
     /// another kind of matrix than M.
     pub(super) fn check(&self) -> Result<()> {
-        self.wanted.request.semiring.check::<M::Element>()?;
-        check_patterns(self.wanted.a.device(), MatrixType::<M>::OF, [self.wanted.a])
+        self.wanted.request.semiring.check_type(self.of.element)?;
+        check_patterns(self.wanted.a.device(), self.of, [&self.wanted.a])
     }
 
     /// Prepares the product for matrices on the pattern, whose values are read where they are.

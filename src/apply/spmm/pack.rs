@@ -68,7 +68,7 @@ pub(super) struct PackedLines {
 
 impl PackedLines {
     /// Prepares a product for the values of a matrix on its pattern, and copies these.
-    pub fn prepare(wanted: &Wanted<'_>, a: &DeviceCbc) -> Result<(Prepared, Self)> {
+    pub fn prepare(wanted: &Wanted, a: &DeviceCbc) -> Result<(Prepared, Self)> {
         let (device, area, element) = (wanted.a.device(), wanted.a.shape().area(), wanted.request.element);
         let work = Work::new(device, None);
         let mut values = work.buffer_of(element.word(), wanted.a.nnz() * area)?;

@@ -1,7 +1,8 @@
 //! Products of one sparse matrix with dense matrices, its values in the order of the sums.
-use super::{ApplyDense, DenseMethod, DenseOptions, pack::PackedLines, plan::multiply};
+use super::{ApplyDense, DenseMethod, DenseOptions, pack::PackedLines};
 use crate::{
-    Device, DeviceDense, DeviceMatrix, Matrix, Result,
+    Device, DeviceDense, DeviceMatrix, Result,
+    matrix::HostMatrix,
     planned::{Accum, Cost, On, Planned},
 };
 
@@ -28,17 +29,17 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-pub struct PackedDense<M: Matrix> {
+pub struct PackedDense<M: HostMatrix> {
     plan: ApplyDense<M>,
     values: PackedLines,
 }
 
-impl<M: Matrix> PackedDense<M> {
-    pub(super) fn new(options: &DenseOptions<'_, M>, a: &DeviceMatrix<M>) -> Result<Self> {
-        options.wanted.a.check("A", &a.cbc)?;
+impl<M: HostMatrix> PackedDense<M> {
+    pub(super) fn new(options: &DenseOptions<M>, a: &DeviceMatrix<M>) -> Result<Self> {
+        a.check("A", &options.wanted.a, options.of)?;
         options.check()?;
         let (prepared, values) = PackedLines::prepare(&options.wanted, &a.cbc)?;
-        Ok(Self { plan: ApplyDense::of(prepared), values })
+        Ok(Self { plan: ApplyDense::of_type(prepared, options.of), values })
     }
 
     /// Takes the values that A has now: one pass over them. Returns when it is enqueued.
@@ -47,7 +48,7 @@ impl<M: Matrix> PackedDense<M> {
     /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern,
     /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn update(&mut self, a: &DeviceMatrix<M>) -> Result<()> {
-        self.plan.prepared.a.check("A", &a.cbc)?;
+        self.plan.check(a)?;
         self.values.update(&self.plan.prepared, &a.cbc)
     }
 
@@ -72,11 +73,11 @@ impl<M: Matrix> PackedDense<M> {
     }
 }
 
-impl<M: Matrix> Planned for PackedDense<M> {
+impl<M: HostMatrix> Planned for PackedDense<M> {
     /// The dense matrix D.
-    type Inputs<'a> = &'a DeviceDense<M::Element>;
+    type Inputs<'a> = &'a DeviceDense<M::Word>;
     /// The dense matrix C.
-    type Output = DeviceDense<M::Element>;
+    type Output = DeviceDense<M::Word>;
 
     fn device(&self) -> &Device {
         self.plan.device()
@@ -92,11 +93,11 @@ impl<M: Matrix> Planned for PackedDense<M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, d: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
-        multiply(&self.plan.prepared, work, self.values.stored(), d, into)
+        self.plan.multiply(work, self.values.stored(), d, into)
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for PackedDense<M> {
+impl<M: HostMatrix> std::fmt::Debug for PackedDense<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "PackedDense({:?}, {} bytes of values)", self.plan, self.values.bytes())
     }

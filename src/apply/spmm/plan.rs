@@ -1,13 +1,13 @@
 //! Products of a sparse matrix with dense matrices, prepared.
 use super::{DenseMethod, DenseOptions, prepared::Prepared, sides::Sides};
 use crate::{
-    Device, DeviceDense, DeviceMatrix, DevicePattern, Element, Matrix, Result,
+    Device, DeviceDense, DeviceMatrix, DevicePattern, Matrix, Result,
     device::Work,
-    element::Scaling,
+    element::{ElementType, Scaling},
+    matrix::{HostMatrix, MatrixType},
     planned::{Accum, Cost, On, Planned},
     vector::line_sums::Stored,
 };
-use std::marker::PhantomData;
 
 /// A product of a sparse matrix, or of its transpose, with dense matrices, prepared for the sparse
 /// matrix's pattern and the number of columns of the dense ones.
@@ -37,9 +37,9 @@ use std::marker::PhantomData;
 /// # Ok(())
 /// # }
 /// ```
-pub struct ApplyDense<M: Matrix> {
+pub struct ApplyDense<M: HostMatrix> {
     pub(super) prepared: Prepared,
-    matrix: PhantomData<fn() -> M>,
+    of: MatrixType<M>,
 }
 
 impl<M: Matrix> ApplyDense<M> {
@@ -52,18 +52,59 @@ impl<M: Matrix> ApplyDense<M> {
     }
 
     /// A product with matrices of n columns that is to be prepared, with options.
-    pub fn with(a: &DevicePattern, n: usize) -> DenseOptions<'_, M> {
-        DenseOptions::new(a, n)
+    pub fn with(a: &DevicePattern, n: usize) -> DenseOptions<M> {
+        DenseOptions::new(a.clone(), MatrixType::OF, n)
+    }
+}
+
+impl<M: HostMatrix> ApplyDense<M> {
+    /// As [`ApplyDense::with`], for matrices like this one: also for those whose type is a value.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Planned, dense::AnyDense, matrix::AnyMatrix, plan::ApplyDense};
+    /// use nalgebra::dmatrix;
+    /// let device = Device::auto()?;
+    /// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0f32), (1, 0, 3.0)])?);
+    /// let (a, d) = (device.upload(&a)?, AnyDense::from(dmatrix![1.0f32, 0.0; 10.0, 1.0]));
+    /// let plan = ApplyDense::of(&a, 2).plan()?;
+    /// let mut c = plan.output()?;
+    /// plan.execute((&a, &device.upload_any_dense(&d)?), &mut c)?;
+    /// assert_eq!(c.download()?, dmatrix![2.0f32, 0.0; 3.0, 0.0].into());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn of(a: &DeviceMatrix<M>, n: usize) -> DenseOptions<M> {
+        DenseOptions::new(a.pattern(), a.type_of(), n)
     }
 
     /// Prepares within the memory that `work` may allocate.
-    pub(super) fn within(work: &Work, options: &DenseOptions<'_, M>) -> Result<Self> {
+    pub(super) fn within(work: &Work, options: &DenseOptions<M>) -> Result<Self> {
         options.check()?;
-        Ok(Self::of(Prepared::new(work, &options.wanted)?))
+        Ok(Self::of_type(Prepared::new(work, &options.wanted)?, options.of))
     }
 
-    pub(super) fn of(prepared: Prepared) -> Self {
-        Self { prepared, matrix: PhantomData }
+    pub(super) fn of_type(prepared: Prepared, of: MatrixType<M>) -> Self {
+        Self { prepared, of }
+    }
+
+    /// Refuses the matrix if it has another pattern than the plan's, or another type.
+    pub(super) fn check(&self, a: &DeviceMatrix<M>) -> Result<()> {
+        a.check("A", &self.prepared.a, self.of)
+    }
+
+    /// Multiplies with values in the order that the plan wants.
+    pub(super) fn multiply(
+        &self,
+        work: &Work,
+        a: Stored<'_>,
+        d: &DeviceDense<M::Word>,
+        into: Accum<'_, DeviceDense<M::Word>>,
+    ) -> Result<()> {
+        let Self { prepared, of } = self;
+        check(&prepared.sides, (self.device(), of.element), d, &into)?;
+        let scaling = Scaling::of(of.element, into.alpha, into.beta);
+        prepared.run(work, a, (d.shape(), d.values.any()), scaling, (into.c.shape(), into.c.values.any_mut()))
     }
 
     /// How the entries of A are shared out.
@@ -87,43 +128,32 @@ impl<M: Matrix> ApplyDense<M> {
     }
 }
 
-/// Refuses matrices of other sides or on another device than `device`, and factors that the
-/// semiring does not have.
-pub(super) fn check<T: Element>(
+/// Refuses matrices of other sides, of other elements or on another device than these, and factors
+/// that the semiring does not have.
+pub(super) fn check<T>(
     sides: &Sides,
-    device: &Device,
+    (device, element): (&Device, ElementType),
     d: &DeviceDense<T>,
     into: &Accum<'_, DeviceDense<T>>,
 ) -> Result<()> {
-    sides.semiring().check_factors::<T>(into.alpha, into.beta)?;
+    sides.semiring().check_factors_of(element, into.alpha, into.beta)?;
+    d.check_element("D", element)?;
+    into.c.check_element("C", element)?;
     sides.check(device, (d.device(), d.shape()), (into.c.device(), into.c.shape()))
 }
 
-/// Multiplies with values in the order that the plan wants.
-pub(super) fn multiply<T: Element>(
-    prepared: &Prepared,
-    work: &Work,
-    a: Stored<'_>,
-    d: &DeviceDense<T>,
-    into: Accum<'_, DeviceDense<T>>,
-) -> Result<()> {
-    check(&prepared.sides, prepared.a.device(), d, &into)?;
-    let scaling = Scaling::of(T::TYPE, into.alpha, into.beta);
-    prepared.run(work, a, (d.shape(), &d.values), scaling, (into.c.shape(), &mut into.c.values))
-}
-
-impl<M: Matrix> Planned for ApplyDense<M> {
+impl<M: HostMatrix> Planned for ApplyDense<M> {
     /// The matrix A and the dense matrix D.
-    type Inputs<'a> = (&'a DeviceMatrix<M>, &'a DeviceDense<M::Element>);
+    type Inputs<'a> = (&'a DeviceMatrix<M>, &'a DeviceDense<M::Word>);
     /// The dense matrix C.
-    type Output = DeviceDense<M::Element>;
+    type Output = DeviceDense<M::Word>;
 
     fn device(&self) -> &Device {
         self.prepared.a.device()
     }
 
     fn output(&self) -> Result<Self::Output> {
-        self.device().zero_dense(self.prepared.sides.c_shape())
+        DeviceDense::zeros_of(self.device(), self.of.element, self.prepared.sides.c_shape())
     }
 
     fn cost(&self) -> Cost {
@@ -131,12 +161,12 @@ impl<M: Matrix> Planned for ApplyDense<M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, (a, d): Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
-        self.prepared.a.check("A", &a.cbc)?;
-        multiply(&self.prepared, work, (&a.cbc).into(), d, into)
+        self.check(a)?;
+        self.multiply(work, (&a.cbc).into(), d, into)
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for ApplyDense<M> {
+impl<M: HostMatrix> std::fmt::Debug for ApplyDense<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "ApplyDense({:?}, {}, {} bytes)", self.prepared.a, self.prepared.sides, self.cost().device_bytes)
     }

@@ -11,14 +11,14 @@ use crate::{
 
 /// A product that is to be prepared.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted<'a> {
-    pub a: &'a DevicePattern,
+pub(super) struct Wanted {
+    pub a: DevicePattern,
     pub side: Side,
     pub transposed: bool,
     pub request: Request,
 }
 
-impl Wanted<'_> {
+impl Wanted {
     /// Whether rows of the arrays are lines of the product. Rows of op(A) are the lines if A is on
     /// the left; they are rows of the arrays if both or neither are transposed.
     pub fn of_rows(&self) -> bool {
@@ -36,8 +36,8 @@ pub(super) struct Prepared {
 impl Prepared {
     /// Prepares within the memory that `work` may allocate. The caller has checked that the
     /// semiring has the elements, and the device too.
-    pub fn new(work: &Work, wanted: &Wanted<'_>) -> Result<Self> {
-        let &Wanted { a, side, transposed, request } = wanted;
+    pub fn new(work: &Work, wanted: &Wanted) -> Result<Self> {
+        let &Wanted { ref a, side, transposed, request } = wanted;
         let (sides, request) = Sides::new(side, transposed, a.scalar_sides(), request)?;
         let spmm = Spmm::new(work, &a.arrays, a.array_shape, wanted.of_rows(), request)?;
         Ok(Self { a: a.clone(), sides, spmm })

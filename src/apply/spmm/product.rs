@@ -7,9 +7,13 @@ use super::{
     run::{Asked, Run},
 };
 use crate::{
-    DeviceDense, DeviceMatrix, Element, Matrix, Result, Semiring,
+    DeviceDense, DeviceMatrix, Element, Error, Matrix, Result, Semiring,
     device::Work,
-    matrix::{DenseShape, DenseView, DenseViewMut, Side, try_dense_zeros},
+    element::{Any, ElementType},
+    matrix::{
+        AnyDense, AnyDenseView, AnyDenseViewMut, AnyMatrix, DenseShape, DenseView, DenseViewMut, HostMatrix, Side,
+        try_dense_zeros,
+    },
     planned::prepared::same_device,
     product::Factor,
 };
@@ -17,15 +21,23 @@ use nalgebra::DMatrix;
 use serde::Serialize;
 
 /// The dense matrix of a [`Product`]: on the device that holds the sparse one, or on the host.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 #[non_exhaustive]
 #[allow(missing_docs)]
-pub enum Source<'a, T: Element> {
+pub enum Source<'a, T> {
     Device(&'a DeviceDense<T>),
-    Host(DenseView<'a, T>),
+    Host(AnyDenseView<'a>),
 }
 
-impl<'a, T: Element> From<&'a DeviceDense<T>> for Source<'a, T> {
+impl<T> Clone for Source<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Source<'_, T> {}
+
+impl<'a, T> From<&'a DeviceDense<T>> for Source<'a, T> {
     fn from(d: &'a DeviceDense<T>) -> Self {
         Self::Device(d)
     }
@@ -33,7 +45,7 @@ impl<'a, T: Element> From<&'a DeviceDense<T>> for Source<'a, T> {
 
 impl<'a, T: Element> From<DenseView<'a, T>> for Source<'a, T> {
     fn from(d: DenseView<'a, T>) -> Self {
-        Self::Host(d)
+        Self::Host(d.into())
     }
 }
 
@@ -43,7 +55,26 @@ impl<'a, T: Element> From<&'a DMatrix<T>> for Source<'a, T> {
     }
 }
 
-impl<T: Element> Source<'_, T> {
+impl<'a> From<AnyDenseView<'a>> for Source<'a, Any> {
+    fn from(d: AnyDenseView<'a>) -> Self {
+        Self::Host(d)
+    }
+}
+
+impl<'a> From<&'a AnyDense> for Source<'a, Any> {
+    fn from(d: &'a AnyDense) -> Self {
+        Self::Host(d.into())
+    }
+}
+
+impl<T> Source<'_, T> {
+    fn element(&self) -> ElementType {
+        match self {
+            Self::Device(d) => d.element(),
+            Self::Host(d) => d.element(),
+        }
+    }
+
     fn shape(&self) -> DenseShape {
         match self {
             Self::Device(d) => d.shape(),
@@ -75,11 +106,31 @@ impl<T: Element> Source<'_, T> {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
-pub struct Product<'a, M: Matrix> {
+///
+/// If A's element is a value, so are those of D and C:
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csr, Device, dense::{self, AnyDense}, matrix::AnyMatrix};
+/// use nalgebra::dmatrix;
+/// let a = AnyMatrix::from(Csr::new(2, 2, vec![0, 1, 3], vec![0, 0, 1], vec![2.0f32, 3.0, 5.0])?);
+/// let (a, d) = (Device::auto()?.upload(&a)?, AnyDense::from(dmatrix![1.0f32, 0.0; 10.0, 1.0]));
+/// let (c, _) = dense::Product::of(&a, &d).run_to_host()?;
+/// assert_eq!(c, dmatrix![2.0f32, 0.0; 53.0, 5.0].into());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Product<'a, M: HostMatrix> {
     a: &'a DeviceMatrix<M>,
-    d: Source<'a, M::Element>,
+    d: Source<'a, M::Word>,
     asked: Asked,
+}
+
+impl<M: HostMatrix> Clone for Product<'_, M> {
+    fn clone(&self) -> Self {
+        Self { a: self.a, d: self.d, asked: self.asked.clone() }
+    }
 }
 
 /// Time and memory of a [`Product`].
@@ -102,12 +153,12 @@ pub struct Report {
     pub peak_device_bytes: u64,
 }
 
-impl<'a, M: Matrix> Product<'a, M> {
+impl<'a, M: HostMatrix> Product<'a, M> {
     /// The product A·D; A may be transposed, by [`DeviceMatrix::t`].
-    pub fn of(a: impl Into<Factor<'a, DeviceMatrix<M>>>, d: impl Into<Source<'a, M::Element>>) -> Self {
+    pub fn of(a: impl Into<Factor<'a, DeviceMatrix<M>>>, d: impl Into<Source<'a, M::Word>>) -> Self {
         let Factor { operand: a, transposed } = a.into();
         let asked = Asked {
-            element: M::Element::TYPE,
+            element: a.element(),
             side: Side::Left,
             transposed,
             semiring: Semiring::PlusTimes,
@@ -119,7 +170,7 @@ impl<'a, M: Matrix> Product<'a, M> {
     }
 
     /// The product D·A.
-    pub fn by(d: impl Into<Source<'a, M::Element>>, a: impl Into<Factor<'a, DeviceMatrix<M>>>) -> Self {
+    pub fn by(d: impl Into<Source<'a, M::Word>>, a: impl Into<Factor<'a, DeviceMatrix<M>>>) -> Self {
         let mut product = Self::of(a, d);
         product.asked.side = Side::Right;
         product
@@ -157,39 +208,90 @@ impl<'a, M: Matrix> Product<'a, M> {
     ///
     /// # Errors
     /// As [`DenseOptions::plan`](crate::plan::DenseOptions::plan);
-    /// [`Error::Memory`](crate::Error::Memory) if the plan does not fit the limit.
+    /// [`Error::Memory`] if the plan does not fit the limit.
     pub fn plan(&self) -> Result<ApplyDense<M>> {
         let (run, shape) = (self.checked()?, self.d.shape());
-        Ok(ApplyDense::of(Prepared::new(&run.work(), &run.wanted(run.n(shape), [shape.layout; 2]))?))
+        let prepared = Prepared::new(&run.work(), &run.wanted(run.n(shape), [shape.layout; 2]))?;
+        Ok(ApplyDense::of_type(prepared, self.a.type_of()))
     }
 
     /// Computes C on the device, in D's layout, and returns without waiting for its completion. A D
     /// on the host is copied to the device.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) if the sides do not meet, and for an element
+    /// [`Error::Argument`] if the sides do not meet, and for an element
     /// type that the semiring does not have;
-    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch);
-    /// [`Error::Memory`](crate::Error::Memory).
-    pub fn run(&self) -> Result<DeviceDense<M::Element>> {
+    /// [`Error::DeviceMismatch`];
+    /// [`Error::Memory`].
+    pub fn run(&self) -> Result<DeviceDense<M::Word>> {
         let run = self.checked()?;
         let work = run.work();
         match self.d {
             Source::Device(d) => Ok(self.on_device(&run, &work, d)?.0),
-            Source::Host(view) => {
-                let (shape, values) = (view.shape(), work.upload(view.values())?);
-                let d = DeviceDense { shape, values, device: self.a.device().clone() };
-                Ok(self.on_device(&run, &work, &d)?.0)
+            Source::Host(d) => Ok(self.on_device(&run, &work, &DeviceDense::upload_within(&work, d)?)?.0),
+        }
+    }
+
+    /// Computes C on the host, with the element that D has.
+    fn run_into_any(&self, c: AnyDenseViewMut<'_>) -> Result<Report> {
+        let run = self.checked()?;
+        self.check_element("C", c.element())?;
+        let (work, sides) = (run.work(), run.sides(self.d.shape())?);
+        sides.check_sides("D", self.d.shape(), sides.d())?;
+        sides.check_sides("C", c.shape, sides.c())?;
+        match self.d {
+            Source::Device(d) => {
+                work.count_operand(d.device_bytes());
+                let (on_device, report) = self.on_device(&run, &work, d)?;
+                c.copy_from(on_device.any().download()?.view())?;
+                Ok(report)
+            }
+            Source::Host(d) => {
+                let (d, mut c) = match self.asked.side {
+                    Side::Left => (d, c),
+                    Side::Right => (d.transposed(), c.transposed()),
+                };
+                let d = HostDense { shape: d.shape, bytes: d.values.bytes() };
+                let c = HostDense { shape: c.shape, bytes: c.values.bytes() };
+                Bands { run: &run, work: &work }.run(d, c)
             }
         }
     }
 
+    /// The product whatever its elements, if the semiring has these and D has A's.
+    fn checked(&self) -> Result<Run<'_>> {
+        self.asked.semiring.check_type(self.asked.element)?;
+        self.check_element("D", self.d.element())?;
+        Ok(Run { asked: &self.asked, a: &self.a.cbc, pattern: self.a.pattern() })
+    }
+
+    fn check_element(&self, name: &str, found: ElementType) -> Result<()> {
+        match self.asked.element {
+            element if element == found => Ok(()),
+            element => Err(Error::Argument(format!("{name} has elements of {found}, A has elements of {element}"))),
+        }
+    }
+
+    /// C in the layout of D, not waited for.
+    fn on_device(
+        &self,
+        run: &Run<'_>,
+        work: &Work,
+        d: &DeviceDense<M::Word>,
+    ) -> Result<(DeviceDense<M::Word>, Report)> {
+        same_device(work.device(), d.device())?;
+        let (shape, values, report) = run.on_device(work, (d.shape(), d.values.any()))?;
+        Ok((DeviceDense { shape, values: values.renamed(), device: work.device().clone() }, report))
+    }
+}
+
+impl<M: Matrix> Product<'_, M> {
     /// Computes C on the host.
     ///
     /// # Errors
-    /// As [`Product::run`]; [`Error::Memory`](crate::Error::Memory) with the numbers if A and one
-    /// column of D and of C do not fit the device or the limit, if D is on the device and C does
-    /// not fit beside it, or if C does not fit the host.
+    /// As [`Product::run`]; [`Error::Memory`] with the numbers if A and one column of D and of C do
+    /// not fit the device or the limit, if D is on the device and C does not fit beside it, or if C
+    /// does not fit the host.
     pub fn run_to_host(&self) -> Result<(DMatrix<M::Element>, Report)> {
         let (rows, cols) = self.checked()?.sides(self.d.shape())?.c();
         let mut c = try_dense_zeros(rows, cols)?;
@@ -201,46 +303,31 @@ impl<'a, M: Matrix> Product<'a, M> {
     ///
     /// # Errors
     /// As [`Product::run_to_host`].
-    pub fn run_into(&self, mut c: DenseViewMut<'_, M::Element>) -> Result<Report> {
-        let run = self.checked()?;
-        let (work, sides) = (run.work(), run.sides(self.d.shape())?);
-        sides.check_sides("D", self.d.shape(), sides.d())?;
-        sides.check_sides("C", c.shape, sides.c())?;
-        match self.d {
-            Source::Device(d) => {
-                work.count_operand(d.device_bytes());
-                let (on_device, report) = self.on_device(&run, &work, d)?;
-                c.copy_from(DenseView::new(on_device.shape, &on_device.values()?)?);
-                Ok(report)
-            }
-            Source::Host(d) => {
-                let (d, c) = match self.asked.side {
-                    Side::Left => (d, c),
-                    Side::Right => (d.transposed(), c.transposed()),
-                };
-                let d = HostDense { shape: d.shape(), bytes: bytemuck::cast_slice(d.values()) };
-                let c = HostDense { shape: c.shape, bytes: bytemuck::cast_slice_mut(c.values) };
-                Bands { run: &run, work: &work }.run(d, c)
-            }
-        }
+    pub fn run_into(&self, c: DenseViewMut<'_, M::Element>) -> Result<Report> {
+        self.run_into_any(c.into())
+    }
+}
+
+impl Product<'_, AnyMatrix> {
+    /// Computes C on the host, in D's layout.
+    ///
+    /// # Errors
+    /// As [`Product::run`]; [`Error::Memory`] with the numbers if A and one column of D and of C do
+    /// not fit the device or the limit, if D is on the device and C does not fit beside it, or if C
+    /// does not fit the host.
+    pub fn run_to_host(&self) -> Result<(AnyDense, Report)> {
+        let d = self.d.shape();
+        let mut c = AnyDense::zeros(self.asked.element, self.checked()?.sides(d)?.c(), d.layout)?;
+        let report = self.run_into(&mut c)?;
+        Ok((c, report))
     }
 
-    /// The product whatever its elements, if the semiring has these.
-    fn checked(&self) -> Result<Run<'_>> {
-        self.asked.semiring.check::<M::Element>()?;
-        Ok(Run { asked: &self.asked, a: &self.a.cbc, pattern: self.a.pattern() })
-    }
-
-    /// C in the layout of D, not waited for.
-    fn on_device(
-        &self,
-        run: &Run<'_>,
-        work: &Work,
-        d: &DeviceDense<M::Element>,
-    ) -> Result<(DeviceDense<M::Element>, Report)> {
-        same_device(work.device(), d.device())?;
-        let (shape, values, report) = run.on_device(work, (d.shape(), &d.values))?;
-        Ok((DeviceDense { shape, values: values.into_typed(), device: work.device().clone() }, report))
+    /// As [`Product::run_to_host`], into a matrix of any layout.
+    ///
+    /// # Errors
+    /// As [`Product::run_to_host`]; [`Error::Argument`] if C has another element.
+    pub fn run_into(&self, c: &mut AnyDense) -> Result<Report> {
+        self.run_into_any(c.view_mut())
     }
 }
 

@@ -33,11 +33,11 @@ pub(super) struct Run<'a> {
 
 impl Run<'_> {
     /// A plan for n columns, and D and C in these layouts.
-    pub fn wanted(&self, n: usize, layouts: [Layout; 2]) -> Wanted<'_> {
+    pub fn wanted(&self, n: usize, layouts: [Layout; 2]) -> Wanted {
         let &Asked { element, side, transposed, semiring, method, explained, .. } = self.asked;
         let request = Request::new(self.pattern.device(), element, n);
         let request = Request { semiring, method, explained, layouts, ..request };
-        Wanted { a: &self.pattern, side, transposed, request }
+        Wanted { a: self.pattern.clone(), side, transposed, request }
     }
 
     /// Columns of D, its rows if A is on the right.

@@ -2,7 +2,7 @@
 //! matrix as a grid of one cell.
 use super::{DeviceWeights, cell::FactorGrid};
 use crate::{
-    Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
+    Device, DeviceMatrix, DevicePattern, Error, Result,
     groups::{BlockGroups, Cells, DeviceGroups, Group, GroupsPattern, describe_groups},
     matrix::{HostMatrix, MatrixType},
     product::operand::OperandTypes,
@@ -37,7 +37,11 @@ pub trait Grid: Sized + 'static {
     #[doc(hidden)]
     fn of_cells(device: &Device, cells: Cells<DevicePattern>) -> Result<Self::Pattern>;
     #[doc(hidden)]
-    fn of_matrices(device: &Device, cells: Cells<DeviceMatrix<Self::Matrix>>) -> Result<Self::Device>;
+    fn of_matrices(
+        device: &Device,
+        of: MatrixType<Self::Matrix>,
+        cells: Cells<DeviceMatrix<Self::Matrix>>,
+    ) -> Result<Self::Device>;
     #[doc(hidden)]
     fn matrices(of: &Self::Device) -> Cells<&DeviceMatrix<Self::Matrix>>;
     #[doc(hidden)]
@@ -73,7 +77,7 @@ impl<M: HostMatrix> Grid for M {
         only(cells)
     }
 
-    fn of_matrices(_: &Device, cells: Cells<DeviceMatrix<M>>) -> Result<DeviceMatrix<M>> {
+    fn of_matrices(_: &Device, _: MatrixType<M>, cells: Cells<DeviceMatrix<M>>) -> Result<DeviceMatrix<M>> {
         only(cells)
     }
 
@@ -98,7 +102,7 @@ impl<M: HostMatrix> Grid for M {
     }
 }
 
-impl<M: Matrix> Grid for BlockGroups<M> {
+impl<M: HostMatrix> Grid for BlockGroups<M> {
     type Matrix = M;
     type Device = DeviceGroups<M>;
     type Pattern = GroupsPattern;
@@ -115,8 +119,8 @@ impl<M: Matrix> Grid for BlockGroups<M> {
         Ok(GroupsPattern { cells, device: device.clone() })
     }
 
-    fn of_matrices(device: &Device, cells: Cells<DeviceMatrix<M>>) -> Result<DeviceGroups<M>> {
-        Ok(DeviceGroups { cells, device: device.clone() })
+    fn of_matrices(device: &Device, of: MatrixType<M>, cells: Cells<DeviceMatrix<M>>) -> Result<DeviceGroups<M>> {
+        Ok(DeviceGroups { cells, of, device: device.clone() })
     }
 
     fn matrices(of: &DeviceGroups<M>) -> Cells<&DeviceMatrix<M>> {
@@ -127,8 +131,8 @@ impl<M: Matrix> Grid for BlockGroups<M> {
         of.cells.map_mut(|m| m)
     }
 
-    fn check(pattern: &GroupsPattern, _: MatrixType<M>, name: &str, matrix: &DeviceGroups<M>) -> Result<()> {
-        pattern.check(name, matrix)
+    fn check(pattern: &GroupsPattern, of: MatrixType<M>, name: &str, matrix: &DeviceGroups<M>) -> Result<()> {
+        matrix.check(name, pattern, of)
     }
 
     fn weights<'a, 'b>(of: &'b WeightsOf<'a, Self>) -> &'b [DeviceWeights<'a, M>] {

@@ -164,6 +164,7 @@ impl<K: Plannable> Plan<K> {
         let cells = K::cells(&self.c);
         K::of_matrices(
             &self.device,
+            self.of,
             cells.try_map(|cell| {
                 let zeros = zeros(work, self.of.element, cell, self.alignment)?;
                 Ok(DeviceMatrix::of_type(zeros, self.of))

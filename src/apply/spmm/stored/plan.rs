@@ -180,7 +180,7 @@ impl<T: Element> Planned for ApplyGcoo<T> {
                 "A's entries are not in the groups and places that the product was planned for".into(),
             ));
         }
-        check(&self.sides, self.device(), d, &into)?;
+        check(&self.sides, (self.device(), T::TYPE), d, &into)?;
         work.stage("apply");
         let (d_shape, c_shape) = (self.sides.of_left(d.shape()), self.sides.of_left(into.c.shape()));
         let scaling = Scaling::of(T::TYPE, into.alpha, into.beta);

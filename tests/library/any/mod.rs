@@ -1,5 +1,9 @@
 //! Matrices whose element and format are values: the same bits as those of types, and refusals of
 //! what does not belong together.
+mod dense;
+mod groups;
+mod structure;
+
 use crate::common::device;
 use blockmul::{
     BlockShape, Csc, DeviceMatrix, Error, Part, Planned, Product, Result, Semiring,
@@ -18,6 +22,13 @@ const ELEMENTS: [ElementType; 6] =
 /// u8 has or-and alone.
 fn algebra(element: ElementType) -> Semiring {
     if element == ElementType::U8 { Semiring::OrAnd } else { Semiring::PlusTimes }
+}
+
+fn refused(result: Result<()>, message: &str) {
+    match result {
+        Err(Error::Argument(text)) => assert!(text.contains(message), "{text}"),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// A square matrix of blocks or scalars in every format, of small integers.
@@ -163,10 +174,6 @@ fn what_does_not_belong_together_is_refused() -> Result<()> {
     let [a, rows, ..] = formats(ElementType::F64)?;
     let narrow = device.upload(&a.cast(ElementType::F32))?;
     let (a, rows) = (device.upload(&a)?, device.upload(&rows)?);
-    let refused = |result: Result<()>, message: &str| match result {
-        Err(Error::Argument(text)) => assert!(text.contains(message), "{text}"),
-        other => panic!("{other:?}"),
-    };
     let times = |b| Product::of(&a, b).run().map(drop);
     refused(times(&narrow), "A is a Csc<f64>, B a Csc<f32>");
     refused(times(&rows), "A is a Csc<f64>, B a Csr<f64>");

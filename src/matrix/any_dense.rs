@@ -1,0 +1,239 @@
+//! Dense matrices whose element is a value.
+use super::{DenseShape, DenseView, DenseViewMut, Layout, try_dense_zeros};
+use crate::{
+    Element, Error, Result,
+    element::{AnySlice, AnySliceMut, AnyValues, ElementType, Listed, with_type, with_values},
+};
+use nalgebra::DMatrix;
+
+/// A dense matrix on the host whose element is known at run time, in any layout.
+///
+/// ```
+/// use blockmul::{dense::AnyDense, element::ElementType};
+/// use nalgebra::dmatrix;
+/// let d = AnyDense::from(dmatrix![1.0f32, 2.0; 3.0, 4.0]);
+/// assert_eq!((d.element(), d.shape().rows), (ElementType::F32, 2));
+/// assert_eq!(d.typed::<f32>()?.to_matrix(), dmatrix![1.0, 2.0; 3.0, 4.0]);
+/// let error = d.typed::<f64>().unwrap_err();
+/// assert_eq!(error.to_string(), "the dense matrix has elements of f32, not of f64");
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct AnyDense {
+    shape: DenseShape,
+    values: AnyValues,
+}
+
+/// A dense matrix over a slice whose element is a value. It is made of a [`DenseView`], or of a
+/// reference to [`AnyValues`], to a [`DMatrix`] or to an [`AnyDense`].
+#[derive(Debug, Clone, Copy)]
+pub struct AnyDenseView<'a> {
+    pub(crate) shape: DenseShape,
+    pub(crate) values: AnySlice<'a>,
+}
+
+/// The same over a slice that is written.
+pub(crate) struct AnyDenseViewMut<'a> {
+    pub shape: DenseShape,
+    pub values: AnySliceMut<'a>,
+}
+
+impl AnyDense {
+    /// A matrix of these elements. Those after its last one are dropped.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if there are too few; [`Error::Argument`] for a leading dimension with
+    /// which lines overlap; [`Error::TooLarge`].
+    pub fn new(shape: DenseShape, mut values: AnyValues) -> Result<Self> {
+        shape.check_array(values.len())?;
+        with_values!(AnyValues, &mut values, values => values.truncate(shape.len()));
+        Ok(Self { shape, values })
+    }
+
+    /// Zeros without gaps, if the host has the memory.
+    pub(crate) fn zeros(element: ElementType, (rows, cols): (usize, usize), layout: Layout) -> Result<Self> {
+        let Self { values, .. } = with_type!(element, T => Self::from(try_dense_zeros::<T>(rows, cols)?));
+        Ok(Self { shape: DenseShape::new(rows, cols, layout), values })
+    }
+
+    /// Sides and layout.
+    pub fn shape(&self) -> DenseShape {
+        self.shape
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        self.values.element()
+    }
+
+    /// The elements with the gaps between lines.
+    pub fn values(&self) -> &AnyValues {
+        &self.values
+    }
+
+    /// Returns the elements.
+    pub fn into_values(self) -> AnyValues {
+        self.values
+    }
+
+    /// The transpose over the same elements.
+    pub fn into_transpose(self) -> Self {
+        Self { shape: self.shape.transposed(), ..self }
+    }
+
+    /// The matrix with elements of another type, each rounded to nearest as
+    /// [`Element::from_f64`] does.
+    pub fn cast(&self, element: ElementType) -> Self {
+        Self { shape: self.shape, values: self.values.borrow().cast(element) }
+    }
+
+    /// The same matrix in a layout, without gaps.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if it does not fit the host.
+    pub fn to_layout(&self, layout: Layout) -> Result<Self> {
+        let mut copy = Self::zeros(self.element(), (self.shape.rows, self.shape.cols), layout)?;
+        copy.view_mut().copy_from(self.view())?;
+        Ok(copy)
+    }
+
+    /// The matrix as one of a type, borrowed.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the elements have another type.
+    pub fn typed<T: Element>(&self) -> Result<DenseView<'_, T>> {
+        self.view().typed()
+    }
+
+    /// The elements, borrowed.
+    pub fn view(&self) -> AnyDenseView<'_> {
+        AnyDenseView { shape: self.shape, values: self.values.borrow() }
+    }
+
+    pub(crate) fn view_mut(&mut self) -> AnyDenseViewMut<'_> {
+        AnyDenseViewMut { shape: self.shape, values: self.values.borrow_mut() }
+    }
+}
+
+/// Compares sides and elements, in whatever layout.
+impl PartialEq for AnyDense {
+    fn eq(&self, other: &Self) -> bool {
+        let ([a, b], DenseShape { rows, cols, .. }) = ([self.view(), other.view()], self.shape);
+        let equal = |(row, col)| a.values.number(a.shape.at(row, col)) == b.values.number(b.shape.at(row, col));
+        (self.element(), rows, cols) == (other.element(), b.shape.rows, b.shape.cols)
+            && (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))).all(equal)
+    }
+}
+
+/// Column after column, without a copy.
+impl<T: Element> From<DMatrix<T>> for AnyDense {
+    fn from(matrix: DMatrix<T>) -> Self {
+        let shape = DenseShape::new(matrix.nrows(), matrix.ncols(), Layout::ByColumns);
+        Self { shape, values: T::any(matrix.data.into()) }
+    }
+}
+
+impl<'a> AnyDenseView<'a> {
+    /// A matrix over these elements, which may be more than it has.
+    ///
+    /// # Errors
+    /// As [`AnyDense::new`].
+    pub fn new(shape: DenseShape, values: &'a AnyValues) -> Result<Self> {
+        with_values!(AnyValues, values, values => Ok(DenseView::new(shape, values)?.into()))
+    }
+
+    /// Sides and layout.
+    pub fn shape(&self) -> DenseShape {
+        self.shape
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        self.values.element()
+    }
+
+    /// The matrix as one of a type.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the elements have another type.
+    pub fn typed<T: Element>(self) -> Result<DenseView<'a, T>> {
+        let found = self.element();
+        let other = || Error::Argument(format!("the dense matrix has elements of {found}, not of {}", T::TYPE));
+        DenseView::new(self.shape, T::of_any_slice(self.values).ok_or_else(other)?)
+    }
+
+    /// The transpose over the same elements.
+    pub fn transposed(self) -> Self {
+        Self { shape: self.shape.transposed(), ..self }
+    }
+}
+
+impl<'a, T: Element> From<DenseView<'a, T>> for AnyDenseView<'a> {
+    fn from(view: DenseView<'a, T>) -> Self {
+        Self { shape: view.shape(), values: T::any_slice(view.values()) }
+    }
+}
+
+impl<'a, T: Element> From<&'a DMatrix<T>> for AnyDenseView<'a> {
+    fn from(matrix: &'a DMatrix<T>) -> Self {
+        DenseView::from(matrix).into()
+    }
+}
+
+impl<'a> From<&'a AnyDense> for AnyDenseView<'a> {
+    fn from(matrix: &'a AnyDense) -> Self {
+        matrix.view()
+    }
+}
+
+impl<'a, T: Element> From<DenseViewMut<'a, T>> for AnyDenseViewMut<'a> {
+    fn from(view: DenseViewMut<'a, T>) -> Self {
+        let DenseViewMut { shape, values } = view;
+        Self { shape, values: T::any_slice_mut(&mut values[..shape.len()]) }
+    }
+}
+
+impl AnyDenseViewMut<'_> {
+    pub fn element(&self) -> ElementType {
+        self.values.element()
+    }
+
+    pub fn transposed(self) -> Self {
+        Self { shape: self.shape.transposed(), ..self }
+    }
+
+    /// Replaces the elements by those of a matrix with the same element and sides.
+    pub fn copy_from(self, from: AnyDenseView<'_>) -> Result<()> {
+        with_type!(from.element(), T => {
+            let to = T::of_any_slice_mut(self.values).unwrap_or_else(|| unreachable!("elements of one type"));
+            DenseViewMut::<T>::new(self.shape, to)?.copy_from(from.typed()?);
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::dmatrix;
+
+    #[test]
+    fn matrices_are_equal_in_any_layout() -> Result<()> {
+        let columns = AnyDense::from(dmatrix![1.0, 2.0; 3.0, 4.0; 5.0, 6.0]);
+        let shape = DenseShape::new(3, 2, Layout::ByRows).with_leading(3);
+        let rows = AnyDense::new(shape, vec![1.0, 2.0, 0.0, 3.0, 4.0, 9.0, 5.0, 6.0, 7.0].into())?;
+        assert_eq!((rows.values().len(), &rows), (8, &columns));
+        assert_ne!(rows.clone().into_transpose(), columns);
+        assert_ne!(rows.cast(ElementType::F32), columns);
+        assert_eq!(rows.cast(ElementType::F32).cast(ElementType::F64), columns);
+        let mut copy = AnyDense::zeros(ElementType::F64, (2, 3), Layout::ByColumns)?;
+        copy.view_mut().transposed().copy_from(rows.view())?;
+        assert_eq!(copy.into_transpose(), columns);
+        let by_rows = columns.to_layout(Layout::ByRows)?;
+        assert_eq!(by_rows.values(), &AnyValues::from(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+        assert_eq!(AnyDenseView::new(by_rows.shape(), by_rows.values())?.typed::<f64>()?.get(2, 1), 6.0);
+        let too_few = AnyDense::new(shape, vec![0u8; 7].into());
+        assert!(matches!(too_few, Err(Error::Length { found: 7, expected: 8, .. })));
+        Ok(())
+    }
+}
