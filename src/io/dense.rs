@@ -33,7 +33,7 @@ use crate::{
     Element, Error, Result,
     element::{AnySlice, AnyValues, ElementType, with_values},
     host::memory,
-    matrix::{DenseShape, DenseView, Layout, Matrix},
+    matrix::{AnyDenseView, DenseShape, DenseView, Layout, Matrix},
 };
 use nalgebra::DMatrix;
 use std::{
@@ -58,10 +58,13 @@ pub struct DenseFile {
 /// [`Error::Io`] if the system refuses the file; [`Error::Malformed`] or [`Error::Parse`] for
 /// anything the format does not allow; [`Error::Memory`] if the matrix does not fit the host.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<DenseFile> {
-    let path = path.as_ref();
+    read_path(path.as_ref(), options)
+}
+
+fn read_path(path: &Path, options: &ReadOptions) -> Result<DenseFile> {
     if is_npy(path) {
         let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-        return read_npy_from(file, path, options);
+        return read_npy(Box::new(file), path, options);
     }
     DenseFile::of_sparse(&super::read(path, options)?)
 }
@@ -84,7 +87,10 @@ impl DenseFile {
 /// # Errors
 /// As [`read`].
 pub fn read_npy_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOptions) -> Result<DenseFile> {
-    let name = name.as_ref();
+    read_npy(Box::new(reader), name.as_ref(), options)
+}
+
+fn read_npy(reader: Box<dyn Read + '_>, name: &Path, options: &ReadOptions) -> Result<DenseFile> {
     let bytes = Unpacked::new(reader).map_err(|source| Error::Io { path: name.to_owned(), source })?;
     let member = Member::open(bytes, name, "the array".into())?;
     let (rows, cols) = match *member.shape() {
@@ -121,15 +127,15 @@ fn check_memory(rows: u64, cols: u64) -> Result<()> {
 /// # Errors
 /// [`Error::Io`] with the path, and an earlier file stays as it was; [`Error::Argument`] for
 /// another ending.
-pub fn write<T: Element>(path: impl AsRef<Path>, matrix: DenseView<'_, T>) -> Result<()> {
-    write_any(path.as_ref(), matrix.shape(), T::any_slice(matrix.values()))
+pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyDenseView<'m>>) -> Result<()> {
+    write_view(path.as_ref(), matrix.into())
 }
 
-fn write_any(path: &Path, shape: DenseShape, values: AnySlice<'_>) -> Result<()> {
+fn write_view(path: &Path, matrix: AnyDenseView<'_>) -> Result<()> {
     check_name(path)?;
     write_whole(path, |writer| match is_npy(path) {
-        true => write_npy_lines(writer, shape, values),
-        false => write_array_lines(writer, shape, values),
+        true => write_npy_lines(writer, matrix),
+        false => write_array_lines(writer, matrix),
     })
 }
 
@@ -151,7 +157,10 @@ pub fn check_name(path: &Path) -> Result<()> {
 /// Whether the file at `path` holds a dense matrix: a `.npy`, or a Matrix Market array; both may be
 /// packed. `-` does not, nor does what is no regular file.
 pub fn is_dense(path: impl AsRef<Path>) -> bool {
-    let path = path.as_ref();
+    is_dense_at(path.as_ref())
+}
+
+fn is_dense_at(path: &Path) -> bool {
     if is_npy(path) {
         return true;
     }
@@ -176,31 +185,12 @@ pub fn is_npy(path: &Path) -> bool {
 ///
 /// # Errors
 /// Those of `writer`.
-pub fn write_npy_to<T: Element>(mut writer: impl Write, matrix: DenseView<'_, T>) -> io::Result<()> {
-    write_npy_lines(&mut writer, matrix.shape(), T::any_slice(matrix.values()))
+pub fn write_npy_to<'m>(mut writer: impl Write, matrix: impl Into<AnyDenseView<'m>>) -> io::Result<()> {
+    write_npy_lines(&mut writer, matrix.into())
 }
 
-/// As [`write_npy_to`], of numbers whose type is a value.
-///
-/// # Errors
-/// Those of `writer`; [`io::ErrorKind::InvalidInput`] for fewer numbers than the shape has.
-pub fn write_npy_lines_to(mut writer: impl Write, shape: DenseShape, values: &AnyValues) -> io::Result<()> {
-    check_values(shape, values)?;
-    write_npy_lines(&mut writer, shape, values.borrow())
-}
-
-/// Refuses fewer numbers than a shape has.
-fn check_values(shape: DenseShape, values: &AnyValues) -> io::Result<()> {
-    match shape.len() <= values.len() {
-        true => Ok(()),
-        false => {
-            let why = format!("{} numbers for a matrix of {}", values.len(), shape.len());
-            Err(io::Error::new(io::ErrorKind::InvalidInput, why))
-        }
-    }
-}
-
-fn write_npy_lines(writer: &mut dyn Write, shape: DenseShape, values: AnySlice<'_>) -> io::Result<()> {
+fn write_npy_lines(writer: &mut dyn Write, matrix: AnyDenseView<'_>) -> io::Result<()> {
+    let AnyDenseView { shape, values } = matrix;
     let DenseShape { rows, cols, layout, leading } = shape;
     write_npy_header(writer, values.element(), layout, &format!("({rows}, {cols})"))?;
     let ((lines, width), of_element) = (shape.lines(), values.element().bytes());
@@ -215,8 +205,7 @@ fn write_npy_lines(writer: &mut dyn Write, shape: DenseShape, values: AnySlice<'
 /// # Errors
 /// Those of `writer`.
 pub fn write_npy_vector_to<T: Element>(mut writer: impl Write, vector: &[T]) -> io::Result<()> {
-    write_npy_header(&mut writer, T::TYPE, Layout::ByRows, &format!("({},)", vector.len()))?;
-    writer.write_all(bytemuck::cast_slice(vector))
+    write_npy_values(&mut writer, T::any_slice(vector))
 }
 
 /// As [`write_npy_vector_to`], of numbers whose type is a value.
@@ -224,8 +213,12 @@ pub fn write_npy_vector_to<T: Element>(mut writer: impl Write, vector: &[T]) -> 
 /// # Errors
 /// Those of `writer`.
 pub fn write_npy_values_to(mut writer: impl Write, values: &AnyValues) -> io::Result<()> {
-    write_npy_header(&mut writer, values.element(), Layout::ByRows, &format!("({},)", values.len()))?;
-    writer.write_all(values.borrow().bytes())
+    write_npy_values(&mut writer, values.borrow())
+}
+
+fn write_npy_values(writer: &mut dyn Write, values: AnySlice<'_>) -> io::Result<()> {
+    write_npy_header(writer, values.element(), Layout::ByRows, &format!("({},)", values.len()))?;
+    writer.write_all(values.bytes())
 }
 
 fn write_npy_header(writer: &mut dyn Write, element: ElementType, layout: Layout, shape: &str) -> io::Result<()> {
@@ -248,20 +241,11 @@ fn write_npy_header(writer: &mut dyn Write, element: ElementType, layout: Layout
 ///
 /// # Errors
 /// Those of `writer`.
-pub fn write_array_to<T: Element>(mut writer: impl Write, matrix: DenseView<'_, T>) -> io::Result<()> {
-    write_array_lines(&mut writer, matrix.shape(), T::any_slice(matrix.values()))
+pub fn write_array_to<'m>(mut writer: impl Write, matrix: impl Into<AnyDenseView<'m>>) -> io::Result<()> {
+    write_array_lines(&mut writer, matrix.into())
 }
 
-/// As [`write_array_to`], of numbers whose type is a value.
-///
-/// # Errors
-/// Those of `writer`; [`io::ErrorKind::InvalidInput`] for fewer numbers than the shape has.
-pub fn write_array_values_to(mut writer: impl Write, shape: DenseShape, values: &AnyValues) -> io::Result<()> {
-    check_values(shape, values)?;
-    write_array_lines(&mut writer, shape, values.borrow())
-}
-
-fn write_array_lines(writer: &mut dyn Write, shape: DenseShape, values: AnySlice<'_>) -> io::Result<()> {
+fn write_array_lines(writer: &mut dyn Write, AnyDenseView { shape, values }: AnyDenseView<'_>) -> io::Result<()> {
     let DenseShape { rows, cols, .. } = shape;
     let field = if values.element().is_real() { "real" } else { "integer" };
     writeln!(writer, "%%MatrixMarket matrix array {field} general\n{rows} {cols}")?;
@@ -323,7 +307,7 @@ mod tests {
     #[test]
     fn files_that_hold_no_dense_matrix_are_refused() {
         let mut file = Vec::new();
-        write_npy_to(&mut file, (&matrix(5, 3)).into()).unwrap();
+        write_npy_to(&mut file, &matrix(5, 3)).unwrap();
         let refused = |bytes: &[u8]| read_npy_from(bytes, "d.npy", &ReadOptions::default()).unwrap_err().to_string();
         assert!(refused(&file[..file.len() - 8]).contains("element 14: the data ends here"));
         assert!(refused(&[&file[..], &[0; 8]].concat()).contains("more data than the 15 elements"));
@@ -331,9 +315,9 @@ mod tests {
         let text = String::from_utf8_lossy(&file).replace("(5, 3), } ", "(5,3,1), }");
         let header: Vec<u8> = [&b"\x93NUMPY\x01\x00\x76\x00"[..], &text.as_bytes()[12..]].concat();
         assert!(refused(&header).contains("3 axes where 1 or 2 are expected"), "{}", refused(&header));
-        let refused = write("d.csv", (&matrix(2, 2)).into()).unwrap_err().to_string();
+        let refused = write("d.csv", &matrix(2, 2)).unwrap_err().to_string();
         assert!(refused.contains("d.csv: dense matrices are written to .mtx"), "{refused}");
-        let refused = write("d.npy.xz", (&matrix(2, 2)).into()).unwrap_err().to_string();
+        let refused = write("d.npy.xz", &matrix(2, 2)).unwrap_err().to_string();
         assert!(refused.contains("d.npy.xz: xz is read, not written"), "{refused}");
     }
 }

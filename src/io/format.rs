@@ -99,7 +99,7 @@ impl Format {
             return Ok(Self::Npz);
         }
         let (member, bytes) = zip.text(None)?;
-        match beginning_of(bytes) {
+        match beginning_of(Box::new(bytes)) {
             // Its reader takes files, not their members.
             Beginning::Of(Self::Binary) => {
                 let name = member.file_name().unwrap_or_default().to_string_lossy();
@@ -155,10 +155,10 @@ fn beginning(path: &Path) -> Result<Beginning> {
     if !std::fs::metadata(path).map_err(io)?.is_file() {
         return Ok(Beginning::Unknown);
     }
-    Ok(beginning_of(File::open(path).map_err(io)?))
+    Ok(beginning_of(Box::new(File::open(path).map_err(io)?)))
 }
 
-fn beginning_of(reader: impl Read) -> Beginning {
+fn beginning_of(reader: Box<dyn Read + '_>) -> Beginning {
     // A stream that cannot be unpacked is left to the reader, whose refusal has the line.
     let Ok(text) = Unpacked::new(reader) else { return Beginning::Unknown };
     let text = Peeked::new(text, BLOCK);

@@ -163,7 +163,10 @@ pub struct WriteOptions {
 /// [`Error::Malformed`], for anything the format does not allow, and for an unknown ending;
 /// [`Error::Memory`] if the entries do not fit the host.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
-    let path = path.as_ref();
+    read_path(path.as_ref(), options)
+}
+
+fn read_path(path: &Path, options: &ReadOptions) -> Result<MatrixFile> {
     events::reading(path, || match Format::of_input(path)? {
         Format::MatrixMarket => with_layout_beside(path, matrix_market::read(path, options)?),
         Format::Npz => npz::read(path, options),
@@ -193,7 +196,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
 /// # Errors
 /// As [`read`]; [`Error::BlockDoesNotDivide`] if the blocks do not cut the matrix.
 pub fn read_any(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyMatrix> {
-    read(path, options)?.into_any()
+    read_path(path.as_ref(), options)?.into_any()
 }
 
 /// Writes `matrix` to the file at `path`, in the format of the name, and replaces an earlier file

@@ -52,15 +52,18 @@ pub struct Source<'r> {
     lines: u64,
 }
 
+/// The bytes of a file or of any reader: one type, for which unpacking is compiled once.
+type Bytes<'r> = Box<dyn Read + Send + 'r>;
+
 impl Source<'static> {
     /// Opens the file at `path`, or the text of the archive there. `progress` counts the bytes
     /// read, before unpacking.
     pub fn open(path: &Path, progress: Option<Progress>) -> Result<Self> {
-        let again = || ReportingFile::open(path, progress.clone());
+        let again = || -> Result<Bytes<'_>> { Ok(Box::new(ReportingFile::open(path, progress.clone())?)) };
         let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
         if is_file && zipped::is_zip(path) {
             let (member, bytes) = Zip::open(path)?.text(progress)?;
-            return Self::with_reopen(bytes, &member, BLOCK_BYTES, None);
+            return Self::with_reopen(Box::new(bytes), &member, BLOCK_BYTES, None);
         }
         Self::with_reopen(again()?, path, BLOCK_BYTES, is_file.then_some(&again))
     }
@@ -73,17 +76,17 @@ impl<'r> Source<'r> {
     }
 
     /// As [`Source::new`], in blocks of about `block_bytes` bytes; longer if a line is.
-    pub fn in_blocks<R: Read + Send + 'r>(reader: R, name: &Path, block_bytes: usize) -> Result<Self> {
-        Self::with_reopen::<R>(reader, name, block_bytes, None)
+    pub fn in_blocks(reader: impl Read + Send + 'r, name: &Path, block_bytes: usize) -> Result<Self> {
+        Self::with_reopen(Box::new(reader), name, block_bytes, None)
     }
 
     /// Opens a file or the matrix of an archive; `again` opens the same bytes once more, if
     /// possible.
-    fn with_reopen<R: Read + Send + 'r>(
-        reader: R,
+    fn with_reopen(
+        reader: Bytes<'r>,
         name: &Path,
         block_bytes: usize,
-        again: Option<&dyn Fn() -> Result<R>>,
+        again: Option<&dyn Fn() -> Result<Bytes<'r>>>,
     ) -> Result<Self> {
         let unpack = |reader| Unpacked::new(reader).map_err(|error| broken(name, None, 1, error));
         let reader = Peeked::new(unpack(reader)?, BLOCK);
@@ -94,7 +97,7 @@ impl<'r> Source<'r> {
         if !begins_as_archive(reader.first()) {
             return Self::reading(Box::new(reader), packing, name.to_owned(), block_bytes);
         }
-        let (member, bytes): (_, Box<dyn Read + Send + 'r>) = match (find(reader, name, again.is_none())?, again) {
+        let (member, bytes): (_, Bytes<'r>) = match (find(reader, name, again.is_none())?, again) {
             (Place::Here(member, reader), _) => (member.path(name), Box::new(MemberBytes::here(&member, reader))),
             (Place::Behind(member), Some(again)) => {
                 (member.path(name), Box::new(MemberBytes::from_start(&member, unpack(again()?)?)))
@@ -105,12 +108,7 @@ impl<'r> Source<'r> {
     }
 
     /// Reads a text whose first byte is next, but for a byte order mark.
-    fn reading(
-        reader: Box<dyn Read + Send + 'r>,
-        packing: Option<Packing>,
-        name: PathBuf,
-        block_bytes: usize,
-    ) -> Result<Self> {
+    fn reading(reader: Bytes<'r>, packing: Option<Packing>, name: PathBuf, block_bytes: usize) -> Result<Self> {
         let mut reader = Peeked::new(reader, encoding::FIRST);
         if let Some(reason) = encoding::refused(reader.first()) {
             return Err(Error::Parse { path: name, line: 1, reason });

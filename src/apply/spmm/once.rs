@@ -1,6 +1,6 @@
 //! Products of sparse and dense matrices in one shot.
 use super::{ApplyDense, ApplyGcoo, DenseMethod, DeviceGcoo, GcooOptions};
-use crate::{DeviceDense, DeviceMatrix, Element, Planned, Result, matrix::HostMatrix, product::Times};
+use crate::{DeviceDense, DeviceMatrix, Planned, Result, matrix::HostMatrix, product::Times};
 
 /// C = A·D, in the layout of D, as [`blockmul::multiply`](crate::multiply) computes it.
 ///
@@ -61,7 +61,7 @@ impl<M: HostMatrix> Times<DeviceMatrix<M>> for DeviceDense<M::Word> {
 
 /// Groups along the lines of the product are read as they are: compressed lines of them would pay
 /// in products that repeat.
-impl<T: Element> Times<DeviceDense<T>> for DeviceGcoo<T> {
+impl<T: 'static> Times<DeviceDense<T>> for DeviceGcoo<T> {
     type Product = DeviceDense<T>;
 
     fn times(&self, d: &DeviceDense<T>) -> Result<DeviceDense<T>> {
@@ -69,7 +69,7 @@ impl<T: Element> Times<DeviceDense<T>> for DeviceGcoo<T> {
     }
 }
 
-impl<T: Element> Times<DeviceGcoo<T>> for DeviceDense<T> {
+impl<T: 'static> Times<DeviceGcoo<T>> for DeviceDense<T> {
     type Product = Self;
 
     fn times(&self, a: &DeviceGcoo<T>) -> Result<Self> {
@@ -77,7 +77,7 @@ impl<T: Element> Times<DeviceGcoo<T>> for DeviceDense<T> {
     }
 }
 
-fn grouped<T: Element>(options: GcooOptions<'_, T>, a: &DeviceGcoo<T>, d: &DeviceDense<T>) -> Result<DeviceDense<T>> {
+fn grouped<T: 'static>(options: GcooOptions<'_, T>, a: &DeviceGcoo<T>, d: &DeviceDense<T>) -> Result<DeviceDense<T>> {
     let layout = d.shape().layout;
     let plan = options.method(DenseMethod::Gcoo).layouts(layout, layout).plan()?;
     let mut c = plan.output()?;

@@ -28,7 +28,8 @@ pub use plan::{ApplyGcoo, GcooOptions};
 use crate::{
     BlockShape, Csc, Csr, Device, DeviceDense, DeviceMatrix, Element, Error, Matrix, Result,
     device::Work,
-    matrix::{Layout, MatrixKind},
+    element::ElementType,
+    matrix::{HostMatrix, Layout},
 };
 use groups::{Grouped, Groups};
 use std::marker::PhantomData;
@@ -67,12 +68,12 @@ use std::marker::PhantomData;
 /// # Ok(())
 /// # }
 /// ```
-pub struct DeviceGcoo<T: Element> {
+pub struct DeviceGcoo<T: 'static> {
     grouped: Grouped,
     element: PhantomData<fn() -> T>,
 }
 
-impl<T: Element> DeviceGcoo<T> {
+impl<T: 'static> DeviceGcoo<T> {
     fn of(grouped: Grouped) -> Self {
         Self { grouped, element: PhantomData }
     }
@@ -81,7 +82,7 @@ impl<T: Element> DeviceGcoo<T> {
     ///
     /// # Errors
     /// As [`DeviceGcoo::from_dense`].
-    pub fn from_matrix<M: Matrix<Element = T>>(a: &DeviceMatrix<M>, grouping: Grouping) -> Result<Self> {
+    pub fn from_matrix<M: HostMatrix<Word = T>>(a: &DeviceMatrix<M>, grouping: Grouping) -> Result<Self> {
         grouping.check()?;
         Ok(Self::of(Grouped::from_matrix(&a.pattern(), &a.cbc, grouping)?))
     }
@@ -106,15 +107,57 @@ impl<T: Element> DeviceGcoo<T> {
     /// [`Error::PlanPattern`] for a matrix of another pattern; [`Error::Argument`] for one of
     /// another type, and for groups that were not made by [`DeviceGcoo::from_matrix`];
     /// [`Error::OpenCl`].
-    pub fn update<M: Matrix<Element = T>>(&mut self, a: &DeviceMatrix<M>) -> Result<()> {
+    pub fn update<M: HostMatrix<Word = T>>(&mut self, a: &DeviceMatrix<M>) -> Result<()> {
         let Grouped { values, origin, .. } = &mut self.grouped;
         let Some(origin) = origin else {
             return Err(Error::Argument("these groups were not made of a compressed matrix".into()));
         };
-        origin.pattern().check_kind(MatrixKind::of::<M>())?;
+        origin.pattern().check_kind(a.kind())?;
         origin.update(&a.cbc, values)
     }
 
+    /// Rows, counted in entries (blocks).
+    pub fn nrows(&self) -> usize {
+        self.grouped.groups.nrows
+    }
+
+    /// Columns, counted in entries (blocks).
+    pub fn ncols(&self) -> usize {
+        self.grouped.groups.ncols
+    }
+
+    /// Entries (blocks).
+    pub fn nnz(&self) -> usize {
+        self.grouped.groups.nnz()
+    }
+
+    /// Shape of the blocks; 1x1 for scalars.
+    pub fn shape(&self) -> BlockShape {
+        self.grouped.groups.shape
+    }
+
+    /// The lines that are grouped.
+    pub fn grouping(&self) -> Grouping {
+        self.grouped.groups.grouping
+    }
+
+    /// The device the matrix lives on.
+    pub fn device(&self) -> &Device {
+        &self.grouped.groups.device
+    }
+
+    /// Bytes of device memory held. Groups of a compressed matrix have 4 more for each entry, the
+    /// place of its value there, and hold the pattern of that matrix, which it may hold, too.
+    pub fn device_bytes(&self) -> u64 {
+        self.grouped.bytes()
+    }
+
+    pub(super) fn element_type(&self) -> ElementType {
+        ElementType::of(self.grouped.values.word())
+    }
+}
+
+impl<T: Element> DeviceGcoo<T> {
     /// The elements of a dense matrix that are not 0, in groups. Reads their number back.
     ///
     /// # Errors
@@ -164,42 +207,6 @@ impl<T: Element> DeviceGcoo<T> {
         Ok(DeviceDense { shape, values: values.into_typed(), device: self.device().clone() })
     }
 
-    /// Rows, counted in entries (blocks).
-    pub fn nrows(&self) -> usize {
-        self.grouped.groups.nrows
-    }
-
-    /// Columns, counted in entries (blocks).
-    pub fn ncols(&self) -> usize {
-        self.grouped.groups.ncols
-    }
-
-    /// Entries (blocks).
-    pub fn nnz(&self) -> usize {
-        self.grouped.groups.nnz()
-    }
-
-    /// Shape of the blocks; 1x1 for scalars.
-    pub fn shape(&self) -> BlockShape {
-        self.grouped.groups.shape
-    }
-
-    /// The lines that are grouped.
-    pub fn grouping(&self) -> Grouping {
-        self.grouped.groups.grouping
-    }
-
-    /// The device the matrix lives on.
-    pub fn device(&self) -> &Device {
-        &self.grouped.groups.device
-    }
-
-    /// Bytes of device memory held. Groups of a compressed matrix have 4 more for each entry, the
-    /// place of its value there, and hold the pattern of that matrix, which it may hold, too.
-    pub fn device_bytes(&self) -> u64 {
-        self.grouped.bytes()
-    }
-
     /// Replaces all values, in the order of [`GcooArrays::values`]; plans stay valid. Waits until
     /// they are copied.
     ///
@@ -215,7 +222,7 @@ impl<T: Element> DeviceGcoo<T> {
     }
 }
 
-impl<T: Element> std::fmt::Debug for DeviceGcoo<T> {
+impl<T: 'static> std::fmt::Debug for DeviceGcoo<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Groups { nrows, ncols, shape, grouping, .. } = &*self.grouped.groups;
         let nnz = self.nnz();

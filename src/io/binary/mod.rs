@@ -68,7 +68,10 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
 /// # Errors
 /// As [`read`].
 pub fn read_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
-    let mut numbers = Numbers::new(reader, name.as_ref())?;
+    read_numbers(Numbers::new(reader, name.as_ref())?, options)
+}
+
+fn read_numbers(mut numbers: Numbers<'_>, options: &ReadOptions) -> Result<MatrixFile> {
     let sizes = Sizes::read(&mut numbers, options)?;
     let ends: Vec<i32> = numbers.array(sizes.rows as usize + 1, "offsets")?;
     check_offsets(&ends, sizes.entries).map_err(|(place, reason)| numbers.refuse(place, reason))?;

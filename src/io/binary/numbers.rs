@@ -32,6 +32,11 @@ pub(super) struct Numbers<'r> {
 impl<'r> Numbers<'r> {
     /// Recognises from the first bytes how the file is packed.
     pub fn new(reader: impl Read + 'r, name: &Path) -> Result<Self> {
+        Self::of_bytes(Box::new(reader), name)
+    }
+
+    /// As [`Numbers::new`]; one copy for all readers.
+    fn of_bytes(reader: Box<dyn Read + 'r>, name: &Path) -> Result<Self> {
         let reader = Unpacked::new(reader).map_err(|source| Error::Io { path: name.to_owned(), source })?;
         Ok(Self { reader: Box::new(BufReader::new(reader)), name: name.to_owned() })
     }

@@ -63,7 +63,18 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
 /// # Errors
 /// As [`read`].
 pub fn read_from(reader: impl Read + Seek, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
-    let mut archive = Archive::open(reader, name.as_ref())?;
+    read_bytes(Box::new(reader), name.as_ref(), options)
+}
+
+/// The bytes of an archive: one type, for which reading is compiled once.
+type Bytes<'r> = Box<dyn Seekable + 'r>;
+
+trait Seekable: Read + Seek {}
+
+impl<R: Read + Seek> Seekable for R {}
+
+fn read_bytes(reader: Bytes<'_>, name: &Path, options: &ReadOptions) -> Result<MatrixFile> {
+    let mut archive = Archive::open(reader, name)?;
     let arrays = Arrays::read(&mut archive, options)?;
     let [nrows, ncols] = arrays.shape.map(|size| size as usize);
     let compressed = match arrays.is_scalar() {

@@ -18,7 +18,7 @@ use crate::symmetric::Halves;
 use crate::vector;
 use blockmul::{
     BlockShape, Semiring,
-    dense::{DenseShape, Layout, Side},
+    dense::{AnyDense, DenseShape, Layout, Side},
     element::{AnyValues, ElementType},
     matrix::AnyMatrix,
     plan::{DenseMethod, Format, Split},
@@ -170,7 +170,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let x = match &args.x {
         Some(path) => {
             let x = dense::read(vectors, path, "X", &args.reading, &messages)?;
-            let DenseShape { rows, cols, .. } = x.shape;
+            let DenseShape { rows, cols, .. } = x.matrix.shape();
             if rows != x_len {
                 let path = path.display();
                 return Err(Failure::Usage(format!("{path}: X is {rows} x {cols}, {x_len} rows are expected")));
@@ -180,10 +180,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         None => {
             let shape = DenseShape::new(x_len, 1, Layout::ByColumns);
             let values = AnyValues::F64(vec![1.0; x_len]).cast(vectors);
-            DenseOperand { shape, values, converted: Converted::EXACT }
+            DenseOperand { matrix: AnyDense::new(shape, values)?, converted: Converted::EXACT }
         }
     };
-    let cols = x.shape.cols;
+    let cols = x.matrix.shape().cols;
     if args.gram && cols != 1 {
         return Err(Failure::Usage(format!("--gram multiplies with one vector, X has {cols} columns")));
     }
@@ -192,7 +192,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     if cols == 1 && !args.gram {
         let overflow = Overflow::of_operands(converted, x.converted);
-        return run::run(args, &Single, &a.cut(element, block)?, (&x.values, overflow), &messages);
+        return run::run(args, &Single, &a.cut(element, block)?, (x.matrix.values(), overflow), &messages);
     }
     if element != vectors {
         return Err(Failure::Usage(format!(
@@ -214,10 +214,14 @@ fn with_matrix(
     messages: &Messages,
 ) -> Result<(), Failure> {
     if args.format != Format::Auto {
-        return Err(Failure::Usage(format!("--format {} is for vectors, X has {} columns", args.format, x.shape.cols)));
+        return Err(Failure::Usage(format!(
+            "--format {} is for vectors, X has {} columns",
+            args.format,
+            x.matrix.shape().cols
+        )));
     }
     if args.any_order {
-        return Err(Failure::Usage(format!("--any-order is for vectors, X has {} columns", x.shape.cols)));
+        return Err(Failure::Usage(format!("--any-order is for vectors, X has {} columns", x.matrix.shape().cols)));
     }
     if args.symmetric {
         messages.warn("X has several columns: the device keeps the whole of A, not one triangle");

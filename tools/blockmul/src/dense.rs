@@ -14,43 +14,17 @@ use crate::report::{DeviceName, Executed, Size, command_line};
 use crate::target::Target;
 use crate::wrapping::{Sums, magnitude, whole};
 use blockmul::{
-    BlockShape, Cbc, Csc, Device, Element, Matrix, Method, Planned, Semiring,
-    dense::{DenseShape, DenseView, DenseViewMut, Product, Side},
-    element::{AnyValues, ElementType},
+    BlockShape, Device, Method, Planned, Semiring,
+    dense::{AnyDense, DenseShape, Product, Side},
     matrix::AnyMatrix,
     plan::{ApplyDense, DenseMethod},
     reference,
 };
-use half::f16;
 use serde::Serialize;
 use std::{num::NonZero, path::PathBuf, time::Instant};
 
 /// Number of the schema, increased by changes that a reader must know.
 const SCHEMA: u32 = 1;
-
-/// Evaluates an expression with a name for the type of a matrix.
-macro_rules! typed {
-    (@of $type:ty, $name:ident, $result:expr) => {{
-        type $name = $type;
-        $result
-    }};
-    ($of:expr, $name:ident => $result:expr) => {
-        match ($of.element(), $of.kind().has_blocks()) {
-            (ElementType::F64, false) => typed!(@of Csc<f64>, $name, $result),
-            (ElementType::F32, false) => typed!(@of Csc<f32>, $name, $result),
-            (ElementType::F16, false) => typed!(@of Csc<f16>, $name, $result),
-            (ElementType::U32, false) => typed!(@of Csc<u32>, $name, $result),
-            (ElementType::I32, false) => typed!(@of Csc<i32>, $name, $result),
-            (ElementType::F64, true) => typed!(@of Cbc<f64>, $name, $result),
-            (ElementType::F32, true) => typed!(@of Cbc<f32>, $name, $result),
-            (ElementType::F16, true) => typed!(@of Cbc<f16>, $name, $result),
-            (ElementType::U32, true) => typed!(@of Cbc<u32>, $name, $result),
-            (ElementType::I32, true) => typed!(@of Cbc<i32>, $name, $result),
-            (_, false) => typed!(@of Csc<u8>, $name, $result),
-            (_, true) => typed!(@of Cbc<u8>, $name, $result),
-        }
-    };
-}
 
 /// What is asked for besides the matrices.
 pub struct Request<'a> {
@@ -113,7 +87,7 @@ struct Report {
 
 /// A product, and what it took.
 struct Run {
-    c: AnyValues,
+    c: AnyDense,
     took: Took,
 }
 
@@ -140,32 +114,31 @@ pub fn run(
     };
     let (element, target) = (a.element(), Target::choose(request.device, a.element(), Method::Auto, messages)?);
     let a = &input::cut(a, Some(block))?;
-    let size = Size::of(a);
+    let (size, d_shape) = (Size::of(a), d.matrix.shape());
     let (rows, cols) = if request.transposed { (size.cols(), size.rows()) } else { (size.rows(), size.cols()) };
-    let (inner, c_sides) = match request.side {
-        Side::Left => (d.shape.rows == cols, (rows, d.shape.cols)),
-        Side::Right => (d.shape.cols == rows, (d.shape.rows, cols)),
+    let inner = match request.side {
+        Side::Left => d_shape.rows == cols,
+        Side::Right => d_shape.cols == rows,
     };
     if !inner {
-        let (d_rows, d_cols) = (d.shape.rows, d.shape.cols);
         let sparse = format!("{rows} x {cols} (sparse)");
-        let dense = format!("{d_rows} x {d_cols} (dense)");
+        let dense = format!("{} x {} (dense)", d_shape.rows, d_shape.cols);
         let (first, second) = if request.side == Side::Left { (sparse, dense) } else { (dense, sparse) };
         return Err(Failure::Usage(format!("cannot multiply {first} with {second}")));
     }
-    let c_shape = DenseShape::new(c_sides.0, c_sides.1, d.shape.layout);
     messages.step("multiplying");
-    let by_reference = || -> Result<AnyValues, Failure> { typed!(a, M => by_reference::<M>(request, a, d, c_shape)) };
+    let by_reference =
+        || reference::multiply_any_dense(request.semiring, request.side, request.transposed, a, &d.matrix);
     let run = match &target {
         Target::Device(device) => match request.memory_limit {
-            None => typed!(a, M => on_device::<M>(request, device, a, d))?,
-            Some(limit) => typed!(a, M => in_bands::<M>(request, (device, limit), a, (d, c_shape)))?,
+            None => on_device(request, device, a, &d.matrix)?,
+            Some(limit) => in_bands(request, (device, limit), a, &d.matrix)?,
         },
         Target::Reference if request.sharing.is_some() => {
             return Err(Failure::Usage("--sharing is for an OpenCL device, and the reference multiplies".into()));
         }
         Target::Reference => {
-            let (c, runs_ms) = repeatedly(request.repeat, || timed(by_reference))?;
+            let (c, runs_ms) = repeatedly(request.repeat, || timed(|| by_reference().map_err(Failure::from)))?;
             Run {
                 c,
                 took: Took {
@@ -182,22 +155,19 @@ pub fn run(
     let different = match request.verify {
         true => {
             messages.step("verifying");
-            Some(crate::vector::differences(&run.c, &by_reference()?))
+            Some(crate::vector::differences(run.c.values(), by_reference()?.values()))
         }
         false => None,
     };
     let overflowed = match (Sums::of(element, request.semiring), request.semiring) {
-        (Some(sums), _) => integers(request, (sums, overflow), a, d, c_shape, messages),
-        (None, Semiring::PlusTimes) => overflow.of_values("C", &run.c, messages),
+        (Some(sums), _) => integers(request, (sums, overflow), a, &d.matrix, run.c.shape(), messages),
+        (None, Semiring::PlusTimes) => overflow.of_values("C", run.c.values(), messages),
         (None, _) => overflow,
     };
     let terms = (size.nnz() * size.area()) as u64;
     let sparse = Sparse { element: element.name(), size, terms, overflowed };
-    finish(request, &target, &sparse, (d.shape, c_shape), (run.took, different), messages)?;
-    match request.output {
-        Some(path) => write(path, c_shape, &run.c),
-        None => Ok(()),
-    }
+    finish(request, &target, &sparse, (d_shape, run.c.shape()), (run.took, different), messages)?;
+    request.output.as_ref().map_or(Ok(()), |path| write(path, &run.c))
 }
 
 /// Integers of C that have wrapped around, or may have.
@@ -205,17 +175,20 @@ fn integers(
     request: &Request<'_>,
     (sums, overflow): (Sums, Overflow),
     a: &AnyMatrix,
-    d: &DenseOperand,
+    d: &AnyDense,
     c_shape: DenseShape,
     messages: &Messages,
 ) -> Overflow {
     // D·op(A) is made of rows of D, as the transpose of op(A)ᵀ·Dᵀ is.
     let from_left = request.side == Side::Left;
     let (sums, transposed) = if from_left { (sums, request.transposed) } else { (sums.swapped(), !request.transposed) };
-    let bound = sums.bound_of_vectors(a, transposed, magnitude(d.values.numbers()));
+    let bound = sums.bound_of_vectors(a, transposed, magnitude(d.values().numbers()));
     let (lines, len) = if from_left { (c_shape.cols, c_shape.rows) } else { (c_shape.rows, c_shape.cols) };
     let x = |line: usize| {
-        move |k: usize| whole(d.values.number(if from_left { d.shape.at(k, line) } else { d.shape.at(line, k) }))
+        move |k: usize| {
+            let shape = d.shape();
+            whole(d.values().number(if from_left { shape.at(k, line) } else { shape.at(line, k) }))
+        }
     };
     let count = || request.verify.then(|| sums.wrapped_of_vectors((a, transposed), (len, lines), x));
     overflow.of_integers(a.element(), ("C", c_shape.rows * c_shape.cols), bound, count, messages)
@@ -279,17 +252,14 @@ fn finish(
 }
 
 /// Prepares the sparse matrix, multiplies, and reads C back.
-fn on_device<M: Matrix>(request: &Request<'_>, device: &Device, a: &AnyMatrix, d: &DenseOperand) -> Result<Run, Failure>
-where
-    AnyValues: From<Vec<M::Element>>,
-{
-    let a = device.upload(&a.clone().typed::<M>()?)?;
-    let on_device = device.upload_dense(DenseView::new(d.shape, numbers(d))?)?;
+fn on_device(request: &Request<'_>, device: &Device, a: &AnyMatrix, d: &AnyDense) -> Result<Run, Failure> {
+    let (a, on_device, DenseShape { rows, cols, layout, .. }) =
+        (device.upload(a)?, device.upload_any_dense(d)?, d.shape());
     device.finish()?;
-    let (clock, pattern) = (Instant::now(), a.pattern());
-    let n = if request.side == Side::Left { d.shape.cols } else { d.shape.rows };
-    let options = ApplyDense::<M>::with(&pattern, n).semiring(request.semiring);
-    let options = options.layouts(d.shape.layout, d.shape.layout).method(request.method());
+    let clock = Instant::now();
+    let n = if request.side == Side::Left { cols } else { rows };
+    let options = ApplyDense::of(&a, n).semiring(request.semiring);
+    let options = options.layouts(layout, layout).method(request.method());
     let options = if request.explain { options.explained() } else { options };
     let options = if request.transposed { options.transposed() } else { options };
     let packed = if request.side == Side::Right { options.from_right() } else { options }.pack(&a)?;
@@ -308,65 +278,40 @@ where
     let device_bytes = packed.cost().device_bytes;
     // Executions allocate nothing.
     let peak_device_bytes = a.device_bytes() + on_device.device_bytes() + c.device_bytes() + device_bytes;
-    Ok(Run {
-        c: c.values()?.into(),
-        took: Took { sharing, bands: 1, convert_ms, device_bytes, peak_device_bytes, runs_ms },
-    })
+    Ok(Run { c: c.download()?, took: Took { sharing, bands: 1, convert_ms, device_bytes, peak_device_bytes, runs_ms } })
 }
 
 /// Multiplies as many columns of D at a time as fit a limit.
-fn in_bands<M: Matrix>(
+fn in_bands(
     request: &Request<'_>,
     (device, limit): (&Device, u64),
     a: &AnyMatrix,
-    (d, c_shape): (&DenseOperand, DenseShape),
-) -> Result<Run, Failure>
-where
-    AnyValues: From<Vec<M::Element>>,
-{
-    let (a, d) = (device.upload(&a.clone().typed::<M>()?)?, DenseView::new(d.shape, numbers(d))?);
+    d: &AnyDense,
+) -> Result<Run, Failure> {
+    let a = device.upload(a)?;
     let a = if request.transposed { a.t() } else { (&a).into() };
     let product = if request.side == Side::Left { Product::of(a, d) } else { Product::by(d, a) };
     let product = product.semiring(request.semiring).method(request.method()).memory_limit(limit);
     let product = if request.explain { product.explained() } else { product };
-    let mut c = vec![M::Element::from_f64(0.0); c_shape.len()];
-    let (mut runs_ms, warm_ups) = (Vec::new(), usize::from(request.repeat.is_some()));
-    let mut last = None;
-    for _ in 0..warm_ups + request.repeat.map_or(1, NonZero::get) as usize {
-        let report = product.run_into(DenseViewMut::new(c_shape, &mut c)?)?;
-        runs_ms.push(report.total_ms);
-        last = Some(report);
+    let (mut c, report) = product.run_to_host()?;
+    let (mut last, mut runs_ms) = (report, Vec::new());
+    if request.repeat.is_none() {
+        runs_ms.push(last.total_ms);
     }
-    let took = last.map(|report| Took {
-        sharing: Some((report.method, report.why)),
-        bands: report.bands,
-        convert_ms: Some(report.plan_ms),
-        device_bytes: report.peak_device_bytes,
-        peak_device_bytes: report.peak_device_bytes,
-        runs_ms: runs_ms.split_off(warm_ups),
-    });
-    Ok(Run { c: c.into(), took: took.expect("a run at least") })
-}
-
-fn by_reference<M: Matrix>(
-    request: &Request<'_>,
-    a: &AnyMatrix,
-    d: &DenseOperand,
-    c_shape: DenseShape,
-) -> Result<AnyValues, Failure>
-where
-    AnyValues: From<Vec<M::Element>>,
-{
-    let (a, mut c) = (a.clone().typed::<M>()?, vec![M::Element::from_f64(0.0); c_shape.len()]);
-    let product = (1.0, &a, DenseView::new(d.shape, numbers(d))?);
-    let into = (0.0, DenseViewMut::new(c_shape, &mut c)?);
-    reference::multiply_dense_over(request.semiring, request.side, request.transposed, product, into)?;
-    Ok(c.into())
-}
-
-/// The numbers of D, which has A's element.
-fn numbers<T: Element>(d: &DenseOperand) -> &[T] {
-    d.values.get().expect("the element of A")
+    // What is repeated has had its warm-up.
+    for _ in 0..request.repeat.map_or(0, NonZero::get) {
+        last = product.run_into(&mut c)?;
+        runs_ms.push(last.total_ms);
+    }
+    let took = Took {
+        sharing: Some((last.method, last.why)),
+        bands: last.bands,
+        convert_ms: Some(last.plan_ms),
+        device_bytes: last.peak_device_bytes,
+        peak_device_bytes: last.peak_device_bytes,
+        runs_ms,
+    };
+    Ok(Run { c, took })
 }
 
 fn tell(request: &Request<'_>, report: &Report, messages: &Messages) -> Result<(), Failure> {

@@ -146,7 +146,7 @@ impl OperandArgs {
             None => dense::read(element, dense, name, &self.reading, messages)?,
         };
         if transpose_dense {
-            dense.shape = dense.shape.transposed();
+            dense.matrix = dense.matrix.into_transpose();
         }
         Ok(SparseAndDense { sparse, converted, block, transposed, dense })
     }

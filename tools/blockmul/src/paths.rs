@@ -16,7 +16,7 @@ use crate::target::Target;
 use crate::vector;
 use blockmul::{
     Csc, Error, Method,
-    dense::{DenseShape, Layout},
+    dense::{AnyDenseView, DenseShape, Layout},
     element::{AnyValues, Length},
     graph::Schedule,
     io::Format,
@@ -240,7 +240,8 @@ fn write(args: &Args, path: &Path, numbers: &AnyValues) -> Result<(), Failure> {
     match args.each {
         true => {
             let (vertices, sources) = (numbers.len() / args.sources.len(), args.sources.len());
-            dense::write(path, DenseShape::new(vertices, sources, Layout::ByColumns), numbers)
+            let shape = DenseShape::new(vertices, sources, Layout::ByColumns);
+            dense::write(path, AnyDenseView::new(shape, numbers)?)
         }
         false => vector::write(path, numbers),
     }

@@ -41,7 +41,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         vector::check_name(&args.output)?;
         let mut matrix =
             dense::read(ElementType::F64, &args.input, &args.input.display().to_string(), &args.reading, &messages)?;
-        matrix.shape = matrix.shape.transposed();
+        matrix.matrix = matrix.matrix.into_transpose();
         return matrix.write(&args.output, &messages);
     }
     places.matrices([&args.output]).check()?;

@@ -2,7 +2,7 @@
 use crate::failure::Failure;
 use crate::output::{is_standard, write_filled};
 use blockmul::{
-    dense::{DenseShape, Layout},
+    dense::{AnyDenseView, DenseShape, Layout},
     element::AnyValues,
     io::dense,
     matrix::AnyMatrix,
@@ -17,10 +17,10 @@ pub fn check_name(path: &Path) -> Result<(), Failure> {
 /// Writes a vector: to `.npy` in little-endian numbers of its element, else, and for `-`, as a
 /// Matrix Market array with the fewest digits that read back.
 pub fn write(path: &Path, values: &AnyValues) -> Result<(), Failure> {
-    let shape = DenseShape::new(values.len(), 1, Layout::ByColumns);
+    let column = AnyDenseView::new(DenseShape::new(values.len(), 1, Layout::ByColumns), values)?;
     write_filled(path, &mut |writer| match dense::is_npy(path) {
         true => dense::write_npy_values_to(writer, values),
-        false => dense::write_array_values_to(writer, shape, values),
+        false => dense::write_array_to(writer, column),
     })
 }
 

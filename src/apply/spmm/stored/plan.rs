@@ -1,10 +1,10 @@
 //! Products of matrices in groups with dense ones, prepared.
 use super::{DeviceGcoo, groups::Groups, way::Way};
 use crate::{
-    Device, DeviceDense, Element, Error, Result, Semiring,
+    Device, DeviceDense, Error, Result, Semiring,
     apply::spmm::{DenseMethod, Request, plan::check, sides::Sides},
     device::Work,
-    element::Scaling,
+    element::{ElementType, Scaling},
     matrix::{Layout, Side},
     planned::{Accum, Cost, On, Planned},
 };
@@ -37,23 +37,24 @@ use std::{marker::PhantomData, sync::Arc};
 /// # Ok(())
 /// # }
 /// ```
-pub struct ApplyGcoo<T: Element> {
+pub struct ApplyGcoo<T: 'static> {
     a: Arc<Groups>,
     sides: Sides,
     way: Way,
-    element: PhantomData<fn() -> T>,
+    element: ElementType,
+    named: PhantomData<fn() -> T>,
 }
 
 /// A product of a matrix in groups that is to be prepared; see [`ApplyGcoo::with`].
 #[derive(Debug, Clone)]
-pub struct GcooOptions<'a, T: Element> {
+pub struct GcooOptions<'a, T: 'static> {
     a: &'a DeviceGcoo<T>,
     side: Side,
     transposed: bool,
     request: Request,
 }
 
-impl<T: Element> GcooOptions<'_, T> {
+impl<T: 'static> GcooOptions<'_, T> {
     /// Multiplies from the right: C = D·A, where D has as many rows as the plan has columns
     /// otherwise.
     #[allow(clippy::wrong_self_convention)] // the side that A stands on
@@ -103,7 +104,8 @@ impl<T: Element> GcooOptions<'_, T> {
     pub fn plan(self) -> Result<ApplyGcoo<T>> {
         let Self { a, side, transposed, request } = self;
         let groups = &a.grouped.groups;
-        request.semiring.check::<T>()?;
+        let element = a.element_type();
+        request.semiring.check_type(element)?;
         let (rows, cols) = (groups.nrows * groups.shape.rows(), groups.ncols * groups.shape.cols());
         let (sides, request) = Sides::new(side, transposed, (rows, cols), request)?;
         let work = Work::new(&groups.device, None);
@@ -111,11 +113,11 @@ impl<T: Element> GcooOptions<'_, T> {
         let of_rows = transposed == (side == Side::Right);
         let request = Request { across: of_rows, ..request };
         let way = Way::new(&work, groups, of_rows, request)?;
-        Ok(ApplyGcoo { a: groups.clone(), sides, way, element: PhantomData })
+        Ok(ApplyGcoo { a: groups.clone(), sides, way, element, named: PhantomData })
     }
 }
 
-impl<T: Element> ApplyGcoo<T> {
+impl<T: 'static> ApplyGcoo<T> {
     /// Prepares C = A·D for matrices D of n columns by rows.
     ///
     /// # Errors
@@ -126,7 +128,7 @@ impl<T: Element> ApplyGcoo<T> {
 
     /// A product with matrices of n columns that is to be prepared, with options.
     pub fn with(a: &DeviceGcoo<T>, n: usize) -> GcooOptions<'_, T> {
-        GcooOptions { a, side: Side::Left, transposed: false, request: Request::new(a.device(), T::TYPE, n) }
+        GcooOptions { a, side: Side::Left, transposed: false, request: Request::new(a.device(), a.element_type(), n) }
     }
 
     /// Whether entries are read in groups.
@@ -155,7 +157,7 @@ impl<T: Element> ApplyGcoo<T> {
     }
 }
 
-impl<T: Element> Planned for ApplyGcoo<T> {
+impl<T: 'static> Planned for ApplyGcoo<T> {
     /// The matrix A, whose places are those of the plan's, and the dense matrix D.
     type Inputs<'a> = (&'a DeviceGcoo<T>, &'a DeviceDense<T>);
     /// The dense matrix C.
@@ -166,7 +168,7 @@ impl<T: Element> Planned for ApplyGcoo<T> {
     }
 
     fn output(&self) -> Result<Self::Output> {
-        self.device().zero_dense(self.sides.c_shape())
+        DeviceDense::zeros_of(self.device(), self.element, self.sides.c_shape())
     }
 
     fn cost(&self) -> Cost {
@@ -180,16 +182,16 @@ impl<T: Element> Planned for ApplyGcoo<T> {
                 "A's entries are not in the groups and places that the product was planned for".into(),
             ));
         }
-        check(&self.sides, (self.device(), T::TYPE), d, &into)?;
+        check(&self.sides, (self.device(), self.element), d, &into)?;
         work.stage("apply");
         let (d_shape, c_shape) = (self.sides.of_left(d.shape()), self.sides.of_left(into.c.shape()));
-        let scaling = Scaling::of(T::TYPE, into.alpha, into.beta);
+        let scaling = Scaling::of(self.element, into.alpha, into.beta);
         let of = (&*self.a, &a.grouped.values);
-        self.way.run(work, of, (d_shape, &d.values), scaling, (c_shape, &mut into.c.values))
+        self.way.run(work, of, (d_shape, d.values.any()), scaling, (c_shape, into.c.values.any_mut()))
     }
 }
 
-impl<T: Element> std::fmt::Debug for ApplyGcoo<T> {
+impl<T: 'static> std::fmt::Debug for ApplyGcoo<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "ApplyGcoo({}, {}, {} bytes)", self.method(), self.sides, self.cost().device_bytes)
     }

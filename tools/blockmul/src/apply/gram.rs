@@ -37,12 +37,12 @@ pub fn multiply(
     let weights = args
         .weights
         .as_ref()
-        .map(|path| read(path, x.values.element(), rows, (&args.reading, messages)))
+        .map(|path| read(path, x.matrix.element(), rows, (&args.reading, messages)))
         .transpose()?;
     let (weights, of_weights) = weights.unzip();
     let of_vectors = x.converted.and(of_weights.unwrap_or(Converted::EXACT));
     let overflow = Overflow::of_operands(converted, of_vectors);
-    run(args, &Gram { weights }, a, (&x.values, overflow), messages)
+    run(args, &Gram { weights }, a, (x.matrix.values(), overflow), messages)
 }
 
 impl Gram {

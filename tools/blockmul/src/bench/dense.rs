@@ -1,12 +1,14 @@
 //! Products with dense matrices.
-use super::measure::{Case, Subject, same_bits};
+use super::measure::{Case, Subject};
 use super::record::Record;
-use super::vectors::of_type;
+use super::vectors::{bytes, vector};
 use crate::numbers::some;
 use crate::report::Size;
 use blockmul::{
-    Element, Matrix, Planned, Result, Semiring,
-    dense::{DenseShape, DenseView, DenseViewMut, DeviceDense, DeviceGcoo, Grouping, Layout, Side},
+    Planned, Result, Semiring,
+    dense::{AnyDense, DenseShape, DeviceDense, DeviceGcoo, Grouping, Layout, Side},
+    element::Any,
+    matrix::AnyMatrix,
     plan::{ApplyDense, ApplyGcoo, DenseMethod},
     reference,
 };
@@ -62,10 +64,10 @@ pub struct Dense {
 }
 
 /// The dense matrix of such a product, and the result by the reference.
-pub struct DenseOperand<T> {
-    shapes: [DenseShape; 2],
-    d: Vec<T>,
-    want: Vec<T>,
+pub struct DenseOperand {
+    d: AnyDense,
+    /// C by the reference.
+    want: AnyDense,
 }
 
 impl DenseArgs {
@@ -103,29 +105,22 @@ impl DenseArgs {
 
 impl Dense {
     /// The dense matrix to multiply `a` with.
-    pub fn operand<M: Matrix>(&self, semiring: Semiring, a: &M) -> Result<DenseOperand<M::Element>> {
-        let size = Size::of(a);
-        let shapes = [size.cols(), size.rows()].map(|rows| DenseShape::new(rows, self.columns, self.layout));
-        let d = of_type::<M::Element>(shapes[0].len());
-        let mut want = vec![M::Element::from_f64(0.0); shapes[1].len()];
-        let into = (0.0, DenseViewMut::new(shapes[1], &mut want)?);
-        let of_a = (1.0, a, DenseView::new(shapes[0], &d)?);
-        reference::multiply_dense_over(semiring, Side::Left, false, of_a, into)?;
-        Ok(DenseOperand { shapes, d, want })
+    pub fn operand(&self, semiring: Semiring, a: &AnyMatrix) -> Result<DenseOperand> {
+        let shape = DenseShape::new(Size::of(a).cols(), self.columns, self.layout);
+        let d = AnyDense::new(shape, vector(a.element(), shape.len()))?;
+        let want = reference::multiply_any_dense(semiring, Side::Left, false, a, &d)?;
+        Ok(DenseOperand { d, want })
     }
 }
 
 impl Subject<'_> {
     /// Times A·D. Bytes are those of the values, of 4 of index for each entry and row, of D and of
     /// C.
-    pub fn dense<M: Matrix>(&self, a: &M, operand: &DenseOperand<M::Element>, way: Way) -> Result<Record> {
-        let DenseOperand { shapes: [d_shape, _], d, .. } = operand;
-        let (columns, layout) = (d_shape.cols, d_shape.layout);
-        let da = self.device().upload(a)?;
-        let d = self.device().upload_dense(DenseView::new(*d_shape, d)?)?;
-        let pattern = da.pattern();
+    pub fn dense(&self, a: &AnyMatrix, operand: &DenseOperand, way: Way) -> Result<Record> {
+        let DenseShape { cols: columns, layout, .. } = operand.d.shape();
+        let (da, d) = (self.device().upload(a)?, self.device().upload_any_dense(&operand.d)?);
         let options = |method| {
-            let options = ApplyDense::<M>::with(&pattern, columns).method(method);
+            let options = ApplyDense::of(&da, columns).method(method);
             options.semiring(self.semiring()).layouts(layout, layout)
         };
         match way {
@@ -153,28 +148,28 @@ impl Subject<'_> {
     }
 
     /// Verifies and times a plan, by the method `name`.
-    fn by_plan<'i, M: Matrix, P: Planned<Output = DeviceDense<M::Element>>>(
+    fn by_plan<'i, P: Planned<Output = DeviceDense<Any>>>(
         &self,
-        a: &M,
-        DenseOperand { shapes: [d_shape, c_shape], d, want }: &DenseOperand<M::Element>,
+        a: &AnyMatrix,
+        DenseOperand { d, want }: &DenseOperand,
         name: &str,
         (plan, plan_ms): (&P, Option<f64>),
         inputs: impl Fn() -> P::Inputs<'i>,
     ) -> Result<Record> {
         let mut c = plan.output()?;
         plan.execute(inputs(), &mut c)?;
-        let right = c.shape() == *c_shape && same_bits(&c.values()?, want);
-        let view = a.as_cbc();
-        let lines = if M::ROW_MAJOR { view.pattern.ncols() } else { view.pattern.nrows() };
-        let index = 4 * (view.pattern.nnz() + lines);
-        let elements = view.values.len() + d.len() + want.len();
+        let found = c.download()?;
+        let right = found.shape() == want.shape() && found.values().bytes() == want.values().bytes();
+        let index = 4 * (a.nnz() + if a.kind().is_row_major() { a.pattern().ncols() } else { a.pattern().nrows() });
+        let elements = a.values().len() + d.values().len() + want.values().len();
+        let DenseShape { rows, cols, layout, .. } = d.shape();
         let case = Case {
-            b: Size::of_dense(d_shape.rows, d_shape.cols),
-            c_nnz: want.len(),
+            b: Size::of_dense(rows, cols),
+            c_nnz: want.values().len(),
             cost: plan.cost(),
-            bytes: Some((elements * size_of::<M::Element>() + index) as u64),
+            bytes: bytes(a.element(), elements, index),
             plan_ms,
-            ..Case::of(format!("dense {name} by {} {}", d_shape.layout, d_shape.cols), a, right)
+            ..Case::of(format!("dense {name} by {layout} {cols}"), a, right)
         };
         self.executed(case, plan, inputs, &mut c)
     }

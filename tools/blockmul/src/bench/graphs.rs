@@ -4,11 +4,11 @@ use super::measure::{Case, Subject, same_bits};
 use super::record::Record;
 use crate::report::Size;
 use blockmul::{
-    Bsr, Cbc, DeviceMatrix, DeviceVector, Element, Result,
+    Cbc, DeviceMatrix, DeviceVector, Result,
     device::DeviceKind,
-    element::{Field, Length, Real},
     generate::Random,
     graph::{self, Lloyd, Schedule, ShortestPaths},
+    matrix::AnyMatrix,
     reference,
 };
 
@@ -19,27 +19,27 @@ impl Subject<'_> {
     /// Times shortest paths from the first vertex, along edges whose lengths are the magnitudes of
     /// A's values, by each schedule: by one work-item on CPUs alone. For sweeps the edges are
     /// uploaded by the vertices that they enter, so that no transposition is timed.
-    pub fn paths<T: Real + Length>(&self, a: &Cbc<T>) -> Result<Vec<Record>> {
-        let g = with_lengths(a)?;
-        let want = reference::shortest_paths(&g, &[0])?;
+    pub fn paths(&self, a: &AnyMatrix) -> Result<Vec<Record>> {
+        let g = a.map(f64::abs);
+        let want = reference::any_shortest_paths(&g, &[0])?;
         let leaving = self.device().upload(&g)?;
-        let entering = self.device().upload(&Bsr::from_transpose(g.try_transpose()?))?;
+        let entering = self.device().upload(&g.transpose()?.into_transpose())?;
         let is_cpu = self.device().info().kind == DeviceKind::Cpu;
         let schedules = Schedule::ALL.iter().filter(|&&schedule| is_cpu || schedule != Schedule::NearFar);
         let timed = |&schedule: &Schedule| {
             let paths = ShortestPaths::from(&[0]).schedule(schedule);
             let run = || match schedule {
-                Schedule::BellmanFord => paths.run(&entering),
-                _ => paths.run(&leaving),
+                Schedule::BellmanFord => paths.run_any(&entering),
+                _ => paths.run_any(&leaving),
             };
             let found = run()?.distances.download()?;
             let case = Case {
                 variant: format!("paths {schedule}"),
-                element: T::NAME,
+                element: g.element().name(),
                 a: Size::of(&g),
                 b: Size::of_vector(1),
                 c_nnz: want.len(),
-                right: same_bits(&found, &want),
+                right: found.bytes() == want.bytes(),
                 ..Case::default()
             };
             self.timed(case, &mut |_| run().map(|_| Vec::new()))
@@ -48,21 +48,21 @@ impl Subject<'_> {
     }
 
     /// Times the connected components of the graph whose edges are A's entries, in both directions.
-    pub fn components<T: Field>(&self, a: &Cbc<T>) -> Result<Record> {
+    pub fn components(&self, a: &AnyMatrix) -> Result<Record> {
         self.of_vertices(a, graph::components, reference::components)
     }
 
     /// Times the triangles through each vertex of the same graph.
-    pub fn triangles<T: Field>(&self, a: &Cbc<T>) -> Result<Record> {
+    pub fn triangles(&self, a: &AnyMatrix) -> Result<Record> {
         self.of_vertices(a, graph::triangles_of_vertices, reference::triangles_of_vertices)
     }
 
     /// Times a number for each vertex of a graph.
-    fn of_vertices<T: Field>(
+    fn of_vertices(
         &self,
-        a: &Cbc<T>,
-        on_device: fn(&DeviceMatrix<Cbc<T>>) -> Result<DeviceVector<u32>>,
-        by_reference: fn(&Cbc<T>) -> Result<Vec<u32>>,
+        a: &AnyMatrix,
+        on_device: fn(&DeviceMatrix<AnyMatrix>) -> Result<DeviceVector<u32>>,
+        by_reference: fn(&AnyMatrix) -> Result<Vec<u32>>,
     ) -> Result<Record> {
         let want = by_reference(a)?;
         let g = self.device().upload(a)?;
@@ -74,7 +74,8 @@ impl Subject<'_> {
     /// Times patches around [`PATCHES`] vertices drawn at random, of as many as there are if these
     /// are fewer, with lengths as those of paths; first without, then with balanced sizes.
     pub fn patches(&self, a: &Cbc<f64>) -> Result<Vec<Record>> {
-        let g = with_lengths(a)?;
+        let lengths = a.values().iter().map(|value| value.abs()).collect();
+        let g = Cbc::with_stride(a.pattern().clone(), a.shape(), a.stride(), lengths)?;
         let seeds = Random::new(SEED).distinct(PATCHES, g.pattern().ncols() as u64);
         let seeds: Vec<usize> = seeds.into_iter().map(|seed| seed as usize).collect();
         let on_device = self.device().upload(&g)?;
@@ -91,10 +92,4 @@ impl Subject<'_> {
         let plain = Lloyd::from(&seeds);
         [("patches", plain.clone()), ("patches balanced", plain.balanced())].into_iter().map(timed).collect()
     }
-}
-
-/// The graph whose edges are A's entries, with the magnitudes of its values as lengths.
-fn with_lengths<T: Field>(a: &Cbc<T>) -> Result<Cbc<T>> {
-    let lengths = a.values().iter().map(|value| <T as Element>::from_f64(value.to_f64().abs())).collect();
-    Cbc::with_stride(a.pattern().clone(), a.shape(), a.stride(), lengths)
 }

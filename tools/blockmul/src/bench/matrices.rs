@@ -163,15 +163,15 @@ impl Source {
     }
 
     /// The Jacobian J whose JᵀJ is timed: the family's own, else the matrix.
-    pub fn jacobian<T: Element>(&self, shape: BlockShape) -> Result<BlockGroups<Cbc<T>>> {
+    pub fn jacobian(&self, element: ElementType, shape: BlockShape) -> Result<BlockGroups<AnyMatrix>> {
         match self {
             Self::Family(named, elements) => {
                 let j = named.made(*elements, shape).jacobian()?;
-                let cell = |cell: Cbc<f64>| of_drawn(T::TYPE, cell)?.typed();
+                let cell = |cell: Cbc<f64>| of_drawn(element, cell);
                 let cells = j.into_cells().into_iter().flatten().map(cell).collect::<Result<Vec<_>>>()?;
                 BlockGroups::side_by_side(cells)
             }
-            Self::File { .. } => BlockGroups::side_by_side([self.matrix(shape)?]),
+            Self::File { .. } => BlockGroups::side_by_side([self.any(element, shape)?]),
         }
     }
 

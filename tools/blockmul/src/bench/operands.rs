@@ -5,12 +5,7 @@ use super::operation::Operation;
 use super::record::Record;
 use super::vectors::Halves;
 use crate::symmetric::{lower, mirrored};
-use blockmul::{
-    BlockShape, Bsr, Cbc, Element, Error, Matrix, Result,
-    element::{ElementType, Field, Length, Real},
-    matrix::AnyMatrix,
-    plan::Format,
-};
+use blockmul::{BlockShape, Cbc, Error, Result, element::ElementType, matrix::AnyMatrix, plan::Format};
 
 /// An operation, and its operands before they are made.
 pub struct Operands<'a> {
@@ -25,67 +20,46 @@ pub struct Operands<'a> {
 type Outcomes = Vec<Result<Vec<Record>>>;
 
 impl Operands<'_> {
-    /// Measures an operation on `f64` or `f32` on every device.
-    pub fn real<T: Real + Length>(&self, bench: &Bench<'_>) -> Result<Outcomes> {
+    /// Measures the operation on elements of a type on every device.
+    pub fn outcomes(&self, element: ElementType, bench: &Bench<'_>) -> Result<Outcomes> {
+        let real = matches!(element, ElementType::F64 | ElementType::F32);
         match self.operation {
-            Operation::Schur => {
-                let w = self.source.matrix::<T>(self.shape)?;
-                Ok(self.everywhere(bench, |on| on.schur(&w).map(Vec::from)))
-            }
-            Operation::Paths => {
-                let g = self.source.matrix::<T>(self.shape)?;
-                Ok(self.everywhere(bench, |on| on.paths(&g)))
-            }
-            _ => self.field::<T>(bench),
-        }
-    }
-
-    /// Measures an operation on any real numbers on every device.
-    pub fn field<T: Field>(&self, bench: &Bench<'_>) -> Result<Outcomes> {
-        match self.operation {
+            Operation::Product | Operation::Plan | Operation::Dense => self.any(element, bench),
+            operation if operation.has_formats() || element.is_integer() => self.any(element, bench),
             Operation::Gram => {
-                let j = self.source.jacobian::<T>(self.shape)?;
+                let j = self.source.jacobian(element, self.shape)?;
                 Ok(self.everywhere(bench, |on| on.gram(&j)))
             }
-            Operation::Product | Operation::Plan | Operation::Dense => self.number::<T>(bench),
-            operation if operation.has_formats() => self.number::<T>(bench),
-            Operation::Patches if T::NAME == f64::NAME => {
+            Operation::Schur if real => {
+                let w = self.source.any(element, self.shape)?;
+                Ok(self.everywhere(bench, |on| match element {
+                    ElementType::F64 => on.schur::<f64>(&w.clone().typed()?).map(Vec::from),
+                    _ => on.schur::<f32>(&w.clone().typed()?).map(Vec::from),
+                }))
+            }
+            Operation::Paths if real => {
+                let g = self.source.any(element, self.shape)?;
+                Ok(self.everywhere(bench, |on| on.paths(&g)))
+            }
+            Operation::Patches if element == ElementType::F64 => {
                 let g = self.source.matrix::<f64>(self.shape)?;
                 Ok(self.everywhere(bench, |on| on.patches(&g)))
             }
             _ => {
-                let a = self.source.matrix::<T>(self.shape)?;
+                let a = self.source.any(element, self.shape)?;
                 Ok(self.everywhere(bench, |on| Ok(vec![self.of_matrix(on, &a)?])))
             }
         }
     }
 
     /// Measures an operation on any numbers, integers included, on every device.
-    pub fn number<T: Element>(&self, bench: &Bench<'_>) -> Result<Outcomes> {
-        match self.operation {
-            Operation::Dense => {
-                bench.semiring.check::<T>()?;
-                let a = self.source.matrix::<T>(self.shape)?;
-                match self.by_rows {
-                    false => self.dense(bench, &a),
-                    true => self.dense(bench, &Bsr::from_transpose(a.try_transpose()?)),
-                }
-            }
-            _ => self.any(T::TYPE, bench),
-        }
-    }
-
     fn any(&self, element: ElementType, bench: &Bench<'_>) -> Result<Outcomes> {
         bench.semiring.check_type(element)?;
         let name = self.source.name(self.shape);
         match self.operation {
             Operation::Product | Operation::Plan => {
                 let (a, b) = self.source.operands(element, self.shape)?;
-                let oriented = |matrix: AnyMatrix| match self.by_rows {
-                    true => matrix.transpose().map(AnyMatrix::into_transpose),
-                    false => Ok(matrix),
-                };
-                let (a, b) = (oriented(a)?, b.map(oriented).transpose()?);
+                let (a, b) = (self.oriented(a)?, b.map(|b| self.oriented(b)).transpose()?);
                 bench.products(self.operation, name, (&a, b.as_ref()))
             }
             Operation::Apply | Operation::ApplyTransposed => self.apply(element, bench),
@@ -95,19 +69,26 @@ impl Operands<'_> {
                 let in_format = |&format: &_| self.everywhere(bench, |on| on.apply_gram(&j, format));
                 Ok(formats.iter().flat_map(in_format).collect())
             }
+            Operation::Dense => {
+                let a = self.oriented(self.source.any(element, self.shape)?)?;
+                let mut records = Vec::new();
+                for dense in &bench.dense {
+                    let operand = dense.operand(bench.semiring, &a)?;
+                    let by = |&way| self.everywhere(bench, |on| Ok(vec![on.dense(&a, &operand, way)?]));
+                    records.extend(dense.ways.iter().flat_map(by));
+                }
+                Ok(records)
+            }
             operation => Err(is_not_for(element, operation)),
         }
     }
 
-    /// A·D for every dense D, by every way to share A's entries out.
-    fn dense<M: Matrix>(&self, bench: &Bench<'_>, a: &M) -> Result<Outcomes> {
-        let mut records = Vec::new();
-        for dense in &bench.dense {
-            let operand = dense.operand(bench.semiring, a)?;
-            let by = |&way| self.everywhere(bench, |on| Ok(vec![on.dense(a, &operand, way)?]));
-            records.extend(dense.ways.iter().flat_map(by));
+    /// The matrix, by rows if that is asked for.
+    fn oriented(&self, matrix: AnyMatrix) -> Result<AnyMatrix> {
+        match self.by_rows {
+            true => matrix.transpose().map(AnyMatrix::into_transpose),
+            false => Ok(matrix),
         }
-        Ok(records)
     }
 
     /// A·x in every format that is asked for; of a symmetric matrix by the whole, then by its
@@ -134,7 +115,7 @@ impl Operands<'_> {
         Ok(each.flat_map(in_format).collect())
     }
 
-    fn of_matrix<T: Field>(&self, on: &Subject<'_>, a: &Cbc<T>) -> Result<Record> {
+    fn of_matrix(&self, on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
         match self.operation {
             Operation::Components => on.components(a),
             Operation::Triangles => on.triangles(a),
@@ -148,7 +129,7 @@ impl Operands<'_> {
             Operation::PermuteLower => on.permute_lower(a),
             Operation::Scalars => on.scalars(a),
             Operation::TransposePattern => on.transpose_pattern(a.pattern()),
-            operation => Err(is_not_for(T::TYPE, operation)),
+            operation => Err(is_not_for(a.element(), operation)),
         }
     }
 

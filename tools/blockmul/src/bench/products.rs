@@ -1,10 +1,10 @@
 //! Products by plans: A·B, and JᵀJ with weights of every kind.
 use super::matrices::drawn;
-use super::measure::{Case, Subject, equal, same};
+use super::measure::{Case, Subject, equal};
 use super::record::Record;
 use crate::report::Size;
 use blockmul::{
-    BlockShape, Cbc, Element, Method, Part, Planned, Product, Result,
+    BlockShape, Cbc, Method, Part, Planned, Product, Result,
     element::{AnyValues, ElementType},
     groups::BlockGroups,
     matrix::{AnyMatrix, Pattern},
@@ -38,10 +38,10 @@ impl Subject<'_> {
     }
 
     /// Times executions of plans of JᵀJ and of JᵀWJ.
-    pub fn gram<T: Element>(&self, host: &BlockGroups<Cbc<T>>) -> Result<Vec<Record>> {
+    pub fn gram(&self, host: &BlockGroups<AnyMatrix>) -> Result<Vec<Record>> {
         let device = self.device();
         let j = device.upload_groups(host)?;
-        let case = |variant: &str, h: &BlockGroups<Cbc<T>>, want: &BlockGroups<Cbc<T>>| {
+        let case = |variant: &str, h: &BlockGroups<AnyMatrix>, want: &BlockGroups<AnyMatrix>| {
             let first = host.get(0, 0).expect("cells side by side");
             Case { c_nnz: h.nnz(), b: Size::of(first), ..Case::of(variant, first, same_groups(h, want)) }
         };
@@ -53,25 +53,27 @@ impl Subject<'_> {
         let mut records = vec![self.executed(case_of_j, &plan, || (&j).into(), &mut h)?];
 
         let group = host.row_groups()[0];
-        let (blocks, residuals) = (typed::<T>(group.blocks), typed::<T>(group.scalars()));
-        let information = diagonal(group.blocks, group.side)?;
-        let (on_device, of_blocks) = (device.upload(&information)?, device.upload_vector(&blocks)?);
-        let of_rows = device.upload_vector(&residuals)?;
+        let first = host.get(0, 0).expect("cells side by side");
+        let element = first.element();
+        let (blocks, residuals) = (numbers(element, group.blocks), numbers(element, group.scalars()));
+        let information = diagonal(element, group.blocks, group.side)?;
+        let (on_device, of_blocks) = (device.upload(&information)?, device.upload_any_vector(&blocks)?);
+        let of_rows = device.upload_any_vector(&residuals)?;
         for (variant, weights, of_host) in [
-            ("gram-residuals", Weights::Rows(&of_rows), Weights::Rows(&residuals[..])),
-            ("gram-blocks", Weights::BlockRows(&of_blocks), Weights::BlockRows(&blocks[..])),
+            ("gram-residuals", Weights::Rows(&of_rows), Weights::Rows(&residuals)),
+            ("gram-blocks", Weights::BlockRows(&of_blocks), Weights::BlockRows(&blocks)),
             ("gram-information", Weights::Information(&on_device), Weights::Information(&information)),
             (
                 "gram-scaled",
                 Weights::Scaled { information: &on_device, weights: &of_blocks },
-                Weights::Scaled { information: &information, weights: &blocks[..] },
+                Weights::Scaled { information: &information, weights: &blocks },
             ),
         ] {
             let weights = [weights];
             let (plan, plan_ms) = self.planned(|| Product::gram(&j).weighted(&weights).part(PARTS).plan())?;
             let inputs = || Inputs::of(&j).weights(&weights[..]);
             plan.execute(inputs(), &mut h)?;
-            let want = reference::gram_groups_weighted(host, &[of_host], PARTS)?;
+            let want = reference::gram_any_groups_weighted(host, &[of_host], PARTS)?;
             let case = Case { cost: plan.cost(), plan_ms, ..case(variant, &h.download()?, &want) };
             records.push(self.executed(case, &plan, inputs, &mut h)?);
         }
@@ -84,22 +86,19 @@ pub fn numbers(element: ElementType, n: usize) -> AnyValues {
     drawn(element, (0..n).map(|i| 0.5 + (i % 7) as f64 / 10.0))
 }
 
-/// The same of a type.
-fn typed<T: Element>(n: usize) -> Vec<T> {
-    numbers(T::TYPE, n).get().expect("numbers of the type").to_vec()
-}
-
 /// An information matrix for each block row.
-fn diagonal<T: Element>(n: usize, side: usize) -> Result<Cbc<T>> {
+fn diagonal(element: ElementType, n: usize, side: usize) -> Result<AnyMatrix> {
     let pattern = Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect())?;
-    Cbc::new(pattern, BlockShape::new(side, side)?, typed(n * side * side))
+    let values = numbers(ElementType::F64, n * side * side).numbers();
+    Ok(AnyMatrix::from(Cbc::new(pattern, BlockShape::new(side, side)?, values)?).cast(element))
 }
 
-fn same_groups<T: Element>(have: &BlockGroups<Cbc<T>>, want: &BlockGroups<Cbc<T>>) -> bool {
-    let cells = |h: &BlockGroups<Cbc<T>>| h.clone().into_cells();
-    let same = |(have, want): (&Option<Cbc<T>>, &Option<Cbc<T>>)| match (have, want) {
-        (Some(have), Some(want)) => same(have, want),
+fn same_groups(have: &BlockGroups<AnyMatrix>, want: &BlockGroups<AnyMatrix>) -> bool {
+    let places =
+        || (0..want.row_groups().len()).flat_map(|row| (0..want.col_groups().len()).map(move |col| (row, col)));
+    let same = |(row, col)| match (have.get(row, col), want.get(row, col)) {
+        (Some(have), Some(want)) => equal(have, want),
         (have, want) => have.is_none() && want.is_none(),
     };
-    have.col_groups() == want.col_groups() && cells(have).iter().zip(&cells(want)).all(same)
+    have.col_groups() == want.col_groups() && places().all(same)
 }

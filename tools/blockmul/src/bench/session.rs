@@ -8,12 +8,10 @@ use super::results::Results;
 use super::{Args, table};
 use crate::algebra::{check_blocks, has_zeros};
 use crate::failure::Failure;
-use crate::input::NumberName;
 use crate::messages::{Messages, Tone, tell, visible};
 use crate::output;
 use crate::table::number;
 use blockmul::{BlockShape, element::ElementType};
-use half::f16;
 
 /// The results and the failures so far.
 pub struct Session<'a> {
@@ -92,18 +90,11 @@ impl Session<'_> {
                 self.note(&source.name(shape), &failure);
                 continue;
             }
-            for &element in &self.args.element {
-                let what = format!("{} in {shape} {}", source.name(shape), ElementType::from(element));
+            for element in self.args.element.iter().map(|&name| ElementType::from(name)) {
+                let what = format!("{} in {shape} {}", source.name(shape), element);
                 self.messages.step(format!("{what}: making operands"));
                 let of = Operands { operation, source: &source, shape, by_rows: self.args.by_rows };
-                let outcomes = match element {
-                    NumberName::F64 => of.real::<f64>(self.bench),
-                    NumberName::F32 => of.real::<f32>(self.bench),
-                    NumberName::F16 => of.field::<f16>(self.bench),
-                    NumberName::U32 => of.number::<u32>(self.bench),
-                    NumberName::I32 => of.number::<i32>(self.bench),
-                    NumberName::U8 => of.number::<u8>(self.bench),
-                };
+                let outcomes = of.outcomes(element, self.bench);
                 match outcomes {
                     Ok(outcomes) => outcomes.into_iter().try_for_each(|outcome| self.keep_all(&what, outcome))?,
                     Err(error) => self.note(&what, &error.into()),

@@ -1,17 +1,18 @@
 //! Products with vectors, norms, scalings, dot products and sums of vectors.
 use super::matrices::drawn;
-use super::measure::{Case, Subject, same_bits};
+use super::measure::{Case, Subject, equal, same_bits};
 use super::operation::Operation;
 use super::record::Record;
 use crate::report::Size;
 use crate::vector::{beyond_rounding, magnitudes, matrix_of_magnitudes, most_terms};
 use blockmul::{
-    Cbc, DeviceMatrix, Element, Planned, Result,
+    DeviceMatrix, Element, Planned, Result,
     element::{AnyValues, ElementType, Field},
     matrix::AnyMatrix,
     plan::{Apply, ApplyOptions, Cost, Format, Norms},
     reference,
 };
+use half::f16;
 
 /// A matrix, and what of it is on the device: all of it, or a triangle.
 #[derive(Clone, Copy)]
@@ -107,41 +108,51 @@ impl Subject<'_> {
     }
 
     /// Times the norms of A's columns.
-    pub fn norms<T: Field>(&self, a: &Cbc<T>) -> Result<Record> {
+    pub fn norms(&self, a: &AnyMatrix) -> Result<Record> {
         let da = self.device().upload(a)?;
-        let (plan, plan_ms) = self.planned(|| Norms::<Cbc<T>>::columns(&da.pattern()))?;
+        let (plan, plan_ms) = self.planned(|| Norms::columns_of(&da))?;
         let mut norms = plan.output()?;
         plan.execute(&da, &mut norms)?;
-        let want = reference::column_norms(a);
+        let want = reference::any_column_norms(a)?;
         let case = Case {
             c_nnz: want.len(),
             cost: plan.cost(),
-            bytes: bytes(T::TYPE, a.values().len() + want.len(), 0),
+            bytes: bytes(a.element(), a.values().len() + want.len(), 0),
             plan_ms,
-            ..Case::of("norms", a, same_bits(&norms.download()?, &want))
+            ..Case::of("norms", a, norms.download()?.bytes() == want.bytes())
         };
         self.executed(case, &plan, || &da, &mut norms)
     }
 
     /// Times A·diag(d), first with other numbers, then with ones, which leave A as it is.
-    pub fn scale<T: Field>(&self, a: &Cbc<T>) -> Result<Record> {
-        let d = of_type::<T>(a.scalar_cols());
-        let (mut scaled, on_device) = (self.device().upload(a)?, self.device().upload_vector(&d)?);
+    pub fn scale(&self, a: &AnyMatrix) -> Result<Record> {
+        let d = vector(a.element(), Size::of(a).cols());
+        let (mut scaled, on_device) = (self.device().upload(a)?, self.device().upload_any_vector(&d)?);
         scaled.scale_columns(&on_device)?;
-        let want = reference::scale_columns(a, &d)?;
+        let want = reference::scale_any_columns(a, &d)?;
         let case = Case {
             b: Size::of_vector(d.len()),
             c_nnz: a.nnz(),
-            bytes: bytes(T::TYPE, 2 * a.values().len() + d.len(), 0),
-            ..Case::of("scale", a, same_bits(scaled.download()?.values(), want.values()))
+            bytes: bytes(a.element(), 2 * a.values().len() + d.len(), 0),
+            ..Case::of("scale", a, equal(&scaled.download()?, &want))
         };
-        let ones = self.device().upload_vector(&vec![T::from_f64(1.0); d.len()])?;
+        let ones = AnyValues::F64(vec![1.0; d.len()]).cast(a.element());
+        let ones = self.device().upload_any_vector(&ones)?;
         self.timed(case, &mut |_| scaled.scale_columns(&ones).map(|()| Vec::new()))
     }
 
     /// Times the dot product of two vectors as long as A has stored elements.
-    pub fn dot<T: Field>(&self, a: &Cbc<T>) -> Result<Record> {
-        let (x, y) = (a.values(), of_type::<T>(a.values().len()));
+    pub fn dot(&self, a: &AnyMatrix) -> Result<Record> {
+        match a.element() {
+            ElementType::F64 => self.dot_of::<f64>(a),
+            ElementType::F32 => self.dot_of::<f32>(a),
+            _ => self.dot_of::<f16>(a),
+        }
+    }
+
+    fn dot_of<T: Field>(&self, a: &AnyMatrix) -> Result<Record> {
+        let x = a.values().get::<T>().expect("real numbers");
+        let y = of_type::<T>(x.len());
         let (dx, dy) = (self.device().upload_vector(x)?, self.device().upload_vector(&y)?);
         let right = dx.dot(&dy)?.to_bits() == reference::dot(x, &y)?.to_bits();
         let case = Case { bytes: bytes(T::TYPE, 2 * x.len(), 0), ..of_vectors::<T>("dot", x.len(), right) };
@@ -149,9 +160,18 @@ impl Subject<'_> {
     }
 
     /// Times y = alpha·x + y of two such vectors.
-    pub fn axpy<T: Field>(&self, a: &Cbc<T>) -> Result<Record> {
+    pub fn axpy(&self, a: &AnyMatrix) -> Result<Record> {
+        match a.element() {
+            ElementType::F64 => self.axpy_of::<f64>(a),
+            ElementType::F32 => self.axpy_of::<f32>(a),
+            _ => self.axpy_of::<f16>(a),
+        }
+    }
+
+    fn axpy_of<T: Field>(&self, a: &AnyMatrix) -> Result<Record> {
         const ALPHA: f64 = 1e-3;
-        let (x, y) = (a.values(), of_type::<T>(a.values().len()));
+        let x = a.values().get::<T>().expect("real numbers");
+        let y = of_type::<T>(x.len());
         let (dx, mut dy) = (self.device().upload_vector(x)?, self.device().upload_vector(&y)?);
         dy.axpy(ALPHA, &dx)?;
         let alpha: T::Arithmetic = nalgebra::convert(ALPHA);

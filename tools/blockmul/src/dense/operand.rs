@@ -5,7 +5,7 @@ use crate::messages::Messages;
 use crate::output;
 use crate::overflow::Converted;
 use blockmul::{
-    dense::{DenseShape, Layout},
+    dense::{AnyDense, AnyDenseView, DenseShape, Layout},
     element::{AnyValues, ElementType},
     io::{
         MatrixFile,
@@ -17,16 +17,16 @@ use std::path::Path;
 
 /// A dense matrix from a file, in the layout that it has there.
 pub struct DenseOperand {
-    pub shape: DenseShape,
-    pub values: AnyValues,
+    pub matrix: AnyDense,
     pub converted: Converted,
 }
 
 impl DenseOperand {
     /// Writes the matrix to its file, and prints one line about it.
     pub fn write(&self, path: &Path, messages: &Messages) -> Result<(), Failure> {
-        write(path, self.shape, &self.values)?;
-        messages.say(&format!("{}: {} x {}, dense", path.display(), self.shape.rows, self.shape.cols));
+        write(path, &self.matrix)?;
+        let DenseShape { rows, cols, .. } = self.matrix.shape();
+        messages.say(&format!("{}: {rows} x {cols}, dense", path.display()));
         Ok(())
     }
 }
@@ -78,13 +78,14 @@ fn of_matrix(
     let read = AnyValues::F64(by_layout.as_slice().to_vec());
     let values = read.cast(element);
     let converted = Converted::count(&read, &values, name, messages);
-    Ok(DenseOperand { shape, values, converted })
+    Ok(DenseOperand { matrix: AnyDense::new(shape, values)?, converted })
 }
 
 /// Writes a dense matrix: to `.npy`, else, and for `-`, as a Matrix Market array.
-pub fn write(path: &Path, shape: DenseShape, values: &AnyValues) -> Result<(), Failure> {
+pub fn write<'m>(path: &Path, matrix: impl Into<AnyDenseView<'m>>) -> Result<(), Failure> {
+    let matrix = matrix.into();
     output::write_filled(path, &mut |writer| match dense::is_npy(path) {
-        true => dense::write_npy_lines_to(writer, shape, values),
-        false => dense::write_array_values_to(writer, shape, values),
+        true => dense::write_npy_to(writer, matrix),
+        false => dense::write_array_to(writer, matrix),
     })
 }
