@@ -103,6 +103,19 @@ impl<M: Matrix> Diagonal<M> {
 impl<M: HostMatrix> Diagonal<M> {
     /// As [`Diagonal::new`], for matrices like this one: also for those whose type is a value.
     ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Planned, element::AnyValues, matrix::AnyMatrix, plan::Diagonal};
+    /// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0f32), (1, 0, 3.0)])?);
+    /// let a = Device::auto()?.upload(&a)?;
+    /// let diagonal = Diagonal::of(&a)?;
+    /// let mut d = diagonal.scalars().output()?;
+    /// diagonal.scalars().execute(&a, &mut d)?;
+    /// assert_eq!(d.download()?, AnyValues::F32(vec![2.0, 0.0]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Diagonal::new`].
     pub fn of(a: &DeviceMatrix<M>) -> Result<Self> {
