@@ -1,7 +1,7 @@
 //! The diagonal of square matrices, in blocks and in scalars. Kernels: `cl/vector/diagonal.cl`.
 use super::check_vector;
 use crate::{
-    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Matrix, Result,
     device::{Buffer, Elem, Grid, In, Kernel, Options, Out, Work, kernel},
     element::ElementType,
     matrix::{HostMatrix, MatrixType},
@@ -87,7 +87,7 @@ impl<M: Matrix> Diagonal<M> {
     /// that those of several plans are compiled together.
     #[cfg(feature = "faer")]
     pub(crate) fn ask_scalars(device: &Device, side: usize) -> Result<()> {
-        Core::ask_scalars(device, M::Element::TYPE, side)
+        Core::ask_scalars(device, MatrixType::<M>::OF.element, side)
     }
 
     /// Finds the diagonal of matrices with pattern `a`.
