@@ -94,6 +94,16 @@ pub fn shortest_paths<M: Matrix<Element: Length>>(
 
 /// As [`shortest_paths`], for lengths whose type is a value.
 ///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csc, Device, element::AnyValues, graph, matrix::AnyMatrix};
+/// let g = AnyMatrix::from(Csc::from_triplets(3, 3, [(1, 0, 1u32), (2, 1, 2)])?);
+/// let distances = graph::any_shortest_paths(&Device::auto()?.upload(&g)?, &[0])?;
+/// assert_eq!(distances.download()?, AnyValues::U32(vec![0, 1, 3]));
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// As [`ShortestPaths::run_any`].
 pub fn any_shortest_paths(g: &DeviceMatrix<AnyMatrix>, sources: &[usize]) -> Result<DeviceVector<Any>> {

@@ -123,6 +123,9 @@ impl<M: HostMatrix> DeviceGroups<M> {
     /// Refuses the matrix, called `name`, if it has another pattern than a plan's, or another type.
     pub(crate) fn check(&self, name: &str, pattern: &GroupsPattern, of: MatrixType<M>) -> Result<()> {
         of.check(name, self.of)?;
+        for ((row, col), m) in self.cells.iter() {
+            of.check(&format!("group ({row}, {col}) of {name}"), m.type_of())?;
+        }
         let cells = &self.cells;
         pattern.check_cells(name, [&cells.rows, &cells.cols], &|row, col| Some(&cells.get(row, col)?.cbc))
     }

@@ -38,6 +38,13 @@ pub fn add<M: Matrix>(alpha: Scalar<M>, a: &M, beta: Scalar<M>, b: &M) -> Result
 /// As [`add`], for matrices whose element and format are values. The factors are rounded to the
 /// element's arithmetic type.
 ///
+/// ```
+/// use blockmul::{Csc, element::AnyValues, matrix::{AnyMatrix, add_any}};
+/// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0f32), (1, 0, 3.0)])?);
+/// assert_eq!(add_any(2.0, &a, -1.0, &a)?.values(), &AnyValues::F32(vec![2.0, 3.0]));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
 /// # Errors
 /// As [`add`]; [`Error::Argument`] if the elements differ, or if one matrix is stored by rows, the
 /// other by columns.

@@ -35,6 +35,14 @@ pub fn predecessors<M: Matrix<Element: Length>>(
 
 /// As [`predecessors`], whatever the lengths.
 ///
+/// ```
+/// use blockmul::{Csc, matrix::AnyMatrix, reference};
+/// let g = AnyMatrix::from(Csc::from_triplets(3, 3, [(1, 0, 1u32), (2, 1, 2)])?);
+/// let distances = reference::any_shortest_paths(&g, &[0])?;
+/// assert_eq!(reference::any_predecessors(&g, &[0], &distances)?, [u32::MAX, 0, 1]);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
 /// # Errors
 /// As [`predecessors`]; [`Error::Argument`] for elements of `f16` and `u8`, and for distances with
 /// other elements.

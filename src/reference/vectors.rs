@@ -252,6 +252,14 @@ pub fn scale_rows<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<
 
 /// As [`scale_columns`], whatever the elements.
 ///
+/// ```
+/// use blockmul::{Csc, element::AnyValues, matrix::AnyMatrix, reference};
+/// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 3.0f32), (1, 1, 4.0)])?);
+/// let scaled = reference::scale_any_columns(&a, &AnyValues::F32(vec![2.0, 0.5]))?;
+/// assert_eq!(scaled.values(), &AnyValues::F32(vec![6.0, 2.0]));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
 /// # Errors
 /// As [`scale_columns`]; [`Error::Argument`] for integers, and if the elements differ.
 pub fn scale_any_columns(a: &AnyMatrix, d: &AnyValues) -> Result<AnyMatrix> {

@@ -81,6 +81,19 @@ impl<M: Matrix> Permute<M> {
 impl<M: HostMatrix> Permute<M> {
     /// As [`Permute::new`], for matrices like this one: also for those whose type is a value.
     ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Planned, element::AnyValues, matrix::AnyMatrix, plan::Permute};
+    /// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0f32), (1, 0, 3.0)])?);
+    /// let a = Device::auto()?.upload(&a)?;
+    /// let plan = Permute::of(&a, &[1, 0], &[0, 1])?;
+    /// let mut c = plan.output()?;
+    /// plan.execute(&a, &mut c)?;
+    /// assert_eq!(c.download()?.values(), &AnyValues::F32(vec![3.0, 2.0]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Permute::new`].
     pub fn of(a: &DeviceMatrix<M>, rows: &[usize], cols: &[usize]) -> Result<Self> {

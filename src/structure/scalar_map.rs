@@ -136,6 +136,13 @@ impl ScalarMap {
 
     /// The values of `h` in the order of [`ScalarMap::pattern`], whatever their type.
     ///
+    /// ```
+    /// use blockmul::{Csc, element::AnyValues, matrix::AnyMatrix, plan::ScalarMap};
+    /// let h = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0f32), (1, 0, 3.0)])?);
+    /// assert_eq!(ScalarMap::lower(&h)?.any_values(&h)?, AnyValues::F32(vec![2.0, 3.0]));
+    /// # Ok::<(), blockmul::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`ScalarMap::copy_values`].
     pub fn any_values(&self, h: &AnyMatrix) -> Result<AnyValues> {

@@ -93,6 +93,19 @@ impl<M: Matrix> Scalars<M> {
 impl<M: HostMatrix> Scalars<M> {
     /// As [`Scalars::lower`], for matrices like this one: also for those whose type is a value.
     ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Planned, element::AnyValues, matrix::AnyMatrix, plan::Scalars};
+    /// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0f32), (1, 0, 3.0)])?);
+    /// let a = Device::auto()?.upload(&a)?;
+    /// let plan = Scalars::lower_of(&a)?;
+    /// let mut values = plan.output()?;
+    /// plan.execute(&a, &mut values)?;
+    /// assert_eq!(values.download()?, AnyValues::F32(vec![2.0, 3.0]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Scalars::lower`].
     pub fn lower_of(h: &DeviceMatrix<M>) -> Result<Self> {

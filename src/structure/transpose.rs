@@ -54,6 +54,20 @@ impl<M: Matrix> Transpose<M> {
 impl<M: HostMatrix> Transpose<M> {
     /// As [`Transpose::new`], for matrices like this one: also for those whose type is a value.
     ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Planned, element::AnyValues, plan::Transpose};
+    /// use blockmul::matrix::AnyMatrix;
+    /// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0f32), (1, 0, 3.0)])?);
+    /// let a = Device::auto()?.upload(&a)?;
+    /// let plan = Transpose::of(&a)?;
+    /// let mut c = plan.output()?;
+    /// plan.execute(&a, &mut c)?;
+    /// assert_eq!(c.download()?.values(), &AnyValues::F32(vec![2.0, 3.0]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Transpose::new`].
     pub fn of(a: &DeviceMatrix<M>) -> Result<Self> {

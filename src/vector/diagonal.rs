@@ -1,7 +1,7 @@
 //! The diagonal of square matrices, in blocks and in scalars. Kernels: `cl/vector/diagonal.cl`.
 use super::check_vector;
 use crate::{
-    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Matrix, Result,
     device::{Buffer, Elem, Grid, In, Kernel, Options, Out, Work, kernel},
     element::ElementType,
     matrix::{HostMatrix, MatrixType},
@@ -87,7 +87,7 @@ impl<M: Matrix> Diagonal<M> {
     /// that those of several plans are compiled together.
     #[cfg(feature = "faer")]
     pub(crate) fn ask_scalars(device: &Device, side: usize) -> Result<()> {
-        Core::ask_scalars(device, M::Element::TYPE, side)
+        Core::ask_scalars(device, MatrixType::<M>::OF.element, side)
     }
 
     /// Finds the diagonal of matrices with pattern `a`.
@@ -102,6 +102,19 @@ impl<M: Matrix> Diagonal<M> {
 
 impl<M: HostMatrix> Diagonal<M> {
     /// As [`Diagonal::new`], for matrices like this one: also for those whose type is a value.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Planned, element::AnyValues, matrix::AnyMatrix, plan::Diagonal};
+    /// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0f32), (1, 0, 3.0)])?);
+    /// let a = Device::auto()?.upload(&a)?;
+    /// let diagonal = Diagonal::of(&a)?;
+    /// let mut d = diagonal.scalars().output()?;
+    /// diagonal.scalars().execute(&a, &mut d)?;
+    /// assert_eq!(d.download()?, AnyValues::F32(vec![2.0, 0.0]));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Diagonal::new`].

@@ -116,6 +116,9 @@ fn groups_that_do_not_belong_together_are_refused() -> Result<()> {
     refused(plan.execute(&narrow, &mut h).map(drop), "is a Cbc<f32>, the plan is of Cbc<f64>");
     let mut other = Product::gram(&narrow).plan()?.output()?;
     refused(plan.execute(&j, &mut other).map(drop), "C is a Cbc<f32>, the plan is of Cbc<f64>");
+    let mut mixed = device.upload_groups(&j.download()?)?;
+    *mixed.get_mut(0, 1).unwrap() = device.upload(&narrow.get(0, 1).unwrap().download()?)?;
+    refused(plan.execute(&mixed, &mut h).map(drop), "group (0, 1) of J is a Cbc<f32>, the plan is of Cbc<f64>");
     let weights = device.upload_any_vector(&numbers)?;
     let weighted = Product::gram(&j).weighted(&[Weights::BlockRows(&weights)]).run();
     refused(weighted.map(drop), "the weights: elements of f32, those of the plan are f64");
