@@ -232,8 +232,11 @@ impl AnyValues {
         }
     }
 
-    /// Appends values of the same type.
-    pub(crate) fn append(&mut self, values: Self) {
+    /// Appends numbers of the same type.
+    ///
+    /// # Panics
+    /// If they have another type.
+    pub fn append(&mut self, values: Self) {
         with_values!(Self, self, own => own.append(&mut values.of_same()));
     }
 

@@ -17,11 +17,11 @@ use crate::vector;
 use blockmul::{
     Csc, Error, Method,
     dense::{AnyDenseView, DenseShape, Layout},
-    element::{AnyValues, Length},
+    element::{AnyValues, ElementType},
     graph::Schedule,
     io::Format,
 };
-use found::{Found, Run, Wanted};
+use found::{Found, Wanted};
 use report::{Report, SCHEMA, tell};
 use std::{
     num::NonZero,
@@ -125,44 +125,37 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     [&args.output, &args.predecessors].into_iter().flatten().try_for_each(|path| vector::check_name(path))?;
     let places = args.overwriting.places().reads([&args.graph]);
     places.others(&args.output).others(&args.predecessors).json(&args.report).check()?;
-    match args.element {
-        _ if args.levels => with_element::<u32>(args, |paths, g| paths.run_by_edges(g)),
-        LengthName::F64 => with_element::<f64>(args, |paths, g| paths.run(g)),
-        LengthName::F32 => with_element::<f32>(args, |paths, g| paths.run(g)),
-        LengthName::U32 => with_element::<u32>(args, |paths, g| paths.run(g)),
-        LengthName::I32 => with_element::<i32>(args, |paths, g| paths.run(g)),
-    }
-}
-
-/// Computes paths along edges whose values are of type `D`, as are distances.
-fn with_element<D: Length>(args: &Args, run: Run<D>) -> Result<(), Failure>
-where
-    AnyValues: From<Vec<D>>,
-{
+    let element = match args.element {
+        // Levels are lengths of paths along edges of length 1.
+        _ if args.levels => ElementType::U32,
+        LengthName::F64 => ElementType::F64,
+        LengthName::F32 => ElementType::F32,
+        LengthName::U32 => ElementType::U32,
+        LengthName::I32 => ElementType::I32,
+    };
     let messages = Messages::new(args.quiet);
     let mut file = input::read(&args.graph, &args.reading, &messages)?;
     input::check_graph(&args.graph, &file.matrix)?;
     input::drop_padding(&mut file, &args.graph, &messages);
     let g = match args.levels {
-        true => Csc::new(file.matrix.pattern().clone(), vec![D::from_f64(1.0); file.matrix.nnz()])?,
+        true => Csc::new(file.matrix.pattern().clone(), vec![1u32; file.matrix.nnz()])?.into(),
         false => {
-            let (g, _) = input::cast_numbers(D::TYPE, file.matrix.clone(), ("G", &args.graph), &messages)?;
-            let g = g.typed::<Csc<D>>()?;
+            let (g, _) = input::cast_numbers(element, file.matrix.clone(), ("G", &args.graph), &messages)?;
             lost::warn_of_lengths(file.matrix.values(), g.values(), &messages);
             g
         }
     };
     // An edge list keeps its edges in rows of the vertices that they leave.
     let leaves_rows = args.transpose != (file.format == Format::EdgeList);
-    let g = if leaves_rows { g.try_transpose()? } else { g };
+    let g = if leaves_rows { g.transpose()? } else { g };
     let wanted = wanted(args, g.ncols())?;
-    let target = Target::choose(args.device.as_deref(), D::TYPE, Method::Auto, &messages)?;
+    let target = Target::choose(args.device.as_deref(), element, Method::Auto, &messages)?;
     let found = match &target {
         Target::Device(device) => {
             let progress = messages.measured("finding paths", Unit::Entries);
             let on_device = device.upload(&g)?;
             device.finish()?;
-            repeatedly(args.repeat, || Found::on_device(run, &on_device, &wanted, &progress).map(Found::timed))
+            repeatedly(args.repeat, || Found::on_device(&on_device, &wanted, &progress).map(Found::timed))
         }
         Target::Reference if args.schedule != Schedule::Auto || args.delta.is_some() => {
             return Err(Failure::Usage("--schedule and --delta need an OpenCL device".into()));
@@ -179,21 +172,20 @@ where
             let want = Found::by_reference(&g, &wanted);
             let want = want.map_err(|error| from_one(error, leaves_rows, &args.graph))?;
             let of = |found: &Option<Vec<u32>>| AnyValues::U32(found.clone().unwrap_or_default());
-            let of_all = [&found, &want].map(|found| AnyValues::from(found.distances.clone()));
-            let distances = vector::differences(&of_all[0], &of_all[1]);
+            let distances = vector::differences(&found.distances, &want.distances);
             Some((distances, vector::differences(&of(&found.predecessors), &of(&want.predecessors))))
         }
         false => None,
     };
     lost::warn(&g, &found.distances, &messages);
-    let reached =
-        || found.distances.iter().filter(|&&distance| distance < D::HIGHEST).map(|distance| distance.to_f64());
+    let (distances, farthest) = (found.distances.numbers(), element.nearest(f64::INFINITY));
+    let reached = || distances.iter().copied().filter(|&distance| distance < farthest);
     let (name, platform, driver) = target.describe();
     let report = Report {
         schema: SCHEMA,
         command: command_line(),
         device: DeviceName::new(name, platform, driver),
-        element: D::NAME,
+        element: element.name(),
         graph: Size::of(&g),
         sources: args.sources.iter().map(|source| source.get()).collect(),
         each: args.each,
@@ -217,7 +209,7 @@ where
         let from_one: Vec<u32> = before.iter().map(|before| before.wrapping_add(1)).collect();
         write(args, path, &from_one.into())?;
     }
-    args.output.as_ref().map_or(Ok(()), |path| write(args, path, &found.distances.into()))
+    args.output.as_ref().map_or(Ok(()), |path| write(args, path, &found.distances))
 }
 
 /// The paths that are asked for, in a graph of so many vertices.

@@ -2,8 +2,9 @@
 use super::needs::DeviceNeeds;
 use crate::sizes::show_bytes;
 use blockmul::{
-    Device, Matrix, Planned, Result,
+    Device, Planned, Result,
     device::DeviceInfo,
+    matrix::AnyMatrix,
     plan::{ApplyDense, DenseMethod},
 };
 use serde::Serialize;
@@ -33,7 +34,7 @@ pub struct DensePlan {
 }
 
 impl DenseNeeds {
-    pub fn of<M: Matrix>(info: &DeviceInfo, a: &M, columns: usize, limit: Option<u64>) -> Self {
+    pub fn of(info: &DeviceInfo, a: &AnyMatrix, columns: usize, limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(info.global_bytes).min(info.global_bytes);
         let (plan, refused) = match DensePlan::new(info, a, columns, limit) {
             Ok(plan) => (Some(plan), None),
@@ -44,12 +45,11 @@ impl DenseNeeds {
 }
 
 impl DensePlan {
-    fn new<M: Matrix>(info: &DeviceInfo, a: &M, columns: usize, limit: u64) -> Result<Self> {
+    fn new(info: &DeviceInfo, a: &AnyMatrix, columns: usize, limit: u64) -> Result<Self> {
         let device = Device::open(info)?;
         let a = device.upload(a)?;
-        let pattern = a.pattern();
-        let plan = ApplyDense::<M>::with(&pattern, columns).explained().plan()?;
-        let element = size_of::<M::Element>() as u64;
+        let plan = ApplyDense::of(&a, columns).explained().plan()?;
+        let element = a.element().bytes() as u64;
         let bytes = |(rows, cols): (usize, usize)| element * rows as u64 * cols as u64;
         let (a_bytes, plan_bytes) = (a.device_bytes(), plan.cost().device_bytes);
         let (d_bytes, c_bytes) = (bytes(plan.d_sides()), bytes(plan.c_sides()));

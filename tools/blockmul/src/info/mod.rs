@@ -12,11 +12,10 @@ use blockmul::{
     BlockShape, Csc, Error, Method, Result,
     analysis::{self, BlockFit, ColumnLengths, FoundSymmetry, ProductSize},
     io::{self, Layout, MatrixFile},
-    matrix::Pattern,
+    matrix::{AnyMatrix, Pattern},
 };
 use needs::{DeviceNeeds, Devices, Wanted};
 use serde::Serialize;
-use std::borrow::Cow;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
@@ -210,22 +209,14 @@ fn fits(pattern: &Pattern, asked: BlockShape) -> Fits {
 /// Size of the product of the matrix with itself (with its transpose if it is not square) in
 /// blocks, and its needs on each device.
 fn product(a: &Csc<f64>, shape: BlockShape, wanted: &Wanted<'_>) -> Result<(Product, Vec<DeviceNeeds>)> {
-    let square = a.nrows() == a.ncols();
-    let b = if square { Cow::Borrowed(a) } else { Cow::Owned(a.try_transpose()?) };
+    let (square, a) = (a.nrows() == a.ncols(), AnyMatrix::from(a.clone()));
+    let b = if square { None } else { Some(a.transpose()?) };
+    let b = b.as_ref().unwrap_or(&a);
     let b_shape = default_b_shape(shape, b.nrows(), b.ncols());
-    let (size, needs) = match (shape, b_shape) {
-        (BlockShape::SCALAR, BlockShape::SCALAR) => {
-            let b = if square { a } else { &*b };
-            (analysis::product_size(a.pattern(), b.pattern(), BUDGET)?, wanted.scalars(a, b))
-        }
-        _ => {
-            let a_blocks = a.to_blocks(shape)?;
-            let b_blocks = if square && shape == b_shape { None } else { Some(b.to_blocks(b_shape)?) };
-            let b_blocks = b_blocks.as_ref().unwrap_or(&a_blocks);
-            let size = analysis::product_size(a_blocks.pattern(), b_blocks.pattern(), BUDGET)?;
-            (size, wanted.blocks(&a_blocks, b_blocks))
-        }
-    };
+    let other = if square && shape == b_shape { None } else { Some(input::cut(b.clone(), Some(b_shape))?) };
+    let a = input::cut(a, Some(shape))?;
+    let b = other.as_ref().unwrap_or(&a);
+    let (size, needs) = (analysis::product_size(a.pattern(), b.pattern(), BUDGET)?, wanted.of_each(&a, b));
     let each = |nnz: u64| size.products as f64 / nnz as f64;
     let compression =
         (size.nnz.least > 0).then(|| Compression { least: each(size.nnz.most), most: each(size.nnz.least) });

@@ -1,6 +1,8 @@
 //! Device memory that a product needs.
 use super::dense::DenseNeeds;
-use blockmul::{Cbc, Csc, Device, Error, Matrix, Method, Product, device::DeviceInfo, product::Bin};
+use blockmul::{
+    Device, Error, Method, Product, device::DeviceInfo, element::ElementType, matrix::AnyMatrix, product::Bin,
+};
 use serde::Serialize;
 use std::cell::LazyCell;
 
@@ -55,27 +57,20 @@ pub struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    pub fn scalars(&self, a: &Csc<f64>, b: &Csc<f64>) -> Vec<DeviceNeeds> {
-        self.of_each(a, b, |m| m.cast::<f32>())
-    }
-
-    pub fn blocks(&self, a: &Cbc<f64>, b: &Cbc<f64>) -> Vec<DeviceNeeds> {
-        self.of_each(a, b, |m| m.cast::<f32>())
-    }
-
-    fn of_each<M: Matrix, N: Matrix>(&self, a: &M, b: &M, narrow: impl Fn(&M) -> N) -> Vec<DeviceNeeds> {
+    /// The needs of A·B on each device, in f32 where there is no double precision.
+    pub fn of_each(&self, a: &AnyMatrix, b: &AnyMatrix) -> Vec<DeviceNeeds> {
         let needs_of = |info: &DeviceInfo| match info.fp64 {
             true => self.needs(info, a, b),
             false if std::ptr::eq(a, b) => {
-                let a = narrow(a);
+                let a = a.cast(ElementType::F32);
                 self.needs(info, &a, &a)
             }
-            false => self.needs(info, &narrow(a), &narrow(b)),
+            false => self.needs(info, &a.cast(ElementType::F32), &b.cast(ElementType::F32)),
         };
         self.devices.iter().map(needs_of).collect()
     }
 
-    fn needs<M: Matrix>(&self, info: &DeviceInfo, a: &M, b: &M) -> DeviceNeeds {
+    fn needs(&self, info: &DeviceInfo, a: &AnyMatrix, b: &AnyMatrix) -> DeviceNeeds {
         let product = Product::of(a, b).method(self.method);
         let product = match self.memory_limit {
             Some(bytes) => product.memory_limit(bytes),
@@ -88,7 +83,7 @@ impl Wanted<'_> {
         DeviceNeeds {
             index: info.index,
             name: info.name.clone(),
-            element: <M::Element as blockmul::Element>::NAME,
+            element: a.element().name(),
             global_bytes: info.global_bytes,
             peak_device_bytes: estimate.as_ref().map(|estimate| estimate.peak_device_bytes),
             bands: estimate.as_ref().map(|estimate| estimate.bands),

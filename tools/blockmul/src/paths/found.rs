@@ -1,9 +1,10 @@
 //! Distances and predecessors, by a device or by the reference.
 use blockmul::{
-    Csc, DeviceMatrix, Result,
-    element::Length,
-    graph::{Paths, Schedule, ShortestPaths},
+    DeviceMatrix, Result,
+    element::AnyValues,
+    graph::{Schedule, ShortestPaths},
     host::Progress,
+    matrix::AnyMatrix,
     reference,
 };
 use std::time::Instant;
@@ -18,8 +19,8 @@ pub struct Wanted {
 }
 
 /// Paths that were found, those of one list of sources after those of another.
-pub struct Found<D> {
-    pub distances: Vec<D>,
+pub struct Found {
+    pub distances: AnyValues,
     pub predecessors: Option<Vec<u32>>,
     /// `None` for the reference, as the two that follow.
     pub schedule: Option<Schedule>,
@@ -28,18 +29,15 @@ pub struct Found<D> {
     pub total_ms: f64,
 }
 
-/// Computes paths on a device: along edges with their lengths, or of length 1.
-pub type Run<D> = fn(&ShortestPaths<'_>, &DeviceMatrix<Csc<D>>) -> Result<Paths<D>>;
-
-impl<D: Length> Found<D> {
-    pub fn on_device(run: Run<D>, g: &DeviceMatrix<Csc<D>>, wanted: &Wanted, progress: &Progress) -> Result<Self> {
-        let (mut distances, mut before) = (Vec::new(), Vec::new());
+impl Found {
+    pub fn on_device(g: &DeviceMatrix<AnyMatrix>, wanted: &Wanted, progress: &Progress) -> Result<Self> {
+        let (mut distances, mut before) = (AnyValues::zeros(g.element(), 0), Vec::new());
         let (mut schedule, mut rounds, mut visits, mut total_ms) = (None, 0, 0, 0.0);
         for sources in &wanted.sources {
             let paths = ShortestPaths::from(sources).schedule(wanted.schedule).progress(progress.clone());
             let paths = wanted.delta.into_iter().fold(paths, ShortestPaths::delta);
-            let paths = run(&if wanted.predecessors { paths.predecessors() } else { paths }, g)?;
-            distances.extend(paths.distances.download()?);
+            let paths = if wanted.predecessors { paths.predecessors() } else { paths }.run_any(g)?;
+            distances.append(paths.distances.download()?);
             before.extend(paths.predecessors.map(|of| of.download()).transpose()?.unwrap_or_default());
             schedule = Some(paths.schedule);
             rounds += paths.rounds;
@@ -50,15 +48,15 @@ impl<D: Length> Found<D> {
         Ok(Self { distances, predecessors, schedule, rounds: Some(rounds), visits: Some(visits), total_ms })
     }
 
-    pub fn by_reference(g: &Csc<D>, wanted: &Wanted) -> Result<Self> {
+    pub fn by_reference(g: &AnyMatrix, wanted: &Wanted) -> Result<Self> {
         let clock = Instant::now();
-        let (mut distances, mut before) = (Vec::new(), Vec::new());
+        let (mut distances, mut before) = (AnyValues::zeros(g.element(), 0), Vec::new());
         for sources in &wanted.sources {
-            let found = reference::shortest_paths(g, sources)?;
+            let found = reference::any_shortest_paths(g, sources)?;
             if wanted.predecessors {
-                before.extend(reference::predecessors(g, sources, &found)?);
+                before.extend(reference::any_predecessors(g, sources, &found)?);
             }
-            distances.extend(found);
+            distances.append(found);
         }
         let total_ms = clock.elapsed().as_secs_f64() * 1e3;
         let predecessors = wanted.predecessors.then_some(before);

@@ -2,16 +2,16 @@
 //! size, with every number of staged entries, beside lines by themselves, and verifies each result.
 mod chosen;
 
-use crate::bench::measure::same_bits;
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::patterns::{elements, side, space, uniform};
 use crate::table;
 use blockmul::{
-    Csc, Csr, Device, Matrix, Planned, Result,
-    dense::{DenseShape, DenseView, DenseViewMut, DeviceDense, Layout, Side},
+    Csc, Device, Planned, Result, Semiring,
+    dense::{AnyDense, DenseShape, DeviceDense, Layout, Side},
     device::DeviceKind,
-    element::Field,
+    element::{Any, AnyValues, ElementType},
+    matrix::AnyMatrix,
     plan::{ApplyDense, DenseMethod},
     reference,
     tuning::Numbers,
@@ -82,7 +82,8 @@ struct OfGroups {
 }
 
 /// Measures all families and chooses.
-pub fn tuned<T: Field>(
+pub fn tuned(
+    element: ElementType,
     device: &Device,
     entries: Option<usize>,
     messages: &Messages,
@@ -91,31 +92,32 @@ pub fn tuned<T: Field>(
     messages.say(&format!("device: {} ({})", info.name, info.platform));
     // On a CPU one item has a share of the lines, so that fewer keep it busy.
     let entries = entries.unwrap_or(if info.kind == DeviceKind::Cpu { 1 << 20 } else { 1 << 23 });
-    let families = FAMILIES.iter().map(|family| family.measure::<T>(device, entries, messages));
+    let families = FAMILIES.iter().map(|family| family.measure(element, device, entries, messages));
     let families = families.collect::<std::result::Result<Vec<_>, _>>()?;
     let numbers = Chosen::by(&families, info.numbers().dense_common);
-    Ok(Outcome { device: info.name.clone(), element: T::NAME, columns: COLUMNS, families, numbers })
+    Ok(Outcome { device: info.name.clone(), element: element.name(), columns: COLUMNS, families, numbers })
 }
 
 /// A matrix with its dense factor, on the device, and the result.
-struct Subject<'a, T: Field> {
+struct Subject<'a> {
     name: &'static str,
     device: &'a Device,
-    a: blockmul::DeviceMatrix<Csr<T>>,
-    d: DeviceDense<T>,
-    want: Vec<T>,
+    a: blockmul::DeviceMatrix<AnyMatrix>,
+    d: DeviceDense<Any>,
+    want: AnyDense,
 }
 
 impl Family {
-    fn measure<T: Field>(
+    fn measure(
         &self,
+        element: ElementType,
         device: &Device,
         entries: usize,
         messages: &Messages,
     ) -> std::result::Result<OfFamily, Failure> {
         let numbers = device.info().numbers();
         messages.step(format!("{}: the reference", self.name));
-        let a: Csr<T> = Csr::from_transpose((self.make)(entries)?.cast::<T>().transpose());
+        let a = AnyMatrix::from((self.make)(entries)?).cast(element).transpose()?.into_transpose();
         let shared = numbers.dense_lanes > 1;
         let subject = Subject::new(self.name, device, &a, COLUMNS)?;
         let mut rows_ms = Vec::new();
@@ -152,14 +154,13 @@ fn with(mut numbers: Numbers, set: impl FnOnce(&mut Numbers)) -> Numbers {
     numbers
 }
 
-impl<'a, T: Field> Subject<'a, T> {
-    fn new(name: &'static str, device: &'a Device, a: &Csr<T>, columns: usize) -> Result<Self> {
-        let [d_shape, c_shape] = [a.ncols(), a.nrows()].map(|rows| DenseShape::new(rows, columns, Layout::ByRows));
-        let d: Vec<T> = (0..d_shape.len()).map(|i| T::from_f64((i * 37 % 1001) as f64 * 0.002 - 1.0)).collect();
-        let mut want = vec![T::from_f64(0.0); c_shape.len()];
-        let view = DenseView::new(d_shape, &d)?;
-        reference::multiply_dense(Side::Left, false, (1.0, a, view), (0.0, DenseViewMut::new(c_shape, &mut want)?))?;
-        Ok(Self { name, device, a: device.upload(a)?, d: device.upload_dense(view)?, want })
+impl<'a> Subject<'a> {
+    fn new(name: &'static str, device: &'a Device, a: &AnyMatrix, columns: usize) -> Result<Self> {
+        let shape = DenseShape::new(a.ncols(), columns, Layout::ByRows);
+        let numbers = (0..shape.len()).map(|i| (i * 37 % 1001) as f64 * 0.002 - 1.0).collect();
+        let d = AnyDense::new(shape, AnyValues::F64(numbers).cast(a.element()))?;
+        let want = reference::multiply_any_dense(Semiring::PlusTimes, Side::Left, false, a, &d)?;
+        Ok(Self { name, device, a: device.upload(a)?, d: device.upload_any_dense(&d)?, want })
     }
 
     /// Milliseconds of a product, all of whose bits are those of the reference.
@@ -167,12 +168,11 @@ impl<'a, T: Field> Subject<'a, T> {
         let (lines, staged, columns) = (numbers.dense_group_lines, numbers.dense_staged, self.d.shape().cols);
         let what = || format!("{} by {method}, {lines} lines, {staged} staged, {columns} columns", self.name);
         messages.step(what());
-        let pattern = self.a.pattern();
-        let options = ApplyDense::<Csr<T>>::with(&pattern, columns).method(method).numbers(numbers)?;
+        let options = ApplyDense::of(&self.a, columns).method(method).numbers(numbers)?;
         let packed = options.layouts(Layout::ByRows, Layout::ByRows).pack(&self.a)?;
         let mut c = packed.output()?;
         packed.execute(&self.d, &mut c)?;
-        if !same_bits(&c.values()?, &self.want) {
+        if c.download()?.values().bytes() != self.want.values().bytes() {
             return Err(Failure::Verification(format!("{} does not have the bits of the reference", what())));
         }
         let mut round = || -> Result<f64> {
@@ -188,8 +188,8 @@ impl<'a, T: Field> Subject<'a, T> {
 }
 
 /// How often groups of so many rows use a row of D that they load.
-fn reuse<T: Field>(a: &Csr<T>, lines: usize) -> f64 {
-    let pattern = &a.as_cbc().pattern; // its columns are the rows
+fn reuse(a: &AnyMatrix, lines: usize) -> f64 {
+    let pattern = a.pattern(); // its columns are the rows
     let mut loads = 0;
     for first in (0..pattern.ncols()).step_by(lines) {
         let rows = first..(first + lines).min(pattern.ncols());
@@ -248,7 +248,7 @@ mod tests {
     fn reuse_counts_different_places_of_a_group() -> Result<()> {
         let places = [(0, 1), (0, 3), (1, 1), (2, 0), (2, 1), (3, 3)];
         let a = Csc::from_triplets(4, 4, places.map(|(row, col)| (col, row, 1.0)))?;
-        let a: Csr<f64> = Csr::from_transpose(a);
+        let a = AnyMatrix::from(a).into_transpose();
         assert_eq!([1, 2, 4].map(|lines| reuse(&a, lines)), [1.0, 6.0 / 5.0, 2.0]);
         Ok(())
     }

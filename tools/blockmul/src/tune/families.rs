@@ -1,11 +1,11 @@
 //! The products that are timed: matrices of several families, in growing sizes.
 use crate::patterns::{Factors, banded, few_rows, hubs, plane, power_law, side, single, space, uniform};
-use blockmul::{Csc, Element, Result, device::DeviceKind};
+use blockmul::{Csc, Result, device::DeviceKind, element::ElementType, matrix::AnyMatrix};
 
 /// Factors of a product. Without B it is A·A.
-pub struct Operands<T: Element> {
-    pub a: Csc<T>,
-    pub b: Option<Csc<T>>,
+pub struct Operands {
+    pub a: AnyMatrix,
+    pub b: Option<AnyMatrix>,
 }
 
 /// A family of products.
@@ -44,13 +44,14 @@ pub const GROWTH: u64 = 4;
 
 impl Family {
     /// Factors of about so many products.
-    pub fn operands<T: Element>(&self, products: u64) -> Result<Operands<T>> {
+    pub fn operands(&self, element: ElementType, products: u64) -> Result<Operands> {
         let (a, b) = (self.make)((products as usize / self.each).max(8))?;
-        Ok(Operands { a: a.cast(), b: b.map(|b| b.cast()) })
+        let of = |factor: Csc<f64>| AnyMatrix::from(factor).cast(element);
+        Ok(Operands { a: of(a), b: b.map(of) })
     }
 }
 
-impl<T: Element> Operands<T> {
+impl Operands {
     /// Columns and entries of A, and of B. Families have a smallest product, so that several of the
     /// smallest sizes are the same.
     pub fn sizes(&self) -> [usize; 4] {
@@ -75,7 +76,7 @@ mod tests {
         for family in &FAMILIES {
             for (kind, level) in [(DeviceKind::Gpu, 0), (DeviceKind::Gpu, 2), (DeviceKind::Cpu, 2)] {
                 let about = products(kind, level);
-                let Operands { a, b } = family.operands::<f64>(about)?;
+                let Operands { a, b } = family.operands(ElementType::F64, about)?;
                 let count = reference::products(&a, b.as_ref().unwrap_or(&a));
                 assert!((about / 4..=about * 5).contains(&count), "{}: {count} of {about}", family.name);
             }

@@ -2,10 +2,11 @@
 //! that the fit is made of.
 use super::families::{FAMILIES, Family, GROWTH, Operands, products};
 use super::fit::ByMethod;
-use crate::bench::measure::same;
+use crate::bench::measure::equal;
 use crate::failure::Failure;
 use blockmul::{
-    Csc, Device, Error, Method, Product, Result, element::Field, host::Progress, product::Report, tuning::MethodCosts,
+    Device, Error, Method, Product, Result, element::ElementType, host::Progress, matrix::AnyMatrix, product::Report,
+    tuning::MethodCosts,
 };
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -83,7 +84,8 @@ impl Time {
 
 /// Measures all families in growing sizes, while there is time. The smallest size of each is always
 /// measured, and no product twice.
-pub fn measure<T: Field>(
+pub fn measure(
+    element: ElementType,
     device: &Device,
     methods: &[Method],
     time: &mut Time,
@@ -98,7 +100,7 @@ pub fn measure<T: Field>(
             if level > 0 && !(fits && time.has(MEASURING, GROWTH as f64 * last_seconds[number])) {
                 continue;
             }
-            let operands = family.operands::<T>(about)?;
+            let operands = family.operands(element, about)?;
             if operands.sizes() == last_sizes[number] {
                 continue;
             }
@@ -123,10 +125,10 @@ pub fn measure<T: Field>(
     Ok(cases)
 }
 
-fn case<T: Field>(
+fn case(
     device: &Device,
     methods: &[Method],
-    operands: &Operands<T>,
+    operands: &Operands,
     (number, family, level): (usize, &Family, u32),
     time: &mut Time,
 ) -> std::result::Result<Case, Failure> {
@@ -135,7 +137,7 @@ fn case<T: Field>(
     // A third of every family and of every size.
     let held_out = (number + level as usize) % 3 == 2;
     let mut case = Case { family: family.name, level, products: 0, c_nnz: 0, held_out, seconds: 0.0, runs: Vec::new() };
-    let mut want: Option<Csc<T>> = None;
+    let mut want: Option<AnyMatrix> = None;
     for &method in methods {
         let product = || Product::of(&a, b).method(method).explained();
         let (product, untimed) = (product(), product().untimed());
@@ -167,8 +169,8 @@ fn case<T: Field>(
 }
 
 /// Refuses products of two methods that differ in a bit.
-fn agree<T: Field>([want, have]: [&Csc<T>; 2], what: impl Fn() -> String) -> std::result::Result<(), Failure> {
-    match same(have, want) {
+fn agree([want, have]: [&AnyMatrix; 2], what: impl Fn() -> String) -> std::result::Result<(), Failure> {
+    match equal(have, want) {
         true => Ok(()),
         false => Err(Failure::Verification(format!("{} do not have the same bits; nothing is written", what()))),
     }
@@ -176,7 +178,8 @@ fn agree<T: Field>([want, have]: [&Csc<T>; 2], what: impl Fn() -> String) -> std
 
 /// Measures the choice by these costs on the products that were held out, while there is time, and
 /// on the first few in any case.
-pub fn choices<T: Field>(
+pub fn choices(
+    element: ElementType,
     device: &Device,
     methods: &[Method],
     costs: MethodCosts,
@@ -191,7 +194,7 @@ pub fn choices<T: Field>(
             continue;
         }
         let Some(family) = FAMILIES.iter().find(|family| family.name == case.family) else { continue };
-        let operands = family.operands::<T>(products(device.info().kind, case.level))?;
+        let operands = family.operands(element, products(device.info().kind, case.level))?;
         let (a, b) = upload(device, &operands)?;
         let b = b.as_ref().unwrap_or(&a);
         let products: Vec<_> = [Method::Auto]
@@ -222,22 +225,23 @@ pub fn choices<T: Field>(
     Ok(choices)
 }
 
-type OnDevice<T> = blockmul::DeviceMatrix<Csc<T>>;
+type OnDevice = blockmul::DeviceMatrix<AnyMatrix>;
 
-fn upload<T: Field>(device: &Device, operands: &Operands<T>) -> Result<(OnDevice<T>, Option<OnDevice<T>>)> {
+fn upload(device: &Device, operands: &Operands) -> Result<(OnDevice, Option<OnDevice>)> {
     Ok((device.upload(&operands.a)?, operands.b.as_ref().map(|b| device.upload(b)).transpose()?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use blockmul::Csc;
 
     #[test]
     fn a_bit_that_differs_is_a_failure() {
-        let of = |value: f64| Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, value)]).unwrap();
+        let of = |value: f64| AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, value)]).unwrap());
         let what = || "dense and sort".to_owned();
         assert!(agree([&of(0.0), &of(0.0)], what).is_ok());
-        for wrong in [of(-0.0), of(f64::EPSILON), Csc::from_triplets(2, 2, [(0, 0, 1.0)]).unwrap()] {
+        for wrong in [of(-0.0), of(f64::EPSILON), Csc::from_triplets(2, 2, [(0, 0, 1.0)]).unwrap().into()] {
             let failure = agree([&of(0.0), &wrong], what).unwrap_err();
             assert!(failure.status() == 1 && failure.to_string().starts_with("dense and sort do not"), "{failure}");
         }

@@ -17,7 +17,7 @@ use crate::target;
 use blockmul::{
     Device, Error, Method,
     device::{DeviceInfo, DeviceKind},
-    element::Field,
+    element::ElementType,
     tuning::{self, MethodCost, MethodCosts},
 };
 pub use fit::{ByMethod, Fit, besides_costs_ms, cost_name};
@@ -94,8 +94,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     messages.show_compiling(&device);
     let outcome = match device.info().fp64 {
-        true => Outcome::of::<f64>(args, &device, &messages)?,
-        false => Outcome::of::<f32>(args, &device, &messages)?,
+        true => Outcome::of(ElementType::F64, args, &device, &messages)?,
+        false => Outcome::of(ElementType::F32, args, &device, &messages)?,
     };
     outcome.warnings().iter().for_each(|warning| messages.warn(warning));
     let found = outcome.found();
@@ -131,12 +131,13 @@ enum Found {
 }
 
 impl Outcome {
-    fn of<T: Field>(args: &Args, device: &Device, messages: &Messages) -> Result<Self, Failure> {
+    fn of(element: ElementType, args: &Args, device: &Device, messages: &Messages) -> Result<Self, Failure> {
         match args.dense {
             true => {
-                dense::tuned::<T>(device, args.entries.map(|entries| entries.get() as usize), messages).map(Self::Dense)
+                let entries = args.entries.map(|entries| entries.get() as usize);
+                dense::tuned(element, device, entries, messages).map(Self::Dense)
             }
-            false => tuned::<T>(args, device, messages).map(|costs| Self::Costs(Box::new(costs))),
+            false => tuned(element, args, device, messages).map(|costs| Self::Costs(Box::new(costs))),
         }
     }
 
@@ -174,15 +175,15 @@ impl Outcome {
 }
 
 /// Measures and fits.
-fn tuned<T: Field>(args: &Args, device: &Device, messages: &Messages) -> Result<outcome::Outcome, Failure> {
+fn tuned(element: ElementType, args: &Args, device: &Device, messages: &Messages) -> Result<outcome::Outcome, Failure> {
     let info = device.info();
     messages.say(&format!("device: {} ({})", info.name, info.platform));
     let methods = methods(info)?;
-    let progress = messages.measured(format!("timing products of {} on {}", T::NAME, info.name), Unit::Time);
+    let progress = messages.measured(format!("timing products of {element} on {}", info.name), Unit::Time);
     let mut time = Time::new(args.seconds, progress);
-    let cases = measure::measure::<T>(device, &methods, &mut time)?;
-    let mut outcome = outcome::Outcome::new(device, T::NAME, args.seconds, cases)?;
-    outcome.choices = measure::choices::<T>(device, &methods, outcome.table, &outcome.cases, &mut time)?;
+    let cases = measure::measure(element, device, &methods, &mut time)?;
+    let mut outcome = outcome::Outcome::new(device, element.name(), args.seconds, cases)?;
+    outcome.choices = measure::choices(element, device, &methods, outcome.table, &outcome.cases, &mut time)?;
     Ok(outcome)
 }
 
