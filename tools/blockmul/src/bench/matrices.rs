@@ -206,7 +206,7 @@ fn scaled(element: ElementType, number: f64) -> f64 {
     if element.is_integer() { 8.0 * number } else { number }
 }
 
-/// Random numbers as elements, as [`scaled`] says.
+/// Random numbers as elements; integers have eighths of them, as `Source::any` says.
 pub fn drawn(element: ElementType, numbers: impl Iterator<Item = f64>) -> AnyValues {
     AnyValues::F64(numbers.map(|number| scaled(element, number)).collect()).cast(element)
 }
