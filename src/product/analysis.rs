@@ -14,7 +14,7 @@ use crate::{
     },
     product::{
         bands::Band,
-        problem::{Part, Sizes},
+        terms::{Part, Sizes},
         tuning::Tuning,
     },
     resident::{InPattern, PatternArrays},

@@ -3,7 +3,7 @@
 //! functions are pure; the sizes come from the scanned product counts.
 use super::{
     limits::{Limits, Need, segment_bytes},
-    problem::Sizes,
+    terms::Sizes,
 };
 use crate::{Error, Result};
 use std::ops::Range;

@@ -14,8 +14,8 @@ pub(super) use prices::{Known, Prices};
 use super::{
     adaptive::{Class, ClassSums, ClassesSums, without_long},
     method::Method,
-    problem::Bin,
     sort,
+    terms::Bin,
 };
 use crate::{
     primitives::segmented_sort::SortTuning,

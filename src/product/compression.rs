@@ -3,8 +3,8 @@
 //! `cl/product/blocks/` for blocks, `cl/primitives/segmented_reduce.cl` for scalars.
 use super::{
     blocks::{BlockSums, Places},
-    problem::{Factors, Operands, Scaling, Spec},
     runs::FoundRuns,
+    terms::{Factors, Operands, Scaling, Spec},
     tuning::{PayloadKind, Tuning},
 };
 use crate::{

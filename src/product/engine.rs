@@ -9,10 +9,10 @@ use super::{
     esc::Esc,
     limits::{EntryMemory, Limits},
     method::{Algorithm, Columns, Method},
-    problem::{Counts, Factors, Operands, Place, Sizes, Spec},
     ranges::{BlockKernels, RangeTuning, Ranged, ScalarKernels},
     runs::FoundColumns,
     sort::SortedRuns,
+    terms::{Counts, Factors, Operands, Place, Sizes, Spec},
     tuning::{PayloadKind, Tuning},
 };
 use crate::{

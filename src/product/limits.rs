@@ -3,7 +3,7 @@
 //! that a limit close to the true need is kept and not refused.
 use super::{
     analysis::RECORD,
-    problem::Sizes,
+    terms::Sizes,
     tuning::{EscVariant, PayloadKind, Tuning},
 };
 use crate::{
@@ -218,7 +218,7 @@ mod tests {
         product::{
             engine::OneShot,
             esc::tests::{tunings, with_segments},
-            problem::Spec,
+            terms::Spec,
         },
     };
 

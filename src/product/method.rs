@@ -2,7 +2,7 @@
 use super::{
     analysis::{Analyser, Analysis, BandSegments},
     bands::Band,
-    problem::Factors,
+    terms::Factors,
 };
 use crate::{
     Error, Result,

@@ -7,7 +7,7 @@ use super::{
     join, masked,
     on_host::{HostProduct, on_host},
     plan::check_mask,
-    problem::{How, Place, Spec},
+    terms::{How, Place, Spec},
 };
 use crate::{
     DeviceMatrix, DevicePattern, Error, Result, Semiring,

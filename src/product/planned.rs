@@ -12,9 +12,9 @@ use super::{
     join::join_patterns,
     limits::EntryMemory,
     method::Method,
-    problem::{Bin, Counts, Destination, FactorPattern, Factors, How, Part, Scaling, Spec},
     retarget::Retarget,
     runs::{CPattern, FoundColumns, FoundRuns},
+    terms::{Bin, Counts, Destination, FactorPattern, Factors, How, Part, Scaling, Spec},
     tuning::Tuning,
 };
 use crate::{

@@ -18,7 +18,7 @@ use crate::{
     product::{
         bands::{Band, too_long},
         limits::Need,
-        problem::Sizes,
+        terms::Sizes,
     },
 };
 use std::ops::Range;

@@ -16,7 +16,7 @@ use crate::{
     product::{
         choose::{self, Known},
         dense::SAMPLE_PRODUCTS,
-        problem::{Bin, Counts, Pipeline, Sizes},
+        terms::{Bin, Counts, Pipeline, Sizes},
     },
     resident::ColumnLengths,
 };

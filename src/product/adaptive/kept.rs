@@ -13,9 +13,9 @@ use crate::{
     product::{
         limits::Limits,
         method::Method,
-        problem::{Counts, Destination, How, Scaling, Spec},
         target::{Layout, Target, TargetKind},
         tasks::{TakenTasks, Tasks},
+        terms::{Counts, Destination, How, Scaling, Spec},
         tuning::Tuning,
     },
     resident::{DeviceCbc, PatternArrays},

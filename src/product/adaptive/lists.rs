@@ -5,7 +5,7 @@ use crate::{
     device::{Buffer, Work},
     product::{
         choose::Share,
-        problem::{Counts, Pipeline},
+        terms::{Counts, Pipeline},
     },
 };
 use std::ops::Deref;

@@ -11,9 +11,9 @@ use crate::{
         choose::{self, Share},
         limits::{EntryMemory, Largest, Limits, Need, setup_bytes},
         method::Method,
-        problem::Sizes,
         sort,
         tasks::CutTasks,
+        terms::Sizes,
         tuning::Tuning,
     },
 };

@@ -35,9 +35,9 @@ use super::{
     choose::Known,
     engine::Engine,
     method::Method,
-    problem::{Bin, Counts, Operands, Pipeline, Place, Spec},
     target::{Layout, Target, TargetKind},
     tasks::TakenTasks,
+    terms::{Bin, Counts, Operands, Pipeline, Place, Spec},
     tuning::Tuning,
 };
 use crate::{

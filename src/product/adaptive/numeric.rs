@@ -8,10 +8,10 @@ use crate::{
         direct::DirectSums,
         hub::HubSums,
         method::Method,
-        problem,
         sort::SortSums,
         target::{SumsInto, Target},
         tasks::{Factors, SlotSums, TakenTasks, Tasks},
+        terms,
     },
     resident::DeviceCbc,
 };
@@ -101,7 +101,7 @@ impl Numeric {
             }
         }
         for (class, task) in sorted {
-            let factors = problem::Factors::of_values(a, b);
+            let factors = terms::Factors::of_values(a, b);
             self.sort.run(
                 next(lists.bins_of(class)),
                 factors,
@@ -111,7 +111,7 @@ impl Numeric {
             )?;
         }
         if let Some(direct) = direct {
-            let (factors, task) = (problem::Factors::of_values(a, b), lists.task(Class::Direct, Class::Direct));
+            let (factors, task) = (terms::Factors::of_values(a, b), lists.task(Class::Direct, Class::Direct));
             self.direct.run(next(lists.bins_of(Class::Direct)), factors, (&task, direct), chunk_ptr, c.again())?;
         }
         work.join(lanes)

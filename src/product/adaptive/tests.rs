@@ -18,7 +18,7 @@ use crate::{
         Bin, Product,
         choose::Prices,
         host_columns::HostColumns,
-        problem::{Counts, Destination, Operands, Pipeline, Scaling, Spec},
+        terms::{Counts, Destination, Operands, Pipeline, Scaling, Spec},
         tuning::Tuning,
     },
     reference,

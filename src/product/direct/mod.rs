@@ -6,8 +6,8 @@
 //! divided among many, and short ones share one.
 use super::{
     adaptive::ColumnTask,
-    problem::Factors,
     target::{InLayout, SumsInto, Target},
+    terms::Factors,
 };
 use crate::{
     Result,

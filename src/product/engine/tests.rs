@@ -8,7 +8,7 @@ use crate::{
     generate::{self, Values as Generated},
     product::{
         planned::PlannedProduct,
-        problem::{Destination, FactorPattern, Part, Scaling},
+        terms::{Destination, FactorPattern, Part, Scaling},
     },
     reference,
     resident::DeviceCbc,

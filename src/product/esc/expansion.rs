@@ -9,7 +9,7 @@ use crate::{
     product::{
         analysis::BandSegments,
         method::Columns,
-        problem::{Part, Spec},
+        terms::{Part, Spec},
         tuning::{TileTuning, Tuning},
     },
     resident::InPattern,

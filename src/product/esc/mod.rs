@@ -30,8 +30,8 @@ mod tail_counts;
 use super::{
     analysis::BandSegments,
     method::{Algorithm, Columns, Record, Tally},
-    problem::Spec,
     runs::{FoundColumns, FoundRuns},
+    terms::Spec,
     tuning::{EscVariant, Tuning},
 };
 use crate::{

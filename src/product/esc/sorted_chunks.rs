@@ -9,7 +9,7 @@ use crate::{
     primitives::segmented_sort::{Segments, SortTuning},
     product::{
         method::Columns,
-        problem::{Part, Sizes, Spec},
+        terms::{Part, Sizes, Spec},
         tuning::{ChunkTuning, Tuning},
     },
     resident::InPattern,

@@ -13,7 +13,7 @@ use crate::{
     product::{
         analysis::BandSegments,
         method::Columns,
-        problem::{Part, Sizes, Spec},
+        terms::{Part, Sizes, Spec},
         tuning::{TileTuning, Tuning, WindowTuning},
     },
     resident::InPattern,

@@ -11,7 +11,7 @@ use crate::{
         bands::Band,
         engine::OneShot,
         join::join,
-        problem::{Factors, Operands, Part, Sizes},
+        terms::{Factors, Operands, Part, Sizes},
         tuning::{self, ChunkTuning, PayloadKind, TileTuning, WindowTuning},
     },
     reference,

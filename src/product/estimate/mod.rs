@@ -11,9 +11,9 @@ use super::{
     limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
     method::Method,
     on_host::{HostChoice, HostColumn, HostMemory, HostSize, HostSums},
-    problem::{Bin, Counts, Sizes, Spec},
     ranges::{self, RangeMemory, RangeTuning},
     sort::ShortRule,
+    terms::{Bin, Counts, Sizes, Spec},
     tuning::{PayloadKind, Tuning},
 };
 use crate::{

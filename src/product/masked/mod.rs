@@ -38,8 +38,8 @@ mod sums;
 
 use super::{
     method::{Algorithm, Record, Tally},
-    problem::{Factors, Spec},
     runs::FoundRuns,
+    terms::{Factors, Spec},
     tuning::{PayloadKind, TileTuning, Tuning},
 };
 use crate::{

@@ -9,7 +9,7 @@ use crate::{
     device::{Clock, Work},
     product::{
         blocks,
-        problem::{Counts, FactorPattern, Scaling},
+        terms::{Counts, FactorPattern, Scaling},
         tuning::PayloadKind,
     },
     resident::{DeviceCbc, PatternArrays},

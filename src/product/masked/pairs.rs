@@ -11,8 +11,8 @@ use crate::{
     primitives::scan::Scan,
     product::{
         method::Tally,
-        problem::{Factors, Spec},
         runs::FoundRuns,
+        terms::{Factors, Spec},
         tuning::{PayloadKind, Tuning},
     },
     resident::{InPattern, PatternArrays},

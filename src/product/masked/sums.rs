@@ -8,7 +8,7 @@ use crate::{
     primitives::segmented_reduce::RUN_PIECE,
     product::{
         method::Method,
-        problem::{Counts, Pipeline},
+        terms::{Counts, Pipeline},
     },
     resident::{DeviceCbc, InPattern, PatternArrays},
 };

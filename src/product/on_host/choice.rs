@@ -9,8 +9,8 @@ use crate::{
     product::{
         choose::{self, Known},
         method::Method,
-        problem::Bin,
         ranges::{CACHED_ROWS, Profile, RangeTuning, Sides},
+        terms::Bin,
         tuning::PayloadKind,
     },
     tuning::{BinSize, MethodCosts, Numbers},

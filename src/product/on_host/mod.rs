@@ -15,7 +15,7 @@ pub(super) use memory::HostMemory;
 use super::{
     Counts, Method, Operands,
     choose::Known,
-    problem::{How, Pipeline, Place},
+    terms::{How, Pipeline, Place},
     tuning::PayloadKind,
 };
 use crate::{

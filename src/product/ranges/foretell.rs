@@ -8,7 +8,7 @@ use crate::{
         adaptive::{COUNTED, Foretold},
         bands::too_long,
         limits::Need,
-        problem::Counts,
+        terms::Counts,
     },
 };
 use rayon::prelude::*;

@@ -33,7 +33,7 @@ use super::{
     engine::Engine,
     limits::Need,
     method::Method,
-    problem::{Counts, Operands, Pipeline, Place, Sizes, Spec},
+    terms::{Counts, Operands, Pipeline, Place, Sizes, Spec},
     tuning::Tuning,
 };
 use crate::{

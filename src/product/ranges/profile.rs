@@ -3,7 +3,7 @@ use super::tuning::RangeTuning;
 use crate::{
     Result,
     device::at_most,
-    product::{choose, method::Method, problem::Bin},
+    product::{choose, method::Method, terms::Bin},
     tuning::BinSize,
 };
 

@@ -14,7 +14,7 @@ use crate::{
     matrix::{CbcView, MatrixKind},
     product::{
         host_columns::HostColumns,
-        problem::{Counts, Operands, Pipeline, Spec},
+        terms::{Counts, Operands, Pipeline, Spec},
         tuning::Tuning,
     },
     reference,

@@ -5,8 +5,8 @@ use crate::{
     device::{Buffer, Device, Elem, In, InOut, Kernel, Teams, Work, kernel},
     product::{
         adaptive::ColumnTask,
-        problem::Factors,
         target::{InLayout, SumsInto, Target},
+        terms::Factors,
     },
     resident::InPattern,
 };

@@ -8,8 +8,8 @@ use crate::{
     primitives::segmented_reduce::RUN_PIECE,
     product::{
         adaptive::ColumnTask,
-        problem::Factors,
         target::{Layout, Target, TargetKind},
+        terms::Factors,
     },
     resident::DeviceCbc,
 };

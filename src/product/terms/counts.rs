@@ -1,7 +1,5 @@
 //! Counts of a product for its report, and the names of its stages.
 use crate::{
-    Result,
-    device::Work,
     product::{method::Method, ranges::Way},
     tuning::BinSize,
 };
@@ -80,30 +78,6 @@ impl Counts {
     /// The stage in which C is complete.
     pub fn last_stage(&self) -> &'static str {
         self.stages().last().copied().unwrap_or("setup")
-    }
-
-    /// The bins with the busy time of their commands in `work`. The time of commands for several
-    /// bins is divided by the bins' products. Of a product by ESC, on the host or on a mask, only
-    /// the time of all bins is known.
-    pub fn measured_bins(&self, work: &Work) -> Result<Vec<Bin>> {
-        let mut bins = self.bins.clone();
-        let Some(times) = work.bin_times()? else { return Ok(bins) };
-        if matches!(self.pipeline, Pipeline::Esc | Pipeline::Host | Pipeline::Masked) {
-            if let [bin] = &mut bins[..] {
-                bin.measured_ms = Some(times.values().sum());
-            }
-            return Ok(bins);
-        }
-        bins.iter_mut().for_each(|bin| bin.measured_ms = Some(0.0));
-        for (bits, ms) in times {
-            let counts = |number: usize| bits >> number & 1 == 1;
-            let products = (0..bins.len()).filter(|&bin| counts(bin)).map(|bin| bins[bin].products).sum::<u64>();
-            for (_, bin) in bins.iter_mut().enumerate().filter(|(number, _)| counts(*number)) {
-                let part = ms * bin.products as f64 / products.max(1) as f64;
-                bin.measured_ms = bin.measured_ms.map(|ms| ms + part);
-            }
-        }
-        Ok(bins)
     }
 
     /// The number of the bin of these columns, or of the next new one.
