@@ -13,9 +13,8 @@ pub(super) use prices::{Known, Prices};
 
 use super::{
     adaptive::{Class, ClassSums, ClassesSums, without_long},
-    method::Method,
     sort,
-    terms::Bin,
+    terms::{Bin, Method},
 };
 use crate::{
     primitives::segmented_sort::SortTuning,

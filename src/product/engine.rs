@@ -2,17 +2,17 @@
 //! summed.
 use super::{
     adaptive::{Adaptive, AdaptiveTuning, teams_for},
+    algorithm::Algorithm,
     analysis::{Analyser, Analysis},
     bands::{Band, Bands},
     choose,
     compression::Compression,
-    esc::Esc,
+    esc::{Columns, Esc},
     limits::{EntryMemory, Limits},
-    method::{Algorithm, Columns, Method},
     ranges::{BlockKernels, RangeTuning, Ranged, ScalarKernels},
     runs::FoundColumns,
     sort::SortedRuns,
-    terms::{Counts, Factors, Operands, Place, Sizes, Spec},
+    terms::{Counts, Factors, Method, Operands, Place, Sizes, Spec},
     tuning::{PayloadKind, Tuning},
 };
 use crate::{

@@ -1,5 +1,6 @@
 //! Products: [`multiply`], [`Product`] with its options, [`Plan`] for products that repeat.
 mod adaptive;
+mod algorithm;
 mod analysis;
 mod bands;
 mod blocks;
@@ -19,7 +20,6 @@ mod hub;
 mod join;
 mod limits;
 mod masked;
-mod method;
 mod on_host;
 mod once;
 mod operand;
@@ -44,13 +44,12 @@ pub use crate::matrix::Part;
 pub use estimate::Estimate;
 pub(crate) use floors::FloorSizes;
 pub(crate) use join::join_patterns;
-pub use method::Method;
 pub use operand::{Factor, Operand};
 pub(crate) use plan::{ApplyWeights, ArrayWeights, DeviceWeights, block_diagonal, one_column};
 pub use plan::{GramParts, Inputs, Plan, Plannable, Weights};
 pub(crate) use planned::PlannedProduct;
 pub use report::Report;
-pub use terms::Bin;
+pub use terms::{Bin, Method};
 pub(crate) use terms::{Counts, Destination, FactorPattern, How, Operands, Spec};
 pub use times::Times;
 

@@ -11,10 +11,9 @@ use super::{
     engine::RunFinder,
     join::join_patterns,
     limits::EntryMemory,
-    method::Method,
     retarget::Retarget,
     runs::{CPattern, FoundColumns, FoundRuns},
-    terms::{Bin, Counts, Destination, FactorPattern, Factors, How, Part, Scaling, Spec},
+    terms::{Bin, Counts, Destination, FactorPattern, Factors, How, Method, Part, Scaling, Spec},
     tuning::Tuning,
 };
 use crate::{

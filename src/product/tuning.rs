@@ -3,7 +3,7 @@
 //! contents.
 mod blocks;
 
-use super::method::Method;
+use super::terms::Method;
 use crate::{
     BlockShape, DeviceInfo,
     device::{Options, Teams},

@@ -191,10 +191,10 @@ fn forbidden_arrows_are_seen() {
         ),
         ("vector/mod.rs", "use std::sync::Mutex;", Some("Mutex")),
         ("vector/mod.rs", "use opencl3::event::Event;", Some("opencl3")),
-        ("product/masked/mod.rs", "use super::{esc::Esc, method::Algorithm};", Some("super::esc::Esc")),
+        ("product/masked/mod.rs", "use super::{algorithm::Algorithm, esc::Esc};", Some("super::esc::Esc")),
         ("product/masked/once.rs", "use super::super::esc;", Some("super::super::esc")),
         ("product/masked/mod.rs", "\"product/esc/gather.cl\"", Some("product/esc/")),
-        ("product/method.rs", "use super::{esc, masked::Masked};", None),
+        ("product/dispatch.rs", "use super::{esc, masked::Masked};", None),
     ] {
         let wrong = forbidden(&File { path: path.into(), code: code.to_owned() }, &exports, &rooms);
         let seen = name.map_or(wrong.is_empty(), |name| wrong.iter().any(|wrong| wrong == name));

@@ -20,9 +20,9 @@ use crate::{
         dense::DenseCounts,
         direct::{DirectColumns, DirectCounts},
         hash::HashCounts,
-        method::Method,
         sort::SortCounts,
         tasks::{CutTasks, FoundRows, Patterns, Purpose, Tasks},
+        terms::Method,
     },
     resident::PatternArrays,
 };

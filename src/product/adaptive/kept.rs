@@ -12,10 +12,9 @@ use crate::{
     element::ElementType,
     product::{
         limits::Limits,
-        method::Method,
         target::{Layout, Target, TargetKind},
         tasks::{TakenTasks, Tasks},
-        terms::{Counts, Destination, How, Scaling, Spec},
+        terms::{Counts, Destination, How, Method, Scaling, Spec},
         tuning::Tuning,
     },
     resident::{DeviceCbc, PatternArrays},

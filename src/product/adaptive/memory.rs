@@ -10,10 +10,9 @@ use crate::{
     product::{
         choose::{self, Share},
         limits::{EntryMemory, Largest, Limits, Need, setup_bytes},
-        method::Method,
         sort,
         tasks::CutTasks,
-        terms::Sizes,
+        terms::{Method, Sizes},
         tuning::Tuning,
     },
 };

@@ -34,10 +34,9 @@ pub(super) use tuning::AdaptiveTuning;
 use super::{
     choose::Known,
     engine::Engine,
-    method::Method,
     target::{Layout, Target, TargetKind},
     tasks::TakenTasks,
-    terms::{Bin, Counts, Operands, Pipeline, Place, Spec},
+    terms::{Bin, Counts, Method, Operands, Pipeline, Place, Spec},
     tuning::Tuning,
 };
 use crate::{

@@ -7,11 +7,10 @@ use crate::{
     product::{
         direct::DirectSums,
         hub::HubSums,
-        method::Method,
         sort::SortSums,
         target::{SumsInto, Target},
         tasks::{Factors, SlotSums, TakenTasks, Tasks},
-        terms,
+        terms::{self, Method},
     },
     resident::DeviceCbc,
 };

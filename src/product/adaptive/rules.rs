@@ -179,7 +179,7 @@ impl ClassRules {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{device::test_device, product::method::Method};
+    use crate::{device::test_device, product::terms::Method};
 
     /// A mesh of any size: what counts is how far apart the rows of a column are.
     #[test]

@@ -9,8 +9,8 @@ use crate::{
         choose::{self, Known, Prices},
         hash::GlobalTables,
         limits::Limits,
-        method::Method,
         sort,
+        terms::Method,
     },
     tuning::MethodCosts,
 };

@@ -5,8 +5,8 @@ use crate::{
     primitives::segmented_sort::SortTuning,
     product::{
         adaptive::{Class, ClassRules, ClassSums, ClassesSums},
-        method::Method,
         sort,
+        terms::Method,
     },
     resident::ColumnLengths,
     tuning::{BinSize, MethodCosts, Numbers},

@@ -11,8 +11,8 @@ use crate::{
     element::Piece,
     primitives::segmented_reduce::RUN_PIECE,
     product::{
+        algorithm::Tally,
         analysis::BandSegments,
-        method::Tally,
         runs::CPattern,
         tuning::{TileTuning, Tuning},
     },

@@ -9,11 +9,10 @@ use super::{
     bands::Bands,
     choose::{Known, predict_esc},
     limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
-    method::Method,
     on_host::{HostChoice, HostColumn, HostMemory, HostSize, HostSums},
     ranges::{self, RangeMemory, RangeTuning},
     sort::ShortRule,
-    terms::{Bin, Counts, Sizes, Spec},
+    terms::{Bin, Counts, Method, Sizes, Spec},
     tuning::{PayloadKind, Tuning},
 };
 use crate::{

@@ -37,7 +37,7 @@ mod planned;
 mod sums;
 
 use super::{
-    method::{Algorithm, Record, Tally},
+    algorithm::{Algorithm, Record, Tally},
     runs::FoundRuns,
     terms::{Factors, Spec},
     tuning::{PayloadKind, TileTuning, Tuning},

@@ -10,7 +10,7 @@ use crate::{
     device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, kernel},
     primitives::scan::Scan,
     product::{
-        method::Tally,
+        algorithm::Tally,
         runs::FoundRuns,
         terms::{Factors, Spec},
         tuning::{PayloadKind, Tuning},

@@ -12,11 +12,11 @@ use crate::{
     element::ElementType,
     primitives::transpose,
     product::{
+        algorithm::Algorithm,
         blocks::BlockSums,
-        method::{Algorithm, Method},
         planned::{PlannedBand, PlannedProduct, PlannedSums},
         runs::FoundRuns,
-        terms::{Counts, FactorPattern, Factors, Part, Spec, Transposed},
+        terms::{Counts, FactorPattern, Factors, Method, Part, Spec, Transposed},
         tuning::Tuning,
     },
     resident::PatternArrays,

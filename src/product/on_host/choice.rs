@@ -8,9 +8,8 @@ use crate::{
     primitives::segmented_reduce::RUN_PIECE,
     product::{
         choose::{self, Known},
-        method::Method,
         ranges::{CACHED_ROWS, Profile, RangeTuning, Sides},
-        terms::Bin,
+        terms::{Bin, Method},
         tuning::PayloadKind,
     },
     tuning::{BinSize, MethodCosts, Numbers},

@@ -32,8 +32,7 @@ use super::{
     bands::{Band, too_long},
     engine::Engine,
     limits::Need,
-    method::Method,
-    terms::{Counts, Operands, Pipeline, Place, Sizes, Spec},
+    terms::{Counts, Method, Operands, Pipeline, Place, Sizes, Spec},
     tuning::Tuning,
 };
 use crate::{

@@ -4,7 +4,7 @@ use super::profile::{Profile, Sides};
 use crate::{
     BlockShape, DeviceInfo,
     device::DeviceKind,
-    product::{choose, limits::Limits, method::Method, tuning::PayloadKind},
+    product::{choose, limits::Limits, terms::Method, tuning::PayloadKind},
     tuning::{BinSize, MethodCosts},
 };
 

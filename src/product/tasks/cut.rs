@@ -9,7 +9,7 @@ use crate::{
     product::{
         adaptive::{AdaptiveTuning, Class, Profile},
         hub::hub_bytes,
-        method::Method,
+        terms::Method,
     },
     resident::PatternArrays,
 };

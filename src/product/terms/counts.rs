@@ -1,6 +1,6 @@
 //! Counts of a product for its report, and the names of its stages.
 use crate::{
-    product::{method::Method, ranges::Way},
+    product::{ranges::Way, terms::Method},
     tuning::BinSize,
 };
 

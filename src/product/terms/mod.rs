@@ -3,15 +3,16 @@
 //! computed.
 mod counts;
 mod factors;
+mod method;
 mod payload;
 mod sizes;
 mod spec;
 
-use super::method::Method;
 pub(crate) use crate::element::Scaling;
 pub use crate::matrix::Part;
 pub use counts::Bin;
 pub(crate) use counts::{Counts, Pipeline};
 pub(crate) use factors::{Destination, FactorPattern, Factors, Operands, Place};
+pub use method::Method;
 pub(crate) use sizes::Sizes;
 pub(crate) use spec::{How, Spec, Transposed};
