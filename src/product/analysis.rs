@@ -13,8 +13,7 @@ use crate::{
         segmented_sort::Segments,
     },
     product::{
-        bands::Band,
-        terms::{Part, Sizes},
+        terms::{Band, Part, Sizes},
         tuning::Tuning,
     },
     resident::{InPattern, PatternArrays},

@@ -4,8 +4,8 @@
 use super::{
     blocks::{BlockSums, Places},
     runs::FoundRuns,
-    terms::{Factors, Operands, Scaling, Spec},
-    tuning::{PayloadKind, Tuning},
+    terms::{Factors, Operands, PayloadKind, Scaling, Spec},
+    tuning::Tuning,
 };
 use crate::{
     Result,

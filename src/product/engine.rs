@@ -4,7 +4,7 @@ use super::{
     adaptive::{Adaptive, AdaptiveTuning, teams_for},
     algorithm::Algorithm,
     analysis::{Analyser, Analysis},
-    bands::{Band, Bands},
+    bands::Bands,
     choose,
     compression::Compression,
     esc::{Columns, Esc},
@@ -12,8 +12,8 @@ use super::{
     ranges::{BlockKernels, RangeTuning, Ranged, ScalarKernels},
     runs::FoundColumns,
     sort::SortedRuns,
-    terms::{Counts, Factors, Method, Operands, Place, Sizes, Spec},
-    tuning::{PayloadKind, Tuning},
+    terms::{Band, Counts, Factors, Method, Operands, PayloadKind, Place, Sizes, Spec},
+    tuning::Tuning,
 };
 use crate::{
     Result,

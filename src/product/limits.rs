@@ -3,8 +3,8 @@
 //! that a limit close to the true need is kept and not refused.
 use super::{
     analysis::RECORD,
-    terms::Sizes,
-    tuning::{EscVariant, PayloadKind, Tuning},
+    terms::{PayloadKind, Sizes},
+    tuning::{EscVariant, Tuning},
 };
 use crate::{
     DeviceInfo,

@@ -3,7 +3,7 @@
 //! contents.
 mod blocks;
 
-use super::terms::Method;
+use super::terms::{Method, PayloadKind};
 use crate::{
     BlockShape, DeviceInfo,
     device::{Options, Teams},
@@ -50,16 +50,6 @@ impl EscVariant {
             Self::Local => Method::EscLocal,
         }
     }
-}
-
-/// The data that the sort moves with the row of a product.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PayloadKind {
-    /// The product's value: for scalars, whose values are no larger than a pair of operands.
-    Values,
-    /// The pair of operands, which is multiplied at compression: for blocks, and for plans, which
-    /// multiply repeatedly.
-    Pairs,
 }
 
 /// Parameters for sorting short segments, many in a work-group, before they are written.
@@ -149,14 +139,6 @@ pub(crate) struct TileTuning {
     pub group_size: usize,
     /// Products of a tile, a multiple of `group_size`.
     pub products: usize,
-}
-
-impl PayloadKind {
-    /// The payload of a product whose operands and result have blocks `strides` elements apart.
-    /// Values need contiguous scalars, since their kernels support no stride.
-    pub fn of(strides: [usize; 3]) -> Self {
-        if strides == [1; 3] { Self::Values } else { Self::Pairs }
-    }
 }
 
 impl TileTuning {

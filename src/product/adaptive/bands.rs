@@ -16,9 +16,9 @@ use super::{
 use crate::{
     Error, Result,
     product::{
-        bands::{Band, too_long},
+        bands::too_long,
         limits::Need,
-        terms::Sizes,
+        terms::{Band, Sizes},
     },
 };
 use std::ops::Range;

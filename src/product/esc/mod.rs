@@ -30,9 +30,8 @@ mod tail_counts;
 use super::{
     algorithm::{Algorithm, Record, Tally},
     analysis::{Analyser, Analysis, BandSegments},
-    bands::Band,
     runs::{FoundColumns, FoundRuns},
-    terms::{Factors, Spec},
+    terms::{Band, Factors, Spec},
     tuning::{EscVariant, Tuning},
 };
 use crate::{

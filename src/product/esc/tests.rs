@@ -8,11 +8,10 @@ use crate::{
     primitives::segmented_sort::SortTuning,
     product::{
         analysis::{Analyser, Analysis},
-        bands::Band,
         engine::OneShot,
         join::join,
-        terms::{Factors, Operands, Part, Sizes},
-        tuning::{self, ChunkTuning, PayloadKind, TileTuning, WindowTuning},
+        terms::{Band, Factors, Operands, Part, PayloadKind, Sizes},
+        tuning::{self, ChunkTuning, TileTuning, WindowTuning},
     },
     reference,
     resident::DeviceCbc,

@@ -12,8 +12,8 @@ use super::{
     on_host::{HostChoice, HostColumn, HostMemory, HostSize, HostSums},
     ranges::{self, RangeMemory, RangeTuning},
     sort::ShortRule,
-    terms::{Bin, Counts, Method, Sizes, Spec},
-    tuning::{PayloadKind, Tuning},
+    terms::{Bin, Counts, Method, PayloadKind, Sizes, Spec},
+    tuning::Tuning,
 };
 use crate::{
     BlockShape, DeviceInfo, Error, Pattern, Result,

@@ -39,8 +39,8 @@ mod sums;
 use super::{
     algorithm::{Algorithm, Record, Tally},
     runs::FoundRuns,
-    terms::{Factors, Spec},
-    tuning::{PayloadKind, TileTuning, Tuning},
+    terms::{Factors, PayloadKind, Spec},
+    tuning::{TileTuning, Tuning},
 };
 use crate::{
     OperandPair, Result,

@@ -12,8 +12,8 @@ use crate::{
     product::{
         algorithm::Tally,
         runs::FoundRuns,
-        terms::{Factors, Spec},
-        tuning::{PayloadKind, Tuning},
+        terms::{Factors, PayloadKind, Spec},
+        tuning::Tuning,
     },
     resident::{InPattern, PatternArrays},
 };

@@ -9,8 +9,7 @@ use crate::{
     product::{
         choose::{self, Known},
         ranges::{CACHED_ROWS, Profile, RangeTuning, Sides},
-        terms::{Bin, Method},
-        tuning::PayloadKind,
+        terms::{Bin, Method, PayloadKind},
     },
     tuning::{BinSize, MethodCosts, Numbers},
 };

@@ -15,8 +15,7 @@ pub(super) use memory::HostMemory;
 use super::{
     Counts, Method, Operands,
     choose::Known,
-    terms::{How, Pipeline, Place},
-    tuning::PayloadKind,
+    terms::{How, PayloadKind, Pipeline, Place},
 };
 use crate::{
     BlockShape, Element, Result, Semiring,

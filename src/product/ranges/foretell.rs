@@ -1,6 +1,6 @@
 //! What a product in ranges will do, foretold on the host from the patterns of A and B: its bands,
 //! its bins, and the device memory that it takes.
-use super::{Profile, RangeMemory, RangeTuning, Sides, Way, cuts::band_end, memory::Groups};
+use super::{Profile, RangeMemory, RangeTuning, Sides, cuts::band_end, memory::Groups};
 use crate::{
     Error, Pattern, Result,
     analysis::entries_of_columns,
@@ -8,7 +8,7 @@ use crate::{
         adaptive::{COUNTED, Foretold},
         bands::too_long,
         limits::Need,
-        terms::Counts,
+        terms::{Counts, Way},
     },
 };
 use rayon::prelude::*;

@@ -1,8 +1,6 @@
 //! Counts of a product for its report, and the names of its stages.
-use crate::{
-    product::{ranges::Way, terms::Method},
-    tuning::BinSize,
-};
+use super::{Method, Pipeline};
+use crate::tuning::BinSize;
 
 /// Columns of C that one method computed together.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -66,13 +64,7 @@ pub(crate) struct Counts {
 impl Counts {
     /// The stages, as the report names them.
     pub fn stages(&self) -> &'static [&'static str] {
-        match self.pipeline {
-            Pipeline::Esc => &STAGES,
-            Pipeline::Adaptive => &ADAPTIVE_STAGES,
-            Pipeline::Host => &HOST_STAGES,
-            Pipeline::Ranges(way) => way.stages(),
-            Pipeline::Masked => &MASKED_STAGES,
-        }
+        self.pipeline.stages()
     }
 
     /// The stage in which C is complete.
@@ -108,31 +100,3 @@ impl Counts {
         }
     }
 }
-
-/// The stages of a product, by what computed it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Pipeline {
-    /// [`Engine`](crate::product::engine::Engine).
-    #[default]
-    Esc,
-    /// [`Adaptive`](crate::product::adaptive::Adaptive).
-    Adaptive,
-    /// [`OnHost`](crate::product::on_host::OnHost).
-    Host,
-    /// [`Ranged`](crate::product::ranges::Ranged).
-    Ranges(Way),
-    /// A masked product by columns.
-    Masked,
-}
-
-/// The stages, as the report names them.
-const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts", "compression", "gather"];
-
-/// The same of an adaptive product. ESC's, if it has some of the columns, count towards none.
-const ADAPTIVE_STAGES: [&str; 4] = ["setup", "count", "offsets", "sums"];
-
-/// The same of a product on the host.
-const HOST_STAGES: [&str; 2] = ["read", "multiply"];
-
-/// The same of a product on a mask, by columns.
-const MASKED_STAGES: [&str; 2] = ["setup", "sums"];
