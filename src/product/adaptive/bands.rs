@@ -8,8 +8,6 @@
 //! that fits by the entries expected. If its entries, once counted, do not fit after all, it is cut
 //! again by the bounds, and so are those after it.
 use super::{
-    Class,
-    classes::{ClassSizes, ClassesSums, no_columns},
     memory::{AdaptiveMemory, EntriesOfC},
     rules::{ClassRules, Column},
 };
@@ -18,7 +16,7 @@ use crate::{
     product::{
         bands::too_long,
         limits::Need,
-        terms::{Band, Sizes},
+        terms::{Band, Class, ClassSizes, ClassesSums, Sizes, no_columns},
     },
 };
 use std::ops::Range;

@@ -2,9 +2,8 @@
 //! classes, and the entries of each are counted, by the method that suits it. Rows that were found
 //! on the way are kept. Two reads: the sums of the classes, and the entries of C.
 use super::{
-    AdaptiveTuning, Class, ColumnTask, Profile,
+    AdaptiveTuning,
     equal::SharedRows,
-    lists::ClassLists,
     numeric::lanes,
     profile::{Profiled, Profiler},
     rules::ClassRules,
@@ -16,13 +15,13 @@ use crate::{
     element::ElementType,
     primitives::scan::{Scan, ScanTuning},
     product::{
-        choose::{self, Known},
+        choose::{self},
         dense::DenseCounts,
         direct::{DirectColumns, DirectCounts},
         hash::HashCounts,
         sort::SortCounts,
         tasks::{CutTasks, FoundRows, Patterns, Purpose, Tasks},
-        terms::Method,
+        terms::{Class, ClassLists, ColumnTask, Known, Method, Profile},
     },
     resident::PatternArrays,
 };

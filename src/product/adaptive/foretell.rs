@@ -2,9 +2,8 @@
 //! its bins, and the device memory that it takes. Rules, shares and limits are those of the product
 //! itself.
 use super::{
-    Class, OTHERS,
+    OTHERS,
     bands::{AdaptiveBand, Bands, ColumnBands},
-    classes::{ClassSizes, no_columns},
     equal,
     memory::{AdaptiveMemory, EntriesOfC},
     rules::{ClassRules, Column},
@@ -14,9 +13,9 @@ use crate::{
     analysis::entries_of_columns,
     device::pool_bytes,
     product::{
-        choose::{self, Known},
+        choose::{self},
         dense::SAMPLE_PRODUCTS,
-        terms::{Bin, Counts, Pipeline, Sizes},
+        terms::{Bin, Class, ClassSizes, Counts, Known, Pipeline, Sizes, no_columns},
     },
     resident::ColumnLengths,
 };

@@ -2,7 +2,7 @@
 //! operand pairs: the pattern of C, its columns by class, and their tasks. That is a few bytes for
 //! each entry of C and nothing for a product.
 use super::{
-    AdaptiveTuning, Class,
+    AdaptiveTuning,
     find::{Finder, Found, FoundColumns},
     numeric::{Numeric, RowsOfC},
 };
@@ -14,7 +14,7 @@ use crate::{
         limits::Limits,
         target::{Layout, Target, TargetKind},
         tasks::{TakenTasks, Tasks},
-        terms::{Counts, Destination, How, Method, Scaling, Spec},
+        terms::{Class, Counts, Destination, How, Method, Scaling, Spec},
         tuning::Tuning,
     },
     resident::{DeviceCbc, PatternArrays},

@@ -11,32 +11,25 @@ mod equal;
 mod find;
 mod foretell;
 mod kept;
-mod lists;
 mod memory;
 mod numeric;
 mod profile;
 mod rest;
 mod rules;
-mod task;
 #[cfg(test)]
 mod tests;
 mod tuning;
 
-pub(super) use classes::{Class, ClassSums, ClassesSums, without_long};
 pub(super) use foretell::{COUNTED, Foretold, counted_entries, foretell};
 pub(super) use kept::{KeepRule, Kept, KeptSums};
 pub(super) use memory::AdaptiveMemory;
-pub(super) use profile::Profile;
-pub(super) use rules::ClassRules;
-pub(super) use task::ColumnTask;
 pub(super) use tuning::AdaptiveTuning;
 
 use super::{
-    choose::Known,
     engine::Engine,
     target::{Layout, Target, TargetKind},
     tasks::TakenTasks,
-    terms::{Bin, Counts, Method, Operands, Pipeline, Place, Spec},
+    terms::{Bin, Class, Counts, Known, Method, Operands, Pipeline, Place, Profile, Spec},
     tuning::Tuning,
 };
 use crate::{

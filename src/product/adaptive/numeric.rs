@@ -1,6 +1,6 @@
 //! The values of C: the numeric part of an adaptive product. One launch for each class of sorted
 //! columns and of tasks, straight into C.
-use super::{AdaptiveTuning, Class, find::FoundColumns, lists::ClassLists, towards};
+use super::{AdaptiveTuning, find::FoundColumns, towards};
 use crate::{
     Result,
     device::{Buffer, Device, Teams, Work},
@@ -10,7 +10,7 @@ use crate::{
         sort::SortSums,
         target::{SumsInto, Target},
         tasks::{Factors, SlotSums, TakenTasks, Tasks},
-        terms::{self, Method},
+        terms::{self, Class, ClassLists, Method},
     },
     resident::DeviceCbc,
 };

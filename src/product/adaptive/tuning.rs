@@ -1,16 +1,12 @@
 //! Numbers of adaptive products: a pure function of device, element type and the method wanted.
-use super::{
-    Class,
-    classes::{ClassSizes, ClassesSums},
-};
 use crate::{
     DeviceInfo,
     product::{
-        choose::{self, Known, Prices},
+        choose::{self, Prices},
         hash::GlobalTables,
         limits::Limits,
         sort,
-        terms::Method,
+        terms::{Class, ClassSizes, ClassesSums, Known, Method, most_sorted_products, sorted_class},
     },
     tuning::MethodCosts,
 };
@@ -25,7 +21,7 @@ pub(in crate::product) struct AdaptiveTuning {
     /// Most products of a column that the device sorts.
     pub most_sorted: u32,
     /// Most products of a column that is sorted beside others that are not: 0, or one of
-    /// [`sort::CLASSES`].
+    /// [`SORTED_PRODUCTS`].
     pub sorted_most: u32,
     /// Bits of the number of rows of C.
     pub row_bits: u32,
@@ -135,7 +131,7 @@ impl AdaptiveTuning {
             sorted_most: match wanted {
                 Method::Sort => most_sorted,
                 _ if takes(Method::Sort) => {
-                    sort::most_products(most_sorted.min(numbers.adaptive_sorted_products as u32))
+                    most_sorted_products(most_sorted.min(numbers.adaptive_sorted_products as u32))
                 }
                 _ => 0,
             },
@@ -217,7 +213,7 @@ impl AdaptiveTuning {
     pub fn class_of_all(&self, longest: [u32; 2], known: &Known) -> Option<Class> {
         let products = u64::from(longest[0]) * u64::from(longest[1]);
         let most = if self.esc && self.sorts { self.most_sorted } else { self.sorted_most };
-        let class = Class::SORTED[sort::class_of(products, most)?];
+        let class = Class::SORTED[sorted_class(products, most)?];
         (!self.esc || self.prices.sorts_all(class, known)).then_some(class)
     }
 

@@ -7,12 +7,12 @@ mod tests;
 use super::{
     adaptive::{AdaptiveMemory, AdaptiveTuning, counted_entries, foretell, teams_for},
     bands::Bands,
-    choose::{Known, predict_esc},
+    choose::predict_esc,
     limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
     on_host::{HostChoice, HostColumn, HostMemory, HostSize, HostSums},
     ranges::{self, RangeMemory, RangeTuning},
     sort::ShortRule,
-    terms::{Bin, Counts, Method, PayloadKind, Sizes, Spec},
+    terms::{Bin, Counts, Known, Method, PayloadKind, Sizes, Spec},
     tuning::Tuning,
 };
 use crate::{

@@ -9,8 +9,9 @@
 mod tests;
 
 use super::{
-    adaptive::{AdaptiveTuning, Class, ColumnTask},
+    adaptive::AdaptiveTuning,
     tasks::{FoundRows, Patterns, Purpose},
+    terms::{Class, ColumnTask},
 };
 use crate::{
     DeviceInfo, Result,

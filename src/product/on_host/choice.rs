@@ -7,9 +7,9 @@ use crate::{
     gustavson::{Addition, Columns},
     primitives::segmented_reduce::RUN_PIECE,
     product::{
-        choose::{self, Known},
+        choose::{self},
         ranges::{CACHED_ROWS, Profile, RangeTuning, Sides},
-        terms::{Bin, Method, PayloadKind},
+        terms::{Bin, Known, Method, PayloadKind},
     },
     tuning::{BinSize, MethodCosts, Numbers},
 };

@@ -14,8 +14,7 @@ pub(super) use memory::HostMemory;
 
 use super::{
     Counts, Method, Operands,
-    choose::Known,
-    terms::{How, PayloadKind, Pipeline, Place},
+    terms::{How, Known, PayloadKind, Pipeline, Place},
 };
 use crate::{
     BlockShape, Element, Result, Semiring,

@@ -7,9 +7,9 @@ use crate::{
     element::ElementType,
     primitives::segmented_reduce::RUN_PIECE,
     product::{
-        adaptive::{AdaptiveTuning, Class, Profile},
+        adaptive::AdaptiveTuning,
         hub::hub_bytes,
-        terms::Method,
+        terms::{Class, Method, Profile},
     },
     resident::PatternArrays,
 };
