@@ -1,7 +1,7 @@
 //! A product, compiled. The engine of ESC: bands of columns are analysed, their runs found and
 //! summed.
 use super::{
-    adaptive::{Adaptive, AdaptiveTuning, teams_for},
+    adaptive::Adaptive,
     algorithm::Algorithm,
     analysis::{Analyser, Analysis},
     bands::Bands,
@@ -13,7 +13,7 @@ use super::{
     runs::FoundColumns,
     sort::SortedRuns,
     terms::{Band, Counts, Factors, Method, Operands, PayloadKind, Place, Sizes, Spec},
-    tuning::Tuning,
+    tuning::{AdaptiveTuning, Tuning, teams_for},
 };
 use crate::{
     Result,

@@ -1,6 +1,7 @@
 //! Tuning of a product: every number with which kernels of the pipeline are compiled or launched.
 //! It is a pure function of device limits, block shapes and element type, never of a matrix's
 //! contents.
+mod adaptive;
 mod blocks;
 
 use super::terms::{Method, PayloadKind};
@@ -9,6 +10,7 @@ use crate::{
     device::{Options, Teams},
     primitives::{scan::ScanTuning, segmented_reduce::RUN_PIECE, segmented_sort::SortTuning},
 };
+pub(super) use adaptive::{AdaptiveTuning, teams_for};
 #[cfg(test)]
 pub(crate) use blocks::StagedNumbers;
 pub(super) use blocks::sides_are_compiled;

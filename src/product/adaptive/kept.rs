@@ -2,7 +2,6 @@
 //! operand pairs: the pattern of C, its columns by class, and their tasks. That is a few bytes for
 //! each entry of C and nothing for a product.
 use super::{
-    AdaptiveTuning,
     find::{Finder, Found, FoundColumns},
     numeric::{Numeric, RowsOfC},
 };
@@ -15,7 +14,7 @@ use crate::{
         target::{Layout, Target, TargetKind},
         tasks::{TakenTasks, Tasks},
         terms::{Class, Counts, Destination, How, Method, Scaling, Spec},
-        tuning::Tuning,
+        tuning::{AdaptiveTuning, Tuning},
     },
     resident::{DeviceCbc, PatternArrays},
 };

@@ -1,7 +1,7 @@
 //! The device memory that a band of an adaptive product needs, by which bands are cut. The
 //! functions are pure. Their sums repeat the allocations, size classes included, as those of
 //! [`Limits`] do.
-use super::{AdaptiveTuning, profile::Profiler};
+use super::profile::Profiler;
 use crate::{
     DeviceInfo,
     device::pool_bytes,
@@ -13,7 +13,7 @@ use crate::{
         sort,
         tasks::CutTasks,
         terms::{Class, ClassSizes, ClassSums, Method, Share, Sizes},
-        tuning::Tuning,
+        tuning::{AdaptiveTuning, Tuning},
     },
 };
 

@@ -23,17 +23,16 @@ mod tuning;
 pub(super) use foretell::{COUNTED, Foretold, counted_entries, foretell};
 pub(super) use kept::{KeepRule, Kept, KeptSums};
 pub(super) use memory::AdaptiveMemory;
-pub(super) use tuning::AdaptiveTuning;
 
 use super::{
     engine::Engine,
     target::{Layout, Target, TargetKind},
     tasks::TakenTasks,
     terms::{Bin, Class, Counts, Known, Method, Operands, Pipeline, Place, Profile, Spec},
-    tuning::Tuning,
+    tuning::{AdaptiveTuning, Tuning},
 };
 use crate::{
-    DeviceInfo, Result,
+    Result,
     device::{Device, Teams, Work},
 };
 use bands::{AdaptiveBand, Bands, ColumnBands};
@@ -332,12 +331,4 @@ const OTHERS: &str = "the others";
 fn towards(bins: u64, work: &Work) -> &Work {
     work.count_towards(bins);
     work
-}
-
-/// The teams of a device on which `wanted` makes products of scalars adaptive.
-pub(in crate::product) fn teams_for(info: &DeviceInfo, wanted: Method) -> Option<Teams> {
-    Teams::of(info).filter(|teams| match wanted {
-        Method::Auto => teams.are_warps(),
-        method => method.is_of_scalars(),
-    })
 }

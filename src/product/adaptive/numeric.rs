@@ -1,6 +1,6 @@
 //! The values of C: the numeric part of an adaptive product. One launch for each class of sorted
 //! columns and of tasks, straight into C.
-use super::{AdaptiveTuning, find::FoundColumns, towards};
+use super::{find::FoundColumns, towards};
 use crate::{
     Result,
     device::{Buffer, Device, Teams, Work},
@@ -11,6 +11,7 @@ use crate::{
         target::{SumsInto, Target},
         tasks::{Factors, SlotSums, TakenTasks, Tasks},
         terms::{self, Class, ClassLists, Method},
+        tuning::AdaptiveTuning,
     },
     resident::DeviceCbc,
 };

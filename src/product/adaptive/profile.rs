@@ -2,7 +2,6 @@
 //! each column of C, its class, and the sums of each class. Kernels:
 //! `cl/product/adaptive/profile.cl`.
 use super::{
-    AdaptiveTuning,
     equal::{self, LEADING, LONG},
     rules::{ClassRules, Column},
 };
@@ -12,6 +11,7 @@ use crate::{
     product::{
         choose::{self, Prices},
         terms::{Class, ClassLists, ClassSizes, ClassSums, Profile, Share, no_columns},
+        tuning::AdaptiveTuning,
     },
     resident::{InPattern, PatternArrays},
 };

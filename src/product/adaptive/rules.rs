@@ -1,11 +1,12 @@
 //! The rules by which columns are put into classes. The device does that, by `class_of` of
 //! `cl/product/adaptive/profile.cl`; here is its model, by which the host foretells products.
-use super::{AdaptiveTuning, equal};
+use super::equal;
 use crate::{
     device::Options,
     product::{
         hash::most_rows,
         terms::{Class, ClassSums, ClassesSums, Known, SORTED_PRODUCTS},
+        tuning::AdaptiveTuning,
     },
 };
 

@@ -7,7 +7,7 @@ mod hash;
 mod hubs;
 mod long;
 
-use super::{Adaptive, AdaptiveTuning, KeepRule, Kept, KeptSums, find::Finder};
+use super::{Adaptive, KeepRule, Kept, KeptSums, find::Finder};
 use crate::{
     BlockShape, Csc, Element, Matrix, Method, Result, Semiring,
     device::{DeviceKind, Teams, Work, test_device},
@@ -19,7 +19,7 @@ use crate::{
         choose::Prices,
         host_columns::HostColumns,
         terms::{Class, Counts, Destination, MOST_SORTED_PRODUCTS, Operands, Pipeline, Scaling, Spec},
-        tuning::Tuning,
+        tuning::{AdaptiveTuning, Tuning},
     },
     reference,
     resident::DeviceCbc,

@@ -5,7 +5,7 @@ mod product;
 mod tests;
 
 use super::{
-    adaptive::{AdaptiveMemory, AdaptiveTuning, counted_entries, foretell, teams_for},
+    adaptive::{AdaptiveMemory, counted_entries, foretell},
     bands::Bands,
     choose::predict_esc,
     limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
@@ -13,7 +13,7 @@ use super::{
     ranges::{self, RangeMemory, RangeTuning},
     sort::ShortRule,
     terms::{Bin, Counts, Known, Method, PayloadKind, Sizes, Spec},
-    tuning::Tuning,
+    tuning::{AdaptiveTuning, Tuning, teams_for},
 };
 use crate::{
     BlockShape, DeviceInfo, Error, Pattern, Result,

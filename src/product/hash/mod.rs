@@ -9,9 +9,9 @@
 mod tests;
 
 use super::{
-    adaptive::AdaptiveTuning,
     tasks::{FoundRows, Patterns, Purpose},
     terms::{Class, ColumnTask},
+    tuning::AdaptiveTuning,
 };
 use crate::{
     DeviceInfo, Result,

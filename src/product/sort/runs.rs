@@ -8,12 +8,11 @@ use crate::{
     element::WordType,
     primitives::scan::Scan,
     product::{
-        adaptive::{AdaptiveTuning, teams_for},
         choose::Prices,
         limits::Limits,
         runs::{CPattern, FoundColumns, FoundRuns},
         terms::{Class, Factors, Known, Method, Part, PayloadKind, SORTED_PRODUCTS, Spec, sorted_class},
-        tuning::Tuning,
+        tuning::{AdaptiveTuning, Tuning, teams_for},
     },
     resident::InPattern,
     tuning::MethodCosts,
