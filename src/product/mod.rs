@@ -8,6 +8,7 @@ mod choose;
 mod compression;
 mod dense;
 mod direct;
+mod dispatch;
 mod drop;
 mod engine;
 mod esc;

@@ -8,7 +8,7 @@ use crate::{
     primitives::segmented_sort::SortTuning,
     product::{
         analysis::{Analyser, Analysis},
-        engine::OneShot,
+        engine::Engine,
         join::join,
         terms::{Band, Factors, Operands, Part, PayloadKind, Sizes},
         tuning::{self, ChunkTuning, TileTuning, WindowTuning},
@@ -218,7 +218,7 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
     poison(&work)?;
     let spec = Spec::new(M::Element::TYPE, da.shape, db.shape, da.nrows);
     let method = tuning.esc.method();
-    let esc = OneShot::tuned(&device, &spec, tuning, (method, device.info().costs()))?;
+    let esc = Engine::new(&device, &spec, tuning, (method, device.info().costs()))?;
     let c_stride = da.shape.product(db.shape).area();
     let operands = Operands { a: &da, b: &db, c_stride, consumer: None };
     let mut bands = Vec::new();
