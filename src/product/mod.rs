@@ -46,11 +46,12 @@ pub use estimate::Estimate;
 pub(crate) use floors::FloorSizes;
 pub(crate) use join::join_patterns;
 pub use operand::{Factor, Operand};
-pub(crate) use plan::{ApplyWeights, ArrayWeights, DeviceWeights, block_diagonal, one_column};
-pub use plan::{GramParts, Inputs, Plan, Plannable, Weights};
+pub(crate) use plan::{ApplyWeights, block_diagonal, one_column};
+pub use plan::{Inputs, Plan, Plannable};
 pub(crate) use planned::PlannedProduct;
 pub use report::Report;
-pub use terms::{Bin, Method};
+pub(crate) use terms::{ArrayWeights, DeviceWeights};
+pub use terms::{Bin, GramParts, Method, Weights};
 pub(crate) use terms::{Counts, Destination, FactorPattern, How, Operands, Spec};
 pub use times::Times;
 

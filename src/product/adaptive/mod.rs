@@ -20,7 +20,7 @@ mod rules;
 mod tests;
 mod tuning;
 
-pub(super) use foretell::{COUNTED, Foretold, counted_entries, foretell};
+pub(super) use foretell::{counted_entries, foretell};
 pub(super) use kept::{KeepRule, Kept, KeptSums};
 pub(super) use memory::AdaptiveMemory;
 

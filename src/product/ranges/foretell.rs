@@ -5,10 +5,9 @@ use crate::{
     Error, Pattern, Result,
     analysis::entries_of_columns,
     product::{
-        adaptive::{COUNTED, Foretold},
         bands::too_long,
         limits::Need,
-        terms::{Counts, Way},
+        terms::{COUNTED, Counts, Foretold, Way},
     },
 };
 use rayon::prelude::*;
