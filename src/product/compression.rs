@@ -3,8 +3,7 @@
 //! `cl/product/blocks/` for blocks, `cl/primitives/segmented_reduce.cl` for scalars.
 use super::{
     blocks::{BlockSums, Places},
-    runs::FoundRuns,
-    terms::{Factors, Operands, PayloadKind, Scaling, Spec},
+    terms::{Factors, FoundRuns, Operands, PayloadKind, Scaling, Spec},
     tuning::Tuning,
 };
 use crate::{

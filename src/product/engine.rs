@@ -8,9 +8,8 @@ use super::{
     compression::Compression,
     esc::{Columns, Esc},
     limits::{EntryMemory, Limits},
-    runs::FoundColumns,
     sort::SortedRuns,
-    terms::{Band, Counts, Factors, Method, Operands, PayloadKind, Place, Sizes, Spec},
+    terms::{Band, Counts, Factors, FoundColumns, Method, Operands, PayloadKind, Place, Sizes, Spec},
     tuning::Tuning,
 };
 use crate::{

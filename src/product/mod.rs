@@ -32,7 +32,6 @@ mod report;
 mod request;
 mod retarget;
 mod run;
-mod runs;
 mod sort;
 mod target;
 mod tasks;

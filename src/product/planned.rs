@@ -12,8 +12,10 @@ use super::{
     join::join_patterns,
     limits::EntryMemory,
     retarget::Retarget,
-    runs::{CPattern, FoundColumns, FoundRuns},
-    terms::{Bin, Counts, Destination, FactorPattern, Factors, How, Method, Part, Scaling, Spec},
+    terms::{
+        Bin, CPattern, Counts, Destination, FactorPattern, Factors, FoundColumns, FoundRuns, How, Method, Part,
+        Scaling, Spec,
+    },
     tuning::Tuning,
 };
 use crate::{

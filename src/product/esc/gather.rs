@@ -13,7 +13,7 @@ use crate::{
     product::{
         algorithm::Tally,
         analysis::BandSegments,
-        runs::CPattern,
+        terms::CPattern,
         tuning::{TileTuning, Tuning},
     },
 };

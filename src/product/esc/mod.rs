@@ -30,8 +30,7 @@ mod tail_counts;
 use super::{
     algorithm::{Algorithm, Record, Tally},
     analysis::{Analyser, Analysis, BandSegments},
-    runs::{FoundColumns, FoundRuns},
-    terms::{Band, Factors, Spec},
+    terms::{Band, Factors, FoundColumns, FoundRuns, Spec},
     tuning::{EscVariant, Tuning},
 };
 use crate::{

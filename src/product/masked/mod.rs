@@ -38,8 +38,7 @@ mod sums;
 
 use super::{
     algorithm::{Algorithm, Record, Tally},
-    runs::FoundRuns,
-    terms::{Factors, PayloadKind, Spec},
+    terms::{Factors, FoundRuns, PayloadKind, Spec},
     tuning::{TileTuning, Tuning},
 };
 use crate::{

@@ -11,8 +11,7 @@ use crate::{
     primitives::scan::Scan,
     product::{
         algorithm::Tally,
-        runs::FoundRuns,
-        terms::{Factors, PayloadKind, Spec},
+        terms::{Factors, FoundRuns, PayloadKind, Spec},
         tuning::Tuning,
     },
     resident::{InPattern, PatternArrays},

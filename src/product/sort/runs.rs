@@ -10,8 +10,10 @@ use crate::{
     product::{
         choose::Prices,
         limits::Limits,
-        runs::{CPattern, FoundColumns, FoundRuns},
-        terms::{Class, Factors, Known, Method, Part, PayloadKind, SORTED_PRODUCTS, Spec, sorted_class},
+        terms::{
+            CPattern, Class, Factors, FoundColumns, FoundRuns, Known, Method, Part, PayloadKind, SORTED_PRODUCTS, Spec,
+            sorted_class,
+        },
         tuning::{AdaptiveTuning, Tuning, teams_for},
     },
     resident::InPattern,

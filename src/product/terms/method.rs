@@ -2,9 +2,10 @@
 use crate::{Error, Result};
 
 /// Every method: variant, name, documentation. Those of columns are ESC's
-/// ([`Esc`](crate::product::esc::Esc)). Those of scalars, which add products as they meet them, are compiled
-/// by [`Adaptive`](crate::product::adaptive::Adaptive), for CPUs `Dense` and `Direct` by
-/// [`Ranged`](crate::product::ranges::Ranged), those of a mask with their masks; the host needs none.
+/// ([`Esc`](crate::product::esc::Esc)). Those of scalars, which add products as they meet them, are
+/// compiled by [`Adaptive`](crate::product::adaptive::Adaptive), for CPUs `Dense` and `Direct` by
+/// [`Ranged`](crate::product::ranges::Ranged), those of a mask with their masks; the host needs
+/// none.
 macro_rules! methods {
     (
         columns { $( $method:ident = $name:literal, $doc:literal, )+ }
