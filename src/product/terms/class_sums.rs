@@ -18,7 +18,8 @@ pub(crate) struct ClassSums {
     /// Columns of dense classes that are hubs: the columns of method `hub`.
     pub hub_columns: u32,
     pub hub_products: u64,
-    /// Columns that follow another one, see `adaptive/equal.rs`, and the bound of their entries of C.
+    /// Columns that follow another one, see `adaptive/equal.rs`, and the bound of their entries of
+    /// C.
     pub followers: u32,
     pub follower_entries: u64,
     /// Words of 32 rows in the widest range of rows of a column, of those whose rows are looked at.
