@@ -14,7 +14,7 @@ use crate::{
             CPattern, Class, Factors, FoundColumns, FoundRuns, Known, Method, Part, PayloadKind, SORTED_PRODUCTS, Spec,
             sorted_class,
         },
-        tuning::{AdaptiveTuning, Tuning, teams_for},
+        tuning::{Tuning, teams_for},
     },
     resident::InPattern,
     tuning::MethodCosts,
@@ -116,7 +116,7 @@ impl SortedRuns {
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning, how: (Method, MethodCosts)) -> Result<Option<Self>> {
         let Some(rule) = ShortRule::new(device.info(), spec, tuning, how) else { return Ok(None) };
         let info = device.info();
-        let groups = AdaptiveTuning::new(info, (Method::Sort, info.costs()), spec.row_bits).most_groups(info);
+        let groups = info.numbers().adaptive_groups * info.compute_units as usize;
         let columns = ColumnGroups { teams: rule.teams, row_bits: spec.row_bits, groups };
         let place = |&most: &u32| Kernel::rare(device, &tuning.payload.define(columns.options(most), spec));
         Ok(Some(Self {
