@@ -1,5 +1,5 @@
 // payload: the words for what is sorted together with the row of a product.
-// Host: src/product/problem/payload.rs
+// Host: src/product/terms/payload.rs
 //
 //   ELEMENT defined: the payload is the value of the product; an operand is its value
 //   otherwise: the payload is the pair of its operands. An operand is the number of its entry, or
@@ -11,7 +11,7 @@
 #define MAKE(a_entry, b_entry) MULTIPLY(LOAD(a_operand, a_entry), LOAD(b_operand, b_entry))
 #else
 #if !defined(A_SOURCED) || !defined(B_SOURCED)
-#error "A_SOURCED, B_SOURCED: see src/product/problem/payload.rs"
+#error "A_SOURCED, B_SOURCED: see src/product/terms/payload.rs"
 #endif
 #define OPERAND uint
 #if A_SOURCED

@@ -13,8 +13,7 @@ use crate::{
         segmented_sort::Segments,
     },
     product::{
-        bands::Band,
-        problem::{Part, Sizes},
+        terms::{Band, Part, Sizes},
         tuning::Tuning,
     },
     resident::{InPattern, PatternArrays},

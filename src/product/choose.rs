@@ -8,32 +8,14 @@ mod prices;
 #[cfg(test)]
 mod tests;
 
+pub(super) use prices::Prices;
 use prices::Whole;
-pub(super) use prices::{Known, Prices};
 
-use super::{
-    adaptive::{Class, ClassSums, ClassesSums, without_long},
-    method::Method,
-    problem::Bin,
-    sort,
-};
+use super::terms::{Bin, Class, ClassSums, ClassesSums, Method, SORTED_PRODUCTS, Share, without_long};
 use crate::{
     primitives::segmented_sort::SortTuning,
     tuning::{BinSize, MethodCosts},
 };
-
-/// Columns of neighbouring classes that one method computes together: a bin.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Share {
-    pub method: Method,
-    pub first: Class,
-    /// The largest of the classes that has columns: its kernels compute those of all.
-    pub last: Class,
-    pub columns: u64,
-    pub size: BinSize,
-    /// `None` if the method has no costs.
-    pub predicted_ms: Option<f64>,
-}
 
 /// Classes by ascending size. The kernels of one can compute the columns of those before it; those
 /// of [`Class::Direct`] only if they are short.
@@ -294,7 +276,7 @@ fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class
 /// Whether the kernels of the last of some classes can compute the columns of all. A direct column
 /// may have any number of products.
 fn can_join(sums: &ClassesSums, bin: &[Class]) -> bool {
-    bin[0] != Class::Direct || bin.len() == 1 || sums[Class::Direct as usize].longest <= sort::CLASSES[0]
+    bin[0] != Class::Direct || bin.len() == 1 || sums[Class::Direct as usize].longest <= SORTED_PRODUCTS[0]
 }
 
 /// All columns of a product, sorted by the kernels of one class, with so many products and about so
@@ -303,55 +285,4 @@ pub(super) fn sorted_share(class: Class, columns: u64, [products, entries]: [u64
     let method = Method::Sort;
     let size = BinSize::new(own_launches(class), products, entries, columns * places_of(class));
     Share { method, first: class, last: class, columns, size, predicted_ms: predict_ms(costs, method, &size) }
-}
-
-impl Share {
-    /// For the report.
-    pub fn bin(&self) -> Bin {
-        let &Self { method, columns, size, predicted_ms, .. } = self;
-        Bin { size: Some(size), predicted_ms, ..Bin::of(self.which(), method, columns, size.products) }
-    }
-
-    /// Which columns these are, for the report.
-    pub fn which(&self) -> &'static str {
-        match (self.last, self.method == Method::Hub) {
-            (Class::Direct, _) => "one entry of B",
-            (Class::Sorted32, _) => "at most 32 products",
-            (Class::Sorted48, _) => "at most 48 products",
-            (Class::Sorted64, _) => "at most 64 products",
-            (Class::Sorted96, _) => "at most 96 products",
-            (Class::Sorted128, _) => "at most 128 products",
-            (Class::Sorted192, _) => "at most 192 products",
-            (Class::Sorted256, _) => "at most 256 products",
-            (Class::Sorted320, _) => "at most 320 products",
-            (Class::Sorted384, _) => "at most 384 products",
-            (Class::Sorted512, _) => "at most 512 products",
-            (Class::Sorted640, _) => "at most 640 products",
-            (Class::Sorted768, _) => "at most 768 products",
-            (Class::Sorted896, _) => "at most 896 products",
-            (Class::Sorted1024, _) => "at most 1024 products",
-            (Class::Sorted1280, _) => "at most 1280 products",
-            (Class::Sorted1536, _) => "at most 1536 products",
-            (Class::Sorted1792, _) => "at most 1792 products",
-            (Class::Sorted2048, _) => "at most 2048 products",
-            (Class::Sorted2560, _) => "at most 2560 products",
-            (Class::Sorted3072, _) => "at most 3072 products",
-            (Class::Sorted3584, _) => "at most 3584 products",
-            (Class::Narrow, false) => "rows in a narrow range",
-            (Class::Medium, false) => "rows in a medium range",
-            (Class::Wide, false) => "rows in a wide range",
-            (Class::Big, false) => "rows in a wide range, many products",
-            (Class::Narrow, true) => "rows in a narrow range, hubs",
-            (Class::Medium, true) => "rows in a medium range, hubs",
-            (Class::Wide, true) => "rows in a wide range, hubs",
-            (Class::Big, true) => "rows in a wide range, many products, hubs",
-            (Class::Long, false) => "many entries of B",
-            (Class::Long, true) => "many entries of B, hubs",
-            (Class::HashedSmall, _) => "few rows in any range",
-            (Class::HashedMedium, _) => "some thousand rows in any range",
-            (Class::HashedLarge, _) => "rows in any range, within local memory",
-            (Class::HashedGlobal, _) => "rows in any range, beyond local memory",
-            (Class::Empty | Class::Rest, _) => "the others",
-        }
-    }
 }

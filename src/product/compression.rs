@@ -3,9 +3,8 @@
 //! `cl/product/blocks/` for blocks, `cl/primitives/segmented_reduce.cl` for scalars.
 use super::{
     blocks::{BlockSums, Places},
-    problem::{Factors, Operands, Scaling, Spec},
-    runs::FoundRuns,
-    tuning::{PayloadKind, Tuning},
+    terms::{Factors, FoundRuns, Operands, PayloadKind, Scaling, Spec},
+    tuning::Tuning,
 };
 use crate::{
     Result,

@@ -1,19 +1,16 @@
 //! A product, compiled. The engine of ESC: bands of columns are analysed, their runs found and
 //! summed.
 use super::{
-    adaptive::{Adaptive, AdaptiveTuning, teams_for},
+    algorithm::Algorithm,
     analysis::{Analyser, Analysis},
-    bands::{Band, Bands},
+    bands::Bands,
     choose,
     compression::Compression,
-    esc::Esc,
+    esc::{Columns, Esc},
     limits::{EntryMemory, Limits},
-    method::{Algorithm, Columns, Method},
-    problem::{Counts, Factors, Operands, Place, Sizes, Spec},
-    ranges::{BlockKernels, RangeTuning, Ranged, ScalarKernels},
-    runs::FoundColumns,
     sort::SortedRuns,
-    tuning::{PayloadKind, Tuning},
+    terms::{Band, Counts, Factors, FoundColumns, Method, Operands, PayloadKind, Place, Sizes, Spec},
+    tuning::Tuning,
 };
 use crate::{
     Result,
@@ -135,52 +132,6 @@ impl RunFinder {
         let mut task = Columns { factors, analyser: &self.analyser, analysis, band };
         counts.merged += self.esc.merged(&task);
         self.esc.run(work, &mut task, band.sizes.products) // round trip 2
-    }
-}
-
-/// A·B in one shot, compiled.
-pub(super) enum OneShot {
-    Adaptive(Box<Adaptive>),
-    Ranged(Box<Ranged<ScalarKernels>>),
-    RangedBlocks(Box<Ranged<BlockKernels>>),
-    Esc(Box<Engine>),
-}
-
-impl OneShot {
-    /// For operands whose blocks of A, B and C have these strides.
-    pub fn new(
-        device: &Device,
-        spec: &Spec,
-        strides: [usize; 3],
-        (method, costs): (Method, MethodCosts),
-    ) -> Result<Self> {
-        let tuning = Tuning::new(device.info(), spec.a, spec.b).with_strides(strides);
-        Self::tuned(device, spec, tuning.with_method(device.info(), method), (method, costs))
-    }
-
-    pub fn tuned(device: &Device, spec: &Spec, tuning: Tuning, (method, costs): (Method, MethodCosts)) -> Result<Self> {
-        let (info, teams) = (device.info(), teams_for(device.info(), method));
-        if let Some(ranges) = RangeTuning::new(info, (method, costs), tuning.payload, (spec.a, spec.b)) {
-            return Ok(match tuning.payload {
-                PayloadKind::Values => Self::Ranged(Box::new(Ranged::new(device, spec, tuning, &ranges)?)),
-                PayloadKind::Pairs => Self::RangedBlocks(Box::new(Ranged::new(device, spec, tuning, &ranges)?)),
-            });
-        }
-        if let Some(teams) = teams.filter(|_| tuning.payload == PayloadKind::Values) {
-            let adaptive = AdaptiveTuning::new(info, (method, costs), spec.row_bits);
-            return Ok(Self::Adaptive(Box::new(Adaptive::new(device, teams, spec, tuning, &adaptive)?)));
-        }
-        Ok(Self::Esc(Box::new(Engine::new(device, spec, tuning, (method, costs))?)))
-    }
-
-    /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
-    pub fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
-        match self {
-            Self::Adaptive(engine) => engine.multiply(work, operands, place),
-            Self::Ranged(engine) => engine.multiply(work, operands, place),
-            Self::RangedBlocks(engine) => engine.multiply(work, operands, place),
-            Self::Esc(engine) => engine.multiply(work, operands, place),
-        }
     }
 }
 

@@ -32,7 +32,10 @@
 //!   count writes and sums reads them and the ends of runs, qp + 4c.
 //! * gather reads the bits, p/8, rows at run ends, scattered 4c, and segments, 4(cols + 1). It
 //!   writes run ends and rows of C, 4c each, and its columns, 4(cols + 1).
-use super::{Bin, Operands, ranges::Way, tuning::PayloadKind};
+use super::{
+    Bin, Operands,
+    terms::{PayloadKind, Way},
+};
 use crate::OperandPair;
 
 /// Bytes of the smallest memory transfer on today's GPUs: a fourth of a cache line.

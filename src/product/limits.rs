@@ -3,8 +3,8 @@
 //! that a limit close to the true need is kept and not refused.
 use super::{
     analysis::RECORD,
-    problem::Sizes,
-    tuning::{EscVariant, PayloadKind, Tuning},
+    terms::{PayloadKind, Sizes},
+    tuning::{EscVariant, Tuning},
 };
 use crate::{
     DeviceInfo,
@@ -216,9 +216,9 @@ mod tests {
         BlockShape, Result,
         device::test_device,
         product::{
-            engine::OneShot,
+            engine::Engine,
             esc::tests::{tunings, with_segments},
-            problem::Spec,
+            terms::Spec,
         },
     };
 
@@ -240,7 +240,7 @@ mod tests {
             let case = with_segments(&lengths, rows)?;
             for tuning in tunings(scalar, scalar) {
                 let spec = Spec::new(ElementType::F64, scalar, scalar, rows);
-                let esc = OneShot::tuned(&device, &spec, tuning.clone(), (tuning.esc.method(), device.info().costs()))?;
+                let esc = Engine::new(&device, &spec, tuning.clone(), (tuning.esc.method(), device.info().costs()))?;
                 let (work, mut nnz) = (Work::new(&device, None), 0);
                 let counts = esc.multiply(&work, &case.operands(), &mut |c| {
                     nnz = c.nnz() as u64;

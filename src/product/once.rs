@@ -2,16 +2,15 @@
 //! [`Product`](super::Product) of two factors.
 use super::{
     Counts, Method, Operands, Report,
-    engine::OneShot,
+    dispatch::{self, Compiled},
     host_columns::HostColumns,
     join, masked,
-    on_host::{HostProduct, on_host},
     plan::check_mask,
-    problem::{How, Place, Spec},
+    terms::How,
 };
 use crate::{
     DeviceMatrix, DevicePattern, Error, Result, Semiring,
-    device::{Clock, Device, Loan, StageTime, Work, pool_bytes},
+    device::{Clock, Device, StageTime, Work, pool_bytes},
     host::Progress,
     matrix::{AnyMatrix, HostMatrix, Kind, MatrixKind, Threshold, aligned_stride},
     planned::prepared::same_device,
@@ -45,34 +44,6 @@ pub(super) struct Measured<'w, C> {
     pub counts: Counts,
     /// Entries dropped.
     pub dropped: u64,
-}
-
-/// Products with equal keys have the same kernels: the third is the method that was asked for, and
-/// the second has the strides of A, B and C.
-type Key = (Spec, [usize; 3], Method, MethodCosts);
-
-/// What computes a product: the host, or kernels, which serve the next one too.
-enum Compiled<'o> {
-    Host(Box<dyn HostProduct + 'o>),
-    Kernels(Box<Loan<Key, OneShot>>),
-}
-
-impl Compiled<'_> {
-    /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
-    fn multiply(self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
-        let counts = match self {
-            Self::Host(product) => product.multiply(work, operands, place)?,
-            Self::Kernels(kernels) => {
-                let counts = kernels.value.multiply(work, operands, place)?;
-                work.device().keep(*kernels);
-                counts
-            }
-        };
-        let Counts { products, bands, longest_run, .. } = counts;
-        let peak_bytes = work.peak_bytes();
-        tracing::debug!(target: "blockmul::product", products, bands, longest_run, peak_bytes, "product");
-        Ok(counts)
-    }
 }
 
 impl Options {
@@ -197,16 +168,7 @@ impl Options {
         if self.explained {
             work.in_turn();
         }
-        let clock = work.clock();
-        let (device, costs) = (work.device(), self.costs.unwrap_or_else(|| work.device().info().costs()));
-        if let Some(host) = on_host(work, operands, how, costs)? {
-            return Ok((Compiled::Host(host), clock));
-        }
-        let spec =
-            Spec::new(operands.element(), operands.a.shape, operands.b.shape, operands.a.nrows).over(how.semiring);
-        let make = || OneShot::new(device, &spec, operands.strides(), (how.method, costs));
-        let kernels = device.lend((spec, operands.strides(), how.method, costs), make)?;
-        Ok((Compiled::Kernels(Box::new(kernels)), work.clock()))
+        dispatch::one_shot(work, operands, how, self.costs)
     }
 
     /// Computes C = A·B at the places where `mask` has entries.

@@ -11,10 +11,11 @@ use super::{
     engine::RunFinder,
     join::join_patterns,
     limits::EntryMemory,
-    method::Method,
-    problem::{Bin, Counts, Destination, FactorPattern, Factors, How, Part, Scaling, Spec},
     retarget::Retarget,
-    runs::{CPattern, FoundColumns, FoundRuns},
+    terms::{
+        Bin, CPattern, Counts, Destination, FactorPattern, Factors, FoundColumns, FoundRuns, How, Method, Part,
+        Scaling, Spec,
+    },
     tuning::Tuning,
 };
 use crate::{

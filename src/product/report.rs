@@ -1,6 +1,9 @@
 //! [`Report`]: time, memory and commands of a product.
-use super::{Bin, Counts, FloorSizes, Method, Operands, problem::Pipeline};
-use crate::device::StageTime;
+use super::{Bin, Counts, FloorSizes, Method, Operands, terms::Pipeline};
+use crate::{
+    Result,
+    device::{StageTime, Work},
+};
 
 /// Time, memory and commands of a product.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -60,5 +63,31 @@ impl Report {
             (stage.bytes, stage.flops) = (Some(floor.bytes), Some(floor.flops));
         }
         self
+    }
+}
+
+impl Counts {
+    /// The bins with the busy time of their commands in `work`. The time of commands for several
+    /// bins is divided by the bins' products. Of a product by ESC, on the host or on a mask, only
+    /// the time of all bins is known.
+    pub fn measured_bins(&self, work: &Work) -> Result<Vec<Bin>> {
+        let mut bins = self.bins.clone();
+        let Some(times) = work.bin_times()? else { return Ok(bins) };
+        if matches!(self.pipeline, Pipeline::Esc | Pipeline::Host | Pipeline::Masked) {
+            if let [bin] = &mut bins[..] {
+                bin.measured_ms = Some(times.values().sum());
+            }
+            return Ok(bins);
+        }
+        bins.iter_mut().for_each(|bin| bin.measured_ms = Some(0.0));
+        for (bits, ms) in times {
+            let counts = |number: usize| bits >> number & 1 == 1;
+            let products = (0..bins.len()).filter(|&bin| counts(bin)).map(|bin| bins[bin].products).sum::<u64>();
+            for (_, bin) in bins.iter_mut().enumerate().filter(|(number, _)| counts(*number)) {
+                let part = ms * bin.products as f64 / products.max(1) as f64;
+                bin.measured_ms = bin.measured_ms.map(|ms| ms + part);
+            }
+        }
+        Ok(bins)
     }
 }

@@ -1,9 +1,8 @@
 //! Products that run once: A·B by the one-shot pipeline, any other by a plan that is executed once
 //! and dropped.
 use super::{
-    Factor, GramParts, Inputs, Plan, Plannable, Product, Report, Weights,
-    once::Measured,
-    plan::{DeviceWeights, Wanted},
+    Factor, GramParts, Inputs, Plan, Plannable, Product, Report, Weights, once::Measured, plan::Wanted,
+    terms::DeviceWeights,
 };
 use crate::{
     DeviceMatrix, DevicePattern, Error, Result,

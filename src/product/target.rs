@@ -1,6 +1,6 @@
 //! The C of sums of products of scalars: new, or with a pattern that is kept. Macros:
 //! `cl/product/target.cl`.
-use super::problem::Scaling;
+use super::terms::Scaling;
 use crate::{
     Semiring,
     device::{Arguing, Buffer, Declared, Options, Param, Scalar, Sum},

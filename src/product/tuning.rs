@@ -1,14 +1,16 @@
 //! Tuning of a product: every number with which kernels of the pipeline are compiled or launched.
 //! It is a pure function of device limits, block shapes and element type, never of a matrix's
 //! contents.
+mod adaptive;
 mod blocks;
 
-use super::method::Method;
+use super::terms::{Method, PayloadKind};
 use crate::{
     BlockShape, DeviceInfo,
     device::{Options, Teams},
     primitives::{scan::ScanTuning, segmented_reduce::RUN_PIECE, segmented_sort::SortTuning},
 };
+pub(super) use adaptive::{AdaptiveTuning, teams_for};
 #[cfg(test)]
 pub(crate) use blocks::StagedNumbers;
 pub(super) use blocks::sides_are_compiled;
@@ -50,16 +52,6 @@ impl EscVariant {
             Self::Local => Method::EscLocal,
         }
     }
-}
-
-/// The data that the sort moves with the row of a product.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PayloadKind {
-    /// The product's value: for scalars, whose values are no larger than a pair of operands.
-    Values,
-    /// The pair of operands, which is multiplied at compression: for blocks, and for plans, which
-    /// multiply repeatedly.
-    Pairs,
 }
 
 /// Parameters for sorting short segments, many in a work-group, before they are written.
@@ -149,14 +141,6 @@ pub(crate) struct TileTuning {
     pub group_size: usize,
     /// Products of a tile, a multiple of `group_size`.
     pub products: usize,
-}
-
-impl PayloadKind {
-    /// The payload of a product whose operands and result have blocks `strides` elements apart.
-    /// Values need contiguous scalars, since their kernels support no stride.
-    pub fn of(strides: [usize; 3]) -> Self {
-        if strides == [1; 3] { Self::Values } else { Self::Pairs }
-    }
 }
 
 impl TileTuning {

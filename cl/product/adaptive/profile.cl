@@ -41,7 +41,7 @@ bool is_direct(uint entries)
     return DIRECT > 0 && entries == 1;
 }
 
-// The number of the class in `Class`, src/product/adaptive/classes.rs. Its model is in
+// The number of the class in `Class`, src/product/terms/class.rs. Its model is in
 // src/product/adaptive/rules.rs.
 uint class_of(uint entries, uint products, uint first_row, uint last_row, uint sorted_most, uint most_words)
 {

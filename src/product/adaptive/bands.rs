@@ -8,17 +8,15 @@
 //! that fits by the entries expected. If its entries, once counted, do not fit after all, it is cut
 //! again by the bounds, and so are those after it.
 use super::{
-    Class,
-    classes::{ClassSizes, ClassesSums, no_columns},
     memory::{AdaptiveMemory, EntriesOfC},
     rules::{ClassRules, Column},
 };
 use crate::{
     Error, Result,
     product::{
-        bands::{Band, too_long},
+        bands::too_long,
         limits::Need,
-        problem::Sizes,
+        terms::{Band, Class, ClassSizes, ClassesSums, Sizes, no_columns},
     },
 };
 use std::ops::Range;

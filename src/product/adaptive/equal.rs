@@ -2,11 +2,14 @@
 //! finite element. Their columns of C have the same rows too: those of the first, the *leader*, are
 //! found, and the others, which *follow* it, share them. Kernels: `cl/product/adaptive/equal.cl`,
 //! `cl/product/adaptive/share_rows.cl`.
-use super::{AdaptiveTuning, Class, ClassSums, classes::ClassesSums};
 use crate::{
     Pattern, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel},
-    product::tasks::Purpose,
+    product::{
+        tasks::Purpose,
+        terms::{Class, ClassSums, ClassesSums},
+        tuning::AdaptiveTuning,
+    },
 };
 
 kernel! {

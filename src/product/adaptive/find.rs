@@ -2,9 +2,7 @@
 //! classes, and the entries of each are counted, by the method that suits it. Rows that were found
 //! on the way are kept. Two reads: the sums of the classes, and the entries of C.
 use super::{
-    AdaptiveTuning, Class, ColumnTask, Profile,
     equal::SharedRows,
-    lists::ClassLists,
     numeric::lanes,
     profile::{Profiled, Profiler},
     rules::ClassRules,
@@ -16,13 +14,15 @@ use crate::{
     element::ElementType,
     primitives::scan::{Scan, ScanTuning},
     product::{
-        choose::{self, Known},
+        choose::{self},
         dense::DenseCounts,
         direct::{DirectColumns, DirectCounts},
         hash::HashCounts,
-        method::Method,
+        hub::hub_bytes,
         sort::SortCounts,
         tasks::{CutTasks, FoundRows, Patterns, Purpose, Tasks},
+        terms::{Class, ClassLists, ColumnTask, Known, Method, Profile},
+        tuning::AdaptiveTuning,
     },
     resident::PatternArrays,
 };
@@ -102,7 +102,7 @@ impl Finder {
             counts: DenseCounts::new(device, teams, tuning)?,
             hash: HashCounts::new(device, teams, tuning)?,
             shared: SharedRows::new(device, group_size)?,
-            cut: CutTasks::new(device, tuning, element)?,
+            cut: CutTasks::new(device, tuning, element, hub_bytes(element))?,
             scan: Scan::new(device, scan)?,
             offsets: Kernel::rare(device, &Options::group_size(group_size))?,
             group_size,

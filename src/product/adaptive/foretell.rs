@@ -2,9 +2,8 @@
 //! its bins, and the device memory that it takes. Rules, shares and limits are those of the product
 //! itself.
 use super::{
-    Class, OTHERS,
+    OTHERS,
     bands::{AdaptiveBand, Bands, ColumnBands},
-    classes::{ClassSizes, no_columns},
     equal,
     memory::{AdaptiveMemory, EntriesOfC},
     rules::{ClassRules, Column},
@@ -14,27 +13,14 @@ use crate::{
     analysis::entries_of_columns,
     device::pool_bytes,
     product::{
-        choose::{self, Known},
+        choose::{self},
         dense::SAMPLE_PRODUCTS,
-        problem::{Bin, Counts, Pipeline, Sizes},
+        terms::{Bin, COUNTED, Class, ClassSizes, Counts, Foretold, Known, Pipeline, Sizes, no_columns},
     },
     resident::ColumnLengths,
 };
 use rayon::prelude::*;
 use std::ops::Range;
-
-/// The bands and bins of a product, and the device memory that it takes.
-#[derive(Debug, Clone)]
-pub(in crate::product) struct Foretold {
-    /// `None` if ESC computes all columns.
-    pub counts: Option<Counts>,
-    /// Most bytes at once besides the operands and what ESC takes alone.
-    pub peak_bytes: u64,
-}
-
-/// Products up to which the entries of C are counted one by one: a tenth of a second on two cores.
-/// Those of larger products are bounded.
-pub(in crate::product) const COUNTED: u64 = 1 << 26;
 
 /// Foretells A·B within `free_bytes` bytes besides the operands.
 ///

@@ -2,7 +2,6 @@
 //! operand pairs: the pattern of C, its columns by class, and their tasks. That is a few bytes for
 //! each entry of C and nothing for a product.
 use super::{
-    AdaptiveTuning, Class,
     find::{Finder, Found, FoundColumns},
     numeric::{Numeric, RowsOfC},
 };
@@ -12,11 +11,10 @@ use crate::{
     element::ElementType,
     product::{
         limits::Limits,
-        method::Method,
-        problem::{Counts, Destination, How, Scaling, Spec},
         target::{Layout, Target, TargetKind},
         tasks::{TakenTasks, Tasks},
-        tuning::Tuning,
+        terms::{Class, Counts, Destination, How, Method, Scaling, Spec},
+        tuning::{AdaptiveTuning, Tuning},
     },
     resident::{DeviceCbc, PatternArrays},
 };

@@ -1,20 +1,19 @@
 //! The device memory that a band of an adaptive product needs, by which bands are cut. The
 //! functions are pure. Their sums repeat the allocations, size classes included, as those of
 //! [`Limits`] do.
-use super::{AdaptiveTuning, Class, ClassSums, classes::ClassSizes, profile::Profiler};
+use super::profile::Profiler;
 use crate::{
     DeviceInfo,
     device::pool_bytes,
     element::ElementType,
     primitives::drop_entries::DropMemory,
     product::{
-        choose::{self, Share},
+        choose::{self},
         limits::{EntryMemory, Largest, Limits, Need, setup_bytes},
-        method::Method,
-        problem::Sizes,
         sort,
         tasks::CutTasks,
-        tuning::Tuning,
+        terms::{Class, ClassSizes, ClassSums, Method, Share, Sizes},
+        tuning::{AdaptiveTuning, Tuning},
     },
 };
 

@@ -11,37 +11,28 @@ mod equal;
 mod find;
 mod foretell;
 mod kept;
-mod lists;
 mod memory;
 mod numeric;
 mod profile;
 mod rest;
 mod rules;
-mod task;
 #[cfg(test)]
 mod tests;
 mod tuning;
 
-pub(super) use classes::{Class, ClassSums, ClassesSums, without_long};
-pub(super) use foretell::{COUNTED, Foretold, counted_entries, foretell};
+pub(super) use foretell::{counted_entries, foretell};
 pub(super) use kept::{KeepRule, Kept, KeptSums};
 pub(super) use memory::AdaptiveMemory;
-pub(super) use profile::Profile;
-pub(super) use rules::ClassRules;
-pub(super) use task::ColumnTask;
-pub(super) use tuning::AdaptiveTuning;
 
 use super::{
-    choose::Known,
     engine::Engine,
-    method::Method,
-    problem::{Bin, Counts, Operands, Pipeline, Place, Spec},
     target::{Layout, Target, TargetKind},
     tasks::TakenTasks,
-    tuning::Tuning,
+    terms::{Bin, Class, Counts, Known, Method, Operands, Pipeline, Place, Profile, Spec},
+    tuning::{AdaptiveTuning, Tuning},
 };
 use crate::{
-    DeviceInfo, Result,
+    Result,
     device::{Device, Teams, Work},
 };
 use bands::{AdaptiveBand, Bands, ColumnBands};
@@ -340,12 +331,4 @@ const OTHERS: &str = "the others";
 fn towards(bins: u64, work: &Work) -> &Work {
     work.count_towards(bins);
     work
-}
-
-/// The teams of a device on which `wanted` makes products of scalars adaptive.
-pub(in crate::product) fn teams_for(info: &DeviceInfo, wanted: Method) -> Option<Teams> {
-    Teams::of(info).filter(|teams| match wanted {
-        Method::Auto => teams.are_warps(),
-        method => method.is_of_scalars(),
-    })
 }

@@ -1,17 +1,17 @@
 //! The values of C: the numeric part of an adaptive product. One launch for each class of sorted
 //! columns and of tasks, straight into C.
-use super::{AdaptiveTuning, Class, find::FoundColumns, lists::ClassLists, towards};
+use super::{find::FoundColumns, towards};
 use crate::{
     Result,
     device::{Buffer, Device, Teams, Work},
     product::{
         direct::DirectSums,
         hub::HubSums,
-        method::Method,
-        problem,
         sort::SortSums,
         target::{SumsInto, Target},
         tasks::{Factors, SlotSums, TakenTasks, Tasks},
+        terms::{self, Class, ClassLists, Method},
+        tuning::AdaptiveTuning,
     },
     resident::DeviceCbc,
 };
@@ -101,7 +101,7 @@ impl Numeric {
             }
         }
         for (class, task) in sorted {
-            let factors = problem::Factors::of_values(a, b);
+            let factors = terms::Factors::of_values(a, b);
             self.sort.run(
                 next(lists.bins_of(class)),
                 factors,
@@ -111,7 +111,7 @@ impl Numeric {
             )?;
         }
         if let Some(direct) = direct {
-            let (factors, task) = (problem::Factors::of_values(a, b), lists.task(Class::Direct, Class::Direct));
+            let (factors, task) = (terms::Factors::of_values(a, b), lists.task(Class::Direct, Class::Direct));
             self.direct.run(next(lists.bins_of(Class::Direct)), factors, (&task, direct), chunk_ptr, c.again())?;
         }
         work.join(lanes)

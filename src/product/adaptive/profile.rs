@@ -2,19 +2,20 @@
 //! each column of C, its class, and the sums of each class. Kernels:
 //! `cl/product/adaptive/profile.cl`.
 use super::{
-    AdaptiveTuning, Class, ClassSums,
-    classes::{ClassSizes, no_columns},
     equal::{self, LEADING, LONG},
-    lists::ClassLists,
     rules::{ClassRules, Column},
 };
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Teams, Work, at_most, kernel},
-    product::choose::{self, Prices},
+    product::{
+        choose::{self, Prices},
+        terms::{Class, ClassLists, ClassSizes, ClassSums, Profile, Share, no_columns},
+        tuning::AdaptiveTuning,
+    },
     resident::{InPattern, PatternArrays},
 };
-use std::ops::{Deref, Range};
+use std::ops::Range;
 
 kernel! {
     struct ProfileColumns = "profile_columns" in "ptx.cl", "team.cl", "product/hub/columns.cl", "product/adaptive/equal.cl", "product/adaptive/profile.cl" {
@@ -53,22 +54,6 @@ pub(super) struct Profiled {
     pub record: Buffer<u32>,
 }
 
-/// Columns of a band of C, and what is known of them.
-pub(in crate::product) struct Profile {
-    pub products: Buffer<u32>,
-    pub first_row: Buffer<u32>,
-    pub last_row: Buffer<u32>,
-    pub class: Buffer<u32>,
-    pub lists: ClassLists,
-}
-
-impl Deref for Profile {
-    type Target = ClassLists;
-    fn deref(&self) -> &ClassLists {
-        &self.lists
-    }
-}
-
 impl Profile {
     /// Shares the columns out among the methods, by their costs. Whether they compute them: not if
     /// ESC may, and is predicted to take less.
@@ -94,11 +79,16 @@ impl Profile {
         };
         Ok((0..cols).map(column).collect())
     }
+}
 
-    /// Bytes of device memory held, in size classes.
-    pub fn bytes(&self) -> u64 {
-        let Self { products, first_row, last_row, class, lists } = self;
-        [products, first_row, last_row, class, &lists.list].map(Buffer::bytes).iter().sum()
+impl ClassLists {
+    /// The columns of one bin of one class.
+    pub fn of_one(work: &Work, share: Share) -> Result<Self> {
+        let (columns, products) = (share.columns as u32, share.size.products);
+        let mut sums = [ClassSums::default(); Class::ALL.len()];
+        sums[share.last as usize] = ClassSums { columns, products, ..ClassSums::default() };
+        let sizes = ClassSizes { columns: 0..columns, windows: 1, sums, shares_rows: false, samples: [0; 2] };
+        Ok(Self { list: work.buffer(0)?, sizes, shares: vec![share], numbers: vec![0] })
     }
 }
 

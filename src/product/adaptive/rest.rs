@@ -1,11 +1,11 @@
 //! Columns that the methods of scalars do not take: taken out of B, multiplied by ESC, and put into
 //! C. Kernels: `cl/product/adaptive/rest.cl`.
-use super::task::ColumnTask;
 use crate::{
     Result,
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     element::ElementType,
     primitives::scan::{Scan, ScanTuning},
+    product::terms::ColumnTask,
     resident::{DeviceCbc, PatternArrays},
 };
 

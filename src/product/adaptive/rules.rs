@@ -1,9 +1,13 @@
 //! The rules by which columns are put into classes. The device does that, by `class_of` of
 //! `cl/product/adaptive/profile.cl`; here is its model, by which the host foretells products.
-use super::{AdaptiveTuning, Class, ClassSums, classes::ClassesSums, equal};
+use super::equal;
 use crate::{
     device::Options,
-    product::{choose::Known, hash::most_rows, sort},
+    product::{
+        hash::most_rows,
+        terms::{Class, ClassSums, ClassesSums, Known, SORTED_PRODUCTS},
+        tuning::AdaptiveTuning,
+    },
 };
 
 /// The numbers of one column of C before it is computed.
@@ -52,9 +56,6 @@ impl ClassRules {
     const AT_ONCE: u32 = 64;
     /// Columns sampled.
     pub const SAMPLES: usize = 256;
-    /// Most entries of a column of B that is not long: as many as take an H100 0.3 to 0.5 ms one
-    /// after another. ESC is priced 0.19 ms for a few columns, besides their products.
-    pub const MOST_ENTRIES: u32 = 1024;
 
     /// The rules for a product of which `known` is known, whose C has `nrows` rows.
     pub fn new(tuning: &AdaptiveTuning, nrows: usize, known: &Known) -> Self {
@@ -72,15 +73,15 @@ impl ClassRules {
             .define("AT_ONCE", Self::AT_ONCE)
             .define("DIRECT", if tuning.direct { Class::Direct as usize } else { 0 })
             .define("SORTED", Class::Sorted32 as usize)
-            .define("SORTED_SIZES", sort::CLASSES.len())
-            .define("SORTED_MOST", sort::CLASSES.map(|most| most.to_string()).join(", "))
+            .define("SORTED_SIZES", SORTED_PRODUCTS.len())
+            .define("SORTED_MOST", SORTED_PRODUCTS.map(|most| most.to_string()).join(", "))
             .define("DENSE", u8::from(tuning.dense))
             .define("NARROW", Class::Narrow as usize)
             .define("NARROW_WORDS", tuning.narrow_words)
             .define("MEDIUM_WORDS", tuning.medium_words)
             .define("BIG_PRODUCTS", tuning.big_products)
             .define("LONG_CLASS", Class::Long as usize)
-            .define("MOST_ENTRIES", format!("{}u", Self::MOST_ENTRIES))
+            .define("MOST_ENTRIES", format!("{}u", Class::MOST_ENTRIES))
             .define("HASHED", if tuning.hash { Class::HashedSmall as usize } else { 0 })
             .define("HASHED_SIZES", tuning.hash_words.len())
             .define("HASHED_PRODUCTS", format!("{}u", tuning.hash_products))
@@ -117,7 +118,7 @@ impl ClassRules {
         }
         let words = column.words() as usize;
         if products <= self.sorted_most || (products as usize <= of.far_products && words > of.far_words) {
-            let larger = sort::CLASSES.iter().filter(|&&most| products > most).count();
+            let larger = SORTED_PRODUCTS.iter().filter(|&&most| products > most).count();
             return Class::SORTED[larger];
         }
         if !of.dense || words > self.most_words as usize {
@@ -126,7 +127,7 @@ impl ClassRules {
             return if of.hash && products <= of.hash_products { Class::HASHED[larger] } else { Class::Rest };
         }
         match words {
-            _ if column.entries > Self::MOST_ENTRIES => Class::Long,
+            _ if column.entries > Class::MOST_ENTRIES => Class::Long,
             _ if products > of.big_products => Class::Big,
             words if words <= of.narrow_words => Class::Narrow,
             words if words <= of.medium_words => Class::Medium,
@@ -179,7 +180,7 @@ impl ClassRules {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{device::test_device, product::method::Method};
+    use crate::{device::test_device, product::terms::Method};
 
     /// A mesh of any size: what counts is how far apart the rows of a column are.
     #[test]

@@ -7,7 +7,7 @@ mod hash;
 mod hubs;
 mod long;
 
-use super::{Adaptive, AdaptiveTuning, Class, KeepRule, Kept, KeptSums, find::Finder};
+use super::{Adaptive, KeepRule, Kept, KeptSums, find::Finder};
 use crate::{
     BlockShape, Csc, Element, Matrix, Method, Result, Semiring,
     device::{DeviceKind, Teams, Work, test_device},
@@ -18,8 +18,8 @@ use crate::{
         Bin, Product,
         choose::Prices,
         host_columns::HostColumns,
-        problem::{Counts, Destination, Operands, Pipeline, Scaling, Spec},
-        tuning::Tuning,
+        terms::{Class, Counts, Destination, MOST_SORTED_PRODUCTS, Operands, Pipeline, Scaling, Spec},
+        tuning::{AdaptiveTuning, Tuning},
     },
     reference,
     resident::DeviceCbc,
@@ -233,7 +233,7 @@ fn apart() -> Prices {
     let with =
         |costs: MethodCosts, name| cost(name).and_then(|cost| costs.with(name, cost)).expect("costs that can be");
     let costs = MethodCosts::names().fold(MethodCosts::of_kind(DeviceKind::Gpu), with);
-    Prices::new(&Numbers::of(DeviceKind::Gpu), costs, crate::product::sort::MOST)
+    Prices::new(&Numbers::of(DeviceKind::Gpu), costs, MOST_SORTED_PRODUCTS)
 }
 
 fn tuning(wanted: Method) -> AdaptiveTuning {

@@ -1,104 +1,16 @@
 //! Numbers of adaptive products: a pure function of device, element type and the method wanted.
-use super::{
-    Class,
-    classes::{ClassSizes, ClassesSums},
-};
 use crate::{
     DeviceInfo,
     product::{
-        choose::{self, Known, Prices},
+        choose::{self, Prices},
         hash::GlobalTables,
         limits::Limits,
-        method::Method,
         sort,
+        terms::{Class, ClassSizes, ClassesSums, Known, Method, most_sorted_products, sorted_class},
+        tuning::AdaptiveTuning,
     },
     tuning::MethodCosts,
 };
-
-/// The limits of the classes, the sizes of their kernels, and the costs of methods.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::product) struct AdaptiveTuning {
-    /// Whether columns of B with one entry are direct.
-    pub direct: bool,
-    /// Whether columns are sorted in registers.
-    pub sorts: bool,
-    /// Most products of a column that the device sorts.
-    pub most_sorted: u32,
-    /// Most products of a column that is sorted beside others that are not: 0, or one of
-    /// [`sort::CLASSES`].
-    pub sorted_most: u32,
-    /// Bits of the number of rows of C.
-    pub row_bits: u32,
-    /// Whether the others are counted by bitmaps.
-    pub dense: bool,
-    /// Words of 32 rows in the range of a narrow column.
-    pub narrow_words: usize,
-    /// The same of a medium one.
-    pub medium_words: usize,
-    /// Words in a window of rows of a wide or big one.
-    pub wide_words: usize,
-    /// Products of an average wide column, at most, for which teams count columns alone, two in a
-    /// group.
-    pub paired_products: u64,
-    /// Words of a bitmap of each of these, at most.
-    pub paired_words: usize,
-    /// Products from which a column is big.
-    pub big_products: u32,
-    /// Whether the rows of columns that are left are found by hashes.
-    pub hash: bool,
-    /// Words of the tables of local memory for hashed columns.
-    pub hash_words: [usize; 3],
-    /// Words of 32 rows from which columns of at most [`AdaptiveTuning::far_products`] are sorted
-    /// although bitmaps would find their rows.
-    pub far_words: usize,
-    /// See there: at most [`AdaptiveTuning::most_sorted`].
-    pub far_products: usize,
-    /// Most products of a hashed column: a work-group takes all of them.
-    pub hash_products: u32,
-    /// Most bytes of all tables in global memory, for columns that do not fit these, unless one
-    /// takes more.
-    pub hash_bytes: u64,
-    /// Entries of C that a team adds up at once.
-    pub piece: usize,
-    /// Bytes of local memory of a team that adds up a piece. The last is enough for every piece.
-    pub slices: [usize; 9],
-    /// Bytes of local memory that a work-group may have.
-    pub local_bytes: usize,
-    /// Memory for rows, in percent of their estimated number. Rows that do not fit are found twice.
-    pub room_percent: u64,
-    /// Products from which that number is estimated: the bound of fewer takes little memory.
-    pub sampled_products: u64,
-    /// A column of B is a hub if an entry of it has less than so many hundredths of a product with
-    /// a piece of the column's rows, on average.
-    pub hub_percent: u32,
-    /// Columns that follow another one, in percent of the columns whose rows are found, from which
-    /// they share its rows.
-    pub equal_percent: u64,
-    /// Products of these from which they do.
-    pub equal_products: u64,
-    /// Most columns that share rows whose products are added up together.
-    pub equal_columns: usize,
-    /// Rows of a piece of such columns.
-    pub equal_piece: usize,
-    /// What the methods cost.
-    pub prices: Prices,
-    /// Whether ESC may compute all columns, if that costs less.
-    pub esc: bool,
-    /// Products of an average column, and columns, for which [`AdaptiveTuning::sorted_most`] is 0.
-    pub long_column: u64,
-    /// See there.
-    pub few_columns: u64,
-    /// Queues on which kernels of different classes may overlap.
-    pub lanes: usize,
-    /// Products from which they do: fork and join take as long as some launches.
-    pub lane_products: u64,
-    /// Bytes of local memory of a compute unit, for all its work-groups.
-    pub resident_bytes: usize,
-    /// Work-groups for each compute unit, if they process columns in a stride.
-    pub groups: usize,
-    /// Most columns whose numbers are read to cut them into bands.
-    pub read_columns: usize,
-}
 
 /// Bytes of local memory of a team that adds up a piece. The last is enough for every piece.
 const SLICES: [usize; 9] = [2048, 2944, 4352, 5888, 7168, 8448, 11_776, 15_616, 25_600];
@@ -135,7 +47,7 @@ impl AdaptiveTuning {
             sorted_most: match wanted {
                 Method::Sort => most_sorted,
                 _ if takes(Method::Sort) => {
-                    sort::most_products(most_sorted.min(numbers.adaptive_sorted_products as u32))
+                    most_sorted_products(most_sorted.min(numbers.adaptive_sorted_products as u32))
                 }
                 _ => 0,
             },
@@ -187,16 +99,6 @@ impl AdaptiveTuning {
         }
     }
 
-    /// Most work-groups of a launch over columns.
-    pub fn most_groups(&self, info: &DeviceInfo) -> usize {
-        self.groups * info.compute_units as usize
-    }
-
-    /// Windows of a column whose rows are in a range of so many words of 32 rows.
-    pub fn windows_of(&self, words: usize) -> usize {
-        words.div_ceil(self.wide_words).max(1)
-    }
-
     /// Words of 32 rows in the widest range in which bitmaps find rows of a C of `nrows` rows and
     /// `ncols` columns.
     pub fn most_words(&self, nrows: usize, ncols: usize) -> usize {
@@ -217,7 +119,7 @@ impl AdaptiveTuning {
     pub fn class_of_all(&self, longest: [u32; 2], known: &Known) -> Option<Class> {
         let products = u64::from(longest[0]) * u64::from(longest[1]);
         let most = if self.esc && self.sorts { self.most_sorted } else { self.sorted_most };
-        let class = Class::SORTED[sort::class_of(products, most)?];
+        let class = Class::SORTED[sorted_class(products, most)?];
         (!self.esc || self.prices.sorts_all(class, known)).then_some(class)
     }
 

@@ -4,7 +4,7 @@ use crate::{
     OperandPair,
     device::{Buffer, Elem, In, InOut, Scalar, Sum, kernel},
     element::Piece,
-    product::problem::Scaling,
+    product::terms::Scaling,
     resident::DeviceCbc,
 };
 

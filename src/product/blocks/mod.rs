@@ -8,7 +8,7 @@ mod scalars;
 mod tests;
 
 use super::{
-    problem::{Scaling, Spec},
+    terms::{Scaling, Spec},
     tuning::{BlockKernel, BlockTiles, BlockTuning, StagedTiles, Tuning, sides_are_compiled},
 };
 use crate::{

@@ -6,7 +6,7 @@ use crate::{
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Local, Options, Out, Scalar, Sum, Work, kernel},
     element::{ElementType, Piece, Stretch},
     primitives::segmented_reduce::RUN_PIECE,
-    product::{problem::Scaling, tuning::ScalarNumbers},
+    product::{terms::Scaling, tuning::ScalarNumbers},
 };
 
 kernel! {

@@ -3,12 +3,7 @@
 use super::{REST_LAUNCHES, divided, esc_ms, least, own_launches, predict_ms, sorted_share};
 use crate::{
     primitives::segmented_sort::SortTuning,
-    product::{
-        adaptive::{Class, ClassRules, ClassSums, ClassesSums},
-        method::Method,
-        sort,
-    },
-    resident::ColumnLengths,
+    product::terms::{Class, ClassSums, ClassesSums, Known, Method, SORTED_PRODUCTS, sorted_class},
     tuning::{BinSize, MethodCosts, Numbers},
 };
 
@@ -78,7 +73,7 @@ impl Prices {
     /// ESC. Longer columns than are sorted after an analysis may be computed faster then: it is not
     /// known yet how many of their products meet.
     pub fn sorts_all(&self, class: Class, known: &Known) -> bool {
-        let analysed = match u64::from(sort::CLASSES[class.sorted()]) > self.sorted {
+        let analysed = match u64::from(SORTED_PRODUCTS[class.sorted()]) > self.sorted {
             true => self.analysed_ms(known, known.products / MERGING),
             false => None,
         };
@@ -103,7 +98,7 @@ impl Prices {
     pub fn sorts_analysed(&self, sums: &ClassesSums) -> Option<Class> {
         let sum = |number: fn(&ClassSums) -> u64| sums.iter().map(number).sum::<u64>();
         let longest = sums.iter().map(|class| class.longest).max().unwrap_or(0);
-        let class = Class::SORTED[sort::class_of(longest.into(), self.most_sorted)?];
+        let class = Class::SORTED[sorted_class(longest.into(), self.most_sorted)?];
         let sizes = [sum(|class| class.products), sum(|class| class.most_entries)];
         let sorted = least(&sorted_share(class, sum(|class| class.columns.into()), sizes, &self.costs));
         let others = [Some(divided(sums, self).1), self.all_by_esc_ms(sums)];
@@ -129,7 +124,7 @@ impl Prices {
         let entries = entries.min(columns.saturating_mul(rows));
         let size = BinSize::new(own_launches(Class::Narrow) + 1, products, entries, columns);
         let longest = known.longest();
-        let roomy = longest.and_then(|longest| sort::class_of(longest.max(ROOMY), self.most_sorted));
+        let roomy = longest.and_then(|longest| sorted_class(longest.max(ROOMY), self.most_sorted));
         let all = roomy.map(|class| self.sorted_ms(Class::SORTED[class], known));
         let short = products <= columns.saturating_mul(self.sorted);
         let sorted = predict_ms(&self.costs, Method::Sort, &size).filter(|_| short);
@@ -143,7 +138,7 @@ impl Prices {
             self.rest_ms(&ClassSums { columns: 1, products, most_entries, longest, ..ClassSums::default() })
         };
         let one_by_one = self.longest_ms * f64::from(longest_b.unwrap_or(0));
-        let is_long = longest_b.is_some_and(|longest| longest > ClassRules::MOST_ENTRIES);
+        let is_long = longest_b.is_some_and(|longest| longest > Class::MOST_ENTRIES);
         let by_esc = longest.filter(|_| is_long).map_or(f64::MAX, alone);
         let beside = self.bin_ms * bins + one_by_one.min(by_esc);
         let divided = [sorted, found].into_iter().flatten().min_by(f64::total_cmp).map(|ms| ms + beside);
@@ -169,49 +164,6 @@ impl Prices {
         let weight = |class: &ClassSums| self.whole.weighed(class.products, class.columns.into(), longest);
         let products = classes.iter().map(weight).sum();
         esc_ms(&self.costs, sum(|class| class.columns.into()), products, sum(|class| class.most_entries))
-    }
-}
-
-/// What the host knows of a product before its columns are analysed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::product) struct Known {
-    pub columns: u64,
-    /// Rows of C.
-    pub rows: u64,
-    /// Products, about.
-    pub products: u64,
-    /// The same if all columns of A were alike.
-    pub if_alike: u64,
-    /// Entries of B.
-    pub b_entries: u64,
-    /// Those of its longest column, if that is known.
-    pub longest_b: Option<u32>,
-}
-
-impl Known {
-    /// Of a product with `columns` columns, of an A with `a_nnz` entries in `inner` columns and
-    /// `rows` rows, and a B with `b_nnz` entries; `lengths` are those of their columns, if known.
-    ///
-    /// The products are as many as if entries of B met each column of A as often as it has entries:
-    /// those of the square of a symmetric matrix. Otherwise, if lengths are not known, as if all
-    /// columns were alike.
-    pub fn new(
-        columns: usize,
-        [a_nnz, inner, rows]: [usize; 3],
-        b_nnz: usize,
-        [of_a, of_b]: [Option<ColumnLengths>; 2],
-    ) -> Self {
-        let product_of = |entries: f64, of: usize| (b_nnz as f64 * entries / of.max(1) as f64) as u64;
-        let if_alike = product_of(a_nnz as f64, inner);
-        let products = of_a.map_or(if_alike, |ColumnLengths { squares, .. }| product_of(squares as f64, a_nnz));
-        let longest_b = of_b.map(|of| of.longest);
-        let [columns, rows, b_entries] = [columns, rows, b_nnz].map(|number| number as u64);
-        Self { columns, rows, products, if_alike, b_entries, longest_b }
-    }
-
-    /// Products of the longest column, as far as they can be expected.
-    fn longest(&self) -> Option<u64> {
-        self.longest_b.map(|longest| u64::from(longest) * self.products / self.b_entries.max(1))
     }
 }
 

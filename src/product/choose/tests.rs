@@ -4,6 +4,7 @@ use crate::{
     Result,
     device::DeviceKind,
     generate::Random,
+    product::terms::{Known, MOST_SORTED_PRODUCTS},
     resident::ColumnLengths,
     tuning::{MethodCost, Numbers},
 };
@@ -46,7 +47,7 @@ fn gpu() -> MethodCosts {
 }
 
 fn priced(costs: MethodCosts) -> Prices {
-    Prices::new(&Numbers::of(DeviceKind::Gpu), costs, sort::MOST)
+    Prices::new(&Numbers::of(DeviceKind::Gpu), costs, MOST_SORTED_PRODUCTS)
 }
 
 /// The default costs of GPUs with one coefficient of a method changed.
@@ -314,7 +315,7 @@ fn short_columns_of_stencils_are_not_sorted_where_their_rows_are_far_apart() {
         let of = &mut sums[Class::Wide as usize];
         (of.widest, of.most_entries) = (widest, 125 * 27_434);
         (of.longest_b, of.b_entries, of.visits) = (27, 27 * 27_434, 27 * 27_434);
-        Prices::new(numbers, gpu(), sort::MOST).sorts_analysed(&sums).is_some()
+        Prices::new(numbers, gpu(), MOST_SORTED_PRODUCTS).sorts_analysed(&sums).is_some()
     };
     let numbers = Numbers::of(DeviceKind::Gpu);
     assert_eq!([2050, 8000].map(|widest| sorted(widest, &numbers)), [false, true]);

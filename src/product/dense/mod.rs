@@ -2,8 +2,9 @@
 //! order. A bitmap finds the rows of a column of C, ascending. Then each row has a slot, to which
 //! products are added: [`tasks`](super::tasks). Kernels: `cl/product/dense/count.cl`.
 use super::{
-    adaptive::{AdaptiveTuning, Class, ColumnTask},
     tasks::{FoundRows, Patterns, Purpose, RowArrays},
+    terms::{Class, ColumnTask},
+    tuning::AdaptiveTuning,
 };
 use crate::{
     Result,

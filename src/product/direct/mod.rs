@@ -5,9 +5,8 @@
 //! Work-groups take equal stretches of the entries of all such columns, so that long columns are
 //! divided among many, and short ones share one.
 use super::{
-    adaptive::ColumnTask,
-    problem::Factors,
     target::{InLayout, SumsInto, Target},
+    terms::{ColumnTask, Factors},
 };
 use crate::{
     Result,

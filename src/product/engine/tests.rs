@@ -8,7 +8,7 @@ use crate::{
     generate::{self, Values as Generated},
     product::{
         planned::PlannedProduct,
-        problem::{Destination, FactorPattern, Part, Scaling},
+        terms::{Destination, FactorPattern, Part, Scaling},
     },
     reference,
     resident::DeviceCbc,
@@ -24,7 +24,9 @@ fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     let operands = Operands { a: &da, b: &db, c_stride: want.stride(), consumer: None };
     let spec = Spec::new(f64::TYPE, da.shape, db.shape, da.nrows);
-    let product = OneShot::new(&device, &spec, operands.strides(), (Method::Esc, device.info().costs()))?;
+    let tuning = Tuning::new(device.info(), spec.a, spec.b).with_strides(operands.strides());
+    let tuning = tuning.with_method(device.info(), Method::Esc);
+    let product = Engine::new(&device, &spec, tuning, (Method::Esc, device.info().costs()))?;
     let mut bands = Vec::new();
     let counts = product.multiply(&work, &operands, &mut |band| {
         bands.push(band.download::<f64>(&Work::new(&device, None))?);

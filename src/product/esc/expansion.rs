@@ -1,6 +1,6 @@
 //! Expansion (Polok 2015, Algorithm 2, lines 15-38). It writes the row of each
 //! product, and its value or its pair of operands. Kernel: `cl/product/esc/expansion.cl`.
-use super::Products;
+use super::{Columns, Products};
 use crate::{
     Result,
     device::{Device, Grid, In, Kernel, Operand, Options, Out, Payload, Work, kernel},
@@ -8,8 +8,7 @@ use crate::{
     primitives::segmented_sort::SegmentedSort,
     product::{
         analysis::BandSegments,
-        method::Columns,
-        problem::{Part, Spec},
+        terms::{Part, Spec},
         tuning::{TileTuning, Tuning},
     },
     resident::InPattern,

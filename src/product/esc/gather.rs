@@ -11,9 +11,9 @@ use crate::{
     element::Piece,
     primitives::segmented_reduce::RUN_PIECE,
     product::{
+        algorithm::Tally,
         analysis::BandSegments,
-        method::Tally,
-        runs::CPattern,
+        terms::CPattern,
         tuning::{TileTuning, Tuning},
     },
 };

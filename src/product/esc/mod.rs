@@ -28,10 +28,9 @@ mod sorted_expansion;
 mod tail_counts;
 
 use super::{
-    analysis::BandSegments,
-    method::{Algorithm, Columns, Record, Tally},
-    problem::Spec,
-    runs::{FoundColumns, FoundRuns},
+    algorithm::{Algorithm, Record, Tally},
+    analysis::{Analyser, Analysis, BandSegments},
+    terms::{Band, Factors, FoundColumns, FoundRuns, Spec},
     tuning::{EscVariant, Tuning},
 };
 use crate::{
@@ -42,6 +41,21 @@ use expansion::InGlobalMemory;
 use gather::Gather;
 use sorted_expansion::InLocalMemory;
 use tail_counts::{TailCounts, Tails};
+
+/// A task: columns of B to multiply A by. They have at least one product.
+pub(super) struct Columns<'a> {
+    pub factors: Factors<'a>,
+    pub analyser: &'a Analyser,
+    pub analysis: &'a mut Analysis,
+    pub band: &'a Band,
+}
+
+impl Columns<'_> {
+    /// Where the products of each column begin.
+    pub fn segments(&mut self, work: &Work) -> Result<BandSegments> {
+        self.analyser.segments(work, self.factors.b, self.analysis, self.band)
+    }
+}
 
 /// The method: kernels from expansion to gather for one kind of payload.
 pub(super) struct Esc {

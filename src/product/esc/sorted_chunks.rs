@@ -1,15 +1,14 @@
 //! Expansion and sort of the chunks of long segments in registers, for devices whose teams are
 //! warps. Columns of A are cut by rows first, if that is cheaper than to merge the chunks. Kernels:
 //! `cl/product/esc/sorted_chunks.cl`.
-use super::Products;
+use super::{Columns, Products};
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, Kernel, Operand, Out, Payload, Work, kernel},
     element::Cut,
     primitives::segmented_sort::{Segments, SortTuning},
     product::{
-        method::Columns,
-        problem::{Part, Sizes, Spec},
+        terms::{Part, Sizes, Spec},
         tuning::{ChunkTuning, Tuning},
     },
     resident::InPattern,

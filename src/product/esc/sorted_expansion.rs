@@ -4,7 +4,7 @@
 //! ([`super::sorted_chunks`]). Elsewhere, and if columns of B are very long, they are sorted like
 //! short segments, and the segmented sort merges them. Kernel:
 //! `cl/product/esc/sorted_expansion.cl`.
-use super::{Products, sorted_chunks::SortedChunks};
+use super::{Columns, Products, sorted_chunks::SortedChunks};
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, Kernel, Operand, Options, Out, Payload, Work, kernel},
@@ -12,8 +12,7 @@ use crate::{
     primitives::segmented_sort::{SegmentedSort, SortTuning},
     product::{
         analysis::BandSegments,
-        method::Columns,
-        problem::{Part, Sizes, Spec},
+        terms::{Part, Sizes, Spec},
         tuning::{TileTuning, Tuning, WindowTuning},
     },
     resident::InPattern,

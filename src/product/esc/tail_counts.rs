@@ -7,8 +7,8 @@ use crate::{
     device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, kernel},
     primitives::{scan::Scan, segmented_reduce::RUN_PIECE},
     product::{
+        algorithm::{Record, Tally},
         analysis::BandSegments,
-        method::{Record, Tally},
         tuning::{TileTuning, Tuning},
     },
 };

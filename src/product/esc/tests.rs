@@ -8,11 +8,10 @@ use crate::{
     primitives::segmented_sort::SortTuning,
     product::{
         analysis::{Analyser, Analysis},
-        bands::Band,
-        engine::OneShot,
+        engine::Engine,
         join::join,
-        problem::{Factors, Operands, Part, Sizes},
-        tuning::{self, ChunkTuning, PayloadKind, TileTuning, WindowTuning},
+        terms::{Band, Factors, Operands, Part, PayloadKind, Sizes},
+        tuning::{self, ChunkTuning, TileTuning, WindowTuning},
     },
     reference,
     resident::DeviceCbc,
@@ -219,7 +218,7 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
     poison(&work)?;
     let spec = Spec::new(M::Element::TYPE, da.shape, db.shape, da.nrows);
     let method = tuning.esc.method();
-    let esc = OneShot::tuned(&device, &spec, tuning, (method, device.info().costs()))?;
+    let esc = Engine::new(&device, &spec, tuning, (method, device.info().costs()))?;
     let c_stride = da.shape.product(db.shape).area();
     let operands = Operands { a: &da, b: &db, c_stride, consumer: None };
     let mut bands = Vec::new();

@@ -5,16 +5,15 @@ mod product;
 mod tests;
 
 use super::{
-    adaptive::{AdaptiveMemory, AdaptiveTuning, counted_entries, foretell, teams_for},
+    adaptive::{AdaptiveMemory, counted_entries, foretell},
     bands::Bands,
-    choose::{Known, predict_esc},
+    choose::predict_esc,
     limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
-    method::Method,
     on_host::{HostChoice, HostColumn, HostMemory, HostSize, HostSums},
-    problem::{Bin, Counts, Sizes, Spec},
     ranges::{self, RangeMemory, RangeTuning},
     sort::ShortRule,
-    tuning::{PayloadKind, Tuning},
+    terms::{Bin, Counts, Known, Method, PayloadKind, Sizes, Spec},
+    tuning::{AdaptiveTuning, Tuning, teams_for},
 };
 use crate::{
     BlockShape, DeviceInfo, Error, Pattern, Result,

@@ -9,8 +9,9 @@
 mod tests;
 
 use super::{
-    adaptive::{AdaptiveTuning, Class, ColumnTask},
     tasks::{FoundRows, Patterns, Purpose},
+    terms::{Class, ColumnTask},
+    tuning::AdaptiveTuning,
 };
 use crate::{
     DeviceInfo, Result,

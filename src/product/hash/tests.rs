@@ -1,6 +1,6 @@
 //! Tables that are full, against sets of rows.
 use super::*;
-use crate::{device::test_device, generate::Random, product::method::Method, resident::PatternArrays};
+use crate::{device::test_device, generate::Random, product::terms::Method, resident::PatternArrays};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// The rows of each column, found with local tables of so many words, or in global memory.

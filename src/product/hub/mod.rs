@@ -3,9 +3,9 @@
 //! and sorts them in registers by row and by their order, so that its work-items have work although
 //! each entry has few products. Each run is added in ascending k. Kernels: `cl/product/hub/`.
 use super::{
-    adaptive::AdaptiveTuning,
     target::{InLayout, SumsInto, Target},
     tasks::{Factors, TakenTasks, TaskTeams, Tasks},
+    tuning::AdaptiveTuning,
 };
 use crate::{
     Result,

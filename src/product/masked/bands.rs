@@ -4,7 +4,7 @@ use crate::{
     Error, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, at_most, kernel},
     primitives::scan::{Scan, ScanTuning},
-    product::problem::Factors,
+    product::terms::Factors,
     resident::{InPattern, PatternArrays},
 };
 

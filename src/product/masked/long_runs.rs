@@ -5,7 +5,7 @@ use crate::{
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     element::Piece,
     primitives::segmented_reduce::RUN_PIECE,
-    product::{method::Tally, tuning::Tuning},
+    product::{algorithm::Tally, tuning::Tuning},
 };
 
 kernel! {

@@ -37,10 +37,9 @@ mod planned;
 mod sums;
 
 use super::{
-    method::{Algorithm, Record, Tally},
-    problem::{Factors, Spec},
-    runs::FoundRuns,
-    tuning::{PayloadKind, TileTuning, Tuning},
+    algorithm::{Algorithm, Record, Tally},
+    terms::{Factors, FoundRuns, PayloadKind, Spec},
+    tuning::{TileTuning, Tuning},
 };
 use crate::{
     OperandPair, Result,

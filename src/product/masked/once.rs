@@ -9,8 +9,7 @@ use crate::{
     device::{Clock, Work},
     product::{
         blocks,
-        problem::{Counts, FactorPattern, Scaling},
-        tuning::PayloadKind,
+        terms::{Counts, FactorPattern, PayloadKind, Scaling},
     },
     resident::{DeviceCbc, PatternArrays},
 };

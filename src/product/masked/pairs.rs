@@ -10,10 +10,9 @@ use crate::{
     device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, kernel},
     primitives::scan::Scan,
     product::{
-        method::Tally,
-        problem::{Factors, Spec},
-        runs::FoundRuns,
-        tuning::{PayloadKind, Tuning},
+        algorithm::Tally,
+        terms::{Factors, FoundRuns, PayloadKind, Spec},
+        tuning::Tuning,
     },
     resident::{InPattern, PatternArrays},
 };

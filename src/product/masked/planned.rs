@@ -12,11 +12,10 @@ use crate::{
     element::ElementType,
     primitives::transpose,
     product::{
+        algorithm::Algorithm,
         blocks::BlockSums,
-        method::{Algorithm, Method},
         planned::{PlannedBand, PlannedProduct, PlannedSums},
-        problem::{Counts, FactorPattern, Factors, Part, Spec, Transposed},
-        runs::FoundRuns,
+        terms::{Counts, FactorPattern, Factors, FoundRuns, Method, Part, Spec, Transposed},
         tuning::Tuning,
     },
     resident::PatternArrays,

@@ -6,10 +6,7 @@ use crate::{
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Out, Sum, Work, at_most, kernel},
     element::ElementType,
     primitives::segmented_reduce::RUN_PIECE,
-    product::{
-        method::Method,
-        problem::{Counts, Pipeline},
-    },
+    product::terms::{Counts, Method, Pipeline},
     resident::{DeviceCbc, InPattern, PatternArrays},
 };
 

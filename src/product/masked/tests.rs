@@ -13,7 +13,7 @@ use crate::{
         Scaling,
         esc::tests::{Case, edge_cases, few_cases, tunings},
         planned::PlannedProduct,
-        problem::{Destination, FactorPattern},
+        terms::{Destination, FactorPattern},
         tuning::{BlockKernel, BlockTuning},
     },
     resident::{DeviceCbc, PatternArrays},

@@ -7,11 +7,9 @@ use crate::{
     gustavson::{Addition, Columns},
     primitives::segmented_reduce::RUN_PIECE,
     product::{
-        choose::{self, Known},
-        method::Method,
-        problem::Bin,
+        choose::{self},
         ranges::{CACHED_ROWS, Profile, RangeTuning, Sides},
-        tuning::PayloadKind,
+        terms::{Bin, Known, Method, PayloadKind},
     },
     tuning::{BinSize, MethodCosts, Numbers},
 };

@@ -14,9 +14,7 @@ pub(super) use memory::HostMemory;
 
 use super::{
     Counts, Method, Operands,
-    choose::Known,
-    problem::{How, Pipeline, Place},
-    tuning::PayloadKind,
+    terms::{How, Known, PayloadKind, Pipeline, Place},
 };
 use crate::{
     BlockShape, Element, Result, Semiring,

@@ -1,19 +1,20 @@
 //! The products of a plan, of the cells' arrays: a chain, which is multiplied from the right.
 use super::{
-    GramParts, Weights,
     cell::FactorGrid,
     grid::{GridPlaces, GridProduct},
     kind::Arrays,
     longer_run,
     weighing::Weighing,
-    weights::ArrayWeights,
 };
 use crate::{
     DevicePattern, Result,
     device::Work,
     groups::Cells,
     planned::Cost,
-    product::{Counts, How, Scaling},
+    product::{
+        Counts, How, Scaling,
+        terms::{ArrayWeights, GramParts, Weights},
+    },
     resident::{DeviceCbc, ScratchMatrix, TakenMatrix},
 };
 

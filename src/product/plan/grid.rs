@@ -1,7 +1,6 @@
 //! One product of two grids of cells, planned: C(g, h) is the sum of A(g, k)·B(k, h) over the inner
 //! groups k.
 use super::{
-    GramParts,
     cell::{CellPlan, FactorGrid},
     kind::Arrays,
     longer_run,
@@ -12,7 +11,7 @@ use crate::{
     device::{Scratch, Work},
     element::ElementType,
     groups::{Cells, Group, describe_groups},
-    product::{Bin, How, Scaling},
+    product::{Bin, How, Scaling, terms::GramParts},
     resident::DeviceCbc,
 };
 

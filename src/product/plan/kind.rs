@@ -1,11 +1,11 @@
 //! The matrices that products are planned for: matrices, and matrices of groups. A plan treats a
 //! matrix as a grid of one cell.
-use super::{DeviceWeights, cell::FactorGrid};
+use super::cell::FactorGrid;
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Result,
     groups::{BlockGroups, Cells, DeviceGroups, Group, GroupsPattern, describe_groups},
     matrix::{HostMatrix, MatrixType},
-    product::operand::OperandTypes,
+    product::{operand::OperandTypes, terms::DeviceWeights},
     resident::DeviceCbc,
 };
 

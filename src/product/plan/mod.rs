@@ -10,20 +10,15 @@ mod grid;
 mod inputs;
 mod kind;
 mod pair;
-mod parts;
 mod sum;
 mod weigh;
 mod weighing;
-mod weights;
 
 pub use inputs::Inputs;
 pub(super) use kind::Grid;
 pub use kind::Plannable;
 pub(crate) use pair::check_mask;
-pub use parts::GramParts;
 pub(crate) use weigh::{ApplyWeights, block_diagonal, one_column};
-pub use weights::Weights;
-pub(crate) use weights::{ArrayWeights, DeviceWeights};
 
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Result, Semiring,
@@ -32,7 +27,10 @@ use crate::{
     groups::Cells,
     matrix::{Kind, MatrixType, aligned_stride},
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
-    product::{Counts, How, Scaling},
+    product::{
+        Counts, How, Scaling,
+        terms::{ArrayWeights, GramParts, Weights},
+    },
     resident::DeviceCbc,
 };
 use cell::FactorGrid;

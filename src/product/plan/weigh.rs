@@ -1,11 +1,11 @@
 //! T = W·J for a block-diagonal W: J's blocks scaled, on J's pattern.
 //! Kernels: `cl/product/weigh.cl`.
-use super::{ArrayWeights, Weights};
 use crate::{
     BlockShape, DevicePattern, DeviceVector, Error, Pattern, Result,
     device::{Buffer, Device, Elem, Grid, In, Kernel, Options, Out, Work, kernel},
     element::{Any, ElementType},
     planned::prepared::same_device,
+    product::terms::{ArrayWeights, Weights},
     resident::{DeviceCbc, PatternArrays, ScratchMatrix, TakenMatrix},
 };
 

@@ -1,9 +1,10 @@
 //! T = W·op(B), for the last factor of a product, cell by cell.
-use super::{ApplyWeights, ArrayWeights, Weights, block_diagonal, cell::FactorGrid, kind::Arrays};
+use super::{ApplyWeights, block_diagonal, cell::FactorGrid, kind::Arrays};
 use crate::{
     DevicePattern, Error, Result,
     device::Work,
     groups::Cells,
+    product::terms::{ArrayWeights, Weights},
     resident::{ScratchMatrix, TakenMatrix},
     structure::MovePlan,
 };

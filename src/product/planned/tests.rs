@@ -5,7 +5,7 @@ use crate::{
     device::test_device,
     generate::{self, Values, uniform},
     product::{
-        problem::Transposed,
+        terms::Transposed,
         tuning::{BlockKernel, BlockTuning, ScalarNumbers, StagedNumbers},
     },
     reference,

@@ -11,7 +11,7 @@ use crate::{
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     product::{
         blocks::options_of_runs,
-        problem::{Operands, Spec},
+        terms::{Operands, Spec},
     },
     resident::InPattern,
 };

@@ -1,14 +1,13 @@
 //! What a product in ranges will do, foretold on the host from the patterns of A and B: its bands,
 //! its bins, and the device memory that it takes.
-use super::{Profile, RangeMemory, RangeTuning, Sides, Way, cuts::band_end, memory::Groups};
+use super::{Profile, RangeMemory, RangeTuning, Sides, cuts::band_end, memory::Groups};
 use crate::{
     Error, Pattern, Result,
     analysis::entries_of_columns,
     product::{
-        adaptive::{COUNTED, Foretold},
         bands::too_long,
         limits::Need,
-        problem::Counts,
+        terms::{COUNTED, Counts, Foretold, Way},
     },
 };
 use rayon::prelude::*;

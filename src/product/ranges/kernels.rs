@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, at_most, kernel},
-    product::problem::Spec,
+    product::terms::Spec,
     resident::{InPattern, PatternArrays},
 };
 

@@ -1,7 +1,7 @@
 //! The device memory that a product in ranges needs: by it the way of the product is chosen, and
 //! bands are cut. The functions are pure. Their sums repeat the allocations, size classes included.
 use super::{
-    Profile, RangeTuning, Sides, Way,
+    Profile, RangeTuning, Sides,
     arrays::{Ranges, bitmap_words, record_words, sum_places},
 };
 use crate::{
@@ -9,7 +9,10 @@ use crate::{
     device::pool_bytes,
     element::ElementType,
     primitives::{drop_entries::DropMemory, segmented_reduce::RUN_PIECE},
-    product::limits::{Largest, Limits, Need},
+    product::{
+        limits::{Largest, Limits, Need},
+        terms::Way,
+    },
 };
 
 /// What the memory of a product depends on, besides the sizes of a band.

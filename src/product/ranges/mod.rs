@@ -26,14 +26,13 @@ pub(super) use memory::RangeMemory;
 pub(super) use profile::{CACHED_ROWS, Profile, Sides};
 pub(super) use scalars::ScalarKernels;
 use sums::{FilledRanges, RangeSums, RangeTask};
-pub(super) use tuning::{RangeTuning, Way};
+pub(super) use tuning::RangeTuning;
 
 use super::{
-    bands::{Band, too_long},
+    bands::too_long,
     engine::Engine,
     limits::Need,
-    method::Method,
-    problem::{Counts, Operands, Pipeline, Place, Sizes, Spec},
+    terms::{Band, Counts, Method, Operands, Pipeline, Place, Sizes, Spec, Way},
     tuning::Tuning,
 };
 use crate::{

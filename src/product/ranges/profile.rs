@@ -3,7 +3,10 @@ use super::tuning::RangeTuning;
 use crate::{
     Result,
     device::at_most,
-    product::{choose, method::Method, problem::Bin},
+    product::{
+        choose,
+        terms::{Bin, Method},
+    },
     tuning::BinSize,
 };
 

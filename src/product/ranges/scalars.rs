@@ -11,7 +11,7 @@ use crate::{
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Sum, Work, kernel},
     element::ElementType,
     primitives::segmented_reduce::RUN_PIECE,
-    product::problem::Spec,
+    product::terms::Spec,
     resident::InPattern,
 };
 

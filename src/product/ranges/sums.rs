@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Result,
     device::{Buffer, Device, Grid, Options, Work},
-    product::problem::{Operands, Spec},
+    product::terms::{Operands, Spec},
 };
 
 /// The kernels of sums of the products of ranges: of scalars, or of blocks.

@@ -2,7 +2,7 @@
 mod blocks;
 
 use super::{
-    BlockKernels, Profile, RangeMemory, RangeSums, RangeTuning, Ranged, ScalarKernels, Sides, Way,
+    BlockKernels, Profile, RangeMemory, RangeSums, RangeTuning, Ranged, ScalarKernels, Sides,
     cuts::cuts,
     foretell::{foretell, profile_of},
     kernels::RangeKernels,
@@ -14,7 +14,7 @@ use crate::{
     matrix::{CbcView, MatrixKind},
     product::{
         host_columns::HostColumns,
-        problem::{Counts, Operands, Pipeline, Spec},
+        terms::{Counts, Operands, Pipeline, Spec, Way},
         tuning::Tuning,
     },
     reference,

@@ -4,7 +4,11 @@ use super::profile::{Profile, Sides};
 use crate::{
     BlockShape, DeviceInfo,
     device::DeviceKind,
-    product::{choose, limits::Limits, method::Method, tuning::PayloadKind},
+    product::{
+        choose,
+        limits::Limits,
+        terms::{Method, PayloadKind, Way},
+    },
     tuning::{BinSize, MethodCosts},
 };
 
@@ -34,34 +38,6 @@ pub(in crate::product) struct RangeTuning {
     pub costs: MethodCosts,
     /// Whether ESC may compute all columns.
     pub esc: bool,
-}
-
-/// How the entries of C are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// By ESC.
-    Esc,
-    /// Every product is an entry: no column of B has two.
-    Exact,
-    /// Sums go to places with room for all products, from where they are moved.
-    OnePass,
-    /// The operands of all products are put in the order of their runs, which are summed once the
-    /// entries are counted: for blocks.
-    Kept,
-    /// Entries are counted first.
-    TwoPasses,
-}
-
-impl Way {
-    /// The stages, as the report names them.
-    pub fn stages(self) -> &'static [&'static str] {
-        match self {
-            Self::Esc => &[],
-            Self::Exact => &["setup", "sums"],
-            Self::OnePass => &["setup", "sums", "move"],
-            Self::Kept | Self::TwoPasses => &["setup", "count", "sums"],
-        }
-    }
 }
 
 /// Columns sampled.

@@ -1,8 +1,8 @@
 //! The work-groups that sort columns.
-use super::CLASSES;
 use crate::{
     device::{Grid, Options, Teams},
     primitives::segmented_reduce::RUN_PIECE,
+    product::terms::SORTED_PRODUCTS,
 };
 
 /// Least products that a work-item holds in registers.
@@ -61,7 +61,7 @@ impl ColumnGroups {
 
     /// The groups for `columns` columns of a class.
     pub fn grid(&self, class: usize, columns: u32) -> Grid {
-        let most = CLASSES[class];
+        let most = SORTED_PRODUCTS[class];
         let group_size = self.of(most).group_size(TEAMS);
         let at_once = group_size * held(most) as usize / most as usize;
         Grid::groups((columns as usize).div_ceil(at_once).min(self.groups), group_size)

@@ -1,9 +1,9 @@
 //! The number of entries of C in columns. Kernel: `cl/product/sort/count_sorted.cl`.
-use super::{CLASSES, columns::ColumnGroups};
+use super::columns::ColumnGroups;
 use crate::{
     Result,
     device::{Buffer, Device, In, InOut, Kernel, Out, Teams, Work, kernel},
-    product::adaptive::ColumnTask,
+    product::terms::{ColumnTask, SORTED_PRODUCTS},
     resident::{InPattern, PatternArrays},
 };
 
@@ -38,17 +38,17 @@ impl SortCounts {
         let columns = ColumnGroups { teams, row_bits, groups };
         let kernel = |&most: &u32| Kernel::rare(device, &columns.counting(most));
         let keeping = |&most: &u32| Kernel::rare(device, &columns.keeping(most));
-        let kernels = CLASSES.iter().map(kernel).collect::<Result<_>>()?;
-        Ok(Self { kernels, keeping: CLASSES.iter().map(keeping).collect::<Result<_>>()?, columns })
+        let kernels = SORTED_PRODUCTS.iter().map(kernel).collect::<Result<_>>()?;
+        Ok(Self { kernels, keeping: SORTED_PRODUCTS.iter().map(keeping).collect::<Result<_>>()?, columns })
     }
 
     /// Room for the sorted keys of so many columns of a class.
     pub fn keys(work: &Work, class: usize, columns: u32) -> Result<Buffer<u32>> {
-        work.buffer(columns as usize * CLASSES[class] as usize)
+        work.buffer(columns as usize * SORTED_PRODUCTS[class] as usize)
     }
 
     /// Writes the number of entries of C in each column of the task to `lengths`, by columns of the
-    /// band. The columns have at most `CLASSES[class]` products. If
+    /// band. The columns have at most `SORTED_PRODUCTS[class]` products. If
     /// `sum_at` is not 0, the number of products is added to the two words of `lengths` from there
     /// on, the low one first.
     pub fn run(

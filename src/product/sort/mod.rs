@@ -12,18 +12,11 @@ mod sums;
 #[cfg(test)]
 mod tests;
 
+use super::terms::SORTED_PRODUCTS;
 use crate::{DeviceInfo, device::Teams};
 pub(super) use count::SortCounts;
 pub(super) use runs::{ShortRule, SortedRuns};
 pub(super) use sums::SortSums;
-
-/// Most products of a column of each class.
-pub(in crate::product) const CLASSES: [u32; 21] =
-    [32, 48, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584];
-
-/// The last of them.
-#[cfg(test)]
-pub(in crate::product) const MOST: u32 = CLASSES[CLASSES.len() - 1];
 
 /// Most products of a column that a device sorts and sums: 0, or one of them.
 pub(in crate::product) fn most_of(info: &DeviceInfo) -> u32 {
@@ -34,20 +27,10 @@ pub(in crate::product) fn most_of(info: &DeviceInfo) -> u32 {
 fn most_within(info: &DeviceInfo, bytes: usize) -> u32 {
     let largest = Teams::of(info).map_or(0, Teams::largest);
     let fits = |most| columns::team_size(most) <= largest && columns::local_bytes(most, bytes) <= info.local_bytes;
-    CLASSES.into_iter().rev().find(|&most| fits(most)).unwrap_or(0)
-}
-
-/// The class of columns of at most `products` products, among the first that sort at most `most`.
-pub(in crate::product) fn class_of(products: u64, most: u32) -> Option<usize> {
-    CLASSES.iter().position(|&class| products <= class.into() && class <= most)
+    SORTED_PRODUCTS.into_iter().rev().find(|&most| fits(most)).unwrap_or(0)
 }
 
 /// Bytes of the sorted keys of so many columns of a class.
 pub(in crate::product) fn key_bytes(class: usize, columns: u64) -> u64 {
-    4 * columns * u64::from(CLASSES[class])
-}
-
-/// Most products of a column that is sorted, at most `wanted`: 0, or one of [`CLASSES`].
-pub(in crate::product) fn most_products(wanted: u32) -> u32 {
-    CLASSES.iter().rev().find(|&&most| most <= wanted).copied().unwrap_or(0)
+    4 * columns * u64::from(SORTED_PRODUCTS[class])
 }

@@ -1,20 +1,20 @@
 //! The runs of products of blocks, and of plans with operand pairs, if every column of C is short
 //! and so are its runs: each column is sorted in registers, once to count and once to place. One
 //! read. Kernels: `cl/product/sort/count_runs.cl`, `cl/product/sort/place_runs.cl`.
-use super::{CLASSES, class_of, columns::ColumnGroups, most_within};
+use super::{columns::ColumnGroups, most_within};
 use crate::{
     DeviceInfo, Result,
     device::{Buffer, Device, In, Kernel, Operand, Out, Payload, Teams, Work, at_most, kernel},
     element::WordType,
     primitives::scan::Scan,
     product::{
-        adaptive::{AdaptiveTuning, Class, teams_for},
-        choose::{Known, Prices},
+        choose::Prices,
         limits::Limits,
-        method::Method,
-        problem::{Factors, Part, Spec},
-        runs::{CPattern, FoundColumns, FoundRuns},
-        tuning::{PayloadKind, Tuning},
+        terms::{
+            CPattern, Class, Factors, FoundColumns, FoundRuns, Known, Method, Part, PayloadKind, SORTED_PRODUCTS, Spec,
+            sorted_class,
+        },
+        tuning::{Tuning, teams_for},
     },
     resident::InPattern,
     tuning::MethodCosts,
@@ -102,7 +102,7 @@ impl ShortRule {
     /// entries, and their runs can be counted within `limits`.
     pub fn short_columns(&self, [of_a, of_b]: [u32; 2], known: &Known, limits: &Limits<'_>) -> Option<ShortColumns> {
         let (longest, products) = (u64::from(of_a) * u64::from(of_b), u64::from(of_a) * known.b_entries);
-        let class = class_of(longest, self.most).filter(|_| of_b <= self.longest)?;
+        let class = sorted_class(longest, self.most).filter(|_| of_b <= self.longest)?;
         let fast = self
             .prices
             .is_none_or(|prices| longest <= prices.sorted || prices.sorts_blocks(Class::SORTED[class], known));
@@ -116,12 +116,15 @@ impl SortedRuns {
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning, how: (Method, MethodCosts)) -> Result<Option<Self>> {
         let Some(rule) = ShortRule::new(device.info(), spec, tuning, how) else { return Ok(None) };
         let info = device.info();
-        let groups = AdaptiveTuning::new(info, (Method::Sort, info.costs()), spec.row_bits).most_groups(info);
+        let groups = info.numbers().adaptive_groups * info.compute_units as usize;
         let columns = ColumnGroups { teams: rule.teams, row_bits: spec.row_bits, groups };
         let place = |&most: &u32| Kernel::rare(device, &tuning.payload.define(columns.options(most), spec));
         Ok(Some(Self {
-            count: CLASSES.iter().map(|&most| Kernel::rare(device, &columns.counting(most))).collect::<Result<_>>()?,
-            place: CLASSES.iter().map(place).collect::<Result<_>>()?,
+            count: SORTED_PRODUCTS
+                .iter()
+                .map(|&most| Kernel::rare(device, &columns.counting(most)))
+                .collect::<Result<_>>()?,
+            place: SORTED_PRODUCTS.iter().map(place).collect::<Result<_>>()?,
             scan: Scan::new(device, tuning.scan)?,
             columns,
             rule,

@@ -1,12 +1,11 @@
 //! Columns of C. Kernel: `cl/product/sort/sum_sorted.cl`.
-use super::{CLASSES, columns::ColumnGroups};
+use super::columns::ColumnGroups;
 use crate::{
     Result,
     device::{Buffer, Device, Elem, In, InOut, Kernel, Teams, Work, kernel},
     product::{
-        adaptive::ColumnTask,
-        problem::Factors,
         target::{InLayout, SumsInto, Target},
+        terms::{ColumnTask, Factors, SORTED_PRODUCTS},
     },
     resident::InPattern,
 };
@@ -46,8 +45,8 @@ impl SortSums {
         let columns = ColumnGroups { teams, row_bits, groups };
         let kernel = |&most: &u32| Kernel::rare(device, &target.define(columns.options(most)));
         let from_keys = |&most: &u32| Kernel::rare(device, &target.define(columns.keeping(most)));
-        let kernels = CLASSES.iter().map(kernel).collect::<Result<_>>()?;
-        Ok(Self { kernels, from_keys: CLASSES.iter().map(from_keys).collect::<Result<_>>()?, columns })
+        let kernels = SORTED_PRODUCTS.iter().map(kernel).collect::<Result<_>>()?;
+        Ok(Self { kernels, from_keys: SORTED_PRODUCTS.iter().map(from_keys).collect::<Result<_>>()?, columns })
     }
 
     /// Asks for the kernel of a class.

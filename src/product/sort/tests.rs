@@ -7,9 +7,8 @@ use crate::{
     matrix::Matrix,
     primitives::segmented_reduce::RUN_PIECE,
     product::{
-        adaptive::ColumnTask,
-        problem::Factors,
         target::{Layout, Target, TargetKind},
+        terms::{ColumnTask, Factors, MOST_SORTED_PRODUCTS},
     },
     resident::DeviceCbc,
 };
@@ -99,10 +98,10 @@ impl Case {
 
     /// The words of a list, and the tasks of each class. A list has the columns of each class in
     /// descending order, behind a word that is no column.
-    fn tasks(&self, first_col: usize, listed: bool) -> (Vec<u32>, [Share; CLASSES.len()]) {
+    fn tasks(&self, first_col: usize, listed: bool) -> (Vec<u32>, [Share; SORTED_PRODUCTS.len()]) {
         let columns = self.b.ncols() - first_col;
-        let class = |column: usize| CLASSES.partition_point(|&most| most < self.products(first_col + column));
-        let mut lists = [const { Vec::new() }; CLASSES.len()];
+        let class = |column: usize| SORTED_PRODUCTS.partition_point(|&most| most < self.products(first_col + column));
+        let mut lists = [const { Vec::new() }; SORTED_PRODUCTS.len()];
         match listed {
             true => (0..columns).rev().for_each(|column| lists[class(column)].push(column as u32)),
             false => lists[(0..columns).map(class).max().unwrap_or(0)].resize(columns, u32::MAX),
@@ -290,7 +289,10 @@ fn devices_sort_what_their_work_groups_have_room_for() {
 /// two, whose places use every bit, and three between them.
 #[test]
 fn keys_have_room_for_the_last_row() -> Result<()> {
-    for most in CLASSES.into_iter().filter(|most| most.is_power_of_two() || [48, 1280, MOST].contains(most)) {
+    for most in SORTED_PRODUCTS
+        .into_iter()
+        .filter(|most| most.is_power_of_two() || [48, 1280, MOST_SORTED_PRODUCTS].contains(most))
+    {
         let narrow = (1 << (u32::BITS - most.next_power_of_two().ilog2())) - 1_usize;
         for rows in [narrow, narrow + 1, u32::MAX as usize - 1] {
             let last = vec![vec![0, rows - 2, rows - 1]; most as usize / 3];

@@ -7,9 +7,8 @@ use crate::{
     element::ElementType,
     primitives::segmented_reduce::RUN_PIECE,
     product::{
-        adaptive::{AdaptiveTuning, Class, Profile},
-        hub::hub_bytes,
-        method::Method,
+        terms::{Class, Method, Profile},
+        tuning::AdaptiveTuning,
     },
     resident::PatternArrays,
 };
@@ -131,8 +130,9 @@ pub(in crate::product) struct CutTasks {
 impl CutTasks {
     const FIRST_CLASS: u32 = Class::FOUND[0] as u32;
 
-    /// For products of `element`.
-    pub fn new(device: &Device, tuning: &AdaptiveTuning, element: ElementType) -> Result<Self> {
+    /// For products of `element`. A team of a hub's task takes `hub_bytes` bytes of local memory
+    /// beside those of its slots.
+    pub fn new(device: &Device, tuning: &AdaptiveTuning, element: ElementType, hub_bytes: usize) -> Result<Self> {
         let group_size = device.info().numbers().group_size;
         let slices = tuning.slices.map(|bytes| bytes.to_string()).join(", ");
         let options = Options::group_size(group_size)
@@ -145,7 +145,7 @@ impl CutTasks {
             .define("CUT_FROM", RUN_PIECE)
             .define("SUM_BYTES", element.arithmetic().bytes())
             .define("STEP_BYTES", step_bytes(element))
-            .define("HUB_BYTES", hub_bytes(element))
+            .define("HUB_BYTES", hub_bytes)
             .define("EQUAL_COLUMNS", tuning.equal_columns)
             .define("EQUAL_PIECE", tuning.equal_piece);
         let (count, list) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);

@@ -5,8 +5,8 @@ use crate::{
     device::{Device, Elem, Grid, In, InOut, Kernel, Local, Teams, Work, kernel},
     primitives::segmented_reduce::RUN_PIECE,
     product::{
-        adaptive::AdaptiveTuning,
         target::{InLayout, SumsInto, Target},
+        tuning::AdaptiveTuning,
     },
     resident::InPattern,
 };

@@ -3,7 +3,7 @@ use crate::{
     BlockShape, Csc, OperandPair,
     product::{
         esc::tests::{Case, edge_cases, few_cases, products, tunings, with_segments},
-        tuning::PayloadKind,
+        terms::PayloadKind,
     },
 };
 

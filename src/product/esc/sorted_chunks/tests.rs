@@ -4,7 +4,7 @@ use crate::{
     device::{Teams, test_device},
     product::{
         esc::tests::{Case, edge_cases, few_cases, in_registers, products, products_of_part, with_segments},
-        tuning::PayloadKind,
+        terms::PayloadKind,
     },
 };
 

@@ -2,22 +2,23 @@
 use crate::{device::Buffer, element::Piece, primitives::segmented_reduce::Runs};
 
 /// The pattern of some columns of C.
-pub(super) struct CPattern {
+pub(crate) struct CPattern {
     pub col_ptr: Buffer<u32>,
     pub row_idx: Buffer<u32>,
 }
 
 /// Some columns of C.
-pub(super) struct FoundColumns {
+pub(crate) struct FoundColumns {
     pub pattern: CPattern,
     pub runs: FoundRuns,
 }
 
 /// The runs of some entries of C.
-pub(super) struct FoundRuns {
+pub(crate) struct FoundRuns {
     /// The last product of each run.
     pub run_end: Buffer<u32>,
-    /// The pieces of runs longer than [`Tuning::long_run`](super::tuning::Tuning::long_run).
+    /// The pieces of runs longer than
+    /// [`Tuning::long_run`](crate::product::tuning::Tuning::long_run).
     pub pieces: Buffer<Piece>,
     /// Number of these pieces that are parts of a run that is cut.
     pub parts: usize,

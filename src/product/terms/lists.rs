@@ -1,17 +1,10 @@
 //! The columns of each class, and their bins.
-use super::{Class, ClassSums, classes::ClassSizes, task::ColumnTask};
-use crate::{
-    Result,
-    device::{Buffer, Work},
-    product::{
-        choose::Share,
-        problem::{Counts, Pipeline},
-    },
-};
+use super::{Class, ClassSizes, ClassSums, ColumnTask, Counts, Pipeline, Share};
+use crate::device::Buffer;
 use std::ops::Deref;
 
 /// The columns of each class.
-pub(in crate::product) struct ClassLists {
+pub(crate) struct ClassLists {
     /// The columns by class, unless all of them are of one class; if rows are shared, without those
     /// that follow.
     pub list: Buffer<u32>,
@@ -30,15 +23,6 @@ impl Deref for ClassLists {
 }
 
 impl ClassLists {
-    /// The columns of one bin of one class.
-    pub fn of_one(work: &Work, share: Share) -> Result<Self> {
-        let (columns, products) = (share.columns as u32, share.size.products);
-        let mut sums = [ClassSums::default(); Class::ALL.len()];
-        sums[share.last as usize] = ClassSums { columns, products, ..ClassSums::default() };
-        let sizes = ClassSizes { columns: 0..columns, windows: 1, sums, shares_rows: false, samples: [0; 2] };
-        Ok(Self { list: work.buffer(0)?, sizes, shares: vec![share], numbers: vec![0] })
-    }
-
     /// The counts of these columns.
     pub fn counts(&self) -> Counts {
         let bins = self.shares.iter().map(Share::bin).collect();
@@ -81,5 +65,29 @@ impl ClassLists {
         bins.dedup(); // hubs are in the bin of their class
         bins.reverse();
         bins.into_iter().map(|(last, first)| (last, self.task(first, last))).collect()
+    }
+}
+
+/// Columns of a band of C, and what is known of them.
+pub(crate) struct Profile {
+    pub products: Buffer<u32>,
+    pub first_row: Buffer<u32>,
+    pub last_row: Buffer<u32>,
+    pub class: Buffer<u32>,
+    pub lists: ClassLists,
+}
+
+impl Deref for Profile {
+    type Target = ClassLists;
+    fn deref(&self) -> &ClassLists {
+        &self.lists
+    }
+}
+
+impl Profile {
+    /// Bytes of device memory held, in size classes.
+    pub fn bytes(&self) -> u64 {
+        let Self { products, first_row, last_row, class, lists } = self;
+        [products, first_row, last_row, class, &lists.list].map(Buffer::bytes).iter().sum()
     }
 }

@@ -4,10 +4,25 @@ use crate::{
     OperandPair,
     device::Options,
     element::{ElementType, WordType},
-    product::tuning::PayloadKind,
 };
 
+/// The data that the sort moves with the row of a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PayloadKind {
+    /// The product's value: for scalars, whose values are no larger than a pair of operands.
+    Values,
+    /// The pair of operands, which is multiplied at compression: for blocks, and for plans, which
+    /// multiply repeatedly.
+    Pairs,
+}
+
 impl PayloadKind {
+    /// The payload of a product whose operands and result have blocks `strides` elements apart.
+    /// Values need contiguous scalars, since their kernels support no stride.
+    pub fn of(strides: [usize; 3]) -> Self {
+        if strides == [1; 3] { Self::Values } else { Self::Pairs }
+    }
+
     /// The type of the word that is sorted with each row, in a product of `element`.
     pub(crate) fn word(self, element: ElementType) -> WordType {
         match self {

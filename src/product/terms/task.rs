@@ -3,7 +3,7 @@ use crate::device::Buffer;
 
 /// Columns of a band for one method.
 #[derive(Clone, Copy)]
-pub(in crate::product) struct ColumnTask<'a> {
+pub(crate) struct ColumnTask<'a> {
     /// The columns, counted from the band's first; not read if `listed` is false.
     pub list: &'a Buffer<u32>,
     /// The first of them in `list`.

@@ -1,10 +1,6 @@
 //! Counts of a product for its report, and the names of its stages.
-use crate::{
-    Result,
-    device::Work,
-    product::{method::Method, ranges::Way},
-    tuning::BinSize,
-};
+use super::{Method, Pipeline};
+use crate::tuning::BinSize;
 
 /// Columns of C that one method computed together.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -68,42 +64,12 @@ pub(crate) struct Counts {
 impl Counts {
     /// The stages, as the report names them.
     pub fn stages(&self) -> &'static [&'static str] {
-        match self.pipeline {
-            Pipeline::Esc => &STAGES,
-            Pipeline::Adaptive => &ADAPTIVE_STAGES,
-            Pipeline::Host => &HOST_STAGES,
-            Pipeline::Ranges(way) => way.stages(),
-            Pipeline::Masked => &MASKED_STAGES,
-        }
+        self.pipeline.stages()
     }
 
     /// The stage in which C is complete.
     pub fn last_stage(&self) -> &'static str {
         self.stages().last().copied().unwrap_or("setup")
-    }
-
-    /// The bins with the busy time of their commands in `work`. The time of commands for several
-    /// bins is divided by the bins' products. Of a product by ESC, on the host or on a mask, only
-    /// the time of all bins is known.
-    pub fn measured_bins(&self, work: &Work) -> Result<Vec<Bin>> {
-        let mut bins = self.bins.clone();
-        let Some(times) = work.bin_times()? else { return Ok(bins) };
-        if matches!(self.pipeline, Pipeline::Esc | Pipeline::Host | Pipeline::Masked) {
-            if let [bin] = &mut bins[..] {
-                bin.measured_ms = Some(times.values().sum());
-            }
-            return Ok(bins);
-        }
-        bins.iter_mut().for_each(|bin| bin.measured_ms = Some(0.0));
-        for (bits, ms) in times {
-            let counts = |number: usize| bits >> number & 1 == 1;
-            let products = (0..bins.len()).filter(|&bin| counts(bin)).map(|bin| bins[bin].products).sum::<u64>();
-            for (_, bin) in bins.iter_mut().enumerate().filter(|(number, _)| counts(*number)) {
-                let part = ms * bin.products as f64 / products.max(1) as f64;
-                bin.measured_ms = bin.measured_ms.map(|ms| ms + part);
-            }
-        }
-        Ok(bins)
     }
 
     /// The number of the bin of these columns, or of the next new one.
@@ -134,31 +100,3 @@ impl Counts {
         }
     }
 }
-
-/// The stages of a product, by what computed it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Pipeline {
-    /// [`Engine`](crate::product::engine::Engine).
-    #[default]
-    Esc,
-    /// [`Adaptive`](crate::product::adaptive::Adaptive).
-    Adaptive,
-    /// [`OnHost`](crate::product::on_host::OnHost).
-    Host,
-    /// [`Ranged`](crate::product::ranges::Ranged).
-    Ranges(Way),
-    /// A masked product by columns.
-    Masked,
-}
-
-/// The stages, as the report names them.
-const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts", "compression", "gather"];
-
-/// The same of an adaptive product. ESC's, if it has some of the columns, count towards none.
-const ADAPTIVE_STAGES: [&str; 4] = ["setup", "count", "offsets", "sums"];
-
-/// The same of a product on the host.
-const HOST_STAGES: [&str; 2] = ["read", "multiply"];
-
-/// The same of a product on a mask, by columns.
-const MASKED_STAGES: [&str; 2] = ["setup", "sums"];

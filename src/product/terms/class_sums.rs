@@ -1,0 +1,161 @@
+//! Sums of columns by their classes.
+use super::Class;
+use std::ops::Range;
+
+/// The sums of one class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct ClassSums {
+    pub columns: u32,
+    pub products: u64,
+    /// Bound of the entries of C: no column has more than products, or rows in its range.
+    pub most_entries: u64,
+    /// Entries of the longest column of B.
+    pub longest_b: u32,
+    /// Most products of a column.
+    pub longest: u32,
+    /// Entries of B.
+    pub b_entries: u32,
+    /// Columns of dense classes that are hubs: the columns of method `hub`.
+    pub hub_columns: u32,
+    pub hub_products: u64,
+    /// Columns that follow another one, see `adaptive/equal.rs`, and the bound of their entries of
+    /// C.
+    pub followers: u32,
+    pub follower_entries: u64,
+    /// Words of 32 rows in the widest range of rows of a column, of those whose rows are looked at.
+    pub widest: u32,
+    /// Of columns whose rows are found: entries of B, each once for each piece of its column's rows
+    /// that it may meet; and those of hubs.
+    pub visits: u64,
+    pub hub_visits: u64,
+}
+
+impl ClassSums {
+    /// Words of the device's record.
+    pub(crate) const WORDS: usize = 19;
+
+    pub(crate) fn new(words: &[u32]) -> Self {
+        let wide = |at: usize| u64::from(words[at + 1]) << 32 | u64::from(words[at]);
+        let (columns, products, most_entries) = (words[0], wide(1), wide(3));
+        Self {
+            columns,
+            products,
+            most_entries,
+            longest_b: words[5],
+            longest: words[6],
+            b_entries: words[7],
+            hub_columns: words[8],
+            hub_products: wide(9),
+            followers: words[11],
+            follower_entries: wide(12),
+            widest: words[14],
+            visits: wide(15),
+            hub_visits: wide(17),
+        }
+    }
+
+    /// The sums of a class whose columns ESC computes, with columns of class [`Class::Long`].
+    fn with_long(&self, long: &Self) -> Self {
+        Self {
+            columns: self.columns + long.columns,
+            products: self.products + long.products,
+            most_entries: self.most_entries + long.most_entries,
+            longest_b: self.longest_b.max(long.longest_b),
+            longest: self.longest.max(long.longest),
+            b_entries: self.b_entries + long.b_entries,
+            widest: self.widest.max(long.widest),
+            ..*self
+        }
+    }
+}
+
+/// The sums of all classes.
+pub(crate) type ClassesSums = [ClassSums; Class::ALL.len()];
+
+/// Those of no columns.
+pub(crate) fn no_columns() -> ClassesSums {
+    [ClassSums::default(); Class::ALL.len()]
+}
+
+/// The same if ESC computes the columns of [`Class::Long`].
+pub(crate) fn without_long(mut sums: ClassesSums) -> ClassesSums {
+    let long = std::mem::take(&mut sums[Class::Long as usize]);
+    let rest = &mut sums[Class::Rest as usize];
+    *rest = rest.with_long(&long);
+    sums
+}
+
+/// The sizes of a band of C, by classes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ClassSizes {
+    /// The columns of B.
+    pub columns: Range<u32>,
+    /// Windows of rows of each column.
+    pub windows: usize,
+    pub sums: ClassesSums,
+    /// Whether columns that follow share the rows of their leaders.
+    pub shares_rows: bool,
+    /// Entries of C in the samples, and the bound of them.
+    pub samples: [u32; 2],
+}
+
+impl ClassSizes {
+    pub fn cols(&self) -> usize {
+        self.columns.len()
+    }
+
+    pub fn of(&self, class: Class) -> &ClassSums {
+        &self.sums[class as usize]
+    }
+
+    /// The sum of a number over some classes.
+    pub fn sum(&self, classes: &[Class], number: impl Fn(&ClassSums) -> u64) -> u64 {
+        classes.iter().map(|&class| number(self.of(class))).sum()
+    }
+
+    pub fn products(&self) -> u64 {
+        self.sum(&Class::ALL, |sums| sums.products)
+    }
+
+    /// Whether some columns are left for other methods than ESC.
+    pub fn are_taken(&self) -> bool {
+        (self.of(Class::Rest).columns as usize) < self.cols().max(1)
+    }
+
+    /// Bound of the rows of C that are found.
+    pub fn most_found(&self) -> u64 {
+        let shared = |sums: &ClassSums| if self.shares_rows { sums.follower_entries } else { 0 };
+        self.sum(&Class::FOUND, |sums| sums.most_entries - shared(sums))
+    }
+
+    /// Columns that have room in a list: none if all are of one class, and share no rows. Those of
+    /// ESC are listed to be taken out.
+    pub fn listed(&self) -> usize {
+        let all = |class: &Class| self.of(*class).columns as usize == self.cols();
+        let others = &Class::ALL[..Class::Rest as usize];
+        if !self.shares_rows && others.iter().any(all) { 0 } else { self.cols() }
+    }
+
+    /// Room for the rows of C that are found: so many percent of their number estimated from
+    /// samples, at most their bound.
+    pub fn room(&self, percent: u64) -> u64 {
+        let bound = u128::from(self.most_found());
+        let [entries, of] = self.samples.map(|number| u128::from(number.max(1)));
+        (bound * entries * u128::from(percent)).div_ceil(100 * of).min(bound) as u64
+    }
+
+    /// The sums of the classes. The entries of C in columns whose rows are found, and so their
+    /// pieces, are estimated from samples.
+    pub fn statistics(&self) -> ClassesSums {
+        let [entries, of] = self.samples.map(|number| u64::from(number.max(1)));
+        let mut sums = self.sums;
+        let part = |all: u64| (u128::from(all) * u128::from(entries) / u128::from(of)) as u64;
+        for class in Class::FOUND {
+            let of = &mut sums[class as usize];
+            of.most_entries = part(of.most_entries);
+            of.visits = part(of.visits).max(of.b_entries.into()); // a column has a piece at least
+            of.hub_visits = part(of.hub_visits);
+        }
+        sums
+    }
+}

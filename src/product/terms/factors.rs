@@ -1,0 +1,126 @@
+//! The factors of a product, and where C is written.
+use crate::{
+    BlockShape, Result,
+    device::Buffer,
+    element::ElementType,
+    error::Dimensions,
+    primitives::{drop_entries::DropMemory, transpose},
+    resident::{DeviceCbc, PatternArrays},
+};
+use std::sync::Arc;
+
+/// The pattern of a factor, for a plan.
+#[derive(Clone)]
+pub(crate) struct FactorPattern {
+    pub pattern: Arc<PatternArrays>,
+    pub shape: BlockShape,
+    /// Whether the transpose is multiplied.
+    pub transposed: bool,
+}
+
+impl FactorPattern {
+    /// Whether the inner sizes of a product with `right` agree.
+    pub fn meets(&self, right: &Self) -> bool {
+        let (left, right) = (self.dimensions(), right.dimensions());
+        (left.ncols, left.block_cols) == (right.nrows, right.block_rows)
+    }
+
+    /// Grid and block shape of the factor, after a transpose.
+    pub fn dimensions(&self) -> Dimensions {
+        let (shape, (nrows, ncols)) = (self.op_shape(), (self.pattern.nrows, self.pattern.ncols));
+        let (nrows, ncols) = if self.transposed { (ncols, nrows) } else { (nrows, ncols) };
+        Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() }
+    }
+
+    /// Shape of the factor's blocks, after a transpose.
+    pub fn op_shape(&self) -> BlockShape {
+        if self.transposed { self.shape.transpose() } else { self.shape }
+    }
+
+    /// The pattern that is multiplied, `transpose` if there is one, and then the stored entry
+    /// behind each of its entries.
+    pub fn multiplied<'a>(
+        &'a self,
+        transpose: Option<&'a transpose::Transposed>,
+    ) -> (&'a PatternArrays, Option<&'a Buffer<u32>>) {
+        transpose.map_or((&self.pattern, None), |transpose| (&transpose.pattern, Some(&transpose.source)))
+    }
+}
+
+/// The patterns of A and B, and the words that are read for their entries.
+#[derive(Clone, Copy)]
+pub(crate) struct Factors<'a> {
+    pub a: &'a PatternArrays,
+    pub b: &'a PatternArrays,
+    pub a_operand: &'a Buffer,
+    pub b_operand: &'a Buffer,
+}
+
+impl<'a> Factors<'a> {
+    /// Factors of products whose values are formed in the expansion.
+    pub fn of_values(a: &'a DeviceCbc, b: &'a DeviceCbc) -> Self {
+        Self { a: &a.pattern, b: &b.pattern, a_operand: &a.values, b_operand: &b.values }
+    }
+
+    /// Factors of products that are pairs of entries. Each pattern may come with a source, which
+    /// gives the number of the stored entry for each entry; without it an entry has its own number.
+    pub fn of_pairs(
+        (a, a_source): (&'a PatternArrays, Option<&'a Buffer<u32>>),
+        (b, b_source): (&'a PatternArrays, Option<&'a Buffer<u32>>),
+    ) -> Self {
+        // Without a source the kernels do not read this array.
+        Self { a, b, a_operand: a_source.unwrap_or(&a.row_idx), b_operand: b_source.unwrap_or(&b.row_idx) }
+    }
+}
+
+/// The operands of a product, and the layout of C.
+pub(crate) struct Operands<'a> {
+    pub a: &'a DeviceCbc,
+    pub b: &'a DeviceCbc,
+    /// Elements from one block of C to the next.
+    pub c_stride: usize,
+    /// Extra device memory that the consumer of a band needs while it holds that band.
+    pub consumer: Option<DropMemory>,
+}
+
+impl Operands<'_> {
+    /// The type of all elements.
+    pub fn element(&self) -> ElementType {
+        self.a.element()
+    }
+
+    /// Makes C, or a band of it, from its arrays.
+    pub fn product(&self, col_ptr: Buffer<u32>, row_idx: Buffer<u32>, values: Buffer) -> DeviceCbc {
+        let (nrows, ncols) = (self.a.nrows, col_ptr.len() - 1);
+        self.on(PatternArrays::new(&self.a.device, nrows, ncols, col_ptr, row_idx), values)
+    }
+
+    /// Elements from one block to the next of A, B and C.
+    pub fn strides(&self) -> [usize; 3] {
+        [self.a.stride, self.b.stride, self.c_stride]
+    }
+
+    /// Makes C, or a band of it, from a pattern and values.
+    pub fn on(&self, pattern: Arc<PatternArrays>, values: Buffer) -> DeviceCbc {
+        DeviceCbc { pattern, shape: self.a.shape.product(self.b.shape), stride: self.c_stride, values }
+    }
+}
+
+/// The destination of a product.
+pub(crate) struct Destination<'a> {
+    pub values: &'a mut Buffer,
+    /// Elements from one block to the next.
+    pub stride: usize,
+    /// Block to which the first entry of C is written.
+    pub first: usize,
+}
+
+/// The blocks of a matrix on the pattern of C.
+impl<'a> From<&'a mut DeviceCbc> for Destination<'a> {
+    fn from(c: &'a mut DeviceCbc) -> Self {
+        Self { values: &mut c.values, stride: c.stride, first: 0 }
+    }
+}
+
+/// Takes the columns of C, band after band.
+pub(crate) type Place<'p> = &'p mut dyn FnMut(DeviceCbc) -> Result<()>;

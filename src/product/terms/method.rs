@@ -1,0 +1,98 @@
+//! Methods: the list of all.
+use crate::{Error, Result};
+
+/// Every method: variant, name, documentation. Those of columns are ESC's
+/// ([`Esc`](crate::product::esc::Esc)). Those of scalars, which add products as they meet them, are
+/// compiled by [`Adaptive`](crate::product::adaptive::Adaptive), for CPUs `Dense` and `Direct` by
+/// [`Ranged`](crate::product::ranges::Ranged), those of a mask with their masks; the host needs
+/// none.
+macro_rules! methods {
+    (
+        columns { $( $method:ident = $name:literal, $doc:literal, )+ }
+        scalars { $( $scalar:ident = $scalar_name:literal, $scalar_doc:literal, )+ }
+        host { $( $host:ident = $host_name:literal, $host_doc:literal, )+ }
+        mask { $( $masked:ident = $masked_name:literal, $masked_doc:literal, )+ }
+    ) => {
+        /// How a product is computed.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        #[non_exhaustive]
+        pub enum Method {
+            /// The fastest known for each column.
+            #[default]
+            Auto,
+            $( #[doc = $doc] $method, )+
+            $( #[doc = $scalar_doc] $scalar, )+
+            $( #[doc = $host_doc] $host, )+
+            $( #[doc = $masked_doc] $masked, )+
+        }
+
+        impl Method {
+            /// Every method, without the choice among them.
+            pub const ALL: &[Self] = &[$( Self::$method, )+ $( Self::$scalar, )+ $( Self::$host, )+ $( Self::$masked, )+];
+
+            /// Whether it computes only products that have a mask.
+            pub fn needs_mask(self) -> bool {
+                matches!(self, $( Self::$masked )|+)
+            }
+
+            /// The name the command and the report use.
+            pub fn name(self) -> &'static str {
+                match self {
+                    Self::Auto => "auto",
+                    $( Self::$method => $name, )+
+                    $( Self::$scalar => $scalar_name, )+
+                    $( Self::$host => $host_name, )+
+                    $( Self::$masked => $masked_name, )+
+                }
+            }
+
+            /// Its name in the table of costs: both variants of ESC have the same.
+            pub(crate) fn cost_name(self) -> &'static str {
+                if self == Self::EscLocal { Self::Esc.name() } else { self.name() }
+            }
+
+            /// Whether it computes columns of scalars, and adds products as it meets them.
+            pub(crate) fn is_of_scalars(self) -> bool {
+                matches!(self, $( Self::$scalar )|+)
+            }
+        }
+    };
+}
+
+methods! {
+    columns {
+        Esc = "esc", "Blockwise expand, sort, compress (Polok 2015), in global memory.",
+        EscLocal = "esc-local", "The same with expansion and sort in local memory: for GPUs.",
+    }
+    scalars {
+        Direct = "direct", "Columns of B with one entry: a column of A is copied and scaled. Scalars; of blocks `auto` does so on CPUs.",
+        Sort = "sort", "Columns of at most 3584 products are sorted in registers: scalars, and blocks if none has more than local memory has room for, 2048 in 48 KiB.",
+        Dense = "dense", "A bitmap finds the rows of a column, then each has a slot to which products are added, on CPUs one for each row: scalars, and blocks on CPUs.",
+        Hub = "hub", "The same for columns of many entries: the products of several are sorted before they are added. Scalars.",
+        Hash = "hash", "A hash table finds the rows of a column, another the slot of each, in any range of rows: scalars.",
+    }
+    host {
+        Host = "host", "On the host's cores, between the device's arrays.",
+    }
+    mask {
+        Masked = "masked", "Looks products up from the places of a mask: every product that has a mask, and no others.",
+    }
+}
+
+impl std::fmt::Display for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for Method {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        let known = [Self::Auto].iter().chain(Self::ALL).copied();
+        known.clone().find(|m| m.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
+            let names: Vec<_> = known.map(Self::name).collect();
+            Error::Argument(format!("no method \"{text}\"; there are: {}", names.join(", ")))
+        })
+    }
+}

@@ -1,0 +1,46 @@
+//! The words of a product: types that several of its modules name, without kernels, launches or
+//! choices. They name no other module of `product`. What computes with a word is where it is
+//! computed.
+mod band;
+mod class;
+mod class_sums;
+mod counts;
+mod factors;
+mod foretold;
+mod known;
+mod lists;
+mod method;
+mod parts;
+mod payload;
+mod pipeline;
+mod runs;
+mod share;
+mod sizes;
+mod spec;
+mod task;
+mod weights;
+
+pub(crate) use crate::element::Scaling;
+pub use crate::matrix::Part;
+pub(crate) use band::Band;
+#[cfg(test)]
+pub(crate) use class::MOST_SORTED_PRODUCTS;
+pub(crate) use class::{Class, SORTED_PRODUCTS, most_sorted_products, sorted_class};
+pub(crate) use class_sums::{ClassSizes, ClassSums, ClassesSums, no_columns, without_long};
+pub use counts::Bin;
+pub(crate) use counts::Counts;
+pub(crate) use factors::{Destination, FactorPattern, Factors, Operands, Place};
+pub(crate) use foretold::{COUNTED, Foretold};
+pub(crate) use known::Known;
+pub(crate) use lists::{ClassLists, Profile};
+pub use method::Method;
+pub use parts::GramParts;
+pub(crate) use payload::PayloadKind;
+pub(crate) use pipeline::{Pipeline, Way};
+pub(crate) use runs::{CPattern, FoundColumns, FoundRuns};
+pub(crate) use share::Share;
+pub(crate) use sizes::Sizes;
+pub(crate) use spec::{How, Spec, Transposed};
+pub(crate) use task::ColumnTask;
+pub use weights::Weights;
+pub(crate) use weights::{ArrayWeights, DeviceWeights};

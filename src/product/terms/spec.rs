@@ -1,0 +1,76 @@
+//! What kernels of a product are compiled for, and how its sums are computed.
+use super::{FactorPattern, Method};
+use crate::{BlockShape, Part, Semiring, element::ElementType};
+
+/// How the sums of a product are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct How {
+    pub method: Method,
+    /// The algebra, of which the first factor is A's.
+    pub semiring: Semiring,
+}
+
+impl How {
+    /// The same of the product of the factors swapped.
+    pub fn mirrored(self) -> Self {
+        Self { semiring: self.semiring.mirrored(), ..self }
+    }
+}
+
+impl From<Method> for How {
+    fn from(method: Method) -> Self {
+        Self { method, ..Self::default() }
+    }
+}
+
+/// Whether the stored blocks of A and of B are the transposes of the factors' blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Transposed {
+    pub a: bool,
+    pub b: bool,
+}
+
+/// The properties of a product for which kernels are compiled, besides numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spec {
+    pub element: ElementType,
+    /// Shape of A's blocks, after a transpose.
+    pub a: BlockShape,
+    /// Shape of B's blocks, after a transpose.
+    pub b: BlockShape,
+    pub part: Part,
+    pub transposed: Transposed,
+    /// Whether the entries of A and of B have explicit numbers, given to [`Factors::of_pairs`].
+    pub sourced: Transposed,
+    /// Bits needed for the number of rows of C.
+    pub row_bits: u32,
+    /// The algebra of the sums, of which the first factor is A's.
+    pub semiring: Semiring,
+}
+
+impl Spec {
+    /// The whole A·B, with `nrows` rows in C.
+    pub fn new(element: ElementType, a: BlockShape, b: BlockShape, nrows: usize) -> Self {
+        let row_bits = usize::BITS - nrows.leading_zeros();
+        let (part, plain, semiring) = (Part::Full, Transposed::default(), Semiring::PlusTimes);
+        Self { element, a, b, part, transposed: plain, sourced: plain, row_bits, semiring }
+    }
+
+    /// The same product over a semiring.
+    pub fn over(self, semiring: Semiring) -> Self {
+        Self { semiring, ..self }
+    }
+
+    /// The product op(A)·op(B), or a part of it.
+    pub fn of_factors(element: ElementType, a: &FactorPattern, b: &FactorPattern, part: Part) -> Self {
+        let transposed = Transposed { a: a.transposed, b: b.transposed };
+        let whole = Self::new(element, a.op_shape(), b.op_shape(), a.dimensions().nrows);
+        Self { part, transposed, sourced: transposed, ..whole }
+    }
+
+    /// A part of A·Aᵀ, of an A that is stored.
+    pub fn of_square(element: ElementType, a: BlockShape, nrows: usize, part: Part) -> Self {
+        let transposed = Transposed { a: false, b: true };
+        Self { part, transposed, sourced: transposed, ..Self::new(element, a, a.transpose(), nrows) }
+    }
+}
