@@ -50,7 +50,7 @@ pub(crate) use slot::{Column, Elem, Operand, Payload, Sum, Value};
 pub(crate) use source::{Options, Source, source};
 pub(crate) use team::Teams;
 pub use work::StageTime;
-pub(crate) use work::{Clock, Mapped, Seen, SeenLater, Work, at_most};
+pub(crate) use work::{AnySeen, AnySeenLater, Clock, Mapped, Seen, SeenLater, Work, at_most};
 
 use crate::{Error, Progress, Result, element::ElementType, events::ms};
 use compiler::Compiler;

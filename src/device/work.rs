@@ -19,7 +19,7 @@ use super::{
 use crate::{Error, Result, Word, element::WordType};
 use lanes::Home;
 pub(crate) use map::Mapped;
-pub(crate) use seen::{Seen, SeenLater};
+pub(crate) use seen::{AnySeen, AnySeenLater, Seen, SeenLater};
 use std::{
     cell::{Cell, RefCell},
     sync::{Arc, atomic::Ordering::Relaxed},

@@ -4,6 +4,7 @@ use super::Work;
 use crate::{
     Result, Word,
     device::{Buffer, queue::SharedEvent},
+    element::{AnyValues, with_values},
 };
 use std::{mem, sync::atomic::Ordering::Relaxed};
 
@@ -61,6 +62,21 @@ impl Work {
             later.copy = self.record.borrow().last.clone();
         }
         Ok((buffer, later))
+    }
+}
+
+/// A copy, and the memory that it reads until it has ended.
+pub(crate) trait Copying {}
+
+impl<T> Copying for Later<'_, T> {}
+
+impl Work {
+    /// As [`Work::upload_later`], of elements whose type is a value.
+    pub fn upload_any_later(&self, values: AnyValues) -> Result<(Buffer, Box<dyn Copying + '_>)> {
+        with_values!(AnyValues, values, values => {
+            let (buffer, later) = self.upload_later(values)?;
+            Ok((buffer.into_any(), Box::new(later)))
+        })
     }
 }
 

@@ -5,7 +5,12 @@ use super::{
     later::Later,
     map::{Viewed, ViewedLater},
 };
-use crate::{DeviceKind, Result, Word, device::Buffer};
+use crate::{
+    DeviceKind, Result, Word,
+    device::Buffer,
+    element::{AnySlice, ElementType},
+};
+use half::f16;
 use std::ops::Deref;
 
 /// Bytes from which on an array is mapped. A product of 2000 with three arrays of 64 to 128 KiB
@@ -23,6 +28,46 @@ pub(crate) enum SeenLater<'w, T: Word> {
     Copied(Later<'w, T>),
     Viewed(ViewedLater<'w, T>),
 }
+
+/// Elements whose type is a value, as [`Seen`], and before they are there.
+macro_rules! any_seen {
+    ($($number:ident as $name:ident),+) => {
+        pub(crate) enum AnySeen<'w> {
+            $($name(Seen<'w, $number>)),+
+        }
+
+        pub(crate) enum AnySeenLater<'w> {
+            $($name(SeenLater<'w, $number>)),+
+        }
+
+        impl AnySeen<'_> {
+            pub fn elements(&self) -> AnySlice<'_> {
+                match self {
+                    $(Self::$name(values) => AnySlice::$name(values)),+
+                }
+            }
+        }
+
+        impl<'w> AnySeenLater<'w> {
+            /// As [`SeenLater::get`].
+            pub fn get(self) -> Result<AnySeen<'w>> {
+                Ok(match self {
+                    $(Self::$name(values) => AnySeen::$name(values.get()?)),+
+                })
+            }
+        }
+
+        impl Work {
+            /// As [`Work::see_later`], of elements.
+            pub fn see_any_later<'w>(&'w self, buffer: &'w Buffer) -> Result<AnySeenLater<'w>> {
+                Ok(match ElementType::of(buffer.word()) {
+                    $(ElementType::$name => AnySeenLater::$name(self.see_later(buffer.typed())?)),+
+                })
+            }
+        }
+    };
+}
+any_seen!(f64 as F64, f32 as F32, f16 as F16, u32 as U32, i32 as I32, u8 as U8);
 
 impl<T: Word> Deref for Seen<'_, T> {
     type Target = [T];

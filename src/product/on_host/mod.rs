@@ -17,9 +17,8 @@ use super::{
     terms::{How, Known, PayloadKind, Pipeline, Place},
 };
 use crate::{
-    BlockShape, Element, Result, Semiring,
-    device::{Seen, SeenLater, Work},
-    element::{ElementType, with_type},
+    BlockShape, Result, Semiring,
+    device::{AnySeen, AnySeenLater, Seen, SeenLater, Work},
     gustavson::{Columns, Factor, Factors, Found, Offsets},
     host::memory::check_large,
     resident::{DeviceCbc, PatternArrays},
@@ -41,17 +40,15 @@ pub(super) fn on_host<'w>(
     how: How,
     costs: MethodCosts,
 ) -> Result<Option<Box<dyn HostProduct + 'w>>> {
-    with_type!(operands.element(), T => {
-        let product = OnHost::<T>::new(work, operands, how, costs)?;
-        Ok(product.map(|product| Box::new(product) as Box<dyn HostProduct + 'w>))
-    })
+    let product = OnHost::new(work, operands, how, costs)?;
+    Ok(product.map(|product| Box::new(product) as Box<dyn HostProduct + 'w>))
 }
 
 /// A product whose operands have been read.
-struct OnHost<'w, T: Element> {
-    a: HostArrays<'w, T>,
+struct OnHost<'w> {
+    a: HostArrays<'w>,
     /// `None` if B is A.
-    b: Option<HostArrays<'w, T>>,
+    b: Option<HostArrays<'w>>,
     /// Products of each column of C.
     products: Vec<u64>,
     sums: HostSums,
@@ -62,50 +59,50 @@ struct OnHost<'w, T: Element> {
 }
 
 /// The arrays of a factor on the host.
-struct HostArrays<'w, T: Element> {
+struct HostArrays<'w> {
     nrows: usize,
     col_ptr: Seen<'w, u32>,
     row_idx: Seen<'w, u32>,
     shape: BlockShape,
     stride: usize,
-    values: Seen<'w, T>,
+    values: AnySeen<'w>,
 }
 
 /// The arrays of a factor, before they are there.
-struct Arriving<'w, T: Element> {
+struct Arriving<'w> {
     col_ptr: SeenLater<'w, u32>,
     row_idx: SeenLater<'w, u32>,
-    values: SeenLater<'w, T>,
+    values: AnySeenLater<'w>,
 }
 
-impl<'w, T: Element> Arriving<'w, T> {
+impl<'w> Arriving<'w> {
     fn of(work: &'w Work, of: &'w DeviceCbc) -> Result<Self> {
         let (col_ptr, row_idx) = (work.see_later(&of.col_ptr)?, work.see_later(&of.row_idx)?);
-        Ok(Self { col_ptr, row_idx, values: work.see_later(of.values.typed())? })
+        Ok(Self { col_ptr, row_idx, values: work.see_any_later(&of.values)? })
     }
 
-    fn get(self, of: &DeviceCbc) -> Result<HostArrays<'w, T>> {
+    fn get(self, of: &DeviceCbc) -> Result<HostArrays<'w>> {
         let (col_ptr, row_idx, values) = (self.col_ptr.get()?, self.row_idx.get()?, self.values.get()?);
         Ok(HostArrays { nrows: of.nrows, col_ptr, row_idx, shape: of.shape, stride: of.stride, values })
     }
 }
 
-impl<T: Element> HostArrays<'_, T> {
+impl HostArrays<'_> {
     fn columns(&self) -> Columns<'_> {
         Columns { nrows: self.nrows, col_ptr: Offsets::Device(&self.col_ptr), row_idx: &self.row_idx }
     }
 
     fn factor<'a>(&'a self, columns: Columns<'a>) -> Factor<'a> {
-        Factor { columns, shape: self.shape, stride: self.stride, values: T::any_slice(&self.values) }
+        Factor { columns, shape: self.shape, stride: self.stride, values: self.values.elements() }
     }
 }
 
-impl<'w, T: Element> OnHost<'w, T> {
+impl<'w> OnHost<'w> {
     fn new(work: &'w Work, operands: &Operands<'w>, how: How, costs: MethodCosts) -> Result<Option<Self>> {
         let (info, Operands { a, b, .. }) = (work.device().info(), operands);
         let of = |of: &DeviceCbc| [of.nrows, of.ncols, of.nnz()];
         let size = HostSize::of(
-            T::TYPE,
+            operands.element(),
             (of(a), of(b), std::ptr::eq(*a, *b)),
             PayloadKind::of(operands.strides()),
             (a.shape, b.shape),
@@ -140,11 +137,12 @@ impl<'w, T: Element> OnHost<'w, T> {
     }
 }
 
-impl<T: Element> HostProduct for OnHost<'_, T> {
+impl HostProduct for OnHost<'_> {
     fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
         let Self { a, b, products, sums, size, costs, semiring } = self;
         let b = b.as_ref().unwrap_or(a);
-        let memory = HostMemory::new(work.device().info(), operands.c_stride * size_of::<T>(), operands.consumer);
+        let element = operands.element();
+        let memory = HostMemory::new(work.device().info(), operands.c_stride * element.bytes(), operands.consumer);
         let mut counts = Counts { pipeline: Pipeline::Host, ..Counts::default() };
         work.stage("multiply");
         let began = Instant::now();
@@ -152,7 +150,7 @@ impl<T: Element> HostProduct for OnHost<'_, T> {
         let of_all = factors(b.columns())?;
         // If C has one band in any case, its sums are computed with its rows.
         let one_band = memory.fits(products.len() as u64, sums.products, work.free_bytes());
-        let found = if one_band { of_all.multiply(&fits::<T::Arithmetic>)? } else { find(&of_all)? };
+        let found = if one_band { of_all.multiply(&|entries| fits(entries, element.arithmetic().bytes()))? } else { find(&of_all)? };
         let col_ptr = found.col_ptr();
         work.count_host_time(began.elapsed());
         let mut found = Some(found);
@@ -166,7 +164,7 @@ impl<T: Element> HostProduct for OnHost<'_, T> {
             // The rows found serve the only band. For each of several they are found again.
             let found = found.take().filter(|_| end - begin == products.len());
             work.stage("multiply");
-            place(band::<T>(work, operands, &factors, found, &col_ptr[begin..=end])?)?;
+            place(band(work, operands, &factors, found, &col_ptr[begin..=end])?)?;
             counts.products += products[begin..end].iter().sum::<u64>();
             counts.bands += 1;
             begin = end;
@@ -178,16 +176,16 @@ impl<T: Element> HostProduct for OnHost<'_, T> {
 
 /// The rows of C.
 fn find(factors: &Factors<'_>) -> Result<Found> {
-    factors.find(&fits::<()>)
+    factors.find(&|entries| fits(entries, 0))
 }
 
-/// Refuses entries of C if their rows, and an `N` for each, do not fit.
-fn fits<N>(entries: u64) -> Result<()> {
-    check_large(|| "the rows of the product".into(), entries.saturating_mul((4 + size_of::<N>()) as u64))
+/// Refuses entries of C if their rows, and a sum of so many bytes for each, do not fit.
+fn fits(entries: u64, bytes: usize) -> Result<()> {
+    check_large(|| "the rows of the product".into(), entries.saturating_mul((4 + bytes) as u64))
 }
 
 /// The columns of A·B of a band, which begin and end at `col_ptr` in C.
-fn band<T: Element>(
+fn band(
     work: &Work,
     operands: &Operands<'_>,
     factors: &Factors<'_>,
@@ -202,7 +200,7 @@ fn band<T: Element>(
     let (rows, values) = factors.arrays(found, stride)?;
     work.count_host_time(began.elapsed());
     let (of_offsets, of_rows, of_values) =
-        (work.upload_later(offsets)?, work.upload_later(rows)?, work.upload_later(values.of_same::<T>())?);
+        (work.upload_later(offsets)?, work.upload_later(rows)?, work.upload_any_later(values)?);
     work.wait_briefly()?; // round trip 2
-    Ok(operands.product(of_offsets.0, of_rows.0, of_values.0.into_any()))
+    Ok(operands.product(of_offsets.0, of_rows.0, of_values.0))
 }
