@@ -150,7 +150,11 @@ impl HostProduct for OnHost<'_> {
         let of_all = factors(b.columns())?;
         // If C has one band in any case, its sums are computed with its rows.
         let one_band = memory.fits(products.len() as u64, sums.products, work.free_bytes());
-        let found = if one_band { of_all.multiply(&|entries| fits(entries, element.arithmetic().bytes()))? } else { find(&of_all)? };
+        let found = if one_band {
+            of_all.multiply(&|entries| fits(entries, element.arithmetic().bytes()))?
+        } else {
+            find(&of_all)?
+        };
         let col_ptr = found.col_ptr();
         work.count_host_time(began.elapsed());
         let mut found = Some(found);

@@ -163,7 +163,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if !has_zeros(args.semiring) {
         input::drop_padding(&mut file, &args.a, &messages);
     }
-    let (_, converted) = input::cast_numbers(element, file.matrix.clone(), ("A", &args.a), &messages)?;
+    let converted = input::check_cast(element, &file.matrix, ("A", &args.a), &messages)?;
     let a = if args.symmetric { Halves::new(file, &messages)? } else { Halves::whole(file.matrix) };
     let (rows, cols) = (a.whole.nrows(), a.whole.ncols());
     let x_len = if args.transpose { rows } else { cols };
@@ -201,7 +201,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     match args.gram {
         true => gram::multiply(args, (&a.cut(element, block)?, converted), &x, &messages),
-        false => with_matrix(args, (AnyMatrix::from(a.whole).cast(element), converted), block, &x, &messages),
+        false => with_matrix(args, (input::elements(element, a.whole), converted), block, &x, &messages),
     }
 }
 

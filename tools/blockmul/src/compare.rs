@@ -99,7 +99,7 @@ fn find<T: Element>(args: &Args) -> Result<Compared, Failure> {
     let messages = Messages::new(args.quiet);
     let read = |path: &PathBuf, name: &str| -> Result<Csc<T>, Failure> {
         let file = input::read_any(path, &args.reading, &messages)?;
-        Ok(input::cast(T::TYPE, file.matrix, name, &messages).0.typed()?)
+        Ok(input::cast(T::TYPE, file.matrix, name, &messages).typed()?)
     };
     let (a, b) = (read(&args.a, "A")?, read(&args.b, "B")?);
     messages.step("comparing");

@@ -112,7 +112,7 @@ fn to_sparse(args: &Args) -> Result<(), Failure> {
         messages.warn("its blocks have several shapes, which are not kept: written as scalars (--bla keeps them)");
     }
     // Rounding can produce zeros, so it comes first.
-    let (mut matrix, _) = input::cast(args.element.into(), file.matrix, &args.input.display().to_string(), &messages);
+    let mut matrix = input::cast(args.element.into(), file.matrix, &args.input.display().to_string(), &messages);
     if args.drop_zeros {
         matrix = matrix.without_zeros();
     }

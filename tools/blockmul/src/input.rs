@@ -181,32 +181,39 @@ pub fn check_numbers(element: ElementType, matrix: &Csc<f64>, name: &str) -> blo
     Err(Error::Argument(format!("{name} has {value} at row {row}, column {col}, which is not of type {element}")))
 }
 
-/// Converts the matrix of the file `path` to the element type, as [`cast`], if [`check_numbers`]
-/// finds that it has the numbers.
+/// Refuses a matrix of the file `path` whose numbers the element type has not, and warns of finite
+/// values that become infinite.
+pub fn check_cast(
+    element: ElementType,
+    matrix: &Csc<f64>,
+    (name, path): (&str, &Path),
+    messages: &Messages,
+) -> Result<Converted, Failure> {
+    check_numbers(element, matrix, &format!("{}: {name}", self::name(path)))?;
+    Ok(Converted::count(element, matrix.values(), name, messages))
+}
+
+/// Converts the matrix of the file `path` to the element type, as [`cast`], if it has the numbers.
 pub fn cast_numbers(
     element: ElementType,
     matrix: Csc<f64>,
-    (name, path): (&str, &Path),
+    named: (&str, &Path),
     messages: &Messages,
 ) -> Result<(AnyMatrix, Converted), Failure> {
-    check_numbers(element, &matrix, &format!("{}: {name}", self::name(path)))?;
-    Ok(cast(element, matrix, name, messages))
+    let converted = check_cast(element, &matrix, named, messages)?;
+    Ok((elements(element, matrix), converted))
 }
 
 /// Converts to the element type; warns of finite values that become infinite.
-pub fn cast(element: ElementType, matrix: Csc<f64>, name: &str, messages: &Messages) -> (AnyMatrix, Converted) {
-    let matrix = AnyMatrix::from(matrix);
-    match element {
-        ElementType::F64 => {
-            let converted = Converted::count(matrix.values(), matrix.values(), name, messages);
-            (matrix, converted)
-        }
-        _ => {
-            let cast = matrix.cast(element);
-            let converted = Converted::count(matrix.values(), cast.values(), name, messages);
-            (cast, converted)
-        }
-    }
+pub fn cast(element: ElementType, matrix: Csc<f64>, name: &str, messages: &Messages) -> AnyMatrix {
+    Converted::count(element, matrix.values(), name, messages);
+    elements(element, matrix)
+}
+
+/// The matrix with elements of this type, moved if they are that already.
+pub fn elements(element: ElementType, matrix: impl Into<AnyMatrix>) -> AnyMatrix {
+    let matrix = matrix.into();
+    if matrix.element() == element { matrix } else { matrix.cast(element) }
 }
 
 /// The matrix of scalars in blocks, if they are to be other than 1x1.

@@ -23,16 +23,15 @@ impl Converted {
         Self { lost: self.lost + other.lost, finite: self.finite && other.finite }
     }
 
-    /// Counts the finite ones of `before` that are infinite in `after`, and warns of them.
-    pub fn count(before: &AnyValues, after: &AnyValues, name: &str, messages: &Messages) -> Self {
+    /// Counts the finite numbers that are infinite as elements, and warns of them.
+    pub fn count(element: ElementType, numbers: &[f64], name: &str, messages: &Messages) -> Self {
         let (mut lost, mut finite) = (0, true);
-        for at in 0..after.len() {
-            let is_finite = before.number(at).is_finite();
-            finite &= is_finite;
-            lost += u64::from(is_finite && !after.number(at).is_finite());
+        for number in numbers {
+            finite &= number.is_finite();
+            lost += u64::from(number.is_finite() && !element.nearest(*number).is_finite());
         }
         if lost > 0 {
-            let (all, element) = (after.len(), after.element());
+            let all = numbers.len();
             messages.alert(&format!("{lost} of {all} values of {name} are too large for {element}: they are infinite"));
         }
         Self { lost, finite }

@@ -140,9 +140,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let g = match args.levels {
         true => Csc::new(file.matrix.pattern().clone(), vec![1u32; file.matrix.nnz()])?.into(),
         false => {
-            let (g, _) = input::cast_numbers(element, file.matrix.clone(), ("G", &args.graph), &messages)?;
-            lost::warn_of_lengths(file.matrix.values(), g.values(), &messages);
-            g
+            input::check_cast(element, &file.matrix, ("G", &args.graph), &messages)?;
+            lost::warn_of_lengths(element, file.matrix.values(), &messages);
+            input::elements(element, file.matrix)
         }
     };
     // An edge list keeps its edges in rows of the vertices that they leave.

@@ -1,5 +1,6 @@
 //! Symmetric matrices of which one triangle is kept.
 use crate::failure::Failure;
+use crate::input::elements;
 use crate::messages::Messages;
 use blockmul::{
     BlockShape, Cbc, Csc, Error, Result as Outcome,
@@ -30,7 +31,7 @@ impl<M> Halves<M> {
 impl Halves<Csc<f64>> {
     /// The same as elements, in blocks if there are any; those on the diagonal are kept whole.
     pub fn cut(self, element: ElementType, shape: BlockShape) -> Outcome<Halves> {
-        let of = |matrix: AnyMatrix| if element == ElementType::F64 { matrix } else { matrix.cast(element) };
+        let of = |matrix: AnyMatrix| elements(element, matrix);
         if shape == BlockShape::SCALAR {
             let triangle = self.triangle.map(|triangle| of(triangle.into()));
             return Ok(Halves { whole: of(self.whole.into()), triangle });

@@ -133,7 +133,7 @@ fn read(
     (reading, messages): (&Reading, &Messages),
 ) -> Result<(HostWeights, Converted), Failure> {
     let w = input::read_any(path, reading, messages)?.matrix;
-    let (_, converted) = input::cast_numbers(element, w.clone(), ("W", path), messages)?;
+    let converted = input::check_cast(element, &w, ("W", path), messages)?;
     let vector = || AnyValues::F64(w.to_dense().as_slice().to_vec()).cast(element);
     let weights = match (w.nrows(), w.ncols()) {
         (found, 1) if found == n => Weights::Rows(vector()),

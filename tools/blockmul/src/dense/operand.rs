@@ -75,9 +75,9 @@ fn of_matrix(
         return Err(Failure::Usage(format!("{place}, which is not of type {element}")));
     }
     let by_layout = if layout == Layout::ByRows { &matrix.transpose() } else { matrix };
-    let read = AnyValues::F64(by_layout.as_slice().to_vec());
-    let values = read.cast(element);
-    let converted = Converted::count(&read, &values, name, messages);
+    let values = AnyValues::F64(by_layout.as_slice().to_vec());
+    let values = if element == ElementType::F64 { values } else { values.cast(element) };
+    let converted = Converted::count(element, by_layout.as_slice(), name, messages);
     Ok(DenseOperand { matrix: AnyDense::new(shape, values)?, converted })
 }
 

@@ -210,11 +210,13 @@ fn fits(pattern: &Pattern, asked: BlockShape) -> Fits {
 /// blocks, and its needs on each device.
 fn product(a: &Csc<f64>, shape: BlockShape, wanted: &Wanted<'_>) -> Result<(Product, Vec<DeviceNeeds>)> {
     let (square, a) = (a.nrows() == a.ncols(), AnyMatrix::from(a.clone()));
-    let b = if square { None } else { Some(a.transpose()?) };
-    let b = b.as_ref().unwrap_or(&a);
-    let b_shape = default_b_shape(shape, b.nrows(), b.ncols());
-    let other = if square && shape == b_shape { None } else { Some(input::cut(b.clone(), Some(b_shape))?) };
+    let b_shape = default_b_shape(shape, a.ncols(), a.nrows());
+    let b = match square {
+        true => (shape != b_shape).then(|| a.clone()),
+        false => Some(a.transpose()?),
+    };
     let a = input::cut(a, Some(shape))?;
+    let other = b.map(|b| input::cut(b, Some(b_shape))).transpose()?;
     let b = other.as_ref().unwrap_or(&a);
     let (size, needs) = (analysis::product_size(a.pattern(), b.pattern(), BUDGET)?, wanted.of_each(&a, b));
     let each = |nnz: u64| size.products as f64 / nnz as f64;

@@ -7,13 +7,13 @@ use blockmul::{
 
 /// Warns of whole numbers of a file that are infinite as lengths: the largest of an integer type.
 /// Of floats the conversion warns.
-pub fn warn_of_lengths(before: &[f64], lengths: &AnyValues, messages: &Messages) {
-    let (element, highest) = (lengths.element(), highest(lengths.element()));
+pub fn warn_of_lengths(element: ElementType, lengths: &[f64], messages: &Messages) {
+    let highest = highest(element);
     if highest.is_infinite() {
         return;
     }
-    let is_lost = |&at: &usize| before[at].is_finite() && lengths.number(at) == highest;
-    let (lost, all) = ((0..lengths.len()).filter(is_lost).count(), lengths.len());
+    let is_lost = |length: &&f64| length.is_finite() && element.nearest(**length) == highest;
+    let (lost, all) = (lengths.iter().filter(is_lost).count(), lengths.len());
     if lost > 0 {
         messages.alert(&format!("{lost} of {all} values of G are too large for {element}: they are infinite"));
     }
