@@ -62,6 +62,18 @@ fn two_files_are_compared_as_their_noise_allows() {
     assert!(pooled.stdout.contains(" 1.147 "), "{}", pooled.stdout);
     assert!(pooled.stdout.contains("0 faster, 0 slower, 3 no difference"), "{}", pooled.stdout);
 
+    // Processes have two speeds: three of each do not tell whether one side has more slow ones, for
+    // all the runs of each. Processes that are all slower do.
+    for (name, ms) in [("p", 7.6), ("q", 7.7), ("r", 10.8), ("s", 10.9)] {
+        desk.put(&format!("{name}.json"), &results("blockmul", &[("a", square, runs(ms, 0.02))]));
+    }
+    for (line, word) in
+        [("p.json,q.json,r.json q.json,r.json,s.json", "no difference"), ("p.json,q.json r.json,s.json", "slower")]
+    {
+        let ran = tool(&desk, &python, &format!("bench-compare {line} --stages"));
+        assert_eq!(ran.stdout.matches(word).count(), 3, "{line}: {}", ran.stdout);
+    }
+
     // b is at least 25 % slower, c only looks slower.
     for (limit, status) in [("20", 1), ("60", 0)] {
         let ran = tool(&desk, &python, &format!("bench-compare old.json new.json --fail-above {limit}"));
