@@ -1,7 +1,7 @@
 //! Device memory with the type of its values, which the host names or does not.
 use super::{pool::Memory, queue::Queue, work::Work};
 use crate::{
-    Result, Word,
+    Error, Result, Word,
     element::{Any, AnyValues, ElementType, Listed, WordType, with_type},
 };
 use opencl3::types::cl_mem;
@@ -67,6 +67,20 @@ impl<T> Buffer<T> {
         self.word
     }
 
+    /// The element that the values are.
+    pub fn element(&self) -> ElementType {
+        ElementType::of(self.word)
+    }
+
+    /// Refuses an operand of a plan, called `name`, with other elements than the plan's.
+    pub fn check_element(&self, name: &str, element: ElementType) -> Result<()> {
+        let found = self.element();
+        match found == element {
+            true => Ok(()),
+            false => Err(Error::Argument(format!("{name}: elements of {found}, those of the plan are {element}"))),
+        }
+    }
+
     /// The first `len` values, at most all. The memory stays as it is.
     pub fn first(self, len: usize) -> Self {
         Self { len: len.min(self.len), ..self }
@@ -124,7 +138,7 @@ impl<T> Buffer<T> {
 impl Buffer {
     /// Copies elements to the host. Waits.
     pub fn download_any(&self, work: &Work) -> Result<AnyValues> {
-        with_type!(ElementType::of(self.word), T => Ok(T::any(self.typed::<T>().download(work)?)))
+        with_type!(self.element(), T => Ok(T::any(self.typed::<T>().download(work)?)))
     }
 }
 

@@ -261,16 +261,14 @@ impl AnyValues {
     }
 }
 
+/// The type of numbers.
+fn element_of<T: Element>(_: &[T]) -> ElementType {
+    T::TYPE
+}
+
 impl AnySliceMut<'_> {
     pub(crate) fn element(&self) -> ElementType {
-        match self {
-            Self::F64(_) => ElementType::F64,
-            Self::F32(_) => ElementType::F32,
-            Self::F16(_) => ElementType::F16,
-            Self::U32(_) => ElementType::U32,
-            Self::I32(_) => ElementType::I32,
-            Self::U8(_) => ElementType::U8,
-        }
+        with_values!(Self, self, values => element_of(values))
     }
 
     /// The bytes of the numbers, one after another.
@@ -285,14 +283,7 @@ impl<'a> AnySlice<'a> {
     }
 
     pub(crate) fn element(&self) -> ElementType {
-        match self {
-            Self::F64(_) => ElementType::F64,
-            Self::F32(_) => ElementType::F32,
-            Self::F16(_) => ElementType::F16,
-            Self::U32(_) => ElementType::U32,
-            Self::I32(_) => ElementType::I32,
-            Self::U8(_) => ElementType::U8,
-        }
+        with_values!(Self, self, values => element_of(values))
     }
 
     /// The number at a place, which no `f64` rounds.

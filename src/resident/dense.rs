@@ -85,18 +85,12 @@ impl<T> DeviceDense<T> {
 
     /// The type of the elements.
     pub fn element(&self) -> ElementType {
-        ElementType::of(self.values.word())
+        self.values.element()
     }
 
     /// Refuses a matrix, called `name`, with other elements than a plan's.
     pub(crate) fn check_element(&self, name: &str, element: ElementType) -> Result<()> {
-        match self.element() == element {
-            true => Ok(()),
-            false => {
-                let found = self.element();
-                Err(Error::Argument(format!("{name}: elements of {found}, those of the plan are {element}")))
-            }
-        }
+        self.values.check_element(name, element)
     }
 
     /// The matrix's buffer, valid while the matrix lives. See

@@ -78,7 +78,7 @@ impl DeviceCbc {
 
     /// The type of the elements.
     pub fn element(&self) -> ElementType {
-        ElementType::of(self.values.word())
+        self.values.element()
     }
 
     /// Bytes of device memory the arrays take, in size classes.

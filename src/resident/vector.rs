@@ -63,18 +63,12 @@ impl<T> DeviceVector<T> {
 
     /// The type of the elements.
     pub fn element(&self) -> ElementType {
-        ElementType::of(self.values.word())
+        self.values.element()
     }
 
     /// Refuses a vector, called `name`, with other elements than a plan's.
     pub(crate) fn check_element(&self, name: &str, element: ElementType) -> Result<()> {
-        match self.element() == element {
-            true => Ok(()),
-            false => {
-                let found = self.element();
-                Err(Error::Argument(format!("{name}: elements of {found}, those of the plan are {element}")))
-            }
-        }
+        self.values.check_element(name, element)
     }
 
     /// Number of elements.

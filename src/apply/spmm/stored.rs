@@ -153,7 +153,7 @@ impl<T: 'static> DeviceGcoo<T> {
     }
 
     pub(super) fn element_type(&self) -> ElementType {
-        ElementType::of(self.grouped.values.word())
+        self.grouped.values.element()
     }
 }
 
