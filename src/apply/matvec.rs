@@ -97,7 +97,7 @@ impl<M: Matrix> Apply<M> {
 }
 
 impl<M: HostMatrix> Apply<M> {
-    /// As [`Apply::with`], for matrices like this one: also for those whose type is a value.
+    /// Does as [`Apply::with`] for matrices like `a`, also if their type is a value.
     pub fn of(a: &DeviceMatrix<M>) -> ApplyOptions<M> {
         ApplyOptions::new(a.pattern(), a.type_of())
     }

@@ -67,7 +67,7 @@ impl ElementType {
         matches!(self, Self::F64 | Self::F32 | Self::F16)
     }
 
-    /// Refuses integers; `what` is the plural name of what has no integers, in the message.
+    /// Refuses integers, for `what` in the plural: "norms are of real numbers".
     pub(crate) fn check_real(self, what: &str) -> Result<()> {
         match self.is_real() {
             true => Ok(()),

@@ -2,8 +2,9 @@
 use super::{Arithmetic, ElementType, Word};
 use half::f16;
 
-/// The elements of what has its type as a value: of [`AnyMatrix`](crate::matrix::AnyMatrix) on a
-/// device, and of the vectors that belong to it.
+/// Stands for an element that is known at run time, as in
+/// [`DeviceVector<Any>`](crate::DeviceVector): that of the vectors and dense matrices that an
+/// [`AnyMatrix`](crate::matrix::AnyMatrix) is multiplied with.
 #[derive(Debug)]
 pub struct Any;
 

@@ -1,5 +1,5 @@
-//! The choice of what computes A·B in one shot: the host, or one of the engines. This file knows
-//! them all, and no engine names it. An engine knows the methods below it, and chooses among those.
+//! Chooses who computes A·B in one shot: the host, or one of the engines. This file names all
+//! engines, and no engine names it. An engine chooses among its own methods.
 use super::{
     adaptive::Adaptive,
     engine::Engine,

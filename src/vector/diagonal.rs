@@ -101,7 +101,7 @@ impl<M: Matrix> Diagonal<M> {
 }
 
 impl<M: HostMatrix> Diagonal<M> {
-    /// As [`Diagonal::new`], for matrices like this one: also for those whose type is a value.
+    /// Does as [`Diagonal::new`] for matrices like `a`, also if their type is a value.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

@@ -95,7 +95,7 @@ impl<M: Matrix<Element: Field>> Norms<M> {
 /// # }
 /// ```
 impl Norms<AnyMatrix> {
-    /// As [`Norms::columns`], for matrices like this one.
+    /// Does as [`Norms::columns`] for matrices like `a`.
     ///
     /// # Errors
     /// As [`Norms::columns`]; [`Error::Argument`](crate::Error::Argument) for integers.
@@ -103,7 +103,7 @@ impl Norms<AnyMatrix> {
         Self::like(a, true, Terms::Squares)
     }
 
-    /// As [`Norms::rows`], for matrices like this one.
+    /// Does as [`Norms::rows`] for matrices like `a`.
     ///
     /// # Errors
     /// As [`Norms::columns_of`].
@@ -111,7 +111,7 @@ impl Norms<AnyMatrix> {
         Self::like(a, false, Terms::Squares)
     }
 
-    /// As [`Norms::block_columns`], for matrices like this one.
+    /// Does as [`Norms::block_columns`] for matrices like `a`.
     ///
     /// # Errors
     /// As [`Norms::columns_of`].
@@ -119,7 +119,7 @@ impl Norms<AnyMatrix> {
         Self::like(a, true, Terms::BlockSquares)
     }
 
-    /// As [`Norms::block_rows`], for matrices like this one.
+    /// Does as [`Norms::block_rows`] for matrices like `a`.
     ///
     /// # Errors
     /// As [`Norms::columns_of`].

@@ -58,7 +58,7 @@ impl<M: Matrix> ApplyDense<M> {
 }
 
 impl<M: HostMatrix> ApplyDense<M> {
-    /// As [`ApplyDense::with`], for matrices like this one: also for those whose type is a value.
+    /// Does as [`ApplyDense::with`] for matrices like `a`, also if their type is a value.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
