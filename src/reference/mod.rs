@@ -3,11 +3,13 @@
 //!
 //! The product is Gustavson's (ACM TOMS 4, 1978), by columns and on all cores.
 mod dense;
+mod diagonal;
 mod gram;
 mod graphs;
 mod lines;
 mod lloyd;
 pub(crate) mod masked;
+mod norms;
 mod paths;
 mod predecessors;
 mod scan;
@@ -18,6 +20,7 @@ pub mod verify;
 mod weighted;
 
 pub use dense::{multiply_any_dense, multiply_dense, multiply_dense_over};
+pub use diagonal::{diagonal, scale_any_columns, scale_any_rows, scale_columns, scale_rows};
 pub use gram::{
     gram, gram_any_groups_weighted, gram_groups, gram_groups_weighted, gram_weighted, multiply_any_vector_gram,
     multiply_groups, multiply_vector_gram, multiply_vector_gram_over,
@@ -25,14 +28,16 @@ pub use gram::{
 pub use graphs::{components, triangles_of_vertices};
 pub use lloyd::lloyd;
 pub use masked::{multiply_masked, multiply_masked_over, products_masked};
+pub use norms::{
+    any_block_column_norms, any_block_row_norms, any_column_norms, any_row_norms, block_column_norms, block_row_norms,
+    column_norms, row_norms,
+};
 pub use paths::{any_shortest_paths, shortest_paths};
 pub use predecessors::{any_predecessors, predecessors};
 pub use scan::scan;
 pub use schur::{FlooredDamping, Reduced, schur};
 pub use vectors::{
-    any_block_column_norms, any_block_row_norms, any_column_norms, any_row_norms, block_column_norms, block_row_norms,
-    column_norms, diagonal, dot, multiply_any_vector, multiply_vector, multiply_vector_in, multiply_vector_over,
-    multiply_vector_transposed, row_norms, scale_any_columns, scale_any_rows, scale_columns, scale_rows,
+    dot, multiply_any_vector, multiply_vector, multiply_vector_in, multiply_vector_over, multiply_vector_transposed,
 };
 
 use crate::{

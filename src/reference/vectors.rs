@@ -1,13 +1,13 @@
-//! Operations of matrices with vectors on the CPU, one loop for each formula. The device's sums are
-//! compared with them bit for bit.
+//! Products with vectors and dot products on the CPU, one loop for each formula. The device's sums
+//! are compared with them bit for bit.
 use super::lines::Lines;
 use crate::{
-    BlockShape, Error, Field, Matrix, Pattern, Result, Semiring,
-    element::{Algebra, AnySlice, AnyValues, ElementType, Listed, Order, VectorElement, Widened},
-    matrix::{AnyMatrix, AnyView, HostMatrix},
+    BlockShape, Error, Field, Matrix, Result, Semiring,
+    element::{Algebra, AnySlice, AnyValues, ElementType, Order, VectorElement, Widened},
+    matrix::{AnyMatrix, AnyView},
     vector::DOT_PIECE,
 };
-use nalgebra::{ComplexField, RealField, convert_unchecked};
+use nalgebra::{RealField, convert_unchecked};
 
 /// Computes y = alpha·A·x + beta·y; if beta is 0, y is only written.
 ///
@@ -168,145 +168,6 @@ pub(super) fn vector_of_any(
     }
 }
 
-/// The 2-norm of every scalar column. Squares are added as the terms of [`multiply_vector`] are,
-/// and the root is rounded to nearest.
-pub fn column_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
-    norms(a.into(), M::ROW_MAJOR, false).of_same()
-}
-
-/// The 2-norm of every scalar row.
-pub fn row_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
-    norms(a.into(), !M::ROW_MAJOR, false).of_same()
-}
-
-/// The Frobenius norm of every block column. Inside a block the squares are added in the order in
-/// which its elements are stored.
-pub fn block_column_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
-    norms(a.into(), M::ROW_MAJOR, true).of_same()
-}
-
-/// The Frobenius norm of every block row.
-pub fn block_row_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
-    norms(a.into(), !M::ROW_MAJOR, true).of_same()
-}
-
-/// As [`column_norms`], whatever the elements.
-///
-/// ```
-/// use blockmul::{Csc, element::AnyValues, matrix::AnyMatrix, reference};
-/// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 3.0f32), (1, 0, 4.0), (0, 1, 2.0)])?);
-/// assert_eq!(reference::any_column_norms(&a)?, AnyValues::F32(vec![5.0, 2.0]));
-/// # Ok::<(), blockmul::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Error::Argument`] for integers.
-pub fn any_column_norms(a: &AnyMatrix) -> Result<AnyValues> {
-    any_norms(a, a.kind().is_row_major(), false)
-}
-
-/// As [`row_norms`], whatever the elements.
-///
-/// # Errors
-/// [`Error::Argument`] for integers.
-pub fn any_row_norms(a: &AnyMatrix) -> Result<AnyValues> {
-    any_norms(a, !a.kind().is_row_major(), false)
-}
-
-/// As [`block_column_norms`], whatever the elements.
-///
-/// # Errors
-/// [`Error::Argument`] for integers.
-pub fn any_block_column_norms(a: &AnyMatrix) -> Result<AnyValues> {
-    any_norms(a, a.kind().is_row_major(), true)
-}
-
-/// As [`block_row_norms`], whatever the elements.
-///
-/// # Errors
-/// [`Error::Argument`] for integers.
-pub fn any_block_row_norms(a: &AnyMatrix) -> Result<AnyValues> {
-    any_norms(a, !a.kind().is_row_major(), true)
-}
-
-fn any_norms(a: &AnyMatrix, rows: bool, whole: bool) -> Result<AnyValues> {
-    a.element().check_real("norms")?;
-    Ok(norms(a.view(), rows, whole))
-}
-
-/// The product A·diag(d).
-///
-/// # Errors
-/// [`Error::Length`] if d does not have as many elements as A has scalar columns.
-pub fn scale_columns<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<M> {
-    scale(a.into(), M::Element::any_slice(d), M::ROW_MAJOR)?.typed()
-}
-
-/// The product diag(d)·A.
-///
-/// # Errors
-/// [`Error::Length`] if d does not have as many elements as A has scalar rows.
-pub fn scale_rows<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<M> {
-    scale(a.into(), M::Element::any_slice(d), !M::ROW_MAJOR)?.typed()
-}
-
-/// As [`scale_columns`], whatever the elements.
-///
-/// ```
-/// use blockmul::{Csc, element::AnyValues, matrix::AnyMatrix, reference};
-/// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 3.0f32), (1, 1, 4.0)])?);
-/// let scaled = reference::scale_any_columns(&a, &AnyValues::F32(vec![2.0, 0.5]))?;
-/// assert_eq!(scaled.values(), &AnyValues::F32(vec![6.0, 2.0]));
-/// # Ok::<(), blockmul::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`scale_columns`]; [`Error::Argument`] for integers, and if the elements differ.
-pub fn scale_any_columns(a: &AnyMatrix, d: &AnyValues) -> Result<AnyMatrix> {
-    scale_any(a, d, a.kind().is_row_major())
-}
-
-/// As [`scale_rows`], whatever the elements.
-///
-/// # Errors
-/// As [`scale_any_columns`].
-pub fn scale_any_rows(a: &AnyMatrix, d: &AnyValues) -> Result<AnyMatrix> {
-    scale_any(a, d, !a.kind().is_row_major())
-}
-
-fn scale_any(a: &AnyMatrix, d: &AnyValues, rows: bool) -> Result<AnyMatrix> {
-    let (element, found) = (a.element(), d.element());
-    element.check_real("scalings")?;
-    match element == found {
-        true => scale(a.view(), d.borrow(), rows),
-        false => Err(Error::Argument(format!("d has elements of {found}, A has elements of {element}"))),
-    }
-}
-
-/// The blocks on the diagonal of a square matrix of square blocks, as a matrix. Blocks that are not
-/// stored are zero.
-///
-/// # Errors
-/// [`Error::Argument`] if the matrix or its blocks are not square.
-pub fn diagonal<M: HostMatrix>(a: &M) -> Result<M> {
-    M::from_any(any_diagonal(a.view())?)
-}
-
-fn any_diagonal(a: AnyView<'_>) -> Result<AnyMatrix> {
-    let n = a.pattern.ncols();
-    if a.pattern.nrows() != n || a.shape.rows() != a.shape.cols() {
-        return Err(Error::Argument(format!(
-            "{}x{n} blocks of {}: not square, it has no diagonal",
-            a.pattern.nrows(),
-            a.shape
-        )));
-    }
-    let on_diagonal = |col| a.pattern.entries(col).find(|&entry| a.pattern.row_idx()[entry] as usize == col);
-    let entries: Vec<_> = (0..n).map(on_diagonal).collect();
-    let pattern = Pattern::trusted(n, n, (0..=n as u64).collect(), (0..n as u32).collect());
-    Ok(AnyMatrix::of_arrays(a.kind, pattern, (a.shape, a.shape.area()), a.blocks_or_zeros(&entries)))
-}
-
 /// The dot product. Products are rounded, then summed 1024 at a time by halving; the sums are
 /// summed in the same way until one is left.
 ///
@@ -343,7 +204,7 @@ fn dot_of<N: Widened + RealField>(x: AnySlice<'_>, y: AnySlice<'_>) -> f64 {
     }
 }
 
-fn check_len(array: &'static str, found: usize, expected: usize) -> Result<()> {
+pub(super) fn check_len(array: &'static str, found: usize, expected: usize) -> Result<()> {
     match found == expected {
         true => Ok(()),
         false => Err(Error::Length { array, found, expected, why: "the other operand's side".into() }),
@@ -367,47 +228,4 @@ fn multiply_lines<N: Widened>(
         *sum = if beta == 0.0 { scaled } else { (algebra.add)(scaled, factor.times(y)) };
     }
     Ok(N::narrowed(sums, element))
-}
-
-/// The roots of the sums of squares of the lines of a matrix of real numbers.
-fn norms(a: AnyView<'_>, rows: bool, whole: bool) -> AnyValues {
-    let lines = Lines::new(a, rows);
-    match a.element() {
-        ElementType::F64 => norms_of::<f64>(&lines, a.values, whole),
-        _ => norms_of::<f32>(&lines, a.values, whole),
-    }
-}
-
-fn norms_of<N: Widened + RealField>(lines: &Lines<'_>, values: AnySlice<'_>, whole: bool) -> AnyValues {
-    let numbers = N::widened(values).unwrap_or_else(|| unreachable!("real numbers"));
-    let sums = lines.sums(&numbers, &Algebra::of(Semiring::PlusTimes), whole, &|value, _| value * value);
-    N::narrowed(sums.into_iter().map(ComplexField::sqrt).collect(), values.element())
-}
-
-fn scale(view: AnyView<'_>, d: AnySlice<'_>, rows: bool) -> Result<AnyMatrix> {
-    let (r, c) = (view.shape.rows(), view.shape.cols());
-    let (n, side) = if rows { (view.pattern.nrows(), r) } else { (view.pattern.ncols(), c) };
-    check_len("d", d.len(), n * side)?;
-    let values = match view.element() {
-        ElementType::F64 => scaled::<f64>(view, d, rows),
-        _ => scaled::<f32>(view, d, rows),
-    };
-    Ok(AnyMatrix::of_arrays(view.kind, view.pattern.clone(), (view.shape, view.stride), values))
-}
-
-fn scaled<N: Widened>(view: AnyView<'_>, d: AnySlice<'_>, rows: bool) -> AnyValues {
-    let (r, c, element) = (view.shape.rows(), view.shape.cols(), view.element());
-    let (Some(values), Some(d)) = (N::widened(view.values), N::widened(d)) else { unreachable!("real numbers") };
-    let mut values = values.into_owned();
-    for col in 0..view.pattern.ncols() {
-        for entry in view.pattern.entries(col) {
-            let row = view.pattern.row_idx()[entry] as usize;
-            for i in 0..view.shape.area() {
-                let factor = if rows { d[row * r + i % r] } else { d[col * c + i / r] };
-                let value = &mut values[entry * view.stride + i];
-                *value = value.times(factor);
-            }
-        }
-    }
-    N::narrowed(values, element)
 }
