@@ -56,14 +56,22 @@ begin() {
     trap report EXIT
 }
 
-# step NAME COMMAND...: runs a command and records its seconds.
+# step NAME COMMAND...: runs a command and records its seconds, and those of processors.
 step() {
     running=$1 since=$SECONDS
     shift
     echo "== $running"
-    "$@"
-    printf '%s\t%d\n' "$running" $((SECONDS - since)) >>"$steps"
+    timed "$work/spent" "$@"
+    printf '%s\t%d\t%d\n' "$running" $((SECONDS - since)) $(($(<"$work/spent"))) >>"$steps"
     running=
+}
+
+# timed FILE COMMAND...: runs a command and writes the processor seconds of it and its children, as a
+# sum, to a file.
+timed() {
+    local file=$1 TIMEFORMAT='%0U + %0S'
+    shift
+    { time "$@" 2>&3; } 3>&2 2>"$file"
 }
 
 # pool JOB...: runs these functions in this order, as many at a time as there are cores, and two at
@@ -83,6 +91,8 @@ pool() {
     return "$failed"
 }
 
+job() { (set -e && "$1"); }
+
 # Runs the jobs that no other worker has taken, one by one.
 take_jobs() {
     local job name began status failed=0
@@ -91,13 +101,13 @@ take_jobs() {
         name=${job//_/ } began=$SECONDS
         # In an || list a failure of the job's own commands would be ignored.
         set +e
-        (set -e && "$job") >"$work/taken_$job/output" 2>&1
+        timed "$work/taken_$job/spent" job "$job" >"$work/taken_$job/output" 2>&1
         status=$?
         set -e
         [ "$status" = 0 ] || failed=1 name+=', failed'
         # One job is shown at a time.
         until mkdir "$work/showing" 2>/dev/null; do sleep 0.1; done
-        printf '  %s\t%d\n' "$name" $((SECONDS - began)) >>"$steps"
+        printf '  %s\t%d\t%d\n' "$name" $((SECONDS - began)) $(($(<"$work/taken_$job/spent"))) >>"$steps"
         echo "== $name"
         cat "$work/taken_$job/output"
         rmdir "$work/showing"
@@ -106,18 +116,18 @@ take_jobs() {
 }
 
 report() {
-    local status=$? total=$SECONDS name seconds mark of_step of_all
-    [ -z "$running" ] || printf '%s, failed\t%d\n' "$running" $((total - since)) >>"$steps"
-    printf '\n%-36s %7s %7s\n' step seconds budget
-    while IFS=$'\t' read -r name seconds; do
-        case $name in '  '*) printf '%-36s %7d\n' "$name" "$seconds" && continue ;; esac
+    local status=$? total=$SECONDS name seconds spent mark of_step of_all
+    [ -z "$running" ] || printf '%s, failed\t%d\t\n' "$running" $((total - since)) >>"$steps"
+    printf '\n%-36s %7s %9s %7s\n' step seconds processor budget
+    while IFS=$'\t' read -r name seconds spent; do
+        case $name in '  '*) printf '%-36s %7d %9s\n' "$name" "$seconds" "$spent" && continue ;; esac
         of_step=$(budget "${name%, failed}")
         mark=
         [ "$seconds" -le "$of_step" ] || mark=' over'
-        printf '%-36s %7d %7d%s\n' "$name" "$seconds" "$of_step" "$mark"
+        printf '%-36s %7d %9s %7d%s\n' "$name" "$seconds" "$spent" "$of_step" "$mark"
     done <"$steps"
     of_all=$(budget "$program: total")
-    printf '%-36s %7d %7d\n' "$program: total" "$total" "$of_all"
+    printf '%-36s %7d %9s %7d\n' "$program: total" "$total" '' "$of_all"
     # The program that called this one shows these steps among its own.
     [ -z "${STEPS_INTO:-}" ] || cat "$steps" >>"$STEPS_INTO"
     rm -rf "$work"
