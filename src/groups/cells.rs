@@ -35,31 +35,9 @@ impl<X> Cells<X> {
         cells: Vec<Option<X>>,
         of: impl Fn(&X) -> Dimensions,
     ) -> Result<Self> {
-        for &Group { blocks, side } in rows.iter().chain(&cols) {
-            BlockShape::new(side, side)?;
-            if blocks as u64 > Pattern::MAX_LINES {
-                return Err(Error::TooLarge {
-                    what: "number of rows or columns of a group",
-                    value: blocks as u64,
-                    limit: Pattern::MAX_LINES,
-                });
-            }
-        }
-        if cells.len() != rows.len() * cols.len() {
-            let why = format!("{} groups of rows by {} of columns", rows.len(), cols.len());
-            return Err(Error::Length { array: "cells", found: cells.len(), expected: rows.len() * cols.len(), why });
-        }
-        let all = Self { rows, cols, cells };
-        for ((row, col), x) in all.iter() {
-            let (found, r, c) = (of(x), all.rows[row], all.cols[col]);
-            if found != (Dimensions { nrows: r.blocks, ncols: c.blocks, block_rows: r.side, block_cols: c.side }) {
-                return Err(Error::Argument(format!(
-                    "group ({row}, {col}) is {}x{} blocks of {}x{}, its place in the grid is {}x{} blocks of {}x{}",
-                    found.nrows, found.ncols, found.block_rows, found.block_cols, r.blocks, c.blocks, r.side, c.side
-                )));
-            }
-        }
-        Ok(all)
+        let found: Vec<_> = cells.iter().map(|x| x.as_ref().map(&of)).collect();
+        check(&rows, &cols, &found)?;
+        Ok(Self { rows, cols, cells })
     }
 
     /// A grid of one cell. The caller guarantees that its sizes are those of the groups.
@@ -137,4 +115,34 @@ impl<X> Cells<X> {
     pub fn into_cells(self) -> Vec<Option<X>> {
         self.cells
     }
+}
+
+/// Refuses sizes of cells that are not those of their groups.
+fn check(rows: &[Group], cols: &[Group], cells: &[Option<Dimensions>]) -> Result<()> {
+    for &Group { blocks, side } in rows.iter().chain(cols) {
+        BlockShape::new(side, side)?;
+        if blocks as u64 > Pattern::MAX_LINES {
+            return Err(Error::TooLarge {
+                what: "number of rows or columns of a group",
+                value: blocks as u64,
+                limit: Pattern::MAX_LINES,
+            });
+        }
+    }
+    if cells.len() != rows.len() * cols.len() {
+        let why = format!("{} groups of rows by {} of columns", rows.len(), cols.len());
+        return Err(Error::Length { array: "cells", found: cells.len(), expected: rows.len() * cols.len(), why });
+    }
+    let places = (0..rows.len()).flat_map(|row| (0..cols.len()).map(move |col| (row, col)));
+    for ((row, col), found) in places.zip(cells) {
+        let Some(found) = found else { continue };
+        let (r, c) = (rows[row], cols[col]);
+        if *found != (Dimensions { nrows: r.blocks, ncols: c.blocks, block_rows: r.side, block_cols: c.side }) {
+            return Err(Error::Argument(format!(
+                "group ({row}, {col}) is {}x{} blocks of {}x{}, its place in the grid is {}x{} blocks of {}x{}",
+                found.nrows, found.ncols, found.block_rows, found.block_cols, r.blocks, c.blocks, r.side, c.side
+            )));
+        }
+    }
+    Ok(())
 }

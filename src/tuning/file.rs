@@ -134,10 +134,12 @@ fn with_costs(mut costs: MethodCosts, given: &GivenCosts) -> std::result::Result
 }
 
 /// Replaces in `numbers` those that are given.
-fn with(numbers: Numbers, given: &Given) -> std::result::Result<Numbers, String> {
-    let Ok(Value::Object(mut all)) = serde_json::to_value(numbers) else { return Ok(numbers) };
-    all.extend(given.clone());
-    let numbers: Numbers = serde_json::from_value(Value::Object(all)).map_err(|error| error.to_string())?;
+fn with(mut numbers: Numbers, given: &Given) -> std::result::Result<Numbers, String> {
+    for (name, value) in given {
+        let known = || Numbers::NAMES.iter().map(|known| format!("`{known}`")).collect::<Vec<_>>().join(", ");
+        let unknown = || format!("unknown field `{name}`, expected one of {}", known());
+        *numbers.named(name).ok_or_else(unknown)? = usize::deserialize(value).map_err(|error| error.to_string())?;
+    }
     numbers.check().map_err(|error| error.to_string())?;
     Ok(numbers)
 }

@@ -56,13 +56,11 @@ fn in_a_process_of_its_own(test: &str, trial: Trial) {
 }
 
 /// The numbers with one of them at a bound, or as near to it as the others allow.
-pub(in crate::tuning) fn at_bound(numbers: Numbers, name: &str, bound: usize) -> Numbers {
-    let serde_json::Value::Object(mut all) = serde_json::to_value(numbers).unwrap() else { panic!("no object") };
-    let before = all[name].as_u64().unwrap() as usize;
+pub(in crate::tuning) fn at_bound(mut numbers: Numbers, name: &str, bound: usize) -> Numbers {
+    let before = *numbers.named(name).unwrap();
     let mut value = bound;
     loop {
-        all.insert(name.into(), value.into());
-        let numbers: Numbers = serde_json::from_value(all.clone().into()).unwrap();
+        *numbers.named(name).unwrap() = value;
         if numbers.check().is_ok() {
             return numbers;
         }

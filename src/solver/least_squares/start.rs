@@ -132,10 +132,11 @@ pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<Gra
     let (rotations, places): (Vec<_>, Vec<_>) = graph.poses.iter().map(P::matrix).unzip();
 
     // Rows of R_i, as columns: R_ijᵀ·R_iᵀ - R_jᵀ = 0.
-    let blocks = |edge: &Edge| [edge.rotation.transpose(), -Matrix3::identity()];
-    let mut of_rotations = System::new(device, &numbers, &steps, blocks, |edge| edge.rotations)?;
+    let blocks = steps.iter().map(|edge| [edge.rotation.transpose(), -Matrix3::identity()]).collect();
+    let weights = steps.iter().map(|edge| edge.rotations).collect();
+    let mut of_rotations = System::new(device, &numbers, &steps, blocks, weights)?;
     let known = rotations.iter().map(Matrix3::transpose).collect();
-    let transposed = of_rotations.solve(known, |_| Matrix3::zeros())?;
+    let transposed = of_rotations.solve(known, &vec![Matrix3::zeros(); steps.len()])?;
     let nearest = |(pose, rows): (usize, &Matrix3<f64>)| match numbers[pose] {
         Some(_) => nearest_rotation(&rows.transpose()),
         None => rotations[pose],
@@ -143,11 +144,13 @@ pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<Gra
     let mut rotations: Vec<Matrix3<f64>> = transposed.iter().enumerate().map(nearest).collect();
 
     // t_j - t_i = R_i·t_ij, in the first of three columns.
-    let blocks = |_: &Edge| [-Matrix3::identity(), Matrix3::identity()];
-    let mut of_translations = System::new(device, &numbers, &steps, blocks, |edge| edge.translations)?;
+    let blocks = vec![[-Matrix3::identity(), Matrix3::identity()]; steps.len()];
+    let weights = steps.iter().map(|edge| edge.translations).collect();
+    let mut of_translations = System::new(device, &numbers, &steps, blocks, weights)?;
     let column = |v: Vector3<f64>| Matrix3::from_columns(&[v, Vector3::zeros(), Vector3::zeros()]);
     let known = places.iter().map(|&place| column(place)).collect();
-    let translations = of_translations.solve(known, |edge| column(rotations[edge.ends[0]] * edge.translation))?;
+    let wanted: Vec<_> = steps.iter().map(|edge| column(rotations[edge.ends[0]] * edge.translation)).collect();
+    let translations = of_translations.solve(known, &wanted)?;
 
     let mut translations: Vec<Vector3<f64>> = translations.iter().map(|columns| columns.column(0).into()).collect();
     anchors.align(graph, &mut rotations, &mut translations);
@@ -185,10 +188,9 @@ impl<'a> System<'a> {
         device: &Device,
         numbers: &'a [Option<usize>],
         edges: &'a [Edge],
-        blocks: impl Fn(&Edge) -> [Matrix3<f64>; 2],
-        weight: impl Fn(&Edge) -> f64,
+        blocks: Vec<[Matrix3<f64>; 2]>,
+        weights: Vec<f64>,
     ) -> Result<Self> {
-        let blocks: Vec<_> = edges.iter().map(blocks).collect();
         let (mut row_ptr, mut col_idx, mut values) = (vec![0], Vec::new(), Vec::new());
         for (edge, blocks) in edges.iter().zip(&blocks) {
             let unknown = |(pose, block): (usize, _)| Some((numbers[pose]?, block));
@@ -202,7 +204,6 @@ impl<'a> System<'a> {
         }
         let unknowns = numbers.iter().flatten().count();
         let j = device.upload(&Bsr::new(edges.len(), unknowns, BlockShape::new(3, 3)?, row_ptr, col_idx, values)?)?;
-        let weights: Vec<f64> = edges.iter().map(weight).collect();
         let of_edges = device.upload_vector(&weights)?;
         let h = Product::gram(&j).weighted(Weights::BlockRows(&of_edges)).part(Part::Lower).run()?;
         let scalars = Scalars::<Bsr<f64>>::lower(&h.pattern())?;
@@ -217,16 +218,16 @@ impl<'a> System<'a> {
 
     /// The matrices X of all poses for which J·X is nearest to `wanted` of each edge. Poses
     /// without a number keep their matrix from `known`.
-    fn solve(&mut self, known: Vec<Matrix3<f64>>, wanted: impl Fn(&Edge) -> Matrix3<f64>) -> Result<Vec<Matrix3<f64>>> {
+    fn solve(&mut self, known: Vec<Matrix3<f64>>, wanted: &[Matrix3<f64>]) -> Result<Vec<Matrix3<f64>>> {
         let device = self.j.device();
         let to_right = Apply::transposed(&self.j.pattern())?;
         let mut b = to_right.output()?;
         let mut solved = known;
-        let rows = self.edges.iter().zip(&self.blocks).zip(&self.weights);
+        let rows = self.edges.iter().zip(&self.blocks).zip(&self.weights).zip(wanted);
         let rows: Vec<Matrix3<f64>> = rows
-            .map(|((edge, blocks), weight)| {
+            .map(|(((edge, blocks), weight), wanted)| {
                 let known = edge.ends.into_iter().zip(blocks).filter(|&(pose, _)| self.numbers[pose].is_none());
-                known.fold(wanted(edge), |rest, (pose, block)| rest - block * solved[pose]) * *weight
+                known.fold(*wanted, |rest, (pose, block)| rest - block * solved[pose]) * *weight
             })
             .collect();
         for column in 0..3 {

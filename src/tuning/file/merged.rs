@@ -13,6 +13,7 @@ use serde_json::Value;
 /// [`Error::Argument`] if `text` is no tuning file, or if it has other costs for a part of the name
 /// which would win.
 pub fn merged_costs(text: &str, kind: DeviceKind, name: &str, costs: &[(&str, MethodCost)]) -> Result<String> {
+    let json = |cost| serde_json::to_value(cost).map_err(|error| Error::Argument(error.to_string()));
     let given = costs.iter().map(|&(method, cost)| Ok((method, json(cost)?)));
     let (merged, file) = merged(text, &["devices", name, "costs"], given)?;
     let found = file.costs(kind, name);
@@ -34,8 +35,8 @@ pub fn merged_costs(text: &str, kind: DeviceKind, name: &str, costs: &[(&str, Me
 pub fn merged_numbers(text: &str, kind: DeviceKind, name: &str, numbers: &[(&str, usize)]) -> Result<String> {
     let given = numbers.iter().map(|&(number, value)| Ok((number, value.into())));
     let (merged, file) = merged(text, &["devices", name], given)?;
-    let found = json(file.numbers(kind, name))?;
-    match numbers.iter().find(|(number, value)| found[number] != *value) {
+    let mut found = file.numbers(kind, name);
+    match numbers.iter().find(|(number, value)| found.named(number).map(|found| *found) != Some(*value)) {
         Some((number, value)) => Err(Error::Argument(format!(
             "{number} = {value} for \"{name}\" would have no effect: a later name of `devices` gives another"
         ))),
@@ -64,10 +65,6 @@ fn merged<'a>(
     let merged = serde_json::to_string_pretty(&file).map_err(|error| Error::Argument(error.to_string()))?;
     let parsed = Overrides::parse(&merged).map_err(Error::Argument)?;
     Ok((merged, parsed))
-}
-
-fn json(value: impl serde::Serialize) -> Result<Value> {
-    serde_json::to_value(value).map_err(|error| Error::Argument(error.to_string()))
 }
 
 #[cfg(test)]
