@@ -117,7 +117,11 @@ take_jobs() {
 
 report() {
     local status=$? total=$SECONDS name seconds spent mark of_step of_all
-    [ -z "$running" ] || printf '%s, failed\t%d\t\n' "$running" $((total - since)) >>"$steps"
+    # A signal ends a step, too.
+    if [ -n "$running" ]; then
+        printf '%s, failed\t%d\t\n' "$running" $((total - since)) >>"$steps"
+        [ "$status" != 0 ] || status=1
+    fi
     printf '\n%-36s %7s %9s %7s\n' step seconds processor budget
     while IFS=$'\t' read -r name seconds spent; do
         case $name in '  '*) printf '%-36s %7d %9s\n' "$name" "$seconds" "$spent" && continue ;; esac
