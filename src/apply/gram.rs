@@ -164,7 +164,7 @@ impl<M: HostMatrix> Between<M> {
         match weights {
             Some(weights) => {
                 self.semiring.check_weights()?;
-                self.weigh.check("W", weights.arrays(self.of)?)
+                self.weigh.check("W", weights.views().arrays(self.of.any())?)
             }
             None => Ok(()),
         }
@@ -196,7 +196,7 @@ impl<M: HostMatrix> Between<M> {
         into: Accum<'_, DeviceVector<M::Word>>,
     ) -> Result<()> {
         let scaling = Scaling::of(self.of.element, into.alpha, into.beta);
-        let weights = weights.map(|weights| weights.arrays(self.of)).transpose()?;
+        let weights = weights.map(|weights| weights.views().arrays(self.of.any())).transpose()?;
         self.run(work, turns, (x.values.any(), weights), scaling, into.c.values.any_mut())
     }
 

@@ -120,16 +120,6 @@ impl<M: HostMatrix> DeviceGroups<M> {
         Ok(Self { cells, of, device: pattern.device.clone() })
     }
 
-    /// Refuses the matrix, called `name`, if it has another pattern than a plan's, or another type.
-    pub(crate) fn check(&self, name: &str, pattern: &GroupsPattern, of: MatrixType<M>) -> Result<()> {
-        of.check(name, self.of)?;
-        for ((row, col), m) in self.cells.iter() {
-            of.check(&format!("group ({row}, {col}) of {name}"), m.type_of())?;
-        }
-        let cells = &self.cells;
-        pattern.check_cells(name, [&cells.rows, &cells.cols], &|row, col| Some(&cells.get(row, col)?.cbc))
-    }
-
     /// Copies every group to the host. Waits for the commands that compute them.
     ///
     /// # Errors
@@ -214,40 +204,39 @@ impl GroupsPattern {
     pub fn device(&self) -> &Device {
         &self.device
     }
+}
 
-    /// Refuses cells that are not those of the pattern.
-    fn check_cells<'a>(
-        &self,
-        name: &str,
-        [rows, cols]: [&[Group]; 2],
-        cell: &dyn Fn(usize, usize) -> Option<&'a DeviceCbc>,
-    ) -> Result<()> {
-        let want = &self.cells;
-        if [&want.rows[..], &want.cols] != [rows, cols] {
-            return Err(Error::Argument(format!(
-                "{name} has not the pattern of the plan: groups of {} by {} in place of {} by {}",
-                describe_groups(rows),
-                describe_groups(cols),
-                describe_groups(&want.rows),
-                describe_groups(&want.cols)
-            )));
-        }
-        for row in 0..want.rows.len() {
-            for col in 0..want.cols.len() {
-                match (want.get(row, col), cell(row, col)) {
-                    (Some(pattern), Some(m)) => pattern.check(&format!("group ({row}, {col}) of {name}"), m)?,
-                    (None, None) => {}
-                    (pattern, _) => {
-                        let (has, plans) = if pattern.is_some() { ("no", "one") } else { ("a", "none") };
-                        return Err(Error::Argument(format!(
-                            "{name} has {has} group ({row}, {col}), the plan has {plans}"
-                        )));
-                    }
+/// Refuses the cells of a matrix, called `name`, that are not those of a plan's pattern.
+pub(crate) fn check_cells<'a>(
+    want: &Cells<DevicePattern>,
+    name: &str,
+    [rows, cols]: [&[Group]; 2],
+    cell: &dyn Fn(usize, usize) -> Option<&'a DeviceCbc>,
+) -> Result<()> {
+    if [&want.rows[..], &want.cols] != [rows, cols] {
+        return Err(Error::Argument(format!(
+            "{name} has not the pattern of the plan: groups of {} by {} in place of {} by {}",
+            describe_groups(rows),
+            describe_groups(cols),
+            describe_groups(&want.rows),
+            describe_groups(&want.cols)
+        )));
+    }
+    for row in 0..want.rows.len() {
+        for col in 0..want.cols.len() {
+            match (want.get(row, col), cell(row, col)) {
+                (Some(pattern), Some(m)) => pattern.check(&format!("group ({row}, {col}) of {name}"), m)?,
+                (None, None) => {}
+                (pattern, _) => {
+                    let (has, plans) = if pattern.is_some() { ("no", "one") } else { ("a", "none") };
+                    return Err(Error::Argument(format!(
+                        "{name} has {has} group ({row}, {col}), the plan has {plans}"
+                    )));
                 }
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Describes groups in messages, as numbers of blocks and their sides: "[5 of 9, 40 of 3]".

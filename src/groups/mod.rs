@@ -10,8 +10,8 @@ mod device;
 
 pub(crate) use cells::Cells;
 pub use cells::Group;
-pub(crate) use device::describe_groups;
 pub use device::{DeviceGroups, GroupsPattern};
+pub(crate) use device::{check_cells, describe_groups};
 
 use crate::{
     Error, Matrix, Result,

@@ -137,11 +137,24 @@ impl<M: HostMatrix> std::fmt::Debug for MatrixType<M> {
     }
 }
 
+/// Element and format as values.
+pub(crate) type AnyType = MatrixType<AnyMatrix>;
+
 impl<M: Matrix> MatrixType<M> {
     pub(crate) const OF: Self = Self { kind: InType(PhantomData), element: <M::Element as crate::Element>::TYPE };
 }
 
 impl<M: HostMatrix> MatrixType<M> {
+    /// The same as values.
+    pub(crate) fn any(self) -> AnyType {
+        MatrixType { kind: self.kind.get(), element: self.element }
+    }
+
+    /// Of matrices of the type.
+    pub(crate) fn of_any(of: AnyType) -> Self {
+        Self { kind: M::Kind::of(of.kind), element: of.element }
+    }
+
     pub(crate) fn of(matrix: AnyView<'_>) -> Self {
         Self { kind: M::Kind::of(matrix.kind()), element: matrix.element() }
     }

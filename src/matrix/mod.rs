@@ -32,7 +32,7 @@ pub use cbc::Cbc;
 pub use csc::Csc;
 pub use dense::{DenseShape, DenseView, DenseViewMut, Layout, Side};
 pub use host::HostMatrix;
-pub(crate) use host::{Kind, MatrixType};
+pub(crate) use host::{AnyType, Kind, MatrixType};
 pub use part::Part;
 pub use pattern::Pattern;
 pub use row_major::{Bsr, Csr};

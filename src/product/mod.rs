@@ -2,6 +2,7 @@
 mod adaptive;
 mod algorithm;
 mod analysis;
+mod any_product;
 mod bands;
 mod blocks;
 mod choose;

@@ -9,12 +9,12 @@ use super::{
     terms::How,
 };
 use crate::{
-    DeviceMatrix, DevicePattern, Error, Result, Semiring,
+    DevicePattern, Error, Result, Semiring,
     device::{Clock, Device, StageTime, Work, pool_bytes},
     host::Progress,
-    matrix::{AnyMatrix, HostMatrix, Kind, MatrixKind, Threshold, aligned_stride},
+    matrix::{AnyMatrix, MatrixKind, Threshold, aligned_stride},
     planned::prepared::same_device,
-    resident::DeviceCbc,
+    resident::{DeviceCbc, DeviceView},
     tuning::MethodCosts,
 };
 use std::time::{Duration, Instant};
@@ -48,24 +48,13 @@ pub(super) struct Measured<'w, C> {
 
 impl Options {
     /// Computes C = A·B, from device to device.
-    pub fn on_device<'w, M: HostMatrix>(
+    pub fn on_device<'w>(
         &self,
         work: &'w Work,
-        a: &DeviceMatrix<M>,
-        b: &DeviceMatrix<M>,
-    ) -> Result<Measured<'w, DeviceMatrix<M>>> {
-        let of = a.type_of().times(b.type_of())?;
-        let ran = self.arrays_on_device(work, in_column_order(a, b), self.how(of.kind.get()))?;
-        let Measured { c, clock, counts, dropped } = ran;
-        Ok(Measured { c: DeviceMatrix::of_type(c, of), clock, counts, dropped })
-    }
-
-    fn arrays_on_device<'w>(
-        &self,
-        work: &'w Work,
-        (x, y): (&DeviceCbc, &DeviceCbc),
-        how: How,
+        a: DeviceView<'_>,
+        b: DeviceView<'_>,
     ) -> Result<Measured<'w, DeviceCbc>> {
+        let ((x, y), how) = (in_column_order(a, b), self.how(a.kind));
         let operands = self.operands(x, y)?;
         let mut filter = self.drop_filter_of(work.device(), &operands)?;
         let held = HeldOperands::count(work, x, y)?;
@@ -83,13 +72,8 @@ impl Options {
     }
 
     /// Computes C = A·B and downloads it band by band, so that C need not fit the device.
-    pub fn to_host<M: HostMatrix>(&self, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<(M, Report)> {
-        let kind = a.type_of().times(b.type_of())?.kind.get();
-        let (c, report) = self.arrays_to_host(in_column_order(a, b), kind)?;
-        Ok((M::from_any(c)?, report))
-    }
-
-    fn arrays_to_host(&self, (x, y): (&DeviceCbc, &DeviceCbc), kind: MatrixKind) -> Result<(AnyMatrix, Report)> {
+    pub fn to_host(&self, a: DeviceView<'_>, b: DeviceView<'_>) -> Result<(AnyMatrix, Report)> {
+        let (kind, (x, y)) = (a.type_of().times(b.type_of())?.kind, in_column_order(a, b));
         let (device, operands) = (&x.device, self.operands(x, y)?);
         if self.threshold.is_none() {
             HostColumns::check_product(&operands)?;
@@ -104,14 +88,14 @@ impl Options {
 
     /// Computes C = A·B and hands it over band by band, in order, so that C need fit neither the
     /// device nor the host.
-    pub fn in_bands<M: HostMatrix>(
+    pub fn in_bands(
         &self,
-        (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),
-        take: &mut dyn FnMut(DeviceMatrix<M>) -> Result<()>,
+        a: DeviceView<'_>,
+        b: DeviceView<'_>,
+        take: &mut dyn FnMut(DeviceCbc) -> Result<()>,
     ) -> Result<Report> {
-        let (of, (x, y)) = (a.type_of().times(b.type_of())?, in_column_order(a, b));
-        let how = self.how(of.kind.get());
-        self.arrays_in_bands(&self.operands(x, y)?, how, &mut |band| take(DeviceMatrix::of_type(band, of)))
+        let (x, y) = in_column_order(a, b);
+        self.arrays_in_bands(&self.operands(x, y)?, self.how(a.kind), take)
     }
 
     fn arrays_in_bands(
@@ -172,28 +156,15 @@ impl Options {
     }
 
     /// Computes C = A·B at the places where `mask` has entries.
-    pub fn on_mask<'w, M: HostMatrix>(
+    pub fn on_mask<'w>(
         &self,
         work: &'w Work,
-        (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),
+        (a, b): (DeviceView<'_>, DeviceView<'_>),
         mask: &DevicePattern,
-    ) -> Result<Measured<'w, DeviceMatrix<M>>> {
-        let of = a.type_of().times(b.type_of())?;
-        let (kind, operands) = (of.kind.get(), in_column_order(a, b));
-        let Measured { c, clock, counts, dropped } =
-            self.arrays_on_mask(work, operands, (mask, kind.is_row_major()), self.how(kind).semiring)?;
-        Ok(Measured { c: DeviceMatrix::of_type(c, of), clock, counts, dropped })
-    }
-
-    fn arrays_on_mask<'w>(
-        &self,
-        work: &'w Work,
-        (x, y): (&DeviceCbc, &DeviceCbc),
-        (mask, row_major): (&DevicePattern, bool),
-        semiring: Semiring,
     ) -> Result<Measured<'w, DeviceCbc>> {
+        let ((x, y), semiring) = (in_column_order(a, b), self.how(a.kind).semiring);
         let stride = self.operands(x, y)?.c_stride;
-        check_mask(mask, work.device(), (x.nrows, y.ncols), row_major)?;
+        check_mask(mask, work.device(), (x.nrows, y.ncols), a.kind.is_row_major())?;
         let held = HeldOperands::count(work, x, y)?;
         work.count_operand(mask.device_bytes());
         let (c, clock, counts) = masked::multiply_masked(work, (x, y), (&mask.arrays, semiring), stride)
@@ -251,12 +222,12 @@ impl Options {
 
     /// As [`Options::report`], for a product in bands of columns; adds the lower bounds of each
     /// stage.
-    pub fn report_of_bands<M: HostMatrix>(
+    pub fn report_of_bands(
         &self,
         work: &Work,
-        ran: &Measured<'_, DeviceMatrix<M>>,
-        a: &DeviceMatrix<M>,
-        b: &DeviceMatrix<M>,
+        ran: &Measured<'_, DeviceCbc>,
+        a: DeviceView<'_>,
+        b: DeviceView<'_>,
     ) -> Result<Report> {
         let (x, y) = in_column_order(a, b);
         let report = self.report(work, ran, ran.c.nnz() as u64, ran.counts.stages())?;
@@ -266,11 +237,8 @@ impl Options {
 
 /// The operands in the order of their arrays. The arrays of row-major matrices are those of the
 /// transposes, so A and B are swapped: Cᵀ = BᵀAᵀ.
-fn in_column_order<'a, M: HostMatrix>(
-    a: &'a DeviceMatrix<M>,
-    b: &'a DeviceMatrix<M>,
-) -> (&'a DeviceCbc, &'a DeviceCbc) {
-    if a.kind().is_row_major() { (&b.cbc, &a.cbc) } else { (&a.cbc, &b.cbc) }
+fn in_column_order<'a>(a: DeviceView<'a>, b: DeviceView<'a>) -> (&'a DeviceCbc, &'a DeviceCbc) {
+    if a.kind.is_row_major() { (b.cbc, a.cbc) } else { (a.cbc, b.cbc) }
 }
 
 /// The device memory of the operands of a product, beside which C has to fit.

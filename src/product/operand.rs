@@ -1,8 +1,8 @@
 //! The factors of a product: matrices and patterns, each as it is or transposed.
 use super::{GramParts, Part, Weights};
 use crate::{
-    DeviceMatrix, DevicePattern, DeviceVector,
-    groups::{DeviceGroups, GroupsPattern},
+    Device, DeviceMatrix, DevicePattern, DeviceVector,
+    groups::{Cells, DeviceGroups, Group, GroupsPattern},
     matrix::HostMatrix,
 };
 
@@ -52,8 +52,6 @@ pub trait OperandTypes {
     where
         Self: 'a;
 
-    #[doc(hidden)]
-    fn to_pattern(&self) -> Self::Pattern;
     /// The kinds of weights, one for each group of rows.
     #[doc(hidden)]
     fn kinds(weights: Self::Weights<'_>) -> Vec<Weights<(), ()>>;
@@ -63,10 +61,6 @@ impl<M: HostMatrix> OperandTypes for DeviceMatrix<M> {
     type Pattern = DevicePattern;
     type Parts = Part;
     type Weights<'a> = Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>>;
-
-    fn to_pattern(&self) -> DevicePattern {
-        self.pattern()
-    }
 
     fn kinds(weights: Self::Weights<'_>) -> Vec<Weights<(), ()>> {
         vec![weights.kind()]
@@ -78,10 +72,6 @@ impl OperandTypes for DevicePattern {
     type Parts = Part;
     type Weights<'a> = Weights<(), ()>;
 
-    fn to_pattern(&self) -> Self {
-        self.clone()
-    }
-
     fn kinds(weights: Weights<(), ()>) -> Vec<Weights<(), ()>> {
         vec![weights]
     }
@@ -91,10 +81,6 @@ impl<M: HostMatrix> OperandTypes for DeviceGroups<M> {
     type Pattern = GroupsPattern;
     type Parts = GramParts;
     type Weights<'a> = &'a [Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>>];
-
-    fn to_pattern(&self) -> GroupsPattern {
-        self.pattern()
-    }
 
     fn kinds(weights: Self::Weights<'_>) -> Vec<Weights<(), ()>> {
         weights.iter().map(Weights::kind).collect()
@@ -106,13 +92,78 @@ impl OperandTypes for GroupsPattern {
     type Parts = GramParts;
     type Weights<'a> = &'a [Weights<(), ()>];
 
-    fn to_pattern(&self) -> Self {
-        self.clone()
-    }
-
     fn kinds(weights: &[Weights<(), ()>]) -> Vec<Weights<(), ()>> {
         weights.to_vec()
     }
+}
+
+/// An operand on a device, as a grid of cells; a matrix is one cell. Implemented in this module
+/// only.
+pub trait OnDevice: OperandTypes {
+    /// Whether it is a matrix of groups.
+    #[doc(hidden)]
+    const GROUPED: bool;
+
+    #[doc(hidden)]
+    fn device(&self) -> &Device;
+    #[doc(hidden)]
+    fn cells(&self) -> Cells<DevicePattern>;
+}
+
+impl<M: HostMatrix> OnDevice for DeviceMatrix<M> {
+    const GROUPED: bool = false;
+
+    fn device(&self) -> &Device {
+        self.device()
+    }
+
+    fn cells(&self) -> Cells<DevicePattern> {
+        one_cell(self.pattern())
+    }
+}
+
+impl OnDevice for DevicePattern {
+    const GROUPED: bool = false;
+
+    fn device(&self) -> &Device {
+        self.device()
+    }
+
+    fn cells(&self) -> Cells<DevicePattern> {
+        one_cell(self.clone())
+    }
+}
+
+impl<M: HostMatrix> OnDevice for DeviceGroups<M> {
+    const GROUPED: bool = true;
+
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn cells(&self) -> Cells<DevicePattern> {
+        self.cells.map(DeviceMatrix::pattern)
+    }
+}
+
+impl OnDevice for GroupsPattern {
+    const GROUPED: bool = true;
+
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn cells(&self) -> Cells<DevicePattern> {
+        self.cells.clone()
+    }
+}
+
+/// The grid of a matrix.
+pub(super) fn one_cell(pattern: DevicePattern) -> Cells<DevicePattern> {
+    let shape = pattern.shape();
+    let rows = Group { blocks: pattern.nrows(), side: shape.rows() };
+    let cols = Group { blocks: pattern.ncols(), side: shape.cols() };
+    Cells::one(rows, cols, pattern)
 }
 
 /// Host matrices, for estimates.
@@ -120,10 +171,6 @@ impl<M: HostMatrix> OperandTypes for M {
     type Pattern = crate::Pattern;
     type Parts = Part;
     type Weights<'a> = Weights<(), ()>;
-
-    fn to_pattern(&self) -> crate::Pattern {
-        self.view().pattern.clone()
-    }
 
     fn kinds(weights: Weights<(), ()>) -> Vec<Weights<(), ()>> {
         vec![weights]

@@ -1,67 +1,88 @@
 //! A [`Product`] as the request for a plan.
 use super::{
-    How, Operand, Plan, Plannable, Product,
-    plan::{Grid, Wanted},
+    How, Operand, Options, Plan, Plannable, Product,
+    operand::OnDevice,
+    plan::{PlanCore, Wanted},
 };
 use crate::{
     DeviceMatrix, DevicePattern, Error, Matrix, Result, Semiring,
-    device::{Device, Work},
+    device::Work,
     groups::{BlockGroups, DeviceGroups, GroupsPattern},
-    matrix::{HostMatrix, Kind, MatrixType},
+    matrix::{AnyType, HostMatrix, MatrixType},
 };
 
-impl<'a, X: Operand> Product<'a, X> {
-    /// The request for a plan, if the options are compatible.
-    pub(super) fn wanted<K: Plannable<Pattern = X::Pattern>>(
-        &self,
-        of: MatrixType<K::Matrix>,
-    ) -> Result<Wanted<'a, K>> {
-        self.check(of)?;
-        Ok(Wanted {
-            of,
-            factors: self.factors.iter().map(|factor| (factor.operand.to_pattern(), factor.transposed)).collect(),
-            gram: self.gram,
-            weights: self.weights.map(X::kinds),
-            parts: self.parts.unwrap_or_default(),
-            mask: self.mask,
-            alignment: self.options.alignment,
-            how: How { method: self.options.method, semiring: self.options.semiring },
-        })
-    }
+/// Which options a product has besides [`Options`].
+#[derive(Clone, Copy)]
+pub(super) struct Given {
+    pub weights: bool,
+    pub mask: bool,
+    pub parts: bool,
+}
 
-    /// Refuses options that are not compatible.
-    pub(super) fn check<M: HostMatrix>(&self, of: MatrixType<M>) -> Result<()> {
+impl Options {
+    /// Refuses options that are not compatible, for matrices of a type.
+    pub(super) fn check(&self, of: AnyType, given: Given) -> Result<()> {
         let refused = |why: &str| Err(Error::Argument(why.into()));
-        if self.options.alignment.is_some() && !of.kind.get().has_blocks() {
+        if self.alignment.is_some() && !of.kind.has_blocks() {
             return refused("scalars lie side by side: an alignment is for blocks");
         }
-        let semiring = self.options.semiring;
+        let semiring = self.semiring;
         semiring.check_type(of.element)?;
-        if self.options.threshold.is_some() && (of.element.is_integer() || semiring != Semiring::PlusTimes) {
+        if self.threshold.is_some() && (of.element.is_integer() || semiring != Semiring::PlusTimes) {
             return refused("entries are dropped by their magnitude: of floats, in plus-times");
         }
-        if self.weights.is_some() && semiring != Semiring::PlusTimes {
+        if given.weights && semiring != Semiring::PlusTimes {
             return Err(Error::Argument(format!("weights are factors of plus-times, not of {semiring}")));
         }
-        match (self.mask, self.parts, self.options.threshold) {
-            (Some(_), Some(_), _) => refused("a masked product has the mask's pattern: a part of it is another mask"),
-            (Some(_), _, Some(_)) => refused("a masked product has the mask's pattern: no entry of it can be dropped"),
+        match (given.mask, given.parts, self.threshold) {
+            (true, true, _) => refused("a masked product has the mask's pattern: a part of it is another mask"),
+            (true, _, Some(_)) => refused("a masked product has the mask's pattern: no entry of it can be dropped"),
             _ => Ok(()),
         }
     }
 
-    /// Prepares the product for the patterns of its factors.
-    pub(super) fn planned<K: Plannable<Pattern = X::Pattern>>(
-        &self,
-        device: &Device,
-        of: MatrixType<K::Matrix>,
-    ) -> Result<Plan<K>> {
+    /// Refuses what a plan cannot have.
+    fn check_planned(&self) -> Result<()> {
         let refused = |why: &str| Err(Error::Argument(why.into()));
-        match (&self.options.threshold, &self.options.progress) {
+        match (&self.threshold, &self.progress) {
             (Some(_), _) => refused("a plan's pattern does not depend on values: its entries cannot be dropped"),
             (_, Some(_)) => refused("a plan is executed at once: it has no progress to report"),
-            _ => Plan::new(&Work::new(device, self.options.memory_limit), self.wanted(of)?),
+            _ => Ok(()),
         }
+    }
+}
+
+impl<X: Operand> Product<'_, X> {
+    pub(super) fn given(&self) -> Given {
+        Given { weights: self.weights.is_some(), mask: self.mask.is_some(), parts: self.parts.is_some() }
+    }
+}
+
+impl<X: OnDevice<Pattern: OnDevice>> Product<'_, X> {
+    /// Prepares the product for the patterns of its factors.
+    fn planned<K: Plannable<Pattern = X::Pattern>>(&self, of: AnyType) -> Result<Plan<K>> {
+        self.options.check_planned()?;
+        let work = Work::new(self.factors[0].operand.device(), self.options.memory_limit);
+        self.options.check(of, self.given())?;
+        let mut factors = Vec::with_capacity(self.factors.len());
+        for factor in &self.factors {
+            factors.push((factor.operand.cells(), factor.transposed));
+        }
+        let core = PlanCore::new(
+            &work,
+            Wanted {
+                of,
+                factors,
+                gram: self.gram,
+                grouped: X::GROUPED,
+                weights: self.weights.map(X::kinds),
+                parts: self.parts.unwrap_or_default(),
+                mask: self.mask.map(OnDevice::cells),
+                alignment: self.options.alignment,
+                how: How { method: self.options.method, semiring: self.options.semiring },
+            },
+        );
+        Plan::new(core?)
     }
 }
 
@@ -77,8 +98,8 @@ macro_rules! plans {
             /// [`Error::TooLarge`]; [`Error::Argument`] for incompatible options and patterns of
             /// another kind of matrix.
             pub fn plan$(<$inner: Matrix>)?(&self) -> Result<Plan<$kind>> {
-                let of: fn(&Self) -> Result<MatrixType<<$kind as Grid>::Matrix>> = $of;
-                self.planned(self.factors[0].operand.device(), of(self)?)
+                let of: fn(&Self) -> Result<AnyType> = $of;
+                self.planned(of(self)?)
             }
         }
     )*};
@@ -87,9 +108,9 @@ plans! {
     /// Prepares the product for the patterns of its factors.
     <M> DeviceMatrix<M>, <> M, Self::type_of;
     /// Prepares the product for matrices of type `M` with these patterns.
-    <> DevicePattern, <M> M, |_| Ok(MatrixType::OF);
+    <> DevicePattern, <M> M, |_| Ok(MatrixType::<M>::OF.any());
     /// Prepares the product for the patterns of its factors.
     <M> DeviceGroups<M>, <> BlockGroups<M>, Self::type_of;
     /// Prepares the product for groups of type `M` with these patterns.
-    <> GroupsPattern, <M> BlockGroups<M>, |_| Ok(MatrixType::OF);
+    <> GroupsPattern, <M> BlockGroups<M>, |_| Ok(MatrixType::<M>::OF.any());
 }

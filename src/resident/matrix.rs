@@ -4,7 +4,7 @@ use crate::{
     BlockShape, Bsr, Cbc, Csc, Csr, Element, Error, Matrix, Result,
     device::{Buffer, Device, Work},
     element::{AnySlice, AnyValues, ElementType, with_values},
-    matrix::{AnyMatrix, AnyView, HostMatrix, Kind, MatrixKind, MatrixType},
+    matrix::{AnyMatrix, AnyType, AnyView, HostMatrix, Kind, MatrixKind, MatrixType},
 };
 use std::{ops::Deref, sync::Arc};
 
@@ -92,6 +92,27 @@ impl DeviceCbc {
             ncols: self.ncols,
             block_rows: self.shape.rows(),
             block_cols: self.shape.cols(),
+        }
+    }
+}
+
+/// A matrix on a device, borrowed, whose type is a value: its arrays, and their format.
+#[derive(Clone, Copy)]
+pub struct DeviceView<'a> {
+    pub(crate) cbc: &'a DeviceCbc,
+    pub(crate) kind: MatrixKind,
+}
+
+impl DeviceView<'_> {
+    pub(crate) fn type_of(self) -> AnyType {
+        AnyType { kind: self.kind, element: self.cbc.element() }
+    }
+
+    pub(crate) fn pattern(self) -> DevicePattern {
+        DevicePattern {
+            arrays: self.cbc.pattern.clone(),
+            array_shape: self.cbc.shape,
+            row_major: self.kind.is_row_major(),
         }
     }
 }
@@ -223,6 +244,14 @@ impl<M: HostMatrix> DeviceMatrix<M> {
         Self { cbc, kind: of.kind }
     }
 
+    pub(crate) fn view(&self) -> DeviceView<'_> {
+        DeviceView { cbc: &self.cbc, kind: self.kind.get() }
+    }
+
+    pub(crate) fn of_any(cbc: DeviceCbc, of: AnyType) -> Self {
+        Self::of_type(cbc, MatrixType::of_any(of))
+    }
+
     pub(crate) fn zeros_of(pattern: &DevicePattern, of: MatrixType<M>) -> Result<Self> {
         pattern.check_kind(of.kind.get())?;
         Ok(Self::of_type(DeviceCbc::zeros(pattern, of.element)?, of))
@@ -279,11 +308,7 @@ impl<M: HostMatrix> DeviceMatrix<M> {
 
     /// The places of the entries: for plans, and for further matrices with the same pattern.
     pub fn pattern(&self) -> DevicePattern {
-        DevicePattern {
-            arrays: self.cbc.pattern.clone(),
-            array_shape: self.cbc.shape,
-            row_major: self.kind().is_row_major(),
-        }
+        self.view().pattern()
     }
 
     /// The device the matrix lives on.

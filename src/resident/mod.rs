@@ -12,8 +12,8 @@ mod vector;
 
 pub use dense::DeviceDense;
 pub use foreign::RawMatrix;
-pub(crate) use matrix::DeviceCbc;
 pub use matrix::DeviceMatrix;
+pub(crate) use matrix::{DeviceCbc, DeviceView};
 #[cfg(feature = "ocl")]
 pub use ocl::OclMatrix;
 pub use pattern::DevicePattern;

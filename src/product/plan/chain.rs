@@ -7,9 +7,9 @@ use super::{
     weighing::Weighing,
 };
 use crate::{
-    DevicePattern, Result,
+    DevicePattern, Error, Result,
     device::Work,
-    groups::Cells,
+    groups::{Cells, describe_groups},
     planned::Cost,
     product::{
         Counts, How, Scaling,
@@ -45,14 +45,14 @@ pub(super) struct WantedChain<'a> {
     pub parts: GramParts,
     pub mask: Option<Cells<DevicePattern>>,
     pub how: How,
-    /// Refuses factors whose inner groups differ.
-    pub check_inner: fn(FactorGrid<'_>, FactorGrid<'_>) -> Result<()>,
+    /// Whether the factors are matrices of groups.
+    pub grouped: bool,
 }
 
 impl Chain {
     /// Plans within the memory that `work` may allocate.
     pub fn new(work: &Work, wanted: WantedChain<'_>) -> Result<Self> {
-        let WantedChain { factors, weights, parts, mask, how, check_inner } = wanted;
+        let WantedChain { factors, weights, parts, mask, how, grouped } = wanted;
         let like = factors[0];
         let last = factors.len() - 1;
         let weighing = weights.map(|_| Weighing::new(work, factors[last])).transpose()?;
@@ -61,13 +61,13 @@ impl Chain {
         let right = weighted.as_ref().map_or(factors[last], |cells| like.of(cells));
         for left in (1..last).rev() {
             let right = inner.last().map_or(right, |inner| like.of(&inner.product.c));
-            check_inner(factors[left], right)?;
+            check_inner(grouped, factors[left], right)?;
             let product = GridProduct::new(work, factors[left], right, GridPlaces::whole(how))?;
             let c = product.c.try_map(|pattern| ScratchMatrix::reserve(work, like.element.word(), pattern))?;
             inner.push(Inner { product, c });
         }
         let right = inner.last().map_or(right, |inner| like.of(&inner.product.c));
-        check_inner(factors[0], right)?;
+        check_inner(grouped, factors[0], right)?;
         let parts = GridPlaces::Parts(parts, how);
         let made = mask.as_ref().map_or(parts, |mask| GridPlaces::Mask(mask, how.semiring));
         let outer = GridProduct::new(work, factors[0], right, made)?;
@@ -123,6 +123,20 @@ impl Chain {
         }
         self.outer.enqueue(work, scaling, (&factors[0], &made_or(&made, stored)), c)
     }
+}
+
+/// Refuses matrices of groups whose inner groups differ. The sizes of cells that meet are compared
+/// where their product is planned.
+fn check_inner(grouped: bool, a: FactorGrid<'_>, b: FactorGrid<'_>) -> Result<()> {
+    let (cols, rows) = (a.cols(), b.rows());
+    if grouped && cols != rows {
+        return Err(Error::Argument(format!(
+            "cannot multiply: A has blocks in groups of {} columns, B in groups of {} rows",
+            describe_groups(cols),
+            describe_groups(rows)
+        )));
+    }
+    Ok(())
 }
 
 /// The right factor of the next product of a chain: what was made, or the last factor as it is

@@ -1,5 +1,6 @@
 //! The inputs of a product's execution.
-use crate::{Error, Result, product::Operand};
+use super::{Grid, Views};
+use crate::product::Operand;
 
 /// The factors of a product, and its weights if it has any: `(&a, &b)`, `&j` for a gram, `(&r, &a,
 /// &r)`, or an array of as many factors as there are. A plan with weights takes
@@ -20,17 +21,6 @@ impl<'a, X: Operand> Inputs<'a, X> {
     pub fn weights(mut self, weights: X::Weights<'a>) -> Self {
         self.weights = Some(weights);
         self
-    }
-
-    /// All `count` factors. A gram's two factors are one input.
-    pub(super) fn all(&self, count: usize, gram: bool) -> Result<Vec<&'a X>> {
-        match (&self.factors[..], gram) {
-            (&[j], true) => Ok(vec![j, j]),
-            (factors, _) if factors.len() == count => Ok(factors.to_vec()),
-            (factors, _) => {
-                Err(Error::Argument(format!("the plan is of {count} factors, {} are given", factors.len())))
-            }
-        }
     }
 }
 
@@ -56,4 +46,13 @@ impl<'a, X: Operand, const N: usize> From<[&'a X; N]> for Inputs<'a, X> {
     fn from(factors: [&'a X; N]) -> Self {
         Self { factors: factors.to_vec(), weights: None }
     }
+}
+
+/// The inputs without their types.
+pub(super) fn views<'a, K: Grid>(inputs: Inputs<'a, K::Device>) -> Views<'a> {
+    let mut factors = Vec::with_capacity(inputs.factors.len());
+    for factor in inputs.factors {
+        factors.push(K::view(factor));
+    }
+    Views { factors, weights: inputs.weights.map(K::weights) }
 }

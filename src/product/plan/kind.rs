@@ -1,12 +1,14 @@
 //! The matrices that products are planned for: matrices, and matrices of groups. A plan treats a
 //! matrix as a grid of one cell.
-use super::cell::FactorGrid;
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Result,
-    groups::{BlockGroups, Cells, DeviceGroups, Group, GroupsPattern, describe_groups},
-    matrix::{HostMatrix, MatrixType},
-    product::{operand::OperandTypes, terms::DeviceWeights},
-    resident::DeviceCbc,
+    groups::{BlockGroups, Cells, DeviceGroups, Group, GroupsPattern},
+    matrix::{AnyType, HostMatrix, MatrixType},
+    product::{
+        operand::{OnDevice, OperandTypes},
+        terms::{ViewWeights, Weights},
+    },
+    resident::{DeviceCbc, DeviceView},
 };
 
 /// A matrix that products are planned for: any [`Matrix`](crate::Matrix) or
@@ -21,40 +23,38 @@ pub(crate) type WeightsOf<'a, K> = <<K as Grid>::Device as OperandTypes>::Weight
 /// The arrays of each cell.
 pub(crate) type Arrays<'a> = Cells<&'a DeviceCbc>;
 
+/// A matrix on a device as a grid, borrowed, whose type is a value.
+#[derive(Clone)]
+pub struct GridView<'a> {
+    pub(crate) of: AnyType,
+    pub(crate) cells: Cells<DeviceView<'a>>,
+}
+
+/// The arrays of a grid, to write to.
+pub struct GridMut<'a>(pub(crate) Cells<&'a mut DeviceCbc>);
+
+/// The arrays of a grid.
+pub struct GridArrays(pub(crate) Cells<DeviceCbc>);
+
 /// Matrices as grids of cells. Implemented here only.
 pub trait Grid: Sized + 'static {
     /// The host matrix of each cell.
     type Matrix: HostMatrix;
     /// The matrix on a device.
-    type Device: OperandTypes<Pattern = Self::Pattern> + 'static;
+    type Device: OnDevice<Pattern = Self::Pattern> + 'static;
     /// Its pattern.
-    type Pattern: Clone + std::fmt::Debug;
+    type Pattern: OnDevice + Clone + std::fmt::Debug;
 
-    #[doc(hidden)]
-    fn cells(pattern: &Self::Pattern) -> Cells<DevicePattern>;
-    #[doc(hidden)]
-    fn device(pattern: &Self::Pattern) -> &Device;
     #[doc(hidden)]
     fn of_cells(device: &Device, cells: Cells<DevicePattern>) -> Result<Self::Pattern>;
     #[doc(hidden)]
-    fn of_matrices(
-        device: &Device,
-        of: MatrixType<Self::Matrix>,
-        cells: Cells<DeviceMatrix<Self::Matrix>>,
-    ) -> Result<Self::Device>;
+    fn of_arrays(device: &Device, of: AnyType, arrays: GridArrays) -> Result<Self::Device>;
     #[doc(hidden)]
-    fn matrices(of: &Self::Device) -> Cells<&DeviceMatrix<Self::Matrix>>;
+    fn view(of: &Self::Device) -> GridView<'_>;
     #[doc(hidden)]
-    fn matrices_mut(of: &mut Self::Device) -> Cells<&mut DeviceMatrix<Self::Matrix>>;
-    /// Refuses a matrix, called `name`, that has another pattern or another type.
+    fn arrays_mut(of: &mut Self::Device) -> GridMut<'_>;
     #[doc(hidden)]
-    fn check(pattern: &Self::Pattern, of: MatrixType<Self::Matrix>, name: &str, matrix: &Self::Device) -> Result<()>;
-    #[doc(hidden)]
-    fn weights<'a, 'b>(of: &'b WeightsOf<'a, Self>) -> &'b [DeviceWeights<'a, Self::Matrix>];
-    /// Refuses grids whose inner groups differ. The sizes of cells that meet are compared where
-    /// their product is planned.
-    #[doc(hidden)]
-    fn check_inner(a: FactorGrid<'_>, b: FactorGrid<'_>) -> Result<()>;
+    fn weights<'a>(of: WeightsOf<'a, Self>) -> Vec<ViewWeights<'a>>;
 }
 
 impl<M: HostMatrix> Grid for M {
@@ -62,43 +62,24 @@ impl<M: HostMatrix> Grid for M {
     type Device = DeviceMatrix<M>;
     type Pattern = DevicePattern;
 
-    fn cells(pattern: &DevicePattern) -> Cells<DevicePattern> {
-        let shape = pattern.shape();
-        let rows = Group { blocks: pattern.nrows(), side: shape.rows() };
-        let cols = Group { blocks: pattern.ncols(), side: shape.cols() };
-        Cells::one(rows, cols, pattern.clone())
-    }
-
-    fn device(pattern: &DevicePattern) -> &Device {
-        pattern.device()
-    }
-
     fn of_cells(_: &Device, cells: Cells<DevicePattern>) -> Result<DevicePattern> {
         only(cells)
     }
 
-    fn of_matrices(_: &Device, _: MatrixType<M>, cells: Cells<DeviceMatrix<M>>) -> Result<DeviceMatrix<M>> {
-        only(cells)
+    fn of_arrays(_: &Device, of: AnyType, arrays: GridArrays) -> Result<DeviceMatrix<M>> {
+        Ok(DeviceMatrix::of_any(only(arrays.0)?, of))
     }
 
-    fn matrices(of: &DeviceMatrix<M>) -> Cells<&DeviceMatrix<M>> {
-        one_cell(of)
+    fn view(of: &DeviceMatrix<M>) -> GridView<'_> {
+        GridView::of_matrix(of.view())
     }
 
-    fn matrices_mut(of: &mut DeviceMatrix<M>) -> Cells<&mut DeviceMatrix<M>> {
-        one_cell(of)
+    fn arrays_mut(of: &mut DeviceMatrix<M>) -> GridMut<'_> {
+        GridMut(Cells::one(NO_GROUP, NO_GROUP, &mut of.cbc))
     }
 
-    fn check(pattern: &DevicePattern, of: MatrixType<M>, name: &str, matrix: &DeviceMatrix<M>) -> Result<()> {
-        matrix.check(name, pattern, of)
-    }
-
-    fn weights<'a, 'b>(of: &'b WeightsOf<'a, Self>) -> &'b [DeviceWeights<'a, M>] {
-        std::slice::from_ref(of)
-    }
-
-    fn check_inner(_: FactorGrid<'_>, _: FactorGrid<'_>) -> Result<()> {
-        Ok(())
+    fn weights<'a>(of: WeightsOf<'a, Self>) -> Vec<ViewWeights<'a>> {
+        vec![of.views()]
     }
 }
 
@@ -107,69 +88,43 @@ impl<M: HostMatrix> Grid for BlockGroups<M> {
     type Device = DeviceGroups<M>;
     type Pattern = GroupsPattern;
 
-    fn cells(pattern: &GroupsPattern) -> Cells<DevicePattern> {
-        pattern.cells.clone()
-    }
-
-    fn device(pattern: &GroupsPattern) -> &Device {
-        &pattern.device
-    }
-
     fn of_cells(device: &Device, cells: Cells<DevicePattern>) -> Result<GroupsPattern> {
         Ok(GroupsPattern { cells, device: device.clone() })
     }
 
-    fn of_matrices(device: &Device, of: MatrixType<M>, cells: Cells<DeviceMatrix<M>>) -> Result<DeviceGroups<M>> {
-        Ok(DeviceGroups { cells, of, device: device.clone() })
+    fn of_arrays(device: &Device, of: AnyType, arrays: GridArrays) -> Result<DeviceGroups<M>> {
+        let of = MatrixType::of_any(of);
+        Ok(DeviceGroups { cells: arrays.0.into_map(|cbc| DeviceMatrix::of_type(cbc, of)), of, device: device.clone() })
     }
 
-    fn matrices(of: &DeviceGroups<M>) -> Cells<&DeviceMatrix<M>> {
-        of.cells.map(|m| m)
+    fn view(of: &DeviceGroups<M>) -> GridView<'_> {
+        GridView { of: of.of.any(), cells: of.cells.map(DeviceMatrix::view) }
     }
 
-    fn matrices_mut(of: &mut DeviceGroups<M>) -> Cells<&mut DeviceMatrix<M>> {
-        of.cells.map_mut(|m| m)
+    fn arrays_mut(of: &mut DeviceGroups<M>) -> GridMut<'_> {
+        GridMut(of.cells.map_mut(|m| &mut m.cbc))
     }
 
-    fn check(pattern: &GroupsPattern, of: MatrixType<M>, name: &str, matrix: &DeviceGroups<M>) -> Result<()> {
-        matrix.check(name, pattern, of)
-    }
-
-    fn weights<'a, 'b>(of: &'b WeightsOf<'a, Self>) -> &'b [DeviceWeights<'a, M>] {
-        of
-    }
-
-    fn check_inner(a: FactorGrid<'_>, b: FactorGrid<'_>) -> Result<()> {
-        let (cols, rows) = (a.cols(), b.rows());
-        if cols != rows {
-            return Err(Error::Argument(format!(
-                "cannot multiply: A has blocks in groups of {} columns, B in groups of {} rows",
-                describe_groups(cols),
-                describe_groups(rows)
-            )));
-        }
-        Ok(())
+    fn weights<'a>(of: WeightsOf<'a, Self>) -> Vec<ViewWeights<'a>> {
+        of.iter().map(|weights| Weights::views(*weights)).collect()
     }
 }
 
-/// The arrays of each cell.
-pub(super) fn arrays<K: Plannable>(of: &K::Device) -> Arrays<'_> {
-    K::matrices(of).into_map(|m| &m.cbc)
+impl<'a> GridView<'a> {
+    pub(crate) fn of_matrix(matrix: DeviceView<'a>) -> Self {
+        Self { of: matrix.type_of(), cells: Cells::one(NO_GROUP, NO_GROUP, matrix) }
+    }
+
+    pub(crate) fn arrays(&self) -> Arrays<'a> {
+        self.cells.map(|cell| cell.cbc)
+    }
 }
 
-/// The arrays of each cell, to write to.
-pub(super) fn arrays_mut<K: Plannable>(of: &mut K::Device) -> Cells<&mut DeviceCbc> {
-    K::matrices_mut(of).into_map(|m| &mut m.cbc)
-}
-
-/// A grid of one cell. Its size is not used.
-fn one_cell<X>(x: X) -> Cells<X> {
-    let group = Group { blocks: 0, side: 1 };
-    Cells::one(group, group, x)
-}
+/// The groups of a matrix where their sizes are not used.
+const NO_GROUP: Group = Group { blocks: 0, side: 1 };
 
 /// The cell of a grid of one.
-fn only<X>(cells: Cells<X>) -> Result<X> {
+pub(in crate::product) fn only<X>(cells: Cells<X>) -> Result<X> {
     let found = cells.into_cells().pop().flatten();
     found.ok_or_else(|| Error::Contradiction("a product of two matrices has no cell".into()))
 }

@@ -6,6 +6,7 @@
 //! is a grid of one cell.
 mod cell;
 mod chain;
+mod core;
 mod grid;
 mod inputs;
 mod kind;
@@ -14,28 +15,19 @@ mod sum;
 mod weigh;
 mod weighing;
 
+pub(super) use self::core::{PlanCore, Views, Wanted};
 pub use inputs::Inputs;
-pub(super) use kind::Grid;
+use inputs::views;
 pub use kind::Plannable;
+pub(super) use kind::{Grid, GridArrays, GridView, only};
 pub(crate) use pair::check_mask;
 pub(crate) use weigh::{ApplyWeights, block_diagonal, one_column};
 
 use crate::{
-    Device, DeviceMatrix, DevicePattern, Error, Result, Semiring,
+    Device, DevicePattern, Result,
     device::Work,
-    element::ElementType,
-    groups::Cells,
-    matrix::{Kind, MatrixType, aligned_stride},
-    planned::{Accum, Cost, On, Planned, prepared::check_patterns},
-    product::{
-        Counts, How, Scaling,
-        terms::{ArrayWeights, GramParts, Weights},
-    },
-    resident::DeviceCbc,
+    planned::{Accum, Cost, On, Planned},
 };
-use cell::FactorGrid;
-use chain::{Chain, WantedChain};
-use kind::{arrays, arrays_mut};
 
 /// A product of matrices whose patterns stay the same, prepared by
 /// [`Product::plan`](super::Product::plan): of matrices (`Plan<Cbc<f64>>`), or of groups
@@ -82,62 +74,13 @@ use kind::{arrays, arrays_mut};
 /// # }
 /// ```
 pub struct Plan<K: Plannable> {
-    device: Device,
-    /// Element and format of all matrices.
-    of: MatrixType<K::Matrix>,
-    /// The factors as they are stored.
-    factors: Vec<K::Pattern>,
-    /// Whether both factors are J.
-    gram: bool,
+    core: PlanCore,
     c: K::Pattern,
-    alignment: Option<usize>,
-    semiring: Semiring,
-    chain: Chain,
-}
-
-/// A product to plan.
-pub(super) struct Wanted<'a, K: Plannable> {
-    pub of: MatrixType<K::Matrix>,
-    /// From left to right, and whether each is transposed; two or more.
-    pub factors: Vec<(K::Pattern, bool)>,
-    pub gram: bool,
-    /// Which weights there will be, for each group of rows.
-    pub weights: Option<Vec<Weights<(), ()>>>,
-    pub parts: GramParts,
-    pub mask: Option<&'a K::Pattern>,
-    pub alignment: Option<usize>,
-    pub how: How,
 }
 
 impl<K: Plannable> Plan<K> {
-    /// Plans within the memory that `work` may allocate.
-    pub(super) fn new(work: &Work, wanted: Wanted<'_, K>) -> Result<Self> {
-        let device = work.device().clone();
-        let Wanted { of, factors, gram, weights, parts, mask, alignment, how } = wanted;
-        let cells: Vec<_> = factors.iter().map(|(pattern, _)| K::cells(pattern)).collect();
-        check_patterns(&device, of, cells.iter().flat_map(Cells::iter).map(|(_, pattern)| pattern))?;
-        let (row_major, element) = (of.kind.get().is_row_major(), of.element);
-        let transposed = factors.iter().map(|(_, transposed)| *transposed);
-        let grid = |(cells, transposed)| FactorGrid { cells, transposed, row_major, element };
-        let wanted = WantedChain {
-            factors: cells.iter().zip(transposed).map(grid).collect(),
-            weights: weights.as_deref(),
-            parts,
-            mask: mask.map(K::cells),
-            how,
-            check_inner: K::check_inner,
-        };
-        let chain = Chain::new(work, wanted)?;
-        Ok(Self {
-            c: K::of_cells(&device, chain.c().clone())?,
-            device,
-            of,
-            factors: factors.into_iter().map(|(pattern, _)| pattern).collect(),
-            gram,
-            alignment,
-            semiring: how.semiring,
-            chain,
-        })
+    pub(super) fn new(core: PlanCore) -> Result<Self> {
+        Ok(Self { c: K::of_cells(core.device(), core.c().clone())?, core })
     }
 
     /// The pattern of C.
@@ -149,51 +92,7 @@ impl<K: Plannable> Plan<K> {
     /// (a matrix is one group): for [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros). None
     /// without weights.
     pub fn weights_patterns(&self) -> &[DevicePattern] {
-        self.chain.weights_patterns().unwrap_or_default()
-    }
-
-    /// The counts of planning.
-    pub(super) fn counts(&self) -> &Counts {
-        &self.chain.counts
-    }
-
-    /// Zeros on the pattern of C.
-    pub(super) fn output_within(&self, work: &Work) -> Result<K::Device> {
-        let cells = K::cells(&self.c);
-        K::of_matrices(
-            &self.device,
-            self.of,
-            cells.try_map(|cell| {
-                let zeros = zeros(work, self.of.element, cell, self.alignment)?;
-                Ok(DeviceMatrix::of_type(zeros, self.of))
-            })?,
-        )
-    }
-
-    fn check(&self, factors: &[&K::Device], c: &K::Device) -> Result<()> {
-        for (number, (pattern, factor)) in self.factors.iter().zip(factors).enumerate() {
-            let name = match (self.gram, factors.len()) {
-                (true, _) => "J".into(),
-                (_, 2) => ["A", "B"][number].to_owned(),
-                _ => format!("factor {}", number + 1),
-            };
-            K::check(pattern, self.of, &name, factor)?;
-        }
-        K::check(&self.c, self.of, "C", c)
-    }
-
-    /// The weights of the inputs. Refuses weights that the plan does not have, and missing ones.
-    fn weights_of<'a>(&self, inputs: &Inputs<'a, K::Device>) -> Result<Vec<ArrayWeights<'a>>> {
-        match (&inputs.weights, self.chain.weights_patterns().is_none()) {
-            (Some(_), true) => {
-                Err(Error::Argument("the plan is of a product without weights: it is given some".into()))
-            }
-            (None, false) => Err(Error::Argument("the plan is of a product with weights: it is given none".into())),
-            (weights, _) => {
-                let weights = weights.iter().flat_map(|weights| K::weights(weights));
-                weights.map(|weights| weights.arrays(self.of)).collect()
-            }
-        }
+        self.core.weights_patterns().unwrap_or_default()
     }
 }
 
@@ -202,25 +101,21 @@ impl<K: Plannable> Planned for Plan<K> {
     type Output = K::Device;
 
     fn device(&self) -> &Device {
-        &self.device
+        self.core.device()
     }
 
     fn output(&self) -> Result<K::Device> {
-        self.output_within(&Work::new(&self.device, None))
+        let device = self.core.device();
+        K::of_arrays(device, self.core.of(), self.core.zeros(&Work::new(device, None))?)
     }
 
     fn cost(&self) -> Cost {
-        self.chain.cost
+        self.core.cost()
     }
 
     fn enqueue(&self, On(work): On<'_>, inputs: Inputs<'_, K::Device>, into: Accum<'_, K::Device>) -> Result<()> {
-        let factors = inputs.all(self.factors.len(), self.gram)?;
-        self.check(&factors, into.c)?;
-        self.semiring.check_factors_of(self.of.element, into.alpha, into.beta)?;
-        let weights = self.weights_of(&inputs)?;
-        let arrays: Vec<_> = factors.iter().map(|factor| arrays::<K>(factor)).collect();
-        let scaling = Scaling::of(self.of.element, into.alpha, into.beta);
-        self.chain.enqueue(work, &arrays, &weights, scaling, &mut arrays_mut::<K>(into.c))
+        let prepared = self.core.prepare(views::<K>(inputs), &K::view(into.c), [into.alpha, into.beta])?;
+        self.core.enqueue(work, &prepared, &mut K::arrays_mut(into.c))
     }
 }
 
@@ -229,18 +124,9 @@ fn longer_run(a: Option<u32>, b: Option<u32>) -> Option<u32> {
     Some(a?.max(b?))
 }
 
-/// Zeros on a pattern, each block on a multiple of `alignment` bytes.
-fn zeros(work: &Work, element: ElementType, pattern: &DevicePattern, alignment: Option<usize>) -> Result<DeviceCbc> {
-    let shape = pattern.array_shape;
-    let stride = alignment.map_or(Ok(shape.area()), |bytes| aligned_stride(element, shape, bytes))?;
-    let mut values = work.buffer_of(element.word(), pattern.nnz() * stride)?;
-    work.fill_zero(&mut values)?;
-    Ok(DeviceCbc { pattern: pattern.arrays.clone(), shape, stride, values })
-}
-
 impl<K: Plannable> std::fmt::Debug for Plan<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Cost { products, device_bytes, .. } = self.chain.cost;
+        let Cost { products, device_bytes, .. } = self.core.cost();
         write!(f, "Plan({products} products, {device_bytes} bytes, C: {:?})", self.c)
     }
 }

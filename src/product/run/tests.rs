@@ -1,9 +1,10 @@
 //! Tests of products with times of stages and without, on queues apart.
 use super::*;
 use crate::{
-    Csc, Device,
+    Csc, Device, Planned,
     device::test_device,
     generate::Random,
+    planned::Accum,
     product::{Method, Product},
     reference,
 };

@@ -43,4 +43,4 @@ pub(crate) use sizes::Sizes;
 pub(crate) use spec::{How, Spec, Transposed};
 pub(crate) use task::ColumnTask;
 pub use weights::Weights;
-pub(crate) use weights::{ArrayWeights, DeviceWeights};
+pub(crate) use weights::{ArrayWeights, DeviceWeights, ViewWeights};

@@ -2,8 +2,8 @@
 use crate::{
     DeviceMatrix, DeviceVector, Result,
     element::Any,
-    matrix::{HostMatrix, MatrixType},
-    resident::DeviceCbc,
+    matrix::{AnyType, HostMatrix},
+    resident::{DeviceCbc, DeviceView},
 };
 
 /// The weights of the residuals J·x - b: a block-diagonal W with a block for each block row of J.
@@ -34,6 +34,9 @@ pub enum Weights<I, V> {
 /// Weights on a device.
 pub(crate) type DeviceWeights<'a, M> = Weights<&'a DeviceMatrix<M>, &'a DeviceVector<<M as HostMatrix>::Word>>;
 
+/// The same, of types that are values.
+pub(crate) type ViewWeights<'a> = Weights<DeviceView<'a>, &'a DeviceVector<Any>>;
+
 /// Their arrays.
 pub(crate) type ArrayWeights<'a> = Weights<&'a DeviceCbc, &'a DeviceVector<Any>>;
 
@@ -50,8 +53,14 @@ impl<I, V> Weights<I, V> {
 }
 
 impl<'a, M: HostMatrix> Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>> {
+    pub(crate) fn views(self) -> ViewWeights<'a> {
+        self.map(DeviceMatrix::view, DeviceVector::any)
+    }
+}
+
+impl<'a> ViewWeights<'a> {
     /// The arrays, if they have the elements and the order of the matrices.
-    pub(crate) fn arrays(self, of: MatrixType<M>) -> Result<ArrayWeights<'a>> {
+    pub(crate) fn arrays(self, of: AnyType) -> Result<ArrayWeights<'a>> {
         let (information, weights) = self.parts();
         if let Some(w) = information {
             of.check("W", w.type_of())?;
@@ -59,7 +68,7 @@ impl<'a, M: HostMatrix> Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>> 
         if let Some(w) = weights {
             w.check_element("the weights", of.element)?;
         }
-        Ok(self.map(|w| &w.cbc, DeviceVector::any))
+        Ok(self.map(|w| w.cbc, |w| w))
     }
 }
 

@@ -1,0 +1,181 @@
+//! [`AnyProduct`]: a product that runs once, without its type. A·B runs by the one-shot pipeline,
+//! any other by a plan that is executed once and dropped.
+use super::{
+    GramParts, How, Report,
+    once::{Measured, Options},
+    operand::one_cell,
+    plan::{GridArrays, GridView, PlanCore, Views, Wanted, only},
+    request::Given,
+    terms::{ViewWeights, Weights},
+};
+use crate::{
+    Device, DevicePattern, Error, Result,
+    device::Work,
+    groups::Cells,
+    matrix::{AnyMatrix, AnyType},
+    resident::{DeviceCbc, DeviceView},
+};
+
+/// A product of matrices on a device, whose type is a value.
+pub(super) struct AnyProduct<'a> {
+    /// Element and format of C.
+    pub of: AnyType,
+    pub factors: Vec<(GridView<'a>, bool)>,
+    pub gram: bool,
+    pub grouped: bool,
+    pub weights: Option<Vec<ViewWeights<'a>>>,
+    pub parts: GramParts,
+    pub mask: Option<Cells<DevicePattern>>,
+    pub given: Given,
+    pub options: &'a Options,
+    pub device: &'a Device,
+}
+
+/// Element and format of C, if the factors agree.
+pub(super) fn type_of(factors: &[(GridView<'_>, bool)]) -> Result<AnyType> {
+    factors[1..].iter().try_fold(factors[0].0.of, |of, (factor, _)| of.times(factor.of))
+}
+
+impl<'a> AnyProduct<'a> {
+    pub fn work(&self) -> Work {
+        Work::new(self.device, self.options.memory_limit)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.options.check(self.of, self.given)
+    }
+
+    /// The factors A and B, if the product is A·B of matrices without transposes, weights or parts;
+    /// it may have a mask.
+    fn plain(&self) -> Option<(DeviceView<'a>, DeviceView<'a>)> {
+        let whole = !self.grouped && self.weights.is_none() && self.parts == GramParts::default();
+        match &self.factors[..] {
+            [(a, false), (b, false)] if whole => Some((*a.cells.get(0, 0)?, *b.cells.get(0, 0)?)),
+            _ => None,
+        }
+    }
+
+    /// The mask of a product of matrices.
+    fn mask(&self) -> Option<&DevicePattern> {
+        self.mask.as_ref()?.get(0, 0)
+    }
+
+    /// The product of matrices.
+    pub fn matrix<'w>(&self, work: &'w Work) -> Result<Measured<'w, DeviceCbc>> {
+        self.check()?;
+        match (self.plain(), self.mask()) {
+            (Some((a, b)), None) => return self.options.on_device(work, a, b),
+            (Some(operands), Some(mask)) => return self.options.on_mask(work, operands, mask),
+            (None, _) => {}
+        }
+        let Measured { c, clock, counts, .. } = self.by_plan(work)?;
+        let c = only(c.0)?;
+        let mut filter = self.options.drop_filter(work.device(), self.of.element, c.shape)?;
+        let c = filter.keep(work, c)?;
+        let columns = if self.of.kind.is_row_major() { c.nrows } else { c.ncols } as u64;
+        self.options.tell(columns, columns);
+        Ok(Measured { c, clock, counts, dropped: filter.dropped })
+    }
+
+    pub fn matrix_with_report(&self) -> Result<(DeviceCbc, Report)> {
+        let work = self.options.reported(self.device)?;
+        let ran = self.matrix(&work)?;
+        let nnz = ran.c.nnz() as u64;
+        let report = match (self.plain(), self.mask()) {
+            (Some((a, b)), None) => self.options.report_of_bands(&work, &ran, a, b)?,
+            (Some(_), Some(_)) => self.options.report(&work, &ran, nnz, ran.counts.stages())?,
+            (None, _) => self.options.report(&work, &ran, nnz, &[])?,
+        };
+        Ok((ran.c, report))
+    }
+
+    pub fn to_host(&self) -> Result<(AnyMatrix, Report)> {
+        self.check()?;
+        match (self.plain(), self.mask()) {
+            (Some((a, b)), None) => self.options.to_host(a, b),
+            _ => {
+                let (c, report) = self.matrix_with_report()?;
+                Ok((c.download_any(&Work::new(&c.device, None), self.of.kind)?, report))
+            }
+        }
+    }
+
+    pub fn in_bands(&self, take: &mut dyn FnMut(DeviceCbc) -> Result<()>) -> Result<Report> {
+        self.check()?;
+        match (self.plain(), self.mask()) {
+            (Some((a, b)), None) => self.options.in_bands(a, b, take),
+            _ => {
+                let (c, report) = self.matrix_with_report()?;
+                take(c)?;
+                Ok(report)
+            }
+        }
+    }
+
+    /// The product of matrices of groups.
+    pub fn groups<'w>(&self, work: &'w Work) -> Result<Measured<'w, GridArrays>> {
+        if self.options.threshold.is_some() {
+            let why = "entries of groups are not dropped: a column's largest may be in another group";
+            return Err(Error::Argument(why.into()));
+        }
+        self.check()?;
+        let ran = self.by_plan(work)?;
+        let columns = ran.c.0.cols.iter().map(|group| group.blocks as u64).sum();
+        self.options.tell(columns, columns);
+        Ok(ran)
+    }
+
+    pub fn groups_with_report(&self) -> Result<(GridArrays, Report)> {
+        let work = self.options.reported(self.device)?;
+        let ran = self.groups(&work)?;
+        let nnz = ran.c.0.iter().map(|(_, cell)| cell.nnz() as u64).sum();
+        let report = self.options.report(&work, &ran, nnz, &[])?;
+        Ok((ran.c, report))
+    }
+
+    /// Plans, executes once, and drops the plan.
+    fn by_plan<'w>(&self, work: &'w Work) -> Result<Measured<'w, GridArrays>> {
+        work.count_operand(self.held());
+        let clock = work.clock();
+        let plan = PlanCore::new(work, self.wanted())?;
+        let factors = self.factors.iter().map(|(factor, _)| factor.clone()).collect();
+        let c = plan.run(work, Views { factors, weights: self.weights.clone() })?;
+        Ok(Measured { c, clock, counts: plan.counts().clone(), dropped: 0 })
+    }
+
+    fn wanted(&self) -> Wanted {
+        let pattern = |(factor, transposed): &(GridView<'_>, bool)| {
+            let matrix = factor.cells.get(0, 0).filter(|_| !self.grouped);
+            let cells = matrix.map(|cell| one_cell(cell.pattern()));
+            (cells.unwrap_or_else(|| factor.cells.map(|cell| cell.pattern())), *transposed)
+        };
+        Wanted {
+            of: self.of,
+            factors: self.factors.iter().map(pattern).collect(),
+            gram: self.gram,
+            grouped: self.grouped,
+            weights: self.weights.as_ref().map(|weights| weights.iter().map(Weights::kind).collect()),
+            parts: self.parts,
+            mask: self.mask.clone(),
+            alignment: self.options.alignment,
+            how: How { method: self.options.method, semiring: self.options.semiring },
+        }
+    }
+
+    /// Bytes of the inputs, each counted once.
+    fn held(&self) -> u64 {
+        let mut factors: Vec<&DeviceCbc> = Vec::new();
+        for (_, cell) in self.factors.iter().flat_map(|(factor, _)| factor.cells.iter()) {
+            if !factors.iter().any(|before| std::ptr::eq(*before, cell.cbc)) {
+                factors.push(cell.cbc);
+            }
+        }
+        let of_weights = |weights: &ViewWeights<'_>| {
+            let (information, numbers) = weights.parts();
+            information.map_or(0, |w| w.cbc.bytes()) + numbers.map_or(0, |w| w.values.bytes())
+        };
+        factors.iter().map(|cbc| cbc.bytes()).sum::<u64>()
+            + self.weights.iter().flatten().map(of_weights).sum::<u64>()
+            + self.mask.iter().flat_map(Cells::iter).map(|(_, mask)| mask.device_bytes()).sum::<u64>()
+    }
+}
