@@ -172,6 +172,14 @@ pub trait Field: Element<Arithmetic: RealField> {}
 
 impl<T: Element<Arithmetic: RealField>> Field for T {}
 
+/// What vectors that are added and multiplied are of: a [`Field`], or [`Any`], which is one when it
+/// runs.
+pub trait FieldOrAny: 'static {}
+
+impl<T: Field> FieldOrAny for T {}
+
+impl FieldOrAny for Any {}
+
 /// A [`Field`] whose arithmetic type is the type itself: `f64`, `f32`. The solvers work on these.
 pub trait Real: Field<Arithmetic = Self> + RealField + Copy {}
 

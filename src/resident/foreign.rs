@@ -2,10 +2,10 @@
 //! arrays out.
 use super::{DeviceCbc, DeviceMatrix, PatternArrays, validate::validate};
 use crate::{
-    BlockShape, Element, Error, Matrix, Result,
+    BlockShape, Error, Matrix, Result,
     device::{Device, RawMemory, Work},
-    element::WordType,
-    matrix::{check_sides, check_stride},
+    element::{ElementType, WordType},
+    matrix::{AnyMatrix, AnyType, HostMatrix, MatrixKind, MatrixType, check_sides, check_stride},
 };
 
 /// The arrays of a matrix as OpenCL buffers: compressed block columns. For a row-major matrix all
@@ -48,12 +48,8 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// this matrix is written in place ([`DeviceMatrix::write_values_with`]), their memory must not
     /// be used otherwise, and must not belong to another matrix being written.
     pub unsafe fn adopt(device: &Device, parts: &RawMatrix) -> Result<Self> {
-        // SAFETY: as the caller promises. What `adopt_unchecked` requires beyond that is checked
-        // before the matrix is returned.
-        let matrix = unsafe { Self::adopt_unchecked(device, parts)? };
-        let cbc = &matrix.cbc;
-        validate(&Work::new(device, None), cbc.nrows, cbc.ncols, &cbc.col_ptr, &cbc.row_idx)?;
-        Ok(matrix)
+        // SAFETY: as the caller promises.
+        Ok(Self::new(unsafe { adopted(device, parts, MatrixType::<M>::OF.any())? }))
     }
 
     /// As [`DeviceMatrix::adopt`], without checking the contents.
@@ -64,30 +60,32 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// # Safety
     /// As [`DeviceMatrix::adopt`]. Also, the arrays must be a valid pattern.
     pub unsafe fn adopt_unchecked(device: &Device, parts: &RawMatrix) -> Result<Self> {
-        device.require(M::Element::TYPE)?;
-        let RawMatrix { nrows, ncols, nnz, shape, stride, .. } = *parts;
-        PatternArrays::check_nnz(nnz as u64)?;
-        check_sides(nrows, ncols, shape)?;
-        if stride < shape.area() || (!M::BLOCKS && (shape != BlockShape::SCALAR || stride != 1)) {
-            return Err(Error::Argument(format!(
-                "blocks of {shape}, {stride} elements apart, are not of this matrix type"
-            )));
-        }
-        let values = check_stride(nnz, stride)?;
-        Ok(Self::new(DeviceCbc {
-            pattern: PatternArrays::new(
-                device,
-                nrows,
-                ncols,
-                device.borrow("col_ptr", parts.col_ptr, WordType::of::<u32>(), ncols + 1)?.into_typed(),
-                device.borrow("row_idx", parts.row_idx, WordType::of::<u32>(), nnz)?.into_typed(),
-            ),
-            shape,
-            stride,
-            values: device.borrow("values", parts.values, M::Element::TYPE.word(), values)?,
-        }))
+        // SAFETY: as the caller promises.
+        Ok(Self::new(unsafe { borrowed(device, parts, MatrixType::<M>::OF.any())? }))
     }
+}
 
+impl DeviceMatrix<AnyMatrix> {
+    /// As [`DeviceMatrix::adopt`], for a matrix whose format and element are values.
+    ///
+    /// # Errors
+    /// As [`DeviceMatrix::adopt`].
+    ///
+    /// # Safety
+    /// As [`DeviceMatrix::adopt`].
+    pub unsafe fn adopt_any(
+        device: &Device,
+        parts: &RawMatrix,
+        kind: MatrixKind,
+        element: ElementType,
+    ) -> Result<Self> {
+        let of = AnyType { kind, element };
+        // SAFETY: as the caller promises.
+        Ok(Self::of_any(unsafe { adopted(device, parts, of)? }, of))
+    }
+}
+
+impl<M: HostMatrix> DeviceMatrix<M> {
     /// The matrix's buffers, valid while the matrix lives.
     ///
     /// Commands of another queue must wait for a [`Device::marker`] before they read the buffers,
@@ -119,4 +117,45 @@ impl<M: Matrix> DeviceMatrix<M> {
         values.into_raw();
         Ok(parts)
     }
+}
+
+/// The arrays of a matrix in an application's buffers, checked.
+///
+/// # Safety
+/// As [`DeviceMatrix::adopt`].
+unsafe fn adopted(device: &Device, parts: &RawMatrix, of: AnyType) -> Result<DeviceCbc> {
+    // SAFETY: as the caller promises. What `borrowed` requires beyond that is checked before the
+    // arrays are returned.
+    let cbc = unsafe { borrowed(device, parts, of)? };
+    validate(&Work::new(device, None), cbc.nrows, cbc.ncols, &cbc.col_ptr, &cbc.row_idx)?;
+    Ok(cbc)
+}
+
+/// The same, not checked.
+///
+/// # Safety
+/// As [`DeviceMatrix::adopt_unchecked`].
+unsafe fn borrowed(device: &Device, parts: &RawMatrix, of: AnyType) -> Result<DeviceCbc> {
+    device.require(of.element)?;
+    let RawMatrix { nrows, ncols, nnz, shape, stride, .. } = *parts;
+    PatternArrays::check_nnz(nnz as u64)?;
+    check_sides(nrows, ncols, shape)?;
+    if stride < shape.area() || (!of.kind.has_blocks() && (shape != BlockShape::SCALAR || stride != 1)) {
+        return Err(Error::Argument(format!(
+            "blocks of {shape}, {stride} elements apart, are not of this matrix type"
+        )));
+    }
+    let values = check_stride(nnz, stride)?;
+    Ok(DeviceCbc {
+        pattern: PatternArrays::new(
+            device,
+            nrows,
+            ncols,
+            device.borrow("col_ptr", parts.col_ptr, WordType::of::<u32>(), ncols + 1)?.into_typed(),
+            device.borrow("row_idx", parts.row_idx, WordType::of::<u32>(), nnz)?.into_typed(),
+        ),
+        shape,
+        stride,
+        values: device.borrow("values", parts.values, of.element.word(), values)?,
+    })
 }

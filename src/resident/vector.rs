@@ -61,6 +61,11 @@ impl<T> DeviceVector<T> {
         unsafe { &*std::ptr::from_ref(self).cast() }
     }
 
+    pub(crate) fn any_mut(&mut self) -> &mut DeviceVector<Any> {
+        // SAFETY: as of `any`.
+        unsafe { &mut *std::ptr::from_mut(self).cast() }
+    }
+
     /// The type of the elements.
     pub fn element(&self) -> ElementType {
         self.values.element()
@@ -122,6 +127,18 @@ impl DeviceVector<Any> {
         }
     }
 
+    /// Replaces all elements. Waits until they are copied.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for elements of another type, [`Error::Length`], [`Error::OpenCl`].
+    pub fn write_any(&mut self, values: &AnyValues) -> Result<()> {
+        let (found, own) = (values.element(), self.element());
+        if found != own {
+            return Err(Error::Argument(format!("the values are of {found}, the vector has elements of {own}")));
+        }
+        with_values!(AnyValues, values, values => write(self, values))
+    }
+
     /// Copies the vector to the host. Waits for the commands that compute it.
     ///
     /// # Errors
@@ -142,12 +159,7 @@ impl<T: Element> DeviceVector<T> {
     /// # Errors
     /// [`Error::Length`], [`Error::OpenCl`].
     pub fn write(&mut self, values: &[T]) -> Result<()> {
-        let expected = self.len();
-        if values.len() != expected {
-            let why = "the elements of the vector".into();
-            return Err(Error::Length { array: "vector", found: values.len(), expected, why });
-        }
-        Work::new(&self.device, None).write(values, &mut self.values)
+        write(self.any_mut(), values)
     }
 
     /// Makes `fill` write every element: on a CPU into the device's memory, on a GPU into memory
@@ -183,6 +195,16 @@ impl<T: Element> DeviceVector<T> {
         }
         Work::new(&self.device, None).read_into(&self.values, 0, values)
     }
+}
+
+/// Replaces all elements, which have the type of the values.
+fn write<T: Element>(vector: &mut DeviceVector<Any>, values: &[T]) -> Result<()> {
+    let expected = vector.len();
+    if values.len() != expected {
+        let why = "the elements of the vector".into();
+        return Err(Error::Length { array: "vector", found: values.len(), expected, why });
+    }
+    Work::new(&vector.device, None).write(values, vector.values.typed_mut())
 }
 
 impl<T> std::fmt::Debug for DeviceVector<T> {

@@ -1,8 +1,8 @@
 //! Vectors with vectors. Kernels: `cl/vector/dot.cl`, `cl/vector/axpby.cl`.
 use crate::{
-    Device, DeviceVector, Element, Error, Field, Result,
+    Device, DeviceVector, Error, Result,
     device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Out, Scalar, Sum, Work, kernel},
-    element::{ElementType, Number, Scaling},
+    element::{Any, ElementType, FieldOrAny, Number, Scaling},
     plan::prepared::same_device,
 };
 
@@ -45,7 +45,7 @@ kernel! {
 /// order of a dot product, the same on every device.
 pub(crate) const PIECE: usize = 1024;
 
-impl<T: Field> DeviceVector<T> {
+impl<T: FieldOrAny> DeviceVector<T> {
     /// The dot product with `other`, in the element's arithmetic type. Waits for it. 0 if the
     /// vectors have no elements.
     ///
@@ -58,10 +58,13 @@ impl<T: Field> DeviceVector<T> {
     /// # Errors
     /// [`Error::Length`](crate::Error::Length),
     /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
-    /// [`Error::OpenCl`](crate::Error::OpenCl).
+    /// [`Error::OpenCl`](crate::Error::OpenCl); for vectors of [`Any`](crate::element::Any)
+    /// [`Error::Argument`](crate::Error::Argument) if their elements are integers, or of two types.
     pub fn dot(&self, other: &Self) -> Result<f64> {
-        self.check_other("other", other)?;
-        dot(&self.device, &self.values, &other.values)
+        let (x, y) = (self.any(), other.any());
+        x.check_field()?;
+        x.check_other("other", y)?;
+        dot(&self.device, &x.values, &y.values)
     }
 
     /// The 2-norm: the root of the dot product with itself.
@@ -97,31 +100,52 @@ impl<T: Field> DeviceVector<T> {
     /// # Errors
     /// As [`DeviceVector::dot`].
     pub fn axpby(&mut self, alpha: f64, x: &Self, beta: f64) -> Result<()> {
-        self.check_other("x", x)?;
-        axpby(&self.device, Scaling::of(T::TYPE, alpha, beta), &x.values, &mut self.values)
+        let (x, y) = (x.any(), self.any_mut());
+        y.check_field()?;
+        y.check_other("x", x)?;
+        axpby(&y.device, Scaling::of(x.element(), alpha, beta), &x.values, &mut y.values)
     }
 
     /// Multiplies every element by `alpha`. Returns when it is enqueued.
     ///
     /// # Errors
-    /// [`Error::OpenCl`](crate::Error::OpenCl).
+    /// [`Error::OpenCl`](crate::Error::OpenCl); [`Error::Argument`](crate::Error::Argument) for
+    /// integers.
     pub fn scale(&mut self, alpha: f64) -> Result<()> {
-        scale(&self.device, Number::nearest(T::TYPE, alpha), &mut self.values)
+        let y = self.any_mut();
+        y.check_field()?;
+        scale(&y.device, Number::nearest(y.element(), alpha), &mut y.values)
     }
 }
 
-impl<T: Element> DeviceVector<T> {
+impl<T> DeviceVector<T> {
     /// Becomes a copy of `x`, of the same length. Returns when it is enqueued.
     ///
     /// # Errors
     /// As [`DeviceVector::dot`].
     pub fn copy_from(&mut self, x: &Self) -> Result<()> {
-        self.check_other("x", x)?;
-        let n = self.len();
-        Work::new(&self.device, None).copy(&x.values, 0, &mut self.values, 0, n)
+        let (x, y) = (x.any(), self.any_mut());
+        y.check_other("x", x)?;
+        let n = y.len();
+        Work::new(&y.device, None).copy(&x.values, 0, &mut y.values, 0, n)
+    }
+}
+
+impl DeviceVector<Any> {
+    fn check_field(&self) -> Result<()> {
+        match self.element() {
+            element if element.is_integer() => {
+                Err(Error::Argument(format!("a vector of {element}: it must be of f64, f32 or f16")))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_other(&self, name: &'static str, other: &Self) -> Result<()> {
+        let (found, own) = (other.element(), self.element());
+        if found != own {
+            return Err(Error::Argument(format!("{name} has elements of {found}, the vector of {own}")));
+        }
         check_vector(name, other, &self.device, self.len(), || "the elements of the other vector".into())
     }
 }

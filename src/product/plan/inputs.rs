@@ -1,5 +1,5 @@
 //! The inputs of a product's execution.
-use super::{Grid, Views};
+use super::{Plannable, Views};
 use crate::product::Operand;
 
 /// The factors of a product, and its weights if it has any: `(&a, &b)`, `&j` for a gram, `(&r, &a,
@@ -49,7 +49,7 @@ impl<'a, X: Operand, const N: usize> From<[&'a X; N]> for Inputs<'a, X> {
 }
 
 /// The inputs without their types.
-pub(super) fn views<'a, K: Grid>(inputs: Inputs<'a, K::Device>) -> Views<'a> {
+pub(super) fn views<'a, K: Plannable>(inputs: Inputs<'a, K::Device>) -> Views<'a> {
     let mut factors = Vec::with_capacity(inputs.factors.len());
     for factor in inputs.factors {
         factors.push(K::view(factor));

@@ -3,6 +3,7 @@
 mod dense;
 mod groups;
 mod structure;
+mod vectors;
 
 use crate::common::device;
 use blockmul::{
