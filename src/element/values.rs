@@ -220,6 +220,11 @@ impl AnyValues {
         self.borrow().cast(element)
     }
 
+    /// Functions of the numbers, as `f64`, each rounded to their type.
+    pub fn map(&self, number: impl Fn(f64) -> f64) -> Self {
+        Self::F64(self.numbers().into_iter().map(number).collect()).cast(self.element())
+    }
+
     /// So many numbers, all 0.
     pub fn zeros(element: ElementType, len: usize) -> Self {
         match element {

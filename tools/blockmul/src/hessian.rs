@@ -10,12 +10,10 @@ use crate::problem::{
     subject::{self, Named},
     with_subject,
 };
-use blockmul::{
-    BlockShape,
-    solver::{
-        least_squares::{Clock, Normal},
-        problem::Linearization,
-    },
+use crate::report::Size;
+use blockmul::solver::{
+    least_squares::{Clock, Normal},
+    problem::Linearization,
 };
 use std::path::PathBuf;
 
@@ -68,8 +66,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         problem.left_out().iter().filter_map(|left| left.of_matrices(&names)).for_each(|text| messages.say(&text));
         if let Some(path) = &args.picture {
             let h = matrices::of_name("H", &linearized.linearization, &linearized.normal)?;
-            let h = if h.kind().has_blocks() { h } else { h.to_blocks(BlockShape::SCALAR)? };
-            crate::spy::draw(path, h.typed()?, &device, &messages)?;
+            crate::spy::draw(path, &h, &device, &messages)?;
         }
         Ok(())
     })
@@ -121,8 +118,8 @@ impl Linearized {
         match normal.parts() {
             Some(parts) => {
                 for (name, part) in ["U", "W", "V"].into_iter().zip(parts) {
-                    let shape = part.shape();
-                    let (rows, cols) = (part.nrows() * shape.rows(), part.ncols() * shape.cols());
+                    let size = Size::on_device(part);
+                    let (rows, cols) = (size.rows(), size.cols());
                     let half = if name == "U" && part.nnz() > part.ncols() { ", its lower triangle" } else { "" };
                     lines.push(format!("  {name}  {rows} x {cols}, {}{half}", matrices::describe_blocks(part)));
                 }

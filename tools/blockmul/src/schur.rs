@@ -6,7 +6,7 @@ use crate::numbers::from_zero;
 use crate::output;
 use crate::places::Overwriting;
 use crate::problem::{Opened, ProblemArgs, StartName, matrices, subject::Named, with_subject};
-use blockmul::Planned;
+use blockmul::{Planned, matrix::AnyMatrix};
 use blockmul::solver::{Damping, Elimination, Formed, Reduced, least_squares::Clock};
 use std::path::PathBuf;
 
@@ -84,13 +84,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.output.is_none() && args.picture.is_none() {
         return Ok(());
     }
-    let s = matrices::mirrored(&s.download()?)?;
+    let s = AnyMatrix::from(s.download()?).mirrored()?;
     if let Some(path) = &args.output {
         crate::input::write(path, &s, &messages)?;
         left_out.iter().filter_map(|left| left.of_matrices(&["S"])).for_each(|text| messages.say(&text));
     }
     match &args.picture {
-        Some(path) => crate::spy::draw(path, s, &device, &messages),
+        Some(path) => crate::spy::draw(path, &s, &device, &messages),
         None => Ok(()),
     }
 }

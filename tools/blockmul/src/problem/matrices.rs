@@ -2,7 +2,7 @@
 use crate::failure::Failure;
 use crate::messages::Messages;
 use blockmul::solver::{least_squares::Normal, problem::Linearization};
-use blockmul::{Bsr, Cbc, Csc, DeviceMatrix, Matrix, Result, matrix::AnyMatrix, product::Weights};
+use blockmul::{Bsr, Cbc, DeviceMatrix, Matrix, Result, groups::BlockGroups, matrix::AnyMatrix, product::Weights};
 use std::path::PathBuf;
 
 /// The argument `NAME=FILE`.
@@ -70,19 +70,7 @@ pub fn of_name(name: &str, linearization: &Linearization, normal: &Normal) -> Re
         ("Jc", _) => cell(0, 0),
         ("Jp", _) => cell(0, 1),
         ("J", _) if j.row_groups().len() == 1 && j.col_groups().len() == 1 => cell(0, 0),
-        ("J", _) => {
-            let starts = |groups: &[blockmul::groups::Group]| starts(groups.iter().map(|group| group.scalars()));
-            let (rows, cols) = (starts(j.row_groups()), starts(j.col_groups()));
-            let mut all = Scalars::new(rows[rows.len() - 1], cols[cols.len() - 1]);
-            for (row, first_row) in rows.iter().enumerate().take(j.row_groups().len()) {
-                for (col, first_col) in cols.iter().enumerate().take(j.col_groups().len()) {
-                    if let Some(cell) = j.get(row, col) {
-                        all.add(&by_columns(cell)?, (*first_row, *first_col));
-                    }
-                }
-            }
-            Ok(all.finish()?.into())
-        }
+        ("J", _) => Ok(j.download()?.to_scalars()?.into()),
         ("Omega", Some(weights)) => match weights[0] {
             Weights::Information(information) | Weights::Scaled { information, .. } => {
                 Ok(by_columns(information)?.into())
@@ -92,7 +80,7 @@ pub fn of_name(name: &str, linearization: &Linearization, normal: &Normal) -> Re
         ("U" | "W" | "V", _) => {
             let [u, w, v] = normal.parts().expect("two groups of unknowns");
             match name {
-                "U" => Ok(mirrored(&u.download()?)?.into()),
+                "U" => AnyMatrix::from(u.download()?).mirrored(),
                 "W" => Ok(w.download()?.into()),
                 _ => Ok(v.download()?.into()),
             }
@@ -104,63 +92,17 @@ pub fn of_name(name: &str, linearization: &Linearization, normal: &Normal) -> Re
 fn hessian(normal: &Normal) -> Result<AnyMatrix> {
     let Some([u, w, v]) = normal.parts() else {
         let stored = normal.h().get(0, 0).expect("one group of unknowns").as_transpose().download()?;
-        return Ok(mirrored(&stored)?.into());
+        return AnyMatrix::from(stored).mirrored();
     };
-    let (u, w, v) = (mirrored(&u.download()?)?, w.download()?, v.download()?);
-    let at = u.scalar_rows();
-    let mut all = Scalars::new(at + v.scalar_rows(), at + v.scalar_rows());
-    all.add(&u, (0, 0));
-    all.add(&w, (0, at));
-    all.add(&w.transpose(), (at, 0));
-    all.add(&v, (at, at));
-    Ok(all.finish()?.into())
+    let (u, w, v) = (AnyMatrix::from(u.download()?).mirrored()?.typed()?, w.download()?, v.download()?);
+    let (groups, w_transposed) = (normal.h().col_groups().to_vec(), w.transpose());
+    let cells = [u, w, w_transposed, v].map(Some).into();
+    Ok(BlockGroups::new(groups.clone(), groups, cells)?.to_scalars()?.into())
 }
 
 /// The matrix in blocks by columns, as most formats have them.
 fn by_columns(m: &DeviceMatrix<Bsr<f64>>) -> Result<Cbc<f64>> {
     Ok(m.as_transpose().download()?.transpose())
-}
-
-/// A symmetric matrix in full, from one stored triangle of blocks.
-pub fn mirrored(triangle: &Cbc<f64>) -> Result<Cbc<f64>> {
-    let stored = triangle.blocks().map(|(row, col, block)| (row, col, block.into_owned()));
-    let mirrored = triangle.blocks().filter(|(row, col, _)| row != col);
-    let mirrored = mirrored.map(|(row, col, block)| (col, row, block.transpose()));
-    Cbc::from_triplets(triangle.nrows(), triangle.ncols(), triangle.shape(), stored.chain(mirrored))
-}
-
-/// Where each of some parts begins, and where the last ends.
-fn starts(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut starts = vec![0];
-    for size in sizes {
-        starts.push(starts[starts.len() - 1] + size);
-    }
-    starts
-}
-
-/// A scalar matrix assembled from others at given places.
-pub struct Scalars {
-    sides: (usize, usize),
-    entries: Vec<(usize, usize, f64)>,
-}
-
-impl Scalars {
-    pub fn new(rows: usize, cols: usize) -> Self {
-        Self { sides: (rows, cols), entries: Vec::new() }
-    }
-
-    pub fn add(&mut self, m: &Cbc<f64>, (row, col): (usize, usize)) {
-        let scalars = m.to_scalars();
-        for column in 0..scalars.ncols() {
-            let entries = scalars.pattern().entries(column);
-            let rows = scalars.pattern().column(column).iter().zip(&scalars.values()[entries]);
-            self.entries.extend(rows.map(|(&r, &value)| (row + r as usize, col + column, value)));
-        }
-    }
-
-    pub fn finish(self) -> Result<Csc<f64>> {
-        Csc::from_triplets(self.sides.0, self.sides.1, self.entries)
-    }
 }
 
 /// The blocks in words, such as `49 blocks of 9x9`.
