@@ -5,7 +5,7 @@ use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
 use crate::problem::{
-    Opened, ProblemArgs, StartName, matrices,
+    Aim, Opened, ProblemArgs, matrices,
     matrices::Wanted,
     subject::{self, Named},
     with_subject,
@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = places.check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let Opened { device, subject, .. } = args.problem.open(StartName::File, &messages)?;
+    let Opened { device, subject, .. } = args.problem.open(Aim::Matrices, &messages)?;
     with_subject!(subject, |problem, start| {
         let linearized = Linearized::new(&problem, &start, &device)?;
         matrices::check(&args.write, &linearized.linearization)?;

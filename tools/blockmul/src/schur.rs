@@ -5,9 +5,9 @@ use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
 use crate::places::Overwriting;
-use crate::problem::{Opened, ProblemArgs, StartName, matrices, subject::Named, with_subject};
-use blockmul::{Planned, matrix::AnyMatrix};
+use crate::problem::{Aim, Opened, ProblemArgs, matrices, subject::Named, with_subject};
 use blockmul::solver::{Damping, Elimination, Formed, Reduced, least_squares::Clock};
+use blockmul::{Planned, matrix::AnyMatrix};
 use std::path::PathBuf;
 
 /// Linearise a least-squares problem at its start, and form S = U - W·V⁻¹·Wᵀ, with points or
@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = places.check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let Opened { device, subject, .. } = args.problem.open(StartName::File, &messages)?;
+    let Opened { device, subject, .. } = args.problem.open(Aim::Matrices, &messages)?;
     let (normal, left_out) = with_subject!(subject, |problem, start| {
         (Linearized::new(&problem, &start, &device)?.normal, problem.left_out())
     });

@@ -5,7 +5,7 @@ use crate::numbers::from_zero;
 use crate::output;
 use crate::places::{Overwriting, check_problem};
 use crate::problem::{
-    Choices, Opened, ProblemArgs, Subject, influence, left_out, number,
+    Aim, Choices, Opened, ProblemArgs, Subject, influence, left_out, number,
     subject::{self, Named},
     with_subject,
 };
@@ -136,7 +136,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         LinearName::SchurCholesky => Some("--linear schur-cholesky"),
         LinearName::ConjugateGradients => Some("--linear conjugate-gradients"),
     };
-    let Opened { device, format, subject, choices } = args.problem.open_to_solve(eliminating, &messages)?;
+    let Opened { device, format, subject, choices } = args.problem.open(Aim::Solution { eliminating }, &messages)?;
     if let Some(path) = &args.output {
         check_problem(path, !matches!(subject, Subject::Bundle(..)))?;
     }
@@ -244,7 +244,7 @@ impl Run<'_> {
             "method": args.method,
             "linear": args.linear,
             "system": solution.system,
-            "loss": args.problem.loss().to_string(),
+            "loss": args.problem.loss.to_string(),
             "information": self.choices.information,
             "start": self.choices.start,
             "start_costs": self.choices.costs,

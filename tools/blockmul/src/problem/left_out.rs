@@ -41,7 +41,6 @@ impl LeftOut {
     /// The poses and landmarks of a graph that are held, fixed or not measured.
     pub fn of_graph<P: Manifold>(problem: &GraphProblem<P>) -> Vec<Self> {
         let graph = problem.graph();
-        let name = |names: &[u64], one: u32| names.get(one as usize).copied().unwrap_or(one.into());
         let is_in = |list: &[u32], one: u32| list.binary_search(&one).is_ok();
         let poses = problem.missing_poses().map(|one| {
             let why = match is_in(problem.held(), one) {
@@ -49,11 +48,11 @@ impl LeftOut {
                 false if is_in(&graph.fixed_poses, one) => Why::Fixed,
                 false => Why::Unseen,
             };
-            (why, name(&graph.pose_names, one))
+            (why, graph.pose_name(one))
         });
         let landmarks = problem.missing_landmarks().map(|one| {
             let why = if is_in(&graph.fixed_landmarks, one) { Why::Fixed } else { Why::Unseen };
-            (why, name(&graph.landmark_names, one))
+            (why, graph.landmark_name(one))
         });
         let mut left = Self::by_reason(("pose", 0, graph.poses.len()), poses);
         left.extend(Self::by_reason(("landmark", 1, graph.landmarks.len()), landmarks));

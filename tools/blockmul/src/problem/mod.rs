@@ -30,7 +30,7 @@ pub struct ProblemArgs {
     edges: Option<EdgesName>,
     /// Weight of residuals: squared, huber:WIDTH or cauchy:WIDTH, in pixels or standard deviations.
     #[arg(long, default_value_t = Loss::Squared)]
-    loss: Loss,
+    pub loss: Loss,
     /// The information matrices of a graph: as in the file, or isotropic as in SE-Sync [default: as
     /// in the file; isotropic if one of them would reward errors].
     #[arg(long, value_enum)]
@@ -110,6 +110,20 @@ impl Choices {
     }
 }
 
+/// What a command makes of a problem.
+#[derive(Clone, Copy)]
+pub enum Aim<'a> {
+    /// Matrices at the start, which is that of the file unless it says nothing.
+    Matrices,
+    /// A solution, from the cheaper start. A bundle adjustment far from the origin of its
+    /// coordinates is brought near.
+    Solution {
+        /// An option that eliminates points or landmarks: a graph without unknown landmarks is
+        /// refused before its start is computed.
+        eliminating: Option<&'a str>,
+    },
+}
+
 /// The device and the problem that a command works on.
 pub struct Opened {
     pub device: Device,
@@ -138,35 +152,8 @@ macro_rules! with_subject {
 pub(crate) use with_subject;
 
 impl ProblemArgs {
-    /// The loss of residuals.
-    pub fn loss(&self) -> Loss {
-        self.loss
-    }
-
-    /// Opens the device, reads the file, and prints choices made by default. Graphs start by
-    /// `usual` if no start is requested.
-    pub fn open(&self, usual: StartName, messages: &Messages) -> std::result::Result<Opened, Failure> {
-        self.opened(usual, None, false, messages)
-    }
-
-    /// The same for a solver. `eliminating` is an option that eliminates points or landmarks: a
-    /// graph without unknown landmarks is refused before its start is computed. A bundle adjustment
-    /// far from the origin of its coordinates is brought near.
-    pub fn open_to_solve(
-        &self,
-        eliminating: Option<&str>,
-        messages: &Messages,
-    ) -> std::result::Result<Opened, Failure> {
-        self.opened(StartName::Auto, eliminating, true, messages)
-    }
-
-    fn opened(
-        &self,
-        usual: StartName,
-        eliminating: Option<&str>,
-        about_local_origin: bool,
-        messages: &Messages,
-    ) -> std::result::Result<Opened, Failure> {
+    /// Opens the device, reads the file, and prints choices made by default.
+    pub fn open(&self, aim: Aim<'_>, messages: &Messages) -> std::result::Result<Opened, Failure> {
         messages.step(format!("reading {}", self.file.display()));
         // The device is opened while the file is read.
         let (file, device) = std::thread::scope(|scope| {
@@ -185,7 +172,7 @@ impl ProblemArgs {
                     let text = "--information and --start chordal are for graphs; this is a bundle adjustment";
                     return Err(Failure::Usage(text.into()));
                 }
-                let origin = about_local_origin.then(|| problem.far_origin()).flatten();
+                let origin = if let Aim::Solution { .. } = aim { problem.far_origin() } else { None };
                 let problem = match origin {
                     Some(origin) => {
                         let [x, y, z] = origin;
@@ -199,11 +186,11 @@ impl ProblemArgs {
                 (Subject::Bundle(problem, start), Choices { origin, ..Choices::of_file(None) })
             }
             Problem::Graph(Graph::Plane(graph)) => {
-                let (problem, start, choices) = self.graph(graph, (usual, eliminating), &device, messages)?;
+                let (problem, start, choices) = self.graph(graph, aim, &device, messages)?;
                 (Subject::Plane(problem, start), choices)
             }
             Problem::Graph(Graph::Space(graph)) => {
-                let (problem, start, choices) = self.graph(graph, (usual, eliminating), &device, messages)?;
+                let (problem, start, choices) = self.graph(graph, aim, &device, messages)?;
                 (Subject::Space(problem, start), choices)
             }
             _ => return Err(Failure::Usage(format!("{}: not a problem this command knows", self.file.display()))),
@@ -218,7 +205,7 @@ impl ProblemArgs {
     fn graph<P: Manifold>(
         &self,
         graph: PoseGraph<P>,
-        (usual, eliminating): (StartName, Option<&str>),
+        aim: Aim<'_>,
         device: &Device,
         messages: &Messages,
     ) -> std::result::Result<(GraphProblem<P>, GraphState<P>, Choices), Failure> {
@@ -249,7 +236,7 @@ impl ProblemArgs {
         let isotropic = rewarding.is_some() || self.information == Some(Information::Isotropic);
         let information = Some(if isotropic { Information::Isotropic } else { Information::Full });
         let problem = GraphProblem::new(graph, self.loss)?;
-        if let (Some(option), None) = (eliminating, problem.unknown_landmark(0)) {
+        if let (Aim::Solution { eliminating: Some(option) }, None) = (aim, problem.unknown_landmark(0)) {
             return Err(Failure::Usage(format!(
                 "{}: no landmarks are unknown; {option} is for problems with unknown points or landmarks, which it eliminates",
                 self.file.display()
@@ -257,9 +244,9 @@ impl ProblemArgs {
         }
         messages.step("starts");
         let clock = Clock::start(device);
-        let wanted = self.start.unwrap_or(match start::says_nothing(problem.graph()) {
-            true => StartName::Auto,
-            false => usual,
+        let wanted = self.start.unwrap_or(match aim {
+            Aim::Matrices if !start::says_nothing(problem.graph()) => StartName::File,
+            _ => StartName::Auto,
         });
         let (state, mut choices) = match wanted {
             StartName::File => (problem.start(), Choices::of_file(information)),

@@ -1,13 +1,13 @@
 //! Problems with the properties that commands need besides residuals: name, unknowns, file of the
 //! solution.
 use crate::failure::Failure;
+use crate::output::of_output;
 use crate::problem::left_out::LeftOut;
 use crate::scene::{self, Cloud, Scene};
 use crate::sizes::count;
-use blockmul::Error;
 use blockmul::solver::problem::{
-    BundleProblem, Graph, GraphProblem, LeastSquares, Manifold, Observation, Plane, PoseGraph, Sighting, Space, bal,
-    g2o,
+    BundleProblem, Graph, GraphProblem, LeastSquares, Manifold, Observation, Plane, PoseGraph, Sighting, Space, Step,
+    bal, g2o,
 };
 use std::io;
 use std::path::Path;
@@ -22,11 +22,13 @@ pub trait Named: LeastSquares {
     /// A description in one line.
     fn describe(&self) -> String;
 
-    /// The eliminated unknown with this number, by its name in the file.
-    fn eliminated(&self, number: usize) -> Option<String>;
-
     /// The unknown with this number in its group, by its name in the file.
     fn unknown(&self, group: usize, number: usize) -> Option<String>;
+
+    /// The eliminated unknown with this number, by its name in the file.
+    fn eliminated(&self, number: usize) -> Option<String> {
+        self.unknown(1, number)
+    }
 
     /// The names of the numbers of an unknown.
     fn coordinates(group: usize) -> &'static [&'static str];
@@ -60,7 +62,7 @@ impl Named for BundleProblem {
     }
 
     fn eliminated(&self, number: usize) -> Option<String> {
-        Some(format!("point {} (from 0)", self.unknown_point(number)?))
+        Some(format!("{} (from 0)", self.unknown(1, number)?))
     }
 
     fn unknown(&self, group: usize, number: usize) -> Option<String> {
@@ -100,7 +102,7 @@ impl Named for BundleProblem {
         if let Some(origin) = origin {
             solved = solved.about(origin.map(|x| -x));
         }
-        written(bal::write(path, &solved))
+        bal::write(path, &solved).map_err(of_output)
     }
 
     fn picture(&self, before: &Self::State, after: &Self::State, size: u32) -> io::Result<Vec<u8>> {
@@ -163,18 +165,11 @@ impl<P: NamedManifold> Named for GraphProblem<P> {
         all.join(", ")
     }
 
-    fn eliminated(&self, number: usize) -> Option<String> {
-        let landmark = self.unknown_landmark(number)?;
-        Some(format!("landmark {}", self.graph().landmark_names.get(landmark).copied().unwrap_or(landmark as u64)))
-    }
-
     fn unknown(&self, group: usize, number: usize) -> Option<String> {
-        let name = |names: &[u64], at: usize| names.get(at).copied().unwrap_or(at as u64);
+        let graph = self.graph();
         match group {
-            0 => self.unknown_pose(number).map(|pose| format!("pose {}", name(&self.graph().pose_names, pose))),
-            _ => self
-                .unknown_landmark(number)
-                .map(|landmark| format!("landmark {}", name(&self.graph().landmark_names, landmark))),
+            0 => self.unknown_pose(number).map(|pose| format!("pose {}", graph.pose_name(pose as u32))),
+            _ => self.unknown_landmark(number).map(|of| format!("landmark {}", graph.landmark_name(of as u32))),
         }
     }
 
@@ -184,13 +179,14 @@ impl<P: NamedManifold> Named for GraphProblem<P> {
 
     fn measurement(&self, row: usize) -> String {
         let graph = self.graph();
-        let name = |names: &[u64], one: u32| names.get(one as usize).copied().unwrap_or(one.into());
-        let pose = |one| name(&graph.pose_names, one);
         match row.checked_sub(graph.steps.len()) {
-            None => format!("the edge from {} to {}", pose(graph.steps[row].from), pose(graph.steps[row].to)),
+            None => {
+                let Step { from, to, .. } = graph.steps[row];
+                format!("the edge from {} to {}", graph.pose_name(from), graph.pose_name(to))
+            }
             Some(sighting) => {
-                let Sighting { pose: from, landmark, .. } = graph.sightings[sighting];
-                format!("the edge from {} to landmark {}", pose(from), name(&graph.landmark_names, landmark))
+                let Sighting { pose, landmark, .. } = graph.sightings[sighting];
+                format!("the edge from {} to landmark {}", graph.pose_name(pose), graph.landmark_name(landmark))
             }
         }
     }
@@ -200,7 +196,7 @@ impl<P: NamedManifold> Named for GraphProblem<P> {
     }
 
     fn write(&self, state: &Self::State, _origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure> {
-        written(g2o::write(path, &P::graph(self.with_state(state.clone()))))
+        g2o::write(path, &P::graph(self.with_state(state.clone()))).map_err(of_output)
     }
 
     fn picture(&self, before: &Self::State, after: &Self::State, size: u32) -> io::Result<Vec<u8>> {
@@ -214,12 +210,4 @@ impl<P: NamedManifold> Named for GraphProblem<P> {
         });
         scene::trajectory(&before, &after, size)
     }
-}
-
-/// Makes a file error an error of the output, not of an input.
-fn written(result: blockmul::Result<()>) -> Result<(), Failure> {
-    result.map_err(|error| match error {
-        Error::Io { path, source } => Failure::Output(path.display().to_string(), source),
-        error => error.into(),
-    })
 }
