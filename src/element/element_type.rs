@@ -23,6 +23,9 @@ pub enum ElementType {
 }
 
 impl ElementType {
+    /// The types.
+    pub const ALL: &[Self] = &[Self::F64, Self::F32, Self::F16, Self::U32, Self::I32, Self::U8];
+
     /// The name in the command and in reports.
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,19 +1,19 @@
 //! `blockmul compare`: whether two matrices are equal, and where they differ.
+use crate::choice;
 use crate::failure::Failure;
-use crate::input::{self, ElementName, Reading};
+use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::output;
+use crate::report::SCHEMA;
 use crate::table;
 use blockmul::{
     Csc, Element,
     analysis::{Difference, Disagreement, Tolerance, difference},
+    element::ElementType,
 };
 use half::f16;
 use serde::Serialize;
 use std::path::PathBuf;
-
-/// Number of the schema, increased by changes that a reader must know.
-const SCHEMA: u32 = 1;
 
 /// Compare two matrices: exit status 0 if they are equal, 1 if they differ.
 #[derive(clap::Args)]
@@ -40,8 +40,8 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = crate::numbers::count::<u64>)]
     ulps: Option<u64>,
     /// Compare values rounded to this type.
-    #[arg(long, value_enum, default_value = "f64")]
-    element: ElementName,
+    #[arg(long, default_value = "f64", value_parser = choice::real())]
+    element: ElementType,
     /// Take an entry that only one matrix stores as 0 in the other.
     #[arg(long)]
     missing_as_zero: bool,
@@ -77,9 +77,9 @@ struct Compared {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let found = match args.element {
-        ElementName::F64 => find::<f64>(args)?,
-        ElementName::F32 => find::<f32>(args)?,
-        ElementName::F16 => find::<f16>(args)?,
+        ElementType::F32 => find::<f32>(args)?,
+        ElementType::F16 => find::<f16>(args)?,
+        _ => find::<f64>(args)?,
     };
     let equal = found.difference.is_some_and(|difference| difference.is_none());
     if args.json {

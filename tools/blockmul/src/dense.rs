@@ -10,7 +10,7 @@ use crate::input;
 use crate::messages::Messages;
 use crate::output;
 use crate::overflow::{Converted, Overflow};
-use crate::report::{DeviceName, Executed, Size, command_line};
+use crate::report::{Executed, Report, Size, over};
 use crate::target::Target;
 use crate::wrapping::{Sums, magnitude, whole};
 use blockmul::{
@@ -18,13 +18,10 @@ use blockmul::{
     dense::{AnyDense, DenseShape, Product, Side},
     matrix::AnyMatrix,
     plan::{ApplyDense, DenseMethod},
-    reference,
+    reference::{self, verify},
 };
 use serde::Serialize;
 use std::{num::NonZero, path::PathBuf, time::Instant};
-
-/// Number of the schema, increased by changes that a reader must know.
-const SCHEMA: u32 = 1;
 
 /// What is asked for besides the matrices.
 pub struct Request<'a> {
@@ -50,19 +47,9 @@ impl Request<'_> {
     }
 }
 
-/// Parses a way to share entries out.
-pub fn sharing() -> impl clap::builder::TypedValueParser<Value = DenseMethod> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser};
-    let names = [DenseMethod::Auto].iter().chain(DenseMethod::ALL).map(|method| method.name());
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<DenseMethod>())
-}
-
-/// The JSON object of `--report`.
+/// The fields of the report.
 #[derive(Serialize)]
-struct Report {
-    schema: u32,
-    command: String,
-    device: DeviceName,
+struct Fields {
     /// `None` for the reference.
     sharing: Option<DenseMethod>,
     why: Option<String>,
@@ -152,13 +139,8 @@ pub fn run(
             }
         }
     };
-    let different = match request.verify {
-        true => {
-            messages.step("verifying");
-            Some(crate::vector::differences(run.c.values(), by_reference()?.values()))
-        }
-        false => None,
-    };
+    let want = messages.verifying(request.verify, by_reference)?;
+    let different = want.map(|want| verify::different(run.c.values(), want.values()));
     let overflowed = match (Sums::of(element, request.semiring), request.semiring) {
         (Some(sums), _) => integers(request, (sums, overflow), a, &d.matrix, run.c.shape(), messages),
         (None, Semiring::PlusTimes) => overflow.of_values("C", run.c.values(), messages),
@@ -221,11 +203,7 @@ fn finish(
     let converted = (run.convert_ms, run.device_bytes);
     let runs_ms = (run.runs_ms, request.repeat.is_some());
     let executed = Executed::new(2 * terms * n as u64, converted, runs_ms, different);
-    let (name, platform, driver) = target.describe();
-    let report = Report {
-        schema: SCHEMA,
-        command: command_line(),
-        device: DeviceName::new(name, platform, driver),
+    let fields = Fields {
         sharing: run.sharing.as_ref().map(|(sharing, _)| *sharing),
         why: run.sharing.as_ref().map(|(_, why)| why.clone()),
         element,
@@ -241,7 +219,7 @@ fn finish(
         overflowed,
         executed,
     };
-    tell(request, &report, messages)?;
+    tell(request, &Report::new(target, fields), messages)?;
     match different {
         Some(count) if count > 0 => Err(Failure::Verification(format!(
             "{count} of {} elements of C have not the reference's bits; nothing is written",
@@ -314,21 +292,17 @@ fn in_bands(
     Ok(Run { c, took })
 }
 
-fn tell(request: &Request<'_>, report: &Report, messages: &Messages) -> Result<(), Failure> {
-    let json = || serde_json::to_string_pretty(report).expect("plain data");
-    request.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
+fn tell(request: &Request<'_>, report: &Report<Fields>, messages: &Messages) -> Result<(), Failure> {
+    report.write(request.report)?;
+    let (device, report) = (report.device(), &report.of);
     let op = if report.transposed { "Aᵀ" } else { "A" };
     let product = if report.from_right { format!("D·{op}") } else { format!("{op}·D") };
     let by = report.sharing.map_or("the reference", DenseMethod::name);
-    let over = match report.semiring {
-        Semiring::PlusTimes => String::new(),
-        semiring => format!(" over {semiring}"),
-    };
+    let over = over(report.semiring);
     let bands = if report.bands > 1 { format!(" in {} bands", report.bands) } else { String::new() };
     let text = format!(
-        "C = {product}{over} in {} by {by} on {}\n  {} {} times {} x {} by {}{bands}, {}",
+        "C = {product}{over} in {} by {by} on {device}\n  {} {} times {} x {} by {}{bands}, {}",
         report.element,
-        report.device.name(),
         report.sparse.nnz(),
         report.sparse.entries(),
         report.dense.rows(),

@@ -4,10 +4,9 @@ mod problem;
 mod surface;
 
 use crate::failure::Failure;
-use crate::input::describe;
+use crate::input;
 use crate::messages::Messages;
 use crate::numbers::count;
-use crate::output;
 use crate::places::Places;
 use blockmul::{BlockShape, Cbc, Result, generate};
 use std::path::{Path, PathBuf};
@@ -184,7 +183,5 @@ fn write(
     let messages = Messages::new(common.quiet);
     messages.step("generating");
     let matrix = make(common.seed)?;
-    output::write_matrix(output, &matrix, &messages)?;
-    messages.say(&format!("{}: {}", output.display(), describe(&matrix)));
-    Ok(())
+    input::write(output, &matrix, &messages)
 }

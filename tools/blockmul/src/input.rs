@@ -124,48 +124,6 @@ pub fn uniform(layout: &io::Layout) -> Option<BlockShape> {
     layout.uniform().filter(|&shape| shape != BlockShape::SCALAR)
 }
 
-/// Element types, as options name them.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum ElementName {
-    F64,
-    F32,
-    F16,
-}
-
-/// Element types of products and graphs, integers included.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum NumberName {
-    F64,
-    F32,
-    F16,
-    U32,
-    I32,
-    U8,
-}
-
-impl From<ElementName> for ElementType {
-    fn from(name: ElementName) -> Self {
-        match name {
-            ElementName::F64 => Self::F64,
-            ElementName::F32 => Self::F32,
-            ElementName::F16 => Self::F16,
-        }
-    }
-}
-
-impl From<NumberName> for ElementType {
-    fn from(name: NumberName) -> Self {
-        match name {
-            NumberName::F64 => Self::F64,
-            NumberName::F32 => Self::F32,
-            NumberName::F16 => Self::F16,
-            NumberName::U32 => Self::U32,
-            NumberName::I32 => Self::I32,
-            NumberName::U8 => Self::U8,
-        }
-    }
-}
-
 /// Whether an element type has a number: integers have whole numbers of their range, and stop at
 /// its ends for infinities.
 pub fn has(element: ElementType, number: f64) -> bool {

@@ -167,6 +167,16 @@ impl Messages {
         }));
     }
 
+    /// Compares a result with the reference, if that is asked for.
+    pub fn verifying<T, E>(&self, asked: bool, compare: impl FnOnce() -> Result<T, E>) -> Result<Option<T>, E> {
+        asked
+            .then(|| {
+                self.step("verifying");
+                compare()
+            })
+            .transpose()
+    }
+
     /// Prints one line that stays.
     pub fn say(&self, text: &str) {
         self.say_lines(&in_a_line(text));

@@ -3,6 +3,7 @@ mod found;
 mod lost;
 mod report;
 
+use crate::choice::one_of;
 use crate::dense;
 use crate::failure::Failure;
 use crate::graphs::{median_run, repeatedly};
@@ -11,7 +12,7 @@ use crate::messages::{Messages, Unit};
 use crate::numbers::{above_zero, place, some};
 use crate::output;
 use crate::places::Overwriting;
-use crate::report::{DeviceName, Size, command_line};
+use crate::report::{Report, Size};
 use crate::target::Target;
 use crate::vector;
 use blockmul::{
@@ -20,9 +21,10 @@ use blockmul::{
     element::{AnyValues, ElementType},
     graph::Schedule,
     io::Format,
+    reference::verify,
 };
 use found::{Found, Wanted};
-use report::{Report, SCHEMA, tell};
+use report::{Fields, tell};
 use std::{
     num::NonZero,
     path::{Path, PathBuf},
@@ -72,15 +74,15 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["element", "delta"])]
     levels: bool,
     /// Order in which edges are visited; the distances are the same.
-    #[arg(long, default_value = "auto", value_parser = schedule())]
+    #[arg(long, default_value = "auto", value_parser = one_of([Schedule::Auto].iter().chain(Schedule::ALL), Schedule::name))]
     schedule: Schedule,
     /// How far near-far and frontier move the limit between near and far at first [default: a 64th
     /// of the mean length, and the mean].
     #[arg(long, value_name = "LENGTH", value_parser = above_zero)]
     delta: Option<f64>,
     /// Element type of lengths and distances.
-    #[arg(long, value_enum, default_value = "f64")]
-    element: LengthName,
+    #[arg(long, default_value = "f64", value_parser = one_of(&LENGTHS, ElementType::name))]
+    element: ElementType,
     /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
     /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
@@ -105,19 +107,7 @@ pub struct Args {
 }
 
 /// Element types of lengths.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum LengthName {
-    F64,
-    F32,
-    U32,
-    I32,
-}
-
-fn schedule() -> impl clap::builder::TypedValueParser<Value = Schedule> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser};
-    let names = std::iter::once(Schedule::Auto).chain(Schedule::ALL.iter().copied()).map(Schedule::name);
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<Schedule>())
-}
+const LENGTHS: [ElementType; 4] = [ElementType::F64, ElementType::F32, ElementType::U32, ElementType::I32];
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let outputs = [("-o", &args.output), ("--predecessors", &args.predecessors), ("--report", &args.report)];
@@ -125,14 +115,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     [&args.output, &args.predecessors].into_iter().flatten().try_for_each(|path| vector::check_name(path))?;
     let places = args.overwriting.places().reads([&args.graph]);
     places.others(&args.output).others(&args.predecessors).json(&args.report).check()?;
-    let element = match args.element {
-        // Levels are lengths of paths along edges of length 1.
-        _ if args.levels => ElementType::U32,
-        LengthName::F64 => ElementType::F64,
-        LengthName::F32 => ElementType::F32,
-        LengthName::U32 => ElementType::U32,
-        LengthName::I32 => ElementType::I32,
-    };
+    // Levels are lengths of paths along edges of length 1.
+    let element = if args.levels { ElementType::U32 } else { args.element };
     let messages = Messages::new(args.quiet);
     let mut file = input::read(&args.graph, &args.reading, &messages)?;
     input::check_graph(&args.graph, &file.matrix)?;
@@ -166,25 +150,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
     };
     let (found, runs_ms) = found.map_err(|error| from_one(error, leaves_rows, &args.graph))?;
-    let different = match args.verify {
-        true => {
-            messages.step("verifying");
-            let want = Found::by_reference(&g, &wanted);
-            let want = want.map_err(|error| from_one(error, leaves_rows, &args.graph))?;
-            let of = |found: &Option<Vec<u32>>| AnyValues::U32(found.clone().unwrap_or_default());
-            let distances = vector::differences(&found.distances, &want.distances);
-            Some((distances, vector::differences(&of(&found.predecessors), &of(&want.predecessors))))
-        }
-        false => None,
-    };
+    let want = messages.verifying(args.verify, || Found::by_reference(&g, &wanted));
+    let want = want.map_err(|error| from_one(error, leaves_rows, &args.graph))?;
+    let different = want.map(|want| {
+        let of = |found: &Option<Vec<u32>>| AnyValues::U32(found.clone().unwrap_or_default());
+        let distances = verify::different(&found.distances, &want.distances);
+        (distances, verify::different(&of(&found.predecessors), &of(&want.predecessors)))
+    });
     lost::warn(&g, &found.distances, &messages);
     let (distances, farthest) = (found.distances.numbers(), element.nearest(f64::INFINITY));
     let reached = || distances.iter().copied().filter(|&distance| distance < farthest);
-    let (name, platform, driver) = target.describe();
-    let report = Report {
-        schema: SCHEMA,
-        command: command_line(),
-        device: DeviceName::new(name, platform, driver),
+    let fields = Fields {
         element: element.name(),
         graph: Size::of(&g),
         sources: args.sources.iter().map(|source| source.get()).collect(),
@@ -198,7 +174,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         runs_ms: args.repeat.map(|_| runs_ms),
         verified: different.map(|different| different == (0, 0)),
     };
-    tell(args, &report, &messages)?;
+    tell(args, &Report::new(&target, fields), &messages)?;
     if let Some((distances, before)) = different.filter(|&different| different != (0, 0)) {
         let of = found.distances.len();
         return Err(Failure::Verification(format!(

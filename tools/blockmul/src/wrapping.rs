@@ -54,33 +54,19 @@ impl Sums {
     /// The elements of C = A·B, where C has entries, whose sums are outside the range of their
     /// type. All are compressed columns.
     pub fn wrapped(self, a: &AnyMatrix, b: &AnyMatrix, c: &AnyMatrix) -> blockmul::Result<u64> {
-        let [a, b] = [a, b].map(|factor| factor.cast(ElementType::F64));
+        let [a, b, c] = [a, b, c].map(|matrix| matrix.to_scalars().cast(ElementType::F64));
         let (a, b) = (a.as_cbc::<f64>()?, b.as_cbc::<f64>()?);
-        let (height, inner, width) = (a.shape.rows(), a.shape.cols(), b.shape.cols());
-        let rows = a.pattern.nrows() * height;
-        let (mut sums, mut wrapped) = (vec![0i128; rows * width], 0);
+        let (mut sums, mut wrapped) = (vec![0i128; a.pattern.nrows()], 0);
         for col in 0..b.pattern.ncols() {
             for of_b in b.pattern.entries(col) {
-                let right = b.block(of_b);
+                let second = self.second(whole(b.values[of_b]));
                 for of_a in a.pattern.entries(b.pattern.row_idx()[of_b] as usize) {
-                    let (left, top) = (a.block(of_a), a.pattern.row_idx()[of_a] as usize * height);
-                    for (j, i) in (0..width).flat_map(|j| (0..inner).map(move |i| (j, i))) {
-                        let second = self.second(whole(right[j * inner + i]));
-                        let of_column = &mut sums[j * rows + top..][..height];
-                        for (sum, &first) in of_column.iter_mut().zip(&left[i * height..]) {
-                            *sum += self.first(whole(first)) * second;
-                        }
-                    }
+                    sums[a.pattern.row_idx()[of_a] as usize] += self.first(whole(a.values[of_a])) * second;
                 }
             }
-            for &row in c.pattern().column(col) {
-                let top = row as usize * height;
-                wrapped += (0..width).map(|j| self.outside(&sums[j * rows + top..][..height])).sum::<u64>();
-            }
-            for of_b in b.pattern.entries(col) {
-                for &row in a.pattern.column(b.pattern.row_idx()[of_b] as usize) {
-                    (0..width).for_each(|j| sums[j * rows + row as usize * height..][..height].fill(0));
-                }
+            wrapped += self.outside(c.pattern().column(col).iter().map(|&row| sums[row as usize]));
+            for &inner in b.pattern.column(col) {
+                a.pattern.column(inner as usize).iter().for_each(|&row| sums[row as usize] = 0);
             }
         }
         Ok(wrapped)
@@ -104,7 +90,7 @@ impl Sums {
         let of_vector = |sums: &mut Vec<i128>, vector| {
             sums.fill(0);
             self.add_exact(a, transposed, sums, x(vector));
-            self.outside(sums)
+            self.outside(sums.iter().copied())
         };
         (0..count).into_par_iter().map_init(|| vec![0; len], of_vector).sum()
     }
@@ -119,9 +105,9 @@ impl Sums {
     }
 
     /// The sums that are outside the range of their type.
-    pub fn outside(self, sums: &[i128]) -> u64 {
+    pub fn outside(self, sums: impl IntoIterator<Item = i128>) -> u64 {
         let [lowest, highest] = [f64::NEG_INFINITY, f64::INFINITY].map(|end| whole(self.element.nearest(end)));
-        sums.iter().filter(|&sum| !(lowest..=highest).contains(sum)).count() as u64
+        sums.into_iter().filter(|sum| !(lowest..=highest).contains(sum)).count() as u64
     }
 }
 
@@ -228,10 +214,10 @@ mod tests {
         let second = Sums::of(ElementType::I32, Semiring::PlusSecond).unwrap();
         assert_eq!(second.exact(&a, false, 2, |_| 4), [8, 4]);
         assert_eq!(second.swapped().exact(&a, false, 2, |_| 4), [1 << 31, -5]);
-        assert_eq!(sums.outside(&[i32::MAX.into(), 1 << 31, i32::MIN.into(), -(1 << 31) - 1]), 2);
+        assert_eq!(sums.outside([i32::MAX.into(), 1 << 31, i32::MIN.into(), -(1 << 31) - 1]), 2);
         let of = Sums::of;
         let unsigned = of(ElementType::U32, Semiring::PlusTimes).unwrap();
-        assert_eq!(unsigned.outside(&[0, -1, u32::MAX.into(), 1 << 32]), 2);
+        assert_eq!(unsigned.outside([0, -1, u32::MAX.into(), 1 << 32]), 2);
         assert!(of(ElementType::F64, Semiring::PlusTimes).is_none() && of(ElementType::U8, Semiring::OrAnd).is_none());
         assert!(of(ElementType::U32, Semiring::MinPlus).is_none(), "its sums stop at the largest number");
     }

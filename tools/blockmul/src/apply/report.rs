@@ -4,20 +4,14 @@ use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::output;
 use crate::overflow::Overflow;
-use crate::report::{DeviceName, Executed, Size, command_line};
+use crate::report::{Executed, Report, Size, over};
 use crate::target::Target;
 use blockmul::{Semiring, element::Order, plan::Format};
 use serde::Serialize;
 
-/// Number of the schema, increased by changes that a reader must know.
-const SCHEMA: u32 = 1;
-
-/// The JSON object of `--report`.
+/// The fields of the report.
 #[derive(Serialize)]
-struct Report {
-    schema: u32,
-    command: String,
-    device: DeviceName,
+struct Fields {
     #[serde(flatten)]
     product: Formatted,
     /// `None` without `--gram`.
@@ -54,7 +48,7 @@ impl Formatted {
     /// That of a turn, counted from 0.
     fn of(took: &Took, turn: usize) -> Self {
         let (format, why) = took.formats.get(turn).cloned().unzip();
-        Self { format, why, order: took.format(turn).order() }
+        Self { format, why, order: took.order(turn) }
     }
 }
 
@@ -114,11 +108,7 @@ pub fn finish(
     let converted = (took.convert_ms, took.device_bytes);
     let executed = Executed::new(flops, converted, (took.runs_ms, args.repeat.is_some()), different);
     let executed = if reproducible { executed } else { executed.within_rounding() };
-    let (name, platform, driver) = target.describe();
-    let report = Report {
-        schema: SCHEMA,
-        command: command_line(),
-        device: DeviceName::new(name, platform, driver),
+    let fields = Fields {
         product,
         gram,
         reproducible,
@@ -133,7 +123,7 @@ pub fn finish(
         overflowed,
         executed,
     };
-    tell(args, &report, messages)?;
+    tell(args, &Report::new(target, fields), messages)?;
     match different {
         Some(count) if count > 0 => {
             let how =
@@ -159,9 +149,9 @@ fn explain(took: &Took, messages: &Messages) {
     }
 }
 
-fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure> {
-    let json = || serde_json::to_string_pretty(report).expect("plain data");
-    args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
+fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(), Failure> {
+    report.write(&args.report)?;
+    let (device, report) = (report.device(), &report.of);
     let op = match &report.gram {
         Some(gram) => gram.text(report.transposed),
         None => if report.transposed { "Aᵀ·x" } else { "A·x" }.to_owned(),
@@ -171,17 +161,13 @@ fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure
     if let Some(other) = report.gram.as_ref().and_then(|gram| gram.back.format).filter(|&other| format != Some(other)) {
         by += &format!(" and {other}");
     }
-    let over = match report.semiring {
-        Semiring::PlusTimes => String::new(),
-        semiring => format!(" over {semiring}"),
-    };
+    let over = over(report.semiring);
     let types = match report.element == report.vectors {
         true => report.element.to_owned(),
         false => format!("{}, A in {},", report.vectors, report.element),
     };
     let text = format!(
-        "y = {op}{over} in {types} by {by} on {}\n  {} {}, {}",
-        report.device.name(),
+        "y = {op}{over} in {types} by {by} on {device}\n  {} {}, {}",
         report.a.nnz(),
         report.a.entries(),
         report.executed.text()

@@ -8,6 +8,7 @@ use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::operands::default_b_shape;
 use crate::output;
+use crate::report::SCHEMA;
 use blockmul::{
     BlockShape, Csc, Error, Method, Result,
     analysis::{self, BlockFit, ColumnLengths, FoundSymmetry, ProductSize},
@@ -18,9 +19,6 @@ use needs::{DeviceNeeds, Devices, Wanted};
 use serde::Serialize;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-
-/// Number of the schema, increased by changes that a reader must know.
-const SCHEMA: u32 = 1;
 
 /// Products that are visited one by one to count the entries of the product: about half a second on
 /// two cores.
@@ -50,7 +48,7 @@ pub struct Args {
     #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
     block: Option<BlockShape>,
     /// Method by which the devices are to multiply.
-    #[arg(long, default_value = "auto", value_parser = crate::multiply::method())]
+    #[arg(long, default_value = "auto", value_parser = crate::choice::method())]
     method: Method,
     /// Show also how A·D with a dense D of N columns would be multiplied on each device, in the
     /// same blocks; it is prepared there.
