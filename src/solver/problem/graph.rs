@@ -146,3 +146,15 @@ pub enum Graph {
     /// A graph in space.
     Space(PoseGraph<Space>),
 }
+
+impl From<PoseGraph<Plane>> for Graph {
+    fn from(graph: PoseGraph<Plane>) -> Self {
+        Self::Plane(graph)
+    }
+}
+
+impl From<PoseGraph<Space>> for Graph {
+    fn from(graph: PoseGraph<Space>) -> Self {
+        Self::Space(graph)
+    }
+}

@@ -5,15 +5,14 @@ use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
 use crate::problem::{
-    Aim, Opened, ProblemArgs, matrices,
-    matrices::Wanted,
-    subject::{self, Named},
-    with_subject,
+    Aim, Opened, ProblemArgs, left_out,
+    matrices::{self, Wanted},
+    subject, with_subject,
 };
 use crate::report::Size;
 use blockmul::solver::{
     least_squares::{Clock, Normal},
-    problem::Linearization,
+    problem::{Linearization, Named},
 };
 use std::path::PathBuf;
 
@@ -63,7 +62,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
         matrices::write(&args.write, &linearized.linearization, &linearized.normal, &messages)?;
         let names: Vec<&str> = args.write.iter().map(|wanted| wanted.name.as_str()).collect();
-        problem.left_out().iter().filter_map(|left| left.of_matrices(&names)).for_each(|text| messages.say(&text));
+        let left_out = problem.left_out();
+        left_out.iter().filter_map(|left| left_out::of_matrices(left, &names)).for_each(|text| messages.say(&text));
         if let Some(path) = &args.picture {
             let h = matrices::of_name("H", &linearized.linearization, &linearized.normal)?;
             crate::spy::draw(path, &h, &device, &messages)?;

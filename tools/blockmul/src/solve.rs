@@ -6,7 +6,7 @@ use crate::output;
 use crate::places::{Overwriting, check_problem};
 use crate::problem::{
     Aim, Choices, Opened, ProblemArgs, Subject, influence, left_out, number,
-    subject::{self, Named},
+    subject::{self, Shown},
     with_subject,
 };
 use crate::scene;
@@ -155,7 +155,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn solve<P: Named>(&self, problem: &P, start: P::State) -> Result<(), Failure> {
+    fn solve<P: Shown>(&self, problem: &P, start: P::State) -> Result<(), Failure> {
         let Self { args, messages, .. } = self;
         let usual = Limits::default();
         let limits = Limits {
@@ -207,7 +207,7 @@ impl Run<'_> {
     }
 
     /// Writes the requested files; after a failure there is no solution to write.
-    fn write<P: Named>(&self, problem: &P, start: &P::State, solution: &Solution<P::State>) -> Result<(), Failure> {
+    fn write<P: Shown>(&self, problem: &P, start: &P::State, solution: &Solution<P::State>) -> Result<(), Failure> {
         let Self { args, messages, .. } = self;
         let solved = solution.stop != Stop::Failed;
         if let (true, Some(path)) = (solved, &args.output) {
@@ -228,7 +228,7 @@ impl Run<'_> {
         }
     }
 
-    fn described<P: Named>(&self, problem: &P, solution: &Solution<P::State>) -> serde_json::Value {
+    fn described<P: Shown>(&self, problem: &P, solution: &Solution<P::State>) -> serde_json::Value {
         let [residuals_ms, products_ms, linear_ms] = report::sums(&solution.iterations);
         let (args, info) = (self.args, self.device.info());
         let (held, left_out) = left_out::json(&problem.left_out());
@@ -268,7 +268,7 @@ impl Run<'_> {
         })
     }
 
-    fn summary<P: Named>(&self, problem: &P, solution: &Solution<P::State>) -> String {
+    fn summary<P: Shown>(&self, problem: &P, solution: &Solution<P::State>) -> String {
         let [residuals, products, linear] = report::sums(&solution.iterations);
         let Solution { initial_cost, cost, stop, plan_ms, total_ms, kernels_ms, .. } = solution;
         let costs = match P::CHI2 {
@@ -309,7 +309,7 @@ impl Run<'_> {
 }
 
 /// The reason why there is no solution, or perhaps no minimum, and advice; `None` if converged.
-fn ending<P: Named>(problem: &P, solution: &Solution<P::State>) -> Option<String> {
+fn ending<P: Shown>(problem: &P, solution: &Solution<P::State>) -> Option<String> {
     let tried = count(solution.iterations.len(), "iteration");
     Some(match solution.stop {
         Stop::Converged => return None,

@@ -1,6 +1,8 @@
 //! Names of unknowns without influence, in messages and in JSON.
-use super::subject::Named;
-use blockmul::solver::least_squares::{Coordinate, WithoutInfluence};
+use blockmul::solver::{
+    least_squares::{Coordinate, WithoutInfluence},
+    problem::Named,
+};
 use serde_json::{Value, json};
 
 /// Most unknowns that a message names.

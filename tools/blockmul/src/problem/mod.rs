@@ -13,7 +13,7 @@ use blockmul::solver::least_squares::{
 };
 use blockmul::solver::problem::{
     self, BundleProblem, BundleState, Edges, Format, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold,
-    Plane, PoseGraph, Problem, ProblemFile, Space,
+    Named, Plane, PoseGraph, Problem, ProblemFile, Space,
 };
 use blockmul::{Device, Result};
 use std::path::PathBuf;
@@ -196,8 +196,8 @@ impl ProblemArgs {
             _ => return Err(Failure::Usage(format!("{}: not a problem this command knows", self.file.display()))),
         };
         with_subject!(&subject, |problem, _start| {
-            messages.say(&subject::Named::describe(problem));
-            subject::Named::left_out(problem).iter().for_each(|left| messages.say(&left.said()));
+            messages.say(&subject::Shown::describe(problem));
+            Named::left_out(problem).iter().for_each(|left| messages.say(&left_out::said(left)));
         });
         Ok(Opened { device, format, subject, choices })
     }
