@@ -8,6 +8,7 @@ mod gram;
 mod graphs;
 mod lines;
 mod lloyd;
+mod lost;
 pub(crate) mod masked;
 mod norms;
 mod paths;
@@ -28,6 +29,7 @@ pub use gram::{
 pub use graphs::{components, triangles_of_vertices};
 pub use lloyd::lloyd;
 pub use masked::{multiply_masked, multiply_masked_over, products_masked};
+pub use lost::LostDistances;
 pub use norms::{
     any_block_column_norms, any_block_row_norms, any_column_norms, any_row_norms, block_column_norms, block_row_norms,
     column_norms, row_norms,

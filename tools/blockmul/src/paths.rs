@@ -1,6 +1,5 @@
 //! `blockmul paths`: shortest paths in a graph.
 mod found;
-mod lost;
 mod report;
 
 use crate::choice::one_of;
@@ -21,7 +20,8 @@ use blockmul::{
     element::{AnyValues, ElementType},
     graph::Schedule,
     io::Format,
-    reference::verify,
+    matrix::AnyMatrix,
+    reference::{LostDistances, verify},
 };
 use found::{Found, Wanted};
 use report::{Fields, tell};
@@ -125,7 +125,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         true => Csc::new(file.matrix.pattern().clone(), vec![1u32; file.matrix.nnz()])?.into(),
         false => {
             input::check_cast(element, &file.matrix, ("G", &args.graph), &messages)?;
-            lost::warn_of_lengths(element, file.matrix.values(), &messages);
+            warn_of_lengths(element, file.matrix.values(), &messages);
             input::elements(element, file.matrix)
         }
     };
@@ -157,7 +157,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let distances = verify::different(&found.distances, &want.distances);
         (distances, verify::different(&of(&found.predecessors), &of(&want.predecessors)))
     });
-    lost::warn(&g, &found.distances, &messages);
+    warn_of_distances(&g, &found.distances, &messages);
     let (distances, farthest) = (found.distances.numbers(), element.nearest(f64::INFINITY));
     let reached = || distances.iter().copied().filter(|&distance| distance < farthest);
     let fields = Fields {
@@ -186,6 +186,32 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         write(args, path, &from_one.into())?;
     }
     args.output.as_ref().map_or(Ok(()), |path| write(args, path, &found.distances))
+}
+
+/// Warns of whole numbers of a file that are infinite as lengths: the largest of an integer type.
+/// Of floats the conversion warns.
+fn warn_of_lengths(element: ElementType, lengths: &[f64], messages: &Messages) {
+    let highest = element.nearest(f64::INFINITY);
+    let is_lost = |length: &&f64| length.is_finite() && element.nearest(**length) == highest;
+    let (lost, all) = (lengths.iter().filter(is_lost).count(), lengths.len());
+    if lost > 0 && highest.is_finite() {
+        messages.alert(&format!("{lost} of {all} values of G are too large for {element}: they are infinite"));
+    }
+}
+
+/// Warns of vertices that have a path whose length is above or below all numbers of its type.
+fn warn_of_distances(g: &AnyMatrix, distances: &AnyValues, messages: &Messages) {
+    let (element, LostDistances { too_far, too_low }) = (g.element(), LostDistances::of(g, distances));
+    let wider = if element == ElementType::F64 { "" } else { "; --element f64 has them" };
+    if too_far > 0 {
+        messages.alert(&format!(
+            "distances too large for {element}: {too_far}; these vertices count as out of reach{wider}"
+        ));
+    }
+    if too_low > 0 {
+        let least = element.nearest(f64::NEG_INFINITY);
+        messages.alert(&format!("distances too small for {element}: {too_low}; they are {least}{wider}"));
+    }
 }
 
 /// The paths that are asked for, in a graph of so many vertices.
