@@ -210,6 +210,11 @@ impl AnyValues {
         self.borrow().numbers()
     }
 
+    /// The largest magnitude of the numbers; 0 if there are none.
+    pub fn magnitude(&self) -> f64 {
+        self.numbers().into_iter().fold(0.0, |largest, value| value.abs().max(largest))
+    }
+
     /// The bytes of the numbers, one after another.
     pub fn bytes(&self) -> &[u8] {
         self.borrow().bytes()

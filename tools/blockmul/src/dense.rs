@@ -12,13 +12,12 @@ use crate::output;
 use crate::overflow::{Converted, Overflow};
 use crate::report::{Executed, Report, Size, over};
 use crate::target::Target;
-use crate::wrapping::{Sums, magnitude, whole};
 use blockmul::{
     BlockShape, Device, Method, Planned, Semiring,
     dense::{AnyDense, DenseShape, Product, Side},
     matrix::AnyMatrix,
     plan::{ApplyDense, DenseMethod},
-    reference::{self, verify},
+    reference::{self, IntegerSums, verify},
 };
 use serde::Serialize;
 use std::{num::NonZero, path::PathBuf, time::Instant};
@@ -141,7 +140,7 @@ pub fn run(
     };
     let want = messages.verifying(request.verify, by_reference)?;
     let different = want.map(|want| verify::different(run.c.values(), want.values()));
-    let overflowed = match (Sums::of(element, request.semiring), request.semiring) {
+    let overflowed = match (IntegerSums::of(element, request.semiring), request.semiring) {
         (Some(sums), _) => integers(request, (sums, overflow), a, &d.matrix, run.c.shape(), messages),
         (None, Semiring::PlusTimes) => overflow.of_values("C", run.c.values(), messages),
         (None, _) => overflow,
@@ -155,7 +154,7 @@ pub fn run(
 /// Integers of C that have wrapped around, or may have.
 fn integers(
     request: &Request<'_>,
-    (sums, overflow): (Sums, Overflow),
+    (sums, overflow): (IntegerSums, Overflow),
     a: &AnyMatrix,
     d: &AnyDense,
     c_shape: DenseShape,
@@ -164,12 +163,12 @@ fn integers(
     // D·op(A) is made of rows of D, as the transpose of op(A)ᵀ·Dᵀ is.
     let from_left = request.side == Side::Left;
     let (sums, transposed) = if from_left { (sums, request.transposed) } else { (sums.swapped(), !request.transposed) };
-    let bound = sums.bound_of_vectors(a, transposed, magnitude(d.values().numbers()));
+    let bound = sums.bound_of_vectors(a, transposed, d.values().magnitude());
     let (lines, len) = if from_left { (c_shape.cols, c_shape.rows) } else { (c_shape.rows, c_shape.cols) };
     let x = |line: usize| {
         move |k: usize| {
             let shape = d.shape();
-            whole(d.values().number(if from_left { shape.at(k, line) } else { shape.at(line, k) }))
+            d.values().number(if from_left { shape.at(k, line) } else { shape.at(line, k) }) as i128
         }
     };
     let count = || request.verify.then(|| sums.wrapped_of_vectors((a, transposed), (len, lines), x));

@@ -50,7 +50,6 @@ mod transpose;
 mod triangles;
 pub mod tune;
 pub mod vector;
-mod wrapping;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};

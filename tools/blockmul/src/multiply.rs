@@ -13,14 +13,13 @@ use crate::places::Overwriting;
 use crate::report::{Product, Report, Size};
 use crate::target::{Extent, Options, Run, Target, joined};
 use crate::vector;
-use crate::wrapping::Sums;
 use blockmul::{
     Method, Semiring,
     dense::Side,
     element::ElementType,
     matrix::{AnyMatrix, Threshold},
     plan::DenseMethod,
-    reference::verify,
+    reference::{IntegerSums, verify},
 };
 use std::{num::NonZero, path::PathBuf};
 
@@ -233,7 +232,7 @@ impl Job<'_> {
         let mask = mask.as_ref();
         let Computed { c, of_c, run, runs_ms } = self.multiply((&a, b), mask)?;
         // Elsewhere infinities are the values of places that no path leads to.
-        let overflow = match (Sums::of(element, semiring), semiring) {
+        let overflow = match (IntegerSums::of(element, semiring), semiring) {
             (Some(sums), _) => {
                 let counted = c.as_ref().filter(|_| self.args.verify);
                 let count = || counted.and_then(|c| sums.wrapped(&a, b, c).ok());

@@ -10,14 +10,13 @@ use crate::report::Size;
 use crate::symmetric::Halves;
 use crate::target::Target;
 use crate::vector;
-use crate::wrapping::{Sums, magnitude, whole};
 use blockmul::{
     Device, DeviceMatrix, DeviceVector, Method, Planned, Result, Semiring,
     element::{Any, AnyValues, Order},
     matrix::AnyMatrix,
     plan::{Apply, ApplyOptions, Format, GramOperands, WeighedVector},
     product::Weights,
-    reference::{self, verify},
+    reference::{self, IntegerSums, verify},
 };
 use std::{num::NonZero, time::Instant};
 
@@ -68,7 +67,7 @@ pub fn run(product: &Product<'_>, overflow: Overflow, messages: &Messages) -> st
         }
     };
     let different = messages.verifying(args.verify, || product.wrong(&y, &took))?;
-    let overflowed = match (Sums::of(x.element(), args.semiring), args.semiring) {
+    let overflowed = match (IntegerSums::of(x.element(), args.semiring), args.semiring) {
         (Some(sums), _) => {
             let exact = || args.verify.then(|| product.exact(sums)).flatten();
             let count = || exact().map(|y| sums.outside(y));
@@ -199,9 +198,9 @@ impl Product<'_> {
     }
 
     /// A number that no sum of integers exceeds in magnitude.
-    fn bound(&self, sums: Sums) -> f64 {
+    fn bound(&self, sums: IntegerSums) -> f64 {
         let (transposed, a) = self.operand();
-        let first = sums.bound_of_vectors(a, transposed, magnitude(self.x.numbers()));
+        let first = sums.bound_of_vectors(a, transposed, self.x.magnitude());
         match self.args.gram {
             true => sums.bound_of_vectors(a, !transposed, self.weights.map_or(first, |weights| first * most(weights))),
             false => first,
@@ -209,9 +208,9 @@ impl Product<'_> {
     }
 
     /// The sums of integers; `None` if they are not known.
-    fn exact(&self, sums: Sums) -> Option<Vec<i128>> {
+    fn exact(&self, sums: IntegerSums) -> Option<Vec<i128>> {
         let ((transposed, a), [rows, cols]) = (self.operand(), self.sides());
-        let first = sums.exact(a, transposed, rows, |k| whole(self.x.number(k)));
+        let first = sums.exact(a, transposed, rows, |k| self.x.number(k) as i128);
         match (self.args.gram, self.weights) {
             (false, _) => Some(first),
             (true, None) => Some(sums.exact(a, !transposed, cols, |k| first[k])),

@@ -4,7 +4,6 @@ use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::overflow::Converted;
 use crate::symmetric::entries;
-use crate::wrapping::magnitude;
 use blockmul::{
     BlockShape, Csc,
     element::{AnyValues, ElementType},
@@ -27,12 +26,11 @@ pub fn kind(weights: &HostWeights) -> &'static str {
 
 /// The most by which weights of integers enlarge a number.
 pub fn most(weights: &HostWeights) -> f64 {
-    let of_vector = |vector: &AnyValues| magnitude(vector.numbers());
-    let of_blocks = |matrix: &AnyMatrix| matrix.shape().cols() as f64 * of_vector(matrix.values());
+    let of_blocks = |matrix: &AnyMatrix| matrix.shape().cols() as f64 * matrix.values().magnitude();
     match weights {
         Weights::Information(information) => of_blocks(information),
-        Weights::Scaled { information, weights } => of_blocks(information) * of_vector(weights),
-        Weights::BlockRows(weights) | Weights::Rows(weights) => of_vector(weights),
+        Weights::Scaled { information, weights } => of_blocks(information) * weights.magnitude(),
+        Weights::BlockRows(weights) | Weights::Rows(weights) => weights.magnitude(),
     }
 }
 
