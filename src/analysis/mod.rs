@@ -15,4 +15,4 @@ pub use columns::{ColumnLengths, column_lengths};
 pub use difference::{Difference, Disagreement, Tolerance, difference};
 pub(crate) use product::entries_of_columns;
 pub use product::{Bounds, ProductSize, product_size};
-pub use symmetry::{FoundSymmetry, symmetry};
+pub use symmetry::{FoundSymmetry, asymmetry, symmetry};

@@ -3,7 +3,6 @@ use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::overflow::Converted;
-use crate::symmetric::entries;
 use blockmul::{
     BlockShape, Csc,
     element::{AnyValues, ElementType},
@@ -65,7 +64,7 @@ pub fn read(
 /// The blocks on the diagonal of a matrix that has entries in them alone. Places without an entry
 /// are 0.
 fn on_diagonal(w: &Csc<f64>, side: usize) -> Result<AnyMatrix, Failure> {
-    if let Some((row, col, _)) = entries(w).find(|(row, col, _)| row / side != col / side) {
+    if let Some((row, col, _)) = w.entries().find(|(row, col, _)| row / side != col / side) {
         let place = format!("W has an entry at row {}, column {}", row + 1, col + 1);
         let why = match side {
             1 => "outside its diagonal; --block cuts J into blocks, as high as those of W".into(),
@@ -75,6 +74,6 @@ fn on_diagonal(w: &Csc<f64>, side: usize) -> Result<AnyMatrix, Failure> {
     }
     let is_empty = |&i: &usize| w.pattern().column(i).binary_search(&(i as u32)).is_err();
     let zeros = (0..w.ncols()).filter(is_empty).map(|i| (i, i, 0.0));
-    let whole = Csc::from_triplets(w.nrows(), w.ncols(), entries(w).chain(zeros))?;
+    let whole = Csc::from_triplets(w.nrows(), w.ncols(), w.entries().chain(zeros))?;
     Ok(input::cut(whole.into(), Some(BlockShape::new(side, side)?))?)
 }
