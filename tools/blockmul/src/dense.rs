@@ -74,10 +74,6 @@ struct Fields {
 /// A product, and what it took.
 struct Run {
     c: AnyDense,
-    took: Took,
-}
-
-struct Took {
     sharing: Option<(DenseMethod, String)>,
     bands: usize,
     convert_ms: Option<f64>,
@@ -98,7 +94,7 @@ pub fn run(
         Side::Left => Overflow::of_operands(converted, d.converted),
         Side::Right => Overflow::of_operands(d.converted, converted),
     };
-    let (element, target) = (a.element(), Target::choose(request.device, a.element(), Method::Auto, messages)?);
+    let target = Target::choose(request.device, a.element(), Method::Auto, messages)?;
     let a = &input::cut(a, Some(block))?;
     let (size, d_shape) = (Size::of(a), d.matrix.shape());
     let (rows, cols) = if request.transposed { (size.cols(), size.rows()) } else { (size.rows(), size.cols()) };
@@ -125,30 +121,18 @@ pub fn run(
         }
         Target::Reference => {
             let (c, runs_ms) = repeatedly(request.repeat, || timed(|| by_reference().map_err(Failure::from)))?;
-            Run {
-                c,
-                took: Took {
-                    sharing: None,
-                    bands: 1,
-                    convert_ms: None,
-                    device_bytes: 0,
-                    peak_device_bytes: 0,
-                    runs_ms,
-                },
-            }
+            Run { c, sharing: None, bands: 1, convert_ms: None, device_bytes: 0, peak_device_bytes: 0, runs_ms }
         }
     };
     let want = messages.verifying(request.verify, by_reference)?;
     let different = want.map(|want| verify::different(run.c.values(), want.values()));
-    let overflowed = match (IntegerSums::of(element, request.semiring), request.semiring) {
+    let overflowed = match (IntegerSums::of(a.element(), request.semiring), request.semiring) {
         (Some(sums), _) => integers(request, (sums, overflow), a, &d.matrix, run.c.shape(), messages),
         (None, Semiring::PlusTimes) => overflow.of_values("C", run.c.values(), messages),
         (None, _) => overflow,
     };
-    let terms = (size.nnz() * size.area()) as u64;
-    let sparse = Sparse { element: element.name(), size, terms, overflowed };
-    finish(request, &target, &sparse, (d_shape, run.c.shape()), (run.took, different), messages)?;
-    request.output.as_ref().map_or(Ok(()), |path| write(path, &run.c))
+    let c = finish(request, &target, (a, d_shape), (run, different), overflowed, messages)?;
+    request.output.as_ref().map_or(Ok(()), |path| write(path, &c))
 }
 
 /// Integers of C that have wrapped around, or may have.
@@ -175,41 +159,33 @@ fn integers(
     overflow.of_integers(a.element(), ("C", c_shape.rows * c_shape.cols), bound, count, messages)
 }
 
-/// The sparse matrix of a product, and what does not fit its elements, for the report.
-struct Sparse {
-    element: &'static str,
-    size: Size,
-    /// Scalars stored.
-    terms: u64,
-    overflowed: Overflow,
-}
-
-/// Reports a product of any matrix types, of whose C some elements are `different` from the
-/// reference's; it is refused if any is.
+/// Reports a product, and refuses it if elements of C, whose number is `different`, are not the
+/// reference's. Returns C.
 fn finish(
     request: &Request<'_>,
     target: &Target,
-    sparse: &Sparse,
-    (d_shape, c_shape): (DenseShape, DenseShape),
-    (run, different): (Took, Option<usize>),
+    (a, d_shape): (&AnyMatrix, DenseShape),
+    (run, different): (Run, Option<usize>),
+    overflowed: Overflow,
     messages: &Messages,
-) -> Result<(), Failure> {
+) -> Result<AnyDense, Failure> {
     if let (true, Some((_, why))) = (request.explain, &run.sharing) {
         messages.say_lines(why);
     }
-    let &Sparse { element, size, terms, overflowed } = sparse;
+    let (sparse, c_shape) = (Size::of(a), run.c.shape());
     let n = if request.side == Side::Left { d_shape.cols } else { d_shape.rows };
     let converted = (run.convert_ms, run.device_bytes);
     let runs_ms = (run.runs_ms, request.repeat.is_some());
-    let executed = Executed::new(2 * terms * n as u64, converted, runs_ms, different);
+    let flops = 2 * (sparse.nnz() * sparse.area() * n) as u64;
+    let executed = Executed::new(flops, converted, runs_ms, different);
     let fields = Fields {
         sharing: run.sharing.as_ref().map(|(sharing, _)| *sharing),
         why: run.sharing.as_ref().map(|(_, why)| why.clone()),
-        element,
+        element: a.element().name(),
         semiring: request.semiring,
         from_right: request.side == Side::Right,
         transposed: request.transposed,
-        sparse: size,
+        sparse,
         dense: Size::of_dense(d_shape.rows, d_shape.cols),
         layout: d_shape.layout.name(),
         c: Size::of_dense(c_shape.rows, c_shape.cols),
@@ -224,7 +200,7 @@ fn finish(
             "{count} of {} elements of C have not the reference's bits; nothing is written",
             c_shape.len()
         ))),
-        _ => Ok(()),
+        _ => Ok(run.c),
     }
 }
 
@@ -255,7 +231,7 @@ fn on_device(request: &Request<'_>, device: &Device, a: &AnyMatrix, d: &AnyDense
     let device_bytes = packed.cost().device_bytes;
     // Executions allocate nothing.
     let peak_device_bytes = a.device_bytes() + on_device.device_bytes() + c.device_bytes() + device_bytes;
-    Ok(Run { c: c.download()?, took: Took { sharing, bands: 1, convert_ms, device_bytes, peak_device_bytes, runs_ms } })
+    Ok(Run { c: c.download()?, sharing, bands: 1, convert_ms, device_bytes, peak_device_bytes, runs_ms })
 }
 
 /// Multiplies as many columns of D at a time as fit a limit.
@@ -280,15 +256,15 @@ fn in_bands(
         last = product.run_into(&mut c)?;
         runs_ms.push(last.total_ms);
     }
-    let took = Took {
+    Ok(Run {
+        c,
         sharing: Some((last.method, last.why)),
         bands: last.bands,
         convert_ms: Some(last.plan_ms),
         device_bytes: last.peak_device_bytes,
         peak_device_bytes: last.peak_device_bytes,
         runs_ms,
-    };
-    Ok(Run { c, took })
+    })
 }
 
 fn tell(request: &Request<'_>, report: &Report<Fields>, messages: &Messages) -> Result<(), Failure> {

@@ -1,5 +1,6 @@
 //! The report of a product with one vector, and its summary.
-use super::{Args, run::Took};
+use super::run::{Product, Took};
+use super::{Args, weights::kind};
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::output;
@@ -52,21 +53,9 @@ impl Formatted {
     }
 }
 
-/// What a product was of, and what it took.
-pub struct Outcome {
-    pub a: Size,
-    pub x_len: usize,
-    pub y_len: usize,
-    pub flops: u64,
-    pub took: Took,
-    pub gram: Option<Gram>,
-    /// Elements of y that are not the reference's, if it was compared.
-    pub different: Option<usize>,
-}
-
 /// What y = Jᵀ·(W·(J·x)) has besides the product with J.
 #[derive(Serialize)]
-pub struct Gram {
+struct Gram {
     /// The kind of weights; `None` without any.
     weights: Option<&'static str>,
     /// The product with Jᵀ.
@@ -75,10 +64,6 @@ pub struct Gram {
 }
 
 impl Gram {
-    pub fn new(weights: Option<&'static str>, took: &Took) -> Self {
-        Self { weights, back: Formatted::of(took, 1) }
-    }
-
     /// The product in a summary.
     fn text(&self, transposed: bool) -> String {
         let (first, last) = if transposed { ("Aᵀ·x", "A") } else { ("A·x", "Aᵀ") };
@@ -89,36 +74,38 @@ impl Gram {
     }
 }
 
-/// Reports a product of any element types, and refuses it if an element of y is not the
+/// Reports a product, and refuses it if elements of y, whose number is `different`, are not the
 /// reference's.
 pub fn finish(
-    args: &Args,
+    of: &Product<'_>,
     target: &Target,
-    (element, vectors, overflowed): (&'static str, &'static str, Overflow),
-    outcome: Outcome,
+    (took, different): (Took, Option<usize>),
+    overflowed: Overflow,
     messages: &Messages,
 ) -> Result<(), Failure> {
-    let Outcome { a, x_len, y_len, flops, took, gram, different } = outcome;
+    let (args, a, y_len) = (of.args, Size::of(&of.a.whole), of.y_len());
     if args.explain {
         explain(&took, messages);
     }
     let product = Formatted::of(&took, 0);
+    let gram = args.gram.then(|| Gram { weights: of.weights.map(kind), back: Formatted::of(&took, 1) });
     let is_ordered = |order: Order| order != Order::Arrival;
     let reproducible = is_ordered(product.order) && gram.as_ref().is_none_or(|gram| is_ordered(gram.back.order));
     let converted = (took.convert_ms, took.device_bytes);
+    let flops = if args.gram { 4 } else { 2 } * (a.nnz() * a.area()) as u64;
     let executed = Executed::new(flops, converted, (took.runs_ms, args.repeat.is_some()), different);
     let executed = if reproducible { executed } else { executed.within_rounding() };
     let fields = Fields {
         product,
         gram,
         reproducible,
-        element,
-        vectors,
+        element: of.a.whole.element().name(),
+        vectors: of.x.element().name(),
         semiring: args.semiring,
         transposed: args.transpose,
         symmetric: args.symmetric,
         a,
-        x: Size::of_vector(x_len),
+        x: Size::of_vector(of.x.len()),
         y: Size::of_vector(y_len),
         overflowed,
         executed,

@@ -1,7 +1,7 @@
 //! Runs a product with one vector, compares it with the reference, and reports it.
 use super::Args;
-use super::report::{Gram, Outcome, finish};
-use super::weights::{HostWeights, kind, most};
+use super::report::finish;
+use super::weights::{HostWeights, most};
 use crate::failure::Failure;
 use crate::graphs::{repeatedly, timed};
 use crate::messages::Messages;
@@ -52,8 +52,7 @@ impl Took {
 
 /// Multiplies, verifies, reports, and writes y.
 pub fn run(product: &Product<'_>, overflow: Overflow, messages: &Messages) -> std::result::Result<(), Failure> {
-    let Product { args, a, x, weights } = *product;
-    let (size, y_len) = (Size::of(&a.whole), product.y_len());
+    let Product { args, x, .. } = *product;
     let target = Target::choose(args.device.as_deref(), x.element(), Method::Auto, messages)?;
     messages.step("multiplying");
     let Run { y, took } = match &target {
@@ -71,21 +70,12 @@ pub fn run(product: &Product<'_>, overflow: Overflow, messages: &Messages) -> st
         (Some(sums), _) => {
             let exact = || args.verify.then(|| product.exact(sums)).flatten();
             let count = || exact().map(|y| sums.outside(y));
-            overflow.of_integers(x.element(), ("y", y_len), product.bound(sums), count, messages)
+            overflow.of_integers(x.element(), ("y", product.y_len()), product.bound(sums), count, messages)
         }
         (None, Semiring::PlusTimes) => overflow.of_values("y", &y, messages),
         (None, _) => overflow,
     };
-    let outcome = Outcome {
-        a: size,
-        x_len: x.len(),
-        y_len,
-        flops: if args.gram { 4 } else { 2 } * (size.nnz() * size.area()) as u64,
-        gram: args.gram.then(|| Gram::new(weights.map(kind), &took)),
-        took,
-        different,
-    };
-    finish(args, &target, (a.whole.element().name(), x.element().name(), overflowed), outcome, messages)?;
+    finish(product, &target, (took, different), overflowed, messages)?;
     args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &y))
 }
 
@@ -106,7 +96,7 @@ impl Product<'_> {
     }
 
     /// Elements of y.
-    fn y_len(&self) -> usize {
+    pub fn y_len(&self) -> usize {
         self.sides()[usize::from(self.args.gram)]
     }
 
