@@ -11,7 +11,7 @@ use crate::operands::{OperandArgs, Operands, SparseAndDense, Streamed};
 use crate::output;
 use crate::places::Overwriting;
 use crate::report::{Product, Report, Size};
-use crate::target::{Extent, Options, Run, Target, joined};
+use crate::target::{Extent, Run, Target, Task, joined};
 use crate::vector;
 use blockmul::{
     Method, Semiring,
@@ -107,11 +107,6 @@ pub struct Args {
 }
 
 impl Args {
-    fn read_mask(&self, messages: &Messages) -> Result<Option<MaskFile>, Failure> {
-        let read = |mask| MaskFile::read(mask, &self.operands.reading, messages);
-        self.mask.as_deref().map(read).transpose()
-    }
-
     fn threshold(&self) -> Option<Threshold> {
         let of = |tolerance| match self.drop_relative {
             true => Threshold::relative(tolerance),
@@ -160,7 +155,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     // The device is opened while the files are read.
     let (operands, (target, mask)) = std::thread::scope(|scope| {
         let opening = scope.spawn(|| Target::open(args.device.as_deref(), element, args.method));
-        let mask = args.read_mask(&messages)?;
+        let read = |mask| MaskFile::read(mask, &args.operands.reading, &messages);
+        let mask = args.mask.as_deref().map(read).transpose()?;
         let opened = || Ok((joined(opening)?.announce(&messages), mask));
         args.operands.read(element, (streamed, args.semiring), &messages, opened)
     })?;
@@ -281,23 +277,23 @@ impl Job<'_> {
 
     /// The product and its costs. With `--repeat`, these are the costs of the run of median time,
     /// and all times.
-    fn multiply(&self, operands: (&AnyMatrix, &AnyMatrix), mask: Option<&Mask>) -> Result<Computed, Failure> {
-        let Args { method, semiring, memory_limit, explain, .. } = *self.args;
-        let options =
-            Options { method, semiring, memory_limit, threshold: self.args.threshold(), progress: None, explain };
-        let Some(repeat) = self.args.repeat else {
+    fn multiply(&self, (a, b): (&AnyMatrix, &AnyMatrix), mask: Option<&Mask>) -> Result<Computed, Failure> {
+        let Args { method, semiring, memory_limit, explain, repeat, .. } = *self.args;
+        let threshold = self.args.threshold();
+        let task = Task { a, b, mask, method, semiring, memory_limit, threshold, progress: None, explain };
+        let Some(repeat) = repeat else {
             let progress = Some(self.messages.measured("multiplying", Unit::Columns));
-            let options = Options { progress, ..options };
+            let task = Task { progress, ..task };
             if self.args.output.is_none() && !self.args.verify {
-                let (of_c, run) = self.target.multiply_and_drop(&options, operands, mask)?;
+                let (of_c, run) = self.target.multiply_and_drop(&task)?;
                 return Ok(Computed { c: None, of_c, run, runs_ms: None });
             }
-            let (c, run) = self.target.multiply(&options, operands, mask)?;
+            let (c, run) = self.target.multiply(&task)?;
             return Ok(Computed { of_c: Extent::of(&c), c: Some(c), run, runs_ms: None });
         };
         let progress = self.messages.measured("multiplying", Unit::Runs);
         let step = |number: u32| progress.tell(number.into(), repeat.get().into());
-        let (c, runs) = self.target.multiply_repeatedly(&options, operands, mask, (repeat, step))?;
+        let (c, runs) = self.target.multiply_repeatedly(&task, (repeat, step))?;
         let runs_ms = runs.iter().map(|run| run.took.total_ms).collect();
         Ok(Computed { of_c: Extent::of(&c), c: Some(c), run: median(runs), runs_ms: Some(runs_ms) })
     }

@@ -10,7 +10,7 @@ use blockmul::{
     element::ElementType,
     host::Progress,
     matrix::{AnyMatrix, Threshold},
-    product::Bin,
+    product::{self, Bin},
     reference,
 };
 use serde::Serialize;
@@ -51,8 +51,13 @@ impl Opened {
     }
 }
 
-/// How to multiply.
-pub struct Options {
+/// A product to compute.
+pub struct Task<'a> {
+    pub a: &'a AnyMatrix,
+    /// A itself if B is A.
+    pub b: &'a AnyMatrix,
+    /// The places of C to compute, if not all.
+    pub mask: Option<&'a Mask>,
     pub method: Method,
     pub semiring: Semiring,
     pub memory_limit: Option<u64>,
@@ -60,30 +65,6 @@ pub struct Options {
     pub progress: Option<Progress>,
     /// Whether to measure each bin.
     pub explain: bool,
-}
-
-impl Options {
-    /// A·B with these options, on the places of the mask if there is one.
-    fn product<'a>(
-        &self,
-        (a, b): (&'a AnyDeviceMatrix, &'a AnyDeviceMatrix),
-        mask: Option<&'a DevicePattern>,
-    ) -> Product<'a, AnyDeviceMatrix> {
-        let mut product = Product::of(a, b).method(self.method).semiring(self.semiring);
-        if let Some(bytes) = self.memory_limit {
-            product = product.memory_limit(bytes);
-        }
-        if let Some(threshold) = self.threshold {
-            product = product.drop_below(threshold);
-        }
-        if let Some(progress) = &self.progress {
-            product = product.progress(progress.clone());
-        }
-        if self.explain {
-            product = product.explained();
-        }
-        if let Some(mask) = mask { product.mask(mask) } else { product }
-    }
 }
 
 /// What is said of C, which need not be at the host as a whole.
@@ -194,39 +175,29 @@ impl Target {
 
     /// C = A·B from host to host, with its costs; if there is a mask, only on its places. Without a
     /// mask C need not fit the device.
-    pub fn multiply(
-        &self,
-        options: &Options,
-        (a, b): (&AnyMatrix, &AnyMatrix),
-        mask: Option<&Mask>,
-    ) -> Result<(AnyMatrix, Run), Failure> {
-        let Self::Device(device) = self else { return by_reference(options, (a, b), mask) };
-        let operands = OnDevice::new(device, (a, b), mask)?;
-        let (c, report) = operands.product(options).run_to_host()?;
-        Ok((c, operands.run(options, report)))
+    pub fn multiply(&self, task: &Task<'_>) -> Result<(AnyMatrix, Run), Failure> {
+        let Self::Device(device) = self else { return task.by_reference() };
+        let operands = OnDevice::new(device, task)?;
+        let (c, report) = operands.product().run_to_host()?;
+        Ok((c, operands.run(report)))
     }
 
     /// As [`Target::multiply`], of which only the extent of C is wanted. Without a mask C need not
     /// fit the host either: each band of it is dropped before the next one.
-    pub fn multiply_and_drop(
-        &self,
-        options: &Options,
-        (a, b): (&AnyMatrix, &AnyMatrix),
-        mask: Option<&Mask>,
-    ) -> Result<(Extent, Run), Failure> {
+    pub fn multiply_and_drop(&self, task: &Task<'_>) -> Result<(Extent, Run), Failure> {
         let Self::Device(device) = self else {
-            let (c, run) = by_reference(options, (a, b), mask)?;
+            let (c, run) = task.by_reference()?;
             return Ok((Extent::of(&c), run));
         };
-        let operands = OnDevice::new(device, (a, b), mask)?;
+        let operands = OnDevice::new(device, task)?;
         let mut extent: Option<Extent> = None;
-        let report = operands.product(options).run_in_bands(|band| {
+        let report = operands.product().run_in_bands(|band| {
             let band = Extent::of(&band.download()?);
             extent = Some(extent.map_or(band, |before| before.and(band)));
             Ok(())
         })?;
         let nothing = || Error::Contradiction("a product without a band".into());
-        Ok((extent.ok_or_else(nothing)?, operands.run(options, report)))
+        Ok((extent.ok_or_else(nothing)?, operands.run(report)))
     }
 
     /// C = A·B `repeat` times after a warm-up, with the costs of each run. `step` is called with
@@ -234,43 +205,51 @@ impl Target {
     /// run.
     pub fn multiply_repeatedly(
         &self,
-        options: &Options,
-        (a, b): (&AnyMatrix, &AnyMatrix),
-        mask: Option<&Mask>,
+        task: &Task<'_>,
         (repeat, step): (NonZero<u32>, impl Fn(u32)),
     ) -> Result<(AnyMatrix, Vec<Run>), Failure> {
-        let Self::Device(device) = self else {
-            return repeatedly(repeat, step, || by_reference(options, (a, b), mask));
-        };
-        let operands = OnDevice::new(device, (a, b), mask)?;
-        let (c, runs) = repeatedly(repeat, step, || operands.multiply(options))?;
+        let Self::Device(device) = self else { return repeatedly(repeat, step, || task.by_reference()) };
+        let operands = OnDevice::new(device, task)?;
+        let (c, runs) = repeatedly(repeat, step, || {
+            let (c, report) = operands.product().run_with_report()?;
+            Ok((c, operands.run(report)))
+        })?;
         Ok((c.download()?, runs))
     }
 }
 
-/// The operands on a device.
-struct OnDevice {
+/// A product, with its operands on a device.
+struct OnDevice<'a> {
+    task: &'a Task<'a>,
     a: AnyDeviceMatrix,
     /// `None` if B is A.
     b: Option<AnyDeviceMatrix>,
     mask: Option<DevicePattern>,
 }
 
-impl OnDevice {
-    fn new(device: &Device, (a, b): (&AnyMatrix, &AnyMatrix), mask: Option<&Mask>) -> Result<Self, Failure> {
+impl<'a> OnDevice<'a> {
+    fn new(device: &Device, task: &'a Task<'a>) -> Result<Self, Failure> {
+        let &Task { a, b, mask, .. } = task;
         Ok(Self {
+            task,
             a: device.upload(a)?,
             b: if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) },
             mask: mask.map(|mask| device.upload(mask)).transpose()?.map(|mask| mask.pattern()),
         })
     }
 
-    fn multiply(&self, options: &Options) -> Result<(AnyDeviceMatrix, Run), Failure> {
-        let (c, report) = self.product(options).run_with_report()?;
-        Ok((c, self.run(options, report)))
+    fn product(&self) -> Product<'_, AnyDeviceMatrix> {
+        let task = self.task;
+        let product = Product::of(&self.a, self.b.as_ref().unwrap_or(&self.a));
+        let product = product.method(task.method).semiring(task.semiring);
+        let product = task.memory_limit.into_iter().fold(product, Product::memory_limit);
+        let product = task.threshold.into_iter().fold(product, Product::drop_below);
+        let product = task.progress.iter().cloned().fold(product, Product::progress);
+        let product = if task.explain { product.explained() } else { product };
+        self.mask.iter().fold(product, Product::mask)
     }
 
-    fn run(&self, options: &Options, mut report: blockmul::product::Report) -> Run {
+    fn run(&self, mut report: product::Report) -> Run {
         if self.mask.is_some() {
             // A masked product does not sort or look for runs.
             report.stages.retain(|stage| stage.commands > 0);
@@ -278,7 +257,7 @@ impl OnDevice {
         Run {
             method: report.method.name(),
             products: report.products,
-            dropped: options.threshold.map(|_| report.dropped),
+            dropped: self.task.threshold.map(|_| report.dropped),
             took: Took {
                 bands: report.bands,
                 peak_device_bytes: report.peak_device_bytes,
@@ -291,9 +270,28 @@ impl OnDevice {
             bins: report.bins,
         }
     }
+}
 
-    fn product(&self, options: &Options) -> Product<'_, AnyDeviceMatrix> {
-        options.product((&self.a, self.b.as_ref().unwrap_or(&self.a)), self.mask.as_ref())
+impl Task<'_> {
+    fn by_reference(&self) -> Result<(AnyMatrix, Run), Failure> {
+        let (&Self { a, b, mask, .. }, start) = (self, Instant::now());
+        let mut c = match mask {
+            Some(mask) => reference::multiply_masked_over(self.semiring, a, b, mask)?,
+            None => reference::multiply_over(self.semiring, a, b)?,
+        };
+        let mut dropped = None;
+        if let Some(threshold) = self.threshold {
+            let whole = c.nnz();
+            c = c.drop_below(threshold)?;
+            dropped = Some((whole - c.nnz()) as u64);
+        }
+        let total_ms = start.elapsed().as_secs_f64() * 1e3;
+        let products = match mask {
+            Some(mask) => reference::products_masked(a, b, mask)?,
+            None => reference::products(a, b),
+        };
+        let took = Took { bands: 1, total_ms, ..Took::default() };
+        Ok((c, Run { method: REFERENCE, bins: Vec::new(), products, dropped, took }))
     }
 }
 
@@ -316,31 +314,6 @@ fn repeatedly<C>(
         runs.push(run);
     }
     Ok((c, runs))
-}
-
-fn by_reference(
-    options: &Options,
-    (a, b): (&AnyMatrix, &AnyMatrix),
-    mask: Option<&Mask>,
-) -> Result<(AnyMatrix, Run), Failure> {
-    let start = Instant::now();
-    let mut c = match mask {
-        Some(mask) => reference::multiply_masked_over(options.semiring, a, b, mask)?,
-        None => reference::multiply_over(options.semiring, a, b)?,
-    };
-    let mut dropped = None;
-    if let Some(threshold) = options.threshold {
-        let whole = c.nnz();
-        c = c.drop_below(threshold)?;
-        dropped = Some((whole - c.nnz()) as u64);
-    }
-    let total_ms = start.elapsed().as_secs_f64() * 1e3;
-    let products = match mask {
-        Some(mask) => reference::products_masked(a, b, mask)?,
-        None => reference::products(a, b),
-    };
-    let took = Took { bands: 1, total_ms, ..Took::default() };
-    Ok((c, Run { method: REFERENCE, bins: Vec::new(), products, dropped, took }))
 }
 
 /// The result of a thread; a panic has ended the process by then.
