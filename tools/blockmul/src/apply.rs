@@ -73,7 +73,7 @@ pub struct Args {
     symmetric: bool,
     /// Cut A, once transposed, into dense blocks of R rows and K columns; one number for square
     /// ones [default: scalars].
-    #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
+    #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// Format of A's rows on the device.
     #[arg(long, default_value = "auto", value_parser = one_of([Format::Auto].iter().chain(Format::ALL), Format::name))]

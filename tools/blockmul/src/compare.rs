@@ -7,11 +7,10 @@ use crate::output;
 use crate::report::SCHEMA;
 use crate::table;
 use blockmul::{
-    Csc, Element,
-    analysis::{Difference, Disagreement, Tolerance, difference},
+    analysis::{Difference, Disagreement, Tolerance, any_difference},
     element::ElementType,
+    matrix::AnyMatrix,
 };
-use half::f16;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -56,7 +55,7 @@ pub struct Args {
 }
 
 #[derive(Serialize)]
-struct Comparison<'a> {
+struct Comparison {
     schema: u32,
     a: String,
     b: String,
@@ -66,47 +65,32 @@ struct Comparison<'a> {
     equal: bool,
     /// Absent if the sizes differ.
     #[serde(flatten)]
-    difference: Option<&'a Difference>,
-}
-
-/// The sizes of A and B, and their difference if the sizes are equal.
-struct Compared {
-    sizes: [[usize; 2]; 2],
     difference: Option<Difference>,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let found = match args.element {
-        ElementType::F32 => find::<f32>(args)?,
-        ElementType::F16 => find::<f16>(args)?,
-        _ => find::<f64>(args)?,
-    };
-    let equal = found.difference.is_some_and(|difference| difference.is_none());
-    if args.json {
-        let ([a, b], [a_size, b_size]) = ([&args.a, &args.b].map(|path| path.display().to_string()), found.sizes);
-        let comparison =
-            Comparison { schema: SCHEMA, a, b, a_size, b_size, equal, difference: found.difference.as_ref() };
-        output::print(&serde_json::to_string_pretty(&comparison).expect("plain data"))?;
-    } else if !args.quiet {
-        let [[rows, cols], [b_rows, b_cols]] = found.sizes;
-        let sizes = || format!("different sizes: A is {rows} x {cols}, B is {b_rows} x {b_cols}");
-        output::print(&found.difference.as_ref().map_or_else(sizes, text))?;
-    }
-    if equal { Ok(()) } else { Err(Failure::Different) }
-}
-
-fn find<T: Element>(args: &Args) -> Result<Compared, Failure> {
     let messages = Messages::new(args.quiet);
-    let read = |path: &PathBuf, name: &str| -> Result<Csc<T>, Failure> {
+    let read = |path: &PathBuf, name: &str| -> Result<AnyMatrix, Failure> {
         let file = input::read_any(path, &args.reading, &messages)?;
-        Ok(input::cast(T::TYPE, file.matrix, name, &messages).typed()?)
+        Ok(input::cast(args.element, file.matrix, name, &messages))
     };
     let (a, b) = (read(&args.a, "A")?, read(&args.b, "B")?);
     messages.step("comparing");
     let tolerance = Tolerance { relative: args.tolerance, ulps: args.ulps, missing_is_zero: args.missing_as_zero };
-    let sizes = [&a, &b].map(|matrix| [matrix.nrows(), matrix.ncols()]);
-    let difference = if sizes[0] == sizes[1] { Some(difference(&a, &b, tolerance)?) } else { None };
-    Ok(Compared { sizes, difference })
+    let [a_size, b_size] = [&a, &b].map(|matrix| [matrix.nrows(), matrix.ncols()]);
+    let difference = if a_size == b_size { Some(any_difference(a, b, tolerance)?) } else { None };
+    drop(messages);
+    let equal = difference.is_some_and(|difference| difference.is_none());
+    if args.json {
+        let [a, b] = [&args.a, &args.b].map(|path| path.display().to_string());
+        let comparison = Comparison { schema: SCHEMA, a, b, a_size, b_size, equal, difference };
+        output::print(&serde_json::to_string_pretty(&comparison).expect("plain data"))?;
+    } else if !args.quiet {
+        let ([rows, cols], [b_rows, b_cols]) = (a_size, b_size);
+        let sizes = || format!("different sizes: A is {rows} x {cols}, B is {b_rows} x {b_cols}");
+        output::print(&difference.as_ref().map_or_else(sizes, text))?;
+    }
+    if equal { Ok(()) } else { Err(Failure::Different) }
 }
 
 fn text(found: &Difference) -> String {

@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Cut into dense blocks of R rows and K columns; one number for square ones.
-    #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
+    #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// Write the layout of the blocks too, in SLAM++'s format: X.bla beside X.mtx. Only this keeps
     /// blocks of several shapes.

@@ -70,7 +70,7 @@ enum Family {
         #[arg(long, default_value_t = 5, value_parser = count::<usize>)]
         views: usize,
         /// 6x3, or 9x3 for cameras with intrinsics.
-        #[arg(long, default_value = "6x3", value_name = "RxK", value_parser = crate::sizes::block)]
+        #[arg(long, default_value = "6x3", value_name = "RxK")]
         block: BlockShape,
         #[command(flatten)]
         matrix: MatrixArgs,
@@ -102,7 +102,7 @@ enum Family {
         /// Blocks in a column.
         #[arg(long, default_value_t = 8, value_parser = count::<usize>)]
         per_column: usize,
-        #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
+        #[arg(long, default_value = "1", value_name = "RxK")]
         block: BlockShape,
         #[command(flatten)]
         matrix: MatrixArgs,
@@ -116,7 +116,7 @@ enum Family {
         /// Blocks drawn; those drawn twice are kept once.
         #[arg(long, default_value_t = 8_000, value_parser = count::<usize>)]
         edges: usize,
-        #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
+        #[arg(long, default_value = "1", value_name = "RxK")]
         block: BlockShape,
         #[command(flatten)]
         matrix: MatrixArgs,

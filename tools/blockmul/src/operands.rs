@@ -33,11 +33,11 @@ pub struct OperandArgs {
     pub transpose_b: bool,
     /// Cut A, once transposed, into dense blocks of R rows and K columns; one number for square
     /// ones [default: the file's own blocks, else scalars].
-    #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
+    #[arg(long, value_name = "RxK")]
     pub block: Option<BlockShape>,
     /// Cut B into blocks of K x C [default: the file's own if they fit A's, else K x R if that
     /// divides B, else K x K].
-    #[arg(long, value_name = "KxC", value_parser = crate::sizes::block)]
+    #[arg(long, value_name = "KxC")]
     pub block_b: Option<BlockShape>,
     #[command(flatten)]
     pub reading: Reading,

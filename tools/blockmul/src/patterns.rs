@@ -26,7 +26,7 @@ pub fn scalars(matrix: Cbc<f64>) -> Result<Csc<f64>> {
 /// Entries in rows drawn uniformly.
 pub fn uniform(columns: usize, entries: usize) -> Result<Factors> {
     let n = columns.max(2 * entries);
-    Ok((scalars(generate::uniform(n, n, entries, BlockShape::SCALAR, Values::Real, SEED)?)?, None))
+    Ok((drawn([n, n], entries)?, None))
 }
 
 /// A graph of few hubs and many leaves, with about so many products, which grow faster than it.
@@ -42,15 +42,13 @@ pub fn hubs_and_leaves(nodes: usize, edges: usize) -> Result<Csc<f64>> {
 
 /// Columns of B with one entry.
 pub fn single(columns: usize) -> Result<Factors> {
-    let of = |entries| scalars(generate::uniform(columns, columns, entries, BlockShape::SCALAR, Values::Real, SEED)?);
-    Ok((of(8)?, Some(of(1)?)))
+    Ok((drawn([columns, columns], 8)?, Some(drawn([columns, columns], 1)?)))
 }
 
 /// Long columns of B that meet short columns of A.
 pub fn hubs(columns: usize) -> Result<Factors> {
     let rows = (8 * columns).max(1000);
-    let of = |cols, entries| scalars(generate::uniform(rows, cols, entries, BlockShape::SCALAR, Values::Real, SEED)?);
-    Ok((of(rows, 3)?, Some(of(columns, 300)?)))
+    Ok((drawn([rows, rows], 3)?, Some(drawn([rows, columns], 300)?)))
 }
 
 /// The five-point stencil of a square.

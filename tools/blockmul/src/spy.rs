@@ -57,7 +57,7 @@ pub struct Args {
     shade: Shade,
     /// Cut into blocks of R rows and K columns, one number for square ones [default: the file's own
     /// blocks, else 1x1].
-    #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
+    #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// Most pixels of the longer side of the PNG picture, without frame and legend.
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..=Scale::MAX_SIZE as i64))]

@@ -91,7 +91,7 @@ pub struct Args {
     list: bool,
     /// Blocks of R rows and K columns, several with commas; one number for square ones [default:
     /// those of the family, or the file's own blocks, else scalars].
-    #[arg(long, value_name = "RxK,...", value_delimiter = ',', value_parser = crate::sizes::block)]
+    #[arg(long, value_name = "RxK,...", value_delimiter = ',')]
     block: Vec<BlockShape>,
     /// Element types, several with commas; u32, i32 and u8 for product, plan, apply,
     /// apply-transposed, apply-gram and dense. u8 has --semiring or-and alone.

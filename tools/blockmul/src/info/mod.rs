@@ -45,7 +45,7 @@ pub struct Args {
     files: Vec<PathBuf>,
     /// Show the product in dense blocks of R rows and K columns [default: the file's own blocks,
     /// else scalars].
-    #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
+    #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// Method by which the devices are to multiply.
     #[arg(long, default_value = "auto", value_parser = crate::choice::method())]
