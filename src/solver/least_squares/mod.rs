@@ -88,6 +88,7 @@ mod convergence;
 mod damping;
 mod floors;
 mod linear;
+mod matrices;
 mod normal;
 pub mod report;
 pub mod start;

@@ -1,11 +1,11 @@
 //! `blockmul schur`: forms the Schur complement of a problem's points or landmarks.
 use crate::failure::Failure;
-use crate::hessian::Linearized;
+use crate::hessian::{Linearized, describe_blocks};
 use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
 use crate::places::Overwriting;
-use crate::problem::{Aim, Opened, ProblemArgs, left_out, matrices, with_subject};
+use crate::problem::{Aim, Opened, ProblemArgs, left_out, with_subject};
 use blockmul::solver::{Damping, Elimination, Formed, Reduced, least_squares::Clock, problem::Named};
 use blockmul::{Planned, matrix::AnyMatrix};
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         "  S  {0} x {0}, {1} on and below the diagonal, {2:.1} % of all places\n{3} products of blocks, {execution_ms:.2} ms; plan and first use {plan_ms:.1} ms; loading kernels {kernels_ms:.1} ms \
          besides",
         n * side,
-        matrices::describe_blocks(s),
+        describe_blocks(s),
         100.0 * whole as f64 / (n as f64 * n as f64).max(1.0),
         plan.cost().products
     );

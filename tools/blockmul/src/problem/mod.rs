@@ -1,7 +1,6 @@
 //! Least-squares problems from files, for the commands that linearise and solve them.
 pub mod influence;
 pub mod left_out;
-pub mod matrices;
 pub mod subject;
 
 use crate::failure::Failure;
