@@ -137,6 +137,25 @@ pub fn exit_on_panic() {
     }));
 }
 
+/// Runs what ends its process in a second one, which runs the test of this name again with a
+/// variable set. It must exit with a status and leave nothing at or beside the place that it is
+/// given. Returns what it writes to stderr.
+#[cfg(test)]
+pub fn in_another_process(test: &str, status: i32, end: impl FnOnce(&std::path::Path)) -> String {
+    const PLACE: &str = "BLOCKMUL_TEST_PLACE";
+    if let Some(place) = std::env::var_os(PLACE) {
+        end(place.as_ref());
+        unreachable!("the process has ended");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    again.args(["--exact", test, "--nocapture"]).env(PLACE, folder.path().join("c.mtx"));
+    let output = again.output().unwrap();
+    assert_eq!(output.status.code(), Some(status));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    String::from_utf8(output.stderr).unwrap()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,23 +219,4 @@ mod tests {
         );
         assert!(stderr.contains("a planted panic (tools/blockmul/src/failure.rs:"), "{stderr}");
     }
-}
-
-/// Runs what ends its process in a second one, which runs the test of this name again with a
-/// variable set. It must exit with a status and leave nothing at or beside the place that it is
-/// given. Returns what it writes to stderr.
-#[cfg(test)]
-pub fn in_another_process(test: &str, status: i32, end: impl FnOnce(&std::path::Path)) -> String {
-    const PLACE: &str = "BLOCKMUL_TEST_PLACE";
-    if let Some(place) = std::env::var_os(PLACE) {
-        end(place.as_ref());
-        unreachable!("the process has ended");
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-    again.args(["--exact", test, "--nocapture"]).env(PLACE, folder.path().join("c.mtx"));
-    let output = again.output().unwrap();
-    assert_eq!(output.status.code(), Some(status));
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-    String::from_utf8(output.stderr).unwrap()
 }
