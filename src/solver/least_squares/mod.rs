@@ -87,6 +87,7 @@ mod conjugate;
 mod convergence;
 mod damping;
 mod floors;
+mod influence;
 mod linear;
 mod matrices;
 mod normal;

@@ -1,5 +1,5 @@
 //! Names that unknowns and measurements have in the file of a problem, to say what a solver found.
-use super::{BundleProblem, GraphProblem, LeastSquares, Manifold, Observation, Sighting, Step};
+use super::{BundleProblem, GraphProblem, LeastSquares, LeftOut, Manifold, Observation, Sighting, Step, Why};
 
 /// A problem whose unknowns and measurements have names.
 ///
@@ -20,45 +20,6 @@ pub trait Named: LeastSquares {
 
     /// The members that have no columns in J.
     fn left_out(&self) -> Vec<LeftOut>;
-}
-
-/// The reason why something is no unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Why {
-    /// The solver holds it, because nothing else holds its part of the graph.
-    Held,
-    /// The file fixes it.
-    Fixed,
-    /// It has no observations or measurements.
-    Unseen,
-}
-
-/// Members of one kind that have no columns in J for one reason.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LeftOut {
-    /// What they are: "camera", "point", "pose" or "landmark".
-    pub kind: &'static str,
-    /// The group of J's columns in which they are missing.
-    pub group: usize,
-    /// Their names in the file, in its order.
-    pub names: Vec<u64>,
-    /// Number of members of this kind.
-    pub all: usize,
-    /// The reason.
-    pub why: Why,
-}
-
-impl LeftOut {
-    fn by_reason(
-        (kind, group, all): (&'static str, usize, usize),
-        missing: impl Iterator<Item = (Why, u64)>,
-    ) -> impl Iterator<Item = Self> {
-        let missing: Vec<(Why, u64)> = missing.collect();
-        [Why::Held, Why::Fixed, Why::Unseen].into_iter().filter_map(move |why| {
-            let names: Vec<u64> = missing.iter().filter(|(is, _)| *is == why).map(|&(_, name)| name).collect();
-            (!names.is_empty()).then_some(Self { kind, group, names, all, why })
-        })
-    }
 }
 
 impl Named for BundleProblem {

@@ -5,7 +5,7 @@ use crate::input;
 use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
-use crate::problem::{Aim, Opened, ProblemArgs, left_out, subject, with_subject};
+use crate::problem::{Aim, Opened, ProblemArgs, subject, with_subject};
 use crate::report::Size;
 use blockmul::solver::{
     least_squares::{Clock, Normal},
@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
         let names: Vec<&str> = args.write.iter().map(|wanted| wanted.name.as_str()).collect();
         let left_out = problem.left_out();
-        left_out.iter().filter_map(|left| left_out::of_matrices(left, &names)).for_each(|text| messages.say(&text));
+        left_out.iter().filter_map(|left| left.of_matrices(&names)).for_each(|text| messages.say(&text));
         if let Some(path) = &args.picture {
             crate::spy::draw(path, &matrix("H")?, &device, &messages)?;
         }

@@ -5,7 +5,7 @@ use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
 use crate::places::Overwriting;
-use crate::problem::{Aim, Opened, ProblemArgs, left_out, with_subject};
+use crate::problem::{Aim, Opened, ProblemArgs, with_subject};
 use blockmul::solver::{Damping, Elimination, Formed, Reduced, least_squares::Clock, problem::Named};
 use blockmul::{Planned, matrix::AnyMatrix};
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
     let Opened { device, subject, .. } = args.problem.open(Aim::Matrices, &messages)?;
-    let (normal, missing) = with_subject!(subject, |problem, start| {
+    let (normal, left_out) = with_subject!(subject, |problem, start| {
         (Linearized::new(&problem, &start, &device)?.normal, problem.left_out())
     });
     let Some(equations) = normal.equations(Damping::Marquardt(args.lambda)) else {
@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let s = AnyMatrix::from(s.download()?).mirrored()?;
     if let Some(path) = &args.output {
         crate::input::write(path, &s, &messages)?;
-        missing.iter().filter_map(|left| left_out::of_matrices(left, &["S"])).for_each(|text| messages.say(&text));
+        left_out.iter().filter_map(|left| left.of_matrices(&["S"])).for_each(|text| messages.say(&text));
     }
     match &args.picture {
         Some(path) => crate::spy::draw(path, &s, &device, &messages),

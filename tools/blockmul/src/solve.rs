@@ -5,22 +5,21 @@ use crate::numbers::from_zero;
 use crate::output;
 use crate::places::{Overwriting, check_problem};
 use crate::problem::{
-    Aim, Choices, Opened, ProblemArgs, Subject, influence, left_out, number,
+    Aim, Choices, Opened, ProblemArgs, Subject, number,
     subject::{self, Shown},
     with_subject,
 };
+use crate::report::{SCHEMA, command_line};
 use crate::scene;
 use crate::sizes::count;
 use blockmul::Device;
 use blockmul::solver::least_squares::{
-    self, Dominant, Limits, Linear, Method, Options, Solution, Stop, System, report, start::Start,
+    self, Coordinate, Dominant, Limits, Linear, Method, Options, Solution, Stop, System, WithoutInfluence, report,
+    start::Start,
 };
-use blockmul::solver::problem::Format;
+use blockmul::solver::problem::{Format, LeftOut, Why};
 use serde_json::json;
 use std::path::PathBuf;
-
-/// Number of the JSON's schema, increased by changes that a reader must know.
-const SCHEMA: u32 = 1;
 
 /// Solve a least-squares problem: a bundle adjustment, or a graph of poses and landmarks.
 #[derive(clap::Args)]
@@ -196,7 +195,7 @@ impl Run<'_> {
         })?;
         print(&self.summary(problem, &solution));
         if solution.without_influence.count > 0 {
-            print(&format!("without influence: {}", influence::text(problem, &solution.without_influence)));
+            print(&format!("without influence: {}", solution.without_influence.text(problem)));
         }
         printed?;
         self.write(problem, &start, &solution)?;
@@ -231,10 +230,18 @@ impl Run<'_> {
     fn described<P: Shown>(&self, problem: &P, solution: &Solution<P::State>) -> serde_json::Value {
         let [residuals_ms, products_ms, linear_ms] = report::sums(&solution.iterations);
         let (args, info) = (self.args, self.device.info());
-        let (held, left_out) = left_out::json(&problem.left_out());
+        let left_out = problem.left_out();
+        let held = left_out.iter().find(|left| left.why == Why::Held).map(LeftOut::listed);
+        let left_out: Vec<_> = left_out.iter().map(no_unknowns).collect();
+        let of_coordinate = |at: &Coordinate| {
+            let (unknown, coordinate) = at.names(problem);
+            json!({"unknown": unknown, "coordinate": coordinate})
+        };
+        let WithoutInfluence { count, first } = &solution.without_influence;
+        let without_influence = json!({"count": count, "first": first.iter().map(of_coordinate).collect::<Vec<_>>()});
         json!({
             "schema": SCHEMA,
-            "command": crate::report::command_line(),
+            "command": command_line(),
             "device": {"name": info.name, "platform": info.platform, "driver": info.driver},
             "file": args.problem.file.display().to_string(),
             "format": self.format.to_string(),
@@ -252,7 +259,7 @@ impl Run<'_> {
             "cost": solution.cost,
             "chi2": P::CHI2.then_some(2.0 * solution.cost),
             "stop": solution.stop,
-            "without_influence": influence::json(problem, &solution.without_influence),
+            "without_influence": without_influence,
             "dominant": solution.dominant.map(|dominant| {
                 json!({"measurement": problem.measurement(dominant.row), "share": dominant.share})
             }),
@@ -308,6 +315,17 @@ impl Run<'_> {
     }
 }
 
+/// Members that are no unknowns, as JSON, with a bounded list of names.
+fn no_unknowns(left: &LeftOut) -> serde_json::Value {
+    let why = match left.why {
+        Why::Held => "held".to_owned(),
+        Why::Fixed => "fixed".to_owned(),
+        Why::Unseen => format!("no {}", left.evidence()),
+    };
+    let first: Vec<u64> = left.names.iter().copied().take(LeftOut::NAMED).collect();
+    json!({"kind": left.kind, "why": why, "count": left.names.len(), "of": left.all, "first": first})
+}
+
 /// The reason why there is no solution, or perhaps no minimum, and advice; `None` if converged.
 fn ending<P: Shown>(problem: &P, solution: &Solution<P::State>) -> Option<String> {
     let tried = count(solution.iterations.len(), "iteration");
@@ -322,7 +340,7 @@ fn ending<P: Shown>(problem: &P, solution: &Solution<P::State>) -> Option<String
         ),
         Stop::Failed if solution.without_influence.count > 0 && is_undamped(&solution.iterations) => format!(
             "no step can be made without damping: no residual depends on {}; try --method levenberg-marquardt",
-            influence::text(problem, &solution.without_influence)
+            solution.without_influence.text(problem)
         ),
         Stop::Failed if solution.not_finite.is_some() || solution.iterations.is_empty() => {
             let why = subject::not_finite(problem, solution.not_finite);

@@ -1,6 +1,4 @@
 //! Least-squares problems from files, for the commands that linearise and solve them.
-pub mod influence;
-pub mod left_out;
 pub mod subject;
 
 use crate::failure::Failure;
@@ -196,7 +194,7 @@ impl ProblemArgs {
         };
         with_subject!(&subject, |problem, _start| {
             messages.say(&subject::Shown::describe(problem));
-            Named::left_out(problem).iter().for_each(|left| messages.say(&left_out::said(left)));
+            Named::left_out(problem).iter().for_each(|left| messages.say(&left.to_string()));
         });
         Ok(Opened { device, format, subject, choices })
     }
