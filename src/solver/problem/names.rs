@@ -8,6 +8,11 @@ use super::{BundleProblem, GraphProblem, LeastSquares, LeftOut, Manifold, Observ
 pub trait Named: LeastSquares {
     /// What is solved, such as "bundle adjustment".
     const KIND: &'static str;
+    /// Whether twice the cost is a χ², as for graphs; for bundle adjustments the cost is of pixels.
+    const CHI2: bool;
+
+    /// What the problem has, in a line: "49 cameras, 7776 points, 31843 observations".
+    fn describe(&self) -> String;
 
     /// The unknown with this number in its group of columns of J.
     fn unknown(&self, group: usize, number: usize) -> Option<String>;
@@ -22,8 +27,21 @@ pub trait Named: LeastSquares {
     fn left_out(&self) -> Vec<LeftOut>;
 }
 
+/// Numbers with their nouns.
+fn counted(all: impl Iterator<Item = (usize, &'static str)>) -> String {
+    let one = |(count, noun)| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    all.map(one).collect::<Vec<_>>().join(", ")
+}
+
 impl Named for BundleProblem {
     const KIND: &'static str = "bundle adjustment";
+    const CHI2: bool = false;
+
+    fn describe(&self) -> String {
+        let problem = self.problem();
+        let all = [(problem.cameras.len(), "camera"), (problem.points.len(), "point")];
+        counted(all.into_iter().chain([(problem.observations.len(), "observation")]))
+    }
 
     fn unknown(&self, group: usize, number: usize) -> Option<String> {
         match group {
@@ -62,6 +80,15 @@ impl Named for BundleProblem {
 
 impl<P: Manifold> Named for GraphProblem<P> {
     const KIND: &'static str = if P::LANDMARK == 2 { "pose graph in the plane" } else { "pose graph in space" };
+    const CHI2: bool = true;
+
+    fn describe(&self) -> String {
+        let graph = self.graph();
+        let landmarks = [(graph.landmarks.len(), "landmark"), (graph.sightings.len(), "sighting")];
+        let [landmarks, sightings] = landmarks.map(|of| Some(of).filter(|(count, _)| *count > 0));
+        let (poses, steps) = ((graph.poses.len(), "pose"), (graph.steps.len(), "step"));
+        counted([Some(poses), landmarks, Some(steps), sightings].into_iter().flatten())
+    }
 
     fn unknown(&self, group: usize, number: usize) -> Option<String> {
         let graph = self.graph();
@@ -129,6 +156,7 @@ mod tests {
             [0, 1].map(|number| problem.unknown(1, number)),
             ["point 1", "point 6"].map(|name| Some(name.into()))
         );
+        assert_eq!(problem.describe(), "2 cameras, 8 points, 7 observations");
         assert_eq!(problem.measurement(2), "camera 0 sees point 6 (from 0; observation 3)");
         Ok(())
     }

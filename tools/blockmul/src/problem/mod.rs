@@ -193,7 +193,7 @@ impl ProblemArgs {
             _ => return Err(Failure::Usage(format!("{}: not a problem this command knows", self.file.display()))),
         };
         with_subject!(&subject, |problem, _start| {
-            messages.say(&subject::Shown::describe(problem));
+            messages.say(&Named::describe(problem));
             Named::left_out(problem).iter().for_each(|left| messages.say(&left.to_string()));
         });
         Ok(Opened { device, format, subject, choices })

@@ -1,21 +1,13 @@
-//! Problems with what commands need besides names: a description, a file and a picture of the
-//! solution.
+//! Problems with what commands need besides names: a file and a picture of the solution.
 use crate::failure::Failure;
 use crate::output::of_output;
 use crate::scene::{self, Cloud, Scene};
-use crate::sizes::count;
 use blockmul::solver::problem::{BundleProblem, Graph, GraphProblem, Manifold, Named, PoseGraph, bal, g2o};
 use std::io;
 use std::path::Path;
 
-/// A problem that a command describes, writes and draws.
+/// A problem that a command writes and draws.
 pub trait Shown: Named {
-    /// Whether twice the cost is a χ², as for graphs; for bundle adjustments the cost is of pixels.
-    const CHI2: bool;
-
-    /// A description in one line.
-    fn describe(&self) -> String;
-
     /// The eliminated unknown with this number, by its name in the file.
     fn eliminated(&self, number: usize) -> Option<String> {
         self.unknown(1, number)
@@ -30,18 +22,6 @@ pub trait Shown: Named {
 }
 
 impl Shown for BundleProblem {
-    const CHI2: bool = false;
-
-    fn describe(&self) -> String {
-        let problem = self.problem();
-        format!(
-            "{}, {}, {}",
-            count(problem.cameras.len(), "camera"),
-            count(problem.points.len(), "point"),
-            count(problem.observations.len(), "observation")
-        )
-    }
-
     fn eliminated(&self, number: usize) -> Option<String> {
         Some(format!("{} (from 0)", self.unknown(1, number)?))
     }
@@ -77,21 +57,6 @@ impl<P: Manifold> Shown for GraphProblem<P>
 where
     Graph: From<PoseGraph<P>>,
 {
-    const CHI2: bool = true;
-
-    fn describe(&self) -> String {
-        let graph = self.graph();
-        let mut all = vec![count(graph.poses.len(), "pose")];
-        if !graph.landmarks.is_empty() {
-            all.push(count(graph.landmarks.len(), "landmark"));
-        }
-        all.push(count(graph.steps.len(), "step"));
-        if !graph.sightings.is_empty() {
-            all.push(count(graph.sightings.len(), "sighting"));
-        }
-        all.join(", ")
-    }
-
     fn write(&self, state: &Self::State, _origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure> {
         g2o::write(path, &self.with_state(state.clone()).into()).map_err(of_output)
     }
