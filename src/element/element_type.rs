@@ -106,6 +106,12 @@ impl ElementType {
         }
     }
 
+    /// Whether the type has a number: integers have whole numbers of their range, and stop at its
+    /// ends for infinities.
+    pub fn has(self, number: f64) -> bool {
+        !self.is_integer() || self.nearest(number) == number || number.is_infinite()
+    }
+
     /// [`Element::from_f64`] and then [`Element::to_f64`]: the nearest number of the type.
     pub fn nearest(self, number: f64) -> f64 {
         match self {

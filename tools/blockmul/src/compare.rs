@@ -71,8 +71,8 @@ struct Comparison {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let read = |path: &PathBuf, name: &str| -> Result<AnyMatrix, Failure> {
-        let file = input::read_any(path, &args.reading, &messages)?;
-        Ok(input::cast(args.element, file.matrix, name, &messages))
+        let (matrix, _) = input::read_any(path, &args.reading, &messages)?;
+        Ok(input::cast(args.element, matrix, name, &messages))
     };
     let (a, b) = (read(&args.a, "A")?, read(&args.b, "B")?);
     messages.step("comparing");

@@ -99,9 +99,9 @@ fn to_dense(args: &Args) -> Result<(), Failure> {
 
 fn to_sparse(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
-    let file = input::read_any(&args.input, &args.reading, &messages)?;
-    let block = args.block.or_else(|| file.layout.as_ref().and_then(input::uniform));
-    let layout = block.map(Layout::Uniform).or(file.layout);
+    let (matrix, layout) = input::read_any(&args.input, &args.reading, &messages)?;
+    let block = args.block.or_else(|| layout.as_ref().and_then(input::uniform));
+    let layout = block.map(Layout::Uniform).or(layout);
     if args.bla && layout.is_none() {
         return Err(Failure::Usage("--bla: the matrix is not made of blocks; say of which with --block RxK".into()));
     }
@@ -109,7 +109,7 @@ fn to_sparse(args: &Args) -> Result<(), Failure> {
         messages.warn("its blocks have several shapes, which are not kept: written as scalars (--bla keeps them)");
     }
     // Rounding can produce zeros, so it comes first.
-    let mut matrix = input::cast(args.element, file.matrix, &args.input.display().to_string(), &messages);
+    let mut matrix = input::cast(args.element, matrix, &args.input.display().to_string(), &messages);
     if args.drop_zeros {
         matrix = matrix.without_zeros();
     }

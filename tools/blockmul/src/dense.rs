@@ -40,12 +40,6 @@ pub struct Request<'a> {
     pub report: &'a Option<PathBuf>,
 }
 
-impl Request<'_> {
-    fn method(&self) -> DenseMethod {
-        self.sharing.unwrap_or(DenseMethod::Auto)
-    }
-}
-
 /// The fields of the report.
 #[derive(Serialize)]
 struct Fields {
@@ -212,7 +206,7 @@ fn on_device(request: &Request<'_>, device: &Device, a: &AnyMatrix, d: &AnyDense
     let clock = Instant::now();
     let n = if request.side == Side::Left { cols } else { rows };
     let options = ApplyDense::of(&a, n).semiring(request.semiring);
-    let options = options.layouts(layout, layout).method(request.method());
+    let options = options.layouts(layout, layout).method(request.sharing.unwrap_or(DenseMethod::Auto));
     let options = if request.explain { options.explained() } else { options };
     let options = if request.transposed { options.transposed() } else { options };
     let packed = if request.side == Side::Right { options.from_right() } else { options }.pack(&a)?;
@@ -244,7 +238,8 @@ fn in_bands(
     let a = device.upload(a)?;
     let a = if request.transposed { a.t() } else { (&a).into() };
     let product = if request.side == Side::Left { Product::of(a, d) } else { Product::by(d, a) };
-    let product = product.semiring(request.semiring).method(request.method()).memory_limit(limit);
+    let product =
+        product.semiring(request.semiring).method(request.sharing.unwrap_or(DenseMethod::Auto)).memory_limit(limit);
     let product = if request.explain { product.explained() } else { product };
     let (mut c, report) = product.run_to_host()?;
     let (mut last, mut runs_ms) = (report, Vec::new());

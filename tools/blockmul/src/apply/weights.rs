@@ -41,7 +41,7 @@ pub fn read(
     (n, side): (usize, usize),
     (reading, messages): (&Reading, &Messages),
 ) -> Result<(HostWeights, Converted), Failure> {
-    let w = input::read_any(path, reading, messages)?.matrix;
+    let (w, _) = input::read_any(path, reading, messages)?;
     let converted = input::check_cast(element, &w, ("W", path), messages)?;
     let vector = || AnyValues::F64(w.to_dense().as_slice().to_vec()).cast(element);
     let weights = match (w.nrows(), w.ncols()) {

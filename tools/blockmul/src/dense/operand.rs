@@ -69,7 +69,7 @@ fn of_matrix(
     messages: &Messages,
 ) -> Result<DenseOperand, Failure> {
     let shape = DenseShape::new(matrix.nrows(), matrix.ncols(), layout);
-    if let Some((at, value)) = matrix.iter().enumerate().find(|&(_, &value)| !input::has(element, value)) {
+    if let Some((at, value)) = matrix.iter().enumerate().find(|&(_, &value)| !element.has(value)) {
         let (row, col) = (at % matrix.nrows() + 1, at / matrix.nrows() + 1);
         let place = format!("{}: {name} has {value} at row {row}, column {col}", path.display());
         return Err(Failure::Usage(format!("{place}, which is not of type {element}")));

@@ -26,7 +26,6 @@ impl Shown for BundleProblem {
         Some(format!("{} (from 0)", self.unknown(1, number)?))
     }
 
-    /// A system that is singular is found when it is solved.
     fn write(&self, state: &Self::State, origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure> {
         let mut solved = self.with_state(state.clone());
         if let Some(origin) = origin {
