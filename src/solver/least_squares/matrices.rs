@@ -20,6 +20,18 @@ impl Linearization {
         }
         names
     }
+
+    /// Refuses a name that is none of [`Linearization::matrix_names`].
+    ///
+    /// # Errors
+    /// [`Error::Argument`].
+    pub fn check_matrix_name(&self, name: &str) -> Result<()> {
+        let names = self.matrix_names();
+        match names.contains(&name) {
+            true => Ok(()),
+            false => Err(Error::Argument(format!("this problem has no matrix {name}; it has {}", names.join(", ")))),
+        }
+    }
 }
 
 impl Normal {
@@ -30,11 +42,8 @@ impl Normal {
     /// [`Error::Argument`] for a name that is none of [`Linearization::matrix_names`];
     /// [`Error::Memory`], [`Error::OpenCl`].
     pub fn matrix(&self, name: &str, linearization: &Linearization) -> Result<AnyMatrix> {
-        let names = linearization.matrix_names();
-        let unknown = || Error::Argument(format!("this problem has no matrix {name}; it has {}", names.join(", ")));
-        if !names.contains(&name) {
-            return Err(unknown());
-        }
+        linearization.check_matrix_name(name)?;
+        let unknown = || Error::Contradiction(format!("a linearization without {name}"));
         let j = linearization.jacobian();
         let of_cell = |col: usize| by_columns(j.get(0, col).ok_or_else(unknown)?);
         match (name, self.parts(), linearization.weights()) {

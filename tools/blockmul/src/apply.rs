@@ -11,12 +11,11 @@ use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::numbers::some;
 use crate::operands::oriented_shape;
-use crate::output;
 use crate::overflow::{Converted, Overflow};
 use crate::places::Overwriting;
 use crate::report::Size;
 use crate::symmetric::Halves;
-use crate::vector;
+use crate::{output, vector};
 use blockmul::{
     BlockShape, Semiring,
     dense::{AnyDense, DenseShape, Layout, Side},

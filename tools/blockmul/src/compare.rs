@@ -1,11 +1,9 @@
 //! `blockmul compare`: whether two matrices are equal, and where they differ.
-use crate::choice;
 use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::Messages;
-use crate::output;
 use crate::report::SCHEMA;
-use crate::table;
+use crate::{choice, output, table};
 use blockmul::{
     analysis::{Difference, Disagreement, Tolerance, any_difference},
     element::ElementType,

@@ -1,12 +1,9 @@
 //! `blockmul convert`: writes a matrix in another format, element type or layout.
-use crate::choice;
-use crate::dense;
 use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::Messages;
-use crate::output;
 use crate::places::Overwriting;
-use crate::vector;
+use crate::{choice, dense, output, vector};
 use blockmul::{
     BlockShape,
     element::ElementType,

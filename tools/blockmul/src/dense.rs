@@ -6,12 +6,11 @@ pub use operand::{DenseOperand, of_file, read, write};
 
 use crate::failure::Failure;
 use crate::graphs::{repeatedly, timed};
-use crate::input;
 use crate::messages::Messages;
-use crate::output;
 use crate::overflow::{Converted, Overflow};
 use crate::report::{Executed, Report, Size, over};
 use crate::target::Target;
+use crate::{input, output};
 use blockmul::{
     BlockShape, Device, Method, Planned, Semiring,
     dense::{AnyDense, DenseShape, Product, Side},

@@ -1,12 +1,11 @@
 //! `blockmul hessian`: linearises a least-squares problem and forms the matrices of its normal
 //! equations.
 use crate::failure::Failure;
-use crate::input;
 use crate::messages::Messages;
-use crate::output;
 use crate::places::Overwriting;
 use crate::problem::{Aim, Opened, ProblemArgs, subject, with_subject};
 use crate::report::Size;
+use crate::{input, output};
 use blockmul::solver::{
     least_squares::{Clock, Normal},
     problem::{Linearization, Named},
@@ -53,11 +52,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let Opened { device, subject, .. } = args.problem.open(Aim::Matrices, &messages)?;
     with_subject!(subject, |problem, start| {
         let linearized = Linearized::new(&problem, &start, &device)?;
-        let names = linearized.linearization.matrix_names();
-        if let Some(Wanted { name, .. }) = args.write.iter().find(|wanted| !names.contains(&wanted.name.as_str())) {
-            let text = format!("this problem has no matrix {name}; it has {}", names.join(", "));
-            return Err(Failure::Usage(text));
-        }
+        args.write.iter().try_for_each(|wanted| linearized.linearization.check_matrix_name(&wanted.name))?;
         if !args.quiet && !to_stdout {
             let written = !args.write.is_empty() || args.picture.is_some();
             messages.pause(|| output::print_beside(written, &linearized.text()))?;

@@ -1,18 +1,13 @@
 //! `blockmul multiply`: reads files, multiplies them and reports the costs.
-use crate::choice;
-use crate::dense;
-use crate::explain;
 use crate::failure::Failure;
-use crate::input;
 use crate::mask::{self, Mask, MaskFile};
 use crate::messages::{Messages, Unit};
 use crate::numbers::{from_zero, some};
 use crate::operands::{OperandArgs, Operands, SparseAndDense, Streamed};
-use crate::output;
 use crate::places::Overwriting;
 use crate::report::{Product, Report, Size};
 use crate::target::{Extent, Run, Target, Task, joined};
-use crate::vector;
+use crate::{choice, dense, explain, input, output, vector};
 use blockmul::{
     Method, Semiring,
     dense::Side,

@@ -3,15 +3,13 @@ pub mod picture;
 
 use crate::failure::Failure;
 use crate::graphs::timed;
-use crate::input;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{self, finite, some};
-use crate::output;
 use crate::places::Overwriting;
 use crate::report::Report;
 use crate::sizes::{count, count_of};
 use crate::target::Target;
-use crate::vector;
+use crate::{input, output, vector};
 use blockmul::{
     Error, Method,
     element::ElementType,

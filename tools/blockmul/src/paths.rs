@@ -3,17 +3,15 @@ mod found;
 mod report;
 
 use crate::choice::one_of;
-use crate::dense;
 use crate::failure::Failure;
 use crate::graphs::{median_run, repeatedly};
 use crate::input::{self, Reading};
 use crate::messages::{Messages, Unit};
 use crate::numbers::{above_zero, place, some};
-use crate::output;
 use crate::places::Overwriting;
 use crate::report::{Report, Size};
 use crate::target::Target;
-use crate::vector;
+use crate::{dense, output, vector};
 use blockmul::{
     Csc, Error, Method,
     dense::{AnyDenseView, DenseShape, Layout},

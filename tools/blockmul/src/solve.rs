@@ -2,7 +2,6 @@
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::numbers::from_zero;
-use crate::output;
 use crate::places::{Overwriting, check_problem};
 use crate::problem::{
     Aim, Choices, Opened, ProblemArgs, Subject, number,
@@ -10,8 +9,8 @@ use crate::problem::{
     with_subject,
 };
 use crate::report::{SCHEMA, command_line};
-use crate::scene;
 use crate::sizes::count;
+use crate::{output, scene};
 use blockmul::Device;
 use blockmul::solver::least_squares::{
     self, Coordinate, Dominant, Limits, Linear, Method, Options, Solution, Stop, System, WithoutInfluence, report,

@@ -78,7 +78,7 @@ pub enum StartName {
 }
 
 /// The choices made, by the user or by default.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Choices {
     /// Information matrices of a graph.
     pub information: Option<Information>,
@@ -99,12 +99,6 @@ pub struct StartCosts {
     pub file: f64,
     /// `None` if there is no chordal start.
     pub chordal: Option<f64>,
-}
-
-impl Choices {
-    fn of_file(information: Option<Information>) -> Self {
-        Self { information, start: Start::File, costs: None, start_ms: 0.0, kernels_ms: 0.0, origin: None }
-    }
 }
 
 /// What a command makes of a problem.
@@ -180,16 +174,10 @@ impl ProblemArgs {
                 };
                 let problem = BundleProblem::new(problem, self.loss)?;
                 let start = problem.start();
-                (Subject::Bundle(problem, start), Choices { origin, ..Choices::of_file(None) })
+                (Subject::Bundle(problem, start), Choices { origin, ..Choices::default() })
             }
-            Problem::Graph(Graph::Plane(graph)) => {
-                let (problem, start, choices) = self.graph(graph, aim, &device, messages)?;
-                (Subject::Plane(problem, start), choices)
-            }
-            Problem::Graph(Graph::Space(graph)) => {
-                let (problem, start, choices) = self.graph(graph, aim, &device, messages)?;
-                (Subject::Space(problem, start), choices)
-            }
+            Problem::Graph(Graph::Plane(graph)) => self.graph(graph, Subject::Plane, aim, &device, messages)?,
+            Problem::Graph(Graph::Space(graph)) => self.graph(graph, Subject::Space, aim, &device, messages)?,
             _ => return Err(Failure::Usage(format!("{}: not a problem this command knows", self.file.display()))),
         };
         with_subject!(&subject, |problem, _start| {
@@ -202,10 +190,11 @@ impl ProblemArgs {
     fn graph<P: Manifold>(
         &self,
         graph: PoseGraph<P>,
+        subject: fn(GraphProblem<P>, GraphState<P>) -> Subject,
         aim: Aim<'_>,
         device: &Device,
         messages: &Messages,
-    ) -> std::result::Result<(GraphProblem<P>, GraphState<P>, Choices), Failure> {
+    ) -> std::result::Result<(Subject, Choices), Failure> {
         let (all, weightless) = (graph.steps.len() + graph.sightings.len(), graph.weightless());
         let (graph, rewarding, losing) = match self.information {
             Some(Information::Full) => (graph, None, 0),
@@ -245,23 +234,25 @@ impl ProblemArgs {
             Aim::Matrices if !start::says_nothing(problem.graph()) => StartName::File,
             _ => StartName::Auto,
         });
-        let (state, mut choices) = match wanted {
-            StartName::File => (problem.start(), Choices::of_file(information)),
+        let mut choices = Choices { information, ..Choices::default() };
+        let state = match wanted {
+            StartName::File => problem.start(),
             StartName::Chordal => {
-                let state = start::chordal(problem.graph(), device)?;
-                (state, Choices { start: Start::Chordal, ..Choices::of_file(information) })
+                choices.start = Start::Chordal;
+                start::chordal(problem.graph(), device)?
             }
             StartName::Auto => {
                 let Chosen { state, start, file_cost, chordal_cost } = start::cheaper(&problem, device)?;
                 messages.say(&said(start, file_cost, &chordal_cost));
-                let costs = Some(StartCosts { file: file_cost, chordal: chordal_cost.ok() });
-                (state, Choices { costs, start, ..Choices::of_file(information) })
+                choices.costs = Some(StartCosts { file: file_cost, chordal: chordal_cost.ok() });
+                choices.start = start;
+                state
             }
         };
         if wanted != StartName::File {
             (choices.start_ms, choices.kernels_ms) = (clock.ms(), clock.kernels_ms());
         }
-        Ok((problem, state, choices))
+        Ok((subject(problem, state), choices))
     }
 }
 
