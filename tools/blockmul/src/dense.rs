@@ -39,7 +39,6 @@ pub struct Request<'a> {
     pub report: &'a Option<PathBuf>,
 }
 
-/// The fields of the report.
 #[derive(Serialize)]
 struct Fields {
     /// `None` for the reference.

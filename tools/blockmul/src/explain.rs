@@ -95,15 +95,12 @@ fn why_host(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), run: &Run) -> Opt
 /// As [`explain`], for a masked product.
 pub fn explain_masked(a: &AnyMatrix, b: &AnyMatrix, c: &Size, run: &Run) -> String {
     let all = blockmul::reference::products(a, b);
-    let (nnz, places) = (c.nnz(), c.rows() * c.cols() / c.area());
+    let (nnz, places, bytes) = (c.nnz(), c.rows() * c.cols() / c.area(), show_bytes(c_bytes(a.element(), c)));
     let mut lines = vec![
         format!("mask           {nnz} of {places} places of C are wanted"),
         "setup          for each, the shorter of its row of A and column of B".into(),
         format!("expansion      that looked up in the other: {} products of the {all} of A·B", run.products),
-        format!(
-            "compression    added up in ascending k, 0 where there are none; C takes {}",
-            show_bytes(c_bytes(a.element(), c))
-        ),
+        format!("compression    added up in ascending k, 0 where there are none; C takes {bytes}"),
     ];
     if run.took.stages.is_empty() {
         lines.insert(0, "the reference made all of A·B and took the places; on a device it would be:".into());

@@ -13,9 +13,6 @@ use blockmul::{Csc, Device, DeviceMatrix, Method, element::ElementType};
 use serde::Serialize;
 use std::{num::NonZero, path::PathBuf, time::Instant};
 
-/// A graph of which only the pattern matters.
-pub type Graph = Csc<u32>;
-
 /// The arguments of commands that compute a number for each vertex of a graph.
 #[derive(clap::Args)]
 pub struct GraphArgs {
@@ -64,8 +61,9 @@ struct Fields<'a, T: Serialize> {
 pub struct Question {
     /// What is computed, for messages.
     pub what: &'static str,
-    pub on_device: fn(&DeviceMatrix<Graph>) -> blockmul::Result<Vec<u32>>,
-    pub by_reference: fn(&Graph) -> blockmul::Result<Vec<u32>>,
+    /// From the pattern of the graph, whose values are ones.
+    pub on_device: fn(&DeviceMatrix<Csc<u32>>) -> blockmul::Result<Vec<u32>>,
+    pub by_reference: fn(&Csc<u32>) -> blockmul::Result<Vec<u32>>,
 }
 
 /// What a command makes of the result.

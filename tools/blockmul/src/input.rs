@@ -26,7 +26,6 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The options of the library.
     pub fn options(&self) -> ReadOptions {
         let options = ReadOptions { sum_duplicates: self.sum_duplicates, ..Default::default() };
         match self.max_lines {

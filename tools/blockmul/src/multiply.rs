@@ -1,6 +1,6 @@
 //! `blockmul multiply`: reads files, multiplies them and reports the costs.
 use crate::failure::Failure;
-use crate::mask::{self, Mask, MaskFile};
+use crate::mask::{Mask, MaskFile};
 use crate::messages::{Messages, Unit};
 use crate::numbers::{from_zero, some};
 use crate::operands::{OperandArgs, Operands, SparseAndDense, Streamed};
@@ -218,7 +218,8 @@ impl Job<'_> {
         let a = input::cut(a, Some(a_shape))?;
         let b = b.as_ref().unwrap_or(&a);
 
-        let (size, shape) = mask::size_of_product(&a, b)?;
+        let shape = a.shape().product(b.shape());
+        let size = (a.nrows() * shape.rows(), b.ncols() * shape.cols());
         let mask = self.mask.as_ref().map(|mask| mask.cut(size, shape, &self.messages)).transpose()?;
         let mask = mask.as_ref();
         let Computed { c, of_c, run, runs_ms } = self.multiply((&a, b), mask)?;

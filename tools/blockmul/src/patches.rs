@@ -95,7 +95,6 @@ pub struct Args {
     quiet: bool,
 }
 
-/// The fields of the report.
 #[derive(Serialize)]
 struct Fields {
     vertices: usize,

@@ -89,8 +89,5 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         crate::input::write(path, &s, &messages)?;
         left_out.iter().filter_map(|left| left.of_matrices(&["S"])).for_each(|text| messages.say(&text));
     }
-    match &args.picture {
-        Some(path) => crate::spy::draw(path, &s, &device, &messages),
-        None => Ok(()),
-    }
+    args.picture.as_ref().map_or(Ok(()), |path| crate::spy::draw(path, &s, &device, &messages))
 }

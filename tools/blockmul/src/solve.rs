@@ -217,13 +217,10 @@ impl Run<'_> {
             output::write_bytes(path, &problem.picture(start, &solution.state, args.size).map_err(of_picture)?)?;
             messages.say(&format!("{}: before on the left, after on the right", path.display()));
         }
-        match &args.json {
-            Some(path) => {
-                let json = serde_json::to_string_pretty(&self.described(problem, solution)).expect("plain data");
-                messages.pause(|| output::write(path, &json))
-            }
-            None => Ok(()),
-        }
+        args.json.as_ref().map_or(Ok(()), |path| {
+            let json = serde_json::to_string_pretty(&self.described(problem, solution)).expect("plain data");
+            messages.pause(|| output::write(path, &json))
+        })
     }
 
     fn described<P: Shown>(&self, problem: &P, solution: &Solution<P::State>) -> serde_json::Value {

@@ -57,7 +57,10 @@ impl Halves {
             .entries()
             .fold((false, false), |(below, above), (row, col, _)| (below || row > col, above || row < col));
         let both = below && above && symmetry != Symmetry::Symmetric;
-        let most = if both { asymmetry(&read).map_err(|error| refused(error.to_string()))? } else { 0.0 };
+        let most = both.then(|| asymmetry(&read)).unwrap_or(Ok(0.0)).map_err(|error| match error {
+            Error::Argument(why) => refused(why),
+            other => other.into(),
+        })?;
         if most > 0.0 {
             messages.say(&format!("the triangles of A differ by {most:.1e} at most: the lower one is taken"));
         }

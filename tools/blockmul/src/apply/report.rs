@@ -10,7 +10,6 @@ use crate::target::Target;
 use blockmul::{Semiring, element::Order, plan::Format};
 use serde::Serialize;
 
-/// The fields of the report.
 #[derive(Serialize)]
 struct Fields {
     #[serde(flatten)]
@@ -93,8 +92,8 @@ pub fn finish(
     let reproducible = is_ordered(product.order) && gram.as_ref().is_none_or(|gram| is_ordered(gram.back.order));
     let converted = (took.convert_ms, took.device_bytes);
     let flops = if args.gram { 4 } else { 2 } * (a.nnz() * a.area()) as u64;
-    let executed = Executed::new(flops, converted, (took.runs_ms, args.repeat.is_some()), different);
-    let executed = if reproducible { executed } else { executed.within_rounding() };
+    let mut executed = Executed::new(flops, converted, (took.runs_ms, args.repeat.is_some()), different);
+    executed.rounded = !reproducible;
     let fields = Fields {
         product,
         gram,
@@ -121,7 +120,6 @@ pub fn finish(
     }
 }
 
-/// Prints the reason for each format.
 fn explain(took: &Took, messages: &Messages) {
     match &took.formats[..] {
         [] => messages.say("the reference adds entry after entry, and has no formats"),

@@ -39,13 +39,11 @@ pub fn read(
     reading: &Reading,
     messages: &Messages,
 ) -> Result<DenseOperand, Failure> {
-    let file = match is_npy(path) {
-        true => {
-            messages.step(format!("reading {}", path.display()));
-            dense::read(path, &reading.options())?
-        }
-        false => return of_file(element, &input::read(path, reading, messages)?, (name, path), messages),
-    };
+    if !is_npy(path) {
+        return of_file(element, &input::read(path, reading, messages)?, (name, path), messages);
+    }
+    messages.step(format!("reading {}", path.display()));
+    let file = dense::read(path, &reading.options())?;
     of_matrix(element, &file.matrix, file.layout, (name, path), messages)
 }
 

@@ -209,10 +209,7 @@ fn fits(pattern: &Pattern, asked: BlockShape) -> Fits {
 fn product(a: &Csc<f64>, shape: BlockShape, wanted: &Wanted<'_>) -> Result<(Product, Vec<DeviceNeeds>)> {
     let (square, a) = (a.nrows() == a.ncols(), AnyMatrix::from(a.clone()));
     let b_shape = default_b_shape(shape, a.ncols(), a.nrows());
-    let b = match square {
-        true => (shape != b_shape).then(|| a.clone()),
-        false => Some(a.transpose()?),
-    };
+    let b = if square { (shape != b_shape).then(|| a.clone()) } else { Some(a.transpose()?) };
     let a = input::cut(a, Some(shape))?;
     let other = b.map(|b| input::cut(b, Some(b_shape))).transpose()?;
     let b = other.as_ref().unwrap_or(&a);

@@ -8,7 +8,6 @@ use crate::sizes::{count, count_of};
 use blockmul::graph::Schedule;
 use serde::Serialize;
 
-/// The fields of the report.
 #[derive(Serialize)]
 pub struct Fields {
     pub element: &'static str,
@@ -34,7 +33,6 @@ pub struct Fields {
     pub verified: Option<bool>,
 }
 
-/// Writes the report and the summary.
 pub fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(), Failure> {
     report.write(&args.report)?;
     let (device, report) = (report.device(), &report.of);

@@ -93,7 +93,6 @@ pub struct Choices {
     pub origin: Option<[f64; 3]>,
 }
 
-/// Costs of both starts.
 #[derive(Clone, Copy, serde::Serialize)]
 pub struct StartCosts {
     pub file: f64,
@@ -115,7 +114,6 @@ pub enum Aim<'a> {
     },
 }
 
-/// The device and the problem that a command works on.
 pub struct Opened {
     pub device: Device,
     pub format: Format,
