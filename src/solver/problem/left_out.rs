@@ -61,8 +61,8 @@ impl LeftOut {
     }
 
     /// A sentence that these members have no blocks in some of the matrices `names`, which are
-    /// those of [`Linearization::matrix_names`](super::Linearization::matrix_names) and S; `None`
-    /// if none of these has blocks of this kind.
+    /// those of `Linearization::matrix_names` and S; `None` if none of these has blocks of this
+    /// kind.
     pub fn of_matrices(&self, names: &[&str]) -> Option<String> {
         let has = |name: &&str| match *name {
             "U" | "S" | "Jc" => self.group == 0,

@@ -57,7 +57,8 @@ impl Halves {
             .entries()
             .fold((false, false), |(below, above), (row, col, _)| (below || row > col, above || row < col));
         let both = below && above && symmetry != Symmetry::Symmetric;
-        let most = both.then(|| asymmetry(&read)).unwrap_or(Ok(0.0)).map_err(|error| match error {
+        let apart = if both { asymmetry(&read) } else { Ok(0.0) };
+        let most = apart.map_err(|error| match error {
             Error::Argument(why) => refused(why),
             other => other.into(),
         })?;
