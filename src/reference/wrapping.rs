@@ -8,7 +8,8 @@ use rayon::prelude::*;
 /// [`IntegerSums::wrapped`] counts those that do.
 ///
 /// ```
-/// use blockmul::{Csc, Semiring, element::ElementType, matrix::AnyMatrix, reference::{self, IntegerSums}};
+/// use blockmul::reference::{self, IntegerSums};
+/// use blockmul::{Csc, Semiring, element::ElementType, matrix::AnyMatrix};
 /// let a = Csc::from_triplets(2, 2, [(0, 0, 70_000), (1, 1, 3)])?;
 /// let c = AnyMatrix::from(reference::multiply(&a, &a)?);
 /// let (a, sums) = (a.into(), IntegerSums::of(ElementType::I32, Semiring::PlusTimes).unwrap());

@@ -1,5 +1,5 @@
-//! Verification of products with vectors: bit for bit where the order of a sum is known, else within
-//! rounding.
+//! Verification of products with vectors: bit for bit where the order of a sum is known, else
+//! within rounding.
 use crate::{
     Result, Semiring, Weights,
     element::{AnyValues, Order},
@@ -7,13 +7,14 @@ use crate::{
     reference::{multiply_any_vector, multiply_any_vector_gram},
 };
 
-/// Number of elements of y that are not those of A·x, or of Aᵀ·x, by the reference: bit for bit, or
-/// within rounding if the order of a sum is that of [`Order::Arrival`].
+/// Number of elements of y that are not those of A·x, or of Aᵀ·x, by the reference: bit for bit,
+/// or within rounding if the order of a sum is that of [`Order::Arrival`].
 ///
 /// ```
-/// use blockmul::{Csc, Semiring, element::{AnyValues, Order}, matrix::AnyMatrix, reference::verify};
+/// use blockmul::element::{AnyValues, Order};
+/// use blockmul::{Csc, Semiring, matrix::AnyMatrix, reference::verify};
 /// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0)])?);
-/// let (x, y) = (AnyValues::F64(vec![1.0, 10.0]), AnyValues::F64(vec![2.0, 3.0 + 1e-15]));
+/// let (x, y) = (AnyValues::F64(vec![1.0, 10.0]), AnyValues::F64(vec![2.0, 3.0 + 4e-16]));
 /// let wrong = |order| verify::verify_vector(Semiring::PlusTimes, order, (false, &a), &x, &y);
 /// assert_eq!((wrong(Order::Ascending)?, wrong(Order::Arrival)?), (1, 0));
 /// # Ok::<(), blockmul::Error>(())
@@ -37,8 +38,8 @@ pub fn verify_vector(
     Ok(beyond_rounding(y, &want, &sizes, (most_terms(a, transposed), 1)))
 }
 
-/// As [`verify_vector`] for y = Jᵀ·(W·(J·x)), where J is A or its transpose. The orders are those of
-/// the product with J and of that with Jᵀ.
+/// As [`verify_vector`] for y = Jᵀ·(W·(J·x)), where J is A or its transpose. The orders are those
+/// of the product with J and of that with Jᵀ.
 ///
 /// # Errors
 /// As [`multiply_any_vector_gram`].
