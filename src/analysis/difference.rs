@@ -1,5 +1,9 @@
 //! Differences between two matrices.
-use crate::{Csc, Element, Error, Result, matrix::union};
+use crate::{
+    Csc, Element, Error, Result,
+    element::{ElementType, with_type},
+    matrix::{AnyMatrix, union},
+};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -128,6 +132,14 @@ pub fn difference<T: Element>(a: &Csc<T>, b: &Csc<T>, tolerance: Tolerance) -> R
     };
     let parts = (0..a.ncols()).into_par_iter().with_min_len(1024).fold(Difference::default, column);
     Ok(parts.reduce(Difference::default, Difference::and))
+}
+
+/// As [`difference`], for matrices of scalars whose element is a value.
+///
+/// # Errors
+/// As [`difference`]; [`Error::Argument`] if the elements or the formats differ.
+pub fn any_difference(a: AnyMatrix, b: AnyMatrix, tolerance: Tolerance) -> Result<Difference> {
+    with_type!(a.element(), T => difference::<T>(&a.typed()?, &b.typed()?, tolerance))
 }
 
 /// |a - b|, and that divided by the larger magnitude.

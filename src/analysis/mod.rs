@@ -12,7 +12,7 @@ mod symmetry;
 
 pub use blocks::{BlockFit, block_fit, block_fits, tightest};
 pub use columns::{ColumnLengths, column_lengths};
-pub use difference::{Difference, Disagreement, Tolerance, difference};
+pub use difference::{Difference, Disagreement, Tolerance, any_difference, difference};
 pub(crate) use product::entries_of_columns;
 pub use product::{Bounds, ProductSize, product_size};
-pub use symmetry::{FoundSymmetry, symmetry};
+pub use symmetry::{FoundSymmetry, asymmetry, symmetry};

@@ -1,5 +1,5 @@
 //! Symmetry of a matrix.
-use crate::Csc;
+use crate::{Csc, Error, Result};
 use serde::Serialize;
 
 /// The symmetry found in a matrix, regardless of the file's declaration. An empty square matrix has
@@ -42,6 +42,47 @@ pub fn symmetry(matrix: &Csc<f64>) -> FoundSymmetry {
     }
 }
 
+/// By how much the triangles of a symmetric matrix may differ, as a part of the largest element of
+/// their rows: sums of a million products in two orders differ by less.
+const ROUNDING: f64 = 1e-12;
+
+/// The largest difference between the triangles of a square matrix that is symmetric within
+/// rounding. An entry without a counterpart has one of 0.
+///
+/// ```
+/// use blockmul::{Csc, analysis::asymmetry};
+/// let a = |above| Csc::from_triplets(2, 2, [(0, 1, above), (1, 0, 3.0)]);
+/// assert_eq!(asymmetry(&a(3.0)?)?, 0.0);
+/// let error = asymmetry(&a(4.0)?).unwrap_err();
+/// assert_eq!(error.to_string(), "A has 3 at row 2, column 1, and 4 at row 1, column 2");
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Argument`] if an entry and its counterpart differ by more than rounding, with their
+/// places counted from 1; [`Error::Memory`].
+pub fn asymmetry(a: &Csc<f64>) -> Result<f64> {
+    let transposed = a.try_transpose()?;
+    let largest =
+        |of: &Csc<f64>, col| of.values()[of.pattern().entries(col)].iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let largest: Vec<f64> = (0..a.ncols()).map(|at| largest(a, at).max(largest(&transposed, at))).collect();
+    let mut most = 0.0f64;
+    for (row, col, value) in a.entries() {
+        let counterpart = transposed.pattern().column(col).binary_search(&(row as u32));
+        let other = counterpart.map_or(0.0, |at| transposed.values()[transposed.pattern().entries(col).start + at]);
+        let apart = if value == other { 0.0 } else { (value - other).abs() };
+        // NaN is no difference of rounding.
+        if apart.is_nan() || apart > ROUNDING * largest[row].max(largest[col]) {
+            let (row, col) = (row + 1, col + 1);
+            return Err(Error::Argument(format!(
+                "A has {value} at row {row}, column {col}, and {other} at row {col}, column {row}"
+            )));
+        }
+        most = most.max(apart);
+    }
+    Ok(most)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,5 +102,21 @@ mod tests {
         let wide = symmetry(&Csc::from_triplets(2, 3, [(0, 0, 1.0)])?);
         assert!(!wide.pattern && !wide.symmetric);
         Ok(())
+    }
+
+    #[test]
+    fn triangles_differ_by_rounding_alone() {
+        let differ = |above: f64, below: f64| {
+            let entries = [(0, 0, 8.0), (1, 0, below), (0, 1, above), (2, 2, 1e-3), (2, 1, 0.0)];
+            asymmetry(&Csc::from_triplets(3, 3, entries).unwrap())
+        };
+        assert_eq!(differ(3.0, 3.0).unwrap(), 0.0);
+        assert_eq!(differ(f64::INFINITY, f64::INFINITY).unwrap(), 0.0);
+        let apart = differ(1.0, 1.0 + 7e-12).unwrap();
+        assert!((apart - 7e-12).abs() < 1e-14, "of 8 in their rows: {apart}");
+        for (above, below) in [(1.0, 1.0 + 9e-12), (1.0, 0.0), (f64::NAN, 1.0), (f64::NAN, f64::NAN)] {
+            let text = differ(above, below).unwrap_err().to_string();
+            assert_eq!(text, format!("A has {below} at row 2, column 1, and {above} at row 1, column 2"));
+        }
     }
 }

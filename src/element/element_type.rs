@@ -23,6 +23,9 @@ pub enum ElementType {
 }
 
 impl ElementType {
+    /// The types.
+    pub const ALL: &[Self] = &[Self::F64, Self::F32, Self::F16, Self::U32, Self::I32, Self::U8];
+
     /// The name in the command and in reports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -101,6 +104,12 @@ impl ElementType {
             Self::F16 => f16::STORAGE_ROUNDOFF,
             _ => 0.0,
         }
+    }
+
+    /// Whether the type has a number: integers have whole numbers of their range, and stop at its
+    /// ends for infinities.
+    pub fn has(self, number: f64) -> bool {
+        !self.is_integer() || self.nearest(number) == number || number.is_infinite()
     }
 
     /// [`Element::from_f64`] and then [`Element::to_f64`]: the nearest number of the type.

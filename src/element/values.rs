@@ -210,6 +210,11 @@ impl AnyValues {
         self.borrow().numbers()
     }
 
+    /// The largest magnitude of the numbers; 0 if there are none.
+    pub fn magnitude(&self) -> f64 {
+        self.numbers().into_iter().fold(0.0, |largest, value| value.abs().max(largest))
+    }
+
     /// The bytes of the numbers, one after another.
     pub fn bytes(&self) -> &[u8] {
         self.borrow().bytes()
@@ -218,6 +223,11 @@ impl AnyValues {
     /// The numbers in another type, each rounded to nearest as [`Element::from_f64`] does.
     pub fn cast(&self, element: ElementType) -> Self {
         self.borrow().cast(element)
+    }
+
+    /// Functions of the numbers, as `f64`, each rounded to their type.
+    pub fn map(&self, number: impl Fn(f64) -> f64) -> Self {
+        Self::F64(self.numbers().into_iter().map(number).collect()).cast(self.element())
     }
 
     /// So many numbers, all 0.

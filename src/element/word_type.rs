@@ -69,14 +69,12 @@ impl Number {
 }
 
 impl ElementType {
-    const ALL: [Self; 6] = [Self::F64, Self::F32, Self::F16, Self::U32, Self::I32, Self::U8];
-
     /// That of a matrix's values.
     ///
     /// # Panics
     /// For a word that no matrix holds.
     pub(crate) fn of(word: WordType) -> Self {
-        let found = Self::ALL.into_iter().find(|element| element.word() == word);
+        let found = Self::ALL.iter().copied().find(|element| element.word() == word);
         found.expect("what matrices and vectors hold are elements")
     }
 

@@ -14,7 +14,7 @@ pub use device::{DeviceGroups, GroupsPattern};
 pub(crate) use device::{check_cells, describe_groups};
 
 use crate::{
-    Error, Matrix, Result,
+    Csc, Error, Matrix, Result,
     element::ElementType,
     error::Dimensions,
     matrix::{AnyMatrix, HostMatrix, Kind, MatrixType, dense_zeros},
@@ -152,10 +152,6 @@ impl<M: Matrix> BlockGroups<M> {
     /// # Panics
     /// If there is not enough memory.
     pub fn to_dense(&self) -> DMatrix<M::Element> {
-        let starts = |groups: &[Group]| -> Vec<usize> {
-            let scan = |start: &mut usize, group: &Group| Some(std::mem::replace(start, *start + group.scalars()));
-            groups.iter().scan(0, scan).collect()
-        };
         let (rows, cols) = (starts(&self.cells.rows), starts(&self.cells.cols));
         let mut dense = dense_zeros(self.scalar_rows(), self.scalar_cols());
         for ((row, col), m) in self.cells.iter() {
@@ -165,6 +161,33 @@ impl<M: Matrix> BlockGroups<M> {
         }
         dense
     }
+
+    /// The matrix of scalars; every element of a stored block becomes an entry, zeros too.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if it does not fit the host.
+    pub fn to_scalars(&self) -> Result<Csc<M::Element>> {
+        let (rows, cols) = (starts(&self.cells.rows), starts(&self.cells.cols));
+        let mut entries = Vec::new();
+        for ((row, col), m) in self.cells.iter() {
+            let scalars = AnyMatrix::of_typed(m.clone()).to_scalars();
+            let arrays = scalars.as_cbc::<M::Element>()?;
+            for line in 0..arrays.pattern.ncols() {
+                for entry in arrays.pattern.entries(line) {
+                    let other = arrays.pattern.row_idx()[entry] as usize;
+                    let (i, j) = if M::ROW_MAJOR { (line, other) } else { (other, line) };
+                    entries.push((rows[row] + i, cols[col] + j, arrays.values[entry]));
+                }
+            }
+        }
+        Csc::from_triplets(self.scalar_rows(), self.scalar_cols(), entries)
+    }
+}
+
+/// The scalars before each group.
+fn starts(groups: &[Group]) -> Vec<usize> {
+    let scan = |start: &mut usize, group: &Group| Some(std::mem::replace(start, *start + group.scalars()));
+    groups.iter().scan(0, scan).collect()
 }
 
 impl BlockGroups<AnyMatrix> {

@@ -1,5 +1,5 @@
 //! [`AnyMatrix`]: a matrix whose element and format are values.
-use super::{AnyView, BlockShape, Bsr, Cbc, CbcView, Csc, Csr, Matrix, MatrixKind, Pattern};
+use super::{AnyView, BlockShape, Bsr, Cbc, CbcView, Csc, Csr, Matrix, MatrixKind, Part, Pattern};
 use crate::{
     Element, Error, Result,
     element::{AnyValues, ElementType, Listed},
@@ -123,9 +123,46 @@ impl AnyMatrix {
 
     /// The matrix with elements that are functions of its own, as `f64`, rounded to its type.
     pub fn map(&self, number: impl Fn(f64) -> f64) -> Self {
-        let numbers = AnyValues::F64(self.values.numbers().into_iter().map(number).collect());
         let Self { kind, shape, stride, .. } = *self;
-        Self { kind, pattern: self.pattern.clone(), shape, stride, values: numbers.cast(self.element()) }
+        Self { kind, pattern: self.pattern.clone(), shape, stride, values: self.values.map(number) }
+    }
+
+    /// The entries (blocks) of a part of a square matrix. Blocks on the diagonal are kept whole.
+    pub fn triangle(&self, part: Part) -> Self {
+        // The arrays of row-major matrices are those of the transpose.
+        let below = (part == Part::Lower) != self.kind.is_row_major();
+        match part {
+            Part::Full => self.clone(),
+            Part::Lower | Part::Upper => self.with_places(|row, col| if below { row >= col } else { row <= col }),
+        }
+    }
+
+    /// The symmetric matrix of which one triangle is stored: each entry (block) off the diagonal,
+    /// and its mirror image.
+    ///
+    /// ```
+    /// use blockmul::{Csc, Part, matrix::AnyMatrix};
+    /// let lower = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, 5.0)])?);
+    /// let whole = lower.mirrored()?;
+    /// assert_eq!(whole.values().numbers(), [1.0, 5.0, 5.0]);
+    /// assert_eq!(whole.triangle(Part::Lower).values(), lower.values());
+    /// # Ok::<(), blockmul::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the matrix or its blocks are not square; [`Error::Memory`] if the
+    /// whole does not fit the host.
+    pub fn mirrored(&self) -> Result<Self> {
+        let image = self.transpose()?.with_places(|row, col| row != col);
+        super::add_any(1.0, self, 1.0, &image)
+    }
+
+    /// The entries of these places in the arrays.
+    fn with_places(&self, keep: impl Fn(usize, usize) -> bool) -> Self {
+        let pattern = &self.pattern;
+        let keep = &keep;
+        let kept = |col| pattern.entries(col).filter(move |&entry| keep(pattern.row_idx()[entry] as usize, col));
+        self.view().with_entries(&(0..pattern.ncols()).flat_map(kept).collect::<Vec<_>>())
     }
 
     /// The matrix of scalars, [`Csc`] or, of a row-major matrix, [`Csr`]; every element of a stored
@@ -282,6 +319,28 @@ mod tests {
         of_type::<u32>()?;
         of_type::<i32>()?;
         of_type::<u8>()
+    }
+
+    #[test]
+    fn a_triangle_and_its_mirror_image_are_the_whole() -> Result<()> {
+        let scalars = [(0, 0, 1.0), (2, 0, 2.0), (1, 1, 3.0), (3, 2, 4.0), (0, 2, 2.0), (2, 3, 4.0)];
+        let scalars = Csc::from_triplets(4, 4, scalars)?;
+        for side in [1, 2] {
+            let blocks = AnyMatrix::from(scalars.to_blocks(BlockShape::new(side, side)?)?);
+            for whole in [blocks.clone(), blocks.into_transpose()] {
+                for (part, below) in [(Part::Lower, true), (Part::Upper, false)] {
+                    let triangle = whole.triangle(part);
+                    let arrays = triangle.pattern();
+                    let by_rows = |row: u32, col: usize| (row as usize >= col) == (below != whole.kind.is_row_major());
+                    let is_inside =
+                        |col| arrays.column(col).iter().all(|&row| row as usize == col || by_rows(row, col));
+                    assert!(triangle.nnz() < whole.nnz() && (0..arrays.ncols()).all(is_inside));
+                    assert_eq!(triangle.mirrored()?, whole);
+                }
+            }
+        }
+        assert!(AnyMatrix::from(Csc::<f64>::from_triplets(2, 3, [])?).mirrored().is_err());
+        Ok(())
     }
 
     #[test]

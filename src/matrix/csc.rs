@@ -113,6 +113,13 @@ impl<T: Element> Csc<T> {
         self.with_entries(|_, _, value| value.to_f64() != 0.0)
     }
 
+    /// The entries, column by column: row, column, value.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, usize, T)> {
+        let Self { pattern, values } = self;
+        let place = move |col| move |entry| (pattern.row_idx()[entry] as usize, col, values[entry]);
+        (0..self.ncols()).flat_map(move |col| pattern.entries(col).map(place(col)))
+    }
+
     /// The matrix with the entries for which `keep` is true of row, column and value.
     pub(crate) fn with_entries(&self, keep: impl Fn(u32, usize, T) -> bool) -> Self {
         let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());

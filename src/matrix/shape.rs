@@ -70,6 +70,23 @@ impl std::fmt::Display for BlockShape {
     }
 }
 
+/// Parses `RxC`, or `3` for 3x3.
+///
+/// ```
+/// use blockmul::BlockShape;
+/// assert_eq!("2x3".parse::<BlockShape>()?, BlockShape::new(2, 3)?);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+impl std::str::FromStr for BlockShape {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        let (rows, cols) = text.split_once(['x', 'X']).unwrap_or((text, text));
+        let malformed = |_| Error::Argument(format!("a block is written RxK, as in 2x3, or 3 for 3x3, not \"{text}\""));
+        let side = |side: &str| side.parse().map_err(malformed);
+        Self::new(side(rows)?, side(cols)?)
+    }
+}
+
 /// Refuses a grid of blocks if its scalar rows or columns exceed the numbers of a [`Pattern`].
 pub(crate) fn check_sides(nrows: usize, ncols: usize, shape: BlockShape) -> Result<()> {
     let sides = [

@@ -113,3 +113,17 @@ fn zeros_of_either_sign_are_left_out_and_nan_is_none() {
     assert_eq!((a.pattern().col_ptr(), a.pattern().row_idx()), (&[0, 1, 1, 2][..], &[1, 2][..]));
     assert!(a.values()[0] == 2.0 && a.values()[1].is_nan());
 }
+
+#[test]
+fn shapes_are_parsed_as_they_are_shown() -> Result<()> {
+    let shape = |text: &str| text.parse::<BlockShape>();
+    for (text, rows, cols) in [("3", 3, 3), ("2x3", 2, 3), ("32X1", 32, 1)] {
+        assert_eq!(shape(text)?, BlockShape::new(rows, cols)?);
+        assert_eq!(shape(&shape(text)?.to_string())?, shape(text)?);
+    }
+    assert!(shape("33").unwrap_err().to_string().contains("33x33"));
+    for wrong in ["", "x", "2x", "x3", "0", "2x0", "2x3x4", "-1", "a"] {
+        assert!(shape(wrong).is_err(), "{wrong}");
+    }
+    Ok(())
+}

@@ -17,7 +17,7 @@ use crate::{
 /// As [`multiply`](super::multiply).
 pub fn gram<M: HostMatrix>(j: &M, part: Part) -> Result<M> {
     let j = j.view();
-    M::from_any(triangle(multiply_any(Semiring::PlusTimes, j.transposed().view(), j)?, part))
+    M::from_any(multiply_any(Semiring::PlusTimes, j.transposed().view(), j)?.triangle(part))
 }
 
 /// H = JᵀWJ or a triangle of it, with a block-diagonal W, as a weighted
@@ -38,7 +38,7 @@ pub fn gram<M: HostMatrix>(j: &M, part: Part) -> Result<M> {
 pub fn gram_weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>, part: Part) -> Result<M> {
     let j = AnyView::from(j);
     let t = weighted(j, untyped(weights))?;
-    triangle(multiply_any(Semiring::PlusTimes, j.transposed().view(), t.view())?, part).typed()
+    multiply_any(Semiring::PlusTimes, j.transposed().view(), t.view())?.triangle(part).typed()
 }
 
 /// y = Jᵀ·(W·(J·x)), with both sums as in [`multiply_vector`](super::multiply_vector), as
@@ -221,22 +221,6 @@ fn groups_weighted<M: HostMatrix>(
     groups_product(&j.transpose(), &t, |row, col| parts.of(row, col))
 }
 
-/// The part `part` of a square matrix.
-fn triangle(m: AnyMatrix, part: Part) -> AnyMatrix {
-    let view = m.view();
-    let row_major = view.kind.is_row_major();
-    // The arrays of row-major matrices are those of the transpose.
-    let below = match part {
-        Part::Full => return m,
-        Part::Lower => !row_major,
-        Part::Upper => row_major,
-    };
-    let keep = |row: usize, col: usize| if below { row >= col } else { row <= col };
-    let of_column =
-        |col| view.pattern.entries(col).filter(move |&entry| keep(view.pattern.row_idx()[entry] as usize, col));
-    view.with_entries(&(0..view.pattern.ncols()).flat_map(of_column).collect::<Vec<_>>())
-}
-
 /// The product A·B of groups. It has a cell if `wanted` gives a part for it and some inner group
 /// contributes to it.
 fn groups_product<M: HostMatrix>(
@@ -258,7 +242,7 @@ fn groups_product<M: HostMatrix>(
             let mut terms = Vec::new();
             for k in 0..a.col_groups().len() {
                 let (Some(part), Some(x), Some(y)) = (wanted(row, col), a.get(row, k), b.get(k, col)) else { continue };
-                terms.push(triangle(multiply_any(Semiring::PlusTimes, x.view(), y.view())?, part));
+                terms.push(multiply_any(Semiring::PlusTimes, x.view(), y.view())?.triangle(part));
             }
             cells.push(sum(terms).map(|cell| M::from_any(cell.of_kind(of.kind.get()))).transpose()?);
         }

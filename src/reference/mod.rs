@@ -8,6 +8,7 @@ mod gram;
 mod graphs;
 mod lines;
 mod lloyd;
+mod lost;
 pub(crate) mod masked;
 mod norms;
 mod paths;
@@ -18,6 +19,7 @@ mod segmented_scan;
 mod vectors;
 pub mod verify;
 mod weighted;
+mod wrapping;
 
 pub use dense::{multiply_any_dense, multiply_dense, multiply_dense_over};
 pub use diagonal::{diagonal, scale_any_columns, scale_any_rows, scale_columns, scale_rows};
@@ -27,6 +29,7 @@ pub use gram::{
 };
 pub use graphs::{components, triangles_of_vertices};
 pub use lloyd::lloyd;
+pub use lost::LostDistances;
 pub use masked::{multiply_masked, multiply_masked_over, products_masked};
 pub use norms::{
     any_block_column_norms, any_block_row_norms, any_column_norms, any_row_norms, block_column_norms, block_row_norms,
@@ -39,6 +42,7 @@ pub use schur::{FlooredDamping, Reduced, schur};
 pub use vectors::{
     dot, multiply_any_vector, multiply_vector, multiply_vector_in, multiply_vector_over, multiply_vector_transposed,
 };
+pub use wrapping::IntegerSums;
 
 use crate::{
     Error, Pattern, Result, Semiring,

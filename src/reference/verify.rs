@@ -1,4 +1,8 @@
 //! Verification: comparison of a product with the reference.
+mod vectors;
+
+pub use vectors::{beyond_rounding, different, most_terms, verify_vector, verify_vector_gram};
+
 use crate::{
     Cbc, Matrix, Pattern, Result, Semiring, Threshold,
     element::ElementType,

@@ -74,7 +74,7 @@ impl<'a> ViewWeights<'a> {
 
 impl<I, V> Weights<I, V> {
     /// The same kind of weights, of another matrix and another vector.
-    pub(crate) fn map<J, W>(self, matrix: impl FnOnce(I) -> J, vector: impl FnOnce(V) -> W) -> Weights<J, W> {
+    pub fn map<J, W>(self, matrix: impl FnOnce(I) -> J, vector: impl FnOnce(V) -> W) -> Weights<J, W> {
         match self {
             Self::Information(information) => Weights::Information(matrix(information)),
             Self::Scaled { information, weights } => {
@@ -83,6 +83,31 @@ impl<I, V> Weights<I, V> {
             Self::BlockRows(weights) => Weights::BlockRows(vector(weights)),
             Self::Rows(weights) => Weights::Rows(vector(weights)),
         }
+    }
+
+    /// The same weights, borrowed.
+    pub fn as_ref(&self) -> Weights<&I, &V> {
+        match self {
+            Self::Information(information) => Weights::Information(information),
+            Self::Scaled { information, weights } => Weights::Scaled { information, weights },
+            Self::BlockRows(weights) => Weights::BlockRows(weights),
+            Self::Rows(weights) => Weights::Rows(weights),
+        }
+    }
+}
+
+impl<I, V> Weights<Result<I>, Result<V>> {
+    /// The weights, or why one of their parts could not be made, as by an upload.
+    ///
+    /// # Errors
+    /// That of the matrix, else that of the vector.
+    pub fn transpose(self) -> Result<Weights<I, V>> {
+        Ok(match self {
+            Self::Information(information) => Weights::Information(information?),
+            Self::Scaled { information, weights } => Weights::Scaled { information: information?, weights: weights? },
+            Self::BlockRows(weights) => Weights::BlockRows(weights?),
+            Self::Rows(weights) => Weights::Rows(weights?),
+        })
     }
 }
 

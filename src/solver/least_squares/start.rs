@@ -50,10 +50,11 @@ pub fn says_nothing<P: Manifold>(graph: &PoseGraph<P>) -> bool {
 }
 
 /// The kind of a start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
     /// The file's guess.
+    #[default]
     File,
     /// The chordal relaxation.
     Chordal,

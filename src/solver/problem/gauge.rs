@@ -184,9 +184,7 @@ impl Gauge {
     /// is singular without damping.
     pub(super) fn check_undamped<P: Manifold>(&self, graph: &PoseGraph<P>) -> Result<()> {
         let Some(Loose { pose, poses, landmarks }) = self.loose.first() else { return Ok(()) };
-        let name = |names: &[u64], one: u32| names.get(one as usize).copied().unwrap_or(one.into());
-        let seen: Vec<String> =
-            landmarks.iter().take(8).map(|&one| name(&graph.landmark_names, one).to_string()).collect();
+        let seen: Vec<String> = landmarks.iter().take(8).map(|&one| graph.landmark_name(one).to_string()).collect();
         let and_more = landmarks.len().saturating_sub(seen.len());
         let more = if and_more > 0 { format!(" and {and_more} more") } else { String::new() };
         let are_fixed = landmarks.iter().all(|one| graph.fixed_landmarks.binary_search(one).is_ok());
@@ -202,7 +200,7 @@ impl Gauge {
              or {others}, or use damping (Levenberg-Marquardt)",
             self.loose.len(),
             self.parts,
-            name(&graph.pose_names, *pose),
+            graph.pose_name(*pose),
         )))
     }
 }

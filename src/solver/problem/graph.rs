@@ -99,6 +99,18 @@ pub struct PoseGraph<P: Place> {
     pub sightings: Vec<Sighting<P>>,
 }
 
+impl<P: Place> PoseGraph<P> {
+    /// The name of a pose in the file, or its place in [`PoseGraph::poses`] if it has none.
+    pub fn pose_name(&self, pose: u32) -> u64 {
+        self.pose_names.get(pose as usize).copied().unwrap_or(pose.into())
+    }
+
+    /// The name of a landmark in the file, or its place in [`PoseGraph::landmarks`] if it has none.
+    pub fn landmark_name(&self, landmark: u32) -> u64 {
+        self.landmark_names.get(landmark as usize).copied().unwrap_or(landmark.into())
+    }
+}
+
 /// A pose measured from another one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step<P: Place> {
@@ -133,4 +145,16 @@ pub enum Graph {
     Plane(PoseGraph<Plane>),
     /// A graph in space.
     Space(PoseGraph<Space>),
+}
+
+impl From<PoseGraph<Plane>> for Graph {
+    fn from(graph: PoseGraph<Plane>) -> Self {
+        Self::Plane(graph)
+    }
+}
+
+impl From<PoseGraph<Space>> for Graph {
+    fn from(graph: PoseGraph<Space>) -> Self {
+        Self::Space(graph)
+    }
 }

@@ -8,12 +8,10 @@ impl<P: Manifold> PoseGraph<P> {
     ///
     /// With such a matrix, Σ eᵀΩe rewards errors and need not have a minimum.
     pub fn indefinite(&self) -> Option<(usize, (u64, u64))> {
-        let name = |names: &[u64], one: u32| names.get(one as usize).copied().unwrap_or(one.into());
         let steps = self.steps.iter().filter(|step| is_indefinite(P::step_information(&step.information)));
-        let mut ends = steps.map(|step| (name(&self.pose_names, step.from), name(&self.pose_names, step.to)));
+        let mut ends = steps.map(|step| (self.pose_name(step.from), self.pose_name(step.to)));
         let sightings = self.sightings.iter().filter(|one| is_indefinite(P::sighting_information(&one.information)));
-        let mut seen =
-            sightings.map(|one| (name(&self.pose_names, one.pose), name(&self.landmark_names, one.landmark)));
+        let mut seen = sightings.map(|one| (self.pose_name(one.pose), self.landmark_name(one.landmark)));
         let first = ends.next().or_else(|| seen.next())?;
         Some((1 + ends.count() + seen.count(), first))
     }

@@ -27,9 +27,11 @@ mod finite;
 mod gauge;
 mod graph;
 mod information;
+mod left_out;
 mod linearization;
 mod loss;
 mod manifold;
+mod names;
 mod origin;
 mod pose;
 mod rows;
@@ -46,10 +48,12 @@ pub use gauge::{Gauge, Loose};
 pub use graph::{Graph, Place, Plane, PoseGraph, Sighting, Space, Step, World};
 #[cfg(feature = "faer")]
 pub(crate) use information::is_zero;
+pub use left_out::{LeftOut, Why};
 #[cfg(feature = "faer")]
 pub(super) use linearization::check_groups;
 pub use linearization::{LeastSquares, Linearization, RowWeights};
 pub use loss::Loss;
 pub use manifold::Manifold;
+pub use names::Named;
 pub use pose::{GraphProblem, GraphState};
 pub use rows::RowCost;

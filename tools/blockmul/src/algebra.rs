@@ -1,13 +1,6 @@
-//! `--semiring`: the algebras by name, and which of them blocks have.
+//! `--semiring`: which algebras blocks have.
 use crate::failure::Failure;
 use blockmul::{BlockShape, Semiring};
-
-/// Parses the name of an algebra.
-pub fn semiring() -> impl clap::builder::TypedValueParser<Value = Semiring> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser};
-    let names = Semiring::ALL.iter().map(|semiring| semiring.name());
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<Semiring>())
-}
 
 /// Whether an entry of 0 does in products what a place without an entry does.
 pub fn has_zeros(semiring: Semiring) -> bool {

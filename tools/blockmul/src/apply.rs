@@ -1,21 +1,21 @@
 //! `blockmul apply`: multiplies a matrix with a vector, or with several.
-mod gram;
 mod report;
 mod run;
-mod single;
+mod weights;
 
-use crate::algebra::{check_blocks, has_zeros, semiring};
+use crate::algebra::{check_blocks, has_zeros};
+use crate::choice::{self, one_of};
 use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
-use crate::input::{self, NumberName, Reading};
+use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::numbers::some;
 use crate::operands::oriented_shape;
-use crate::output;
 use crate::overflow::{Converted, Overflow};
 use crate::places::Overwriting;
+use crate::report::Size;
 use crate::symmetric::Halves;
-use crate::vector;
+use crate::{output, vector};
 use blockmul::{
     BlockShape, Semiring,
     dense::{AnyDense, DenseShape, Layout, Side},
@@ -23,7 +23,6 @@ use blockmul::{
     matrix::AnyMatrix,
     plan::{DenseMethod, Format, Split},
 };
-use single::Single;
 use std::{num::NonZero, path::PathBuf};
 
 /// Multiply a matrix with a vector: y = A·x, or Aᵀ·x; or with several at once, the columns of X.
@@ -73,10 +72,10 @@ pub struct Args {
     symmetric: bool,
     /// Cut A, once transposed, into dense blocks of R rows and K columns; one number for square
     /// ones [default: scalars].
-    #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
+    #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// Format of A's rows on the device.
-    #[arg(long, default_value = "auto", value_parser = format())]
+    #[arg(long, default_value = "auto", value_parser = one_of([Format::Auto].iter().chain(Format::ALL), Format::name))]
     format: Format,
     /// Let auto choose formats that add in an order of their own; for an X of one column.
     #[arg(long)]
@@ -90,18 +89,18 @@ pub struct Args {
     split: Option<Split>,
     /// How the entries of A are shared out if X has several columns: row by row, or in groups of
     /// rows that load a row of X once (gcoo) [default: auto].
-    #[arg(long, value_name = "METHOD", value_parser = dense::sharing())]
+    #[arg(long, value_name = "METHOD", value_parser = choice::sharing())]
     sharing: Option<DenseMethod>,
     /// Element type; f16 is stored in 16 bits and computed in f32. u8 has or-and alone.
-    #[arg(long, value_enum, default_value = "f64")]
-    element: NumberName,
+    #[arg(long, default_value = "f64", value_parser = choice::number())]
+    element: ElementType,
     /// Element type of X and y, in which sums are computed: --element f32 --vectors f64 stores A in
     /// half the bytes. f64 fits f32 and f16, f32 fits f16. Another type than A's is for an X of one
     /// column, without --gram [default: that of A].
-    #[arg(long, value_enum, value_name = "TYPE")]
-    vectors: Option<NumberName>,
+    #[arg(long, value_name = "TYPE", value_parser = choice::number())]
+    vectors: Option<ElementType>,
     /// Algebra of sums and products; the first factor of a product is A's.
-    #[arg(long, default_value = "plus-times", value_parser = semiring())]
+    #[arg(long, default_value = "plus-times", value_parser = choice::semiring())]
     semiring: Semiring,
     /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
     /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
@@ -130,12 +129,6 @@ pub struct Args {
     quiet: bool,
 }
 
-fn format() -> impl clap::builder::TypedValueParser<Value = Format> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser};
-    let names = std::iter::once(Format::Auto).chain(Format::ALL.iter().copied()).map(Format::name);
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<Format>())
-}
-
 pub fn run(args: &Args) -> Result<(), Failure> {
     output::check_stdout(&[("-o", &args.output), ("--report", &args.report)])?;
     if args.split.is_some() && !matches!(args.format, Format::Hyb | Format::HybAtomic) {
@@ -149,7 +142,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
     let places = args.overwriting.places().reads([&args.a]).reads(&args.x).reads(&args.weights);
     places.others(&args.output).json(&args.report).check()?;
-    let [element, vectors] = [args.element, args.vectors.unwrap_or(args.element)].map(ElementType::from);
+    let (element, vectors) = (args.element, args.vectors.unwrap_or(args.element));
     if !element.takes_vectors_of(vectors) {
         let why = "--vectors takes the type of --element, f64 with f32 or f16, or f32 with f16";
         return Err(Failure::Usage(why.into()));
@@ -190,19 +183,21 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(sharing) = args.sharing.filter(|_| cols == 1) {
         return Err(Failure::Usage(format!("--sharing {sharing} is for an X of several columns; --format is for one")));
     }
-    if cols == 1 && !args.gram {
-        let overflow = Overflow::of_operands(converted, x.converted);
-        return run::run(args, &Single, &a.cut(element, block)?, (x.matrix.values(), overflow), &messages);
-    }
-    if element != vectors {
+    if element != vectors && (cols != 1 || args.gram) {
         return Err(Failure::Usage(format!(
             "--vectors {vectors} of --element {element} is for an X of one column, without --gram"
         )));
     }
-    match args.gram {
-        true => gram::multiply(args, (&a.cut(element, block)?, converted), &x, &messages),
-        false => with_matrix(args, (input::elements(element, a.whole), converted), block, &x, &messages),
+    if cols != 1 {
+        return with_matrix(args, (input::elements(element, a.whole), converted), block, &x, &messages);
     }
+    let (a, x, of_x) = (a.cut(element, block)?, x.matrix.values(), x.converted);
+    let size = Size::of(&a.whole);
+    let rows = if args.transpose { (size.cols(), size.block[1]) } else { (size.rows(), size.block[0]) };
+    let read = |path: &PathBuf| weights::read(path, element, rows, (&args.reading, &messages));
+    let (weights, of_weights) = args.weights.as_ref().map(read).transpose()?.unzip();
+    let overflow = Overflow::of_operands(converted, of_x.and(of_weights.unwrap_or(Converted::EXACT)));
+    run::run(&run::Product { args, a: &a, x, weights: weights.as_ref() }, overflow, &messages)
 }
 
 /// A times every column of X.

@@ -1,19 +1,16 @@
 //! `blockmul compare`: whether two matrices are equal, and where they differ.
 use crate::failure::Failure;
-use crate::input::{self, ElementName, Reading};
+use crate::input::{self, Reading};
 use crate::messages::Messages;
-use crate::output;
-use crate::table;
+use crate::report::SCHEMA;
+use crate::{choice, output, table};
 use blockmul::{
-    Csc, Element,
-    analysis::{Difference, Disagreement, Tolerance, difference},
+    analysis::{Difference, Disagreement, Tolerance, any_difference},
+    element::ElementType,
+    matrix::AnyMatrix,
 };
-use half::f16;
 use serde::Serialize;
 use std::path::PathBuf;
-
-/// Number of the schema, increased by changes that a reader must know.
-const SCHEMA: u32 = 1;
 
 /// Compare two matrices: exit status 0 if they are equal, 1 if they differ.
 #[derive(clap::Args)]
@@ -40,8 +37,8 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = crate::numbers::count::<u64>)]
     ulps: Option<u64>,
     /// Compare values rounded to this type.
-    #[arg(long, value_enum, default_value = "f64")]
-    element: ElementName,
+    #[arg(long, default_value = "f64", value_parser = choice::real())]
+    element: ElementType,
     /// Take an entry that only one matrix stores as 0 in the other.
     #[arg(long)]
     missing_as_zero: bool,
@@ -56,7 +53,7 @@ pub struct Args {
 }
 
 #[derive(Serialize)]
-struct Comparison<'a> {
+struct Comparison {
     schema: u32,
     a: String,
     b: String,
@@ -66,47 +63,32 @@ struct Comparison<'a> {
     equal: bool,
     /// Absent if the sizes differ.
     #[serde(flatten)]
-    difference: Option<&'a Difference>,
-}
-
-/// The sizes of A and B, and their difference if the sizes are equal.
-struct Compared {
-    sizes: [[usize; 2]; 2],
     difference: Option<Difference>,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let found = match args.element {
-        ElementName::F64 => find::<f64>(args)?,
-        ElementName::F32 => find::<f32>(args)?,
-        ElementName::F16 => find::<f16>(args)?,
-    };
-    let equal = found.difference.is_some_and(|difference| difference.is_none());
-    if args.json {
-        let ([a, b], [a_size, b_size]) = ([&args.a, &args.b].map(|path| path.display().to_string()), found.sizes);
-        let comparison =
-            Comparison { schema: SCHEMA, a, b, a_size, b_size, equal, difference: found.difference.as_ref() };
-        output::print(&serde_json::to_string_pretty(&comparison).expect("plain data"))?;
-    } else if !args.quiet {
-        let [[rows, cols], [b_rows, b_cols]] = found.sizes;
-        let sizes = || format!("different sizes: A is {rows} x {cols}, B is {b_rows} x {b_cols}");
-        output::print(&found.difference.as_ref().map_or_else(sizes, text))?;
-    }
-    if equal { Ok(()) } else { Err(Failure::Different) }
-}
-
-fn find<T: Element>(args: &Args) -> Result<Compared, Failure> {
     let messages = Messages::new(args.quiet);
-    let read = |path: &PathBuf, name: &str| -> Result<Csc<T>, Failure> {
-        let file = input::read_any(path, &args.reading, &messages)?;
-        Ok(input::cast(T::TYPE, file.matrix, name, &messages).typed()?)
+    let read = |path: &PathBuf, name: &str| -> Result<AnyMatrix, Failure> {
+        let (matrix, _) = input::read_any(path, &args.reading, &messages)?;
+        Ok(input::cast(args.element, matrix, name, &messages))
     };
     let (a, b) = (read(&args.a, "A")?, read(&args.b, "B")?);
     messages.step("comparing");
     let tolerance = Tolerance { relative: args.tolerance, ulps: args.ulps, missing_is_zero: args.missing_as_zero };
-    let sizes = [&a, &b].map(|matrix| [matrix.nrows(), matrix.ncols()]);
-    let difference = if sizes[0] == sizes[1] { Some(difference(&a, &b, tolerance)?) } else { None };
-    Ok(Compared { sizes, difference })
+    let [a_size, b_size] = [&a, &b].map(|matrix| [matrix.nrows(), matrix.ncols()]);
+    let difference = if a_size == b_size { Some(any_difference(a, b, tolerance)?) } else { None };
+    drop(messages);
+    let equal = difference.is_some_and(|difference| difference.is_none());
+    if args.json {
+        let [a, b] = [&args.a, &args.b].map(|path| path.display().to_string());
+        let comparison = Comparison { schema: SCHEMA, a, b, a_size, b_size, equal, difference };
+        output::print(&serde_json::to_string_pretty(&comparison).expect("plain data"))?;
+    } else if !args.quiet {
+        let ([rows, cols], [b_rows, b_cols]) = (a_size, b_size);
+        let sizes = || format!("different sizes: A is {rows} x {cols}, B is {b_rows} x {b_cols}");
+        output::print(&difference.as_ref().map_or_else(sizes, text))?;
+    }
+    if equal { Ok(()) } else { Err(Failure::Different) }
 }
 
 fn text(found: &Difference) -> String {

@@ -1,13 +1,14 @@
 //! `blockmul convert`: writes a matrix in another format, element type or layout.
-use crate::dense;
 use crate::failure::Failure;
-use crate::input::{self, ElementName, Reading};
+use crate::input::{self, Reading};
 use crate::messages::Messages;
-use crate::output;
 use crate::places::Overwriting;
-use crate::vector;
-use blockmul::BlockShape;
-use blockmul::io::{Layout, bla, dense::is_npy};
+use crate::{choice, dense, output, vector};
+use blockmul::{
+    BlockShape,
+    element::ElementType,
+    io::{Layout, bla, dense::is_npy},
+};
 use std::path::PathBuf;
 
 /// Write a matrix in another format, chosen by the ending of the output's name.
@@ -36,7 +37,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Cut into dense blocks of R rows and K columns; one number for square ones.
-    #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
+    #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// Write the layout of the blocks too, in SLAM++'s format: X.bla beside X.mtx. Only this keeps
     /// blocks of several shapes.
@@ -50,8 +51,8 @@ pub struct Args {
     #[command(flatten)]
     overwriting: Overwriting,
     /// Round the values to this type.
-    #[arg(long, value_enum, default_value = "f64")]
-    element: ElementName,
+    #[arg(long, default_value = "f64", value_parser = choice::real())]
+    element: ElementType,
     /// Do not print on stderr what was written.
     #[arg(short, long)]
     quiet: bool,
@@ -88,23 +89,16 @@ impl Args {
 
 /// Writes every place of the matrix.
 fn to_dense(args: &Args) -> Result<(), Failure> {
-    let (messages, element) = (Messages::new(args.quiet), args.element.into());
-    let name = args.input.display().to_string();
-    let matrix = match is_npy(&args.input) {
-        true => dense::read(element, &args.input, &name, &args.reading, &messages)?,
-        false => {
-            let file = input::read(&args.input, &args.reading, &messages)?;
-            dense::of_file(element, &file, (&name, &args.input), &messages)?
-        }
-    };
+    let (messages, name) = (Messages::new(args.quiet), args.input.display().to_string());
+    let matrix = dense::read(args.element, &args.input, &name, &args.reading, &messages)?;
     matrix.write(&args.output, &messages)
 }
 
 fn to_sparse(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
-    let file = input::read_any(&args.input, &args.reading, &messages)?;
-    let block = args.block.or_else(|| file.layout.as_ref().and_then(input::uniform));
-    let layout = block.map(Layout::Uniform).or(file.layout);
+    let (matrix, layout) = input::read_any(&args.input, &args.reading, &messages)?;
+    let block = args.block.or_else(|| layout.as_ref().and_then(input::uniform));
+    let layout = block.map(Layout::Uniform).or(layout);
     if args.bla && layout.is_none() {
         return Err(Failure::Usage("--bla: the matrix is not made of blocks; say of which with --block RxK".into()));
     }
@@ -112,7 +106,7 @@ fn to_sparse(args: &Args) -> Result<(), Failure> {
         messages.warn("its blocks have several shapes, which are not kept: written as scalars (--bla keeps them)");
     }
     // Rounding can produce zeros, so it comes first.
-    let mut matrix = input::cast(args.element.into(), file.matrix, &args.input.display().to_string(), &messages);
+    let mut matrix = input::cast(args.element, matrix, &args.input.display().to_string(), &messages);
     if args.drop_zeros {
         matrix = matrix.without_zeros();
     }

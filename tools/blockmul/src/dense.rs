@@ -6,25 +6,20 @@ pub use operand::{DenseOperand, of_file, read, write};
 
 use crate::failure::Failure;
 use crate::graphs::{repeatedly, timed};
-use crate::input;
 use crate::messages::Messages;
-use crate::output;
 use crate::overflow::{Converted, Overflow};
-use crate::report::{DeviceName, Executed, Size, command_line};
+use crate::report::{Executed, Report, Size, over};
 use crate::target::Target;
-use crate::wrapping::{Sums, magnitude, whole};
+use crate::{input, output};
 use blockmul::{
     BlockShape, Device, Method, Planned, Semiring,
     dense::{AnyDense, DenseShape, Product, Side},
     matrix::AnyMatrix,
     plan::{ApplyDense, DenseMethod},
-    reference,
+    reference::{self, IntegerSums, verify},
 };
 use serde::Serialize;
 use std::{num::NonZero, path::PathBuf, time::Instant};
-
-/// Number of the schema, increased by changes that a reader must know.
-const SCHEMA: u32 = 1;
 
 /// What is asked for besides the matrices.
 pub struct Request<'a> {
@@ -44,25 +39,8 @@ pub struct Request<'a> {
     pub report: &'a Option<PathBuf>,
 }
 
-impl Request<'_> {
-    fn method(&self) -> DenseMethod {
-        self.sharing.unwrap_or(DenseMethod::Auto)
-    }
-}
-
-/// Parses a way to share entries out.
-pub fn sharing() -> impl clap::builder::TypedValueParser<Value = DenseMethod> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser};
-    let names = [DenseMethod::Auto].iter().chain(DenseMethod::ALL).map(|method| method.name());
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<DenseMethod>())
-}
-
-/// The JSON object of `--report`.
 #[derive(Serialize)]
-struct Report {
-    schema: u32,
-    command: String,
-    device: DeviceName,
+struct Fields {
     /// `None` for the reference.
     sharing: Option<DenseMethod>,
     why: Option<String>,
@@ -88,10 +66,6 @@ struct Report {
 /// A product, and what it took.
 struct Run {
     c: AnyDense,
-    took: Took,
-}
-
-struct Took {
     sharing: Option<(DenseMethod, String)>,
     bands: usize,
     convert_ms: Option<f64>,
@@ -112,7 +86,7 @@ pub fn run(
         Side::Left => Overflow::of_operands(converted, d.converted),
         Side::Right => Overflow::of_operands(d.converted, converted),
     };
-    let (element, target) = (a.element(), Target::choose(request.device, a.element(), Method::Auto, messages)?);
+    let target = Target::choose(request.device, a.element(), Method::Auto, messages)?;
     let a = &input::cut(a, Some(block))?;
     let (size, d_shape) = (Size::of(a), d.matrix.shape());
     let (rows, cols) = if request.transposed { (size.cols(), size.rows()) } else { (size.rows(), size.cols()) };
@@ -139,41 +113,24 @@ pub fn run(
         }
         Target::Reference => {
             let (c, runs_ms) = repeatedly(request.repeat, || timed(|| by_reference().map_err(Failure::from)))?;
-            Run {
-                c,
-                took: Took {
-                    sharing: None,
-                    bands: 1,
-                    convert_ms: None,
-                    device_bytes: 0,
-                    peak_device_bytes: 0,
-                    runs_ms,
-                },
-            }
+            Run { c, sharing: None, bands: 1, convert_ms: None, device_bytes: 0, peak_device_bytes: 0, runs_ms }
         }
     };
-    let different = match request.verify {
-        true => {
-            messages.step("verifying");
-            Some(crate::vector::differences(run.c.values(), by_reference()?.values()))
-        }
-        false => None,
-    };
-    let overflowed = match (Sums::of(element, request.semiring), request.semiring) {
+    let want = messages.verifying(request.verify, by_reference)?;
+    let different = want.map(|want| verify::different(run.c.values(), want.values()));
+    let overflowed = match (IntegerSums::of(a.element(), request.semiring), request.semiring) {
         (Some(sums), _) => integers(request, (sums, overflow), a, &d.matrix, run.c.shape(), messages),
         (None, Semiring::PlusTimes) => overflow.of_values("C", run.c.values(), messages),
         (None, _) => overflow,
     };
-    let terms = (size.nnz() * size.area()) as u64;
-    let sparse = Sparse { element: element.name(), size, terms, overflowed };
-    finish(request, &target, &sparse, (d_shape, run.c.shape()), (run.took, different), messages)?;
-    request.output.as_ref().map_or(Ok(()), |path| write(path, &run.c))
+    let c = finish(request, &target, (a, d_shape), (run, different), overflowed, messages)?;
+    request.output.as_ref().map_or(Ok(()), |path| write(path, &c))
 }
 
 /// Integers of C that have wrapped around, or may have.
 fn integers(
     request: &Request<'_>,
-    (sums, overflow): (Sums, Overflow),
+    (sums, overflow): (IntegerSums, Overflow),
     a: &AnyMatrix,
     d: &AnyDense,
     c_shape: DenseShape,
@@ -182,57 +139,45 @@ fn integers(
     // D·op(A) is made of rows of D, as the transpose of op(A)ᵀ·Dᵀ is.
     let from_left = request.side == Side::Left;
     let (sums, transposed) = if from_left { (sums, request.transposed) } else { (sums.swapped(), !request.transposed) };
-    let bound = sums.bound_of_vectors(a, transposed, magnitude(d.values().numbers()));
+    let bound = sums.bound_of_vectors(a, transposed, d.values().magnitude());
     let (lines, len) = if from_left { (c_shape.cols, c_shape.rows) } else { (c_shape.rows, c_shape.cols) };
     let x = |line: usize| {
         move |k: usize| {
             let shape = d.shape();
-            whole(d.values().number(if from_left { shape.at(k, line) } else { shape.at(line, k) }))
+            d.values().number(if from_left { shape.at(k, line) } else { shape.at(line, k) }) as i128
         }
     };
     let count = || request.verify.then(|| sums.wrapped_of_vectors((a, transposed), (len, lines), x));
     overflow.of_integers(a.element(), ("C", c_shape.rows * c_shape.cols), bound, count, messages)
 }
 
-/// The sparse matrix of a product, and what does not fit its elements, for the report.
-struct Sparse {
-    element: &'static str,
-    size: Size,
-    /// Scalars stored.
-    terms: u64,
-    overflowed: Overflow,
-}
-
-/// Reports a product of any matrix types, of whose C some elements are `different` from the
-/// reference's; it is refused if any is.
+/// Reports a product, and refuses it if elements of C, whose number is `different`, are not the
+/// reference's. Returns C.
 fn finish(
     request: &Request<'_>,
     target: &Target,
-    sparse: &Sparse,
-    (d_shape, c_shape): (DenseShape, DenseShape),
-    (run, different): (Took, Option<usize>),
+    (a, d_shape): (&AnyMatrix, DenseShape),
+    (run, different): (Run, Option<usize>),
+    overflowed: Overflow,
     messages: &Messages,
-) -> Result<(), Failure> {
+) -> Result<AnyDense, Failure> {
     if let (true, Some((_, why))) = (request.explain, &run.sharing) {
         messages.say_lines(why);
     }
-    let &Sparse { element, size, terms, overflowed } = sparse;
+    let (sparse, c_shape) = (Size::of(a), run.c.shape());
     let n = if request.side == Side::Left { d_shape.cols } else { d_shape.rows };
     let converted = (run.convert_ms, run.device_bytes);
     let runs_ms = (run.runs_ms, request.repeat.is_some());
-    let executed = Executed::new(2 * terms * n as u64, converted, runs_ms, different);
-    let (name, platform, driver) = target.describe();
-    let report = Report {
-        schema: SCHEMA,
-        command: command_line(),
-        device: DeviceName::new(name, platform, driver),
+    let flops = 2 * (sparse.nnz() * sparse.area() * n) as u64;
+    let executed = Executed::new(flops, converted, runs_ms, different);
+    let fields = Fields {
         sharing: run.sharing.as_ref().map(|(sharing, _)| *sharing),
         why: run.sharing.as_ref().map(|(_, why)| why.clone()),
-        element,
+        element: a.element().name(),
         semiring: request.semiring,
         from_right: request.side == Side::Right,
         transposed: request.transposed,
-        sparse: size,
+        sparse,
         dense: Size::of_dense(d_shape.rows, d_shape.cols),
         layout: d_shape.layout.name(),
         c: Size::of_dense(c_shape.rows, c_shape.cols),
@@ -241,13 +186,13 @@ fn finish(
         overflowed,
         executed,
     };
-    tell(request, &report, messages)?;
+    tell(request, &Report::new(target, fields), messages)?;
     match different {
         Some(count) if count > 0 => Err(Failure::Verification(format!(
             "{count} of {} elements of C have not the reference's bits; nothing is written",
             c_shape.len()
         ))),
-        _ => Ok(()),
+        _ => Ok(run.c),
     }
 }
 
@@ -259,7 +204,7 @@ fn on_device(request: &Request<'_>, device: &Device, a: &AnyMatrix, d: &AnyDense
     let clock = Instant::now();
     let n = if request.side == Side::Left { cols } else { rows };
     let options = ApplyDense::of(&a, n).semiring(request.semiring);
-    let options = options.layouts(layout, layout).method(request.method());
+    let options = options.layouts(layout, layout).method(request.sharing.unwrap_or(DenseMethod::Auto));
     let options = if request.explain { options.explained() } else { options };
     let options = if request.transposed { options.transposed() } else { options };
     let packed = if request.side == Side::Right { options.from_right() } else { options }.pack(&a)?;
@@ -278,7 +223,7 @@ fn on_device(request: &Request<'_>, device: &Device, a: &AnyMatrix, d: &AnyDense
     let device_bytes = packed.cost().device_bytes;
     // Executions allocate nothing.
     let peak_device_bytes = a.device_bytes() + on_device.device_bytes() + c.device_bytes() + device_bytes;
-    Ok(Run { c: c.download()?, took: Took { sharing, bands: 1, convert_ms, device_bytes, peak_device_bytes, runs_ms } })
+    Ok(Run { c: c.download()?, sharing, bands: 1, convert_ms, device_bytes, peak_device_bytes, runs_ms })
 }
 
 /// Multiplies as many columns of D at a time as fit a limit.
@@ -291,7 +236,8 @@ fn in_bands(
     let a = device.upload(a)?;
     let a = if request.transposed { a.t() } else { (&a).into() };
     let product = if request.side == Side::Left { Product::of(a, d) } else { Product::by(d, a) };
-    let product = product.semiring(request.semiring).method(request.method()).memory_limit(limit);
+    let product =
+        product.semiring(request.semiring).method(request.sharing.unwrap_or(DenseMethod::Auto)).memory_limit(limit);
     let product = if request.explain { product.explained() } else { product };
     let (mut c, report) = product.run_to_host()?;
     let (mut last, mut runs_ms) = (report, Vec::new());
@@ -303,32 +249,28 @@ fn in_bands(
         last = product.run_into(&mut c)?;
         runs_ms.push(last.total_ms);
     }
-    let took = Took {
+    Ok(Run {
+        c,
         sharing: Some((last.method, last.why)),
         bands: last.bands,
         convert_ms: Some(last.plan_ms),
         device_bytes: last.peak_device_bytes,
         peak_device_bytes: last.peak_device_bytes,
         runs_ms,
-    };
-    Ok(Run { c, took })
+    })
 }
 
-fn tell(request: &Request<'_>, report: &Report, messages: &Messages) -> Result<(), Failure> {
-    let json = || serde_json::to_string_pretty(report).expect("plain data");
-    request.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
+fn tell(request: &Request<'_>, report: &Report<Fields>, messages: &Messages) -> Result<(), Failure> {
+    report.write(request.report)?;
+    let (device, report) = (report.device(), &report.of);
     let op = if report.transposed { "Aᵀ" } else { "A" };
     let product = if report.from_right { format!("D·{op}") } else { format!("{op}·D") };
     let by = report.sharing.map_or("the reference", DenseMethod::name);
-    let over = match report.semiring {
-        Semiring::PlusTimes => String::new(),
-        semiring => format!(" over {semiring}"),
-    };
+    let over = over(report.semiring);
     let bands = if report.bands > 1 { format!(" in {} bands", report.bands) } else { String::new() };
     let text = format!(
-        "C = {product}{over} in {} by {by} on {}\n  {} {} times {} x {} by {}{bands}, {}",
+        "C = {product}{over} in {} by {by} on {device}\n  {} {} times {} x {} by {}{bands}, {}",
         report.element,
-        report.device.name(),
         report.sparse.nnz(),
         report.sparse.entries(),
         report.dense.rows(),

@@ -1,5 +1,11 @@
 //! `blockmul devices`: the devices to compute on.
-use crate::{failure::Failure, messages::in_a_line, output, sizes::show_bytes, table};
+use crate::{
+    failure::Failure,
+    messages::in_a_line,
+    output,
+    sizes::{count, show_bytes},
+    table,
+};
 use blockmul::{
     Device,
     device::{DeviceInfo, DeviceKind, kernel_cache},
@@ -41,10 +47,8 @@ fn clear_cache() -> Result<(), Failure> {
         return output::print("kernels are not kept: BLOCKMUL_CACHE is off, or there is no cache folder");
     };
     let cleared = kernel_cache::clear().map_err(output::of_output)?;
-    let kernels = if cleared.kernels == 1 { "kernel" } else { "kernels" };
-    let size = show_bytes(cleared.bytes);
-    let folder = folder.display().to_string();
-    output::print(&format!("{}: {} {kernels} removed, {size}", in_a_line(&folder), cleared.kernels))
+    let (kernels, size) = (count(cleared.kernels as usize, "kernel"), show_bytes(cleared.bytes));
+    output::print(&format!("{}: {kernels} removed, {size}", in_a_line(&folder.display().to_string())))
 }
 
 fn table(devices: &[DeviceInfo]) -> String {

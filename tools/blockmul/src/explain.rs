@@ -26,8 +26,9 @@ pub fn explain(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), c: &Size, run:
         false => format!("blocks {} by {} are multiplied and added up in their place in C", a.shape(), b.shape()),
     };
     let runs = c.nnz() as u64 + run.dropped.unwrap_or(0);
-    let on_host = Stage::are_of_host(&run.stages);
-    let ran = |name: &str| run.stages.is_empty() || run.stages.iter().any(|stage| stage.name == name && stage.ran);
+    let on_host = Stage::are_of_host(&run.took.stages);
+    let ran =
+        |name: &str| run.took.stages.is_empty() || run.took.stages.iter().any(|stage| stage.name == name && stage.ran);
     let sizes = format!(
         "{} columns of B: {} products, {longest} in the longest column, {empty} columns empty",
         segments.len(),
@@ -40,7 +41,7 @@ pub fn explain(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), c: &Size, run:
     };
     let c_bytes = show_bytes(c_bytes(element, c));
     // Methods that add products as they meet them have sums.
-    let lines_of = match run.stages.iter().any(|stage| stage.name == "sums") {
+    let lines_of = match run.took.stages.iter().any(|stage| stage.name == "sums") {
         _ if on_host => vec![
             ("read", format!("the host reads A and B; {sizes}")),
             ("multiply", format!("the host adds up {runs} runs of equal rows in ascending k; C takes {c_bytes}")),
@@ -63,9 +64,9 @@ pub fn explain(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), c: &Size, run:
     if let Some(dropped) = run.dropped {
         lines.push(format!("drop           {dropped} of {runs} entries are below the tolerance and left out"));
     }
-    if run.stages.is_empty() {
+    if run.took.stages.is_empty() {
         lines.insert(0, "the reference went column by column of B; on a device it would be:".into());
-    } else if run.bands > 1 {
+    } else if run.took.bands > 1 {
         let each = if on_host { "multiplied by itself" } else { "of all these stages" };
         lines.push(in_bands(run, &format!("columns, each {each}")));
     }
@@ -94,26 +95,23 @@ fn why_host(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), run: &Run) -> Opt
 /// As [`explain`], for a masked product.
 pub fn explain_masked(a: &AnyMatrix, b: &AnyMatrix, c: &Size, run: &Run) -> String {
     let all = blockmul::reference::products(a, b);
-    let (nnz, places) = (c.nnz(), c.rows() * c.cols() / c.area());
+    let (nnz, places, bytes) = (c.nnz(), c.rows() * c.cols() / c.area(), show_bytes(c_bytes(a.element(), c)));
     let mut lines = vec![
         format!("mask           {nnz} of {places} places of C are wanted"),
         "setup          for each, the shorter of its row of A and column of B".into(),
         format!("expansion      that looked up in the other: {} products of the {all} of A·B", run.products),
-        format!(
-            "compression    added up in ascending k, 0 where there are none; C takes {}",
-            show_bytes(c_bytes(a.element(), c))
-        ),
+        format!("compression    added up in ascending k, 0 where there are none; C takes {bytes}"),
     ];
-    if run.stages.is_empty() {
+    if run.took.stages.is_empty() {
         lines.insert(0, "the reference made all of A·B and took the places; on a device it would be:".into());
-    } else if run.bands > 1 {
+    } else if run.took.bands > 1 {
         lines.push(in_bands(run, "places"));
     }
     lines.join("\n")
 }
 
 fn in_bands(run: &Run, of: &str) -> String {
-    format!("in {} bands of {of}, for device memory ({} used)", run.bands, show_bytes(run.peak_device_bytes))
+    format!("in {} bands of {of}, for device memory ({} used)", run.took.bands, show_bytes(run.took.peak_device_bytes))
 }
 
 /// Bytes of C's arrays on the host.

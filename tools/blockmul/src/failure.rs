@@ -137,6 +137,25 @@ pub fn exit_on_panic() {
     }));
 }
 
+/// Runs what ends its process in a second one, which runs the test of this name again with a
+/// variable set. It must exit with a status and leave nothing at or beside the place that it is
+/// given. Returns what it writes to stderr.
+#[cfg(test)]
+pub fn in_another_process(test: &str, status: i32, end: impl FnOnce(&std::path::Path)) -> String {
+    const PLACE: &str = "BLOCKMUL_TEST_PLACE";
+    if let Some(place) = std::env::var_os(PLACE) {
+        end(place.as_ref());
+        unreachable!("the process has ended");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    again.args(["--exact", test, "--nocapture"]).env(PLACE, folder.path().join("c.mtx"));
+    let output = again.output().unwrap();
+    assert_eq!(output.status.code(), Some(status));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    String::from_utf8(output.stderr).unwrap()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,30 +206,17 @@ mod tests {
         assert!(Failure::from(fp64).hint().unwrap().contains("--element f32"));
     }
 
-    /// The panic ends the process, so the test runs itself again in a second process, with a
-    /// variable set.
     #[test]
     fn a_panic_on_any_thread_exits_with_5_and_leaves_nothing_half_written() {
-        const AGAIN: &str = "BLOCKMUL_TEST_PANIC";
-        if let Some(place) = std::env::var_os(AGAIN) {
-            exit_on_panic();
-            let write = || blockmul::io::write_whole(place.as_ref(), |_| panic!("a planted panic"));
-            let _ = std::thread::scope(|scope| scope.spawn(write).join().is_ok());
-            unreachable!("the hook ends the process");
-        }
-        let folder = tempfile::tempdir().unwrap();
-        let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "failure::tests::a_panic_on_any_thread_exits_with_5_and_leaves_nothing_half_written",
-                "--nocapture",
-            ])
-            .env(AGAIN, folder.path().join("c.mtx"))
-            .output()
-            .unwrap();
-        assert_eq!(output.status.code(), Some(5));
-        let text = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-        assert!(text.contains("a planted panic (tools/blockmul/src/failure.rs:"), "{text}");
+        let stderr = in_another_process(
+            "failure::tests::a_panic_on_any_thread_exits_with_5_and_leaves_nothing_half_written",
+            5,
+            |place| {
+                exit_on_panic();
+                let write = || blockmul::io::write_whole(place, |_| panic!("a planted panic"));
+                let _ = std::thread::scope(|scope| scope.spawn(write).join().is_ok());
+            },
+        );
+        assert!(stderr.contains("a planted panic (tools/blockmul/src/failure.rs:"), "{stderr}");
     }
 }

@@ -4,13 +4,12 @@ mod problem;
 mod surface;
 
 use crate::failure::Failure;
-use crate::input::describe;
+use crate::input;
 use crate::messages::Messages;
 use crate::numbers::count;
-use crate::output;
 use crate::places::Places;
 use blockmul::{BlockShape, Cbc, Result, generate};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Write a test matrix or problem. The same arguments give the same file on every machine.
 #[derive(clap::Args)]
@@ -34,15 +33,21 @@ pub struct Args {
 
 #[derive(clap::Args)]
 struct MatrixArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// Small whole numbers instead of real ones in -1..1, so that sums of products are exact.
+    #[arg(long)]
+    integer: bool,
+}
+
+#[derive(clap::Args)]
+struct PlaceArgs {
     /// Where to write, in the format of the file's ending, packed if it ends in .gz or .bz2; - for
     /// Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
     common: Common,
-    /// Small whole numbers instead of real ones in -1..1, so that sums of products are exact.
-    #[arg(long)]
-    integer: bool,
 }
 
 /// Arguments of every family.
@@ -71,7 +76,7 @@ enum Family {
         #[arg(long, default_value_t = 5, value_parser = count::<usize>)]
         views: usize,
         /// 6x3, or 9x3 for cameras with intrinsics.
-        #[arg(long, default_value = "6x3", value_name = "RxK", value_parser = crate::sizes::block)]
+        #[arg(long, default_value = "6x3", value_name = "RxK")]
         block: BlockShape,
         #[command(flatten)]
         matrix: MatrixArgs,
@@ -103,7 +108,7 @@ enum Family {
         /// Blocks in a column.
         #[arg(long, default_value_t = 8, value_parser = count::<usize>)]
         per_column: usize,
-        #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
+        #[arg(long, default_value = "1", value_name = "RxK")]
         block: BlockShape,
         #[command(flatten)]
         matrix: MatrixArgs,
@@ -117,7 +122,7 @@ enum Family {
         /// Blocks drawn; those drawn twice are kept once.
         #[arg(long, default_value_t = 8_000, value_parser = count::<usize>)]
         edges: usize,
-        #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
+        #[arg(long, default_value = "1", value_name = "RxK")]
         block: BlockShape,
         #[command(flatten)]
         matrix: MatrixArgs,
@@ -130,12 +135,8 @@ enum Family {
         cols: usize,
         #[arg(long, default_value_t = 100, value_parser = count::<usize>)]
         rows: usize,
-        /// Where to write, in the format of the file's ending, packed if it ends in .gz or .bz2; -
-        /// for Matrix Market on stdout.
-        #[arg(short, long, value_name = "FILE")]
-        output: PathBuf,
         #[command(flatten)]
-        common: Common,
+        place: PlaceArgs,
     },
     /// A triangle mesh of a sphere, a torus or a terrain.
     #[command(
@@ -159,9 +160,7 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
         Family::PowerLaw { nodes, edges, block, matrix } => {
             matrix.write(|values, seed| generate::power_law(*nodes, *edges, *block, values, seed))
         }
-        Family::Planar { cols, rows, output, common } => {
-            write(output, common, |seed| generate::planar(*cols, *rows, seed))
-        }
+        Family::Planar { cols, rows, place } => place.write(|seed| generate::planar(*cols, *rows, seed)),
         Family::Mesh(args) => args.run(),
         Family::Problem(family) => family.run(),
     }
@@ -170,21 +169,16 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
 impl MatrixArgs {
     fn write(&self, make: impl FnOnce(generate::Values, u64) -> Result<Cbc<f64>>) -> std::result::Result<(), Failure> {
         let values = if self.integer { generate::Values::Integer } else { generate::Values::Real };
-        write(&self.output, &self.common, |seed| make(values, seed))
+        self.place.write(|seed| make(values, seed))
     }
 }
 
-/// Writes the matrix that `make` returns for a seed.
-fn write(
-    output: &Path,
-    common: &Common,
-    make: impl FnOnce(u64) -> Result<Cbc<f64>>,
-) -> std::result::Result<(), Failure> {
-    Places::default().matrices([&output.to_owned()]).check()?;
-    let messages = Messages::new(common.quiet);
-    messages.step("generating");
-    let matrix = make(common.seed)?;
-    output::write_matrix(output, &matrix, &messages)?;
-    messages.say(&format!("{}: {}", output.display(), describe(&matrix)));
-    Ok(())
+impl PlaceArgs {
+    /// Writes the matrix that `make` returns for a seed.
+    fn write(&self, make: impl FnOnce(u64) -> Result<Cbc<f64>>) -> std::result::Result<(), Failure> {
+        Places::default().matrices([&self.output]).check()?;
+        let messages = Messages::new(self.common.quiet);
+        messages.step("generating");
+        input::write(&self.output, &make(self.common.seed)?, &messages)
+    }
 }

@@ -4,21 +4,14 @@ use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::numbers::some;
-use crate::output;
 use crate::places::Overwriting;
-use crate::report::{DeviceName, Size, command_line};
+use crate::report::{Report, Size};
 use crate::sizes::count_of;
 use crate::target::Target;
-use crate::vector;
+use crate::{output, vector};
 use blockmul::{Csc, Device, DeviceMatrix, Method, element::ElementType};
 use serde::Serialize;
 use std::{num::NonZero, path::PathBuf, time::Instant};
-
-/// Number of the schema, increased by changes that a reader must know.
-const SCHEMA: u32 = 1;
-
-/// A graph of which only the pattern matters.
-pub type Graph = Csc<u32>;
 
 /// The arguments of commands that compute a number for each vertex of a graph.
 #[derive(clap::Args)]
@@ -51,12 +44,9 @@ pub struct GraphArgs {
     quiet: bool,
 }
 
-/// The JSON object of `--report`, with the fields `T` of a command.
+/// The fields of the report, with those of a command.
 #[derive(Serialize)]
-struct Report<'a, T: Serialize> {
-    schema: u32,
-    command: String,
-    device: DeviceName,
+struct Fields<'a, T: Serialize> {
     graph: Size,
     #[serde(flatten)]
     found: &'a T,
@@ -71,8 +61,9 @@ struct Report<'a, T: Serialize> {
 pub struct Question {
     /// What is computed, for messages.
     pub what: &'static str,
-    pub on_device: fn(&DeviceMatrix<Graph>) -> blockmul::Result<Vec<u32>>,
-    pub by_reference: fn(&Graph) -> blockmul::Result<Vec<u32>>,
+    /// From the pattern of the graph, whose values are ones.
+    pub on_device: fn(&DeviceMatrix<Csc<u32>>) -> blockmul::Result<Vec<u32>>,
+    pub by_reference: fn(&Csc<u32>) -> blockmul::Result<Vec<u32>>,
 }
 
 /// What a command makes of the result.
@@ -109,32 +100,18 @@ pub fn run<S: Serialize>(
         }
         Target::Reference => repeatedly(args.repeat, || timed(|| (question.by_reference)(&g)))?,
     };
-    let verified = match args.verify {
-        true => {
-            messages.step("verifying");
-            Some((question.by_reference)(&g)? == found)
-        }
-        false => None,
-    };
+    let is_right = || Ok::<_, Failure>((question.by_reference)(&g)? == found);
+    let verified = messages.verifying(args.verify, is_right)?;
     let total_ms = median_run(&runs_ms);
     let Answer { fields, text, numbers } = answer(found);
-    let (name, platform, driver) = target.describe();
-    let report = Report {
-        schema: SCHEMA,
-        command: command_line(),
-        device: DeviceName::new(name, platform, driver),
-        graph: Size::of(&g),
-        found: &fields,
-        total_ms,
-        runs_ms: args.repeat.map(|_| runs_ms),
-        verified,
-    };
-    let json = || serde_json::to_string_pretty(&report).expect("plain data");
-    args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
+    let runs_ms = args.repeat.map(|_| runs_ms);
+    let report = Report::new(&target, Fields { graph: Size::of(&g), found: &fields, total_ms, runs_ms, verified });
+    report.write(&args.report)?;
     let is_equal = if verified == Some(true) { "\nverified: equal to the reference" } else { "" };
     let text = format!(
-        "{} on {name}\n  {}, {}; {text}\n  {total_ms:.3} ms{is_equal}",
+        "{} on {}\n  {}, {}; {text}\n  {total_ms:.3} ms{is_equal}",
         question.what,
+        report.device(),
         count_of(g.ncols(), "vertex", "vertices"),
         count_of(g.nnz(), "entry", "entries")
     );

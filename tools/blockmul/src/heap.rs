@@ -91,35 +91,22 @@ fn leave() -> ! {
 
 #[cfg(test)]
 mod tests {
-    /// The process ends, so the test runs itself again in a second process, with a variable set.
     #[test]
     fn memory_that_is_refused_exits_with_4_and_leaves_nothing_half_written() {
-        const AGAIN: &str = "BLOCKMUL_TEST_HEAP";
         // More than any address space, but less than a vector refuses by itself.
         const MUCH: usize = 1 << 60;
-        if let Some(place) = std::env::var_os(AGAIN) {
-            let written = blockmul::io::write_whole(place.as_ref(), |writer| {
-                writer.write_all(b"half")?;
-                writer.write_all(&vec![0; MUCH])
-            });
-            unreachable!("{written:?}");
-        }
-        let folder = tempfile::tempdir().unwrap();
-        let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "heap::tests::memory_that_is_refused_exits_with_4_and_leaves_nothing_half_written",
-                "--nocapture",
-            ])
-            .env(AGAIN, folder.path().join("c.mtx"))
-            .output()
-            .unwrap();
-        assert_eq!(output.status.code(), Some(4));
-        let text = String::from_utf8(output.stderr).unwrap();
-        assert!(
-            text.contains(&format!("error: not enough memory on the host: the system refused {MUCH} bytes")),
-            "{text}"
+        let stderr = crate::failure::in_another_process(
+            "heap::tests::memory_that_is_refused_exits_with_4_and_leaves_nothing_half_written",
+            4,
+            |place| {
+                let written = blockmul::io::write_whole(place, |writer| {
+                    writer.write_all(b"half")?;
+                    writer.write_all(&vec![0; MUCH])
+                });
+                unreachable!("{written:?}");
+            },
         );
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let refused = format!("error: not enough memory on the host: the system refused {MUCH} bytes");
+        assert!(stderr.contains(&refused), "{stderr}");
     }
 }

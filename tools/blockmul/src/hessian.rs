@@ -2,21 +2,15 @@
 //! equations.
 use crate::failure::Failure;
 use crate::messages::Messages;
-use crate::output;
 use crate::places::Overwriting;
-use crate::problem::{
-    Opened, ProblemArgs, StartName, matrices,
-    matrices::Wanted,
-    subject::{self, Named},
-    with_subject,
+use crate::problem::{Aim, Opened, ProblemArgs, subject, with_subject};
+use crate::report::Size;
+use crate::{input, output};
+use blockmul::solver::{
+    least_squares::{Clock, Normal},
+    problem::{Linearization, Named},
 };
-use blockmul::{
-    BlockShape,
-    solver::{
-        least_squares::{Clock, Normal},
-        problem::Linearization,
-    },
-};
+use blockmul::{DeviceMatrix, Matrix};
 use std::path::PathBuf;
 
 /// Linearise a least-squares problem at its start, and form H = JᵀWJ.
@@ -55,24 +49,45 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = places.check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let Opened { device, subject, .. } = args.problem.open(StartName::File, &messages)?;
+    let Opened { device, subject, .. } = args.problem.open(Aim::Matrices, &messages)?;
     with_subject!(subject, |problem, start| {
         let linearized = Linearized::new(&problem, &start, &device)?;
-        matrices::check(&args.write, &linearized.linearization)?;
+        args.write.iter().try_for_each(|wanted| linearized.linearization.check_matrix_name(&wanted.name))?;
         if !args.quiet && !to_stdout {
             let written = !args.write.is_empty() || args.picture.is_some();
             messages.pause(|| output::print_beside(written, &linearized.text()))?;
         }
-        matrices::write(&args.write, &linearized.linearization, &linearized.normal, &messages)?;
+        let matrix = |name: &str| linearized.normal.matrix(name, &linearized.linearization);
+        for Wanted { name, path } in &args.write {
+            input::write(path, &matrix(name)?, &messages)?;
+        }
         let names: Vec<&str> = args.write.iter().map(|wanted| wanted.name.as_str()).collect();
-        problem.left_out().iter().filter_map(|left| left.of_matrices(&names)).for_each(|text| messages.say(&text));
+        let left_out = problem.left_out();
+        left_out.iter().filter_map(|left| left.of_matrices(&names)).for_each(|text| messages.say(&text));
         if let Some(path) = &args.picture {
-            let h = matrices::of_name("H", &linearized.linearization, &linearized.normal)?;
-            let h = if h.kind().has_blocks() { h } else { h.to_blocks(BlockShape::SCALAR)? };
-            crate::spy::draw(path, h.typed()?, &device, &messages)?;
+            crate::spy::draw(path, &matrix("H")?, &device, &messages)?;
         }
         Ok(())
     })
+}
+
+/// The argument `NAME=FILE`.
+#[derive(Clone)]
+struct Wanted {
+    name: String,
+    path: PathBuf,
+}
+
+impl std::str::FromStr for Wanted {
+    type Err = String;
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, path)) if !name.is_empty() && !path.is_empty() => {
+                Ok(Self { name: name.to_owned(), path: path.into() })
+            }
+            _ => Err("NAME=FILE is wanted, as in W=W.mtx".into()),
+        }
+    }
 }
 
 /// A linearised problem, with the times this took.
@@ -116,20 +131,20 @@ impl Linearized {
         let rows: usize = j.row_groups().iter().map(|group| group.scalars()).sum();
         let cols: usize = j.col_groups().iter().map(|group| group.scalars()).sum();
         let cells = (0..j.row_groups().len()).flat_map(|row| (0..j.col_groups().len()).map(move |col| (row, col)));
-        let cells: Vec<_> = cells.filter_map(|(row, col)| j.get(row, col)).map(matrices::describe_blocks).collect();
+        let cells: Vec<_> = cells.filter_map(|(row, col)| j.get(row, col)).map(describe_blocks).collect();
         lines.push(format!("  J  {rows} x {cols}, {}", cells.join(", ")));
         match normal.parts() {
             Some(parts) => {
                 for (name, part) in ["U", "W", "V"].into_iter().zip(parts) {
-                    let shape = part.shape();
-                    let (rows, cols) = (part.nrows() * shape.rows(), part.ncols() * shape.cols());
+                    let size = Size::on_device(part);
+                    let (rows, cols) = (size.rows(), size.cols());
                     let half = if name == "U" && part.nnz() > part.ncols() { ", its lower triangle" } else { "" };
-                    lines.push(format!("  {name}  {rows} x {cols}, {}{half}", matrices::describe_blocks(part)));
+                    lines.push(format!("  {name}  {rows} x {cols}, {}{half}", describe_blocks(part)));
                 }
             }
             None => {
                 let h = normal.h().get(0, 0).expect("one group of unknowns");
-                lines.push(format!("  H  {cols} x {cols}, {} on and above the diagonal", matrices::describe_blocks(h)));
+                lines.push(format!("  H  {cols} x {cols}, {} on and above the diagonal", describe_blocks(h)));
             }
         }
         lines.push(format!(
@@ -139,4 +154,9 @@ impl Linearized {
         ));
         lines.join("\n")
     }
+}
+
+/// The blocks in words, such as `49 blocks of 9x9`.
+pub fn describe_blocks<M: Matrix>(m: &DeviceMatrix<M>) -> String {
+    format!("{} blocks of {}", m.nnz(), m.shape())
 }

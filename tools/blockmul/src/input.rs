@@ -26,7 +26,6 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The options of the library.
     pub fn options(&self) -> ReadOptions {
         let options = ReadOptions { sum_duplicates: self.sum_duplicates, ..Default::default() };
         match self.max_lines {
@@ -83,21 +82,20 @@ pub fn check_graph(path: &Path, matrix: &Csc<f64>) -> Result<(), Failure> {
     }
 }
 
-/// A matrix of any file that holds one, and the blocks that the file declares.
-pub struct AnyFile {
-    pub matrix: Csc<f64>,
-    pub layout: Option<io::Layout>,
-}
-
-/// As [`read`], and NumPy's arrays, whose zeros are places without an entry.
-pub fn read_any(path: &Path, reading: &Reading, messages: &Messages) -> blockmul::Result<AnyFile> {
+/// As [`read`], and NumPy's arrays, whose zeros are places without an entry: the matrix, and the
+/// blocks that the file declares.
+pub fn read_any(
+    path: &Path,
+    reading: &Reading,
+    messages: &Messages,
+) -> blockmul::Result<(Csc<f64>, Option<io::Layout>)> {
     if io::dense::is_npy(path) {
         messages.step(format!("reading {}", path.display()));
         let dense = io::dense::read(path, &reading.options())?;
-        return Ok(AnyFile { matrix: Csc::from_dense(&dense.matrix)?, layout: None });
+        return Ok((Csc::from_dense(&dense.matrix)?, None));
     }
     let MatrixFile { matrix, layout, .. } = read(path, reading, messages)?;
-    Ok(AnyFile { matrix, layout })
+    Ok((matrix, layout))
 }
 
 /// Refuses to read more than one of the named inputs from stdin.
@@ -124,60 +122,10 @@ pub fn uniform(layout: &io::Layout) -> Option<BlockShape> {
     layout.uniform().filter(|&shape| shape != BlockShape::SCALAR)
 }
 
-/// Element types, as options name them.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum ElementName {
-    F64,
-    F32,
-    F16,
-}
-
-/// Element types of products and graphs, integers included.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum NumberName {
-    F64,
-    F32,
-    F16,
-    U32,
-    I32,
-    U8,
-}
-
-impl From<ElementName> for ElementType {
-    fn from(name: ElementName) -> Self {
-        match name {
-            ElementName::F64 => Self::F64,
-            ElementName::F32 => Self::F32,
-            ElementName::F16 => Self::F16,
-        }
-    }
-}
-
-impl From<NumberName> for ElementType {
-    fn from(name: NumberName) -> Self {
-        match name {
-            NumberName::F64 => Self::F64,
-            NumberName::F32 => Self::F32,
-            NumberName::F16 => Self::F16,
-            NumberName::U32 => Self::U32,
-            NumberName::I32 => Self::I32,
-            NumberName::U8 => Self::U8,
-        }
-    }
-}
-
-/// Whether an element type has a number: integers have whole numbers of their range, and stop at
-/// its ends for infinities.
-pub fn has(element: ElementType, number: f64) -> bool {
-    !element.is_integer() || element.nearest(number) == number || number.is_infinite()
-}
-
 /// Refuses numbers that the element type has not.
 pub fn check_numbers(element: ElementType, matrix: &Csc<f64>, name: &str) -> blockmul::Result<()> {
-    let Some(entry) = matrix.values().iter().position(|&value| !has(element, value)) else { return Ok(()) };
-    let pattern = matrix.pattern();
-    let col = pattern.col_ptr().partition_point(|&begin| begin <= entry as u64);
-    let (row, value) = (pattern.row_idx()[entry] + 1, matrix.values()[entry]);
+    let Some((row, col, value)) = matrix.entries().find(|&(.., value)| !element.has(value)) else { return Ok(()) };
+    let (row, col) = (row + 1, col + 1);
     Err(Error::Argument(format!("{name} has {value} at row {row}, column {col}, which is not of type {element}")))
 }
 
@@ -191,17 +139,6 @@ pub fn check_cast(
 ) -> Result<Converted, Failure> {
     check_numbers(element, matrix, &format!("{}: {name}", self::name(path)))?;
     Ok(Converted::count(element, matrix.values(), name, messages))
-}
-
-/// Converts the matrix of the file `path` to the element type, as [`cast`], if it has the numbers.
-pub fn cast_numbers(
-    element: ElementType,
-    matrix: Csc<f64>,
-    named: (&str, &Path),
-    messages: &Messages,
-) -> Result<(AnyMatrix, Converted), Failure> {
-    let converted = check_cast(element, &matrix, named, messages)?;
-    Ok((elements(element, matrix), converted))
 }
 
 /// Converts to the element type; warns of finite values that become infinite.

@@ -4,10 +4,7 @@ use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::output::is_standard;
 use crate::sizes::count;
-use blockmul::{
-    BlockShape, Csc,
-    matrix::{AnyMatrix, Pattern},
-};
+use blockmul::{BlockShape, Csc, matrix::Pattern};
 use half::f16;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +28,6 @@ impl MaskFile {
         }
     }
 
-    /// Reads the mask.
     pub fn read(path: &Path, reading: &Reading, messages: &Messages) -> Result<Self, Failure> {
         let mut file = input::read(path, reading, messages)?;
         let whole = file.layout.is_some().then(|| file.matrix.pattern().clone());
@@ -67,10 +63,4 @@ impl MaskFile {
 fn mask(pattern: Pattern) -> blockmul::Result<Mask> {
     let zeros = vec![f16::ZERO; pattern.nnz()];
     Csc::new(pattern, zeros)
-}
-
-/// Rows and columns of a product in scalars, and the shape of its blocks.
-pub fn size_of_product(a: &AnyMatrix, b: &AnyMatrix) -> Result<((usize, usize), BlockShape), Failure> {
-    let shape = BlockShape::new(a.shape().rows(), b.shape().cols())?;
-    Ok(((a.nrows() * shape.rows(), b.ncols() * shape.cols()), shape))
 }

@@ -1,7 +1,7 @@
 //! Messages to the user on stderr, and on a terminal a bar or a spinner. Colours are used only
 //! where they are wanted.
 use blockmul::{Device, device::kernel_cache, host::Progress};
-use clap::builder::styling::{AnsiColor, Color, Effects, Style};
+use clap::builder::styling::AnsiColor;
 use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
@@ -17,21 +17,13 @@ pub enum Tone {
 }
 
 impl Tone {
-    fn name(self) -> &'static str {
+    /// The word before a message, and its colour.
+    fn label(self) -> (&'static str, AnsiColor) {
         match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Hint => "hint",
+            Self::Error => ("error", AnsiColor::Red),
+            Self::Warning => ("warning", AnsiColor::Yellow),
+            Self::Hint => ("hint", AnsiColor::Cyan),
         }
-    }
-
-    fn style(self) -> Style {
-        let color = match self {
-            Self::Error => AnsiColor::Red,
-            Self::Warning => AnsiColor::Yellow,
-            Self::Hint => AnsiColor::Cyan,
-        };
-        Style::new().fg_color(Some(Color::Ansi(color))).effects(Effects::BOLD)
     }
 }
 
@@ -43,8 +35,9 @@ pub fn tell(tone: Tone, text: &str) {
 
 /// As [`tell`], for a text of several lines, which names no file.
 pub fn tell_lines(tone: Tone, text: &str) {
-    let style = tone.style();
-    line(&format!("{style}{}:{style:#} {}", tone.name(), visible(text)));
+    let (label, colour) = tone.label();
+    let style = colour.on_default().bold();
+    line(&format!("{style}{label}:{style:#} {}", visible(text)));
 }
 
 /// The text on one line, with all control characters as escapes; file names may have any.
@@ -165,6 +158,16 @@ impl Messages {
                 bar.set_message(message);
             }
         }));
+    }
+
+    /// Compares a result with the reference, if that is asked for.
+    pub fn verifying<T, E>(&self, asked: bool, compare: impl FnOnce() -> Result<T, E>) -> Result<Option<T>, E> {
+        asked
+            .then(|| {
+                self.step("verifying");
+                compare()
+            })
+            .transpose()
     }
 
     /// Prints one line that stays.

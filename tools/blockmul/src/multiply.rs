@@ -1,26 +1,20 @@
 //! `blockmul multiply`: reads files, multiplies them and reports the costs.
-use crate::algebra::semiring;
-use crate::dense;
-use crate::explain;
 use crate::failure::Failure;
-use crate::input::{self, NumberName};
-use crate::mask::{self, Mask, MaskFile};
+use crate::mask::{Mask, MaskFile};
 use crate::messages::{Messages, Unit};
 use crate::numbers::{from_zero, some};
 use crate::operands::{OperandArgs, Operands, SparseAndDense, Streamed};
-use crate::output;
 use crate::places::Overwriting;
-use crate::report::{Report, Size};
-use crate::target::{Extent, Options, Run, Target, joined};
-use crate::vector;
-use crate::wrapping::Sums;
+use crate::report::{Product, Report, Size};
+use crate::target::{Extent, Run, Target, Task, joined};
+use crate::{choice, dense, explain, input, output, vector};
 use blockmul::{
     Method, Semiring,
     dense::Side,
     element::ElementType,
     matrix::{AnyMatrix, Threshold},
     plan::DenseMethod,
-    reference::verify,
+    reference::{IntegerSums, verify},
 };
 use std::{num::NonZero, path::PathBuf};
 
@@ -52,22 +46,22 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Element type; f16 is stored in 16 bits and computed in f32. u8 has or-and alone.
-    #[arg(long, value_enum, default_value = "f64")]
-    element: NumberName,
+    #[arg(long, default_value = "f64", value_parser = choice::number())]
+    element: ElementType,
     /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
     /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
     /// Method of multiplication.
-    #[arg(long, default_value = "auto", value_parser = method())]
+    #[arg(long, default_value = "auto", value_parser = choice::method())]
     method: Method,
     /// Algebra of sums and products. Blocks have plus-times and or-and alone: a place without an
     /// entry is 0 in them.
-    #[arg(long, default_value = "plus-times", value_parser = semiring())]
+    #[arg(long, default_value = "plus-times", value_parser = choice::semiring())]
     semiring: Semiring,
     /// How the entries of the sparse matrix are shared out if the other is dense: row by row, or in
     /// groups of rows that load a row of the dense one once (gcoo) [default: auto].
-    #[arg(long, value_name = "METHOD", value_parser = dense::sharing())]
+    #[arg(long, value_name = "METHOD", value_parser = choice::sharing())]
     sharing: Option<DenseMethod>,
     /// Leave out entries (blocks) of C whose elements are all below TOL in magnitude; NaN is never
     /// left out.
@@ -107,18 +101,7 @@ pub struct Args {
     quiet: bool,
 }
 
-pub fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser};
-    let names = std::iter::once(Method::Auto).chain(Method::ALL.iter().copied()).map(Method::name);
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<Method>())
-}
-
 impl Args {
-    fn read_mask(&self, messages: &Messages) -> Result<Option<MaskFile>, Failure> {
-        let read = |mask| MaskFile::read(mask, &self.operands.reading, messages);
-        self.mask.as_deref().map(read).transpose()
-    }
-
     fn threshold(&self) -> Option<Threshold> {
         let of = |tolerance| match self.drop_relative {
             true => Threshold::relative(tolerance),
@@ -162,12 +145,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         )));
     }
     places().matrices(&args.output).check()?;
-    let element = ElementType::from(args.element);
+    let element = args.element;
     args.semiring.check_type(element)?;
     // The device is opened while the files are read.
     let (operands, (target, mask)) = std::thread::scope(|scope| {
         let opening = scope.spawn(|| Target::open(args.device.as_deref(), element, args.method));
-        let mask = args.read_mask(&messages)?;
+        let read = |mask| MaskFile::read(mask, &args.operands.reading, &messages);
+        let mask = args.mask.as_deref().map(read).transpose()?;
         let opened = || Ok((joined(opening)?.announce(&messages), mask));
         args.operands.read(element, (streamed, args.semiring), &messages, opened)
     })?;
@@ -176,7 +160,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 /// C = A·B if one of them is dense; the sparse one is on `side`.
 fn with_dense(args: &Args, (side, streamed): (Side, Streamed), messages: &Messages) -> Result<(), Failure> {
-    let element = ElementType::from(args.element);
+    let element = args.element;
     args.semiring.check_type(element)?;
     let given =
         [("--method", args.method != Method::Auto), ("--drop", args.drop.is_some()), ("--mask", args.mask.is_some())];
@@ -234,12 +218,13 @@ impl Job<'_> {
         let a = input::cut(a, Some(a_shape))?;
         let b = b.as_ref().unwrap_or(&a);
 
-        let (size, shape) = mask::size_of_product(&a, b)?;
+        let shape = a.shape().product(b.shape());
+        let size = (a.nrows() * shape.rows(), b.ncols() * shape.cols());
         let mask = self.mask.as_ref().map(|mask| mask.cut(size, shape, &self.messages)).transpose()?;
         let mask = mask.as_ref();
         let Computed { c, of_c, run, runs_ms } = self.multiply((&a, b), mask)?;
         // Elsewhere infinities are the values of places that no path leads to.
-        let overflow = match (Sums::of(element, semiring), semiring) {
+        let overflow = match (IntegerSums::of(element, semiring), semiring) {
             (Some(sums), _) => {
                 let counted = c.as_ref().filter(|_| self.args.verify);
                 let count = || counted.and_then(|c| sums.wrapped(&a, b, c).ok());
@@ -249,18 +234,14 @@ impl Job<'_> {
             (None, Semiring::PlusTimes) => overflow.of_product(&of_c, element, &self.messages),
             (None, _) => overflow,
         };
-        let verification = match c.as_ref().filter(|_| self.args.verify) {
-            Some(c) => {
-                self.messages.step("verifying");
-                Some(match mask {
-                    _ if semiring != Semiring::PlusTimes => verify::verify_over(semiring, (&a, b), c, mask)?,
-                    Some(mask) => verify::verify_masked(&a, b, c, mask)?,
-                    None if element.is_integer() => verify::verify_over(semiring, (&a, b), c, mask)?,
-                    None => verify::verify_dropped(&a, b, c, self.args.threshold())?,
-                })
-            }
-            None => None,
+        let compare = |c: &AnyMatrix| match mask {
+            _ if semiring != Semiring::PlusTimes => verify::verify_over(semiring, (&a, b), c, mask),
+            Some(mask) => verify::verify_masked(&a, b, c, mask),
+            None if element.is_integer() => verify::verify_over(semiring, (&a, b), c, mask),
+            None => verify::verify_dropped(&a, b, c, self.args.threshold()),
         };
+        let verified =
+            c.as_ref().map(|c| self.messages.verifying(self.args.verify, || compare(c))).transpose()?.flatten();
         if self.args.explain {
             let explained = match mask {
                 Some(_) => explain::explain_masked(&a, b, &of_c.size, &run),
@@ -269,61 +250,54 @@ impl Job<'_> {
             self.messages.say_lines(&explained);
         }
         let mask = mask.map(|mask| Size::in_blocks(mask.pattern(), shape));
-        let report = Report::new(&self.target, (&a, b, of_c.size), mask, &run, runs_ms, verification);
-        let report = report.over(semiring);
-        let report = if self.args.explain { report.explained() } else { report };
-        self.tell(&report.overflowed(overflow))?;
-        match verification {
+        let (explained, overflowed) = (self.args.explain, Some(overflow));
+        let product = Product::new((&a, b, of_c.size), mask, run);
+        let product = Product { explained, semiring, verified, overflowed, runs_ms, ..product };
+        let report = Report::of_product(&self.target, product);
+        report.write(&self.args.report)?;
+        let files = [&self.args.output, &self.args.report];
+        output::summary(&report.of.table(report.device()), self.args.quiet, files, &self.messages)?;
+        match verified {
             Some(v) if !v.passed => Err(Failure::Verification(format!(
                 "the result is not the product: pattern {}, largest error {:e} ({:e} relative); nothing is written",
                 if v.pattern_equal { "equal" } else { "different" },
                 v.max_abs_error,
                 v.max_rel_error
             ))),
-            _ => c.map_or(Ok(()), |c| self.write(&c)),
+            _ => match (&self.args.output, c) {
+                (Some(path), Some(c)) => output::write_matrix(path, &c, &self.messages),
+                _ => Ok(()),
+            },
         }
     }
 
     /// The product and its costs. With `--repeat`, these are the costs of the run of median time,
     /// and all times.
-    fn multiply(&self, operands: (&AnyMatrix, &AnyMatrix), mask: Option<&Mask>) -> Result<Computed, Failure> {
-        let Args { method, semiring, memory_limit, explain, .. } = *self.args;
-        let options =
-            Options { method, semiring, memory_limit, threshold: self.args.threshold(), progress: None, explain };
-        let Some(repeat) = self.args.repeat else {
+    fn multiply(&self, (a, b): (&AnyMatrix, &AnyMatrix), mask: Option<&Mask>) -> Result<Computed, Failure> {
+        let Args { method, semiring, memory_limit, explain, repeat, .. } = *self.args;
+        let threshold = self.args.threshold();
+        let task = Task { a, b, mask, method, semiring, memory_limit, threshold, progress: None, explain };
+        let Some(repeat) = repeat else {
             let progress = Some(self.messages.measured("multiplying", Unit::Columns));
-            let options = Options { progress, ..options };
+            let task = Task { progress, ..task };
             if self.args.output.is_none() && !self.args.verify {
-                let (of_c, run) = self.target.multiply_and_drop(&options, operands, mask)?;
+                let (of_c, run) = self.target.multiply_and_drop(&task)?;
                 return Ok(Computed { c: None, of_c, run, runs_ms: None });
             }
-            let (c, run) = self.target.multiply(&options, operands, mask)?;
+            let (c, run) = self.target.multiply(&task)?;
             return Ok(Computed { of_c: Extent::of(&c), c: Some(c), run, runs_ms: None });
         };
         let progress = self.messages.measured("multiplying", Unit::Runs);
         let step = |number: u32| progress.tell(number.into(), repeat.get().into());
-        let (c, runs) = self.target.multiply_repeatedly(&options, operands, mask, (repeat, step))?;
-        let runs_ms = runs.iter().map(|run| run.total_ms).collect();
+        let (c, runs) = self.target.multiply_repeatedly(&task, (repeat, step))?;
+        let runs_ms = runs.iter().map(|run| run.took.total_ms).collect();
         Ok(Computed { of_c: Extent::of(&c), c: Some(c), run: median(runs), runs_ms: Some(runs_ms) })
-    }
-
-    fn tell(&self, report: &Report) -> Result<(), Failure> {
-        if let Some(path) = &self.args.report {
-            output::write(path, &report.json())?;
-        }
-        let files = [&self.args.output, &self.args.report];
-        output::summary(&report.table(), self.args.quiet, files, &self.messages)
-    }
-
-    fn write(&self, c: &AnyMatrix) -> Result<(), Failure> {
-        let Some(path) = &self.args.output else { return Ok(()) };
-        output::write_matrix(path, c, &self.messages)
     }
 }
 
 /// The run of median time; of an even number the faster of the two.
 fn median(mut runs: Vec<Run>) -> Run {
-    runs.sort_by(|x, y| x.total_ms.total_cmp(&y.total_ms));
+    runs.sort_by(|x, y| x.took.total_ms.total_cmp(&y.took.total_ms));
     runs.swap_remove((runs.len() - 1) / 2)
 }
 
@@ -331,31 +305,20 @@ fn median(mut runs: Vec<Run>) -> Run {
 mod tests {
     use super::*;
     use crate::report::Stage;
+    use crate::target::Took;
 
     #[test]
     fn the_median_run() {
         let run = |total_ms| {
-            let (method, stages) = ("esc", vec![Stage { name: "setup", ms: Some(total_ms / 2.0), ran: true }]);
-            Run {
-                method,
-                bins: Vec::new(),
-                products: 0,
-                dropped: None,
-                bands: 1,
-                peak_device_bytes: 0,
-                held_device_bytes: 0,
-                launches: 0,
-                stages,
-                total_ms,
-                kernels_ms: 0.0,
-            }
+            let stages = vec![Stage { name: "setup", ms: Some(total_ms / 2.0), ran: true }];
+            Run { took: Took { stages, total_ms, ..Took::default() }, ..Run::default() }
         };
         for (times, expected) in
             [(vec![3.0], 3.0), (vec![4.0, 2.0], 2.0), (vec![9.0, 1.0, 5.0], 5.0), (vec![4.0, 3.0, 2.0, 1.0], 2.0)]
         {
             let median = median(times.iter().copied().map(run).collect());
-            assert_eq!(median.total_ms, expected, "{times:?}");
-            assert_eq!(median.stages[0].ms, Some(expected / 2.0), "the stages are of the same run");
+            assert_eq!(median.took.total_ms, expected, "{times:?}");
+            assert_eq!(median.took.stages[0].ms, Some(expected / 2.0), "the stages are of the same run");
         }
     }
 }

@@ -6,26 +6,21 @@ use std::str::FromStr;
 
 /// Parses a finite number from 0: a share, a tolerance, a distance.
 pub fn from_zero(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number >= 0.0 && number.is_finite() => Ok(number),
-        _ => Err("a finite number from 0 is wanted, as in 1e-3".into()),
-    }
+    real(text, |number| number >= 0.0, "a finite number from 0 is wanted, as in 1e-3")
 }
 
 /// Parses a finite number above 0.
 pub fn above_zero(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
-        _ => Err("a finite number above 0 is wanted, as in 1e-3".into()),
-    }
+    real(text, |number| number > 0.0, "a finite number above 0 is wanted, as in 1e-3")
 }
 
 /// Parses a finite number of either sign.
 pub fn finite(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok(number),
-        _ => Err("a finite number is wanted, as in -1e-3".into()),
-    }
+    real(text, |_| true, "a finite number is wanted, as in -1e-3")
+}
+
+fn real(text: &str, is_in_range: fn(f64) -> bool, wanted: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|&number: &f64| number.is_finite() && is_in_range(number)).ok_or_else(|| wanted.into())
 }
 
 /// Parses a whole number from 0.

@@ -33,11 +33,11 @@ pub struct OperandArgs {
     pub transpose_b: bool,
     /// Cut A, once transposed, into dense blocks of R rows and K columns; one number for square
     /// ones [default: the file's own blocks, else scalars].
-    #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
+    #[arg(long, value_name = "RxK")]
     pub block: Option<BlockShape>,
     /// Cut B into blocks of K x C [default: the file's own if they fit A's, else K x R if that
     /// divides B, else K x K].
-    #[arg(long, value_name = "KxC", value_parser = crate::sizes::block)]
+    #[arg(long, value_name = "KxC")]
     pub block_b: Option<BlockShape>,
     #[command(flatten)]
     pub reading: Reading,
@@ -69,6 +69,18 @@ pub struct SparseAndDense {
 pub struct Streamed {
     a: Option<MatrixFile>,
     b: Option<MatrixFile>,
+}
+
+/// What is asked for of an operand.
+struct Asked<'a> {
+    name: &'static str,
+    path: &'a Path,
+    /// The file, if it has been read.
+    read: Option<MatrixFile>,
+    transposed: bool,
+    block: Option<BlockShape>,
+    /// The option of its blocks.
+    option: &'static str,
 }
 
 impl OperandArgs {
@@ -110,45 +122,42 @@ impl OperandArgs {
         (streamed, semiring): (Streamed, Semiring),
         messages: &Messages,
     ) -> std::result::Result<SparseAndDense, Failure> {
-        let b = self.b.as_ref().unwrap_or(&self.a);
-        let (a, b) = ((&self.a, streamed.a), (b, streamed.b));
-        let ((sparse, sparse_file), (dense, dense_file), name) = match side {
-            Side::Left => (a, b, "B"),
-            Side::Right => (b, a, "A"),
-        };
-        let (transposed, transpose_dense) = match side {
-            Side::Left => (self.transpose_a, self.transpose_b),
-            Side::Right => (self.transpose_b, self.transpose_a),
-        };
-        let (block, option, of_dense) = match side {
-            Side::Left => (self.block, "--block", self.block_b.map(|_| ("--block-b", "--block cuts A"))),
-            Side::Right => (self.block_b, "--block-b", self.block.map(|_| ("--block", "--block-b cuts B"))),
-        };
-        if let Some((option, instead)) = of_dense {
-            return Err(Failure::Usage(format!("{option} is for a sparse matrix, and {name} is dense; {instead}")));
+        let Self { a, b, transpose_a, transpose_b, block, block_b, .. } = self;
+        let a =
+            Asked { name: "A", path: a, read: streamed.a, transposed: *transpose_a, block: *block, option: "--block" };
+        let path = b.as_ref().unwrap_or(&self.a);
+        let (transposed, block, option) = (*transpose_b, *block_b, "--block-b");
+        let b = Asked { name: "B", path, read: streamed.b, transposed, block, option };
+        let (sparse, dense) = if side == Side::Left { (a, b) } else { (b, a) };
+        if dense.block.is_some() {
+            return Err(Failure::Usage(format!(
+                "{} is for a sparse matrix, and {} is dense; {} cuts {}",
+                dense.option, dense.name, sparse.option, sparse.name
+            )));
         }
-        let mut file = match sparse_file {
+        let Asked { name, path, read, transposed, block, option } = sparse;
+        let mut file = match read {
             Some(file) => file,
-            None => input::read(sparse, &self.reading, messages)?,
+            None => input::read(path, &self.reading, messages)?,
         };
-        let of_sparse = if side == Side::Left { "A" } else { "B" };
-        say_symmetry(of_sparse, &file, messages);
-        let layout = input::layout(&file);
+        say_symmetry(name, &file, messages);
         // Shapes that are asked for are those of the operand once it is transposed.
-        let block = oriented_shape(block, transposed).or(layout).unwrap_or(BlockShape::SCALAR);
+        let block = oriented_shape(block, transposed).or(input::layout(&file)).unwrap_or(BlockShape::SCALAR);
         check_blocks(semiring, &[(option, block)])?;
         if !has_zeros(semiring) {
-            input::drop_padding(&mut file, sparse, messages);
+            input::drop_padding(&mut file, path, messages);
         }
-        let (sparse, converted) = input::cast_numbers(element, file.matrix, (of_sparse, sparse), messages)?;
-        let mut dense = match dense_file {
-            Some(file) => dense::of_file(element, &file, (name, dense), messages)?,
-            None => dense::read(element, dense, name, &self.reading, messages)?,
+        let converted = input::check_cast(element, &file.matrix, (name, path), messages)?;
+        let sparse = input::elements(element, file.matrix);
+        let Asked { name, path, read, .. } = dense;
+        let mut matrix = match read {
+            Some(file) => dense::of_file(element, &file, (name, path), messages)?,
+            None => dense::read(element, path, name, &self.reading, messages)?,
         };
-        if transpose_dense {
-            dense.matrix = dense.matrix.into_transpose();
+        if dense.transposed {
+            matrix.matrix = matrix.matrix.into_transpose();
         }
-        Ok(SparseAndDense { sparse, converted, block, transposed, dense })
+        Ok(SparseAndDense { sparse, converted, block, transposed, dense: matrix })
     }
 
     /// Reads the files, calls `once_read`, and prints shapes and transpositions chosen by default.
@@ -193,7 +202,10 @@ impl OperandArgs {
                 input::drop_padding(file, path, messages);
             }
         }
-        let cast = |file: MatrixFile, named: (&str, &Path)| input::cast_numbers(element, file.matrix, named, messages);
+        let cast = |file: MatrixFile, named: (&str, &Path)| -> std::result::Result<_, Failure> {
+            let converted = input::check_cast(element, &file.matrix, named, messages)?;
+            Ok((input::elements(element, file.matrix), converted))
+        };
         let (a, of_a) = cast(file_a, ("A", &self.a))?;
         let (b, of_b) = file_b.zip(self.b.as_ref()).map(|(file, path)| cast(file, ("B", path))).transpose()?.unzip();
         let b = match b {

@@ -73,10 +73,7 @@ pub type Fill<'f> = &'f mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>;
 
 /// Writes the output of `fill` to the file `path`, or to stdout for `-`.
 pub fn write_filled(path: &Path, fill: Fill<'_>) -> Result<(), Failure> {
-    match is_standard(path) {
-        true => to_stdout(fill),
-        false => write_whole(path, fill).map_err(of_output),
-    }
+    if is_standard(path) { to_stdout(fill) } else { write_whole(path, fill).map_err(of_output) }
 }
 
 /// Writes a matrix to the file `path`, in the format of its ending; for `-` to stdout, in Matrix

@@ -2,7 +2,6 @@
 //! wrap around.
 use crate::messages::Messages;
 use crate::target::Extent;
-use crate::wrapping::highest;
 use blockmul::element::{AnyValues, ElementType};
 
 /// Values of a file that were converted to the element type.
@@ -83,7 +82,7 @@ impl Overflow {
         count: impl FnOnce() -> Option<u64>,
         messages: &Messages,
     ) -> Self {
-        let highest = highest(element);
+        let highest = element.nearest(f64::INFINITY);
         if bound <= highest {
             return self;
         }

@@ -3,15 +3,13 @@ pub mod picture;
 
 use crate::failure::Failure;
 use crate::graphs::timed;
-use crate::input;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{self, finite, some};
-use crate::output;
 use crate::places::Overwriting;
-use crate::report::{DeviceName, command_line};
+use crate::report::Report;
 use crate::sizes::{count, count_of};
 use crate::target::Target;
-use crate::vector;
+use crate::{input, output, vector};
 use blockmul::{
     Error, Method,
     element::ElementType,
@@ -26,9 +24,6 @@ use std::{
     num::NonZero,
     path::{Path, PathBuf},
 };
-
-/// Number of the schema, increased by changes that a reader must know.
-const SCHEMA: u32 = 1;
 
 /// Cut a triangle mesh into patches by Lloyd relaxation, and draw them.
 #[derive(clap::Args)]
@@ -100,12 +95,8 @@ pub struct Args {
     quiet: bool,
 }
 
-/// The JSON object of `--report`.
 #[derive(Serialize)]
-struct Report {
-    schema: u32,
-    command: String,
-    device: DeviceName,
+struct Fields {
     vertices: usize,
     triangles: usize,
     /// Edges in both directions.
@@ -202,21 +193,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
         Target::Reference => timed(|| reference::lloyd(&graph, &asked))?,
     };
-    let verified = match args.verify {
-        true => {
-            messages.step("verifying");
-            let want = reference::lloyd(&graph, &asked)?;
-            Some((&found.labels, &found.seeds, &found.energies) == (&want.labels, &want.seeds, &want.energies))
-        }
-        false => None,
-    };
+    let want = messages.verifying(args.verify, || reference::lloyd(&graph, &asked))?;
+    let verified =
+        want.map(|want| (&found.labels, &found.seeds, &found.energies) == (&want.labels, &want.seeds, &want.energies));
     let mut sizes = vec![0; count];
     found.labels.iter().filter(|&&label| label != u32::MAX).for_each(|&label| sizes[label as usize] += 1);
-    let (name, platform, driver) = target.describe();
-    let report = Report {
-        schema: SCHEMA,
-        command: command_line(),
-        device: DeviceName::new(name, platform, driver),
+    let fields = Fields {
         vertices,
         triangles: mesh.triangles().len(),
         edges: graph.nnz(),
@@ -236,15 +218,15 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         total_ms,
         verified,
     };
-    if report.empty > 0 {
+    if fields.empty > 0 {
         let why = "every vertex is at distance 0 from another centre, or --steps are too few";
-        messages.warn(&format!("patches without vertices: {} of {count}; {why}", report.empty));
+        messages.warn(&format!("patches without vertices: {} of {count}; {why}", fields.empty));
     }
-    if report.unreached > 0 {
+    if fields.unreached > 0 {
         let why = "a part of the mesh has no centre, more patches may reach it";
-        messages.warn(&format!("vertices out of reach: {} of {vertices}; {why}", report.unreached));
+        messages.warn(&format!("vertices out of reach: {} of {vertices}; {why}", fields.unreached));
     }
-    tell(args, &report, &messages)?;
+    tell(args, &Report::new(&target, fields), &messages)?;
     if verified == Some(false) {
         return Err(Failure::Verification("the patches are not the reference's; nothing is written".into()));
     }
@@ -301,21 +283,20 @@ fn deviation(sizes: &[usize]) -> f64 {
     (sizes.iter().map(|&size| (size as f64 - mean).powi(2)).sum::<f64>() / of).sqrt()
 }
 
-fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure> {
-    let json = || serde_json::to_string_pretty(report).expect("plain data");
-    args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
+fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(), Failure> {
+    report.write(&args.report)?;
+    let (device, report) = (report.device(), &report.of);
     let unreached = match report.unreached {
         0 => String::new(),
         unreached => format!("; {unreached} vertices are out of reach"),
     };
     let verified = if report.verified == Some(true) { "\nverified: equal to the reference, bit for bit" } else { "" };
     let text = format!(
-        "{} of {} and {} on {}\n  energy {:.6e}, at first {:.6e}; step {} of {}\n  \
+        "{} of {} and {} on {device}\n  energy {:.6e}, at first {:.6e}; step {} of {}\n  \
          {} to {} each, with a standard deviation of {:.1}{unreached}\n  {:.3} ms{verified}",
         count_of(report.patches, "patch", "patches"),
         count_of(report.vertices, "vertex", "vertices"),
         count(report.triangles, "triangle"),
-        report.device.name(),
         report.energy,
         report.energies[0],
         report.best,

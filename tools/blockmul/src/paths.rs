@@ -1,28 +1,28 @@
 //! `blockmul paths`: shortest paths in a graph.
 mod found;
-mod lost;
 mod report;
 
-use crate::dense;
+use crate::choice::one_of;
 use crate::failure::Failure;
 use crate::graphs::{median_run, repeatedly};
 use crate::input::{self, Reading};
 use crate::messages::{Messages, Unit};
 use crate::numbers::{above_zero, place, some};
-use crate::output;
 use crate::places::Overwriting;
-use crate::report::{DeviceName, Size, command_line};
+use crate::report::{Report, Size};
 use crate::target::Target;
-use crate::vector;
+use crate::{dense, output, vector};
 use blockmul::{
     Csc, Error, Method,
     dense::{AnyDenseView, DenseShape, Layout},
     element::{AnyValues, ElementType},
     graph::Schedule,
     io::Format,
+    matrix::AnyMatrix,
+    reference::{LostDistances, verify},
 };
 use found::{Found, Wanted};
-use report::{Report, SCHEMA, tell};
+use report::{Fields, tell};
 use std::{
     num::NonZero,
     path::{Path, PathBuf},
@@ -72,15 +72,15 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["element", "delta"])]
     levels: bool,
     /// Order in which edges are visited; the distances are the same.
-    #[arg(long, default_value = "auto", value_parser = schedule())]
+    #[arg(long, default_value = "auto", value_parser = one_of([Schedule::Auto].iter().chain(Schedule::ALL), Schedule::name))]
     schedule: Schedule,
     /// How far near-far and frontier move the limit between near and far at first [default: a 64th
     /// of the mean length, and the mean].
     #[arg(long, value_name = "LENGTH", value_parser = above_zero)]
     delta: Option<f64>,
     /// Element type of lengths and distances.
-    #[arg(long, value_enum, default_value = "f64")]
-    element: LengthName,
+    #[arg(long, default_value = "f64", value_parser = one_of(&LENGTHS, ElementType::name))]
+    element: ElementType,
     /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
     /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
@@ -105,19 +105,7 @@ pub struct Args {
 }
 
 /// Element types of lengths.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum LengthName {
-    F64,
-    F32,
-    U32,
-    I32,
-}
-
-fn schedule() -> impl clap::builder::TypedValueParser<Value = Schedule> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser};
-    let names = std::iter::once(Schedule::Auto).chain(Schedule::ALL.iter().copied()).map(Schedule::name);
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<Schedule>())
-}
+const LENGTHS: [ElementType; 4] = [ElementType::F64, ElementType::F32, ElementType::U32, ElementType::I32];
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let outputs = [("-o", &args.output), ("--predecessors", &args.predecessors), ("--report", &args.report)];
@@ -125,14 +113,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     [&args.output, &args.predecessors].into_iter().flatten().try_for_each(|path| vector::check_name(path))?;
     let places = args.overwriting.places().reads([&args.graph]);
     places.others(&args.output).others(&args.predecessors).json(&args.report).check()?;
-    let element = match args.element {
-        // Levels are lengths of paths along edges of length 1.
-        _ if args.levels => ElementType::U32,
-        LengthName::F64 => ElementType::F64,
-        LengthName::F32 => ElementType::F32,
-        LengthName::U32 => ElementType::U32,
-        LengthName::I32 => ElementType::I32,
-    };
+    // Levels are lengths of paths along edges of length 1.
+    let element = if args.levels { ElementType::U32 } else { args.element };
     let messages = Messages::new(args.quiet);
     let mut file = input::read(&args.graph, &args.reading, &messages)?;
     input::check_graph(&args.graph, &file.matrix)?;
@@ -141,7 +123,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         true => Csc::new(file.matrix.pattern().clone(), vec![1u32; file.matrix.nnz()])?.into(),
         false => {
             input::check_cast(element, &file.matrix, ("G", &args.graph), &messages)?;
-            lost::warn_of_lengths(element, file.matrix.values(), &messages);
+            warn_of_lengths(element, file.matrix.values(), &messages);
             input::elements(element, file.matrix)
         }
     };
@@ -166,25 +148,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
     };
     let (found, runs_ms) = found.map_err(|error| from_one(error, leaves_rows, &args.graph))?;
-    let different = match args.verify {
-        true => {
-            messages.step("verifying");
-            let want = Found::by_reference(&g, &wanted);
-            let want = want.map_err(|error| from_one(error, leaves_rows, &args.graph))?;
-            let of = |found: &Option<Vec<u32>>| AnyValues::U32(found.clone().unwrap_or_default());
-            let distances = vector::differences(&found.distances, &want.distances);
-            Some((distances, vector::differences(&of(&found.predecessors), &of(&want.predecessors))))
-        }
-        false => None,
-    };
-    lost::warn(&g, &found.distances, &messages);
+    let want = messages.verifying(args.verify, || Found::by_reference(&g, &wanted));
+    let want = want.map_err(|error| from_one(error, leaves_rows, &args.graph))?;
+    let different = want.map(|want| {
+        let of = |found: &Option<Vec<u32>>| AnyValues::U32(found.clone().unwrap_or_default());
+        let distances = verify::different(&found.distances, &want.distances);
+        (distances, verify::different(&of(&found.predecessors), &of(&want.predecessors)))
+    });
+    warn_of_distances(&g, &found.distances, &messages);
     let (distances, farthest) = (found.distances.numbers(), element.nearest(f64::INFINITY));
     let reached = || distances.iter().copied().filter(|&distance| distance < farthest);
-    let (name, platform, driver) = target.describe();
-    let report = Report {
-        schema: SCHEMA,
-        command: command_line(),
-        device: DeviceName::new(name, platform, driver),
+    let fields = Fields {
         element: element.name(),
         graph: Size::of(&g),
         sources: args.sources.iter().map(|source| source.get()).collect(),
@@ -198,7 +172,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         runs_ms: args.repeat.map(|_| runs_ms),
         verified: different.map(|different| different == (0, 0)),
     };
-    tell(args, &report, &messages)?;
+    tell(args, &Report::new(&target, fields), &messages)?;
     if let Some((distances, before)) = different.filter(|&different| different != (0, 0)) {
         let of = found.distances.len();
         return Err(Failure::Verification(format!(
@@ -210,6 +184,32 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         write(args, path, &from_one.into())?;
     }
     args.output.as_ref().map_or(Ok(()), |path| write(args, path, &found.distances))
+}
+
+/// Warns of whole numbers of a file that are infinite as lengths: the largest of an integer type.
+/// Of floats the conversion warns.
+fn warn_of_lengths(element: ElementType, lengths: &[f64], messages: &Messages) {
+    let highest = element.nearest(f64::INFINITY);
+    let is_lost = |length: &&f64| length.is_finite() && element.nearest(**length) == highest;
+    let (lost, all) = (lengths.iter().filter(is_lost).count(), lengths.len());
+    if lost > 0 && highest.is_finite() {
+        messages.alert(&format!("{lost} of {all} values of G are too large for {element}: they are infinite"));
+    }
+}
+
+/// Warns of vertices that have a path whose length is above or below all numbers of its type.
+fn warn_of_distances(g: &AnyMatrix, distances: &AnyValues, messages: &Messages) {
+    let (element, LostDistances { too_far, too_low }) = (g.element(), LostDistances::of(g, distances));
+    let wider = if element == ElementType::F64 { "" } else { "; --element f64 has them" };
+    if too_far > 0 {
+        messages.alert(&format!(
+            "distances too large for {element}: {too_far}; these vertices count as out of reach{wider}"
+        ));
+    }
+    if too_low > 0 {
+        let least = element.nearest(f64::NEG_INFINITY);
+        messages.alert(&format!("distances too small for {element}: {too_low}; they are {least}{wider}"));
+    }
 }
 
 /// The paths that are asked for, in a graph of so many vertices.

@@ -26,7 +26,7 @@ pub fn scalars(matrix: Cbc<f64>) -> Result<Csc<f64>> {
 /// Entries in rows drawn uniformly.
 pub fn uniform(columns: usize, entries: usize) -> Result<Factors> {
     let n = columns.max(2 * entries);
-    Ok((scalars(generate::uniform(n, n, entries, BlockShape::SCALAR, Values::Real, SEED)?)?, None))
+    Ok((drawn([n, n], entries)?, None))
 }
 
 /// A graph of few hubs and many leaves, with about so many products, which grow faster than it.
@@ -42,31 +42,27 @@ pub fn hubs_and_leaves(nodes: usize, edges: usize) -> Result<Csc<f64>> {
 
 /// Columns of B with one entry.
 pub fn single(columns: usize) -> Result<Factors> {
-    let of = |entries| scalars(generate::uniform(columns, columns, entries, BlockShape::SCALAR, Values::Real, SEED)?);
-    Ok((of(8)?, Some(of(1)?)))
+    Ok((drawn([columns, columns], 8)?, Some(drawn([columns, columns], 1)?)))
 }
 
 /// Long columns of B that meet short columns of A.
 pub fn hubs(columns: usize) -> Result<Factors> {
     let rows = (8 * columns).max(1000);
-    let of = |cols, entries| scalars(generate::uniform(rows, cols, entries, BlockShape::SCALAR, Values::Real, SEED)?);
-    Ok((of(rows, 3)?, Some(of(columns, 300)?)))
+    Ok((drawn([rows, rows], 3)?, Some(drawn([rows, columns], 300)?)))
 }
 
 /// The five-point stencil of a square.
 pub fn plane(side: usize) -> Result<Csc<f64>> {
-    let n = side * side;
-    stencil(n, |column| {
-        let (x, y) = (column % side, column / side);
-        let neighbours = [
-            (y > 0).then(|| column.wrapping_sub(side)),
-            (x > 0).then(|| column.wrapping_sub(1)),
-            Some(column),
-            (x + 1 < side).then_some(column + 1),
-            (y + 1 < side).then_some(column + side),
-        ];
-        neighbours.into_iter().flatten().collect()
-    })
+    stencil(side * side, |column| neighbours(column, side, 2).collect())
+}
+
+/// A node of a grid of so many dimensions and its neighbours along the axes, ascending.
+fn neighbours(node: usize, side: usize, dimensions: u32) -> impl Iterator<Item = usize> {
+    let steps = (0..dimensions).map(move |axis| side.pow(axis));
+    let before =
+        steps.clone().rev().filter(move |step| !(node / step).is_multiple_of(side)).map(move |step| node - step);
+    let after = steps.filter(move |step| node / step % side + 1 < side).map(move |step| node + step);
+    before.chain([node]).chain(after)
 }
 
 /// The 27-point stencil of a cube.
@@ -108,18 +104,8 @@ pub fn with_values(rows: usize, col_ptr: Vec<u64>, row_idx: Vec<u32>) -> Result<
 /// neighbours: neighbouring columns have the same rows.
 pub fn elements(side: usize, unknowns: usize) -> Result<Csc<f64>> {
     stencil(side * side * side * unknowns, |column| {
-        let node = column / unknowns;
-        let (x, y, z) = (node % side, node / side % side, node / side / side);
-        let neighbours = [
-            (z > 0).then(|| node.wrapping_sub(side * side)),
-            (y > 0).then(|| node.wrapping_sub(side)),
-            (x > 0).then(|| node.wrapping_sub(1)),
-            Some(node),
-            (x + 1 < side).then_some(node + 1),
-            (y + 1 < side).then_some(node + side),
-            (z + 1 < side).then_some(node + side * side),
-        ];
-        neighbours.into_iter().flatten().flat_map(|node| (0..unknowns).map(move |row| node * unknowns + row)).collect()
+        let nodes = neighbours(column / unknowns, side, 3);
+        nodes.flat_map(|node| (0..unknowns).map(move |row| node * unknowns + row)).collect()
     })
 }
 

@@ -1,13 +1,13 @@
 //! `blockmul schur`: forms the Schur complement of a problem's points or landmarks.
 use crate::failure::Failure;
-use crate::hessian::Linearized;
+use crate::hessian::{Linearized, describe_blocks};
 use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
 use crate::places::Overwriting;
-use crate::problem::{Opened, ProblemArgs, StartName, matrices, subject::Named, with_subject};
-use blockmul::Planned;
-use blockmul::solver::{Damping, Elimination, Formed, Reduced, least_squares::Clock};
+use crate::problem::{Aim, Opened, ProblemArgs, with_subject};
+use blockmul::solver::{Damping, Elimination, Formed, Reduced, least_squares::Clock, problem::Named};
+use blockmul::{Planned, matrix::AnyMatrix};
 use std::path::PathBuf;
 
 /// Linearise a least-squares problem at its start, and form S = U - W·V⁻¹·Wᵀ, with points or
@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = places.check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let Opened { device, subject, .. } = args.problem.open(StartName::File, &messages)?;
+    let Opened { device, subject, .. } = args.problem.open(Aim::Matrices, &messages)?;
     let (normal, left_out) = with_subject!(subject, |problem, start| {
         (Linearized::new(&problem, &start, &device)?.normal, problem.left_out())
     });
@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         "  S  {0} x {0}, {1} on and below the diagonal, {2:.1} % of all places\n{3} products of blocks, {execution_ms:.2} ms; plan and first use {plan_ms:.1} ms; loading kernels {kernels_ms:.1} ms \
          besides",
         n * side,
-        matrices::describe_blocks(s),
+        describe_blocks(s),
         100.0 * whole as f64 / (n as f64 * n as f64).max(1.0),
         plan.cost().products
     );
@@ -84,13 +84,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.output.is_none() && args.picture.is_none() {
         return Ok(());
     }
-    let s = matrices::mirrored(&s.download()?)?;
+    let s = AnyMatrix::from(s.download()?).mirrored()?;
     if let Some(path) = &args.output {
         crate::input::write(path, &s, &messages)?;
         left_out.iter().filter_map(|left| left.of_matrices(&["S"])).for_each(|text| messages.say(&text));
     }
-    match &args.picture {
-        Some(path) => crate::spy::draw(path, s, &device, &messages),
-        None => Ok(()),
-    }
+    args.picture.as_ref().map_or(Ok(()), |path| crate::spy::draw(path, &s, &device, &messages))
 }

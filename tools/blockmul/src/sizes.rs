@@ -1,5 +1,4 @@
-//! Parses and prints sizes: blocks (`3`, `2x3`), bytes (`2GiB`) and counts (`2 poses`).
-use blockmul::BlockShape;
+//! Parses and prints sizes: bytes (`2GiB`) and counts (`2 poses`).
 
 /// A number with its noun: `1 pose`, `2 poses`.
 pub fn count(number: usize, one: &str) -> String {
@@ -9,15 +8,6 @@ pub fn count(number: usize, one: &str) -> String {
 /// A number with a noun of its own plural: `1 vertex`, `2 vertices`.
 pub fn count_of(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
-}
-
-/// Parses `RxK`, or `3` for 3x3.
-pub fn block(text: &str) -> Result<BlockShape, String> {
-    let (rows, cols) = text.split_once(['x', 'X']).unwrap_or((text, text));
-    let side = |side: &str| {
-        side.parse().map_err(|_| format!("a block is written RxK, as in 2x3, or 3 for 3x3, not \"{text}\""))
-    };
-    BlockShape::new(side(rows)?, side(cols)?).map_err(|error| error.to_string())
 }
 
 /// The binary and the decimal units of memory, each largest first.
@@ -60,18 +50,6 @@ pub fn show_bytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn blocks() {
-        let shape = |rows, cols| BlockShape::new(rows, cols).unwrap();
-        assert_eq!(block("3"), Ok(shape(3, 3)));
-        assert_eq!(block("2x3"), Ok(shape(2, 3)));
-        assert_eq!(block("32X1"), Ok(shape(32, 1)));
-        assert!(block("33").unwrap_err().contains("33x33"));
-        for wrong in ["", "x", "2x", "x3", "0", "2x0", "2x3x4", "-1", "a"] {
-            assert!(block(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn memory() {

@@ -2,25 +2,23 @@
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::numbers::from_zero;
-use crate::output;
 use crate::places::{Overwriting, check_problem};
 use crate::problem::{
-    Choices, Opened, ProblemArgs, Subject, influence, left_out, number,
-    subject::{self, Named},
+    Aim, Choices, Opened, ProblemArgs, Subject, number,
+    subject::{self, Shown},
     with_subject,
 };
-use crate::scene;
+use crate::report::{SCHEMA, command_line};
 use crate::sizes::count;
+use crate::{output, scene};
 use blockmul::Device;
 use blockmul::solver::least_squares::{
-    self, Dominant, Limits, Linear, Method, Options, Solution, Stop, System, report, start::Start,
+    self, Coordinate, Dominant, Limits, Linear, Method, Options, Solution, Stop, System, WithoutInfluence, report,
+    start::Start,
 };
-use blockmul::solver::problem::Format;
+use blockmul::solver::problem::{Format, LeftOut, Why};
 use serde_json::json;
 use std::path::PathBuf;
-
-/// Number of the JSON's schema, increased by changes that a reader must know.
-const SCHEMA: u32 = 1;
 
 /// Solve a least-squares problem: a bundle adjustment, or a graph of poses and landmarks.
 #[derive(clap::Args)]
@@ -136,7 +134,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         LinearName::SchurCholesky => Some("--linear schur-cholesky"),
         LinearName::ConjugateGradients => Some("--linear conjugate-gradients"),
     };
-    let Opened { device, format, subject, choices } = args.problem.open_to_solve(eliminating, &messages)?;
+    let Opened { device, format, subject, choices } = args.problem.open(Aim::Solution { eliminating }, &messages)?;
     if let Some(path) = &args.output {
         check_problem(path, !matches!(subject, Subject::Bundle(..)))?;
     }
@@ -155,7 +153,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn solve<P: Named>(&self, problem: &P, start: P::State) -> Result<(), Failure> {
+    fn solve<P: Shown>(&self, problem: &P, start: P::State) -> Result<(), Failure> {
         let Self { args, messages, .. } = self;
         let usual = Limits::default();
         let limits = Limits {
@@ -196,7 +194,7 @@ impl Run<'_> {
         })?;
         print(&self.summary(problem, &solution));
         if solution.without_influence.count > 0 {
-            print(&format!("without influence: {}", influence::text(problem, &solution.without_influence)));
+            print(&format!("without influence: {}", solution.without_influence.text(problem)));
         }
         printed?;
         self.write(problem, &start, &solution)?;
@@ -207,7 +205,7 @@ impl Run<'_> {
     }
 
     /// Writes the requested files; after a failure there is no solution to write.
-    fn write<P: Named>(&self, problem: &P, start: &P::State, solution: &Solution<P::State>) -> Result<(), Failure> {
+    fn write<P: Shown>(&self, problem: &P, start: &P::State, solution: &Solution<P::State>) -> Result<(), Failure> {
         let Self { args, messages, .. } = self;
         let solved = solution.stop != Stop::Failed;
         if let (true, Some(path)) = (solved, &args.output) {
@@ -219,22 +217,27 @@ impl Run<'_> {
             output::write_bytes(path, &problem.picture(start, &solution.state, args.size).map_err(of_picture)?)?;
             messages.say(&format!("{}: before on the left, after on the right", path.display()));
         }
-        match &args.json {
-            Some(path) => {
-                let json = serde_json::to_string_pretty(&self.described(problem, solution)).expect("plain data");
-                messages.pause(|| output::write(path, &json))
-            }
-            None => Ok(()),
-        }
+        args.json.as_ref().map_or(Ok(()), |path| {
+            let json = serde_json::to_string_pretty(&self.described(problem, solution)).expect("plain data");
+            messages.pause(|| output::write(path, &json))
+        })
     }
 
-    fn described<P: Named>(&self, problem: &P, solution: &Solution<P::State>) -> serde_json::Value {
+    fn described<P: Shown>(&self, problem: &P, solution: &Solution<P::State>) -> serde_json::Value {
         let [residuals_ms, products_ms, linear_ms] = report::sums(&solution.iterations);
         let (args, info) = (self.args, self.device.info());
-        let (held, left_out) = left_out::json(&problem.left_out());
+        let left_out = problem.left_out();
+        let held = left_out.iter().find(|left| left.why == Why::Held).map(LeftOut::listed);
+        let left_out: Vec<_> = left_out.iter().map(no_unknowns).collect();
+        let of_coordinate = |at: &Coordinate| {
+            let (unknown, coordinate) = at.names(problem);
+            json!({"unknown": unknown, "coordinate": coordinate})
+        };
+        let WithoutInfluence { count, first } = &solution.without_influence;
+        let without_influence = json!({"count": count, "first": first.iter().map(of_coordinate).collect::<Vec<_>>()});
         json!({
             "schema": SCHEMA,
-            "command": crate::report::command_line(),
+            "command": command_line(),
             "device": {"name": info.name, "platform": info.platform, "driver": info.driver},
             "file": args.problem.file.display().to_string(),
             "format": self.format.to_string(),
@@ -244,7 +247,7 @@ impl Run<'_> {
             "method": args.method,
             "linear": args.linear,
             "system": solution.system,
-            "loss": args.problem.loss().to_string(),
+            "loss": args.problem.loss.to_string(),
             "information": self.choices.information,
             "start": self.choices.start,
             "start_costs": self.choices.costs,
@@ -252,7 +255,7 @@ impl Run<'_> {
             "cost": solution.cost,
             "chi2": P::CHI2.then_some(2.0 * solution.cost),
             "stop": solution.stop,
-            "without_influence": influence::json(problem, &solution.without_influence),
+            "without_influence": without_influence,
             "dominant": solution.dominant.map(|dominant| {
                 json!({"measurement": problem.measurement(dominant.row), "share": dominant.share})
             }),
@@ -268,7 +271,7 @@ impl Run<'_> {
         })
     }
 
-    fn summary<P: Named>(&self, problem: &P, solution: &Solution<P::State>) -> String {
+    fn summary<P: Shown>(&self, problem: &P, solution: &Solution<P::State>) -> String {
         let [residuals, products, linear] = report::sums(&solution.iterations);
         let Solution { initial_cost, cost, stop, plan_ms, total_ms, kernels_ms, .. } = solution;
         let costs = match P::CHI2 {
@@ -308,8 +311,19 @@ impl Run<'_> {
     }
 }
 
+/// Members that are no unknowns, as JSON, with a bounded list of names.
+fn no_unknowns(left: &LeftOut) -> serde_json::Value {
+    let why = match left.why {
+        Why::Held => "held".to_owned(),
+        Why::Fixed => "fixed".to_owned(),
+        Why::Unseen => format!("no {}", left.evidence()),
+    };
+    let first: Vec<u64> = left.names.iter().copied().take(LeftOut::NAMED).collect();
+    json!({"kind": left.kind, "why": why, "count": left.names.len(), "of": left.all, "first": first})
+}
+
 /// The reason why there is no solution, or perhaps no minimum, and advice; `None` if converged.
-fn ending<P: Named>(problem: &P, solution: &Solution<P::State>) -> Option<String> {
+fn ending<P: Shown>(problem: &P, solution: &Solution<P::State>) -> Option<String> {
     let tried = count(solution.iterations.len(), "iteration");
     Some(match solution.stop {
         Stop::Converged => return None,
@@ -322,7 +336,7 @@ fn ending<P: Named>(problem: &P, solution: &Solution<P::State>) -> Option<String
         ),
         Stop::Failed if solution.without_influence.count > 0 && is_undamped(&solution.iterations) => format!(
             "no step can be made without damping: no residual depends on {}; try --method levenberg-marquardt",
-            influence::text(problem, &solution.without_influence)
+            solution.without_influence.text(problem)
         ),
         Stop::Failed if solution.not_finite.is_some() || solution.iterations.is_empty() => {
             let why = subject::not_finite(problem, solution.not_finite);

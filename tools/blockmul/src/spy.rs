@@ -9,10 +9,15 @@ use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
+use crate::report::Size;
 use crate::target::Target;
 use anstream::{AutoStream, ColorChoice};
 use blockmul::spy::{Overlap, Raster, Scale};
-use blockmul::{BlockShape, Cbc, Device, DeviceMatrix, Element, Method, element::ElementType, matrix::Pattern};
+use blockmul::{
+    BlockShape, Cbc, Device, DeviceMatrix, Method,
+    element::ElementType,
+    matrix::{AnyMatrix, Pattern},
+};
 use half::f16;
 use shade::{Shade, Shaded};
 use std::io::IsTerminal;
@@ -52,7 +57,7 @@ pub struct Args {
     shade: Shade,
     /// Cut into blocks of R rows and K columns, one number for square ones [default: the file's own
     /// blocks, else 1x1].
-    #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
+    #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// Most pixels of the longer side of the PNG picture, without frame and legend.
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..=Scale::MAX_SIZE as i64))]
@@ -130,50 +135,49 @@ pub fn check_output(path: &Path, in_terminal: bool) -> Result<(), Failure> {
 }
 
 /// Draws a picture of a matrix by magnitude, with the default options.
-pub fn draw(path: &Path, matrix: Cbc<f64>, device: &Device, messages: &Messages) -> Result<(), Failure> {
+pub fn draw(path: &Path, matrix: &AnyMatrix, device: &Device, messages: &Messages) -> Result<(), Failure> {
     const SIZE: usize = 1024;
-    let raster = Raster::of(&device.upload(&matrix)?, SIZE)?;
+    let raster = Raster::of(&device.upload(matrix)?, SIZE)?;
     write(path, &Shaded::new(&raster, Shade::Magnitude), SIZE, messages)
 }
 
 /// The subject of a picture, at any size.
-enum Subject {
-    Matrix {
-        matrix: Place<f64>,
-        shade: Shade,
-    },
-    /// Entries of both files, of the first only, of the second only: matrices of ones.
-    Overlap(Box<[Place<f16>; 3]>),
+struct Subject {
+    /// A matrix, or the entries of both files, of the first only, of the second only: matrices of
+    /// ones.
+    parts: Vec<Place>,
+    shade: Shade,
 }
 
 /// A matrix on the device or host that bins it.
-enum Place<T: Element> {
-    Device(DeviceMatrix<Cbc<T>>),
-    Host(Cbc<T>),
+enum Place {
+    Device(DeviceMatrix<AnyMatrix>),
+    Host(AnyMatrix),
 }
 
-impl<T: Element> Place<T> {
-    fn new(matrix: Cbc<T>, target: &Target) -> Result<Self, Failure> {
+impl Place {
+    fn new(matrix: AnyMatrix, target: &Target) -> Result<Self, Failure> {
         Ok(match target {
             Target::Device(device) => Self::Device(device.upload(&matrix)?),
             Target::Reference => Self::Host(matrix),
         })
     }
 
-    fn raster(&self, size: usize) -> Result<Raster, Failure> {
-        Ok(match self {
-            Self::Device(matrix) => Raster::of(matrix, size)?,
-            Self::Host(matrix) => Raster::on_host(matrix, size)?,
-        })
+    fn raster(&self, size: usize) -> blockmul::Result<Raster> {
+        match self {
+            Self::Device(matrix) => Raster::of(matrix, size),
+            Self::Host(matrix) => Raster::on_host(matrix, size),
+        }
     }
 }
 
 impl Subject {
     fn read(args: &Args, target: &Target, messages: &Messages) -> Result<Self, Failure> {
+        let shade = args.shade;
         let (matrix, shape) = read(args, &args.file, args.block, messages)?;
         let Some(other) = &args.diff else {
             messages.step("binning");
-            return Ok(Self::Matrix { matrix: Place::new(matrix, target)?, shade: args.shade });
+            return Ok(Self { parts: vec![Place::new(matrix.into(), target)?], shade });
         };
         let (other, _) = read(args, other, Some(shape), messages)?;
         messages.step("comparing");
@@ -181,30 +185,25 @@ impl Subject {
         messages.say(&format!(
             "fill: {} {}; in both: {}; only in the other: {}",
             first_only.nnz(),
-            entries(shape),
+            Size::in_blocks(&first_only, shape).entries(),
             both.nnz(),
             second_only.nnz()
         ));
         let place = |part: Pattern| {
             let ones = vec![f16::ONE; part.nnz() * shape.area()];
-            Place::new(Cbc::new(part, shape, ones)?, target)
+            Place::new(Cbc::new(part, shape, ones)?.into(), target)
         };
-        Ok(Self::Overlap(Box::new([place(both)?, place(first_only)?, place(second_only)?])))
+        let parts = [both, first_only, second_only].into_iter().map(place).collect::<Result<_, _>>()?;
+        Ok(Self { parts, shade })
     }
 
     fn shaded(&self, size: usize) -> Result<Shaded, Failure> {
-        Ok(match self {
-            Self::Matrix { matrix, shade } => Shaded::new(&matrix.raster(size)?, *shade),
-            Self::Overlap(parts) => {
-                let [both, first, second] = &**parts;
-                Shaded::overlap([&both.raster(size)?, &first.raster(size)?, &second.raster(size)?])
-            }
+        let rasters = self.parts.iter().map(|part| part.raster(size)).collect::<blockmul::Result<Vec<_>>>()?;
+        Ok(match &rasters[..] {
+            [both, first, second] => Shaded::overlap([both, first, second]),
+            rasters => Shaded::new(&rasters[0], self.shade),
         })
     }
-}
-
-fn entries(shape: BlockShape) -> String {
-    if shape == BlockShape::SCALAR { "entries".into() } else { format!("blocks of {shape}") }
 }
 
 /// The matrix of a file, cut into blocks of `shape`, or into the file's own blocks.

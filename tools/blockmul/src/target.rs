@@ -3,16 +3,17 @@ use crate::failure::Failure;
 use crate::mask::Mask;
 use crate::messages::Messages;
 use crate::overflow::not_finite;
-use crate::report::{Size, Stage};
+use crate::report::{DeviceName, Size, Stage};
 use blockmul::{
     Device, DeviceMatrix, DevicePattern, Error, Method, Product, Semiring,
     device::{DeviceInfo, DeviceKind},
     element::ElementType,
     host::Progress,
     matrix::{AnyMatrix, Threshold},
-    product::Bin,
+    product::{self, Bin},
     reference,
 };
+use serde::Serialize;
 use std::{num::NonZero, panic::resume_unwind, thread::ScopedJoinHandle, time::Instant};
 
 type AnyDeviceMatrix = DeviceMatrix<AnyMatrix>;
@@ -28,23 +29,21 @@ pub enum Target {
 /// A target, and the messages about it.
 pub struct Opened {
     target: Target,
-    notes: Vec<Note>,
+    lines: Option<String>,
+    hint: Option<String>,
 }
 
-enum Note {
-    Line(String),
-    Hint(String),
+impl From<Target> for Opened {
+    fn from(target: Target) -> Self {
+        Self { target, lines: None, hint: None }
+    }
 }
 
 impl Opened {
     /// Prints the messages about the target.
     pub fn announce(self, messages: &Messages) -> Target {
-        for note in &self.notes {
-            match note {
-                Note::Line(text) => messages.say_lines(text),
-                Note::Hint(text) => messages.hint(text),
-            }
-        }
+        self.lines.iter().for_each(|text| messages.say_lines(text));
+        self.hint.iter().for_each(|text| messages.hint(text));
         if let Target::Device(device) = &self.target {
             messages.show_compiling(device);
         }
@@ -52,8 +51,13 @@ impl Opened {
     }
 }
 
-/// How to multiply.
-pub struct Options {
+/// A product to compute.
+pub struct Task<'a> {
+    pub a: &'a AnyMatrix,
+    /// A itself if B is A.
+    pub b: &'a AnyMatrix,
+    /// The places of C to compute, if not all.
+    pub mask: Option<&'a Mask>,
     pub method: Method,
     pub semiring: Semiring,
     pub memory_limit: Option<u64>,
@@ -61,30 +65,6 @@ pub struct Options {
     pub progress: Option<Progress>,
     /// Whether to measure each bin.
     pub explain: bool,
-}
-
-impl Options {
-    /// A·B with these options, on the places of the mask if there is one.
-    fn product<'a>(
-        &self,
-        (a, b): (&'a AnyDeviceMatrix, &'a AnyDeviceMatrix),
-        mask: Option<&'a DevicePattern>,
-    ) -> Product<'a, AnyDeviceMatrix> {
-        let mut product = Product::of(a, b).method(self.method).semiring(self.semiring);
-        if let Some(bytes) = self.memory_limit {
-            product = product.memory_limit(bytes);
-        }
-        if let Some(threshold) = self.threshold {
-            product = product.drop_below(threshold);
-        }
-        if let Some(progress) = &self.progress {
-            product = product.progress(progress.clone());
-        }
-        if self.explain {
-            product = product.explained();
-        }
-        if let Some(mask) = mask { product.mask(mask) } else { product }
-    }
 }
 
 /// What is said of C, which need not be at the host as a whole.
@@ -106,7 +86,8 @@ impl Extent {
     }
 }
 
-/// What a product took.
+/// A product that was computed.
+#[derive(Default)]
 pub struct Run {
     /// The method requested.
     pub method: &'static str,
@@ -115,13 +96,20 @@ pub struct Run {
     pub products: u64,
     /// Entries left out of C, if dropping was requested.
     pub dropped: Option<u64>,
+    pub took: Took,
+}
+
+/// What a product took.
+#[derive(Default, Serialize)]
+pub struct Took {
     pub bands: usize,
     pub peak_device_bytes: u64,
     pub held_device_bytes: u64,
+    /// Kernels launched.
     pub launches: u32,
     pub stages: Vec<Stage>,
     pub total_ms: f64,
-    /// Waiting for kernels, which `total_ms` excludes.
+    /// Waiting for kernels to be compiled or loaded, which `total_ms` excludes.
     pub kernels_ms: f64,
 }
 
@@ -139,7 +127,6 @@ impl Target {
 
     /// As [`Target::choose`], but prints nothing until it is announced; for another thread.
     pub fn open(wanted: Option<&str>, element: ElementType, method: Method) -> Result<Opened, Failure> {
-        let silent = |target| Opened { target, notes: Vec::new() };
         let variable = std::env::var_os(Device::ENVIRONMENT_VARIABLE).unwrap_or_default();
         let variable = variable.to_string_lossy();
         let by_default = if variable.is_empty() { "auto" } else { &variable };
@@ -148,79 +135,69 @@ impl Target {
                 "--method {} needs an OpenCL device; the reference has one way only",
                 method.name()
             ))),
-            REFERENCE => Ok(silent(Self::Reference)),
+            REFERENCE => Ok(Self::Reference.into()),
             "auto" => Self::auto(element, method),
-            _ => Ok(silent(Self::Device(select(wanted)?))),
+            _ => Ok(Self::Device(select(wanted)?).into()),
         }
     }
 
     fn auto(element: ElementType, method: Method) -> Result<Opened, Failure> {
-        let reference = |notes| Ok(Opened { target: Self::Reference, notes });
+        let reference = "device: the built-in reference, on the CPU";
         let devices = match Device::list() {
             Err(error @ Error::NoOpenCl { .. }) if method == Method::Auto => {
-                return reference(vec![Note::Line(format!("{error}\ndevice: the built-in reference, on the CPU"))]);
+                return Ok(Opened { lines: Some(format!("{error}\n{reference}")), ..Self::Reference.into() });
             }
             devices => devices?,
         };
         match best(element, &devices) {
             Some(info) => {
-                let notes = vec![Note::Line(format!("device: {} ({})", info.name, info.platform))];
-                Ok(Opened { target: Self::Device(Device::open(info)?), notes })
+                let lines = Some(format!("device: {} ({})", info.name, info.platform));
+                Ok(Opened { lines, ..Self::Device(Device::open(info)?).into() })
             }
             // The error of a product on the first device says what it lacks.
-            None if method != Method::Auto => {
-                Ok(Opened { target: Self::Device(Device::open(&devices[0])?), notes: Vec::new() })
-            }
-            None => reference(vec![
-                Note::Line(format!("device: the built-in reference, on the CPU (no device here computes {element})")),
-                Note::Hint(format!("--element f32 would run on {}", devices[0].name)),
-            ]),
+            None if method != Method::Auto => Ok(Self::Device(Device::open(&devices[0])?).into()),
+            None => Ok(Opened {
+                target: Self::Reference,
+                lines: Some(format!("{reference} (no device here computes {element})")),
+                hint: Some(format!("--element f32 would run on {}", devices[0].name)),
+            }),
         }
     }
 
     /// Name, platform and driver for the report.
-    pub fn describe(&self) -> (&str, &str, &str) {
-        match self {
-            Self::Device(device) => (&device.info().name, &device.info().platform, &device.info().driver),
+    pub fn name(&self) -> DeviceName {
+        let (name, platform, driver) = match self {
+            Self::Device(device) => (&*device.info().name, &*device.info().platform, &*device.info().driver),
             Self::Reference => (REFERENCE, "CPU", env!("CARGO_PKG_VERSION")),
-        }
+        };
+        DeviceName { name: name.into(), platform: platform.into(), driver: driver.into() }
     }
 
     /// C = A·B from host to host, with its costs; if there is a mask, only on its places. Without a
     /// mask C need not fit the device.
-    pub fn multiply(
-        &self,
-        options: &Options,
-        (a, b): (&AnyMatrix, &AnyMatrix),
-        mask: Option<&Mask>,
-    ) -> Result<(AnyMatrix, Run), Failure> {
-        let Self::Device(device) = self else { return by_reference(options, (a, b), mask) };
-        let operands = OnDevice::new(device, (a, b), mask)?;
-        let (c, report) = operands.product(options).run_to_host()?;
-        Ok((c, operands.took(options, report)))
+    pub fn multiply(&self, task: &Task<'_>) -> Result<(AnyMatrix, Run), Failure> {
+        let Self::Device(device) = self else { return task.by_reference() };
+        let operands = OnDevice::new(device, task)?;
+        let (c, report) = operands.product().run_to_host()?;
+        Ok((c, operands.run(report)))
     }
 
     /// As [`Target::multiply`], of which only the extent of C is wanted. Without a mask C need not
     /// fit the host either: each band of it is dropped before the next one.
-    pub fn multiply_and_drop(
-        &self,
-        options: &Options,
-        (a, b): (&AnyMatrix, &AnyMatrix),
-        mask: Option<&Mask>,
-    ) -> Result<(Extent, Run), Failure> {
+    pub fn multiply_and_drop(&self, task: &Task<'_>) -> Result<(Extent, Run), Failure> {
         let Self::Device(device) = self else {
-            let (c, run) = by_reference(options, (a, b), mask)?;
+            let (c, run) = task.by_reference()?;
             return Ok((Extent::of(&c), run));
         };
-        let operands = OnDevice::new(device, (a, b), mask)?;
+        let operands = OnDevice::new(device, task)?;
         let mut extent: Option<Extent> = None;
-        let report = operands.product(options).run_in_bands(|band| {
+        let report = operands.product().run_in_bands(|band| {
             let band = Extent::of(&band.download()?);
             extent = Some(extent.map_or(band, |before| before.and(band)));
             Ok(())
         })?;
         let nothing = || Error::Contradiction("a product without a band".into());
-        Ok((extent.ok_or_else(nothing)?, operands.took(options, report)))
+        Ok((extent.ok_or_else(nothing)?, operands.run(report)))
     }
 
     /// C = A·B `repeat` times after a warm-up, with the costs of each run. `step` is called with
@@ -228,70 +205,93 @@ impl Target {
     /// run.
     pub fn multiply_repeatedly(
         &self,
-        options: &Options,
-        (a, b): (&AnyMatrix, &AnyMatrix),
-        mask: Option<&Mask>,
+        task: &Task<'_>,
         (repeat, step): (NonZero<u32>, impl Fn(u32)),
     ) -> Result<(AnyMatrix, Vec<Run>), Failure> {
-        let Self::Device(device) = self else {
-            return repeatedly(repeat, step, || by_reference(options, (a, b), mask));
-        };
-        let operands = OnDevice::new(device, (a, b), mask)?;
-        let (c, runs) = repeatedly(repeat, step, || operands.multiply(options))?;
+        let Self::Device(device) = self else { return repeatedly(repeat, step, || task.by_reference()) };
+        let operands = OnDevice::new(device, task)?;
+        let (c, runs) = repeatedly(repeat, step, || {
+            let (c, report) = operands.product().run_with_report()?;
+            Ok((c, operands.run(report)))
+        })?;
         Ok((c.download()?, runs))
     }
 }
 
-/// The operands on a device.
-struct OnDevice {
+/// A product, with its operands on a device.
+struct OnDevice<'a> {
+    task: &'a Task<'a>,
     a: AnyDeviceMatrix,
     /// `None` if B is A.
     b: Option<AnyDeviceMatrix>,
     mask: Option<DevicePattern>,
 }
 
-impl OnDevice {
-    fn new(device: &Device, (a, b): (&AnyMatrix, &AnyMatrix), mask: Option<&Mask>) -> Result<Self, Failure> {
+impl<'a> OnDevice<'a> {
+    fn new(device: &Device, task: &'a Task<'a>) -> Result<Self, Failure> {
+        let &Task { a, b, mask, .. } = task;
         Ok(Self {
+            task,
             a: device.upload(a)?,
             b: if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) },
             mask: mask.map(|mask| device.upload(mask)).transpose()?.map(|mask| mask.pattern()),
         })
     }
 
-    fn multiply(&self, options: &Options) -> Result<(AnyDeviceMatrix, Run), Failure> {
-        let (c, report) = self.product(options).run_with_report()?;
-        Ok((c, self.took(options, report)))
+    fn product(&self) -> Product<'_, AnyDeviceMatrix> {
+        let task = self.task;
+        let product = Product::of(&self.a, self.b.as_ref().unwrap_or(&self.a));
+        let product = product.method(task.method).semiring(task.semiring);
+        let product = task.memory_limit.into_iter().fold(product, Product::memory_limit);
+        let product = task.threshold.into_iter().fold(product, Product::drop_below);
+        let product = task.progress.iter().cloned().fold(product, Product::progress);
+        let product = if task.explain { product.explained() } else { product };
+        self.mask.iter().fold(product, Product::mask)
     }
 
-    fn took(&self, options: &Options, mut report: blockmul::product::Report) -> Run {
+    fn run(&self, mut report: product::Report) -> Run {
         if self.mask.is_some() {
             // A masked product does not sort or look for runs.
             report.stages.retain(|stage| stage.commands > 0);
         }
-        Run::on_device(options, &report)
-    }
-
-    fn product(&self, options: &Options) -> Product<'_, AnyDeviceMatrix> {
-        options.product((&self.a, self.b.as_ref().unwrap_or(&self.a)), self.mask.as_ref())
+        Run {
+            method: report.method.name(),
+            products: report.products,
+            dropped: self.task.threshold.map(|_| report.dropped),
+            took: Took {
+                bands: report.bands,
+                peak_device_bytes: report.peak_device_bytes,
+                held_device_bytes: report.held_device_bytes,
+                launches: report.launches,
+                stages: report.stages.iter().map(Stage::of).collect(),
+                total_ms: report.total_ms,
+                kernels_ms: report.kernels_ms,
+            },
+            bins: report.bins,
+        }
     }
 }
 
-impl Run {
-    fn on_device(options: &Options, report: &blockmul::product::Report) -> Self {
-        Self {
-            method: report.method.name(),
-            bins: report.bins.clone(),
-            products: report.products,
-            dropped: options.threshold.map(|_| report.dropped),
-            bands: report.bands,
-            peak_device_bytes: report.peak_device_bytes,
-            held_device_bytes: report.held_device_bytes,
-            launches: report.launches,
-            stages: report.stages.iter().map(Stage::of).collect(),
-            total_ms: report.total_ms,
-            kernels_ms: report.kernels_ms,
+impl Task<'_> {
+    fn by_reference(&self) -> Result<(AnyMatrix, Run), Failure> {
+        let (&Self { a, b, mask, .. }, start) = (self, Instant::now());
+        let mut c = match mask {
+            Some(mask) => reference::multiply_masked_over(self.semiring, a, b, mask)?,
+            None => reference::multiply_over(self.semiring, a, b)?,
+        };
+        let mut dropped = None;
+        if let Some(threshold) = self.threshold {
+            let whole = c.nnz();
+            c = c.drop_below(threshold)?;
+            dropped = Some((whole - c.nnz()) as u64);
         }
+        let total_ms = start.elapsed().as_secs_f64() * 1e3;
+        let products = match mask {
+            Some(mask) => reference::products_masked(a, b, mask)?,
+            None => reference::products(a, b),
+        };
+        let took = Took { bands: 1, total_ms, ..Took::default() };
+        Ok((c, Run { method: REFERENCE, bins: Vec::new(), products, dropped, took }))
     }
 }
 
@@ -308,48 +308,12 @@ fn repeatedly<C>(
     for number in 1..=repeat.get() {
         step(number);
         drop(c);
-        let (again, run) = multiply()?;
+        let (again, mut run) = multiply()?;
         c = again;
-        runs.push(Run { kernels_ms: first.kernels_ms + run.kernels_ms, ..run });
+        run.took.kernels_ms += first.took.kernels_ms;
+        runs.push(run);
     }
     Ok((c, runs))
-}
-
-fn by_reference(
-    options: &Options,
-    (a, b): (&AnyMatrix, &AnyMatrix),
-    mask: Option<&Mask>,
-) -> Result<(AnyMatrix, Run), Failure> {
-    let start = Instant::now();
-    let mut c = match mask {
-        Some(mask) => reference::multiply_masked_over(options.semiring, a, b, mask)?,
-        None => reference::multiply_over(options.semiring, a, b)?,
-    };
-    let mut dropped = None;
-    if let Some(threshold) = options.threshold {
-        let whole = c.nnz();
-        c = c.drop_below(threshold)?;
-        dropped = Some((whole - c.nnz()) as u64);
-    }
-    let total_ms = start.elapsed().as_secs_f64() * 1e3;
-    let products = match mask {
-        Some(mask) => reference::products_masked(a, b, mask)?,
-        None => reference::products(a, b),
-    };
-    let run = Run {
-        method: REFERENCE,
-        bins: Vec::new(),
-        products,
-        dropped,
-        bands: 1,
-        peak_device_bytes: 0,
-        held_device_bytes: 0,
-        launches: 0,
-        stages: Vec::new(),
-        total_ms,
-        kernels_ms: 0.0,
-    };
-    Ok((c, run))
 }
 
 /// The result of a thread; a panic has ended the process by then.

@@ -1,10 +1,9 @@
 //! `blockmul transpose`: writes the transpose of a matrix.
-use crate::dense;
 use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::places::Overwriting;
-use crate::vector;
+use crate::{dense, vector};
 use blockmul::{element::ElementType, io::dense::is_npy};
 use std::path::PathBuf;
 

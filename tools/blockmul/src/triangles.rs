@@ -22,7 +22,6 @@ pub struct Args {
     of: GraphArgs,
 }
 
-/// The fields of the report.
 #[derive(Serialize)]
 struct Triangles {
     triangles: u64,

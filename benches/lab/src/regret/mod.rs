@@ -50,7 +50,7 @@ pub struct Args {
     element: Element,
     /// With --operation apply, blocks of R rows and K columns of files; one number for square ones
     /// [default: the file's own blocks, else scalars].
-    #[arg(long, value_name = "RxK", value_parser = blockmul_cli::sizes::block)]
+    #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// With --operation apply, time one triangle of A on the device too, the lower one. Its mirror
     /// image stands for the upper one, so that another matrix than a symmetric one becomes

@@ -1,23 +1,17 @@
 //! The report of a product with one vector, and its summary.
-use super::{Args, run::Took};
+use super::run::{Product, Took};
+use super::{Args, weights::kind};
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::output;
 use crate::overflow::Overflow;
-use crate::report::{DeviceName, Executed, Size, command_line};
+use crate::report::{Executed, Report, Size, over};
 use crate::target::Target;
 use blockmul::{Semiring, element::Order, plan::Format};
 use serde::Serialize;
 
-/// Number of the schema, increased by changes that a reader must know.
-const SCHEMA: u32 = 1;
-
-/// The JSON object of `--report`.
 #[derive(Serialize)]
-struct Report {
-    schema: u32,
-    command: String,
-    device: DeviceName,
+struct Fields {
     #[serde(flatten)]
     product: Formatted,
     /// `None` without `--gram`.
@@ -54,25 +48,13 @@ impl Formatted {
     /// That of a turn, counted from 0.
     fn of(took: &Took, turn: usize) -> Self {
         let (format, why) = took.formats.get(turn).cloned().unzip();
-        Self { format, why, order: took.format(turn).order() }
+        Self { format, why, order: took.order(turn) }
     }
-}
-
-/// What a product was of, and what it took.
-pub struct Outcome {
-    pub a: Size,
-    pub x_len: usize,
-    pub y_len: usize,
-    pub flops: u64,
-    pub took: Took,
-    pub gram: Option<Gram>,
-    /// Elements of y that are not the reference's, if it was compared.
-    pub different: Option<usize>,
 }
 
 /// What y = Jᵀ·(W·(J·x)) has besides the product with J.
 #[derive(Serialize)]
-pub struct Gram {
+struct Gram {
     /// The kind of weights; `None` without any.
     weights: Option<&'static str>,
     /// The product with Jᵀ.
@@ -81,10 +63,6 @@ pub struct Gram {
 }
 
 impl Gram {
-    pub fn new(weights: Option<&'static str>, took: &Took) -> Self {
-        Self { weights, back: Formatted::of(took, 1) }
-    }
-
     /// The product in a summary.
     fn text(&self, transposed: bool) -> String {
         let (first, last) = if transposed { ("Aᵀ·x", "A") } else { ("A·x", "Aᵀ") };
@@ -95,45 +73,43 @@ impl Gram {
     }
 }
 
-/// Reports a product of any element types, and refuses it if an element of y is not the
+/// Reports a product, and refuses it if elements of y, whose number is `different`, are not the
 /// reference's.
 pub fn finish(
-    args: &Args,
+    of: &Product<'_>,
     target: &Target,
-    (element, vectors, overflowed): (&'static str, &'static str, Overflow),
-    outcome: Outcome,
+    (took, different): (Took, Option<usize>),
+    overflowed: Overflow,
     messages: &Messages,
 ) -> Result<(), Failure> {
-    let Outcome { a, x_len, y_len, flops, took, gram, different } = outcome;
+    let (args, a, y_len) = (of.args, Size::of(&of.a.whole), of.y_len());
     if args.explain {
         explain(&took, messages);
     }
     let product = Formatted::of(&took, 0);
+    let gram = args.gram.then(|| Gram { weights: of.weights.map(kind), back: Formatted::of(&took, 1) });
     let is_ordered = |order: Order| order != Order::Arrival;
     let reproducible = is_ordered(product.order) && gram.as_ref().is_none_or(|gram| is_ordered(gram.back.order));
     let converted = (took.convert_ms, took.device_bytes);
-    let executed = Executed::new(flops, converted, (took.runs_ms, args.repeat.is_some()), different);
-    let executed = if reproducible { executed } else { executed.within_rounding() };
-    let (name, platform, driver) = target.describe();
-    let report = Report {
-        schema: SCHEMA,
-        command: command_line(),
-        device: DeviceName::new(name, platform, driver),
+    let flops = if args.gram { 4 } else { 2 } * (a.nnz() * a.area()) as u64;
+    let mut executed = Executed::new(flops, converted, (took.runs_ms, args.repeat.is_some()), different);
+    executed.rounded = !reproducible;
+    let fields = Fields {
         product,
         gram,
         reproducible,
-        element,
-        vectors,
+        element: of.a.whole.element().name(),
+        vectors: of.x.element().name(),
         semiring: args.semiring,
         transposed: args.transpose,
         symmetric: args.symmetric,
         a,
-        x: Size::of_vector(x_len),
+        x: Size::of_vector(of.x.len()),
         y: Size::of_vector(y_len),
         overflowed,
         executed,
     };
-    tell(args, &report, messages)?;
+    tell(args, &Report::new(target, fields), messages)?;
     match different {
         Some(count) if count > 0 => {
             let how =
@@ -144,7 +120,6 @@ pub fn finish(
     }
 }
 
-/// Prints the reason for each format.
 fn explain(took: &Took, messages: &Messages) {
     match &took.formats[..] {
         [] => messages.say("the reference adds entry after entry, and has no formats"),
@@ -159,9 +134,9 @@ fn explain(took: &Took, messages: &Messages) {
     }
 }
 
-fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure> {
-    let json = || serde_json::to_string_pretty(report).expect("plain data");
-    args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
+fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(), Failure> {
+    report.write(&args.report)?;
+    let (device, report) = (report.device(), &report.of);
     let op = match &report.gram {
         Some(gram) => gram.text(report.transposed),
         None => if report.transposed { "Aᵀ·x" } else { "A·x" }.to_owned(),
@@ -171,17 +146,13 @@ fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure
     if let Some(other) = report.gram.as_ref().and_then(|gram| gram.back.format).filter(|&other| format != Some(other)) {
         by += &format!(" and {other}");
     }
-    let over = match report.semiring {
-        Semiring::PlusTimes => String::new(),
-        semiring => format!(" over {semiring}"),
-    };
+    let over = over(report.semiring);
     let types = match report.element == report.vectors {
         true => report.element.to_owned(),
         false => format!("{}, A in {},", report.vectors, report.element),
     };
     let text = format!(
-        "y = {op}{over} in {types} by {by} on {}\n  {} {}, {}",
-        report.device.name(),
+        "y = {op}{over} in {types} by {by} on {device}\n  {} {}, {}",
         report.a.nnz(),
         report.a.entries(),
         report.executed.text()

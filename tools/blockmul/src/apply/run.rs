@@ -1,6 +1,7 @@
 //! Runs a product with one vector, compares it with the reference, and reports it.
 use super::Args;
-use super::report::{Gram, Outcome, finish};
+use super::report::finish;
+use super::weights::{HostWeights, most};
 use crate::failure::Failure;
 use crate::graphs::{repeatedly, timed};
 use crate::messages::Messages;
@@ -9,47 +10,29 @@ use crate::report::Size;
 use crate::symmetric::Halves;
 use crate::target::Target;
 use crate::vector;
-use crate::wrapping::Sums;
 use blockmul::{
-    Device, DeviceMatrix, DeviceVector, Method, Semiring,
-    element::{Any, AnyValues},
+    Device, DeviceMatrix, DeviceVector, Method, Planned, Result, Semiring,
+    element::{Any, AnyValues, Order},
     matrix::AnyMatrix,
-    plan::{Apply, ApplyOptions, Cost, Format},
+    plan::{Apply, ApplyOptions, Format, GramOperands, WeighedVector},
+    product::Weights,
+    reference::{self, IntegerSums, verify},
 };
 use std::{num::NonZero, time::Instant};
 
-/// A product of a matrix with one vector.
-pub trait Applied {
-    /// Products with A and its transpose, one after another.
-    fn turns(&self) -> u64;
-
-    /// Elements of y for an A of this size.
-    fn y_len(&self, args: &Args, a: &Size) -> usize;
-
-    /// Converts A, multiplies, and reads y back.
-    fn on_device(&self, args: &Args, device: &Device, a: &AnyMatrix, x: &AnyValues) -> Result<Run, Failure>;
-
-    /// The product in the order of all products.
-    fn by_reference(&self, args: &Args, a: &AnyMatrix, x: &AnyValues) -> Result<AnyValues, Failure>;
-
-    /// Elements of y that are not the reference's in the formats of the run: bit for bit, or, if a
-    /// format has no order, within rounding.
-    fn wrong(&self, args: &Args, a: &AnyMatrix, x: &AnyValues, run: &Run) -> Result<usize, Failure>;
-
-    /// A number that no sum of integers exceeds in magnitude.
-    fn bound(&self, args: &Args, sums: Sums, a: &AnyMatrix, x: &AnyValues) -> f64;
-
-    /// The sums of integers; `None` if they are not known.
-    fn exact(&self, args: &Args, sums: Sums, a: &AnyMatrix, x: &AnyValues) -> Option<Vec<i128>>;
-
-    /// What the report has of a gram matrix.
-    fn gram(&self, took: &Took) -> Option<Gram>;
+/// y = A·x, or Aᵀ·x; with `--gram` y = Jᵀ·(W·(J·x)) for the J that is A, or its transpose.
+pub struct Product<'a> {
+    pub args: &'a Args,
+    pub a: &'a Halves,
+    pub x: &'a AnyValues,
+    /// W, if there is one.
+    pub weights: Option<&'a HostWeights>,
 }
 
 /// A product, and what it took.
-pub struct Run {
-    pub y: AnyValues,
-    pub took: Took,
+struct Run {
+    y: AnyValues,
+    took: Took,
 }
 
 pub struct Took {
@@ -61,87 +44,167 @@ pub struct Took {
 }
 
 impl Took {
-    /// The format of a turn, counted from 0.
-    pub fn format(&self, turn: usize) -> Format {
-        self.formats.get(turn).map_or(Format::Auto, |(format, _)| *format)
+    /// The order of the sums of a turn, counted from 0.
+    pub fn order(&self, turn: usize) -> Order {
+        self.formats.get(turn).map_or(Order::Ascending, |(format, _)| format.order())
     }
 }
 
 /// Multiplies, verifies, reports, and writes y.
-pub fn run(
-    args: &Args,
-    product: &dyn Applied,
-    a: &Halves,
-    (x, overflow): (&AnyValues, Overflow),
-    messages: &Messages,
-) -> Result<(), Failure> {
-    let size = Size::of(&a.whole);
-    let y_len = product.y_len(args, &size);
+pub fn run(product: &Product<'_>, overflow: Overflow, messages: &Messages) -> std::result::Result<(), Failure> {
+    let Product { args, x, .. } = *product;
     let target = Target::choose(args.device.as_deref(), x.element(), Method::Auto, messages)?;
     messages.step("multiplying");
-    let run = match &target {
-        Target::Device(device) => product.on_device(args, device, a.stored(), x)?,
+    let Run { y, took } = match &target {
+        Target::Device(device) => product.on_device(device)?,
         Target::Reference if args.format != Format::Auto => {
             return Err(Failure::Usage(format!("--format {} needs an OpenCL device", args.format)));
         }
         Target::Reference => {
-            let (y, runs_ms) = repeatedly(args.repeat, || timed(|| product.by_reference(args, &a.whole, x)))?;
+            let (y, runs_ms) = repeatedly(args.repeat, || timed(|| product.by_reference()))?;
             Run { y, took: Took { formats: Vec::new(), convert_ms: None, device_bytes: 0, runs_ms } }
         }
     };
-    let different = match args.verify {
-        true => {
-            messages.step("verifying");
-            Some(product.wrong(args, &a.whole, x, &run)?)
-        }
-        false => None,
-    };
-    let overflowed = match (Sums::of(x.element(), args.semiring), args.semiring) {
+    let different = messages.verifying(args.verify, || product.wrong(&y, &took))?;
+    let overflowed = match (IntegerSums::of(x.element(), args.semiring), args.semiring) {
         (Some(sums), _) => {
-            let exact = || args.verify.then(|| product.exact(args, sums, &a.whole, x)).flatten();
-            let bound = product.bound(args, sums, &a.whole, x);
-            overflow.of_integers(x.element(), ("y", y_len), bound, || exact().map(|y| sums.outside(&y)), messages)
+            let exact = || args.verify.then(|| product.exact(sums)).flatten();
+            let count = || exact().map(|y| sums.outside(y));
+            overflow.of_integers(x.element(), ("y", product.y_len()), product.bound(sums), count, messages)
         }
-        (None, Semiring::PlusTimes) => overflow.of_values("y", &run.y, messages),
+        (None, Semiring::PlusTimes) => overflow.of_values("y", &y, messages),
         (None, _) => overflow,
     };
-    let outcome = Outcome {
-        a: size,
-        x_len: x.len(),
-        y_len,
-        flops: product.turns() * 2 * (size.nnz() * size.area()) as u64,
-        gram: product.gram(&run.took),
-        took: run.took,
-        different,
-    };
-    finish(args, &target, (a.whole.element().name(), x.element().name(), overflowed), outcome, messages)?;
-    args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &run.y))
+    finish(product, &target, (took, different), overflowed, messages)?;
+    args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &y))
 }
 
-/// The options of a product with a matrix.
-pub fn options(args: &Args, a: &DeviceMatrix<AnyMatrix>) -> ApplyOptions<AnyMatrix> {
-    let uses = args.repeat.map_or(1, NonZero::get);
-    let options = Apply::of(a).format(args.format).semiring(args.semiring).uses(uses.into());
-    let options = if args.transpose { options.transposed() } else { options };
-    let options = if args.symmetric { options.symmetric() } else { options };
-    let options = options.split(args.split.unwrap_or_default());
-    if args.any_order { options.any_order() } else { options }
-}
-
-/// Runs a product that has been converted since `clock`, once or several times after a warm-up, and
-/// reads y back.
-pub fn executed(
-    (device, clock, repeat): (&Device, Instant, Option<NonZero<u32>>),
-    (formats, cost): (Vec<(Format, String)>, Cost),
-    mut y: DeviceVector<Any>,
-    run: impl Fn(&mut DeviceVector<Any>) -> blockmul::Result<f64>,
-) -> Result<Run, Failure> {
-    device.finish()?;
-    let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
-    if repeat.is_some() {
-        run(&mut y)?;
+impl Product<'_> {
+    /// A, and whether the first product is that with its transpose.
+    fn operand(&self) -> (bool, &AnyMatrix) {
+        (self.args.transpose, &self.a.whole)
     }
-    let runs_ms = (0..repeat.map_or(1, NonZero::get)).map(|_| run(&mut y)).collect::<blockmul::Result<_>>()?;
-    let took = Took { formats, convert_ms, device_bytes: cost.device_bytes, runs_ms };
-    Ok(Run { y: y.download()?, took })
+
+    fn weights(&self) -> Option<Weights<&AnyMatrix, &AnyValues>> {
+        self.weights.map(Weights::as_ref)
+    }
+
+    /// Rows and columns of A, or of its transpose.
+    fn sides(&self) -> [usize; 2] {
+        let size = Size::of(&self.a.whole);
+        if self.args.transpose { [size.cols(), size.rows()] } else { [size.rows(), size.cols()] }
+    }
+
+    /// Elements of y.
+    pub fn y_len(&self) -> usize {
+        self.sides()[usize::from(self.args.gram)]
+    }
+
+    /// Converts A, multiplies, and reads y back. For a single product a copy of the values does not
+    /// pay.
+    fn on_device(&self, device: &Device) -> Result<Run> {
+        let (a, x) = (device.upload(self.a.stored())?, device.upload_any_vector(self.x)?);
+        let upload = |weights: Weights<&AnyMatrix, &AnyValues>| {
+            weights.map(|matrix| device.upload(matrix), |vector| device.upload_any_vector(vector)).transpose()
+        };
+        let weights = self.weights().map(upload).transpose()?;
+        let weights = weights.as_ref().map(Weights::as_ref);
+        device.finish()?;
+        let clock = Instant::now();
+        let options = self.options(&a);
+        match (self.args.gram, self.args.repeat.is_some()) {
+            (true, true) => {
+                let packed = options.pack_gram(&a)?;
+                let formats = packed.products().map(|product| (product.format(), product.why().to_owned()));
+                let inputs = || weights.map_or_else(|| WeighedVector::from(&x), |weights| (weights, &x).into());
+                self.executed(clock, &packed, formats.into(), inputs)
+            }
+            (true, false) => {
+                let plan = options.gram()?;
+                let formats = plan.products().map(|product| (product.format(), product.why().to_owned()));
+                let inputs =
+                    || weights.map_or_else(|| GramOperands::from((&a, &x)), |weights| (&a, weights, &x).into());
+                self.executed(clock, &plan, formats.into(), inputs)
+            }
+            (false, true) => {
+                let packed = options.vectors_of(self.x.element())?.pack(&a)?;
+                self.executed(clock, &packed, vec![(packed.format(), packed.why().to_owned())], || &x)
+            }
+            (false, false) => {
+                let plan = options.vectors_of(self.x.element())?.plan()?;
+                self.executed(clock, &plan, vec![(plan.format(), plan.why().to_owned())], || (&a, &x))
+            }
+        }
+    }
+
+    fn options(&self, a: &DeviceMatrix<AnyMatrix>) -> ApplyOptions<AnyMatrix> {
+        let args = self.args;
+        let uses = args.repeat.map_or(1, NonZero::get);
+        let options = Apply::of(a).format(args.format).semiring(args.semiring).uses(uses.into());
+        let options = if args.transpose { options.transposed() } else { options };
+        let options = if args.symmetric { options.symmetric() } else { options };
+        let options = options.split(args.split.unwrap_or_default());
+        if args.any_order { options.any_order() } else { options }
+    }
+
+    /// Runs a plan that has been made since `clock`, once or several times after a warm-up, and
+    /// reads y back.
+    fn executed<'i, P: Planned<Output = DeviceVector<Any>>>(
+        &self,
+        clock: Instant,
+        plan: &P,
+        formats: Vec<(Format, String)>,
+        inputs: impl Fn() -> P::Inputs<'i>,
+    ) -> Result<Run> {
+        let mut y = plan.output()?;
+        plan.device().finish()?;
+        let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
+        let mut run = || Ok(plan.execute_with_report(inputs(), &mut y)?.total_ms);
+        if self.args.repeat.is_some() {
+            run()?;
+        }
+        let runs_ms = (0..self.args.repeat.map_or(1, NonZero::get)).map(|_| run()).collect::<Result<_>>()?;
+        let took = Took { formats, convert_ms, device_bytes: plan.cost().device_bytes, runs_ms };
+        Ok(Run { y: y.download()?, took })
+    }
+
+    /// The product in the order of all products.
+    fn by_reference(&self) -> Result<AnyValues> {
+        let (Args { semiring, transpose, gram, .. }, order) = (self.args, Order::Ascending);
+        match gram {
+            true => reference::multiply_any_vector_gram(*semiring, [order; 2], self.operand(), self.weights(), self.x),
+            false => reference::multiply_any_vector(*semiring, order, *transpose, &self.a.whole, self.x),
+        }
+    }
+
+    /// Elements of y that are not the reference's in the formats of the run: bit for bit, or, if a
+    /// format has no order, within rounding.
+    fn wrong(&self, y: &AnyValues, took: &Took) -> Result<usize> {
+        let (semiring, orders) = (self.args.semiring, [0, 1].map(|turn| took.order(turn)));
+        match self.args.gram {
+            true => verify::verify_vector_gram(semiring, orders, self.operand(), self.weights(), self.x, y),
+            false => verify::verify_vector(semiring, orders[0], self.operand(), self.x, y),
+        }
+    }
+
+    /// A number that no sum of integers exceeds in magnitude.
+    fn bound(&self, sums: IntegerSums) -> f64 {
+        let (transposed, a) = self.operand();
+        let first = sums.bound_of_vectors(a, transposed, self.x.magnitude());
+        match self.args.gram {
+            true => sums.bound_of_vectors(a, !transposed, self.weights.map_or(first, |weights| first * most(weights))),
+            false => first,
+        }
+    }
+
+    /// The sums of integers; `None` if they are not known.
+    fn exact(&self, sums: IntegerSums) -> Option<Vec<i128>> {
+        let ((transposed, a), [rows, cols]) = (self.operand(), self.sides());
+        let first = sums.exact(a, transposed, rows, |k| self.x.number(k) as i128);
+        match (self.args.gram, self.weights) {
+            (false, _) => Some(first),
+            (true, None) => Some(sums.exact(a, !transposed, cols, |k| first[k])),
+            (true, Some(_)) => None,
+        }
+    }
 }

@@ -4,7 +4,6 @@ use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::{Messages, in_a_line};
 use crate::operands::default_b_shape;
-use crate::problem::matrices::Scalars;
 use crate::report::Size;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Result,
@@ -215,14 +214,7 @@ pub fn drawn(element: ElementType, numbers: impl Iterator<Item = f64>) -> AnyVal
 fn whole(j: &BlockGroups<Cbc<f64>>) -> Result<Cbc<f64>> {
     let (rows, groups) = (j.row_groups()[0], j.col_groups());
     let side = (1..=groups[0].side).rev().find(|side| groups.iter().all(|group| group.side % side == 0));
-    let (mut all, mut first) = (Scalars::new(j.scalar_rows(), j.scalar_cols()), 0);
-    for (number, group) in groups.iter().enumerate() {
-        if let Some(cell) = j.get(0, number) {
-            all.add(cell, (0, first));
-        }
-        first += group.scalars();
-    }
-    all.finish()?.to_blocks(BlockShape::new(rows.side, side.unwrap_or(1))?)
+    j.to_scalars()?.to_blocks(BlockShape::new(rows.side, side.unwrap_or(1))?)
 }
 
 /// A matrix of random numbers as elements.

@@ -24,14 +24,14 @@ mod table;
 pub mod vectors;
 
 use crate::failure::Failure;
-use crate::input::{NumberName, Reading};
+use crate::input::Reading;
 use crate::messages::Messages;
 use crate::numbers::{from_zero, some};
 use crate::output;
 use crate::places::Overwriting;
 use crate::problem::EdgesName;
 use blockmul::solver::problem::Edges;
-use blockmul::{BlockShape, Device, Method, Semiring, plan::Format};
+use blockmul::{BlockShape, Device, Method, Semiring, element::ElementType, plan::Format};
 use matrices::Input;
 use measure::{Bench, Patience, Place};
 use operation::{Operation, Takes};
@@ -91,12 +91,12 @@ pub struct Args {
     list: bool,
     /// Blocks of R rows and K columns, several with commas; one number for square ones [default:
     /// those of the family, or the file's own blocks, else scalars].
-    #[arg(long, value_name = "RxK,...", value_delimiter = ',', value_parser = crate::sizes::block)]
+    #[arg(long, value_name = "RxK,...", value_delimiter = ',')]
     block: Vec<BlockShape>,
     /// Element types, several with commas; u32, i32 and u8 for product, plan, apply,
     /// apply-transposed, apply-gram and dense. u8 has --semiring or-and alone.
-    #[arg(long, value_name = "TYPE,...", value_enum, value_delimiter = ',', default_value = "f64")]
-    element: Vec<NumberName>,
+    #[arg(long, value_name = "TYPE,...", value_delimiter = ',', default_value = "f64", value_parser = crate::choice::number())]
+    element: Vec<ElementType>,
     /// Stored elements of families without sizes and of arrays, about [default: the family's
     /// default sizes for products; 16 million for vectors; 8 million for transposes and their like,
     /// and for primitives, which take 64 million on a GPU].
@@ -116,7 +116,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["iterations", "list"])]
     any_order: bool,
     /// Algebra of product, plan, apply, apply-transposed, apply-gram and dense.
-    #[arg(long, default_value = "plus-times", value_parser = crate::algebra::semiring())]
+    #[arg(long, default_value = "plus-times", value_parser = crate::choice::semiring())]
     semiring: Semiring,
     /// Time apply also with one triangle of A on the device, the lower one. Its mirror image stands
     /// for the upper one, so that another matrix than a symmetric one becomes symmetric.

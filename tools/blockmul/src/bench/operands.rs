@@ -4,8 +4,8 @@ use super::measure::{Bench, Subject};
 use super::operation::Operation;
 use super::record::Record;
 use super::vectors::Halves;
-use crate::symmetric::{lower, mirrored};
-use blockmul::{BlockShape, Cbc, Error, Result, element::ElementType, matrix::AnyMatrix, plan::Format};
+use crate::symmetric::lower;
+use blockmul::{BlockShape, Error, Result, element::ElementType, matrix::AnyMatrix, plan::Format};
 
 /// An operation, and its operands before they are made.
 pub struct Operands<'a> {
@@ -95,12 +95,8 @@ impl Operands<'_> {
     /// triangle.
     fn apply(&self, element: ElementType, bench: &Bench<'_>) -> Result<Outcomes> {
         let a = self.source.any(element, self.shape)?;
-        // Triangles are those of the numbers, which `f64` has exactly.
-        let wide = || a.cast(ElementType::F64).typed::<Cbc<f64>>();
-        let triangle = if bench.symmetric { Some(lower(&wide()?)?) } else { None };
-        let of_type = |matrix: Cbc<f64>| AnyMatrix::from(matrix).cast(element);
-        let whole = triangle.as_ref().map(mirrored).transpose()?.map_or(a, of_type);
-        let triangle = triangle.map(of_type);
+        let triangle = if bench.symmetric { Some(lower(&a)?) } else { None };
+        let whole = triangle.as_ref().map(AnyMatrix::mirrored).transpose()?.unwrap_or(a);
         let of = |stored| Halves { whole: &whole, stored };
         let kept: Vec<_> = [of(&whole)].into_iter().chain(triangle.as_ref().map(of)).collect();
         let formats = formats(bench, whole.shape());

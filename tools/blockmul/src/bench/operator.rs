@@ -4,7 +4,6 @@ use super::measure::{Case, Subject};
 use super::products::numbers;
 use super::record::Record;
 use super::vectors::{Halves, bytes, vector};
-use crate::gram::{HostWeights, OnHost, borrow, upload};
 use crate::report::Size;
 use blockmul::{
     DeviceMatrix, DeviceVector, Planned, Result, Semiring,
@@ -12,6 +11,7 @@ use blockmul::{
     matrix::AnyMatrix,
     plan::{Format, GramOperands, WeighedVector},
     product::Weights,
+    reference::verify,
 };
 
 /// Weights on a device, borrowed.
@@ -21,7 +21,7 @@ type Between<'a> = Option<Weights<&'a DeviceMatrix<AnyMatrix>, &'a DeviceVector<
 struct Operator<'a> {
     j: &'a AnyMatrix,
     x: &'a AnyValues,
-    residuals: Option<(&'a HostWeights, Between<'a>)>,
+    residuals: Option<(&'a Weights<AnyMatrix, AnyValues>, Between<'a>)>,
     formats: [Format; 2],
     /// The formats in the words of a record, after the operation's.
     suffix: String,
@@ -42,8 +42,12 @@ impl Subject<'_> {
         let dx = self.device().upload_any_vector(&x)?;
         let weights = || Weights::Rows(numbers(j.element(), size.rows()));
         let residuals = (self.semiring() == Semiring::PlusTimes).then(weights);
-        let uploaded = residuals.as_ref().map(|weights| upload(self.device(), weights)).transpose()?;
-        let residuals = residuals.as_ref().map(|weights| (weights, uploaded.as_ref().map(borrow)));
+        let device = self.device();
+        let upload = |weights: &Weights<AnyMatrix, AnyValues>| {
+            weights.as_ref().map(|matrix| device.upload(matrix), |vector| device.upload_any_vector(vector)).transpose()
+        };
+        let uploaded = residuals.as_ref().map(upload).transpose()?;
+        let residuals = residuals.as_ref().map(|weights| (weights, uploaded.as_ref().map(Weights::as_ref)));
         let Some(format) = format else {
             let (plan, plan_ms) = self.planned(|| options().gram())?;
             let formats = plan.products().map(|product| product.format());
@@ -91,10 +95,11 @@ impl Subject<'_> {
         &self,
         variant: String,
         &Operator { j, x, formats, words, plan_ms, .. }: &Operator<'_>,
-        weights: Option<&HostWeights>,
+        weights: Option<&Weights<AnyMatrix, AnyValues>>,
         y: &AnyValues,
     ) -> Result<Case> {
-        let right = OnHost { semiring: self.semiring(), transposed: false, a: j, weights, x }.wrong(y, formats)? == 0;
+        let (orders, weights) = (formats.map(Format::order), weights.map(Weights::as_ref));
+        let right = verify::verify_vector_gram(self.semiring(), orders, (false, j), weights, x, y)? == 0;
         // J·x is written and read; then W is read, and W·J·x written and read.
         let between = if weights.is_some() { 5 } else { 2 };
         let elements = 2 * j.values().len() + x.len() + y.len() + between * Size::of(j).rows();

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::messages::{Messages, Tone, tell, visible};
 use crate::output;
 use crate::table::number;
-use blockmul::{BlockShape, element::ElementType};
+use blockmul::BlockShape;
 
 /// The results and the failures so far.
 pub struct Session<'a> {
@@ -90,7 +90,7 @@ impl Session<'_> {
                 self.note(&source.name(shape), &failure);
                 continue;
             }
-            for element in self.args.element.iter().map(|&name| ElementType::from(name)) {
+            for &element in &self.args.element {
                 let what = format!("{} in {shape} {}", source.name(shape), element);
                 self.messages.step(format!("{what}: making operands"));
                 let of = Operands { operation, source: &source, shape, by_rows: self.args.by_rows };

@@ -53,7 +53,7 @@ impl Subject<'_> {
 
     /// Times a permutation of a symmetric matrix of which the lower triangle is stored: A's.
     pub fn permute_lower(&self, a: &AnyMatrix) -> Result<Record> {
-        let (lower, order) = (lower(a)?, shuffled(a.nrows()));
+        let (lower, order) = (a.triangle(Part::Lower), shuffled(a.nrows()));
         let on_device = self.device().upload(&lower)?;
         let (plan, plan_ms) = self.planned(|| Permute::symmetric_of(&on_device, &order, Part::Lower))?;
         let mut c = plan.output()?;
@@ -65,7 +65,7 @@ impl Subject<'_> {
 
     /// Times the scalars of A's lower triangle.
     pub fn scalars(&self, a: &AnyMatrix) -> Result<Record> {
-        let lower = lower(a)?;
+        let lower = a.triangle(Part::Lower);
         let on_device = self.device().upload(&lower)?;
         let (plan, plan_ms) = self.planned(|| Scalars::lower_of(&on_device))?;
         let mut c = plan.output()?;
@@ -110,14 +110,6 @@ fn with_columns(a: &Cbc<f64>, cols: &[usize]) -> Result<Cbc<f64>> {
         col_ptr.push(row_idx.len() as u64);
     }
     Cbc::with_stride(Pattern::new(a.nrows(), cols.len(), col_ptr, row_idx)?, a.shape(), a.stride(), values)
-}
-
-/// The blocks of A on and below the diagonal.
-fn lower(a: &AnyMatrix) -> Result<AnyMatrix> {
-    modelled(a, |a| {
-        let blocks = a.blocks().filter(|&(row, col, _)| row >= col);
-        Cbc::from_triplets(a.nrows(), a.ncols(), a.shape(), blocks)
-    })
 }
 
 /// The model of a permutation of a symmetric matrix: a block that would cross the diagonal is

@@ -4,13 +4,12 @@ use super::measure::{Case, Subject, equal, same_bits};
 use super::operation::Operation;
 use super::record::Record;
 use crate::report::Size;
-use crate::vector::{beyond_rounding, magnitudes, matrix_of_magnitudes, most_terms};
 use blockmul::{
     DeviceMatrix, Element, Planned, Result,
     element::{AnyValues, ElementType, Field},
     matrix::AnyMatrix,
     plan::{Apply, ApplyOptions, Cost, Format, Norms},
-    reference,
+    reference::{self, verify},
 };
 use half::f16;
 
@@ -100,8 +99,8 @@ impl Subject<'_> {
         let right = match format.reproducible() {
             true => y.bytes() == want.bytes(),
             false => {
-                let sizes = by_reference(&matrix_of_magnitudes(a), &magnitudes(x))?;
-                beyond_rounding(y, &want, &sizes, (most_terms(a, transposed), 1)) == 0
+                let sizes = by_reference(&a.map(f64::abs), &x.map(f64::abs))?;
+                verify::beyond_rounding(y, &want, &sizes, (verify::most_terms(a, transposed), 1)) == 0
             }
         };
         Ok(Case { b: Size::of_vector(x.len()), c_nnz: y.len(), cost, ..Case::of(variant, a, right) })

@@ -39,13 +39,11 @@ pub fn read(
     reading: &Reading,
     messages: &Messages,
 ) -> Result<DenseOperand, Failure> {
-    let file = match is_npy(path) {
-        true => {
-            messages.step(format!("reading {}", path.display()));
-            dense::read(path, &reading.options())?
-        }
-        false => return of_file(element, &input::read(path, reading, messages)?, (name, path), messages),
-    };
+    if !is_npy(path) {
+        return of_file(element, &input::read(path, reading, messages)?, (name, path), messages);
+    }
+    messages.step(format!("reading {}", path.display()));
+    let file = dense::read(path, &reading.options())?;
     of_matrix(element, &file.matrix, file.layout, (name, path), messages)
 }
 
@@ -69,7 +67,7 @@ fn of_matrix(
     messages: &Messages,
 ) -> Result<DenseOperand, Failure> {
     let shape = DenseShape::new(matrix.nrows(), matrix.ncols(), layout);
-    if let Some((at, value)) = matrix.iter().enumerate().find(|&(_, &value)| !input::has(element, value)) {
+    if let Some((at, value)) = matrix.iter().enumerate().find(|&(_, &value)| !element.has(value)) {
         let (row, col) = (at % matrix.nrows() + 1, at / matrix.nrows() + 1);
         let place = format!("{}: {name} has {value} at row {row}, column {col}", path.display());
         return Err(Failure::Usage(format!("{place}, which is not of type {element}")));

@@ -36,11 +36,9 @@ pub struct DensePlan {
 impl DenseNeeds {
     pub fn of(info: &DeviceInfo, a: &AnyMatrix, columns: usize, limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(info.global_bytes).min(info.global_bytes);
-        let (plan, refused) = match DensePlan::new(info, a, columns, limit) {
-            Ok(plan) => (Some(plan), None),
-            Err(error) => (None, Some(error.to_string())),
-        };
-        Self { columns, plan, refused }
+        let plan = DensePlan::new(info, a, columns, limit);
+        let refused = plan.as_ref().err().map(ToString::to_string);
+        Self { columns, plan: plan.ok(), refused }
     }
 }
 

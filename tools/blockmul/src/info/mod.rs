@@ -8,6 +8,7 @@ use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::operands::default_b_shape;
 use crate::output;
+use crate::report::SCHEMA;
 use blockmul::{
     BlockShape, Csc, Error, Method, Result,
     analysis::{self, BlockFit, ColumnLengths, FoundSymmetry, ProductSize},
@@ -18,9 +19,6 @@ use needs::{DeviceNeeds, Devices, Wanted};
 use serde::Serialize;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-
-/// Number of the schema, increased by changes that a reader must know.
-const SCHEMA: u32 = 1;
 
 /// Products that are visited one by one to count the entries of the product: about half a second on
 /// two cores.
@@ -47,10 +45,10 @@ pub struct Args {
     files: Vec<PathBuf>,
     /// Show the product in dense blocks of R rows and K columns [default: the file's own blocks,
     /// else scalars].
-    #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
+    #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// Method by which the devices are to multiply.
-    #[arg(long, default_value = "auto", value_parser = crate::multiply::method())]
+    #[arg(long, default_value = "auto", value_parser = crate::choice::method())]
     method: Method,
     /// Show also how A·D with a dense D of N columns would be multiplied on each device, in the
     /// same blocks; it is prepared there.
@@ -211,10 +209,7 @@ fn fits(pattern: &Pattern, asked: BlockShape) -> Fits {
 fn product(a: &Csc<f64>, shape: BlockShape, wanted: &Wanted<'_>) -> Result<(Product, Vec<DeviceNeeds>)> {
     let (square, a) = (a.nrows() == a.ncols(), AnyMatrix::from(a.clone()));
     let b_shape = default_b_shape(shape, a.ncols(), a.nrows());
-    let b = match square {
-        true => (shape != b_shape).then(|| a.clone()),
-        false => Some(a.transpose()?),
-    };
+    let b = if square { (shape != b_shape).then(|| a.clone()) } else { Some(a.transpose()?) };
     let a = input::cut(a, Some(shape))?;
     let other = b.map(|b| input::cut(b, Some(b_shape))).transpose()?;
     let b = other.as_ref().unwrap_or(&a);

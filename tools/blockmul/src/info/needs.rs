@@ -72,14 +72,9 @@ impl Wanted<'_> {
 
     fn needs(&self, info: &DeviceInfo, a: &AnyMatrix, b: &AnyMatrix) -> DeviceNeeds {
         let product = Product::of(a, b).method(self.method);
-        let product = match self.memory_limit {
-            Some(bytes) => product.memory_limit(bytes),
-            None => product,
-        };
-        let (estimate, refused) = match product.estimate(info) {
-            Ok(estimate) => (Some(estimate), None),
-            Err(error) => (None, Some(error.to_string())),
-        };
+        let estimate = self.memory_limit.into_iter().fold(product, Product::memory_limit).estimate(info);
+        let refused = estimate.as_ref().err().map(Error::to_string);
+        let estimate = estimate.ok();
         DeviceNeeds {
             index: info.index,
             name: info.name.clone(),

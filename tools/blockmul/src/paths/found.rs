@@ -9,7 +9,6 @@ use blockmul::{
 };
 use std::time::Instant;
 
-/// The paths to find.
 pub struct Wanted {
     /// Where paths begin, counted from 0. Paths of each list have distances of their own.
     pub sources: Vec<Vec<usize>>,

@@ -3,20 +3,13 @@ use super::Args;
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::output;
-use crate::report::{DeviceName, Size};
+use crate::report::{Report, Size};
 use crate::sizes::{count, count_of};
 use blockmul::graph::Schedule;
 use serde::Serialize;
 
-/// Number of the schema, increased by changes that a reader must know.
-pub const SCHEMA: u32 = 1;
-
-/// The JSON object of `--report`.
 #[derive(Serialize)]
-pub struct Report {
-    pub schema: u32,
-    pub command: String,
-    pub device: DeviceName,
+pub struct Fields {
     pub element: &'static str,
     pub graph: Size,
     pub sources: Vec<usize>,
@@ -40,10 +33,9 @@ pub struct Report {
     pub verified: Option<bool>,
 }
 
-/// Writes the report and the summary.
-pub fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure> {
-    let json = || serde_json::to_string_pretty(report).expect("plain data");
-    args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
+pub fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(), Failure> {
+    report.write(&args.report)?;
+    let (device, report) = (report.device(), &report.of);
     let by = report.schedule.map_or("the reference", Schedule::name);
     let what = if args.levels { "levels" } else { "distances" };
     let rounds = report.rounds.map(|rounds| format!(", {}", count(rounds as usize, "round"))).unwrap_or_default();
@@ -57,9 +49,8 @@ pub fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Fai
         _ => String::new(),
     };
     let text = format!(
-        "{what}{from} in {} by {by} on {}\n  {}, {}; {} reached{farthest}\n  {:.3} ms{rounds}{verified}",
+        "{what}{from} in {} by {by} on {device}\n  {}, {}; {} reached{farthest}\n  {:.3} ms{rounds}{verified}",
         report.element,
-        report.device.name(),
         count_of(report.graph.cols(), "vertex", "vertices"),
         count(report.graph.nnz(), "edge"),
         report.reached,

@@ -1,7 +1,4 @@
 //! Least-squares problems from files, for the commands that linearise and solve them.
-pub mod influence;
-pub mod left_out;
-pub mod matrices;
 pub mod subject;
 
 use crate::failure::Failure;
@@ -13,7 +10,7 @@ use blockmul::solver::least_squares::{
 };
 use blockmul::solver::problem::{
     self, BundleProblem, BundleState, Edges, Format, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold,
-    Plane, PoseGraph, Problem, ProblemFile, Space,
+    Named, Plane, PoseGraph, Problem, ProblemFile, Space,
 };
 use blockmul::{Device, Result};
 use std::path::PathBuf;
@@ -30,7 +27,7 @@ pub struct ProblemArgs {
     edges: Option<EdgesName>,
     /// Weight of residuals: squared, huber:WIDTH or cauchy:WIDTH, in pixels or standard deviations.
     #[arg(long, default_value_t = Loss::Squared)]
-    loss: Loss,
+    pub loss: Loss,
     /// The information matrices of a graph: as in the file, or isotropic as in SE-Sync [default: as
     /// in the file; isotropic if one of them would reward errors].
     #[arg(long, value_enum)]
@@ -81,7 +78,7 @@ pub enum StartName {
 }
 
 /// The choices made, by the user or by default.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Choices {
     /// Information matrices of a graph.
     pub information: Option<Information>,
@@ -96,7 +93,6 @@ pub struct Choices {
     pub origin: Option<[f64; 3]>,
 }
 
-/// Costs of both starts.
 #[derive(Clone, Copy, serde::Serialize)]
 pub struct StartCosts {
     pub file: f64,
@@ -104,13 +100,20 @@ pub struct StartCosts {
     pub chordal: Option<f64>,
 }
 
-impl Choices {
-    fn of_file(information: Option<Information>) -> Self {
-        Self { information, start: Start::File, costs: None, start_ms: 0.0, kernels_ms: 0.0, origin: None }
-    }
+/// What a command makes of a problem.
+#[derive(Clone, Copy)]
+pub enum Aim<'a> {
+    /// Matrices at the start, which is that of the file unless it says nothing.
+    Matrices,
+    /// A solution, from the cheaper start. A bundle adjustment far from the origin of its
+    /// coordinates is brought near.
+    Solution {
+        /// An option that eliminates points or landmarks: a graph without unknown landmarks is
+        /// refused before its start is computed.
+        eliminating: Option<&'a str>,
+    },
 }
 
-/// The device and the problem that a command works on.
 pub struct Opened {
     pub device: Device,
     pub format: Format,
@@ -138,35 +141,8 @@ macro_rules! with_subject {
 pub(crate) use with_subject;
 
 impl ProblemArgs {
-    /// The loss of residuals.
-    pub fn loss(&self) -> Loss {
-        self.loss
-    }
-
-    /// Opens the device, reads the file, and prints choices made by default. Graphs start by
-    /// `usual` if no start is requested.
-    pub fn open(&self, usual: StartName, messages: &Messages) -> std::result::Result<Opened, Failure> {
-        self.opened(usual, None, false, messages)
-    }
-
-    /// The same for a solver. `eliminating` is an option that eliminates points or landmarks: a
-    /// graph without unknown landmarks is refused before its start is computed. A bundle adjustment
-    /// far from the origin of its coordinates is brought near.
-    pub fn open_to_solve(
-        &self,
-        eliminating: Option<&str>,
-        messages: &Messages,
-    ) -> std::result::Result<Opened, Failure> {
-        self.opened(StartName::Auto, eliminating, true, messages)
-    }
-
-    fn opened(
-        &self,
-        usual: StartName,
-        eliminating: Option<&str>,
-        about_local_origin: bool,
-        messages: &Messages,
-    ) -> std::result::Result<Opened, Failure> {
+    /// Opens the device, reads the file, and prints choices made by default.
+    pub fn open(&self, aim: Aim<'_>, messages: &Messages) -> std::result::Result<Opened, Failure> {
         messages.step(format!("reading {}", self.file.display()));
         // The device is opened while the file is read.
         let (file, device) = std::thread::scope(|scope| {
@@ -185,7 +161,7 @@ impl ProblemArgs {
                     let text = "--information and --start chordal are for graphs; this is a bundle adjustment";
                     return Err(Failure::Usage(text.into()));
                 }
-                let origin = about_local_origin.then(|| problem.far_origin()).flatten();
+                let origin = if let Aim::Solution { .. } = aim { problem.far_origin() } else { None };
                 let problem = match origin {
                     Some(origin) => {
                         let [x, y, z] = origin;
@@ -196,21 +172,15 @@ impl ProblemArgs {
                 };
                 let problem = BundleProblem::new(problem, self.loss)?;
                 let start = problem.start();
-                (Subject::Bundle(problem, start), Choices { origin, ..Choices::of_file(None) })
+                (Subject::Bundle(problem, start), Choices { origin, ..Choices::default() })
             }
-            Problem::Graph(Graph::Plane(graph)) => {
-                let (problem, start, choices) = self.graph(graph, (usual, eliminating), &device, messages)?;
-                (Subject::Plane(problem, start), choices)
-            }
-            Problem::Graph(Graph::Space(graph)) => {
-                let (problem, start, choices) = self.graph(graph, (usual, eliminating), &device, messages)?;
-                (Subject::Space(problem, start), choices)
-            }
+            Problem::Graph(Graph::Plane(graph)) => self.graph(graph, Subject::Plane, aim, &device, messages)?,
+            Problem::Graph(Graph::Space(graph)) => self.graph(graph, Subject::Space, aim, &device, messages)?,
             _ => return Err(Failure::Usage(format!("{}: not a problem this command knows", self.file.display()))),
         };
         with_subject!(&subject, |problem, _start| {
-            messages.say(&subject::Named::describe(problem));
-            subject::Named::left_out(problem).iter().for_each(|left| messages.say(&left.said()));
+            messages.say(&Named::describe(problem));
+            Named::left_out(problem).iter().for_each(|left| messages.say(&left.to_string()));
         });
         Ok(Opened { device, format, subject, choices })
     }
@@ -218,10 +188,11 @@ impl ProblemArgs {
     fn graph<P: Manifold>(
         &self,
         graph: PoseGraph<P>,
-        (usual, eliminating): (StartName, Option<&str>),
+        subject: fn(GraphProblem<P>, GraphState<P>) -> Subject,
+        aim: Aim<'_>,
         device: &Device,
         messages: &Messages,
-    ) -> std::result::Result<(GraphProblem<P>, GraphState<P>, Choices), Failure> {
+    ) -> std::result::Result<(Subject, Choices), Failure> {
         let (all, weightless) = (graph.steps.len() + graph.sightings.len(), graph.weightless());
         let (graph, rewarding, losing) = match self.information {
             Some(Information::Full) => (graph, None, 0),
@@ -249,7 +220,7 @@ impl ProblemArgs {
         let isotropic = rewarding.is_some() || self.information == Some(Information::Isotropic);
         let information = Some(if isotropic { Information::Isotropic } else { Information::Full });
         let problem = GraphProblem::new(graph, self.loss)?;
-        if let (Some(option), None) = (eliminating, problem.unknown_landmark(0)) {
+        if let (Aim::Solution { eliminating: Some(option) }, None) = (aim, problem.unknown_landmark(0)) {
             return Err(Failure::Usage(format!(
                 "{}: no landmarks are unknown; {option} is for problems with unknown points or landmarks, which it eliminates",
                 self.file.display()
@@ -257,27 +228,29 @@ impl ProblemArgs {
         }
         messages.step("starts");
         let clock = Clock::start(device);
-        let wanted = self.start.unwrap_or(match start::says_nothing(problem.graph()) {
-            true => StartName::Auto,
-            false => usual,
+        let wanted = self.start.unwrap_or(match aim {
+            Aim::Matrices if !start::says_nothing(problem.graph()) => StartName::File,
+            _ => StartName::Auto,
         });
-        let (state, mut choices) = match wanted {
-            StartName::File => (problem.start(), Choices::of_file(information)),
+        let mut choices = Choices { information, ..Choices::default() };
+        let state = match wanted {
+            StartName::File => problem.start(),
             StartName::Chordal => {
-                let state = start::chordal(problem.graph(), device)?;
-                (state, Choices { start: Start::Chordal, ..Choices::of_file(information) })
+                choices.start = Start::Chordal;
+                start::chordal(problem.graph(), device)?
             }
             StartName::Auto => {
                 let Chosen { state, start, file_cost, chordal_cost } = start::cheaper(&problem, device)?;
                 messages.say(&said(start, file_cost, &chordal_cost));
-                let costs = Some(StartCosts { file: file_cost, chordal: chordal_cost.ok() });
-                (state, Choices { costs, start, ..Choices::of_file(information) })
+                choices.costs = Some(StartCosts { file: file_cost, chordal: chordal_cost.ok() });
+                choices.start = start;
+                state
             }
         };
         if wanted != StartName::File {
             (choices.start_ms, choices.kernels_ms) = (clock.ms(), clock.kernels_ms());
         }
-        Ok((problem, state, choices))
+        Ok((subject(problem, state), choices))
     }
 }
 

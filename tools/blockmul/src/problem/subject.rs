@@ -1,41 +1,17 @@
-//! Problems with the properties that commands need besides residuals: name, unknowns, file of the
-//! solution.
+//! Problems with what commands need besides names: a file and a picture of the solution.
 use crate::failure::Failure;
-use crate::problem::left_out::LeftOut;
+use crate::output::of_output;
 use crate::scene::{self, Cloud, Scene};
-use crate::sizes::count;
-use blockmul::Error;
-use blockmul::solver::problem::{
-    BundleProblem, Graph, GraphProblem, LeastSquares, Manifold, Observation, Plane, PoseGraph, Sighting, Space, bal,
-    g2o,
-};
+use blockmul::solver::problem::{BundleProblem, Graph, GraphProblem, Manifold, Named, PoseGraph, bal, g2o};
 use std::io;
 use std::path::Path;
 
-/// A problem with a name and a description.
-pub trait Named: LeastSquares {
-    /// The value of `kind` in JSON.
-    const KIND: &'static str;
-    /// Whether twice the cost is a χ², as for graphs; for bundle adjustments the cost is of pixels.
-    const CHI2: bool;
-
-    /// A description in one line.
-    fn describe(&self) -> String;
-
+/// A problem that a command writes and draws.
+pub trait Shown: Named {
     /// The eliminated unknown with this number, by its name in the file.
-    fn eliminated(&self, number: usize) -> Option<String>;
-
-    /// The unknown with this number in its group, by its name in the file.
-    fn unknown(&self, group: usize, number: usize) -> Option<String>;
-
-    /// The names of the numbers of an unknown.
-    fn coordinates(group: usize) -> &'static [&'static str];
-
-    /// The measurement of this row of J, by the names of the file.
-    fn measurement(&self, row: usize) -> String;
-
-    /// The members that are no unknowns.
-    fn left_out(&self) -> Vec<LeftOut>;
+    fn eliminated(&self, number: usize) -> Option<String> {
+        self.unknown(1, number)
+    }
 
     /// Writes the problem with `state` as its values, in its own format. `origin` is that of the
     /// coordinates of a bundle adjustment, if it is not the file's.
@@ -45,62 +21,17 @@ pub trait Named: LeastSquares {
     fn picture(&self, before: &Self::State, after: &Self::State, size: u32) -> io::Result<Vec<u8>>;
 }
 
-impl Named for BundleProblem {
-    const KIND: &'static str = "bundle adjustment";
-    const CHI2: bool = false;
-
-    fn describe(&self) -> String {
-        let problem = self.problem();
-        format!(
-            "{}, {}, {}",
-            count(problem.cameras.len(), "camera"),
-            count(problem.points.len(), "point"),
-            count(problem.observations.len(), "observation")
-        )
-    }
-
+impl Shown for BundleProblem {
     fn eliminated(&self, number: usize) -> Option<String> {
-        Some(format!("point {} (from 0)", self.unknown_point(number)?))
+        Some(format!("{} (from 0)", self.unknown(1, number)?))
     }
 
-    fn unknown(&self, group: usize, number: usize) -> Option<String> {
-        match group {
-            0 => self.unknown_camera(number).map(|camera| format!("camera {camera}")),
-            _ => self.unknown_point(number).map(|point| format!("point {point}")),
-        }
-    }
-
-    fn coordinates(group: usize) -> &'static [&'static str] {
-        const CAMERA: [&str; 9] = [
-            "rotation x",
-            "rotation y",
-            "rotation z",
-            "translation x",
-            "translation y",
-            "translation z",
-            "focal length",
-            "k1",
-            "k2",
-        ];
-        if group == 0 { &CAMERA } else { &["x", "y", "z"] }
-    }
-
-    fn measurement(&self, row: usize) -> String {
-        let Observation { camera, point, .. } = self.problem().observations[row];
-        format!("camera {camera} sees point {point} (from 0; observation {})", row + 1)
-    }
-
-    fn left_out(&self) -> Vec<LeftOut> {
-        LeftOut::of_bundle(self)
-    }
-
-    /// A system that is singular is found when it is solved.
     fn write(&self, state: &Self::State, origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure> {
         let mut solved = self.with_state(state.clone());
         if let Some(origin) = origin {
             solved = solved.about(origin.map(|x| -x));
         }
-        written(bal::write(path, &solved))
+        bal::write(path, &solved).map_err(of_output)
     }
 
     fn picture(&self, before: &Self::State, after: &Self::State, size: u32) -> io::Result<Vec<u8>> {
@@ -121,86 +52,12 @@ pub fn not_finite<P: Named>(problem: &P, row: Option<usize>) -> String {
     format!("{measurement}: its residual or derivative is not finite, or too large to be squared; correct or remove it")
 }
 
-/// A manifold of poses, with its name and its variant of [`Graph`].
-pub trait NamedManifold: Manifold {
-    const NAME: &'static str;
-    /// The names of a pose's numbers.
-    const POSE_NUMBERS: &'static [&'static str];
-    fn graph(graph: PoseGraph<Self>) -> Graph;
-}
-
-impl NamedManifold for Plane {
-    const NAME: &'static str = "pose graph in the plane";
-    const POSE_NUMBERS: &'static [&'static str] = &["x", "y", "angle"];
-    fn graph(graph: PoseGraph<Self>) -> Graph {
-        Graph::Plane(graph)
-    }
-}
-
-impl NamedManifold for Space {
-    const NAME: &'static str = "pose graph in space";
-    const POSE_NUMBERS: &'static [&'static str] =
-        &["translation x", "translation y", "translation z", "rotation x", "rotation y", "rotation z"];
-    fn graph(graph: PoseGraph<Self>) -> Graph {
-        Graph::Space(graph)
-    }
-}
-
-impl<P: NamedManifold> Named for GraphProblem<P> {
-    const KIND: &'static str = P::NAME;
-    const CHI2: bool = true;
-
-    fn describe(&self) -> String {
-        let graph = self.graph();
-        let mut all = vec![count(graph.poses.len(), "pose")];
-        if !graph.landmarks.is_empty() {
-            all.push(count(graph.landmarks.len(), "landmark"));
-        }
-        all.push(count(graph.steps.len(), "step"));
-        if !graph.sightings.is_empty() {
-            all.push(count(graph.sightings.len(), "sighting"));
-        }
-        all.join(", ")
-    }
-
-    fn eliminated(&self, number: usize) -> Option<String> {
-        let landmark = self.unknown_landmark(number)?;
-        Some(format!("landmark {}", self.graph().landmark_names.get(landmark).copied().unwrap_or(landmark as u64)))
-    }
-
-    fn unknown(&self, group: usize, number: usize) -> Option<String> {
-        let name = |names: &[u64], at: usize| names.get(at).copied().unwrap_or(at as u64);
-        match group {
-            0 => self.unknown_pose(number).map(|pose| format!("pose {}", name(&self.graph().pose_names, pose))),
-            _ => self
-                .unknown_landmark(number)
-                .map(|landmark| format!("landmark {}", name(&self.graph().landmark_names, landmark))),
-        }
-    }
-
-    fn coordinates(group: usize) -> &'static [&'static str] {
-        if group == 0 { P::POSE_NUMBERS } else { &["x", "y", "z"] }
-    }
-
-    fn measurement(&self, row: usize) -> String {
-        let graph = self.graph();
-        let name = |names: &[u64], one: u32| names.get(one as usize).copied().unwrap_or(one.into());
-        let pose = |one| name(&graph.pose_names, one);
-        match row.checked_sub(graph.steps.len()) {
-            None => format!("the edge from {} to {}", pose(graph.steps[row].from), pose(graph.steps[row].to)),
-            Some(sighting) => {
-                let Sighting { pose: from, landmark, .. } = graph.sightings[sighting];
-                format!("the edge from {} to landmark {}", pose(from), name(&graph.landmark_names, landmark))
-            }
-        }
-    }
-
-    fn left_out(&self) -> Vec<LeftOut> {
-        LeftOut::of_graph(self)
-    }
-
+impl<P: Manifold> Shown for GraphProblem<P>
+where
+    Graph: From<PoseGraph<P>>,
+{
     fn write(&self, state: &Self::State, _origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure> {
-        written(g2o::write(path, &P::graph(self.with_state(state.clone()))))
+        g2o::write(path, &self.with_state(state.clone()).into()).map_err(of_output)
     }
 
     fn picture(&self, before: &Self::State, after: &Self::State, size: u32) -> io::Result<Vec<u8>> {
@@ -214,12 +71,4 @@ impl<P: NamedManifold> Named for GraphProblem<P> {
         });
         scene::trajectory(&before, &after, size)
     }
-}
-
-/// Makes a file error an error of the output, not of an input.
-fn written(result: blockmul::Result<()>) -> Result<(), Failure> {
-    result.map_err(|error| match error {
-        Error::Io { path, source } => Failure::Output(path.display().to_string(), source),
-        error => error.into(),
-    })
 }

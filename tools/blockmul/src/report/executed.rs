@@ -17,7 +17,7 @@ pub struct Executed {
     verified: Option<bool>,
     /// Whether it was compared within rounding instead.
     #[serde(skip)]
-    rounded: bool,
+    pub rounded: bool,
 }
 
 impl Executed {
@@ -34,11 +34,6 @@ impl Executed {
         let runs_ms = all.then_some(runs_ms);
         let verified = different.map(|count| count == 0);
         Self { flops, convert_ms, device_bytes, total_ms, gflops, runs_ms, verified, rounded: false }
-    }
-
-    /// The same of a result that was compared within rounding.
-    pub fn within_rounding(self) -> Self {
-        Self { rounded: true, ..self }
     }
 
     /// The time, the rate if there is one, and whether it is verified, as text.

@@ -53,15 +53,12 @@ impl Size {
 
     /// The size of a matrix on a device.
     pub fn on_device<M: HostMatrix>(matrix: &DeviceMatrix<M>) -> Self {
-        let shape = matrix.shape();
-        let (rows, cols) = (matrix.nrows() * shape.rows(), matrix.ncols() * shape.cols());
-        Self { rows, cols, nnz: matrix.nnz(), block: [shape.rows(), shape.cols()] }
+        Self::new(matrix.nrows(), matrix.ncols(), matrix.nnz(), matrix.shape())
     }
 
     /// The size of a matrix of places, each a block.
     pub fn in_blocks(pattern: &Pattern, shape: BlockShape) -> Self {
-        let (rows, cols) = (pattern.nrows() * shape.rows(), pattern.ncols() * shape.cols());
-        Self { rows, cols, nnz: pattern.nnz(), block: [shape.rows(), shape.cols()] }
+        Self::new(pattern.nrows(), pattern.ncols(), pattern.nnz(), shape)
     }
 
     /// The size of a vector.
@@ -76,8 +73,12 @@ impl Size {
 
     pub fn of<'m>(matrix: impl Into<AnyView<'m>>) -> Self {
         let view = matrix.into();
-        let shape = view.shape();
-        let (rows, cols) = (view.nrows() * shape.rows(), view.ncols() * shape.cols());
-        Self { rows, cols, nnz: view.nnz(), block: [shape.rows(), shape.cols()] }
+        Self::new(view.nrows(), view.ncols(), view.nnz(), view.shape())
+    }
+
+    /// The size of so many rows and columns of blocks.
+    fn new(rows: usize, cols: usize, nnz: usize, shape: BlockShape) -> Self {
+        let block = [shape.rows(), shape.cols()];
+        Self { rows: rows * block[0], cols: cols * block[1], nnz, block }
     }
 }

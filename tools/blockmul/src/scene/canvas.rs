@@ -41,7 +41,6 @@ impl Canvas {
         }
     }
 
-    /// Draws a disc.
     pub fn dot(&mut self, [x, y]: [f64; 2], radius: f64, colour: Colour) {
         let [wide, high] = self.sides();
         if !(-radius..=wide + radius).contains(&x) || !(-radius..=high + radius).contains(&y) {

@@ -148,7 +148,11 @@ fn a_folder_that_is_not_there_is_named_before_any_work() {
             false => desk.fails(&line, 2, &[&format!("the folder no/where of the output {output} does not exist")]),
         }
     }
-    desk.fails("transpose in.mtx -o in.mtx/c.mtx", 2, &["in.mtx is no folder"]);
+    desk.fails(
+        "transpose in.mtx -o in.mtx/c.mtx",
+        2,
+        &["in.mtx is no folder, so that the output in.mtx/c.mtx cannot be in it"],
+    );
     desk.fails("transpose in.mtx -o .", 2, &["the output . is a folder"]);
     assert_eq!(desk.files().len(), 5);
 }

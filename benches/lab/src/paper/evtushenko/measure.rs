@@ -8,12 +8,12 @@ use blockmul::{
     Csc, Csr, DeviceMatrix, DeviceVector, Error, Matrix as _, Planned, Result,
     element::{AnyValues, Length},
     host::Progress,
+    matrix::AnyMatrix,
     plan::{Apply, Format, Packed, Split},
-    reference,
+    reference::{self, verify},
 };
 use blockmul_cli::bench::record::median;
 use blockmul_cli::bench::{measure::same_bits, vectors::of_type};
-use blockmul_cli::vector::{beyond_rounding, matrix_of_magnitudes, most_terms};
 use std::{hint::black_box, time::Instant};
 
 /// Executions that are enqueued together: the paper's times are means of so many. Fewer if they
@@ -110,7 +110,8 @@ where
             true => same_bits(&found, &want),
             false => {
                 let [found, want, sizes] = [&found, &want, &self.sizes].map(|values| AnyValues::from(values.clone()));
-                beyond_rounding(&found, &want, &sizes, (most_terms(&self.a.clone().into(), false), 1)) == 0
+                verify::beyond_rounding(&found, &want, &sizes, (verify::most_terms(&self.a.clone().into(), false), 1))
+                    == 0
             }
         };
         if !right {
@@ -160,7 +161,7 @@ fn serial<T: Length>(a: &Csr<T>, x: &[T], y: &mut [T]) {
 /// The sums of the sizes of all terms.
 fn sizes<T: Length>(a: &Csr<T>, x: &[T]) -> Result<Vec<T>> {
     let mut sizes = vec![T::from_f64(0.0); a.as_cbc().pattern.ncols()];
-    let sized = matrix_of_magnitudes(&a.clone().into()).typed::<Csr<T>>()?;
+    let sized = AnyMatrix::from(a.clone()).map(f64::abs).typed::<Csr<T>>()?;
     let x: Vec<T> = x.iter().map(|x| T::from_f64(x.to_f64().abs())).collect();
     reference::multiply_vector(1.0, &sized, &x, 0.0, &mut sizes)?;
     Ok(sizes)

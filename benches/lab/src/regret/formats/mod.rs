@@ -8,14 +8,10 @@ use super::families::{self, FAMILIES};
 use super::summary::ForUses;
 use super::{Args, Findings, Study, left_out, table};
 use crate::study::Lab;
-use blockmul::{
-    Bsr, Cbc, Matrix,
-    element::{ElementType, Field},
-    matrix::AnyMatrix,
-};
+use blockmul::{Bsr, Cbc, Matrix, element::Field, matrix::AnyMatrix};
 use blockmul_cli::bench::matrices::Input;
 use blockmul_cli::failure::Failure;
-use blockmul_cli::symmetric::{lower, mirrored};
+use blockmul_cli::symmetric::lower;
 pub use choice::Choice;
 pub use contest::{Contest, USES, Values, longest_column, tried};
 use contest::{Stored, Subject, Wanted};
@@ -93,10 +89,8 @@ impl Found {
         self.stored(of, names, (&a, &by_rows, Stored::Rows), &mut wanted)?;
         self.stored(of, names, (&a, &a, Stored::Columns), &mut wanted)?;
         if symmetric {
-            // Triangles are those of the numbers, which `f64` has exactly.
-            let triangle = lower(&AnyMatrix::from(a).cast(ElementType::F64).typed()?)?;
-            let of_type = |matrix: Cbc<f64>| AnyMatrix::from(matrix).cast(T::TYPE).typed::<Cbc<T>>();
-            let (whole, triangle) = (of_type(mirrored(&triangle)?)?, of_type(triangle)?);
+            let triangle = lower(&AnyMatrix::from(a))?;
+            let (whole, triangle) = (triangle.mirrored()?.typed::<Cbc<T>>()?, triangle.typed::<Cbc<T>>()?);
             self.stored(of, names, (&whole, &triangle, Stored::Triangle), &mut Wanted::new())?;
         }
         Ok(format!("{}: {} cases", names[0], self.contests.len()))

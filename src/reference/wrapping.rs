@@ -1,19 +1,31 @@
-//! Integers whose sums wrap around: by a bound of their magnitudes, and by sums in 128 bits where a
-//! result is verified.
-use crate::report::Size;
-use blockmul::{Semiring, element::ElementType, matrix::AnyMatrix};
+//! Integers whose sums wrap around: a bound of the sums, and their number by sums in 128 bits.
+use crate::{Result, Semiring, element::ElementType, matrix::AnyMatrix};
 use rayon::prelude::*;
 
-/// The factors whose values are in the sums of an algebra; in place of another one stands 1.
-#[derive(Clone, Copy)]
-pub struct Sums {
+/// Sums of integers that wrap around if they pass the ends of their type.
+///
+/// The bound of a product costs little: if it is within the type, no sum wraps. Else
+/// [`IntegerSums::wrapped`] counts those that do.
+///
+/// ```
+/// use blockmul::reference::{self, IntegerSums};
+/// use blockmul::{Csc, Semiring, element::ElementType, matrix::AnyMatrix};
+/// let a = Csc::from_triplets(2, 2, [(0, 0, 70_000), (1, 1, 3)])?;
+/// let c = AnyMatrix::from(reference::multiply(&a, &a)?);
+/// let (a, sums) = (a.into(), IntegerSums::of(ElementType::I32, Semiring::PlusTimes).unwrap());
+/// assert_eq!((sums.bound(&a, &a), sums.wrapped(&a, &a, &c)?), (4.9e9, 1));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct IntegerSums {
     element: ElementType,
+    /// Whether the values of a factor are in the sums; in place of another one stands 1.
     of_first: bool,
     of_second: bool,
 }
 
-impl Sums {
-    /// `None` if elements of the type do not wrap around in the algebra.
+impl IntegerSums {
+    /// Those of an algebra; `None` if elements of the type do not wrap around in the algebra.
     pub fn of(element: ElementType, semiring: Semiring) -> Option<Self> {
         let (of_first, of_second) = match semiring {
             Semiring::PlusTimes => (true, true),
@@ -53,34 +65,23 @@ impl Sums {
 
     /// The elements of C = A·B, where C has entries, whose sums are outside the range of their
     /// type. All are compressed columns.
-    pub fn wrapped(self, a: &AnyMatrix, b: &AnyMatrix, c: &AnyMatrix) -> blockmul::Result<u64> {
-        let [a, b] = [a, b].map(|factor| factor.cast(ElementType::F64));
+    ///
+    /// # Errors
+    /// None for elements of the type.
+    pub fn wrapped(self, a: &AnyMatrix, b: &AnyMatrix, c: &AnyMatrix) -> Result<u64> {
+        let [a, b, c] = [a, b, c].map(|matrix| matrix.to_scalars().cast(ElementType::F64));
         let (a, b) = (a.as_cbc::<f64>()?, b.as_cbc::<f64>()?);
-        let (height, inner, width) = (a.shape.rows(), a.shape.cols(), b.shape.cols());
-        let rows = a.pattern.nrows() * height;
-        let (mut sums, mut wrapped) = (vec![0i128; rows * width], 0);
+        let (mut sums, mut wrapped) = (vec![0i128; a.pattern.nrows()], 0);
         for col in 0..b.pattern.ncols() {
             for of_b in b.pattern.entries(col) {
-                let right = b.block(of_b);
+                let second = self.second(whole(b.values[of_b]));
                 for of_a in a.pattern.entries(b.pattern.row_idx()[of_b] as usize) {
-                    let (left, top) = (a.block(of_a), a.pattern.row_idx()[of_a] as usize * height);
-                    for (j, i) in (0..width).flat_map(|j| (0..inner).map(move |i| (j, i))) {
-                        let second = self.second(whole(right[j * inner + i]));
-                        let of_column = &mut sums[j * rows + top..][..height];
-                        for (sum, &first) in of_column.iter_mut().zip(&left[i * height..]) {
-                            *sum += self.first(whole(first)) * second;
-                        }
-                    }
+                    sums[a.pattern.row_idx()[of_a] as usize] += self.first(whole(a.values[of_a])) * second;
                 }
             }
-            for &row in c.pattern().column(col) {
-                let top = row as usize * height;
-                wrapped += (0..width).map(|j| self.outside(&sums[j * rows + top..][..height])).sum::<u64>();
-            }
-            for of_b in b.pattern.entries(col) {
-                for &row in a.pattern.column(b.pattern.row_idx()[of_b] as usize) {
-                    (0..width).for_each(|j| sums[j * rows + row as usize * height..][..height].fill(0));
-                }
+            wrapped += self.outside(c.pattern().column(col).iter().map(|&row| sums[row as usize]));
+            for &inner in b.pattern.column(col) {
+                a.pattern.column(inner as usize).iter().for_each(|&row| sums[row as usize] = 0);
             }
         }
         Ok(wrapped)
@@ -104,7 +105,7 @@ impl Sums {
         let of_vector = |sums: &mut Vec<i128>, vector| {
             sums.fill(0);
             self.add_exact(a, transposed, sums, x(vector));
-            self.outside(sums)
+            self.outside(sums.iter().copied())
         };
         (0..count).into_par_iter().map_init(|| vec![0; len], of_vector).sum()
     }
@@ -119,24 +120,19 @@ impl Sums {
     }
 
     /// The sums that are outside the range of their type.
-    pub fn outside(self, sums: &[i128]) -> u64 {
+    pub fn outside(self, sums: impl IntoIterator<Item = i128>) -> u64 {
         let [lowest, highest] = [f64::NEG_INFINITY, f64::INFINITY].map(|end| whole(self.element.nearest(end)));
-        sums.iter().filter(|&sum| !(lowest..=highest).contains(sum)).count() as u64
+        sums.into_iter().filter(|sum| !(lowest..=highest).contains(sum)).count() as u64
     }
 }
 
-/// The largest number of an integer type.
-pub fn highest(element: ElementType) -> f64 {
-    element.nearest(f64::INFINITY)
-}
-
 /// The largest magnitude of some numbers; 0 if there are none.
-pub fn magnitude(values: impl IntoIterator<Item = f64>) -> f64 {
+fn magnitude(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().fold(0.0, |largest, value| value.abs().max(largest))
 }
 
 /// An element of an integer type.
-pub fn whole(value: f64) -> i128 {
+fn whole(value: f64) -> i128 {
     value as i128
 }
 
@@ -146,8 +142,8 @@ fn values(a: &AnyMatrix) -> impl Iterator<Item = f64> {
 
 /// The largest sum of magnitudes of a row, or of a column.
 fn largest_sum(a: &AnyMatrix, of_column: bool, value: impl Fn(f64) -> f64) -> f64 {
-    let size = Size::of(a);
-    let mut sums = vec![0.0; if of_column { size.cols() } else { size.rows() }];
+    let (rows, cols) = a.view().scalar_sides();
+    let mut sums = vec![0.0; if of_column { cols } else { rows }];
     for (row, col, element) in entries(a) {
         sums[if of_column { col } else { row }] += value(element).abs();
     }
@@ -172,7 +168,7 @@ fn entries(a: &AnyMatrix) -> impl Iterator<Item = (usize, usize, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blockmul::{BlockShape, Csc, generate::Random, reference};
+    use crate::{BlockShape, Csc, generate::Random, reference};
 
     fn matrix(random: &mut Random, rows: usize, cols: usize, largest: i64) -> Csc<f64> {
         let places = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
@@ -187,7 +183,7 @@ mod tests {
 
     /// In f64 sums below 2^53 are exact; those that are not the sums of the type have wrapped.
     #[test]
-    fn what_wraps_is_counted_and_never_above_the_bound() -> blockmul::Result<()> {
+    fn what_wraps_is_counted_and_never_above_the_bound() -> Result<()> {
         let mut random = Random::new(1);
         let all = [Semiring::PlusTimes, Semiring::PlusFirst, Semiring::PlusSecond, Semiring::PlusPair];
         for (largest, semiring) in [10, 40_000, 1 << 20].into_iter().flat_map(|largest| all.map(|of| (largest, of))) {
@@ -197,12 +193,12 @@ mod tests {
             let c = reference::multiply_over(semiring, &a, &b)?;
             let pairs = || exact.values().iter().zip(c.values());
             let want = pairs().filter(|&(&exact, &c)| exact != f64::from(c)).count() as u64;
-            let sums = Sums::of(ElementType::I32, semiring).unwrap();
+            let sums = IntegerSums::of(ElementType::I32, semiring).unwrap();
             let [a, b, c] = [a, b, c].map(AnyMatrix::from);
             assert_eq!(sums.wrapped(&a, &b, &c)?, want, "{semiring} {largest}");
             let bound = sums.bound(&a, &b);
             assert!(exact.values().iter().all(|sum| sum.abs() <= bound), "{semiring} {largest}");
-            assert!(largest > 10 || bound <= highest(ElementType::I32));
+            assert!(largest > 10 || bound <= f64::from(i32::MAX));
             let shape = |rows, cols| BlockShape::new(rows, cols).unwrap();
             let (a, b) = (a.to_blocks(shape(3, 2))?, b.to_blocks(shape(2, 2))?);
             if semiring == Semiring::PlusTimes {
@@ -218,20 +214,20 @@ mod tests {
     fn sums_with_vectors_are_exact() {
         let a = Csc::from_triplets(2, 3, [(0, 0, 1 << 30), (0, 2, 1 << 30), (1, 1, -5)]).unwrap();
         let a = AnyMatrix::from(a);
-        let sums = Sums::of(ElementType::I32, Semiring::PlusTimes).unwrap();
+        let sums = IntegerSums::of(ElementType::I32, Semiring::PlusTimes).unwrap();
         assert_eq!(sums.exact(&a, false, 2, |_| 4), [1 << 33, -20]);
         assert_eq!(sums.exact(&a, true, 3, |row| [1, 2][row]), [1 << 30, -10, 1 << 30]);
         // Sums of 2^31·x and -5·x for x of 0 to 99: the first passes the end from x = 1 on.
         assert_eq!(sums.wrapped_of_vectors((&a, false), (2, 100), |vector| move |_| vector as i128), 99);
         assert_eq!(sums.bound_of_vectors(&a, false, 4.0), 2f64.powi(33));
         assert_eq!(sums.bound_of_vectors(&a, true, 4.0), 2f64.powi(32));
-        let second = Sums::of(ElementType::I32, Semiring::PlusSecond).unwrap();
+        let second = IntegerSums::of(ElementType::I32, Semiring::PlusSecond).unwrap();
         assert_eq!(second.exact(&a, false, 2, |_| 4), [8, 4]);
         assert_eq!(second.swapped().exact(&a, false, 2, |_| 4), [1 << 31, -5]);
-        assert_eq!(sums.outside(&[i32::MAX.into(), 1 << 31, i32::MIN.into(), -(1 << 31) - 1]), 2);
-        let of = Sums::of;
+        assert_eq!(sums.outside([i32::MAX.into(), 1 << 31, i32::MIN.into(), -(1 << 31) - 1]), 2);
+        let of = IntegerSums::of;
         let unsigned = of(ElementType::U32, Semiring::PlusTimes).unwrap();
-        assert_eq!(unsigned.outside(&[0, -1, u32::MAX.into(), 1 << 32]), 2);
+        assert_eq!(unsigned.outside([0, -1, u32::MAX.into(), 1 << 32]), 2);
         assert!(of(ElementType::F64, Semiring::PlusTimes).is_none() && of(ElementType::U8, Semiring::OrAnd).is_none());
         assert!(of(ElementType::U32, Semiring::MinPlus).is_none(), "its sums stop at the largest number");
     }

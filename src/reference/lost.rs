@@ -1,0 +1,103 @@
+//! Distances that the numbers of their type do not have.
+use crate::{
+    Pattern,
+    element::{AnyValues, ElementType},
+    matrix::AnyMatrix,
+};
+
+/// Vertices whose shortest path has a length that is no number of its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LostDistances {
+    /// Vertices that count as out of reach: their paths are longer than the largest number.
+    pub too_far: usize,
+    /// Vertices at the least number: their paths are shorter still.
+    pub too_low: usize,
+}
+
+impl LostDistances {
+    /// Those of distances in a graph, of one list of sources after another.
+    ///
+    /// ```
+    /// use blockmul::{Csc, matrix::AnyMatrix, reference::{self, LostDistances}};
+    /// let g = AnyMatrix::from(Csc::from_triplets(3, 3, [(1, 0, u32::MAX - 2), (2, 1, 5)])?);
+    /// let distances = reference::any_shortest_paths(&g, &[0])?;
+    /// assert_eq!(LostDistances::of(&g, &distances).too_far, 1);
+    /// # Ok::<(), blockmul::Error>(())
+    /// ```
+    pub fn of(g: &AnyMatrix, distances: &AnyValues) -> Self {
+        let (lengths, distances) = (g.values().numbers(), distances.numbers());
+        let edges = Edges { pattern: g.pattern(), lengths: &lengths, element: g.element() };
+        distances.chunks(g.ncols().max(1)).fold(Self::default(), |lost, distance| Self {
+            too_far: lost.too_far + edges.too_far(distance),
+            too_low: lost.too_low + edges.too_low(distance),
+        })
+    }
+}
+
+/// The edges of a graph, their lengths, and the type of these.
+struct Edges<'a> {
+    pattern: &'a Pattern,
+    lengths: &'a [f64],
+    element: ElementType,
+}
+
+impl Edges<'_> {
+    /// The length of no path.
+    fn highest(&self) -> f64 {
+        self.element.nearest(f64::INFINITY)
+    }
+
+    /// Vertices out of reach to which edges of finite lengths lead from vertices that are in reach.
+    fn too_far(&self, distance: &[f64]) -> usize {
+        let highest = self.highest();
+        let mut is_lost = vec![false; distance.len()];
+        let mut waiting: Vec<usize> = (0..distance.len()).filter(|&vertex| distance[vertex] < highest).collect();
+        let mut lost = 0;
+        while let Some(from) = waiting.pop() {
+            for entry in self.pattern.entries(from) {
+                let to = self.pattern.row_idx()[entry] as usize;
+                if self.lengths[entry] < highest && distance[to] == highest && !is_lost[to] {
+                    (is_lost[to], lost) = (true, lost + 1);
+                    waiting.push(to);
+                }
+            }
+        }
+        lost
+    }
+
+    /// Vertices at the least number of the type, to which a path leads that is shorter still.
+    fn too_low(&self, distance: &[f64]) -> usize {
+        let lowest = self.element.nearest(f64::NEG_INFINITY);
+        let mut is_lost = vec![false; distance.len()];
+        for from in (0..distance.len()).filter(|&vertex| distance[vertex] < self.highest()) {
+            for entry in self.pattern.entries(from) {
+                let to = self.pattern.row_idx()[entry] as usize;
+                is_lost[to] |= distance[from] + self.lengths[entry] < lowest;
+            }
+        }
+        is_lost.into_iter().filter(|&is_lost| is_lost).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Csc, Result};
+
+    #[test]
+    fn paths_that_are_too_long_or_too_short_are_counted() -> Result<()> {
+        let lost = |element, n: usize, edges: &[(usize, usize, f64)], distances: &[f64]| {
+            let g = AnyMatrix::from(Csc::from_triplets(n, n, edges.iter().copied())?).cast(element);
+            Result::Ok(LostDistances::of(&g, &AnyValues::F64(distances.to_vec())))
+        };
+        // 0 to 1 to 2 to 3, of which 1 to 2 is too long; an edge without a length leads to 4.
+        let most = f64::from(u32::MAX);
+        let edges = [(1, 0, most - 2.0), (2, 1, 2.0), (3, 2, 0.0), (4, 0, most)];
+        assert_eq!(lost(ElementType::U32, 5, &edges, &[0.0, most - 2.0, most, most, most])?.too_far, 2);
+        let least = f64::from(i32::MIN);
+        assert_eq!(lost(ElementType::I32, 3, &[(1, 0, least), (2, 1, -1.0)], &[0.0, least, least])?.too_low, 1);
+        let edges = [(1, 0, 1e308), (0, 1, 1e308)];
+        assert_eq!(lost(ElementType::F64, 2, &edges, &[0.0, 1e308])?, LostDistances::default());
+        Ok(())
+    }
+}

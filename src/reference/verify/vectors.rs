@@ -1,0 +1,181 @@
+//! Verification of products with vectors: bit for bit where the order of a sum is known, else
+//! within rounding.
+use crate::{
+    Result, Semiring, Weights,
+    element::{AnyValues, Order},
+    matrix::AnyMatrix,
+    reference::{multiply_any_vector, multiply_any_vector_gram},
+};
+
+/// Number of elements of y that are not those of A·x, or of Aᵀ·x, by the reference: bit for bit,
+/// or within rounding if the order of a sum is that of [`Order::Arrival`].
+///
+/// ```
+/// use blockmul::element::{AnyValues, Order};
+/// use blockmul::{Csc, Semiring, matrix::AnyMatrix, reference::verify};
+/// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0)])?);
+/// let (x, y) = (AnyValues::F64(vec![1.0, 10.0]), AnyValues::F64(vec![2.0, 3.0 + 4e-16]));
+/// let wrong = |order| verify::verify_vector(Semiring::PlusTimes, order, (false, &a), &x, &y);
+/// assert_eq!((wrong(Order::Ascending)?, wrong(Order::Arrival)?), (1, 0));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`multiply_any_vector`].
+pub fn verify_vector(
+    semiring: Semiring,
+    order: Order,
+    (transposed, a): (bool, &AnyMatrix),
+    x: &AnyValues,
+    y: &AnyValues,
+) -> Result<usize> {
+    let product = |a: &AnyMatrix, x: &AnyValues| multiply_any_vector(semiring, order, transposed, a, x);
+    let want = product(a, x)?;
+    if order != Order::Arrival {
+        return Ok(different(y, &want));
+    }
+    let sizes = product(&a.map(f64::abs), &x.map(f64::abs))?;
+    Ok(beyond_rounding(y, &want, &sizes, (most_terms(a, transposed), 1)))
+}
+
+/// As [`verify_vector`] for y = Jᵀ·(W·(J·x)), where J is A or its transpose. The orders are those
+/// of the product with J and of that with Jᵀ.
+///
+/// # Errors
+/// As [`multiply_any_vector_gram`].
+pub fn verify_vector_gram(
+    semiring: Semiring,
+    orders: [Order; 2],
+    (transposed, a): (bool, &AnyMatrix),
+    weights: Option<Weights<&AnyMatrix, &AnyValues>>,
+    x: &AnyValues,
+    y: &AnyValues,
+) -> Result<usize> {
+    let want = multiply_any_vector_gram(semiring, orders, (transposed, a), weights, x)?;
+    if !orders.contains(&Order::Arrival) {
+        return Ok(different(y, &want));
+    }
+    let sized = weights.map(|weights| weights.map(|matrix| matrix.map(f64::abs), |vector| vector.map(f64::abs)));
+    let (of_a, of_x) = (a.map(f64::abs), x.map(f64::abs));
+    let sizes =
+        multiply_any_vector_gram(semiring, orders, (transposed, &of_a), sized.as_ref().map(Weights::as_ref), &of_x)?;
+    Ok(beyond_rounding(y, &want, &sizes, roundings((transposed, a), weights)))
+}
+
+/// The terms of the sums of Jᵀ·(W·(J·x)) one after another, and the number of these sums.
+fn roundings((transposed, a): (bool, &AnyMatrix), weights: Option<Weights<&AnyMatrix, &AnyValues>>) -> (usize, usize) {
+    let terms = most_terms(a, transposed) + most_terms(a, !transposed);
+    let Some((information, numbers)) = weights.map(|weights| weights.parts()) else { return (terms, 2) };
+    let of_information = information.map_or(0, |information| most_terms(information, false));
+    (terms + of_information + usize::from(numbers.is_some()), 3)
+}
+
+/// Number of elements with other bits; one NaN is as good as another.
+pub fn different(found: &AnyValues, want: &AnyValues) -> usize {
+    // As `f64` other numbers, and zeros of two signs, have other bits.
+    let same = |at: usize| {
+        let (found, want) = (found.number(at), want.number(at));
+        found.to_bits() == want.to_bits() || (found.is_nan() && want.is_nan())
+    };
+    (0..found.len()).filter(|&at| !same(at)).count()
+}
+
+/// Number of elements that differ by more than rounding: of sums of at most `terms` terms each,
+/// whose sizes add up to `sizes`, `stored` of them one after another. One NaN is as good as
+/// another. What is infinite in one is beyond rounding, unless both are.
+pub fn beyond_rounding(
+    found: &AnyValues,
+    want: &AnyValues,
+    sizes: &AnyValues,
+    (terms, stored): (usize, usize),
+) -> usize {
+    let of = found.element();
+    let unit = 2.0 * (terms as f64 * of.arithmetic_roundoff() + stored as f64 * of.storage_roundoff());
+    let close = |found: f64, want: f64, size: f64| {
+        let is_near = (found - want).is_finite() && (found - want).abs() <= unit * size;
+        found == want || (found.is_nan() && want.is_nan()) || is_near
+    };
+    (0..found.len()).filter(|&at| !close(found.number(at), want.number(at), sizes.number(at))).count()
+}
+
+/// Most terms of a sum of A·x, or of Aᵀ·x.
+pub fn most_terms(a: &AnyMatrix, transposed: bool) -> usize {
+    let (pattern, shape) = (a.pattern(), a.shape());
+    let side = if transposed { shape.rows() } else { shape.cols() };
+    if a.kind().is_row_major() != transposed {
+        return side * (0..pattern.ncols()).map(|col| pattern.entries(col).len()).max().unwrap_or(0);
+    }
+    let mut entries = vec![0; pattern.nrows()];
+    pattern.row_idx().iter().for_each(|&row| entries[row as usize] += 1);
+    side * entries.into_iter().max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Csc, Csr};
+
+    #[test]
+    fn sums_in_another_order_are_within_rounding_and_others_are_not() {
+        let (want, sizes) = ([1.0, 0.0, f64::NAN, f64::INFINITY], [1.0, 1.0, f64::NAN, f64::INFINITY]);
+        let of = |numbers: [f64; 4]| AnyValues::F64(numbers.to_vec());
+        let beyond = |found: [f64; 4]| beyond_rounding(&of(found), &of(want), &of(sizes), (10, 1));
+        assert_eq!(beyond(want), 0);
+        assert_eq!(beyond([1.0 + 2e-15, -2e-15, f64::NAN, f64::INFINITY]), 0);
+        assert_eq!(beyond([1.0 + 3e-15, 3e-15, 0.0, 1e300]), 4);
+        assert_eq!(beyond([1.0, 0.0, f64::NAN, f64::NEG_INFINITY]), 1);
+    }
+
+    #[test]
+    fn terms_are_those_of_the_longest_row() -> Result<()> {
+        let a = Csc::from_triplets(3, 4, [(0, 0, 1.0), (0, 1, 1.0), (0, 3, 1.0), (2, 1, 1.0)])?;
+        let by_rows = AnyMatrix::from(Csr::from_transpose(a.transpose()));
+        let a = AnyMatrix::from(a);
+        assert_eq!([most_terms(&a, false), most_terms(&a, true)], [3, 2]);
+        assert_eq!([most_terms(&by_rows, false), most_terms(&by_rows, true)], [3, 2]);
+        Ok(())
+    }
+
+    /// A row of a large number and 33 ones, which 32 lanes add otherwise: of A·x if the number is
+    /// 2^53, of A·(Aᵀ·x) if its square is 2^54.
+    #[test]
+    fn results_are_compared_in_the_orders_of_both_products() -> Result<()> {
+        let [long, lanes] = [Order::Ascending, Order::Lanes];
+        for (transposed, large, x, others) in [(false, 53, vec![1.0; 34], 34), (true, 27, vec![1.0], 1)] {
+            let values = (0..34).map(|col| (0, col, if col == 0 { 2f64.powi(large) } else { 1.0 }));
+            let (a, x) = (AnyMatrix::from(Csc::from_triplets(1, 34, values)?), AnyValues::F64(x));
+            let of = (transposed, &a);
+            let y = multiply_any_vector_gram(Semiring::PlusTimes, [long, lanes], of, None, &x)?;
+            let wrong = |orders| verify_vector_gram(Semiring::PlusTimes, orders, of, None, &x, &y);
+            assert_eq!(wrong([long, lanes])?, 0);
+            assert_eq!(wrong([lanes, long])?, others);
+            assert_eq!(wrong([lanes, lanes])?, if transposed { 0 } else { others });
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn sums_as_they_arrive_are_within_the_rounding_of_both_products_and_of_weights() -> Result<()> {
+        let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 1.0), (0, 1, -1.0), (1, 1, 3.0)])?);
+        let information = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 1, 4.0)])?);
+        let x = AnyValues::F64(vec![1.0, 1.0]);
+        let rows = AnyValues::F64(vec![-1.0, 2.0]);
+        for (weights, expected) in [
+            (None, (2 + 2, 2)),
+            (Some(Weights::Rows(&rows)), (2 + 2 + 1, 3)),
+            (Some(Weights::Information(&information)), (2 + 2 + 1, 3)),
+        ] {
+            let of = (false, &a);
+            let y = multiply_any_vector_gram(Semiring::PlusTimes, [Order::Ascending; 2], of, weights, &x)?;
+            let wrong = |orders, ulps: f64| {
+                let off = y.map(|y| y + ulps * f64::EPSILON);
+                verify_vector_gram(Semiring::PlusTimes, orders, of, weights, &x, &off)
+            };
+            assert_eq!(wrong([Order::Arrival; 2], 2.0)?, 0);
+            assert_eq!(wrong([Order::Arrival; 2], 1e3)?, 2);
+            assert_eq!(wrong([Order::Ascending, Order::Arrival], 1e3)?, 2);
+            assert_eq!(roundings(of, weights), expected);
+        }
+        Ok(())
+    }
+}

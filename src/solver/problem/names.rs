@@ -1,0 +1,163 @@
+//! Names that unknowns and measurements have in the file of a problem, to say what a solver found.
+use super::{BundleProblem, GraphProblem, LeastSquares, LeftOut, Manifold, Observation, Sighting, Step, Why};
+
+/// A problem whose unknowns and measurements have names.
+///
+/// A solver counts unknowns as the columns of J, and measurements as its rows. The problem counts
+/// those too that have no columns, and a file may have any names.
+pub trait Named: LeastSquares {
+    /// What is solved, such as "bundle adjustment".
+    const KIND: &'static str;
+    /// Whether twice the cost is a χ², as for graphs; for bundle adjustments the cost is of pixels.
+    const CHI2: bool;
+
+    /// What the problem has, in a line: "49 cameras, 7776 points, 31843 observations".
+    fn describe(&self) -> String;
+
+    /// The unknown with this number in its group of columns of J.
+    fn unknown(&self, group: usize, number: usize) -> Option<String>;
+
+    /// The names of the numbers of an unknown.
+    fn coordinates(group: usize) -> &'static [&'static str];
+
+    /// The measurement of this row of J.
+    fn measurement(&self, row: usize) -> String;
+
+    /// The members that have no columns in J.
+    fn left_out(&self) -> Vec<LeftOut>;
+}
+
+/// Numbers with their nouns.
+fn counted(all: impl Iterator<Item = (usize, &'static str)>) -> String {
+    let one = |(count, noun)| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    all.map(one).collect::<Vec<_>>().join(", ")
+}
+
+impl Named for BundleProblem {
+    const KIND: &'static str = "bundle adjustment";
+    const CHI2: bool = false;
+
+    fn describe(&self) -> String {
+        let problem = self.problem();
+        let all = [(problem.cameras.len(), "camera"), (problem.points.len(), "point")];
+        counted(all.into_iter().chain([(problem.observations.len(), "observation")]))
+    }
+
+    fn unknown(&self, group: usize, number: usize) -> Option<String> {
+        match group {
+            0 => self.unknown_camera(number).map(|camera| format!("camera {camera}")),
+            _ => self.unknown_point(number).map(|point| format!("point {point}")),
+        }
+    }
+
+    fn coordinates(group: usize) -> &'static [&'static str] {
+        const CAMERA: [&str; 9] = [
+            "rotation x",
+            "rotation y",
+            "rotation z",
+            "translation x",
+            "translation y",
+            "translation z",
+            "focal length",
+            "k1",
+            "k2",
+        ];
+        if group == 0 { &CAMERA } else { &["x", "y", "z"] }
+    }
+
+    fn measurement(&self, row: usize) -> String {
+        let Observation { camera, point, .. } = self.problem().observations[row];
+        format!("camera {camera} sees point {point} (from 0; observation {})", row + 1)
+    }
+
+    fn left_out(&self) -> Vec<LeftOut> {
+        let (cameras, points) = (self.problem().cameras.len(), self.problem().points.len());
+        let unseen = |one: u32| (Why::Unseen, one.into());
+        let cameras = LeftOut::by_reason(("camera", 0, cameras), self.missing_cameras().map(unseen));
+        cameras.chain(LeftOut::by_reason(("point", 1, points), self.missing_points().map(unseen))).collect()
+    }
+}
+
+impl<P: Manifold> Named for GraphProblem<P> {
+    const KIND: &'static str = if P::LANDMARK == 2 { "pose graph in the plane" } else { "pose graph in space" };
+    const CHI2: bool = true;
+
+    fn describe(&self) -> String {
+        let graph = self.graph();
+        let landmarks = [(graph.landmarks.len(), "landmark"), (graph.sightings.len(), "sighting")];
+        let [landmarks, sightings] = landmarks.map(|of| Some(of).filter(|(count, _)| *count > 0));
+        let (poses, steps) = ((graph.poses.len(), "pose"), (graph.steps.len(), "step"));
+        counted([Some(poses), landmarks, Some(steps), sightings].into_iter().flatten())
+    }
+
+    fn unknown(&self, group: usize, number: usize) -> Option<String> {
+        let graph = self.graph();
+        match group {
+            0 => self.unknown_pose(number).map(|pose| format!("pose {}", graph.pose_name(pose as u32))),
+            _ => self.unknown_landmark(number).map(|of| format!("landmark {}", graph.landmark_name(of as u32))),
+        }
+    }
+
+    fn coordinates(group: usize) -> &'static [&'static str] {
+        match (group, P::LANDMARK) {
+            (0, 2) => &["x", "y", "angle"],
+            (0, _) => &["translation x", "translation y", "translation z", "rotation x", "rotation y", "rotation z"],
+            _ => &["x", "y", "z"],
+        }
+    }
+
+    fn measurement(&self, row: usize) -> String {
+        let graph = self.graph();
+        match row.checked_sub(graph.steps.len()) {
+            None => {
+                let Step { from, to, .. } = graph.steps[row];
+                format!("the edge from {} to {}", graph.pose_name(from), graph.pose_name(to))
+            }
+            Some(sighting) => {
+                let Sighting { pose, landmark, .. } = graph.sightings[sighting];
+                format!("the edge from {} to landmark {}", graph.pose_name(pose), graph.landmark_name(landmark))
+            }
+        }
+    }
+
+    fn left_out(&self) -> Vec<LeftOut> {
+        let graph = self.graph();
+        let is_in = |list: &[u32], one: u32| list.binary_search(&one).is_ok();
+        let poses = self.missing_poses().map(|one| {
+            let why = match is_in(self.held(), one) {
+                true => Why::Held,
+                false if is_in(&graph.fixed_poses, one) => Why::Fixed,
+                false => Why::Unseen,
+            };
+            (why, graph.pose_name(one))
+        });
+        let landmarks = self.missing_landmarks().map(|one| {
+            let why = if is_in(&graph.fixed_landmarks, one) { Why::Fixed } else { Why::Unseen };
+            (why, graph.landmark_name(one))
+        });
+        let poses = LeftOut::by_reason(("pose", 0, graph.poses.len()), poses);
+        poses.chain(LeftOut::by_reason(("landmark", 1, graph.landmarks.len()), landmarks)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Loss, bal};
+    use super::*;
+
+    #[test]
+    fn what_is_not_seen_is_left_out_and_the_rest_keeps_its_name() -> crate::Result<()> {
+        let seen_twice = "2 8 7\n0 1 25 0\n".to_owned() + &"0 6 25 0\n".repeat(6) + &" 1 0 -2\n".repeat(2 * 3 + 8);
+        let problem = BundleProblem::new(bal::read_from(seen_twice.as_bytes(), "b.txt")?, Loss::Squared)?;
+        let left: Vec<_> = problem.left_out().into_iter().map(|of| (of.kind, of.names, of.all, of.why)).collect();
+        let points = vec![0, 2, 3, 4, 5, 7];
+        assert_eq!(left, [("camera", vec![1], 2, Why::Unseen), ("point", points, 8, Why::Unseen)]);
+        assert_eq!(
+            [0, 1].map(|number| problem.unknown(1, number)),
+            ["point 1", "point 6"].map(|name| Some(name.into()))
+        );
+        assert_eq!(problem.describe(), "2 cameras, 8 points, 7 observations");
+        assert_eq!(problem.measurement(2), "camera 0 sees point 6 (from 0; observation 3)");
+        Ok(())
+    }
+}
