@@ -1,11 +1,15 @@
-//! Vectors in files: Matrix Market arrays, and NumPy's `.npy`.
+//! Vectors in files, Matrix Market arrays and NumPy's `.npy`; results compared with the
+//! reference.
 use crate::failure::Failure;
 use crate::output::{is_standard, write_filled};
 use blockmul::{
+    Semiring,
     dense::{AnyDenseView, DenseShape, Layout},
     element::AnyValues,
     io::dense,
     matrix::AnyMatrix,
+    plan::Format,
+    reference,
 };
 use std::path::Path;
 
@@ -50,6 +54,25 @@ pub fn beyond_rounding(
         found == want || (found.is_nan() && want.is_nan()) || is_near
     };
     (0..found.len()).filter(|&at| !close(found.number(at), want.number(at), sizes.number(at))).count()
+}
+
+/// Elements of y = A·x, or of y = Aᵀ·x, that are not the reference's in a format: bit for bit, or,
+/// if the format has no order, within rounding.
+pub fn wrong(
+    semiring: Semiring,
+    format: Format,
+    transposed: bool,
+    (a, x): (&AnyMatrix, &AnyValues),
+    y: &AnyValues,
+) -> blockmul::Result<usize> {
+    let product =
+        |a: &AnyMatrix, x: &AnyValues| reference::multiply_any_vector(semiring, format.order(), transposed, a, x);
+    let want = product(a, x)?;
+    if format.reproducible() {
+        return Ok(differences(y, &want));
+    }
+    let sizes = product(&matrix_of_magnitudes(a), &magnitudes(x))?;
+    Ok(beyond_rounding(y, &want, &sizes, (most_terms(a, transposed), 1)))
 }
 
 /// Most terms of a sum of A·x, or of Aᵀ·x.

@@ -45,18 +45,11 @@ impl Applied for Single {
     }
 
     fn by_reference(&self, args: &Args, a: &AnyMatrix, x: &AnyValues) -> Result<AnyValues, Failure> {
-        in_order(args, Order::Ascending, a, x)
+        Ok(reference::multiply_any_vector(args.semiring, Order::Ascending, args.transpose, a, x)?)
     }
 
     fn wrong(&self, args: &Args, a: &AnyMatrix, x: &AnyValues, Run { y, took }: &Run) -> Result<usize, Failure> {
-        let format = took.format(0);
-        let want = in_order(args, format.order(), a, x)?;
-        if format.reproducible() {
-            return Ok(vector::differences(y, &want));
-        }
-        let terms = vector::most_terms(a, args.transpose);
-        let sizes = in_order(args, format.order(), &vector::matrix_of_magnitudes(a), &vector::magnitudes(x))?;
-        Ok(vector::beyond_rounding(y, &want, &sizes, (terms, 1)))
+        Ok(vector::wrong(args.semiring, took.format(0), args.transpose, (a, x), y)?)
     }
 
     fn bound(&self, args: &Args, sums: Sums, a: &AnyMatrix, x: &AnyValues) -> f64 {
@@ -74,9 +67,4 @@ impl Applied for Single {
 
 fn y_len(args: &Args, a: &Size) -> usize {
     if args.transpose { a.cols() } else { a.rows() }
-}
-
-/// The product in this order of sums.
-fn in_order(args: &Args, order: Order, a: &AnyMatrix, x: &AnyValues) -> Result<AnyValues, Failure> {
-    Ok(reference::multiply_any_vector(args.semiring, order, args.transpose, a, x)?)
 }
