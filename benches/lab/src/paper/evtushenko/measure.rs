@@ -12,7 +12,7 @@ use blockmul::{
     reference,
 };
 use blockmul_cli::bench::record::median;
-use blockmul_cli::bench::{measure::same_bits, vectors::of_type};
+use blockmul_cli::bench::{apply::of_type, measure::same_bits};
 use blockmul_cli::vector::{beyond_rounding, matrix_of_magnitudes, most_terms};
 use std::{hint::black_box, time::Instant};
 
