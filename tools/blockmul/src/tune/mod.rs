@@ -20,7 +20,7 @@ use blockmul::{
     element::ElementType,
     tuning::{self, MethodCost, MethodCosts},
 };
-pub use fit::{ByMethod, Fit, besides_costs_ms, cost_name};
+pub use fit::{ByMethod, besides_costs_ms, cost_name, samples};
 use measure::Time;
 use outcome::Outcome;
 use std::{
