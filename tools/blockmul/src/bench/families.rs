@@ -1,4 +1,5 @@
 //! Families of generated matrices, named with their sizes.
+use crate::patterns::SEED;
 use crate::table;
 use blockmul::{
     BlockShape, Cbc, Error, Result,
@@ -6,9 +7,6 @@ use blockmul::{
     groups::BlockGroups,
 };
 use nalgebra::DMatrix;
-
-/// The seed of every generated matrix, so that a name identifies a matrix.
-pub const SEED: u64 = 1;
 
 /// A family of matrices that can be generated at any size.
 struct Family {

@@ -1,8 +1,8 @@
 //! Operations of graphs: shortest paths, components, triangles, patches.
-use super::families::SEED;
 use super::measure::{Subject, same_bits};
 use super::operation::{Operands, Outcomes};
 use super::record::Record;
+use crate::patterns::SEED;
 use crate::report::Size;
 use blockmul::{
     Cbc, DeviceMatrix, DeviceVector, Result,

@@ -1,9 +1,10 @@
 //! Operands of the benchmark: generated matrices and files.
-use super::families::{self, Named, SEED};
+use super::families::{self, Named};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::{Messages, in_a_line};
 use crate::operands::default_b_shape;
+use crate::patterns::SEED;
 use crate::problem::matrices::Scalars;
 use crate::report::Size;
 use blockmul::{
