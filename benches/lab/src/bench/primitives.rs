@@ -123,7 +123,7 @@ pub fn transpose(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
 }
 
 fn rounds(on: &Subject<'_>) -> usize {
-    on.bench.patience.rounds.get() as usize
+    on.bench.args.patience.rounds.get() as usize
 }
 
 /// What is timed elsewhere.

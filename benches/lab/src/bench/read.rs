@@ -18,7 +18,7 @@ use std::time::Instant;
 pub fn read(bench: &Bench<'_>, input: &Input, elements: Option<usize>) -> Result<Vec<Record>> {
     let named = match input {
         Input::File(path) => {
-            let options = bench.reading.options();
+            let options = bench.args.reading.options();
             let matrix = with_threads(1, || io::read(path, &options))?.matrix;
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             return by_threads(bench, name, path, &matrix);
@@ -42,7 +42,7 @@ fn by_threads(bench: &Bench<'_>, name: String, path: &Path, want: &Csc<f64>) -> 
     counts.retain(|&threads| threads <= all);
     counts.sort_unstable();
     counts.dedup();
-    let options = bench.reading.options();
+    let options = bench.args.reading.options();
     let of = |threads: usize| {
         let progress = bench.messages.measured(format!("{name} by {threads} threads"), Unit::Runs);
         let read = || with_threads(threads, || io::read(path, &options)).map(|file| file.matrix);
@@ -57,7 +57,7 @@ fn by_threads(bench: &Bench<'_>, name: String, path: &Path, want: &Csc<f64>) -> 
         if !record.verified {
             return Ok(record);
         }
-        let runs = bench.patience.rounds(&progress, &mut || {
+        let runs = bench.args.patience.rounds(&progress, &mut || {
             let clock = Instant::now();
             read().map(|_| clock.elapsed().as_secs_f64() * 1e3)
         })?;

@@ -45,11 +45,13 @@ fn in_formats(of: &Operands<'_>, transposed: bool) -> Result<Outcomes> {
 /// The formats that are asked for, `None` if values stay where they are; all means those that
 /// blocks of this shape have.
 pub fn formats(of: &Operands<'_>, shape: BlockShape) -> Vec<Option<Format>> {
-    let formats = &of.bench.formats;
-    let all = *formats == Format::ALL && shape != BlockShape::SCALAR;
+    // A name that is no format is `all`.
+    let named = of.bench.args.format.iter().copied().collect::<Option<Vec<Format>>>();
+    let formats = named.unwrap_or_else(|| Format::ALL.into());
+    let all = formats == Format::ALL && shape != BlockShape::SCALAR;
     match formats[..] {
         [] => vec![None],
-        _ => formats.iter().filter(|format| !all || format.has_blocks()).copied().map(Some).collect(),
+        _ => formats.into_iter().filter(|format| !all || format.has_blocks()).map(Some).collect(),
     }
 }
 

@@ -145,7 +145,7 @@ impl Iteration<'_> {
                 (ms, of.map(|stage| stage.launches).sum())
             };
             let progress = self.on.bench.messages.measured(format!("{} S", self.on.name), Unit::Runs);
-            self.on.bench.patience.rounds(&progress, &mut || {
+            self.on.bench.args.patience.rounds(&progress, &mut || {
                 let stages = elimination.execute_with_report(equations, &mut reduced)?.stages;
                 let (z, s) = (sum(&stages, ["factor", "solve"]), sum(&stages, ["compression", "base"]));
                 z_ms.extend(z.0);

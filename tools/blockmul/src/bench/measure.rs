@@ -3,17 +3,15 @@ use super::Args;
 use super::operation::Operation;
 use super::plans;
 use super::record::Record;
-use crate::input::Reading;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{from_zero, some};
 use crate::report::Size;
 use blockmul::{
-    Device, Element, Matrix, Method, Planned, Result, Semiring,
+    Device, Element, Matrix, Planned, Result, Semiring,
     device::StageTime,
     groups::BlockGroups,
     host::Progress,
     matrix::{AnyMatrix, AnyView},
-    plan::Format,
 };
 use std::{cell::OnceCell, num::NonZero, time::Instant};
 
@@ -80,33 +78,11 @@ impl Place {
 pub struct Bench<'a> {
     pub args: &'a Args,
     pub devices: Vec<Place>,
-    pub methods: Vec<Method>,
-    /// Formats of A·x; none for the default.
-    pub formats: Vec<Format>,
-    /// What is taken of files.
-    pub reading: Reading,
-    pub patience: Patience,
     pub messages: Messages,
 }
 
-impl<'a> Bench<'a> {
-    pub fn new(args: &'a Args, devices: Vec<Place>) -> Self {
-        // A name that is no method or format is `all`.
-        let methods = args.method.iter().copied().collect::<Option<_>>();
-        let formats = args.format.iter().copied().collect::<Option<_>>();
-        let without_mask = || Method::ALL.iter().copied().filter(|method| !method.needs_mask()).collect();
-        Self {
-            args,
-            devices,
-            methods: methods.unwrap_or_else(without_mask),
-            formats: formats.unwrap_or_else(|| Format::ALL.into()),
-            reading: args.reading,
-            patience: args.patience,
-            messages: Messages::new(args.quiet),
-        }
-    }
-
-    pub fn on<'b>(&'b self, place: &'b Place, operation: &Operation, name: String) -> Subject<'b> {
+impl Bench<'_> {
+    pub fn on<'a>(&'a self, place: &'a Place, operation: &Operation, name: String) -> Subject<'a> {
         let together = self.args.together.map_or(operation.together, NonZero::get);
         Subject { bench: self, place, operation: operation.name, together, name }
     }
@@ -205,7 +181,7 @@ impl Subject<'_> {
             run(false)?;
             device.finish()?;
         }
-        let rounds = self.bench.patience.rounds(&progress, &mut || {
+        let rounds = self.bench.args.patience.rounds(&progress, &mut || {
             device.finish()?;
             let clock = Instant::now();
             (0..self.together).try_for_each(|_| run(false).map(drop))?;

@@ -21,6 +21,7 @@ mod table;
 
 use crate::failure::Failure;
 use crate::input::{NumberName, Reading};
+use crate::messages::Messages;
 use crate::numbers::some;
 use crate::output;
 use crate::places::Overwriting;
@@ -127,7 +128,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = some)]
     together: Option<NonZero<u32>>,
     #[command(flatten)]
-    patience: Patience,
+    pub patience: Patience,
     /// Show the stages of every product, not only of a single one.
     #[arg(long)]
     stages: bool,
@@ -137,7 +138,7 @@ pub struct Args {
     #[command(flatten)]
     dense: dense::DenseArgs,
     #[command(flatten)]
-    reading: Reading,
+    pub reading: Reading,
     #[command(flatten)]
     overwriting: Overwriting,
     /// Print neither messages nor the table.
@@ -223,7 +224,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.check()?;
     let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations);
     args.overwriting.places().reads(files).json(&args.json).check()?;
-    let bench = Bench::new(args, args.devices()?);
+    let bench = Bench { args, devices: args.devices()?, messages: Messages::new(args.quiet) };
     let mut session = Session::new(&bench);
     for file in &args.iterations {
         session.keep_all(&file.display().to_string(), bench.iteration(file))?;

@@ -48,15 +48,17 @@ fn by_methods(of: &Operands<'_>, measure: fn(&Subject<'_>, Method, &Factors) -> 
     bench.messages.step(format!("{}: the reference", of.source.name(of.shape)));
     let want = reference::multiply_over(bench.args.semiring, &a, b.as_ref().unwrap_or(&a))?;
     let factors = Factors { a, b, want };
-    let on = bench.devices.iter().map(|place| of.on(place));
-    let each = on.flat_map(|on| {
-        bench
-            .methods
-            .iter()
-            .map(|&method| measure(&on, method, &factors).map(|record| vec![record]))
-            .collect::<Vec<_>>()
-    });
-    Ok(each.collect())
+    // A name that is no method is `all`.
+    let named = bench.args.method.iter().copied().collect::<Option<Vec<Method>>>();
+    let all = || Method::ALL.iter().copied().filter(|method| !method.needs_mask()).collect();
+    let methods = named.unwrap_or_else(all);
+    let mut outcomes = Vec::new();
+    for place in &bench.devices {
+        let on = of.on(place);
+        let by = |&method: &Method| measure(&on, method, &factors).map(|record| vec![record]);
+        outcomes.extend(methods.iter().map(by));
+    }
+    Ok(outcomes)
 }
 
 fn from_nothing(on: &Subject<'_>, method: Method, factors: &Factors) -> Result<Record> {
@@ -91,7 +93,7 @@ fn from_nothing(on: &Subject<'_>, method: Method, factors: &Factors) -> Result<R
     // C returns to the pool before the next run. Times of stages would lengthen the whole.
     let untimed = Product::of(&a, b).method(method).semiring(on.semiring()).untimed();
     let (mut stages, mut last) = (Vec::new(), first);
-    let runs = on.bench.patience.rounds(&progress, &mut || {
+    let runs = on.bench.args.patience.rounds(&progress, &mut || {
         let total_ms = untimed.run_with_report()?.1.total_ms;
         last = product.run_with_report()?.1;
         stages.push(last.stages.clone());
@@ -187,6 +189,7 @@ mod tests {
         operation::OPERATIONS,
         table,
     };
+    use crate::messages::Messages;
     use blockmul::{Csc, Device};
     use clap::Parser;
 
@@ -199,8 +202,9 @@ mod tests {
     #[test]
     fn a_result_that_is_not_the_reference_s_is_not_timed_and_said_to_be_wrong() {
         let wanted = std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into());
-        let Line { args } = Line::parse_from(["bench", "--rounds", "2", "--max-time", "1", "--quiet"]);
-        let bench = Bench::new(&args, vec![Place::new(Device::select(&wanted).unwrap())]);
+        let Line { args } = Line::parse_from(["bench", "--rounds", "2", "--max-time", "1"]);
+        let devices = vec![Place::new(Device::select(&wanted).unwrap())];
+        let bench = Bench { args: &args, devices, messages: Messages::new(true) };
         let on = bench.on(&bench.devices[0], &OPERATIONS[0], "a".into());
         let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 1, 0.0)]).unwrap();
         let with = |values: [f64; 2]| Csc::new(a.pattern().clone(), values.to_vec()).unwrap();
