@@ -132,12 +132,12 @@ impl Family {
         };
         let few = subject(COLUMNS)?;
         let staged = if most_lanes > 1 { &STAGED[..] } else { &STAGED[..1] };
-        let by_rows = |&staged: &usize| few.time(DenseMethod::Rows, |numbers| numbers.dense_staged = staged);
+        let by_rows = |&staged: &usize| few.time(DenseMethod::Rows, &|numbers| numbers.dense_staged = staged);
         let rows_ms = staged.iter().map(by_rows).collect::<std::result::Result<_, _>>()?;
         let mut groups = Vec::new();
         for lines in LINES {
             let of_lines = STAGED.iter().map(|&staged| {
-                few.time(DenseMethod::Gcoo, |numbers| {
+                few.time(DenseMethod::Gcoo, &|numbers| {
                     (numbers.dense_group_lines, numbers.dense_staged) = (lines, staged);
                 })
             });
@@ -149,7 +149,7 @@ impl Family {
             let many = subject(MANY_COLUMNS)?;
             for lanes in LANES {
                 let set = |numbers: &mut Numbers| numbers.dense_common_lanes = lanes.min(most_lanes);
-                lanes_ms.push(many.time(DenseMethod::Rows, set)?);
+                lanes_ms.push(many.time(DenseMethod::Rows, &set)?);
             }
         }
         let (rows, entries) = (a.nrows(), a.values().len());
@@ -159,7 +159,7 @@ impl Family {
 
 impl Subject<'_> {
     /// Milliseconds of a product with other numbers, all of whose bits are those of the reference.
-    fn time(&self, method: DenseMethod, set: impl FnOnce(&mut Numbers)) -> std::result::Result<f64, Failure> {
+    fn time(&self, method: DenseMethod, set: &dyn Fn(&mut Numbers)) -> std::result::Result<f64, Failure> {
         let mut numbers = self.device.info().numbers();
         set(&mut numbers);
         let (lines, staged, columns) = (numbers.dense_group_lines, numbers.dense_staged, self.d.shape().cols);
