@@ -196,7 +196,7 @@ pub use element::{Element, Semiring};
 pub use error::{Error, Result};
 pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Part};
 pub use planned::Planned;
-#[doc(hidden)] // For `blockmul bench`; no part of the interface.
+#[doc(hidden)] // For `lab bench`; no part of the interface.
 pub use primitives::bench as primitives_bench;
 pub use product::{Method, Plan, Product, multiply};
 pub(crate) use resident::DeviceDense;

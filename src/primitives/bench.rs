@@ -1,6 +1,6 @@
-//! The primitives on plain arrays, run in timed rounds for `blockmul bench`.
+//! The primitives on plain arrays, run in timed rounds for `lab bench`.
 //!
-//! Public only for the command, which is a crate of its own. It is no part of the interface.
+//! Public only for the laboratory, which is a crate of its own. It is no part of the interface.
 use super::{
     Operator, Scanner, Segments,
     scan::{Scan, ScanTuning},

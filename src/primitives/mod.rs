@@ -36,7 +36,7 @@
 // | `tallies` | the entries of compressed columns by rows on CPUs |
 // | `transpose` | the pattern of a transpose, and the entry each of its entries comes from |
 pub(crate) mod arrivals;
-// Public for `blockmul bench`, which is outside of the crate.
+// Public for `lab bench`, which is outside of the crate.
 #[doc(hidden)]
 pub mod bench;
 mod copy;

@@ -6,7 +6,7 @@
 //!     [--json OUT.json] [--rounds N] [--patience SECONDS]
 //! ```
 //!
-//! `blockmul bench --operation read FILE.mtx ...` times blockmul's reader; both must give the same
+//! `lab bench --operation read FILE.mtx ...` times blockmul's reader; both must give the same
 //! matrix before either counts. `read.py` times SciPy's and fast_matrix_market's.
 #[path = "common/mod.rs"]
 mod common;

@@ -1,5 +1,7 @@
 //! The program `lab`: studies that take long. `regret` asks whether the choices of methods and of
-//! formats are right; `paper` repeats the measurements of papers.
+//! formats are right; `paper` repeats the measurements of papers; `bench` times the parts of the
+//! library.
+mod bench;
 mod chart;
 mod paper;
 mod patterns;
@@ -11,13 +13,14 @@ use blockmul_cli::program;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Studies of blockmul: papers again, and the regret of its choices.
+/// Studies of blockmul: papers again, the regret of its choices, and the times of its parts.
 #[derive(Parser)]
 #[command(name = "lab", version, styles = STYLES, after_help = "\
 Examples:
   lab paper polok -o polok                  the measurements of a paper again: polok/report.md
   lab regret                                is the choice of methods the fastest? on generated families
   lab regret --operation apply              the same of formats of A·x, for 1, 10 and 1000 uses
+  lab bench --operation transpose,scan      the parts of the library, beside a copy
 
 BLOCKMUL_DEVICE names the device of studies without --device. What the inputs are, `blockmul bench --list`
 and `blockmul multiply --help` say.
@@ -33,12 +36,14 @@ struct Cli {
 enum Command {
     Paper(Box<paper::Args>),
     Regret(Box<regret::Args>),
+    Bench(Box<bench::Args>),
 }
 
 fn main() -> ExitCode {
     program(|cli: &Cli| match &cli.command {
         Command::Paper(args) => paper::run(args),
         Command::Regret(args) => regret::run(args),
+        Command::Bench(args) => bench::run(args),
     })
 }
 

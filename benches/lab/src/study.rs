@@ -1,5 +1,5 @@
 //! What all studies share: their options, the device and the patience, and turns.
-use blockmul::{Device, Result, device::DeviceKind, host::Progress};
+use blockmul::{Csc, Device, Element, Result, device::DeviceKind, host::Progress};
 use blockmul_cli::bench::{
     matrices::{Input, Padded, Source},
     measure::Patience,
@@ -8,7 +8,6 @@ use blockmul_cli::bench::{
 use blockmul_cli::failure::Failure;
 use blockmul_cli::input::Reading;
 use blockmul_cli::messages::{Messages, Tone, Unit, tell};
-use blockmul_cli::numbers::{from_zero, some};
 use blockmul_cli::target;
 use std::num::NonZero;
 use std::time::Instant;
@@ -28,12 +27,8 @@ pub struct StudyArgs {
     /// million on CPUs; on other devices 100 million, 10 million elements].
     #[arg(long, value_name = "N", value_parser = products)]
     max_products: Option<NonZero<u64>>,
-    /// Timed rounds.
-    #[arg(long, value_name = "N", default_value = "11", value_parser = some)]
-    rounds: NonZero<u32>,
-    /// End the rounds of a product after this time, but not before the third.
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = from_zero)]
-    max_time: f64,
+    #[command(flatten)]
+    patience: Patience,
     #[command(flatten)]
     reading: Reading,
     /// Print neither messages nor the table.
@@ -61,7 +56,7 @@ impl StudyArgs {
     pub fn lab(&self) -> Result<Lab> {
         Ok(Lab {
             device: target::select(self.device.as_deref())?,
-            patience: Patience { rounds: self.rounds.get(), seconds: self.max_time },
+            patience: self.patience,
             messages: Messages::new(self.quiet),
             reading: self.reading,
             max_products: self.max_products,
@@ -95,6 +90,14 @@ impl Lab {
     /// Reads an input for products over plus-times.
     pub fn open(&self, input: &Input) -> std::result::Result<Source, Failure> {
         Source::open(input, None, Padded::Kept, (&self.reading, &self.messages))
+    }
+
+    /// Reads an input in its own blocks, as scalars; and its transpose if it is not square.
+    pub fn open_scalars<T: Element>(&self, input: &Input) -> std::result::Result<(Csc<T>, Option<Csc<T>>), Failure> {
+        let source = self.open(input)?;
+        let a = source.matrix::<T>(source.default_block())?.to_scalars();
+        let b = (a.nrows() != a.ncols()).then(|| a.try_transpose()).transpose()?;
+        Ok((a, b))
     }
 
     pub fn progress(&self, what: impl Into<String>) -> Progress {

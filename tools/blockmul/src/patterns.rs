@@ -7,7 +7,7 @@ use blockmul::{
     matrix::Pattern,
 };
 
-/// The seed of every matrix.
+/// The seed of every matrix that is measured, so that a name identifies a matrix.
 pub const SEED: u64 = 1;
 
 /// A, and B if the product is not A·A.

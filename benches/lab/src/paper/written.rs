@@ -10,7 +10,7 @@ use blockmul_cli::failure::Failure;
 pub fn polok(setting: &Setting<'_>) -> Result<(), Failure> {
     for name in models::polok(setting.most) {
         if let Ok(Input::Family(named)) = Input::parse(&name) {
-            let matrix = named.made(None, named.block()).matrix()?;
+            let matrix = named.matrix(named.block())?;
             let (pattern, values) = (matrix.pattern().clone(), values(matrix.values().len()));
             write(setting, &name, &Cbc::new(pattern, matrix.shape(), values)?)?;
         }

@@ -209,13 +209,13 @@ fn nodes(elements: usize, unknowns: usize) -> Result<Cbc<f64>> {
 /// A matrix of `blockmul bench` in square blocks.
 fn blocks(name: &str, side: usize) -> Result<Cbc<f64>> {
     let family = Named::parse(name).expect("a family").expect("its sizes");
-    family.made(None, BlockShape::new(side, side)?).matrix()
+    family.matrix(BlockShape::new(side, side)?)
 }
 
 /// A matrix of `blockmul bench` in its own blocks.
 fn named(name: &str) -> Result<Cbc<f64>> {
     let family = Named::parse(name).expect("a family").expect("its sizes");
-    family.made(None, family.block()).matrix()
+    family.matrix(family.block())
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Tests of `bench-compare` and `bench-plot` on files of `blockmul bench`.
 use super::*;
-use blockmul_cli::bench::Args;
-use clap::Parser;
 use serde_json::json;
 
 /// A file of one library, with the given runs for each product.
@@ -120,21 +118,12 @@ fn two_files_are_compared_as_their_noise_allows() {
     }
 }
 
-/// `blockmul bench`.
-#[derive(Parser)]
-struct Bench {
-    #[command(flatten)]
-    args: Args,
-}
-
 #[test]
 fn a_slowdown_in_real_files_is_none_against_themselves() {
     let Some(python) = common::python("json", "json") else { return };
     let desk = Desk::new();
-    let (device, file) = (common::device().info().index, desk.path("r.json"));
-    let line = format!("uniform:60x3 --device {device} --operation product,transpose,dot --rounds 3 -q --json");
-    let words = ["bench"].into_iter().chain(line.split(' ')).chain([file.to_str().unwrap()]);
-    blockmul_cli::bench::run(&Bench::parse_from(words).args).unwrap();
+    let timed = desk.bench("uniform:60x3 --operation product,transpose,dot --rounds 3 -q --json r.json");
+    assert_eq!(timed.status, 0, "{}", timed.stderr);
     let ran = tool(&desk, &python, "bench-compare r.json r.json --stages --fail-above 0");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("0 faster, 0 slower, 3 no difference"), "{}", ran.stdout);

@@ -1,4 +1,5 @@
 //! Tests of the laboratory as its user runs it, and of the scripts beside it.
+mod bench;
 mod bench_tools;
 #[path = "../../../../tests/library/outside.rs"]
 mod common;

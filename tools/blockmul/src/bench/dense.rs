@@ -1,7 +1,9 @@
 //! Products with dense matrices.
-use super::measure::{Case, Subject};
+use super::apply::{bytes, vector};
+use super::measure::Subject;
+use super::one_of;
+use super::operation::{self, Outcomes};
 use super::record::Record;
-use super::vectors::{bytes, vector};
 use crate::numbers::some;
 use crate::report::Size;
 use blockmul::{
@@ -21,53 +23,23 @@ pub struct DenseArgs {
     #[arg(long, value_name = "N", value_parser = some)]
     columns: Option<NonZero<u32>>,
     /// Layouts of that matrix and of the result, several with commas [default: rows].
-    #[arg(long, value_name = "LAYOUT,...", value_delimiter = ',', value_parser = names(Layout::ALL, Layout::name))]
-    layout: Vec<String>,
+    #[arg(long, value_name = "LAYOUT,...", value_delimiter = ',', value_parser = one_of(Layout::ALL.iter().map(|&layout| (layout.name(), layout))))]
+    layout: Vec<Layout>,
     /// Ways to share the entries of A out in operation dense, several with commas [default: auto];
     /// `stored` is a matrix in groups (GCOO), multiplied as it is.
-    #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = sharings())]
-    sharing: Vec<String>,
+    #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = one_of(sharings()))]
+    sharing: Vec<Sharing>,
     /// Read A's values where they are in operation dense, not copied into the order of the sums.
     #[arg(long)]
     in_place: bool,
 }
 
-fn names<T: Copy>(all: &'static [T], name: fn(T) -> &'static str) -> clap::builder::PossibleValuesParser {
-    all.iter().map(|one| name(*one)).collect::<Vec<_>>().into()
-}
+/// A method of products with A, or `None` for a matrix that is converted to groups.
+type Sharing = Option<DenseMethod>;
 
-/// The name of [`Way::Stored`].
-const STORED: &str = "stored";
-
-fn sharings() -> clap::builder::PossibleValuesParser {
-    let all = [DenseMethod::Auto].iter().chain(DenseMethod::ALL);
-    all.map(|method| method.name()).chain([STORED]).collect::<Vec<_>>().into()
-}
-
-/// How A is prepared.
-#[derive(Clone, Copy)]
-pub enum Way {
-    /// Its values are copied into the order of the sums.
-    Packed(DenseMethod),
-    /// Its values are read where they are.
-    InPlace(DenseMethod),
-    /// It is converted to grouped coordinates.
-    Stored,
-}
-
-/// A product of each matrix, by each way to share its entries out.
-#[derive(Clone)]
-pub struct Dense {
-    columns: usize,
-    layout: Layout,
-    pub ways: Vec<Way>,
-}
-
-/// The dense matrix of such a product, and the result by the reference.
-pub struct DenseOperand {
-    d: AnyDense,
-    /// C by the reference.
-    want: AnyDense,
+fn sharings() -> impl Iterator<Item = (&'static str, Sharing)> {
+    let methods = [DenseMethod::Auto].iter().chain(DenseMethod::ALL);
+    methods.map(|&method| (method.name(), Some(method))).chain([("stored", None)])
 }
 
 impl DenseArgs {
@@ -81,96 +53,87 @@ impl DenseArgs {
         ];
         given.into_iter().find_map(|(option, given)| given.then_some(option))
     }
-
-    /// The products of a matrix.
-    pub fn cases(&self) -> Result<Vec<Dense>> {
-        let columns = self.columns.map_or(32, NonZero::get) as usize;
-        let of_method = if self.in_place { Way::InPlace } else { Way::Packed };
-        let way = |name: &String| match name.as_str() {
-            STORED => Ok(Way::Stored),
-            name => name.parse().map(of_method),
-        };
-        let mut ways = self.sharing.iter().map(way).collect::<Result<Vec<_>>>()?;
-        let mut layouts = self.layout.iter().map(|layout| layout.parse()).collect::<Result<Vec<_>>>()?;
-        if ways.is_empty() {
-            ways.push(of_method(DenseMethod::Auto));
-        }
-        if layouts.is_empty() {
-            layouts.push(Layout::ByRows);
-        }
-        let of = |layout| Dense { columns, layout, ways: ways.clone() };
-        Ok(layouts.into_iter().map(of).collect())
-    }
 }
 
-impl Dense {
-    /// The dense matrix to multiply `a` with.
-    pub fn operand(&self, semiring: Semiring, a: &AnyMatrix) -> Result<DenseOperand> {
-        let shape = DenseShape::new(Size::of(a).cols(), self.columns, self.layout);
+/// A, D, and A·D by the reference.
+pub struct Operands<'a> {
+    a: &'a AnyMatrix,
+    pub d: AnyDense,
+    pub want: AnyDense,
+}
+
+impl<'a> Operands<'a> {
+    /// A dense matrix of so many columns for `a`.
+    pub fn new(semiring: Semiring, a: &'a AnyMatrix, columns: usize, layout: Layout) -> Result<Self> {
+        let shape = DenseShape::new(Size::of(a).cols(), columns, layout);
         let d = AnyDense::new(shape, vector(a.element(), shape.len()))?;
         let want = reference::multiply_any_dense(semiring, Side::Left, false, a, &d)?;
-        Ok(DenseOperand { d, want })
+        Ok(Self { a, d, want })
     }
 }
 
-impl Subject<'_> {
-    /// Times A·D. Bytes are those of the values, of 4 of index for each entry and row, of D and of
-    /// C.
-    pub fn dense(&self, a: &AnyMatrix, operand: &DenseOperand, way: Way) -> Result<Record> {
-        let DenseShape { cols: columns, layout, .. } = operand.d.shape();
-        let (da, d) = (self.device().upload(a)?, self.device().upload_any_dense(&operand.d)?);
-        let options = |method| {
-            let options = ApplyDense::of(&da, columns).method(method);
-            options.semiring(self.semiring()).layouts(layout, layout)
+/// Times A·D for each layout, by each way to share the entries of A out.
+pub fn dense(of: &operation::Operands<'_>) -> Result<Outcomes> {
+    let DenseArgs { columns, layout: layouts, sharing, .. } = &of.bench.args.dense;
+    let columns = columns.map_or(32, NonZero::get) as usize;
+    let layouts = if layouts.is_empty() { &[Layout::ByRows] } else { &layouts[..] };
+    let sharing = if sharing.is_empty() { &[Some(DenseMethod::Auto)] } else { &sharing[..] };
+    let a = &of.oriented(of.matrix()?)?;
+    let mut outcomes = Vec::new();
+    for &layout in layouts {
+        let operands = Operands::new(of.bench.args.semiring, a, columns, layout)?;
+        let by = |&sharing: &Sharing| of.everywhere(&|on| Ok(vec![operands.timed(on, sharing)?]));
+        outcomes.extend(sharing.iter().flat_map(by));
+    }
+    Ok(outcomes)
+}
+
+impl Operands<'_> {
+    fn timed(&self, on: &Subject<'_>, sharing: Sharing) -> Result<Record> {
+        let DenseShape { cols: columns, layout, .. } = self.d.shape();
+        let (da, d) = (on.device().upload(self.a)?, on.device().upload_any_dense(&self.d)?);
+        let Some(method) = sharing else {
+            // Rows of blocks that have the rows of a group.
+            let rows = on.device().info().numbers().dense_group_lines.div_ceil(da.shape().rows());
+            let ((groups, plan), plan_ms) = on.planned(|| {
+                let groups = DeviceGcoo::from_matrix(&da, Grouping::Rows(rows))?;
+                let plan = ApplyGcoo::with(&groups, columns).method(DenseMethod::Gcoo).semiring(on.semiring());
+                let plan = plan.layouts(layout, layout).plan()?;
+                Ok((groups, plan))
+            })?;
+            return self.by_plan(on, &format!("{} stored", plan.method()), (&plan, plan_ms), || (&groups, &d));
         };
-        match way {
-            Way::Packed(method) => {
-                let (packed, plan_ms) = self.planned(|| options(method).pack(&da))?;
-                self.by_plan(a, operand, packed.method().name(), (&packed, plan_ms), || &d)
-            }
-            Way::InPlace(method) => {
-                let (plan, plan_ms) = self.planned(|| options(method).plan())?;
-                self.by_plan(a, operand, &format!("{} in place", plan.method()), (&plan, plan_ms), || (&da, &d))
-            }
-            Way::Stored => {
-                // Rows of blocks that have the rows of a group.
-                let rows = self.device().info().numbers().dense_group_lines.div_ceil(da.shape().rows());
-                let ((groups, plan), plan_ms) = self.planned(|| {
-                    let groups = DeviceGcoo::from_matrix(&da, Grouping::Rows(rows))?;
-                    let plan = ApplyGcoo::with(&groups, columns).method(DenseMethod::Gcoo).semiring(self.semiring());
-                    let plan = plan.layouts(layout, layout).plan()?;
-                    Ok((groups, plan))
-                })?;
-                let name = format!("{} stored", plan.method());
-                self.by_plan(a, operand, &name, (&plan, plan_ms), || (&groups, &d))
-            }
+        let options = || {
+            let options = ApplyDense::of(&da, columns).method(method);
+            options.semiring(on.semiring()).layouts(layout, layout)
+        };
+        if on.bench.args.dense.in_place {
+            let (plan, plan_ms) = on.planned(|| options().plan())?;
+            return self.by_plan(on, &format!("{} in place", plan.method()), (&plan, plan_ms), || (&da, &d));
         }
+        let (packed, plan_ms) = on.planned(|| options().pack(&da))?;
+        self.by_plan(on, packed.method().name(), (&packed, plan_ms), || &d)
     }
 
-    /// Verifies and times a plan, by the method `name`.
+    /// Verifies and times a plan, by the method `name`. Bytes are those of the values, of 4 of
+    /// index for each entry and row, of D and of C.
     fn by_plan<'i, P: Planned<Output = DeviceDense<Any>>>(
         &self,
-        a: &AnyMatrix,
-        DenseOperand { d, want }: &DenseOperand,
+        on: &Subject<'_>,
         name: &str,
-        (plan, plan_ms): (&P, Option<f64>),
+        plan: (&P, f64),
         inputs: impl Fn() -> P::Inputs<'i>,
     ) -> Result<Record> {
-        let mut c = plan.output()?;
-        plan.execute(inputs(), &mut c)?;
-        let found = c.download()?;
-        let right = found.shape() == want.shape() && found.values().bytes() == want.values().bytes();
-        let index = 4 * (a.nnz() + if a.kind().is_row_major() { a.pattern().ncols() } else { a.pattern().nrows() });
-        let elements = a.values().len() + d.values().len() + want.values().len();
-        let DenseShape { rows, cols, layout, .. } = d.shape();
-        let case = Case {
-            b: Size::of_dense(rows, cols),
-            c_nnz: want.values().len(),
-            cost: plan.cost(),
-            bytes: bytes(a.element(), elements, index),
-            plan_ms,
-            ..Case::of(format!("dense {name} by {layout} {cols}"), a, right)
-        };
-        self.executed(case, plan, inputs, &mut c)
+        let Self { a, d, want } = self;
+        on.executed(plan, inputs, |c| {
+            let found = c.download()?;
+            let right = found.shape() == want.shape() && found.values().bytes() == want.values().bytes();
+            let lines = if a.kind().is_row_major() { a.pattern().ncols() } else { a.pattern().nrows() };
+            let elements = a.values().len() + d.values().len() + want.values().len();
+            let bytes = bytes(a.element(), elements, 4 * (a.nnz() + lines));
+            let DenseShape { rows, cols, layout, .. } = d.shape();
+            let record = on.record(format!("dense {name} by {layout} {cols}"), *a, right)?;
+            Ok(Record { b: Size::of_dense(rows, cols), c_nnz: want.values().len(), bytes, ..record })
+        })
     }
 }

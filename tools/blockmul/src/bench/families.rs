@@ -1,4 +1,5 @@
 //! Families of generated matrices, named with their sizes.
+use crate::patterns::SEED;
 use crate::table;
 use blockmul::{
     BlockShape, Cbc, Error, Result,
@@ -7,12 +8,8 @@ use blockmul::{
 };
 use nalgebra::DMatrix;
 
-/// The seed of every generated matrix, so that a name identifies a matrix.
-pub const SEED: u64 = 1;
-
 /// A family of matrices that can be generated at any size.
-#[derive(Clone, Copy)]
-pub struct Family {
+struct Family {
     name: &'static str,
     /// Meaning of each size, and its default.
     sizes: &'static [(&'static str, usize)],
@@ -30,7 +27,7 @@ type Make<M> = fn(&[usize], BlockShape) -> Result<M>;
 
 /// The families of `blockmul generate`, and two with long columns. The defaults give a few hundred
 /// thousand to a few million products, those of `cameras` more.
-const FAMILIES: [Family; 7] = [
+static FAMILIES: [Family; 7] = [
     Family {
         name: "uniform",
         sizes: &[("rows", 16_000), ("blocks in a column", 8)],
@@ -138,35 +135,34 @@ fn arrow(sizes: &[usize], block: BlockShape) -> Result<Cbc<f64>> {
 /// A family, and the sizes given with its name.
 #[derive(Clone)]
 pub struct Named {
-    family: Family,
+    family: &'static Family,
+    /// The family's default sizes if none are given.
     sizes: Option<Vec<usize>>,
-}
-
-/// A matrix of a family: its sizes and the shape of its blocks.
-pub struct Made {
-    family: Family,
-    sizes: Vec<usize>,
-    block: BlockShape,
 }
 
 impl Named {
     /// Parses `FAMILY` or `FAMILY:20000x8`; `None` if there is no such family.
     pub fn parse(text: &str) -> Option<std::result::Result<Self, String>> {
         let (name, sizes) = text.split_once(':').map_or((text, None), |(name, sizes)| (name, Some(sizes)));
-        let family = FAMILIES.into_iter().find(|family| family.name == name)?;
+        let family = FAMILIES.iter().find(|family| family.name == name)?;
         Some(sizes.map(|sizes| family.parse(sizes)).transpose().map(|sizes| Self { family, sizes }))
     }
 
-    /// The matrix with the sizes of the name; without any, of about `elements` stored elements,
-    /// else of the family's default sizes.
-    pub fn made(&self, elements: Option<usize>, block: BlockShape) -> Made {
-        let family = self.family;
-        let sizes = match (&self.sizes, elements) {
-            (Some(sizes), _) => sizes.clone(),
-            (None, Some(elements)) => (family.scaled)(elements, block.area()),
-            (None, None) => family.defaults(),
-        };
-        Made { family, sizes, block }
+    /// The family with sizes: if the name has none, those of about `elements` stored elements in
+    /// blocks of this shape.
+    pub fn sized(&self, elements: Option<usize>, block: BlockShape) -> Self {
+        let scaled = || elements.map(|elements| (self.family.scaled)(elements, block.area()));
+        Self { family: self.family, sizes: self.sizes.clone().or_else(scaled) }
+    }
+
+    fn sizes(&self) -> Vec<usize> {
+        self.sizes.clone().unwrap_or_else(|| self.family.defaults())
+    }
+
+    /// The name with its sizes, such as `uniform:16000x8`.
+    pub fn name(&self) -> String {
+        let sizes: Vec<_> = self.sizes().iter().map(usize::to_string).collect();
+        format!("{}:{}", self.family.name, sizes.join("x"))
     }
 
     /// The name of the family.
@@ -176,26 +172,18 @@ impl Named {
 
     /// The shape of the family's blocks.
     pub fn block(&self) -> BlockShape {
-        self.family.block()
-    }
-}
-
-impl Made {
-    /// The name with its sizes, such as `uniform:16000x8`.
-    pub fn name(&self) -> String {
-        let sizes: Vec<_> = self.sizes.iter().map(usize::to_string).collect();
-        format!("{}:{}", self.family.name, sizes.join("x"))
+        BlockShape::new(self.family.block[0], self.family.block[1]).expect("sides of a block")
     }
 
-    pub fn matrix(&self) -> Result<Cbc<f64>> {
-        (self.family.make)(&self.sizes, self.block)
+    pub fn matrix(&self, block: BlockShape) -> Result<Cbc<f64>> {
+        (self.family.make)(&self.sizes(), block)
     }
 
     /// J if the family has one, else the matrix itself.
-    pub fn jacobian(&self) -> Result<BlockGroups<Cbc<f64>>> {
+    pub fn jacobian(&self, block: BlockShape) -> Result<BlockGroups<Cbc<f64>>> {
         match self.family.jacobian {
-            Some(jacobian) => jacobian(&self.sizes, self.block),
-            None => BlockGroups::side_by_side([self.matrix()?]),
+            Some(jacobian) => jacobian(&self.sizes(), block),
+            None => BlockGroups::side_by_side([self.matrix(block)?]),
         }
     }
 }
@@ -222,24 +210,19 @@ impl Family {
         let sizes: Vec<_> = self.sizes.iter().map(|(what, _)| what.to_uppercase().replace(' ', "-")).collect();
         format!("{}:{}", self.name, sizes.join("x"))
     }
-
-    fn block(&self) -> BlockShape {
-        BlockShape::new(self.block[0], self.block[1]).expect("sides of a block")
-    }
 }
 
 pub fn names() -> String {
-    FAMILIES.map(|family| family.name).join(", ")
+    FAMILIES.iter().map(|family| family.name).collect::<Vec<_>>().join(", ")
 }
 
 /// The table of `--list`.
 pub fn list() -> String {
-    let row = |family: Family| {
-        let (block, sizes) = (family.block(), family.defaults());
-        let default = Made { family, sizes, block }.name();
-        [family.form(), default, block.to_string(), family.what.into()]
+    let row = |family: &'static Family| {
+        let named = Named { family, sizes: None };
+        [family.form(), named.name(), named.block().to_string(), family.what.into()]
     };
-    table::plain(["family", "default", "blocks", ""], FAMILIES.into_iter().map(row), 4..4)
+    table::plain(["family", "default", "blocks", ""], FAMILIES.iter().map(row), 4..4)
 }
 
 #[cfg(test)]
@@ -250,7 +233,7 @@ mod tests {
     fn families_are_named_with_any_of_their_sizes() {
         let named = |text: &str, elements| {
             let named = Named::parse(text).expect("a family")?;
-            Ok::<_, String>(named.made(elements, BlockShape::new(2, 3).unwrap()).name())
+            Ok::<_, String>(named.sized(elements, BlockShape::new(2, 3).unwrap()).name())
         };
         let name = |text: &str| named(text, Some(600));
         assert_eq!(named("uniform", None).unwrap(), "uniform:16000x8");
@@ -264,9 +247,9 @@ mod tests {
 
     #[test]
     fn a_number_of_elements_gives_sizes_of_about_as_many() {
-        for family in FAMILIES {
+        for family in &FAMILIES {
             let block = if family.name == "planar" { BlockShape::SCALAR } else { BlockShape::new(3, 3).unwrap() };
-            let of = |elements| Named { family, sizes: None }.made(Some(elements), block).matrix().unwrap();
+            let of = |elements| Named { family, sizes: None }.sized(Some(elements), block).matrix(block).unwrap();
             let elements = of(90_000).values().len();
             // Edges of a graph that are drawn twice become one block.
             let least = if family.name == "power-law" { 50_000 } else { 89_000 };

@@ -1,7 +1,7 @@
 //! The products of one iteration of a least-squares solver, with plans made once: verified, then
 //! timed.
-use super::measure::{Bench, Place, same, same_bits};
-use super::record::{Execution, Record, Sizes};
+use super::measure::{Bench, Subject, equal_groups, same, same_bits};
+use super::record::Record;
 use crate::messages::Unit;
 use crate::report::Size;
 use blockmul::solver::least_squares::{Normal, start};
@@ -9,14 +9,13 @@ use blockmul::solver::problem::{
     self, BundleProblem, Edges, Graph, GraphProblem, LeastSquares, Linearization, Loss, Manifold, PoseGraph, Problem,
 };
 use blockmul::{
-    Bsr, Device, DeviceMatrix, Error, Part, Plan, Planned, Product, Result,
+    Bsr, DeviceMatrix, Error, Part, Plan, Planned, Product, Result,
     device::StageTime,
     product::Weights,
     reference,
     solver::{Damping, Elimination, NormalEquations},
 };
 use std::path::Path;
-use std::time::Instant;
 
 /// Damping of the Schur complement relative to the diagonal; a solver starts with this value.
 const LAMBDA: f64 = 1e-4;
@@ -24,10 +23,10 @@ const LAMBDA: f64 = 1e-4;
 impl Bench<'_> {
     /// Measures every product of an iteration of the problem in `path`, linearised at its start, on
     /// every device.
-    pub fn iteration(&self, path: &Path, edges: Option<Edges>) -> Result<Vec<Record>> {
+    pub fn iteration(&self, path: &Path) -> Result<Vec<Record>> {
         self.messages.step(format!("reading {}", path.display()));
         let name = name(path);
-        match problem::read_with(path, edges)?.problem {
+        match problem::read_with(path, self.args.edges.map(Edges::from))?.problem {
             Problem::BundleAdjustment(problem) => self.of_problem(&name, &BundleProblem::new(problem, Loss::Squared)?),
             Problem::Graph(Graph::Plane(graph)) => self.of_problem(&name, &self.of_graph(&name, graph)?),
             Problem::Graph(Graph::Space(graph)) => self.of_problem(&name, &self.of_graph(&name, graph)?),
@@ -50,8 +49,8 @@ impl Bench<'_> {
         for place in &self.devices {
             let mut linearization = problem.prepare(&place.device)?;
             problem.linearize(&problem.start(), &mut linearization)?;
-            let on = Iteration { bench: self, place, name, linearization: &linearization };
-            records.extend(on.records()?);
+            let on = Subject { bench: self, place, operation: "plan", together: 1, name: name.to_owned() };
+            records.extend(Iteration { on, linearization: &linearization }.records()?);
         }
         Ok(records)
     }
@@ -66,9 +65,7 @@ fn name(path: &Path) -> String {
 
 /// A linearised problem on a device.
 struct Iteration<'a> {
-    bench: &'a Bench<'a>,
-    place: &'a Place,
-    name: &'a str,
+    on: Subject<'a>,
     linearization: &'a Linearization,
 }
 
@@ -76,30 +73,21 @@ impl Iteration<'_> {
     fn records(&self) -> Result<Vec<Record>> {
         let j = self.linearization.jacobian();
         let mut normal = Normal::new(self.linearization)?;
-        self.bench.messages.step(format!("{}: the reference", self.name));
+        self.on.bench.messages.step(format!("{}: the reference", self.on.name));
         let right = self.h_is_right(&mut normal)?;
-        let mut records = Vec::new();
-        if let (1, Some(of_cameras), Some(of_points), None) =
+        let mut records = if let (1, Some(cameras), Some(points), None) =
             (j.row_groups().len(), j.get(0, 0), j.get(0, 1), self.linearization.weights())
         {
-            records.push(self.plan(
-                "U",
-                [of_cameras, of_cameras],
-                Product::gram(of_cameras).part(Part::Upper).plan()?,
-            )?);
-            let between = Product::of(of_cameras.t(), of_points).plan()?;
-            records.push(self.plan("W", [of_cameras, of_points], between)?);
-            records.push(self.plan("V", [of_points, of_points], Product::gram(of_points).part(Part::Upper).plan()?)?);
+            let triangle = |of: &DeviceMatrix<Bsr<f64>>| Product::gram(of).part(Part::Upper).plan();
+            vec![
+                self.plan("U", [cameras, cameras], triangle(cameras)?)?,
+                self.plan("W", [cameras, points], Product::of(cameras.t(), points).plan()?)?,
+                self.plan("V", [points, points], triangle(points)?)?,
+            ]
         } else {
-            let took = Execution::of(normal.cost(), 0);
-            let (runs, launches) = self.time("H", right, || normal.multiply(self.linearization))?;
-            let c_nnz = normal.h().nnz();
-            records.push(Record::planned(
-                self.sizes("H", self.size_of_j(), c_nnz)?,
-                &Execution { launches, ..took },
-                runs,
-            ));
-        }
+            let record = self.record("H", self.size_of_j(), normal.h().nnz(), right)?.costing(normal.cost());
+            vec![self.on.timed(record, &mut || normal.multiply(self.linearization))?]
+        };
         if j.col_groups().len() == 2 {
             records.extend(self.with_schur(&mut normal, right)?);
         }
@@ -128,43 +116,50 @@ impl Iteration<'_> {
         let s_size = [Size::on_device(w), Size::on_device(w.as_transpose())];
         let (w_nnz, s_nnz) = (w.nnz(), reduced.s()?.nnz());
         let (c, p) = (w.shape().rows() as u64, w.shape().cols() as u64);
-        let (mut of_z, mut of_s, mut launches) = (Vec::new(), Vec::new(), [0, 0]);
-        let sum = |stages: &[StageTime], names: [&str; 2]| -> (Option<f64>, u32) {
-            let of = |stage: &&StageTime| names.contains(&stage.name);
-            let ms = stages.iter().filter(of).map(|stage| stage.ms).sum();
-            (ms, stages.iter().filter(of).map(|stage| stage.launches).sum())
+        // Z and the factors, intermediate results, are the reduced system's.
+        let (cost, normal_cost) = (elimination.cost(), normal.cost());
+        let peak_device_bytes = cost.device_bytes + reduced.device_bytes();
+        let mut of_z = Record {
+            products: w_nnz as u64,
+            flops: 2 * w_nnz as u64 * c * p * p,
+            peak_device_bytes,
+            ..self.record("Z", z_size, w_nnz, right)?
         };
-        let progress = self.bench.messages.measured(format!("{} S", self.name), Unit::Runs);
+        let mut of_s = Record {
+            products: cost.products,
+            flops: 2 * cost.products * c * p * c,
+            peak_device_bytes,
+            ..self.record("S", s_size, s_nnz, right)?
+        };
+        let all = Record {
+            products: normal_cost.products + of_z.products + of_s.products,
+            flops: normal_cost.flops + of_z.flops + of_s.flops,
+            peak_device_bytes: normal_cost.device_bytes + peak_device_bytes,
+            ..self.record("all", self.size_of_j(), s_nnz, right)?
+        };
         if right {
-            self.bench.patience.rounds(&progress, &mut || {
+            let (mut z_ms, mut s_ms) = (Vec::new(), Vec::new());
+            let sum = |stages: &[StageTime], names: [&str; 2]| {
+                let of = stages.iter().filter(|stage| names.contains(&stage.name));
+                let ms = of.clone().map(|stage| stage.ms).sum::<Option<f64>>();
+                (ms, of.map(|stage| stage.launches).sum())
+            };
+            let progress = self.on.bench.messages.measured(format!("{} S", self.on.name), Unit::Runs);
+            self.on.bench.args.patience.rounds(&progress, &mut || {
                 let stages = elimination.execute_with_report(equations, &mut reduced)?.stages;
                 let (z, s) = (sum(&stages, ["factor", "solve"]), sum(&stages, ["compression", "base"]));
-                of_z.extend(z.0);
-                of_s.extend(s.0);
-                launches = [z.1, s.1];
+                z_ms.extend(z.0);
+                s_ms.extend(s.0);
+                (of_z.launches, of_s.launches) = (z.1, s.1);
                 Ok(())
             })?;
+            (of_z, of_s) = (of_z.timed(z_ms, &[]), of_s.timed(s_ms, &[]));
         }
-        // Z and the factors, intermediate results, are the reduced system's.
-        let (products, bytes) = (elimination.cost().products, elimination.cost().device_bytes + reduced.device_bytes());
-        let factor =
-            Execution { products: w_nnz as u64, flops: 2 * w_nnz as u64 * c * p * p, launches: launches[0], bytes };
-        let subtract = Execution { products, flops: 2 * products * c * p * c, launches: launches[1], ..factor };
-        let (together, launches) = self.time("all", right, || {
+        let all = self.on.timed(all, &mut || {
             normal.enqueue(self.linearization)?;
             elimination.execute(damped(normal), &mut reduced).map(drop)
         })?;
-        let all = Execution {
-            products: normal.cost().products + factor.products + products,
-            flops: normal.cost().flops + factor.flops + subtract.flops,
-            launches,
-            bytes: normal.cost().device_bytes + bytes,
-        };
-        Ok([
-            Record::planned(self.sizes("Z", z_size, w_nnz)?, &factor, of_z),
-            Record::planned(self.sizes("S", s_size, s_nnz)?, &subtract, of_s),
-            Record::planned(self.sizes("all", self.size_of_j(), s_nnz)?, &all, together),
-        ])
+        Ok([of_z, of_s, all])
     }
 
     /// Measures one product of two cells of J.
@@ -178,42 +173,21 @@ impl Iteration<'_> {
             _ => reference::gram(&b_host, Part::Upper)?,
         };
         let right = same(&c.download()?, &want);
-        let (runs, launches) = self.time(what, right, || plan.execute((a, b), &mut c).map(drop))?;
-        let took = Execution::of(plan.cost(), launches);
         let sizes = [Size::on_device(a), Size::on_device(b)];
-        Ok(Record::planned(self.sizes(what, sizes, c.nnz())?, &took, runs))
+        let record = self.record(what, sizes, c.nnz(), right)?.costing(plan.cost());
+        self.on.timed(record, &mut || plan.execute((a, b), &mut c).map(drop))
     }
 
-    /// Milliseconds until the device has finished, for each round, and the number of kernels in one
-    /// round.
-    fn time(&self, what: &str, right: bool, mut run: impl FnMut() -> Result<()>) -> Result<(Vec<f64>, u32)> {
-        let device: &Device = &self.place.device;
-        let progress = self.bench.messages.measured(format!("{} {what}", self.name), Unit::Runs);
-        if !right {
-            return Ok((Vec::new(), 0));
-        }
-        let before = device.counters().launches;
-        run()?;
-        device.finish()?;
-        let launches = device.counters().launches - before;
-        let runs = self.bench.patience.rounds(&progress, &mut || {
-            let clock = Instant::now();
-            run()?;
-            device.finish()?;
-            Ok(clock.elapsed().as_secs_f64() * 1e3)
-        })?;
-        Ok((runs, launches as u32))
-    }
-
-    fn sizes(&self, what: &str, sizes: [Size; 2], c_nnz: usize) -> Result<Sizes> {
-        let copy_gb_s = self.place.copy_gb_s(self.bench.messages)?;
-        Ok(Sizes::planned(format!("{} {what}", self.name), &self.place.device, copy_gb_s, sizes, c_nnz))
+    fn record(&self, what: &str, [a, b]: [Size; 2], c_nnz: usize, right: bool) -> Result<Record> {
+        let Subject { bench, place, operation, name, .. } = &self.on;
+        let record = place.record(&bench.messages, format!("{name} {what}"), (*operation).to_owned())?;
+        Ok(Record { a, b, c_nnz, verified: right, ..record })
     }
 
     /// Size of the first cell of J.
     fn size_of_j(&self) -> [Size; 2] {
         let first = self.linearization.jacobian().get(0, 0);
-        [(); 2].map(|()| first.map(Size::on_device).unwrap_or_default())
+        [first.map(Size::on_device).unwrap_or_default(); 2]
     }
 
     /// Whether H equals the reference, to the bit.
@@ -232,14 +206,7 @@ impl Iteration<'_> {
                 reference::gram_groups_weighted(&j, &host, Normal::PARTS)?
             }
         };
-        let have = normal.h().download()?;
-        let cells =
-            (0..have.row_groups().len()).flat_map(|row| (0..have.col_groups().len()).map(move |col| (row, col)));
-        Ok(cells.into_iter().all(|(row, col)| match (have.get(row, col), want.get(row, col)) {
-            (Some(have), Some(want)) => same(have, want),
-            (None, None) => true,
-            _ => false,
-        }))
+        Ok(equal_groups(normal.h().download()?.into_any(), want.into_any()))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Operands of the benchmark: generated matrices and files.
-use super::families::{self, Named, SEED};
+use super::families::{self, Named};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::{Messages, in_a_line};
 use crate::operands::default_b_shape;
+use crate::patterns::SEED;
 use crate::report::Size;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Result,
@@ -46,7 +47,7 @@ impl Input {
     /// first dot, such as `blk6_er` for blk6_er.bcsr.gz.
     pub fn matrix_name(&self) -> String {
         match self {
-            Self::Family(named) => named.made(None, named.block()).name(),
+            Self::Family(named) => named.name(),
             Self::File(path) => {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 in_a_line(name.split('.').next().unwrap_or_default()).into_owned()
@@ -87,9 +88,6 @@ pub enum Source {
     },
 }
 
-/// A and B of one product; B is `None` if it is A.
-pub type Pair = (AnyMatrix, Option<AnyMatrix>);
-
 impl Source {
     /// Reads a file. Zeros in its blocks are left out for an operation in which they would count as
     /// entries.
@@ -116,7 +114,7 @@ impl Source {
     /// The name of the matrix in blocks of `shape`.
     pub fn name(&self, shape: BlockShape) -> String {
         match self {
-            Self::Family(named, elements) => named.made(*elements, shape).name(),
+            Self::Family(named, elements) => named.sized(*elements, shape).name(),
             Self::File { name, .. } => name.clone(),
         }
     }
@@ -134,17 +132,13 @@ impl Source {
     /// [`blockmul::Error::Argument`] for values of a file that the element type has not.
     pub fn any(&self, element: ElementType, shape: BlockShape) -> Result<AnyMatrix> {
         match self {
-            Self::Family(named, elements) => of_drawn(element, named.made(*elements, shape).matrix()?),
+            Self::Family(named, elements) => of_drawn(element, named.sized(*elements, shape).matrix(shape)?),
             Self::File { name, matrix, is_drawn, .. } => {
+                if !is_drawn {
+                    input::check_numbers(element, matrix, name)?;
+                }
                 let wide = AnyMatrix::from(matrix.clone());
-                let matrix = match is_drawn {
-                    true => wide.map(|number| scaled(element, number)).cast(element),
-                    false => {
-                        input::check_numbers(element, matrix, name)?;
-                        wide.cast(element)
-                    }
-                };
-                matrix.to_blocks(shape)
+                if *is_drawn { as_elements(element, wide) } else { wide.cast(element) }.to_blocks(shape)
             }
         }
     }
@@ -154,18 +148,11 @@ impl Source {
         self.any(T::TYPE, shape)?.typed()
     }
 
-    /// The matrix in its own blocks, as scalars; and its transpose if it is not square.
-    pub fn scalars<T: Element>(&self) -> Result<(Csc<T>, Option<Csc<T>>)> {
-        let a = self.matrix::<T>(self.default_block())?.to_scalars();
-        let b = (a.nrows() != a.ncols()).then(|| a.try_transpose()).transpose()?;
-        Ok((a, b))
-    }
-
     /// The Jacobian J whose JᵀJ is timed: the family's own, else the matrix.
     pub fn jacobian(&self, element: ElementType, shape: BlockShape) -> Result<BlockGroups<AnyMatrix>> {
         match self {
             Self::Family(named, elements) => {
-                let j = named.made(*elements, shape).jacobian()?;
+                let j = named.sized(*elements, shape).jacobian(shape)?;
                 let cell = |cell: Cbc<f64>| of_drawn(element, cell);
                 let cells = j.into_cells().into_iter().flatten().map(cell).collect::<Result<Vec<_>>>()?;
                 BlockGroups::side_by_side(cells)
@@ -178,14 +165,14 @@ impl Source {
     /// one width, the largest that divides all.
     pub fn whole_jacobian(&self, element: ElementType, shape: BlockShape) -> Result<AnyMatrix> {
         match self {
-            Self::Family(named, elements) => of_drawn(element, whole(&named.made(*elements, shape).jacobian()?)?),
+            Self::Family(named, elements) => of_drawn(element, whole(&named.sized(*elements, shape).jacobian(shape)?)?),
             Self::File { .. } => self.any(element, shape),
         }
     }
 
     /// A in blocks of `shape`, and B: if A is square, A itself, cut to fit A's blocks; else its
-    /// transpose.
-    pub fn operands(&self, element: ElementType, shape: BlockShape) -> Result<Pair> {
+    /// transpose. B is `None` if it is A.
+    pub fn operands(&self, element: ElementType, shape: BlockShape) -> Result<(AnyMatrix, Option<AnyMatrix>)> {
         let a = self.any(element, shape)?;
         let size = Size::of(&a);
         let [rows, cols] = [size.rows(), size.cols()];
@@ -220,12 +207,12 @@ fn whole(j: &BlockGroups<Cbc<f64>>) -> Result<Cbc<f64>> {
 /// A matrix of random numbers as elements.
 fn of_drawn(element: ElementType, made: Cbc<f64>) -> Result<AnyMatrix> {
     host::check(&format!("a copy of a matrix of {} blocks in {element}", made.nnz()), copy_bytes(element, &made))?;
-    let wide = AnyMatrix::from(made);
-    Ok(match element {
-        ElementType::F64 => wide,
-        _ if element.is_integer() => wide.map(|number| scaled(element, number)).cast(element),
-        _ => wide.cast(element),
-    })
+    Ok(as_elements(element, made.into()))
+}
+
+/// Random numbers as elements.
+fn as_elements(element: ElementType, drawn: AnyMatrix) -> AnyMatrix {
+    input::elements(element, if element.is_integer() { drawn.map(|number| scaled(element, number)) } else { drawn })
 }
 
 fn copy_bytes(element: ElementType, made: &Cbc<f64>) -> u64 {

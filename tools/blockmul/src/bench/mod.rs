@@ -1,41 +1,36 @@
 //! `blockmul bench`: products and other operations, verified, then timed. `operation` names them,
 //! `families` and `matrices` have the operands, `measure` the timing, `record`, `results` and
 //! `table` the output, `session` a run; each other file has operations, with what their results are
-//! compared with.
-mod dense;
+//! compared with. `lab bench` has further operations.
+pub mod apply;
+mod apply_gram;
+pub mod dense;
 pub mod families;
 mod graphs;
 mod iterations;
 pub mod matrices;
 pub mod measure;
-mod operands;
-mod operation;
-mod operator;
+pub mod operation;
 pub mod plans;
-mod primitives;
 mod products;
-mod read;
 pub mod record;
 pub mod results;
 mod schur;
 mod session;
-mod structure;
 mod table;
-pub mod vectors;
 
 use crate::failure::Failure;
 use crate::input::Reading;
 use crate::messages::Messages;
-use crate::numbers::{from_zero, some};
+use crate::numbers::some;
 use crate::output;
 use crate::places::Overwriting;
 use crate::problem::EdgesName;
-use blockmul::solver::problem::Edges;
 use blockmul::{BlockShape, Device, Method, Semiring, element::ElementType, plan::Format};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use matrices::Input;
 use measure::{Bench, Patience, Place};
-use operation::{Operation, Takes};
-use results::Results;
+use operation::{ANY_ORDER, BY_ROWS, Measure, OPERATIONS, Operation, SEMIRING, SYMMETRIC};
 use session::Session;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -59,7 +54,6 @@ Examples:
   blockmul bench --operation apply --semiring min-plus --element f32,u32 power-law   A·x over another algebra
   blockmul bench --operation gram,apply-gram,apply pose-graph:10000x20000   JᵀJ formed, not formed, and H·x
   blockmul bench --operation dense --columns 128 --layout rows,columns A.mtx   A·D for a dense D
-  blockmul bench --operation copy,transpose --block 6    bandwidths of a matrix of 64 MiB
   blockmul bench --operation components,triangles,patches --block 1 G.mtx   of the graph whose edges are G's entries
   blockmul bench --iterations problem.txt.gz graph.g2o   the products of a solver's iteration
   blockmul bench --list                                  the families
@@ -77,8 +71,8 @@ pub struct Args {
     #[arg(value_name = "INPUT", value_parser = Input::parse)]
     inputs: Vec<Input>,
     /// Operations, several with commas.
-    #[arg(long, value_name = "OPERATION,...", value_enum, value_delimiter = ',', default_value = "product")]
-    operation: Vec<Operation>,
+    #[arg(long, value_name = "OPERATION,...", value_parser = operations(&OPERATIONS), value_delimiter = ',', default_value = "product")]
+    operation: Vec<&'static Operation>,
     /// Time the products of one iteration of least-squares problems instead of matrices: files of
     /// BAL, g2o, iSAM or TORO, with plans made once.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["inputs", "list", "operation", "block", "element", "elements", "method", "format", "by_rows", "stages", "together"])]
@@ -97,20 +91,19 @@ pub struct Args {
     /// apply-transposed, apply-gram and dense. u8 has --semiring or-and alone.
     #[arg(long, value_name = "TYPE,...", value_delimiter = ',', default_value = "f64", value_parser = crate::choice::number())]
     element: Vec<ElementType>,
-    /// Stored elements of families without sizes and of arrays, about [default: the family's
-    /// default sizes for products; 16 million for vectors; 8 million for transposes and their like,
-    /// and for primitives, which take 64 million on a GPU].
+    /// Stored elements of families without sizes, about [default: the family's default sizes; 16
+    /// million for apply and apply-transposed, 2 million for dense].
     #[arg(long, value_name = "N", value_parser = some)]
     elements: Option<NonZero<u32>>,
     /// Methods of products and their plans, several with commas; all: every method that needs no
     /// mask.
-    #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = method_or_all(), default_value = "auto")]
-    method: Vec<String>,
+    #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = one_of(methods()), default_value = "auto")]
+    method: Vec<Option<Method>>,
     /// Formats of apply, apply-transposed and apply-gram, with A's values in their order, several
     /// with commas; all: every format, of blocks those that they have [default: the values where
     /// they are, the format as estimated].
-    #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', value_parser = format_or_all())]
-    format: Vec<String>,
+    #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', value_parser = one_of(formats()))]
+    format: Vec<Option<Format>>,
     /// Let format auto of apply, apply-transposed and apply-gram choose formats with other orders
     /// of sums, too.
     #[arg(long, conflicts_with_all = ["iterations", "list"])]
@@ -131,16 +124,11 @@ pub struct Args {
     #[arg(long, value_name = "DEVICE")]
     device: Vec<String>,
     /// Executions enqueued together in a round, whose time is divided among them [default: 20 on
-    /// vectors, 10 of transposes and their like, 1 of products; products from nothing, primitives
-    /// and reading always 1].
+    /// vectors, 5 of dense, else 1; products from nothing always 1].
     #[arg(long, value_name = "N", value_parser = some)]
     together: Option<NonZero<u32>>,
-    /// Timed rounds of each product or operation.
-    #[arg(long, value_name = "N", default_value = "11", value_parser = some)]
-    rounds: NonZero<u32>,
-    /// End the rounds of a product after this time, but not before the third.
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = from_zero)]
-    max_time: f64,
+    #[command(flatten)]
+    pub patience: Patience,
     /// Show the stages of every product, not only of a single one.
     #[arg(long)]
     stages: bool,
@@ -150,7 +138,7 @@ pub struct Args {
     #[command(flatten)]
     dense: dense::DenseArgs,
     #[command(flatten)]
-    reading: Reading,
+    pub reading: Reading,
     #[command(flatten)]
     overwriting: Overwriting,
     /// Print neither messages nor the table.
@@ -158,50 +146,74 @@ pub struct Args {
     quiet: bool,
 }
 
-/// Value of `--method` for every method, and of `--format` for every format.
-const ALL: &str = "all";
-
-fn method_or_all() -> clap::builder::PossibleValuesParser {
-    let names = [Method::Auto].iter().chain(Method::ALL).map(|method| method.name());
-    names.chain([ALL]).collect::<Vec<_>>().into()
+/// Parses the name of one of these.
+fn one_of<T: Copy + Send + Sync + 'static>(
+    all: impl Iterator<Item = (impl Into<PossibleValue>, T)>,
+) -> impl TypedValueParser<Value = T> {
+    let (names, values): (Vec<PossibleValue>, Vec<T>) = all.map(|(name, value)| (name.into(), value)).unzip();
+    let order: Vec<String> = names.iter().map(|name| name.get_name().to_owned()).collect();
+    let value = move |name: String| values[order.iter().position(|known| *known == name).expect("a known name")];
+    PossibleValuesParser::new(names).map(value)
 }
 
-/// The methods with these names.
-fn methods(names: &[String]) -> Result<Vec<Method>, Failure> {
-    if names.iter().any(|name| name == ALL) {
-        return Ok(Method::ALL.iter().copied().filter(|method| !method.needs_mask()).collect());
-    }
-    names.iter().map(|name| Ok(name.parse()?)).collect()
+/// Parses the name of an operation.
+pub fn operations(
+    all: impl IntoIterator<Item = &'static Operation>,
+) -> impl TypedValueParser<Value = &'static Operation> {
+    one_of(all.into_iter().map(|of| (PossibleValue::new(of.name).help(of.help), of)))
 }
 
-fn format_or_all() -> clap::builder::PossibleValuesParser {
-    let names = [Format::Auto].iter().chain(Format::ALL).map(|format| format.name());
-    names.chain([ALL]).collect::<Vec<_>>().into()
+/// The methods by their names; `None` for every one that needs no mask.
+fn methods() -> impl Iterator<Item = (&'static str, Option<Method>)> {
+    let methods = [Method::Auto].iter().chain(Method::ALL);
+    methods.map(|&method| (method.name(), Some(method))).chain([("all", None)])
 }
 
-/// The formats with these names.
-fn formats(names: &[String]) -> Result<Vec<Format>, Failure> {
-    if names.iter().any(|name| name == ALL) {
-        return Ok(Format::ALL.to_vec());
-    }
-    names.iter().map(|name| Ok(name.parse()?)).collect()
+/// The formats by their names; `None` for every one.
+fn formats() -> impl Iterator<Item = (&'static str, Option<Format>)> {
+    let formats = [Format::Auto].iter().chain(Format::ALL);
+    formats.map(|&format| (format.name(), Some(format))).chain([("all", None)])
 }
 
 impl Args {
     /// Refuses options that are not for all operations.
     fn check(&self) -> Result<(), Failure> {
-        let check = |given: bool, is_for: fn(Operation) -> bool, what: &str| {
-            let other = self.operation.iter().find(|&&of| given && !is_for(of));
-            other.map_or(Ok(()), |of| Err(Failure::Usage(format!("{what}, not for {}", of.name()))))
-        };
-        check(self.by_rows, Operation::multiplies, "--by-rows is for product, plan and dense")?;
-        check(
-            self.semiring != Semiring::PlusTimes,
-            |of| of.multiplies() || of.has_formats(),
-            "--semiring is for product, plan, apply, apply-transposed, apply-gram and dense",
-        )?;
-        check(self.symmetric, |of| of == Operation::Apply, "--symmetric is for apply")?;
-        check(self.any_order, Operation::has_formats, "--any-order is for apply, apply-transposed and apply-gram")
+        let of_array = self.operation.iter().find(|of| matches!(of.measure, Measure::Array(_)));
+        if let Some(Operation { name, .. }) = of_array.filter(|_| !self.inputs.is_empty()) {
+            return Err(Failure::Usage(format!(
+                "{name} takes no INPUT: its arrays have as many elements as --elements says"
+            )));
+        }
+        for (option, given) in [
+            (BY_ROWS, self.by_rows),
+            (SEMIRING, self.semiring != Semiring::PlusTimes),
+            (SYMMETRIC, self.symmetric),
+            (ANY_ORDER, self.any_order),
+        ] {
+            let takes = |of: &&Operation| of.options.contains(&option);
+            if let Some(other) = self.operation.iter().copied().find(|of| given && !takes(of)) {
+                let names: Vec<&str> = OPERATIONS.iter().filter(takes).map(|of| of.name).collect();
+                let names = match &names[..] {
+                    [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+                    names => names.concat(),
+                };
+                return Err(Failure::Usage(format!("{option} is for {names}, not for {}", other.name)));
+            }
+        }
+        match self.dense.given().filter(|_| !self.operation.iter().any(|of| of.name == "dense")) {
+            Some(option) => Err(Failure::Usage(format!("{option} is for operation dense"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The devices that are asked for; none if all operations are the host's.
+    fn devices(&self) -> Result<Vec<Place>, Failure> {
+        let on_host = |of: &&Operation| matches!(of.measure, Measure::File(_));
+        match self.device.as_slice() {
+            _ if self.iterations.is_empty() && self.operation.iter().all(on_host) => Ok(Vec::new()),
+            [] => Ok(vec![Place::new(Device::auto()?)]),
+            several => several.iter().map(|wanted| Ok(Place::new(Device::select(wanted)?))).collect(),
+        }
     }
 }
 
@@ -209,53 +221,16 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.list {
         return output::print(&families::list());
     }
-    if let Some(operation) = args.operation.iter().find(|operation| operation.takes() == Takes::Array)
-        && !args.inputs.is_empty()
-    {
-        let name = operation.name();
-        return Err(Failure::Usage(format!(
-            "{name} takes no INPUT: its arrays have as many elements as --elements says"
-        )));
-    }
     args.check()?;
-    if let Some(option) = args.dense.given().filter(|_| !args.operation.contains(&Operation::Dense)) {
-        return Err(Failure::Usage(format!("{option} is for operation dense")));
-    }
     let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations);
     args.overwriting.places().reads(files).json(&args.json).check()?;
-    let messages = Messages::new(args.quiet);
-    let (methods, formats) = (methods(&args.method)?, formats(&args.format)?);
-    let patience = Patience { rounds: args.rounds.get(), seconds: args.max_time };
-    let on_host = args.iterations.is_empty() && args.operation.iter().all(|of| of.takes() == Takes::File);
-    let devices = match args.device.as_slice() {
-        _ if on_host => Vec::new(),
-        [] => vec![Place::new(Device::auto()?)],
-        several => several.iter().map(|wanted| Device::select(wanted).map(Place::new)).collect::<Result<_, _>>()?,
-    };
-    let together = args.together.map(NonZero::get);
-    let (semiring, dense) = (args.semiring, args.dense.cases()?);
-    let (symmetric, any_order) = (args.symmetric, args.any_order);
-    let (reading, messages) = (args.reading, &messages);
-    let bench = Bench {
-        devices,
-        methods,
-        formats,
-        semiring,
-        symmetric,
-        any_order,
-        dense,
-        patience,
-        together,
-        reading,
-        messages,
-    };
-    let mut session = Session { args, bench: &bench, messages, results: Results::none(), status: None };
+    let bench = Bench { args, devices: args.devices()?, messages: Messages::new(args.quiet) };
+    let mut session = Session::new(&bench);
     for file in &args.iterations {
-        let records = bench.iteration(file, args.edges.map(Edges::from));
-        session.keep_all(&file.display().to_string(), records)?;
+        session.keep_all(&file.display().to_string(), bench.iteration(file))?;
     }
     if args.iterations.is_empty() {
-        args.operation.iter().try_for_each(|&operation| session.operation(operation))?;
+        args.operation.iter().try_for_each(|operation| session.operation(operation))?;
     }
     session.finish()
 }

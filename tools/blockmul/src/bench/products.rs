@@ -1,84 +1,171 @@
-//! Products by plans: A·B, and JᵀJ with weights of every kind.
+//! Products A·B, from nothing and by plans, and JᵀJ with weights of every kind.
 use super::matrices::drawn;
-use super::measure::{Case, Subject, equal};
-use super::record::Record;
+use super::measure::{Subject, equal, equal_groups};
+use super::operation::{Operands, Outcomes};
+use super::record::{Record, rate};
 use crate::report::Size;
 use blockmul::{
-    BlockShape, Cbc, Method, Part, Planned, Product, Result,
+    BlockShape, Cbc, Method, Part, Product, Result,
     element::{AnyValues, ElementType},
     groups::BlockGroups,
     matrix::{AnyMatrix, Pattern},
-    product::{GramParts, Inputs, Weights},
+    product::{GramParts, Inputs, Report, Weights},
     reference,
 };
 
 /// The triangles of a Hessian that a solver wants.
 const PARTS: GramParts = GramParts { diagonal: Part::Lower, between: Part::Upper };
 
-impl Subject<'_> {
-    /// Times executions of a plan of A·B (A·A without B).
-    pub fn plan(&self, method: Method, (a, b, want): (&AnyMatrix, Option<&AnyMatrix>, &AnyMatrix)) -> Result<Record> {
-        let device = self.device();
-        let on_device = device.upload(a)?;
-        let other = b.map(|b| device.upload(b)).transpose()?;
-        let factors = (&on_device, other.as_ref().unwrap_or(&on_device));
-        let product = || Product::of(factors.0, factors.1).method(method).semiring(self.semiring());
-        let (plan, plan_ms) = self.planned(|| product().plan())?;
-        let mut c = plan.output()?;
-        plan.execute(factors, &mut c)?;
-        let variant = if method == Method::Auto { "plan".into() } else { format!("plan by {}", method.name()) };
-        let case = Case {
-            b: Size::of(b.unwrap_or(a)),
-            c_nnz: c.nnz(),
-            cost: plan.cost(),
-            plan_ms,
-            ..Case::of(variant, a, equal(&c.download()?, want))
-        };
-        self.executed(case, &plan, || factors.into(), &mut c)
-    }
+/// A and B of a product, and C by the reference.
+struct Factors {
+    a: AnyMatrix,
+    /// `None` if it is A.
+    b: Option<AnyMatrix>,
+    want: AnyMatrix,
+}
 
-    /// Times executions of plans of JᵀJ and of JᵀWJ.
-    pub fn gram(&self, host: &BlockGroups<AnyMatrix>) -> Result<Vec<Record>> {
-        let device = self.device();
-        let j = device.upload_groups(host)?;
-        let case = |variant: &str, h: &BlockGroups<AnyMatrix>, want: &BlockGroups<AnyMatrix>| {
-            let first = host.get(0, 0).expect("cells side by side");
-            Case { c_nnz: h.nnz(), b: Size::of(first), ..Case::of(variant, first, same_groups(h, want)) }
-        };
-        let (plan, plan_ms) = self.planned(|| Product::gram(&j).part(PARTS).plan())?;
-        let mut h = plan.output()?;
-        plan.execute(&j, &mut h)?;
-        let case_of_j = case("gram", &h.download()?, &reference::gram_groups(host, PARTS)?);
-        let case_of_j = Case { cost: plan.cost(), plan_ms, ..case_of_j };
-        let mut records = vec![self.executed(case_of_j, &plan, || (&j).into(), &mut h)?];
-
-        let group = host.row_groups()[0];
-        let first = host.get(0, 0).expect("cells side by side");
-        let element = first.element();
-        let (blocks, residuals) = (numbers(element, group.blocks), numbers(element, group.scalars()));
-        let information = diagonal(element, group.blocks, group.side)?;
-        let (on_device, of_blocks) = (device.upload(&information)?, device.upload_any_vector(&blocks)?);
-        let of_rows = device.upload_any_vector(&residuals)?;
-        for (variant, weights, of_host) in [
-            ("gram-residuals", Weights::Rows(&of_rows), Weights::Rows(&residuals)),
-            ("gram-blocks", Weights::BlockRows(&of_blocks), Weights::BlockRows(&blocks)),
-            ("gram-information", Weights::Information(&on_device), Weights::Information(&information)),
-            (
-                "gram-scaled",
-                Weights::Scaled { information: &on_device, weights: &of_blocks },
-                Weights::Scaled { information: &information, weights: &blocks },
-            ),
-        ] {
-            let weights = [weights];
-            let (plan, plan_ms) = self.planned(|| Product::gram(&j).weighted(&weights).part(PARTS).plan())?;
-            let inputs = || Inputs::of(&j).weights(&weights[..]);
-            plan.execute(inputs(), &mut h)?;
-            let want = reference::gram_any_groups_weighted(host, &[of_host], PARTS)?;
-            let case = Case { cost: plan.cost(), plan_ms, ..case(variant, &h.download()?, &want) };
-            records.push(self.executed(case, &plan, inputs, &mut h)?);
-        }
-        Ok(records)
+impl Factors {
+    fn b(&self) -> &AnyMatrix {
+        self.b.as_ref().unwrap_or(&self.a)
     }
+}
+
+/// Times products from nothing.
+pub fn product(of: &Operands<'_>) -> Result<Outcomes> {
+    by_methods(of, from_nothing)
+}
+
+/// Times executions of plans.
+pub fn plan(of: &Operands<'_>) -> Result<Outcomes> {
+    by_methods(of, by_plan)
+}
+
+/// Measures A·B (A·A without B) on every device by every method.
+fn by_methods(of: &Operands<'_>, measure: fn(&Subject<'_>, Method, &Factors) -> Result<Record>) -> Result<Outcomes> {
+    let bench = of.bench;
+    let (a, b) = of.source.operands(of.element, of.shape)?;
+    let (a, b) = (of.oriented(a)?, b.map(|b| of.oriented(b)).transpose()?);
+    bench.messages.step(format!("{}: the reference", of.source.name(of.shape)));
+    let want = reference::multiply_over(bench.args.semiring, &a, b.as_ref().unwrap_or(&a))?;
+    let factors = Factors { a, b, want };
+    // A name that is no method is `all`.
+    let named = bench.args.method.iter().copied().collect::<Option<Vec<Method>>>();
+    let all = || Method::ALL.iter().copied().filter(|method| !method.needs_mask()).collect();
+    let methods = named.unwrap_or_else(all);
+    let mut outcomes = Vec::new();
+    for place in &bench.devices {
+        let on = of.on(place);
+        let by = |&method: &Method| measure(&on, method, &factors).map(|record| vec![record]);
+        outcomes.extend(methods.iter().map(by));
+    }
+    Ok(outcomes)
+}
+
+fn from_nothing(on: &Subject<'_>, method: Method, factors: &Factors) -> Result<Record> {
+    let (device, Factors { a, b, want }) = (on.device(), factors);
+    let record = on.record(method.name(), a, true)?;
+    let record = Record { b: Size::of(factors.b()), c_nnz: want.nnz(), ..record };
+    let progress = on.progress(&record);
+    let a = device.upload(a)?;
+    let b = b.as_ref().map(|b| device.upload(b)).transpose()?;
+    let b = b.as_ref().unwrap_or(&a);
+    let product = Product::of(&a, b).method(method).semiring(on.semiring());
+    let flops_each = 2 * (want.shape().area() * record.a.block[1]) as u64;
+    let reported = |report: Report| Record {
+        products: report.products,
+        flops: report.products * flops_each,
+        launches: report.launches,
+        read_backs: report.read_backs,
+        bands: report.bands,
+        longest_run: report.longest_run,
+        peak_device_bytes: report.peak_device_bytes,
+        bins: report.bins,
+        ..record
+    };
+    let (c, first) = product.run_with_report()?;
+    if !equal(&c.download()?, want) {
+        return Ok(Record { verified: false, ..reported(first) });
+    }
+    drop(c);
+    product.run()?;
+    device.finish()?;
+
+    // C returns to the pool before the next run. Times of stages would lengthen the whole.
+    let untimed = Product::of(&a, b).method(method).semiring(on.semiring()).untimed();
+    let (mut stages, mut last) = (Vec::new(), first);
+    let runs = on.bench.args.patience.rounds(&progress, &mut || {
+        let total_ms = untimed.run_with_report()?.1.total_ms;
+        last = product.run_with_report()?.1;
+        stages.push(last.stages.clone());
+        Ok(total_ms)
+    })?;
+    let record = reported(last).timed(runs, &stages);
+    Ok(Record { gflops: rate(record.flops, record.ms), ..record })
+}
+
+fn by_plan(on: &Subject<'_>, method: Method, factors: &Factors) -> Result<Record> {
+    let (device, Factors { a, b, want }) = (on.device(), factors);
+    let on_device = device.upload(a)?;
+    let other = b.as_ref().map(|b| device.upload(b)).transpose()?;
+    let inputs = (&on_device, other.as_ref().unwrap_or(&on_device));
+    let product = || Product::of(inputs.0, inputs.1).method(method).semiring(on.semiring());
+    let (plan, plan_ms) = on.planned(|| product().plan())?;
+    let variant = if method == Method::Auto { "plan".into() } else { format!("plan by {}", method.name()) };
+    on.executed(
+        (&plan, plan_ms),
+        || inputs.into(),
+        |c| {
+            let record = on.record(variant, a, equal(&c.download()?, want))?;
+            Ok(Record { b: Size::of(factors.b()), c_nnz: c.nnz(), ..record })
+        },
+    )
+}
+
+/// Times executions of plans of JᵀJ and of JᵀWJ.
+pub fn gram(of: &Operands<'_>) -> Result<Outcomes> {
+    let j = of.source.jacobian(of.element, of.shape)?;
+    Ok(of.everywhere(&|on| grams(on, &j)))
+}
+
+fn grams(on: &Subject<'_>, host: &BlockGroups<AnyMatrix>) -> Result<Vec<Record>> {
+    let device = on.device();
+    let j = device.upload_groups(host)?;
+    let first = host.get(0, 0).expect("cells side by side");
+    let record = |variant: &str, h: BlockGroups<AnyMatrix>, want: BlockGroups<AnyMatrix>| {
+        let (c_nnz, b) = (h.nnz(), Size::of(first));
+        Ok(Record { c_nnz, b, ..on.record(variant, first, equal_groups(h, want))? })
+    };
+    let (plan, plan_ms) = on.planned(|| Product::gram(&j).part(PARTS).plan())?;
+    let mut records = vec![on.executed(
+        (&plan, plan_ms),
+        || (&j).into(),
+        |h| record("gram", h.download()?, reference::gram_groups(host, PARTS)?),
+    )?];
+
+    let (group, element) = (host.row_groups()[0], first.element());
+    let (blocks, residuals) = (numbers(element, group.blocks), numbers(element, group.scalars()));
+    let information = diagonal(element, group.blocks, group.side)?;
+    let (on_device, of_blocks) = (device.upload(&information)?, device.upload_any_vector(&blocks)?);
+    let of_rows = device.upload_any_vector(&residuals)?;
+    for (variant, weights, of_host) in [
+        ("gram-residuals", Weights::Rows(&of_rows), Weights::Rows(&residuals)),
+        ("gram-blocks", Weights::BlockRows(&of_blocks), Weights::BlockRows(&blocks)),
+        ("gram-information", Weights::Information(&on_device), Weights::Information(&information)),
+        (
+            "gram-scaled",
+            Weights::Scaled { information: &on_device, weights: &of_blocks },
+            Weights::Scaled { information: &information, weights: &blocks },
+        ),
+    ] {
+        let weights = [weights];
+        let (plan, plan_ms) = on.planned(|| Product::gram(&j).weighted(&weights).part(PARTS).plan())?;
+        records.push(on.executed(
+            (&plan, plan_ms),
+            || Inputs::of(&j).weights(&weights[..]),
+            |h| record(variant, h.download()?, reference::gram_any_groups_weighted(host, &[of_host], PARTS)?),
+        )?);
+    }
+    Ok(records)
 }
 
 /// Weights between 0.5 and 1.1.
@@ -93,12 +180,50 @@ fn diagonal(element: ElementType, n: usize, side: usize) -> Result<AnyMatrix> {
     Ok(AnyMatrix::from(Cbc::new(pattern, BlockShape::new(side, side)?, values)?).cast(element))
 }
 
-fn same_groups(have: &BlockGroups<AnyMatrix>, want: &BlockGroups<AnyMatrix>) -> bool {
-    let places =
-        || (0..want.row_groups().len()).flat_map(|row| (0..want.col_groups().len()).map(move |col| (row, col)));
-    let same = |(row, col)| match (have.get(row, col), want.get(row, col)) {
-        (Some(have), Some(want)) => equal(have, want),
-        (have, want) => have.is_none() && want.is_none(),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::{
+        Args,
+        measure::{Bench, Place},
+        operation::OPERATIONS,
+        table,
     };
-    have.col_groups() == want.col_groups() && places().all(same)
+    use crate::messages::Messages;
+    use blockmul::{Csc, Device};
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn a_result_that_is_not_the_reference_s_is_not_timed_and_said_to_be_wrong() {
+        let wanted = std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into());
+        let Line { args } = Line::parse_from(["bench", "--rounds", "2", "--max-time", "1"]);
+        let devices = vec![Place::new(Device::select(&wanted).unwrap())];
+        let bench = Bench { args: &args, devices, messages: Messages::new(true) };
+        let on = bench.on(&bench.devices[0], &OPERATIONS[0], "a".into());
+        let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 1, 0.0)]).unwrap();
+        let with = |values: [f64; 2]| Csc::new(a.pattern().clone(), values.to_vec()).unwrap();
+        // The product; one bit different; a zero of the other sign; another pattern.
+        let more = Csc::from_triplets(2, 2, [(0, 0, 4.0), (1, 0, 0.0), (1, 1, 0.0)]).unwrap();
+        for (want, right) in [
+            (with([4.0, 0.0]), true),
+            (with([4.0f64.next_up(), 0.0]), false),
+            (with([4.0, -0.0]), false),
+            (more, false),
+        ] {
+            let factors = Factors { a: a.clone().into(), b: None, want: want.into() };
+            let record = from_nothing(&on, Method::Esc, &factors).unwrap();
+            assert_eq!(
+                (record.verified, record.runs_ms.len(), record.ms.is_some()),
+                (right, 2 * usize::from(right), right)
+            );
+            let text = table::text(&[record], true);
+            assert_eq!((text.contains("NO"), text.contains("setup")), (!right, right), "{text}");
+        }
+    }
 }

@@ -8,11 +8,17 @@ use serde::Serialize;
 const SCHEMA: &str = "blockmul-bench/1";
 
 #[derive(Serialize)]
-pub struct Results {
+struct Results<'a> {
     schema: &'static str,
     command: String,
     host: Host,
-    results: Vec<Record>,
+    results: &'a [Record],
+}
+
+/// The records of this run.
+pub fn json(results: &[Record]) -> String {
+    let results = Results { schema: SCHEMA, command: command_line(), host: Host::this(), results };
+    serde_json::to_string_pretty(&results).expect("plain data")
 }
 
 /// The machine of the host.
@@ -22,34 +28,6 @@ pub struct Host {
     threads: Option<usize>,
     os: &'static str,
     arch: &'static str,
-}
-
-impl Results {
-    /// Those of this run, none so far.
-    pub fn none() -> Self {
-        Self { schema: SCHEMA, command: command_line(), host: Host::this(), results: Vec::new() }
-    }
-
-    pub fn push(&mut self, record: Record) {
-        self.results.push(record);
-    }
-
-    pub fn records(&self) -> &[Record] {
-        &self.results
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.results.is_empty()
-    }
-
-    /// Number of results that were not the product.
-    pub fn wrong(&self) -> usize {
-        self.results.iter().filter(|record| !record.verified).count()
-    }
-
-    pub fn json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("plain data")
-    }
 }
 
 impl Host {

@@ -1,43 +1,50 @@
 //! The Schur complement of a bundle adjustment, and its back-substitution.
-use super::measure::{Case, Subject, same, same_bits};
+use super::measure::{Subject, same, same_bits};
+use super::operation::{Operands, Outcomes};
 use super::record::Record;
 use crate::report::Size;
 use blockmul::{
     BlockShape, Cbc, Element, Planned, Result,
-    element::Real,
+    element::{ElementType, Real},
     reference,
     solver::{Damping, Elimination, NormalEquations},
 };
 use nalgebra::DMatrix;
 
-impl Subject<'_> {
-    /// Times S and r for a W of cameras by points, and x_p. U and V have heavy diagonals: heavier,
-    /// the more a camera or a point has been seen.
-    pub fn schur<T: Real>(&self, w: &Cbc<T>) -> Result<[Record; 2]> {
-        let device = self.device();
-        let (u, v) = (diagonal(w.nrows(), w.shape().rows(), w.nnz())?, diagonal(w.ncols(), w.shape().cols(), w.nnz())?);
-        let (b_c, b_p) = (vec![T::one(); u.scalar_rows()], vec![T::one(); v.scalar_rows()]);
-        let (du, dw, dv) = (device.upload(&u)?, device.upload(w)?, device.upload(&v)?);
-        let (dc, dp) = (device.upload_vector(&b_c)?, device.upload_vector(&b_p)?);
-        let mut x_p = device.zero_vector(b_p.len())?;
-        let (plan, plan_ms) = self.planned(|| Elimination::formed(&du.pattern(), &dw.pattern(), &dv.pattern()))?;
-        let mut reduced = plan.output()?;
-        let damping = Damping::Marquardt(1e-4);
-        let equations = NormalEquations { u: &du, w: &dw, v: &dv, b_c: &dc, b_p: &dp, damping, floors: None };
-        plan.execute(equations, &mut reduced)?;
-        plan.back_substitute(&reduced, &dc, &mut x_p)?;
+/// Times the Schur complement of a bundle adjustment whose W is A.
+pub fn schur(of: &Operands<'_>) -> Result<Outcomes> {
+    of.each(&|on, w| match of.element {
+        ElementType::F64 => of_type::<f64>(on, &w.clone().typed()?),
+        ElementType::F32 => of_type::<f32>(on, &w.clone().typed()?),
+        _ => Err(of.refused()),
+    })
+}
 
-        let want = reference::schur(&u, w, &v, &b_c, &b_p, damping)?;
-        let right = same(&reduced.s()?.download()?, &want.s) && same_bits(&reduced.rhs()?.download()?, &want.rhs);
-        let substituted = same_bits(&x_p.download()?, &want.back_substitute(&b_c)?);
-        let (c_nnz, cost) = (plan.pattern().nnz(), plan.cost());
-        let case = Case { b: Size::of(w), c_nnz, cost, plan_ms, ..Case::of("schur", w, right) };
-        let of_s = self.executed(case, &plan, || equations, &mut reduced)?;
-        reduced.check()?;
-        let case = Case { b: Size::of_vector(b_c.len()), ..Case::of("back-substitute", w, substituted) };
-        let of_x = self.timed(case, &mut |_| plan.back_substitute(&reduced, &dc, &mut x_p).map(|_| Vec::new()))?;
-        Ok([of_s, of_x])
-    }
+/// Times S and r for a W of cameras by points, and x_p. U and V have heavy diagonals: heavier, the
+/// more a camera or a point has been seen.
+fn of_type<T: Real>(on: &Subject<'_>, w: &Cbc<T>) -> Result<Vec<Record>> {
+    let device = on.device();
+    let (u, v) = (diagonal(w.nrows(), w.shape().rows(), w.nnz())?, diagonal(w.ncols(), w.shape().cols(), w.nnz())?);
+    let (b_c, b_p) = (vec![T::one(); u.scalar_rows()], vec![T::one(); v.scalar_rows()]);
+    let (du, dw, dv) = (device.upload(&u)?, device.upload(w)?, device.upload(&v)?);
+    let (dc, dp) = (device.upload_vector(&b_c)?, device.upload_vector(&b_p)?);
+    let mut x_p = device.zero_vector(b_p.len())?;
+    let (plan, plan_ms) = on.planned(|| Elimination::formed(&du.pattern(), &dw.pattern(), &dv.pattern()))?;
+    let mut reduced = plan.output()?;
+    let damping = Damping::Marquardt(1e-4);
+    let equations = NormalEquations { u: &du, w: &dw, v: &dv, b_c: &dc, b_p: &dp, damping, floors: None };
+    plan.execute(equations, &mut reduced)?;
+    plan.back_substitute(&reduced, &dc, &mut x_p)?;
+
+    let want = reference::schur(&u, w, &v, &b_c, &b_p, damping)?;
+    let right = same(&reduced.s()?.download()?, &want.s) && same_bits(&reduced.rhs()?.download()?, &want.rhs);
+    let substituted = same_bits(&x_p.download()?, &want.back_substitute(&b_c)?);
+    let record = Record { b: Size::of(w), c_nnz: plan.pattern().nnz(), ..on.record("schur", w, right)? };
+    let of_s = on.again(record, (&plan, plan_ms), || equations, &mut reduced)?;
+    reduced.check()?;
+    let record = Record { b: Size::of_vector(b_c.len()), ..on.record("back-substitute", w, substituted)? };
+    let of_x = on.timed(record, &mut || plan.back_substitute(&reduced, &dc, &mut x_p).map(drop))?;
+    Ok(vec![of_s, of_x])
 }
 
 /// A block-diagonal matrix as the sum of `seen` observations makes it.

@@ -13,15 +13,14 @@ pub fn text(records: &[Record], with_stages: bool) -> String {
 
 fn products(records: &[Record]) -> String {
     let rows = records.iter().map(|record| {
-        let sizes = &record.sizes;
         [
-            ("matrix", sizes.matrix.clone()),
-            ("block", sizes.block()),
-            ("element", sizes.element.into()),
+            ("matrix", record.matrix.clone()),
+            ("block", record.block()),
+            ("element", record.element.into()),
             ("variant", record.variant()),
-            ("device", sizes.place()),
+            ("device", record.place()),
             ("products", count(record.products)),
-            ("nnz(C)", count(sizes.c_nnz as u64)),
+            ("nnz(C)", count(record.c_nnz as u64)),
             ("plan ms", number(record.plan_ms, 3)),
             ("ms", number(record.ms, 3)),
             ("spread %", number(record.spread().map(|part| 100.0 * part), 1)),
@@ -50,12 +49,11 @@ fn stages(record: &Record) -> String {
             ("launches", of(&|stage| count(stage.launches.into()))),
         ]
     };
-    let sizes = &record.sizes;
     format!(
         "{} on {}, which copies {} GB/s\n{}",
-        sizes.what(),
-        sizes.device,
-        number(sizes.copy_gb_s, 1),
+        record.what(),
+        record.device,
+        number(record.copy_gb_s, 1),
         named(1, record.stages.iter().map(Some).chain([None]).map(row))
     )
 }

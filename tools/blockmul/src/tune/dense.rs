@@ -2,18 +2,19 @@
 //! size, with every number of staged entries, beside lines by themselves, and verifies each result.
 mod chosen;
 
+use super::{Found, Tuned};
+use crate::bench::dense::Operands;
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::patterns::{elements, side, space, uniform};
 use crate::table;
 use blockmul::{
-    Csc, Device, Planned, Result, Semiring,
-    dense::{AnyDense, DenseShape, DeviceDense, Layout, Side},
+    Csc, Device, DeviceMatrix, Planned, Result, Semiring,
+    dense::{AnyDense, DeviceDense, Layout},
     device::DeviceKind,
-    element::{Any, AnyValues, ElementType},
+    element::{Any, ElementType},
     matrix::AnyMatrix,
     plan::{ApplyDense, DenseMethod},
-    reference,
     tuning::Numbers,
 };
 use chosen::{Chosen, NEVER};
@@ -49,7 +50,7 @@ const FAMILIES: [Family; 3] = [
 
 /// What was measured, and the numbers that follow.
 #[derive(Serialize)]
-pub struct Outcome {
+struct Outcome {
     device: String,
     element: &'static str,
     columns: usize,
@@ -87,22 +88,28 @@ pub fn tuned(
     device: &Device,
     entries: Option<usize>,
     messages: &Messages,
-) -> std::result::Result<Outcome, Failure> {
+) -> std::result::Result<Tuned, Failure> {
     let info = device.info();
-    messages.say(&format!("device: {} ({})", info.name, info.platform));
     // On a CPU one item has a share of the lines, so that fewer keep it busy.
     let entries = entries.unwrap_or(if info.kind == DeviceKind::Cpu { 1 << 20 } else { 1 << 23 });
     let families = FAMILIES.iter().map(|family| family.measure(element, device, entries, messages));
     let families = families.collect::<std::result::Result<Vec<_>, _>>()?;
     let numbers = Chosen::by(&families, info.numbers().dense_common);
-    Ok(Outcome { device: info.name.clone(), element: element.name(), columns: COLUMNS, families, numbers })
+    let outcome = Outcome { device: info.name.clone(), element: element.name(), columns: COLUMNS, families, numbers };
+    Ok(Tuned {
+        json: serde_json::to_value(&outcome).expect("plain data"),
+        table: outcome.table(),
+        warnings: Vec::new(),
+        found: Found::Numbers(outcome.numbers.named()),
+    })
 }
 
 /// A matrix with its dense factor, on the device, and the result.
 struct Subject<'a> {
     name: &'static str,
     device: &'a Device,
-    a: blockmul::DeviceMatrix<AnyMatrix>,
+    messages: &'a Messages,
+    a: DeviceMatrix<AnyMatrix>,
     d: DeviceDense<Any>,
     want: AnyDense,
 }
@@ -115,59 +122,49 @@ impl Family {
         entries: usize,
         messages: &Messages,
     ) -> std::result::Result<OfFamily, Failure> {
-        let numbers = device.info().numbers();
         messages.step(format!("{}: the reference", self.name));
         let a = AnyMatrix::from((self.make)(entries)?).cast(element).transpose()?.into_transpose();
-        let shared = numbers.dense_lanes > 1;
-        let subject = Subject::new(self.name, device, &a, COLUMNS)?;
-        let mut rows_ms = Vec::new();
-        for &dense_staged in if shared { &STAGED[..] } else { &STAGED[..1] } {
-            let numbers = with(numbers, |numbers| numbers.dense_staged = dense_staged);
-            rows_ms.push(subject.time(DenseMethod::Rows, numbers, messages)?);
-        }
+        let most_lanes = device.info().numbers().dense_lanes;
+        let subject = |columns| -> Result<Subject<'_>> {
+            let Operands { d, want, .. } = Operands::new(Semiring::PlusTimes, &a, columns, Layout::ByRows)?;
+            let (a, d) = (device.upload(&a)?, device.upload_any_dense(&d)?);
+            Ok(Subject { name: self.name, device, messages, a, d, want })
+        };
+        let few = subject(COLUMNS)?;
+        let staged = if most_lanes > 1 { &STAGED[..] } else { &STAGED[..1] };
+        let by_rows = |&staged: &usize| few.time(DenseMethod::Rows, &|numbers| numbers.dense_staged = staged);
+        let rows_ms = staged.iter().map(by_rows).collect::<std::result::Result<_, _>>()?;
         let mut groups = Vec::new();
         for lines in LINES {
-            let mut ms = Vec::new();
-            for dense_staged in STAGED {
-                let set = |numbers: &mut Numbers| {
-                    (numbers.dense_group_lines, numbers.dense_staged) = (lines, dense_staged);
-                };
-                ms.push(subject.time(DenseMethod::Gcoo, with(numbers, set), messages)?);
-            }
+            let of_lines = STAGED.iter().map(|&staged| {
+                few.time(DenseMethod::Gcoo, &|numbers| {
+                    (numbers.dense_group_lines, numbers.dense_staged) = (lines, staged);
+                })
+            });
+            let ms = of_lines.collect::<std::result::Result<_, _>>()?;
             groups.push(OfGroups { lines, reuse: reuse(&a, lines), ms });
         }
-        let (rows, entries) = (a.nrows(), a.values().len());
         let mut lanes_ms = Vec::new();
-        if shared {
-            let subject = Subject::new(self.name, device, &a, MANY_COLUMNS)?;
+        if most_lanes > 1 {
+            let many = subject(MANY_COLUMNS)?;
             for lanes in LANES {
-                let numbers = with(numbers, |numbers| numbers.dense_common_lanes = lanes.min(numbers.dense_lanes));
-                lanes_ms.push(subject.time(DenseMethod::Rows, numbers, messages)?);
+                let set = |numbers: &mut Numbers| numbers.dense_common_lanes = lanes.min(most_lanes);
+                lanes_ms.push(many.time(DenseMethod::Rows, &set)?);
             }
         }
+        let (rows, entries) = (a.nrows(), a.values().len());
         Ok(OfFamily { family: self.name, rows, entries, rows_ms, groups, lanes_ms })
     }
 }
 
-fn with(mut numbers: Numbers, set: impl FnOnce(&mut Numbers)) -> Numbers {
-    set(&mut numbers);
-    numbers
-}
-
-impl<'a> Subject<'a> {
-    fn new(name: &'static str, device: &'a Device, a: &AnyMatrix, columns: usize) -> Result<Self> {
-        let shape = DenseShape::new(a.ncols(), columns, Layout::ByRows);
-        let numbers = (0..shape.len()).map(|i| (i * 37 % 1001) as f64 * 0.002 - 1.0).collect();
-        let d = AnyDense::new(shape, AnyValues::F64(numbers).cast(a.element()))?;
-        let want = reference::multiply_any_dense(Semiring::PlusTimes, Side::Left, false, a, &d)?;
-        Ok(Self { name, device, a: device.upload(a)?, d: device.upload_any_dense(&d)?, want })
-    }
-
-    /// Milliseconds of a product, all of whose bits are those of the reference.
-    fn time(&self, method: DenseMethod, numbers: Numbers, messages: &Messages) -> std::result::Result<f64, Failure> {
+impl Subject<'_> {
+    /// Milliseconds of a product with other numbers, all of whose bits are those of the reference.
+    fn time(&self, method: DenseMethod, set: &dyn Fn(&mut Numbers)) -> std::result::Result<f64, Failure> {
+        let mut numbers = self.device.info().numbers();
+        set(&mut numbers);
         let (lines, staged, columns) = (numbers.dense_group_lines, numbers.dense_staged, self.d.shape().cols);
         let what = || format!("{} by {method}, {lines} lines, {staged} staged, {columns} columns", self.name);
-        messages.step(what());
+        self.messages.step(what());
         let options = ApplyDense::of(&self.a, columns).method(method).numbers(numbers)?;
         let packed = options.layouts(Layout::ByRows, Layout::ByRows).pack(&self.a)?;
         let mut c = packed.output()?;
@@ -175,15 +172,15 @@ impl<'a> Subject<'a> {
         if c.download()?.values().bytes() != self.want.values().bytes() {
             return Err(Failure::Verification(format!("{} does not have the bits of the reference", what())));
         }
-        let mut round = || -> Result<f64> {
+        let mut least = f64::MAX;
+        for _ in 0..ROUNDS {
             self.device.finish()?;
             let clock = Instant::now();
             (0..TOGETHER).try_for_each(|_| packed.execute(&self.d, &mut c).map(drop))?;
             self.device.finish()?;
-            Ok(clock.elapsed().as_secs_f64() * 1e3 / f64::from(TOGETHER))
-        };
-        let times = (0..ROUNDS).map(|_| round()).collect::<Result<Vec<_>>>()?;
-        Ok(times.into_iter().fold(f64::MAX, f64::min))
+            least = least.min(clock.elapsed().as_secs_f64() * 1e3 / f64::from(TOGETHER));
+        }
+        Ok(least)
     }
 }
 
@@ -202,13 +199,8 @@ fn reuse(a: &AnyMatrix, lines: usize) -> f64 {
 }
 
 impl Outcome {
-    /// The numbers by the names of their fields.
-    pub fn numbers(&self) -> Vec<(&'static str, usize)> {
-        self.numbers.named()
-    }
-
     /// The times and the numbers, as text.
-    pub fn table(&self) -> String {
+    fn table(&self) -> String {
         let mut lines = vec![format!(
             "milliseconds of A·D, {} columns of {} by rows, on {}",
             self.columns, self.element, self.device
@@ -232,7 +224,7 @@ impl Outcome {
             }
         }
         lines.push(String::new());
-        lines.extend(self.numbers().iter().map(|(name, number)| match (*name, *number) {
+        lines.extend(self.numbers.named().iter().map(|(name, number)| match (*name, *number) {
             ("dense_reuse_percent", NEVER) => format!("{name} = {NEVER}: groups are never taken"),
             _ => format!("{name} = {number}"),
         }));

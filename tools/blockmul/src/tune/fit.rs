@@ -35,43 +35,30 @@ impl ByMethod {
     }
 }
 
-/// What the costs of a method are fitted to.
-#[derive(Clone, Copy)]
-pub enum Fit {
-    /// The busy times of the kernels of each bin: the choice divides products into bins.
-    Bins,
-    /// The times of whole products, their launches and reads included: the choice is between these.
-    Products,
-}
-
-impl Fit {
-    /// That of a method's costs on a device: where products are computed in ranges of columns, the
-    /// choice is between ranges, ESC and the host.
-    pub fn of(numbers: &Numbers, name: &str) -> Self {
-        let between = [Method::Dense, Method::Esc, Method::Host].map(cost_name);
-        if numbers.range_shares > 0 && between.contains(&name) { Self::Products } else { Self::Bins }
-    }
-
-    /// The bins that a method computed in some runs, with their times: of whole products without
-    /// what is predicted besides their costs, of which these are the present ones.
-    pub fn samples<'a>(
-        self,
-        runs: impl Iterator<Item = &'a ByMethod>,
-        (name, present): (&str, MethodCost),
-    ) -> Vec<Sample> {
-        let sample = |bin: &Bin, ms: Option<f64>| Some(Sample::new(bin.size?, ms.filter(|ms| *ms > 0.0)?));
-        let of = |run: &'a ByMethod| -> Vec<Sample> {
-            let bins = run.bins.iter().filter(|bin| cost_name(bin.method) == name);
-            match (self, &run.bins[..]) {
-                (Self::Bins, _) => bins.filter_map(|bin| sample(bin, bin.measured_ms)).collect(),
-                (Self::Products, [_]) => {
-                    bins.filter_map(|bin| sample(bin, Some(run.total_ms - besides_costs_ms(bin, present)))).collect()
-                }
-                (Self::Products, _) => Vec::new(),
+/// What the costs of a method are fitted to: the sizes of the bins that it computed in some runs,
+/// with times. These are the busy times of the kernels of each bin, since the choice divides
+/// products into bins. Where a device computes products in ranges of columns, its choice is between
+/// ranges, ESC and the host: their times are those of whole products, launches and reads included,
+/// without what is predicted besides their costs, of which these are the present ones.
+pub fn samples<'a>(
+    numbers: &Numbers,
+    runs: impl Iterator<Item = &'a ByMethod>,
+    (name, present): (&str, MethodCost),
+) -> Vec<Sample> {
+    let between = [Method::Dense, Method::Esc, Method::Host].map(cost_name);
+    let of_products = numbers.range_shares > 0 && between.contains(&name);
+    let sample = |bin: &Bin, ms: Option<f64>| Some(Sample::new(bin.size?, ms.filter(|ms| *ms > 0.0)?));
+    let of = |run: &'a ByMethod| -> Vec<Sample> {
+        let bins = run.bins.iter().filter(|bin| cost_name(bin.method) == name);
+        match (of_products, &run.bins[..]) {
+            (false, _) => bins.filter_map(|bin| sample(bin, bin.measured_ms)).collect(),
+            (true, [_]) => {
+                bins.filter_map(|bin| sample(bin, Some(run.total_ms - besides_costs_ms(bin, present)))).collect()
             }
-        };
-        runs.flat_map(of).collect()
-    }
+            (true, _) => Vec::new(),
+        }
+    };
+    runs.flat_map(of).collect()
 }
 
 /// What a bin was predicted to take besides its method's costs, of which these are the present
@@ -95,20 +82,22 @@ mod tests {
     fn whole_products_are_fitted_without_what_is_predicted_besides_costs() {
         let present = MethodCost::new([0.0, 0.0, 0.0, 1e9]).unwrap(); // a millisecond a column
         let size = Some(BinSize::new(0, 0, 0, 1));
-        let mut bin = bin(Method::Host);
+        let device = Device::select(&std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into())).unwrap();
+        let mut bin = bin(&device, Method::Host);
         (bin.size, bin.predicted_ms, bin.measured_ms) = (size, Some(1.5), Some(4.0));
         let (bins, sizes) = (vec![bin], vec![size]);
         let run = ByMethod { method: Method::Host, total_ms: 2.25, busy_ms: 0.0, launches: 0, bins, sizes };
-        let samples = |fit: Fit, name| -> Vec<f64> {
-            fit.samples([&run].into_iter(), (name, present)).iter().map(|sample| sample.ms).collect()
+        let samples = |range_shares, name| -> Vec<f64> {
+            let mut numbers = device.info().numbers();
+            numbers.range_shares = range_shares;
+            super::samples(&numbers, [&run].into_iter(), (name, present)).iter().map(|sample| sample.ms).collect()
         };
-        assert_eq!(samples(Fit::Products, "host"), [1.75]);
-        assert_eq!(samples(Fit::Bins, "host"), [4.0]);
-        assert!(samples(Fit::Products, "dense").is_empty());
+        assert_eq!(samples(1, "host"), [1.75]);
+        assert_eq!(samples(0, "host"), [4.0]);
+        assert!(samples(1, "dense").is_empty());
     }
 
-    fn bin(method: Method) -> Bin {
-        let device = Device::select(&std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into())).unwrap();
+    fn bin(device: &Device, method: Method) -> Bin {
         let a = device.upload(&Csc::from_triplets(1, 1, [(0, 0, 1.0)]).unwrap()).unwrap();
         let (_, report) = Product::of(&a, &a).run_with_report().unwrap();
         let mut bin = report.bins[0];

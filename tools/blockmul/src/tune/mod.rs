@@ -16,12 +16,13 @@ use crate::places::{Places, check_writable, same};
 use crate::target;
 use blockmul::{
     Device, Error, Method,
-    device::{DeviceInfo, DeviceKind},
+    device::DeviceKind,
     element::ElementType,
     tuning::{self, MethodCost, MethodCosts},
 };
-pub use fit::{ByMethod, Fit, besides_costs_ms, cost_name};
+pub use fit::{ByMethod, besides_costs_ms, cost_name, samples};
 use measure::Time;
+use outcome::Outcome;
 use std::{
     num::NonZero,
     path::{Path, PathBuf},
@@ -84,32 +85,32 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     Places::default().json(&args.output).check()?;
     let place = if args.dry_run { None } else { Some(Place::new(args.output.as_deref())?) };
-    if place.as_ref().is_some_and(Place::is_user_file) {
+    let file = place.as_ref().and_then(|place| place.file.as_deref());
+    if file.is_some_and(|file| tuning::user_file().is_some_and(|user| same(file, &user))) {
         tuning::allow_missing_user_file();
     }
     let device = target::select(args.device.as_deref())?;
     // Refused now, not when all is measured.
-    place.as_ref().and_then(Place::file).map_or(Ok(()), check_writable)?;
+    file.map_or(Ok(()), check_writable)?;
     place.as_ref().map(|place| place.merged(&device, &Found::Numbers(Vec::new()))).transpose()?;
     let messages = Messages::new(args.quiet);
     messages.show_compiling(&device);
-    let outcome = match device.info().fp64 {
-        true => Outcome::of(ElementType::F64, args, &device, &messages)?,
-        false => Outcome::of(ElementType::F32, args, &device, &messages)?,
+    let element = if device.info().fp64 { ElementType::F64 } else { ElementType::F32 };
+    messages.say(&format!("device: {} ({})", device.info().name, device.info().platform));
+    let Tuned { mut json, table, warnings, found } = match args.dense {
+        true => dense::tuned(element, &device, args.entries.map(|entries| entries.get() as usize), &messages)?,
+        false => costs(element, args.seconds, &device, &messages)?,
     };
-    outcome.warnings().iter().for_each(|warning| messages.warn(warning));
-    let found = outcome.found();
-    let merged = place.as_ref().map(|place| place.merged(&device, &found)).transpose()?;
-    if let (Some(place), Some(text)) = (&place, &merged) {
-        place.write(text)?;
+    warnings.iter().for_each(|warning| messages.warn(warning));
+    if let Some(place) = &place {
+        place.write(&place.merged(&device, &found)?)?;
     }
-    let file = place.as_ref().and_then(Place::file);
-    let to_stdout = place.is_some() && file.is_none();
+    json["file"] = file.map(|file| file.display().to_string()).into();
     match (args.json, args.quiet) {
-        (true, _) => messages.pause(|| output::print(&outcome.json(file)))?,
+        (true, _) => messages.pause(|| output::print(&serde_json::to_string_pretty(&json).expect("plain data")))?,
         (false, true) => {}
-        (false, false) if to_stdout => messages.say_lines(&outcome.table()),
-        (false, false) => messages.pause(|| output::print_beside(file.is_some(), &outcome.table()))?,
+        (false, false) if place.is_some() && file.is_none() => messages.say_lines(&table),
+        (false, false) => messages.pause(|| output::print_beside(file.is_some(), &table))?,
     }
     if let Some(file) = file {
         let what = if args.dense { "numbers" } else { "costs" };
@@ -118,10 +119,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was measured.
-enum Outcome {
-    Costs(Box<outcome::Outcome>),
-    Dense(dense::Outcome),
+/// What was measured, as JSON and as text, and what is to be written.
+struct Tuned {
+    json: serde_json::Value,
+    table: String,
+    warnings: Vec<String>,
+    found: Found,
 }
 
 /// What is written into the tuning file.
@@ -130,131 +133,68 @@ enum Found {
     Numbers(Vec<(&'static str, usize)>),
 }
 
-impl Outcome {
-    fn of(element: ElementType, args: &Args, device: &Device, messages: &Messages) -> Result<Self, Failure> {
-        match args.dense {
-            true => {
-                let entries = args.entries.map(|entries| entries.get() as usize);
-                dense::tuned(element, device, entries, messages).map(Self::Dense)
-            }
-            false => tuned(element, args, device, messages).map(|costs| Self::Costs(Box::new(costs))),
-        }
-    }
-
-    fn found(&self) -> Found {
-        match self {
-            Self::Costs(costs) => Found::Costs(costs.costs()),
-            Self::Dense(dense) => Found::Numbers(dense.numbers()),
-        }
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        match self {
-            Self::Costs(costs) => costs.warnings(),
-            Self::Dense(_) => Vec::new(),
-        }
-    }
-
-    fn table(&self) -> String {
-        match self {
-            Self::Costs(costs) => costs.table(),
-            Self::Dense(dense) => dense.table(),
-        }
-    }
-
-    /// The whole as JSON; `file` is where what was found is written.
-    fn json(&self, file: Option<&Path>) -> String {
-        let all = match self {
-            Self::Costs(costs) => serde_json::to_value(costs),
-            Self::Dense(dense) => serde_json::to_value(dense),
-        };
-        let mut all = all.expect("plain data");
-        all["file"] = file.map_or(serde_json::Value::Null, |file| file.display().to_string().into());
-        serde_json::to_string_pretty(&all).expect("plain data")
-    }
-}
-
-/// Measures and fits.
-fn tuned(element: ElementType, args: &Args, device: &Device, messages: &Messages) -> Result<outcome::Outcome, Failure> {
+/// Measures products and fits costs.
+fn costs(element: ElementType, seconds: f64, device: &Device, messages: &Messages) -> Result<Tuned, Failure> {
     let info = device.info();
-    messages.say(&format!("device: {} ({})", info.name, info.platform));
-    let methods = methods(info)?;
-    let progress = messages.measured(format!("timing products of {element} on {}", info.name), Unit::Time);
-    let mut time = Time::new(args.seconds, progress);
-    let cases = measure::measure(element, device, &methods, &mut time)?;
-    let mut outcome = outcome::Outcome::new(device, element.name(), args.seconds, cases)?;
-    outcome.choices = measure::choices(element, device, &methods, outcome.table, &outcome.cases, &mut time)?;
-    Ok(outcome)
-}
-
-/// The methods that have costs on this kind of device; of ESC the variant for it.
-fn methods(info: &DeviceInfo) -> Result<Vec<Method>, Error> {
+    // Those that have costs on this kind of device; of ESC the variant for it.
     let method = |name: &str| match name.parse()? {
         Method::Esc if info.kind != DeviceKind::Cpu => Ok(Method::EscLocal),
         method => Ok(method),
     };
-    MethodCosts::of_kind(info.kind).iter().map(|(name, _)| method(name)).collect()
+    let names = MethodCosts::of_kind(info.kind);
+    let methods = names.iter().map(|(name, _)| method(name)).collect::<blockmul::Result<Vec<_>>>()?;
+    let progress = messages.measured(format!("timing products of {element} on {}", info.name), Unit::Time);
+    let mut time = Time::new(seconds, progress);
+    let cases = measure::measure(element, device, &methods, &mut time)?;
+    let mut outcome = Outcome::new(device, element.name(), seconds, cases)?;
+    outcome.choices = measure::choices(element, device, &methods, outcome.table, &outcome.cases, &mut time)?;
+    Ok(Tuned {
+        json: serde_json::to_value(&outcome).expect("plain data"),
+        table: outcome.table(),
+        warnings: outcome.warnings(),
+        found: Found::Costs(outcome.costs()),
+    })
 }
 
 /// Where what was found is written.
-enum Place {
-    /// A tuning file, which need not exist.
-    File { path: PathBuf, text: String },
-    /// Stdout, with the rest of the user's file.
-    Stdout { text: String },
+struct Place {
+    /// A tuning file, which need not exist; stdout if none.
+    file: Option<PathBuf>,
+    /// What the file has; for stdout what the user's file has.
+    text: String,
 }
 
 impl Place {
     /// The place of `-o`, else the user's file.
     fn new(output: Option<&Path>) -> Result<Self, Failure> {
-        match output {
-            Some(path) if output::is_standard(path) => {
-                Ok(Self::Stdout { text: tuning::user_file().map_or(Ok(String::new()), |path| read(&path))? })
-            }
-            Some(path) => Ok(Self::File { text: read(path)?, path: path.to_owned() }),
-            None => {
-                let path = tuning::user_file().ok_or_else(|| {
-                    Failure::Usage(
-                        "there is no tuning file to write, BLOCKMUL_TUNING is off: -o FILE or --dry-run".into(),
-                    )
-                })?;
-                Ok(Self::File { text: read(&path)?, path })
-            }
+        let to_stdout = output.is_some_and(output::is_standard);
+        let file = output.filter(|_| !to_stdout).map(Path::to_owned).or_else(tuning::user_file);
+        if file.is_none() && !to_stdout {
+            let text = "there is no tuning file to write, BLOCKMUL_TUNING is off: -o FILE or --dry-run";
+            return Err(Failure::Usage(text.into()));
         }
+        let text = file.as_deref().map_or(Ok(String::new()), read)?;
+        Ok(Self { file: file.filter(|_| !to_stdout), text })
     }
 
     /// The text of the file with what was found for the device.
     fn merged(&self, device: &Device, found: &Found) -> Result<String, Failure> {
-        let (name, text) = match self {
-            Self::File { path, text } => (path.display().to_string(), text),
-            Self::Stdout { text } => ("the user's tuning file".into(), text),
-        };
         let info = device.info();
         let merged = match found {
-            Found::Costs(costs) => tuning::merged_costs(text, info.kind, &info.name, costs),
-            Found::Numbers(numbers) => tuning::merged_numbers(text, info.kind, &info.name, numbers),
+            Found::Costs(costs) => tuning::merged_costs(&self.text, info.kind, &info.name, costs),
+            Found::Numbers(numbers) => tuning::merged_numbers(&self.text, info.kind, &info.name, numbers),
         };
+        let name = self.file.as_ref().map_or("the user's tuning file".into(), |path| path.display().to_string());
         merged.map_err(|error| Error::Argument(format!("{name}: {error}")).into())
     }
 
     fn write(&self, text: &str) -> Result<(), Failure> {
-        let Self::File { path, .. } = self else { return output::print(text) };
+        let Some(path) = &self.file else { return output::print(text) };
         // The folder of the user's file is made with its first file.
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|error| Failure::Output(folder.display().to_string(), error))?;
         }
         output::write(path, text)
-    }
-
-    fn is_user_file(&self) -> bool {
-        self.file().is_some_and(|file| tuning::user_file().is_some_and(|user| same(file, &user)))
-    }
-
-    fn file(&self) -> Option<&Path> {
-        match self {
-            Self::File { path, .. } => Some(path),
-            Self::Stdout { .. } => None,
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The costs fitted to the measured products, how well they predict others, and what the choice by
 //! them costs.
 use super::families::FAMILIES;
-use super::fit::Fit;
+use super::fit::samples;
 use super::measure::{Case, Choice};
 use crate::sizes::{self, count};
 use crate::table;
@@ -71,7 +71,7 @@ impl Outcome {
             let of = |family: Option<&str>, held_out: bool| {
                 let of_family = |case: &&Case| family.is_none_or(|name| case.family == name);
                 let some = cases.iter().filter(of_family).filter(|case| case.held_out == held_out);
-                Fit::of(&numbers, method).samples(some.flat_map(|case| &case.runs), (method, present))
+                samples(&numbers, some.flat_map(|case| &case.runs), (method, present))
             };
             let (used, held_out) = (of(None, false), of(None, true));
             if used.len() < LEAST_BINS {

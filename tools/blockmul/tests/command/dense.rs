@@ -259,9 +259,9 @@ fn what_dense_operands_do_not_take_is_refused() {
 fn files_are_timed_in_blocks_over_sums_of_products_alone() {
     let desk = desk();
     let line = "--operation dense --columns 3 --semiring min-plus --block 2 --rounds 2 --quiet";
-    let of_file = bench::bench(&desk, &format!("a.mtx {line}"));
+    let of_file = desk.bench(&format!("a.mtx {line}"));
     assert_eq!(of_file.status, 2, "{}", of_file.stderr);
     assert!(of_file.stderr.contains("--semiring min-plus multiplies scalars"), "{}", of_file.stderr);
-    let of_family = bench::bench(&desk, &format!("uniform:20x3 {line}"));
+    let of_family = desk.bench(&format!("uniform:20x3 {line}"));
     assert_eq!(of_family.status, 0, "{}", of_family.stderr);
 }

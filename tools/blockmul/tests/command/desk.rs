@@ -2,6 +2,7 @@
 //! too.
 #![allow(dead_code, reason = "each program uses its part")]
 pub use assert_cmd::Command;
+use serde_json::Value;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -61,6 +62,36 @@ impl Desk {
         assert_eq!((ran.status, ran.stdout.as_str()), (status, ""), "{line}\n{}", ran.stderr);
         for word in words {
             assert!(ran.stderr.contains(word), "{line}: no \"{word}\" in: {}", ran.stderr);
+        }
+    }
+
+    /// Runs `bench` on the device under test.
+    pub fn bench(&self, line: &str) -> Ran {
+        self.run(&format!("bench --device {} {line}", super::common::device().info().index))
+    }
+
+    /// What `bench` has timed in three rounds.
+    pub fn benched(&self, line: &str) -> Value {
+        let ran = self.bench(&format!("{line} --json - --rounds 3"));
+        assert_eq!(ran.status, 0, "{line}: {}", ran.stderr);
+        serde_json::from_str(&ran.stdout).unwrap()
+    }
+
+    /// The records of `bench` by their variants.
+    pub fn by_variant(&self, line: &str) -> Vec<(String, Value)> {
+        let all = self.benched(line);
+        let records = all["results"].as_array().unwrap().iter();
+        records.map(|record| (record["variant"].as_str().unwrap().to_owned(), record.clone())).collect()
+    }
+
+    /// Runs `bench`, which verifies and times these variants.
+    pub fn times(&self, line: &str, variants: &[&str]) {
+        let records = self.by_variant(line);
+        let found: Vec<&str> = records.iter().map(|(variant, _)| variant.as_str()).collect();
+        assert_eq!(found, variants, "{line}");
+        for (variant, record) in &records {
+            let runs = record["runs_ms"].as_array().unwrap().len();
+            assert_eq!((&record["verified"], runs), (&true.into(), 3), "{variant}: {record}");
         }
     }
 

@@ -191,8 +191,8 @@ fn what_has_no_paths_is_refused() {
         ("multiply half.mtx --element i32", "half.mtx: A has 0.5 at row 1, column 1, which is not of type i32"),
         ("multiply g.mtx --semiring min-plus --block 5", "--semiring min-plus multiplies scalars"),
         (
-            "bench --operation norms --semiring min-plus",
-            "--semiring is for product, plan, apply, apply-transposed, apply-gram and dense, not for norms",
+            "bench --operation paths --semiring min-plus",
+            "--semiring is for product, plan, apply, apply-transposed, apply-gram and dense, not for paths",
         ),
     ] {
         desk.fails(&on_device(line), 2, &[why]);

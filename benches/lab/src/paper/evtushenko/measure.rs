@@ -13,7 +13,7 @@ use blockmul::{
     reference::{self, verify},
 };
 use blockmul_cli::bench::record::median;
-use blockmul_cli::bench::{measure::same_bits, vectors::of_type};
+use blockmul_cli::bench::{apply::of_type, measure::same_bits};
 use std::{hint::black_box, time::Instant};
 
 /// Executions that are enqueued together: the paper's times are means of so many. Fewer if they

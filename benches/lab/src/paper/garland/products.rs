@@ -9,7 +9,7 @@ use blockmul::{
     plan::{Apply, Format},
     reference,
 };
-use blockmul_cli::bench::{measure::same_bits, vectors::of_type};
+use blockmul_cli::bench::{apply::of_type, measure::same_bits};
 use blockmul_cli::failure::Failure;
 use std::time::Instant;
 

@@ -105,7 +105,7 @@ pub struct Operands<'s> {
 /// The files, and what is generated.
 fn operands<'s>(setting: &'s Setting<'_>) -> Vec<Operands<'s>> {
     let file = |input: &'s Input| {
-        let make = Box::new(move || Ok(setting.lab.open(input)?.scalars()?));
+        let make = Box::new(move || setting.lab.open_scalars(input));
         Operands { name: input.matrix_name(), what: "a file".into(), common: true, make }
     };
     let models = if setting.with_models() { generated(setting.most) } else { Vec::new() };

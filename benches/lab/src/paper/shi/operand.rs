@@ -9,9 +9,9 @@ use blockmul::{
     reference,
 };
 use blockmul_cli::bench::{
+    apply::of_type,
     measure::{same, same_bits},
     plans::planned,
-    vectors::of_type,
 };
 use std::borrow::Cow;
 

@@ -125,7 +125,7 @@ impl Contest {
         let (mut noisy, mut repeated) = (true, false);
         // What is noisy is measured once more, and the second times count.
         for again in [false, true] {
-            if again && !(noisy && wanted.only_fast && lab.patience.rounds > 1) {
+            if again && !(noisy && wanted.only_fast && lab.patience.rounds.get() > 1) {
                 break;
             }
             repeated = again;

@@ -69,7 +69,7 @@ pub fn study<T: Field>(args: &Args, lab: &Lab) -> Result<(), Failure> {
     };
     let mut study = Study::new::<T>(args, lab, Found { max_products: most, ..Found::default() });
     for input in inputs {
-        let (name, open) = (input.matrix_name(), || Ok(lab.open(input)?.scalars::<T>()?));
+        let (name, open) = (input.matrix_name(), || lab.open_scalars::<T>(input));
         study.add(&name, |found| found.product(lab, [&name, &name], open()))?;
     }
     for size in families::sizes(most).filter(|_| inputs.is_empty()) {

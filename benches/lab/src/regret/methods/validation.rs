@@ -7,7 +7,7 @@ use blockmul::{
     product::Bin,
     tuning::{MethodCost, MethodCosts, Numbers},
 };
-use blockmul_cli::tune::{ByMethod, Fit, besides_costs_ms, cost_name};
+use blockmul_cli::tune::{ByMethod, besides_costs_ms, cost_name, samples};
 use serde::Serialize;
 
 const FOLDS: usize = 3;
@@ -113,7 +113,7 @@ impl Choice {
 fn fitted(contests: &[&Contest], present: MethodCosts, numbers: &Numbers) -> Result<MethodCosts> {
     let mut table = present;
     for (name, usual) in present.iter() {
-        let samples = Fit::of(numbers, name).samples(contests.iter().flat_map(|of| &of.explained), (name, usual));
+        let samples = samples(numbers, contests.iter().flat_map(|of| &of.explained), (name, usual));
         if samples.len() >= LEAST_BINS {
             table = table.with(name, MethodCost::fit(&samples, &usual)?)?;
         }

@@ -1,0 +1,91 @@
+//! Norms, scalings, dot products and sums of vectors.
+use blockmul::{
+    Result,
+    element::{AnyValues, ElementType, Field},
+    matrix::AnyMatrix,
+    plan::Norms,
+    reference,
+};
+use blockmul_cli::bench::{
+    apply::{bytes, of_type, vector},
+    measure::{Subject, equal, same_bits},
+    record::Record,
+};
+use blockmul_cli::report::Size;
+use half::f16;
+
+/// Times the norms of A's columns.
+pub fn norms(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
+    let da = on.device().upload(a)?;
+    let (plan, plan_ms) = on.planned(|| Norms::columns_of(&da))?;
+    let want = reference::any_column_norms(a)?;
+    on.executed(
+        (&plan, plan_ms),
+        || &da,
+        |norms| {
+            let bytes = bytes(a.element(), a.values().len() + want.len(), 0);
+            let right = norms.download()?.bytes() == want.bytes();
+            Ok(Record { c_nnz: want.len(), bytes, ..on.record("norms", a, right)? })
+        },
+    )
+}
+
+/// Times A·diag(d), first with other numbers, then with ones, which leave A as it is.
+pub fn scale(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
+    let d = vector(a.element(), Size::of(a).cols());
+    let (mut scaled, on_device) = (on.device().upload(a)?, on.device().upload_any_vector(&d)?);
+    scaled.scale_columns(&on_device)?;
+    let right = equal(&scaled.download()?, &reference::scale_any_columns(a, &d)?);
+    let bytes = bytes(a.element(), 2 * a.values().len() + d.len(), 0);
+    let record = Record { b: Size::of_vector(d.len()), c_nnz: a.nnz(), bytes, ..on.record("scale", a, right)? };
+    let ones = AnyValues::F64(vec![1.0; d.len()]).cast(a.element());
+    let ones = on.device().upload_any_vector(&ones)?;
+    on.timed(record, &mut || scaled.scale_columns(&ones))
+}
+
+/// Times the dot product of two vectors as long as A has stored elements.
+pub fn dot(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
+    match a.element() {
+        ElementType::F64 => dot_of::<f64>(on, a),
+        ElementType::F32 => dot_of::<f32>(on, a),
+        _ => dot_of::<f16>(on, a),
+    }
+}
+
+fn dot_of<T: Field>(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
+    let x = a.values().get::<T>().expect("real numbers");
+    let y = of_type::<T>(x.len());
+    let (dx, dy) = (on.device().upload_vector(x)?, on.device().upload_vector(&y)?);
+    let right = dx.dot(&dy)?.to_bits() == reference::dot(x, &y)?.to_bits();
+    let record = of_vectors(on, ("dot", a), 2 * x.len(), right)?;
+    on.timed(record, &mut || dx.dot(&dy).map(drop))
+}
+
+/// Times y = alpha·x + y of two such vectors.
+pub fn axpy(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
+    match a.element() {
+        ElementType::F64 => axpy_of::<f64>(on, a),
+        ElementType::F32 => axpy_of::<f32>(on, a),
+        _ => axpy_of::<f16>(on, a),
+    }
+}
+
+fn axpy_of<T: Field>(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
+    const ALPHA: f64 = 1e-3;
+    let x = a.values().get::<T>().expect("real numbers");
+    let y = of_type::<T>(x.len());
+    let (dx, mut dy) = (on.device().upload_vector(x)?, on.device().upload_vector(&y)?);
+    dy.axpy(ALPHA, &dx)?;
+    let alpha: T::Arithmetic = nalgebra::convert(ALPHA);
+    let sums = x.iter().zip(&y).map(|(x, y)| T::narrow(alpha * x.widen() + y.widen()));
+    let right = same_bits(&dy.download()?, &sums.collect::<Vec<_>>());
+    let record = of_vectors(on, ("axpy", a), 3 * x.len(), right)?;
+    on.timed(record, &mut || dy.axpy(ALPHA, &dx))
+}
+
+/// The record of an operation on two vectors as long as A has stored elements, which reads and
+/// writes so many.
+fn of_vectors(on: &Subject<'_>, (variant, a): (&str, &AnyMatrix), elements: usize, right: bool) -> Result<Record> {
+    let size = Size::of_vector(a.values().len());
+    Ok(Record { a: size, b: size, bytes: bytes(a.element(), elements, 0), ..on.record(variant, a, right)? })
+}
