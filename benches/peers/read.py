@@ -1,4 +1,4 @@
-"""Times SciPy's and fast_matrix_market's readers, file to scipy.sparse.csc_matrix, beside `lab bench --operation read`.
+"""Times SciPy's and fast_matrix_market's readers, file to scipy.sparse.csc_matrix, beside `blockmul bench --operation read`.
 
     pip install numpy scipy fast_matrix_market
     python benches/peers/read.py FILE...

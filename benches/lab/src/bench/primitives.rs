@@ -1,7 +1,6 @@
-//! The primitives on arrays: scan, segmented sort, segmented reduction; the transposition of a
-//! pattern. Each result is compared with a plain model. Bytes are those of every input, read once,
+//! The primitives on arrays: scan, segmented sort, segmented reduction. Each result is compared with a plain model. Bytes are those of every input, read once,
 //! and of every output, written once.
-use blockmul::{Element, Result, matrix::AnyMatrix, primitives_bench as primitives, reference};
+use blockmul::{Element, Result, primitives_bench as primitives, reference};
 use blockmul_cli::bench::{
     measure::{Subject, same_bits},
     record::Record,
@@ -110,16 +109,6 @@ pub fn reduce(on: &Subject<'_>, elements: usize) -> Result<Vec<Record>> {
         Array::of_segments(text, f64::NAME, elements, bytes).record(on, same_bits(&sums, &want), runs)
     };
     RUNS.iter().map(reduce).collect()
-}
-
-/// Times the transposition of a pattern.
-pub fn transpose(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
-    let pattern = a.pattern();
-    let ((found, source), runs) = primitives::transpose(on.device(), pattern, rounds(on))?;
-    let (want, from) = pattern.transpose();
-    let right = found == want && source.iter().map(|&entry| entry as usize).eq(from);
-    let (len, lines) = (pattern.nnz(), pattern.nrows() + pattern.ncols());
-    Array { name: on.name.clone(), element: "u32", len, bytes: 12 * len + 4 * (lines + 2) }.record(on, right, runs)
 }
 
 fn rounds(on: &Subject<'_>) -> usize {

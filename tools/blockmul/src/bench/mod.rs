@@ -1,7 +1,7 @@
 //! `blockmul bench`: products and other operations, verified, then timed. `operation` names them,
 //! `families` and `matrices` have the operands, `measure` the timing, `record`, `results` and
 //! `table` the output, `session` a run; each other file has operations, with what their results are
-//! compared with. `lab bench` has further operations.
+//! compared with. `lab bench` has those on arrays too.
 pub mod apply;
 mod apply_gram;
 pub mod dense;
@@ -13,11 +13,14 @@ pub mod measure;
 pub mod operation;
 pub mod plans;
 mod products;
+mod read;
 pub mod record;
 pub mod results;
 mod schur;
 mod session;
+mod structure;
 mod table;
+mod vectors;
 
 use crate::failure::Failure;
 use crate::input::Reading;
@@ -54,6 +57,7 @@ Examples:
   blockmul bench --operation apply --semiring min-plus --element f32,u32 power-law   A·x over another algebra
   blockmul bench --operation gram,apply-gram,apply pose-graph:10000x20000   JᵀJ formed, not formed, and H·x
   blockmul bench --operation dense --columns 128 --layout rows,columns A.mtx   A·D for a dense D
+  blockmul bench --operation copy,transpose --block 6    bandwidths of a matrix of 64 MiB
   blockmul bench --operation components,triangles,patches --block 1 G.mtx   of the graph whose edges are G's entries
   blockmul bench --iterations problem.txt.gz graph.g2o   the products of a solver's iteration
   blockmul bench --list                                  the families
@@ -91,8 +95,9 @@ pub struct Args {
     /// apply-transposed, apply-gram and dense. u8 has --semiring or-and alone.
     #[arg(long, value_name = "TYPE,...", value_delimiter = ',', default_value = "f64", value_parser = crate::choice::number())]
     element: Vec<ElementType>,
-    /// Stored elements of families without sizes, about [default: the family's default sizes; 16
-    /// million for apply and apply-transposed, 2 million for dense].
+    /// Stored elements of families without sizes, about [default: the family's default sizes for
+    /// products; 16 million for vectors; 2 million for dense; 8 million for transposes and their
+    /// like, 64 million for transpose-pattern on a GPU].
     #[arg(long, value_name = "N", value_parser = some)]
     elements: Option<NonZero<u32>>,
     /// Methods of products and their plans, several with commas; all: every method that needs no
@@ -124,7 +129,8 @@ pub struct Args {
     #[arg(long, value_name = "DEVICE")]
     device: Vec<String>,
     /// Executions enqueued together in a round, whose time is divided among them [default: 20 on
-    /// vectors, 5 of dense, else 1; products from nothing always 1].
+    /// vectors, 10 of transposes and their like, 5 of dense, 1 of products; products from nothing,
+    /// transpose-pattern and reading always 1].
     #[arg(long, value_name = "N", value_parser = some)]
     together: Option<NonZero<u32>>,
     #[command(flatten)]

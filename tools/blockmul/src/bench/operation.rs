@@ -2,8 +2,8 @@
 use super::matrices::{Input, Source};
 use super::measure::{Bench, Place, Subject};
 use super::record::Record;
-use super::{apply, apply_gram, dense, graphs, products, schur};
-use blockmul::{BlockShape, Device, Error, Result, element::ElementType, matrix::AnyMatrix};
+use super::{apply, apply_gram, dense, graphs, products, read, schur, structure, vectors};
+use blockmul::{BlockShape, Device, Error, Result, device::DeviceKind, element::ElementType, matrix::AnyMatrix};
 
 /// An operation that is timed.
 pub struct Operation {
@@ -50,8 +50,22 @@ const VECTORS: &[(&str, &[(usize, usize)])] =
     &[("uniform", SHAPES), ("arrow", &[(1, 1), (6, 6)]), ("cameras", &[(2, 9)])];
 const JACOBIAN: &[(&str, &[(usize, usize)])] = &[("bundle-adjustment:200x20000x5", &[(9, 3)])];
 
+/// An operation on a matrix and vectors.
+const OF_A_MATRIX: Operation = Operation { families: VECTORS, ..Operation::OF_VECTORS };
+/// An operation that moves the elements of a matrix, of 64 MiB of f64.
+const MOVES: Operation =
+    Operation { families: &[("uniform", SHAPES)], elements: |_| Some(1 << 23), together: 10, ..Operation::ONE };
+/// The same of a lower triangle.
+const LOWER: Operation =
+    Operation { families: &[("pose-graph", &[(3, 3), (6, 6), (9, 9), (16, 16), (32, 32)])], ..MOVES };
+
+/// Well above what caches keep.
+pub fn of_array(device: &Device) -> Option<usize> {
+    Some(if device.info().kind == DeviceKind::Cpu { 1 << 23 } else { 1 << 26 })
+}
+
 /// The operations of `blockmul bench`.
-pub static OPERATIONS: [Operation; 12] = [
+pub static OPERATIONS: [Operation; 24] = [
     Operation {
         name: "product",
         help: "C = A·B from nothing; B is A if A is square, else Aᵀ",
@@ -151,6 +165,80 @@ pub static OPERATIONS: [Operation; 12] = [
         measure: Measure::Graph(graphs::patches),
         ..Operation::ONE
     },
+    Operation {
+        name: "norms",
+        help: "The norm of each column of A",
+        measure: Measure::Matrix(|of| each(of, vectors::norms)),
+        ..OF_A_MATRIX
+    },
+    Operation {
+        name: "scale",
+        help: "A·diag(d), in place",
+        measure: Measure::Matrix(|of| each(of, vectors::scale)),
+        ..OF_A_MATRIX
+    },
+    Operation {
+        name: "dot",
+        help: "The dot product of two vectors, as long as A has stored elements",
+        families: &[("uniform", &[])],
+        measure: Measure::Matrix(|of| each(of, vectors::dot)),
+        ..OF_A_MATRIX
+    },
+    Operation {
+        name: "axpy",
+        help: "y = alpha·x + y of two such vectors",
+        families: &[("uniform", &[])],
+        measure: Measure::Matrix(|of| each(of, vectors::axpy)),
+        ..OF_A_MATRIX
+    },
+    Operation {
+        name: "copy",
+        help: "The permutation of A that leaves all in place: a copy",
+        measure: Measure::Matrix(|of| each(of, structure::copy)),
+        ..MOVES
+    },
+    Operation {
+        name: "permute",
+        help: "A with its block rows and columns in another order",
+        measure: Measure::Matrix(|of| each(of, structure::permute)),
+        ..MOVES
+    },
+    Operation {
+        name: "transpose", help: "Aᵀ", measure: Measure::Matrix(|of| each(of, structure::transpose)), ..MOVES
+    },
+    Operation {
+        name: "add",
+        help: "A + 0.5·B, where B is A upside down",
+        measure: Measure::Matrix(|of| each(of, structure::add)),
+        ..MOVES
+    },
+    Operation {
+        name: "permute-lower",
+        help: "The lower triangle of A in another order",
+        measure: Measure::Matrix(|of| each(of, structure::permute_lower)),
+        ..LOWER
+    },
+    Operation {
+        name: "scalars",
+        help: "The scalars of A's lower triangle, as a sparse Cholesky factorization wants them",
+        measure: Measure::Matrix(|of| each(of, structure::scalars)),
+        ..LOWER
+    },
+    Operation {
+        name: "transpose-pattern",
+        help: "The pattern of Aᵀ, and where its entries come from",
+        families: &[("power-law", &[])],
+        measure: Measure::Matrix(|of| each(of, structure::transpose_pattern)),
+        elements: of_array,
+        ..Operation::ONE
+    },
+    Operation {
+        name: "read",
+        help: "Reading a matrix from a file, by one thread, two, and all",
+        families: &[("uniform:400000x9", &[])],
+        measure: Measure::File(read::read),
+        ..Operation::ONE
+    },
 ];
 
 impl Operation {
@@ -234,4 +322,9 @@ impl Operands<'_> {
         let a = self.matrix()?;
         Ok(self.everywhere(&|on| measure(on, &a)))
     }
+}
+
+/// Measures the matrix on every device.
+fn each(of: &Operands<'_>, measure: fn(&Subject<'_>, &AnyMatrix) -> Result<Record>) -> Result<Outcomes> {
+    of.each(&|on, a| Ok(vec![measure(on, a)?]))
 }

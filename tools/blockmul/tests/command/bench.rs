@@ -69,9 +69,13 @@ fn rows_are_multiplied_like_columns() {
     };
     assert_eq!(sizes(&by_rows), sizes(&by_columns));
     assert!(sizes(&by_rows).len() == 12 && sizes(&by_rows).iter().all(|of| of[3] == true), "{by_rows}");
-    let refused = desk.bench("uniform:60x3 --operation schur --by-rows");
+    let refused = desk.bench("uniform:60x3 --operation transpose --by-rows");
     assert_eq!(refused.status, 2, "{}", refused.stderr);
-    assert!(refused.stderr.contains("--by-rows is for product, plan and dense, not for schur"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("--by-rows is for product, plan and dense, not for transpose"),
+        "{}",
+        refused.stderr
+    );
     for option in ["--columns 7", "--layout rows", "--sharing gcoo", "--in-place"] {
         let refused = desk.bench(&format!("uniform:60x3 {option}"));
         let name = option.split(' ').next().unwrap();
@@ -193,10 +197,13 @@ fn what_cannot_be_timed_is_told_and_the_rest_goes_on() {
         ("s.mtx --rounds 0", 2, &["0"]),
         ("s.mtx --max-time never", 2, &["a finite number from 0 is wanted"]),
         ("s.mtx --list", 2, &["--list"]),
-        ("s.mtx --operation divide", 2, &["divide", "apply-transposed"]),
-        ("s.mtx --operation transpose", 2, &["invalid value 'transpose'", "apply-transposed"]),
+        ("s.mtx --operation divide", 2, &["divide", "transpose", "apply-transposed"]),
+        ("s.mtx --operation scan", 2, &["invalid value 'scan'", "scalars"]),
         ("--operation dense --elements 0", 2, &["0"]),
         ("uniform:9x2 --operation schur --element f16", 2, &["schur is not for matrices of f16"]),
+        ("w.mtx --operation scalars", 2, &["w in 1x1 f64: ", "not square"]),
+        ("short.bcsr --operation read", 2, &["short.bcsr: sizes: the file ends"]),
+        ("uniform:9x2 --operation transpose --element u32", 2, &["transpose is not for matrices of u32"]),
         ("uniform:9x2 --operation components --element u32", 2, &["components is not for matrices of u32"]),
         ("s.mtx --element u8", 2, &["s in 1x1 u8: ", "elements of u8 have or-and alone, not plus-times"]),
         ("s.mtx --operation apply --element u32", 2, &["s has -1 at row 2, column 2, which is not of type u32"]),

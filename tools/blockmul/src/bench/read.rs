@@ -1,16 +1,14 @@
 //! Reading a matrix from a file, from the page cache to finished compressed columns.
+use super::matrices::{Input, Source};
+use super::measure::{Bench, same};
+use super::record::Record;
+use super::results::cpu_name;
+use crate::messages::Unit;
+use crate::report::Size;
 use blockmul::{
     BlockShape, Csc, Error, Result,
     io::{self, WriteOptions},
 };
-use blockmul_cli::bench::{
-    matrices::{Input, Source},
-    measure::{Bench, same},
-    record::Record,
-    results::cpu_name,
-};
-use blockmul_cli::messages::Unit;
-use blockmul_cli::report::Size;
 use std::path::Path;
 use std::time::Instant;
 

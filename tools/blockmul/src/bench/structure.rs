@@ -1,17 +1,16 @@
 //! Transposes, permutations, sums and scalars of matrices, beside a copy. Bytes are those of the
 //! values, read and written once, and of the words of structure that a plan reads for each entry.
+use super::measure::{Subject, equal};
+use super::record::Record;
+use crate::report::Size;
 use blockmul::{
     Cbc, Part, Result,
     element::ElementType,
     generate::Random,
     matrix::{self, AnyMatrix, Pattern},
     plan::{Add, Permute, ScalarMap, Scalars, Transpose},
+    primitives_bench,
 };
-use blockmul_cli::bench::{
-    measure::{Subject, equal},
-    record::Record,
-};
-use blockmul_cli::report::Size;
 
 /// Times a permutation of A that leaves all in place.
 pub fn copy(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
@@ -67,6 +66,20 @@ pub fn permute_lower(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
         || &on_device,
         |c| moving(on, &lower, (c.nnz(), 2), equal(&c.download()?, &permuted_lower(&lower, &order)?)),
     )
+}
+
+/// Times the transposition of a pattern. Bytes are those of every input, read once, and of every
+/// output, written once.
+pub fn transpose_pattern(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
+    let (pattern, rounds) = (a.pattern(), on.bench.args.patience.rounds.get() as usize);
+    let ((found, source), runs) = primitives_bench::transpose(on.device(), pattern, rounds)?;
+    let (want, from) = pattern.transpose();
+    let verified = found == want && source.iter().map(|&entry| entry as usize).eq(from);
+    let (len, lines) = (pattern.nnz(), pattern.nrows() + pattern.ncols());
+    let bytes = Some((12 * len + 4 * (lines + 2)) as u64);
+    let record = on.place.record(&on.bench.messages, on.name.clone(), on.operation.to_owned())?;
+    let record = Record { element: "u32", a: Size::of_vector(len), c_nnz: len, bytes, verified, ..record };
+    Ok(if verified { record.timed(runs, &[]) } else { record })
 }
 
 /// Times the scalars of A's lower triangle.

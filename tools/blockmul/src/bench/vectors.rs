@@ -1,4 +1,8 @@
 //! Norms, scalings, dot products and sums of vectors.
+use super::apply::{bytes, of_type, vector};
+use super::measure::{Subject, equal, same_bits};
+use super::record::Record;
+use crate::report::Size;
 use blockmul::{
     Result,
     element::{AnyValues, ElementType, Field},
@@ -6,12 +10,6 @@ use blockmul::{
     plan::Norms,
     reference,
 };
-use blockmul_cli::bench::{
-    apply::{bytes, of_type, vector},
-    measure::{Subject, equal, same_bits},
-    record::Record,
-};
-use blockmul_cli::report::Size;
 use half::f16;
 
 /// Times the norms of A's columns.
