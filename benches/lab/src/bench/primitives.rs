@@ -1,5 +1,6 @@
-//! The primitives on arrays: scan, segmented sort, segmented reduction. Each result is compared with a plain model. Bytes are those of every input, read once,
-//! and of every output, written once.
+//! The primitives on arrays: scan, segmented sort, segmented reduction. Each result is compared
+//! with a plain model. Bytes are those of every input, read once, and of every output, written
+//! once.
 use blockmul::{Element, Result, primitives_bench as primitives, reference};
 use blockmul_cli::bench::{
     measure::{Subject, same_bits},
