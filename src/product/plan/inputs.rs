@@ -16,8 +16,8 @@ impl<'a, X: Operand> Inputs<'a, X> {
         factors.into()
     }
 
-    /// The weights, before the last factor: one [`Weights`](super::Weights) for a matrix, a slice
-    /// of them for the groups of rows of [`DeviceGroups`](crate::groups::DeviceGroups).
+    /// The weights, before the last factor: one [`Weights`](crate::product::Weights) for a matrix,
+    /// a slice of them for the groups of rows of [`DeviceGroups`](crate::groups::DeviceGroups).
     pub fn weights(mut self, weights: X::Weights<'a>) -> Self {
         self.weights = Some(weights);
         self
