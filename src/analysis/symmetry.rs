@@ -59,9 +59,13 @@ const ROUNDING: f64 = 1e-12;
 /// ```
 ///
 /// # Errors
-/// [`Error::Argument`] if an entry and its counterpart differ by more than rounding, with their
-/// places counted from 1; [`Error::Memory`].
+/// [`Error::Argument`] if the matrix is not square, or if an entry and its counterpart differ by
+/// more than rounding, with their places counted from 1; [`Error::Memory`].
 pub fn asymmetry(a: &Csc<f64>) -> Result<f64> {
+    let (rows, cols) = (a.nrows(), a.ncols());
+    if rows != cols {
+        return Err(Error::Argument(format!("A has {rows} rows and {cols} columns: it is not square")));
+    }
     let transposed = a.try_transpose()?;
     let largest =
         |of: &Csc<f64>, col| of.values()[of.pattern().entries(col)].iter().fold(0.0f64, |m, v| m.max(v.abs()));
@@ -111,6 +115,10 @@ mod tests {
             asymmetry(&Csc::from_triplets(3, 3, entries).unwrap())
         };
         assert_eq!(differ(3.0, 3.0).unwrap(), 0.0);
+        for (rows, cols) in [(2, 3), (3, 2)] {
+            let error = asymmetry(&Csc::from_triplets(rows, cols, [(1, 1, 1.0)]).unwrap()).unwrap_err();
+            assert!(error.to_string().contains("it is not square"), "{error}");
+        }
         assert_eq!(differ(f64::INFINITY, f64::INFINITY).unwrap(), 0.0);
         let apart = differ(1.0, 1.0 + 7e-12).unwrap();
         assert!((apart - 7e-12).abs() < 1e-14, "of 8 in their rows: {apart}");

@@ -1,6 +1,6 @@
 //! Distances that the numbers of their type do not have.
 use crate::{
-    Pattern,
+    BlockShape, Error, Pattern, Result,
     element::{AnyValues, ElementType},
     matrix::AnyMatrix,
 };
@@ -21,16 +21,37 @@ impl LostDistances {
     /// use blockmul::{Csc, matrix::AnyMatrix, reference::{self, LostDistances}};
     /// let g = AnyMatrix::from(Csc::from_triplets(3, 3, [(1, 0, u32::MAX - 2), (2, 1, 5)])?);
     /// let distances = reference::any_shortest_paths(&g, &[0])?;
-    /// assert_eq!(LostDistances::of(&g, &distances).too_far, 1);
+    /// assert_eq!(LostDistances::of(&g, &distances)?.too_far, 1);
     /// # Ok::<(), blockmul::Error>(())
     /// ```
-    pub fn of(g: &AnyMatrix, distances: &AnyValues) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the graph is no square matrix of scalars, or if its vertices are not
+    /// those of the lists; [`Error::Memory`].
+    pub fn of(g: &AnyMatrix, distances: &AnyValues) -> Result<Self> {
+        let by_columns;
+        let g = match g.kind().is_row_major() {
+            true => {
+                by_columns = g.transpose()?.into_transpose();
+                &by_columns
+            }
+            false => g,
+        };
+        let vertices = g.ncols();
+        if g.nrows() != vertices || g.shape() != BlockShape::SCALAR || !distances.len().is_multiple_of(vertices.max(1))
+        {
+            let (rows, lengths) = (g.nrows(), distances.len());
+            let sides = format!("{rows}x{vertices} blocks of {}, and {lengths} distances", g.shape());
+            return Err(Error::Argument(format!(
+                "{sides}: a graph is square, of scalars, with a distance for each vertex"
+            )));
+        }
         let (lengths, distances) = (g.values().numbers(), distances.numbers());
         let edges = Edges { pattern: g.pattern(), lengths: &lengths, element: g.element() };
-        distances.chunks(g.ncols().max(1)).fold(Self::default(), |lost, distance| Self {
+        Ok(distances.chunks(vertices.max(1)).fold(Self::default(), |lost, distance| Self {
             too_far: lost.too_far + edges.too_far(distance),
             too_low: lost.too_low + edges.too_low(distance),
-        })
+        }))
     }
 }
 
@@ -82,13 +103,18 @@ impl Edges<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Csc, Result};
+    use crate::Csc;
 
     #[test]
     fn paths_that_are_too_long_or_too_short_are_counted() -> Result<()> {
         let lost = |element, n: usize, edges: &[(usize, usize, f64)], distances: &[f64]| {
             let g = AnyMatrix::from(Csc::from_triplets(n, n, edges.iter().copied())?).cast(element);
-            Result::Ok(LostDistances::of(&g, &AnyValues::F64(distances.to_vec())))
+            let distances = AnyValues::F64(distances.to_vec());
+            let (lost, by_rows) = (LostDistances::of(&g, &distances)?, g.transpose()?.into_transpose());
+            assert_eq!(LostDistances::of(&by_rows, &distances)?, lost);
+            let longer = AnyValues::zeros(ElementType::F64, n + 1);
+            assert!(matches!(LostDistances::of(&g, &longer), Err(Error::Argument(_))));
+            Result::Ok(lost)
         };
         // 0 to 1 to 2 to 3, of which 1 to 2 is too long; an edge without a length leads to 4.
         let most = f64::from(u32::MAX);

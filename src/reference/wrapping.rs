@@ -1,5 +1,5 @@
 //! Integers whose sums wrap around: a bound of the sums, and their number by sums in 128 bits.
-use crate::{Result, Semiring, element::ElementType, matrix::AnyMatrix};
+use crate::{Error, Result, Semiring, element::ElementType, matrix::AnyMatrix};
 use rayon::prelude::*;
 
 /// Sums of integers that wrap around if they pass the ends of their type.
@@ -64,11 +64,24 @@ impl IntegerSums {
     }
 
     /// The elements of C = A·B, where C has entries, whose sums are outside the range of their
-    /// type. All are compressed columns.
+    /// type.
     ///
     /// # Errors
-    /// None for elements of the type.
+    /// [`Error::Argument`] if C has other sides than A·B, or if one matrix is stored by rows and
+    /// another by columns.
     pub fn wrapped(self, a: &AnyMatrix, b: &AnyMatrix, c: &AnyMatrix) -> Result<u64> {
+        let [of_a, of_b, of_c] = [a, b, c].map(|matrix| (matrix.view().scalar_sides(), matrix.kind().is_row_major()));
+        let ((rows, inner), (of_inner, cols)) = (of_a.0, of_b.0);
+        if inner != of_inner || of_c.0 != (rows, cols) || of_a.1 != of_b.1 || of_a.1 != of_c.1 {
+            return Err(Error::Argument(
+                "C must have the sides of A·B, and all be stored by rows or by columns".into(),
+            ));
+        }
+        // The arrays of matrices by rows are those of the transposes: Cᵀ = Bᵀ·Aᵀ.
+        if of_a.1 {
+            let [a, b, c] = [a, b, c].map(|matrix| matrix.clone().into_transpose());
+            return self.swapped().wrapped(&b, &a, &c);
+        }
         let [a, b, c] = [a, b, c].map(|matrix| matrix.to_scalars().cast(ElementType::F64));
         let (a, b) = (a.as_cbc::<f64>()?, b.as_cbc::<f64>()?);
         let (mut sums, mut wrapped) = (vec![0i128; a.pattern.nrows()], 0);
@@ -205,6 +218,12 @@ mod tests {
                 let c = reference::multiply(&a, &b)?;
                 assert_eq!(sums.wrapped(&a, &b, &c)?, want);
                 assert_eq!(sums.bound(&a, &b), bound);
+                let by_rows = |matrix: &AnyMatrix| matrix.transpose().map(AnyMatrix::into_transpose);
+                let (a, b, c) = (by_rows(&a)?, by_rows(&b)?, by_rows(&c)?);
+                assert_eq!(sums.wrapped(&a, &b, &c)?, want);
+                for (a, b, c) in [(&a, &b, &a), (&b, &a, &c), (&a, &b, &c.transpose()?.into_transpose())] {
+                    assert!(matches!(sums.wrapped(a, b, c), Err(Error::Argument(_))));
+                }
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Verification of products with vectors: bit for bit where the order of a sum is known, else
 //! within rounding.
 use crate::{
-    Result, Semiring, Weights,
+    Error, Result, Semiring, Weights,
     element::{AnyValues, Order},
     matrix::AnyMatrix,
     reference::{multiply_any_vector, multiply_any_vector_gram},
@@ -21,7 +21,8 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// As [`multiply_any_vector`].
+/// As [`multiply_any_vector`]; [`Error::Length`] and [`Error::Argument`] if y has another length or
+/// other elements than the product.
 pub fn verify_vector(
     semiring: Semiring,
     order: Order,
@@ -31,6 +32,7 @@ pub fn verify_vector(
 ) -> Result<usize> {
     let product = |a: &AnyMatrix, x: &AnyValues| multiply_any_vector(semiring, order, transposed, a, x);
     let want = product(a, x)?;
+    check(y, &want)?;
     if order != Order::Arrival {
         return Ok(different(y, &want));
     }
@@ -42,7 +44,7 @@ pub fn verify_vector(
 /// of the product with J and of that with Jᵀ.
 ///
 /// # Errors
-/// As [`multiply_any_vector_gram`].
+/// As [`multiply_any_vector_gram`], and those of [`verify_vector`].
 pub fn verify_vector_gram(
     semiring: Semiring,
     orders: [Order; 2],
@@ -52,6 +54,7 @@ pub fn verify_vector_gram(
     y: &AnyValues,
 ) -> Result<usize> {
     let want = multiply_any_vector_gram(semiring, orders, (transposed, a), weights, x)?;
+    check(y, &want)?;
     if !orders.contains(&Order::Arrival) {
         return Ok(different(y, &want));
     }
@@ -70,8 +73,25 @@ fn roundings((transposed, a): (bool, &AnyMatrix), weights: Option<Weights<&AnyMa
     (terms + of_information + usize::from(numbers.is_some()), 3)
 }
 
+/// Refuses a y that cannot be the product.
+fn check(y: &AnyValues, want: &AnyValues) -> Result<()> {
+    let (found, expected) = (y.len(), want.len());
+    if found != expected {
+        return Err(Error::Length { array: "y", found, expected, why: "the elements of the product".into() });
+    }
+    if y.element() != want.element() {
+        let (of_y, of_product) = (y.element(), want.element());
+        return Err(Error::Argument(format!("y has elements of {of_y}, the product of {of_product}")));
+    }
+    Ok(())
+}
+
 /// Number of elements with other bits; one NaN is as good as another.
+///
+/// # Panics
+/// If there are fewer elements on one side than on the other.
 pub fn different(found: &AnyValues, want: &AnyValues) -> usize {
+    assert_eq!(found.len(), want.len(), "elements to compare");
     // As `f64` other numbers, and zeros of two signs, have other bits.
     let same = |at: usize| {
         let (found, want) = (found.number(at), want.number(at));
@@ -83,12 +103,16 @@ pub fn different(found: &AnyValues, want: &AnyValues) -> usize {
 /// Number of elements that differ by more than rounding: of sums of at most `terms` terms each,
 /// whose sizes add up to `sizes`, `stored` of them one after another. One NaN is as good as
 /// another. What is infinite in one is beyond rounding, unless both are.
+///
+/// # Panics
+/// If there are fewer elements in one of the three than in another.
 pub fn beyond_rounding(
     found: &AnyValues,
     want: &AnyValues,
     sizes: &AnyValues,
     (terms, stored): (usize, usize),
 ) -> usize {
+    assert_eq!([found.len(), sizes.len()], [want.len(); 2], "elements to compare");
     let of = found.element();
     let unit = 2.0 * (terms as f64 * of.arithmetic_roundoff() + stored as f64 * of.storage_roundoff());
     let close = |found: f64, want: f64, size: f64| {
@@ -113,7 +137,7 @@ pub fn most_terms(a: &AnyMatrix, transposed: bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Csc, Csr};
+    use crate::{Csc, Csr, element::ElementType};
 
     #[test]
     fn sums_in_another_order_are_within_rounding_and_others_are_not() {
@@ -124,6 +148,25 @@ mod tests {
         assert_eq!(beyond([1.0 + 2e-15, -2e-15, f64::NAN, f64::INFINITY]), 0);
         assert_eq!(beyond([1.0 + 3e-15, 3e-15, 0.0, 1e300]), 4);
         assert_eq!(beyond([1.0, 0.0, f64::NAN, f64::NEG_INFINITY]), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_the_product_is_refused() -> Result<()> {
+        let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0)])?);
+        let x = AnyValues::F64(vec![1.0, 10.0]);
+        for order in [Order::Ascending, Order::Arrival] {
+            let plain = |y: &AnyValues| verify_vector(Semiring::PlusTimes, order, (false, &a), &x, y);
+            let gram = |y: &AnyValues| verify_vector_gram(Semiring::PlusTimes, [order; 2], (false, &a), None, &x, y);
+            for verified in [&plain as &dyn Fn(&AnyValues) -> Result<usize>, &gram] {
+                for len in [0, 1, 3] {
+                    let short = verified(&AnyValues::zeros(ElementType::F64, len));
+                    assert!(matches!(short, Err(Error::Length { found, expected: 2, .. }) if found == len));
+                }
+                let other = verified(&AnyValues::F32(vec![2.0, 3.0]));
+                assert!(matches!(other, Err(Error::Argument(_))));
+            }
+        }
+        Ok(())
     }
 
     #[test]

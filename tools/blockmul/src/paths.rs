@@ -155,7 +155,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let distances = verify::different(&found.distances, &want.distances);
         (distances, verify::different(&of(&found.predecessors), &of(&want.predecessors)))
     });
-    warn_of_distances(&g, &found.distances, &messages);
+    warn_of_distances(&g, &found.distances, &messages)?;
     let (distances, farthest) = (found.distances.numbers(), element.nearest(f64::INFINITY));
     let reached = || distances.iter().copied().filter(|&distance| distance < farthest);
     let fields = Fields {
@@ -198,8 +198,8 @@ fn warn_of_lengths(element: ElementType, lengths: &[f64], messages: &Messages) {
 }
 
 /// Warns of vertices that have a path whose length is above or below all numbers of its type.
-fn warn_of_distances(g: &AnyMatrix, distances: &AnyValues, messages: &Messages) {
-    let (element, LostDistances { too_far, too_low }) = (g.element(), LostDistances::of(g, distances));
+fn warn_of_distances(g: &AnyMatrix, distances: &AnyValues, messages: &Messages) -> blockmul::Result<()> {
+    let (element, LostDistances { too_far, too_low }) = (g.element(), LostDistances::of(g, distances)?);
     let wider = if element == ElementType::F64 { "" } else { "; --element f64 has them" };
     if too_far > 0 {
         messages.alert(&format!(
@@ -210,6 +210,7 @@ fn warn_of_distances(g: &AnyMatrix, distances: &AnyValues, messages: &Messages) 
         let least = element.nearest(f64::NEG_INFINITY);
         messages.alert(&format!("distances too small for {element}: {too_low}; they are {least}{wider}"));
     }
+    Ok(())
 }
 
 /// The paths that are asked for, in a graph of so many vertices.
