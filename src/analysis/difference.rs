@@ -134,10 +134,10 @@ pub fn difference<T: Element>(a: &Csc<T>, b: &Csc<T>, tolerance: Tolerance) -> R
     Ok(parts.reduce(Difference::default, Difference::and))
 }
 
-/// As [`difference`], for matrices of scalars whose element is a value.
+/// Compares matrices of scalars whose element is a value, as [`difference`] does.
 ///
 /// # Errors
-/// As [`difference`]; [`Error::Argument`] if the elements or the formats differ.
+/// Those of [`difference`]; [`Error::Argument`] if the elements or the formats differ.
 pub fn any_difference(a: AnyMatrix, b: AnyMatrix, tolerance: Tolerance) -> Result<Difference> {
     with_type!(a.element(), T => difference::<T>(&a.typed()?, &b.typed()?, tolerance))
 }

@@ -172,8 +172,8 @@ pub trait Field: Element<Arithmetic: RealField> {}
 
 impl<T: Element<Arithmetic: RealField>> Field for T {}
 
-/// What vectors that are added and multiplied are of: a [`Field`], or [`Any`], which is one when it
-/// runs.
+/// The elements of vectors that are added and multiplied: a [`Field`], or [`Any`], which stands for
+/// one at run time.
 pub trait FieldOrAny: 'static {}
 
 impl<T: Field> FieldOrAny for T {}

@@ -145,7 +145,7 @@ impl<M: Matrix> MatrixType<M> {
 }
 
 impl<M: HostMatrix> MatrixType<M> {
-    /// The same as values.
+    /// The element and the format as values.
     pub(crate) fn any(self) -> AnyType {
         MatrixType { kind: self.kind.get(), element: self.element }
     }

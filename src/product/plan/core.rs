@@ -159,8 +159,10 @@ impl PlanCore {
         let cells = &matrix.cells;
         self.of.check(name, matrix.of)?;
         if !self.grouped {
-            let both = pattern.get(0, 0).zip(cells.get(0, 0));
-            return both.map_or(Ok(()), |(pattern, cell)| pattern.check(name, cell.cbc));
+            return match (pattern.get(0, 0), cells.get(0, 0)) {
+                (Some(pattern), Some(cell)) => pattern.check(name, cell.cbc),
+                _ => Err(Error::Contradiction(format!("{name} is a matrix without a cell"))),
+            };
         }
         for ((row, col), m) in cells.iter() {
             self.of.check(&format!("group ({row}, {col}) of {name}"), m.type_of())?;

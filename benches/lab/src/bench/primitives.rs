@@ -38,7 +38,7 @@ fn random(i: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Where segments begin that hold `elements` together, and that number.
+/// The beginnings of segments that hold `elements` together, and that number.
 fn segments(elements: usize, length: Length) -> Vec<u32> {
     let mut ptr = vec![0];
     let mut total = 0;
@@ -116,7 +116,7 @@ fn rounds(on: &Subject<'_>) -> usize {
     on.bench.args.patience.rounds.get() as usize
 }
 
-/// What is timed elsewhere.
+/// A primitive's input and output, whose times the library takes.
 struct Array {
     name: String,
     element: &'static str,
