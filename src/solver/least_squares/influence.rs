@@ -10,7 +10,7 @@ impl Coordinate {
     pub fn names<P: Named>(&self, problem: &P) -> (String, &'static str) {
         let Self { group, number, coordinate } = *self;
         let unknown = problem.unknown(group, number).unwrap_or_else(|| format!("unknown {number} of group {group}"));
-        (unknown, P::coordinates(group).get(coordinate).copied().unwrap_or("a number"))
+        (unknown, problem.coordinates(group).get(coordinate).copied().unwrap_or("a number"))
     }
 }
 

@@ -3,7 +3,8 @@
 //!
 //! | file | does |
 //! |---|---|
-//! | `mod.rs` | the iteration: when a step is taken, how damping follows, when it ends |
+//! | `mod.rs` | the options and the result |
+//! | `iterate.rs` | the iteration: when a step is taken, how damping follows, when it ends |
 //! | `capped.rs` | the costs that steps and rules of convergence go by |
 //! | `convergence.rs` | the rules of convergence |
 //! | `damping.rs` | λ from what came of the steps before |
@@ -88,6 +89,7 @@ mod convergence;
 mod damping;
 mod floors;
 mod influence;
+mod iterate;
 mod linear;
 mod matrices;
 mod normal;
@@ -104,12 +106,8 @@ pub use normal::Normal;
 pub use report::Iteration;
 
 use super::problem::LeastSquares;
-use crate::{Device, Error, Result, events::ms};
-use capped::Rows;
-use convergence::{ROUNDING, Trial};
-use damping::DampingRule;
-use linear::Solver;
-use std::time::Instant;
+use crate::{Device, Error, Result};
+use iterate::{At, iterate};
 
 /// Options of an iteration.
 #[derive(Debug, Clone, Copy)]
@@ -224,113 +222,27 @@ pub fn minimize<P: LeastSquares>(
     if options.method == Method::GaussNewton {
         problem.check_undamped()?;
     }
-    let began = Clock::start(device);
-    let mut linearization = problem.prepare(device)?;
-    Solver::ask(linearization.jacobian(), options.linear)?;
-    let mut normal = Normal::new(&linearization)?;
-    let mut solver = Solver::new(&normal, options.linear)?;
-    let plan_ms = began.ms();
-
-    let clock = Instant::now();
-    let initial_cost = problem.linearize(&start, &mut linearization)?;
-    let mut residuals_ms = ms(clock);
-    let mut rows = Rows::new(&linearization);
-    let mut cost = rows.judge(initial_cost, &linearization);
-    let (mut state, mut damping) = (start, DampingRule::new(options));
-    let (mut iterations, mut stop, mut fresh, mut singular) = (Vec::new(), Stop::Iterations, true, None);
-    // Whether conjugate gradients solve the next system further, because it may be the last.
-    let (mut not_finite, mut further) = (None, false);
-    if !initial_cost.is_finite() {
-        (stop, not_finite) = (Stop::Failed, linearization.least_finite_row()?);
-    }
-    rows.keep(&mut linearization);
-    while stop == Stop::Iterations && (iterations.len() as u32) < options.iterations {
-        let clock = Clock::start(device);
-        if fresh {
-            normal.form(&linearization)?;
-            if !normal.is_finite() {
-                (stop, not_finite) = (Stop::Failed, linearization.least_finite_row()?);
-                break;
-            }
-        }
-        let mut products_ms = clock.ms();
-        if convergence::is_minimum(&cost, normal.relative_gradient(cost.capped)) {
-            stop = Stop::Converged;
-            break;
-        }
-        let clock = Clock::start(device);
-        let step = solver.solve(&normal, damping.lambda, further)?;
-        // Products come first, so the waiting for their kernels is part of their time.
-        let in_products = clock.kernels_ms().min(step.products_ms);
-        products_ms += step.products_ms - in_products;
-        singular = step.singular;
-        let linear_ms = (step.linear_ms - (clock.kernels_ms() - in_products)).max(0.0);
-        let mut iteration = Iteration {
-            iteration: iterations.len() as u32 + 1,
-            cost: cost.all,
-            gradient: normal.gradient(),
-            lambda: damping.lambda,
-            linear_ms,
-            conjugate_steps: step.conjugate_steps,
-            ..Iteration::default()
-        };
-        let (mut taken, mut converged, solved) = (false, false, step.x.is_some());
-        let is_light = damping.is_light();
-        if let Some(x) = step.x {
-            iteration.step = length(&x);
-            let next = problem.moved(&state, &x)?;
-            let clock = Instant::now();
-            // The normal equations are formed: J may be overwritten, whether this step is taken or
-            // not.
-            let next_cost = problem.linearize(&next, &mut linearization)?;
-            residuals_ms += ms(clock);
-            let next_cost = rows.judge(next_cost, &linearization);
-            let gain = cost.of_unknowns - next_cost.of_unknowns;
-            let promised = normal.promised(&x, damping.lambda);
-            let by_damping = normal.damping(&x, damping.lambda);
-            taken = damping.take(gain, promised);
-            let trial = Trial { gain, promised, damping: by_damping, taken };
-            let is_last = is_light && trial.is_last(&cost, options.tolerance);
-            // A floor may hold back an unknown that λ does not.
-            let is_free = || !normal.is_held_back(cost.capped, iteration.lambda, options.tolerance.max(ROUNDING));
-            (converged, further) = (is_last && !step.is_rough && is_free(), is_last && step.is_rough);
-            if taken {
-                (state, cost) = (next, next_cost);
-                rows.keep(&mut linearization);
-            } else if !next_cost.all.is_finite() && damping.end().is_some() {
-                not_finite = linearization.least_finite_row()?;
-            }
-        } else {
-            damping.unsolved();
-        }
-        fresh = taken;
-        iteration = Iteration { cost_after: cost.all, taken, residuals_ms, products_ms, ..iteration };
-        residuals_ms = 0.0;
-        each(&iteration);
-        iterations.push(iteration);
-        match damping.end() {
-            _ if converged => stop = Stop::Converged,
-            Some(end) if !taken => stop = if solved { end } else { Stop::Failed },
-            _ => {}
-        }
-    }
-    Ok(Solution {
-        state,
-        initial_cost,
-        cost: cost.all,
-        iterations,
-        stop,
-        singular: singular.filter(|_| stop == Stop::Failed),
-        without_influence: normal.without_influence(),
-        not_finite: not_finite.filter(|_| stop == Stop::Failed),
-        dominant: rows.dominant(),
-        system: solver.system(),
-        plan_ms,
-        total_ms: began.ms(),
-        kernels_ms: began.kernels_ms(),
-    })
+    let mut at = At { problem, state: start, next: None };
+    let solution = iterate(&mut at, device, options, &mut each)?;
+    Ok(solution.with_state(at.state))
 }
 
-fn length(step: &[Vec<f64>]) -> f64 {
-    step.iter().flatten().fold(0.0, |sum, x| sum + x * x).sqrt()
+impl Solution<()> {
+    fn with_state<S>(self, state: S) -> Solution<S> {
+        Solution {
+            state,
+            initial_cost: self.initial_cost,
+            cost: self.cost,
+            iterations: self.iterations,
+            stop: self.stop,
+            singular: self.singular,
+            without_influence: self.without_influence,
+            not_finite: self.not_finite,
+            dominant: self.dominant,
+            system: self.system,
+            plan_ms: self.plan_ms,
+            total_ms: self.total_ms,
+            kernels_ms: self.kernels_ms,
+        }
+    }
 }

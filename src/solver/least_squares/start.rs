@@ -16,7 +16,9 @@ use super::{
 use crate::{
     BlockShape, Bsr, Device, DeviceMatrix, Error, Part, Planned, Product, Result, Weights,
     apply::Apply,
-    solver::problem::{GraphProblem, GraphState, LeastSquares, Manifold, PoseGraph, is_zero},
+    solver::problem::{
+        AnyProblem, AnyState, GraphProblem, GraphState, LeastSquares, Manifold, PoseGraph, Problem, is_zero,
+    },
     structure::Scalars,
 };
 use nalgebra::{Matrix3, Vector3};
@@ -32,21 +34,13 @@ pub struct Rewarding {
     pub losing: usize,
 }
 
-/// Returns the graph with information matrices that can be solved with. If some of its own reward
-/// errors, all become isotropic.
-pub fn weighable<P: Manifold>(graph: PoseGraph<P>) -> (PoseGraph<P>, Option<Rewarding>) {
-    match graph.indefinite() {
-        None => (graph, None),
-        Some((count, first)) => {
-            let losing = graph.losing();
-            (graph.isotropic(), Some(Rewarding { count, first, losing }))
-        }
-    }
-}
-
-/// Whether the file's guess is useless: all poses are the same.
-pub fn says_nothing<P: Manifold>(graph: &PoseGraph<P>) -> bool {
-    graph.poses.len() > 1 && graph.poses.iter().all(|pose| *pose == graph.poses[0])
+/// Returns the problem with information matrices that can be solved with. If some of a graph's own
+/// reward errors, all become isotropic. A bundle adjustment has none.
+pub fn weighable(problem: Problem) -> (Problem, Option<Rewarding>) {
+    let Problem::Graph(graph) = problem else { return (problem, None) };
+    let Some((count, first)) = graph.indefinite() else { return (graph.into(), None) };
+    let losing = graph.losing();
+    (graph.isotropic().into(), Some(Rewarding { count, first, losing }))
 }
 
 /// The kind of a start.
@@ -61,9 +55,9 @@ pub enum Start {
 }
 
 /// The chosen start of a graph, and the costs of both candidates.
-pub struct Chosen<P: Manifold> {
+pub struct Chosen<S> {
     /// The poses and landmarks to start from.
-    pub state: GraphState<P>,
+    pub state: S,
     /// The kind of this start.
     pub start: Start,
     /// The cost of the file's guess.
@@ -83,7 +77,7 @@ pub struct Chosen<P: Manifold> {
 ///
 /// # Errors
 /// [`Error::Memory`], [`Error::OpenCl`], [`Error::Unsupported`] without double precision.
-pub fn cheaper<P: Manifold>(problem: &GraphProblem<P>, device: &Device) -> Result<Chosen<P>> {
+pub fn cheaper<P: Manifold>(problem: &GraphProblem<P>, device: &Device) -> Result<Chosen<GraphState<P>>> {
     let graph = problem.graph();
     let state = problem.start();
     let file_cost = problem.cost(&state);
@@ -100,7 +94,7 @@ pub fn cheaper<P: Manifold>(problem: &GraphProblem<P>, device: &Device) -> Resul
     let cost = problem.cost(&chordal);
     let better = problem.cost_of_unknowns(&chordal) < problem.cost_of_unknowns(&state)
         || !file_cost.is_finite()
-        || says_nothing(graph);
+        || graph.says_nothing();
     let (state, start) = if better { (chordal, Start::Chordal) } else { (state, Start::File) };
     Ok(Chosen { state, start, file_cost, chordal_cost: Ok(cost) })
 }
@@ -162,6 +156,45 @@ pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<Gra
     let poses: Vec<P::Pose> = (0..n).map(pose).collect();
     let landmarks = seen_from::<P>(graph, &poses);
     Ok(GraphState { poses, landmarks })
+}
+
+impl AnyProblem {
+    /// The start of a graph by chordal relaxation: see [`chordal`].
+    ///
+    /// # Errors
+    /// As [`chordal`]; [`Error::Argument`] for a bundle adjustment.
+    pub fn chordal(&self, device: &Device) -> Result<AnyState> {
+        match self {
+            Self::Bundle(_) => {
+                Err(Error::Argument("a chordal relaxation is of graphs, not of bundle adjustments".into()))
+            }
+            Self::Plane(problem) => Ok(chordal(problem.graph(), device)?.into()),
+            Self::Space(problem) => Ok(chordal(problem.graph(), device)?.into()),
+        }
+    }
+
+    /// The start with the lower cost: see [`cheaper`]. A bundle adjustment starts as its file says.
+    ///
+    /// # Errors
+    /// As [`cheaper`].
+    pub fn cheaper(&self, device: &Device) -> Result<Chosen<AnyState>> {
+        match self {
+            Self::Bundle(problem) => {
+                let state = problem.start();
+                let chordal_cost = Err("a bundle adjustment has no other".into());
+                Ok(Chosen { file_cost: problem.cost(&state), state: state.into(), start: Start::File, chordal_cost })
+            }
+            Self::Plane(problem) => Ok(cheaper(problem, device)?.into_any()),
+            Self::Space(problem) => Ok(cheaper(problem, device)?.into_any()),
+        }
+    }
+}
+
+impl<S: Into<AnyState>> Chosen<S> {
+    fn into_any(self) -> Chosen<AnyState> {
+        let Self { state, start, file_cost, chordal_cost } = self;
+        Chosen { state: state.into(), start, file_cost, chordal_cost }
+    }
 }
 
 /// A measured step, as matrices.

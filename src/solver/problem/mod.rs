@@ -6,7 +6,8 @@
 //! | [`BundleAdjustment`] | [`bal`] | cameras (9 numbers), points (3) | 2 an observation |
 //! | [`PoseGraph`] | [`g2o`], [`isam`], [`toro`] | poses (3, 6), landmarks (2, 3) | 1 a number |
 //!
-//! A pose graph is in the plane or in space. [`BundleProblem`] and [`GraphProblem`] linearise them.
+//! A pose graph is in the plane or in space. [`BundleProblem`] and [`GraphProblem`] linearise them,
+//! [`AnyProblem`] either, as a file has it.
 //!
 //! [`read`] and [`read_with`] recognise these files by their contents. A [`LeastSquares`] problem
 //! is evaluated on all threads of the host, straight into the arrays of J and W·e on a device
@@ -14,12 +15,13 @@
 //! ([`Loss`]). `solver::least_squares` (feature `faer`) forms H = JᵀWJ and Schur complements, and
 //! makes steps of them.
 //!
-//! [`bal`] and [`g2o`] write files too. [`generate::problem`](crate::generate::problem) makes
+//! [`write`] writes files of BAL and of g2o. [`generate::problem`](crate::generate::problem) makes
 //! problems of any size.
 //!
 //! Readers take files plain or packed (gzip, bzip2, xz, zstd: recognised by their first bytes, not
 //! their names) or in archives (tar, zip). They check that numbers are finite and that everything
 //! named exists, and refuse with `path:line: reason`.
+mod any;
 mod bundle;
 mod camera;
 mod file;
@@ -37,6 +39,7 @@ mod pose;
 mod rows;
 mod unknowns;
 
+pub use any::{AnyProblem, AnyState, write};
 pub use bundle::{BundleProblem, BundleState};
 pub(crate) use camera::place;
 pub use camera::{Camera, Projection};

@@ -7,9 +7,10 @@ use super::{BundleProblem, GraphProblem, LeastSquares, LeftOut, Manifold, Observ
 /// those too that have no columns, and a file may have any names.
 pub trait Named: LeastSquares {
     /// What is solved, such as "bundle adjustment".
-    const KIND: &'static str;
+    fn kind(&self) -> &'static str;
+
     /// Whether twice the cost is a χ², as for graphs; for bundle adjustments the cost is of pixels.
-    const CHI2: bool;
+    fn has_chi2(&self) -> bool;
 
     /// What the problem has, in a line: "49 cameras, 7776 points, 31843 observations".
     fn describe(&self) -> String;
@@ -18,7 +19,7 @@ pub trait Named: LeastSquares {
     fn unknown(&self, group: usize, number: usize) -> Option<String>;
 
     /// The names of the numbers of an unknown.
-    fn coordinates(group: usize) -> &'static [&'static str];
+    fn coordinates(&self, group: usize) -> &'static [&'static str];
 
     /// The measurement of this row of J.
     fn measurement(&self, row: usize) -> String;
@@ -34,8 +35,13 @@ fn counted(all: impl Iterator<Item = (usize, &'static str)>) -> String {
 }
 
 impl Named for BundleProblem {
-    const KIND: &'static str = "bundle adjustment";
-    const CHI2: bool = false;
+    fn kind(&self) -> &'static str {
+        "bundle adjustment"
+    }
+
+    fn has_chi2(&self) -> bool {
+        false
+    }
 
     fn describe(&self) -> String {
         let problem = self.problem();
@@ -50,7 +56,7 @@ impl Named for BundleProblem {
         }
     }
 
-    fn coordinates(group: usize) -> &'static [&'static str] {
+    fn coordinates(&self, group: usize) -> &'static [&'static str] {
         const CAMERA: [&str; 9] = [
             "rotation x",
             "rotation y",
@@ -79,8 +85,13 @@ impl Named for BundleProblem {
 }
 
 impl<P: Manifold> Named for GraphProblem<P> {
-    const KIND: &'static str = if P::LANDMARK == 2 { "pose graph in the plane" } else { "pose graph in space" };
-    const CHI2: bool = true;
+    fn kind(&self) -> &'static str {
+        if P::LANDMARK == 2 { "pose graph in the plane" } else { "pose graph in space" }
+    }
+
+    fn has_chi2(&self) -> bool {
+        true
+    }
 
     fn describe(&self) -> String {
         let graph = self.graph();
@@ -98,7 +109,7 @@ impl<P: Manifold> Named for GraphProblem<P> {
         }
     }
 
-    fn coordinates(group: usize) -> &'static [&'static str] {
+    fn coordinates(&self, group: usize) -> &'static [&'static str] {
         match (group, P::LANDMARK) {
             (0, 2) => &["x", "y", "angle"],
             (0, _) => &["translation x", "translation y", "translation z", "rotation x", "rotation y", "rotation z"],

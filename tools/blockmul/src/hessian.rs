@@ -3,12 +3,12 @@
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::places::Overwriting;
-use crate::problem::{Aim, Opened, ProblemArgs, subject, with_subject};
+use crate::problem::{Aim, Opened, ProblemArgs, subject};
 use crate::report::Size;
 use crate::{input, output};
 use blockmul::solver::{
     least_squares::{Clock, Normal},
-    problem::{Linearization, Named},
+    problem::{AnyProblem, AnyState, LeastSquares, Linearization, Named},
 };
 use blockmul::{DeviceMatrix, Matrix};
 use std::path::PathBuf;
@@ -49,26 +49,24 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = places.check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let Opened { device, subject, .. } = args.problem.open(Aim::Matrices, &messages)?;
-    with_subject!(subject, |problem, start| {
-        let linearized = Linearized::new(&problem, &start, &device)?;
-        args.write.iter().try_for_each(|wanted| linearized.linearization.check_matrix_name(&wanted.name))?;
-        if !args.quiet && !to_stdout {
-            let written = !args.write.is_empty() || args.picture.is_some();
-            messages.pause(|| output::print_beside(written, &linearized.text()))?;
-        }
-        let matrix = |name: &str| linearized.normal.matrix(name, &linearized.linearization);
-        for Wanted { name, path } in &args.write {
-            input::write(path, &matrix(name)?, &messages)?;
-        }
-        let names: Vec<&str> = args.write.iter().map(|wanted| wanted.name.as_str()).collect();
-        let left_out = problem.left_out();
-        left_out.iter().filter_map(|left| left.of_matrices(&names)).for_each(|text| messages.say(&text));
-        if let Some(path) = &args.picture {
-            crate::spy::draw(path, &matrix("H")?, &device, &messages)?;
-        }
-        Ok(())
-    })
+    let Opened { device, problem, start, .. } = args.problem.open(Aim::Matrices, &messages)?;
+    let linearized = Linearized::new(&problem, &start, &device)?;
+    args.write.iter().try_for_each(|wanted| linearized.linearization.check_matrix_name(&wanted.name))?;
+    if !args.quiet && !to_stdout {
+        let written = !args.write.is_empty() || args.picture.is_some();
+        messages.pause(|| output::print_beside(written, &linearized.text()))?;
+    }
+    let matrix = |name: &str| linearized.normal.matrix(name, &linearized.linearization);
+    for Wanted { name, path } in &args.write {
+        input::write(path, &matrix(name)?, &messages)?;
+    }
+    let names: Vec<&str> = args.write.iter().map(|wanted| wanted.name.as_str()).collect();
+    let left_out = problem.left_out();
+    left_out.iter().filter_map(|left| left.of_matrices(&names)).for_each(|text| messages.say(&text));
+    if let Some(path) = &args.picture {
+        crate::spy::draw(path, &matrix("H")?, &device, &messages)?;
+    }
+    Ok(())
 }
 
 /// The argument `NAME=FILE`.
@@ -105,7 +103,7 @@ pub struct Linearized {
 impl Linearized {
     /// Linearises twice: the first time includes the first use of arrays and kernels. Fails if the
     /// cost, its gradient or H is not finite.
-    pub fn new<P: Named>(problem: &P, state: &P::State, device: &blockmul::Device) -> Result<Self, Failure> {
+    pub fn new(problem: &AnyProblem, state: &AnyState, device: &blockmul::Device) -> Result<Self, Failure> {
         let clock = Clock::start(device);
         let mut linearization = problem.prepare(device)?;
         let mut normal = Normal::new(&linearization)?;

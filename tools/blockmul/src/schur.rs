@@ -5,7 +5,7 @@ use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
 use crate::places::Overwriting;
-use crate::problem::{Aim, Opened, ProblemArgs, with_subject};
+use crate::problem::{Aim, Opened, ProblemArgs};
 use blockmul::solver::{Damping, Elimination, Formed, Reduced, least_squares::Clock, problem::Named};
 use blockmul::{Planned, matrix::AnyMatrix};
 use std::path::PathBuf;
@@ -47,10 +47,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = places.check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let Opened { device, subject, .. } = args.problem.open(Aim::Matrices, &messages)?;
-    let (normal, left_out) = with_subject!(subject, |problem, start| {
-        (Linearized::new(&problem, &start, &device)?.normal, problem.left_out())
-    });
+    let Opened { device, problem, start, .. } = args.problem.open(Aim::Matrices, &messages)?;
+    let normal = Linearized::new(&problem, &start, &device)?.normal;
     let Some(equations) = normal.equations(Damping::Marquardt(args.lambda)) else {
         return Err(Failure::Usage("no points or landmarks are unknown: there is nothing to eliminate".into()));
     };
@@ -87,7 +85,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let s = AnyMatrix::from(s.download()?).mirrored()?;
     if let Some(path) = &args.output {
         crate::input::write(path, &s, &messages)?;
-        left_out.iter().filter_map(|left| left.of_matrices(&["S"])).for_each(|text| messages.say(&text));
+        problem.left_out().iter().filter_map(|left| left.of_matrices(&["S"])).for_each(|text| messages.say(&text));
     }
     args.picture.as_ref().map_or(Ok(()), |path| crate::spy::draw(path, &s, &device, &messages))
 }

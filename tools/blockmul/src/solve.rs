@@ -3,11 +3,7 @@ use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::places::{Overwriting, check_problem};
-use crate::problem::{
-    Aim, Choices, Opened, ProblemArgs, Subject, number,
-    subject::{self, Shown},
-    with_subject,
-};
+use crate::problem::{Aim, Choices, Opened, ProblemArgs, number, subject};
 use crate::report::{SCHEMA, command_line};
 use crate::sizes::count;
 use crate::{output, scene};
@@ -16,7 +12,7 @@ use blockmul::solver::least_squares::{
     self, Coordinate, Dominant, Limits, Linear, Method, Options, Solution, Stop, System, WithoutInfluence, report,
     start::Start,
 };
-use blockmul::solver::problem::{Format, LeftOut, Why};
+use blockmul::solver::problem::{AnyProblem, AnyState, Format, LeftOut, Named, Why};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -134,18 +130,19 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         LinearName::SchurCholesky => Some("--linear schur-cholesky"),
         LinearName::ConjugateGradients => Some("--linear conjugate-gradients"),
     };
-    let Opened { device, format, subject, choices } = args.problem.open(Aim::Solution { eliminating }, &messages)?;
+    let Opened { device, format, problem, start, choices } =
+        args.problem.open(Aim::Solution { eliminating }, &messages)?;
     if let Some(path) = &args.output {
-        check_problem(path, !matches!(subject, Subject::Bundle(..)))?;
+        check_problem(path, !matches!(problem, AnyProblem::Bundle(_)))?;
     }
-    let run = Run { args, device, format, choices, messages, table: !args.quiet && !to_stdout };
-    with_subject!(subject, |problem, start| run.solve(&problem, start))
+    Run { args, device, format, problem, choices, messages, table: !args.quiet && !to_stdout }.solve(start)
 }
 
 struct Run<'a> {
     args: &'a Args,
     device: Device,
     format: Format,
+    problem: AnyProblem,
     choices: Choices,
     messages: Messages,
     /// Whether the table is printed.
@@ -153,8 +150,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn solve<P: Shown>(&self, problem: &P, start: P::State) -> Result<(), Failure> {
-        let Self { args, messages, .. } = self;
+    fn solve(&self, start: AnyState) -> Result<(), Failure> {
+        let Self { args, problem, messages, .. } = self;
         let usual = Limits::default();
         let limits = Limits {
             tolerance: args.cg_tolerance.unwrap_or(usual.tolerance),
@@ -192,12 +189,12 @@ impl Run<'_> {
             tracing::debug!(target: "blockmul::solver", number, cost, cost_after, lambda, taken, "iteration");
             messages.step(format!("iteration {}", iteration.iteration + 1));
         })?;
-        print(&self.summary(problem, &solution));
+        print(&self.summary(&solution));
         if solution.without_influence.count > 0 {
             print(&format!("without influence: {}", solution.without_influence.text(problem)));
         }
         printed?;
-        self.write(problem, &start, &solution)?;
+        self.write(&start, &solution)?;
         match ending(problem, &solution) {
             None => Ok(()),
             Some(ending) => Err(Failure::Verification(ending)),
@@ -205,27 +202,28 @@ impl Run<'_> {
     }
 
     /// Writes the requested files; after a failure there is no solution to write.
-    fn write<P: Shown>(&self, problem: &P, start: &P::State, solution: &Solution<P::State>) -> Result<(), Failure> {
-        let Self { args, messages, .. } = self;
+    fn write(&self, start: &AnyState, solution: &Solution<AnyState>) -> Result<(), Failure> {
+        let Self { args, problem, messages, .. } = self;
         let solved = solution.stop != Stop::Failed;
         if let (true, Some(path)) = (solved, &args.output) {
-            problem.write(&solution.state, self.choices.origin, path)?;
+            subject::write(problem, &solution.state, self.choices.origin, path)?;
             messages.say(&format!("{}: {}", path.display(), problem.describe()));
         }
         if let (true, Some(path)) = (solved, &args.picture) {
             let of_picture = |error| Failure::Output(path.display().to_string(), error);
-            output::write_bytes(path, &problem.picture(start, &solution.state, args.size).map_err(of_picture)?)?;
+            let picture = subject::picture(problem, [start, &solution.state], args.size).map_err(of_picture)?;
+            output::write_bytes(path, &picture)?;
             messages.say(&format!("{}: before on the left, after on the right", path.display()));
         }
         args.json.as_ref().map_or(Ok(()), |path| {
-            let json = serde_json::to_string_pretty(&self.described(problem, solution)).expect("plain data");
+            let json = serde_json::to_string_pretty(&self.described(solution)).expect("plain data");
             messages.pause(|| output::write(path, &json))
         })
     }
 
-    fn described<P: Shown>(&self, problem: &P, solution: &Solution<P::State>) -> serde_json::Value {
+    fn described(&self, solution: &Solution<AnyState>) -> serde_json::Value {
         let [residuals_ms, products_ms, linear_ms] = report::sums(&solution.iterations);
-        let (args, info) = (self.args, self.device.info());
+        let (args, problem, info) = (self.args, &self.problem, self.device.info());
         let left_out = problem.left_out();
         let held = left_out.iter().find(|left| left.why == Why::Held).map(LeftOut::listed);
         let left_out: Vec<_> = left_out.iter().map(no_unknowns).collect();
@@ -241,7 +239,7 @@ impl Run<'_> {
             "device": {"name": info.name, "platform": info.platform, "driver": info.driver},
             "file": args.problem.file.display().to_string(),
             "format": self.format.to_string(),
-            "kind": P::KIND,
+            "kind": problem.kind(),
             "held": held,
             "left_out": left_out,
             "method": args.method,
@@ -253,7 +251,7 @@ impl Run<'_> {
             "start_costs": self.choices.costs,
             "initial_cost": solution.initial_cost,
             "cost": solution.cost,
-            "chi2": P::CHI2.then_some(2.0 * solution.cost),
+            "chi2": problem.has_chi2().then_some(2.0 * solution.cost),
             "stop": solution.stop,
             "without_influence": without_influence,
             "dominant": solution.dominant.map(|dominant| {
@@ -271,10 +269,11 @@ impl Run<'_> {
         })
     }
 
-    fn summary<P: Shown>(&self, problem: &P, solution: &Solution<P::State>) -> String {
+    fn summary(&self, solution: &Solution<AnyState>) -> String {
+        let problem = &self.problem;
         let [residuals, products, linear] = report::sums(&solution.iterations);
         let Solution { initial_cost, cost, stop, plan_ms, total_ms, kernels_ms, .. } = solution;
-        let costs = match P::CHI2 {
+        let costs = match problem.has_chi2() {
             true => {
                 let start = match self.choices.start {
                     Start::File => "the file's guess",
@@ -323,7 +322,7 @@ fn no_unknowns(left: &LeftOut) -> serde_json::Value {
 }
 
 /// The reason why there is no solution, or perhaps no minimum, and advice; `None` if converged.
-fn ending<P: Shown>(problem: &P, solution: &Solution<P::State>) -> Option<String> {
+fn ending(problem: &AnyProblem, solution: &Solution<AnyState>) -> Option<String> {
     let tried = count(solution.iterations.len(), "iteration");
     Some(match solution.stop {
         Stop::Converged => return None,
@@ -345,7 +344,7 @@ fn ending<P: Shown>(problem: &P, solution: &Solution<P::State>) -> Option<String
                 _ => format!("no step can be made after {tried}: {why}"),
             }
         }
-        Stop::Failed => match solution.singular.and_then(|number| problem.eliminated(number)) {
+        Stop::Failed => match solution.singular.and_then(|number| subject::eliminated(problem, number)) {
             Some(name) => {
                 format!("no step can be made: what was measured of {name} does not say where it is, however it is damped")
             }

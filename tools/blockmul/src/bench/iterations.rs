@@ -5,9 +5,7 @@ use super::record::Record;
 use crate::messages::Unit;
 use crate::report::Size;
 use blockmul::solver::least_squares::{Normal, start};
-use blockmul::solver::problem::{
-    self, BundleProblem, Edges, Graph, GraphProblem, LeastSquares, Linearization, Loss, Manifold, PoseGraph, Problem,
-};
+use blockmul::solver::problem::{self, AnyProblem, Edges, LeastSquares, Linearization, Loss};
 use blockmul::{
     Bsr, DeviceMatrix, Error, Part, Plan, Planned, Product, Result,
     device::StageTime,
@@ -26,30 +24,18 @@ impl Bench<'_> {
     pub fn iteration(&self, path: &Path) -> Result<Vec<Record>> {
         self.messages.step(format!("reading {}", path.display()));
         let name = name(path);
-        match problem::read_with(path, self.args.edges.map(Edges::from))?.problem {
-            Problem::BundleAdjustment(problem) => self.of_problem(&name, &BundleProblem::new(problem, Loss::Squared)?),
-            Problem::Graph(Graph::Plane(graph)) => self.of_problem(&name, &self.of_graph(&name, graph)?),
-            Problem::Graph(Graph::Space(graph)) => self.of_problem(&name, &self.of_graph(&name, graph)?),
-            _ => Err(Error::Argument(format!("{}: not a problem this command knows", path.display()))),
-        }
-    }
-
-    /// The graph with the weights that the solver uses.
-    fn of_graph<P: Manifold>(&self, name: &str, graph: PoseGraph<P>) -> Result<GraphProblem<P>> {
-        let (graph, rewarding) = start::weighable(graph);
+        // The weights that the solver uses.
+        let file = problem::read_with(path, self.args.edges.map(Edges::from))?;
+        let (problem, rewarding) = start::weighable(file.problem);
         if let Some(start::Rewarding { count, .. }) = rewarding {
             let text = "information matrices have negative eigenvalues: all are made isotropic";
             self.messages.say(&format!("{name}: {count} {text}"));
         }
-        GraphProblem::new(graph, Loss::Squared)
-    }
-
-    fn of_problem<P: LeastSquares>(&self, name: &str, problem: &P) -> Result<Vec<Record>> {
-        let mut records = Vec::new();
+        let (problem, mut records) = (AnyProblem::new(problem, Loss::Squared)?, Vec::new());
         for place in &self.devices {
             let mut linearization = problem.prepare(&place.device)?;
             problem.linearize(&problem.start(), &mut linearization)?;
-            let on = Subject { bench: self, place, operation: "plan", together: 1, name: name.to_owned() };
+            let on = Subject { bench: self, place, operation: "plan", together: 1, name: name.clone() };
             records.extend(Iteration { on, linearization: &linearization }.records()?);
         }
         Ok(records)

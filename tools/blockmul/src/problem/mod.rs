@@ -9,8 +9,7 @@ use blockmul::solver::least_squares::{
     start::{self, Chosen, Start},
 };
 use blockmul::solver::problem::{
-    self, BundleProblem, BundleState, Edges, Format, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold,
-    Named, Plane, PoseGraph, Problem, ProblemFile, Space,
+    self, AnyProblem, AnyState, BundleAdjustment, Edges, Format, Graph, LeastSquares, Loss, Named, Problem, ProblemFile,
 };
 use blockmul::{Device, Result};
 use std::path::PathBuf;
@@ -117,28 +116,10 @@ pub enum Aim<'a> {
 pub struct Opened {
     pub device: Device,
     pub format: Format,
-    pub subject: Subject,
+    pub problem: AnyProblem,
+    pub start: AnyState,
     pub choices: Choices,
 }
-
-/// A problem and its start.
-pub enum Subject {
-    Bundle(BundleProblem, BundleState),
-    Plane(GraphProblem<Plane>, GraphState<Plane>),
-    Space(GraphProblem<Space>, GraphState<Space>),
-}
-
-/// Runs the same code for every kind of [`Subject`].
-macro_rules! with_subject {
-    ($subject:expr, |$problem:ident, $start:ident| $body:expr) => {
-        match $subject {
-            $crate::problem::Subject::Bundle($problem, $start) => $body,
-            $crate::problem::Subject::Plane($problem, $start) => $body,
-            $crate::problem::Subject::Space($problem, $start) => $body,
-        }
-    };
-}
-pub(crate) use with_subject;
 
 impl ProblemArgs {
     /// Opens the device, reads the file, and prints choices made by default.
@@ -155,54 +136,53 @@ impl ProblemArgs {
         messages.show_compiling(&device);
         messages.say(&format!("device: {} ({})", device.info().name, device.info().platform));
         notes.iter().for_each(|note| messages.say(note));
-        let (subject, choices) = match problem {
-            Problem::BundleAdjustment(problem) => {
-                if self.information.is_some() || self.start == Some(StartName::Chordal) {
-                    let text = "--information and --start chordal are for graphs; this is a bundle adjustment";
-                    return Err(Failure::Usage(text.into()));
-                }
-                let origin = if let Aim::Solution { .. } = aim { problem.far_origin() } else { None };
-                let problem = match origin {
-                    Some(origin) => {
-                        let [x, y, z] = origin;
-                        messages.say(&format!("the origin is far from the scene: solved about ({x}, {y}, {z})"));
-                        problem.about(origin)
-                    }
-                    None => problem,
-                };
-                let problem = BundleProblem::new(problem, self.loss)?;
-                let start = problem.start();
-                (Subject::Bundle(problem, start), Choices { origin, ..Choices::default() })
-            }
-            Problem::Graph(Graph::Plane(graph)) => self.graph(graph, Subject::Plane, aim, &device, messages)?,
-            Problem::Graph(Graph::Space(graph)) => self.graph(graph, Subject::Space, aim, &device, messages)?,
+        let (problem, start, choices) = match problem {
+            Problem::BundleAdjustment(problem) => self.bundle(problem, aim, messages)?,
+            Problem::Graph(graph) => self.graph(graph, aim, &device, messages)?,
             _ => return Err(Failure::Usage(format!("{}: not a problem this command knows", self.file.display()))),
         };
-        with_subject!(&subject, |problem, _start| {
-            messages.say(&Named::describe(problem));
-            Named::left_out(problem).iter().for_each(|left| messages.say(&left.to_string()));
-        });
-        Ok(Opened { device, format, subject, choices })
+        messages.say(&problem.describe());
+        problem.left_out().iter().for_each(|left| messages.say(&left.to_string()));
+        Ok(Opened { device, format, problem, start, choices })
     }
 
-    fn graph<P: Manifold>(
+    fn bundle(
         &self,
-        graph: PoseGraph<P>,
-        subject: fn(GraphProblem<P>, GraphState<P>) -> Subject,
+        mut problem: BundleAdjustment,
+        aim: Aim<'_>,
+        messages: &Messages,
+    ) -> std::result::Result<(AnyProblem, AnyState, Choices), Failure> {
+        if self.information.is_some() || self.start == Some(StartName::Chordal) {
+            let text = "--information and --start chordal are for graphs; this is a bundle adjustment";
+            return Err(Failure::Usage(text.into()));
+        }
+        let origin = if let Aim::Solution { .. } = aim { problem.far_origin() } else { None };
+        if let Some(origin @ [x, y, z]) = origin {
+            messages.say(&format!("the origin is far from the scene: solved about ({x}, {y}, {z})"));
+            problem = problem.about(origin);
+        }
+        let problem = AnyProblem::new(problem.into(), self.loss)?;
+        let start = problem.start();
+        Ok((problem, start, Choices { origin, ..Choices::default() }))
+    }
+
+    fn graph(
+        &self,
+        graph: Graph,
         aim: Aim<'_>,
         device: &Device,
         messages: &Messages,
-    ) -> std::result::Result<(Subject, Choices), Failure> {
-        let (all, weightless) = (graph.steps.len() + graph.sightings.len(), graph.weightless());
-        let (graph, rewarding, losing) = match self.information {
-            Some(Information::Full) => (graph, None, 0),
+    ) -> std::result::Result<(AnyProblem, AnyState, Choices), Failure> {
+        let (all, weightless) = (graph.measurements(), graph.weightless());
+        let (problem, rewarding, losing) = match self.information {
+            Some(Information::Full) => (graph.into(), None, 0),
             Some(Information::Isotropic) => {
                 let losing = graph.losing();
-                (graph.isotropic(), None, losing)
+                (graph.isotropic().into(), None, losing)
             }
             None => {
-                let (graph, rewarding) = start::weighable(graph);
-                (graph, rewarding, rewarding.map_or(0, |rewarding| rewarding.losing))
+                let (problem, rewarding) = start::weighable(graph.into());
+                (problem, rewarding, rewarding.map_or(0, |rewarding| rewarding.losing))
             }
         };
         if let Some(start::Rewarding { count, first: (from, to), .. }) = rewarding {
@@ -219,8 +199,8 @@ impl ProblemArgs {
         }
         let isotropic = rewarding.is_some() || self.information == Some(Information::Isotropic);
         let information = Some(if isotropic { Information::Isotropic } else { Information::Full });
-        let problem = GraphProblem::new(graph, self.loss)?;
-        if let (Aim::Solution { eliminating: Some(option) }, None) = (aim, problem.unknown_landmark(0)) {
+        let problem = AnyProblem::new(problem, self.loss)?;
+        if let (Aim::Solution { eliminating: Some(option) }, None) = (aim, problem.unknown(1, 0)) {
             return Err(Failure::Usage(format!(
                 "{}: no landmarks are unknown; {option} is for problems with unknown points or landmarks, which it eliminates",
                 self.file.display()
@@ -229,7 +209,7 @@ impl ProblemArgs {
         messages.step("starts");
         let clock = Clock::start(device);
         let wanted = self.start.unwrap_or(match aim {
-            Aim::Matrices if !start::says_nothing(problem.graph()) => StartName::File,
+            Aim::Matrices if !problem.says_nothing() => StartName::File,
             _ => StartName::Auto,
         });
         let mut choices = Choices { information, ..Choices::default() };
@@ -237,10 +217,10 @@ impl ProblemArgs {
             StartName::File => problem.start(),
             StartName::Chordal => {
                 choices.start = Start::Chordal;
-                start::chordal(problem.graph(), device)?
+                problem.chordal(device)?
             }
             StartName::Auto => {
-                let Chosen { state, start, file_cost, chordal_cost } = start::cheaper(&problem, device)?;
+                let Chosen { state, start, file_cost, chordal_cost } = problem.cheaper(device)?;
                 messages.say(&said(start, file_cost, &chordal_cost));
                 choices.costs = Some(StartCosts { file: file_cost, chordal: chordal_cost.ok() });
                 choices.start = start;
@@ -250,7 +230,7 @@ impl ProblemArgs {
         if wanted != StartName::File {
             (choices.start_ms, choices.kernels_ms) = (clock.ms(), clock.kernels_ms());
         }
-        Ok((subject(problem, state), choices))
+        Ok((problem, state, choices))
     }
 }
 
