@@ -33,9 +33,8 @@ tools/test quick: total        120
   formatting                    10
   licences                      20
   fuzz versions                 10
-  lints and examples           300
-  installation                 120
-  uses                         240
+  examples                      60
+  lints and uses               400
 '
 
 # The budget of a line above.

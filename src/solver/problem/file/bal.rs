@@ -118,6 +118,10 @@ pub fn write(path: impl AsRef<Path>, problem: &BundleAdjustment) -> Result<()> {
 /// # Errors
 /// Errors of the writer.
 pub fn write_to(mut writer: impl Write, problem: &BundleAdjustment) -> io::Result<()> {
+    write_problem(&mut writer, problem)
+}
+
+fn write_problem(writer: &mut dyn Write, problem: &BundleAdjustment) -> io::Result<()> {
     let BundleAdjustment { cameras, points, observations } = problem;
     writeln!(writer, "{} {} {}", cameras.len(), points.len(), observations.len())?;
     for Observation { camera, point, place: [x, y] } in observations {

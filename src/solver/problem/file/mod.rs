@@ -103,7 +103,11 @@ pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
 /// [`Error::Parse`](crate::Error::Parse) if the first word belongs to none of these formats, if
 /// `edges` does not fit a keyword, or if it must choose and is `None`.
 pub fn read_with(path: impl AsRef<Path>, edges: Option<Edges>) -> Result<ProblemFile> {
-    let (start, path) = (Instant::now(), path.as_ref());
+    read_path(path.as_ref(), edges)
+}
+
+fn read_path(path: &Path, edges: Option<Edges>) -> Result<ProblemFile> {
+    let start = Instant::now();
     let mut text = Numbers::open(path)?;
     let file = match text.first_word()? {
         word if edges::is_keyword(&word) => {

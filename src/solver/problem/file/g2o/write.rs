@@ -34,6 +34,10 @@ pub fn write(path: impl AsRef<Path>, graph: &Graph) -> Result<()> {
 /// # Errors
 /// Errors of the writer; [`ErrorKind::InvalidInput`] for a graph whose parts do not fit each other.
 pub fn write_to(mut writer: impl Write, graph: &Graph) -> io::Result<()> {
+    write_graph(&mut writer, graph)
+}
+
+fn write_graph(writer: &mut dyn Write, graph: &Graph) -> io::Result<()> {
     match graph {
         Graph::Plane(graph) => {
             let keywords = Keywords {
@@ -43,7 +47,7 @@ pub fn write_to(mut writer: impl Write, graph: &Graph) -> io::Result<()> {
                 sighting: "EDGE_SE2_XY",
                 offset: "",
             };
-            keywords.write(&mut writer, graph, planar)
+            keywords.write(writer, graph, planar)
         }
         Graph::Space(graph) => {
             if !graph.sightings.is_empty() {
@@ -56,7 +60,7 @@ pub fn write_to(mut writer: impl Write, graph: &Graph) -> io::Result<()> {
                 sighting: "EDGE_SE3_TRACKXYZ",
                 offset: " 0",
             };
-            keywords.write(&mut writer, graph, spatial)
+            keywords.write(writer, graph, spatial)
         }
     }
 }
@@ -73,7 +77,7 @@ struct Keywords {
 impl Keywords {
     fn write<R, const D: usize, const N: usize, const K: usize>(
         &self,
-        writer: &mut impl Write,
+        writer: &mut dyn Write,
         graph: &PoseGraph<World<R, D, N>>,
         numbers: impl Fn(&Isometry<f64, R, D>) -> [f64; K],
     ) -> io::Result<()>
@@ -153,7 +157,7 @@ where
 }
 
 fn line(
-    writer: &mut impl Write,
+    writer: &mut dyn Write,
     start: std::fmt::Arguments<'_>,
     numbers: impl IntoIterator<Item = f64>,
 ) -> io::Result<()> {
