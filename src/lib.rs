@@ -81,8 +81,8 @@
 //! * [`plan::Transpose`], [`plan::Permute`] and [`plan::Add`] make matrices of another structure.
 //! * [`plan::Scalars`] makes the compressed columns that a sparse factorization on the host reads.
 //!
-//! [`solver::problem`] reads bundle adjustments and pose graphs (BAL, g2o, iSAM) and linearises
-//! them into such matrices. `solver::least_squares` (feature `faer`) solves them.
+//! [`solver::problem`] reads bundle adjustments and pose graphs (BAL, g2o, iSAM, TORO) and
+//! linearises them into such matrices. `solver::least_squares` (feature `faer`) solves them.
 //!
 //! # Semirings and graphs
 //!
