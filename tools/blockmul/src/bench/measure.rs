@@ -127,8 +127,18 @@ impl Subject<'_> {
         plans::planned(self.device(), plan)
     }
 
-    /// Executes a plan, whose time is beside it, makes the record of the result, and times further
-    /// executions.
+    /// Makes a plan, executes it, makes the record of the result, and times further executions.
+    pub fn by_plan<'i, P: Planned>(
+        &self,
+        plan: impl Fn() -> Result<P>,
+        inputs: impl Fn() -> P::Inputs<'i>,
+        record: impl FnOnce(&P::Output) -> Result<Record>,
+    ) -> Result<Record> {
+        let (plan, plan_ms) = self.planned(plan)?;
+        self.executed((&plan, plan_ms), inputs, record)
+    }
+
+    /// As [`Subject::by_plan`], with a plan whose time is beside it.
     pub fn executed<'i, P: Planned>(
         &self,
         (plan, plan_ms): (&P, f64),
