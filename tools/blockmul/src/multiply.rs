@@ -53,7 +53,7 @@ pub struct Args {
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
     /// Method of multiplication.
-    #[arg(long, default_value = "auto", value_parser = choice::method())]
+    #[arg(long, default_value = "auto", value_parser = choice::one_of(choice::methods()))]
     method: Method,
     /// Algebra of sums and products. Blocks have plus-times and or-and alone: a place without an
     /// entry is 0 in them.
@@ -61,7 +61,7 @@ pub struct Args {
     semiring: Semiring,
     /// How the entries of the sparse matrix are shared out if the other is dense: row by row, or in
     /// groups of rows that load a row of the dense one once (gcoo) [default: auto].
-    #[arg(long, value_name = "METHOD", value_parser = choice::sharing())]
+    #[arg(long, value_name = "METHOD", value_parser = choice::one_of(choice::sharings()))]
     sharing: Option<DenseMethod>,
     /// Leave out entries (blocks) of C whose elements are all below TOL in magnitude; NaN is never
     /// left out.

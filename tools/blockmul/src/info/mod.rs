@@ -3,6 +3,7 @@ mod dense;
 mod needs;
 mod text;
 
+use crate::choice::{methods, one_of};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::Messages;
@@ -48,7 +49,7 @@ pub struct Args {
     #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// Method by which the devices are to multiply.
-    #[arg(long, default_value = "auto", value_parser = crate::choice::method())]
+    #[arg(long, default_value = "auto", value_parser = one_of(methods()))]
     method: Method,
     /// Show also how A·D with a dense D of N columns would be multiplied on each device, in the
     /// same blocks; it is prepared there.
