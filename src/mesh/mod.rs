@@ -1,4 +1,4 @@
-//! Triangle meshes: their files, and the graph of their vertices.
+//! Triangle meshes: their files, their pictures, and the graph of their vertices.
 //!
 //! ```
 //! use blockmul::mesh::{self, Mesh};
@@ -10,8 +10,10 @@
 //! # Ok::<(), blockmul::Error>(())
 //! ```
 mod file;
+mod picture;
 
 pub use file::{MeshFormat, read, read_from, write_ply, write_ply_to};
+pub use picture::{Picture, View, patch_colour};
 
 use crate::{Csc, Error, Pattern, Result, host::memory};
 

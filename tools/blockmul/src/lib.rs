@@ -30,7 +30,7 @@ pub mod numbers;
 mod operands;
 pub mod output;
 mod overflow;
-pub mod patches;
+mod patches;
 mod paths;
 pub mod patterns;
 pub mod places;
