@@ -202,11 +202,6 @@ mod tests {
     }
 
     #[test]
-    fn the_arguments_are_consistent() {
-        super::numbers::with_negative(super::Cli::command()).debug_assert();
-    }
-
-    #[test]
     fn every_subcommand_has_examples_that_name_it() {
         fn check(command: &clap::Command, name: &str) {
             let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
