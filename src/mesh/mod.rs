@@ -27,6 +27,15 @@ pub struct Mesh {
     triangles: Vec<[u32; 3]>,
 }
 
+/// Refuses another number of colours than of vertices.
+fn check_colours(mesh: &Mesh, colours: &[Colour]) -> Result<()> {
+    let (found, expected) = (colours.len(), mesh.points.len());
+    match found == expected {
+        true => Ok(()),
+        false => Err(Error::Length { array: "colours", found, expected, why: "one for each vertex".into() }),
+    }
+}
+
 impl Mesh {
     /// A mesh of these points; each triangle names its corners, counted from 0, counterclockwise if
     /// seen from outside.

@@ -1,5 +1,5 @@
 //! [`Mesh::draw`]: an orthographic view with flat shading.
-use super::{Colour, Mesh};
+use super::{Colour, Mesh, check_colours};
 use crate::{Error, Result, host::memory};
 use nalgebra::Vector3;
 
@@ -59,8 +59,8 @@ struct Canvas {
 }
 
 impl Mesh {
-    /// Draws the mesh, each vertex in its colour. A point of a triangle has the colour of the nearest
-    /// corner.
+    /// Draws the mesh, each vertex in its colour. A point of a triangle has the colour of the
+    /// nearest corner.
     ///
     /// ```
     /// use blockmul::mesh::{Mesh, View};
@@ -72,13 +72,12 @@ impl Mesh {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`] if there are not as many colours as vertices, or no pixels;
-    /// [`Error::Memory`].
+    /// [`Error::Length`] if there are not as many colours as vertices; [`Error::Argument`] for a
+    /// picture without pixels; [`Error::Memory`].
     pub fn draw(&self, view: View, colours: &[Colour]) -> Result<Picture> {
-        let (vertices, of) = (self.points().len(), colours.len());
-        if vertices != of || view.size == 0 {
-            let size = view.size;
-            return Err(Error::Argument(format!("{of} colours of {vertices} vertices in a picture of {size} pixels")));
+        check_colours(self, colours)?;
+        if view.size == 0 {
+            return Err(Error::Argument("a picture of a mesh has at least one pixel".into()));
         }
         let (turn, tilt) = (view.turn.to_radians(), view.tilt.to_radians());
         let viewer = Vector3::new(tilt.cos() * turn.cos(), tilt.cos() * turn.sin(), tilt.sin());

@@ -111,10 +111,10 @@ impl IntegerSums {
         sums
     }
 
-    /// A number that no sum of A·D exceeds in magnitude, where A is transposed if that is asked for;
-    /// of D·A if A is on the right.
+    /// A number that no sum of A·D exceeds in magnitude, or of D·A if A is on the right; A may be
+    /// transposed.
     pub fn bound_of_dense(self, side: Side, transposed: bool, a: &AnyMatrix, d: &AnyDense) -> f64 {
-        let (sums, transposed) = self.from_left(side, transposed);
+        let (sums, transposed) = self.on_the_left(side, transposed);
         sums.bound_of_vectors(a, transposed, d.values().magnitude())
     }
 
@@ -123,7 +123,7 @@ impl IntegerSums {
     /// # Errors
     /// [`Error::Argument`] if A and D do not have the same inner side.
     pub fn wrapped_of_dense(self, side: Side, transposed: bool, a: &AnyMatrix, d: &AnyDense) -> Result<u64> {
-        let (sums, transposed) = self.from_left(side, transposed);
+        let (sums, transposed) = self.on_the_left(side, transposed);
         let (shape, (rows, cols)) = (d.shape(), a.view().scalar_sides());
         let (inner, len) = if transposed { (rows, cols) } else { (cols, rows) };
         let (of_d, vectors) = if side == Side::Left { (shape.rows, shape.cols) } else { (shape.cols, shape.rows) };
@@ -141,7 +141,7 @@ impl IntegerSums {
     }
 
     /// The sums of Aᵀ·x for D·A, which is made of rows of D, as the transpose of Aᵀ·Dᵀ is.
-    fn from_left(self, side: Side, transposed: bool) -> (Self, bool) {
+    fn on_the_left(self, side: Side, transposed: bool) -> (Self, bool) {
         if side == Side::Left { (self, transposed) } else { (self.swapped(), !transposed) }
     }
 

@@ -2,8 +2,8 @@
 //! and the largest magnitude.
 //!
 //! The binning runs on the device that holds the matrix ([`Raster::of`], kernel: `cl/spy/bin.cl`),
-//! or on the host ([`Raster::on_host`]). Both give the same raster, to the bit. [`Shaded`] gives the
-//! cells colours, and `Picture` (feature `png`) makes a file of them.
+//! or on the host ([`Raster::on_host`]). Both give the same raster, to the bit. [`Shaded`] gives
+//! the cells colours, and `Picture` (feature `png`) makes a file of them.
 //!
 //! ```
 //! use blockmul::spy::Raster;
