@@ -1,4 +1,4 @@
-//! Triangle meshes: their files, and the graph of their vertices.
+//! Triangle meshes: their files, their pictures, and the graph of their vertices.
 //!
 //! ```
 //! use blockmul::mesh::{self, Mesh};
@@ -10,8 +10,10 @@
 //! # Ok::<(), blockmul::Error>(())
 //! ```
 mod file;
+mod picture;
 
 pub use file::{MeshFormat, read, read_from, write_ply, write_ply_to};
+pub use picture::{Picture, View, patch_colour};
 
 use crate::{Csc, Error, Pattern, Result, host::memory};
 
@@ -23,6 +25,15 @@ pub type Colour = [u8; 3];
 pub struct Mesh {
     points: Vec<[f64; 3]>,
     triangles: Vec<[u32; 3]>,
+}
+
+/// Refuses another number of colours than of vertices.
+fn check_colours(mesh: &Mesh, colours: &[Colour]) -> Result<()> {
+    let (found, expected) = (colours.len(), mesh.points.len());
+    match found == expected {
+        true => Ok(()),
+        false => Err(Error::Length { array: "colours", found, expected, why: "one for each vertex".into() }),
+    }
 }
 
 impl Mesh {

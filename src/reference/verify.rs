@@ -1,6 +1,8 @@
 //! Verification: comparison of a product with the reference.
+mod bits;
 mod vectors;
 
+pub use bits::{same_any_groups, same_any_matrix, same_bits, same_matrix};
 pub use vectors::{beyond_rounding, different, most_terms, verify_vector, verify_vector_gram};
 
 use crate::{

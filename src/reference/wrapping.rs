@@ -1,5 +1,9 @@
 //! Integers whose sums wrap around: a bound of the sums, and their number by sums in 128 bits.
-use crate::{Error, Result, Semiring, element::ElementType, matrix::AnyMatrix};
+use crate::{
+    Error, Result, Semiring,
+    element::ElementType,
+    matrix::{AnyDense, AnyMatrix, Side},
+};
 use rayon::prelude::*;
 
 /// Sums of integers that wrap around if they pass the ends of their type.
@@ -107,20 +111,38 @@ impl IntegerSums {
         sums
     }
 
-    /// The elements of A·x, or Aᵀ·x, of `len` elements, that are outside the range of their type,
-    /// for vectors `x(0)` to `x(count - 1)`. Each thread sums one vector after another.
-    pub fn wrapped_of_vectors<X: Fn(usize) -> i128>(
-        self,
-        (a, transposed): (&AnyMatrix, bool),
-        (len, count): (usize, usize),
-        x: impl Fn(usize) -> X + Sync,
-    ) -> u64 {
-        let of_vector = |sums: &mut Vec<i128>, vector| {
-            sums.fill(0);
-            self.add_exact(a, transposed, sums, x(vector));
-            self.outside(sums.iter().copied())
+    /// A number that no sum of A·D exceeds in magnitude, or of D·A if A is on the right; A may be
+    /// transposed.
+    pub fn bound_of_dense(self, side: Side, transposed: bool, a: &AnyMatrix, d: &AnyDense) -> f64 {
+        let (sums, transposed) = self.on_the_left(side, transposed);
+        sums.bound_of_vectors(a, transposed, d.values().magnitude())
+    }
+
+    /// The elements of such a product whose sums are outside the range of their type.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if A and D do not have the same inner side.
+    pub fn wrapped_of_dense(self, side: Side, transposed: bool, a: &AnyMatrix, d: &AnyDense) -> Result<u64> {
+        let (sums, transposed) = self.on_the_left(side, transposed);
+        let (shape, (rows, cols)) = (d.shape(), a.view().scalar_sides());
+        let (inner, len) = if transposed { (rows, cols) } else { (cols, rows) };
+        let (of_d, vectors) = if side == Side::Left { (shape.rows, shape.cols) } else { (shape.cols, shape.rows) };
+        if inner != of_d {
+            return Err(Error::Argument(format!("vectors of {of_d} elements where the matrix takes {inner}")));
+        }
+        let of_vector = |found: &mut Vec<i128>, vector: usize| {
+            let at = |k: usize| if side == Side::Left { shape.at(k, vector) } else { shape.at(vector, k) };
+            found.fill(0);
+            sums.add_exact(a, transposed, found, |k| whole(d.values().number(at(k))));
+            sums.outside(found.iter().copied())
         };
-        (0..count).into_par_iter().map_init(|| vec![0; len], of_vector).sum()
+        // Each thread sums one vector after another.
+        Ok((0..vectors).into_par_iter().map_init(|| vec![0; len], of_vector).sum())
+    }
+
+    /// The sums of Aᵀ·x for D·A, which is made of rows of D, as the transpose of Aᵀ·Dᵀ is.
+    fn on_the_left(self, side: Side, transposed: bool) -> (Self, bool) {
+        if side == Side::Left { (self, transposed) } else { (self.swapped(), !transposed) }
     }
 
     /// Adds A·x, or Aᵀ·x, to `sums`.
@@ -181,7 +203,12 @@ fn entries(a: &AnyMatrix) -> impl Iterator<Item = (usize, usize, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BlockShape, Csc, generate::Random, reference};
+    use crate::{
+        BlockShape, Csc,
+        generate::Random,
+        matrix::{DenseShape, Layout},
+        reference,
+    };
 
     fn matrix(random: &mut Random, rows: usize, cols: usize, largest: i64) -> Csc<f64> {
         let places = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
@@ -230,14 +257,23 @@ mod tests {
     }
 
     #[test]
-    fn sums_with_vectors_are_exact() {
+    fn sums_with_vectors_are_exact() -> Result<()> {
         let a = Csc::from_triplets(2, 3, [(0, 0, 1 << 30), (0, 2, 1 << 30), (1, 1, -5)]).unwrap();
         let a = AnyMatrix::from(a);
         let sums = IntegerSums::of(ElementType::I32, Semiring::PlusTimes).unwrap();
         assert_eq!(sums.exact(&a, false, 2, |_| 4), [1 << 33, -20]);
         assert_eq!(sums.exact(&a, true, 3, |row| [1, 2][row]), [1 << 30, -10, 1 << 30]);
         // Sums of 2^31·x and -5·x for x of 0 to 99: the first passes the end from x = 1 on.
-        assert_eq!(sums.wrapped_of_vectors((&a, false), (2, 100), |vector| move |_| vector as i128), 99);
+        let d = |rows, cols, at: fn(i32) -> i32, layout| {
+            let values = (0..rows * cols).map(|i| at(i as i32)).collect::<Vec<i32>>();
+            AnyDense::new(DenseShape::new(rows, cols, layout), values.into()).unwrap()
+        };
+        let (columns, rows) = (d(3, 100, |i| i / 3, Layout::ByColumns), d(100, 3, |i| i / 3, Layout::ByRows));
+        assert_eq!(sums.wrapped_of_dense(Side::Left, false, &a, &columns)?, 99);
+        assert_eq!(sums.wrapped_of_dense(Side::Right, true, &a, &rows)?, 99);
+        assert_eq!(sums.bound_of_dense(Side::Left, false, &a, &columns), 99.0 * 2f64.powi(31));
+        assert_eq!(sums.bound_of_dense(Side::Right, true, &a, &rows), 99.0 * 2f64.powi(31));
+        assert!(sums.wrapped_of_dense(Side::Right, false, &a, &rows).is_err());
         assert_eq!(sums.bound_of_vectors(&a, false, 4.0), 2f64.powi(33));
         assert_eq!(sums.bound_of_vectors(&a, true, 4.0), 2f64.powi(32));
         let second = IntegerSums::of(ElementType::I32, Semiring::PlusSecond).unwrap();
@@ -249,5 +285,6 @@ mod tests {
         assert_eq!(unsigned.outside([0, -1, u32::MAX.into(), 1 << 32]), 2);
         assert!(of(ElementType::F64, Semiring::PlusTimes).is_none() && of(ElementType::U8, Semiring::OrAnd).is_none());
         assert!(of(ElementType::U32, Semiring::MinPlus).is_none(), "its sums stop at the largest number");
+        Ok(())
     }
 }

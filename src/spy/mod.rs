@@ -2,8 +2,8 @@
 //! and the largest magnitude.
 //!
 //! The binning runs on the device that holds the matrix ([`Raster::of`], kernel: `cl/spy/bin.cl`),
-//! or on the host ([`Raster::on_host`]). Both give the same raster, to the bit. The caller chooses
-//! the colours.
+//! or on the host ([`Raster::on_host`]). Both give the same raster, to the bit. [`Shaded`] gives
+//! the cells colours, and `Picture` (feature `png`) makes a file of them.
 //!
 //! ```
 //! use blockmul::spy::Raster;
@@ -17,11 +17,19 @@
 //! # Ok::<(), blockmul::Error>(())
 //! ```
 mod bin;
+#[cfg(feature = "png")]
+mod legend;
 mod overlap;
+#[cfg(feature = "png")]
+mod picture;
 mod scale;
+mod shade;
 
 pub use overlap::Overlap;
+#[cfg(feature = "png")]
+pub use picture::Picture;
 pub use scale::{Scale, Side};
+pub use shade::{Shade, Shaded};
 
 use crate::{
     DeviceMatrix, Result,

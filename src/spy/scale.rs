@@ -72,6 +72,18 @@ impl Scale {
         Ok(Self { rows, cols, shape, whole_blocks })
     }
 
+    /// Rows and columns of pixels of a cell in a picture with at most `size` pixels a side, at most
+    /// `largest` a cell. Cells are square, but a side that shows every line and has few is
+    /// stretched to a quarter of `size`.
+    pub fn cell_size(&self, size: usize, largest: usize) -> (usize, usize) {
+        let square = (size / self.height().max(self.width()).max(1)).clamp(1, largest);
+        let stretched = |side: &Side| match side.per_cell {
+            1 => square.max((size / 4 / side.cells().max(1)).min(largest / 4)),
+            _ => square,
+        };
+        (stretched(&self.rows), stretched(&self.cols))
+    }
+
     /// Cells from top to bottom.
     pub fn height(&self) -> usize {
         self.rows.cells()
@@ -136,5 +148,19 @@ mod tests {
                 false => prop_assert!(per_row * per_col <= u32::MAX.into()),
             }
         }
+    }
+
+    #[test]
+    fn cells_are_enlarged_until_they_are_seen() {
+        let size = |rows, cols, size| Scale::fit(rows, cols, BlockShape::SCALAR, size).unwrap().cell_size(size, 32);
+        assert_eq!(size(1, 1, 1024), (32, 32));
+        assert_eq!(size(20, 20, 1024), (32, 32));
+        assert_eq!(size(40, 100, 1024), (10, 10), "integers only");
+        assert_eq!(size(600, 1024, 1024), (1, 1));
+        assert_eq!(size(5000, 5000, 1024), (1, 1));
+        assert_eq!(size(1, 1024, 1024), (8, 1), "one row is made visible");
+        assert_eq!(size(3000, 100, 1024), (1, 2));
+        assert_eq!(size(0, 50, 1024), (20, 20));
+        assert_eq!(size(0, 0, 1024), (32, 32));
     }
 }

@@ -1,5 +1,5 @@
 //! PLY files, in binary, with a colour for each vertex if there are some.
-use super::super::{Colour, Mesh};
+use super::super::{Colour, Mesh, check_colours};
 use crate::{Error, Result, io::write_whole};
 use std::{
     io::{self, Write},
@@ -27,11 +27,7 @@ pub fn write_ply_to(mut writer: impl Write, mesh: &Mesh, colours: &[Colour]) -> 
 }
 
 fn check(mesh: &Mesh, colours: &[Colour]) -> Result<()> {
-    let (found, expected) = (colours.len(), mesh.points().len());
-    match found == 0 || found == expected {
-        true => Ok(()),
-        false => Err(Error::Length { array: "colours", found, expected, why: "one for each vertex".into() }),
-    }
+    if colours.is_empty() { Ok(()) } else { check_colours(mesh, colours) }
 }
 
 fn fill(writer: &mut dyn Write, mesh: &Mesh, colours: &[Colour]) -> io::Result<()> {

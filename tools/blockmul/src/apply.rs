@@ -4,7 +4,7 @@ mod run;
 mod weights;
 
 use crate::algebra::{check_blocks, has_zeros};
-use crate::choice::{self, one_of};
+use crate::choice::{self, named, one_of};
 use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
@@ -75,7 +75,7 @@ pub struct Args {
     #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// Format of A's rows on the device.
-    #[arg(long, default_value = "auto", value_parser = one_of([Format::Auto].iter().chain(Format::ALL), Format::name))]
+    #[arg(long, default_value = "auto", value_parser = one_of(named([Format::Auto].iter().chain(Format::ALL), Format::name)))]
     format: Format,
     /// Let auto choose formats that add in an order of their own; for an X of one column.
     #[arg(long)]
@@ -89,7 +89,7 @@ pub struct Args {
     split: Option<Split>,
     /// How the entries of A are shared out if X has several columns: row by row, or in groups of
     /// rows that load a row of X once (gcoo) [default: auto].
-    #[arg(long, value_name = "METHOD", value_parser = choice::sharing())]
+    #[arg(long, value_name = "METHOD", value_parser = one_of(choice::sharings()))]
     sharing: Option<DenseMethod>,
     /// Element type; f16 is stored in 16 bits and computed in f32. u8 has or-and alone.
     #[arg(long, default_value = "f64", value_parser = choice::number())]

@@ -1,38 +1,53 @@
 //! Options whose values are named: parsers of the names.
 use blockmul::{Method, Semiring, element::ElementType, plan::DenseMethod};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 /// Parses one of these values by its name.
 pub fn one_of<T: Copy + Send + Sync + 'static>(
-    values: impl IntoIterator<Item = &'static T>,
-    name: fn(T) -> &'static str,
+    named: impl IntoIterator<Item = (impl Into<PossibleValue>, T)>,
 ) -> impl TypedValueParser<Value = T> {
-    let named: Vec<_> = values.into_iter().map(|&value| (name(value), value)).collect();
-    let names = PossibleValuesParser::new(named.iter().map(|(name, _)| *name));
-    names.map(move |chosen| named.iter().find(|(name, _)| *name == chosen).expect("one of the names").1)
+    let named: Vec<(PossibleValue, T)> = named.into_iter().map(|(name, value)| (name.into(), value)).collect();
+    let names = PossibleValuesParser::new(named.iter().map(|(name, _)| name.clone()));
+    names.map(move |chosen| named.iter().find(|(name, _)| name.get_name() == chosen).expect("one of the names").1)
 }
 
-/// Parses the name of a method of products.
-pub fn method() -> impl TypedValueParser<Value = Method> {
-    one_of([Method::Auto].iter().chain(Method::ALL), Method::name)
+/// As [`one_of`], or `word`, which is `None`.
+pub fn one_or<T: Copy + Send + Sync + 'static>(
+    word: &'static str,
+    named: impl Iterator<Item = (&'static str, T)>,
+) -> impl TypedValueParser<Value = Option<T>> {
+    one_of(named.map(|(name, value)| (name, Some(value))).chain([(word, None)]))
+}
+
+/// Values beside their names.
+pub fn named<T: Copy + 'static>(
+    values: impl IntoIterator<Item = &'static T>,
+    name: fn(T) -> &'static str,
+) -> impl Iterator<Item = (&'static str, T)> {
+    values.into_iter().map(move |&value| (name(value), value))
+}
+
+/// The methods of products.
+pub fn methods() -> impl Iterator<Item = (&'static str, Method)> {
+    named([Method::Auto].iter().chain(Method::ALL), Method::name)
+}
+
+/// The ways to share entries of a product with a dense matrix out.
+pub fn sharings() -> impl Iterator<Item = (&'static str, DenseMethod)> {
+    named([DenseMethod::Auto].iter().chain(DenseMethod::ALL), DenseMethod::name)
 }
 
 /// Parses the name of an algebra.
 pub fn semiring() -> impl TypedValueParser<Value = Semiring> {
-    one_of(Semiring::ALL, Semiring::name)
-}
-
-/// Parses a way to share entries of a product with a dense matrix out.
-pub fn sharing() -> impl TypedValueParser<Value = DenseMethod> {
-    one_of([DenseMethod::Auto].iter().chain(DenseMethod::ALL), DenseMethod::name)
+    one_of(named(Semiring::ALL, Semiring::name))
 }
 
 /// Parses the name of an element type of products, integers included.
 pub fn number() -> impl TypedValueParser<Value = ElementType> {
-    one_of(ElementType::ALL, ElementType::name)
+    one_of(named(ElementType::ALL, ElementType::name))
 }
 
 /// Parses the name of a type of real numbers.
 pub fn real() -> impl TypedValueParser<Value = ElementType> {
-    one_of(ElementType::ALL.iter().filter(|element| element.is_real()), ElementType::name)
+    one_of(named(ElementType::ALL.iter().filter(|element| element.is_real()), ElementType::name))
 }

@@ -114,7 +114,7 @@ fn to_sparse(args: &Args) -> Result<(), Failure> {
         None => input::write(&args.output, &input::cut(matrix, block)?, &messages),
         Some(layout) => {
             input::write(&args.output, &input::cut(matrix.clone(), block)?, &messages)?;
-            output::write_layout(&args.output, &matrix, &layout)
+            bla::write(bla::place_beside(&args.output), &matrix, &layout).map_err(output::of_output)
         }
     }
 }

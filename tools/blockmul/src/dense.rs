@@ -119,36 +119,17 @@ pub fn run(
     let want = messages.verifying(request.verify, by_reference)?;
     let different = want.map(|want| verify::different(run.c.values(), want.values()));
     let overflowed = match (IntegerSums::of(a.element(), request.semiring), request.semiring) {
-        (Some(sums), _) => integers(request, (sums, overflow), a, &d.matrix, run.c.shape(), messages),
+        (Some(sums), _) => {
+            let (side, transposed, d) = (request.side, request.transposed, &d.matrix);
+            let bound = sums.bound_of_dense(side, transposed, a, d);
+            let count = || request.verify.then(|| sums.wrapped_of_dense(side, transposed, a, d).ok()).flatten();
+            overflow.of_integers(a.element(), ("C", run.c.shape().len()), bound, count, messages)
+        }
         (None, Semiring::PlusTimes) => overflow.of_values("C", run.c.values(), messages),
         (None, _) => overflow,
     };
     let c = finish(request, &target, (a, d_shape), (run, different), overflowed, messages)?;
     request.output.as_ref().map_or(Ok(()), |path| write(path, &c))
-}
-
-/// Integers of C that have wrapped around, or may have.
-fn integers(
-    request: &Request<'_>,
-    (sums, overflow): (IntegerSums, Overflow),
-    a: &AnyMatrix,
-    d: &AnyDense,
-    c_shape: DenseShape,
-    messages: &Messages,
-) -> Overflow {
-    // D·op(A) is made of rows of D, as the transpose of op(A)ᵀ·Dᵀ is.
-    let from_left = request.side == Side::Left;
-    let (sums, transposed) = if from_left { (sums, request.transposed) } else { (sums.swapped(), !request.transposed) };
-    let bound = sums.bound_of_vectors(a, transposed, d.values().magnitude());
-    let (lines, len) = if from_left { (c_shape.cols, c_shape.rows) } else { (c_shape.rows, c_shape.cols) };
-    let x = |line: usize| {
-        move |k: usize| {
-            let shape = d.shape();
-            d.values().number(if from_left { shape.at(k, line) } else { shape.at(line, k) }) as i128
-        }
-    };
-    let count = || request.verify.then(|| sums.wrapped_of_vectors((a, transposed), (len, lines), x));
-    overflow.of_integers(a.element(), ("C", c_shape.rows * c_shape.cols), bound, count, messages)
 }
 
 /// Reports a product, and refuses it if elements of C, whose number is `different`, are not the
@@ -211,14 +192,8 @@ fn on_device(request: &Request<'_>, device: &Device, a: &AnyMatrix, d: &AnyDense
     device.finish()?;
     let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
     let mut c = packed.output()?;
-    if request.repeat.is_some() {
-        packed.execute(&on_device, &mut c)?;
-        device.finish()?;
-    }
-    let mut runs_ms = Vec::new();
-    for _ in 0..request.repeat.map_or(1, NonZero::get) {
-        runs_ms.push(packed.execute_with_report(&on_device, &mut c)?.total_ms);
-    }
+    let run = || Ok::<_, Failure>(((), packed.execute_with_report(&on_device, &mut c)?.total_ms));
+    let ((), runs_ms) = repeatedly(request.repeat, run)?;
     let sharing = Some((packed.method(), packed.why().to_owned()));
     let device_bytes = packed.cost().device_bytes;
     // Executions allocate nothing.

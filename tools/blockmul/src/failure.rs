@@ -161,26 +161,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_failure_has_its_status() {
-        let io = |kind| std::io::Error::from(kind);
-        let memory = Error::Memory { what: "C".into(), needed: 2, available: 1, place: "host".into() };
+    fn failures_of_calls_and_those_of_several_inputs_have_a_status() {
         let opencl = Error::OpenCl { call: "clFinish", code: -5, name: "CL_OUT_OF_RESOURCES" };
-        for (failure, status) in [
-            (Failure::Verification("off".into()), 1),
-            (Failure::Different, 1),
-            (Failure::Reported(4), 4),
-            (Failure::Usage("both".into()), 2),
-            (Error::Argument("odd".into()).into(), 2),
-            (Error::Parse { path: "a.mtx".into(), line: 3, reason: "odd".into() }.into(), 2),
-            (Error::NoOpenCl { reason: "none".into() }.into(), 3),
-            (memory.into(), 4),
-            (opencl.into(), 5),
-            (Failure::Output("c.mtx".into(), io(std::io::ErrorKind::PermissionDenied)), 5),
-            (Failure::Output("pipe".into(), io(std::io::ErrorKind::BrokenPipe)), 5),
-            (Failure::ReaderLeft, 0),
-        ] {
-            assert_eq!(failure.status(), status, "{failure:?}");
-        }
+        let no_opencl = Error::NoOpenCl { reason: "none".into() };
+        let failures = [opencl.into(), no_opencl.into(), Failure::Reported(4)];
+        assert_eq!(failures.map(|failure: Failure| failure.status()), [5, 3, 4]);
     }
 
     #[test]

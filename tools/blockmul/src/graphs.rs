@@ -129,7 +129,7 @@ pub fn run<S: Serialize>(
 /// of each.
 pub fn repeatedly<T, E>(
     repeat: Option<NonZero<u32>>,
-    run: impl Fn() -> Result<(T, f64), E>,
+    mut run: impl FnMut() -> Result<(T, f64), E>,
 ) -> Result<(T, Vec<f64>), E> {
     if repeat.is_some() {
         run()?;

@@ -30,7 +30,7 @@ pub mod numbers;
 mod operands;
 pub mod output;
 mod overflow;
-pub mod patches;
+mod patches;
 mod paths;
 pub mod patterns;
 pub mod places;
@@ -199,11 +199,6 @@ mod tests {
             ["--size=\n", "a\nb", "--block=1\t2", "1\t2"]
         );
         assert!(odd(&["spy", "\n", "\r\n", ""]).is_empty());
-    }
-
-    #[test]
-    fn the_arguments_are_consistent() {
-        super::numbers::with_negative(super::Cli::command()).debug_assert();
     }
 
     #[test]

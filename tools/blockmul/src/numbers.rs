@@ -49,21 +49,3 @@ pub fn with_negative(command: clap::Command) -> clap::Command {
     };
     command.mut_args(take).mut_subcommands(with_negative)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges() {
-        assert_eq!((from_zero("0"), from_zero("1e-3"), finite("-2.5")), (Ok(0.0), Ok(1e-3), Ok(-2.5)));
-        assert!(above_zero("0").is_err() && above_zero("1e-3") == Ok(1e-3));
-        assert_eq!((count::<usize>("0"), count::<u64>("7"), some("3")), (Ok(0), Ok(7), Ok(NonZero::new(3).unwrap())));
-        for text in ["-1", "-1e-30", "inf", "nan", "x", ""] {
-            assert!(from_zero(text).unwrap_err().contains("from 0"), "{text}");
-            assert!(above_zero(text).unwrap_err().contains("above 0"), "{text}");
-        }
-        assert!(finite("nan").is_err() && count::<usize>("-1").is_err() && some("0").is_err());
-        assert!(place("0").is_err() && place("1").is_ok());
-    }
-}

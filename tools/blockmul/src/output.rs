@@ -4,8 +4,8 @@ use crate::messages::{Messages, Unit};
 use crate::stdout;
 use blockmul::{
     Error,
-    io::{self, Layout, WriteOptions, bla, matrix_market, write_whole},
-    matrix::{AnyMatrix, AnyView},
+    io::{self, WriteOptions, matrix_market, write_whole},
+    matrix::AnyView,
 };
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -85,11 +85,6 @@ pub fn write_matrix<'m>(path: &Path, matrix: impl Into<AnyView<'m>>, messages: &
         true => to_stdout(&mut |writer| matrix_market::write_to(writer, matrix, &options)),
         false => io::write(path, matrix, &options).map_err(of_output),
     }
-}
-
-/// Writes the layout of a matrix beside its file `path`: X.bla for X.mtx and X.mtx.gz.
-pub fn write_layout(path: &Path, matrix: &AnyMatrix, layout: &Layout) -> Result<(), Failure> {
-    bla::write(bla::place_beside(path), matrix, layout).map_err(of_output)
 }
 
 fn to_stdout(fill: Fill<'_>) -> Result<(), Failure> {

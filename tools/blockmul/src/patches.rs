@@ -1,6 +1,4 @@
 //! `blockmul patches`: a mesh cut into patches by Lloyd relaxation.
-pub mod picture;
-
 use crate::failure::Failure;
 use crate::graphs::timed;
 use crate::messages::{Messages, Unit};
@@ -9,16 +7,15 @@ use crate::places::Overwriting;
 use crate::report::Report;
 use crate::sizes::{count, count_of};
 use crate::target::Target;
-use crate::{input, output, vector};
+use crate::{input, output, png_file, vector};
 use blockmul::{
     Error, Method,
     element::ElementType,
     generate::Random,
     graph::{Lloyd, Patches},
-    mesh::{self, Colour, Mesh},
+    mesh::{self, Colour, Mesh, View, patch_colour},
     reference,
 };
-use picture::View;
 use serde::Serialize;
 use std::{
     num::NonZero,
@@ -256,19 +253,16 @@ fn write(
     messages: &Messages,
 ) -> Result<(), Failure> {
     messages.step(format!("writing {}", path.display()));
+    let colours = || found.labels.iter().map(|&label| patch_colour(label)).collect::<Vec<Colour>>();
     match kind {
         Kind::Picture => {
-            let view = View { turn: args.turn, tilt: args.tilt, size: args.size };
             let patches = count_of(args.count.get() as usize, "patch", "patches");
             let described = format!("{patches} of {}", args.mesh.display());
-            let picture = picture::draw(mesh, &found.labels, view, &described);
-            let failed = |error| Failure::Output(path.display().to_string(), error);
-            output::write_bytes(path, &picture.map_err(failed)?)
+            let picture = mesh.draw(View { turn: args.turn, tilt: args.tilt, size: args.size }, &colours())?;
+            let png = png_file::encode([picture.width, picture.height], &picture.pixels, &described);
+            output::write_bytes(path, &png.map_err(|error| Failure::Output(path.display().to_string(), error))?)
         }
-        Kind::Mesh => {
-            let colours: Vec<Colour> = found.labels.iter().map(|&label| picture::colour(label)).collect();
-            mesh::write_ply(path, mesh, &colours).map_err(output::of_output)
-        }
+        Kind::Mesh => mesh::write_ply(path, mesh, &colours()).map_err(output::of_output),
         Kind::Labels => {
             let from_one: Vec<u32> = found.labels.iter().map(|label| label.wrapping_add(1)).collect();
             vector::write(path, &from_one.into())

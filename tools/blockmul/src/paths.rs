@@ -2,7 +2,7 @@
 mod found;
 mod report;
 
-use crate::choice::one_of;
+use crate::choice::{named, one_of};
 use crate::failure::Failure;
 use crate::graphs::{median_run, repeatedly};
 use crate::input::{self, Reading};
@@ -72,14 +72,14 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["element", "delta"])]
     levels: bool,
     /// Order in which edges are visited; the distances are the same.
-    #[arg(long, default_value = "auto", value_parser = one_of([Schedule::Auto].iter().chain(Schedule::ALL), Schedule::name))]
+    #[arg(long, default_value = "auto", value_parser = one_of(named([Schedule::Auto].iter().chain(Schedule::ALL), Schedule::name)))]
     schedule: Schedule,
     /// How far near-far and frontier move the limit between near and far at first [default: a 64th
     /// of the mean length, and the mean].
     #[arg(long, value_name = "LENGTH", value_parser = above_zero)]
     delta: Option<f64>,
     /// Element type of lengths and distances.
-    #[arg(long, default_value = "f64", value_parser = one_of(&LENGTHS, ElementType::name))]
+    #[arg(long, default_value = "f64", value_parser = one_of(named(&LENGTHS, ElementType::name)))]
     element: ElementType,
     /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
     /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].

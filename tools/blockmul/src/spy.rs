@@ -1,9 +1,7 @@
 //! `blockmul spy`: a picture of a matrix's entries, as a PNG file or in the terminal.
-mod legend;
-mod picture;
-mod shade;
 mod term;
 
+use crate::choice::one_of;
 use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::Messages;
@@ -12,14 +10,14 @@ use crate::places::Overwriting;
 use crate::report::Size;
 use crate::target::Target;
 use anstream::{AutoStream, ColorChoice};
-use blockmul::spy::{Overlap, Raster, Scale};
+use blockmul::spy::{Overlap, Picture, Raster, Scale, Shade, Shaded};
 use blockmul::{
     BlockShape, Cbc, Device, DeviceMatrix, Method,
     element::ElementType,
     matrix::{AnyMatrix, Pattern},
 };
+use clap::builder::PossibleValue;
 use half::f16;
-use shade::{Shade, Shaded};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -53,7 +51,7 @@ pub struct Args {
     #[arg(long, value_name = "OTHER", conflicts_with = "shade")]
     diff: Option<PathBuf>,
     /// Meaning of the colours.
-    #[arg(long, value_enum, default_value = "magnitude")]
+    #[arg(long, value_parser = one_of(shades()), default_value = "magnitude")]
     shade: Shade,
     /// Cut into blocks of R rows and K columns, one number for square ones [default: the file's own
     /// blocks, else 1x1].
@@ -78,11 +76,21 @@ pub struct Args {
     quiet: bool,
 }
 
+fn shades() -> [(PossibleValue, Shade); 3] {
+    let shade = |name, shade, help: &'static str| (PossibleValue::new(name).help(help), shade);
+    [
+        shade("magnitude", Shade::Magnitude, "The largest magnitude, on a logarithmic scale"),
+        shade("density", Shade::Density, "The number of entries, on a logarithmic scale"),
+        shade("pattern", Shade::Pattern, "Whether there are entries"),
+    ]
+}
+
 /// A PNG picture of where the entries of a matrix are, with at most `size` pixels a side.
 pub fn picture<M: blockmul::Matrix>(matrix: &M, size: usize) -> blockmul::Result<Vec<u8>> {
     let shaded = Shaded::new(&Raster::on_host(matrix, size)?, Shade::Pattern);
-    let picture = picture::Picture::draw(&shaded, size).encode();
-    picture.map_err(|source| blockmul::Error::Io { path: PathBuf::from("a picture"), source })
+    Picture::draw(&shaded, size)
+        .encode()
+        .map_err(|source| blockmul::Error::Io { path: PathBuf::from("a picture"), source })
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
@@ -112,7 +120,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn write(path: &Path, shaded: &Shaded, size: usize, messages: &Messages) -> Result<(), Failure> {
-    let picture = picture::Picture::draw(shaded, size);
+    let picture = Picture::draw(shaded, size);
     let png = picture.encode().map_err(|error| Failure::Output(path.display().to_string(), error))?;
     output::write_bytes(path, &png)?;
     let (width, height) = (picture.width(), picture.height());
@@ -200,7 +208,7 @@ impl Subject {
     fn shaded(&self, size: usize) -> Result<Shaded, Failure> {
         let rasters = self.parts.iter().map(|part| part.raster(size)).collect::<blockmul::Result<Vec<_>>>()?;
         Ok(match &rasters[..] {
-            [both, first, second] => Shaded::overlap([both, first, second]),
+            [both, first, second] => Shaded::overlap([both, first, second])?,
             rasters => Shaded::new(&rasters[0], self.shade),
         })
     }

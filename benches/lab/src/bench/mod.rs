@@ -3,7 +3,7 @@ mod primitives;
 
 use blockmul_cli::bench::{
     self,
-    operation::{Measure, OPERATIONS, Operation, of_array},
+    operation::{OPERATIONS, Operation},
     operations,
 };
 use blockmul_cli::failure::Failure;
@@ -38,27 +38,12 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     bench::run(&args.bench)
 }
 
-const ARRAY: Operation = Operation { elements: of_array, ..Operation::ONE };
-
 /// The operations beside those of the command.
 static FURTHER: [Operation; 4] = [
-    Operation { name: "scan", help: "Exclusive sums of an array", measure: Measure::Array(primitives::scan), ..ARRAY },
-    Operation {
-        name: "segmented-scan",
-        help: "Inclusive sums of each segment by any operator, for several lengths of segments",
-        measure: Measure::Array(primitives::segmented_scan),
-        ..ARRAY
-    },
-    Operation {
-        name: "sort",
-        help: "A stable sort of rows and payloads inside segments, for several lengths of segments",
-        measure: Measure::Array(primitives::sort),
-        ..ARRAY
-    },
-    Operation {
-        name: "reduce",
-        help: "The sum of each run of values, for several lengths of runs",
-        measure: Measure::Array(primitives::reduce),
-        ..ARRAY
-    },
+    Operation::array("scan", primitives::scan).help("Exclusive sums of an array"),
+    Operation::array("segmented-scan", primitives::segmented_scan)
+        .help("Inclusive sums of each segment by any operator, for several lengths of segments"),
+    Operation::array("sort", primitives::sort)
+        .help("A stable sort of rows and payloads inside segments, for several lengths of segments"),
+    Operation::array("reduce", primitives::reduce).help("The sum of each run of values, for several lengths of runs"),
 ];

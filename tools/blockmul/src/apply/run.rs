@@ -11,7 +11,7 @@ use crate::symmetric::Halves;
 use crate::target::Target;
 use crate::vector;
 use blockmul::{
-    Device, DeviceMatrix, DeviceVector, Method, Planned, Result, Semiring,
+    Device, DeviceMatrix, DeviceVector, Error, Method, Planned, Result, Semiring,
     element::{Any, AnyValues, Order},
     matrix::AnyMatrix,
     plan::{Apply, ApplyOptions, Format, GramOperands, WeighedVector},
@@ -159,11 +159,8 @@ impl Product<'_> {
         let mut y = plan.output()?;
         plan.device().finish()?;
         let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
-        let mut run = || Ok(plan.execute_with_report(inputs(), &mut y)?.total_ms);
-        if self.args.repeat.is_some() {
-            run()?;
-        }
-        let runs_ms = (0..self.args.repeat.map_or(1, NonZero::get)).map(|_| run()).collect::<Result<_>>()?;
+        let run = || Ok::<_, Error>(((), plan.execute_with_report(inputs(), &mut y)?.total_ms));
+        let ((), runs_ms) = repeatedly(self.args.repeat, run)?;
         let took = Took { formats, convert_ms, device_bytes: plan.cost().device_bytes, runs_ms };
         Ok(Run { y: y.download()?, took })
     }

@@ -1,9 +1,9 @@
 //! Products with dense matrices.
 use super::apply::{bytes, vector};
 use super::measure::Subject;
-use super::one_of;
 use super::operation::{self, Outcomes};
 use super::record::Record;
+use crate::choice::{named, one_of, one_or, sharings};
 use crate::numbers::some;
 use crate::report::Size;
 use blockmul::{
@@ -23,11 +23,11 @@ pub struct DenseArgs {
     #[arg(long, value_name = "N", value_parser = some)]
     columns: Option<NonZero<u32>>,
     /// Layouts of that matrix and of the result, several with commas [default: rows].
-    #[arg(long, value_name = "LAYOUT,...", value_delimiter = ',', value_parser = one_of(Layout::ALL.iter().map(|&layout| (layout.name(), layout))))]
+    #[arg(long, value_name = "LAYOUT,...", value_delimiter = ',', value_parser = one_of(named(Layout::ALL, Layout::name)))]
     layout: Vec<Layout>,
     /// Ways to share the entries of A out in operation dense, several with commas [default: auto];
     /// `stored` is a matrix in groups (GCOO), multiplied as it is.
-    #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = one_of(sharings()))]
+    #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = one_or("stored", sharings()))]
     sharing: Vec<Sharing>,
     /// Read A's values where they are in operation dense, not copied into the order of the sums.
     #[arg(long)]
@@ -36,11 +36,6 @@ pub struct DenseArgs {
 
 /// A method of products with A, or `None` for a matrix that is converted to groups.
 type Sharing = Option<DenseMethod>;
-
-fn sharings() -> impl Iterator<Item = (&'static str, Sharing)> {
-    let methods = [DenseMethod::Auto].iter().chain(DenseMethod::ALL);
-    methods.map(|&method| (method.name(), Some(method))).chain([("stored", None)])
-}
 
 impl DenseArgs {
     /// The first option that is given.

@@ -230,22 +230,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_are_named_with_any_of_their_sizes() {
-        let named = |text: &str, elements| {
-            let named = Named::parse(text).expect("a family")?;
-            Ok::<_, String>(named.sized(elements, BlockShape::new(2, 3).unwrap()).name())
-        };
-        let name = |text: &str| named(text, Some(600));
-        assert_eq!(named("uniform", None).unwrap(), "uniform:16000x8");
-        assert_eq!(name("uniform").unwrap(), "uniform:12x8");
-        assert_eq!(name("uniform:50").unwrap(), "uniform:50x8");
-        assert_eq!(name("bundle-adjustment:5x7x2").unwrap(), "bundle-adjustment:5x7x2");
-        assert!(name("uniform:5x7x2").unwrap_err().contains("uniform:ROWSxBLOCKS-IN-A-COLUMN"));
-        assert!(name("uniform:5y7").unwrap_err().contains("\"5y7\" is no size"));
-        assert!(Named::parse("uniforn:5").is_none());
-    }
-
-    #[test]
     fn a_number_of_elements_gives_sizes_of_about_as_many() {
         for family in &FAMILIES {
             let block = if family.name == "planar" { BlockShape::SCALAR } else { BlockShape::new(3, 3).unwrap() };

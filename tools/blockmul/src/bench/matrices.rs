@@ -264,24 +264,4 @@ mod tests {
         assert!(why.contains("a has 256 at row 2, column 3, which is not of type u8"), "{why}");
         Ok(())
     }
-
-    #[test]
-    fn b_is_a_cut_to_meet_it_or_its_transpose() {
-        let shape = |rows, cols| BlockShape::new(rows, cols).unwrap();
-        let shapes = |text: &str, a: BlockShape| {
-            let Input::Family(named) = Input::parse(text).unwrap() else { panic!("a family") };
-            let (a, b) = Source::Family(named, None).operands(ElementType::F32, a).unwrap();
-            (a.shape(), b.map(|b| b.shape()))
-        };
-        assert_eq!(shapes("uniform:9x2", shape(1, 1)), (shape(1, 1), None));
-        assert_eq!(shapes("uniform:9x2", shape(3, 3)), (shape(3, 3), None));
-        assert_eq!(shapes("bundle-adjustment:9x20x2", shape(6, 3)), (shape(6, 3), Some(shape(3, 6))));
-        assert_eq!(shapes("bundle-adjustment:9x20x2", shape(1, 1)), (shape(1, 1), Some(shape(1, 1))));
-        let matrix = Csc::from_triplets(6, 6, [(0, 5, 1.0)]).unwrap();
-        let file = Source::File { name: "a".into(), matrix, layout: None, is_drawn: false };
-        let (a, b) = file.operands(ElementType::F64, shape(2, 3)).unwrap();
-        assert_eq!((a.shape(), b.unwrap().shape()), (shape(2, 3), shape(3, 2)));
-        assert!(file.operands(ElementType::F64, shape(4, 4)).is_err());
-        assert!(Input::parse("uniforn:5").err().unwrap().contains("families are: uniform, power-law"));
-    }
 }

@@ -6,13 +6,10 @@ use super::record::Record;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{from_zero, some};
 use crate::report::Size;
-use blockmul::{
-    Device, Element, Matrix, Planned, Result, Semiring,
-    device::StageTime,
-    groups::BlockGroups,
-    host::Progress,
-    matrix::{AnyMatrix, AnyView},
+pub use blockmul::reference::verify::{
+    same_any_groups as equal_groups, same_any_matrix as equal, same_bits, same_matrix as same,
 };
+use blockmul::{Device, Planned, Result, Semiring, device::StageTime, host::Progress, matrix::AnyView};
 use std::{cell::OnceCell, num::NonZero, time::Instant};
 
 /// Least number of rounds: with fewer, a single round could determine the median.
@@ -127,8 +124,18 @@ impl Subject<'_> {
         plans::planned(self.device(), plan)
     }
 
-    /// Executes a plan, whose time is beside it, makes the record of the result, and times further
-    /// executions.
+    /// Makes a plan, executes it, makes the record of the result, and times further executions.
+    pub fn by_plan<'i, P: Planned>(
+        &self,
+        plan: impl Fn() -> Result<P>,
+        inputs: impl Fn() -> P::Inputs<'i>,
+        record: impl FnOnce(&P::Output) -> Result<Record>,
+    ) -> Result<Record> {
+        let (plan, plan_ms) = self.planned(plan)?;
+        self.executed((&plan, plan_ms), inputs, record)
+    }
+
+    /// As [`Subject::by_plan`], with a plan whose time is beside it.
     pub fn executed<'i, P: Planned>(
         &self,
         (plan, plan_ms): (&P, f64),
@@ -197,32 +204,4 @@ impl Subject<'_> {
     pub fn progress(&self, record: &Record) -> Progress {
         self.bench.messages.measured(format!("{} on {}", record.what(), self.device().info().name), Unit::Runs)
     }
-}
-
-/// Compares bit for bit: a zero of the other sign is another result.
-pub fn equal(c: &AnyMatrix, want: &AnyMatrix) -> bool {
-    let layout = |of: &AnyMatrix| (of.kind(), of.element(), of.shape(), of.stride());
-    layout(c) == layout(want) && c.pattern() == want.pattern() && c.values().bytes() == want.values().bytes()
-}
-
-/// As [`equal`], of matrices in groups.
-pub fn equal_groups(have: BlockGroups<AnyMatrix>, want: BlockGroups<AnyMatrix>) -> bool {
-    let groups = |of: &BlockGroups<AnyMatrix>| [of.row_groups().to_vec(), of.col_groups().to_vec()];
-    let same = |cells| match cells {
-        (Some(have), Some(want)) => equal(&have, &want),
-        (have, want) => have.is_none() && want.is_none(),
-    };
-    groups(&have) == groups(&want) && have.into_cells().into_iter().zip(want.into_cells()).all(same)
-}
-
-/// As [`equal`], of a type.
-pub fn same<M: Matrix>(c: &M, want: &M) -> bool {
-    let (c, want) = (c.as_cbc(), want.as_cbc());
-    let shapes = (c.shape, c.stride) == (want.shape, want.stride);
-    c.pattern == want.pattern && shapes && same_bits(c.values, want.values)
-}
-
-/// Whether all elements have the same bits.
-pub fn same_bits<T: Element>(have: &[T], want: &[T]) -> bool {
-    bytemuck::cast_slice::<T, u8>(have) == bytemuck::cast_slice::<T, u8>(want)
 }

@@ -22,6 +22,7 @@ mod structure;
 mod table;
 mod vectors;
 
+use crate::choice::{self, methods, named, one_of, one_or};
 use crate::failure::Failure;
 use crate::input::Reading;
 use crate::messages::Messages;
@@ -30,7 +31,7 @@ use crate::output;
 use crate::places::Overwriting;
 use crate::problem::EdgesName;
 use blockmul::{BlockShape, Device, Method, Semiring, element::ElementType, plan::Format};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, TypedValueParser};
 use matrices::Input;
 use measure::{Bench, Patience, Place};
 use operation::{ANY_ORDER, BY_ROWS, Measure, OPERATIONS, Operation, SEMIRING, SYMMETRIC};
@@ -93,7 +94,7 @@ pub struct Args {
     block: Vec<BlockShape>,
     /// Element types, several with commas; u32, i32 and u8 for product, plan, apply,
     /// apply-transposed, apply-gram and dense. u8 has --semiring or-and alone.
-    #[arg(long, value_name = "TYPE,...", value_delimiter = ',', default_value = "f64", value_parser = crate::choice::number())]
+    #[arg(long, value_name = "TYPE,...", value_delimiter = ',', default_value = "f64", value_parser = choice::number())]
     element: Vec<ElementType>,
     /// Stored elements of families without sizes, about [default: the family's default sizes for
     /// products; 16 million for vectors; 2 million for dense; 8 million for transposes and their
@@ -102,19 +103,19 @@ pub struct Args {
     elements: Option<NonZero<u32>>,
     /// Methods of products and their plans, several with commas; all: every method that needs no
     /// mask.
-    #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = one_of(methods()), default_value = "auto")]
+    #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = one_or("all", methods()), default_value = "auto")]
     method: Vec<Option<Method>>,
     /// Formats of apply, apply-transposed and apply-gram, with A's values in their order, several
     /// with commas; all: every format, of blocks those that they have [default: the values where
     /// they are, the format as estimated].
-    #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', value_parser = one_of(formats()))]
+    #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', value_parser = one_or("all", named([Format::Auto].iter().chain(Format::ALL), Format::name)))]
     format: Vec<Option<Format>>,
     /// Let format auto of apply, apply-transposed and apply-gram choose formats with other orders
     /// of sums, too.
     #[arg(long, conflicts_with_all = ["iterations", "list"])]
     any_order: bool,
     /// Algebra of product, plan, apply, apply-transposed, apply-gram and dense.
-    #[arg(long, default_value = "plus-times", value_parser = crate::choice::semiring())]
+    #[arg(long, default_value = "plus-times", value_parser = choice::semiring())]
     semiring: Semiring,
     /// Time apply also with one triangle of A on the device, the lower one. Its mirror image stands
     /// for the upper one, so that another matrix than a symmetric one becomes symmetric.
@@ -152,33 +153,11 @@ pub struct Args {
     quiet: bool,
 }
 
-/// Parses the name of one of these.
-fn one_of<T: Copy + Send + Sync + 'static>(
-    all: impl Iterator<Item = (impl Into<PossibleValue>, T)>,
-) -> impl TypedValueParser<Value = T> {
-    let (names, values): (Vec<PossibleValue>, Vec<T>) = all.map(|(name, value)| (name.into(), value)).unzip();
-    let order: Vec<String> = names.iter().map(|name| name.get_name().to_owned()).collect();
-    let value = move |name: String| values[order.iter().position(|known| *known == name).expect("a known name")];
-    PossibleValuesParser::new(names).map(value)
-}
-
 /// Parses the name of an operation.
 pub fn operations(
     all: impl IntoIterator<Item = &'static Operation>,
 ) -> impl TypedValueParser<Value = &'static Operation> {
     one_of(all.into_iter().map(|of| (PossibleValue::new(of.name).help(of.help), of)))
-}
-
-/// The methods by their names; `None` for every one that needs no mask.
-fn methods() -> impl Iterator<Item = (&'static str, Option<Method>)> {
-    let methods = [Method::Auto].iter().chain(Method::ALL);
-    methods.map(|&method| (method.name(), Some(method))).chain([("all", None)])
-}
-
-/// The formats by their names; `None` for every one.
-fn formats() -> impl Iterator<Item = (&'static str, Option<Format>)> {
-    let formats = [Format::Auto].iter().chain(Format::ALL);
-    formats.map(|&format| (format.name(), Some(format))).chain([("all", None)])
 }
 
 impl Args {

@@ -10,28 +10,17 @@ const PLANNING: Duration = Duration::from_millis(300);
 /// Makes a plan several times; the milliseconds are the median of all but the first, which waits
 /// for kernels.
 pub fn planned<P>(device: &Device, plan: impl Fn() -> Result<P>) -> Result<(P, f64)> {
-    let mut planned = None;
-    let ms = timed(device, &mut || {
-        // The memory of the plan before serves the next one.
-        planned = None;
-        planned = Some(plan()?);
-        Ok(())
-    })?;
-    Ok((planned.expect("a plan at least"), ms))
-}
-
-/// One copy for all plans.
-fn timed(device: &Device, plan: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
-    plan()?;
+    drop(plan()?);
     device.finish()?;
     let (begin, mut runs) = (Instant::now(), Vec::new());
     loop {
+        // The memory of the plan before serves the next one.
         let clock = Instant::now();
-        plan()?;
+        let planned = plan()?;
         device.finish()?;
         runs.push(clock.elapsed().as_secs_f64() * 1e3);
         if runs.len() == MOST || begin.elapsed() > PLANNING {
-            return Ok(median(&runs).expect("a plan at least"));
+            return Ok((planned, median(&runs).expect("a plan at least")));
         }
     }
 }

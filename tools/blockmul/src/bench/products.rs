@@ -108,11 +108,9 @@ fn by_plan(on: &Subject<'_>, method: Method, factors: &Factors) -> Result<Record
     let on_device = device.upload(a)?;
     let other = b.as_ref().map(|b| device.upload(b)).transpose()?;
     let inputs = (&on_device, other.as_ref().unwrap_or(&on_device));
-    let product = || Product::of(inputs.0, inputs.1).method(method).semiring(on.semiring());
-    let (plan, plan_ms) = on.planned(|| product().plan())?;
     let variant = if method == Method::Auto { "plan".into() } else { format!("plan by {}", method.name()) };
-    on.executed(
-        (&plan, plan_ms),
+    on.by_plan(
+        || Product::of(inputs.0, inputs.1).method(method).semiring(on.semiring()).plan(),
         || inputs.into(),
         |c| {
             let record = on.record(variant, a, equal(&c.download()?, want))?;
@@ -135,9 +133,8 @@ fn grams(on: &Subject<'_>, host: &BlockGroups<AnyMatrix>) -> Result<Vec<Record>>
         let (c_nnz, b) = (h.nnz(), Size::of(first));
         Ok(Record { c_nnz, b, ..on.record(variant, first, equal_groups(h, want))? })
     };
-    let (plan, plan_ms) = on.planned(|| Product::gram(&j).part(PARTS).plan())?;
-    let mut records = vec![on.executed(
-        (&plan, plan_ms),
+    let mut records = vec![on.by_plan(
+        || Product::gram(&j).part(PARTS).plan(),
         || (&j).into(),
         |h| record("gram", h.download()?, reference::gram_groups(host, PARTS)?),
     )?];
@@ -158,9 +155,8 @@ fn grams(on: &Subject<'_>, host: &BlockGroups<AnyMatrix>) -> Result<Vec<Record>>
         ),
     ] {
         let weights = [weights];
-        let (plan, plan_ms) = on.planned(|| Product::gram(&j).weighted(&weights).part(PARTS).plan())?;
-        records.push(on.executed(
-            (&plan, plan_ms),
+        records.push(on.by_plan(
+            || Product::gram(&j).weighted(&weights).part(PARTS).plan(),
             || Inputs::of(&j).weights(&weights[..]),
             |h| record(variant, h.download()?, reference::gram_any_groups_weighted(host, &[of_host], PARTS)?),
         )?);

@@ -1,7 +1,7 @@
 //! A run of `blockmul bench`: operations on inputs, whose results are kept.
 use super::matrices::{Input, Padded, Source};
 use super::measure::Bench;
-use super::operation::{Measure, Operands, Operation, Outcomes};
+use super::operation::{Measure, Operands, Operation};
 use super::record::Record;
 use super::results;
 use super::table;
@@ -43,16 +43,16 @@ impl<'a> Session<'a> {
             Measure::File(measure) => {
                 inputs.iter().try_for_each(|(input, _)| self.keep_all(&input.name(), measure(bench, input, elements)))
             }
-            Measure::Matrix(measure) | Measure::Graph(measure) => inputs
-                .into_iter()
-                .try_for_each(|(input, blocks)| self.input((operation, measure), (&input, elements), blocks)),
+            Measure::Matrix(_) | Measure::Each(_) | Measure::Graph(_) => {
+                inputs.into_iter().try_for_each(|(input, blocks)| self.input(operation, (&input, elements), blocks))
+            }
         }
     }
 
     /// Measures every combination for one input.
     fn input(
         &mut self,
-        (operation, measure): (&Operation, fn(&Operands<'_>) -> Outcome<Outcomes>),
+        operation: &Operation,
         (input, elements): (&Input, Option<usize>),
         blocks: Vec<BlockShape>,
     ) -> Result<(), Failure> {
@@ -85,7 +85,7 @@ impl<'a> Session<'a> {
                 let what = format!("{} in {shape} {element}", source.name(shape));
                 bench.messages.step(format!("{what}: making operands"));
                 let of = Operands { bench, operation, source: &source, shape, element };
-                match of.check().and_then(|()| measure(&of)) {
+                match of.measure() {
                     Ok(outcomes) => outcomes.into_iter().try_for_each(|outcome| self.keep_all(&what, outcome))?,
                     Err(error) => self.note(&what, &error.into()),
                 }

@@ -25,9 +25,8 @@ pub fn permute(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
 fn permuted_by(on: &Subject<'_>, a: &AnyMatrix, order: fn(usize) -> Vec<usize>) -> Result<Record> {
     let (rows, cols) = (order(a.nrows()), order(a.ncols()));
     let da = on.device().upload(a)?;
-    let (plan, plan_ms) = on.planned(|| Permute::of(&da, &rows, &cols))?;
-    on.executed(
-        (&plan, plan_ms),
+    on.by_plan(
+        || Permute::of(&da, &rows, &cols),
         || &da,
         |c| moving(on, a, (c.nnz(), 1), equal(&c.download()?, &permuted(a, &rows, &cols)?)),
     )
@@ -36,8 +35,7 @@ fn permuted_by(on: &Subject<'_>, a: &AnyMatrix, order: fn(usize) -> Vec<usize>) 
 /// Times Aᵀ.
 pub fn transpose(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     let da = on.device().upload(a)?;
-    let (plan, plan_ms) = on.planned(|| Transpose::of(&da))?;
-    on.executed((&plan, plan_ms), || &da, |c| moving(on, a, (c.nnz(), 1), equal(&c.download()?, &a.transpose()?)))
+    on.by_plan(|| Transpose::of(&da), || &da, |c| moving(on, a, (c.nnz(), 1), equal(&c.download()?, &a.transpose()?)))
 }
 
 /// Times A + 0.5·B, where B is A with its block rows in reverse.
@@ -45,9 +43,8 @@ pub fn add(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     let (rows, cols): (Vec<_>, Vec<_>) = ((0..a.nrows()).rev().collect(), (0..a.ncols()).collect());
     let b = permuted(a, &rows, &cols)?;
     let (da, db) = (on.device().upload(a)?, on.device().upload(&b)?);
-    let (plan, plan_ms) = on.planned(|| Add::of(&da, &db))?;
-    on.executed(
-        (&plan, plan_ms),
+    on.by_plan(
+        || Add::of(&da, &db),
         || [(1.0, &da), (0.5, &db)],
         |c| {
             let right = equal(&c.download()?, &matrix::add_any(1.0, a, 0.5, &b)?);
@@ -60,9 +57,8 @@ pub fn add(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
 pub fn permute_lower(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     let (lower, order) = (a.triangle(Part::Lower), shuffled(a.nrows()));
     let on_device = on.device().upload(&lower)?;
-    let (plan, plan_ms) = on.planned(|| Permute::symmetric_of(&on_device, &order, Part::Lower))?;
-    on.executed(
-        (&plan, plan_ms),
+    on.by_plan(
+        || Permute::symmetric_of(&on_device, &order, Part::Lower),
         || &on_device,
         |c| moving(on, &lower, (c.nnz(), 2), equal(&c.download()?, &permuted_lower(&lower, &order)?)),
     )
@@ -86,9 +82,8 @@ pub fn transpose_pattern(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
 pub fn scalars(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     let lower = a.triangle(Part::Lower);
     let on_device = on.device().upload(&lower)?;
-    let (plan, plan_ms) = on.planned(|| Scalars::lower_of(&on_device))?;
-    on.executed(
-        (&plan, plan_ms),
+    on.by_plan(
+        || Scalars::lower_of(&on_device),
         || &on_device,
         |c| {
             let want = ScalarMap::lower(&lower)?.any_values(&lower)?;

@@ -15,10 +15,9 @@ use half::f16;
 /// Times the norms of A's columns.
 pub fn norms(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     let da = on.device().upload(a)?;
-    let (plan, plan_ms) = on.planned(|| Norms::columns_of(&da))?;
     let want = reference::any_column_norms(a)?;
-    on.executed(
-        (&plan, plan_ms),
+    on.by_plan(
+        || Norms::columns_of(&da),
         || &da,
         |norms| {
             let bytes = bytes(a.element(), a.values().len() + want.len(), 0);

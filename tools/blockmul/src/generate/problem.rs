@@ -1,5 +1,6 @@
 //! Whole problems, in the formats in which they are exchanged.
 use super::Common;
+use crate::choice::one_of;
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::numbers::{count, from_zero};
@@ -7,6 +8,7 @@ use crate::output;
 use crate::places::{Places, check_problem};
 use blockmul::generate::problem::{Scene, Shape, Walk, bundle_adjustment, pose_graph};
 use blockmul::solver::problem::{Graph, Place, PoseGraph, bal, g2o};
+use clap::builder::PossibleValue;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -61,8 +63,8 @@ the truth.")]
         #[arg(long, default_value_t = 5, value_parser = count::<usize>)]
         views: usize,
         /// Course of the path.
-        #[arg(long, value_enum, default_value = "space", value_name = "SHAPE")]
-        shape: ShapeName,
+        #[arg(long, value_parser = one_of(shapes()), default_value = "space", value_name = "SHAPE")]
+        shape: Shape,
         /// In the plane instead of in space: --shape plane.
         #[arg(long, conflicts_with = "shape")]
         plane: bool,
@@ -78,27 +80,14 @@ the truth.")]
     },
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
-pub enum ShapeName {
-    /// Through cells of the plane.
-    Plane,
-    /// Through cells of space.
-    Space,
-    /// In turns around the tube of a torus.
-    Torus,
-    /// In turns from pole to pole of a sphere.
-    Sphere,
-}
-
-impl From<ShapeName> for Shape {
-    fn from(name: ShapeName) -> Self {
-        match name {
-            ShapeName::Plane => Self::Plane,
-            ShapeName::Space => Self::Space,
-            ShapeName::Torus => Self::Torus,
-            ShapeName::Sphere => Self::Sphere,
-        }
-    }
+fn shapes() -> [(PossibleValue, Shape); 4] {
+    let shape = |name, shape, help: &'static str| (PossibleValue::new(name).help(help), shape);
+    [
+        shape("plane", Shape::Plane, "Through cells of the plane"),
+        shape("space", Shape::Space, "Through cells of space"),
+        shape("torus", Shape::Torus, "In turns around the tube of a torus"),
+        shape("sphere", Shape::Sphere, "In turns from pole to pole of a sphere"),
+    ]
 }
 
 #[derive(clap::Args)]
@@ -125,7 +114,7 @@ impl Family {
             Self::G2o { poses, closures, landmarks, views, shape, plane, noise, turn_noise, ref place } => {
                 check_problem(&place.output, true)?;
                 place.write(|seed| {
-                    let shape = if plane { Shape::Plane } else { shape.into() };
+                    let shape = if plane { Shape::Plane } else { shape };
                     let graph =
                         pose_graph(&Walk { poses, closures, landmarks, views, shape, noise, turn_noise, seed })?;
                     Ok((describe(&graph), move |writer: &mut dyn Write| g2o::write_to(writer, &graph)))

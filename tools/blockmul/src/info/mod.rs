@@ -3,6 +3,7 @@ mod dense;
 mod needs;
 mod text;
 
+use crate::choice::{methods, one_of};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::Messages;
@@ -10,7 +11,7 @@ use crate::operands::default_b_shape;
 use crate::output;
 use crate::report::SCHEMA;
 use blockmul::{
-    BlockShape, Csc, Error, Method, Result,
+    BlockShape, Csc, Device, Error, Method, Result,
     analysis::{self, BlockFit, ColumnLengths, FoundSymmetry, ProductSize},
     io::{self, Layout, MatrixFile},
     matrix::{AnyMatrix, Pattern},
@@ -48,7 +49,7 @@ pub struct Args {
     #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// Method by which the devices are to multiply.
-    #[arg(long, default_value = "auto", value_parser = crate::choice::method())]
+    #[arg(long, default_value = "auto", value_parser = one_of(methods()))]
     method: Method,
     /// Show also how A·D with a dense D of N columns would be multiplied on each device, in the
     /// same blocks; it is prepared there.
@@ -125,7 +126,7 @@ struct Compression {
 
 pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     let messages = Messages::new(args.quiet);
-    let devices = Devices::new();
+    let devices = Devices::new(Device::list);
     let mut status = None;
     for (number, path) in args.files.iter().enumerate() {
         let info = match tell(path, args, &devices, &messages) {
@@ -157,7 +158,12 @@ fn tell(path: &Path, args: &Args, devices: &Devices, messages: &Messages) -> Res
     messages.step(format!("looking at {}", path.display()));
     let shape = args.block.or_else(|| input::layout(&file)).unwrap_or(BlockShape::SCALAR);
     let dense = args.dense.map(|columns| columns.get() as usize);
-    let wanted = Wanted { devices: devices.found(), method: args.method, memory_limit: args.memory_limit, dense };
+    let wanted = Wanted {
+        devices: devices.as_deref().unwrap_or_default(),
+        method: args.method,
+        memory_limit: args.memory_limit,
+        dense,
+    };
     let (product, needs) = product(&file.matrix, shape, &wanted)?;
     let matrix = &file.matrix;
     let count = |is: fn(f64) -> bool| matrix.values().iter().filter(|&&value| is(value)).count();

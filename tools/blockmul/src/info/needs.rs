@@ -1,31 +1,12 @@
 //! Device memory that a product needs.
 use super::dense::DenseNeeds;
-use blockmul::{
-    Device, Error, Method, Product, device::DeviceInfo, element::ElementType, matrix::AnyMatrix, product::Bin,
-};
+use blockmul::{Error, Method, Product, device::DeviceInfo, element::ElementType, matrix::AnyMatrix, product::Bin};
 use serde::Serialize;
 use std::cell::LazyCell;
 
-type Found = Result<Vec<DeviceInfo>, Error>;
-
 /// The devices of this machine, listed when the first file is shown. This is not done on another
 /// thread meanwhile: a process that ends while a driver starts may crash.
-pub struct Devices(LazyCell<Found>);
-
-impl Devices {
-    pub fn new() -> Self {
-        Self(LazyCell::new(Device::list))
-    }
-
-    pub fn found(&self) -> &[DeviceInfo] {
-        self.0.as_deref().unwrap_or_default()
-    }
-
-    /// The reason why there are none.
-    pub fn problem(&self) -> Option<&Error> {
-        self.0.as_ref().err()
-    }
-}
+pub type Devices = LazyCell<Result<Vec<DeviceInfo>, Error>>;
 
 /// Needs of the product on one device, as the library plans it.
 #[derive(Serialize)]

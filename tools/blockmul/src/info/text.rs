@@ -133,7 +133,7 @@ fn bounds(bounds: Bounds) -> String {
 
 fn needs(needs: &[DeviceNeeds], of: &str, devices: &Devices) -> String {
     if needs.is_empty() {
-        let reason = devices.problem().map(|error| error.to_string());
+        let reason = devices.as_ref().err().map(ToString::to_string);
         let reason = reason.as_deref().and_then(|text| text.lines().next()).unwrap_or("no OpenCL device").to_owned();
         return format!("  {:<11} {reason} (`blockmul devices` says more)", "devices");
     }

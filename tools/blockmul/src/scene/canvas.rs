@@ -1,7 +1,7 @@
 //! Draws antialiased lines and dots.
 use crate::png_file;
 use std::{f64::consts::PI, io};
-use tiny_skia::{Color, ColorU8, FillRule, LineCap, Paint, PathBuilder, Pixmap, Rect, Stroke, Transform};
+use tiny_skia::{Color, ColorU8, FillRule, LineCap, Paint, PathBuilder, Pixmap, PixmapPaint, Rect, Stroke, Transform};
 
 pub type Colour = [u8; 3];
 
@@ -81,13 +81,8 @@ impl Canvas {
 
     /// Copies `part` with its upper left corner at column `left`.
     pub fn paste(&mut self, part: &Self, left: u32) {
-        let (to, from) = (self.pixels.width() as usize, part.pixels.width() as usize);
-        let rows = self.pixels.pixels_mut().chunks_mut(to).zip(part.pixels.pixels().chunks(from));
-        for (row, part) in rows {
-            for (pixel, &painted) in row.iter_mut().skip(left as usize).zip(part) {
-                *pixel = painted;
-            }
-        }
+        let paint = PixmapPaint::default();
+        self.pixels.draw_pixmap(left as i32, 0, part.pixels.as_ref(), &paint, Transform::identity(), None);
     }
 
     pub fn encode(&self, description: &str) -> io::Result<Vec<u8>> {

@@ -1,8 +1,10 @@
 //! Shaded cells in a terminal: in braille, eight dots a character; comparisons in letters, two
 //! cells a character.
-use super::picture::cell_size;
-use super::shade::{Colour, INK, NONE, NOT_FINITE, Shaded};
+use blockmul::spy::Shaded;
 use std::fmt::Write;
+
+/// Red, green and blue.
+type Colour = [u8; 3];
 
 /// Rows and columns of dots in a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +40,7 @@ pub fn width() -> usize {
 /// The picture as lines of at most `width` characters, without the last line end.
 pub fn draw(shaded: &Shaded, dots: Dots, width: usize, coloured: bool) -> String {
     let scale = &shaded.scale;
-    let (rows, cols) = cell_size(scale, dots.size(width), dots.largest);
+    let (rows, cols) = scale.cell_size(dots.size(width), dots.largest);
     let (high, wide) = (scale.height() * rows, scale.width() * cols);
     let line = "─".repeat(wide.div_ceil(dots.cols));
     let mut text = format!("┌{line}┐\n");
@@ -50,14 +52,14 @@ pub fn draw(shaded: &Shaded, dots: Dots, width: usize, coloured: bool) -> String
             let cells = (0..dots.rows * dots.cols)
                 .map(|dot| (top + dot / dots.cols, left + dot % dots.cols))
                 .map(|(row, col)| (row < high && col < wide).then(|| row / rows * scale.width() + col / cols));
-            let indices = cells.clone().map(|cell| cell.map_or(NONE, |cell| shaded.cells[cell]));
+            let indices = cells.clone().map(|cell| cell.map_or(Shaded::NONE, |cell| shaded.cells[cell]));
             let char = match dots {
                 BRAILLE => braille(indices.clone()),
                 _ => letter(cells.flatten().map(|cell| shaded.parts[cell])),
             };
             // Ramps ascend; values that are not finite take precedence.
-            let strongest = indices.max_by_key(|&index| if index == NOT_FINITE { u8::MAX } else { index });
-            let strongest = strongest.filter(|index| coloured && ![NONE, INK].contains(index));
+            let strongest = indices.max_by_key(|&index| if index == Shaded::NOT_FINITE { u8::MAX } else { index });
+            let strongest = strongest.filter(|index| coloured && ![Shaded::NONE, Shaded::INK].contains(index));
             pen.put(char, strongest.map(|index| readable(shaded.palette[usize::from(index)])));
         }
         pen.put('│', None);
@@ -67,7 +69,7 @@ pub fn draw(shaded: &Shaded, dots: Dots, width: usize, coloured: bool) -> String
 }
 
 fn braille(indices: impl Iterator<Item = u8>) -> char {
-    let set = indices.zip(BRAILLE_BITS).filter(|(index, _)| *index != NONE);
+    let set = indices.zip(BRAILLE_BITS).filter(|(index, _)| *index != Shaded::NONE);
     let bits: u32 = set.map(|(_, bit)| 1 << bit).sum();
     // A space has the same width as the character without dots.
     if bits == 0 { ' ' } else { char::from_u32(0x2800 + bits).unwrap_or(' ') }

@@ -158,6 +158,30 @@ fn the_json_has_every_time_and_counts_as_it_says() {
 }
 
 #[test]
+fn families_have_the_sizes_of_their_names_else_of_a_number_of_elements() {
+    let desk = Desk::new();
+    let all = desk.benched("uniform uniform:50 bundle-adjustment:5x7x2 --elements 600 --block 2x3");
+    let names: Vec<_> = all["results"].as_array().unwrap().iter().map(|record| &record["matrix"]).collect();
+    assert_eq!(names, ["uniform:12x8", "uniform:50x8", "bundle-adjustment:5x7x2"]);
+}
+
+#[test]
+fn b_is_a_cut_to_meet_it_or_its_transpose() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 6 --per-column 2 -q -o a.mtx");
+    for (line, blocks) in [
+        ("uniform:9x2 --block 1,3", &[[[1, 1], [1, 1]], [[3, 3], [3, 3]]][..]),
+        ("bundle-adjustment:9x20x2 --block 6x3,1", &[[[6, 3], [3, 6]], [[1, 1], [1, 1]]]),
+        ("a.mtx --block 2x3", &[[[2, 3], [3, 2]]]),
+    ] {
+        let all = desk.benched(line);
+        let of = |record: &Value| json!([record["a"]["block"], record["b"]["block"]]);
+        let found: Vec<_> = all["results"].as_array().unwrap().iter().map(of).collect();
+        assert_eq!(json!(found), json!(blocks), "{line}");
+    }
+}
+
+#[test]
 fn files_of_every_kind_are_timed() {
     let desk = Desk::new();
     desk.put("p.mtx", SYMMETRIC);

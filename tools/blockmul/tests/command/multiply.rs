@@ -179,3 +179,38 @@ fn a_symmetric_file_is_multiplied_in_full_and_says_so_once() {
     assert!(!desk.multiply("s.mtx").stderr.contains("symmetric"));
     assert_eq!(desk.multiply("p.mtx --quiet").stderr, "");
 }
+
+#[test]
+fn blocks_are_those_asked_for_else_those_of_the_files_else_what_fits() {
+    let desk = Desk::new();
+    desk.put("scalars.mtx", "%%MatrixMarket matrix coordinate real general\n12 12 1\n12 1 1\n");
+    // Matrices of 12 x 12.
+    for (name, rows, cols) in
+        [("6x6", 2, 2), ("6x3", 2, 4), ("2x3", 6, 4), ("3x4", 4, 3), ("1x2", 12, 6), ("2x1", 6, 12)]
+    {
+        let sizes = format!("--rows {rows} --cols {cols} --per-column 1 --block {name}");
+        desk.ok(&format!("generate uniform {sizes} -q -o {name}.mtx"));
+    }
+    for (line, blocks) in [
+        ("scalars.mtx", None),
+        ("6x6.mtx", Some("A 6x6, B 6x6, as in the file")),
+        // The blocks of Wᵀ are transposed.
+        ("6x3.mtx --transpose-b", Some("A 6x3, B 3x6, as in the file")),
+        ("6x3.mtx --transpose-a", Some("A 3x6, B 6x3, as in the file")),
+        // B's own blocks do not fit A's.
+        ("6x3.mtx", Some("A 6x3, B 3x6, as in the file")),
+        ("2x3.mtx 3x4.mtx", Some("A 2x3, B 3x4, as in the file")),
+        ("6x6.mtx --block 2", Some("A 2x2, B 2x2")),
+        ("6x6.mtx --block 1", None),
+        ("6x6.mtx --block-b 6x4", Some("A 6x6, B 6x4, as in the file")),
+        // B's blocks of 1x2 fit scalars, which other algebras multiply alone.
+        ("1x2.mtx --block 1", Some("A 1x1, B 1x2")),
+        ("1x2.mtx --block 1 --semiring min-plus", None),
+        ("2x1.mtx 1x2.mtx --block 1 --semiring min-plus", None),
+        ("scalars.mtx 1x2.mtx --semiring min-plus", None),
+    ] {
+        let said = desk.ok(&format!("multiply {line} --device reference")).stderr;
+        let found = said.lines().find_map(|line| line.strip_prefix("blocks: "));
+        assert_eq!(found, blocks, "{line}");
+    }
+}

@@ -2,10 +2,10 @@
 use super::*;
 
 #[test]
-fn a_negative_number_is_refused_by_its_option() {
+fn a_number_out_of_range_is_refused_by_its_option() {
     let desk = Desk::new();
     desk.put("s.mtx", SQUARE);
-    let from_zero = "a finite number from 0 is wanted";
+    let (from_zero, above_zero) = ("a finite number from 0 is wanted", "a finite number above 0 is wanted");
     let (whole, some) = ("a whole number from 0 is wanted", "a whole number from 1 to 4294967295 is wanted");
     for (line, option, range) in [
         ("solve p.g2o --lambda -1", "--lambda", from_zero),
@@ -34,10 +34,22 @@ fn a_negative_number_is_refused_by_its_option() {
         ("generate uniform --cols -1 -o b.mtx", "--cols", whole),
         ("generate uniform --seed -1 -o b.mtx", "--seed", whole),
         ("add s.mtx s.mtx --alpha nan -o b.mtx", "--alpha", "a finite number is wanted"),
+        ("multiply s.mtx --drop -1e-30", "--drop", from_zero),
+        ("multiply s.mtx --drop inf", "--drop", from_zero),
+        ("multiply s.mtx --drop nan", "--drop", from_zero),
+        ("multiply s.mtx --drop x", "--drop", from_zero),
+        ("multiply s.mtx --repeat 0", "--repeat", some),
+        ("paths s.mtx --sources 0", "--sources", "a whole number is wanted; the first is 1"),
+        ("paths s.mtx --sources 1 --delta 0", "--delta", above_zero),
+        ("paths s.mtx --sources 1 --delta -1", "--delta", above_zero),
+        ("paths s.mtx --sources 1 --delta inf", "--delta", above_zero),
     ] {
         let words = line.split(' ').collect::<Vec<_>>();
         let value = words[words.iter().position(|word| *word == option).unwrap() + 1];
         desk.fails(line, 2, &[option, &format!("'{value}'"), range]);
     }
     assert_eq!(desk.files(), ["s.mtx"]);
+    for line in ["multiply s.mtx --drop 0", "multiply s.mtx --drop 1e-3", "paths s.mtx --sources 1 --delta 1e-3"] {
+        desk.ok(&format!("{line} -q"));
+    }
 }

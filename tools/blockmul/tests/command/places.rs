@@ -68,6 +68,10 @@ fn links_lead_to_inputs_as_well() {
         let words = format!("the output {output} is the same file as the input {input}");
         desk.fails(&format!("transpose {input} -o {output}"), 2, &[&words]);
     }
+    let around = format!("../{}/in.mtx", desk.0.path().file_name().unwrap().to_str().unwrap());
+    desk.fails(&format!("transpose in.mtx -o {around}"), 2, &[&format!("the output {around} is the same file")]);
+    std::os::unix::fs::symlink("none/b.mtx", desk.path("nowhere.mtx")).unwrap();
+    desk.fails("transpose in.mtx -o nowhere.mtx", 2, &["none of the output nowhere.mtx does not exist"]);
     assert_eq!(std::fs::read_to_string(desk.path("in.mtx")).unwrap(), SQUARE);
 }
 
@@ -185,5 +189,42 @@ fn unknown_endings_are_refused_with_those_known() {
     // The first bytes of a file decide its format before its name does.
     for name in ["b.foo", "c"] {
         desk.ok(&format!("compare {name} in.mtx"));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_folder_that_takes_no_file_is_found_before_there_is_a_result() {
+    let desk = desk();
+    // The input does not exist: if it were read first, the message would name it.
+    for line in ["transpose missing.mtx -o /proc/c.mtx", "multiply missing.mtx --report /proc/c.json"] {
+        desk.fails(line, 5, &["error: /proc/c."]);
+    }
+    desk.ok("transpose in.mtx -o /dev/null -q");
+    assert_eq!(desk.files().len(), 5, "nothing is left behind");
+}
+
+#[test]
+fn endings_are_those_of_their_kind() {
+    let desk = Desk::new();
+    desk.put("in.mtx", SQUARE);
+    let (graph, adjustment) = ("generate g2o --poses 3 --closures 0", "generate bal --cameras 2 --points 9 --views 2");
+    let report = "multiply in.mtx --device reference --report";
+    for (line, names) in [
+        (&format!("{graph} -o"), &["c.txt", "c.g2o.gz", "c", "c.graph.bz2"][..]),
+        (&format!("{adjustment} -o"), &["c.txt", "c.BAL", "c", "c.bal.gz"]),
+        (&report.to_owned(), &["c.json", "c", "c.log", "c.txt", "c.json.gz", "c.tuning"]),
+    ] {
+        names.iter().for_each(|name| drop(desk.ok(&format!("{line} {name} -q"))));
+    }
+    for (line, names, words) in [
+        (graph, &["-o c.mtx.gz"][..], "unknown ending .mtx; problems are written to .txt, .bal, .g2o, "),
+        (graph, &["-o c.bal"], "c.bal: graphs are written to .g2o, .graph, .txt"),
+        (graph, &["-o c.g2o.xz"], "xz is read, not written"),
+        (adjustment, &["-o c.g2o", "-o c.graph.gz"], "bundle adjustments are written to .txt, .bal"),
+        ("transpose in.mtx", &["-o c.png"], "unknown ending .png; matrices are"),
+        (report, &["c.mtx", "c.npz.gz", "c.npy", "c.png", "c.g2o.gz", "c.tsv"], " is of another format; this is JSON"),
+    ] {
+        names.iter().for_each(|name| desk.fails(&format!("{line} {name}"), 2, &[words]));
     }
 }

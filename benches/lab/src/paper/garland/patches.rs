@@ -6,12 +6,12 @@ use blockmul::{
     Result,
     generate::{self, Random},
     graph::{Lloyd, Patches},
-    mesh::Mesh,
+    mesh::{Mesh, View, patch_colour},
     reference,
 };
 use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::failure::Failure;
-use blockmul_cli::patches::picture::{self, View};
+use blockmul_cli::png_file;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -82,7 +82,9 @@ pub fn write(
             lines.push(Series::line(name, line));
         }
         let view = View { turn: 30.0, tilt: 40.0, size: 600 };
-        let picture = picture::draw(mesh, &found.labels, view, name);
+        let colours: Vec<_> = found.labels.iter().map(|&label| patch_colour(label)).collect();
+        let picture = mesh.draw(view, &colours)?;
+        let picture = png_file::encode([picture.width, picture.height], &picture.pixels, name);
         report.figure(&format!("figure-6-{name}.png"), &format!("{} patches: {name}.", found.seeds.len()), picture)?;
         all.push(relaxed);
     }

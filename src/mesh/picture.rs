@@ -1,11 +1,10 @@
-//! Draws the patches of a mesh: an orthographic view with flat shading.
-use crate::png_file;
-use blockmul::mesh::{Colour, Mesh};
+//! [`Mesh::draw`]: an orthographic view with flat shading.
+use super::{Colour, Mesh, check_colours};
+use crate::{Error, Result, host::memory};
 use nalgebra::Vector3;
-use std::io;
 
 /// How a mesh is looked at.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
     /// Degrees around the z axis.
     pub turn: f64,
@@ -13,6 +12,18 @@ pub struct View {
     pub tilt: f64,
     /// Pixels of the longer side.
     pub size: u32,
+}
+
+/// A picture of a mesh on white.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Picture {
+    /// Pixels from left to right.
+    pub width: u32,
+    /// Pixels from top to bottom.
+    pub height: u32,
+    /// Red, green and blue of each pixel, row by row.
+    pub pixels: Vec<u8>,
 }
 
 /// Each pixel is the mean of so many samples in both directions.
@@ -24,7 +35,7 @@ const AMBIENT: f64 = 0.35;
 
 /// The colour of a patch. Neighbouring numbers are far apart on the circle of hues; vertices of no
 /// patch are grey.
-pub fn colour(label: u32) -> Colour {
+pub fn patch_colour(label: u32) -> Colour {
     if label == u32::MAX {
         return [150; 3];
     }
@@ -47,46 +58,71 @@ struct Canvas {
     colours: Vec<Colour>,
 }
 
-/// A PNG picture of `mesh` with the patch of each vertex in its colour. A point of a triangle has
-/// the patch of the nearest corner.
-pub fn draw(mesh: &Mesh, labels: &[u32], view: View, description: &str) -> io::Result<Vec<u8>> {
-    let (turn, tilt) = (view.turn.to_radians(), view.tilt.to_radians());
-    let viewer = Vector3::new(tilt.cos() * turn.cos(), tilt.cos() * turn.sin(), tilt.sin());
-    let right = Vector3::new(-turn.sin(), turn.cos(), 0.0);
-    let up = viewer.cross(&right);
-    let light = (viewer + 0.7 * up - 0.5 * right).normalize();
-    let seen: Vec<Vector3<f64>> = mesh
-        .points()
-        .iter()
-        .map(|point| Vector3::from(*point))
-        .map(|point| Vector3::new(point.dot(&right), point.dot(&up), point.dot(&viewer)))
-        .collect();
-    let low = seen.iter().copied().reduce(|a, b| a.inf(&b)).unwrap_or_default();
-    let high = seen.iter().copied().reduce(|a, b| a.sup(&b)).unwrap_or_default();
-    let side = (high - low).xy().max().max(f64::MIN_POSITIVE);
-    let pixels = |length: f64| ((length / side + 2.0 * MARGIN) / (1.0 + 2.0 * MARGIN) * f64::from(view.size)).ceil();
-    let (width, height) = (pixels(high.x - low.x).max(1.0), pixels(high.y - low.y).max(1.0));
-    let mut canvas = Canvas::new(SAMPLES * width as usize, SAMPLES * height as usize);
-    let scale = SAMPLES as f64 * f64::from(view.size) / (side * (1.0 + 2.0 * MARGIN));
-    let margin = MARGIN * side;
-    let placed: Vec<Vector3<f64>> = seen
-        .iter()
-        .map(|at| Vector3::new((at.x - low.x + margin) * scale, (high.y + margin - at.y) * scale, at.z - high.z))
-        .collect();
-    for triangle in mesh.triangles() {
-        let [a, b, c] = triangle.map(|corner| Vector3::from(mesh.points()[corner as usize]));
-        let normal = (b - a).cross(&(c - a));
-        // Files do not agree on which side is outside, so both are lit.
-        let lit = normal.try_normalize(0.0).map_or(0.0, |normal| {
-            let sign = if normal.dot(&viewer) < 0.0 { -1.0 } else { 1.0 };
-            (sign * normal.dot(&light)).max(0.0)
-        });
-        let shade = AMBIENT + (1.0 - AMBIENT) * lit;
-        let colours =
-            triangle.map(|corner| colour(labels[corner as usize]).map(|part| (f64::from(part) * shade).round() as u8));
-        canvas.triangle(triangle.map(|corner| placed[corner as usize]), colours);
+impl Mesh {
+    /// Draws the mesh, each vertex in its colour. A point of a triangle has the colour of the
+    /// nearest corner.
+    ///
+    /// ```
+    /// use blockmul::mesh::{Mesh, View};
+    /// let points = vec![[0.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    /// let mesh = Mesh::new(points, vec![[0, 1, 2]])?;
+    /// let picture = mesh.draw(View { turn: 0.0, tilt: 0.0, size: 64 }, &[[255, 0, 0]; 3])?;
+    /// assert_eq!((picture.width, picture.height), (64, 34));
+    /// # Ok::<(), blockmul::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Length`] if there are not as many colours as vertices; [`Error::Argument`] for a
+    /// picture without pixels; [`Error::Memory`].
+    pub fn draw(&self, view: View, colours: &[Colour]) -> Result<Picture> {
+        check_colours(self, colours)?;
+        if view.size == 0 {
+            return Err(Error::Argument("a picture of a mesh has at least one pixel".into()));
+        }
+        let (turn, tilt) = (view.turn.to_radians(), view.tilt.to_radians());
+        let viewer = Vector3::new(tilt.cos() * turn.cos(), tilt.cos() * turn.sin(), tilt.sin());
+        let right = Vector3::new(-turn.sin(), turn.cos(), 0.0);
+        let up = viewer.cross(&right);
+        let light = (viewer + 0.7 * up - 0.5 * right).normalize();
+        let seen: Vec<Vector3<f64>> = self
+            .points()
+            .iter()
+            .map(|point| Vector3::from(*point))
+            .map(|point| Vector3::new(point.dot(&right), point.dot(&up), point.dot(&viewer)))
+            .collect();
+        let low = seen.iter().copied().reduce(|a, b| a.inf(&b)).unwrap_or_default();
+        let high = seen.iter().copied().reduce(|a, b| a.sup(&b)).unwrap_or_default();
+        let side = (high - low).xy().max().max(f64::MIN_POSITIVE);
+        let pixels =
+            |length: f64| ((length / side + 2.0 * MARGIN) / (1.0 + 2.0 * MARGIN) * f64::from(view.size)).ceil();
+        let (width, height) = (pixels(high.x - low.x).max(1.0), pixels(high.y - low.y).max(1.0));
+        let samples = (SAMPLES * SAMPLES) as u64 * width as u64 * height as u64;
+        memory::check_large(
+            || "a picture of a mesh".into(),
+            samples * (size_of::<f32>() + size_of::<Colour>()) as u64,
+        )?;
+        let mut canvas = Canvas::new(SAMPLES * width as usize, SAMPLES * height as usize);
+        let scale = SAMPLES as f64 * f64::from(view.size) / (side * (1.0 + 2.0 * MARGIN));
+        let margin = MARGIN * side;
+        let placed: Vec<Vector3<f64>> = seen
+            .iter()
+            .map(|at| Vector3::new((at.x - low.x + margin) * scale, (high.y + margin - at.y) * scale, at.z - high.z))
+            .collect();
+        for triangle in self.triangles() {
+            let [a, b, c] = triangle.map(|corner| Vector3::from(self.points()[corner as usize]));
+            let normal = (b - a).cross(&(c - a));
+            // Files do not agree on which side is outside, so both are lit.
+            let lit = normal.try_normalize(0.0).map_or(0.0, |normal| {
+                let sign = if normal.dot(&viewer) < 0.0 { -1.0 } else { 1.0 };
+                (sign * normal.dot(&light)).max(0.0)
+            });
+            let shade = AMBIENT + (1.0 - AMBIENT) * lit;
+            let shaded =
+                triangle.map(|corner| colours[corner as usize].map(|part| (f64::from(part) * shade).round() as u8));
+            canvas.triangle(triangle.map(|corner| placed[corner as usize]), shaded);
+        }
+        Ok(Picture { width: width as u32, height: height as u32, pixels: canvas.reduced() })
     }
-    png_file::encode([width as u32, height as u32], &canvas.reduced(), description)
 }
 
 impl Canvas {
@@ -166,11 +202,11 @@ mod tests {
     #[test]
     fn neighbouring_patches_have_colours_that_differ() {
         for label in 0..500 {
-            let (one, next) = (colour(label), colour(label + 1));
+            let (one, next) = (patch_colour(label), patch_colour(label + 1));
             let apart: i32 = one.iter().zip(next).map(|(&a, b)| (i32::from(a) - i32::from(b)).abs()).sum();
             assert!(apart > 60, "{label}: {one:?} {next:?}");
         }
-        assert_eq!(colour(u32::MAX), [150; 3]);
+        assert_eq!(patch_colour(u32::MAX), [150; 3]);
     }
 
     #[test]
@@ -178,14 +214,12 @@ mod tests {
         let points = vec![[0.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
         let mesh = Mesh::new(points, vec![[0, 1, 2]]).unwrap();
         let view = View { turn: 0.0, tilt: 0.0, size: 64 };
-        let bytes = draw(&mesh, &[0, 1, 2], view, "a triangle").unwrap();
-        let mut reader = png::Decoder::new(io::Cursor::new(bytes)).read_info().unwrap();
-        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-        let frame = reader.next_frame(&mut pixels).unwrap();
-        assert_eq!((frame.width, frame.height), (64, 34));
+        let Picture { width, height, pixels } = mesh.draw(view, &[0, 1, 2].map(patch_colour)).unwrap();
+        assert_eq!((width, height, pixels.len()), (64, 34, 3 * 64 * 34));
         let at = |x: usize, y: usize| &pixels[3 * (y * 64 + x)..][..3];
         let colours = [at(6, 31), at(57, 31), at(32, 5), at(0, 0)];
         assert_eq!(colours[3], [255; 3]);
         assert!((0..4).all(|i| (0..i).all(|j| colours[i] != colours[j])), "{colours:?}");
+        assert!(mesh.draw(view, &[[0; 3]; 2]).is_err() && mesh.draw(View { size: 0, ..view }, &[[0; 3]; 3]).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! The legend of a picture: the ramp of colours, with the values of its ends below.
-use super::picture::Picture;
-use super::shade::{FRAME, INK, STEPS, step_index};
+use super::picture::{FRAME, Picture};
+use super::shade::{STEPS, Shaded, step_index};
 
 /// Pixels from the cells' frame down to the lower end of the picture.
 pub const HEIGHT: usize = GAP + BAR + 2 + LINES * DOT + 2;
@@ -66,7 +66,7 @@ fn write(picture: &mut Picture, (row, col): (usize, usize), text: &str) {
         let Some((_, dots)) = GLYPHS.iter().find(|(glyph, _)| *glyph == char) else { continue };
         for dot in (0..LINES * COLUMNS).filter(|dot| dots >> (LINES * COLUMNS - 1 - dot) & 1 == 1) {
             let place = (row + dot / COLUMNS * DOT, col + place * ADVANCE + dot % COLUMNS * DOT);
-            picture.fill(place, (DOT, DOT), INK);
+            picture.fill(place, (DOT, DOT), Shaded::INK);
         }
     }
 }

@@ -1,8 +1,6 @@
-//! A PNG picture of shaded cells: a frame, the cells (enlarged if there are few), and the legend
-//! below.
+//! [`Picture`]: shaded cells as pixels, with a frame and a legend.
 use super::legend;
-use super::shade::{Colour, FRAME, GRID, NONE, Shaded};
-use blockmul::spy::{Scale, Side};
+use super::shade::{Colour, Shaded};
 use std::io;
 
 /// Largest side of a cell in pixels; a matrix of 20 x 20 then has some 640 pixels a side.
@@ -10,10 +8,24 @@ const LARGEST_CELL: usize = 32;
 /// Least side in pixels of blocks with lines between them, provided that each element stays
 /// visible.
 const SMALLEST_WITH_GRID: usize = 8;
+/// The palette's indices of the frame, and of the lines between blocks.
+pub(super) const FRAME: u8 = 4;
+const GRID: u8 = 5;
 /// Pixels around the cells.
-pub const BORDER: usize = 1;
+const BORDER: usize = 1;
 
-/// Pixels as indices into a palette.
+/// A picture of a matrix: a frame, the cells, enlarged if there are few, and the legend below.
+///
+/// ```
+/// use blockmul::spy::{Picture, Raster, Shade, Shaded};
+/// use blockmul::Csc;
+/// let a = Csc::from_triplets(20, 20, (0..20).map(|i| (i, i, 2.0)))?;
+/// let picture = Picture::draw(&Shaded::new(&Raster::on_host(&a, 640)?, Shade::Pattern), 640);
+/// assert_eq!((picture.width(), picture.height()), (642, 642));
+/// assert!(picture.encode().unwrap().starts_with(b"\x89PNG"));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+#[derive(Debug, Clone)]
 pub struct Picture {
     width: usize,
     pixels: Vec<u8>,
@@ -21,34 +33,22 @@ pub struct Picture {
     description: String,
 }
 
-/// Rows and columns of pixels of a cell: at most `size` pixels a side in total, and at most
-/// `largest` a cell. Cells are square, but a side that shows every line and has few is stretched to
-/// a quarter of `size`.
-pub fn cell_size(scale: &Scale, size: usize, largest: usize) -> (usize, usize) {
-    let square = (size / scale.height().max(scale.width()).max(1)).clamp(1, largest);
-    let stretched = |side: &Side| match side.per_cell {
-        1 => square.max((size / 4 / side.cells().max(1)).min(largest / 4)),
-        _ => square,
-    };
-    (stretched(&scale.rows), stretched(&scale.cols))
-}
-
 impl Picture {
     /// Draws a picture with at most `size` pixels a side, without frame and legend.
     pub fn draw(shaded: &Shaded, size: usize) -> Self {
         let scale = &shaded.scale;
-        let (rows, cols) = cell_size(scale, size, LARGEST_CELL);
+        let (rows, cols) = scale.cell_size(size, LARGEST_CELL);
         let (cells_high, cells_wide) = (scale.height() * rows, scale.width() * cols);
         let (high, wide) = (cells_high + 2 * BORDER, cells_wide + 2 * BORDER);
         let below = if shaded.ends.is_some() { legend::HEIGHT } else { 0 };
         let width = if shaded.ends.is_some() { wide.max(legend::LEAST_WIDTH) } else { wide };
         let palette = shaded.palette.clone();
-        let pixels = vec![NONE; width * (high + below)];
+        let pixels = vec![Shaded::NONE; width * (high + below)];
         let mut picture = Self { width, pixels, palette, description: shaded.description.clone() };
 
         picture.fill((0, 0), (high, wide), FRAME);
-        picture.fill((BORDER, BORDER), (cells_high, cells_wide), NONE);
-        for (cell, &index) in shaded.cells.iter().enumerate().filter(|(_, index)| **index != NONE) {
+        picture.fill((BORDER, BORDER), (cells_high, cells_wide), Shaded::NONE);
+        for (cell, &index) in shaded.cells.iter().enumerate().filter(|(_, index)| **index != Shaded::NONE) {
             let place = (BORDER + cell / scale.width() * rows, BORDER + cell % scale.width() * cols);
             picture.fill(place, (rows, cols), index);
         }
@@ -69,23 +69,29 @@ impl Picture {
         picture
     }
 
+    /// Pixels from left to right.
     pub fn width(&self) -> usize {
         self.width
     }
 
+    /// Pixels from top to bottom.
     pub fn height(&self) -> usize {
         self.pixels.len() / self.width
     }
 
     /// Fills a rectangle, given by row and column of its upper left corner, and its rows and
     /// columns.
-    pub fn fill(&mut self, (row, col): (usize, usize), (rows, cols): (usize, usize), index: u8) {
+    pub(super) fn fill(&mut self, (row, col): (usize, usize), (rows, cols): (usize, usize), index: u8) {
         for row in row..row + rows {
             self.pixels[row * self.width + col..][..cols].fill(index);
         }
     }
 
-    /// An indexed PNG file: one byte a pixel, compressed.
+    /// An indexed PNG file: one byte a pixel, compressed. Its description has the scale and the
+    /// colours in words.
+    ///
+    /// # Errors
+    /// Those of the encoder, for a picture too large for the format.
     pub fn encode(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, self.width() as u32, self.height() as u32);
@@ -107,14 +113,16 @@ impl Picture {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spy::shade::{INK, Shade};
-    use blockmul::{BlockShape, Csc, spy::Raster};
+    use crate::{
+        Csc,
+        spy::{Raster, Shade},
+    };
 
     #[test]
     fn the_legend_is_legible() {
         let matrix = Csc::from_triplets(2, 1, [(0, 0, 2e-9), (1, 0, 4.8)]).unwrap();
         let picture = Picture::draw(&Shaded::new(&Raster::on_host(&matrix, 16).unwrap(), Shade::Magnitude), 16);
-        let dot = |row: usize, col: usize| picture.pixels[row * picture.width + col] == INK;
+        let dot = |row: usize, col: usize| picture.pixels[row * picture.width + col] == Shaded::INK;
         // Dots are 2 x 2 pixels; characters are 9 pixels apart, which is no whole number of dots.
         let top = picture.height() - 12;
         let line = |row: usize, text: usize, chars: usize| -> String {
@@ -139,19 +147,5 @@ mod tests {
             "  #  #  ### ### ###",
         ];
         assert_eq!(art(192 - 42, 5), high, "4.8e0");
-    }
-
-    #[test]
-    fn cells_are_enlarged_until_they_are_seen() {
-        let size = |rows, cols, size| cell_size(&Scale::fit(rows, cols, BlockShape::SCALAR, size).unwrap(), size, 32);
-        assert_eq!(size(1, 1, 1024), (32, 32));
-        assert_eq!(size(20, 20, 1024), (32, 32));
-        assert_eq!(size(40, 100, 1024), (10, 10), "integers only");
-        assert_eq!(size(600, 1024, 1024), (1, 1));
-        assert_eq!(size(5000, 5000, 1024), (1, 1));
-        assert_eq!(size(1, 1024, 1024), (8, 1), "one row is made visible");
-        assert_eq!(size(3000, 100, 1024), (1, 2));
-        assert_eq!(size(0, 50, 1024), (20, 20));
-        assert_eq!(size(0, 0, 1024), (32, 32));
     }
 }

@@ -1,8 +1,9 @@
-//! Colours of cells, as indices into a palette.
-use blockmul::spy::{Cell, Raster, Scale};
+//! [`Shaded`]: colours of cells, as indices into a palette.
+use super::{Cell, Raster, Scale};
+use crate::{Error, Result};
 
 /// Meaning of a cell's colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shade {
     /// The largest magnitude, on a logarithmic scale.
     Magnitude,
@@ -12,24 +13,15 @@ pub enum Shade {
     Pattern,
 }
 
-pub type Colour = [u8; 3];
+/// Red, green and blue.
+pub(super) type Colour = [u8; 3];
 
-/// No entry is stored.
-pub const NONE: u8 = 0;
-/// Only zeros are stored.
-pub const ZEROS: u8 = 1;
-/// NaN or infinity.
-pub const NOT_FINITE: u8 = 2;
-/// An entry, if colours mean nothing else; text.
-pub const INK: u8 = 3;
-/// The frame of a picture; below, the lines between its blocks.
-pub const FRAME: u8 = 4;
-pub const GRID: u8 = 5;
-/// The palette's colours with these meanings; those of a ramp or of mixtures follow.
+/// The palette begins with these colours: nothing, zeros, what is not finite, ink, frame and lines.
+/// Those of a ramp or of mixtures follow.
 const FIXED: [Colour; 6] = [[255; 3], [200; 3], [0xd5, 0x5e, 0x00], [0; 3], [0x80, 0x80, 0x80], [0xec, 0xec, 0xec]];
 
 /// Steps of a ramp.
-pub const STEPS: u8 = 64;
+pub(super) const STEPS: u8 = 64;
 /// Viridis (van der Walt and Smith 2015, CC0) reversed, as ten colours to interpolate. Its
 /// lightness is even, larger values are darker on white, and colour-blind people can distinguish
 /// its colours.
@@ -49,10 +41,24 @@ const EIGHTHS: u64 = 8;
 const DECADES: f64 = 20.0;
 
 /// Cells with their colours.
+///
+/// ```
+/// use blockmul::spy::{Raster, Shade, Shaded};
+/// use blockmul::Csc;
+/// let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 1, 0.0)])?;
+/// let shaded = Shaded::new(&Raster::on_host(&a, 2)?, Shade::Pattern);
+/// assert_eq!(shaded.cells, [Shaded::INK, Shaded::NONE, Shaded::NONE, Shaded::ZEROS]);
+/// assert_eq!(shaded.palette[usize::from(Shaded::INK)], [0, 0, 0]);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Shaded {
+    /// The scale of the raster.
     pub scale: Scale,
     /// Row by row, indices into the palette.
     pub cells: Vec<u8>,
+    /// Red, green and blue of each index.
     pub palette: Vec<Colour>,
     /// Labels of the ends of the ramp.
     pub ends: Option<[String; 2]>,
@@ -63,6 +69,15 @@ pub struct Shaded {
 }
 
 impl Shaded {
+    /// The index of cells that store nothing.
+    pub const NONE: u8 = 0;
+    /// The index of cells that store zeros alone.
+    pub const ZEROS: u8 = 1;
+    /// The index of cells with NaN or infinity, if colours show magnitudes.
+    pub const NOT_FINITE: u8 = 2;
+    /// The index of cells with entries, if colours mean nothing else.
+    pub const INK: u8 = 3;
+
     /// The cells of a matrix.
     pub fn new(raster: &Raster, shade: Shade) -> Self {
         let ramp = match shade {
@@ -71,12 +86,12 @@ impl Shaded {
             Shade::Pattern => None,
         };
         let index = |cell: &Cell| match (shade, &ramp) {
-            _ if cell.entries == 0 => NONE,
-            _ if cell.largest == 0.0 => ZEROS,
-            (Shade::Magnitude, _) if !cell.largest.is_finite() => NOT_FINITE,
+            _ if cell.entries == 0 => Self::NONE,
+            _ if cell.largest == 0.0 => Self::ZEROS,
+            (Shade::Magnitude, _) if !cell.largest.is_finite() => Self::NOT_FINITE,
             (Shade::Magnitude, Some(ramp)) => ramp.index(cell.largest),
             (Shade::Density, Some(ramp)) => ramp.index(cell.entries.into()),
-            _ => INK,
+            _ => Self::INK,
         };
         let (colours, ends, words): (&[u32], _, _) = match (shade, ramp) {
             (Shade::Magnitude, Some(ramp)) => {
@@ -108,19 +123,25 @@ impl Shaded {
     }
 
     /// The cells of a comparison, from rasters of one scale: both, the first only, the second only.
-    pub fn overlap(rasters: [&Raster; 3]) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the rasters have different scales.
+    pub fn overlap(rasters: [&Raster; 3]) -> Result<Self> {
+        if rasters.iter().any(|raster| raster.scale() != rasters[0].scale()) {
+            return Err(Error::Argument("rasters that are compared have one scale".into()));
+        }
         let counts = |cell: usize| rasters.map(|raster| u64::from(raster.cells()[cell].entries));
         let present = |counts: [u64; 3]| (0..3).map(|part| u8::from(counts[part] > 0) << part).sum();
         let all = 0..rasters[0].cells().len();
         let mixtures = (0..=EIGHTHS).flat_map(|first| (0..=EIGHTHS - first).map(move |second| mixture(first, second)));
-        Self {
+        Ok(Self {
             scale: *rasters[0].scale(),
             cells: all.clone().map(|cell| mixture_index(counts(cell))).collect(),
             palette: FIXED.into_iter().chain(mixtures).collect(),
             ends: None,
             parts: all.map(|cell| present(counts(cell))).collect(),
             description: describe(rasters[0].scale(), "blue in both, orange the fill, purple only in the other"),
-        }
+        })
     }
 }
 
@@ -155,12 +176,12 @@ impl Ramp {
         let [low, high] = self.ends.map(f64::log10);
         // If all numbers are alike they have the colour of the largest.
         let share = if high > low { (number.log10() - low) / (high - low) } else { 1.0 };
-        FIXED.len() as u8 + (share.clamp(0.0, 1.0) * f64::from(STEPS - 1)).round() as u8
+        step_index((share.clamp(0.0, 1.0) * f64::from(STEPS - 1)).round() as u8)
     }
 }
 
-/// The palette's index of a step of the ramp, for its legend.
-pub fn step_index(step: u8) -> u8 {
+/// The palette's index of a step of the ramp.
+pub(super) fn step_index(step: u8) -> u8 {
     FIXED.len() as u8 + step
 }
 
@@ -180,7 +201,7 @@ fn mixture(first: u64, second: u64) -> Colour {
 fn mixture_index(counts: [u64; 3]) -> u8 {
     let total: u64 = counts.iter().sum();
     if total == 0 {
-        return NONE;
+        return Shaded::NONE;
     }
     let present = counts.map(|count| u64::from(count > 0));
     let second = (EIGHTHS * counts[2]).div_ceil(total).min(EIGHTHS - present[0] - present[1]);
@@ -201,7 +222,7 @@ fn mix<const N: usize>(parts: [(u32, f64); N]) -> Colour {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blockmul::Csc;
+    use crate::Csc;
 
     fn shaded(values: &[f64], shade: Shade) -> Shaded {
         let entries = values.iter().enumerate().map(|(row, &value)| (row, 0, value));
@@ -213,15 +234,21 @@ mod tests {
     fn decades_are_as_far_apart() {
         let values = [-1e3, 1e-3, 1.0, 0.0, f64::NAN, f64::INFINITY];
         let magnitudes = shaded(&values, Shade::Magnitude);
-        assert_eq!(magnitudes.cells, [6 + 63, 6, 6 + 32, ZEROS, NOT_FINITE, NOT_FINITE, NONE]);
+        assert_eq!(
+            magnitudes.cells,
+            [6 + 63, 6, 6 + 32, Shaded::ZEROS, Shaded::NOT_FINITE, Shaded::NOT_FINITE, Shaded::NONE]
+        );
         assert_eq!(magnitudes.ends, Some(["1.0e-3".into(), "1.0e3".into()]));
         assert_eq!((magnitudes.palette[6], magnitudes.palette[69]), ([0xfd, 0xe7, 0x25], [0x44, 0x01, 0x54]));
         let pattern = shaded(&values, Shade::Pattern);
-        assert_eq!(pattern.cells, [INK, INK, INK, ZEROS, INK, INK, NONE]);
+        assert_eq!(
+            pattern.cells,
+            [Shaded::INK, Shaded::INK, Shaded::INK, Shaded::ZEROS, Shaded::INK, Shaded::INK, Shaded::NONE]
+        );
         assert_eq!(pattern.palette.len(), 6);
-        assert_eq!(shaded(&[2.0, -2.0], Shade::Magnitude).cells, [69, 69, NONE], "all alike");
-        assert_eq!(shaded(&[1e-300, 1.0, 1e-8], Shade::Magnitude).cells, [6, 69, 6 + 38, NONE], "an outlier");
-        assert_eq!(shaded(&[], Shade::Magnitude).cells, [NONE]);
+        assert_eq!(shaded(&[2.0, -2.0], Shade::Magnitude).cells, [69, 69, Shaded::NONE], "all alike");
+        assert_eq!(shaded(&[1e-300, 1.0, 1e-8], Shade::Magnitude).cells, [6, 69, 6 + 38, Shaded::NONE], "an outlier");
+        assert_eq!(shaded(&[], Shade::Magnitude).cells, [Shaded::NONE]);
     }
 
     #[test]
@@ -229,7 +256,7 @@ mod tests {
         let places = [(0, 0), (1, 0), (0, 1), (1, 1), (3, 3), (2, 1), (3, 1)];
         let matrix = Csc::from_triplets(4, 4, places.map(|(row, col)| (row, col, 1.0))).unwrap();
         let shaded = Shaded::new(&Raster::on_host(&matrix, 2).unwrap(), Shade::Density);
-        assert_eq!(shaded.cells, [69, NONE, 6 + 32, 6]);
+        assert_eq!(shaded.cells, [69, Shaded::NONE, 6 + 32, 6]);
         assert_eq!(shaded.ends, Some(["1".into(), "4".into()]));
     }
 
@@ -240,10 +267,12 @@ mod tests {
                 (0..=8).flat_map(|first| (0..=8 - first).map(move |second| (8 - first - second, first, second)));
             mixtures.collect::<Vec<_>>()[usize::from(mixture_index(counts)) - FIXED.len()]
         };
-        assert_eq!(mixture_index([0, 0, 0]), NONE);
+        assert_eq!(mixture_index([0, 0, 0]), Shaded::NONE);
         assert_eq!([colour([5, 0, 0]), colour([0, 5, 0]), colour([0, 0, 5])], [(8, 0, 0), (0, 8, 0), (0, 0, 8)]);
         assert_eq!([colour([1, 1, 0]), colour([100, 1, 0]), colour([1, 100, 0])], [(4, 4, 0), (7, 1, 0), (1, 7, 0)]);
         assert_eq!([colour([1, 1, 100]), colour([100, 1, 1]), colour([1, 100, 1])], [(1, 1, 6), (6, 1, 1), (1, 6, 1)]);
         assert_eq!(colour([u32::MAX.into(); 3]), (2, 3, 3));
+        let raster = |side, size| Raster::on_host(&Csc::<f64>::from_triplets(side, side, []).unwrap(), size).unwrap();
+        assert!(Shaded::overlap([&raster(4, 4), &raster(4, 4), &raster(4, 2)]).is_err());
     }
 }
