@@ -77,29 +77,11 @@ impl<T: Element> Cbc<T> {
         shape: BlockShape,
         triplets: impl IntoIterator<Item = (usize, usize, nalgebra::Matrix<T, R, C, S>)>,
     ) -> Result<Self> {
-        let blocks = triplets.into_iter();
-        Self::collect(
-            (nrows, ncols, shape),
-            &mut blocks.map(|(row, col, block)| (row, col, block.shape(), block.iter().copied().collect())),
-        )
-    }
-
-    /// One copy for all iterators over blocks: row, column, shape and elements.
-    fn collect(
-        (nrows, ncols, shape): (usize, usize, BlockShape),
-        blocks: &mut dyn Iterator<Item = (usize, usize, (usize, usize), Vec<T>)>,
-    ) -> Result<Self> {
-        check_sides(nrows, ncols, shape)?;
-        let (mut places, mut values) = (Places::new(nrows, ncols)?, Vec::new());
-        for (row, col, (rows, cols), block) in blocks {
-            if (rows, cols) != (shape.rows(), shape.cols()) {
-                return Err(Error::Argument(format!("a block is {rows}x{cols} in a matrix of {shape} blocks")));
-            }
-            places.push(row, col)?;
-            values.extend(block);
-        }
-        let (pattern, values) = places.compress(shape.area(), T::any(values))?;
-        Self::new(pattern, shape, values.of_same())
+        let of = |(row, col, block): (usize, usize, nalgebra::Matrix<T, R, C, S>)| {
+            (row, col, block.shape(), block.iter().copied().collect())
+        };
+        let (pattern, values) = collect((nrows, ncols, shape), false, &mut triplets.into_iter().map(of))?;
+        Self::new(pattern, shape, values)
     }
 
     /// Makes a matrix of the blocks of a dense matrix that have a nonzero element.
@@ -189,6 +171,30 @@ impl<T: Element> Cbc<T> {
         (0..self.ncols()).flat_map(of_column)
     }
 
+    /// The blocks of a column of blocks: block row and block.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn column(&self, column: usize) -> impl ExactSizeIterator<Item = (usize, DMatrixView<'_, T>)> {
+        self.pattern.entries(column).map(|entry| (self.pattern.row_idx()[entry] as usize, self.block(entry)))
+    }
+
+    /// The matrix of some neighbouring columns of blocks, without padding.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for columns that are not there.
+    pub fn columns(&self, columns: std::ops::Range<usize>) -> Result<Self> {
+        AnyView::from(self).lines(columns)?.typed()
+    }
+
+    /// The same matrix by rows, without padding.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if it does not fit the host.
+    pub fn to_bsr(&self) -> Result<super::Bsr<T>> {
+        Ok(super::Bsr::from_transpose(self.try_transpose()?))
+    }
+
     /// Rows of the block grid.
     pub fn nrows(&self) -> usize {
         self.pattern.nrows()
@@ -238,6 +244,28 @@ impl<T: Element> Cbc<T> {
     pub fn into_parts(self) -> (Pattern, Vec<T>) {
         (self.pattern, self.values)
     }
+}
+
+/// A block: row, column, shape and elements, in the order in which they are stored.
+pub(super) type Placed<T> = (usize, usize, (usize, usize), Vec<T>);
+
+/// The arrays of blocks in any order, by columns or by rows: one copy for all iterators.
+pub(super) fn collect<T: Element>(
+    (nrows, ncols, shape): (usize, usize, BlockShape),
+    by_rows: bool,
+    blocks: &mut dyn Iterator<Item = Placed<T>>,
+) -> Result<(Pattern, Vec<T>)> {
+    check_sides(nrows, ncols, shape)?;
+    let (mut places, mut values) = (Places::new(nrows, ncols, by_rows)?, Vec::new());
+    for (row, col, (rows, cols), block) in blocks {
+        if (rows, cols) != (shape.rows(), shape.cols()) {
+            return Err(Error::Argument(format!("a block is {rows}x{cols} in a matrix of {shape} blocks")));
+        }
+        places.push(row, col)?;
+        values.extend(block);
+    }
+    let (pattern, values) = places.compress(shape.area(), T::any(values))?;
+    Ok((pattern, values.of_same()))
 }
 
 /// Compares pattern, shape and blocks, without the padding.

@@ -48,12 +48,12 @@ impl<T: Element> Csc<T> {
         ncols: usize,
         triplets: impl IntoIterator<Item = (usize, usize, T)>,
     ) -> Result<Self> {
-        Self::collect(nrows, ncols, &mut triplets.into_iter())
+        Self::collect(Places::new(nrows, ncols, false)?, &mut triplets.into_iter())
     }
 
-    /// One copy for all iterators.
-    fn collect(nrows: usize, ncols: usize, triplets: &mut dyn Iterator<Item = (usize, usize, T)>) -> Result<Self> {
-        let (mut places, mut values) = (Places::new(nrows, ncols)?, Vec::new());
+    /// One copy for all iterators. The places say whether the arrays are those of rows.
+    pub(super) fn collect(mut places: Places, triplets: &mut dyn Iterator<Item = (usize, usize, T)>) -> Result<Self> {
+        let mut values = Vec::new();
         for (row, col, value) in triplets {
             places.push(row, col)?;
             values.push(value);
@@ -67,12 +67,7 @@ impl<T: Element> Csc<T> {
     /// # Errors
     /// As [`Csc::from_triplets`].
     pub fn from_dense(dense: &DMatrix<T>) -> Result<Self> {
-        let place = |(i, &value): (usize, &T)| (i % dense.nrows(), i / dense.nrows(), value);
-        Self::from_triplets(
-            dense.nrows(),
-            dense.ncols(),
-            dense.iter().enumerate().map(place).filter(|(.., value)| value.to_f64() != 0.0),
-        )
+        Self::from_triplets(dense.nrows(), dense.ncols(), nonzeros(dense))
     }
 
     /// The dense matrix.
@@ -118,6 +113,31 @@ impl<T: Element> Csc<T> {
         let Self { pattern, values } = self;
         let place = move |col| move |entry| (pattern.row_idx()[entry] as usize, col, values[entry]);
         (0..self.ncols()).flat_map(move |col| pattern.entries(col).map(place(col)))
+    }
+
+    /// The entries of a column: row and value.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn column(&self, column: usize) -> impl ExactSizeIterator<Item = (usize, T)> {
+        let of = |entry: usize| (self.pattern.row_idx()[entry] as usize, self.values[entry]);
+        self.pattern.entries(column).map(of)
+    }
+
+    /// The matrix of some neighbouring columns.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for columns that are not there.
+    pub fn columns(&self, columns: std::ops::Range<usize>) -> Result<Self> {
+        AnyView::from(self).lines(columns)?.typed()
+    }
+
+    /// The same matrix by rows.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if it does not fit the host.
+    pub fn to_csr(&self) -> Result<super::Csr<T>> {
+        Ok(super::Csr::from_transpose(self.try_transpose()?))
     }
 
     /// The matrix with the entries for which `keep` is true of row, column and value.
@@ -171,6 +191,13 @@ impl<T: Element> Csc<T> {
     pub fn values(&self) -> &[T] {
         &self.values
     }
+}
+
+/// The elements that are not 0: row, column, value.
+pub(super) fn nonzeros<T: Element>(dense: &DMatrix<T>) -> impl Iterator<Item = (usize, usize, T)> {
+    let rows = dense.nrows();
+    let place = move |(i, &value): (usize, &T)| (i % rows, i / rows, value);
+    dense.iter().enumerate().map(place).filter(|(.., value)| value.to_f64() != 0.0)
 }
 
 impl<T> Sealed for Csc<T> {}

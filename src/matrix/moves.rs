@@ -1,7 +1,11 @@
 //! Conversions that only move elements: one copy for numbers of 1, 2, 4 and 8 bytes each.
 
-use super::{AnyMatrix, AnyView, BlockShape, pattern_of};
-use crate::element::{AnySlice, AnyValues, move_values};
+use super::{AnyMatrix, AnyView, BlockShape, Pattern, pattern_of};
+use crate::{
+    Error, Result,
+    element::{AnySlice, AnyValues, move_values},
+};
+use std::ops::Range;
 
 impl AnyView<'_> {
     /// The blocks of some entries, without padding; zeros where there is no entry.
@@ -15,6 +19,24 @@ impl AnyView<'_> {
         let (stride, area) = (self.stride, self.shape.area());
         let values = move_values!(self.values, values => gather(values, (stride, area), entries));
         AnyMatrix::of_arrays(self.kind, pattern_of(self.pattern, entries), (self.shape, area), values)
+    }
+
+    /// Neighbouring columns of the arrays, without padding: rows if the matrix is row-major.
+    pub(crate) fn lines(&self, lines: Range<usize>) -> Result<AnyMatrix> {
+        let all = self.pattern.ncols();
+        if lines.start > lines.end || lines.end > all {
+            let what = if self.kind.is_row_major() { "rows" } else { "columns" };
+            return Err(Error::Argument(format!("{what} {lines:?} of a matrix with {all}")));
+        }
+        let ends = &self.pattern.col_ptr()[lines.start..=lines.end];
+        let entries = ends[0] as usize..ends[lines.len()] as usize;
+        let col_ptr = ends.iter().map(|end| end - ends[0]).collect();
+        let row_idx = self.pattern.row_idx()[entries.clone()].to_vec();
+        let pattern = Pattern::trusted(self.pattern.nrows(), lines.len(), col_ptr, row_idx);
+        let (stride, area) = (self.stride, self.shape.area());
+        let entries: Vec<usize> = entries.collect();
+        let values = move_values!(self.values, values => gather(values, (stride, area), &entries));
+        Ok(AnyMatrix::of_arrays(self.kind, pattern, (self.shape, area), values))
     }
 
     /// The transpose, of the same kind; its blocks are transposed and have no padding.

@@ -1,4 +1,4 @@
-//! Compresses triplets into columns.
+//! Compresses triplets into columns or rows.
 use super::Pattern;
 use crate::{
     Arithmetic, Element, Error, Result,
@@ -11,43 +11,48 @@ use crate::{
 pub(super) struct Places {
     nrows: usize,
     ncols: usize,
-    /// Column, row and number of each entry.
+    /// Whether the arrays are those of rows.
+    by_rows: bool,
+    /// Column, row and number of each entry; row, column and number by rows.
     places: Vec<(u32, u32, usize)>,
 }
 
 impl Places {
     /// # Errors
     /// [`Error::Pattern`] if rows or columns exceed `u32`; [`Error::Memory`].
-    pub fn new(nrows: usize, ncols: usize) -> Result<Self> {
+    pub fn new(nrows: usize, ncols: usize, by_rows: bool) -> Result<Self> {
         for (what, dimension) in [("rows", nrows), ("columns", ncols)] {
             if dimension as u64 > Pattern::MAX_LINES {
                 return Err(PatternError::TooManyLines { what, dimension, limit: Pattern::MAX_LINES }.into());
             }
         }
-        let offsets = size_of::<u64>() as u64 * (ncols as u64 + 1);
-        memory::check_large(|| format!("the offsets of {ncols} columns"), offsets)?;
-        Ok(Self { nrows, ncols, places: Vec::new() })
+        let (lines, what) = if by_rows { (nrows, "rows") } else { (ncols, "columns") };
+        let offsets = size_of::<u64>() as u64 * (lines as u64 + 1);
+        memory::check_large(|| format!("the offsets of {lines} {what}"), offsets)?;
+        Ok(Self { nrows, ncols, by_rows, places: Vec::new() })
     }
 
     /// # Errors
     /// [`Error::Argument`] for a place outside the matrix.
     pub fn push(&mut self, row: usize, col: usize) -> Result<()> {
-        let Self { nrows, ncols, ref places } = *self;
+        let Self { nrows, ncols, by_rows, ref places } = *self;
         if row >= nrows || col >= ncols {
             return Err(Error::Argument(format!(
                 "entry ({row}, {col}) is outside a matrix of {nrows}x{ncols} entries"
             )));
         }
         let number = places.len();
-        self.places.push((col as u32, row as u32, number));
+        let (line, across) = if by_rows { (row, col) } else { (col, row) };
+        self.places.push((line as u32, across as u32, number));
         Ok(())
     }
 
-    /// Compresses the entries at these places, of `area` elements each. Entries at the same place
-    /// are added in the order given.
+    /// Compresses the entries at these places, of `area` elements each, into columns (of the
+    /// transpose by rows). Entries at the same place are added in the order given.
     pub fn compress(mut self, area: usize, elements: AnyValues) -> Result<(Pattern, AnyValues)> {
         self.places.sort_unstable(); // the entry's number is the last key, so duplicates keep their order
-        let Self { nrows, ncols, places } = self;
+        let Self { nrows, ncols, by_rows, places } = self;
+        let (nrows, ncols) = if by_rows { (ncols, nrows) } else { (nrows, ncols) };
         let (mut col_ptr, mut row_idx) = (vec![0; ncols + 1], Vec::with_capacity(places.len()));
         let mut previous = None;
         for &(col, row, _) in &places {

@@ -5,6 +5,12 @@ use crate::{DeviceMatrix, Result, matrix::HostMatrix};
 /// A left factor of [`multiply`](crate::multiply) for right factors of type `B`: two sparse
 /// matrices of one type, or a sparse matrix, compressed or [in groups](crate::dense::DeviceGcoo),
 /// and a [dense](crate::dense::DeviceDense) one, in either order.
+#[diagnostic::on_unimplemented(
+    message = "`multiply` does not take `{Self}` and `{B}`",
+    note = "both are on one device: matrices on the host are uploaded by `Device::upload` and `Device::upload_dense`, \
+            or multiplied there by `reference::multiply`",
+    note = "two sparse matrices have one format and one element: see `Csr::to_csc`, `to_blocks` and `cast`"
+)]
 pub trait Times<B> {
     /// The product.
     type Product;

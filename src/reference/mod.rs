@@ -11,6 +11,7 @@ mod lloyd;
 mod lost;
 pub(crate) mod masked;
 mod norms;
+mod operators;
 mod paths;
 mod predecessors;
 mod scan;
