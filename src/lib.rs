@@ -129,7 +129,8 @@
 //! * `gl`: contexts that share with OpenGL (links libGL too).
 //! * `faer`, `nalgebra-sparse`: the pattern of a [`plan::ScalarMap`] for the sparse factorizations
 //!   of these crates. `faer` also enables the solvers of least-squares problems.
-//! * `png`: pictures of matrices as files, `spy::Picture`.
+//! * `pictures`: PNG files of matrices and of solved problems, `spy::Picture` and
+//!   `solver::problem::AnyProblem::picture`.
 //!
 //! Without `ocl` and `gl` OpenCL is loaded at run time, and a program starts on machines that have
 //! no OpenCL.

@@ -36,6 +36,8 @@ pub mod npz;
 mod output;
 pub(crate) mod packing;
 mod padding;
+#[cfg(feature = "pictures")]
+mod png;
 pub(crate) mod source;
 mod unfinished;
 pub(crate) mod unpacked;
@@ -47,6 +49,8 @@ use std::path::Path;
 
 pub use format::Format;
 pub use output::{check_name, linked, write_whole};
+#[cfg(feature = "pictures")]
+pub use png::encode_png;
 pub use unfinished::{NoneUnfinished, discard_unfinished, try_discard_unfinished};
 
 #[cfg(test)]

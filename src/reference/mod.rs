@@ -41,7 +41,8 @@ pub use predecessors::{any_predecessors, predecessors};
 pub use scan::scan;
 pub use schur::{FlooredDamping, Reduced, schur};
 pub use vectors::{
-    dot, multiply_any_vector, multiply_vector, multiply_vector_in, multiply_vector_over, multiply_vector_transposed,
+    any_axpy, any_dot, dot, multiply_any_vector, multiply_vector, multiply_vector_in, multiply_vector_over,
+    multiply_vector_transposed,
 };
 pub use wrapping::IntegerSums;
 

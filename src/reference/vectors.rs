@@ -174,12 +174,56 @@ pub(super) fn vector_of_any(
 /// # Errors
 /// [`Error::Length`] if the vectors have different lengths.
 pub fn dot<T: Field>(x: &[T], y: &[T]) -> Result<f64> {
-    check_len("y", y.len(), x.len())?;
-    let (x, y) = (T::any_slice(x), T::any_slice(y));
-    Ok(match T::TYPE {
+    dot_of_slices(T::any_slice(x), T::any_slice(y))
+}
+
+/// As [`dot`], of vectors whose element is a value.
+///
+/// # Errors
+/// As [`dot`]; [`Error::Argument`] for integers and for vectors of unlike elements.
+pub fn any_dot(x: &AnyValues, y: &AnyValues) -> Result<f64> {
+    dot_of_slices(x.borrow(), y.borrow())
+}
+
+fn dot_of_slices(x: AnySlice<'_>, y: AnySlice<'_>) -> Result<f64> {
+    check_real(x, y)?;
+    Ok(match x.element() {
         ElementType::F64 => dot_of::<f64>(x, y),
         _ => dot_of::<f32>(x, y),
     })
+}
+
+/// alpha·x + y, each element rounded once. Alpha is rounded to the arithmetic type.
+///
+/// ```
+/// use blockmul::{element::AnyValues, reference::any_axpy};
+/// let (x, y) = (AnyValues::F32(vec![1.0, 2.0]), AnyValues::F32(vec![0.5, 0.0]));
+/// assert_eq!(any_axpy(2.0, &x, &y)?, AnyValues::F32(vec![2.5, 4.0]));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`any_dot`].
+pub fn any_axpy(alpha: f64, x: &AnyValues, y: &AnyValues) -> Result<AnyValues> {
+    fn of<T: Field>(alpha: f64, x: &[T], y: &[T]) -> AnyValues {
+        let alpha: T::Arithmetic = nalgebra::convert(alpha);
+        T::any(x.iter().zip(y).map(|(x, y)| T::narrow(alpha * x.widen() + y.widen())).collect())
+    }
+    check_real(x.borrow(), y.borrow())?;
+    match (x, y) {
+        (AnyValues::F64(x), AnyValues::F64(y)) => Ok(of(alpha, x, y)),
+        (AnyValues::F32(x), AnyValues::F32(y)) => Ok(of(alpha, x, y)),
+        (AnyValues::F16(x), AnyValues::F16(y)) => Ok(of(alpha, x, y)),
+        _ => unreachable!("real numbers of one type"),
+    }
+}
+
+fn check_real(x: AnySlice<'_>, y: AnySlice<'_>) -> Result<()> {
+    let (of_x, of_y) = (x.element(), y.element());
+    if of_x != of_y || !of_x.is_real() {
+        return Err(Error::Argument(format!("vectors of {of_x} and {of_y}: they must be of one type of real numbers")));
+    }
+    check_len("y", y.len(), x.len())
 }
 
 fn dot_of<N: Widened + RealField>(x: AnySlice<'_>, y: AnySlice<'_>) -> f64 {

@@ -3,6 +3,8 @@
 mod gradients;
 #[cfg(feature = "faer")]
 pub mod least_squares;
+#[cfg(feature = "pictures")]
+mod picture;
 pub mod problem;
 mod scale;
 pub(crate) mod schur;

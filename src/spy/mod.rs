@@ -3,7 +3,7 @@
 //!
 //! The binning runs on the device that holds the matrix ([`Raster::of`], kernel: `cl/spy/bin.cl`),
 //! or on the host ([`Raster::on_host`]). Both give the same raster, to the bit. [`Shaded`] gives
-//! the cells colours, and `Picture` (feature `png`) makes a file of them.
+//! the cells colours, and `Picture` (feature `pictures`) makes a file of them.
 //!
 //! ```
 //! use blockmul::spy::Raster;
@@ -17,16 +17,16 @@
 //! # Ok::<(), blockmul::Error>(())
 //! ```
 mod bin;
-#[cfg(feature = "png")]
+#[cfg(feature = "pictures")]
 mod legend;
 mod overlap;
-#[cfg(feature = "png")]
+#[cfg(feature = "pictures")]
 mod picture;
 mod scale;
 mod shade;
 
 pub use overlap::Overlap;
-#[cfg(feature = "png")]
+#[cfg(feature = "pictures")]
 pub use picture::Picture;
 pub use scale::{Scale, Side};
 pub use shade::{Shade, Shaded};

@@ -30,7 +30,7 @@ pub struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
     /// Write a matrix in the format of its file's ending; may be given several times.
-    #[arg(long, value_name = "NAME=FILE")]
+    #[arg(long, value_name = "NAME=FILE", value_parser = wanted)]
     write: Vec<Wanted>,
     /// Draw H.
     #[arg(long, value_name = "PICTURE.png")]
@@ -61,8 +61,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         input::write(path, &matrix(name)?, &messages)?;
     }
     let names: Vec<&str> = args.write.iter().map(|wanted| wanted.name.as_str()).collect();
-    let left_out = problem.left_out();
-    left_out.iter().filter_map(|left| left.of_matrices(&names)).for_each(|text| messages.say(&text));
+    problem.left_out().iter().filter_map(|left| left.of_matrices(&names)).for_each(|text| messages.say(&text));
     if let Some(path) = &args.picture {
         crate::spy::draw(path, &matrix("H")?, &device, &messages)?;
     }
@@ -76,15 +75,12 @@ struct Wanted {
     path: PathBuf,
 }
 
-impl std::str::FromStr for Wanted {
-    type Err = String;
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text.split_once('=') {
-            Some((name, path)) if !name.is_empty() && !path.is_empty() => {
-                Ok(Self { name: name.to_owned(), path: path.into() })
-            }
-            _ => Err("NAME=FILE is wanted, as in W=W.mtx".into()),
+fn wanted(text: &str) -> std::result::Result<Wanted, String> {
+    match text.split_once('=') {
+        Some((name, path)) if !name.is_empty() && !path.is_empty() => {
+            Ok(Wanted { name: name.into(), path: path.into() })
         }
+        _ => Err("NAME=FILE is wanted, as in W=W.mtx".into()),
     }
 }
 

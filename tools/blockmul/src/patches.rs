@@ -7,7 +7,7 @@ use crate::places::Overwriting;
 use crate::report::Report;
 use crate::sizes::{count, count_of};
 use crate::target::Target;
-use crate::{input, output, png_file, vector};
+use crate::{input, output, vector};
 use blockmul::{
     Error, Method,
     element::ElementType,
@@ -259,7 +259,7 @@ fn write(
             let patches = count_of(args.count.get() as usize, "patch", "patches");
             let described = format!("{patches} of {}", args.mesh.display());
             let picture = mesh.draw(View { turn: args.turn, tilt: args.tilt, size: args.size }, &colours())?;
-            let png = png_file::encode([picture.width, picture.height], &picture.pixels, &described);
+            let png = blockmul::io::encode_png([picture.width, picture.height], &picture.pixels, &described);
             output::write_bytes(path, &png.map_err(|error| Failure::Output(path.display().to_string(), error))?)
         }
         Kind::Mesh => mesh::write_ply(path, mesh, &colours()).map_err(output::of_output),

@@ -2,11 +2,11 @@
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::numbers::from_zero;
+use crate::output;
 use crate::places::{Overwriting, check_problem};
 use crate::problem::{Aim, Choices, Opened, ProblemArgs, number, subject};
 use crate::report::{SCHEMA, command_line};
 use crate::sizes::count;
-use crate::{output, scene};
 use blockmul::Device;
 use blockmul::solver::least_squares::{
     self, Coordinate, Dominant, Limits, Linear, Method, Options, Solution, Stop, System, WithoutInfluence, report,
@@ -77,7 +77,7 @@ pub struct Args {
     #[arg(long, value_name = "PICTURE.png")]
     picture: Option<PathBuf>,
     /// Width of the picture, in pixels.
-    #[arg(long, value_name = "N", default_value_t = 1600, value_parser = clap::value_parser!(u32).range(64..=i64::from(scene::LARGEST)))]
+    #[arg(long, value_name = "N", default_value_t = 1600, value_parser = clap::value_parser!(u32).range(64..=i64::from(AnyProblem::LARGEST_PICTURE)))]
     size: u32,
     /// Write the results as JSON; - for stdout, instead of the table.
     #[arg(long, value_name = "FILE")]
@@ -211,7 +211,7 @@ impl Run<'_> {
         }
         if let (true, Some(path)) = (solved, &args.picture) {
             let of_picture = |error| Failure::Output(path.display().to_string(), error);
-            let picture = subject::picture(problem, [start, &solution.state], args.size).map_err(of_picture)?;
+            let picture = problem.picture(start, &solution.state, args.size).map_err(of_picture)?;
             output::write_bytes(path, &picture)?;
             messages.say(&format!("{}: before on the left, after on the right", path.display()));
         }

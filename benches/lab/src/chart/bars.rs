@@ -1,6 +1,6 @@
 //! Bars: for each thing some parts, side by side or one upon the other.
 use super::{Axis, Drawn, Frame, SIZE, colour, paint};
-use blockmul_cli::png_file;
+use blockmul::io::encode_png;
 use plotters::prelude::*;
 use std::io;
 
@@ -48,7 +48,7 @@ impl Bars {
 
     /// The chart as a PNG file.
     pub fn encode(&self) -> io::Result<Vec<u8>> {
-        png_file::encode(SIZE, &self.pixels()?, &self.title)
+        encode_png(SIZE, &self.pixels()?, &self.title)
     }
 
     pub(super) fn pixels(&self) -> io::Result<Vec<u8>> {

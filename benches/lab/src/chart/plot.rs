@@ -1,6 +1,6 @@
 //! Dots and lines over two axes.
 use super::{Axis, Drawn, Frame, SCALE, SIZE, colour, paint};
-use blockmul_cli::png_file;
+use blockmul::io::encode_png;
 use plotters::prelude::*;
 use std::io;
 
@@ -55,7 +55,7 @@ impl Plot {
 
     /// The chart as a PNG file.
     pub fn encode(&self) -> io::Result<Vec<u8>> {
-        png_file::encode(SIZE, &self.pixels()?, &self.title)
+        encode_png(SIZE, &self.pixels()?, &self.title)
     }
 
     pub(super) fn pixels(&self) -> io::Result<Vec<u8>> {

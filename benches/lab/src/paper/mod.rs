@@ -225,3 +225,8 @@ impl Setting<'_> {
         report.failed.get_or_insert(failure.status());
     }
 }
+
+/// Numbers from -1 to 1, of a type.
+pub fn of_type<T: blockmul::Element>(n: usize) -> Vec<T> {
+    blockmul_cli::bench::apply::vector(T::TYPE, n).get().expect("numbers of the type").to_vec()
+}

@@ -6,7 +6,7 @@ use super::record::Record;
 use crate::report::Size;
 use crate::symmetric::lower;
 use blockmul::{
-    BlockShape, DeviceMatrix, DeviceVector, Element, Result,
+    BlockShape, DeviceMatrix, DeviceVector, Result,
     element::{Any, AnyValues, ElementType},
     matrix::AnyMatrix,
     plan::{Apply, ApplyOptions, Format},
@@ -115,9 +115,4 @@ pub fn bytes(element: ElementType, elements: usize, index: usize) -> Option<u64>
 /// Numbers from -1 to 1.
 pub fn vector(element: ElementType, n: usize) -> AnyValues {
     drawn(element, (0..n).map(|i| (i * 37 % 1001) as f64 * 0.002 - 1.0))
-}
-
-/// The same of a type.
-pub fn of_type<T: Element>(n: usize) -> Vec<T> {
-    vector(T::TYPE, n).get().expect("numbers of the type").to_vec()
 }

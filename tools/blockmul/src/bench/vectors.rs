@@ -1,16 +1,9 @@
 //! Norms, scalings, dot products and sums of vectors.
-use super::apply::{bytes, of_type, vector};
-use super::measure::{Subject, equal, same_bits};
+use super::apply::{bytes, vector};
+use super::measure::{Subject, equal};
 use super::record::Record;
 use crate::report::Size;
-use blockmul::{
-    Result,
-    element::{AnyValues, ElementType, Field},
-    matrix::AnyMatrix,
-    plan::Norms,
-    reference,
-};
-use half::f16;
+use blockmul::{Result, element::AnyValues, matrix::AnyMatrix, plan::Norms, reference};
 
 /// Times the norms of A's columns.
 pub fn norms(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
@@ -42,40 +35,20 @@ pub fn scale(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
 
 /// Times the dot product of two vectors as long as A has stored elements.
 pub fn dot(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
-    match a.element() {
-        ElementType::F64 => dot_of::<f64>(on, a),
-        ElementType::F32 => dot_of::<f32>(on, a),
-        _ => dot_of::<f16>(on, a),
-    }
-}
-
-fn dot_of<T: Field>(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
-    let x = a.values().get::<T>().expect("real numbers");
-    let y = of_type::<T>(x.len());
-    let (dx, dy) = (on.device().upload_vector(x)?, on.device().upload_vector(&y)?);
-    let right = dx.dot(&dy)?.to_bits() == reference::dot(x, &y)?.to_bits();
+    let (x, y) = (a.values(), vector(a.element(), a.values().len()));
+    let (dx, dy) = (on.device().upload_any_vector(x)?, on.device().upload_any_vector(&y)?);
+    let right = dx.dot(&dy)?.to_bits() == reference::any_dot(x, &y)?.to_bits();
     let record = of_vectors(on, ("dot", a), 2 * x.len(), right)?;
     on.timed(record, &mut || dx.dot(&dy).map(drop))
 }
 
 /// Times y = alpha·x + y of two such vectors.
 pub fn axpy(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
-    match a.element() {
-        ElementType::F64 => axpy_of::<f64>(on, a),
-        ElementType::F32 => axpy_of::<f32>(on, a),
-        _ => axpy_of::<f16>(on, a),
-    }
-}
-
-fn axpy_of<T: Field>(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     const ALPHA: f64 = 1e-3;
-    let x = a.values().get::<T>().expect("real numbers");
-    let y = of_type::<T>(x.len());
-    let (dx, mut dy) = (on.device().upload_vector(x)?, on.device().upload_vector(&y)?);
+    let (x, y) = (a.values(), vector(a.element(), a.values().len()));
+    let (dx, mut dy) = (on.device().upload_any_vector(x)?, on.device().upload_any_vector(&y)?);
     dy.axpy(ALPHA, &dx)?;
-    let alpha: T::Arithmetic = nalgebra::convert(ALPHA);
-    let sums = x.iter().zip(&y).map(|(x, y)| T::narrow(alpha * x.widen() + y.widen()));
-    let right = same_bits(&dy.download()?, &sums.collect::<Vec<_>>());
+    let right = dy.download()?.bytes() == reference::any_axpy(ALPHA, x, &y)?.bytes();
     let record = of_vectors(on, ("axpy", a), 3 * x.len(), right)?;
     on.timed(record, &mut || dy.axpy(ALPHA, &dx))
 }

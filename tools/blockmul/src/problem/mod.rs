@@ -121,6 +121,9 @@ pub struct Opened {
     pub choices: Choices,
 }
 
+/// A problem with its start, or why there is none.
+type Started = std::result::Result<(AnyProblem, AnyState, Choices), Failure>;
+
 impl ProblemArgs {
     /// Opens the device, reads the file, and prints choices made by default.
     pub fn open(&self, aim: Aim<'_>, messages: &Messages) -> std::result::Result<Opened, Failure> {
@@ -146,12 +149,7 @@ impl ProblemArgs {
         Ok(Opened { device, format, problem, start, choices })
     }
 
-    fn bundle(
-        &self,
-        mut problem: BundleAdjustment,
-        aim: Aim<'_>,
-        messages: &Messages,
-    ) -> std::result::Result<(AnyProblem, AnyState, Choices), Failure> {
+    fn bundle(&self, mut problem: BundleAdjustment, aim: Aim<'_>, messages: &Messages) -> Started {
         if self.information.is_some() || self.start == Some(StartName::Chordal) {
             let text = "--information and --start chordal are for graphs; this is a bundle adjustment";
             return Err(Failure::Usage(text.into()));
@@ -166,13 +164,7 @@ impl ProblemArgs {
         Ok((problem, start, Choices { origin, ..Choices::default() }))
     }
 
-    fn graph(
-        &self,
-        graph: Graph,
-        aim: Aim<'_>,
-        device: &Device,
-        messages: &Messages,
-    ) -> std::result::Result<(AnyProblem, AnyState, Choices), Failure> {
+    fn graph(&self, graph: Graph, aim: Aim<'_>, device: &Device, messages: &Messages) -> Started {
         let (all, weightless) = (graph.measurements(), graph.weightless());
         let (problem, rewarding, losing) = match self.information {
             Some(Information::Full) => (graph.into(), None, 0),

@@ -1,11 +1,7 @@
-//! A file and a picture of a solution.
+//! A solution as a file, and the names of what has none.
 use crate::failure::Failure;
 use crate::output::of_output;
-use crate::scene::{self, Cloud, Scene};
-use blockmul::solver::problem::{
-    self, AnyProblem, AnyState, BundleProblem, BundleState, GraphProblem, GraphState, Manifold, Named, Problem,
-};
-use std::io;
+use blockmul::solver::problem::{self, AnyProblem, AnyState, Named, Problem};
 use std::path::Path;
 
 /// The eliminated unknown with this number, by its name in the file.
@@ -22,39 +18,6 @@ pub fn write(problem: &AnyProblem, state: &AnyState, origin: Option<[f64; 3]>, p
         (solved, _) => solved,
     };
     problem::write(path, &solved).map_err(of_output)
-}
-
-/// A PNG file of both states, `size` pixels wide.
-pub fn picture(problem: &AnyProblem, states: [&AnyState; 2], size: u32) -> io::Result<Vec<u8>> {
-    match (problem, states) {
-        (AnyProblem::Bundle(problem), [AnyState::Bundle(before), AnyState::Bundle(after)]) => {
-            scene::cloud(&cloud(problem, before), &cloud(problem, after), size)
-        }
-        (AnyProblem::Plane(problem), [AnyState::Plane(before), AnyState::Plane(after)]) => {
-            scene::trajectory(&path(problem, before), &path(problem, after), size)
-        }
-        (AnyProblem::Space(problem), [AnyState::Space(before), AnyState::Space(after)]) => {
-            scene::trajectory(&path(problem, before), &path(problem, after), size)
-        }
-        _ => Err(io::Error::other("no picture of this kind of problem")),
-    }
-}
-
-fn cloud(problem: &BundleProblem, state: &BundleState) -> Cloud {
-    let mut cameras: Vec<_> = state.cameras.iter().map(scene::Camera::of_bal).collect();
-    let seen = problem.problem().observations.iter().map(|seen| (seen.camera as usize, seen.point as usize));
-    let negative = seen.filter(|&(camera, _)| state.cameras[camera][6] < 0.0);
-    scene::face(&mut cameras, negative.map(|(camera, point)| (camera, &state.points[point])));
-    Cloud { points: state.points.clone(), cameras }
-}
-
-fn path<P: Manifold>(problem: &GraphProblem<P>, state: &GraphState<P>) -> Scene {
-    let ends = problem.graph().steps.iter().map(|step| (step.from, step.to));
-    Scene {
-        path: state.poses.iter().map(P::position).collect(),
-        closures: ends.filter(|(from, to)| from.abs_diff(*to) != 1).collect(),
-        landmarks: state.landmarks.iter().map(P::landmark_position).collect(),
-    }
 }
 
 /// The reason why a problem has no cost, gradient or H: the row of J that is not finite.

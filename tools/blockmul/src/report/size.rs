@@ -45,12 +45,6 @@ impl Size {
         }
     }
 
-    /// Entries (blocks) of a mean row of blocks.
-    pub fn mean_row(&self) -> Option<f64> {
-        let rows = self.rows / self.block[0].max(1);
-        (rows > 0).then(|| self.nnz as f64 / rows as f64)
-    }
-
     /// The size of a matrix on a device.
     pub fn on_device<M: HostMatrix>(matrix: &DeviceMatrix<M>) -> Self {
         Self::new(matrix.nrows(), matrix.ncols(), matrix.nnz(), matrix.shape())

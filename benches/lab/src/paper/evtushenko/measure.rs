@@ -1,6 +1,7 @@
 //! Times of one matrix in every format.
 use super::kinds::HYB;
 use super::{Choice, Cut, Matrix, RULES, Setting, Subject, Time};
+use crate::paper::of_type;
 use crate::paper::peers::DenseWork;
 use crate::paper::report::Report;
 use crate::regret::formats::{USES, longest_column, tried};
@@ -12,8 +13,8 @@ use blockmul::{
     plan::{Apply, Format, Packed, Split},
     reference::{self, verify},
 };
+use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::bench::record::median;
-use blockmul_cli::bench::{apply::of_type, measure::same_bits};
 use std::{hint::black_box, time::Instant};
 
 /// Executions that are enqueued together: the paper's times are means of so many. Fewer if they

@@ -2,6 +2,7 @@
 use super::{SEED, Setting, Timed};
 use crate::chart::{Plot, Series};
 use crate::paper::report::{Report, counted, shown};
+use blockmul::io::encode_png;
 use blockmul::{
     Result,
     generate::{self, Random},
@@ -11,7 +12,6 @@ use blockmul::{
 };
 use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::failure::Failure;
-use blockmul_cli::png_file;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -84,7 +84,7 @@ pub fn write(
         let view = View { turn: 30.0, tilt: 40.0, size: 600 };
         let colours: Vec<_> = found.labels.iter().map(|&label| patch_colour(label)).collect();
         let picture = mesh.draw(view, &colours)?;
-        let picture = png_file::encode([picture.width, picture.height], &picture.pixels, name);
+        let picture = encode_png([picture.width, picture.height], &picture.pixels, name);
         report.figure(&format!("figure-6-{name}.png"), &format!("{} patches: {name}.", found.seeds.len()), picture)?;
         all.push(relaxed);
     }

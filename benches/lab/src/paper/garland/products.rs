@@ -1,6 +1,7 @@
 //! Section 3: products with vectors by rows and by a segmented scan.
 use super::{PER_ROW, SEED, Setting, Timed};
 use crate::chart::{Bars, Group};
+use crate::paper::of_type;
 use crate::paper::peers::{DenseWork, Peer, libraries};
 use crate::paper::report::{Report, counted, geometric_mean, shown};
 use blockmul::{
@@ -9,7 +10,7 @@ use blockmul::{
     plan::{Apply, Format},
     reference,
 };
-use blockmul_cli::bench::{apply::of_type, measure::same_bits};
+use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::failure::Failure;
 use std::time::Instant;
 

@@ -9,6 +9,7 @@ use crate::regret::methods::{Contest, Variant};
 use blockmul::{BlockShape, Cbc, Csc, Method, reference};
 use blockmul_cli::bench::matrices::Input;
 use blockmul_cli::failure::Failure;
+use blockmul_cli::report::Size;
 
 /// A matrix, as scalars and in its own blocks.
 pub struct Subject {
@@ -140,7 +141,7 @@ fn table(setting: &Setting<'_>, report: &mut Report, squares: &[Contest], own_bl
         let fastest = blocks.into_iter().chain(auto).reduce(f64::min);
         let peer = |library: &&str| setting.peers.ms(library, &of.matrix);
         let over = |other: Option<f64>| shown(other.zip(fastest).map(|(other, ours)| other / ours), 2);
-        let mut row = vec![of.matrix.clone(), shown(of.a.mean_row(), 3), counted(flop(of))];
+        let mut row = vec![of.matrix.clone(), shown(mean_row(&of.a), 3), counted(flop(of))];
         row.extend([esc, auto, blocks].into_iter().chain(libraries.iter().map(peer)).map(|ms| shown(ms, 3)));
         row.push(shown(auto.map(|ms| flop(of) / ms / 1e3), 1));
         row.push(shown(esc.zip(auto).map(|(esc, auto)| esc / auto), 2));
@@ -162,8 +163,14 @@ fn table(setting: &Setting<'_>, report: &mut Report, squares: &[Contest], own_bl
     report.libraries(squares.iter().flat_map(|of| setting.peers.of(&of.matrix)));
 }
 
+/// Entries (blocks) of a mean row of blocks.
+fn mean_row(of: &Size) -> Option<f64> {
+    let rows = of.rows() / of.block[0].max(1);
+    (rows > 0).then(|| of.nnz() as f64 / rows as f64)
+}
+
 fn printed_beside(of: &Contest, row: &Printed) -> Vec<String> {
-    let numbers = [shown(of.a.mean_row(), 3), shown(Some(row.nnz_per_row), 3), counted(flop(of)), row.flop.into()];
+    let numbers = [shown(mean_row(&of.a), 3), shown(Some(row.nnz_per_row), 3), counted(flop(of)), row.flop.into()];
     [of.matrix.clone()].into_iter().chain(numbers).collect()
 }
 

@@ -2,6 +2,7 @@
 //! from a dense one.
 use super::super::peers::DenseWork;
 use super::{Bytes, Job, Kind, Report, Setting, Subject, Time};
+use crate::paper::of_type;
 use blockmul::{
     Csc, Csr, DeviceMatrix, Element, Matrix, Planned, Result,
     dense::{DenseShape, DenseView, DenseViewMut, DeviceDense, DeviceGcoo, Grouping, Layout, Side},
@@ -9,7 +10,6 @@ use blockmul::{
     reference,
 };
 use blockmul_cli::bench::{
-    apply::of_type,
     measure::{same, same_bits},
     plans::planned,
 };

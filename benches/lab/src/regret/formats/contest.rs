@@ -2,6 +2,7 @@
 //! machine concerns all of them.
 use super::choice::Choice;
 use super::prepared::{Asked, Prepared};
+use crate::paper::of_type;
 use crate::regret::left_out::{self, LeftOut};
 use crate::study::{Lab, in_turn};
 use blockmul::{
@@ -12,7 +13,7 @@ use blockmul::{
     plan::Format,
     reference,
 };
-use blockmul_cli::bench::{apply::of_type, measure::same_bits};
+use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::report::Size;
 use serde::Serialize;
 

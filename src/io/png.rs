@@ -1,8 +1,17 @@
 //! PNG files of opaque pixels.
 use std::io;
 
-/// Encodes pixels of three bytes: red, green and blue.
-pub fn encode([width, height]: [u32; 2], pixels: &[u8], description: &str) -> io::Result<Vec<u8>> {
+/// A PNG file of `width` times `height` pixels of three bytes: red, green and blue.
+///
+/// ```
+/// let file = blockmul::io::encode_png([2, 1], &[255, 0, 0, 0, 0, 255], "red and blue")?;
+/// assert!(file.starts_with(b"\x89PNG"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of the encoder, for another number of bytes.
+pub fn encode_png([width, height]: [u32; 2], pixels: &[u8], description: &str) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
     encoder.set_color(png::ColorType::Rgb);

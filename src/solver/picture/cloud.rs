@@ -2,7 +2,7 @@
 use super::panel::{Extent, Layer, Line, Window};
 use super::view::View;
 use super::{Style, half, project, render};
-use blockmul::solver::problem;
+use crate::solver::problem;
 use std::io;
 
 /// A bundle adjustment.

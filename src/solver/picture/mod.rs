@@ -6,12 +6,12 @@ mod panel;
 mod trajectory;
 mod view;
 
-pub use cloud::{Camera, Cloud, cloud, face};
-pub use trajectory::{Scene, trajectory};
-
+use super::problem::{AnyProblem, AnyState, BundleProblem, BundleState, GraphProblem, GraphState, Manifold};
 use canvas::{Canvas, Colour, mix};
+use cloud::{Camera, Cloud, cloud, face};
 use panel::{Ink, Layer, Window, paint};
 use std::io;
+use trajectory::{Scene, trajectory};
 use view::{Seen, View};
 
 const WHITE: Colour = [255; 3];
@@ -23,8 +23,8 @@ const ORANGE: Colour = [0xe6, 0x9f, 0x00];
 const HAZE: f64 = 0.65;
 /// Height over width of the flattest half.
 const FLATTEST: f64 = 0.5;
-/// Largest width of a picture, in pixels.
-pub const LARGEST: u32 = 8192;
+/// Largest width, in pixels.
+const LARGEST: u32 = 8192;
 /// The line between the halves.
 const RULE: Colour = [0xd8; 3];
 
@@ -57,6 +57,50 @@ impl Style {
 
     fn after(half: u32) -> Self {
         Self::new(BLUE, ORANGE, 1.2, half)
+    }
+}
+
+impl AnyProblem {
+    /// Largest width of a picture, in pixels.
+    pub const LARGEST_PICTURE: u32 = LARGEST;
+
+    /// A PNG file of two states, `size` pixels wide: before on the left, after on the right. A
+    /// graph is a trajectory with its loop closures and landmarks, a bundle adjustment a cloud of
+    /// points with the cameras that see them.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`] for a size of less than 3 or more than
+    /// [`AnyProblem::LARGEST_PICTURE`], and for states of another kind of problem.
+    pub fn picture(&self, before: &AnyState, after: &AnyState, size: u32) -> io::Result<Vec<u8>> {
+        match (self, [before, after]) {
+            (AnyProblem::Bundle(problem), [AnyState::Bundle(before), AnyState::Bundle(after)]) => {
+                cloud(&points(problem, before), &points(problem, after), size)
+            }
+            (AnyProblem::Plane(problem), [AnyState::Plane(before), AnyState::Plane(after)]) => {
+                trajectory(&path(problem, before), &path(problem, after), size)
+            }
+            (AnyProblem::Space(problem), [AnyState::Space(before), AnyState::Space(after)]) => {
+                trajectory(&path(problem, before), &path(problem, after), size)
+            }
+            _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "states of another kind of problem")),
+        }
+    }
+}
+
+fn points(problem: &BundleProblem, state: &BundleState) -> Cloud {
+    let mut cameras: Vec<_> = state.cameras.iter().map(Camera::of_bal).collect();
+    let seen = problem.problem().observations.iter().map(|seen| (seen.camera as usize, seen.point as usize));
+    let negative = seen.filter(|&(camera, _)| state.cameras[camera][6] < 0.0);
+    face(&mut cameras, negative.map(|(camera, point)| (camera, &state.points[point])));
+    Cloud { points: state.points.clone(), cameras }
+}
+
+fn path<P: Manifold>(problem: &GraphProblem<P>, state: &GraphState<P>) -> Scene {
+    let ends = problem.graph().steps.iter().map(|step| (step.from, step.to));
+    Scene {
+        path: state.poses.iter().map(P::position).collect(),
+        closures: ends.filter(|(from, to)| from.abs_diff(*to) != 1).collect(),
+        landmarks: state.landmarks.iter().map(P::landmark_position).collect(),
     }
 }
 

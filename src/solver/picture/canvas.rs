@@ -1,5 +1,5 @@
 //! Draws antialiased lines and dots.
-use crate::png_file;
+use crate::io::encode_png;
 use std::{f64::consts::PI, io};
 use tiny_skia::{Color, ColorU8, FillRule, LineCap, Paint, PathBuilder, Pixmap, PixmapPaint, Rect, Stroke, Transform};
 
@@ -88,7 +88,7 @@ impl Canvas {
     pub fn encode(&self, description: &str) -> io::Result<Vec<u8>> {
         // Everything is painted onto white, so nothing is transparent.
         let pixels: Vec<u8> = self.pixels.pixels().iter().flat_map(|p| [p.red(), p.green(), p.blue()]).collect();
-        png_file::encode([self.pixels.width(), self.pixels.height()], &pixels, description)
+        encode_png([self.pixels.width(), self.pixels.height()], &pixels, description)
     }
 
     fn sides(&self) -> [f64; 2] {
