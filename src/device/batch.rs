@@ -7,6 +7,7 @@
 //! of the part is appended to the name. Other types and constants would not be renamed, so no
 //! source declares any.
 use super::source::{COMMON, Options, Source};
+use memchr::{memchr, memmem};
 use std::{collections::BTreeSet, fmt::Write};
 
 /// A kernel, its source and the options it is compiled with.
@@ -137,10 +138,10 @@ impl DefinedNames {
                 '}' | ')' => depth -= 1,
                 _ => {}
             }
-            let Some(arguments) = text[at..].trim_start().strip_prefix('(') else { continue };
             if depth > 0 || name.is_empty() || name.starts_with("__") {
                 continue;
             }
+            let Some(arguments) = text[at..].trim_start().strip_prefix('(') else { continue };
             let defined = if self.macros.contains(name) { leading_name(arguments.trim_start()) } else { name };
             if !defined.is_empty() {
                 self.functions.insert(defined.to_owned());
@@ -158,10 +159,17 @@ fn leading_name(text: &str) -> &str {
 fn without_comments(text: &str) -> String {
     let mut bare = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(start) = rest.find("//").into_iter().chain(rest.find("/*")).min() {
-        bare += &rest[..start];
-        let (end, skipped) = if rest[start..].starts_with("//") { ("\n", 0) } else { ("*/", 2) };
-        rest = rest[start + 2..].find(end).map_or("", |length| &rest[start + 2 + length + skipped..]);
+    while let Some(slash) = memchr(b'/', rest.as_bytes()) {
+        let (before, from) = rest.split_at(slash);
+        bare += before;
+        rest = match from.as_bytes().get(1) {
+            Some(b'/') => &from[memchr(b'\n', from.as_bytes()).unwrap_or(from.len())..],
+            Some(b'*') => memmem::find(&from.as_bytes()[2..], b"*/").map_or("", |length| &from[2 + length + 2..]),
+            _ => {
+                bare.push('/');
+                &from[1..]
+            }
+        };
     }
     bare + rest
 }

@@ -129,7 +129,7 @@ fn matrix(rows: usize, cols: usize, most: usize, shape: BlockShape, seed: u64, s
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn products_are_those_of_the_model(
         (m, k, n) in (0usize..90, 0usize..40, 0usize..40),

@@ -65,11 +65,14 @@ fn whole(g: &Csc<f64>) -> Csc<f64> {
 
 #[test]
 fn real_graphs_have_the_distances_of_dijkstra() -> Result<()> {
-    for name in ["p2p-Gnutella31.mtx.gz", "ca-CondMat.mtx.gz", "wiki-Vote.mtx.gz", "email-Enron.mtx.gz", "wing.mtx.gz"]
-    {
+    // The last two have most edges.
+    let names = ["p2p-Gnutella31.mtx.gz", "ca-CondMat.mtx.gz", "wiki-Vote.mtx.gz", "email-Enron.mtx.gz", "wing.mtx.gz"];
+    for (number, name) in names.into_iter().enumerate() {
         let Some(g) = matrix(name) else { continue };
         check::<f64>(&with_lengths(&g, |entry, value| value.abs() * (1.0 + (entry % 101) as f64 / 7.0)), name)?;
-        check::<u32>(&whole(&g), name)?;
+        if number < 3 {
+            check::<u32>(&whole(&g), name)?;
+        }
     }
     Ok(())
 }

@@ -211,9 +211,12 @@ fn size_lines_refused() {
 
 #[test]
 fn a_wide_matrix_is_read_when_allowed() {
-    let text = format!("{REAL}1 16777217 1\n1 16777217 1\n");
-    let options = ReadOptions { max_unproven_lines: 1 << 25, ..Default::default() };
-    assert_eq!(from_text(text, &options).unwrap().matrix.pattern().ncols(), 16777217);
+    let read = |columns: u64, max_unproven_lines| {
+        let options = ReadOptions { max_unproven_lines, ..Default::default() };
+        from_text(format!("{REAL}1 {columns} 1\n1 {columns} 1\n"), &options).map(|file| file.matrix.pattern().ncols())
+    };
+    assert!(read(16_777_217, ReadOptions::default().max_unproven_lines).is_err() && read(1000, 999).is_err());
+    assert_eq!(read(1000, 1000).unwrap(), 1000);
 }
 
 #[test]

@@ -241,7 +241,7 @@ mod tests {
 
         #[test]
         fn a_limit_that_was_enough_is_kept(
-            (rows, inner, cols) in (1usize..2000, 12usize..1200, 1usize..1500), per_column in 1usize..12, nodes in 3u32..10,
+            (rows, inner, cols) in (1usize..600, 12usize..300, 1usize..250), per_column in 1usize..12, nodes in 3u32..9,
             shape in 0usize..3, drop: bool, relative: bool, seed: u64,
         ) {
             let (r, k, c) = [(1, 1, 1), (3, 2, 3), (6, 6, 6)][shape];

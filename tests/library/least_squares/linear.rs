@@ -57,9 +57,9 @@ fn landmarks_that_many_poses_see_are_not_eliminated() {
 
 #[test]
 fn points_and_landmarks_that_few_see_are_eliminated() {
-    let small = Scene { cameras: 6, points: 60, views: 4, noise: 0.3, error: 0.02, seed: 8 };
+    let small = Scene { cameras: 6, points: 30, views: 4, noise: 0.3, error: 0.02, seed: 8 };
     agree(&each(&bundle(&small, Loss::Squared)), System::SchurComplement);
-    let small = Walk { poses: 80, closures: 40, ..walk(20) };
+    let small = Walk { poses: 40, closures: 20, ..walk(10) };
     agree(&each(&GraphProblem::new(in_space(&small), Loss::Huber(1.0)).unwrap()), System::SchurComplement);
 }
 

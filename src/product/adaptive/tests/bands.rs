@@ -65,7 +65,7 @@ fn bands_of_equal_columns_have_the_bits_of_the_reference() -> Result<()> {
 
 #[test]
 fn bands_leave_their_long_columns_to_esc() -> Result<()> {
-    let (a, b) = long::operands::<f64>(1500)?;
+    let (a, b) = long::operands::<f64>(1100)?;
     for read_columns in [b.ncols(), b.ncols() / 3] {
         assert!(check_bands(&a, &b, &AdaptiveTuning { read_columns, ..long::tuning()? })? > 1);
     }

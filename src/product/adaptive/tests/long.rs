@@ -4,7 +4,7 @@ use super::*;
 /// Columns of A of 1 to 9 rows, and columns of B of 2 to 9 entries; one in 1000 of `long` entries.
 pub(super) fn operands<T: Element>(long: u64) -> Result<(Csc<T>, Csc<T>)> {
     let mut random = Random::new(13);
-    let n = 2000_u64;
+    let n = 1200_u64;
     let a = matrix(40_000, (0..n).map(|k| random.distinct(1 + k % 9, 40_000)).collect::<Vec<_>>())?;
     let length = |col: u64| if col % 1000 == 7 { long } else { 2 + col % 8 };
     Ok((a, matrix(n as usize, (0..n).map(|col| random.distinct(length(col), n)).collect::<Vec<_>>())?))

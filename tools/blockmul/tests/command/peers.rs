@@ -9,6 +9,9 @@ fn peer(desk: &Desk, python: &str, name: &str, blockmul: &Path, line: &str) -> R
     let script = Path::new(ROOT).join("benches/peers").join(name);
     let mut command = Command::new(python);
     command.arg("-B").arg(script).arg(blockmul).args(line.split_whitespace()).current_dir(desk.path(""));
+    // The threads that OpenBLAS has for each core wait for small matrices by spinning: SciPy's
+    // solutions took 15 s of processor time, not 7.
+    command.env("OPENBLAS_NUM_THREADS", "1");
     command.args(["--device", &common::device().info().index.to_string()]);
     ran(command)
 }
