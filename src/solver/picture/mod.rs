@@ -68,6 +68,16 @@ impl AnyProblem {
     /// graph is a trajectory with its loop closures and landmarks, a bundle adjustment a cloud of
     /// points with the cameras that see them.
     ///
+    /// ```
+    /// use blockmul::generate::problem::{Scene, bundle_adjustment};
+    /// use blockmul::solver::problem::{AnyProblem, LeastSquares, Loss};
+    /// let scene = Scene { cameras: 5, points: 60, views: 4, ..Default::default() };
+    /// let problem = AnyProblem::new(bundle_adjustment(&scene)?.into(), Loss::Squared)?;
+    /// let picture = problem.picture(&problem.start(), &problem.start(), 400)?;
+    /// assert!(picture.starts_with(b"\x89PNG"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`] for a size of less than 3 or more than
     /// [`AnyProblem::LARGEST_PICTURE`], and for states of another kind of problem.
@@ -90,8 +100,9 @@ impl AnyProblem {
 fn points(problem: &BundleProblem, state: &BundleState) -> Cloud {
     let mut cameras: Vec<_> = state.cameras.iter().map(Camera::of_bal).collect();
     let seen = problem.problem().observations.iter().map(|seen| (seen.camera as usize, seen.point as usize));
-    let negative = seen.filter(|&(camera, _)| state.cameras[camera][6] < 0.0);
-    face(&mut cameras, negative.map(|(camera, point)| (camera, &state.points[point])));
+    let negative = |camera: usize| state.cameras.get(camera).is_some_and(|numbers| numbers[6] < 0.0);
+    let negative = seen.filter(|&(camera, _)| negative(camera));
+    face(&mut cameras, negative.filter_map(|(camera, point)| Some((camera, state.points.get(point)?))));
     Cloud { points: state.points.clone(), cameras }
 }
 

@@ -76,12 +76,9 @@ struct Wanted {
 }
 
 fn wanted(text: &str) -> std::result::Result<Wanted, String> {
-    match text.split_once('=') {
-        Some((name, path)) if !name.is_empty() && !path.is_empty() => {
-            Ok(Wanted { name: name.into(), path: path.into() })
-        }
-        _ => Err("NAME=FILE is wanted, as in W=W.mtx".into()),
-    }
+    let found = text.split_once('=').filter(|(name, path)| !name.is_empty() && !path.is_empty());
+    let (name, path) = found.ok_or("NAME=FILE is wanted, as in W=W.mtx")?;
+    Ok(Wanted { name: name.into(), path: path.into() })
 }
 
 /// A linearised problem, with the times this took.
