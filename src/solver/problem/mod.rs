@@ -15,7 +15,7 @@
 //! ([`Loss`]). `solver::least_squares` (feature `faer`) forms H = JᵀWJ and Schur complements, and
 //! makes steps of them.
 //!
-//! [`write`] writes files of BAL and of g2o. [`generate::problem`](crate::generate::problem) makes
+//! [`write()`] writes files of BAL and of g2o. [`generate::problem`](crate::generate::problem) makes
 //! problems of any size.
 //!
 //! Readers take files plain or packed (gzip, bzip2, xz, zstd: recognised by their first bytes, not
