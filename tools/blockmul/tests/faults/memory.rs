@@ -20,7 +20,7 @@ fn within(workshop: &Workshop, limit: Option<u64>) -> Result<End, Box<dyn Error>
     let report = bench.out.join("report.json");
     let mut command = Command::new(env!("CARGO_BIN_EXE_blockmul"));
     command.args(["multiply", "B.mtx", "--block", "2", "--quiet", "-o"]).arg(bench.out.join("C.mtx"));
-    command.arg("--report").arg(&report).env("BLOCKMUL_CACHE", workshop.path("kernels for memory"));
+    command.arg("--report").arg(&report).env("BLOCKMUL_CACHE", workshop.kernels());
     if let Some(limit) = limit {
         command.arg("--memory-limit").arg(format!("{limit}MiB"));
     }

@@ -125,23 +125,23 @@ impl Workshop {
         command.env("OPENCL_DYLIB_PATH", &self.library).current_dir(self.folder.path());
     }
 
-    /// The folder that a first run of `subject` fills with kernels.
-    fn kernels(&self, subject: &Subject) -> PathBuf {
-        self.path(&format!("kernels of {}", subject.name))
+    /// The folder that runs without a fault fill with kernels.
+    pub fn kernels(&self) -> PathBuf {
+        self.path("kernels")
     }
 
     /// Runs `subject` without `opencl.c` and calls `disturb` on it.
     pub fn disturbed(&self, subject: &Subject, bench: &Bench, disturb: impl FnOnce(&Child)) -> io::Result<Ran> {
         let mut command = self.command(subject, bench);
-        command.env("BLOCKMUL_CACHE", self.kernels(subject)).env_remove("OPENCL_DYLIB_PATH");
+        command.env("BLOCKMUL_CACHE", self.kernels()).env_remove("OPENCL_DYLIB_PATH");
         process::run(command, &bench.folder, &bench.out, LIMIT, disturb)
     }
 
-    /// Runs `subject` and fills its folder of kernels.
+    /// Runs `subject`, whose kernels are kept.
     pub fn first(&self, subject: &Subject) -> io::Result<Ran> {
         let bench = self.bench()?;
         let mut command = self.command(subject, &bench);
-        command.env("BLOCKMUL_CACHE", self.kernels(subject));
+        command.env("BLOCKMUL_CACHE", self.kernels());
         // Kernels are compiled, so the limit is longer.
         process::run(command, &bench.folder, &bench.out, 10 * LIMIT, |_| ())
     }
@@ -151,7 +151,7 @@ impl Workshop {
     pub fn run(&self, subject: &Subject, bench: &Bench, fault: Option<&Fault>) -> io::Result<Ran> {
         let cache = bench.folder.join("kernels");
         match subject.kernels {
-            Kernels::Kept if !cache.exists() => link_all(&self.kernels(subject), &cache)?,
+            Kernels::Kept if !cache.exists() => link_all(&self.kernels(), &cache)?,
             _ => {}
         }
         let mut command = self.command(subject, bench);
@@ -167,7 +167,7 @@ impl Workshop {
 }
 
 /// Links the files of `from` into a new folder `to` that only its owner may read. The cache
-/// replaces files and never writes to one.
+/// replaces files and never writes to one. A file that another run has not finished goes.
 fn link_all(from: &Path, to: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     fs::DirBuilder::new().mode(0o700).create(to)?;
@@ -175,7 +175,10 @@ fn link_all(from: &Path, to: &Path) -> io::Result<()> {
         Ok(entries) => {
             for entry in entries {
                 let entry = entry?;
-                fs::hard_link(entry.path(), to.join(entry.file_name()))?;
+                match fs::hard_link(entry.path(), to.join(entry.file_name())) {
+                    Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
             }
             Ok(())
         }
