@@ -59,17 +59,18 @@ fn stack(matrices: &[AnyView<'_>], beside: bool) -> Result<AnyMatrix> {
     let sum = |of: fn(&AnyView<'_>) -> usize| matrices.iter().map(of).sum::<usize>();
     let nnz = sum(|one| one.nnz());
     memory::check("the stacked matrix", (nnz as u64) * (4 + (first.shape.area() * first.element().bytes()) as u64))?;
-    let entries = match along {
-        true => along_columns(matrices),
-        false => across_columns(matrices),
-    };
     let (rows, columns) = match along {
         true => (first.pattern.nrows(), sum(|one| one.pattern.ncols())),
         false => (sum(|one| one.pattern.nrows()), first.pattern.ncols()),
     };
+    // Numbers of rows are 32 bits wide from here on.
+    check_sides(rows, columns, first.shape)?;
+    let entries = match along {
+        true => along_columns(matrices),
+        false => across_columns(matrices),
+    };
     let pattern = Pattern::new(rows, columns, entries.col_ptr, entries.row_idx)?;
     let values = with_type!(first.element(), T => gathered::<T>(matrices, &entries.from));
-    check_sides(rows, columns, first.shape)?;
     Ok(AnyMatrix::of_arrays(first.kind, pattern, (first.shape, first.shape.area()), values))
 }
 
@@ -157,6 +158,14 @@ mod tests {
         of_format(Csr::from_dense)?;
         of_format(|dense| Cbc::from_dense(dense, shape)?.with_alignment(64))?;
         of_format(|dense| Bsr::from_dense(dense, shape))
+    }
+
+    #[test]
+    fn more_rows_than_32_bits_can_number_are_refused() -> Result<()> {
+        let tall = Csc::<f32>::from_triplets(1 << 31, 1, [((1 << 31) - 1, 0, 1.0)])?;
+        assert!(matches!(vstack(&[&tall, &tall]), Err(Error::TooLarge { .. } | Error::Pattern(_))));
+        assert_eq!(hstack(&[&tall, &tall])?.nrows(), 1 << 31);
+        Ok(())
     }
 
     #[test]

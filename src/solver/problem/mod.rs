@@ -15,8 +15,8 @@
 //! ([`Loss`]). `solver::least_squares` (feature `faer`) forms H = JᵀWJ and Schur complements, and
 //! makes steps of them.
 //!
-//! [`write()`] writes files of BAL and of g2o. [`generate::problem`](crate::generate::problem) makes
-//! problems of any size.
+//! [`write()`] writes files of BAL and of g2o.
+//! [`generate::problem`](crate::generate::problem) makes problems of any size.
 //!
 //! Readers take files plain or packed (gzip, bzip2, xz, zstd: recognised by their first bytes, not
 //! their names) or in archives (tar, zip). They check that numbers are finite and that everything
