@@ -10,7 +10,7 @@ use std::io;
 /// ```
 ///
 /// # Errors
-/// Those of the encoder, for another number of bytes.
+/// [`io::Error`] of the encoder if there are more or fewer bytes.
 pub fn encode_png([width, height]: [u32; 2], pixels: &[u8], description: &str) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);

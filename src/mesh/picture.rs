@@ -96,10 +96,10 @@ impl Mesh {
         let pixels =
             |length: f64| ((length / side + 2.0 * MARGIN) / (1.0 + 2.0 * MARGIN) * f64::from(view.size)).ceil();
         let (width, height) = (pixels(high.x - low.x).max(1.0), pixels(high.y - low.y).max(1.0));
-        let samples = (SAMPLES * SAMPLES) as u64 * width as u64 * height as u64;
+        let samples = ((SAMPLES * SAMPLES) as u64 * width as u64).saturating_mul(height as u64);
         memory::check_large(
             || "a picture of a mesh".into(),
-            samples * (size_of::<f32>() + size_of::<Colour>()) as u64,
+            samples.saturating_mul((size_of::<f32>() + size_of::<Colour>()) as u64),
         )?;
         let mut canvas = Canvas::new(SAMPLES * width as usize, SAMPLES * height as usize);
         let scale = SAMPLES as f64 * f64::from(view.size) / (side * (1.0 + 2.0 * MARGIN));

@@ -76,7 +76,7 @@ impl Scale {
     /// `largest` a cell. Cells are square, but a side that shows every line and has few is
     /// stretched to a quarter of `size`.
     pub fn cell_size(&self, size: usize, largest: usize) -> (usize, usize) {
-        let square = (size / self.height().max(self.width()).max(1)).clamp(1, largest);
+        let square = (size / self.height().max(self.width()).max(1)).clamp(1, largest.max(1));
         let stretched = |side: &Side| match side.per_cell {
             1 => square.max((size / 4 / side.cells().max(1)).min(largest / 4)),
             _ => square,

@@ -1,4 +1,4 @@
-//! A solution as a file, and the names of what has none.
+//! Writes a solution to a file, and names unknowns and measurements in messages.
 use crate::failure::Failure;
 use crate::output::of_output;
 use blockmul::solver::problem::{self, AnyProblem, AnyState, Named, Problem};
