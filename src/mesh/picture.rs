@@ -215,6 +215,8 @@ mod tests {
         let mesh = Mesh::new(points, vec![[0, 1, 2]]).unwrap();
         let view = View { turn: 0.0, tilt: 0.0, size: 64 };
         let Picture { width, height, pixels } = mesh.draw(view, &[0, 1, 2].map(patch_colour)).unwrap();
+        let huge = mesh.draw(View { size: u32::MAX, ..view }, &[0, 1, 2].map(patch_colour));
+        assert!(matches!(huge, Err(Error::Memory { .. })));
         assert_eq!((width, height, pixels.len()), (64, 34, 3 * 64 * 34));
         let at = |x: usize, y: usize| &pixels[3 * (y * 64 + x)..][..3];
         let colours = [at(6, 31), at(57, 31), at(32, 5), at(0, 0)];

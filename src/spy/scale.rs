@@ -162,5 +162,6 @@ mod tests {
         assert_eq!(size(3000, 100, 1024), (1, 2));
         assert_eq!(size(0, 50, 1024), (20, 20));
         assert_eq!(size(0, 0, 1024), (32, 32));
+        assert_eq!(Scale::fit(9, 9, BlockShape::SCALAR, 9).unwrap().cell_size(1024, 0), (1, 1));
     }
 }
