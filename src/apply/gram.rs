@@ -11,16 +11,16 @@ use crate::{
     vector::{check_vector, line_sums::Stored},
 };
 
-/// y = JᵀJ·x, or JᵀWJ·x, without JᵀJ: a product with J, one with W, and one with Jᵀ. For iterations
-/// such as conjugate gradients on the normal equations (CGLS), whose H = JᵀWJ would have many more
-/// entries than J, or is needed for few products.
+/// y = JᵀJ·x or JᵀWJ·x without forming JᵀJ: one product with J, one with W, and one with Jᵀ. It is
+/// meant for iterations such as conjugate gradients on the normal equations (CGLS), when H = JᵀWJ
+/// would have many more entries than J or would be used for few products.
 ///
-/// W is block-diagonal, as for [`Product::gram`](crate::Product::gram), and may be another one in
-/// every execution. Both sums are those of [`Apply`], and W·(J·x) is what
-/// [`reference::multiply_vector_gram`](crate::reference::multiply_vector_gram) says: the same bits
-/// on every device. J·x and W·J·x are rounded to the element type. The sum is not symmetric to the
-/// bit, as JᵀJ is. The plan holds two vectors of J's rows and the pattern of W, with weights or
-/// without.
+/// W is block-diagonal, as for [`Product::gram`](crate::Product::gram), and may change between
+/// executions. The products with J and Jᵀ add as [`Apply`] does, and W·(J·x) is computed as
+/// [`reference::multiply_vector_gram`](crate::reference::multiply_vector_gram) says, so the bits
+/// are equal on every device. J·x and W·J·x are rounded to the element type. The operator is not
+/// symmetric to the last bit, as JᵀJ is. The plan holds two vectors as long as J has rows, and the
+/// pattern of W even if no weights are used.
 ///
 /// [`ApplyOptions::gram`](super::ApplyOptions::gram) takes a format and other options;
 /// [`ApplyOptions::pack_gram`](super::ApplyOptions::pack_gram) copies the values, for many products
@@ -54,8 +54,8 @@ pub struct ApplyGram<M: HostMatrix> {
     between: Between<M>,
 }
 
-/// The same with J's values in the order of its formats, twice: for J·x and for Jᵀ. Made by
-/// [`ApplyOptions::pack_gram`](super::ApplyOptions::pack_gram).
+/// An [`ApplyGram`] that holds copies of J's values in the order of its formats, once for J·x and
+/// once for Jᵀ. [`ApplyOptions::pack_gram`](super::ApplyOptions::pack_gram) makes it.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -124,7 +124,7 @@ impl<'a, M: HostMatrix>
     }
 }
 
-/// What is between J and Jᵀ: memory for J·x, taken for blocks of one column, and W.
+/// The step between J and Jᵀ: the memory for J·x, stored as blocks of one column, and W.
 struct Between<M: HostMatrix> {
     product: ScratchMatrix,
     weigh: ApplyWeights,
@@ -133,11 +133,11 @@ struct Between<M: HostMatrix> {
     semiring: Semiring,
 }
 
-/// One of the two products, and J's values for it.
+/// One of the two products, with J's values in its order.
 type Turn<'a> = (&'a Spmv, Stored<'a>);
 
 impl<M: HostMatrix> Between<M> {
-    /// For a J of this many block rows, of blocks with `side` rows.
+    /// Prepares the step for a J of `rows` block rows, whose blocks have `side` scalar rows.
     fn new(device: &Device, of: MatrixType<M>, (rows, side): (usize, usize), semiring: Semiring) -> Result<Self> {
         let (work, row_major) = (&Work::new(device, None), of.kind.get().is_row_major());
         let column = one_column(work, rows, side, row_major)?;
@@ -147,8 +147,8 @@ impl<M: HostMatrix> Between<M> {
         Ok(Self { product, weigh, weights, of, semiring })
     }
 
-    /// Refuses weights that are not those of J's rows, vectors of other lengths than J's columns,
-    /// and what the semiring does not have.
+    /// Refuses weights that do not match J's rows, vectors that do not match J's columns, and
+    /// weights or factors that the semiring does not support.
     fn check(
         &self,
         columns: usize,
@@ -170,7 +170,7 @@ impl<M: HostMatrix> Between<M> {
         }
     }
 
-    /// y = alpha·Jᵀ·(W·(J·x)) + beta·y. The caller has checked all.
+    /// y = alpha·Jᵀ·(W·(J·x)) + beta·y. The caller has checked all operands.
     fn run(
         &self,
         work: &Work,
@@ -187,7 +187,7 @@ impl<M: HostMatrix> Between<M> {
         j_transposed.run(work, back, &weighed.as_ref().unwrap_or(&product).values, scaling, y)
     }
 
-    /// As [`Between::run`], with named elements.
+    /// Does as [`Between::run`] for named element types.
     fn apply(
         &self,
         work: &Work,
@@ -200,7 +200,7 @@ impl<M: HostMatrix> Between<M> {
         self.run(work, turns, (x.values.any(), weights), scaling, into.c.values.any_mut())
     }
 
-    /// The cost of an execution without weights, beside that of the products with J and Jᵀ.
+    /// The cost of an execution without weights, added to the costs of the products with J and Jᵀ.
     fn cost(&self, products: [Cost; 2]) -> Cost {
         let patterns = self.weights.device_bytes() + self.weigh.t.pattern().device_bytes();
         let device_bytes = self.product.bytes() + self.weigh.bytes() + patterns;
@@ -217,7 +217,7 @@ impl<M: Matrix> ApplyGram<M> {
     /// Prepares y = JᵀWJ·x, for executions with weights and without.
     ///
     /// # Errors
-    /// As [`Apply::new`].
+    /// See [`Apply::new`].
     pub fn new(j: &DevicePattern) -> Result<Self> {
         Apply::with(j).gram()
     }
@@ -229,7 +229,7 @@ impl<M: HostMatrix> ApplyGram<M> {
         options.transposed = !options.transposed;
         let back = Apply::prepared(&options)?;
         let (a, semiring) = (&options.a, options.request.semiring);
-        // Once more turned, J is op(A).
+        // Transposing the transposed matrix gives J, which is op(A).
         let rows = match options.transposed {
             true => (a.nrows(), a.shape().rows()),
             false => (a.ncols(), a.shape().cols()),
@@ -260,7 +260,7 @@ impl<M: HostMatrix> PackedGram<M> {
     /// enqueued.
     ///
     /// # Errors
-    /// As [`Packed::update`].
+    /// See [`Packed::update`].
     pub fn update(&mut self, j: &DeviceMatrix<M>) -> Result<()> {
         self.forward.update(j)?;
         self.back.update(j)

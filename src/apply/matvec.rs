@@ -9,18 +9,18 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// A product of a matrix, or of its transpose, with vectors, prepared for the matrix's pattern.
+/// A product y = op(A)·x, prepared for the pattern of A. op(A) is A or its transpose.
 ///
-/// The terms of an element of y are added in ascending place in x, and every multiplication is
-/// rounded before its result is added. The sum is cut every 1024 entries (blocks) of the row. So
-/// the bits are those of a product with a matrix of one column, on every device, and of
-/// [`reference::multiply_vector`](crate::reference::multiply_vector). A long row is divided among
-/// many work-groups.
+/// The terms of an element of y are added in ascending order of their place in x. Every
+/// multiplication is rounded before its result is added. The sum is cut every 1024 entries (blocks)
+/// of the row. So the bits are those of a product with a matrix of one column and of
+/// [`reference::multiply_vector`](crate::reference::multiply_vector), on every device. A long row
+/// is divided among many work-groups.
 ///
 /// Aᵀ·x of a column-major matrix ([`Cbc`](crate::Cbc), [`Csc`](crate::Csc)) and A·x of a row-major
-/// one ([`Bsr`](crate::Bsr), [`Csr`](crate::Csr)) read the values from front to back. The other two
-/// need an index of 8 bytes per entry, which the constructor makes, unless the format is
-/// [`Format::Csc`].
+/// one ([`Bsr`](crate::Bsr), [`Csr`](crate::Csr)) read the values from front to back. A·x of a
+/// column-major matrix and Aᵀ·x of a row-major one need an index of 8 bytes per entry. The
+/// constructor makes it, unless the format is [`Format::Csc`].
 ///
 /// [`Apply::with`] takes a [format](Format) and other options. If A is multiplied many times with
 /// the same values, [`ApplyOptions::pack`] copies them once in the order in which executions read
@@ -45,8 +45,7 @@ use std::marker::PhantomData;
 /// # Ok(())
 /// # }
 /// ```
-///
-/// Vectors of `V` may have another element type than the matrix, see
+/// The vectors of type `V` may have another element type than the matrix, see
 /// [`ApplyOptions::vectors`].
 pub struct Apply<M: HostMatrix, V = <M as HostMatrix>::Word> {
     a: DevicePattern,
@@ -71,12 +70,12 @@ impl<M: Matrix> Apply<M> {
     /// Prepares y = Aᵀ·x, without forming Aᵀ.
     ///
     /// # Errors
-    /// As [`Apply::new`].
+    /// See [`Apply::new`].
     pub fn transposed(a: &DevicePattern) -> Result<Self> {
         Self::with(a).transposed().plan()
     }
 
-    /// A product that is to be prepared, with options.
+    /// Starts the options of a product. [`ApplyOptions::plan`] then prepares it.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -97,7 +96,8 @@ impl<M: Matrix> Apply<M> {
 }
 
 impl<M: HostMatrix> Apply<M> {
-    /// Does as [`Apply::with`] for matrices like `a`, also if their type is a value.
+    /// Does as [`Apply::with`] for the type and pattern of `a`, whose element type may be known at
+    /// run time only.
     pub fn of(a: &DeviceMatrix<M>) -> ApplyOptions<M> {
         ApplyOptions::new(a.pattern(), a.type_of())
     }
@@ -124,12 +124,12 @@ impl<M: HostMatrix, V: 'static> Apply<M, V> {
         self.sums.why()
     }
 
-    /// Elements of x: scalar columns of op(A).
+    /// Number of elements of x: the scalar columns of op(A).
     pub fn x_len(&self) -> usize {
         self.sides().1
     }
 
-    /// Elements of y: scalar rows of op(A).
+    /// Number of elements of y: the scalar rows of op(A).
     pub fn y_len(&self) -> usize {
         self.sides().0
     }
@@ -143,13 +143,13 @@ impl<M: HostMatrix, V: 'static> Apply<M, V> {
         &self.sums
     }
 
-    /// Refuses a matrix, called `name`, of another pattern.
+    /// Refuses a matrix whose pattern is not the plan's. `name` is its name in the message.
     pub(super) fn check(&self, name: &str, a: &DeviceMatrix<M>) -> Result<()> {
         a.check(name, &self.a, self.of)
     }
 
-    /// Refuses vectors of other lengths or on another device, and factors that the semiring does
-    /// not have.
+    /// Refuses vectors of other lengths or on another device, and factors alpha and beta that the
+    /// semiring does not support.
     pub(super) fn check_vectors(&self, x: &DeviceVector<V>, into: &Accum<'_, DeviceVector<V>>) -> Result<()> {
         self.semiring.check_factors_of(self.sums.vector(), into.alpha, into.beta)?;
         let op = if self.transposed { "Aᵀ" } else { "A" };

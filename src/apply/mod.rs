@@ -4,8 +4,8 @@
 //! |---|---|
 //! | [`gram`] | y = alpha·Jᵀ·W·J·x + beta·y |
 //! | [`matvec`] | y = alpha·A·x + beta·y, also for Aᵀ |
-//! | [`options`] | its options |
-//! | [`packed`] | the same with A's values in the order of a format |
+//! | [`options`] | options of products with vectors |
+//! | [`packed`] | y = alpha·A·x + beta·y with A's values copied in the order of a format |
 //! | [`spmv`] | the formats |
 //! | [`spmm`] | products with dense matrices |
 mod gram;

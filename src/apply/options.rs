@@ -10,7 +10,7 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// A product of a matrix with vectors that is to be prepared, with options; see [`Apply::with`].
+/// Options of a product of a matrix with vectors, before it is prepared; see [`Apply::with`].
 #[derive(Debug, Clone)]
 pub struct ApplyOptions<M: HostMatrix, V = <M as HostMatrix>::Word> {
     pub(super) a: DevicePattern,
@@ -21,8 +21,8 @@ pub struct ApplyOptions<M: HostMatrix, V = <M as HostMatrix>::Word> {
 }
 
 impl<M: HostMatrix> ApplyOptions<M> {
-    /// Executions for which [`Format::Auto`] divides the bytes of a conversion, unless
-    /// [`ApplyOptions::uses`] says another number: the iterations of a solver, about.
+    /// Number of executions among which [`Format::Auto`] divides the cost of a conversion, unless
+    /// [`ApplyOptions::uses`] gives another: about the iterations of a solver.
     const USES: u64 = 100;
 
     pub(super) fn new(a: DevicePattern, of: MatrixType<M>) -> Self {
@@ -41,9 +41,9 @@ impl<M: HostMatrix> ApplyOptions<M> {
 }
 
 impl<M: Matrix> ApplyOptions<M> {
-    /// Takes vectors of another element type than A's, in whose arithmetic sums are computed: a
-    /// matrix stored in `f32` has half the bytes, and its products with `f64` vectors lose nothing
-    /// more than its values did.
+    /// Takes vectors of another element type than A's. Sums are computed in the vectors'
+    /// arithmetic. A matrix stored in `f32` has half the bytes, and its products with `f64` vectors
+    /// lose no accuracy except by the rounding of A's values.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -65,10 +65,10 @@ impl<M: Matrix> ApplyOptions<M> {
 }
 
 impl ApplyOptions<AnyMatrix> {
-    /// Takes vectors of another element type than A's: see [`VectorElement`] for the pairs.
+    /// Takes vectors of another element type than A's; [`VectorElement`] lists the pairs.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for another pair.
+    /// [`Error::Argument`](crate::Error::Argument) if the pair is not listed.
     pub fn vectors_of(mut self, element: ElementType) -> Result<Self> {
         self.of.element.check_vectors(element)?;
         self.request.elements.vector = element;
@@ -83,10 +83,10 @@ impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
         self
     }
 
-    /// A is one triangle of a symmetric matrix, lower or upper, with its diagonal: the whole matrix
-    /// is applied, with the bits of the whole. Blocks on the diagonal are stored whole. An index of
-    /// its entries is made once, and [`ApplyOptions::pack`] makes their values from those of the
-    /// triangle.
+    /// A holds one triangle of a symmetric matrix, lower or upper, with its diagonal. The product
+    /// is that of the whole matrix, with the same bits as if it were stored whole. Blocks on the
+    /// diagonal are stored whole. An index of the whole matrix's entries is made once, and
+    /// [`ApplyOptions::pack`] copies their values from the triangle.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -134,34 +134,34 @@ impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
         self
     }
 
-    /// Lets [`Format::Auto`] choose formats whose sums have another order than
+    /// Lets [`Format::Auto`] also choose formats that add terms in another order than
     /// [`reference::multiply_vector`](crate::reference::multiply_vector).
     pub fn any_order(mut self) -> Self {
         self.request.any_order = true;
         self
     }
 
-    /// Where [`Format::Hyb`] cuts rows.
+    /// Sets the rule by which [`Format::Hyb`] cuts rows.
     pub fn split(mut self, split: Split) -> Self {
         self.request.split = split;
         self
     }
 
-    /// The number of executions with one set of values, 100 by default: [`Format::Auto`] converts
-    /// for many and not for few. For a single one on a CPU of few cores [`ApplyOptions::plan`]
-    /// leaves scalars as they are stored, by rows or by columns.
+    /// The number of executions with one set of values, 100 by default. [`Format::Auto`] converts a
+    /// matrix for many executions and not for few. For a single execution on a CPU of few cores,
+    /// [`ApplyOptions::plan`] leaves scalars in the rows or columns in which they are stored.
     pub fn uses(mut self, n: u64) -> Self {
         self.request.uses = n;
         self
     }
 
-    /// Prepares the product for matrices on the pattern, whose values are read where they are.
+    /// Prepares the product for every matrix that has the pattern. The values are read in place.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for the pattern of another kind of matrix than
-    /// M, for a format that blocks do not have, for one that would be mostly padding, for a
-    /// symmetric matrix of which both triangles are stored, and for an element type that the
-    /// semiring does not have; [`Error::Memory`](crate::Error::Memory),
+    /// [`Error::Argument`](crate::Error::Argument) if the pattern belongs to another kind of matrix
+    /// than M, if the format does not support blocks or would be mostly padding, if a matrix given
+    /// as symmetric has entries in both triangles, or if the semiring does not support the element
+    /// type; [`Error::Memory`](crate::Error::Memory),
     /// [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn plan(self) -> Result<Apply<M, V>> {
         Apply::prepared(&self)
@@ -171,7 +171,7 @@ impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
     /// execution then reads them from front to back.
     ///
     /// # Errors
-    /// As [`ApplyOptions::plan`].
+    /// See [`ApplyOptions::plan`].
     pub fn pack(mut self, a: &DeviceMatrix<M>) -> Result<Packed<M, V>> {
         self.request.packed = true;
         Packed::new(Apply::prepared(&self)?, a)
@@ -179,21 +179,20 @@ impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
 }
 
 impl<M: HostMatrix> ApplyOptions<M> {
-    /// Prepares y = Jᵀ·(W·(J·x)) for the J that is applied: A, or Aᵀ once
-    /// [transposed](ApplyOptions::transposed). A format that is asked for is that of J's rows and
-    /// of its columns. Values are read where they are.
+    /// Prepares y = Jᵀ·(W·(J·x)). J is A, or Aᵀ after [transposed](ApplyOptions::transposed). A
+    /// requested format is used for both products, with J and with Jᵀ. Values are read in place.
     ///
     /// # Errors
-    /// As [`ApplyOptions::plan`].
+    /// See [`ApplyOptions::plan`].
     pub fn gram(self) -> Result<ApplyGram<M>> {
         ApplyGram::prepared(self)
     }
 
-    /// As [`ApplyOptions::gram`], for one matrix, whose values are copied in the order of each of
-    /// the two products.
+    /// Does as [`ApplyOptions::gram`] for one matrix, whose values are copied in the order of each
+    /// of the two products.
     ///
     /// # Errors
-    /// As [`ApplyOptions::plan`].
+    /// See [`ApplyOptions::plan`].
     pub fn pack_gram(mut self, j: &DeviceMatrix<M>) -> Result<PackedGram<M>> {
         self.request.packed = true;
         ApplyGram::prepared(self)?.packed(j)

@@ -1,4 +1,4 @@
-//! Products of one matrix with vectors, its values in the order of a format.
+//! Products of one matrix with vectors. The matrix's values are copied in the order of a format.
 use super::{Apply, Format, Spmv, spmv::PackedValues};
 use crate::{
     Device, DeviceMatrix, DeviceVector, Result,
@@ -9,8 +9,8 @@ use crate::{
     vector::line_sums::Stored,
 };
 
-/// A matrix, or its transpose, in a [`Format`](crate::plan::Format), ready to be
-/// multiplied with vectors. Made by [`ApplyOptions::pack`](crate::plan::ApplyOptions::pack).
+/// A matrix or its transpose in a [`Format`](crate::plan::Format), ready to be multiplied with
+/// vectors. [`ApplyOptions::pack`](crate::plan::ApplyOptions::pack) makes it.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -44,12 +44,12 @@ impl<M: HostMatrix, V: 'static> Packed<M, V> {
         Ok(packed)
     }
 
-    /// The sums, and the values for them.
+    /// The prepared sums, and the values in their order.
     pub(super) fn turn(&self) -> (&Spmv, Stored<'_>) {
         (self.plan.sums(), self.values.stored())
     }
 
-    /// Takes the values that A has now: one pass over them. Returns when it is enqueued.
+    /// Copies A's current values in one pass. Returns when the copy is enqueued.
     ///
     /// # Errors
     /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern,
@@ -70,12 +70,12 @@ impl<M: HostMatrix, V: 'static> Packed<M, V> {
         self.plan.why()
     }
 
-    /// Elements of x: scalar columns of op(A).
+    /// Number of elements of x: the scalar columns of op(A).
     pub fn x_len(&self) -> usize {
         self.plan.x_len()
     }
 
-    /// Elements of y: scalar rows of op(A).
+    /// Number of elements of y: the scalar rows of op(A).
     pub fn y_len(&self) -> usize {
         self.plan.y_len()
     }

@@ -22,8 +22,8 @@ pub(super) struct Argument {
 }
 
 impl KernelArguments {
-    /// Whether `program` has such a kernel. Name and number of arguments decide: a program from a
-    /// binary knows these too.
+    /// Whether `program` contains this kernel. Only name and number of arguments are compared,
+    /// because a program from a binary has no more.
     pub(super) fn is_of(&self, program: &Program) -> bool {
         let count = Kernel::of(program, &self.name).and_then(|kernel| kernel.arguments());
         count.is_ok_and(|count| count as usize == self.arguments.len())

@@ -1,11 +1,10 @@
 //! Several kernels compiled as one program.
 //!
-//! A compiler reads the declarations of OpenCL C anew for every program, and PoCL its library too.
+//! For every program a compiler reads the declarations of OpenCL C anew, and PoCL its library too.
 //! In a small program that is most of the time. So the sources of all kernels missing at one time
 //! are joined into one program. Each source becomes a part, which defines its macros first and
-//! undefines them at its end. Macros also rename its functions, kernels and structures: the number
-//! of the part is appended to the name. Other types and constants would not be renamed, so no
-//! source declares any.
+//! undefines them at its end. Macros also rename its functions, kernels and structures by appending
+//! the part's number. Other types and constants would not be renamed, so no source declares any.
 use super::source::{COMMON, Options, Source};
 use memchr::{memchr, memmem};
 use std::{collections::BTreeSet, fmt::Write};
@@ -18,14 +17,14 @@ pub(super) struct Unit {
     pub(super) kernel: &'static str,
 }
 
-/// Kernels as one program. Each source comes once for all its kernels with the same options,
-/// without the kernels that are not wanted.
+/// Kernels joined into one program. Kernels with the same source and options share one copy of the
+/// source, which contains no other kernels.
 pub(super) struct Batch {
     pub(super) text: String,
     pub(super) options: String,
     /// The name of each unit's kernel in the program.
     pub(super) names: Vec<String>,
-    /// A kernel that its source lacks.
+    /// A kernel that is missing in its source, if there is one.
     pub(super) missing: Option<&'static str>,
 }
 
@@ -42,8 +41,8 @@ impl Batch {
             names.push(renamed(kernel, part));
         }
         let flags = parts.first().map_or("", |(_, options, _)| options.flags.as_str());
-        // PoCL prints the number of warnings on stderr, and has some where vectors are wider than
-        // the CPU's.
+        // PoCL prints the number of warnings on stderr. It warns if vectors are wider than the
+        // CPU's.
         let options = format!("-w -cl-std=CL1.2 -cl-kernel-arg-info{flags}");
         let (mut text, mut missing) = (String::new(), None);
         for (number, (source, options, kernels)) in parts.iter().enumerate() {
@@ -58,7 +57,8 @@ fn renamed(name: &str, part: usize) -> String {
     format!("{name}_{part}")
 }
 
-/// Adds a source with these of its kernels. Returns one that it lacks.
+/// Adds a source with these of its kernels. Returns a kernel that the source does not contain, if
+/// any.
 fn add_part(
     text: &mut String,
     number: usize,

@@ -1,4 +1,5 @@
-//! Device memory with the type of its values, which the host names or does not.
+//! Device memory with the type of its values, which may be known to the host at compile time or
+//! only at run time.
 use super::{pool::Memory, queue::Queue, work::Work};
 use crate::{
     Error, Result, Word,
@@ -13,7 +14,8 @@ use std::{
 /// Device memory holding `len` values of type `T`, from the pool or borrowed from the application.
 /// It may be empty, which OpenCL's own buffers may not.
 ///
-/// `Buffer` alone is memory whose values the host does not name; one of named values derefs to it.
+/// `Buffer` without a parameter is memory whose value type is known at run time only; a typed
+/// buffer derefs to it.
 #[repr(C)]
 pub(crate) struct Buffer<T = Any> {
     pub(super) memory: Memory,
@@ -27,24 +29,23 @@ impl Buffer {
         Self { memory, len, word, element: PhantomData }
     }
 
-    /// The same memory, its values named.
+    /// The same memory as a buffer of type `T`.
     ///
-    /// # Panics
-    /// If they are of another type. What a user names is checked before.
+    /// # Panics If the values are of another type. Types that come from a user are checked before.
     pub fn typed<T: Word>(&self) -> &Buffer<T> {
         self.check::<T>();
         // SAFETY: buffers have the same layout for all types, since `T` is in none of their fields.
         unsafe { &*std::ptr::from_ref(self).cast() }
     }
 
-    /// As [`Buffer::typed`].
+    /// See [`Buffer::typed`].
     pub fn typed_mut<T: Word>(&mut self) -> &mut Buffer<T> {
         self.check::<T>();
         // SAFETY: as in `typed`.
         unsafe { &mut *std::ptr::from_mut(self).cast() }
     }
 
-    /// As [`Buffer::typed`].
+    /// See [`Buffer::typed`].
     pub fn into_typed<T: Word>(self) -> Buffer<T> {
         self.check::<T>();
         self.renamed()
@@ -67,12 +68,12 @@ impl<T> Buffer<T> {
         self.word
     }
 
-    /// The element that the values are.
+    /// The element type of the values.
     pub fn element(&self) -> ElementType {
         ElementType::of(self.word)
     }
 
-    /// Refuses an operand of a plan, called `name`, with other elements than the plan's.
+    /// Refuses an operand of a plan, called `name`, whose element type is not the plan's.
     pub fn check_element(&self, name: &str, element: ElementType) -> Result<()> {
         let found = self.element();
         match found == element {
@@ -81,7 +82,7 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// The first `len` values, at most all. The memory stays as it is.
+    /// The first `len` values, or all if there are fewer. The memory stays allocated as a whole.
     pub fn first(self, len: usize) -> Self {
         Self { len: len.min(self.len), ..self }
     }
@@ -111,32 +112,32 @@ impl<T> Buffer<T> {
         self.memory.into_raw()
     }
 
-    /// The same memory with values that the host does not name.
+    /// The same memory as a buffer whose type is known at run time only.
     pub fn any(&self) -> &Buffer {
         // SAFETY: as in `typed`.
         unsafe { &*std::ptr::from_ref(self).cast() }
     }
 
-    /// As [`Buffer::any`]. Who replaces what this refers to keeps the type of the values: reads and
-    /// maps of named values check it.
+    /// Does as [`Buffer::any`]. Code that replaces the referenced buffer must keep the type of its
+    /// values: typed reads and mappings check it.
     pub fn any_mut(&mut self) -> &mut Buffer {
         // SAFETY: as in `typed`.
         unsafe { &mut *std::ptr::from_mut(self).cast() }
     }
 
-    /// The same memory with values that the host does not name.
+    /// The same memory as a buffer whose type is known at run time only.
     pub fn into_any(self) -> Buffer {
         self.renamed()
     }
 
-    /// The same memory; `U` is the type of the values or [`Any`].
+    /// The same memory as a buffer of `U`, which must be the type of the values or [`Any`].
     pub(crate) fn renamed<U>(self) -> Buffer<U> {
         Buffer { memory: self.memory, len: self.len, word: self.word, element: PhantomData }
     }
 }
 
 impl Buffer {
-    /// Copies elements to the host. Waits.
+    /// Copies the elements to the host. Waits.
     pub fn download_any(&self, work: &Work) -> Result<AnyValues> {
         with_type!(self.element(), T => Ok(T::any(self.typed::<T>().download(work)?)))
     }

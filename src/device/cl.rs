@@ -13,7 +13,8 @@ pub(super) fn failed(call: &'static str, code: i32) -> Error {
 
 /// The device has no memory for a buffer (`CL_MEM_OBJECT_ALLOCATION_FAILURE`).
 pub(super) const OUT_OF_MEMORY: i32 = -4;
-/// Lack of registers, local memory or memory, or a device that was lost (`CL_OUT_OF_RESOURCES`).
+/// The command lacks registers, local memory or memory, or the device was lost
+/// (`CL_OUT_OF_RESOURCES`).
 pub(super) const OUT_OF_RESOURCES: i32 = -5;
 /// The host has no memory (`CL_OUT_OF_HOST_MEMORY`).
 pub(super) const OUT_OF_HOST_MEMORY: i32 = -6;

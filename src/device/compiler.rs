@@ -1,4 +1,4 @@
-//! Makes programs on its own threads: from the cache of kernels if it has them, otherwise from
+//! Makes programs on threads of its own. Kernels in the cache are loaded, others are compiled from
 //! source.
 //!
 //! Kernels are requested while the stages of a product are set up, and waited for when the first is
@@ -26,7 +26,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Most threads. More gain nothing: a solver's plans have some ten binaries.
+/// Most threads. More would gain nothing: the plans of a solver have about ten binaries.
 const MOST_THREADS: usize = 8;
 /// How long an idle thread waits for the next job before it ends.
 const LINGER: Duration = Duration::from_secs(2);
@@ -98,7 +98,7 @@ impl Compiler {
         }
     }
 
-    /// Begins with every requested program; returns whether there was one.
+    /// Begins to make all requested programs. Returns whether there were any.
     pub(super) fn start(&self) -> bool {
         let asked = std::mem::take(&mut self.shared.queue().asked);
         if asked.is_empty() {
@@ -124,7 +124,7 @@ impl Compiler {
             self.shared.wake.notify_one();
         }
         if queue.threads == 0 {
-            // The system gives no thread: compile in this one.
+            // The system does not start another thread, so this one compiles.
             while let Some(job) = queue.jobs.pop_front() {
                 queue = self.shared.work_off(queue, job);
             }
@@ -156,7 +156,7 @@ impl Compiler {
         self.shared.failed.load(Relaxed)
     }
 
-    /// Reports to `progress` how many kernels are compiled from source, of all requested meanwhile.
+    /// Reports to `progress` how many kernels have been compiled, out of those requested.
     pub(super) fn report_to(&self, progress: Progress) {
         *self.shared.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
     }
@@ -223,7 +223,7 @@ impl Shared {
         queue.threads -= 1;
     }
 
-    /// Does a job with the queue unlocked.
+    /// Works on a job while the queue is unlocked.
     fn work_off<'s>(&'s self, mut queue: MutexGuard<'s, Queue>, job: Job) -> MutexGuard<'s, Queue> {
         queue.busy += 1;
         drop(queue);
@@ -231,7 +231,7 @@ impl Shared {
         queue = self.queue();
         queue.busy -= 1;
         if queue.is_done() {
-            // A job that ended in a panic leaves some.
+            // A job that panicked leaves a count above zero.
             queue.to_compile = 0;
             self.done.notify_all();
         }

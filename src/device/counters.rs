@@ -21,8 +21,8 @@ pub struct Counters {
     pub kernels_compiled: u64,
     /// Kernels loaded from the cache of kernels.
     pub kernels_loaded: u64,
-    /// Nanoseconds that callers waited for kernels, compiled or loaded. Threads that wait at the
-    /// same time all count.
+    /// Nanoseconds that callers waited for kernels to be compiled or loaded. If several threads
+    /// wait at the same time, the times of all are added.
     pub kernel_wait_ns: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Commands of tests that do nothing until their end is set: user events.
+//! Fake commands for tests: user events, which stay pending until the test ends them.
 use opencl3::{
     event::{create_user_event, release_event, retain_event, set_user_event_status},
     types::{cl_context, cl_event},
@@ -10,7 +10,7 @@ thread_local! {
     static MADE: RefCell<Vec<cl_event>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The event of a command that does nothing until its end is set, by `set_user_event_status`.
+/// The event of a fake command, which stays pending until `set_user_event_status` ends it.
 pub(super) fn fake(context: cl_context) -> Result<cl_event, i32> {
     let event = create_user_event(context)?;
     // SAFETY: the event was just made. `EndFaked` releases it.
@@ -19,15 +19,15 @@ pub(super) fn fake(context: cl_context) -> Result<cl_event, i32> {
     Ok(event)
 }
 
-/// Ends the commands faked by this thread whose end was not set. A test that leaves some declares
-/// one behind its device: NVIDIA's driver waits for them before it releases the context, even if
-/// the events were released.
+/// When dropped, ends the commands faked by this thread that are still pending. A test that may
+/// leave some declares this after its device: NVIDIA's driver waits for them before it releases the
+/// context, even if the events were released.
 pub(super) struct EndFaked;
 
 impl Drop for EndFaked {
     fn drop(&mut self) {
         for event in MADE.take() {
-            // Refused if it has ended.
+            // Has no effect if the event has ended.
             let _ = set_user_event_status(event, 0);
             // SAFETY: `fake` retained it.
             let _ = unsafe { release_event(event) };

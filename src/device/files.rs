@@ -1,5 +1,5 @@
-//! The kernel files, each embedded once: parts of many kernels, they would be several times their
-//! size otherwise.
+//! The kernel files. Each is embedded once, although it may be part of many kernels; embedded in
+//! each kernel, they would need several times the space.
 use std::hash::{Hash, Hasher};
 
 /// An embedded kernel file: its path for messages, and its text.
@@ -17,7 +17,7 @@ impl PartialEq for File {
 
 impl Eq for File {}
 
-/// By the path alone. Plans look up every kernel that they may launch, and to hash the text took
+/// Hashes the path alone. A plan looks up every kernel that it may launch. Hashing the text took
 /// most of the time of a plan that launches nothing.
 impl Hash for File {
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -27,7 +27,8 @@ impl Hash for File {
 
 macro_rules! files {
     ($($path:literal)+) => {
-        // An array, not a slice of one: constants that name a file would have copies of the slice.
+        // An array, not a slice: every constant that names a file would contain a copy of the
+        // slice.
         static FILES: [File; [$($path),+].len()] = [$(
             File {
                 path: concat!("cl/", $path),

@@ -1,5 +1,5 @@
-//! An application's own OpenCL handles: adopts its context and queue, borrows its buffers,
-//! exchanges events.
+//! Interoperation with an application's own OpenCL handles: adopts its context and queue, borrows
+//! its buffers, exchanges events.
 use super::{
     Buffer, Device, Work,
     cl::check,
@@ -15,7 +15,7 @@ use opencl3::{
 };
 use std::{ffi::c_void, sync::Arc};
 
-/// `cl_context`, as every binding of OpenCL spells it.
+/// `cl_context` as a plain pointer, the form in which any binding of OpenCL can pass it.
 pub type RawContext = *mut c_void;
 /// `cl_device_id`.
 pub type RawDevice = *mut c_void;
@@ -26,8 +26,8 @@ pub type RawMemory = *mut c_void;
 /// `cl_event`.
 pub type RawEvent = *mut c_void;
 
-/// A point in a queue. It is reached when the commands before it are done. [`Device::marker`] makes
-/// one, and so does every execution of a plan.
+/// A point in a queue. It is reached when all commands before it are done. [`Device::marker`] makes
+/// one, and every execution of a plan returns one.
 #[derive(Debug, Clone)]
 pub struct Marker {
     /// `None` if nothing was enqueued.
@@ -36,7 +36,7 @@ pub struct Marker {
     home: Option<Home>,
 }
 
-/// The device that has a marker, and the queue that the marker is a point of.
+/// The device and the queue to which a marker belongs.
 #[derive(Clone)]
 struct Home {
     device: Device,
@@ -50,12 +50,13 @@ impl std::fmt::Debug for Home {
 }
 
 impl Marker {
-    /// A marker of a command that `queue`, one of those of `device`, has taken, if there is one.
+    /// The marker of a command that `queue`, one of the queues of `device`, has taken; without an
+    /// event if nothing was enqueued.
     pub(super) fn of(device: &Device, queue: &Arc<Queue>, event: Option<SharedEvent>) -> Self {
         Self { event, home: Some(Home { device: device.clone(), queue: queue.clone() }) }
     }
 
-    /// A marker of an application's event, which is retained.
+    /// A marker made from an application's event, which is retained.
     ///
     /// # Errors
     /// [`Error::OpenCl`].
@@ -71,8 +72,8 @@ impl Marker {
         Ok(Self { event: Some(Arc::new(event)), home: None })
     }
 
-    /// The event that other queues can wait for, valid while the marker lives; retain it to keep it
-    /// longer. `None` if nothing was enqueued.
+    /// The event, for other queues to wait for. It is valid while the marker lives; retain it to
+    /// keep it longer. `None` if nothing was enqueued.
     ///
     /// # Errors
     /// [`Error::OpenCl`]: the queue is flushed first.
@@ -104,14 +105,14 @@ impl Device {
     /// Adopts an application's context, device and queue. They are retained, and released when the
     /// last clone of the device and the last matrix on it are dropped.
     ///
-    /// Without profiling on the queue, stage times are `None`. On a queue that runs out of order
-    /// the device keeps its own commands in order by events. The application's commands on that
-    /// queue join the order by [`Device::wait_for`] and [`Device::marker`]. A device that
-    /// [`Device::list`] does not have, such as a part of another, gets the index `usize::MAX`.
+    /// If the queue has no profiling, stage times are `None`. On a queue that runs out of order,
+    /// the device orders its own commands by events. The application's commands on that queue join
+    /// this order by [`Device::wait_for`] and [`Device::marker`]. A device that [`Device::list`]
+    /// does not contain, such as a sub-device, gets the index `usize::MAX`.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the context does not have the device, or the queue belongs to another
-    /// context or device; [`Error::OpenCl`].
+    /// [`Error::Argument`] if the context does not contain the device, or the queue belongs to
+    /// another context or device; [`Error::OpenCl`].
     ///
     /// # Safety
     /// The three must be valid handles of one OpenCL platform.
@@ -150,12 +151,12 @@ impl Device {
         }
     }
 
-    /// Makes everything enqueued from now on wait for `events`, such as those of the commands that
-    /// write an adopted matrix.
+    /// Makes everything enqueued from now on wait for `events`, for example for those of commands
+    /// that write an adopted matrix.
     ///
     /// # Errors
-    /// [`Error::OpenCl`], above all for events of another context; [`Error::CommandFailed`] if the
-    /// command of an event has failed.
+    /// [`Error::OpenCl`], for example for events of another context; [`Error::CommandFailed`] if
+    /// the command of an event has failed.
     ///
     /// # Safety
     /// The events must be valid handles.
@@ -163,7 +164,7 @@ impl Device {
         if events.is_empty() {
             return Ok(()); // a barrier on no event would wait for all commands
         }
-        // A barrier on an event that has failed may never end (PoCL).
+        // A barrier that waits for a failed event may never end (PoCL).
         for &event in events {
             let status = cle::get_event_info(event, cle::CL_EVENT_COMMAND_EXECUTION_STATUS);
             match i32::from(check("clGetEventInfo", status)?) {
@@ -173,8 +174,8 @@ impl Device {
                 _ => {}
             }
         }
-        // A marker of an earlier execution must not wait for them: the application may wait for it
-        // before it ends them.
+        // The marker of an earlier execution must not wait for these events, because the
+        // application may wait for that marker before it ends them.
         self.inner.queue.mark_silent()?;
         self.inner.queue.enqueue("clEnqueueBarrierWithWaitList", &mut |queue, before| {
             let events = before.and(events);
@@ -184,8 +185,8 @@ impl Device {
         Ok(())
     }
 
-    /// Makes everything enqueued from now on wait for `markers`. Those of the device's first queue
-    /// need no wait: it keeps their order.
+    /// Makes everything enqueued from now on wait for `markers`. Markers of the device's first
+    /// queue are skipped: this queue runs in order.
     pub(crate) fn wait_for_markers(&self, markers: &[Marker]) -> Result<()> {
         let own = |home: &Home| home.device.same_as(self) && home.queue.number() == self.inner.queue.number();
         let of_others = markers.iter().filter(|marker| !marker.home.as_ref().is_some_and(own));
@@ -194,8 +195,8 @@ impl Device {
         unsafe { self.wait_for(&events.into_iter().flatten().collect::<Vec<_>>()) }
     }
 
-    /// A marker behind everything enqueued through the device so far: an event that other queues
-    /// can wait for.
+    /// A marker after everything that has been enqueued through the device so far. Other queues can
+    /// wait for it.
     ///
     /// # Errors
     /// [`Error::OpenCl`].
@@ -204,12 +205,13 @@ impl Device {
             // SAFETY: `before` holds events of this queue; with none, the marker waits for all.
             unsafe { clq::enqueue_marker_with_wait_list(queue, before.len(), before.pointer()) }
         })?;
-        // Others may wait for it without ever flushing this queue.
+        // Others may wait for the marker without flushing this queue.
         self.inner.queue.flush()?;
         Ok(Marker::of(self, &self.inner.queue, Some(event)))
     }
 
-    /// An application's memory as a buffer of `len` values, retained; `what` names it in errors.
+    /// Makes an application's memory a buffer of `len` values, and retains it; `what` is its name
+    /// in errors.
     pub(crate) fn borrow(&self, what: &'static str, raw: RawMemory, word: WordType, len: usize) -> Result<Buffer> {
         if raw.is_null() && len == 0 {
             return Work::new(self, None).buffer_of(word, 0);
@@ -253,7 +255,7 @@ mod tests {
         assert_eq!([&plain, &timed].map(|work| number(&work.marker())), [&plain, &timed].map(|w| w.queue().number()));
         assert_eq!(number(&device.marker()?), plain.queue().number());
         assert_ne!(plain.queue().number(), timed.queue().number());
-        // The first queue does not order what another has taken.
+        // The first queue does not order commands that another queue has taken.
         timed.enqueue("clEnqueueNDRangeKernel", &timed.uses(&[]), &mut |_, _| fake(device.inner.context.get()))?;
         let marker = timed.marker();
         device.wait_for_markers(std::slice::from_ref(&marker))?;

@@ -1,5 +1,5 @@
-//! Contexts that share objects with OpenGL (feature `gl`), by `ocl-interop`. Buffers that a
-//! renderer draws from are multiplied or written in place.
+//! Devices whose context shares objects with OpenGL (feature `gl`), by `ocl-interop`. The buffers
+//! that a renderer draws from can be multiplied or written in place.
 use super::Device;
 use crate::{DeviceKind, Error, Result};
 
@@ -7,8 +7,8 @@ impl Device {
     /// Opens a device whose context shares objects with the OpenGL context current in this thread.
     ///
     /// # Errors
-    /// [`Error::NoOpenCl`]; [`Error::Unsupported`] if none is current or no driver shares with it
-    /// (PoCL never does).
+    /// [`Error::NoOpenCl`]; [`Error::Unsupported`] if no OpenGL context is current or if no driver
+    /// can share with it (PoCL never does).
     pub fn with_gl() -> Result<Self> {
         // The crate `ocl` panics if there is no device.
         let devices = Self::list()?;
@@ -23,7 +23,8 @@ impl Device {
         let none_current =
             || unsupported("make an OpenGL context of the GPU's driver current first, or use Device::auto()");
         if !is_current() {
-            // A driver may make a context without an OpenGL context too, but it shares nothing.
+            // A driver may make a context although no OpenGL context is current, but it then shares
+            // nothing.
             return Err(none_current());
         }
         let context = ocl_interop::get_context().ok_or_else(none_current)?;
@@ -35,10 +36,10 @@ impl Device {
     }
 }
 
-/// Whether this thread has an OpenGL context: whether one of these properties is not null.
+/// Whether this thread has an OpenGL context: at least one of these properties is then not null.
 fn is_current() -> bool {
     const GL_CONTEXT: isize = 0x2008; // CL_GL_CONTEXT_KHR
-    // CL_CGL_SHAREGROUP_KHR, and Apple's own.
+    // The properties CL_CGL_SHAREGROUP_KHR, and Apple's own.
     const SHARE_GROUPS: [isize; 2] = [0x200C, 0x1000_0000];
     ocl_interop::get_properties_list()
         .to_raw()

@@ -1,6 +1,6 @@
-//! OpenCL's objects, each holding one reference. It is released when the handle is dropped, whether
-//! or not the driver reports an error. The wrappers of opencl3 panic if a release fails, so a lost
-//! device would take its host program along.
+//! Handles of OpenCL's objects. Each handle holds one reference, and releases it when dropped.
+//! Errors of the release are ignored: the wrappers of opencl3 panic instead, so that a lost device
+//! would end its host program.
 use super::{cl::check, info::DeviceId, pool::Memory, queue::Queue};
 use crate::Result;
 use opencl3::{
@@ -19,8 +19,8 @@ use std::{
     },
 };
 
-/// Defines a handle. The raw handle is kept as a number, so that handles of thread-safe objects are
-/// `Send` and `Sync`.
+/// Defines a handle. The raw handle is stored as a number, so that handles of thread-safe objects
+/// are `Send` and `Sync`.
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident: $raw:ty, $release:path) => {
         $(#[$doc])*
@@ -68,38 +68,39 @@ handle!(
     Program: cl_program, clp::release_program
 );
 handle!(
-    /// The thread-safe part of a kernel.
+    /// The part of a kernel that threads can share.
     KernelHandle: cl_kernel, clk::release_kernel
 );
 
-/// The event of a command. Commands that were enqueued without one share that of a marker, which is
-/// enqueued when it is first needed: it is behind them, and behind those that their queue has taken
+/// The event of a command. Commands enqueued without an event share the event of a marker, which is
+/// enqueued when it is first needed. The marker comes after these commands, and after all that
+/// their queue has taken in the meantime.
 /// meanwhile.
 #[derive(Debug)]
 pub(super) struct Event {
     handle: OnceLock<EventHandle>,
-    /// `None` for a command's own event.
+    /// The marker that makes the event later; `None` if the command has an event of its own.
     marker: Option<LaterMarker>,
 }
 
-/// The marker of commands without events.
+/// The marker shared by commands without events.
 #[derive(Debug)]
 struct LaterMarker {
-    /// Their queue, which runs in order.
+    /// The queue of the commands, which runs in order.
     queue: Arc<CommandQueue>,
-    /// Whether the marker is needed. Commands that are taken from then on may be behind it.
+    /// Whether the marker has been asked for. Commands taken later may come after it.
     is_needed: AtomicBool,
 }
 
-/// A kernel. It stores its arguments, so two threads cannot share one: not `Sync`.
+/// A kernel. It stores its arguments, so it is not `Sync`: two threads cannot share one.
 pub(crate) struct Kernel {
     handle: KernelHandle,
-    /// The number of the queue that it is launched on next.
+    /// The number of the queue on which it is launched next.
     queue: Cell<u32>,
 }
 
 impl Context {
-    /// A context of one device.
+    /// Creates a context of one device.
     pub(super) fn of(device: DeviceId) -> Result<Self> {
         let made = clc::create_context(&[device.raw()], ptr::null(), None, ptr::null_mut());
         // SAFETY: it was made for this handle.
@@ -108,8 +109,8 @@ impl Context {
 }
 
 impl CommandQueue {
-    /// A queue that runs in order, for the device of `context`. It may keep the times of its
-    /// commands.
+    /// Creates a queue that runs in order, for the device of `context`. `keeps_times` enables
+    /// profiling.
     pub(super) fn new(context: &Context, device: DeviceId, keeps_times: bool) -> Result<Self> {
         let properties = if keeps_times { clq::CL_QUEUE_PROFILING_ENABLE } else { 0 };
         // SAFETY: both are valid. This call of OpenCL 1.x is the one that every platform has.
@@ -131,32 +132,33 @@ impl Event {
         Self { handle: handle.into(), marker: None }
     }
 
-    /// The end of all commands that `queue`, which runs them in order, takes until it is needed.
+    /// The common event of all commands that `queue`, which runs in order, takes until the event is
+    /// needed.
     pub(super) fn behind(queue: Arc<CommandQueue>) -> Self {
         Self { handle: OnceLock::new(), marker: Some(LaterMarker { queue, is_needed: AtomicBool::new(false) }) }
     }
 
-    /// Whether it is the event of one command.
+    /// Whether this is the event of a single command.
     pub(super) fn is_own(&self) -> bool {
         self.marker.is_none()
     }
 
-    /// Whether it is the end of commands, and is behind one that its queue has taken by now.
+    /// Whether this is the common event of several commands and its marker is not enqueued yet.
     pub(super) fn is_open(&self) -> bool {
-        // A command that was taken before this is read was taken before the marker: the flag is set
-        // before the driver is asked for one, and the driver takes commands one by one.
+        // A command that was taken before this flag is read was taken before the marker. The flag
+        // is set before the driver is asked for a marker, and the driver takes commands one by one.
         self.marker.as_ref().is_some_and(|marker| !marker.is_needed.load(Ordering::SeqCst))
     }
 
-    /// Whether it has been needed, or was the command's own from the start.
+    /// Whether the event exists: it has been needed, or it is a single command's own.
     pub(super) fn is_known(&self) -> bool {
         self.handle.get().is_some()
     }
 
-    /// Takes an event for its marker.
+    /// Uses `raw` as the event of the marker.
     ///
     /// # Safety
-    /// As [`Event::from_raw`].
+    /// See [`Event::from_raw`].
     #[cfg(test)]
     pub(super) unsafe fn be_marked_by(&self, raw: cl_event) {
         // SAFETY: as the caller promises.
@@ -175,13 +177,14 @@ impl Event {
         Ok(self.handle.get().map_or(ptr::null_mut(), EventHandle::get))
     }
 
-    /// State of the command: 0 if it is done, above 0 before that, below 0 the error that ended it.
+    /// State of the command: 0 if it is done, positive if it is pending, negative if it failed (the
+    /// error code).
     pub(super) fn status(&self) -> Result<i32> {
         let status = cle::get_event_info(self.get()?, cle::CL_EVENT_COMMAND_EXECUTION_STATUS);
         Ok(check("clGetEventInfo", status)?.into())
     }
 
-    /// Nanoseconds a finished command ran; `None` if its queue keeps no times.
+    /// Nanoseconds that the finished command took; `None` if its queue keeps no times.
     pub(super) fn nanoseconds(&self) -> Option<u64> {
         let event = self.handle.get()?.get();
         let at = |what| cle::get_event_profiling_info(event, what).ok().map(u64::from);
@@ -228,14 +231,14 @@ impl Program {
         log.map(|log| text(log.into())).unwrap_or_default()
     }
 
-    /// The names of its kernels, once it is built.
+    /// The names of the kernels in the built program.
     pub(super) fn kernel_names(&self) -> Result<Vec<String>> {
         let names = clp::get_program_info(self.get(), clp::CL_PROGRAM_KERNEL_NAMES);
         let names = text(check("clGetProgramInfo", names)?.into());
         Ok(names.split(';').map(|name| name.trim().to_owned()).collect())
     }
 
-    /// The binary for `device`, if the driver gives it out. A context may have several devices.
+    /// The binary for `device`, if the driver provides it. A context may have several devices.
     pub(super) fn binary_of(&self, device: DeviceId) -> Option<Vec<u8>> {
         let info = |what| clp::get_program_info(self.get(), what).ok();
         let devices: Vec<isize> = info(clp::CL_PROGRAM_DEVICES)?.into();
@@ -258,7 +261,8 @@ impl Kernel {
         self.handle.get()
     }
 
-    /// Chooses the queue of the next launch. Memory set from here on is for a command of `queue`.
+    /// Chooses the queue of the next launch. Memory arguments set after this call count as used on
+    /// `queue`.
     pub(super) fn launch_on(&self, queue: &Queue) {
         self.queue.set(queue.number());
     }
@@ -293,7 +297,7 @@ impl Kernel {
         check("clSetKernelArg", unsafe { clk::set_kernel_arg(self.get(), index, size, value) })
     }
 
-    /// Reserves `bytes` of local memory for each work-group, not 0.
+    /// Sets the size of local memory for each work-group in bytes, at least 1.
     ///
     /// # Safety
     /// Argument `index` of the kernel must be a pointer to local memory.
@@ -315,7 +319,7 @@ impl Kernel {
     }
 }
 
-/// Text as OpenCL gives it out, without the zero byte at its end.
+/// Decodes text from OpenCL, without the zero byte at its end.
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned()
 }

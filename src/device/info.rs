@@ -48,17 +48,17 @@ pub struct DeviceInfo {
     /// Whether words of 64 bits are exchanged atomically.
     #[serde(skip)]
     pub(crate) long_atomics: bool,
-    /// Whether words of 64 bits are lowered atomically, and read whole: a device whose addresses
-    /// have 32 bits may read halves one after the other.
+    /// Whether 64-bit atomic minima are supported, and 64-bit words are read whole. A device with
+    /// 32-bit addresses may read the two halves one after the other.
     #[serde(skip)]
     pub(crate) long_minima: bool,
     /// Whether quotients and square roots of `f32` can be correctly rounded.
     #[serde(skip)]
     pub(super) exact_division: bool,
-    /// Whether NVIDIA's compiler takes hints at how long what is loaded stays in the nearest cache.
+    /// Whether NVIDIA's compiler accepts hints how long loaded values stay in the nearest cache.
     #[serde(skip)]
     pub(super) cache_hints: bool,
-    /// The platform's version, which names the compiler it was built with.
+    /// The platform's version. It names the compiler with which the platform was built.
     #[serde(skip)]
     pub(super) platform_version: String,
     #[serde(skip)]
@@ -69,13 +69,14 @@ pub struct DeviceInfo {
 const NVIDIA: &str = "NVIDIA CUDA";
 
 impl DeviceInfo {
-    /// The work-group size for items that wait for one another: `preferred`, or 1 on a CPU, where a
-    /// group of one item needs no barriers.
+    /// The work-group size for work-items that wait for one another: `preferred`, or 1 on a CPU,
+    /// where a group of one item needs no barriers.
     pub(crate) fn serial_or(&self, preferred: usize) -> usize {
         if self.kind == DeviceKind::Cpu { 1 } else { preferred.min(self.max_group_size) }
     }
 
-    /// Bytes that may be allocated if the device holds nothing: on a CPU no more than the host has.
+    /// Bytes that may be allocated if the device holds nothing yet. On a CPU this is at most the
+    /// host's free memory.
     pub(crate) fn free_bytes(&self) -> u64 {
         match self.kind {
             DeviceKind::Cpu => self.global_bytes.min(HostRoom::new().left(0, 0)),
@@ -88,7 +89,7 @@ impl DeviceInfo {
         Numbers::of_device(self.kind, &self.name, self.max_group_size)
     }
 
-    /// What methods of products cost on this device.
+    /// The costs of the methods of products on this device.
     pub fn costs(&self) -> MethodCosts {
         MethodCosts::of_device(self.kind, &self.name)
     }
@@ -99,7 +100,7 @@ impl DeviceInfo {
         self.kind == DeviceKind::Gpu && self.platform == NVIDIA
     }
 
-    /// Whether a queue ends when one of its commands fails: each later one fails too.
+    /// Whether a queue ends when one of its commands fails, so that each later command fails too.
     pub(super) fn ends_queues_that_fail(&self) -> bool {
         self.has_warp_instructions()
     }
@@ -128,7 +129,7 @@ impl DeviceId {
 }
 
 pub(super) fn list() -> Result<Vec<DeviceInfo>> {
-    // PoCL looks for its devices at the first query, and not for two threads at once.
+    // PoCL searches for its devices at the first query, and not for two threads at once.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let platforms = match get_platforms() {
@@ -155,7 +156,7 @@ pub(super) fn list() -> Result<Vec<DeviceInfo>> {
     }
 }
 
-/// The value that a device reports.
+/// The value that a device reports, or OpenCL's error.
 fn get<T>(answer: opencl3::Result<T>) -> Result<T> {
     check("clGetDeviceInfo", answer.map_err(|error| error.0))
 }
@@ -170,7 +171,7 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
     };
     let (platform_name, driver) =
         (trimmed(platform.name().unwrap_or_default()), trimmed(get(device.driver_version())?));
-    // Other platforms do not know the question: to them it is an error.
+    // Only NVIDIA's platform knows this query; on others it is an error.
     let capability = if platform_name == NVIDIA { device.compute_capability_major_nv().unwrap_or(0) } else { 0 };
     Ok(DeviceInfo {
         index,
@@ -196,8 +197,9 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
     })
 }
 
-/// Whether a GPU of NVIDIA of this major compute capability, with this driver, has loads with
-/// `L1::evict_first` and `L1::evict_last`: from 7.0 on, in PTX 7.4, which drivers from 470 on take.
+/// Whether an NVIDIA GPU of this major compute capability supports loads with `L1::evict_first` and
+/// `L1::evict_last` under this driver. GPUs from 7.0 on do, in PTX 7.4, which drivers from 470 on
+/// accept.
 fn takes_cache_hints(capability: u32, driver: &str) -> bool {
     let of_driver = driver.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
     capability >= 7 && of_driver >= 470

@@ -1,4 +1,4 @@
-//! Typed launches: a kernel takes the arguments that `kernel!` declared for it.
+//! Typed launches: a kernel takes the arguments that the macro `kernel!` has declared for it.
 #[cfg(test)]
 mod tests;
 
@@ -40,14 +40,14 @@ impl Grid {
         Self { groups, group_size }
     }
 
-    /// One work-item for each of `items`, padded to whole work-groups.
+    /// One work-item for each of `items`, rounded up to whole work-groups.
     pub fn items(items: usize, group_size: usize) -> Self {
         Self { groups: items.div_ceil(group_size), group_size }
     }
 }
 
-/// Idle handles of one kernel, for one thread each. A `cl_kernel` stores its arguments, so two
-/// threads cannot share one.
+/// Idle handles of one kernel. A `cl_kernel` stores its arguments, so each thread takes a handle of
+/// its own.
 #[derive(Default)]
 pub(super) struct Handles {
     idle: Mutex<Vec<handle::Kernel>>,
@@ -71,13 +71,13 @@ impl Compiled {
     }
 }
 
-/// A kernel that takes the arguments `S`. Several threads may launch it.
+/// A kernel with arguments of type `S`. Several threads may launch it.
 pub(crate) struct Kernel<S> {
     untyped: Untyped,
     arguments: PhantomData<fn(S)>,
 }
 
-/// What is the same for all arguments, so that it is compiled once.
+/// The part of a kernel that does not depend on its arguments, so that it is compiled once.
 struct Untyped {
     home: Arc<Program>,
     /// Set once the compiled kernel's parameters have been compared with those declared.
@@ -85,7 +85,7 @@ struct Untyped {
     first_use: Arc<FirstUse>,
 }
 
-/// Arguments as they are declared: their type, and their parameters.
+/// The declaration of a kernel's arguments: their Rust type and their parameters.
 #[derive(Clone, Copy)]
 struct Declaration {
     id: TypeId,
@@ -98,25 +98,27 @@ impl<S: Arguments> Kernel<S> {
         Declaration { id: TypeId::of::<S>(), fields: S::FIELDS, declare: S::declare }
     }
 
-    /// The kernel compiled with `options`. This requests it; the first launch waits for it.
+    /// Requests the kernel compiled with `options`. The first launch waits for it.
     pub fn new(device: &Device, options: &Options) -> Result<Self> {
         Self::new_from(S::SOURCE, device, options)
     }
 
-    /// As [`Kernel::new`], for a kernel that most products do not launch: it is requested at its
-    /// first launch, or by [`Kernel::ask`].
+    /// Does as [`Kernel::new`] for a kernel that most products do not launch. It is requested at
+    /// its first launch, or by [`Kernel::ask`].
     pub fn rare(device: &Device, options: &Options) -> Result<Self> {
         Self::rare_from(S::SOURCE, device, options)
     }
 
-    /// As [`Kernel::new`], from another file that has a kernel of this name and these arguments.
+    /// Does as [`Kernel::new`] with another file that has a kernel of this name and these
+    /// arguments.
     pub fn new_from(source: Source, device: &Device, options: &Options) -> Result<Self> {
         let kernel = Self::rare_from(source, device, options)?;
         kernel.ask(device);
         Ok(kernel)
     }
 
-    /// As [`Kernel::rare`], from another file that has a kernel of this name and these arguments.
+    /// Does as [`Kernel::rare`] with another file that has a kernel of this name and these
+    /// arguments.
     pub fn rare_from(source: Source, device: &Device, options: &Options) -> Result<Self> {
         Ok(Self { untyped: Untyped::new(device, source, S::KERNEL, options), arguments: PhantomData })
     }
@@ -126,8 +128,7 @@ impl<S: Arguments> Kernel<S> {
         self.untyped.ask(device);
     }
 
-    /// Waits until the kernel is compiled: it returns what the compiler refuses, before a launch
-    /// would.
+    /// Waits until the kernel is compiled, and returns the compiler's errors before any launch.
     pub fn ready(&self, work: &Work) -> Result<()> {
         self.untyped.compiled(work, Self::declaration()).map(|_| ())
     }
@@ -154,7 +155,7 @@ impl Untyped {
         device.inner.compiler.ask(&self.home);
     }
 
-    /// The compiled kernel, after checking that it takes the arguments declared.
+    /// The compiled kernel. Checks that its arguments are those declared.
     fn compiled(&self, work: &Work, declared: Declaration) -> Result<&Compiled> {
         let (compiled, waited) = self.home.compiled(&work.device().inner.compiler);
         work.count_kernel_wait(waited);
@@ -191,8 +192,8 @@ impl Untyped {
     }
 }
 
-/// Enqueues a kernel. If it is the first command that uses the kernel or some memory, the device
-/// may lack memory for them, and the command has an event to say so.
+/// Enqueues a kernel. If it is the first command to use the kernel or some memory, it may fail for
+/// lack of memory. It then has an event that reports this.
 ///
 /// # Safety
 /// Every argument must be set.
@@ -210,11 +211,11 @@ unsafe fn enqueue(work: &Work, raw: &handle::Kernel, grid: Grid, uses: &Uses) ->
     })
 }
 
-/// Enqueues a kernel of one dimension without an event; returns null for it. An event takes an H200
-/// two microseconds.
+/// Enqueues a one-dimensional kernel without an event, and returns null in its place. On an H200 an
+/// event takes two microseconds.
 ///
 /// # Safety
-/// As [`clq::enqueue_nd_range_kernel`].
+/// See [`clq::enqueue_nd_range_kernel`].
 unsafe fn enqueue_silently(
     queue: cl_command_queue,
     kernel: cl_kernel,

@@ -1,5 +1,5 @@
-//! Host memory for numbers that are read back from a GPU. NVIDIA's driver copies a few bytes there
-//! in 13 microseconds, launch of a small kernel included, and in 16 into any other memory (H200).
+//! Host memory for short reads from a GPU. NVIDIA's driver copies a few bytes into it in 13
+//! microseconds, including the launch of a small kernel, and into any other memory in 16 (H200).
 use super::{
     cl::check,
     handle::{Context, Event},
@@ -14,10 +14,10 @@ use std::{
     sync::{Mutex, OnceLock, TryLockError},
 };
 
-/// Bytes of the memory. Longer reads go elsewhere: they take longer anyway.
+/// Size of the memory in bytes. Longer reads use other memory; they take longer anyway.
 const BYTES: usize = 4096;
 
-/// Mapped memory of the host, made at the first read that wants it.
+/// Mapped host memory, allocated at the first read that uses it.
 #[derive(Default)]
 pub(super) struct Landing(OnceLock<Option<Mutex<Memory>>>);
 
@@ -28,9 +28,9 @@ struct Memory {
 }
 
 impl Landing {
-    /// Whether all of `to` was copied, by commands that `enqueue` enqueues: a read that
-    /// does not block into the memory it is given, and the wait for it. Not if they are many, if
-    /// another thread reads, or if the driver has no such memory.
+    /// Fills `to` through the mapped memory and returns true. `enqueue` enqueues a read into the
+    /// address it is given, and waits for it. Returns false and does nothing if `to` is too long,
+    /// if another thread is reading, or if the driver has no such memory.
     pub(super) fn read(
         &self,
         (context, queue): (&Context, cl_command_queue),

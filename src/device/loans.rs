@@ -1,5 +1,6 @@
-//! Compiled things between two uses. A product by the methods of scalars has some ninety kernels:
-//! to name them all again takes the host longer than a small product takes a GPU.
+//! Kernels and other compiled objects that are kept between two uses. A product by the methods for
+//! scalars has about ninety kernels. Looking all of them up again takes the host longer than a
+//! small product takes a GPU.
 use super::Device;
 use crate::{Error, Result};
 use std::{
@@ -7,18 +8,18 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// What is kept for the next use; the last of it was used last.
+/// The objects kept for later use, the most recently used last.
 #[derive(Default)]
 pub(super) struct Loans {
     kept: Mutex<Vec<Box<dyn AnyLoan>>>,
 }
 
-/// Something that is kept for uses with an equal key, and used by one at a time.
+/// An object that is kept under a key. One user at a time borrows it.
 pub(crate) struct Loan<K, V> {
     key: K,
     pub value: V,
-    /// How many programs had failed when it was made. One of its own may have failed since, though
-    /// it was not launched.
+    /// The number of failed programs when the object was made. If it has grown, one of the object's
+    /// own programs may have failed without being launched.
     failed: u64,
 }
 
@@ -38,14 +39,15 @@ impl<K: Send + 'static, V: Send + 'static> AnyLoan for Loan<K, V> {
 }
 
 impl Loans {
-    /// Each keeps the programs of a combination of shapes, types and options.
+    /// Most objects kept. Each holds the programs of one combination of shapes, types and options.
     const BOUND: usize = 16;
 
     fn kept(&self) -> MutexGuard<'_, Vec<Box<dyn AnyLoan>>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The key alone finds a loan. The type of its value is not asked for, but what the key says.
+    /// Finds an object by its key. The key must imply the type of the value, which is checked
+    /// afterwards.
     fn take<K: PartialEq + 'static, V: 'static>(&self, key: &K, failed: u64) -> Result<Option<Loan<K, V>>> {
         let mut kept = self.kept();
         kept.retain(|loan| loan.failed() == failed);
@@ -60,13 +62,13 @@ impl Loans {
 }
 
 impl Device {
-    /// What was kept for an equal key, or what `make` makes. After a use without failure it is
-    /// given back by [`Device::keep`]. It must hold no device, since a device that is kept by
-    /// itself is never dropped.
+    /// Returns the object kept under an equal key, or the one that `make` makes. After successful
+    /// use it goes back by [`Device::keep`]. It must not hold the device: the device would then
+    /// keep itself alive.
     ///
     /// # Errors
-    /// [`Error::Contradiction`] if what was kept has another type than `V`: the key must say all
-    /// that the type depends on.
+    /// [`Error::Contradiction`] if the object kept has another type than `V`: the key must contain
+    /// everything that the type depends on.
     pub(crate) fn lend<K, V>(&self, key: K, make: impl FnOnce() -> Result<V>) -> Result<Loan<K, V>>
     where
         K: PartialEq + 'static,
@@ -79,8 +81,8 @@ impl Device {
         }
     }
 
-    /// Keeps a loan for the next use. If there are too many, the one that was not used for longest
-    /// is dropped.
+    /// Keeps an object for the next use. If there are too many, the least recently used one is
+    /// dropped.
     pub(crate) fn keep<K: Send + 'static, V: Send + 'static>(&self, loan: Loan<K, V>) {
         let mut kept = self.inner.loans.kept();
         let oldest = (kept.len() >= Loans::BOUND).then(|| kept.remove(0));

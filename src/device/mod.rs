@@ -1,9 +1,9 @@
-//! The device: how one is found, its limits, and the handles that everything on it shares.
+//! Devices: finding them, their limits, and the state shared by everything on a device.
 //!
-//! This is the only room that names opencl3. It knows no matrix: those are in `resident/`. These
-//! two rooms call OpenCL, by `unsafe` code; SECURITY.md lists the few other places that have some.
-//! This room has typed buffers (`buffer`), typed launches (`kernel`) and `Work`. A product has one
-//! `Work`, which allocates, launches, reads back and keeps the times.
+//! This is the only room that names opencl3. It knows no matrices: those are in `resident/`. These
+//! two rooms call OpenCL by `unsafe` code; SECURITY.md lists the few other places that contain
+//! some. This room has typed buffers (`buffer`), typed launches (`kernel`) and `Work`. Each product
+//! has one `Work`, which allocates, launches, reads back and records times.
 mod arguments;
 mod batch;
 mod buffer;
@@ -84,17 +84,17 @@ struct Inner {
     programs: ProgramCache,
     compiler: Compiler,
     pool: Arc<Pool>,
-    /// What the host has, if the device is a CPU.
+    /// The host's memory, if the device is a CPU.
     room: Option<HostRoom>,
-    /// Where small reads land, unless the device is a CPU.
+    /// Host memory for short reads, unless the device is a CPU.
     landing: Option<Landing>,
-    /// The first queue, for all commands that do not ask for another.
+    /// The first queue, which takes all commands that do not request another.
     queue: Arc<Queue>,
-    /// The queues behind it, and those that keep times instead of it and them.
+    /// Further queues, and the queues with profiling that replace the first and these.
     further: Mutex<Further>,
-    /// Whether queues that keep times are apart from the others.
+    /// Whether the queues with profiling are separate from the others.
     times_apart: bool,
-    /// Whether the first queue is an application's.
+    /// Whether the first queue belongs to the application.
     adopted: bool,
     context: Arc<Context>,
     /// Nanoseconds that threads waited for kernels.
@@ -105,17 +105,17 @@ struct Inner {
 }
 
 impl Drop for Inner {
-    /// Waits for the commands of queues of our own: with PoCL 3.1 a process crashes that ends while
-    /// they run.
+    /// Waits for the commands of our own queues. With PoCL 3.1 a process crashes if it ends while
+    /// commands run.
     fn drop(&mut self) {
         if !self.adopted {
-            // Whether they fail no longer matters.
+            // Failures no longer matter at this point.
             let _ = self.queue.finish();
         }
     }
 }
 
-/// Queues made when they are first asked for.
+/// Queues that are created when they are first requested.
 #[derive(Default)]
 struct Further {
     plain: Vec<Arc<Queue>>,
@@ -131,30 +131,28 @@ impl Device {
         info::list()
     }
 
-    /// The environment variable that names the device of [`Device::auto`] and of every command
-    /// without `--device`. Its value is one that [`Device::select`] takes. An empty value counts as
-    /// unset.
+    /// The environment variable that names the device for [`Device::auto`] and for every command
+    /// without `--device`. Its value is one that [`Device::select`] accepts. An empty value counts
+    /// as unset.
     pub const ENVIRONMENT_VARIABLE: &'static str = "BLOCKMUL_DEVICE";
 
-    /// Opens the device that `wanted` names. This is `auto` (a GPU, else a CPU, else anything),
-    /// `gpu`, `cpu`, an index of [`Device::list`], or a part of a name. Names are those of devices
-    /// and platforms, in any case. The choice is final: even `auto` does not read
-    /// [`Device::ENVIRONMENT_VARIABLE`].
+    /// Opens the device that `wanted` names: `auto` (a GPU, else a CPU, else any device), `gpu`,
+    /// `cpu`, an index of [`Device::list`], or a part of the name of a device or platform in any
+    /// case. The choice is final: even `auto` does not read [`Device::ENVIRONMENT_VARIABLE`].
     ///
     /// # Errors
-    /// [`Error::NoOpenCl`], [`Error::NoSuchDevice`] naming the devices there are,
-    /// [`Error::OpenCl`].
+    /// [`Error::NoOpenCl`], [`Error::NoSuchDevice`] with a list of the devices, [`Error::OpenCl`].
     pub fn select(wanted: &str) -> Result<Self> {
         Self::open(info::choose(&Self::list()?, wanted)?)
     }
 
     /// Opens the device that the environment variable
-    /// [`BLOCKMUL_DEVICE`](Device::ENVIRONMENT_VARIABLE) names; if it is unset, a GPU, else a CPU,
-    /// else any other device. So the user of a program decides if its author has not.
+    /// [`BLOCKMUL_DEVICE`](Device::ENVIRONMENT_VARIABLE) names. If it is unset, opens a GPU, else a
+    /// CPU, else any other device. With this the users of a program choose the device.
     ///
     /// # Errors
-    /// As [`Device::select`]; [`Error::NoSuchDevice`] names the variable if the name came from
-    /// there.
+    /// See [`Device::select`]; [`Error::NoSuchDevice`] mentions the variable if the name came from
+    /// it.
     pub fn auto() -> Result<Self> {
         let Some(wanted) = std::env::var_os(Self::ENVIRONMENT_VARIABLE).filter(|name| !name.is_empty()) else {
             return Self::select("auto");
@@ -172,17 +170,17 @@ impl Device {
     /// # Errors
     /// [`Error::OpenCl`] if the driver refuses.
     pub fn open(info: &DeviceInfo) -> Result<Self> {
-        // NVIDIA's GPUs need 13 microseconds for a small kernel if its queue keeps times, 8 if not
-        // (H200). CPUs have one queue for both: see docs/decisions/0013-times-apart.md.
+        // On an H200 a small kernel takes 13 microseconds if its queue keeps times, 8 if not. CPUs
+        // have one queue for both: see docs/decisions/0013-times-apart.md.
         Self::open_with(info, info.kind != DeviceKind::Cpu)
     }
 
-    /// As [`Device::open`]; queues that keep times may be apart from the others.
+    /// Does as [`Device::open`]. `times_apart` says whether queues with profiling are separate.
     pub(crate) fn open_with(info: &DeviceInfo, times_apart: bool) -> Result<Self> {
         Self::open_silently(info, times_apart, times_apart && info.ends_queues_that_fail())
     }
 
-    /// As [`Device::open_with`]. If `silent`, the first queue, which then keeps no times, launches
+    /// Does as [`Device::open_with`]. With `silent` the first queue keeps no times and launches
     /// kernels without events.
     pub(crate) fn open_silently(info: &DeviceInfo, times_apart: bool, silent: bool) -> Result<Self> {
         crate::tuning::check_file()?;
@@ -228,7 +226,7 @@ impl Device {
         Self { inner: Arc::new(inner) }
     }
 
-    /// As [`Device::open`], on a host with `room`.
+    /// Does as [`Device::open`] on a host whose memory is `room`.
     #[cfg(test)]
     fn open_in(info: &DeviceInfo, room: HostRoom) -> Result<Self> {
         let mut device = Self::open(info)?;
@@ -237,7 +235,7 @@ impl Device {
         Ok(device)
     }
 
-    /// Bytes that the host of a CPU device has left for it.
+    /// Bytes of the host's memory that a CPU device may still take.
     fn host_room(&self) -> Option<u64> {
         let Inner { room, pool, .. } = &*self.inner;
         room.as_ref().map(|room| {
@@ -246,8 +244,9 @@ impl Device {
         })
     }
 
-    /// Queue `number` of the device, below 16, made when it is first asked for. Queue 0 is that of
-    /// all work that does not ask for another. The queues that keep times may be others.
+    /// Queue `number` of the device, below 16. It is created when it is first requested. Queue 0
+    /// takes all work that does not request another. With `keeps_times` the queue may be a separate
+    /// one.
     fn queue(&self, number: usize, keeps_times: bool) -> Result<Arc<Queue>> {
         let Inner { info, queue, further, times_apart, context, .. } = &*self.inner;
         let mut further = further.lock().unwrap_or_else(PoisonError::into_inner);
@@ -275,9 +274,9 @@ impl Device {
         &self.inner.info
     }
 
-    /// Reports to `progress` how many kernels are compiled, of all that are requested. It reports
-    /// only if the cache of kernels ([`kernel_cache`]) lacks some, as in the first run on a
-    /// machine. `progress` lives as long as the device: it must not hold the device itself.
+    /// Reports to `progress` how many kernels are compiled, out of all requested. It reports only
+    /// if the cache of kernels ([`kernel_cache`]) lacks some, as in the first run on a machine.
+    /// `progress` lives as long as the device, so it must not hold the device itself.
     pub fn on_compile(&self, progress: Progress) {
         self.inner.compiler.report_to(progress);
     }
@@ -297,20 +296,20 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::CommandFailed`] if a command failed after the device took it. The failure is then
-    /// forgotten: the device works on. All results computed on it since must be computed again.
+    /// forgotten, and the device can be used again. All results computed since must be computed
+    /// again.
     pub fn finish(&self) -> Result<()> {
         self.inner.queue.finish()
     }
 
-    /// Bytes of device memory that the pool keeps for later.
+    /// Bytes of device memory that the pool keeps for reuse.
     pub fn kept_bytes(&self) -> u64 {
         self.inner.pool.kept()
     }
 
-    /// Gives the memory that finished products left in the pool back to the device. Waits for the
-    /// commands that still use some of it. Without this the pool keeps what it may need again. Kept
-    /// and used memory are then at most three times the most used at once lately (64 MiB if that is
-    /// less).
+    /// Returns the memory that the pool keeps for reuse to the device. Waits for the commands that
+    /// still use it. Without this call, kept and used memory together are at most three times the
+    /// recent maximum in use at once, or 64 MiB if that is more.
     pub fn trim(&self) {
         self.inner.pool.trim();
     }
@@ -336,9 +335,9 @@ const _: () = {
     shared::<Device>();
 };
 
-/// The device the tests run on: the one named by `BLOCKMUL_TEST_DEVICE`, else any, with the kernels
-/// and numbers of a GPU if `BLOCKMUL_TEST_KIND` is `gpu`. Without a device the tests fail; they are
-/// not skipped.
+/// The device on which tests run: the one that `BLOCKMUL_TEST_DEVICE` names, else any. If
+/// `BLOCKMUL_TEST_KIND` is `gpu`, it uses the kernels and numbers of a GPU. Without a device the
+/// tests fail; they are not skipped.
 #[cfg(test)]
 pub(crate) fn test_device() -> Device {
     use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! The handles of the `ocl` crate (feature `ocl`): adopts its queue, exchanges events.
+//! Interoperation with the `ocl` crate (feature `ocl`): adopts its queues, exchanges events.
 use super::{Device, Marker, RawEvent};
 use crate::{Error, Result};
 use ocl::core;
@@ -7,7 +7,7 @@ impl Device {
     /// Adopts an `ocl` queue with its context and device; see [`Device::adopt`].
     ///
     /// # Errors
-    /// As [`Device::adopt`].
+    /// See [`Device::adopt`].
     pub fn from_ocl(queue: &ocl::Queue) -> Result<Self> {
         let (context, device) = (queue.context_ptr().map_err(refused)?, queue.device());
         // SAFETY: handles that live `ocl` objects hold are valid, and a queue's context and device
@@ -15,8 +15,8 @@ impl Device {
         unsafe { Self::adopt(context, core::ClDeviceIdPtr::as_ptr(device.as_core()), queue.as_core().as_ptr()) }
     }
 
-    /// The context and the queue of this device as `ocl`'s, retained. Other queues of that context
-    /// share all its objects. Commands on this queue run in order with the device's own.
+    /// The context and the queue of this device as handles of `ocl`, retained. Other queues of that
+    /// context share all its objects. Commands on this queue run in order with the device's own.
     pub fn to_ocl(&self) -> (ocl::Context, core::CommandQueue) {
         self.inner.queue.keep_events();
         // SAFETY: both handles are valid, and `copied` retains them.
@@ -49,8 +49,8 @@ impl Device {
 }
 
 impl Marker {
-    /// The marker's event, for the wait lists of `ocl` commands; `None` if [`Marker::raw`] gives
-    /// none.
+    /// The marker's event, for wait lists of `ocl` commands; `None` if [`Marker::raw`] returns
+    /// `None`.
     ///
     /// # Errors
     /// [`Error::OpenCl`].

@@ -1,5 +1,5 @@
-//! A kernel's arguments by name. They are declared once as a struct, whose fields have the names
-//! and the order of the kernel's parameters.
+//! Kernel arguments by name. They are declared once as a struct, whose fields have the names and
+//! the order of the kernel's parameters.
 //!
 //! ```text
 //! kernel! {
@@ -11,9 +11,9 @@
 //! sum.launch(&work, Grid::items(n, group_size), Sum { a: &a, b: &mut b, n })?;
 //! ```
 //!
-//! A parameter is of a type that the host names, or of one that the kernel's options name: see
-//! [`Slot`]. rustc checks the former at every launch, and each launch the latter. Names and types
-//! of the fields are compared with the compiled kernel's before its first launch.
+//! The type of a parameter is fixed by the host, or by the options of the kernel: see [`Slot`].
+//! rustc checks the first kind; each launch checks the second. Names and types of the fields are
+//! compared with those of the compiled kernel before its first launch.
 use super::{
     Source,
     buffer::Buffer,
@@ -34,7 +34,7 @@ use std::marker::PhantomData;
 
 /// A buffer the kernel reads.
 pub(crate) struct In<T>(PhantomData<T>);
-/// A buffer the kernel reads, or does not if there is none.
+/// A buffer that the kernel reads, if there is one.
 pub(crate) struct Maybe<T>(PhantomData<T>);
 /// A buffer the kernel writes.
 pub(crate) struct Out<T>(PhantomData<T>);
@@ -55,8 +55,8 @@ pub(crate) struct Parameter {
     pub cl_type: String,
 }
 
-/// The parameters of a kernel, as the host declares them. No function here is generic: hundreds of
-/// kernels call them for each field, and all code of a field is a call.
+/// The parameters of a kernel, as the host declares them. Its functions are not generic and not
+/// inlined: hundreds of kernels call them for each field.
 pub(crate) struct Declared {
     parameters: Vec<Parameter>,
     words: Words,
@@ -103,30 +103,31 @@ impl Declared {
     }
 }
 
-/// The arguments of a launch, set one after another. No function here is generic, so that the
-/// hundreds of kernels share them. After a failure nothing is set.
+/// Sets the arguments of a launch one after another. Its functions are not generic, so that
+/// hundreds of kernels share them. After a failure nothing more is set.
 pub(crate) struct Arguing<'k> {
     kernel: &'k handle::Kernel,
     name: &'static str,
     words: &'k Words,
     index: u32,
-    /// The device memory passed.
+    /// The device memory used by the arguments set so far.
     uses: Uses,
     set: Result<()>,
 }
 
 impl<'k> Arguing<'k> {
-    /// Those of the kernel `name`, compiled for `words`, that is launched with `uses`.
+    /// Starts to set the arguments of the kernel `name`, compiled for `words`. `uses` is what the
+    /// launch uses besides its arguments.
     pub(super) fn new(kernel: &'k handle::Kernel, name: &'static str, words: &'k Words, uses: Uses) -> Self {
         Self { kernel, name, words, index: 0, uses, set: Ok(()) }
     }
 
-    /// What the launch uses, with the device memory passed, if all arguments were set.
+    /// Everything that the launch uses, or the error of an argument that could not be set.
     pub(super) fn finish(self) -> Result<Uses> {
         self.set.map(|()| self.uses)
     }
 
-    /// Refuses values of another type than the kernel's next argument has.
+    /// Refuses values whose type is not that of the kernel's next argument.
     fn expect(&mut self, found: WordType, word: fn(&Words) -> WordType) {
         let expected = word(self.words);
         if found != expected && self.set.is_ok() {
@@ -190,7 +191,7 @@ impl<'k> Arguing<'k> {
 pub(crate) trait Param {
     /// The value that the host passes.
     type Value<'a>;
-    /// Adds the parameters that the next field stands for.
+    /// Adds the parameters for which the next field stands.
     fn declare(to: &mut Declared);
     /// Passes the value.
     ///
@@ -255,7 +256,7 @@ impl<S: Slot> Param for Scalar<S> {
     }
 }
 
-/// The numbers kernels take most, by their own names.
+/// Implements parameters for the most frequent number types under their own names.
 macro_rules! scalar_param {
     ($($scalar:ty),+) => { $(
         impl Param for $scalar {
@@ -280,7 +281,7 @@ pub(crate) trait Arguments: 'static {
     const KERNEL: &'static str;
     /// The struct, with the borrows of one launch.
     type Passed<'a>;
-    /// The names of the fields, each before a blank.
+    /// The names of the fields, each followed by a blank.
     const FIELDS: &'static str;
     fn declare(to: &mut Declared);
     /// # Safety
@@ -288,15 +289,15 @@ pub(crate) trait Arguments: 'static {
     unsafe fn pass(passed: &Self::Passed<'_>, to: &mut Arguing<'_>);
 }
 
-/// All parameters that `declare` adds, in a kernel compiled for `words`.
+/// All parameters that `declare` adds for a kernel compiled for `words`.
 pub(super) fn parameters(fields: &'static str, words: &Words, declare: fn(&mut Declared)) -> Vec<Parameter> {
     let mut declared = Declared { parameters: Vec::new(), words: *words, fields: fields.split(' ') };
     declare(&mut declared);
     declared.parameters
 }
 
-/// Declares the arguments of a kernel, see the head of this file. If several files are given,
-/// the last one has the kernel, and the texts of the others come before it.
+/// Declares the arguments of a kernel, see the head of this file. If several files are given, the
+/// last one contains the kernel, and the others are put before it.
 macro_rules! kernel {
     (
         $(#[$meta:meta])* $visibility:vis struct $name:ident $(<$($word:ident: $bound:path),+>)? = $kernel:literal in $($path:literal),+ {
@@ -314,8 +315,7 @@ macro_rules! kernel {
             $($field:ident: $param:ty),+ $(,)?
         }
     ) => {
-        // Evaluated where it is declared: a file that is not in the list is an error of `cargo
-        // check`.
+        // Evaluated here, so that `cargo check` reports a file that is not in the list.
         const _: $crate::device::Source = $source;
         $(#[$meta])*
         $visibility struct $name<'a $(, $($word: $bound),+)?> {

@@ -1,15 +1,15 @@
-//! Device memory that is reused: creating and first touching a buffer costs 25 to 500 us, taking
-//! one from here does not.
+//! A pool of device memory for reuse. Creating a buffer and touching it for the first time costs 25
+//! to 500 us; taking one from the pool does not.
 //!
-//! Memory goes back to the pool when its buffer is dropped, while commands that use it may still be
-//! queued. It is stored with the last commands of the queues that have used it: behind these it is
-//! free. On the queue of such a command the next use is behind it anyway, since a queue keeps its
-//! order. Another queue that takes the memory waits for the command's event, on the device.
+//! Memory returns to the pool when its buffer is dropped, while commands that use it may still be
+//! queued. It is stored with the last commands of the queues that have used it, and is free after
+//! these. A queue runs in order, so the next use on the same queue comes after its command anyway.
+//! If another queue takes the memory, it waits for the command's event on the device.
 //!
 //! The driver counts kept memory as taken, like memory in use. So it counts towards the limit of
 //! the work that asks for memory, and towards its peak. The pool keeps as much as was needed
-//! lately. The rest goes back to the driver, the oldest first. Memory that a plan reserves for its
-//! executions is in use as long as the plan lives.
+//! lately. The rest is returned to the driver, the oldest first. Memory that a plan reserves for
+//! its executions counts as in use as long as the plan lives.
 mod memory;
 mod meter;
 mod pages;
@@ -31,8 +31,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
 };
 
-/// The pool of one context. Raw handles are stored as numbers, so that the pool is `Send` and
-/// `Sync`.
+/// The pool of one context. It stores raw handles as numbers, so that it is `Send` and `Sync`.
 pub(super) struct Pool {
     context: isize,
     max_alloc: u64,
@@ -49,7 +48,7 @@ struct State {
     free: BTreeMap<u64, VecDeque<Free>>,
     free_bytes: u64,
     used_bytes: u64,
-    /// The most bytes in use at once, in this span and in the one before.
+    /// The most bytes in use at once, in the current span and in the one before.
     most: [u64; 2],
     /// Buffers created so far. A second product of the same size creates none.
     created: u64,
@@ -57,25 +56,25 @@ struct State {
     taken: u64,
 }
 
-/// Memory that is kept for later.
+/// Memory that is kept for reuse.
 struct Free {
     raw: isize,
-    /// The number of the buffer that was handed out last before this one came back.
+    /// The count of buffers handed out when this memory came back.
     age: u64,
     first_use: Arc<FirstUse>,
-    /// The commands behind which it is free.
+    /// The memory is free after these commands.
     behind: Vec<Point>,
 }
 
-/// Buffers handed out in a span. Memory that was not needed for one or two spans was not needed
-/// lately. A product takes twenty to fifty buffers.
+/// The number of buffers handed out in a span. Memory that was not needed for one or two spans
+/// counts as not needed lately. A product takes twenty to fifty buffers.
 const SPAN: u64 = 512;
 
-/// Times the most bytes in use at once that may be held: the stages of a product use memory of
-/// different sizes, one after another, and the next product uses all of it again.
+/// The bytes held may be this many times the most bytes in use at once. The stages of a product use
+/// memory of different sizes one after another, and the next product uses all of it again.
 const HELD: u64 = 3;
 
-/// Bytes that may be held however few are in use, so that small products create no new buffers.
+/// Bytes that may always be held, so that small products create no new buffers.
 const ALWAYS_KEPT: u64 = 64 << 20;
 
 impl Pool {
@@ -84,7 +83,7 @@ impl Pool {
         Self { context: context as isize, max_alloc, capacity, large_pages: false, commands, state: Mutex::default() }
     }
 
-    /// Takes memory in large pages, for a context of CPU devices alone.
+    /// Sets whether memory is taken in large pages. Only contexts of CPU devices alone allow it.
     pub(super) fn in_large_pages(mut self, large_pages: bool) -> Self {
         self.large_pages = large_pages;
         self
@@ -94,13 +93,13 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes of the memory that is taken for `bytes`: its size class.
+    /// The size class of `bytes`: the bytes that are really taken for them.
     pub(super) fn size_of(&self, bytes: u64) -> u64 {
         rounded(bytes).min(self.max_alloc.max(bytes))
     }
 
     /// Takes memory of at least `bytes` bytes for commands of `queue`, from the pool if it has some
-    /// of that size. If other queues may still use it, the next command of the queue waits for
+    /// of that size class. If other queues may still use it, the next command of `queue` waits for
     /// them.
     pub(super) fn take(self: &Arc<Self>, bytes: u64, budget: Budget, queue: &Queue) -> Result<Memory> {
         let size = self.size_of(bytes);
@@ -155,7 +154,7 @@ impl Pool {
         Ok(Memory { raw, bytes: size, home, queues, first_use, lost: false.into() })
     }
 
-    /// Counts `bytes` that are used and were not taken from the pool: operands.
+    /// Counts `bytes` in use that were not taken from the pool: operands.
     pub(super) fn count(&self, bytes: u64, budget: Budget) {
         let mut state = self.state();
         state.keep(budget.room_for(bytes));
@@ -168,8 +167,8 @@ impl Pool {
         raw.map(|raw| raw as isize)
     }
 
-    /// The error for a buffer of `size` bytes that cannot be had: too large by our own count, or
-    /// refused by OpenCL with `code`. That code may have nothing to do with memory.
+    /// The error for a buffer of `size` bytes that is not available: it is too large by our own
+    /// count, or OpenCL refused it with `code`. The code may be unrelated to memory.
     fn refusal(&self, size: u64, used: u64, code: Option<i32>) -> Error {
         let driver = code.map(|code| failed("clCreateBuffer", code));
         let of_memory = match code {
@@ -193,13 +192,13 @@ impl Pool {
         }
     }
 
-    /// Whether little of the device's memory is left by our own count.
+    /// Whether the device has little memory left by our own count.
     pub(super) fn is_short(&self) -> bool {
         let state = self.state();
         self.is_short_at(state.used_bytes + state.free_bytes)
     }
 
-    /// As [`Pool::is_short`], with `bytes` held. An eighth of the memory may belong to other
+    /// Whether memory would be short with `bytes` held. An eighth of the memory may belong to other
     /// programs.
     fn is_short_at(&self, bytes: u64) -> bool {
         bytes > self.capacity - self.capacity / 8
@@ -221,8 +220,8 @@ impl Pool {
         self.state().free_bytes
     }
 
-    /// Gives all free memory back to the device. Waits for the commands that use it, since the
-    /// driver keeps it until then.
+    /// Returns all free memory to the device. Waits for the commands that use it, since the driver
+    /// keeps it until then.
     pub(super) fn trim(&self) {
         let free = self.state().give_up(0);
         self.release_when_done(free);
@@ -244,14 +243,14 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // Commands may be on their way: the driver keeps the memory as long as they use it.
+        // Pending commands may still use the memory: the driver keeps it until they end.
         self.state().keep(0);
     }
 }
 
 impl State {
-    /// Free memory of `size` bytes: the last that came back. Memory that `queue` has without
-    /// waiting comes first.
+    /// Takes free memory of `size` bytes. Memory that `queue` can use without waiting is preferred,
+    /// then the memory that came back last.
     fn take_free(&mut self, size: u64, queue: u32) -> Option<Free> {
         let of_size = self.free.get_mut(&size)?;
         let at_once = of_size.iter().rposition(|free| free.behind.iter().all(|point| point.is_of(queue)));
@@ -260,8 +259,8 @@ impl State {
         Some(free)
     }
 
-    /// Keeps at most `bytes`. The oldest memory goes back to the device, when the commands that use
-    /// it are done.
+    /// Keeps at most `bytes`. The oldest memory is returned to the device as soon as the commands
+    /// that use it are done.
     fn keep(&mut self, bytes: u64) {
         for free in self.give_up(bytes) {
             release(free.raw);
@@ -282,8 +281,8 @@ impl State {
     }
 }
 
-/// The size class of `bytes`, at least a page. Every power of two is divided into eight steps, so
-/// at most 1/8 is wasted.
+/// The size class of `bytes`, at least a page. There are eight classes between two powers of two,
+/// so at most 1/8 is wasted.
 pub(crate) fn rounded(bytes: u64) -> u64 {
     let bytes = bytes.max(4096);
     let step = (bytes.next_power_of_two() / 16).max(1);

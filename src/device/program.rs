@@ -1,5 +1,5 @@
-//! Programs. Each is requested when a stage is set up, and made by the [`Compiler`] when one of
-//! them is waited for.
+//! Programs of kernels. A stage requests its programs when it is set up. The [`Compiler`] makes all
+//! requested programs when one of them is waited for.
 use super::{
     arguments::KernelArguments,
     batch::Unit,
@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A kernel's program: compiled, loaded, or on its way.
+/// The program of a kernel: compiled, loaded, or still to be made.
 pub(super) struct Program {
     pub(super) unit: Unit,
     asked: AtomicBool,
@@ -30,7 +30,7 @@ pub(super) struct Compiled {
     program: Arc<ClProgram>,
     pub(super) arguments: KernelArguments,
     pub(super) handles: Handles,
-    /// The declaration whose arguments were found to be the kernel's.
+    /// The declaration that was compared with the kernel's arguments.
     pub(super) agreed: OnceLock<TypeId>,
 }
 
@@ -59,12 +59,12 @@ impl Program {
         self.made.get().is_some_and(Result::is_err)
     }
 
-    /// Stores the result of making it. Only the first call counts.
+    /// Stores the compiled kernel or the error. Only the first call counts.
     pub(super) fn finish(&self, made: Result<Compiled>) {
         let _the_later = self.made.set(made);
     }
 
-    /// The kernel, once `compiler` has made it, and the time spent waiting for it.
+    /// Waits until `compiler` has made the kernel. Also returns the time spent waiting.
     pub(super) fn compiled(self: &Arc<Self>, compiler: &Compiler) -> (Result<&Compiled>, Duration) {
         let (made, waited) = match self.made.get() {
             Some(made) => (made, Duration::ZERO),
@@ -79,7 +79,7 @@ impl Program {
     }
 }
 
-/// A copy of a program's error, for the next request.
+/// A copy of a program's error, to be returned again.
 fn repeated(error: &Error) -> Error {
     match error {
         Error::Build { program, options, log } => {
@@ -106,11 +106,11 @@ struct State {
 }
 
 impl ProgramCache {
-    /// A product of scalars names some ninety kernels. This keeps some twenty combinations of shape
-    /// and type.
+    /// A product of scalars uses about ninety kernels, so this keeps about twenty combinations of
+    /// shape and type.
     const BOUND: usize = 2048;
 
-    /// The program of `unit`, a new one if it was not requested before.
+    /// The program of `unit`. It is new if it was not requested before.
     pub(super) fn get(&self, unit: Unit) -> Arc<Program> {
         let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { clock, programs } = &mut *guard;
@@ -118,7 +118,7 @@ impl ProgramCache {
         if let Some((used, program)) = programs.get_mut(&unit) {
             *used = *clock;
             if program.has_failed() {
-                // The cause of the failure may be gone.
+                // The cause of an earlier failure may be gone, so the program is made again.
                 *program = Arc::new(Program::new(unit));
             }
             return program.clone();

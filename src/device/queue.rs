@@ -1,13 +1,13 @@
 //! The command queues of a device. Every command goes through [`Queue::enqueue`], which keeps the
 //! order and remembers each command until its status is checked.
 //!
-//! A driver may take a command and fail it later. A read behind it then succeeds, but returns wrong
-//! data. So before the result of a read is used, [`Queue::check_statuses`] checks the status of
-//! every command since the last check. After a failure all queues of the device are unusable: every
-//! call reports it, until [`Queue::finish`] has.
+//! A driver may accept a command that fails later. A read after it then succeeds, but returns wrong
+//! data. So before the result of a read is used, [`Queue::check_statuses`] checks every command
+//! since the last check. After a failure no queue of the device can be used: every call reports the
+//! failure until [`Queue::finish`] has done so.
 //!
-//! A queue may launch kernels without events ([`Queue::silently`]). It ends when a command fails,
-//! so that each later call fails too, reads among them.
+//! A queue may launch kernels without events ([`Queue::silently`]) if it ends when a command fails,
+//! so that later calls, reads among them, fail too.
 //!
 //! Commands of one queue run in order. Commands of two queues run in any order, unless the later
 //! one waits for the event of the earlier one: [`Queue::follow`].
@@ -33,15 +33,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a thread looks for the end of a command before it sleeps.
+/// Time for which a thread polls for the end of a command before it sleeps.
 const BRIEFLY: Duration = Duration::from_micros(100);
 
 /// An event shared by all that wait for it or read its times.
 pub(super) type SharedEvent = Arc<Event>;
 
-/// Enqueues one command: gets the queue and the events to wait for, and returns the event of the
-/// command, or OpenCL's error. If it has [no need of an event](Waits::is_silent), null may stand
-/// for it.
+/// Enqueues one command. It gets the queue and the events to wait for, and returns the event of the
+/// command, or OpenCL's error. If the command [needs no event](Waits::is_silent), it may return
+/// null.
 pub(super) type Command<'c> = dyn FnMut(cl_command_queue, Waits<'_>) -> std::result::Result<cl_event, i32> + 'c;
 
 /// One queue of a device.
@@ -54,7 +54,7 @@ pub(super) struct Queue {
     by_events: bool,
     /// Whether kernels are launched without events.
     silent: AtomicBool,
-    /// Held while a command is enqueued, if each waits for the one before.
+    /// A lock that is held while a command is enqueued, if each command waits for the one before.
     turn: Mutex<()>,
     /// The commands of all queues of the device.
     commands: Arc<Commands>,
@@ -71,7 +71,7 @@ impl Waits<'_> {
         self.events.len() as u32
     }
 
-    /// Null if there are none.
+    /// A pointer to the events; null if there are none.
     pub(super) fn pointer(&self) -> *const cl_event {
         if self.events.is_empty() { std::ptr::null() } else { self.events.as_ptr() }
     }
@@ -88,18 +88,19 @@ impl Waits<'_> {
 }
 
 impl Queue {
-    /// The first queue of a device. It runs commands in the order they are enqueued.
+    /// Makes the first queue of a device. It runs commands in the order in which they are enqueued.
     pub(super) fn in_order(raw: CommandQueue) -> Self {
         Self::new(raw, Arc::default(), false)
     }
 
-    /// The first queue of a device, one that keeps no order of its own. Each command waits for the
-    /// event of the one before.
+    /// Makes the first queue of a device from a queue that keeps no order of its own. Each command
+    /// waits for the event of the one before.
     pub(super) fn ordered_by_events(raw: CommandQueue) -> Self {
         Self::new(raw, Arc::default(), true)
     }
 
-    /// One more queue of the same device. It runs commands in the order they are enqueued.
+    /// Makes a further queue of the same device. It runs commands in the order in which they are
+    /// enqueued.
     pub(super) fn another(&self, raw: CommandQueue) -> Self {
         Self::new(raw, self.commands.clone(), false)
     }
@@ -110,18 +111,18 @@ impl Queue {
         Self { raw, number, by_events, silent: AtomicBool::new(false), turn: Mutex::default(), commands }
     }
 
-    /// The same queue, which launches kernels without events if `silent`. It must run in order, and
-    /// its driver must fail what comes after a command that has failed.
+    /// Sets whether the queue launches kernels without events. It must run in order, and its driver
+    /// must fail all commands after one that has failed.
     pub(super) fn silently(self, silent: bool) -> Self {
         Self { silent: (silent && !self.by_events).into(), ..self }
     }
 
-    /// Has an event for each kernel from here on: others may put commands into the queue that wait
-    /// for theirs, and what is before these must not wait for them.
+    /// From now on gives each kernel an event. Others may enqueue commands that wait for events of
+    /// theirs, and our earlier commands must not wait for these.
     #[cfg(feature = "ocl")]
     pub(super) fn keep_events(&self) {
         self.silent.store(false, Ordering::SeqCst);
-        // A marker that the driver refuses now is asked for again when it is needed.
+        // If the driver refuses the marker now, it is requested again when it is needed.
         let _ = self.mark_silent();
     }
 
@@ -129,10 +130,10 @@ impl Queue {
     ///
     /// # Errors
     /// [`Error::OpenCl`](crate::Error::OpenCl) if the command is refused or has failed already;
-    /// [`Error::CommandFailed`](crate::Error::CommandFailed) if an earlier one has.
+    /// [`Error::CommandFailed`](crate::Error::CommandFailed) if an earlier command has failed.
     pub(super) fn enqueue(&self, call: &'static str, command: &mut Command<'_>) -> Result<SharedEvent> {
         let _turn = self.by_events.then(|| self.turn.lock().unwrap_or_else(PoisonError::into_inner));
-        // Other threads may enqueue while a command blocks.
+        // Other threads may enqueue while a blocking command waits.
         let (begun, before) = self.commands.begin(self.number)?;
         let wait = before.iter().map(|event| event.get()).collect::<Result<Vec<_>>>()?;
         let silent = self.silent.load(Ordering::SeqCst);
@@ -140,12 +141,12 @@ impl Queue {
             Ok(event) if event.is_null() => self.commands.end_of_silent(self.number, call),
             // SAFETY: the command was taken, and its event made for this handle.
             Ok(event) => unsafe { Arc::new(Event::from_raw(event)) },
-            // An earlier command may be the cause.
+            // An earlier command may have caused the error.
             Err(error) => return Err(self.check_statuses().err().unwrap_or(error)),
         };
         let status = if taken.is_own() { taken.status() } else { Ok(1) };
-        // A command that has already failed is reported like one that was not taken. If its status
-        // cannot be read now, a later check will read it: the command was taken and must not be
+        // A command that has already failed is reported as if it had been refused. If its status
+        // cannot be read now, a later check will read it: the command was accepted, and must not be
         // enqueued twice.
         if let Ok(code) = status
             && code < 0
@@ -155,33 +156,34 @@ impl Queue {
         match self.commands.register(self.number, begun, call, &taken, matches!(status, Ok(0))) {
             Ok(()) => Ok(taken),
             Err(error) => {
-                // The caller learns of no event to wait for, and may free what the command uses.
+                // The caller gets no event to wait for, and may free the memory that the command
+                // uses.
                 let _ = taken.wait();
                 Err(error)
             }
         }
     }
 
-    /// Checks the status of every command whose end is not known. A command that has not ended is
-    /// checked again the next time.
+    /// Checks the status of every pending command. Commands that have not ended are checked again
+    /// the next time.
     ///
     /// # Errors
-    /// [`Error::CommandFailed`](crate::Error::CommandFailed) if one has failed, now or before.
+    /// [`Error::CommandFailed`](crate::Error::CommandFailed) if one has failed, now or earlier.
     pub(super) fn check_statuses(&self) -> Result<()> {
         self.commands.check_statuses()
     }
 
     /// Waits for one command, and checks the status of those before it.
     pub(super) fn wait(&self, event: &Event) -> Result<()> {
-        // A command without an event gets its marker now, which is to be flushed too.
+        // A command without an event gets its marker now, which must be flushed too.
         let waited = event.get().and_then(|_| self.flush()).and_then(|()| event.wait());
         self.commands.forget_ended(self.number);
         self.check_statuses()?;
         waited
     }
 
-    /// As [`Queue::wait`], for a command that is expected to end in a moment: to be woken up takes
-    /// longer.
+    /// Does as [`Queue::wait`] for a command that is expected to end in a moment. It polls, since
+    /// waking up a thread takes longer.
     pub(super) fn wait_briefly(&self, event: &Event) -> Result<()> {
         self.flush()?;
         let began = Instant::now();
@@ -206,13 +208,13 @@ impl Queue {
         &self.commands
     }
 
-    /// Gives the commands so far that have no event the one of a marker. What the queue takes from
-    /// here on is not before it.
+    /// Enqueues a marker for the commands so far that have no event. Commands that the queue takes
+    /// from now on come after the marker.
     pub(super) fn mark_silent(&self) -> Result<()> {
         self.commands.silent(self.number).map_or(Ok(()), |end| end.get().map(drop))
     }
 
-    /// Makes the commands from here on run behind `points`.
+    /// Makes the following commands run after `points`.
     pub(super) fn follow(&self, points: Vec<Point>) {
         self.commands.follow(self.number, points);
     }
@@ -224,8 +226,8 @@ impl Queue {
         finished
     }
 
-    /// Waits for every command of the device. A failure that this reports is forgotten: the next
-    /// commands run.
+    /// Waits for every command of the device. If it reports a failure, that failure is forgotten,
+    /// and the next commands run.
     pub(super) fn finish(&self) -> Result<()> {
         let _turn = self.by_events.then(|| self.turn.lock().unwrap_or_else(PoisonError::into_inner));
         let began = self.commands.now();

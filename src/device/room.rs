@@ -1,18 +1,18 @@
-//! The room on a CPU device: its memory is the host's, of which other programs take theirs.
+//! Free memory for a CPU device: it uses the host's memory, which other programs use, too.
 use crate::host::memory;
 use std::{
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-/// What the host has for one device.
+/// The host's free memory, as one device sees it.
 pub(super) struct HostRoom {
     available: fn() -> Option<u64>,
-    /// When the host was asked, and the bytes that the device could hold then.
+    /// The time of the last query, and the bytes that the device could hold then.
     asked: Mutex<Option<(Instant, u64)>>,
 }
 
-/// How long an answer holds: to ask takes 25 microseconds.
+/// Time for which an answer is valid. A query takes 25 microseconds.
 const HOLDS: Duration = Duration::from_millis(100);
 
 impl HostRoom {
@@ -24,8 +24,8 @@ impl HostRoom {
         Self { available, asked: Mutex::default() }
     }
 
-    /// Bytes that may still be taken, if the device uses `used` and keeps `kept` more that it may
-    /// use again. An eighth of the host's free memory is left to other programs.
+    /// Bytes that may still be taken if the device uses `used` and keeps `kept` more for reuse. An
+    /// eighth of the host's free memory is left to other programs.
     pub fn left(&self, used: u64, kept: u64) -> u64 {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let in_all = match *asked {
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(HostRoom::of(|| None).left(5, 0), u64::MAX - 5, "a system that does not say");
     }
 
-    /// A CPU device on a host with so much memory.
+    /// A CPU device on a host with this much memory.
     fn cpu(available: fn() -> Option<u64>) -> Result<Device> {
         let info = DeviceInfo { kind: DeviceKind::Cpu, ..test_device().info().clone() };
         Device::open_in(&info, HostRoom::of(available))
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_buffer_that_the_host_has_no_memory_for_is_refused() -> Result<()> {
-        // Asked again, a system has less left by what is held.
+        // At a second query, a system has less left by the bytes held.
         static HELD: AtomicU64 = AtomicU64::new(0);
         let device = cpu(|| Some((192 << 20) - HELD.load(Ordering::Relaxed)))?;
         let work = Work::new(&device, None);

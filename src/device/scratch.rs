@@ -10,11 +10,11 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// Memory for `len` values that executions of a plan use in turn. The first one allocates it, and
-/// it is held until the plan is dropped: later executions ask the driver for nothing. Executions at
-/// the same time, in several threads, each get memory of their own.
+/// Memory for `len` values that the executions of a plan use one after another. The first execution
+/// allocates it, and it is held until the plan is dropped, so later executions allocate nothing. If
+/// several threads execute at the same time, each gets memory of its own.
 ///
-/// `Scratch` alone is memory whose values the host does not name.
+/// `Scratch` without a parameter is memory whose value type is known at run time only.
 pub(crate) struct Scratch<T = Any> {
     len: usize,
     word: WordType,
@@ -28,17 +28,17 @@ pub(crate) struct Scratch<T = Any> {
 
 struct Idle {
     buffer: Buffer,
-    /// The last commands that use it.
+    /// The last commands that use the buffer.
     behind: Vec<Point>,
-    /// Failures that the device had forgotten when it was zero, or when executions had left it so.
+    /// The number of forgotten failures when the buffer was last known to be in order.
     failures: u64,
 }
 
-/// A buffer for one execution, its contents undefined unless they are zeroed. It returns to the
-/// plan when this is dropped, which may be before the commands that use it have run.
+/// A buffer for one execution. Its contents are undefined unless the scratch is zeroed. When
+/// dropped it returns to the plan, possibly before the commands that use it have run.
 pub(crate) struct Taken<'a, T = Any> {
     scratch: &'a Scratch<T>,
-    /// `None` once it was returned.
+    /// The buffer; `None` after it was returned.
     buffer: Option<Buffer<T>>,
     failures: u64,
 }
@@ -52,20 +52,21 @@ impl<T: Word> Scratch<T> {
         Ok(Scratch::of(device, WordType::of::<T>(), len)?.typed())
     }
 
-    /// As [`Scratch::new`], with the memory allocated, so that the first execution asks for none.
+    /// Does as [`Scratch::new`] and allocates the memory, so that the first execution does not.
     ///
     /// # Errors
-    /// As [`Work::buffer`].
+    /// See [`Work::buffer`].
     pub fn reserve(work: &Work, len: usize) -> Result<Self> {
         Ok(Scratch::reserve_of(work, WordType::of::<T>(), len)?.typed())
     }
 
-    /// As [`Scratch::reserve`], of memory that is zero before the first execution. Each execution
-    /// leaves as zero what the next must find so. After a command of the device has failed, which
-    /// may have been part of an execution, the memory is filled with zeros again.
+    /// Does as [`Scratch::reserve`] for memory that is zero before the first execution. Each
+    /// execution must restore the zeros that the next one expects. A failed command may have been
+    /// part of an execution, so the memory is filled with zeros again after any failure of the
+    /// device.
     ///
     /// # Errors
-    /// As [`Work::buffer`].
+    /// See [`Work::buffer`].
     pub fn reserve_zeroed(work: &Work, len: usize) -> Result<Self> {
         let scratch = Self { zeroed: true, ..Self::new(work.device(), len)? };
         scratch.take(work)?;
@@ -74,13 +75,13 @@ impl<T: Word> Scratch<T> {
 }
 
 impl Scratch {
-    /// As [`Scratch::new`], for values of this type.
+    /// Does as [`Scratch::new`] for values of type `word`.
     pub fn of(device: &Device, word: WordType, len: usize) -> Result<Self> {
         let bytes = device.inner.pool.size_of(bytes_of(word, len)?);
         Ok(Self { len, word, bytes, zeroed: false, idle: Mutex::default(), element: PhantomData })
     }
 
-    /// As [`Scratch::reserve`], for values of this type.
+    /// Does as [`Scratch::reserve`] for values of type `word`.
     pub fn reserve_of(work: &Work, word: WordType, len: usize) -> Result<Self> {
         let scratch = Self::of(work.device(), word, len)?;
         scratch.take(work)?;
@@ -94,26 +95,26 @@ impl Scratch {
 }
 
 impl<T> Scratch<T> {
-    /// A buffer of the length reserved, for commands of `work`, on the same device: the plan's if
-    /// it is idle, otherwise one from the pool.
+    /// A buffer of the reserved length for commands of `work`, on the same device. It is the plan's
+    /// own if that is idle, otherwise one from the pool.
     ///
     /// # Errors
-    /// As [`Work::buffer`], if it must be taken from the pool.
+    /// See [`Work::buffer`]; only if the buffer must be taken from the pool.
     pub fn take(&self, work: &Work) -> Result<Taken<'_, T>> {
         let (buffer, failures) = self.lent(work)?;
         Ok(Taken { scratch: self, buffer: Some(buffer.renamed()), failures })
     }
 
-    /// As [`Scratch::take`], for a caller that gives the buffer back by [`Scratch::give_back`]. One
-    /// that is dropped goes to the pool.
+    /// Does as [`Scratch::take`], but the caller returns the buffer by [`Scratch::give_back`]. If
+    /// it is dropped instead, it goes to the pool.
     ///
     /// # Errors
-    /// As [`Scratch::take`].
+    /// See [`Scratch::take`].
     pub fn lend(&self, work: &Work) -> Result<Buffer<T>> {
         self.lent(work).map(|(buffer, _)| buffer.renamed())
     }
 
-    /// A buffer, and the failures that the device had forgotten before.
+    /// A buffer, and the number of failures that the device had forgotten before.
     fn lent(&self, work: &Work) -> Result<(Buffer, u64)> {
         let now = work.queue().commands().forgotten();
         let idle = self.idle().take();
@@ -130,18 +131,18 @@ impl<T> Scratch<T> {
         Ok((buffer, now))
     }
 
-    /// Returns a buffer that was lent, which may be before the commands that use it have run.
+    /// Returns a lent buffer, possibly before the commands that use it have run.
     pub fn give_back(&self, buffer: Buffer<T>) {
         self.put_back(buffer.into_any(), 0);
     }
 
     fn put_back(&self, buffer: Buffer, failures: u64) {
         let behind = buffer.memory.behind();
-        // The first one to come back is the plan's. The others go to the pool.
+        // The first buffer to come back becomes the plan's own. The others go to the pool.
         self.idle().get_or_insert(Idle { buffer, behind, failures });
     }
 
-    /// Bytes of device memory held from the first execution on, rounded up to the size class.
+    /// Bytes of device memory held after the first execution, rounded up to the size class.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

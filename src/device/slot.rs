@@ -1,10 +1,11 @@
-//! Types of kernels' parameters: those that the host names, and those that a kernel's options name.
+//! Types of kernel parameters. They are fixed by the host, or by the options of the kernel.
 use crate::{
     Word,
     element::{Any, Number, WordType},
 };
 
-/// What ELEMENT, ARITHMETIC, VALUE, PAYLOAD, OPERAND and COLUMN of a kernel are.
+/// The types for which the macros ELEMENT, ARITHMETIC, VALUE, PAYLOAD, OPERAND and COLUMN of a
+/// kernel stand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Words {
     pub(super) element: WordType,
@@ -13,7 +14,7 @@ pub(crate) struct Words {
     pub(super) payload: WordType,
     pub(super) operand: WordType,
     pub(super) column: WordType,
-    /// Whether the kernel has `uint` for `int`.
+    /// Whether the kernel uses `uint` in place of `int`.
     pub(super) wraps: bool,
 }
 
@@ -26,13 +27,13 @@ impl Default for Words {
 }
 
 impl Words {
-    /// The name that the kernel has for values of this type.
+    /// The kernel's name for values of this type.
     pub(super) fn declared(&self, word: WordType) -> &'static str {
         if self.wraps { unsigned(word) } else { word.name() }
     }
 }
 
-/// The name of a type; of `int` that of the same bits without a sign.
+/// The OpenCL name of a type, or `uint` for `int`.
 pub(super) fn unsigned(word: WordType) -> &'static str {
     match word == WordType::of::<i32>() {
         true => u32::CL_NAME,
@@ -40,8 +41,8 @@ pub(super) fn unsigned(word: WordType) -> &'static str {
     }
 }
 
-/// The type of a parameter's values: one that the host names, such as `u32`, or what the kernel's
-/// options say, such as [`Elem`].
+/// The type of a parameter's values. It is a type fixed by the host, such as `u32`, or a name for a
+/// type in the kernel's options, such as [`Elem`].
 pub(crate) trait Slot: 'static {
     /// The type of the buffers' values.
     type Held;
@@ -61,7 +62,7 @@ impl<T: Word> Slot for T {
     }
 }
 
-/// A type that the kernel's options name.
+/// Defines a name for a type in the kernel's options.
 macro_rules! slot {
     ($(#[$meta:meta])* $slot:ident is $word:ident) => {
         $(#[$meta])*
@@ -87,15 +88,15 @@ slot!(
     Sum is arithmetic
 );
 slot!(
-    /// VALUE: a matrix's values, if vectors may have another type.
+    /// VALUE: a matrix's values, if vectors may have another element type.
     Value is value
 );
 slot!(
-    /// PAYLOAD: what is sorted with rows.
+    /// PAYLOAD: the values that are sorted together with rows.
     Payload is payload
 );
 slot!(
-    /// OPERAND: what an expansion reads of an operand.
+    /// OPERAND: the values that an expansion reads of an operand.
     Operand is operand
 );
 slot!(

@@ -8,7 +8,7 @@ use crate::{
     element::{ElementType, Text, WordType},
 };
 
-/// The source of a kernel: the file that has it, and before it those whose functions it calls.
+/// The source of a kernel: the file that contains it, after the files whose functions it calls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Source {
     pub files: &'static [&'static File],
@@ -20,14 +20,15 @@ impl Source {
         self.files.last().map_or("", |file| file.path)
     }
 
-    /// The texts of all files, which the compiler's log names.
+    /// The joined texts of all files, with line directives so that the compiler's log names the
+    /// files.
     pub fn text(&self) -> String {
         self.files.iter().flat_map(|File { path, text }| ["#line 1 \"", path, "\"\n", text, "\n"]).collect()
     }
 }
 
-/// A file under `cl/`: `source!("product/esc/gather.cl")`. If several files are given, the texts of
-/// the others come before the last one's.
+/// Names a file under `cl/`: `source!("product/esc/gather.cl")`. If several files are given, the
+/// last contains the kernel, and the others are put before it.
 macro_rules! source {
     ($($path:literal),+) => {
         $crate::device::Source { files: const { &[$($crate::device::file(concat!("cl/", $path))),+] } }
@@ -38,14 +39,14 @@ pub(crate) use source;
 /// Definitions that every kernel shares.
 pub(super) const COMMON: Source = source!("common.cl");
 
-/// Options of a compilation. Two programs with the same sources and options are one.
+/// Options of a compilation. Kernels with equal sources and options share one program.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Options {
     /// Names and values of macros.
     pub(super) defines: Vec<(String, String)>,
     /// Flags of the compiler, which apply to a whole program.
     pub(super) flags: String,
-    /// What the kernel's words are that the host does not name.
+    /// The types that the kernel's macros stand for.
     pub(super) words: Words,
 }
 
@@ -61,7 +62,7 @@ impl Options {
         self
     }
 
-    /// Not generic, so that the kernels share it.
+    /// This function is not generic, so that it is compiled once.
     fn add(&mut self, name: &str, value: &dyn std::fmt::Display) {
         self.defines.push((name.to_owned(), value.to_string()));
     }
@@ -77,26 +78,26 @@ impl Options {
         self.define("PAYLOAD", word.name())
     }
 
-    /// Says what the kernel's OPERAND is, which its source defines.
+    /// Sets the type of OPERAND, which the kernel's source defines.
     pub fn operand(mut self, word: WordType) -> Self {
         self.words.operand = word;
         self
     }
 
-    /// Says what the kernel's COLUMN is, which its source defines.
+    /// Sets the type of COLUMN, which the kernel's source defines.
     pub fn column(mut self, word: WordType) -> Self {
         self.words.column = word;
         self
     }
 
-    /// Says what the kernel's PAYLOAD is, which its options define by another macro.
+    /// Sets the type of PAYLOAD, which another macro of the options defines.
     pub fn payload_is(mut self, word: WordType) -> Self {
         self.words.payload = word;
         self
     }
 
-    /// Asks for correctly rounded quotients and square roots of `float`, if the device has them and
-    /// `element` is computed in `float`. Those of `double` always are.
+    /// Requests correctly rounded quotients and square roots of `float`, if the device supports
+    /// them and `element` is computed in `float`. Those of `double` are always correctly rounded.
     pub fn exact_division(mut self, info: &DeviceInfo, element: ElementType) -> Self {
         if info.exact_division && element.arithmetic() == ElementType::F32 {
             self.flags += " -cl-fp32-correctly-rounded-divide-sqrt";
@@ -104,35 +105,35 @@ impl Options {
         self
     }
 
-    /// Adds the types and conversions of an element, ELEMENT, ARITHMETIC, LOAD and STORE of
-    /// `cl/common.cl`, and the sums of plus-times.
+    /// Adds the types and conversions of an element: ELEMENT, ARITHMETIC, LOAD and STORE of
+    /// `cl/common.cl`, with sums in plus-times arithmetic.
     pub fn element(self, element: ElementType) -> Self {
         self.algebra(element, Semiring::PlusTimes, false)
     }
 
-    /// As [`Options::element`], with the sums of a semiring: ADD, MULTIPLY, IDENTITY and EMPTY of
-    /// `cl/common.cl`.
+    /// Does as [`Options::element`] with the operations of a semiring: ADD, MULTIPLY, IDENTITY and
+    /// EMPTY of `cl/common.cl`.
     ///
-    /// OpenCL C leaves it open what a signed sum is that overflows. So if elements are added, those
-    /// of `i32` are taken for `uint`: modulo 2^32 their sums and products have the same bits.
+    /// OpenCL C does not define signed sums that overflow. So if elements are added, `i32` is
+    /// computed as `uint`: modulo 2^32 the sums and products have the same bits.
     pub fn element_in(self, element: ElementType, semiring: Semiring) -> Self {
         self.algebra(element, semiring, element == ElementType::I32 && semiring.adds())
     }
 
-    /// Adds the macro ARITHMETIC alone. If it `wraps`, `i32` is taken for `uint`.
+    /// Adds the macro ARITHMETIC alone. With `wraps`, `i32` is computed as `uint`.
     pub fn arithmetic(mut self, element: ElementType, wraps: bool) -> Self {
         (self.words.arithmetic, self.words.wraps) = (element.arithmetic().word(), wraps);
         let name = self.words.declared(self.words.arithmetic);
         self.define("ARITHMETIC", name)
     }
 
-    /// Adds the type and the conversion of a matrix's values, VALUE and LOAD_VALUE of
-    /// `cl/common.cl`, if they may have another than the vectors that they are multiplied with.
+    /// Adds the type and the conversion of a matrix's values: VALUE and LOAD_VALUE of
+    /// `cl/common.cl`. They are used if vectors may have another element type.
     pub fn value(self, element: ElementType) -> Self {
         self.valued(element, false)
     }
 
-    /// As [`Options::value`], for sums of a semiring.
+    /// Does as [`Options::value`] for sums in a semiring.
     pub fn value_in(self, element: ElementType, semiring: Semiring) -> Self {
         self.valued(element, element == ElementType::I32 && semiring.adds())
     }

@@ -1,34 +1,34 @@
 //! Teams of work-items that exchange words, see `cl/team.cl`, and instructions of warps, see
-//! `cl/ptx.cl`.
+//! `cl/ptx.cl`. A warp is NVIDIA's group of 32 work-items that run in step.
 use super::{DeviceInfo, DeviceKind, Options};
 
-/// How a device runs teams.
+/// The way in which a device runs teams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Teams {
     warps: bool,
-    /// Whether loops whose bounds are constants are written out.
+    /// Whether loops with constant bounds are unrolled.
     unrolls: bool,
-    /// Whether loads may say how long what they load stays in the nearest cache.
+    /// Whether loads may carry hints how long the loaded values stay in the nearest cache.
     hints: bool,
     /// Work-items of a team.
     size: usize,
-    /// Most work-items of a large team.
+    /// Most work-items of a team made by [`Teams::large`].
     largest: usize,
     /// Most teams of a work-group.
     most: usize,
 }
 
 impl Teams {
-    /// Work-items of a team, unless it is a [`Teams::large`] one.
+    /// Number of work-items in a team, except for those of [`Teams::large`].
     pub const SIZE: usize = 32;
-    /// Most work-items of a large team, on devices with such work-groups.
+    /// Most work-items of a large team, if the device allows work-groups of this size.
     const LARGEST: usize = 256;
-    /// Teams that are work-groups.
+    /// Teams that are whole work-groups, for any device.
     #[cfg(test)]
     pub const PORTABLE: Self =
         Self { warps: false, unrolls: false, hints: false, size: Self::SIZE, largest: Self::LARGEST, most: 1 };
 
-    /// `None` on devices with smaller work-groups.
+    /// The teams of a device; `None` if its work-groups are too small.
     pub fn of(info: &DeviceInfo) -> Option<Self> {
         let warps = info.has_warp_instructions() && info.numbers().warp_instructions == 1;
         let most = if warps { info.max_group_size / Self::SIZE } else { 1 };
@@ -38,40 +38,41 @@ impl Teams {
         (info.max_group_size >= Self::SIZE).then_some(teams)
     }
 
-    /// Most work-items of a team.
+    /// Most work-items that a team may have.
     pub fn largest(self) -> usize {
         self.largest
     }
 
-    /// Teams of `size` work-items, a power of two up to [`Teams::largest`]. Those of more than
-    /// [`Teams::SIZE`] are work-groups.
+    /// Teams of `size` work-items, which is a power of two up to [`Teams::largest`]. Teams larger
+    /// than [`Teams::SIZE`] are whole work-groups.
     pub fn large(self, size: usize) -> Self {
         debug_assert!(size.is_power_of_two() && size >= Self::SIZE);
         Self { size, most: if size > Self::SIZE { 1 } else { self.most }, ..self }
     }
 
-    /// Whether teams exchange words by instructions of their own. Otherwise each is a work-group.
+    /// Whether a team exchanges words by warp instructions. Otherwise it is a whole work-group.
     pub fn are_warps(self) -> bool {
         self.warps
     }
 
-    /// Teams of a work-group, at most `wanted`.
+    /// Number of teams in a work-group, at most `wanted`.
     pub fn in_group(self, wanted: usize) -> usize {
         wanted.clamp(1, self.most)
     }
 
-    /// Work-items of such a group.
+    /// Number of work-items in a group of at most `wanted` teams.
     pub fn group_size(self, wanted: usize) -> usize {
         self.size * self.in_group(wanted)
     }
 
-    /// The options of kernels for such groups.
+    /// Options of kernels whose groups have at most `wanted` teams.
     pub fn options(self, wanted: usize) -> Options {
         let options = self.define(Options::group_size(self.group_size(wanted)));
         if self.size > Self::SIZE { options.define("TEAM_SIZE", self.size) } else { options }
     }
 
-    /// `options` of kernels that use instructions of warps, if the device has them, and no teams.
+    /// Adds to `options` for kernels that use warp instructions if the device has them, but no
+    /// teams.
     pub fn options_of(info: &DeviceInfo, options: Options) -> Options {
         let (size, largest) = (Self::SIZE, Self::SIZE);
         let none = Self { warps: false, unrolls: unrolls(info), hints: false, size, largest, most: 0 };
@@ -86,8 +87,8 @@ impl Teams {
     }
 }
 
-/// Whether a device keeps arrays in registers, if the loops over them are written out: a GPU does.
-/// PoCL splits kernels at barriers, whatever kind of device it makes of the CPU.
+/// Whether a device keeps arrays in registers if the loops over them are unrolled. GPUs do. PoCL
+/// does not: it splits kernels at barriers, even if it presents the CPU as another kind of device.
 fn unrolls(info: &DeviceInfo) -> bool {
     info.kind == DeviceKind::Gpu && info.platform != "Portable Computing Language"
 }
@@ -100,7 +101,7 @@ mod tests {
         device::{File, Grid, In, InOut, Kernel, Source, Work, file, kernel, test_device},
     };
 
-    /// Words that the kernel writes for each item of a team of `size`.
+    /// Number of words that the kernel writes for each item of a team of `size`.
     const fn words_of(size: usize) -> usize {
         15 + size.ilog2() as usize
     }
@@ -182,8 +183,8 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
         words
     }
 
-    /// Portable teams, and those of the device if they are warps, several in a group; large ones of
-    /// either kind.
+    /// Tests portable teams, several teams in a group if the device's teams are warps, and large
+    /// teams of both kinds.
     #[test]
     fn small_teams_exchange_what_plain_loops_do() -> Result<()> {
         const ITEMS: usize = 768;
@@ -194,7 +195,7 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as u32
         };
-        // Values of all sizes, up to u32::MAX; the last are all the same.
+        // Values of all magnitudes up to u32::MAX; the last values are all equal.
         let value: Vec<u32> =
             (0..ITEMS).map(|i| if i >= ITEMS - 32 { 5 } else { (random() << 1 | 1) >> (random() % 32) }).collect();
         let of_device = Teams::of(device.info()).filter(|teams| teams.are_warps());
@@ -239,7 +240,7 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
         assert_eq!(options(&pocl), " -DGROUP_SIZE=32 -DWARPS=0 -DUNROLLS=0 -DCACHE_HINTS=0");
         let old = DeviceInfo { cache_hints: false, ..nvidia.clone() };
         assert_eq!(options(&old), " -DGROUP_SIZE=128 -DWARPS=1 -DUNROLLS=1 -DCACHE_HINTS=0");
-        // Loops are written out on every GPU.
+        // Every GPU unrolls loops.
         let other = DeviceInfo { platform: "AMD Accelerated Parallel Processing".into(), ..nvidia.clone() };
         assert_eq!(options(&other), " -DGROUP_SIZE=32 -DWARPS=0 -DUNROLLS=1 -DCACHE_HINTS=0");
         assert_eq!(

@@ -1,32 +1,34 @@
-//! First uses. A driver may allocate memory at the first command that uses it, and load a kernel at
-//! its first launch. That command may fail for lack of memory, so it has an event.
+//! First uses of memory and kernels. A driver may allocate memory at the first command that uses
+//! it, and load a kernel at its first launch. That command may fail for lack of memory, so it has
+//! an event.
 use super::pool::Memory;
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// Whether a device has taken a command that uses a memory or a kernel. What was used before the
-/// device failed counts as unused: the command may have been the one that failed.
+/// Whether the device has accepted a command that uses some memory or a kernel. A use before a
+/// failure of the device does not count, because the command may have been the one that failed.
 #[derive(Debug, Default)]
 pub(super) struct FirstUse {
-    /// 0 before the first use; then 1 and the failures that the device had forgotten by then.
+    /// 0 before the first use, then 1 plus the number of failures that the device had forgotten by
+    /// then.
     since: AtomicU64,
 }
 
-/// What one command uses.
+/// The memory and kernels that one command uses.
 #[derive(Debug, Default)]
 pub(super) struct Uses {
-    /// Failures that the device has forgotten.
+    /// Number of failures that the device has forgotten.
     failures: u64,
-    /// Bytes of device memory.
+    /// Bytes of device memory used.
     bytes: u64,
-    /// What it uses first.
+    /// The memory and kernels that the command is the first to use.
     first: Vec<Arc<FirstUse>>,
 }
 
 impl Uses {
-    /// Those of a command on a device that has forgotten so many failures.
+    /// Starts the list for a command on a device that has forgotten `failures` failures.
     pub(super) fn new(failures: u64) -> Self {
         Self { failures, ..Self::default() }
     }
@@ -36,7 +38,7 @@ impl Uses {
         self.note(memory.first_use());
     }
 
-    /// Adds something that takes no memory of the pool.
+    /// Adds something that uses no memory of the pool.
     pub(super) fn note(&mut self, first_use: &Arc<FirstUse>) {
         if first_use.since.load(Relaxed) != 1 + self.failures {
             self.first.push(first_use.clone());
@@ -52,7 +54,7 @@ impl Uses {
         !self.first.is_empty()
     }
 
-    /// The device has taken the command.
+    /// Records that the device has accepted the command.
     pub(super) fn taken(&self) {
         for first_use in &self.first {
             first_use.since.store(1 + self.failures, Relaxed);
@@ -79,8 +81,8 @@ mod tests {
 
     const GROUP: usize = 16;
 
-    /// Whether launches of a kernel on a memory have events. They are refused if the groups are too
-    /// large.
+    /// Whether launches of a kernel on some memory have events. Launches are refused if their
+    /// groups are too large.
     fn have_events(
         work: &Work,
         kernel: &Kernel<Increase<'static>>,
@@ -107,14 +109,14 @@ mod tests {
         assert_eq!(have_events(&work, &one, &mut a, &[GROUP, GROUP])?, [true, false]);
         assert_eq!(have_events(&work, &other, &mut a, &[GROUP, GROUP])?, [true, false], "another kernel");
         assert_eq!(have_events(&work, &one, &mut b, &[GROUP, GROUP])?, [true, false], "other memory");
-        // What was refused has used nothing.
+        // A refused command has used nothing.
         assert_eq!(have_events(&work, &third, &mut a, &[wrong, GROUP, GROUP])?, [false, true, false]);
         assert_eq!(have_events(&work, &third, &mut c, &[wrong, GROUP, GROUP])?, [false, true, false]);
-        // Memory of the pool keeps what is known of it.
+        // Memory in the pool remembers that it was used.
         drop(b);
         b = work.buffer(10_000)?;
         assert_eq!(have_events(&work, &one, &mut b, &[GROUP])?, [false]);
-        // A command that fails after it was taken may be one that was the first.
+        // A command that fails after it was accepted may have been a first use.
         let failing = work.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, _| fake(device.inner.context.get()))?;
         set_user_event_status(failing.get()?, -5).unwrap();
         assert!(device.finish().is_err());

@@ -28,8 +28,8 @@ use std::{
 pub use times::StageTime;
 use times::{Event, StageRecord};
 
-/// Allocates, launches, copies and reads back for one product. Keeps its peak memory and the events
-/// of its stages. It belongs to one thread: threads that share a device have a `Work` each.
+/// Allocates, launches, copies and reads back for one product. Records its peak memory and the
+/// events of its stages. It belongs to one thread: threads that share a device have a `Work` each.
 pub(crate) struct Work {
     device: Device,
     queue: Arc<Queue>,
@@ -38,15 +38,15 @@ pub(crate) struct Work {
     record: RefCell<StageRecord>,
     /// Time spent waiting for kernels.
     kernel_wait: Cell<Duration>,
-    /// Whether its lanes are one.
+    /// Whether all lanes run on one queue.
     in_turn: Cell<bool>,
-    /// Whether its queues keep times.
+    /// Whether the queues record times.
     timed: bool,
-    /// The work that this one is a lane of.
+    /// The work of which this one is a lane.
     home: Option<Home>,
 }
 
-/// Wall-clock time of a work, without the time it waits for kernels.
+/// Wall-clock time, without the time spent waiting for kernels to be compiled.
 pub(crate) struct Clock<'a> {
     work: &'a Work,
     start: Instant,
@@ -61,14 +61,14 @@ impl Clock<'_> {
 }
 
 impl Work {
-    /// A work that allocates at most `limit` bytes (the device's memory if `None`).
+    /// A work that allocates at most `limit` bytes, or the device's memory if `limit` is `None`.
     pub fn new(device: &Device, limit: Option<u64>) -> Self {
         Self::on(device, device.inner.queue.clone(), limit)
     }
 
-    /// As [`Work::new`], with the times of its commands. Each takes a little longer on some
-    /// devices. The commands run behind all that the device's first queue has taken so far, and
-    /// what that takes after this work runs behind them.
+    /// Does as [`Work::new`] and records the times of commands. On some devices each command then
+    /// takes a little longer. The commands run after all that the device's first queue has taken so
+    /// far. Commands that the first queue takes after this work run after this work's.
     ///
     /// # Errors
     /// [`Error::OpenCl`] if the driver refuses a queue that keeps times.
@@ -81,7 +81,7 @@ impl Work {
         Ok(work)
     }
 
-    /// As [`Work::new`], on one of the device's queues.
+    /// Does as [`Work::new`] on one of the device's queues.
     pub(super) fn on(device: &Device, queue: Arc<Queue>, limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(u64::MAX).min(device.info().global_bytes);
         Self {
@@ -117,12 +117,12 @@ impl Work {
         &self.device
     }
 
-    /// The queue that its commands go to.
+    /// The queue that takes the commands of this work.
     pub(super) fn queue(&self) -> &Queue {
         &self.queue
     }
 
-    /// Makes the commands from here on run behind those that the queue of `other` has taken so far.
+    /// Makes the following commands run after those that the queue of `other` has taken so far.
     pub fn follow(&self, other: &Work) {
         self.queue.follow(self.queue.commands().last_of(1 << other.queue.number()));
     }
@@ -132,7 +132,7 @@ impl Work {
         self.free_bytes_without(0)
     }
 
-    /// Bytes that may be allocated once `held` bytes have been given back.
+    /// Bytes that may be allocated after `held` bytes are freed.
     pub fn free_bytes_without(&self, held: u64) -> u64 {
         let free = self.limit.saturating_add(held).saturating_sub(self.meter.used());
         self.device.host_room().map_or(free, |left| free.min(left.saturating_add(held)))
@@ -147,7 +147,7 @@ impl Work {
         Budget { meter: &self.meter, limit: self.limit }
     }
 
-    /// Counts memory that the work uses and did not allocate: its operands.
+    /// Counts memory that the work uses but did not allocate: its operands.
     pub fn count_operand(&self, bytes: u64) {
         self.device.inner.pool.count(bytes, self.budget());
     }
@@ -158,12 +158,12 @@ impl Work {
         self.meter.used()
     }
 
-    /// Highest sum of bytes allocated, in size classes.
+    /// The most bytes allocated at one time, in size classes.
     pub fn most_used_bytes(&self) -> u64 {
         self.meter.most_used()
     }
 
-    /// Highest sum of bytes allocated and bytes kept by the pool, in size classes.
+    /// The most bytes that were allocated and kept by the pool together, in size classes.
     pub fn peak_bytes(&self) -> u64 {
         self.meter.peak()
     }
@@ -173,13 +173,14 @@ impl Work {
         self.record.borrow_mut().stage = stage;
     }
 
-    /// Makes the next commands count towards some bins, as bits: 1 for the first, 2 for the second.
+    /// Makes the next commands count towards a set of bins: bit 0 for the first, bit 1 for the
+    /// second.
     pub fn count_towards(&self, bins: u64) {
         self.record.borrow_mut().bins = bins;
     }
 
-    /// Makes the commands of all lanes follow one another, so that none is busy while it waits for
-    /// another.
+    /// Runs the commands of all lanes one after another, so that no time of a lane includes waiting
+    /// for another lane.
     pub fn in_turn(&self) {
         self.in_turn.set(true);
     }
@@ -189,7 +190,7 @@ impl Work {
         self.buffer_of(WordType::of::<T>(), len).map(Buffer::into_typed)
     }
 
-    /// As [`Work::buffer`], of values of this type.
+    /// Does as [`Work::buffer`] for values of type `word`.
     pub fn buffer_of(&self, word: WordType, len: usize) -> Result<Buffer> {
         let bytes = bytes_of(word, len)?;
         if self.meter.used() + rounded(bytes) > self.limit {
@@ -204,8 +205,8 @@ impl Work {
         Ok(Buffer::new(self.device.inner.pool.take(bytes, self.budget(), &self.queue)?, len, word))
     }
 
-    /// Refuses a large buffer that a CPU device would take from a host without memory for it: the
-    /// system grants it, and ends the process when it is written.
+    /// Refuses a large buffer on a CPU device if the host lacks memory for it. The system would
+    /// grant it, and end the process when it is written.
     fn check_host(&self, bytes: u64) -> Result<()> {
         const LARGE: u64 = 1 << 26;
         let Some(available) = (bytes > LARGE).then(|| self.device.host_room()).flatten() else { return Ok(()) };
@@ -220,7 +221,7 @@ impl Work {
         Ok(())
     }
 
-    /// What a command on `memory` uses.
+    /// The uses of a command on `memory`.
     pub(super) fn uses(&self, memory: &[&Memory]) -> Uses {
         let mut uses = Uses::new(self.queue.commands().forgotten());
         memory.iter().for_each(|memory| uses.memory(memory));
@@ -237,15 +238,15 @@ impl Work {
         Ok(())
     }
 
-    /// Enqueues a command. A driver that allocates on first use may have no memory left for its
-    /// buffers. Then the pool gives back all it keeps, and the command is tried once more.
+    /// Enqueues a command. A driver that allocates on first use may have no memory left for the
+    /// command's buffers. Then the pool returns all it keeps, and the command is tried once more.
     pub(super) fn enqueue(&self, call: &'static str, uses: &Uses, command: &mut Command<'_>) -> Result<()> {
         let Device { inner } = &self.device;
         let mut taken = self.queue.enqueue(call, command);
         if let Err(Error::OpenCl { code: OUT_OF_MEMORY, .. }) = taken
             && inner.pool.kept() > 0
         {
-            // Memory is free only when the commands that used it are done.
+            // Memory is free only after the commands that use it are done.
             self.queue.drain()?;
             inner.pool.trim();
             taken = self.queue.enqueue(call, command);
@@ -260,9 +261,9 @@ impl Work {
         Ok(())
     }
 
-    /// Turns an error of a command into one of memory, if memory is short. A driver that allocates
-    /// on first use reports the lack at a command. Lack of resources may also be one of registers,
-    /// or a crash.
+    /// Turns an error of a command into a memory error if memory is short. A driver that allocates
+    /// on first use reports the lack at a command. OpenCL's lack of resources may also mean
+    /// registers, or a crash.
     fn out_of_memory(&self, error: Error, needed: u64) -> Error {
         let pool = &self.device.inner.pool;
         match error {
@@ -290,14 +291,14 @@ impl Work {
         })
     }
 
-    /// As [`Work::wait`], if all commands are expected to end in a moment, as copies of small
+    /// Does as [`Work::wait`] if all commands are expected to end in a moment, as copies of small
     /// arrays do.
     pub fn wait_briefly(&self) -> Result<()> {
         let last = self.record.borrow().last.clone();
         last.map_or(Ok(()), |event| self.queue.wait_briefly(&event))
     }
 
-    /// The last command so far.
+    /// A marker at the last command so far.
     pub fn marker(&self) -> Marker {
         Marker::of(&self.device, &self.queue, self.record.borrow().last.clone())
     }
@@ -319,7 +320,7 @@ impl Work {
     }
 }
 
-/// The bytes of `len` values, if they can be counted with a margin to round them up.
+/// The bytes of `len` values. Refuses sizes that would overflow when rounded up.
 pub(super) fn bytes_of(word: WordType, len: usize) -> Result<u64> {
     let limit = i64::MAX as u64 / (2 * word.bytes() as u64);
     match len as u64 {
@@ -328,7 +329,7 @@ pub(super) fn bytes_of(word: WordType, len: usize) -> Result<u64> {
     }
 }
 
-/// Refuses a number from the device that exceeds the bound given by its operands.
+/// Refuses a number from the device that exceeds the bound known from the operands.
 pub(crate) fn at_most(what: &'static str, value: u64, most: u64) -> Result<u64> {
     match value > most {
         true => Err(Error::Contradiction(format!("{what}: {value}, at most {most} are possible"))),
@@ -346,7 +347,7 @@ mod tests {
     fn more_values_than_can_be_counted_are_refused() {
         let device = test_device();
         let work = Work::new(&device, None);
-        // The first four make 16 bytes or fewer, if the multiplication wraps.
+        // With wrapping multiplication, the first four would give 16 bytes or fewer.
         for len in [(1 << 61) + 2, 1 << 61, (1 << 62) + 1, 1 << 63, usize::MAX, (1 << 59) + 1] {
             let refused = work.buffer::<f64>(len).map(drop);
             assert!(matches!(refused, Err(Error::TooLarge { .. })), "{len}: {refused:?}");
@@ -364,7 +365,7 @@ mod tests {
         };
         let attempts = Cell::new(0);
         let held = work.buffer::<u32>(1)?;
-        // A command that fails `times` times.
+        // Enqueues a command that fails `times` times.
         let failing = |code, times| {
             attempts.set(0);
             work.enqueue("clEnqueueFillBuffer", &work.uses(&[&held.memory]), &mut |_, _| {

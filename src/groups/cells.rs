@@ -1,24 +1,25 @@
-//! [`Cells`]: the grid of groups, common to host matrices, device matrices and patterns.
+//! [`Cells`]: the grid of groups. Host matrices, device matrices and patterns use it.
 use crate::{BlockShape, Error, Pattern, Result, error::Dimensions};
 
-/// Consecutive rows or columns of blocks of one side: for example the cameras, of 9 parameters
-/// each.
+/// Consecutive rows or columns of blocks with one side length: for example the cameras of a
+/// problem, with 9 parameters each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Group {
-    /// Rows (columns) of blocks.
+    /// Number of rows (or columns) of blocks.
     pub blocks: usize,
-    /// Rows (columns) of each block, 1 to 32.
+    /// Scalar rows (or columns) of each block, 1 to 32.
     pub side: usize,
 }
 
 impl Group {
-    /// Rows (columns), counted in scalars; `usize::MAX` if the product overflows.
+    /// Number of scalar rows (or columns); `usize::MAX` if the product overflows.
     pub fn scalars(self) -> usize {
         self.blocks.saturating_mul(self.side)
     }
 }
 
-/// A grid of groups of rows by groups of columns, with an optional `X` in each cell.
+/// A grid whose rows are groups of rows and whose columns are groups of columns, with an optional
+/// `X` in each cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cells<X> {
     pub rows: Vec<Group>,
@@ -28,7 +29,8 @@ pub struct Cells<X> {
 }
 
 impl<X> Cells<X> {
-    /// Makes a grid. Refuses cells whose sizes, as `of` gives them, are not those of their groups.
+    /// Makes a grid. `of` gives the size of a cell's contents; sizes that are not those of the
+    /// cell's groups are refused.
     pub fn new(
         rows: Vec<Group>,
         cols: Vec<Group>,
@@ -40,7 +42,7 @@ impl<X> Cells<X> {
         Ok(Self { rows, cols, cells })
     }
 
-    /// A grid of one cell. The caller guarantees that its sizes are those of the groups.
+    /// Makes a grid of one cell. The caller guarantees that its size is that of the groups.
     pub fn one(rows: Group, cols: Group, x: X) -> Self {
         Self { rows: vec![rows], cols: vec![cols], cells: vec![Some(x)] }
     }
@@ -55,24 +57,24 @@ impl<X> Cells<X> {
         if inside { self.cells[row * self.cols.len() + col].as_mut() } else { None }
     }
 
-    /// The cells that are not empty, row after row, with their places (row group, column group).
+    /// The nonempty cells, row after row, with their places (row group, column group).
     pub fn iter(&self) -> impl Iterator<Item = ((usize, usize), &X)> {
         let cols = self.cols.len();
         self.cells.iter().enumerate().filter_map(move |(i, x)| Some(((i / cols, i % cols), x.as_ref()?)))
     }
 
-    /// The cells that are not empty, mutable, with their places.
+    /// The nonempty cells, mutable, with their places.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = ((usize, usize), &mut X)> {
         let cols = self.cols.len();
         self.cells.iter_mut().enumerate().filter_map(move |(i, x)| Some(((i / cols, i % cols), x.as_mut()?)))
     }
 
-    /// The grid of the results of `f`.
+    /// Applies `f` to each cell and makes a grid of the results.
     pub fn try_map<'a, Y>(&'a self, mut f: impl FnMut(&'a X) -> Result<Y>) -> Result<Cells<Y>> {
         self.try_map_places(|_, x| f(x))
     }
 
-    /// The grid of the results of `f`, which gets each cell with its place.
+    /// Applies `f` to each cell and its place, and makes a grid of the results.
     pub fn try_map_places<'a, Y>(&'a self, mut f: impl FnMut((usize, usize), &'a X) -> Result<Y>) -> Result<Cells<Y>> {
         let cols = self.cols.len();
         let one = |(i, x): (usize, &'a Option<X>)| x.as_ref().map(|x| f((i / cols, i % cols), x)).transpose();
@@ -80,30 +82,30 @@ impl<X> Cells<X> {
         Ok(Cells { rows: self.rows.clone(), cols: self.cols.clone(), cells })
     }
 
-    /// The grid of the results of `f`.
+    /// Applies `f` to each cell and makes a grid of the results.
     pub fn map<'a, Y>(&'a self, mut f: impl FnMut(&'a X) -> Y) -> Cells<Y> {
         let cells = self.cells.iter().map(|x| x.as_ref().map(&mut f)).collect();
         Cells { rows: self.rows.clone(), cols: self.cols.clone(), cells }
     }
 
-    /// The grid of the results of `f`, which gets the cells mutable.
+    /// Applies `f` to each cell, mutable, and makes a grid of the results.
     pub fn map_mut<'a, Y>(&'a mut self, mut f: impl FnMut(&'a mut X) -> Y) -> Cells<Y> {
         let cells = self.cells.iter_mut().map(|x| x.as_mut().map(&mut f)).collect();
         Cells { rows: self.rows.clone(), cols: self.cols.clone(), cells }
     }
 
-    /// The grid of the results of `f`, which consumes the cells.
+    /// Consumes the cells with `f` and makes a grid of the results.
     pub fn into_map<Y>(self, mut f: impl FnMut(X) -> Y) -> Cells<Y> {
         Cells { rows: self.rows, cols: self.cols, cells: self.cells.into_iter().map(|x| x.map(&mut f)).collect() }
     }
 
-    /// The grid of the results of `f`, which consumes the cells.
+    /// Consumes the cells with `f` and makes a grid of the results.
     pub fn try_into_map<Y>(self, mut f: impl FnMut(X) -> Result<Y>) -> Result<Cells<Y>> {
         let cells = self.cells.into_iter().map(|x| x.map(&mut f).transpose()).collect::<Result<_>>()?;
         Ok(Cells { rows: self.rows, cols: self.cols, cells })
     }
 
-    /// The transposed grid of the results of `f`.
+    /// Applies `f` to each cell and makes the transposed grid of the results.
     pub fn try_transpose<'a, Y>(&'a self, mut f: impl FnMut(&'a X) -> Result<Y>) -> Result<Cells<Y>> {
         let count = self.rows.len();
         let places = (0..self.cells.len()).map(|place| (place % count, place / count));
@@ -117,7 +119,7 @@ impl<X> Cells<X> {
     }
 }
 
-/// Refuses sizes of cells that are not those of their groups.
+/// Refuses cells whose sizes are not those of their groups.
 fn check(rows: &[Group], cols: &[Group], cells: &[Option<Dimensions>]) -> Result<()> {
     for &Group { blocks, side } in rows.iter().chain(cols) {
         BlockShape::new(side, side)?;

@@ -9,15 +9,15 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// A matrix of groups of blocks that lives on a device; its host form is [`BlockGroups`].
+/// A matrix of groups of blocks on a device; its host form is [`BlockGroups`].
 pub struct DeviceGroups<M: HostMatrix> {
     pub(crate) cells: Cells<DeviceMatrix<M>>,
     pub(crate) of: MatrixType<M>,
     pub(crate) device: Device,
 }
 
-/// The structure of a matrix of groups on a device: the grid of groups and the pattern of each.
-/// Cloning copies a handle only.
+/// The structure of a matrix of groups on a device: the grid of groups and the pattern of each
+/// cell. Cloning copies only a handle.
 #[derive(Debug, Clone)]
 pub struct GroupsPattern {
     pub(crate) cells: Cells<DevicePattern>,
@@ -28,7 +28,7 @@ impl Device {
     /// Copies every group to the device.
     ///
     /// # Errors
-    /// As [`Device::upload`].
+    /// See [`Device::upload`].
     pub fn upload_groups<M: HostMatrix>(&self, groups: &BlockGroups<M>) -> Result<DeviceGroups<M>> {
         self.require(groups.of.element)?;
         Ok(DeviceGroups { cells: groups.cells.try_map(|m| self.upload(m))?, of: groups.of, device: self.clone() })
@@ -39,12 +39,12 @@ impl<M: Matrix> DeviceGroups<M> {
     /// A matrix of zeros with this pattern.
     ///
     /// # Errors
-    /// As [`DeviceMatrix::zeros`].
+    /// See [`DeviceMatrix::zeros`].
     pub fn zeros(pattern: &GroupsPattern) -> Result<Self> {
         Self::zeros_of(pattern, MatrixType::OF)
     }
 
-    /// Calls `fill` with the values of every matrix, row after row, mapped for writing: see
+    /// Calls `fill` with the values of all cells, row after row, mapped for writing: see
     /// [`DeviceMatrix::write_values_with`].
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl<M: Matrix> DeviceGroups<M> {
         Ok(done)
     }
 
-    /// The same matrix, with element and format as values.
+    /// The same matrix with element type and format known at run time only.
     pub fn into_any(self) -> DeviceGroups<AnyMatrix> {
         let MatrixType { kind, element } = self.of;
         let of = MatrixType { kind: kind.get(), element };
@@ -66,7 +66,7 @@ impl<M: Matrix> DeviceGroups<M> {
     }
 }
 
-/// Groups of matrices whose element and format are values.
+/// Groups of matrices whose element type and format are known at run time only.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -83,15 +83,15 @@ impl DeviceGroups<AnyMatrix> {
     /// A matrix of zeros with this pattern.
     ///
     /// # Errors
-    /// As [`DeviceMatrix::zeros`].
+    /// See [`DeviceMatrix::zeros`].
     pub fn zeros_any(pattern: &GroupsPattern, kind: MatrixKind, element: ElementType) -> Result<Self> {
         Self::zeros_of(pattern, MatrixType { kind, element })
     }
 
-    /// The matrix as groups of a type. Nothing is copied.
+    /// The matrix as groups of type `M`. Nothing is copied.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the element or the format of a group is another one.
+    /// [`Error::Argument`] if a group has another element type or format.
     pub fn into_typed<M: Matrix>(self) -> Result<DeviceGroups<M>> {
         let cells = self.cells.try_into_map(DeviceMatrix::into_typed)?;
         Ok(DeviceGroups { cells, of: MatrixType::OF, device: self.device })
@@ -99,10 +99,11 @@ impl DeviceGroups<AnyMatrix> {
 }
 
 impl<M: HostMatrix> DeviceGroups<M> {
-    /// Makes a matrix of groups from matrices that are on `device` already, row after row.
+    /// Makes a matrix of groups from matrices that are on `device` already. They are listed row
+    /// after row.
     ///
     /// # Errors
-    /// As [`BlockGroups::new`]; [`Error::DeviceMismatch`].
+    /// See [`BlockGroups::new`]; [`Error::DeviceMismatch`].
     pub fn new(
         device: &Device,
         row_groups: Vec<Group>,
@@ -123,7 +124,7 @@ impl<M: HostMatrix> DeviceGroups<M> {
     /// Copies every group to the host. Waits for the commands that compute them.
     ///
     /// # Errors
-    /// As [`DeviceMatrix::download`].
+    /// See [`DeviceMatrix::download`].
     pub fn download(&self) -> Result<BlockGroups<M>> {
         Ok(BlockGroups { cells: self.cells.try_map(DeviceMatrix::download)?, of: self.of })
     }
@@ -153,12 +154,12 @@ impl<M: HostMatrix> DeviceGroups<M> {
         self.cells.into_cells()
     }
 
-    /// The places of the blocks: for plans, and for further matrices with the same pattern.
+    /// The pattern of the blocks, for plans and for further matrices on it.
     pub fn pattern(&self) -> GroupsPattern {
         GroupsPattern { cells: self.cells.map(DeviceMatrix::pattern), device: self.device.clone() }
     }
 
-    /// Stored blocks of all groups.
+    /// Number of stored blocks of all groups.
     pub fn nnz(&self) -> usize {
         self.cells.iter().map(|(_, m)| m.nnz()).sum()
     }
@@ -195,7 +196,7 @@ impl GroupsPattern {
         self.cells.get(row_group, col_group)
     }
 
-    /// Stored blocks of all groups.
+    /// Number of stored blocks of all groups.
     pub fn nnz(&self) -> usize {
         self.cells.iter().map(|(_, pattern)| pattern.nnz()).sum()
     }
@@ -206,7 +207,7 @@ impl GroupsPattern {
     }
 }
 
-/// Refuses the cells of a matrix, called `name`, that are not those of a plan's pattern.
+/// Refuses a matrix, called `name`, whose cells do not have the plan's pattern.
 pub(crate) fn check_cells<'a>(
     want: &Cells<DevicePattern>,
     name: &str,

@@ -1,10 +1,11 @@
-//! Matrices of several groups of blocks. A Jacobian of bundle adjustment is [J_camera | J_point]:
-//! blocks of 2x9 beside blocks of 2x3.
+//! Matrices of several groups of blocks. An example is the Jacobian of bundle adjustment, [J_camera
+//! | J_point], which has blocks of 2x9 beside blocks of 2x3.
 //!
 //! A matrix is a grid of groups of rows by groups of columns. Each cell is empty, or a block matrix
-//! with blocks of its own shape. Every operation works group by group with products of one block
-//! shape. C(g, h) is the sum over the inner groups k of A(g, k)·B(k, h). Each product is summed as
-//! [`multiply`](crate::multiply) does; then the products are added in ascending k.
+//! whose blocks have a shape of their own. Every operation works cell by cell, with products of one
+//! block shape. C(g, h) is the sum of A(g, k)·B(k, h) over the inner groups k. Each of these
+//! products is summed as [`multiply`](crate::multiply) does; then the products are added in
+//! ascending k.
 mod cells;
 mod device;
 
@@ -49,7 +50,7 @@ use nalgebra::DMatrix;
 /// # }
 /// ```
 ///
-/// Groups of [`AnyMatrix`] have one element, and are all stored by rows or all by columns.
+/// Groups of [`AnyMatrix`] have one element type, and are all stored by rows or all by columns.
 ///
 /// ```
 /// use blockmul::{Csc, groups::BlockGroups, element::ElementType, matrix::AnyMatrix};
@@ -67,13 +68,13 @@ pub struct BlockGroups<M: HostMatrix> {
 }
 
 impl<M: HostMatrix> BlockGroups<M> {
-    /// Makes a matrix from the groups of rows and of columns and the matrices of the cells, row
-    /// after row.
+    /// Makes a matrix from the groups of rows, the groups of columns, and the matrices of the
+    /// cells, row after row.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of cells; [`Error::Argument`] if the size or block
-    /// shape of a matrix is not that of its groups, if the elements or the order of two
-    /// [`AnyMatrix`] differ, and if there is none; [`Error::BlockShape`]; [`Error::TooLarge`].
+    /// [`Error::Length`] if the number of cells is wrong; [`Error::Argument`] if the size or block
+    /// shape of a matrix is not that of its groups, if two [`AnyMatrix`] differ in element type or
+    /// order, or if there is no matrix; [`Error::BlockShape`]; [`Error::TooLarge`].
     pub fn new(row_groups: Vec<Group>, col_groups: Vec<Group>, cells: Vec<Option<M>>) -> Result<Self> {
         let cells = Cells::new(row_groups, col_groups, cells, dimensions)?;
         Ok(Self { of: type_of_cells(&cells, |m| MatrixType::of(m.view()))?, cells })
@@ -82,8 +83,8 @@ impl<M: HostMatrix> BlockGroups<M> {
     /// Puts matrices side by side: [J_camera | J_point].
     ///
     /// # Errors
-    /// [`Error::Argument`] if there is no matrix, or if the rows of one differ from those of the
-    /// first.
+    /// [`Error::Argument`] if there is no matrix, or if the rows of a matrix differ from those of
+    /// the first.
     pub fn side_by_side(matrices: impl IntoIterator<Item = M>) -> Result<Self> {
         let matrices: Vec<M> = matrices.into_iter().collect();
         let first = matrices.first().ok_or_else(|| Error::Argument("no matrices to put side by side".into()))?;
@@ -112,17 +113,17 @@ impl<M: HostMatrix> BlockGroups<M> {
         self.cells.into_cells()
     }
 
-    /// Rows, counted in scalars.
+    /// Number of rows, counted in scalars.
     pub fn scalar_rows(&self) -> usize {
         self.cells.rows.iter().map(|group| group.scalars()).sum()
     }
 
-    /// Columns, counted in scalars.
+    /// Number of columns, counted in scalars.
     pub fn scalar_cols(&self) -> usize {
         self.cells.cols.iter().map(|group| group.scalars()).sum()
     }
 
-    /// Stored blocks of all groups.
+    /// Number of stored blocks of all groups.
     pub fn nnz(&self) -> usize {
         self.cells.iter().map(|(_, m)| m.view().nnz()).sum()
     }
@@ -141,13 +142,13 @@ impl<M: HostMatrix> BlockGroups<M> {
 }
 
 impl<M: Matrix> BlockGroups<M> {
-    /// The same matrix, with element and format as values.
+    /// The same matrix with element type and format known at run time only.
     pub fn into_any(self) -> BlockGroups<AnyMatrix> {
         let MatrixType { kind, element } = self.of;
         BlockGroups { cells: self.cells.into_map(AnyMatrix::of_typed), of: MatrixType { kind: kind.get(), element } }
     }
 
-    /// The dense matrix.
+    /// Converts to a dense matrix.
     ///
     /// # Panics
     /// If there is not enough memory.
@@ -162,7 +163,8 @@ impl<M: Matrix> BlockGroups<M> {
         dense
     }
 
-    /// The matrix of scalars; every element of a stored block becomes an entry, zeros too.
+    /// Converts to a matrix of scalars. Every element of a stored block becomes an entry, even if
+    /// it is zero.
     ///
     /// # Errors
     /// [`Error::Memory`] if it does not fit the host.
@@ -184,23 +186,23 @@ impl<M: Matrix> BlockGroups<M> {
     }
 }
 
-/// The scalars before each group.
+/// Number of scalars before each group.
 fn starts(groups: &[Group]) -> Vec<usize> {
     let scan = |start: &mut usize, group: &Group| Some(std::mem::replace(start, *start + group.scalars()));
     groups.iter().scan(0, scan).collect()
 }
 
 impl BlockGroups<AnyMatrix> {
-    /// The matrix as groups of a type, without a copy.
+    /// The matrix as groups of type `M`. Nothing is copied.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the element or the format of a group is another one.
+    /// [`Error::Argument`] if a group has another element type or format.
     pub fn typed<M: Matrix>(self) -> Result<BlockGroups<M>> {
         Ok(BlockGroups { cells: self.cells.try_into_map(AnyMatrix::typed)?, of: MatrixType::OF })
     }
 }
 
-/// Size and block shape of a matrix, as it is read by rows and columns.
+/// Size and block shape of a matrix as seen by rows and columns, whatever its storage order.
 fn dimensions<M: HostMatrix>(m: &M) -> Dimensions {
     m.view().dimensions()
 }
@@ -209,8 +211,8 @@ fn groups_of(of: &Dimensions) -> (Group, Group) {
     (Group { blocks: of.nrows, side: of.block_rows }, Group { blocks: of.ncols, side: of.block_cols })
 }
 
-/// The type of the matrices in a grid, if they agree in element and order. It has blocks if one of
-/// them does.
+/// The common type of the matrices in a grid, which must agree in element type and order. It has
+/// blocks if at least one matrix has blocks.
 fn type_of_cells<X, M: HostMatrix>(cells: &Cells<X>, of: impl Fn(&X) -> MatrixType<M>) -> Result<MatrixType<M>> {
     if let Some(known) = M::TYPE {
         return Ok(known);

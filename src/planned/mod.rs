@@ -1,4 +1,4 @@
-//! Operations that are prepared for patterns once and executed with values many times: [`Planned`].
+//! Operations that are prepared once for patterns and executed many times with values: [`Planned`].
 pub(crate) mod prepared;
 
 use crate::{
@@ -8,14 +8,14 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// An operation prepared for patterns, executed with values.
+/// An operation that was prepared for patterns and is executed with values.
 ///
 /// A nonlinear least-squares solver repeats the same operations on the same patterns in every
-/// iteration. A plan keeps what depends on the patterns; an execution is the arithmetic alone. It
-/// allocates no device memory, reads nothing back, returns when it is enqueued, and has the bits of
-/// the operation in one shot.
+/// iteration. A plan keeps everything that depends on the patterns only, so an execution is the
+/// arithmetic alone. It allocates no device memory, reads nothing back, and returns when it is
+/// enqueued. Its bits are those of the operation in one shot.
 ///
-/// A matrix that was not made on the plan's own pattern is recognised by a fingerprint, which is
+/// A matrix that was not made on the plan's own pattern is compared by a fingerprint, which is
 /// computed once (one small read-back).
 ///
 /// ```
@@ -42,21 +42,21 @@ pub trait Planned {
     /// The device the plan was made on.
     fn device(&self) -> &Device;
 
-    /// Zeros of the right pattern or length, for executions to write.
+    /// A zero matrix or vector of the right pattern or length, for executions to write.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).
     fn output(&self) -> Result<Self::Output>;
 
-    /// The work of an execution, and the memory that the plan holds.
+    /// The arithmetic of an execution, and the memory that the plan holds.
     fn cost(&self) -> Cost;
 
     /// Checks the operands and enqueues one execution.
     #[doc(hidden)]
     fn enqueue(&self, on: On<'_>, inputs: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()>;
 
-    /// Computes C = alpha·(…) + beta·C; with `&mut c` for `into`, C = (…). Returns when it is
-    /// enqueued; a download waits.
+    /// Computes C = alpha·(…) + beta·C, or C = (…) if `into` is `&mut c`. Returns when the
+    /// execution is enqueued; a download waits for it.
     ///
     /// # Errors
     /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern or block
@@ -78,11 +78,11 @@ pub trait Planned {
         Ok(work.marker())
     }
 
-    /// As [`Planned::execute`]; waits for the output, and reports the time and the commands of the
-    /// execution.
+    /// Does as [`Planned::execute`], waits for the output, and reports the time and the commands of
+    /// the execution.
     ///
     /// # Errors
-    /// As [`Planned::execute`].
+    /// See [`Planned::execute`].
     fn execute_with_report<'i, 'o>(
         &self,
         inputs: impl Into<Self::Inputs<'i>>,
@@ -100,7 +100,7 @@ pub trait Planned {
     }
 }
 
-/// Waits for an execution; its report.
+/// Waits for an execution and makes its report.
 fn reported(work: &Work, clock: &Clock<'_>, cost: Cost) -> Result<Report> {
     work.wait()?;
     Ok(Report {
@@ -113,19 +113,19 @@ fn reported(work: &Work, clock: &Clock<'_>, cost: Cost) -> Result<Report> {
     })
 }
 
-/// The queue and the work for one execution's commands. Only the library makes it.
+/// The queue and the `Work` for one execution's commands. Only the library can make one.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct On<'a>(pub(crate) &'a Work);
 
-/// The work of an execution of a plan, and the memory that the plan holds.
+/// The arithmetic of an execution of a plan, and the memory that the plan holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct Cost {
     /// Products of entries (blocks) in an execution; 0 for plans that multiply no matrices.
     pub products: u64,
-    /// Floating-point operations of an execution: 2 for each product of scalars that is added, 1
-    /// for each multiplication by a weight.
+    /// Floating-point operations of an execution: 2 for each scalar product that is added to a sum,
+    /// 1 for each multiplication by a weight.
     pub flops: u64,
     /// Bytes of device memory the plan holds, including the pattern of its output. The patterns of
     /// its inputs belong to the matrices and are not counted.
@@ -136,9 +136,9 @@ pub struct Cost {
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// The work and the memory of the plan.
+    /// The arithmetic and the memory of the plan.
     pub cost: Cost,
-    /// Device time of each stage, in the order in which they began.
+    /// Device time of each stage, in the order in which the stages began.
     pub stages: Vec<StageTime>,
     /// Wall-clock milliseconds until the output was complete on the device, without the loading of
     /// kernels.
@@ -151,8 +151,8 @@ pub struct Report {
     pub read_backs: u32,
 }
 
-/// How an execution writes its output: C = alpha·(…) + beta·C, after some events. Converted from
-/// `&mut c` it means C = (…).
+/// The way in which an execution writes its output: C = alpha·(…) + beta·C, after some events.
+/// `&mut c` converts to C = (…).
 #[derive(Debug)]
 pub struct Accum<'a, C> {
     pub(crate) c: &'a mut C,
@@ -162,7 +162,7 @@ pub struct Accum<'a, C> {
 }
 
 impl<'a, C> Accum<'a, C> {
-    /// C = (…).
+    /// Sets C to the result: C = (…).
     pub fn into(c: &'a mut C) -> Self {
         Self { c, alpha: 1.0, beta: 0.0, after: Vec::new() }
     }
@@ -174,14 +174,16 @@ impl<'a, C> Accum<'a, C> {
         self
     }
 
-    /// Adds `beta`·C. With beta 0, the default, the old contents of C do not matter, not even NaN.
+    /// Adds `beta`·C. If beta is 0, the default, the old contents of C do not matter, even if they
+    /// are NaN.
     pub fn beta(mut self, beta: f64) -> Self {
         self.beta = beta;
         self
     }
 
-    /// Begins after these markers: those of other devices' queues, or of the application's events.
-    /// Markers of the plan's own device cost nothing, because its queue keeps their order.
+    /// Begins after these markers, which come from queues of other devices or from the
+    /// application's events. Markers of the plan's own device cost nothing, because its queue keeps
+    /// their order.
     pub fn after<'m>(mut self, markers: impl IntoIterator<Item = &'m Marker>) -> Self {
         self.after.extend(markers.into_iter().cloned());
         self
@@ -189,7 +191,7 @@ impl<'a, C> Accum<'a, C> {
 }
 
 impl<'a, M: HostMatrix> Accum<'a, DeviceMatrix<M>> {
-    /// The same for the arrays of C.
+    /// The same output, as the arrays of C.
     pub(crate) fn arrays(self) -> Accum<'a, DeviceCbc> {
         Accum { c: &mut self.c.cbc, alpha: self.alpha, beta: self.beta, after: self.after }
     }

@@ -5,7 +5,7 @@ use crate::{
     matrix::{HostMatrix, Kind, MatrixType},
 };
 
-/// Refuses two devices that are not the same.
+/// Refuses operands on two different devices.
 pub(crate) fn same_device(a: &Device, b: &Device) -> Result<()> {
     match a.same_as(b) {
         true => Ok(()),
@@ -13,8 +13,8 @@ pub(crate) fn same_device(a: &Device, b: &Device) -> Result<()> {
     }
 }
 
-/// Refuses patterns that are not on `device`, or of another kind of matrix, and a device that does
-/// not compute its elements.
+/// Refuses patterns on another device than `device` or of another kind of matrix, and element types
+/// that the device does not support.
 pub(crate) fn check_patterns<'a, M: HostMatrix>(
     device: &Device,
     of: MatrixType<M>,
@@ -27,7 +27,7 @@ pub(crate) fn check_patterns<'a, M: HostMatrix>(
     device.require(of.element)
 }
 
-/// Refuses matrices, each with its name, that have other elements than a plan's, or another order.
+/// Refuses matrices, each with its name, whose element type or order is not the plan's.
 pub(crate) fn check_types<const N: usize, M: HostMatrix>(
     of: MatrixType<M>,
     matrices: [(&str, &DeviceMatrix<M>); N],
@@ -35,8 +35,8 @@ pub(crate) fn check_types<const N: usize, M: HostMatrix>(
     matrices.into_iter().try_for_each(|(name, matrix)| of.check(name, matrix.type_of()))
 }
 
-/// Refuses alpha and beta for an operation that cannot scale its output, such as a copy or a root;
-/// `what` is its name in the message.
+/// Refuses factors alpha and beta in an operation that cannot scale its output, such as a copy or a
+/// root; `what` is its name in the message.
 pub(crate) fn check_unscaled<C>(what: &str, into: &Accum<'_, C>) -> Result<()> {
     match (into.alpha, into.beta) {
         (1.0, 0.0) => Ok(()),

@@ -7,7 +7,7 @@ use crate::{
 };
 use nalgebra::DMatrix;
 
-/// A dense matrix that lives on a device, by rows or by columns, with any leading dimension.
+/// A dense matrix on a device, stored by rows or by columns, with any leading dimension.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -30,8 +30,8 @@ pub struct DeviceDense<T> {
 }
 
 impl Device {
-    /// Copies a dense matrix to the device, in its layout and with its gaps: a
-    /// [`DMatrix`] or a [`DenseView`] of a slice.
+    /// Copies a dense matrix to the device: a [`DMatrix`] or a [`DenseView`] of a slice. The layout
+    /// and the gaps stay as they are.
     ///
     /// # Errors
     /// [`Error::Memory`], [`Error::TooLarge`] for a side from 2^32 - 1 on, [`Error::Unsupported`]
@@ -43,23 +43,23 @@ impl Device {
     /// A dense matrix of zeros.
     ///
     /// # Errors
-    /// As [`Device::upload_dense`]; [`Error::Argument`] for a leading dimension with which lines
-    /// overlap.
+    /// See [`Device::upload_dense`]; [`Error::Argument`] if the leading dimension is so small that
+    /// lines overlap.
     pub fn zero_dense<T: Element>(&self, shape: DenseShape) -> Result<DeviceDense<T>> {
         DeviceDense::zeros_of(self, T::TYPE, shape)
     }
 
-    /// As [`Device::upload_dense`], for elements whose type is a value.
+    /// Does as [`Device::upload_dense`] for elements whose type is known at run time only.
     ///
     /// # Errors
-    /// As [`Device::upload_dense`].
+    /// See [`Device::upload_dense`].
     pub fn upload_any_dense<'a>(&self, matrix: impl Into<AnyDenseView<'a>>) -> Result<DeviceDense<Any>> {
         DeviceDense::upload_within(&Work::new(self, None), matrix.into())
     }
 }
 
 impl<T> DeviceDense<T> {
-    /// Copies a dense matrix, whose element `T` is if it is not [`Any`].
+    /// Copies a dense matrix. `T` is its element type, or [`Any`].
     pub(crate) fn upload_within(work: &Work, matrix: AnyDenseView<'_>) -> Result<Self> {
         matrix.shape.check()?;
         work.device().require(matrix.element())?;
@@ -67,7 +67,7 @@ impl<T> DeviceDense<T> {
         Ok(Self { shape: matrix.shape, values: values.renamed(), device: work.device().clone() })
     }
 
-    /// Zeros of `T`, which is `element` or [`Any`].
+    /// A matrix of zeros. `T` is `element`, or [`Any`].
     pub(crate) fn zeros_of(device: &Device, element: ElementType, shape: DenseShape) -> Result<Self> {
         shape.check()?;
         device.require(element)?;
@@ -77,7 +77,7 @@ impl<T> DeviceDense<T> {
         Ok(Self { shape, values: values.renamed(), device: device.clone() })
     }
 
-    /// The same matrix, its elements not named.
+    /// The same matrix with an element type known at run time only.
     pub(crate) fn any(&self) -> &DeviceDense<Any> {
         // SAFETY: the layout is the same for all types, as that of buffers is.
         unsafe { &*std::ptr::from_ref(self).cast() }
@@ -88,7 +88,7 @@ impl<T> DeviceDense<T> {
         self.values.element()
     }
 
-    /// Refuses a matrix, called `name`, with other elements than a plan's.
+    /// Refuses a matrix, called `name`, whose element type is not the plan's.
     pub(crate) fn check_element(&self, name: &str, element: ElementType) -> Result<()> {
         self.values.check_element(name, element)
     }
@@ -131,8 +131,8 @@ impl<T> DeviceDense<T> {
     }
 }
 
-/// Dense matrices whose elements' type is a value: those that
-/// [`DeviceMatrix<AnyMatrix>`](crate::matrix::AnyMatrix) is multiplied with.
+/// Dense matrices whose element type is known at run time only.
+/// [`DeviceMatrix<AnyMatrix>`](crate::matrix::AnyMatrix) is multiplied with them.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -146,10 +146,10 @@ impl<T> DeviceDense<T> {
 /// # }
 /// ```
 impl DeviceDense<Any> {
-    /// The matrix, its elements named.
+    /// The matrix with the element type `T`.
     ///
     /// # Errors
-    /// [`Error::Argument`] if they have another type.
+    /// [`Error::Argument`] if the elements have another type.
     pub fn typed<T: Element>(&self) -> Result<&DeviceDense<T>> {
         match self.element() == T::TYPE {
             // SAFETY: the layout is the same for all types, as that of buffers is.
@@ -165,7 +165,7 @@ impl DeviceDense<Any> {
     /// compute it.
     ///
     /// # Errors
-    /// As [`DeviceDense::download`].
+    /// See [`DeviceDense::download`].
     pub fn download(&self) -> Result<AnyDense> {
         AnyDense::new(self.shape, self.values.download_any(&Work::new(&self.device, None))?)
     }
@@ -176,8 +176,8 @@ impl<T: Element> DeviceDense<T> {
     /// buffer may be longer than the matrix; the contents of gaps are neither read nor written.
     ///
     /// # Errors
-    /// [`Error::Length`] for a buffer that is too small, [`Error::Argument`] for one of another
-    /// context or a leading dimension with which lines overlap, [`Error::TooLarge`],
+    /// [`Error::Length`] if the buffer is too small; [`Error::Argument`] if it belongs to another
+    /// context, or if the leading dimension is so small that lines overlap; [`Error::TooLarge`],
     /// [`Error::Unsupported`].
     ///
     /// # Safety
@@ -192,7 +192,7 @@ impl<T: Element> DeviceDense<T> {
         })
     }
 
-    /// The same matrix, with the type of its elements as a value.
+    /// The same matrix with an element type known at run time only.
     pub fn into_any(self) -> DeviceDense<Any> {
         DeviceDense { shape: self.shape, values: self.values.into_any(), device: self.device }
     }
@@ -220,15 +220,15 @@ impl<T: Element> DeviceDense<T> {
     /// commands that compute them.
     ///
     /// # Errors
-    /// As [`DeviceDense::download`].
+    /// See [`DeviceDense::download`].
     pub fn values(&self) -> Result<Vec<T>> {
         self.values.download(&Work::new(&self.device, None))
     }
 
-    /// As [`DeviceDense::values`], into existing memory.
+    /// Does as [`DeviceDense::values`] into existing memory.
     ///
     /// # Errors
-    /// As [`DeviceDense::download`]; [`Error::Length`] if `values` has another length.
+    /// See [`DeviceDense::download`]; [`Error::Length`] if `values` has another length.
     pub fn values_into(&self, values: &mut [T]) -> Result<()> {
         self.check_len(values.len())?;
         Work::new(&self.device, None).read_into(&self.values, 0, values)

@@ -1,5 +1,5 @@
-//! An application's own buffers as matrices: adopts them and multiplies in place, hands a product's
-//! arrays out.
+//! Interoperation with an application's own buffers: adopts them as matrices that are multiplied in
+//! place, and hands out the arrays of a product.
 use super::{DeviceCbc, DeviceMatrix, PatternArrays, validate::validate};
 use crate::{
     BlockShape, Error, Matrix, Result,
@@ -9,13 +9,13 @@ use crate::{
 };
 
 /// The arrays of a matrix as OpenCL buffers: compressed block columns. For a row-major matrix all
-/// fields are those of the transpose: `col_ptr` is what a row-major program calls `row_ptr`, and
-/// `nrows` its number of columns.
+/// fields describe the transpose: `col_ptr` is what a row-major program calls `row_ptr`, and
+/// `nrows` is its number of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawMatrix {
-    /// Rows of the (block) grid the arrays describe.
+    /// Rows of the grid of entries (blocks) that the arrays describe.
     pub nrows: usize,
-    /// Columns of the (block) grid the arrays describe.
+    /// Columns of the grid of entries (blocks) that the arrays describe.
     pub ncols: usize,
     /// Stored entries (blocks).
     pub nnz: usize,
@@ -34,13 +34,13 @@ pub struct RawMatrix {
 
 impl<M: Matrix> DeviceMatrix<M> {
     /// A matrix over an application's own buffers, which are retained and not copied. The device
-    /// checks them, with one kernel and one small read.
+    /// checks their contents with one kernel and one small read.
     ///
     /// # Errors
-    /// [`Error::Pattern`] naming column and entry, [`Error::Length`] for a buffer that is too
-    /// small, [`Error::TooLarge`] for a side, a number of blocks or a stride beyond 32 bits,
-    /// [`Error::Argument`] for a buffer of another context or a block shape that the matrix type
-    /// does not have.
+    /// [`Error::Pattern`] naming column and entry, [`Error::Length`] if a buffer is too small,
+    /// [`Error::TooLarge`] if a side, the number of blocks or the stride exceeds 32 bits,
+    /// [`Error::Argument`] if a buffer belongs to another context or the matrix type does not allow
+    /// the block shape.
     ///
     /// # Safety
     /// The buffers must be valid `cl_mem` handles. `col_ptr` and `row_idx` must not change while
@@ -52,13 +52,13 @@ impl<M: Matrix> DeviceMatrix<M> {
         Ok(Self::new(unsafe { adopted(device, parts, MatrixType::<M>::OF.any())? }))
     }
 
-    /// As [`DeviceMatrix::adopt`], without checking the contents.
+    /// Does as [`DeviceMatrix::adopt`] without checking the contents.
     ///
     /// # Errors
-    /// As [`DeviceMatrix::adopt`], except for [`Error::Pattern`].
+    /// See [`DeviceMatrix::adopt`], except for [`Error::Pattern`].
     ///
     /// # Safety
-    /// As [`DeviceMatrix::adopt`]. Also, the arrays must be a valid pattern.
+    /// See [`DeviceMatrix::adopt`]. Also, the arrays must be a valid pattern.
     pub unsafe fn adopt_unchecked(device: &Device, parts: &RawMatrix) -> Result<Self> {
         // SAFETY: as the caller promises.
         Ok(Self::new(unsafe { borrowed(device, parts, MatrixType::<M>::OF.any())? }))
@@ -66,13 +66,14 @@ impl<M: Matrix> DeviceMatrix<M> {
 }
 
 impl DeviceMatrix<AnyMatrix> {
-    /// As [`DeviceMatrix::adopt`], for a matrix whose format and element are values.
+    /// Does as [`DeviceMatrix::adopt`] for a matrix whose format and element type are known at run
+    /// time only.
     ///
     /// # Errors
-    /// As [`DeviceMatrix::adopt`].
+    /// See [`DeviceMatrix::adopt`].
     ///
     /// # Safety
-    /// As [`DeviceMatrix::adopt`].
+    /// See [`DeviceMatrix::adopt`].
     pub unsafe fn adopt_any(
         device: &Device,
         parts: &RawMatrix,
@@ -88,10 +89,10 @@ impl DeviceMatrix<AnyMatrix> {
 impl<M: HostMatrix> DeviceMatrix<M> {
     /// The matrix's buffers, valid while the matrix lives.
     ///
-    /// Commands of another queue must wait for a [`Device::marker`] before they read the buffers,
-    /// and be done before the matrix is dropped. Its memory then serves later products, even if the
-    /// handles were retained ([`DeviceMatrix::into_raw_parts`] gives the memory away). `col_ptr`
-    /// and `row_idx` must not be written.
+    /// Commands of another queue must wait for a [`Device::marker`] before they read the buffers.
+    /// They must be done before the matrix is dropped: its memory is then reused by later products,
+    /// even if the handles were retained. ([`DeviceMatrix::into_raw_parts`] gives the memory away.)
+    /// `col_ptr` and `row_idx` must not be written.
     pub fn raw_parts(&self) -> RawMatrix {
         let DeviceCbc { shape, stride, .. } = self.cbc;
         let (nrows, ncols) = (self.cbc.nrows, self.cbc.ncols);
@@ -99,14 +100,14 @@ impl<M: HostMatrix> DeviceMatrix<M> {
         RawMatrix { nrows, ncols, nnz: self.cbc.nnz(), shape, stride, col_ptr, row_idx, values }
     }
 
-    /// Gives the matrix's buffers away: the caller releases each once. They may be longer than the
-    /// matrix needs.
+    /// Gives the matrix's buffers away. The caller must release each once. They may be longer than
+    /// the matrix needs.
     ///
     /// Commands of another queue must wait for a [`Device::marker`]. Offsets and rows are copied if
     /// plans or other matrices share them.
     ///
     /// # Errors
-    /// [`Error::Memory`] or [`Error::OpenCl`], for such a copy.
+    /// [`Error::Memory`] or [`Error::OpenCl`] if such a copy fails.
     pub fn into_raw_parts(self) -> Result<RawMatrix> {
         let mut parts = self.raw_parts();
         let work = Work::new(self.device(), None);
@@ -119,10 +120,10 @@ impl<M: HostMatrix> DeviceMatrix<M> {
     }
 }
 
-/// The arrays of a matrix in an application's buffers, checked.
+/// Takes a matrix's arrays from an application's buffers, and checks them.
 ///
 /// # Safety
-/// As [`DeviceMatrix::adopt`].
+/// See [`DeviceMatrix::adopt`].
 unsafe fn adopted(device: &Device, parts: &RawMatrix, of: AnyType) -> Result<DeviceCbc> {
     // SAFETY: as the caller promises. What `borrowed` requires beyond that is checked before the
     // arrays are returned.
@@ -131,10 +132,10 @@ unsafe fn adopted(device: &Device, parts: &RawMatrix, of: AnyType) -> Result<Dev
     Ok(cbc)
 }
 
-/// The same, not checked.
+/// Takes a matrix's arrays from an application's buffers without checking their contents.
 ///
 /// # Safety
-/// As [`DeviceMatrix::adopt_unchecked`].
+/// See [`DeviceMatrix::adopt_unchecked`].
 unsafe fn borrowed(device: &Device, parts: &RawMatrix, of: AnyType) -> Result<DeviceCbc> {
     device.require(of.element)?;
     let RawMatrix { nrows, ncols, nnz, shape, stride, .. } = *parts;

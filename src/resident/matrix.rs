@@ -8,18 +8,18 @@ use crate::{
 };
 use std::{ops::Deref, sync::Arc};
 
-/// A matrix of type `M` that lives on a device. It is uploaded once and multiplied many times; a
-/// product stays on the device until it is downloaded.
+/// A matrix of type `M` on a device. It is uploaded once and multiplied many times. A product stays
+/// on the device until it is downloaded.
 ///
-/// `DeviceMatrix<AnyMatrix>` has element and format as values.
+/// The element type and the format of a `DeviceMatrix<AnyMatrix>` are known at run time only.
 #[repr(C)]
 pub struct DeviceMatrix<M: HostMatrix> {
     pub(crate) cbc: DeviceCbc,
     kind: M::Kind,
 }
 
-/// Compressed block columns on a device, the operands of the pipeline: a pattern, and blocks on it,
-/// whose elements the host does not name.
+/// Compressed block columns on a device, as every product takes them: a pattern and the blocks on
+/// it. The element type is known at run time only.
 pub(crate) struct DeviceCbc {
     pub pattern: Arc<PatternArrays>,
     pub shape: BlockShape,
@@ -47,7 +47,7 @@ impl DeviceCbc {
         })
     }
 
-    /// A matrix of zeros of this type on a pattern.
+    /// A matrix of zeros of type `element` on a pattern.
     pub fn zeros(pattern: &DevicePattern, element: ElementType) -> Result<Self> {
         let DevicePattern { arrays, array_shape: shape, .. } = pattern;
         arrays.device.require(element)?;
@@ -96,7 +96,7 @@ impl DeviceCbc {
     }
 }
 
-/// A matrix on a device, borrowed, whose type is a value: its arrays, and their format.
+/// A borrowed matrix on a device: its arrays, and its format known at run time only.
 #[derive(Clone, Copy)]
 pub struct DeviceView<'a> {
     pub(crate) cbc: &'a DeviceCbc,
@@ -118,7 +118,7 @@ impl DeviceView<'_> {
 }
 
 impl Device {
-    /// Copies `matrix` to the device, where it may be multiplied any number of times.
+    /// Copies `matrix` to the device.
     ///
     /// # Errors
     /// [`Error::Memory`], [`Error::TooLarge`] above 2^32 - 2^16 entries, [`Error::Unsupported`] for
@@ -137,15 +137,16 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// A matrix of zeros on a pattern.
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory); [`Error::Argument`](crate::Error::Argument) for the
-    /// pattern of another kind of matrix: row-major or not, or with blocks if the type has none;
+    /// [`Error::Memory`](crate::Error::Memory); [`Error::Argument`](crate::Error::Argument) if the
+    /// pattern belongs to another kind of matrix: row-major or not, or with blocks for a type of
+    /// scalars;
     /// [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn zeros(pattern: &DevicePattern) -> Result<Self> {
         Self::zeros_of(pattern, MatrixType::OF)
     }
 
-    /// Replaces the values by those of the host, in the order and with the stride of the matrix
-    /// that was uploaded. Waits until they are copied.
+    /// Replaces all values by those of the host. Their order and stride are those of the uploaded
+    /// matrix. Waits until they are copied.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length), [`Error::OpenCl`](crate::Error::OpenCl).
@@ -154,8 +155,8 @@ impl<M: Matrix> DeviceMatrix<M> {
     }
 
     /// Makes `fill` write every value in the device's memory, in the order of the matrix's arrays:
-    /// entry after entry, each block by columns, or by rows in a row-major matrix. If the matrix
-    /// was uploaded with a stride, the gaps between blocks are included. See
+    /// entry after entry, with each block by columns, or by rows in a row-major matrix. If the
+    /// matrix was uploaded with a stride, the gaps between blocks are included. See
     /// [`DeviceVector::write_with`](crate::DeviceVector::write_with).
     ///
     /// # Errors
@@ -168,14 +169,15 @@ impl<M: Matrix> DeviceMatrix<M> {
         Ok(done)
     }
 
-    /// The same matrix, with element and format as values.
+    /// The same matrix with element type and format known at run time only.
     pub fn into_any(self) -> DeviceMatrix<AnyMatrix> {
         DeviceMatrix { cbc: self.cbc, kind: MatrixKind::of::<M>() }
     }
 }
 
-/// Matrices whose element and format are values. They are operands of products, plans and
-/// everything else as others are; what belongs together must agree in element and order.
+/// Matrices whose element type and format are known at run time only. They are operands of
+/// products, plans and everything else, like other matrices. Operands of one operation must agree
+/// in element type and order.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -193,20 +195,20 @@ impl<M: Matrix> DeviceMatrix<M> {
 /// # }
 /// ```
 impl DeviceMatrix<AnyMatrix> {
-    /// The matrix as a type. Nothing is copied.
+    /// The matrix with its type `M` known at compile time. Nothing is copied.
     ///
     /// # Errors
-    /// [`Error::Argument`] if its element or its format is another one.
+    /// [`Error::Argument`] if the matrix has another element type or format.
     pub fn typed<M: Matrix>(&self) -> Result<&DeviceMatrix<M>> {
         MatrixKind::check_type((self.kind, self.element()), (MatrixKind::of::<M>(), M::Element::TYPE))?;
         // SAFETY: the arrays stand at the front of both, and the rest of a typed one has no bytes.
         Ok(unsafe { &*std::ptr::from_ref(self).cast() })
     }
 
-    /// As [`DeviceMatrix::typed`], for the matrix itself.
+    /// Does as [`DeviceMatrix::typed`] for an owned matrix.
     ///
     /// # Errors
-    /// [`Error::Argument`] if its element or its format is another one.
+    /// [`Error::Argument`] if the matrix has another element type or format.
     pub fn into_typed<M: Matrix>(self) -> Result<DeviceMatrix<M>> {
         self.typed::<M>()?;
         Ok(DeviceMatrix::new(self.cbc))
@@ -215,15 +217,16 @@ impl DeviceMatrix<AnyMatrix> {
     /// A matrix of zeros on a pattern.
     ///
     /// # Errors
-    /// As [`DeviceMatrix::zeros`].
+    /// See [`DeviceMatrix::zeros`].
     pub fn zeros_any(pattern: &DevicePattern, kind: MatrixKind, element: ElementType) -> Result<Self> {
         Self::zeros_of(pattern, MatrixType { kind, element })
     }
 
-    /// As [`DeviceMatrix::write_values`]; the values have the matrix's element.
+    /// Does as [`DeviceMatrix::write_values`] for values that have the matrix's element type.
     ///
     /// # Errors
-    /// [`Error::Argument`] for other elements; as [`DeviceMatrix::write_values`].
+    /// [`Error::Argument`] if the values have another element type; see
+    /// [`DeviceMatrix::write_values`].
     pub fn write_any_values(&mut self, values: &AnyValues) -> Result<()> {
         let (found, expected) = (values.element(), self.element());
         if found != expected {
@@ -257,7 +260,7 @@ impl<M: HostMatrix> DeviceMatrix<M> {
         Ok(Self::of_type(DeviceCbc::zeros(pattern, of.element)?, of))
     }
 
-    /// Refuses the matrix, called `name`, if it has another pattern than a plan's, or another type.
+    /// Refuses the matrix, called `name`, if its pattern or its type is not the plan's.
     pub(crate) fn check(&self, name: &str, pattern: &DevicePattern, of: MatrixType<M>) -> Result<()> {
         of.check(name, self.type_of())?;
         pattern.check(name, &self.cbc)
@@ -306,7 +309,7 @@ impl<M: HostMatrix> DeviceMatrix<M> {
         if self.kind().is_row_major() { self.cbc.shape.transpose() } else { self.cbc.shape }
     }
 
-    /// The places of the entries: for plans, and for further matrices with the same pattern.
+    /// The pattern of the entries, for plans and for further matrices on it.
     pub fn pattern(&self) -> DevicePattern {
         self.view().pattern()
     }
@@ -322,7 +325,7 @@ impl<M: HostMatrix> DeviceMatrix<M> {
     }
 }
 
-/// Row-major and column-major matrices whose arrays are those of each other's transposes.
+/// Implements transposes between row-major and column-major types that have the same arrays.
 macro_rules! transposes {
     ($($one:ident <-> $other:ident),*) => {$(
         impl<T: Element> DeviceMatrix<$one<T>> {

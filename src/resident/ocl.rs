@@ -1,5 +1,5 @@
-//! Matrices over buffers of the `ocl` crate (feature `ocl`): multiplies them in place, hands
-//! products back.
+//! Matrices over buffers of the `ocl` crate (feature `ocl`). They are multiplied in place; products
+//! can be returned as `ocl` buffers.
 use super::{DeviceDense, DeviceMatrix, RawMatrix};
 use crate::{
     BlockShape, Element, Matrix, Result,
@@ -11,9 +11,9 @@ use ocl::{OclPrm, core};
 /// A matrix over buffers of the `ocl` crate. The fields are those of [`RawMatrix`], also for
 /// row-major matrices. `ocl` has no buffers of `half::f16`; adopt those by their raw handles.
 pub struct OclMatrix<'a, T: OclPrm> {
-    /// Rows of the (block) grid the arrays describe.
+    /// Rows of the grid of entries (blocks) that the arrays describe.
     pub nrows: usize,
-    /// Columns of the (block) grid the arrays describe.
+    /// Columns of the grid of entries (blocks) that the arrays describe.
     pub ncols: usize,
     /// Stored entries (blocks). The buffers may be longer.
     pub nnz: usize,
@@ -33,11 +33,10 @@ impl<M: Matrix> DeviceMatrix<M>
 where
     M::Element: OclPrm,
 {
-    /// A matrix over `ocl` buffers, which are not copied and are checked on the device; see
-    /// [`DeviceMatrix::adopt`].
+    /// A matrix over `ocl` buffers. They are not copied, and the device checks them; see
     ///
     /// # Errors
-    /// As [`DeviceMatrix::adopt`].
+    /// See [`DeviceMatrix::adopt`].
     ///
     /// # Safety
     /// `col_ptr` and `row_idx` must not change while the matrix lives.
@@ -58,8 +57,7 @@ where
     }
 
     /// The arrays of the matrix (offsets, rows, values) as `ocl` memory objects, for kernel
-    /// arguments. Nothing is copied, and they remain the matrix's, as [`DeviceMatrix::raw_parts`]
-    /// says.
+    /// arguments. Nothing is copied, and the matrix keeps them; see [`DeviceMatrix::raw_parts`].
     ///
     /// # Safety
     /// The offsets and the rows must not be written: kernels index memory with them, and `ocl`
@@ -72,12 +70,13 @@ where
     }
 
     /// Gives away the arrays of the matrix (offsets, rows, values) as `ocl` memory objects. Nothing
-    /// is copied; the memory lives as long as they do. They may be longer than the matrix needs.
+    /// is copied. The memory lives as long as these objects. They may be longer than the matrix
+    /// needs.
     ///
     /// Commands of another queue must wait for a [`Device::marker`].
     ///
     /// # Errors
-    /// As [`DeviceMatrix::into_raw_parts`].
+    /// See [`DeviceMatrix::into_raw_parts`].
     pub fn into_ocl(self) -> Result<[core::Mem; 3]> {
         let raw = self.into_raw_parts()?;
         // SAFETY: each handle comes with one reference, which `create` takes over.
@@ -85,7 +84,7 @@ where
     }
 
     /// Copies the arrays of the matrix (offsets, rows, values) into new `ocl` buffers on `queue`,
-    /// behind the commands that compute them. An empty array becomes a buffer of one element.
+    /// after the commands that compute them. An empty array becomes a buffer of one element.
     ///
     /// # Errors
     /// [`Error::OpenCl`](crate::Error::OpenCl) if `ocl` refuses.
@@ -109,7 +108,7 @@ impl<T: OclPrm + Element> DeviceDense<T> {
     /// A dense matrix over an `ocl` buffer, which is not copied; see [`DeviceDense::adopt`].
     ///
     /// # Errors
-    /// As [`DeviceDense::adopt`].
+    /// See [`DeviceDense::adopt`].
     pub fn from_ocl(device: &Device, shape: DenseShape, values: &ocl::Buffer<T>) -> Result<Self> {
         // SAFETY: the handle that a live `ocl` buffer holds is valid.
         unsafe { Self::adopt(device, shape, values.as_core().as_ptr()) }

@@ -1,5 +1,5 @@
-//! Patterns on a device: uploaded once, shared by every matrix on them, compared by fingerprints.
-//! Kernel: `cl/resident/fingerprint.cl`.
+//! Patterns on a device. A pattern is uploaded once and shared by all matrices on it. Patterns are
+//! compared by fingerprints. Kernel: `cl/resident/fingerprint.cl`.
 mod difference;
 
 use super::DeviceCbc;
@@ -12,12 +12,12 @@ use crate::{
 };
 use std::sync::{Arc, OnceLock};
 
-/// The structure of a matrix on a device: the places of its entries (blocks), and their shape. A
-/// handle: clones and the matrices made on it share the arrays.
+/// The structure of a matrix on a device: the places of its entries (blocks) and the shape of its
+/// blocks. It is a handle: clones, and the matrices made on it, share the arrays.
 #[derive(Clone)]
 pub struct DevicePattern {
     pub(crate) arrays: Arc<PatternArrays>,
-    /// Shape of the blocks in the arrays; for row-major matrices that of the transpose.
+    /// Shape of the blocks in the arrays, which for row-major matrices are transposed.
     pub(crate) array_shape: BlockShape,
     pub(crate) row_major: bool,
 }
@@ -48,7 +48,7 @@ impl DevicePattern {
         &self.arrays.device
     }
 
-    /// Bytes of device memory held, once for all that share the pattern.
+    /// Bytes of device memory held, counted once for all that share the pattern.
     pub fn device_bytes(&self) -> u64 {
         self.arrays.bytes()
     }
@@ -64,8 +64,8 @@ impl DevicePattern {
         (self.nrows() * self.shape().rows(), self.ncols() * self.shape().cols())
     }
 
-    /// Refuses the pattern of another kind of matrix: row-major or not, or with blocks if the kind
-    /// has none.
+    /// Refuses a pattern of another kind of matrix: row-major or not, or with blocks if the kind
+    /// has only scalars.
     pub(crate) fn check_kind(&self, kind: MatrixKind) -> Result<()> {
         match self.row_major != kind.is_row_major() || (!kind.has_blocks() && self.array_shape != BlockShape::SCALAR) {
             true => Err(Error::Argument(format!("{self:?} is not of this matrix type"))),
@@ -73,13 +73,13 @@ impl DevicePattern {
         }
     }
 
-    /// Refuses a matrix, called `name`, that has another pattern. Every plan calls this.
+    /// Refuses a matrix, called `name`, whose pattern is another one. Every plan calls this.
     pub(crate) fn check(&self, name: &str, matrix: &DeviceCbc) -> Result<()> {
         let (arrays, array_shape, row_major) = (matrix.pattern.clone(), matrix.shape, self.row_major);
         self.check_same(name, &Self { arrays, array_shape, row_major })
     }
 
-    /// Refuses another pattern, that of a matrix called `name`.
+    /// Refuses a matrix, called `name`, whose pattern is `other` if that differs from this one.
     pub(crate) fn check_same(&self, name: &str, other: &Self) -> Result<()> {
         let same_device = other.device().same_as(self.device());
         if same_device && other.array_shape == self.array_shape && self.arrays.same_as(&other.arrays)? {
@@ -95,8 +95,7 @@ impl DevicePattern {
         Err(Error::PlanPattern(Box::new(PatternMismatch { matrix: name.into(), difference })))
     }
 
-    /// The first difference from `other`, which is not the same pattern. Entries are read back to
-    /// be compared.
+    /// Finds the first difference from another pattern. Entries are read back and compared.
     fn difference(&self, other: &Self) -> Result<PatternDifference> {
         let (found, expected) = (other.size(), self.size());
         if found == expected {
@@ -134,18 +133,18 @@ pub(crate) struct PatternArrays {
     pub ncols: usize,
     pub col_ptr: Buffer<u32>,
     pub row_idx: Buffer<u32>,
-    /// If the host has seen the pattern.
+    /// Counts that the host made if it had the pattern; otherwise `None`.
     pub lengths: Option<ColumnLengths>,
     fingerprint: OnceLock<Fingerprint>,
 }
 
-/// What the host knows of the columns of a pattern that it has seen.
+/// Facts about the columns of a pattern, counted on the host before the upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ColumnLengths {
     /// Entries of the longest column.
     pub longest: u32,
-    /// The sum of the squares of the columns' entries: the products of A·A if each row of A has as
-    /// many entries as the column of the same number.
+    /// The sum of the squares of the columns' numbers of entries. It is the number of products of
+    /// A·A if row i of A has as many entries as column i, for every i.
     pub squares: u64,
 }
 
@@ -159,14 +158,14 @@ impl ColumnLengths {
     }
 }
 
-/// Two sums over every offset and row, each with its place. Two patterns that differ have the same
-/// sums with a chance of 2^-128, unless they were constructed to. Every summand is mixed by a
+/// Two sums over all offsets and rows, each mixed with its place. Two different patterns have the
+/// same sums with a chance of 2^-128, unless they were constructed to. Every summand is mixed by a
 /// bijection of 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprint([u64; 2]);
 
 impl Fingerprint {
-    /// That of the words of several arrays. Reads it back.
+    /// The fingerprint of the words of several arrays. Reads it back.
     pub fn of(work: &Work, arrays: &[&Buffer<u32>]) -> Result<Self> {
         let (kernel, group_size) = PatternArrays::fingerprint_kernel(work.device())?;
         let groups = work.device().info().numbers().record_groups;
@@ -182,7 +181,7 @@ impl Fingerprint {
     }
 }
 
-/// A pattern that a kernel reads: a field `a` of a `kernel!` stands for the arguments `a_col_ptr`
+/// A pattern as a kernel argument: a field `a` of a `kernel!` stands for the arguments `a_col_ptr`
 /// and `a_row_idx`.
 pub(crate) struct InPattern;
 
@@ -210,12 +209,12 @@ kernel! {
     }
 }
 
-/// The offsets of any pattern are counted in 32 bits, so the fingerprint covers all of them.
+/// The offsets of every pattern fit 32 bits, so the fingerprint covers all of them.
 const _: () = assert!(Pattern::MAX_LINES < u32::MAX as u64);
 
 impl PatternArrays {
-    /// Most entries of a matrix on a device, 2^32 - 2^16. Kernels step through entries in 32 bits,
-    /// by a work-group's or a tile's at a time: a step beyond the last entry must not wrap.
+    /// Most entries of a matrix on a device, 2^32 - 2^16. Kernels step through entries with 32-bit
+    /// counters, in steps of a work-group or a tile: a step beyond the last entry must not wrap.
     pub const MAX_NNZ: u64 = (1 << 32) - (1 << 16);
 
     pub fn new(device: &Device, nrows: usize, ncols: usize, col_ptr: Buffer<u32>, row_idx: Buffer<u32>) -> Arc<Self> {
@@ -261,7 +260,7 @@ impl PatternArrays {
         self.col_ptr.bytes() + self.row_idx.bytes()
     }
 
-    /// The arrays for one owner. They are copied if there are other owners.
+    /// The arrays, owned alone. They are copied if others share them.
     pub fn into_buffers(self: Arc<Self>, work: &Work) -> Result<(Buffer<u32>, Buffer<u32>)> {
         let copy = |from: &Buffer<u32>| -> Result<_> {
             let mut to = work.buffer(from.len())?;
@@ -274,8 +273,8 @@ impl PatternArrays {
         }
     }
 
-    /// Whether two patterns are the same: immediately if the arrays are, otherwise by fingerprints.
-    /// Each is computed once (one read-back).
+    /// Whether two patterns are the same. The answer is immediate if they share their arrays.
+    /// Otherwise fingerprints are compared; each is computed once (one read-back).
     pub fn same_as(self: &Arc<Self>, other: &Arc<Self>) -> Result<bool> {
         if Arc::ptr_eq(self, other) {
             return Ok(true);
@@ -284,7 +283,7 @@ impl PatternArrays {
         Ok(sizes(self) == sizes(other) && self.fingerprint()? == other.fingerprint()?)
     }
 
-    /// Requests the kernel that compares patterns.
+    /// Starts to compile the kernel that compares patterns.
     pub fn ask(device: &Device) -> Result<()> {
         Self::fingerprint_kernel(device).map(drop)
     }

@@ -1,4 +1,4 @@
-//! Matrices that a plan reserves for its executions.
+//! Matrices whose memory a plan reserves for its executions.
 use super::{DeviceCbc, DevicePattern};
 use crate::{
     Result,
@@ -7,26 +7,26 @@ use crate::{
 };
 use std::ops::{Deref, DerefMut};
 
-/// A matrix on a pattern that executions of a plan use in turn. See [`Scratch`].
+/// A matrix on a pattern that the executions of a plan use one after another. See [`Scratch`].
 pub(crate) struct ScratchMatrix {
     pattern: DevicePattern,
     values: Scratch,
 }
 
-/// A matrix for one execution, its values undefined. Its memory returns to the plan when this is
-/// dropped, which may be before the commands that use it have run.
+/// A matrix for one execution, with undefined values. When dropped, its memory returns to the plan,
+/// possibly before the commands that use it have run.
 pub(crate) struct TakenMatrix<'a> {
     values: &'a Scratch,
-    /// `None` once it was returned.
+    /// The matrix; `None` after it was returned.
     matrix: Option<DeviceCbc>,
 }
 
 impl ScratchMatrix {
-    /// Reserves memory for a matrix of elements of this type on `pattern`, its blocks without
-    /// padding.
+    /// Reserves memory for a matrix on `pattern` with elements of type `word`, without padding
+    /// between blocks.
     ///
     /// # Errors
-    /// As [`Work::buffer`].
+    /// See [`Work::buffer`].
     pub fn reserve(work: &Work, word: WordType, pattern: &DevicePattern) -> Result<Self> {
         let values = Scratch::reserve_of(work, word, pattern.arrays.nnz() * pattern.array_shape.area())?;
         Ok(Self { pattern: pattern.clone(), values })
@@ -35,7 +35,7 @@ impl ScratchMatrix {
     /// The matrix, for commands of `work`.
     ///
     /// # Errors
-    /// As [`Scratch::take`].
+    /// See [`Scratch::take`].
     pub fn take(&self, work: &Work) -> Result<TakenMatrix<'_>> {
         let (pattern, shape) = (self.pattern.arrays.clone(), self.pattern.array_shape);
         let matrix = DeviceCbc { pattern, shape, stride: shape.area(), values: self.values.lend(work)? };

@@ -1,5 +1,5 @@
-//! Checks on the device that adopted arrays are a pattern, by one kernel and one small read.
-//! Kernel: `cl/resident/validate.cl`.
+//! A check on the device that adopted arrays are a valid pattern. It takes one kernel and one small
+//! read. Kernel: `cl/resident/validate.cl`.
 use crate::{
     Error, Pattern, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Work, kernel},
@@ -19,7 +19,8 @@ kernel! {
 }
 
 /// Refuses arrays that are not the pattern of an `nrows` x `ncols` matrix. The error is that of
-/// [`Pattern::new`]: it names the first column and entry, in whatever order the device checks them.
+/// [`Pattern::new`]: it names the first wrong column and entry, although the device checks them in
+/// any order.
 pub(super) fn validate(
     work: &Work,
     nrows: usize,
@@ -39,11 +40,11 @@ pub(super) fn validate(
     if broken.download(work)? == [0, 0] {
         return Ok(());
     }
-    // The host's check finds the reason.
+    // The host repeats the check to find the reason.
     let col_ptr: Vec<u64> = col_ptr.download(work)?.into_iter().map(u64::from).collect();
     match Pattern::new(nrows, ncols, col_ptr, row_idx.download(work)?) {
         Err(error) => Err(error),
-        // The arrays were changed meanwhile: the application is still writing them.
+        // The arrays were changed between the checks: the application is still writing them.
         Ok(_) => Err(Error::Pattern(PatternError::Changed)),
     }
 }
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
     use crate::device::test_device;
 
-    /// Whether the device's answer is the host's, error for error.
+    /// Whether the device and the host return the same error.
     fn agree(work: &Work, nrows: usize, col_ptr: &[u32], row_idx: &[u32]) -> bool {
         let ncols = col_ptr.len() - 1;
         let offsets = col_ptr.iter().map(|&p| p.into()).collect();
@@ -66,9 +67,9 @@ mod tests {
     #[test]
     fn small_arrays_are_judged_as_the_host_judges_them() {
         let work = Work::new(&test_device(), None);
-        // No columns, with and without entries; no entries; no rows; all in one column; one to a
-        // column. Columns that start at a work-group's share, one entry before it and one after.
-        // Empty columns at both ends and inside.
+        // No columns, with and without entries; no entries; no rows; all entries in one column; one
+        // entry in each column. Columns that start at a work-group's share, one entry before it and
+        // one after. Empty columns at both ends and inside.
         let Numbers { elementwise_group, checked_items, .. } = work.device().info().numbers();
         let share = (elementwise_group * checked_items) as u32;
         let (long, nrows) = (2 * share + 1, 2 * share as usize + 1);
@@ -86,11 +87,11 @@ mod tests {
         }
     }
 
-    /// Rows of the arrays of [`triangle`].
+    /// Number of rows of [`triangle`].
     const NROWS: usize = 40;
 
-    /// Columns of 0, 1, 2, ... 16 entries: 136 in all, at least two for each work-item of a group.
-    /// Rows are odd, so that a change by 2 meets a neighbour exactly.
+    /// A pattern with columns of 0, 1, 2, ... 16 entries: 136 in all, at least two for each
+    /// work-item of a group. Rows are odd, so a change by 2 makes two neighbours equal.
     fn triangle() -> [Vec<u32>; 2] {
         let ncols = 17u32;
         let col_ptr = (0..=ncols).map(|j| j * j.saturating_sub(1) / 2).collect();

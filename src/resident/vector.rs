@@ -5,10 +5,10 @@ use crate::{
     element::{Any, AnyValues, ElementType, with_values},
 };
 
-/// A vector that lives on a device: an operand of products with matrices, a right-hand side or a
-/// solution.
+/// A vector on a device: an operand of products with matrices, a right-hand side or a solution.
 ///
-/// Counted in elements: a matrix with 10 block columns of 6x3 blocks takes a vector of 30.
+/// Its length counts scalars: a matrix with 10 block columns of 6x3 blocks is multiplied with a
+/// vector of 30 elements.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -39,14 +39,14 @@ impl Device {
     /// A vector of `len` zeros.
     ///
     /// # Errors
-    /// As [`Device::upload_vector`].
+    /// See [`Device::upload_vector`].
     pub fn zero_vector<T: Element>(&self, len: usize) -> Result<DeviceVector<T>> {
         DeviceVector::zeros_of(self, T::TYPE, len)
     }
 }
 
 impl<T> DeviceVector<T> {
-    /// Zeros of `T`, which is `element` or [`Any`].
+    /// A vector of zeros. `T` is `element`, or [`Any`].
     pub(crate) fn zeros_of(device: &Device, element: ElementType, len: usize) -> Result<Self> {
         device.require(element)?;
         let work = Work::new(device, None);
@@ -55,7 +55,7 @@ impl<T> DeviceVector<T> {
         Ok(Self { values: values.renamed(), device: device.clone() })
     }
 
-    /// The same vector, its elements not named.
+    /// The same vector with an element type known at run time only.
     pub(crate) fn any(&self) -> &DeviceVector<Any> {
         // SAFETY: the layout is the same for all types, as that of buffers is.
         unsafe { &*std::ptr::from_ref(self).cast() }
@@ -71,7 +71,7 @@ impl<T> DeviceVector<T> {
         self.values.element()
     }
 
-    /// Refuses a vector, called `name`, with other elements than a plan's.
+    /// Refuses a vector, called `name`, whose element type is not the plan's.
     pub(crate) fn check_element(&self, name: &str, element: ElementType) -> Result<()> {
         self.values.check_element(name, element)
     }
@@ -81,7 +81,7 @@ impl<T> DeviceVector<T> {
         self.values.len()
     }
 
-    /// Whether it has no elements.
+    /// Whether the vector has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -93,16 +93,16 @@ impl<T> DeviceVector<T> {
 }
 
 impl Device {
-    /// Copies a vector whose elements' type is a value to the device.
+    /// Copies a vector to the device whose element type is known at run time only.
     ///
     /// # Errors
-    /// As [`Device::upload_vector`].
+    /// See [`Device::upload_vector`].
     pub fn upload_any_vector(&self, values: &AnyValues) -> Result<DeviceVector<Any>> {
         with_values!(AnyValues, values, values => Ok(self.upload_vector(values)?.into_any()))
     }
 }
 
-/// Vectors whose elements' type is a value: those of
+/// Vectors whose element type is known at run time only, for
 /// [`DeviceMatrix<AnyMatrix>`](crate::matrix::AnyMatrix).
 ///
 /// ```
@@ -115,10 +115,10 @@ impl Device {
 /// # }
 /// ```
 impl DeviceVector<Any> {
-    /// The vector, its elements named.
+    /// The vector with the element type `T`.
     ///
     /// # Errors
-    /// [`Error::Argument`] if they have another type.
+    /// [`Error::Argument`] if the elements have another type.
     pub fn typed<T: Element>(&self) -> Result<&DeviceVector<T>> {
         match self.element() == T::TYPE {
             // SAFETY: the layout is the same for all types, as that of buffers is.
@@ -130,7 +130,8 @@ impl DeviceVector<Any> {
     /// Replaces all elements. Waits until they are copied.
     ///
     /// # Errors
-    /// [`Error::Argument`] for elements of another type, [`Error::Length`], [`Error::OpenCl`].
+    /// [`Error::Argument`] if the values have another element type, [`Error::Length`],
+    /// [`Error::OpenCl`].
     pub fn write_any(&mut self, values: &AnyValues) -> Result<()> {
         let (found, own) = (values.element(), self.element());
         if found != own {
@@ -142,14 +143,14 @@ impl DeviceVector<Any> {
     /// Copies the vector to the host. Waits for the commands that compute it.
     ///
     /// # Errors
-    /// As [`DeviceVector::download`].
+    /// See [`DeviceVector::download`].
     pub fn download(&self) -> Result<AnyValues> {
         self.values.download_any(&Work::new(&self.device, None))
     }
 }
 
 impl<T: Element> DeviceVector<T> {
-    /// The same vector, with the type of its elements as a value.
+    /// The same vector with an element type known at run time only.
     pub fn into_any(self) -> DeviceVector<Any> {
         DeviceVector { values: self.values.into_any(), device: self.device }
     }
@@ -162,8 +163,8 @@ impl<T: Element> DeviceVector<T> {
         write(self.any_mut(), values)
     }
 
-    /// Makes `fill` write every element: on a CPU into the device's memory, on a GPU into memory
-    /// that is copied there. Waits for the commands enqueued before. Elements that `fill` does not
+    /// Makes `fill` write every element: on a CPU directly into the device's memory, on a GPU into
+    /// host memory that is then copied. Waits for earlier commands. Elements that `fill` does not
     /// write are undefined.
     ///
     /// # Errors
@@ -184,7 +185,7 @@ impl<T: Element> DeviceVector<T> {
         self.values.download(&Work::new(&self.device, None))
     }
 
-    /// As [`DeviceVector::download`], into existing memory.
+    /// Does as [`DeviceVector::download`] into existing memory.
     ///
     /// # Errors
     /// [`Error::Length`] if `values` has another length; [`Error::OpenCl`] or [`Error::Memory`].
@@ -197,7 +198,7 @@ impl<T: Element> DeviceVector<T> {
     }
 }
 
-/// Replaces all elements, which have the type of the values.
+/// Replaces all elements. `T` must be the vector's element type.
 fn write<T: Element>(vector: &mut DeviceVector<Any>, values: &[T]) -> Result<()> {
     let expected = vector.len();
     if values.len() != expected {

@@ -1,4 +1,4 @@
-//! Products with a dense matrix on the host, some columns of it at a time.
+//! Products with a dense matrix on the host, computed in bands of its columns.
 use super::{
     Report,
     prepared::Prepared,
@@ -24,7 +24,7 @@ pub(super) struct HostDense<B> {
     pub bytes: B,
 }
 
-/// What a band takes: a plan, and memory for some columns of D and C.
+/// The resources of a band: a plan, and device memory for the band's columns of D and C.
 struct Band {
     prepared: Prepared,
     d: (DenseShape, Buffer),
@@ -32,14 +32,13 @@ struct Band {
 }
 
 impl Bands<'_> {
-    /// Multiplies. D and C are those of A on the left: for a product from the right their
-    /// transposes.
+    /// Multiplies. If A is on the right, `d` and `c` are the transposes of D and C.
     pub fn run(&self, d: HostDense<&[u8]>, mut c: HostDense<&mut [u8]>) -> Result<Report> {
         let (n, clock) = (d.shape.cols, self.work.clock());
         let mut columns = self.fitting(d.shape, c.shape);
         let Band { prepared, d: (some_d_shape, mut some_d), c: (some_c_shape, mut some_c) } = loop {
             match self.prepare(columns, d.shape, c.shape) {
-                // The estimate has not seen all: pieces of long lines, groups.
+                // The estimate does not include pieces of long lines and groups.
                 Err(Error::Memory { .. }) if columns > 1 => columns = columns.div_ceil(2),
                 Err(refused @ Error::Memory { .. }) => {
                     return Err(self.too_little(columns, d.shape, c.shape, refused));
@@ -68,8 +67,8 @@ impl Bands<'_> {
         Ok(Report::new(self.work, &prepared, (bands, columns), plan_ms, total.as_secs_f64() * 1e3))
     }
 
-    /// The refusal of one column, with all the bytes that it takes: those of a plan that no limit
-    /// bounds, if the device has the memory for it.
+    /// The error if not even one column fits. It states all bytes that one column needs, measured
+    /// by a plan without limit if the device has the memory for it.
     fn too_little(&self, columns: usize, d: DenseShape, c: DenseShape, refused: Error) -> Error {
         let Error::Memory { what, needed, available, place } = refused else { return refused };
         let line = if self.run.asked.side == Side::Left { "column" } else { "row" };
@@ -99,11 +98,11 @@ impl Bands<'_> {
         Ok(Band { prepared, d: dense(some(d, columns))?, c: dense(tight(c, columns))? })
     }
 
-    /// About as many columns as fit the memory that is free: at least one, if there is one.
+    /// Estimates how many columns fit the free memory: at least one if D has columns.
     fn fitting(&self, d: DenseShape, c: DenseShape) -> usize {
         let a = self.run.a;
         let words = |count: usize| pool_bytes(size_of::<u32>() as u64 * count as u64);
-        // An index of A: offsets, places and numbers of its entries.
+        // An index of A consists of offsets, places and numbers of its entries.
         let index = 2 * words(a.nnz()) + words(a.nrows.max(a.ncols) + 1);
         let free = self.work.free_bytes().saturating_sub(index);
         let most = self.work.device().info().max_alloc_bytes;
@@ -121,15 +120,15 @@ impl Bands<'_> {
             let middle = least + (beyond - least) / 2;
             if fits(middle) { least = middle } else { beyond = middle }
         }
-        // Whole vectors, if there are some.
+        // Bands are whole vectors, if at least one vector fits.
         if least > VECTOR { least / VECTOR * VECTOR } else { least }
     }
 }
 
-/// Columns that bands have a multiple of: those of the longest vector.
+/// The number of columns of a band is a multiple of this: the length of the longest vector.
 const VECTOR: usize = 32;
 
-/// So many columns of a matrix, with gaps as they are between columns.
+/// The shape of `columns` columns of a matrix, with its gaps between columns.
 fn some(shape: DenseShape, columns: usize) -> DenseShape {
     match shape.layout {
         Layout::ByColumns => DenseShape { cols: columns, ..shape },
@@ -137,12 +136,12 @@ fn some(shape: DenseShape, columns: usize) -> DenseShape {
     }
 }
 
-/// So many columns of a matrix, without gaps.
+/// The shape of `columns` columns of a matrix, without gaps.
 fn tight(shape: DenseShape, columns: usize) -> DenseShape {
     DenseShape::new(shape.rows, columns, shape.layout)
 }
 
-/// Some columns of a matrix of elements of `size` bytes, and their shape.
+/// Copies some columns of a matrix whose elements have `size` bytes; returns them with their shape.
 fn columns_of<'a>(
     matrix: &HostDense<&'a [u8]>,
     size: usize,
@@ -162,7 +161,7 @@ fn columns_of<'a>(
     (shape, values)
 }
 
-/// Replaces some columns of a matrix by those in `values`, without gaps and in its layout.
+/// Replaces some columns of a matrix by `values`, which has the matrix's layout without gaps.
 fn put_columns(matrix: &mut HostDense<&mut [u8]>, size: usize, (first, columns): (usize, usize), values: &[u8]) {
     let (to, from) = (matrix.shape, tight(matrix.shape, columns));
     let (lines, width) = from.lines();

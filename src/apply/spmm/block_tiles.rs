@@ -1,6 +1,6 @@
-//! Lines of blocks times D on a GPU, C by columns: the sums of neighbouring lines go through local
-//! memory, so that neighbours write down a column. Kernel: `sum_block_tiles` of
-//! `cl/apply/spmm/lines.cl`.
+//! Lines of blocks times D on a GPU, for a C stored by columns. The sums of neighbouring lines are
+//! exchanged in local memory, so that neighbouring work-items write down a column. Kernel:
+//! `sum_block_tiles` of `cl/apply/spmm/lines.cl`.
 use super::{
     Dense, Operands, Request,
     lines::{Entries, Variants},
@@ -35,7 +35,7 @@ kernel! {
     }
 }
 
-/// The lines that are not long; a work-group has as many as it has slots.
+/// Sums of the lines that are not long. A work-group takes one line for each of its slots.
 pub(super) struct BlockTiles {
     kernels: Variants<SumBlockTiles<'static>>,
     cache_bytes: usize,
@@ -43,8 +43,8 @@ pub(super) struct BlockTiles {
 }
 
 impl BlockTiles {
-    /// Kernels for blocks of `side` lines, of which an item adds `held` at once. `None` if their
-    /// sums do not fit local memory, and on CPUs.
+    /// Kernels for blocks of `side` scalar lines, of which a work-item adds `held` at once. Returns
+    /// `None` on CPUs and if the sums do not fit local memory.
     pub fn new(
         device: &Device,
         (side, held): (usize, usize),
@@ -65,12 +65,12 @@ impl BlockTiles {
         fit.then_some(Self { kernels, cache_bytes: numbers.dense_cache_bytes, n: request.n })
     }
 
-    /// Requests the kernels.
+    /// Starts to compile the kernels.
     pub fn ask(&self) -> Result<()> {
         self.kernels.ask()
     }
 
-    /// The sums of `lines` lines.
+    /// Computes the sums of `lines` lines.
     pub fn run(
         &self,
         work: &Work,

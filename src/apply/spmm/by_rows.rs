@@ -1,7 +1,7 @@
-//! Dense matrices that are stored by columns, copied by rows. Kernel: `cl/apply/spmm/by_rows.cl`.
+//! Copies of dense matrices from columns to rows. Kernel: `cl/apply/spmm/by_rows.cl`.
 //!
-//! A row of D is then in one place, which every entry of A that meets it reads. The copy reads and
-//! writes D once.
+//! In the copy a row of D is contiguous, and every entry of A that multiplies this row reads it
+//! from there. Copying reads and writes D once.
 use super::{ByRows as RowMajor, Dense, tuning};
 use crate::{
     Result,
@@ -26,7 +26,7 @@ struct Rewrite {
     kernel: Kernel<ByRows<'static>>,
     group_size: usize,
     tile: [usize; 2],
-    /// Bytes from which the copy is written past the caches.
+    /// A copy of at least this many bytes is written past the caches.
     past_bytes: usize,
 }
 
@@ -44,12 +44,12 @@ impl Rewrite {
         Ok(Self { kernel: Kernel::rare(device, &options)?, group_size, tile, past_bytes: numbers.dense_past_bytes })
     }
 
-    /// Requests the kernel.
+    /// Starts to compile the kernel.
     pub fn ask(&self, device: &Device) {
         self.kernel.ask(device);
     }
 
-    /// Copies a matrix of `rows` x `cols`, whose columns are `leading` apart.
+    /// Copies a matrix of `rows` x `cols`, whose columns begin `leading` elements apart.
     pub fn run(
         &self,
         work: &Work,
@@ -65,16 +65,16 @@ impl Rewrite {
     }
 }
 
-/// Where a product reads D by rows: where it is, or in a copy.
+/// Gives a product D by rows: in place, or in a copy.
 pub(super) struct RowsOfD {
     rewrite: Rewrite,
     copy: Scratch,
-    /// Whether D is expected by columns, so that the copy's memory is there.
+    /// Whether D is expected by columns. Memory for the copy is then reserved.
     by_columns: bool,
 }
 
 impl RowsOfD {
-    /// For matrices of `len` elements, expected by columns or by rows.
+    /// Prepares for matrices of `len` elements that are expected by columns or by rows.
     pub fn new(work: &Work, element: ElementType, by_columns: bool, len: usize) -> Result<Self> {
         let (device, word) = (work.device(), element.word());
         let (rewrite, copy) = (Rewrite::new(device, element)?, Scratch::of(device, word, len)?);
@@ -85,7 +85,7 @@ impl RowsOfD {
         Ok(Self { rewrite, copy, by_columns })
     }
 
-    /// Multiplies with D by rows.
+    /// Calls the multiplication with D by rows.
     pub fn with(
         &self,
         work: &Work,

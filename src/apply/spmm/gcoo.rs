@@ -1,13 +1,14 @@
-//! Grouped coordinates (GCOO): the entries of groups of lines in ascending place across the lines,
-//! so that those that meet the same row of D follow one another (S. Shi, Q. Wang, X. Chu:
+//! Grouped coordinates (GCOO): groups of lines, whose entries are sorted by their place across the
+//! lines. Entries that meet the same row of D then follow one another (S. Shi, Q. Wang, X. Chu:
 //! *Efficient Sparse-Dense Matrix-Matrix Multiplication on GPUs Using the Customized Sparse Storage
 //! Format*, 2020, section III). Kernels: `cl/apply/spmm/gcoo.cl`.
 //!
-//! The lines of a group are sorted lists, so an entry's place in its group is the number of entries
-//! before it in each of them. A work-item of a GPU finds those of one entry by searches, one of a
-//! CPU those of several, from one to the next. Long lines need no more items than short ones. A
-//! line that is too long for a group stays as it is, behind the other entries of its group. Of a
-//! matrix of blocks, entries and lines are those of blocks.
+//! Each line of a group is a sorted list. The position of an entry in its group is therefore the
+//! number of entries that come before it in each of the lines. On a GPU a work-item finds this
+//! number for one entry by binary searches. On a CPU it does so for several entries, advancing from
+//! one to the next. Long lines need no more work-items than short ones. A line that is too long for
+//! a group keeps its order, after the other entries of its group. In a matrix of blocks, entries
+//! and lines mean blocks and lines of blocks.
 use super::groups::GroupArrays;
 use crate::{
     Result,
@@ -46,31 +47,32 @@ kernel! {
 /// The entries of a pattern in the order of groups.
 pub(super) struct Gcoo {
     pub group_lines: usize,
-    /// Entries of each group, which begin where its first line does. Those of long lines are
-    /// behind them.
+    /// Number of entries of each group without its long lines. A group begins where its first line
+    /// does; the entries of its long lines come last.
     pub group_len: Buffer<u32>,
-    /// The place across the lines of each entry: a row of D.
+    /// Each entry's place across the lines, which is the number of a row of D.
     pub other: Buffer<u32>,
-    /// Its line in the group, and a bit if its place is that of the entry before.
+    /// Each entry's line in the group. The highest bit is set if the entry before has the same
+    /// place.
     pub line: Buffer<u8>,
-    /// Its number in A's values.
+    /// The index of each entry in A's values.
     pub source: Buffer<u32>,
     pub long: LongLines,
-    /// Rows of D that groups load: places that differ within their group.
+    /// Number of rows of D that all groups load: the different places in each group, added up.
     pub loads: u32,
-    /// Entries that meet them.
+    /// Number of entries that use these rows.
     pub merged: u32,
 }
 
 impl Gcoo {
-    /// Groups of `group_lines` lines of an index; lines of more than `longest` entries stay as they
-    /// are. Reads the number of different places back.
+    /// Groups `group_lines` lines of an index each. Lines of more than `longest` entries keep their
+    /// order. Reads the number of different places back.
     pub fn new(work: &Work, index: &Index, group_lines: usize, longest: usize) -> Result<Self> {
         let items = work.device().info().numbers().dense_placed;
         Self::placed(work, index, (group_lines, longest), items)
     }
 
-    /// The same, with a work-item for so many entries.
+    /// Does as [`Gcoo::new`] with work-items of `items` entries each.
     fn placed(work: &Work, index: &Index, (group_lines, longest): (usize, usize), items: usize) -> Result<Self> {
         let (device, pattern) = (work.device(), index.pattern());
         let (nnz, lines) = (pattern.nnz(), pattern.ncols);
@@ -122,12 +124,12 @@ impl Gcoo {
         Ok(Self { group_lines, group_len, other, line, source, long, loads, merged })
     }
 
-    /// The pieces of long lines, which their sums keep.
+    /// Takes the pieces of long lines, which their sums keep from then on.
     pub fn take_long(&mut self, work: &Work) -> Result<LongLines> {
         Ok(std::mem::replace(&mut self.long, LongLines::none(work)?))
     }
 
-    /// The arrays for kernels.
+    /// The arrays that kernels read.
     pub fn arrays<'a>(&'a self, line_ptr: &'a Buffer<u32>) -> GroupArrays<'a> {
         let Self { group_len, other, line, source, .. } = self;
         GroupArrays { line_ptr, group_len, other, line, source }
@@ -138,7 +140,7 @@ impl Gcoo {
         self.group_len.bytes() + self.other.bytes() + self.line.bytes() + self.source.bytes()
     }
 
-    /// Entries for each 100 rows of D that groups load.
+    /// Number of entries for every 100 rows of D that groups load.
     pub fn reuse_percent(&self) -> u64 {
         100 * u64::from(self.merged) / u64::from(self.loads.max(1))
     }
@@ -152,8 +154,8 @@ mod tests {
     };
     use std::sync::Arc;
 
-    /// Place, line in the group, whether the place is a new one, and number of each entry of a
-    /// group; then the entries of its long lines.
+    /// For each entry of a group: its place, its line in the group, whether its place is new, and
+    /// its index. The entries of long lines come last.
     fn model(pattern: &Pattern, group_lines: usize, source: impl Fn(usize) -> u32) -> Vec<(u32, u8, bool, u32)> {
         let mut all = Vec::new();
         for first in (0..pattern.ncols()).step_by(group_lines) {
@@ -182,7 +184,8 @@ mod tests {
             let a = super::super::tests::matrix::<f32>(rows, cols.max(1), crate::BlockShape::SCALAR, &long)?;
             let host = a.as_cbc().pattern;
             let arrays: Arc<PatternArrays> = PatternArrays::upload(&work, host)?;
-            // An item has one entry on a GPU, and several of one line or of many on a CPU.
+            // A work-item has one entry on a GPU, and several of one line or of many lines on a
+            // CPU.
             let cases = [(false, 1, 64), (false, 4, 1), (true, 4, 64), (true, 3, 1), (true, 3, 5), (true, 32, 64)];
             for (of_rows, group_lines, items) in cases {
                 let index = Index::new(&work, &arrays, of_rows)?;

@@ -1,9 +1,9 @@
-//! Groups of lines of A times D, each by one slot of work-items, which stage its entries in local
-//! memory and load each row of D once for all lines of the group (Shi, Wang, Chu 2020, Algorithm
+//! Groups of lines of A times D. A slot of work-items takes a group, stages its entries in local
+//! memory, and loads each row of D once for all lines of the group (Shi, Wang, Chu 2020, Algorithm
 //! 2). Kernel: `cl/apply/spmm/groups.cl`.
 //!
-//! Of a matrix of blocks, lines are rows of blocks. A group has as many as have the scalar lines of
-//! a group of scalars, about, so that an item keeps as many sums.
+//! In a matrix of blocks a line is a row of blocks. A group then has fewer lines, so that a
+//! work-item keeps about as many sums as for scalars.
 use super::{
     Dense, Operands, Request,
     lines::{Entries, LineSums, Variants},
@@ -42,29 +42,29 @@ kernel! {
     }
 }
 
-/// Groups whose sums are prepared.
+/// Groups of lines for which sums can be prepared.
 pub(super) struct GroupsOf {
     pub lines: usize,
     pub group_lines: usize,
-    /// Most entries of a line that is in a group.
+    /// A line with more entries than this is not in a group.
     pub longest: usize,
-    /// Longer ones.
+    /// The lines with more entries.
     pub long: LongLines,
 }
 
-/// The arrays of groups, as in `cl/apply/spmm/gcoo.cl`.
+/// The arrays of groups, laid out as `cl/apply/spmm/gcoo.cl` describes.
 #[derive(Clone, Copy)]
 pub(super) struct GroupArrays<'a> {
     pub line_ptr: &'a Buffer<u32>,
     pub group_len: &'a Buffer<u32>,
     pub other: &'a Buffer<u32>,
     pub line: &'a Buffer<u8>,
-    /// Any array if values are in the order of groups.
+    /// The index of each entry in A's values. Unused if the values are in the order of groups.
     pub source: &'a Buffer<u32>,
 }
 
 pub(super) struct GroupSums {
-    /// The lines that are too long for a group.
+    /// The sums of lines that are too long for a group.
     long: LineSums,
     kernels: [Variants<SumGroups<'static>>; 2],
     cache_bytes: usize,
@@ -72,7 +72,7 @@ pub(super) struct GroupSums {
 }
 
 impl GroupSums {
-    /// Sums of groups. `shape` is that of the column-major blocks.
+    /// Prepares the sums of groups. `shape` is that of the column-major blocks.
     pub fn new(work: &Work, of: GroupsOf, shape: BlockShape, request: &Request) -> Result<Self> {
         let (side, depth) = request.sides(shape);
         let numbers = match shape {
@@ -108,13 +108,13 @@ impl GroupSums {
         })
     }
 
-    /// Requests the kernels that write C by columns, or by rows.
+    /// Starts to compile the kernels that write C by columns, or by rows.
     pub fn ask(&self, device: &Device, c_by_columns: bool) -> Result<()> {
         self.kernels[usize::from(c_by_columns)].ask()?;
         self.long.ask(device, c_by_columns)
     }
 
-    /// C = alpha·A·D + beta·C for D by rows.
+    /// C = alpha·A·D + beta·C, for D stored by rows.
     pub fn run(
         &self,
         work: &Work,

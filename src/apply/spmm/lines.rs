@@ -1,8 +1,8 @@
-//! Each line of A times D: a row, or a row of blocks, by one slot of work-items. Kernels:
-//! `cl/apply/spmm/lines.cl`.
+//! Lines of A times D, one slot of work-items for each line. A line is a row of A, or a row of
+//! blocks. Kernels: `cl/apply/spmm/lines.cl`.
 //!
-//! A block row is a group of lines whose entries meet the same rows of D: each row is loaded once
-//! for all lines of the block.
+//! The scalar rows of a block row meet the same rows of D. The slot loads each row of D once for
+//! all of them.
 use super::{
     Dense, Operands, Request,
     block_tiles::BlockTiles,
@@ -69,43 +69,45 @@ kernel! {
 /// The entries of lines in the order of a kernel.
 pub(super) struct Entries<'a> {
     pub line_ptr: &'a Buffer<u32>,
-    /// The row of D of each entry, in blocks.
+    /// The row of D that each entry meets, counted in blocks.
     pub other: &'a Buffer<u32>,
-    /// The number of each entry in A's values; any array if they are in this order.
+    /// The index of each entry in A's values. `None` if the values are in the order of these
+    /// entries.
     pub source: Option<&'a Buffer<u32>>,
 }
 
-/// Lines shared out, and the kernels for one layout of C.
+/// The division of lines among work-groups, and the kernels that add them.
 pub(super) struct LineSums {
-    /// First line of each tile; one number alone if every line is elsewhere or in pieces.
+    /// The first line of each tile. It has one element only if no line is in a tile.
     tile_line: Buffer<u32>,
-    /// Lines in tiles.
+    /// Number of lines that are in tiles.
     lines: usize,
     pieces: Buffer<Piece>,
     cuts: Buffer<Piece>,
     parts: Scratch,
     kernels: Kernels,
-    /// For C by rows and by columns, if lines are cut.
+    /// Kernels that add the pieces of long lines, for C by rows and by columns; `None` if no line
+    /// is cut.
     add_parts: Option<[Kernel<AddParts<'static>>; 2]>,
     side: usize,
     cache_bytes: usize,
-    /// Bytes of C from which a CPU writes it past its caches.
+    /// If C has at least this many bytes, a CPU writes it past its caches.
     past_bytes: usize,
     n: usize,
     group_size: usize,
 }
 
-/// The kernels of lines, for C by rows and by columns where there are two.
+/// The kernels of whole lines. Those in an array are for C by rows and by columns.
 enum Kernels {
-    /// Of blocks, and on CPUs. On other devices the lines that are not long have a kernel of their
-    /// own for C by columns, if the sums of a work-group fit local memory.
+    /// For blocks, and for scalars on CPUs. For blocks on a GPU and C by columns, the lines that
+    /// are not long have a kernel of their own if the sums of a work-group fit local memory.
     Plain([Variants<SumLines<'static>>; 2], Option<Box<BlockTiles>>),
-    /// Of scalars on other devices.
+    /// For scalars on GPUs.
     Staged(Box<Staged>),
 }
 
-/// A kernel for each pass over the columns of D, one set if rows of D and C are aligned and one for
-/// all others. Most plans take one of them.
+/// A kernel for each pass over the columns of D. The first set is for D and C with aligned rows,
+/// the second for all others. Most plans use one set.
 pub(super) struct Variants<S> {
     device: Device,
     options: Box<OptionsOf>,
@@ -113,14 +115,14 @@ pub(super) struct Variants<S> {
     any: Vec<Variant<S>>,
 }
 
-/// The options of the kernel for a pass.
+/// Makes the options of the kernel for a pass.
 type OptionsOf = dyn Fn(&Pass) -> Options + Send + Sync;
 
-/// A pass, and its kernel once it is needed.
+/// A pass, and its kernel as soon as it is needed.
 type Variant<S> = (Pass, OnceLock<Kernel<S>>);
 
 impl<S: crate::device::Arguments> Variants<S> {
-    /// Kernels for n columns; none is requested.
+    /// Prepares kernels for n columns without compiling any.
     pub fn new(
         device: &Device,
         element: ElementType,
@@ -150,13 +152,13 @@ impl<S: crate::device::Arguments> Variants<S> {
         }
     }
 
-    /// Requests the kernels for matrices without gaps.
+    /// Starts to compile the kernels for matrices without gaps.
     pub fn ask(&self) -> Result<()> {
         let mut wanted = self.aligned.as_ref().unwrap_or(&self.any).iter();
         wanted.try_for_each(|variant| self.kernel(variant).map(|kernel| kernel.ask(&self.device)))
     }
 
-    /// The passes for D and C with these leading dimensions.
+    /// The passes that suit these leading dimensions of D and C.
     pub fn for_leading(&self, leading: &[usize]) -> impl Iterator<Item = Result<(&Pass, &Kernel<S>)>> + use<'_, S> {
         let fits = |passes: &&Vec<Variant<S>>| {
             passes.iter().all(|(pass, _)| leading.iter().all(|leading| leading.is_multiple_of(pass.slot.vec)))
@@ -166,13 +168,14 @@ impl<S: crate::device::Arguments> Variants<S> {
     }
 }
 
-/// Whether entries are staged in local memory. Staged lines are in tiles of a fixed number of them.
+/// Whether entries are staged in local memory. Staged lines are in tiles of a fixed number of
+/// lines.
 fn is_staged(shape: BlockShape, request: &Request) -> bool {
     request.numbers.dense_lanes > 1 && shape == BlockShape::SCALAR
 }
 
 impl LineSums {
-    /// Shares out the lines of an index.
+    /// Divides the lines of an index among work-groups.
     pub fn new(work: &Work, index: &Index, shape: BlockShape, request: &Request) -> Result<Self> {
         let pattern = index.pattern();
         let long = tuning::longest(&request.numbers, pattern);
@@ -183,7 +186,7 @@ impl LineSums {
         };
         let share =
             (pattern.nnz() + pattern.ncols).div_ceil(request.numbers.least_shares * info.compute_units as usize);
-        // Few lines are divided among all compute units.
+        // A small matrix is divided among all compute units.
         let tile = share.clamp(most.min(RUN_PIECE), most);
         let staged = is_staged(shape, request);
         let tiles = if staged { work.buffer(1)? } else { lines::stretches(work, pattern, tile)? };
@@ -196,7 +199,7 @@ impl LineSums {
         Self::over(work, (tiles, pattern.ncols), in_pieces, (shape, long), &request)
     }
 
-    /// As [`LineSums::new`], for the pieces of lines alone.
+    /// Does as [`LineSums::new`] for the pieces of long lines alone.
     pub fn of_pieces(work: &Work, long: LongLines, shape: BlockShape, request: &Request) -> Result<Self> {
         Self::over(work, (work.buffer(1)?, 0), long, (shape, RUN_PIECE), request)
     }
@@ -259,7 +262,7 @@ impl LineSums {
         })
     }
 
-    /// Requests the kernels that write C by columns, or by rows.
+    /// Starts to compile the kernels that write C by columns, or by rows.
     pub fn ask(&self, device: &Device, c_by_columns: bool) -> Result<()> {
         match &self.kernels {
             Kernels::Staged(staged) if self.lines + self.pieces.len() > 0 => staged.ask(c_by_columns)?,
@@ -282,7 +285,7 @@ impl LineSums {
         self.pieces.len() + self.tile_line.len() - 1
     }
 
-    /// C = alpha·A·D + beta·C for D by rows.
+    /// C = alpha·A·D + beta·C, for D stored by rows.
     pub fn run(
         &self,
         work: &Work,

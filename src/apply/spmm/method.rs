@@ -1,28 +1,29 @@
-//! The ways to share A out, and the choice among them.
+//! Methods of a product with a dense matrix: how entries of A are divided among work-items.
 use super::{Request, gcoo::Gcoo, tuning};
 use crate::{BlockShape, Error, Result, device::Work, vector::lines::Index};
 use serde::Serialize;
 
-/// How the entries of A are shared out in a product with a dense matrix. All give the same bits.
+/// How a product with a dense matrix divides the entries of A among work-items. All methods give
+/// equal bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum DenseMethod {
-    /// As estimated to be the fastest.
+    /// The method that is estimated to be the fastest.
     Auto,
-    /// Each row by itself; of a matrix of blocks each row of blocks.
+    /// Each row by itself. In a matrix of blocks, each row of blocks.
     Rows,
-    /// Groups of neighbouring rows, whose entries in one column share a row of the dense matrix
-    /// (GCOO of Shi, Wang and Chu, 2020). Of a matrix of blocks groups of rows of blocks, as many
-    /// as have the scalar rows of a group.
+    /// Groups of neighbouring rows. Entries of a group in one column share a row of the dense
+    /// matrix (GCOO of Shi, Wang and Chu, 2020). In a matrix of blocks the rows are rows of blocks,
+    /// and a group has about as many scalar rows as for scalars.
     Gcoo,
 }
 
 impl DenseMethod {
-    /// Every way but [`DenseMethod::Auto`].
+    /// Every method except [`DenseMethod::Auto`].
     pub const ALL: &[Self] = &[Self::Rows, Self::Gcoo];
 
-    /// The name that the command uses.
+    /// The name that the command uses for the method.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -49,15 +50,15 @@ impl std::str::FromStr for DenseMethod {
     }
 }
 
-/// A way, and the reason for it in a sentence.
+/// A method, and the reason for it in a sentence.
 #[derive(Debug, Clone)]
 pub(super) struct Choice {
     pub method: DenseMethod,
     pub why: String,
 }
 
-/// The way that is asked for or estimated to be the fastest, and the groups if it is
-/// [`DenseMethod::Gcoo`]. They are made to count how often their rows of D are used.
+/// Chooses the method: the requested one, or the one estimated to be the fastest. Also returns the
+/// groups for [`DenseMethod::Gcoo`], which were made to count how often they use each row of D.
 pub(super) fn choose(
     work: &Work,
     index: &Index,
@@ -98,8 +99,9 @@ pub(super) fn choose(
     }
 }
 
-/// The way for groups of so many `rows`, whose entries meet each row of D that they load
-/// `percent` / 100 times: groups if these are at least `least` / 100.
+/// Chooses by reuse. `lines` and `rows` are the size of a group and what its lines are called. On
+/// average a group uses each row of D that it loads `percent` / 100 times; groups are chosen if
+/// that is at least `least` / 100.
 pub(super) fn by_reuse(percent: u64, least: usize, (lines, rows): (usize, &str)) -> Choice {
     let (found, least_text) = (reuse(percent, lines, rows), format!("{}.{:02}", least / 100, least % 100));
     match percent >= least as u64 {

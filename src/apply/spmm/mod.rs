@@ -1,26 +1,26 @@
 //! A·D and D·A for sparse A and dense D.
 //!
-//! Both are one product: D·A is (Aᵀ·Dᵀ)ᵀ, and a transpose of a dense matrix is the same elements in
-//! the other layout. Kernels read D by rows; one that is stored by columns is copied first. They
+//! Both are one operation: D·A is (Aᵀ·Dᵀ)ᵀ, and the transpose of a dense matrix is the same array
+//! in the other layout. Kernels read D by rows, so a D stored by columns is copied first. Kernels
 //! write C in either layout.
 //!
 //! | file | makes |
 //! |---|---|
 //! | [`plan`], [`options`] | the plan, and its options |
-//! | [`prepared`] | the same, whatever its elements |
-//! | [`packed`] | the plan with A's values in its order |
-//! | [`pack`] | those values |
+//! | [`prepared`] | the plan without element types |
+//! | [`packed`] | the plan together with A's values in the order of the sums |
+//! | [`pack`] | A's values in the order of the sums |
 //! | [`once`], [`product`] | a product in one shot, and its options |
-//! | [`run`] | the same, whatever its elements |
-//! | [`bands`] | the same for a D on the host, some columns at a time |
-//! | [`sides`] | the sides of a product, and what executions check |
-//! | [`method`] | the ways to share A out, and the choice |
+//! | [`run`] | a product in one shot without element types |
+//! | [`bands`] | a product in one shot with D on the host, some columns at a time |
+//! | [`sides`] | rows and columns of a product's matrices, and the checks of an execution |
+//! | [`method`] | the methods, and the choice among them |
 //! | [`lines`] | each line of A by itself |
-//! | [`staged`] | the same for scalars on GPUs |
+//! | [`staged`] | each line of scalars by itself, on GPUs |
 //! | [`block_tiles`] | rows of blocks on GPUs, for C by columns |
 //! | [`gcoo`], [`groups`] | groups of lines, which share the rows of D |
-//! | [`stored`] | such groups as a format, from other matrices and back, and its products |
-//! | [`by_rows`] | dense matrices stored by columns, copied by rows |
+//! | [`stored`] | matrices stored in groups: conversions, and products |
+//! | [`by_rows`] | dense matrices copied from columns to rows |
 //! | [`tuning`] | how the columns of D are shared out |
 mod bands;
 mod block_tiles;
@@ -67,29 +67,30 @@ use groups::{GroupSums, GroupsOf};
 use lines::{Entries, LineSums};
 use std::sync::Arc;
 
-/// What is asked of the sums.
+/// The request for a product: its size, its algebra and its options.
 #[derive(Debug, Clone, Copy)]
 struct Request {
     element: ElementType,
-    /// Columns of D, if A is on the left.
+    /// Columns of D in the product with A on the left.
     n: usize,
     semiring: Semiring,
     method: DenseMethod,
     /// Whether the reason for the method says how often groups would use a row of D.
     explained: bool,
-    /// Whether values are in the order of the sums.
+    /// Whether the values are in the order of the sums.
     packed: bool,
-    /// Whether values are read through an index.
+    /// Whether the values are read through an index.
     through: bool,
-    /// Whether lines are rows of the column-major blocks, not columns.
+    /// Whether a line is a row of the column-major blocks (else a column).
     across: bool,
     numbers: Numbers,
-    /// The layouts of D and C for which kernels are requested; others are when they are first used.
+    /// The layouts of D and C whose kernels are compiled in advance. Kernels for other layouts are
+    /// compiled when they are first used.
     layouts: [Layout; 2],
 }
 
 impl Request {
-    /// Of n columns over plus-times, all by rows.
+    /// A request for n columns in plus-times arithmetic, with D and C by rows.
     fn new(device: &Device, element: ElementType, n: usize) -> Self {
         Self {
             element,
@@ -105,25 +106,25 @@ impl Request {
         }
     }
 
-    /// Scalar lines and scalars across of a block in a line of blocks.
+    /// The sides of a block in a line of blocks: scalar lines, and scalars across them.
     fn sides(&self, shape: BlockShape) -> (usize, usize) {
         if self.across { (shape.rows(), shape.cols()) } else { (shape.cols(), shape.rows()) }
     }
 
-    /// Whether D and C are expected by columns. One column is a matrix by rows of one element.
+    /// Whether D and C are expected by columns. A single column counts as a matrix by rows.
     fn by_columns(&self) -> [bool; 2] {
         self.layouts.map(|layout| layout == Layout::ByColumns && self.n != 1)
     }
 }
 
-/// What a product reads, and its factors.
+/// The inputs of a product, and its factors alpha and beta.
 struct Operands<'a> {
     a: Stored<'a>,
     d: ByRows<'a>,
     scaling: Scaling,
 }
 
-/// A matrix D that is stored by rows.
+/// A matrix D stored by rows.
 #[derive(Clone, Copy)]
 struct ByRows<'a> {
     values: &'a Buffer,
@@ -132,7 +133,7 @@ struct ByRows<'a> {
     cols: usize,
 }
 
-/// A dense matrix for kernels.
+/// A dense matrix as kernels take it.
 struct Dense<V> {
     values: V,
     leading: usize,
@@ -140,7 +141,7 @@ struct Dense<V> {
 }
 
 impl<V> Dense<V> {
-    /// One column is a matrix by rows of one element.
+    /// Describes a matrix for kernels. A single column counts as a matrix by rows.
     fn new(shape: DenseShape, values: V) -> Self {
         match shape.layout {
             Layout::ByColumns if shape.cols == 1 => Self { values, leading: 1, by_columns: false },
@@ -149,7 +150,7 @@ impl<V> Dense<V> {
     }
 }
 
-/// The sums of an execution.
+/// The prepared sums of an execution.
 enum Sums {
     Lines(Box<LineSums>),
     Groups(Box<(Gcoo, GroupSums)>),
@@ -164,8 +165,8 @@ pub(crate) struct Spmm {
 }
 
 impl Spmm {
-    /// Prepares the columns of a pattern's arrays, or its rows, for n columns of D, over
-    /// plus-times.
+    /// Prepares the product with the columns of a pattern's arrays as lines, or with its rows, for
+    /// n columns of D in plus-times arithmetic.
     pub fn of_pattern(pattern: &DevicePattern, element: ElementType, of_rows: bool, n: usize) -> Result<Self> {
         let device = pattern.device();
         device.require(element)?;
@@ -173,7 +174,7 @@ impl Spmm {
         Self::new(&work, &pattern.arrays, pattern.array_shape, of_rows, request)
     }
 
-    /// Prepares the columns of `arrays`, or its rows, as the lines of op(A).
+    /// Prepares the product whose lines of op(A) are the columns of `arrays`, or its rows.
     fn new(
         work: &Work,
         arrays: &Arc<PatternArrays>,
@@ -213,7 +214,7 @@ impl Spmm {
         Ok(Self { index, sums, d, choice })
     }
 
-    /// The number of each entry in A's values in the order of the sums; `None` if it is the same.
+    /// The index in A's values of each entry, in the order of the sums; `None` if the order is A's.
     fn source(&self) -> Option<&Buffer<u32>> {
         match (&self.sums, &self.index) {
             (Sums::Groups(groups), _) => Some(&groups.0.source),

@@ -20,7 +20,7 @@ use crate::{DeviceDense, DeviceMatrix, Planned, Result, matrix::HostMatrix, prod
 /// ```
 ///
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) if the sides do not meet,
+/// [`Error::Argument`](crate::Error::Argument) if the inner dimensions differ,
 /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
 /// [`Error::Memory`](crate::Error::Memory).
 pub fn multiply<M: HostMatrix>(a: &DeviceMatrix<M>, d: &DeviceDense<M::Word>) -> Result<DeviceDense<M::Word>> {
@@ -34,7 +34,7 @@ pub fn multiply<M: HostMatrix>(a: &DeviceMatrix<M>, d: &DeviceDense<M::Word>) ->
 /// C = D·A, in the layout of D; see [`multiply`].
 ///
 /// # Errors
-/// As [`multiply`].
+/// See [`multiply`].
 pub fn multiply_by<M: HostMatrix>(d: &DeviceDense<M::Word>, a: &DeviceMatrix<M>) -> Result<DeviceDense<M::Word>> {
     let layout = d.shape().layout;
     let plan = ApplyDense::of(a, d.shape().rows).from_right().layouts(layout, layout).plan()?;
@@ -59,8 +59,8 @@ impl<M: HostMatrix> Times<DeviceMatrix<M>> for DeviceDense<M::Word> {
     }
 }
 
-/// Groups along the lines of the product are read as they are: compressed lines of them would pay
-/// in products that repeat.
+/// Groups of the product's own lines (of rows for A·D) are read as they are. Compressing them into
+/// lines pays only if the product is repeated.
 impl<T: 'static> Times<DeviceDense<T>> for DeviceGcoo<T> {
     type Product = DeviceDense<T>;
 

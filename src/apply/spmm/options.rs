@@ -8,7 +8,8 @@ use crate::{
     tuning::Numbers,
 };
 
-/// A product of a sparse matrix with dense ones that is to be prepared; see [`ApplyDense::with`].
+/// Options of a product of a sparse matrix with dense ones, before it is prepared; see
+/// [`ApplyDense::with`].
 #[derive(Debug, Clone)]
 pub struct DenseOptions<M: HostMatrix> {
     pub(super) wanted: Wanted,
@@ -21,8 +22,8 @@ impl<M: HostMatrix> DenseOptions<M> {
         Self { wanted: Wanted { a, side: Side::Left, transposed: false, request }, of }
     }
 
-    /// Multiplies from the right: C = D·A, where D has as many rows as the plan has columns
-    /// otherwise.
+    /// Multiplies from the right: C = D·A. D then has the number of rows that was given to the plan
+    /// as a number of columns.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -50,21 +51,21 @@ impl<M: HostMatrix> DenseOptions<M> {
         self
     }
 
-    /// Adds and multiplies in a [`Semiring`]. The factors of a product are in the order of the
-    /// matrices. Every place of a block is an entry.
+    /// Adds and multiplies in a [`Semiring`]. The factors of a product keep the order of the
+    /// matrices. Every element of a block counts as an entry.
     pub fn semiring(mut self, semiring: Semiring) -> Self {
         self.wanted.request.semiring = semiring;
         self
     }
 
-    /// How the entries of A are shared out.
+    /// Sets how the entries of A are divided among work-items.
     pub fn method(mut self, method: DenseMethod) -> Self {
         self.wanted.request.method = method;
         self
     }
 
-    /// Makes the reason for the method say how often groups would use a row of D, also if they are
-    /// not considered. They are made to count that, which takes as long as an index of A.
+    /// Makes the reason for the method say how often groups would use a row of D, even if groups
+    /// are not considered. They are then made to count this, which takes as long as an index of A.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -85,16 +86,17 @@ impl<M: HostMatrix> DenseOptions<M> {
         self
     }
 
-    /// The layouts of D and of C, by rows if they are not said: C's is that of
-    /// [`Planned::output`](crate::Planned::output). Executions take any. Kernels and memory for
-    /// those said are ready before the first execution.
+    /// The layouts of D and of C, by rows unless given. The layout of C is also that of
+    /// [`Planned::output`](crate::Planned::output). Executions take any layout. Kernels and memory
+    /// for the given ones are ready before the first execution.
     pub fn layouts(mut self, d: Layout, c: Layout) -> Self {
         self.wanted.request.layouts = [d, c];
         self
     }
 
-    /// Shares A and D out by other [`Numbers`] than the device's: for their tuning. Conversions to
-    /// groups and copies of D keep the device's. No number changes a bit of C.
+    /// Replaces the device's [`Numbers`] by others when A and D are divided among work-items, for
+    /// their tuning. Conversions to groups and copies of D keep the device's. No number changes a
+    /// bit of C.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) for numbers with which no kernel can be
@@ -105,18 +107,18 @@ impl<M: HostMatrix> DenseOptions<M> {
         Ok(self)
     }
 
-    /// Refuses an element type that the semiring or the device does not have, and the pattern of
+    /// Refuses an element type that the semiring or the device does not support, and the pattern of
     /// another kind of matrix than M.
     pub(super) fn check(&self) -> Result<()> {
         self.wanted.request.semiring.check_type(self.of.element)?;
         check_patterns(self.wanted.a.device(), self.of, [&self.wanted.a])
     }
 
-    /// Prepares the product for matrices on the pattern, whose values are read where they are.
+    /// Prepares the product for every matrix that has the pattern. The values are read in place.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for the pattern of another kind of matrix than
-    /// M, and for an element type that the semiring does not have;
+    /// [`Error::Argument`](crate::Error::Argument) if the pattern belongs to another kind of matrix
+    /// than M, or if the semiring does not support the element type;
     /// [`Error::Memory`](crate::Error::Memory), [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn plan(self) -> Result<ApplyDense<M>> {
         ApplyDense::within(&Work::new(self.wanted.a.device(), None), &self)
@@ -126,7 +128,7 @@ impl<M: HostMatrix> DenseOptions<M> {
     /// executions read them.
     ///
     /// # Errors
-    /// As [`DenseOptions::plan`].
+    /// See [`DenseOptions::plan`].
     pub fn pack(mut self, a: &DeviceMatrix<M>) -> Result<PackedDense<M>> {
         self.wanted.request.packed = true;
         PackedDense::new(&self, a)

@@ -1,4 +1,4 @@
-//! A's values in another order, that of the sums. Kernel: `cl/apply/spmm/pack.cl`.
+//! Copies of A's values in the order of the sums. Kernel: `cl/apply/spmm/pack.cl`.
 use super::prepared::{Prepared, Wanted};
 use crate::{
     BlockShape, Result,
@@ -24,13 +24,13 @@ pub(super) struct Pack {
 }
 
 impl Pack {
-    /// Of blocks of `area` elements, which stay as they are; `through` says whether they have an
-    /// index.
+    /// A kernel that copies blocks of `area` elements unchanged. `through` says whether the blocks
+    /// are read through an index.
     pub fn new(device: &Device, element: ElementType, through: bool, area: usize) -> Result<Self> {
         Self::tuned(device, element, through, area, 0)
     }
 
-    /// Transposes the blocks besides, which become column-major blocks of this shape.
+    /// A kernel that also transposes the blocks. They become column-major blocks of shape `to`.
     pub fn transposing(device: &Device, element: ElementType, through: bool, to: BlockShape) -> Result<Self> {
         Self::tuned(device, element, through, to.area(), to.rows())
     }
@@ -62,12 +62,12 @@ impl Pack {
 pub(super) struct PackedLines {
     pack: Pack,
     values: Buffer,
-    /// Elements of a block.
+    /// Number of elements of a block.
     area: u32,
 }
 
 impl PackedLines {
-    /// Prepares a product for the values of a matrix on its pattern, and copies these.
+    /// Prepares a product for a matrix's pattern, and copies its values.
     pub fn prepare(wanted: &Wanted, a: &DeviceCbc) -> Result<(Prepared, Self)> {
         let (device, area, element) = (wanted.a.device(), wanted.a.shape().area(), wanted.request.element);
         let work = Work::new(device, None);
@@ -77,8 +77,8 @@ impl PackedLines {
             pack.run(&work, source, a.into(), &mut values)?;
             Ok(pack)
         };
-        // Lines that are columns of the arrays keep their values in order, unless they form groups.
-        // They are copied while the host waits for the number of long lines.
+        // If lines are columns of the arrays and do not form groups, the values keep their order.
+        // They are then copied while the host waits for the number of long lines.
         let in_order = if wanted.of_rows() { None } else { Some(copied(None)?) };
         let prepared = Prepared::new(&work, wanted)?;
         let pack = match (in_order, prepared.spmm.source()) {
@@ -88,7 +88,7 @@ impl PackedLines {
         Ok((prepared, Self { pack, values, area: area as u32 }))
     }
 
-    /// Copies the values that A has now.
+    /// Copies A's current values.
     pub fn update(&mut self, prepared: &Prepared, a: &DeviceCbc) -> Result<()> {
         let work = Work::new(prepared.a.device(), None);
         self.pack.run(&work, prepared.spmm.source(), a.into(), &mut self.values)

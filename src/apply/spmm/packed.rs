@@ -1,4 +1,5 @@
-//! Products of one sparse matrix with dense matrices, its values in the order of the sums.
+//! Products of one sparse matrix with dense matrices. The sparse matrix's values are copied in the
+//! order of the sums.
 use super::{ApplyDense, DenseMethod, DenseOptions, pack::PackedLines};
 use crate::{
     Device, DeviceDense, DeviceMatrix, Result,
@@ -6,8 +7,8 @@ use crate::{
     planned::{Accum, Cost, On, Planned},
 };
 
-/// A sparse matrix, or its transpose, ready to be multiplied with dense ones. Made by
-/// [`DenseOptions::pack`](crate::plan::DenseOptions::pack).
+/// A sparse matrix or its transpose, ready to be multiplied with dense ones.
+/// [`DenseOptions::pack`](crate::plan::DenseOptions::pack) makes it.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -42,7 +43,7 @@ impl<M: HostMatrix> PackedDense<M> {
         Ok(Self { plan: ApplyDense::of_type(prepared, options.of), values })
     }
 
-    /// Takes the values that A has now: one pass over them. Returns when it is enqueued.
+    /// Copies A's current values in one pass. Returns when the copy is enqueued.
     ///
     /// # Errors
     /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern,
@@ -52,12 +53,12 @@ impl<M: HostMatrix> PackedDense<M> {
         self.values.update(&self.plan.prepared, &a.cbc)
     }
 
-    /// How the entries of A are shared out.
+    /// How the entries of A are divided among work-items.
     pub fn method(&self) -> DenseMethod {
         self.plan.method()
     }
 
-    /// The reason for it, in a sentence.
+    /// The reason for the method, in a sentence.
     pub fn why(&self) -> &str {
         self.plan.why()
     }

@@ -1,4 +1,4 @@
-//! Products of a sparse matrix with dense matrices, prepared.
+//! Prepared products of a sparse matrix with dense matrices.
 use super::{DenseMethod, DenseOptions, prepared::Prepared, sides::Sides};
 use crate::{
     Device, DeviceDense, DeviceMatrix, DevicePattern, Matrix, Result,
@@ -9,15 +9,16 @@ use crate::{
     vector::line_sums::Stored,
 };
 
-/// A product of a sparse matrix, or of its transpose, with dense matrices, prepared for the sparse
-/// matrix's pattern and the number of columns of the dense ones.
+/// A product of a sparse matrix or its transpose with dense matrices. It is prepared for the sparse
+/// matrix's pattern and the dense matrices' number of columns.
 ///
-/// Column j of A·D has the bits of [`Apply`](crate::plan::Apply) with column j, on every device,
-/// and so the bits of [`reference::multiply_dense`](crate::reference::multiply_dense). Long rows
-/// are divided among many work-items.
+/// Column j of A·D has the bits that [`Apply`](crate::plan::Apply) gives for column j of D, on
+/// every device, and so the bits of
+/// [`reference::multiply_dense`](crate::reference::multiply_dense). Long rows are divided among
+/// many work-items.
 ///
-/// D and C are by rows or by columns, with any leading dimension. D by rows is read where it is.
-/// One that is stored by columns is copied first, which takes as much memory again.
+/// D and C are stored by rows or by columns, with any leading dimension. A D stored by rows is read
+/// in place. A D stored by columns is copied first, which takes as much memory again.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -46,19 +47,20 @@ impl<M: Matrix> ApplyDense<M> {
     /// Prepares C = A·D for matrices D of n columns by rows.
     ///
     /// # Errors
-    /// As [`DenseOptions::plan`].
+    /// See [`DenseOptions::plan`].
     pub fn new(a: &DevicePattern, n: usize) -> Result<Self> {
         Self::with(a, n).plan()
     }
 
-    /// A product with matrices of n columns that is to be prepared, with options.
+    /// Starts the options of a product with matrices of n columns.
     pub fn with(a: &DevicePattern, n: usize) -> DenseOptions<M> {
         DenseOptions::new(a.clone(), MatrixType::OF, n)
     }
 }
 
 impl<M: HostMatrix> ApplyDense<M> {
-    /// Does as [`ApplyDense::with`] for matrices like `a`, also if their type is a value.
+    /// Does as [`ApplyDense::with`] for the type and pattern of `a`, whose element type may be
+    /// known at run time only.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -78,7 +80,7 @@ impl<M: HostMatrix> ApplyDense<M> {
         DenseOptions::new(a.pattern(), a.type_of(), n)
     }
 
-    /// Prepares within the memory that `work` may allocate.
+    /// Prepares the product within the memory that `work` may allocate.
     pub(super) fn within(work: &Work, options: &DenseOptions<M>) -> Result<Self> {
         options.check()?;
         Ok(Self::of_type(Prepared::new(work, &options.wanted)?, options.of))
@@ -88,12 +90,12 @@ impl<M: HostMatrix> ApplyDense<M> {
         Self { prepared, of }
     }
 
-    /// Refuses the matrix if it has another pattern than the plan's, or another type.
+    /// Refuses a matrix whose pattern or type is not the plan's.
     pub(super) fn check(&self, a: &DeviceMatrix<M>) -> Result<()> {
         a.check("A", &self.prepared.a, self.of)
     }
 
-    /// Multiplies with values in the order that the plan wants.
+    /// Multiplies with values that are in the order of the plan.
     pub(super) fn multiply(
         &self,
         work: &Work,
@@ -107,12 +109,12 @@ impl<M: HostMatrix> ApplyDense<M> {
         prepared.run(work, a, (d.shape(), d.values.any()), scaling, (into.c.shape(), into.c.values.any_mut()))
     }
 
-    /// How the entries of A are shared out.
+    /// How the entries of A are divided among work-items.
     pub fn method(&self) -> DenseMethod {
         self.prepared.spmm.choice.method
     }
 
-    /// The reason for it, in a sentence.
+    /// The reason for the method, in a sentence.
     pub fn why(&self) -> &str {
         &self.prepared.spmm.choice.why
     }
@@ -128,8 +130,8 @@ impl<M: HostMatrix> ApplyDense<M> {
     }
 }
 
-/// Refuses matrices of other sides, of other elements or on another device than these, and factors
-/// that the semiring does not have.
+/// Refuses matrices whose sides, elements or device differ from the plan's, and factors that the
+/// semiring does not support.
 pub(super) fn check<T>(
     sides: &Sides,
     (device, element): (&Device, ElementType),

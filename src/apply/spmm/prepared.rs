@@ -1,4 +1,4 @@
-//! A prepared product with dense matrices, whatever its elements.
+//! Prepared products with dense matrices, without element types.
 use super::{Request, Spmm, sides::Sides};
 use crate::{
     DevicePattern, Result,
@@ -9,7 +9,7 @@ use crate::{
     vector::line_sums::Stored,
 };
 
-/// A product that is to be prepared.
+/// The description of a product to prepare.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub a: DevicePattern,
@@ -19,14 +19,14 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Whether rows of the arrays are lines of the product. Rows of op(A) are the lines if A is on
-    /// the left; they are rows of the arrays if both or neither are transposed.
+    /// Whether the lines of the product are rows of the arrays. If A is on the left, its lines are
+    /// the rows of op(A). These are rows of the arrays if both or neither are transposed.
     pub fn of_rows(&self) -> bool {
         (self.transposed == self.a.row_major) == (self.side == Side::Left)
     }
 }
 
-/// A product of the matrices on a pattern.
+/// A product prepared for every matrix on a pattern.
 pub(super) struct Prepared {
     pub a: DevicePattern,
     pub sides: Sides,
@@ -34,8 +34,8 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Prepares within the memory that `work` may allocate. The caller has checked that the
-    /// semiring has the elements, and the device too.
+    /// Prepares the product within the memory that `work` may allocate. The caller has checked that
+    /// the semiring and the device support the elements.
     pub fn new(work: &Work, wanted: &Wanted) -> Result<Self> {
         let &Wanted { ref a, side, transposed, request } = wanted;
         let (sides, request) = Sides::new(side, transposed, a.scalar_sides(), request)?;
@@ -43,7 +43,8 @@ impl Prepared {
         Ok(Self { a: a.clone(), sides, spmm })
     }
 
-    /// Multiplies with values in the order that the product wants. The caller has checked sides.
+    /// Multiplies with values that are in the order of the product. The caller has checked the
+    /// sides.
     pub fn run(
         &self,
         work: &Work,
@@ -57,7 +58,7 @@ impl Prepared {
         self.spmm.run(work, a, (d_shape, d), scaling, (c_shape, c))
     }
 
-    /// The cost of an execution, with values where they are.
+    /// The cost of an execution that reads the values in place.
     pub fn cost(&self) -> Cost {
         let terms = (self.a.nnz() as u64 * self.a.shape().area() as u64).saturating_mul(self.sides.n() as u64);
         Cost { products: 0, flops: terms.saturating_mul(2), device_bytes: self.spmm.bytes() }

@@ -20,7 +20,7 @@ use crate::{
 use nalgebra::DMatrix;
 use serde::Serialize;
 
-/// The dense matrix of a [`Product`]: on the device that holds the sparse one, or on the host.
+/// The dense matrix of a [`Product`]: on the device of the sparse matrix, or on the host.
 #[derive(Debug)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -84,8 +84,8 @@ impl<T> Source<'_, T> {
 }
 
 /// A product of a sparse and a dense matrix in one shot, with options: A·D, Aᵀ·D, D·A, D·Aᵀ. For
-/// two sparse matrices there is [`blockmul::Product`](crate::Product), and for alpha·A·D + beta·C
-/// the plan that [`Product::plan`] makes, with an [`Accum`](crate::plan::Accum).
+/// two sparse matrices use [`blockmul::Product`](crate::Product). For alpha·A·D + beta·C use the
+/// plan that [`Product::plan`] makes, with an [`Accum`](crate::plan::Accum).
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -107,7 +107,7 @@ impl<T> Source<'_, T> {
 /// # }
 /// ```
 ///
-/// If A's element is a value, so are those of D and C:
+/// If A's element type is known at run time only, D and C are of such types too:
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -137,19 +137,19 @@ impl<M: HostMatrix> Clone for Product<'_, M> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// How the entries of A were shared out.
+    /// How the entries of A were divided among work-items.
     pub method: DenseMethod,
-    /// The reason for it, in a sentence.
+    /// The reason for the method, in a sentence.
     pub why: String,
-    /// Bands of columns of D, or of its rows if A is on the right.
+    /// Number of bands. A band is some columns of D, or some of its rows if A is on the right.
     pub bands: usize,
-    /// Columns of each band. Some of them are in two.
+    /// Number of columns of each band. The last two bands may overlap.
     pub columns: usize,
-    /// Milliseconds until A's entries were shared out, without the loading of kernels.
+    /// Milliseconds until A's entries were divided, without the loading of kernels.
     pub plan_ms: f64,
     /// Milliseconds of all bands, without transfers and the loading of kernels.
     pub total_ms: f64,
-    /// Highest sum of bytes of device memory, operands included.
+    /// The most bytes of device memory held at one time, operands included.
     pub peak_device_bytes: u64,
 }
 
@@ -176,14 +176,14 @@ impl<'a, M: HostMatrix> Product<'a, M> {
         product
     }
 
-    /// Adds and multiplies in a [`Semiring`]. The factors of a product are in the order of the
-    /// matrices. Every place of a block is an entry.
+    /// Adds and multiplies in a [`Semiring`]. The factors of a product keep the order of the
+    /// matrices. Every element of a block counts as an entry.
     pub fn semiring(mut self, semiring: Semiring) -> Self {
         self.asked.semiring = semiring;
         self
     }
 
-    /// How the entries of A are shared out.
+    /// Sets how the entries of A are divided among work-items.
     pub fn method(mut self, method: DenseMethod) -> Self {
         self.asked.method = method;
         self
@@ -196,15 +196,15 @@ impl<'a, M: HostMatrix> Product<'a, M> {
         self
     }
 
-    /// Limits the bytes of device memory held at once, operands included. If D is on the host, and
-    /// C goes there, they are multiplied in bands of columns, of rows if A is on the right, as wide
-    /// as fit.
+    /// Limits the bytes of device memory held at once, operands included. If D and C are on the
+    /// host, they are multiplied in bands as wide as fit. A band is some columns, or some rows if A
+    /// is on the right.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.asked.memory_limit = Some(bytes);
         self
     }
 
-    /// Prepares the product for dense matrices of D's sides and layout.
+    /// Prepares the product for dense matrices that have D's sides and layout.
     ///
     /// # Errors
     /// As [`DenseOptions::plan`](crate::plan::DenseOptions::plan);
@@ -215,12 +215,12 @@ impl<'a, M: HostMatrix> Product<'a, M> {
         Ok(ApplyDense::of_type(prepared, self.a.type_of()))
     }
 
-    /// Computes C on the device, in D's layout, and returns without waiting for its completion. A D
-    /// on the host is copied to the device.
+    /// Computes C on the device in D's layout, and returns without waiting for it. If D is on the
+    /// host, it is copied to the device.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the sides do not meet, and for an element
-    /// type that the semiring does not have;
+    /// [`Error::Argument`] if the inner dimensions differ or the semiring does not support the
+    /// element type;
     /// [`Error::DeviceMismatch`];
     /// [`Error::Memory`].
     pub fn run(&self) -> Result<DeviceDense<M::Word>> {
@@ -232,7 +232,7 @@ impl<'a, M: HostMatrix> Product<'a, M> {
         }
     }
 
-    /// Computes C on the host, with the element that D has.
+    /// Computes C on the host, in D's element type.
     fn run_into_any(&self, c: AnyDenseViewMut<'_>) -> Result<Report> {
         let run = self.checked()?;
         self.check_element("C", c.element())?;
@@ -258,7 +258,8 @@ impl<'a, M: HostMatrix> Product<'a, M> {
         }
     }
 
-    /// The product whatever its elements, if the semiring has these and D has A's.
+    /// The product without element types. Checks that D's elements are A's and that the semiring
+    /// supports them.
     fn checked(&self) -> Result<Run<'_>> {
         self.asked.semiring.check_type(self.asked.element)?;
         self.check_element("D", self.d.element())?;
@@ -272,7 +273,7 @@ impl<'a, M: HostMatrix> Product<'a, M> {
         }
     }
 
-    /// C in the layout of D, not waited for.
+    /// Starts to compute C in the layout of D. Does not wait for it.
     fn on_device(
         &self,
         run: &Run<'_>,
@@ -289,9 +290,9 @@ impl<M: Matrix> Product<'_, M> {
     /// Computes C on the host.
     ///
     /// # Errors
-    /// As [`Product::run`]; [`Error::Memory`] with the numbers if A and one column of D and of C do
-    /// not fit the device or the limit, if D is on the device and C does not fit beside it, or if C
-    /// does not fit the host.
+    /// See [`Product::run`]; [`Error::Memory`] with the numbers if A and one column each of D and C
+    /// do not fit the device or the limit, if D is on the device and C does not fit beside it, or
+    /// if C does not fit the host.
     pub fn run_to_host(&self) -> Result<(DMatrix<M::Element>, Report)> {
         let (rows, cols) = self.checked()?.sides(self.d.shape())?.c();
         let mut c = try_dense_zeros(rows, cols)?;
@@ -299,10 +300,10 @@ impl<M: Matrix> Product<'_, M> {
         Ok((c, report))
     }
 
-    /// As [`Product::run_to_host`], into an array of any layout.
+    /// Does as [`Product::run_to_host`] and writes C into an array of any layout.
     ///
     /// # Errors
-    /// As [`Product::run_to_host`].
+    /// See [`Product::run_to_host`].
     pub fn run_into(&self, c: DenseViewMut<'_, M::Element>) -> Result<Report> {
         self.run_into_any(c.into())
     }
@@ -312,9 +313,9 @@ impl Product<'_, AnyMatrix> {
     /// Computes C on the host, in D's layout.
     ///
     /// # Errors
-    /// As [`Product::run`]; [`Error::Memory`] with the numbers if A and one column of D and of C do
-    /// not fit the device or the limit, if D is on the device and C does not fit beside it, or if C
-    /// does not fit the host.
+    /// See [`Product::run`]; [`Error::Memory`] with the numbers if A and one column each of D and C
+    /// do not fit the device or the limit, if D is on the device and C does not fit beside it, or
+    /// if C does not fit the host.
     pub fn run_to_host(&self) -> Result<(AnyDense, Report)> {
         let d = self.d.shape();
         let mut c = AnyDense::zeros(self.asked.element, self.checked()?.sides(d)?.c(), d.layout)?;
@@ -322,10 +323,10 @@ impl Product<'_, AnyMatrix> {
         Ok((c, report))
     }
 
-    /// As [`Product::run_to_host`], into a matrix of any layout.
+    /// Does as [`Product::run_to_host`] and writes C into a matrix of any layout.
     ///
     /// # Errors
-    /// As [`Product::run_to_host`]; [`Error::Argument`] if C has another element.
+    /// See [`Product::run_to_host`]; [`Error::Argument`] if C has another element type.
     pub fn run_into(&self, c: &mut AnyDense) -> Result<Report> {
         self.run_into_any(c.view_mut())
     }

@@ -1,4 +1,4 @@
-//! A product in one shot, whatever its elements.
+//! Products in one shot, without element types.
 use super::{
     DenseMethod, Report, Request,
     prepared::{Prepared, Wanted},
@@ -12,7 +12,7 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// What is asked of a product.
+/// The requested product.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub element: ElementType,
@@ -24,7 +24,7 @@ pub(super) struct Asked {
     pub memory_limit: Option<u64>,
 }
 
-/// A product of a matrix.
+/// A requested product with its matrix A.
 pub(super) struct Run<'a> {
     pub asked: &'a Asked,
     pub a: &'a DeviceCbc,
@@ -32,7 +32,7 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// A plan for n columns, and D and C in these layouts.
+    /// Describes a plan for n columns, with D and C in these layouts.
     pub fn wanted(&self, n: usize, layouts: [Layout; 2]) -> Wanted {
         let &Asked { element, side, transposed, semiring, method, explained, .. } = self.asked;
         let request = Request::new(self.pattern.device(), element, n);
@@ -40,7 +40,7 @@ impl Run<'_> {
         Wanted { a: self.pattern.clone(), side, transposed, request }
     }
 
-    /// Columns of D, its rows if A is on the right.
+    /// The number of columns of D, or of its rows if A is on the right.
     pub fn n(&self, d: DenseShape) -> usize {
         if self.asked.side == Side::Left { d.cols } else { d.rows }
     }
@@ -50,7 +50,7 @@ impl Run<'_> {
         Ok(Sides::new(side, transposed, a.scalar_sides(), request)?.0)
     }
 
-    /// A work within the limit, of which A takes its part.
+    /// A `Work` within the limit. A's bytes count as taken.
     pub fn work(&self) -> Work {
         self.work_within(self.asked.memory_limit)
     }
@@ -61,7 +61,7 @@ impl Run<'_> {
         work
     }
 
-    /// C in the layout of D, not waited for.
+    /// Starts to compute C in the layout of D. Does not wait for it.
     pub fn on_device(&self, work: &Work, (shape, d): (DenseShape, &Buffer)) -> Result<(DenseShape, Buffer, Report)> {
         let columns = self.n(shape);
         let clock = work.clock();

@@ -1,4 +1,5 @@
-//! The sides of a product of a sparse matrix and dense ones, and what every execution checks.
+//! Rows and columns of the matrices in a product with dense matrices, and the checks of every
+//! execution.
 use super::Request;
 use crate::{
     Device, Error, Pattern, Result, Semiring,
@@ -6,26 +7,26 @@ use crate::{
     planned::prepared::same_device,
 };
 
-/// A product op(A)·D or D·op(A).
+/// The sides of a product op(A)·D or D·op(A).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sides {
     side: Side,
     transposed: bool,
     semiring: Semiring,
-    /// Columns of D; its rows if A is on the right.
+    /// Columns of D, or its rows if A is on the right.
     n: usize,
-    /// The layout of C that is expected.
+    /// The expected layout of C.
     layout: Layout,
     /// Scalar rows and columns of op(A).
     a: (usize, usize),
 }
 
 impl Sides {
-    /// The sides of a product with A of so many scalar rows and columns; and the request for that
-    /// of op(A), or its transpose, on the left.
+    /// The sides of a product with an A of `rows` x `cols` scalars. Also returns the request for
+    /// the equivalent product with the sparse matrix on the left.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] for more columns than a dense matrix has.
+    /// [`Error::TooLarge`] for more columns than a dense matrix can have.
     pub fn new(
         side: Side,
         transposed: bool,
@@ -58,18 +59,18 @@ impl Sides {
         if self.side == Side::Left { (rows, self.n) } else { (self.n, cols) }
     }
 
-    /// The shape of C as it is expected.
+    /// The expected shape of C.
     pub fn c_shape(&self) -> DenseShape {
         let (rows, cols) = self.c();
         DenseShape::new(rows, cols, self.layout)
     }
 
-    /// The shape of a dense matrix if A, or its transpose, is on the left.
+    /// The shape of a dense matrix in the equivalent product with the sparse matrix on the left.
     pub fn of_left(&self, shape: DenseShape) -> DenseShape {
         if self.side == Side::Left { shape } else { shape.transposed() }
     }
 
-    /// Columns of D if A is on the left.
+    /// Columns of D in the product with the sparse matrix on the left.
     pub fn n(&self) -> usize {
         self.n
     }
@@ -78,7 +79,7 @@ impl Sides {
         self.semiring
     }
 
-    /// Refuses matrices of other sides or on another device than `device`.
+    /// Refuses dense matrices of other sides, or on another device than `device`.
     pub fn check(&self, device: &Device, d: (&Device, DenseShape), c: (&Device, DenseShape)) -> Result<()> {
         same_device(device, d.0)?;
         self.check_sides("D", d.1, self.d())?;
@@ -86,7 +87,7 @@ impl Sides {
         self.check_sides("C", c.1, self.c())
     }
 
-    /// Refuses a matrix, called `name`, of other sides than so many rows and columns.
+    /// Refuses a matrix that is not `rows` x `cols`. `name` is its name in the message.
     pub fn check_sides(&self, name: &str, shape: DenseShape, (rows, cols): (usize, usize)) -> Result<()> {
         let DenseShape { rows: of_rows, cols: of_cols, .. } = shape;
         if (of_rows, of_cols) == (rows, cols) {
@@ -103,7 +104,7 @@ impl Sides {
     }
 }
 
-/// As the plans show them.
+/// Shows the sides as plans print them.
 impl std::fmt::Display for Sides {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let transposed = if self.transposed { "transposed, " } else { "" };

@@ -1,9 +1,9 @@
-//! Lines of scalars times D on a GPU, each by one slot of work-items, which stage its entries in
+//! Lines of scalars times D on a GPU. A slot of work-items takes a line and stages its entries in
 //! local memory. Kernel: `cl/apply/spmm/staged.cl`.
 //!
-//! A piece of a long line has a slot of its own, whose items have one column each and many rows of
-//! D on their way: the time of the longest piece is that of its rounds. Pieces and the tiles of
-//! other lines are one launch, so that the last pieces do not run alone.
+//! A piece of a long line has a slot of its own. Each item of this slot has one column and loads
+//! many rows of D ahead, because the slot takes as long as its longest piece has rounds. Pieces and
+//! the tiles of other lines are one launch, so that the last pieces do not run alone.
 use super::{
     Dense, Operands, Request,
     lines::{Entries, Variants},
@@ -45,7 +45,7 @@ kernel! {
 }
 
 pub(super) struct Staged {
-    /// For C by rows, and by columns.
+    /// The kernels for C by rows, and for C by columns.
     kernels: [Variants<SumStaged<'static>>; 2],
     of_piece: Slot,
     element: ElementType,
@@ -54,7 +54,8 @@ pub(super) struct Staged {
 }
 
 impl Staged {
-    /// Kernels for `lines` lines, of which those of more than `long` entries are in `pieces`.
+    /// Kernels for all lines. Those of more than `long` entries are cut into pieces, and there are
+    /// `pieces` of them.
     pub fn new(device: &Device, (long, pieces): (usize, usize), request: &Request) -> Self {
         let &Request { element, numbers, n, semiring, through, .. } = request;
         let of_piece = Slot::of_piece(&numbers, n);
@@ -73,19 +74,20 @@ impl Staged {
                     .define("PIECE_STAGED", of_piece.staged_in_turn(&numbers));
                 Teams::options_of(of_device.info(), options)
             };
-            // The sums of a tile fit local memory.
+            // The sums of a tile must fit local memory.
             let vectors = if by_columns { 1 } else { numbers.dense_vectors };
             Variants::new(device, element, (Numbers { dense_vectors: vectors, ..numbers }, n), 1, options)
         };
         Self { kernels: [kernels(false), kernels(true)], of_piece, element, numbers, n }
     }
 
-    /// Requests the kernels that write C by columns, or by rows.
+    /// Starts to compile the kernels that write C by columns, or by rows.
     pub fn ask(&self, c_by_columns: bool) -> Result<()> {
         self.kernels[usize::from(c_by_columns)].ask()
     }
 
-    /// The sums of `lines` lines, and of pieces: `parts`, and of lines that are not cut those in C.
+    /// Computes the sums of `lines` lines into C. The sums of pieces go to `parts`, or into C if
+    /// the piece is a whole line.
     pub fn run(
         &self,
         work: &Work,
@@ -126,7 +128,8 @@ impl Staged {
                 beta,
             };
             kernel.launch(work, Grid::groups(groups, slot.group_size), args)?;
-            // Another pass has other columns of tiles; pieces have all.
+            // Further passes take other columns of the tiles; the first has taken all columns of
+            // the pieces.
             piece_groups = 0;
         }
         Ok(())

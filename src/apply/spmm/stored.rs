@@ -1,15 +1,15 @@
-//! Sparse matrices in grouped coordinates (GCOO): made from dense and from compressed ones, and
-//! back, and multiplied as they are. Kernels: `cl/apply/spmm/coordinates.cl`, `gcoo.cl`.
+//! Sparse matrices stored in grouped coordinates (GCOO): conversions from and to dense and
+//! compressed matrices, and products. Kernels: `cl/apply/spmm/coordinates.cl`, `gcoo.cl`.
 //!
 //! | file | makes |
 //! |---|---|
 //! | [`grouping`] | the lines that are grouped |
-//! | [`groups`] | groups of any elements |
-//! | [`from_matrix`] | groups of a compressed matrix, and of its new values |
-//! | [`from_dense`] | groups of the elements of a dense matrix |
-//! | [`arrays`] | groups of arrays of the host, and these again |
-//! | [`compressed`] | compressed rows and columns |
-//! | [`to_dense`] | a dense matrix |
+//! | [`groups`] | groups without element types |
+//! | [`from_matrix`] | groups made from a compressed matrix, and updates of their values |
+//! | [`from_dense`] | groups made from the elements of a dense matrix |
+//! | [`arrays`] | groups made from arrays of the host, and the reverse |
+//! | [`compressed`] | compressed rows and columns made from groups |
+//! | [`to_dense`] | a dense matrix made from groups |
 //! | [`plan`], [`way`] | products with dense matrices |
 mod arrays;
 mod compressed;
@@ -34,15 +34,15 @@ use crate::{
 use groups::{Grouped, Groups};
 use std::marker::PhantomData;
 
-/// A sparse matrix on a device in grouped coordinates: groups of neighbouring rows, the entries of
-/// a group by columns, so that those in one column follow one another (S. Shi, Q. Wang, X. Chu,
-/// 2020, section III-A); or groups of columns, their entries by rows. Of a matrix of blocks, rows,
-/// columns and entries are those of blocks.
+/// A sparse matrix on a device in grouped coordinates: groups of neighbouring rows, with the
+/// entries of a group sorted by column, so that entries in one column follow one another (S. Shi,
+/// Q. Wang, X. Chu, 2020, section III-A). Groups of columns are stored likewise, with their entries
+/// sorted by row. In a matrix of blocks, rows, columns and entries are those of blocks.
 ///
-/// It is multiplied with dense matrices as it is, by [`multiply`](crate::multiply) and
-/// [`ApplyGcoo`](crate::plan::ApplyGcoo). [`ApplyDense`](crate::plan::ApplyDense) makes its own
-/// groups of a compressed matrix, if they pay. Triplets are compressed first, by
-/// [`Csc::from_triplets`](crate::Csc::from_triplets); [`DeviceGcoo::download`] returns coordinates.
+/// [`multiply`](crate::multiply) and [`ApplyGcoo`](crate::plan::ApplyGcoo) multiply it with dense
+/// matrices as it is. [`ApplyDense`](crate::plan::ApplyDense) makes its own groups of a compressed
+/// matrix if they pay. [`Csc::from_triplets`](crate::Csc::from_triplets) compresses triplets first;
+/// [`DeviceGcoo::download`] returns coordinates.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -78,17 +78,18 @@ impl<T: 'static> DeviceGcoo<T> {
         Self { grouped, element: PhantomData }
     }
 
-    /// A matrix in groups.
+    /// Groups a compressed matrix.
     ///
     /// # Errors
-    /// As [`DeviceGcoo::from_dense`].
+    /// See [`DeviceGcoo::from_dense`].
     pub fn from_matrix<M: HostMatrix<Word = T>>(a: &DeviceMatrix<M>, grouping: Grouping) -> Result<Self> {
         grouping.check()?;
         Ok(Self::of(Grouped::from_matrix(&a.pattern(), &a.cbc, grouping)?))
     }
 
-    /// Takes the values that the compressed matrix has now, or another one of its pattern: one pass
-    /// over them. Plans stay valid. Returns when it is enqueued.
+    /// Replaces the values by those of `a`, which is the compressed matrix that was grouped or
+    /// another one on its pattern: one pass over the values. Plans stay valid. Returns when the
+    /// copy is enqueued.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -104,8 +105,8 @@ impl<T: 'static> DeviceGcoo<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::PlanPattern`] for a matrix of another pattern; [`Error::Argument`] for one of
-    /// another type, and for groups that were not made by [`DeviceGcoo::from_matrix`];
+    /// [`Error::PlanPattern`] if `a` has another pattern; [`Error::Argument`] if it has another
+    /// type, or if the groups were not made by [`DeviceGcoo::from_matrix`];
     /// [`Error::OpenCl`].
     pub fn update<M: HostMatrix<Word = T>>(&mut self, a: &DeviceMatrix<M>) -> Result<()> {
         let Grouped { values, origin, .. } = &mut self.grouped;
@@ -146,8 +147,9 @@ impl<T: 'static> DeviceGcoo<T> {
         &self.grouped.groups.device
     }
 
-    /// Bytes of device memory held. Groups of a compressed matrix have 4 more for each entry, the
-    /// place of its value there, and hold the pattern of that matrix, which it may hold, too.
+    /// Bytes of device memory held. Groups made from a compressed matrix need 4 bytes more for each
+    /// entry, its index in that matrix, and keep that matrix's pattern. The matrix may hold the
+    /// same pattern, too.
     pub fn device_bytes(&self) -> u64 {
         self.grouped.bytes()
     }
@@ -158,10 +160,10 @@ impl<T: 'static> DeviceGcoo<T> {
 }
 
 impl<T: Element> DeviceGcoo<T> {
-    /// The elements of a dense matrix that are not 0, in groups. Reads their number back.
+    /// Groups the nonzero elements of a dense matrix. Reads their number back.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for groups of other than 1 to 32 lines,
+    /// [`Error::Argument`](crate::Error::Argument) unless a group has 1 to 32 lines,
     /// [`Error::TooLarge`](crate::Error::TooLarge) above 2^32 - 2^16 entries,
     /// [`Error::Memory`](crate::Error::Memory).
     pub fn from_dense(d: &DeviceDense<T>, grouping: Grouping) -> Result<Self> {
@@ -169,27 +171,27 @@ impl<T: Element> DeviceGcoo<T> {
         Ok(Self::of(Grouped::from_dense(d.device(), (d.shape(), &d.values), grouping)?))
     }
 
-    /// The same matrix in compressed rows.
+    /// Converts to compressed rows.
     ///
     /// # Errors
-    /// [`Error::Memory`], [`Error::OpenCl`]; [`Error::BlockShape`] for a matrix of blocks, which
-    /// becomes a [`Bsr`](crate::Bsr) by [`DeviceGcoo::to_matrix`].
+    /// [`Error::Memory`], [`Error::OpenCl`]; [`Error::BlockShape`] for a matrix of blocks. Use
+    /// [`DeviceGcoo::to_matrix`] to make it a [`Bsr`](crate::Bsr).
     pub fn to_rows(&self) -> Result<DeviceMatrix<Csr<T>>> {
         self.to_matrix()
     }
 
-    /// The same matrix in compressed columns.
+    /// Converts to compressed columns.
     ///
     /// # Errors
-    /// As [`DeviceGcoo::to_rows`].
+    /// See [`DeviceGcoo::to_rows`].
     pub fn to_columns(&self) -> Result<DeviceMatrix<Csc<T>>> {
         self.to_matrix()
     }
 
-    /// The same matrix, compressed.
+    /// Converts to the compressed matrix type M.
     ///
     /// # Errors
-    /// As [`DeviceGcoo::to_rows`].
+    /// See [`DeviceGcoo::to_rows`].
     pub fn to_matrix<M: Matrix<Element = T>>(&self) -> Result<DeviceMatrix<M>> {
         let shape = self.shape();
         if !M::BLOCKS && shape != BlockShape::SCALAR {
@@ -198,7 +200,7 @@ impl<T: Element> DeviceGcoo<T> {
         Ok(DeviceMatrix::new(self.grouped.compressed(M::ROW_MAJOR)?))
     }
 
-    /// The same matrix with its zeros, in a layout.
+    /// Converts to a dense matrix in a layout.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory), [`Error::OpenCl`](crate::Error::OpenCl).
@@ -207,8 +209,8 @@ impl<T: Element> DeviceGcoo<T> {
         Ok(DeviceDense { shape, values: values.into_typed(), device: self.device().clone() })
     }
 
-    /// Replaces all values, in the order of [`GcooArrays::values`]; plans stay valid. Waits until
-    /// they are copied.
+    /// Replaces all values, in the order of [`GcooArrays::values`]. Plans stay valid. Waits until
+    /// the values are copied.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::OpenCl`].

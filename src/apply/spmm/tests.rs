@@ -1,4 +1,5 @@
-//! Products with dense matrices on every device's numbers, compared with the reference to the bit.
+//! Products with dense matrices under the numbers of every kind of device, compared bit by bit with
+//! the reference.
 use super::{ApplyDense, DenseMethod, DeviceGcoo, Grouping, multiply, multiply_by};
 use crate::{
     BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceKind, DeviceMatrix, Element, Matrix, Planned, Result, Semiring,
@@ -12,11 +13,11 @@ use crate::{
 use nalgebra::DMatrix;
 
 fn number(random: &mut Random) -> f64 {
-    // Sums of these cancel: another order has other bits.
+    // Terms cancel, so that another order of addition gives other bits.
     (2.0 * random.unit() - 1.0) * f64::powi(2.0, random.below(9) as i32 - 4)
 }
 
-/// Rows of 0 to 6 entries, equal ones among them, and `long` rows of so many blocks.
+/// A matrix with rows of 0 to 6 entries, some equal, and with the `long` rows of so many blocks.
 pub(super) fn matrix<T: Element>(
     rows: usize,
     cols: usize,
@@ -41,7 +42,7 @@ fn scalars<T: Element>(rows: usize, cols: usize, long: &[(usize, usize)]) -> Res
     Csc::from_cbc(matrix(rows, cols, BlockShape::SCALAR, long)?)
 }
 
-/// The numbers of both kinds of devices, which the device at hand can compute with.
+/// The numbers of both kinds of devices, limited to what the device at hand supports.
 fn numbers(device: &Device) -> [Numbers; 2] {
     let most = device.info().max_group_size;
     [Numbers::of(DeviceKind::Cpu), Numbers::of(DeviceKind::Gpu).within(most)]
@@ -52,24 +53,24 @@ fn values<T: Element>(shape: DenseShape, seed: u64) -> Vec<T> {
     (0..shape.len()).map(|_| T::from_f64(number(&mut random))).collect()
 }
 
-/// How a product is asked for.
+/// A request for a product.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     side: Side,
     transposed: bool,
     n: usize,
-    /// Of D and of C, and the elements between lines.
+    /// The layouts of D and of C, and the elements between their lines.
     layouts: [Layout; 2],
     gap: usize,
     semiring: Semiring,
     method: DenseMethod,
     numbers: Numbers,
     packed: bool,
-    /// Whether C is replaced, not added to.
+    /// Whether C is overwritten (beta is zero).
     fresh: bool,
 }
 
-/// Whether a product has the reference's bits.
+/// Checks that a product has the reference's bits.
 fn check<M: Matrix>(device: &Device, host: &M, case: Case) -> Result<()> {
     let a = device.upload(host)?;
     let pattern = a.pattern();
@@ -78,7 +79,7 @@ fn check<M: Matrix>(device: &Device, host: &M, case: Case) -> Result<()> {
     options = options.layouts(case.layouts[0], case.layouts[1]);
     options = if case.transposed { options.transposed() } else { options };
     options = if case.side == Side::Right { options.from_right() } else { options };
-    // Either is made, not both, as each asks for kernels.
+    // Only one of the two is made, because each compiles kernels.
     let (plan, packed) = match case.packed {
         true => (None, Some(options.pack(&a)?)),
         false => (Some(options.plan()?), None),
@@ -144,7 +145,7 @@ fn small_products_have_the_bits_of_the_reference() -> Result<()> {
     Ok(())
 }
 
-/// Every number of columns around vectors and slots, and both layouts.
+/// Tests numbers of columns around the widths of vectors and slots, in both layouts.
 #[test]
 fn columns_of_any_number_and_layout() -> Result<()> {
     let device = test_device();
@@ -163,8 +164,8 @@ fn columns_of_any_number_and_layout() -> Result<()> {
     Ok(())
 }
 
-/// Groups of any number of lines, and any number of entries staged, with groups shorter and longer
-/// than these.
+/// Tests groups of every number of lines, and staging of any number of entries: fewer and more than
+/// a group has.
 #[test]
 fn lines_of_a_group_and_staged_entries_change_no_bit() -> Result<()> {
     let device = test_device();
@@ -180,7 +181,7 @@ fn lines_of_a_group_and_staged_entries_change_no_bit() -> Result<()> {
     Ok(())
 }
 
-/// Numbers that are given take the place of the device's, and of those no kernel is made of.
+/// Given numbers replace the device's. Numbers that no kernel supports are refused.
 #[test]
 fn plans_take_numbers() -> Result<()> {
     let device = test_device();
@@ -195,8 +196,8 @@ fn plans_take_numbers() -> Result<()> {
     Ok(())
 }
 
-/// C and D of any size written past the caches of a CPU, with rows around 8 and lines in pieces
-/// between them, at places that may be written so and at others.
+/// Tests C and D of various sizes that a CPU writes past its caches. Rows are about 8 elements
+/// long, with lines in pieces between them, and begin at aligned and unaligned addresses.
 #[test]
 fn large_results_pass_the_caches() -> Result<()> {
     let device = test_device();
@@ -205,7 +206,7 @@ fn large_results_pass_the_caches() -> Result<()> {
     let blocks = matrix::<f32>(50, 40, BlockShape::new(3, 2)?, &[])?;
     for dense_past_bytes in [0, usize::MAX] {
         let numbers = Numbers { dense_past_bytes, ..cpu };
-        // Two passes, by 32 and by 8 columns; columns that are 152, 8 and 150 elements apart.
+        // Two passes, by 32 and by 8 columns. Columns are 152, 8 and 150 elements apart.
         for (n, gap) in [(40, 2), (8, 0)] {
             for layout in Layout::ALL {
                 let case = Case { fresh: true, gap, layouts: [*layout; 2], ..plain(n, numbers) };
@@ -217,8 +218,8 @@ fn large_results_pass_the_caches() -> Result<()> {
     Ok(())
 }
 
-/// Rows and columns of A on either side, each with A's arrays by columns and by rows, and long
-/// lines of one piece more than fits, of two pieces, and of more.
+/// Tests rows and columns of A on either side, with A's arrays by columns and by rows. Long lines
+/// have one more piece than fits, two pieces, and more.
 #[test]
 fn both_sides_transposes_and_long_lines() -> Result<()> {
     let device = test_device();
@@ -264,8 +265,9 @@ fn blocks_of_all_shapes() -> Result<()> {
     Ok(())
 }
 
-/// More columns than a slot has, for pieces of long lines and for tiles, and blocks deeper than the
-/// rows of D that are loaded at once; with caches that keep all of D, and a share.
+/// Tests more columns than a slot takes, for pieces of long lines and for tiles. Tests blocks
+/// deeper than the number of rows of D that are loaded at once, and caches that keep all of D or a
+/// part of it.
 #[test]
 fn shares_of_columns_and_deep_blocks() -> Result<()> {
     let device = test_device();
@@ -277,7 +279,7 @@ fn shares_of_columns_and_deep_blocks() -> Result<()> {
             layouts: [Layout::ByRows, c_layout],
             ..plain(70, Numbers { dense_cache_bytes: cache, ..gpu })
         };
-        // 64 columns of doubles fit, and 70 do not.
+        // 64 columns of doubles fit; 70 columns do not.
         for cache in [gpu.dense_cache_bytes, 1100 * 65 * 8] {
             for &method in DenseMethod::ALL {
                 check(&device, &scalars, Case { method, ..case(cache) })?;
@@ -295,8 +297,8 @@ fn shares_of_columns_and_deep_blocks() -> Result<()> {
     Ok(())
 }
 
-/// Elements that are stored and computed in different types, integers, and algebras whose start,
-/// empty sum or order of factors differ.
+/// Tests elements that are stored and computed in different types, integers, and algebras with
+/// another start value, empty sum or order of factors.
 #[test]
 fn semirings_and_elements() -> Result<()> {
     let device = test_device();
@@ -360,7 +362,7 @@ fn products_in_one_shot_and_what_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// Any of two factors is dense, or A is in groups.
+/// Either factor may be dense, and A may be in groups.
 #[test]
 fn multiply_takes_a_dense_factor() -> Result<()> {
     let device = test_device();
@@ -382,7 +384,7 @@ fn multiply_takes_a_dense_factor() -> Result<()> {
     Ok(())
 }
 
-/// How often a group meets the rows of D that it loads says which way is taken.
+/// The choice depends on how often the entries of a group use the rows of D that it loads.
 #[test]
 fn groups_are_chosen_by_their_reuse() -> Result<()> {
     let device = test_device();
@@ -410,7 +412,7 @@ fn groups_are_chosen_by_their_reuse() -> Result<()> {
     let mut options = ApplyDense::<Csc<f64>>::with(&scalars, 4);
     options.wanted.request.numbers = Numbers { dense_reuse_percent: 100, ..gpu };
     assert!(options.clone().plan()?.why().starts_with("gcoo: groups of 4 rows use a row of D "));
-    // The number is there also if groups are not considered.
+    // The reason contains the number even if groups are not considered.
     options.wanted.request.numbers.dense_reuse_percent = 1 << 20;
     assert_eq!(
         options.clone().explained().plan()?.why(),

@@ -1,4 +1,5 @@
-//! How the columns of D are shared out: pure functions of their number, the element and the device.
+//! How the columns of D are divided among work-items: pure functions of their number, the element
+//! and the device.
 use super::ByRows;
 use crate::{
     Result, Semiring,
@@ -9,30 +10,30 @@ use crate::{
     tuning::Numbers,
 };
 
-/// Work-items of a slot, and the columns that each of them holds.
+/// A slot: the work-items that share a line, and the columns that each of them holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slot {
     pub group_size: usize,
     /// Items that share the columns of a line.
     pub lanes: usize,
-    /// Neighbouring columns of an item.
+    /// Neighbouring columns that an item keeps in one vector.
     pub vec: usize,
-    /// Vectors of an item.
+    /// Number of vectors of an item.
     pub vectors: usize,
     /// Whether rows of D and C must begin at multiples of `vec`.
     pub aligned: bool,
     pub ahead: usize,
 }
 
-/// What a slot has of its group in local memory.
+/// The entries of its group that a slot stages in local memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StagedEntries {
     pub entries: usize,
-    /// Whether their values are there too. Otherwise each is read where it is.
+    /// Whether the values are staged, too. Otherwise each value is read in place.
     pub values: bool,
 }
 
-/// Some columns of D, and how they are shared out.
+/// A pass over some columns of D, and how they are divided among work-items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pass {
     pub column: usize,
@@ -42,12 +43,12 @@ pub(super) struct Pass {
     pub slot: Slot,
 }
 
-/// Most bytes of local memory of a work-group: every device of OpenCL 1.2 has them, so that this is
-/// no number of a device.
+/// The local memory of a work-group in bytes. Every device of OpenCL 1.2 has as much, so this does
+/// not depend on the device.
 const MOST_LOCAL_BYTES: u64 = 32 << 10;
 
-/// Elements that a CPU writes at once after it has transposed them: a line of 64 bytes of the
-/// cache, if a vector has as many.
+/// Number of elements that a CPU transposes and then writes at once: a cache line of 64 bytes, if a
+/// vector has as many elements.
 pub(super) fn turned(element: ElementType) -> usize {
     (64 / element.bytes()).clamp(8, 16)
 }
@@ -62,34 +63,34 @@ impl Slot {
         self.group_size / self.lanes
     }
 
-    /// 1 if tasks of one share of the columns follow one another: the cache keeps the columns of D
-    /// that they have in common, and not all of D.
+    /// Returns 1 if tasks on the same share of the columns should follow one another. That is so if
+    /// the cache holds one share of D's columns but not all of D.
     pub fn shares_last(&self, cache_bytes: usize, d: &ByRows<'_>) -> u32 {
         let kept = |columns: usize| d.rows * columns * d.values.word().bytes() <= cache_bytes;
         u32::from(kept(self.width()) && !kept(d.cols))
     }
 
-    /// The slot of a piece of a long line: an item has one column, and many rows of D on their way.
+    /// The slot of a piece of a long line. An item has one column, and loads many rows of D ahead.
     pub fn of_piece(numbers: &Numbers, n: usize) -> Self {
         let lanes = n.next_power_of_two().min(numbers.dense_lanes);
-        // What many narrow slots stage fits local memory.
+        // Many narrow slots must not stage more than fits local memory.
         let ahead = numbers.dense_long_ahead.min(lanes.max(4));
         Self { group_size: numbers.dense_group, lanes, vec: 1, vectors: 1, aligned: false, ahead }
     }
 
-    /// Entries of a line that a slot stages at once. An item loads few of them.
+    /// Entries of a line that a slot stages at once. Each item loads only a few of them.
     pub fn staged_in_turn(&self, numbers: &Numbers) -> usize {
         numbers.dense_staged.min(4 * self.lanes).next_multiple_of(self.ahead)
     }
 
-    /// Bytes of local memory for what the slots of a work-group stage in turn.
+    /// Bytes of local memory that the slots of a work-group need for their staged entries.
     fn staged_bytes(&self, element: ElementType, numbers: &Numbers) -> usize {
         let room = self.staged_in_turn(numbers).next_multiple_of(4) + 4;
         self.slots() * room * (size_of::<u32>() + element.arithmetic().bytes())
     }
 
-    /// Lines of a work-group, at least one for each slot. If C is by columns, the sums of all fit
-    /// local memory beside what is staged, of them or of pieces.
+    /// Number of lines of a work-group, at least one for each slot. If C is by columns, all sums
+    /// must fit local memory beside the staged entries, for lines and for pieces.
     pub fn tile_lines(&self, element: ElementType, numbers: &Numbers, of_piece: &Self, by_columns: bool) -> usize {
         let bytes = self.width() * element.arithmetic().bytes();
         let staged = self.staged_bytes(element, numbers).max(of_piece.staged_bytes(element, numbers));
@@ -99,11 +100,12 @@ impl Slot {
         (most / self.slots()).max(1) * self.slots()
     }
 
-    /// What a slot stages of its group, with values of `area` elements: as many entries as fit the
-    /// local memory of a work-group, of scalars a multiple of [`Slot::ahead`].
+    /// What a slot stages of its group if a value has `area` elements: as many entries as fit the
+    /// local memory of a work-group. For scalars the number is a multiple of [`Slot::ahead`].
     pub fn staged(&self, element: ElementType, numbers: &Numbers, local_bytes: u64, area: usize) -> StagedEntries {
         let step = if area == 1 { self.ahead } else { 1 };
-        // An index, a line and a value, or its number; each slot has room for one more.
+        // An entry takes an index, a line, and a value or its index. Each slot has room for one
+        // more entry.
         let fitting = |of_value: usize| {
             let bytes = self.slots() * (size_of::<u32>() + size_of::<u8>() + of_value);
             (local_bytes.min(MOST_LOCAL_BYTES) as usize / bytes).saturating_sub(1) / step * step
@@ -130,7 +132,7 @@ impl Slot {
 }
 
 impl Pass {
-    /// Work-items for `tasks` tasks over all columns. Kernels count slots in 32 bits.
+    /// Number of work-items for `tasks` tasks over all columns. Kernels count slots in 32 bits.
     pub fn items(&self, tasks: usize) -> Result<usize> {
         let slots = tasks as u64 * self.columns.div_ceil(self.share) as u64;
         at_most("slots of a product with a dense matrix", slots, u32::MAX.into())?;
@@ -138,9 +140,9 @@ impl Pass {
     }
 }
 
-/// The passes over n columns. With `aligned`, rows of D and C begin at multiples of a vector, which
-/// n must be too; `None` if that is of no use. `held` is the lines of a block that an item adds at
-/// once, whose sums take the place of further vectors.
+/// The passes over n columns. With `aligned`, rows of D and C begin at multiples of a vector, and
+/// the result is `None` if n is no multiple of it or if that gains nothing. `held` is the number of
+/// lines of a block that an item adds at once; their sums use the registers of further vectors.
 pub(super) fn passes(
     element: ElementType,
     numbers: Numbers,
@@ -157,7 +159,8 @@ pub(super) fn passes(
     }
 }
 
-/// One item takes all columns: the longest vectors first, then shorter ones for the rest.
+/// On a CPU one item takes all columns: first in the longest vectors, then in shorter ones for the
+/// rest.
 fn serial(numbers: Numbers, n: usize, longest: usize, vectors: usize) -> Vec<Pass> {
     let (mut passes, mut column) = (Vec::new(), 0);
     let mut slot = |vec, vectors| {
@@ -180,7 +183,7 @@ fn serial(numbers: Numbers, n: usize, longest: usize, vectors: usize) -> Vec<Pas
     passes
 }
 
-/// Items side by side take neighbouring vectors.
+/// On a GPU neighbouring items take neighbouring vectors.
 fn together(numbers: Numbers, n: usize, vec: usize, vectors: usize, aligned: bool) -> Vec<Pass> {
     if n == 0 {
         return Vec::new();
@@ -188,7 +191,8 @@ fn together(numbers: Numbers, n: usize, vec: usize, vectors: usize, aligned: boo
     let units = n.div_ceil(vec);
     let lanes = units.next_power_of_two().min(numbers.dense_lanes);
     let vectors = units.div_ceil(lanes).min(vectors);
-    // Registers hold as many vectors of rows ahead, however many an item has of each row.
+    // The vectors loaded ahead must fit the registers, however many vectors an item has of each
+    // row.
     let ahead = (numbers.dense_ahead / vectors).max(1);
     let slot = Slot { group_size: numbers.dense_group, lanes, vec, vectors, aligned, ahead };
     vec![Pass { column: 0, columns: n, share: slot.width(), slot }]
@@ -198,9 +202,9 @@ fn prev_power_of_two(n: usize) -> usize {
     1 << n.ilog2()
 }
 
-/// The numbers for lines that are whole. An item loads no more entries ahead than an average line
-/// has; if that is many, fewer items share its columns. Lines of 128 entries and more were not
-/// measured so.
+/// The numbers for lines that are not cut. An item loads at most as many entries ahead as an
+/// average line has. If an average line has many entries, fewer items share its columns. This was
+/// not measured for lines of 128 entries and more.
 pub(super) fn of_lines(numbers: Numbers, [lines, entries]: [usize; 2]) -> Numbers {
     let lines = lines.max(1);
     let average = (entries + lines / 2) / lines;
@@ -213,20 +217,20 @@ pub(super) fn of_lines(numbers: Numbers, [lines, entries]: [usize; 2]) -> Number
     }
 }
 
-/// Entries of the longest lines that stay whole: longer ones are cut in pieces of 1024, each of
-/// which has a slot of its own.
+/// The most entries of a line that stays whole. Longer lines are cut in pieces of 1024 entries,
+/// each of which has a slot of its own.
 pub(super) fn longest(numbers: &Numbers, pattern: &PatternArrays) -> usize {
     let average = pattern.nnz() / pattern.ncols.max(1);
     (numbers.dense_long_average * average).max(numbers.dense_long).min(RUN_PIECE)
 }
 
-/// Lines of a group: rows of scalars, or of blocks with `side` scalar lines each. They have about
-/// as many sums.
+/// Number of lines in a group: rows of scalars, or rows of blocks with `side` scalar lines each.
+/// Either way a group has about the same number of sums.
 pub(super) fn group_lines(numbers: &Numbers, side: usize) -> usize {
     numbers.dense_group_lines.div_ceil(side)
 }
 
-/// Lines of a block that an item adds at once: about as many in each round.
+/// Lines of a block that an item adds at once. They are divided evenly among the rounds.
 pub(super) fn held_lines(numbers: Numbers, side: usize) -> usize {
     side.div_ceil(side.div_ceil(numbers.dense_held_lines))
 }
@@ -283,7 +287,7 @@ mod tests {
         }
     }
 
-    /// Every column is in one pass, and passes fit their slots.
+    /// Every column is in one pass, and the columns of a pass fit its slot.
     #[test]
     fn passes_cover_the_columns() {
         for kind in [DeviceKind::Cpu, DeviceKind::Gpu] {

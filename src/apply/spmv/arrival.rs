@@ -1,7 +1,7 @@
-//! Sums that work-items add to in the order in which they arrive: `cl/apply/spmv/arrival.cl`.
+//! Sums to which work-items add in the order in which they arrive: `cl/apply/spmv/arrival.cl`.
 use crate::{DeviceInfo, Error, Result, Semiring, device::Options, element::ElementType};
 
-/// Adds the words of `arrival.cl` for sums of vectors of `element`.
+/// Adds the macros of `arrival.cl` for sums of vectors of `element`.
 ///
 /// # Errors
 /// [`Error::Unsupported`] if sums have 64 bits and the device does not exchange them atomically.
@@ -25,7 +25,7 @@ pub(super) fn options(
     Ok(options.define("FLOATING", u8::from(floating)))
 }
 
-/// Adds the word of kernels without such sums.
+/// Adds the macro of kernels that have no such sums.
 pub(super) fn none(options: Options) -> Options {
     options.define("ARRIVAL", 0)
 }
@@ -45,7 +45,7 @@ mod tests {
         }
     }
 
-    /// Sums of whole numbers are exact, so the order does not show.
+    /// Sums of whole numbers are exact, so they do not depend on the order.
     #[test]
     fn no_term_is_lost_in_any_order() {
         for (seed, halves) in (0..80).flat_map(|seed| [(seed, false), (seed, true)]) {

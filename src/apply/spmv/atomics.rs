@@ -1,7 +1,8 @@
 //! COO and HYB as published: terms are added atomically, in the order in which work-items arrive.
 //! Kernels: `cl/apply/spmv/atomics.cl`.
 //!
-//! For comparison: the bits differ from run to run, so [`Format::Auto`] never chooses them.
+//! These formats exist for comparison. Their bits differ from run to run, so [`Format::Auto`] never
+//! chooses them.
 //!
 //! [`Format::Auto`]: super::Format::Auto
 use super::{Rows, Sums, arrival, hyb, listed::Listed, split::Split, tails::Parts};
@@ -70,11 +71,11 @@ kernel! {
     }
 }
 
-/// Entries that an item of a CPU adds one after another. It starts groups in about the time of a
-/// hundred entries.
+/// Entries that a work-item of a CPU adds one after another. Starting a group takes about as long
+/// as adding a hundred entries.
 const SHARE: usize = 1 << 10;
 
-/// The kernel that adds: listed entries, or these and padded heads.
+/// The kernel that adds: for listed entries alone, or for padded heads and listed entries.
 enum Adding {
     Entries(Kernel<AddEntries<'static>>),
     Parts(Kernel<AddParts<'static>>, Box<Parts>),
@@ -91,7 +92,7 @@ pub(super) struct Atomics {
 }
 
 impl Atomics {
-    /// With heads padded to the width of a split, or with listed entries alone.
+    /// Prepares heads padded to the width of a split, or listed entries alone.
     pub fn new(work: &Work, rows: Rows, split: Option<Split>) -> Result<Self> {
         let device = &rows.device().clone();
         let info = device.info();
@@ -122,7 +123,7 @@ impl Atomics {
         Ok(Self { adding, listed, start, finish, sums, group_size, share })
     }
 
-    /// What is padded, if anything is.
+    /// The padded heads, if there are any.
     fn parts(&self) -> Option<&Parts> {
         match &self.adding {
             Adding::Entries(_) => None,

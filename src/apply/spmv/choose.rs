@@ -1,12 +1,13 @@
-//! The choice among formats: a pure function of the rows' lengths, of the device and of the use.
+//! The choice among formats: a pure function of the rows' lengths, of the device and of the
+//! request.
 //!
-//! A format's time is modelled in bytes: those that an execution moves, weighed by how well the
-//! format moves them, and its share of the bytes of the conversion and of its steps. An item that
-//! adds a long row takes as long as the device needs to move many bytes, and so does a launch.
+//! A format's time is modelled in bytes. An execution counts the bytes that it moves, weighed by
+//! how well the format moves them, and a share of the conversion's bytes and steps. An item that
+//! adds a long row takes as long as the device needs to move many bytes; a launch does, too.
 //!
-//! To know the rows' lengths takes a launch and a read, as long as several executions of a small
-//! matrix. If a format takes no longer for any lengths that rows of so many entries can have than
-//! the others with the look at the rows, they are not asked for.
+//! The rows' lengths are known only after a launch and a read, which take as long as several
+//! executions of a small matrix. They are not counted if one format is the fastest for all possible
+//! lengths of rows with so many entries, even against other formats without the time of counting.
 use super::{Block, Format, Request, csr_long, profile::Profile, slice_vectors, slices};
 use crate::{
     DeviceKind,
@@ -18,30 +19,30 @@ use crate::{
 };
 use std::sync::LazyLock;
 
-/// What a choice depends on.
+/// The facts on which a choice depends.
 #[derive(Clone, Copy)]
 pub(super) struct Situation {
     pub profile: Profile,
     /// Columns of op(A).
     pub columns: u64,
-    /// Entries of the longest row, if they are known before rows are looked at.
+    /// Entries of the longest row, if they are known without counting.
     pub longest: Option<u64>,
     pub request: Request,
     pub device: DeviceKind,
     pub compute_units: u64,
-    /// Sums of a slice of sliced ELL.
+    /// Number of sums in a slice of sliced ELL.
     pub slice_sums: usize,
     pub element_bytes: u64,
     pub vector_bytes: u64,
     pub block: Block,
-    /// Blocks of a tile that a group of `csr-adaptive` loads together.
+    /// Number of blocks in a tile, which a group of `csr-adaptive` loads together.
     pub tile: u64,
-    /// Entries of a row of packed blocks that an item of `csr-adaptive` adds by itself, at least;
-    /// `None` if groups load rows together.
+    /// The least number of entries of a packed row of blocks that an item of `csr-adaptive` adds by
+    /// itself; `None` if groups load rows together.
     pub of_item: Option<u64>,
     /// Whether A's values are in the order of the rows.
     pub in_order: bool,
-    /// Whether only the columns are at hand: the rows have to be found first.
+    /// Whether only A's columns are stored, so that the rows have to be found first.
     pub by_columns: bool,
 }
 
@@ -49,8 +50,8 @@ pub(super) struct Situation {
 #[derive(Debug)]
 pub(super) struct Choice {
     pub format: Format,
-    /// Written when it is asked for: to write the costs of all formats takes a few microseconds, as
-    /// long as an execution of a small matrix.
+    /// The reason, written when it is requested. Writing the costs of all formats takes a few
+    /// microseconds, as long as an execution of a small matrix.
     pub why: LazyLock<String, Box<dyn FnOnce() -> String + Send>>,
 }
 
@@ -60,14 +61,15 @@ impl Choice {
     }
 }
 
-/// Work-items that a compute unit of a GPU has room for.
+/// Work-items that run at once on a compute unit of a GPU.
 const ROWS_AT_ONCE: u64 = 2048;
 
-/// Groups of `csr-adaptive` that it has room for.
+/// Groups of `csr-adaptive` that run at once on a compute unit.
 const GROUPS_AT_ONCE: u64 = 16;
 
 impl Situation {
-    /// Bytes of one execution in a format, weighed; `None` if the format is out of the question.
+    /// The cost of one execution in a format, in weighed bytes; `None` if the format is not
+    /// possible.
     fn cost(&self, format: Format) -> Option<u64> {
         let Profile { rows, entries, longest, sliced_places, near, .. } = self.profile;
         let weights = FormatWeights::of(self.device);
@@ -79,7 +81,7 @@ impl Situation {
             return self.by_columns.then(|| self.cost_by_columns(weights)).flatten();
         }
         let on_diagonals = if format == Format::SlicedEll && self.in_vectors() { self.profile.on_diagonals } else { 0 };
-        // Of blocks: weights for the bytes of their elements.
+        // Matrices of blocks have weights by the size of their elements.
         let (of, size) = (&weights.of_blocks, usize::from(self.element_bytes < 8));
         let items_load = self.longest_by_items();
         let (padded, weight, row_of_item) = match format {
@@ -104,53 +106,53 @@ impl Situation {
             Format::Coo => (None, weights.coo, false),
             Format::SegmentedScan => (None, weights.segmented_scan?, false),
             Format::Scoo => (None, weights.scoo[0], true),
-            // Not estimated: never the fastest.
+            // These are not estimated, so they are never the fastest.
             Format::Auto | Format::Csc | Format::Hyb => return None,
             Format::CsrAdaptiveAtomic | Format::CooAtomic | Format::HybAtomic | Format::ScooAtomic => return None,
         };
         let allowed = self.request.any_order || format.order() == Order::Ascending;
-        // Values read through an index are scattered in every format: padding gains nothing.
+        // In every format, values read through an index are scattered, so padding gains nothing.
         let pads_for_nothing = padded.is_some_and(|places| !self.request.packed || self.profile.refuses(places));
         if !allowed || pads_for_nothing {
             return None;
         }
         let places = padded.unwrap_or(entries);
         let (value, [sums, depth]) = (self.element_bytes * self.block.area() as u64, self.block.sides());
-        // A row of a few entries takes its team longer than if all of it had one.
+        // A team takes longer for rows of a few entries than the number of its busy items suggests.
         let idle = if format == Format::CsrVector { rows * Order::LANES as u64 * 7 / 5 } else { 0 };
         let beside = match format {
             Format::Coo | Format::SegmentedScan => 4 * entries,
             Format::Scoo => rows * weights.scoo[1],
             _ => 0,
         };
-        // Launches and reads of the conversion.
+        // Launches and reads of the conversion, counted as steps.
         let steps = match format {
-            // With the list of pieces.
+            // One step lists the pieces.
             Format::Csr => 1 + u64::from(longest > self.longest_of_item()),
             Format::Coo | Format::SegmentedScan => 1,
             Format::CsrAdaptive if of_blocks => of.adaptive_steps,
             Format::CsrAdaptive | Format::CsrShared => weights.adaptive_steps,
             Format::CsrVector | Format::Scoo => 0,
-            // With those that find and place diagonals.
+            // These include the steps that find and place diagonals.
             Format::SlicedEll if self.in_vectors() => 16,
             _ => 4,
         };
-        // Of padded formats, whose values are packed, columns may take half. Eight places of a
-        // diagonal share one.
+        // In padded formats, whose values are packed, a column may take 16 bits. On a diagonal,
+        // eight places share one column.
         let column = if padded.is_some() && near { 2 } else { 4 };
         let values = match self.request.packed || self.in_order {
             true => (places + idle) * (column + value) - on_diagonals * column + on_diagonals / 2,
             false if of_blocks => (places + idle) * 8 + entries * (value + weights.beside),
             false => (places + idle) * 8 + entries * value * weights.scattered / 100,
         };
-        // A block's factors come from the cache: a line of it for each block, about.
+        // Factors of a block come from the cache: about one cache line for each block.
         let (factors, of_rows) = (entries * self.vector_bytes * depth, rows * (2 * sums * self.vector_bytes + 4));
         let tiles = if format == Format::CsrAdaptive && of_blocks && items_load.is_none() { self.tiles(of) } else { 0 };
         let moved = match on_diagonals {
             0 => tiles + (values + beside + factors + of_rows) * weight / 100,
             _ => (values + factors) * weight / 100 + of_rows + rows * weights.on_diagonals[1],
         };
-        // An item converts a row, and reads as `csr` does.
+        // The conversion takes an item for each row, which reads as `csr` does.
         let placed = weights.placed * self.weight_of_rows(weights) / weights.csr;
         let placed = padded.map_or(0, |places| (12 * entries + 8 * places) * placed / 100);
         let packed = if self.request.packed { places * (4 + 2 * value) } else { 0 };
@@ -160,14 +162,15 @@ impl Situation {
             true => [of.term_of_csr, of.term_of_item, of.padded_term].map(|term| term[size]),
             false => [weights.entry, weights.entry, weights.padded_entry],
         };
-        // An entry waits for the number of its value, if values are not in the rows' order.
+        // Unless values are in the order of the rows, an item first waits for the index of each
+        // value.
         let entry = if self.request.packed || self.in_order { term_of_csr } else { 2 * term_of_csr };
         let serial = match format {
             Format::CsrVector => longest.div_ceil(Order::LANES as u64) * weights.entry,
             Format::Scoo => longest * weights.scoo[2],
             _ if padded.is_some() => longest * depth * padded_term,
-            // Most rows have more entries than an item adds: a group adds its share one by one,
-            // which takes half as long again beside the other groups of its compute unit.
+            // Most rows have more entries than an item adds. A group then adds all its rows one by
+            // one, and takes half as long again beside the other groups of its compute unit.
             Format::Csr if entries > of_item.saturating_mul(rows) => {
                 csr_long::rows_of_group(rows, self.compute_units) * piece * weights.term * 3 / 2
             }
@@ -177,19 +180,20 @@ impl Situation {
                 let pieces = if longest > most { piece * depth * weights.term } else { 0 };
                 longest.min(most) * depth * term_of_item + pieces
             }
-            // An item adds a short row, or a lane and then the lanes.
+            // An item adds a short row, or one lane of a long row and then the lanes' sums.
             Format::CsrShared => longest.min(Order::LONG as u64) * weights.term,
             _ => piece * depth * weights.term,
         };
         let launches = match format {
-            // A group counts its piece and waits for others, about as long as a launch.
+            // A group counts its finished pieces and waits for other groups, about as long as a
+            // launch takes.
             Format::Csr => 1 + u64::from(longest > of_item),
             Format::CsrAdaptive if of_blocks => of.adaptive_launches,
             Format::CsrAdaptive => weights.adaptive_launches,
             Format::CsrShared => weights.shared_launches,
             Format::Coo | Format::SegmentedScan => weights.coo_launches,
             _ if row_of_item || format == Format::CsrVector => 1,
-            // The sums of the pieces of a row are added in a launch of their own.
+            // The sums of a row's pieces are added in a launch of their own.
             _ => 1 + u64::from(is_cut),
         };
         let waited = serial * self.compute_units;
@@ -199,9 +203,8 @@ impl Situation {
         Some(executed + (index + placed + packed + steps * weights.step) / self.request.uses.max(1))
     }
 
-    /// The weight of compressed rows of scalars, each of which an item adds: it grows with the
-    /// bytes of the rows that a compute unit reads at the same time, as far as its cache does not
-    /// hold them.
+    /// The weight of compressed rows of scalars with one work-item each. It grows with the bytes of
+    /// the rows that a compute unit reads at the same time, if they exceed its cache.
     fn weight_of_rows(&self, weights: &FormatWeights) -> u64 {
         let Profile { rows, entries, .. } = self.profile;
         let rows_at_once = (rows / self.compute_units.max(1)).clamp(1, ROWS_AT_ONCE);
@@ -209,8 +212,8 @@ impl Situation {
         (weights.csr * bytes / weights.cached).clamp(weights.csr, weights.csr_far)
     }
 
-    /// The groups of `csr-adaptive` that load tiles together, one after the other: a tile, or a row
-    /// that is longer, and the terms of a mean row.
+    /// The time of the groups of `csr-adaptive` that load tiles together. A group takes the time of
+    /// a tile, or of a longer row, and of the terms of an average row.
     fn tiles(&self, of: &BlockWeights) -> u64 {
         let Self { profile: Profile { rows, entries, .. }, tile, .. } = *self;
         let (mean, [_, depth]) = (entries / rows.max(1), self.block.sides());
@@ -218,7 +221,8 @@ impl Situation {
         groups * (of.tile + mean.min(RUN_PIECE as u64) * depth * of.term_of_tile) / GROUPS_AT_ONCE
     }
 
-    /// Entries of the longest row that an item of `csr-adaptive` adds by itself, if items do so.
+    /// Entries of the longest row that an item of `csr-adaptive` adds by itself; `None` if groups
+    /// load rows together.
     fn longest_by_items(&self) -> Option<u64> {
         let Self { of_item, request: Request { packed, .. }, profile: Profile { rows, entries, .. }, .. } = *self;
         let (least, lines) = (of_item.filter(|_| packed)? as usize, [rows as usize, entries as usize]);
@@ -226,18 +230,18 @@ impl Situation {
         Some(longest.min(RUN_PIECE) as u64)
     }
 
-    /// Entries of the longest row of `csr` that an item adds.
+    /// Entries of the longest row of `csr` that an item adds by itself.
     fn longest_of_item(&self) -> u64 {
         let in_pieces = self.slice_sums != slices::LANES && self.block.area() == 1;
         let Profile { rows, entries, .. } = self.profile;
         if in_pieces { csr_long::longest_of_item([rows, entries], self.compute_units) } else { u64::MAX }
     }
 
-    /// What it takes to look at the rows for a format that has no need of it, in bytes of an
+    /// The cost of counting the rows' lengths for a format that does not need them, in bytes of an
     /// execution.
     fn look(&self, format: Format) -> u64 {
         match format {
-            // Their conversion counts the places.
+            // The conversion of padded formats counts the places anyway.
             Format::Ell | Format::SlicedEll => 0,
             _ => FormatWeights::of(self.device).step / self.request.uses.max(1),
         }
@@ -249,7 +253,7 @@ impl Situation {
         slice_sums == slices::LANES && slice_vectors::suits_rows(block, packed, semiring, profile.longest)
     }
 
-    /// The same of [`Format::Csc`]: every item goes through all columns, and through the entries of
+    /// The cost of [`Format::Csc`]: every item goes through all columns, and through the entries of
     /// its own rows.
     fn cost_by_columns(&self, weights: &FormatWeights) -> Option<u64> {
         let (Profile { rows, entries, .. }, [column, entry]) = (self.profile, weights.csc?);
@@ -259,7 +263,8 @@ impl Situation {
     }
 }
 
-/// The format with the least cost; the first in [`Format::ALL`] of several.
+/// Chooses the format with the least cost. If several have it, the first in [`Format::ALL`] is
+/// chosen.
 pub(super) fn choose(situation: &Situation) -> Choice {
     let mut costs: Vec<_> = Format::ALL.iter().filter_map(|&format| Some((situation.cost(format)?, format))).collect();
     costs.sort_by_key(|&(cost, _)| cost);
@@ -284,8 +289,9 @@ pub(super) fn choose(situation: &Situation) -> Choice {
     })
 }
 
-/// The format whose cost is the least for all lengths of rows, if there is one, that of others with
-/// the look at the rows: for a matrix with as many rows and entries as the situation's profile has.
+/// Chooses without the rows' lengths, if possible: a format whose cost for any lengths is at most
+/// that of every other format with the cost of counting the lengths. Only the numbers of rows and
+/// entries of the profile are used.
 pub(super) fn foregone(situation: &Situation) -> Option<Choice> {
     let Profile { rows, entries, .. } = situation.profile;
     let [least, most] = Profile::bounds(
@@ -317,8 +323,9 @@ pub(super) fn foregone(situation: &Situation) -> Option<Choice> {
     }))
 }
 
-/// The format that needs no index of the rows, for a matrix of which only the columns are at hand,
-/// on a device without room for the index; `None` if the device or the matrix cannot have it.
+/// Chooses the format that needs no index of the rows. It is for a matrix stored by columns on a
+/// device without memory for the index. Returns `None` if the device or the matrix does not support
+/// the format.
 pub(super) fn without_rows(situation: &Situation) -> Option<Choice> {
     let format = Format::Csc;
     situation.cost(format).map(|_| Choice::new(format, move || format!("{format}: an index of the rows has no room")))

@@ -1,8 +1,8 @@
-//! Entries with their rows, a work-group for each tile of 1024 entries. Kernels:
+//! Entries stored with their rows. A work-group adds a tile of 1024 entries. Kernels:
 //! `cl/apply/spmv/coo.cl`.
 //!
-//! A group has as many entries as any other, however long the rows are. A row in several tiles is
-//! joined by a second kernel. The sums have an order of their own, [`Order::Tiles`].
+//! Every group has the same number of entries, however long the rows are. A second kernel joins the
+//! parts of rows that are in several tiles. The order of addition is [`Order::Tiles`].
 //!
 //! [`Order::Tiles`]: crate::element::Order::Tiles
 use super::{Rows, Sums, listed::Listed};
@@ -45,7 +45,7 @@ pub(super) struct Coo {
     tiles: Kernel<SumTiles<'static>>,
     join: Kernel<JoinTiles<'static>>,
     parts: Scratch,
-    /// Work-items of a tile, which is one item's on a CPU, and of the kernel that joins them.
+    /// Work-items for a tile, one on a CPU. `group_size` is for the kernel that joins tiles.
     tile_group: usize,
     group_size: usize,
 }

@@ -1,9 +1,10 @@
-//! Compressed columns, as they are stored: a sum for each row in memory, and no index of the rows.
-//! Kernel: `cl/apply/spmv/csc.cl`.
+//! Compressed columns, multiplied as they are stored: every row has a sum in memory, and no index
+//! of the rows is needed. Kernel: `cl/apply/spmv/csc.cl`.
 //!
-//! For a single product the index of a column-major matrix costs many times what the product does.
-//! Each compute unit has an item with a share of the rows, which goes through all columns: the
-//! terms of a row come in ascending place, as in every product.
+//! For a single product, the index of a column-major matrix costs many times as much as the
+//! product. Each compute unit runs one work-item, which has a share of the rows and goes through
+//! all columns. So the terms of a row are added in ascending order of their places, as in every
+//! product.
 use super::{Rows, Sums};
 use crate::{
     Result,
@@ -34,19 +35,19 @@ kernel! {
 }
 
 pub(super) struct Csc {
-    /// The rows of op(A)ᵀ.
+    /// The columns of op(A), held as the rows of its transpose.
     columns: Rows,
     kernel: Kernel<SumColumns<'static>>,
-    /// Terms of each row so far.
+    /// Number of terms that each row has received so far.
     terms: Scratch<u32>,
-    /// The sum of each row's last piece, and of those before it.
+    /// Two sums for each row: that of its last piece, and that of the pieces before.
     parts: [Scratch; 2],
-    /// Rows of an item.
+    /// Number of rows of a work-item.
     share: usize,
 }
 
 impl Csc {
-    /// Takes the columns of op(A), as rows of its transpose.
+    /// Prepares products with a matrix given as the rows of its transpose.
     pub fn new(work: &Work, columns: Rows) -> Result<Self> {
         let units = columns.device().info().compute_units as usize;
         let share = columns.pattern.nrows.div_ceil(units.max(1)).max(1);
@@ -117,7 +118,8 @@ mod tests {
         Csc as Host, device::test_device, element::ElementType, generate::Random, reference, resident::DeviceCbc,
     };
 
-    /// Rows of 0 to 6 entries, and some of one piece, of one more entry, and of several pieces.
+    /// Rows of 0 to 6 entries, a row of one full piece, one with an entry more, and one of several
+    /// pieces.
     #[test]
     fn small_shares_of_rows_have_the_same_bits() -> Result<()> {
         let device = test_device();
@@ -140,7 +142,7 @@ mod tests {
         reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?;
         for share in [1, 7, 41, 70, 100] {
             let sums = Csc::tuned(&work, Rows::of_scalars(a.pattern.clone()), share)?;
-            // What one execution leaves in memory does not matter to the next.
+            // An execution must not depend on what the one before has left in memory.
             for _ in 0..if [7, 70].contains(&share) { 2 } else { 1 } {
                 let mut y = work.upload(&before)?;
                 sums.run(&work, (&a).into(), &dx, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;

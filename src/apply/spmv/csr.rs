@@ -1,9 +1,9 @@
-//! Compressed rows, a work-item for each scalar row, or on a CPU for each stretch of rows. Kernels:
-//! `cl/apply/spmv/csr.cl`.
+//! Compressed rows. On a GPU a work-item takes a scalar row; on a CPU it takes a stretch of rows.
+//! Kernels: `cl/apply/spmv/csr.cl`.
 //!
-//! On a CPU a row is a serial loop, and nothing is shared. A stretch has as many entries and rows
-//! as any other, so that all end together. On a GPU neighbouring items read entries that lie a row
-//! apart, and [long rows](super::csr_long) are in pieces.
+//! On a CPU a row is a serial loop, and nothing is shared. All stretches have about the same number
+//! of entries and rows, so that all end together. On a GPU neighbouring items read entries that lie
+//! a row apart, and [long rows](super::csr_long) are cut in pieces.
 use super::{Rows, Sums, csr_long};
 use crate::{
     Device, DeviceInfo, Result,
@@ -43,15 +43,15 @@ kernel! {
     }
 }
 
-/// Entries and rows of a stretch of a matrix with `places` of them, whose blocks have `area`
-/// elements; `None` if items have a row each.
+/// The size of a stretch, counted in entries and rows, for a matrix with `places` entries and rows,
+/// whose blocks have `area` elements. `None` if each item takes one row.
 fn stretch(info: &DeviceInfo, places: usize, area: usize) -> Option<usize> {
     let Numbers { row_stretch: most, row_shortest: shortest, least_shares, .. } = info.numbers();
     let share = places.div_ceil(least_shares * info.compute_units as usize);
     (most > 0).then(|| (share.max(shortest / area).min(most / area)).max(1))
 }
 
-/// Requests the kernel that cuts rows into stretches, so that it is compiled with those that find
+/// Starts to compile the kernel that cuts rows into stretches, together with the kernels that find
 /// the rows.
 pub(super) fn ask(device: &Device) -> Result<()> {
     if device.info().numbers().row_stretch > 0 { lines::ask_stretches(device) } else { Ok(()) }
@@ -62,7 +62,7 @@ pub(super) struct Csr {
     shares: Shares,
 }
 
-/// What work-items take.
+/// How the rows are divided among work-items.
 enum Shares {
     Rows { kernel: Kernel<SumRows<'static>>, group_size: usize },
     RowsAndPieces(Box<csr_long::RowsAndPieces>),
@@ -82,7 +82,7 @@ impl Csr {
         Self::tuned(work, rows, stretch)
     }
 
-    /// Rows of more than `longest` entries are in pieces.
+    /// Prepares sums in which rows of more than `longest` entries are cut in pieces.
     fn in_pieces(work: &Work, rows: Rows, longest: usize) -> Result<Self> {
         let sums = csr_long::RowsAndPieces::new(work, &rows, longest)?;
         Ok(Self { rows, shares: Shares::RowsAndPieces(Box::new(sums)) })
@@ -151,7 +151,7 @@ mod tests {
         resident::DeviceCbc,
     };
 
-    /// Rows of 0 to 6 entries, and one of several pieces.
+    /// A matrix with rows of 0 to 6 entries, and one row of several pieces.
     fn rows_of_all_lengths() -> Result<Host<f32>> {
         let (cols, mut random) = (2500, Random::new(1));
         let length = |row: usize| if row == 40 { 2 * RUN_PIECE + 1 } else { row * 5 % 7 };
@@ -173,7 +173,7 @@ mod tests {
         reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?;
         let stretches = [Some(1), Some(2), Some(7), Some(1024), Some(1 << 20)].map(|stretch| (stretch, 1));
         let check = |sums: Csr, what: String| -> Result<()> {
-            // The second time with what the first has left of arrivals.
+            // The second execution finds the counts of arrived pieces that the first has left.
             for time in 0..2 {
                 let mut y = work.upload(&before)?;
                 sums.run(&work, (&a).into(), &dx, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;
@@ -186,7 +186,7 @@ mod tests {
         for (stretch, ahead) in [(None, 1), (None, 3), (None, 5)].into_iter().chain(stretches) {
             check(Csr::tuned(&work, rows(ahead), stretch)?, format!("{stretch:?}, {ahead} ahead"))?;
         }
-        // Nearly every row in pieces, some, the longest alone, none.
+        // Cuts nearly every row in pieces, some rows, only the longest row, or no row.
         for (longest, ahead) in [(1, 1), (3, 5), (64, 3), (3 * RUN_PIECE, 5)] {
             for packed in [false, true] {
                 let rows = Rows { packed, ..rows(ahead) };

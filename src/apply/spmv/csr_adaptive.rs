@@ -1,8 +1,8 @@
-//! Compressed rows, a work-group for each stretch of short rows and for each piece of a long one:
-//! the line sums of `vector/`, which matrices of blocks have too.
+//! Compressed rows. A work-group takes a stretch of short rows, or a piece of a long row. The sums
+//! are the line sums of `vector/`, which support blocks, too.
 //!
-//! Neighbours multiply neighbouring entries into local memory, then one item adds each row, or each
-//! piece of 1024 entries. The last group of a row to end adds the pieces of the row.
+//! Neighbouring items multiply neighbouring entries into local memory. Then one item adds each row,
+//! or each piece of 1024 entries. The last group of a row to finish adds the pieces of the row.
 use super::{Layout, Rows, Sums};
 use crate::{
     Result,
@@ -17,9 +17,9 @@ use crate::{
 
 pub(super) struct CsrAdaptive {
     sums: LineSums,
-    /// If the sums do not read the values through it.
+    /// The index of the values, if only packing reads it and the sums do not.
     source: Option<Buffer<u32>>,
-    /// Bytes of the rows, if the sums do not count them.
+    /// Bytes of the rows' arrays, if the sums do not hold them.
     held: u64,
     places: usize,
 }

@@ -1,10 +1,10 @@
-//! Compressed rows, a work-group for each stretch of short rows and for each piece of a long one,
-//! as in `csr-adaptive`, but 32 work-items share a row of more than 64 entries. Kernel:
+//! Compressed rows, divided as in `csr-adaptive`: a work-group takes a stretch of short rows, or a
+//! piece of a long row. But 32 work-items share a row of more than 64 entries. Kernel:
 //! `cl/apply/spmv/csr_shared.cl`.
 //!
-//! In ascending order a group waits for one item that adds up to 1024 terms, each of which waits
-//! for the last. Here none adds more than 64. The sums have an order of their own,
-//! [`Order::Shared`], which no number of a device enters.
+//! In ascending order a group waits for one item that adds up to 1024 terms, each addition waiting
+//! for the one before. Here no item adds more than 64. The order of addition is [`Order::Shared`],
+//! which does not depend on the device.
 //!
 //! [`Order::Shared`]: crate::element::Order::Shared
 use super::{Rows, Sums};
@@ -41,7 +41,8 @@ pub(super) struct CsrShared {
     rows: Rows,
     lines: Lines,
     kernel: Kernel<SumShared<'static>>,
-    /// How many pieces of each row that is cut have their sums, and these sums as words.
+    /// For each row that is cut: the number of its finished pieces. The sums of pieces follow as
+    /// words.
     arrived: Scratch<u32>,
     group_size: usize,
 }
@@ -110,8 +111,8 @@ mod tests {
         resident::DeviceCbc,
     };
 
-    /// Rows of all kinds: of no term, of as many as an item adds and one more, of a tile, of a
-    /// piece and one more, of parts that take two rounds of local memory.
+    /// Lengths of rows of all kinds: no term; as many as an item adds, and one more; a tile; a
+    /// piece, and one more; parts that take two rounds of local memory.
     const LENGTHS: [usize; 16] = [3, 0, 64, 65, 1, 127, 1024, 1025, 0, 200, 200, 5000, 33, 2048 + 64, 2048 + 65, 96];
 
     fn check<T: Field>(lengths: &[usize], tuning: LineTuning, packed: &[bool]) -> Result<()> {
@@ -131,7 +132,7 @@ mod tests {
         for &packed in packed {
             let rows = Rows { packed, elements: Elements::both(T::TYPE), ..Rows::of_scalars(a.pattern.clone()) };
             let sums = CsrShared::tuned(&work, rows, tuning)?;
-            // The second time with what the first has left of arrivals.
+            // The second execution finds the counts of arrived pieces that the first has left.
             for time in 0..2 {
                 let mut y = work.upload(&before)?;
                 sums.run(&work, (&a).into(), &dx, Scaling::of(T::TYPE, 0.7, -1.3), &mut y)?;
@@ -143,8 +144,8 @@ mod tests {
         Ok(())
     }
 
-    /// Fewer items than lanes, as many, more; rows in tiles or in pieces; every number of terms
-    /// loaded and read ahead.
+    /// Groups of fewer items than lanes, of as many, and of more; rows in tiles or in pieces; every
+    /// number of terms loaded and read ahead.
     fn tunings() -> [LineTuning; 6] {
         let most = test_device().info().max_group_size;
         let of = |group_size: usize, tile, [ahead, together]: [usize; 2]| LineTuning {
@@ -178,7 +179,7 @@ mod tests {
         check::<f64>(&LENGTHS, of_f64, &[false, true])
     }
 
-    /// Each tuning, with indices in one way.
+    /// Tests each tuning with one kind of index.
     #[test]
     fn small_groups_and_large_ones_have_the_bits_of_the_reference() -> Result<()> {
         let lengths = [3, 0, 64, 65, 1, 127, 1024, 1025, 0, 200, 33, 2048 + 65, 96];
@@ -189,7 +190,7 @@ mod tests {
         check::<f64>(&lengths, of_f64, &[true])
     }
 
-    /// More parts than local memory holds sums.
+    /// Tests a row with more parts than local memory holds sums.
     #[test]
     fn the_parts_of_a_long_row_have_the_bits_of_the_reference() -> Result<()> {
         let tuning = LineTuning::shared(test_device().info());

@@ -1,7 +1,7 @@
 //! Compressed rows, a team of 32 work-items for each row. Kernel: `cl/apply/spmv/csr_vector.cl`.
 //!
-//! Neighbours read neighbouring entries, and no row waits for one item. A row of few entries leaves
-//! most of its team idle. The sums have an order of their own, [`Order::Lanes`].
+//! Neighbouring items read neighbouring entries, and no row waits for one item. In a short row most
+//! items of the team are idle. The order of addition is [`Order::Lanes`].
 //!
 //! [`Order::Lanes`]: crate::element::Order::Lanes
 use super::{Rows, Sums};
@@ -27,7 +27,7 @@ kernel! {
     }
 }
 
-/// Teams of a work-group, if several fit one.
+/// Number of teams in a work-group, if several fit.
 const TEAMS: usize = 4;
 
 const _: () = assert!(Teams::SIZE == Order::LANES);

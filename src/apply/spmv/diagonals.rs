@@ -1,9 +1,10 @@
-//! Slices whose rows have their entries on few diagonals, as stencils have, for sums in vectors.
+//! Slices whose rows have their entries on few diagonals, as in stencils, for sums in vectors.
 //! Kernels: `cl/apply/spmv/diagonals.cl`.
 //!
-//! The entries of a diagonal have columns that follow each other: one distance stands for all, and
-//! their factors are read as one vector. A row without an entry there has a hole, as a row beside a
-//! border of a grid has, so that the entries behind it stay with those of its neighbours.
+//! The entries of one diagonal have consecutive columns: one distance is stored for all, and their
+//! factors of x are read as one vector. A row without an entry on a diagonal gets a hole there, for
+//! example a row at the border of a grid. The row's later entries then stay beside those of its
+//! neighbours.
 use super::{Rows, profile::Profile, slices::LANES};
 use crate::{
     Result,
@@ -36,17 +37,20 @@ kernel! {
     }
 }
 
-/// The greatest distance of diagonals of a slice: a word has eight bits for its rows beside it.
+/// The greatest distance between diagonals of a slice. A word holds the distance, and eight bits
+/// for the rows.
 pub(super) const REACH: u32 = (1 << (32 - LANES)) - 1;
 
-/// The origin of a slice that is not on diagonals.
+/// Marks a slice that is not on diagonals; it stands in place of an origin.
 const NONE: u32 = u32::MAX;
 
 /// The diagonals of slices.
 pub(super) struct Diagonals {
-    /// Of each slice on diagonals the column that the first one has in its first row.
+    /// For each slice on diagonals: the column at which the first diagonal meets the slice's first
+    /// row.
     pub origin: Buffer<u32>,
-    /// The distance from there and the rows of each diagonal.
+    /// For each diagonal: its distance from the first, and bits for the rows that have an entry on
+    /// it.
     pub steps: Buffer<u32>,
 }
 
@@ -56,7 +60,7 @@ impl Diagonals {
     }
 }
 
-/// The kernels, compiled for rows whose values have an index or not.
+/// The kernels, compiled for rows whose values are read with an index, or without.
 pub(super) struct Kernels {
     count: Kernel<CountDiagonals<'static>>,
     place: Kernel<PlaceDiagonals<'static>>,
@@ -71,8 +75,8 @@ impl Kernels {
         Ok(Self { count: Kernel::new(device, &options)?, place: Kernel::rare(device, &options)?, group_size })
     }
 
-    /// Finds the slices on diagonals, whose places it counts anew, and where these begin; `None` if
-    /// there are none.
+    /// Finds the slices on diagonals, counts their places anew, and returns where the slices begin;
+    /// `None` if no slice is on diagonals.
     pub fn count(
         &self,
         work: &Work,
@@ -81,7 +85,7 @@ impl Kernels {
         profile: &mut Profile,
     ) -> Result<Option<Buffer<u32>>> {
         let (rows, slices) = (pattern.ncols, pattern.ncols.div_ceil(LANES));
-        // A diagonal has a number of 32 bits.
+        // The number of a diagonal must fit 32 bits.
         if pattern.nrows > (u32::MAX as usize) - LANES {
             return Ok(None);
         }
@@ -102,7 +106,7 @@ impl Kernels {
         Ok((profile.on_diagonals > 0).then_some(origin))
     }
 
-    /// Requests the kernel that places.
+    /// Starts to compile the kernel that places entries.
     pub fn ask(&self, device: &Device) {
         self.place.ask(device);
     }
@@ -138,13 +142,13 @@ mod tests {
     use crate::{Pattern, apply::spmv::slices, device::test_device};
     use std::collections::BTreeMap;
 
-    /// Rows of such columns.
+    /// A pattern of rows with these columns.
     fn pattern(columns: usize, rows: &[Vec<u32>]) -> Result<Pattern> {
         let ptr = (0..=rows.len()).map(|row| rows[..row].iter().map(|of| of.len() as u64).sum()).collect();
         Pattern::new(columns, rows.len(), ptr, rows.concat())
     }
 
-    /// The diagonals of a slice whose first row is `first`, each with the entry of each row.
+    /// The diagonals of a slice by number, each with the entry of each row.
     type Model = BTreeMap<i64, [u32; LANES]>;
 
     fn model(columns: usize, rows: &[Vec<u32>], first: usize) -> Option<Model> {
@@ -168,22 +172,22 @@ mod tests {
         let work = Work::new(&device, None);
         let range = |n: u32, row: &dyn Fn(u32) -> Vec<u32>| (0..n).map(row).collect::<Vec<_>>();
         let cases = [
-            // No row, one, empty rows.
+            // No row, one row, and empty rows.
             (50, vec![]),
             (50, vec![vec![3]]),
             (50, vec![vec![]; 20]),
-            // A band that leaves x at both ends, with a slice that is short.
+            // A band that reaches beyond x at both ends, and whose last slice is short.
             (50, range(50, &|i| (i.saturating_sub(1)..(i + 2).min(50)).collect())),
-            // Two parts of a grid side by side: neighbours have few diagonals in common.
+            // Two grids side by side: neighbouring rows have few diagonals in common.
             (
                 200,
                 range(40, &|i| if i % 16 < 12 { vec![i + 10, i + 50, i + 90] } else { vec![i + 11, i + 50, i + 91] }),
             ),
-            // A row longer than the others; every other row empty; rows that are scattered.
+            // A row longer than the others; every other row empty; scattered rows.
             (200, range(24, &|i| if i == 9 { (20..60).collect() } else { vec![i + 8, i + 9] })),
             (200, range(24, &|i| if i % 2 == 0 { vec![] } else { vec![i, i + 40] })),
             (200, range(24, &|i| vec![i * 37 % 50, 60 + i * 53 % 100])),
-            // Diagonals as far apart as a word can say, and further.
+            // Diagonals as far apart as a word can express, and further.
             (20_000_000, range(16, &|i| vec![i, i + REACH + i / 8])),
         ];
         for (columns, rows) in cases {

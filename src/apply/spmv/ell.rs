@@ -1,8 +1,8 @@
 //! ELL and sliced ELL: padded rows, a work-item for each scalar row. Kernel:
 //! `cl/apply/spmv/ell.cl`.
 //!
-//! Neighbouring items of a GPU read neighbouring places. ELL is one slice of all rows. On CPUs
-//! `slice_vectors` has the kernel of sliced ELL.
+//! On a GPU neighbouring items read neighbouring places. ELL is a single slice of all rows. The
+//! kernel of sliced ELL on CPUs is in `slice_vectors`.
 use super::{
     Format, Layout, Rows, Sums,
     diagonals::Diagonals,
@@ -43,7 +43,7 @@ pub(super) struct Ell {
     height: usize,
     ptr: Buffer<u64>,
     source: Buffer<u32>,
-    /// Whether executions do not read it.
+    /// Whether executions leave the index of the values unread.
     packed: bool,
     columns: Columns,
     shares: Shares,
@@ -51,7 +51,7 @@ pub(super) struct Ell {
     group_size: usize,
 }
 
-/// What a work-item takes.
+/// How the rows are divided among work-items.
 enum Shares {
     Sum(Kernel<SumSlices<'static>>),
     Slices(SliceVectors),
@@ -70,7 +70,7 @@ impl Ell {
             _ => kernels.sliced(work, rows, counted)?,
         };
         let in_vectors = format == Format::SlicedEll && longest <= RUN_PIECE as u64 && slice_vectors::suits(rows);
-        // The values of a place are never at its own number, unless they are packed.
+        // Unless they are packed, values of padded places are always read through the index.
         let options = rows.options_through(Options::group_size(if in_vectors { 1 } else { group_size }), true);
         let Slices { height, ptr, col: columns, diagonals, source } = slices;
         let options = columns.options(rows.by_item(options, places, height, longest, columns.near.is_some()));

@@ -1,56 +1,60 @@
 //! The formats of A·x.
 use crate::{Error, Result, element::Order};
 
-/// How the rows of a matrix are stored and shared out for A·x. Matrices of blocks have some of the
-/// formats, see [`Format::has_blocks`]; their entries are blocks, and their rows rows of blocks.
+/// How the rows of a matrix are stored and divided among work-items for A·x. Matrices of blocks
+/// support some of the formats, see [`Format::has_blocks`]. Their rows are then rows of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Format {
-    /// The format with the least estimated time, see [`Apply::why`](crate::plan::Apply::why).
+    /// The format with the least estimated time; see [`Apply::why`](crate::plan::Apply::why).
     #[default]
     Auto,
-    /// Compressed rows, a work-item for each scalar row; on a CPU for each stretch of rows.
+    /// Compressed rows, a work-item for each scalar row, or on a CPU for each stretch of rows.
     Csr,
     /// Compressed rows, a team of 32 work-items for each row.
     CsrVector,
     /// Compressed rows, a work-group for each stretch of short rows and for each piece of a long
     /// one.
     CsrAdaptive,
-    /// The same, but 32 work-items share a row of more than 64 entries, or a piece of one.
+    /// [`Format::CsrAdaptive`] with 32 work-items that share a row of more than 64 entries, or a
+    /// piece of one.
     CsrShared,
-    /// Compressed columns, a work-item for each compute unit's share of the rows: column-major
-    /// matrices are multiplied as they are, without an index of their rows. For a few executions on
-    /// a CPU.
+    /// Compressed columns. Each compute unit runs one work-item, which adds a share of the rows. A
+    /// column-major matrix is multiplied as it is, without an index of its rows. It suits a few
+    /// executions on a CPU.
     Csc,
-    /// All rows padded to the longest, stored one entry of every row after the other.
+    /// All rows are padded to the length of the longest. The first entries of all rows are stored
+    /// first, then all second entries, and so on.
     Ell,
-    /// The same for each slice of rows, of 32 scalar rows or a few more.
+    /// ELL for each slice of rows, of 32 scalar rows or a few more.
     SlicedEll,
-    /// Rows padded to a width, which a [`Split`](crate::plan::Split) says; entries beyond it row
-    /// after row.
+    /// Rows are padded to the width that a [`Split`](crate::plan::Split) chooses. Entries beyond it
+    /// are stored row after row.
     Hyb,
-    /// Entries with their rows, a work-group for each tile of 1024 entries.
+    /// Entries are stored with their rows, a work-group for each tile of 1024 entries.
     Coo,
-    /// Entries with their rows, by a segmented scan: each work-item has as many entries, however
-    /// long the rows are.
+    /// Entries are stored with their rows and added by a segmented scan. Every work-item has the
+    /// same number of entries, however long the rows are.
     SegmentedScan,
-    /// A work-group for each slice of 64 rows, four work-items for each row.
+    /// A work-group for each slice of 64 rows, with four work-items for each row.
     Scoo,
-    /// [`Format::CsrAdaptive`] with the pieces of a long row added in the order in which their
-    /// work-groups arrive. It is there to be compared with: the bits differ from run to run.
+    /// [`Format::CsrAdaptive`] that adds the pieces of a long row in the order in which their
+    /// work-groups arrive. It exists for comparison: the bits differ from run to run.
     CsrAdaptiveAtomic,
-    /// Entries with their rows, added in the order in which work-items arrive, likewise.
+    /// Entries with their rows, added in the order in which work-items arrive. The bits differ from
+    /// run to run.
     CooAtomic,
-    /// [`Format::Hyb`] with heads and entries of tails added in the order in which work-items
-    /// arrive, likewise.
+    /// [`Format::Hyb`] that adds heads and entries of tails in the order in which work-items
+    /// arrive. The bits differ from run to run.
     HybAtomic,
-    /// [`Format::Scoo`] with a work-item for each entry and sums in the order of arrival, likewise.
+    /// [`Format::Scoo`] with a work-item for each entry, added in the order of arrival. The bits
+    /// differ from run to run.
     ScooAtomic,
 }
 
 impl Format {
-    /// Every format, without the choice among them.
+    /// Every format except [`Format::Auto`].
     pub const ALL: &[Self] = &[
         Self::Csr,
         Self::CsrVector,
@@ -91,9 +95,10 @@ impl Format {
         }
     }
 
-    /// The order of its sums. [`Format::Auto`] chooses among formats of any order only if
-    /// [`ApplyOptions::any_order`](crate::plan::ApplyOptions::any_order) allows it, and never those
-    /// that are not [reproducible](Format::reproducible).
+    /// The order in which the format adds the terms of a row. Unless
+    /// [`ApplyOptions::any_order`](crate::plan::ApplyOptions::any_order) allows any order,
+    /// [`Format::Auto`] chooses formats that add in ascending order. It never chooses formats that
+    /// are not [reproducible](Format::reproducible).
     pub fn order(self) -> Order {
         match self {
             Self::CsrVector => Order::Lanes,
@@ -108,7 +113,7 @@ impl Format {
         }
     }
 
-    /// Whether matrices of blocks have it.
+    /// Whether the format supports matrices of blocks.
     pub fn has_blocks(self) -> bool {
         match self {
             Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Ell | Self::SlicedEll | Self::Hyb => true,
@@ -117,7 +122,7 @@ impl Format {
         }
     }
 
-    /// Whether its bits are the same in every run.
+    /// Whether the format gives the same bits in every run.
     pub fn reproducible(self) -> bool {
         self.order() != Order::Arrival
     }

@@ -1,11 +1,12 @@
-//! Padded heads of rows, and what is beyond them row after row: HYB. Kernels:
-//! `cl/apply/spmv/hyb.cl`.
+//! HYB: heads of rows, padded to one width, and tails, which are the entries beyond it, row after
+//! row. Kernels: `cl/apply/spmv/hyb.cl`.
 //!
-//! A work-item has the head of a scalar row, and a work-group a tile of short tails or a piece of a
-//! long one. A tail goes on from the sum of its head, so the sums have the order of every product.
+//! A work-item adds the head of a scalar row. A work-group adds a tile of short tails, or a piece
+//! of a long one. A tail continues from the sum of its head, so the order of addition is that of
+//! every product.
 //!
-//! Without heads it is `csr-adaptive` as published, if the groups of a long row add to its sum as
-//! they arrive.
+//! Without heads, and with the groups of a long row adding in the order of arrival, it is
+//! `csr-adaptive` as published.
 use super::{
     Format, Layout, Rows, Sums, arrival,
     profile::check_places,
@@ -95,7 +96,7 @@ pub(super) struct Hyb {
     sums: usize,
     parts: Parts,
     shares: Shares,
-    /// Entries of a tile of tails.
+    /// Entries in a tile of tails.
     tile: usize,
     heads: Kernel<SumHeads<'static>>,
     tails: Kernel<SumTails<'static>>,
@@ -103,18 +104,18 @@ pub(super) struct Hyb {
     add_parts: Kernel<AddTailParts<'static>>,
     /// The sums of heads that have a tail.
     head: Scratch,
-    /// The sums of the pieces of tails that are cut.
+    /// The sums of the pieces of long tails.
     part: Scratch,
-    /// Whether executions do not read the index of the values.
+    /// Whether executions leave the index of the values unread.
     packed: bool,
     /// Whether pieces are added in the order of arrival.
     arriving: bool,
-    /// Work-items of heads, and of tails.
+    /// Work-items of a group that adds heads; `tail_group` is for tails.
     group_size: usize,
     tail_group: usize,
 }
 
-/// Cuts rows at the width of a split.
+/// Cuts rows at the width that a split chooses.
 pub(super) fn cut(work: &Work, rows: &Rows, split: Split, format: Format) -> Result<Parts> {
     let (kernels, value_bytes) = (Kernels::new(rows.device(), rows)?, rows.value_bytes());
     let lengths = kernels.count(work, rows)?;
@@ -130,7 +131,7 @@ impl Hyb {
         Self::of_parts(work, rows, parts, false)
     }
 
-    /// No heads, and pieces of long rows in the order of arrival.
+    /// Prepares sums without heads, in which pieces of long rows are added in the order of arrival.
     pub fn arriving(work: &Work, rows: &Rows) -> Result<Self> {
         let kernels = Kernels::new(rows.device(), rows)?;
         let parts = kernels.place(work, rows, &kernels.count(work, rows)?, 0)?;
@@ -155,9 +156,9 @@ impl Hyb {
         let tails = Kernel::new(device, &of_tails)?;
         let (pieces, add_parts) = (Kernel::new(device, &of_tails)?, Kernel::new(device, &of_tails)?);
 
-        // A tail in a tile ends in the first piece of its row.
+        // A tail in a tile must end within the first piece of its row.
         let (before, lines) = (parts.width as usize, parts.tail_row.len());
-        // A few large blocks keep a group busy.
+        // A few large blocks are enough to keep a group busy.
         let tile = if entries < 4 { 0 } else { entries.min(RUN_PIECE - before) };
         let shares = Shares::new(work, &parts.tail_ptr, [lines, parts.tails], Limits::of_tiles(tile), before)?;
         let of_block = rows.block.sums;
@@ -219,7 +220,7 @@ impl Sums for Hyb {
             beta,
         };
         self.tails.launch(work, Grid::groups(self.shares.tiles(), self.tail_group), args)?;
-        // Pieces in the order of arrival are added to the sums of heads.
+        // In the order of arrival, pieces are added to the sums of heads.
         let (head, parts) = if self.arriving { (parts, head) } else { (head, parts) };
         let args = SumTailPieces {
             piece: pieces,

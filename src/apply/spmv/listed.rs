@@ -1,4 +1,4 @@
-//! Entries with their rows, for formats whose work-items take entries. Kernels:
+//! Entries stored with their rows, for formats whose work-items take entries. Kernels:
 //! `cl/apply/spmv/listed.cl`.
 use super::rows::{Elements, Rows};
 use crate::{
@@ -26,7 +26,7 @@ kernel! {
     }
 }
 
-/// Rows whose entries are listed with their row.
+/// A matrix whose entries are listed with their rows.
 pub(super) struct Listed {
     pub rows: Rows,
     /// The row of each entry.
@@ -39,7 +39,7 @@ impl Listed {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let (device, nnz) = (rows.device(), rows.pattern.nnz());
         let group_size = device.info().numbers().vector_group;
-        // One kernel for all matrices.
+        // One kernel serves all matrices.
         let vectors = Elements::both(rows.elements.vector);
         let options = rows.options_of(vectors, Options::group_size(group_size), rows.source.is_some());
         let empty = Kernel::new(device, &options)?;
@@ -50,7 +50,7 @@ impl Listed {
         Ok(Self { rows, row, empty, group_size })
     }
 
-    /// Writes the rows without entries.
+    /// Writes the elements of y whose rows have no entries.
     pub fn write_empty(&self, work: &Work, y: &mut Buffer, Scaling { alpha, beta }: Scaling) -> Result<()> {
         let args = EmptyRows { row_ptr: &self.rows.pattern.col_ptr, y, rows: self.rows.len() as u32, alpha, beta };
         self.empty.launch(work, Grid::items(self.rows.len(), self.group_size), args)
@@ -61,7 +61,7 @@ impl Listed {
         self.row.len()
     }
 
-    /// Bytes held beside A's pattern.
+    /// Bytes of device memory held beside A's pattern.
     pub fn bytes(&self) -> u64 {
         self.rows.bytes() + self.row.bytes()
     }

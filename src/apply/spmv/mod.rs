@@ -5,25 +5,25 @@
 //! | [`format`] | the formats, their names and the order of their sums |
 //! | [`rows`] | the rows of op(A), and their blocks |
 //! | [`csr`] | compressed rows, an item for each row, or for each stretch of rows |
-//! | [`csr_long`] | the same on GPUs, long rows in pieces |
+//! | [`csr_long`] | compressed rows on GPUs, with long rows in pieces |
 //! | [`csr_vector`] | compressed rows, a team of 32 items for each row |
 //! | [`csr_adaptive`] | compressed rows, a group for each stretch of rows |
-//! | [`csr_shared`] | the same, with items that share long rows |
+//! | [`csr_shared`] | compressed rows, a group for each stretch; items share long rows |
 //! | [`csc`] | compressed columns, an item for each share of the rows |
 //! | [`coo`] | entries with their rows, a group for each tile of entries |
-//! | [`segmented_scan`] | the same by a segmented scan |
-//! | [`listed`] | entries with their rows |
+//! | [`segmented_scan`] | entries with their rows, added by a segmented scan |
+//! | [`listed`] | lists of entries with their rows |
 //! | [`scoo`] | slices of rows with sums in local memory |
 //! | [`slices`] | rows padded to one length |
-//! | [`profile`] | the profile of the rows' lengths, and the formats that it refuses |
+//! | [`profile`] | the profile of the rows' lengths, and the bound on padding |
 //! | [`diagonals`] | slices whose rows have their entries on few diagonals |
 //! | [`ell`] | ELL and sliced ELL |
 //! | [`slice_vectors`] | sliced ELL on CPUs, the rows of a slice in a vector |
-//! | [`split`] | where rows are cut for HYB |
+//! | [`split`] | rules for the width at which HYB cuts rows |
 //! | [`tails`] | rows cut at a width, and the profile of their lengths |
 //! | [`hyb`] | padded heads of rows, and their tails; CSR-adaptive in the order of arrival |
 //! | [`arrival`] | sums in the order of arrival |
-//! | [`atomics`] | COO and HYB with such sums |
+//! | [`atomics`] | COO and HYB with sums in the order of arrival |
 //! | [`symmetric`] | the rows of a symmetric matrix of which a triangle is stored |
 //! | [`pack`] | values in the order of a format |
 //! | [`choose`] | the choice among formats |
@@ -76,11 +76,11 @@ use rows::{Block, Rows};
 use slices::Counted;
 use std::sync::Arc;
 
-/// Products of a solver with one pattern, about: some steps of conjugate gradients in some
-/// iterations.
+/// About how many products a solver computes with one pattern: some steps of conjugate gradients in
+/// each of some iterations.
 const OFTEN: u64 = 1000;
 
-/// What is asked of a format.
+/// The request for a product: its elements, format and options.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request {
     pub elements: Elements,
@@ -88,9 +88,9 @@ pub(super) struct Request {
     pub semiring: Semiring,
     pub any_order: bool,
     pub split: Split,
-    /// Executions for one pattern, and for one set of values.
+    /// Number of executions for one pattern and one set of values.
     pub uses: u64,
-    /// Whether the values are in the format's order.
+    /// Whether the values are in the order of the format.
     pub packed: bool,
     /// Whether A is one triangle of a symmetric matrix.
     pub symmetric: bool,
@@ -100,13 +100,14 @@ pub(super) struct Request {
 trait Sums: Send + Sync {
     /// y = alpha·A·x + beta·y. The caller has checked lengths and patterns.
     fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, scaling: Scaling, y: &mut Buffer) -> Result<()>;
-    /// Blocks in the format's order, padding included.
+    /// Number of blocks in the order of the format, padding included.
     fn places(&self) -> usize;
     /// The order of packed values.
     fn layout(&self) -> Layout {
         Layout::PLAIN
     }
-    /// The number of each place's block in A's values, unless they are in the format's order.
+    /// The index in A's values of the block in each place; `None` if the format keeps the order of
+    /// A's values.
     fn source(&self) -> Option<&Buffer<u32>>;
     /// Bytes of device memory held beside A's pattern.
     fn bytes(&self) -> u64;
@@ -123,9 +124,9 @@ pub(crate) struct Spmv {
 }
 
 impl Spmv {
-    /// A·x of the rows of `a`, or of its columns, with values where they are, by the format that
-    /// `auto` takes for as many executions as a solver needs. The vectors have the elements of the
-    /// matrix.
+    /// Prepares A·x with the rows of `a`, or with its columns, for as many executions as a solver
+    /// needs. The values are read in place. [`Format::Auto`] chooses the format. The vectors have
+    /// the matrix's element type.
     pub fn often(a: &DevicePattern, element: ElementType, rows: bool) -> Result<Self> {
         let request = Request {
             elements: Elements::both(element),
@@ -140,7 +141,7 @@ impl Spmv {
         Self::new(&a.arrays, a.array_shape, rows, request)
     }
 
-    /// Converts the columns of `arrays`, whose blocks have `shape`, or its rows.
+    /// Converts the columns of `arrays`, or its rows. The blocks have `shape`.
     pub(super) fn new(arrays: &Arc<PatternArrays>, shape: BlockShape, of_rows: bool, request: Request) -> Result<Self> {
         let device = &arrays.device;
         let elements = request.elements;
@@ -153,7 +154,7 @@ impl Spmv {
         }
         let work = &Work::new(device, None);
         let block = Block::new(shape, of_rows);
-        // Rows and columns of op(A): the choice may not need to know more.
+        // The choice may be possible from the numbers of rows and columns of op(A) alone.
         let (lines, others) = (arrays.ncols as u64, arrays.nrows as u64);
         let [rows, columns] = if of_rows { [others, lines] } else { [lines, others] };
         let terms = Terms::Products(request.semiring);
@@ -192,7 +193,7 @@ impl Spmv {
             csr::ask(device)?;
         }
         let rows = match request.symmetric {
-            // Scalars of a symmetric matrix lie in its columns as in its rows.
+            // A symmetric matrix of scalars has the same entries in its columns as in its rows.
             true => symmetric::whole(work, arrays, (shape, of_rows), request)?,
             false => match Rows::new(work, arrays, block, of_rows != by_columns, request) {
                 Err(Error::Memory { .. })
@@ -215,7 +216,8 @@ impl Spmv {
         Ok(Self { choice, elements, entries, block, sums })
     }
 
-    /// The choice for rows, and their places if it had to know these.
+    /// Chooses a format for rows. Also returns the places of the rows if the choice had to count
+    /// them.
     fn chosen(work: &Work, rows: &Rows, situation: Situation) -> Result<(Choice, Option<Counted>)> {
         let profile = Profile { entries: rows.pattern.nnz() as u64, ..situation.profile };
         let situation = Situation { profile, longest: rows.longest, block: rows.block, by_columns: false, ..situation };
@@ -227,7 +229,8 @@ impl Spmv {
         Ok((choose::choose(&Situation { profile, ..situation }), Some(counted)))
     }
 
-    /// The sums of a format of rows; of columns for [`Format::Csc`].
+    /// Prepares the sums of a format from the rows of op(A), or from its columns for
+    /// [`Format::Csc`].
     fn converted(
         work: &Work,
         rows: Rows,
@@ -258,7 +261,7 @@ impl Spmv {
         })
     }
 
-    /// The element of the vectors.
+    /// The element type of the vectors.
     pub fn vector(&self) -> ElementType {
         self.elements.vector
     }
@@ -271,7 +274,7 @@ impl Spmv {
         &self.choice.why
     }
 
-    /// Multiplications of an execution: of a symmetric matrix those of both triangles.
+    /// Multiplications of an execution. A symmetric matrix counts both triangles.
     pub fn terms(&self) -> u64 {
         self.entries * self.block.area() as u64
     }
@@ -290,12 +293,12 @@ impl Spmv {
 pub(super) struct PackedValues {
     pack: pack::Pack,
     values: Buffer,
-    /// Elements of a block.
+    /// Number of elements of a block.
     area: u32,
 }
 
 impl PackedValues {
-    /// Reserves memory for the values of a format made for packed values.
+    /// Reserves memory for the values in the order of a format.
     pub fn new(device: &Device, spmv: &Spmv) -> Result<Self> {
         let Spmv { elements: Elements { matrix, .. }, block, sums, .. } = spmv;
         let values = Work::new(device, None).buffer_of(matrix.word(), sums.places() * block.area())?;

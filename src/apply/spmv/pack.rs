@@ -1,4 +1,4 @@
-//! A's values in the order of a format. Kernel: `cl/apply/spmv/pack.cl`.
+//! Copies of A's values in the order of a format. Kernel: `cl/apply/spmv/pack.cl`.
 use super::rows::Block;
 use crate::{
     Result,
@@ -19,18 +19,18 @@ kernel! {
     }
 }
 
-/// The order of packed blocks.
+/// The order of the elements of packed blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// The terms that a block has for a sum lie one after another.
+    /// The terms of a block for one sum lie one after another.
     WholeSums,
-    /// The first `heads` places are in slices of `height` rows, of which neighbouring work-items
-    /// read neighbouring elements; so do those of each place beyond.
+    /// The first `heads` places are in slices of `height` rows, so that neighbouring work-items
+    /// read neighbouring elements. The places after them are interleaved likewise, each by itself.
     Sliced { heads: usize, height: usize },
 }
 
 impl Layout {
-    /// No padded rows.
+    /// The order without padded rows.
     pub const PLAIN: Self = Self::Sliced { heads: 0, height: 1 };
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Pack {
 }
 
 impl Pack {
-    /// `through` says whether places have an index.
+    /// Prepares a copy. `through` says whether the values are read through an index.
     pub fn new(device: &Device, element: ElementType, through: bool, block: Block, layout: Layout) -> Result<Self> {
         let group_size = device.info().numbers().vector_group;
         let options = block
@@ -61,7 +61,8 @@ impl Pack {
         packed: &mut Buffer,
     ) -> Result<()> {
         let places = packed.len() / self.block.area();
-        // With an item for each sum an H200 wrote 200 MB of whole sums in 294 us, of others in 122.
+        // With an item for each sum, an H200 wrote 200 MB of whole sums in 294 us, and other
+        // layouts in 122.
         let (heads, height, items) = match self.layout {
             Layout::WholeSums => (0, 1, self.block.area()),
             Layout::Sliced { heads, height } => (heads as u64, height as u64, self.block.sums),

@@ -1,15 +1,15 @@
-//! The lengths of rows, as far as formats depend on them, and the bound on padding.
+//! The profile of the rows' lengths, as far as formats depend on it, and the bound on padding.
 use super::{
     Format,
     slices::{MOST_NEAR, height},
 };
 use crate::{Error, Result};
 
-/// Places that a padded format may always have: 16 MB of doubles with their two indices.
+/// Number of places that a padded format may always have: 16 MB of doubles with their two indices.
 const FREE_PLACES: u64 = 1 << 20;
 
-/// Most places for each entry and row, beyond those. A format with more reads more padding than any
-/// other format reads entries.
+/// Beyond that number, the most places for each entry and row. A format with more places reads more
+/// padding than any other format reads entries.
 const MOST_PADDING: u64 = 8;
 
 /// Sums and maxima of the rows' lengths.
@@ -19,17 +19,18 @@ pub(super) struct Profile {
     pub entries: u64,
     /// Entries of the longest row.
     pub longest: u64,
-    /// Places of sliced ELL, and those of slices on diagonals among them, see `diagonals`.
+    /// Number of places of sliced ELL. `on_diagonals` of them are in slices on diagonals, see
+    /// `diagonals`.
     pub sliced_places: u64,
     pub on_diagonals: u64,
-    /// Whether the columns of each slice of sliced ELL are near enough to be kept in 16 bits.
+    /// Whether the columns of each slice of sliced ELL are near enough to fit 16 bits.
     pub near: bool,
 }
 
 impl Profile {
-    /// The shortest and the longest rows that a matrix of these rows and columns can have with so
-    /// many entries, each row with `sums` sums and a slice with `slice_sums`. The longest has
-    /// `known` entries if that is known.
+    /// The profiles of the shortest and of the longest rows that are possible with so many rows,
+    /// columns and entries. Each row has `sums` sums, and a slice has `slice_sums`. `known` is the
+    /// length of the longest row if it is known.
     pub fn bounds(
         [rows, columns]: [u64; 2],
         entries: u64,
@@ -51,7 +52,7 @@ impl Profile {
         )
     }
 
-    /// Places of ELL.
+    /// Number of places of ELL.
     pub fn ell_places(&self) -> u64 {
         self.rows.saturating_mul(self.longest)
     }
@@ -66,8 +67,8 @@ fn is_mostly_padding(rows: u64, entries: u64, places: u64) -> bool {
     places > FREE_PLACES && places / MOST_PADDING > entries + rows
 }
 
-/// Refuses a padded format of `rows` rows with `entries` entries, the longest with `longest`, whose
-/// places are mostly padding; `value_bytes` are those of a block.
+/// Refuses a padded format whose places are mostly padding. It has `rows` rows with `entries`
+/// entries, of which the longest row has `longest`; a block has `value_bytes` bytes.
 pub(super) fn check_places(
     format: Format,
     [rows, entries, longest]: [u64; 3],

@@ -13,7 +13,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The elements of A and of the vectors.
+/// The element types of A and of the vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Elements {
     pub matrix: ElementType,
@@ -21,7 +21,7 @@ pub(crate) struct Elements {
 }
 
 impl Elements {
-    /// A matrix and vectors of the same elements.
+    /// The same element type for the matrix and the vectors.
     pub const fn both(element: ElementType) -> Self {
         Self { matrix: element, vector: element }
     }
@@ -35,18 +35,18 @@ impl Elements {
 /// How the blocks of A's values lie in a row of op(A).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Scalar rows of a row of blocks, each with a sum.
+    /// Scalar rows of a row of blocks. Each has a sum.
     pub sums: usize,
-    /// Terms that a block has for a sum.
+    /// Number of terms that a block contributes to each sum.
     pub depth: usize,
-    /// What a row is of the column-major blocks.
+    /// Whether a scalar row is a row or a column of the column-major blocks.
     pub side: Side,
 }
 
 impl Block {
     pub const SCALAR: Self = Self { sums: 1, depth: 1, side: Side::Columns };
 
-    /// Blocks of `shape`, whose rows are rows of op(A), or whose columns are.
+    /// Blocks of `shape`, whose rows are rows of op(A), or else whose columns are.
     pub fn new(shape: BlockShape, of_rows: bool) -> Self {
         match of_rows {
             _ if shape == BlockShape::SCALAR => Self::SCALAR,
@@ -55,7 +55,7 @@ impl Block {
         }
     }
 
-    /// Square blocks, some of which are mirrored.
+    /// Square blocks. A bit of each block's index says whether it is transposed.
     pub fn flagged(shape: BlockShape) -> Self {
         match Self::new(shape, true) {
             Self::SCALAR => Self::SCALAR,
@@ -67,27 +67,27 @@ impl Block {
         self.sums * self.depth
     }
 
-    /// Sums of a block, and terms that it has for each.
+    /// Number of sums of a block, and of the terms that it contributes to each.
     pub fn sides(self) -> [u64; 2] {
         [self.sums as u64, self.depth as u64]
     }
 
-    /// The shape whose columns are rows of op(A).
+    /// The shape of the blocks if their columns are rows of op(A).
     pub fn by_columns(self) -> Result<BlockShape> {
         BlockShape::new(self.depth, self.sums)
     }
 
-    /// The words of `cl/apply/spmv/values.cl`.
+    /// Adds the macros of `cl/apply/spmv/values.cl`.
     pub fn options(self, options: Options) -> Options {
         let across = self.side.across();
         options.define("SUMS", self.sums).define("DEPTH", self.depth).define("ACROSS", across)
     }
 }
 
-/// The rows of op(A): the columns of `pattern`.
+/// The rows of op(A), held as the columns of `pattern`.
 pub(super) struct Rows {
     pub pattern: Arc<PatternArrays>,
-    /// The number of each entry in A's values, unless they are in its order.
+    /// The index of each entry in A's values; `None` if the entries are in the order of A's values.
     pub source: Option<Buffer<u32>>,
     pub packed: bool,
     pub elements: Elements,
@@ -101,7 +101,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// The columns of `arrays`, or its rows, which are found by a stable sort.
+    /// Takes the columns of `arrays`, or finds its rows by a stable sort.
     pub fn new(
         work: &Work,
         arrays: &Arc<PatternArrays>,
@@ -119,7 +119,7 @@ impl Rows {
         Ok(Self { pattern, source: Some(source), packed, elements, semiring, block, ahead, longest })
     }
 
-    /// Rows of scalars of `f32` in the order of A's values.
+    /// Rows of `f32` scalars in the order of A's values.
     #[cfg(test)]
     pub fn of_scalars(pattern: Arc<PatternArrays>) -> Self {
         let (elements, semiring) = (Elements::both(ElementType::F32), Semiring::PlusTimes);
@@ -150,27 +150,27 @@ impl Rows {
         self.source.as_ref()
     }
 
-    /// The options of kernels that read values in the order of the rows, or through `source`.
+    /// Options of kernels that read values in the order of the rows, or through `source` if there
+    /// is one.
     pub fn options(&self, options: Options) -> Options {
         self.options_through(options, self.source.is_some())
     }
 
-    /// The options of kernels that read values through an index, if there is one and they are not
-    /// packed.
+    /// Options of kernels that read values through an index if `index` is set.
     pub fn options_through(&self, options: Options, index: bool) -> Options {
         self.options_of(self.elements, options, index)
     }
 
-    /// As [`Rows::options_through`], for these elements.
+    /// Does as [`Rows::options_through`] for these element types.
     pub fn options_of(&self, Elements { matrix, vector }: Elements, options: Options, index: bool) -> Options {
         let through = u8::from(index && !self.packed);
         let options = self.block.options(options.element_in(vector, self.semiring).value_in(matrix, self.semiring));
         options.define("THROUGH", through).define("PACKED", u8::from(self.packed))
     }
 
-    /// Adds the words of `cl/apply/spmv/row.cl`, by which an item adds a row of at most `longest`
-    /// entries. They are `apart` places from each other, and there are `places` in all. Columns are
-    /// in 16 bits if they are `near`.
+    /// Adds the macros of `cl/apply/spmv/row.cl`, with which an item adds a row of at most
+    /// `longest` entries. Consecutive entries are `apart` places from each other, and there are
+    /// `places` in all. With `near`, columns have 16 bits.
     pub fn by_item(&self, options: Options, places: u64, apart: usize, longest: u64, near: bool) -> Options {
         let ahead = entries_ahead(self.ahead, self.block.depth);
         let is_small = ahead > 1 && places + (ahead * apart) as u64 <= u32::MAX.into();
@@ -183,8 +183,8 @@ impl Rows {
             .define("NEAR", u8::from(near))
     }
 
-    /// Adds the words of `cl/apply/spmv/pieces.cl` for pieces of rows of scalars, of which a group
-    /// holds `held` terms, and of `cl/vector/terms.cl`.
+    /// Adds the macros of `cl/apply/spmv/pieces.cl` for pieces of rows of scalars, and of
+    /// `cl/vector/terms.cl`. A group holds `held` terms.
     pub fn in_pieces(&self, options: Options, held: usize, together: usize) -> Options {
         let fits = |elements: usize, bytes: usize| (elements as u64).saturating_mul(bytes as u64) <= u32::MAX.into();
         let of_floats = self.elements == Elements::both(ElementType::F32);
@@ -194,7 +194,7 @@ impl Rows {
         options.define("HELD", held).define("NARROW", u8::from(narrow)).define("AT_ONCE", together)
     }
 
-    /// Bytes held beside A's pattern.
+    /// Bytes of device memory held beside A's pattern.
     pub fn bytes(&self) -> u64 {
         self.source.as_ref().map_or(0, |source| source.bytes() + self.pattern.bytes())
     }

@@ -1,8 +1,9 @@
-//! Slices of 64 rows with four sums in local memory for each: SCOO, with sums in a fixed order and
-//! as published. Kernels: `cl/apply/spmv/scoo.cl`, `scoo_atomic.cl`.
+//! SCOO: slices of 64 rows with four sums in local memory for each row. One kernel has a fixed
+//! order of addition, the other is as published. Kernels: `cl/apply/spmv/scoo.cl`,
+//! `scoo_atomic.cl`.
 //!
-//! As published, work-items add a slice's entries in the order in which they arrive. Here an item
-//! has each lane of a row, so the sums have an order of their own, [`Order::FewLanes`].
+//! As published, work-items add a slice's entries in the order in which they arrive. With the fixed
+//! order, an item adds each of the four lanes of a row; the order is [`Order::FewLanes`].
 //!
 //! [`Order::FewLanes`]: crate::element::Order::FewLanes
 use super::{Rows, Sums, arrival, listed::Listed};
@@ -44,10 +45,10 @@ kernel! {
     }
 }
 
-/// Rows of a slice: with their lanes an item for each sum fills a group of 256.
+/// Rows of a slice. With four lanes each and an item for each lane, they fill a group of 256.
 const SLICE: usize = 64;
 
-/// Options of kernels of `group_size` items.
+/// Options of kernels whose groups have `group_size` items.
 fn options(rows: &Rows, group_size: usize) -> Options {
     rows.options(Options::group_size(group_size)).define("SLICE", SLICE).define("LANES", Order::FEW_LANES)
 }
@@ -56,7 +57,7 @@ fn group_size(rows: &Rows) -> usize {
     rows.device().info().serial_or(SLICE * Order::FEW_LANES)
 }
 
-/// Sums in a fixed order.
+/// SCOO with sums in a fixed order.
 pub(super) struct Scoo {
     rows: Rows,
     kernel: Kernel<SumLanes<'static>>,
@@ -98,7 +99,7 @@ impl Sums for Scoo {
     }
 }
 
-/// Sums in the order of arrival.
+/// SCOO with sums in the order of arrival.
 pub(super) struct ScooAtomic {
     listed: Listed,
     kernel: Kernel<ScatterLanes<'static>>,

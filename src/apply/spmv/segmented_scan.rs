@@ -1,9 +1,10 @@
-//! Entries with their rows, added by a segmented scan: a work-group for each tile of 1024 entries,
-//! then for the parts of rows that are in several tiles (Garland 2008), then one for what goes on
-//! from tile to tile of these. Kernels: `cl/apply/spmv/segmented_scan.cl`.
+//! Entries stored with their rows and added by a segmented scan (Garland 2008) in three kernels.
+//! The first has a work-group for each tile of 1024 entries. The second scans the parts of rows
+//! that are in several tiles, again in tiles. One group of the third adds what is carried from tile
+//! to tile of the parts. Kernels: `cl/apply/spmv/segmented_scan.cl`.
 //!
 //! No item adds a long row alone: the time depends on the number of entries, not on the lengths of
-//! rows. The sums have an order of their own, [`Order::Scan`].
+//! rows. The order of addition is [`Order::Scan`].
 //!
 //! [`Order::Scan`]: crate::element::Order::Scan
 use super::{Rows, Sums, listed::Listed};
@@ -62,10 +63,10 @@ pub(super) struct SegmentedScan {
     carries: Kernel<ScanCarries<'static>>,
     part: Scratch,
     part_row: Scratch<u32>,
-    /// The parts that the groups of `parts` leave.
+    /// The partial sums that the groups of kernel `parts` carry on.
     carry: Scratch,
     carry_row: Scratch<u32>,
-    /// Work-items of a tile: one for each chunk, or one for all.
+    /// Work-items for a tile: one for each chunk, or one for all chunks.
     group_size: usize,
 }
 
@@ -81,7 +82,8 @@ impl SegmentedScan {
         let options = rows.options(Options::group_size(group_size));
         let options = options.define("TILE", Order::TILE).define("CHUNK", Order::CHUNK);
         let (tiles, parts) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
-        // A product of half a million entries has one group of parts.
+        // A product of up to half a million entries has a single group of parts, and does not need
+        // this kernel.
         let carries = Kernel::rare(device, &options)?;
         let listed = Listed::new(work, rows)?;
         let [of_tiles, of_groups] = grids(listed.nnz()).map(|count| 2 * count);
@@ -92,7 +94,8 @@ impl SegmentedScan {
     }
 }
 
-/// Tiles of so many entries, and groups of their parts; each leaves two parts.
+/// The number of tiles of `entries` entries, and of groups for their parts. Each tile leaves two
+/// parts, and each group two carries.
 fn grids(entries: usize) -> [usize; 2] {
     let tiles = entries.div_ceil(Order::TILE);
     [tiles, (2 * tiles).div_ceil(Order::TILE)]
@@ -147,20 +150,20 @@ mod tests {
         Csc, Csr, Matrix, device::test_device, element::ElementType, generate::Random, reference, resident::DeviceCbc,
     };
 
-    /// One item for all chunks and one for each: rows of tiles, of chunks, and one in more parts
-    /// than a tile has.
+    /// Tests one item for all chunks and one for each: rows of whole tiles, of whole chunks, and
+    /// one row in more parts than a tile has.
     #[test]
     fn small_groups_and_large_ones_have_the_bits_of_the_reference() -> Result<()> {
         check(20 * Order::TILE)
     }
 
-    /// The parts of one row are in several tiles, too, and fill one.
+    /// Tests a row whose parts are in several tiles and fill one of them.
     #[test]
     fn the_parts_of_a_long_row_have_the_bits_of_the_reference() -> Result<()> {
         check(1600 * Order::TILE)
     }
 
-    /// A matrix of so many columns, all of which one of its rows has.
+    /// Tests a matrix of `cols` columns with a row that has an entry in all of them.
     fn check(cols: usize) -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);

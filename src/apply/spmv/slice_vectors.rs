@@ -1,9 +1,9 @@
-//! Slices of rows of scalars whose sums are the lanes of a vector, for CPUs. Kernel:
+//! Sums of slices of scalar rows on CPUs. The sums of a slice are the lanes of a vector. Kernel:
 //! `cl/apply/spmv/slice_vectors.cl`.
 //!
-//! The loop over a row has seven instructions for an entry, and the rows of a stencil end after
-//! five. A vector adds eight rows at once, each in ascending order. Slices on diagonals read
-//! factors as vectors too, and no columns.
+//! A loop over a single row takes seven instructions for an entry, and the rows of stencils end
+//! after five entries. A vector adds eight rows at once, each in ascending order. Slices on
+//! diagonals also read factors as vectors, and read no columns.
 use super::{
     Block, Rows,
     diagonals::{Diagonals, REACH},
@@ -34,12 +34,12 @@ kernel! {
     }
 }
 
-/// How far ahead values are asked for: beside several streams of factors a processor foresees too
-/// little by itself. With 4096 bytes stencils took 0.7 to 0.85 times as long as without, with 512
-/// or 1024 bytes 0.85 to 1.0 times.
+/// How many bytes ahead values are prefetched. Beside several streams of factors, a processor
+/// prefetches too little by itself. With 4096 bytes stencils took 0.7 to 0.85 times as long as
+/// without, with 512 or 1024 bytes 0.85 to 1.0 times.
 const ASKED_BYTES: usize = 4096;
 
-/// Whether slices are added in vectors, if no row has more than a piece.
+/// Whether slices of these rows are added in vectors, if no row is longer than a piece.
 pub(super) fn suits(rows: &Rows) -> bool {
     let is_computed_in = |element: ElementType| [ElementType::F32, ElementType::F64].contains(&element);
     slices::in_vectors(rows.device().info())
@@ -48,8 +48,8 @@ pub(super) fn suits(rows: &Rows) -> bool {
         && is_computed_in(rows.elements.vector)
 }
 
-/// The same of rows of such elements and of at most `longest` entries, on a device that adds in
-/// vectors.
+/// Whether rows of such elements with at most `longest` entries are added in vectors, on a device
+/// that adds in vectors.
 pub(super) fn suits_rows(block: Block, packed: bool, semiring: Semiring, longest: u64) -> bool {
     block.area() == 1 && packed && semiring == Semiring::PlusTimes && longest <= RUN_PIECE as u64
 }
@@ -57,18 +57,18 @@ pub(super) fn suits_rows(block: Block, packed: bool, semiring: Semiring, longest
 pub(super) struct SliceVectors {
     kernel: Kernel<SumSliceVectors<'static>>,
     rows: usize,
-    /// Slices, and those of a work-item.
+    /// Number of slices. A work-item takes `each` of them.
     slices: usize,
     each: usize,
 }
 
 impl SliceVectors {
-    /// `options` are those of row.cl, of work-groups of one item.
+    /// Prepares the sums. `options` are those of row.cl for work-groups of one item.
     pub fn new(rows: &Rows, options: &Options, on_diagonals: bool) -> Result<Self> {
         let (device, slices) = (rows.device(), rows.len().div_ceil(LANES));
         let options = options.clone().define("LANES", LANES).define("REACH", REACH);
         let options = options.define("ASKED", ASKED_BYTES / rows.elements.matrix.bytes());
-        // Vectors are compared in integers as long as their elements.
+        // Comparisons of vectors give integers as long as the elements.
         let options = options.define("SIGNED", if rows.elements.sum().bytes() == 8 { "long" } else { "int" });
         let kernel = Kernel::new(device, &options.define("ON_DIAGONALS", u8::from(on_diagonals)))?;
         Ok(Self { kernel, rows: rows.len(), slices, each: share(device.info(), slices) })
@@ -92,7 +92,7 @@ impl SliceVectors {
     }
 }
 
-/// Slices of a work-item: all end together.
+/// Number of slices of a work-item. It is chosen so that all end together.
 fn share(info: &DeviceInfo, slices: usize) -> usize {
     let numbers = info.numbers();
     let least = numbers.row_shortest / LANES;
@@ -108,7 +108,7 @@ mod tests {
     use crate::{BlockShape, Element, Semiring, element::ElementType, element::Scaling, resident::DeviceCbc};
     use crate::{Csc, Csr, Matrix, Result, device::Work, device::test_device, generate::Random};
 
-    /// Slices whose rows begin on a diagonal, or three columns after each other.
+    /// Slices whose entries follow a diagonal, or begin three columns after each other.
     #[derive(Clone, Copy)]
     enum Slices {
         OnDiagonals,
@@ -116,7 +116,7 @@ mod tests {
         Mixed,
     }
 
-    /// Rows of these lengths, `apart` columns from entry to entry.
+    /// Rows of these lengths. Consecutive entries of a row are `apart` columns from each other.
     fn rows_of(lengths: &[usize], apart: usize, slices: Slices) -> Result<Csr<f32>> {
         let mut random = Random::new(3);
         let first = |row: usize| match slices {
@@ -130,7 +130,7 @@ mod tests {
         Ok(Csr::from_transpose(Csc::from_triplets(3 * lengths.len() + 10 * apart + 9, lengths.len(), values)?))
     }
 
-    /// The 5-point stencil of a grid, without the columns in which x is infinite. Row 21 is empty.
+    /// The 5-point stencil of a grid, without the columns at which x is infinite. Row 21 is empty.
     fn stencil(is_infinite: impl Fn(usize) -> bool) -> Result<Csr<f32>> {
         let (width, height): (usize, usize) = (24, 9);
         let mut random = Random::new(4);
@@ -150,7 +150,7 @@ mod tests {
         Ok(Csr::from_transpose(Csc::from_triplets(width * height, width * height, triplets)?))
     }
 
-    /// The bits of sliced ELL and of CSR are the same. Returns the places on diagonals.
+    /// Checks that sliced ELL has the bits of CSR. Returns the number of places on diagonals.
     fn check<V: Element>(
         host: &Csr<f32>,
         is_infinite: impl Fn(usize) -> bool,
@@ -211,13 +211,13 @@ mod tests {
             some(61),
             vec![0; 20],
         ];
-        // No entry is in column 0, to which padding may point.
+        // No row has an entry in column 0, which padding may read.
         let is_infinite = |column: usize| column == 0;
         let in_vectors = slices::in_vectors(test_device().info());
         for (lengths, apart) in shapes.iter().flat_map(|shape| [(shape, 1), (shape, 30_000)]) {
             for slices in [Slices::OnDiagonals, Slices::Apart, Slices::Mixed] {
                 let host = rows_of(lengths, apart, slices)?;
-                // The longest of the first eight rows, if there are as many.
+                // The longest of the first eight rows, if there are eight.
                 let first = lengths.get(..LANES).and_then(|of| of.iter().max()).filter(|_| in_vectors);
                 for scaling in [[1.0, 0.0], [0.75, 0.0], [0.75, -1.25]] {
                     let found = [
@@ -244,7 +244,7 @@ mod tests {
                 check::<f32>(&host, is_infinite, |value| value as f32, scaling)?,
                 check::<f64>(&host, is_infinite, |value| value, scaling)?,
             ];
-            // The first and the last slice would read beside x. Their lines have four diagonals.
+            // The first and the last slice would read outside x. Their lines have four diagonals.
             let expected = if slices::in_vectors(test_device().info()) { (4 * 4 + 21 * 5) * LANES as u64 } else { 0 };
             assert_eq!(found, [expected; 2]);
         }

@@ -1,4 +1,4 @@
-//! Rows padded to one length, in slices: counted, scanned, placed on the device. Kernels:
+//! Rows padded to one length, in slices. The device counts, scans and places them. Kernels:
 //! `cl/apply/spmv/slices.cl`.
 use super::{
     Rows,
@@ -43,51 +43,54 @@ kernel! {
     }
 }
 
-/// Sums of a slice of sliced ELL at least, if each has a work-item: 32 neighbours of a GPU.
+/// The least number of sums in a slice of sliced ELL if each sum has a work-item: 32 neighbours of
+/// a GPU.
 const SLICE_SUMS: usize = 32;
 
-/// Sums of a slice on devices that add them in vectors: 64 bytes of doubles.
+/// Number of sums in a slice on devices that add them in vectors: 64 bytes of doubles.
 pub(super) const LANES: usize = 8;
 
-/// Whether a work-item adds the rows of a slice in a vector, as it has many rows in other formats.
+/// Whether a work-item adds the rows of a slice in a vector. That is so on devices where an item
+/// takes many rows.
 pub(super) fn in_vectors(info: &DeviceInfo) -> bool {
     info.numbers().row_stretch > 0
 }
 
-/// Sums of a slice of sliced ELL at least.
+/// The least number of sums in a slice of sliced ELL.
 pub(super) fn slice_sums(info: &DeviceInfo) -> usize {
     if in_vectors(info) { LANES } else { SLICE_SUMS }
 }
 
-/// Rows of a slice of at least `slice_sums` sums, if each has `sums` of them. Lower slices have
-/// less padding.
+/// Number of rows in a slice of at least `slice_sums` sums, if each row has `sums` of them. Slices
+/// of fewer rows need less padding.
 pub(super) fn height(slice_sums: usize, sums: usize) -> usize {
     slice_sums.div_ceil(sums).next_power_of_two()
 }
 
-/// The places of each slice of `height` rows, counted.
+/// The counted places of each slice of `height` rows.
 pub(super) struct Counted {
     pub profile: Profile,
     height: usize,
     places: Buffer<u64>,
     /// The least column of each slice.
     first_col: Buffer<u32>,
-    /// Where slices on diagonals begin, if there are any.
+    /// The origins of slices on diagonals, if there are any.
     origin: Option<Buffer<u32>>,
 }
 
-/// Distances of columns in 16 bits are less; the largest number of 16 bits is padding.
+/// Columns are stored in 16 bits if their distances are less than this. The number itself marks
+/// padding.
 pub(super) const MOST_NEAR: u16 = u16::MAX;
 
 /// The columns of places.
 pub(super) struct Columns {
-    /// Of 32 bits; of 16 if they are distances from first ones.
+    /// Columns of 32 bits, or distances from a first column in 16 bits.
     pub col: Buffer,
     pub near: Option<Near>,
 }
 
-/// The first of some columns: one for each slice of sliced ELL, of as many rows in other slices
-/// too.
+/// The column from which distances are counted, one for each `rows` rows: those of a slice of
+/// sliced ELL, or as many rows in other slices.
 pub(super) struct Near {
     pub first: Buffer<u32>,
     pub rows: usize,
@@ -99,7 +102,7 @@ impl Columns {
         self.near.as_ref().map(|near| &near.first)
     }
 
-    /// The options of kernels that read them.
+    /// Adds the options of kernels that read the columns.
     pub fn options(&self, options: Options) -> Options {
         let options = options.column(self.col.word());
         match &self.near {
@@ -122,24 +125,24 @@ pub(super) struct Slices {
     pub source: Buffer<u32>,
 }
 
-/// Where rows are to be placed.
+/// The slices in which rows are to be placed.
 struct Places {
     /// Where each slice begins.
     ptr: Buffer<u64>,
-    /// What makes `ptr` of the places of each slice, if it has these yet.
+    /// The scan that makes `ptr` from the number of places of each slice, unless it is done.
     scan: Option<Scan<u64>>,
-    /// Rows of a slice.
+    /// Number of rows of a slice.
     height: usize,
     count: usize,
-    /// Where slices on diagonals begin, if there are any.
+    /// The origins of slices on diagonals, if there are any.
     origin: Option<Buffer<u32>>,
 }
 
-/// The kernels, compiled for rows whose values have an index or not. Those that count are there
-/// from the beginning: a look at the rows compiles no others.
+/// The kernels, compiled for rows whose values are read with an index, or without. The kernels that
+/// count are compiled at once; if rows are only counted, no others are compiled.
 pub(super) struct Kernels {
     count: Kernel<CountPlaces<'static>>,
-    /// Of slices that are added in vectors.
+    /// The kernels for slices that are added in vectors.
     diagonals: Option<DiagonalKernels>,
     options: Options,
     group_size: usize,
@@ -147,7 +150,8 @@ pub(super) struct Kernels {
 }
 
 impl Kernels {
-    /// `in_vectors` says that slices are added in vectors, unless rows are too long.
+    /// Prepares the kernels. `in_vectors` says that slices are added in vectors unless rows are too
+    /// long.
     pub fn new(device: &Device, rows: &Rows, in_vectors: bool) -> Result<Self> {
         Self::of_groups(device, rows, in_vectors, device.info().numbers().elementwise_group)
     }
@@ -167,7 +171,8 @@ impl Kernels {
         })
     }
 
-    /// Counts the places. One read of 12 bytes, and if slices may be on diagonals of 12 for each.
+    /// Counts the places. Reads back 12 bytes, or 12 bytes for each slice if slices may be on
+    /// diagonals.
     pub fn count(&self, work: &Work, rows: &Rows) -> Result<Counted> {
         let slices = rows.len().div_ceil(self.height);
         let (mut places, mut first_col, mut found) = (work.buffer(slices + 1)?, work.buffer(slices)?, work.buffer(3)?);
@@ -215,7 +220,7 @@ impl Kernels {
         self.slices(work, rows, to, profile.near.then_some(first_col))
     }
 
-    /// Places the rows, with columns behind `first` if there are first ones.
+    /// Places the rows. If `first` is given, columns are stored as distances from it.
     fn slices(&self, work: &Work, rows: &Rows, mut to: Places, first: Option<Buffer<u32>>) -> Result<Slices> {
         let (col, mut source) = self.place(work, rows, &mut to, first.as_ref())?;
         let col = Columns { col, near: first.map(|first| Near { first, rows: self.height }) };
@@ -227,7 +232,7 @@ impl Kernels {
         Ok(Slices { height, ptr, col, diagonals, source })
     }
 
-    /// The column and the number in A's values of each place, unless it is on a diagonal.
+    /// Places the column and the index in A's values of every entry that is not on a diagonal.
     fn place(
         &self,
         work: &Work,
@@ -236,11 +241,12 @@ impl Kernels {
         first_col: Option<&Buffer<u32>>,
     ) -> Result<(Buffer, Buffer<u32>)> {
         let Places { ptr, scan, height, count, origin } = to;
-        // Far columns have the program of the kernel that counts.
+        // The kernel for 32-bit columns is in the same program as the kernel that counts.
         let word = if first_col.is_some() { WordType::of::<u16>() } else { WordType::of::<u32>() };
         let options = self.options.clone().column(word).define("NEAR", u8::from(first_col.is_some()));
         let options = options.define("BESIDE_DIAGONALS", u8::from(origin.is_some()));
-        // Requested before the scan waits for its kernels, so that all are compiled together.
+        // Compiling starts before the scan waits for its own kernels, so that all are compiled
+        // together.
         let kernel = Kernel::<PlaceRows<'_>>::new(work.device(), &options)?;
         if let (Some(kernels), Some(_)) = (&self.diagonals, &origin) {
             kernels.ask(work.device());
@@ -275,8 +281,8 @@ mod tests {
 
     const PADDING: u32 = u32::MAX;
 
-    /// Offsets of slices of `height` rows of these lengths, the column of each place, and its
-    /// entry. Entry k of row i lies in column i + k·apart.
+    /// Expected offsets of slices of `height` rows of these lengths, and for each place its column
+    /// and its entry. Entry k of row i is in column i + k·apart.
     fn model(lengths: &[usize], height: usize, apart: usize) -> (Vec<u64>, Vec<u32>, Vec<u32>) {
         let (mut ptr, mut col, mut source) = (vec![0], Vec::new(), Vec::new());
         let begin = |row: usize| lengths[..row].iter().sum::<usize>();
@@ -294,7 +300,7 @@ mod tests {
         (ptr, col, source)
     }
 
-    /// The columns of rows in slices of `height`.
+    /// The columns of all places in slices of `height` rows.
     fn columns(work: &Work, slices: &Slices, height: usize) -> Result<Vec<u32>> {
         let Columns { col, near } = &slices.col;
         let Some(Near { first, rows: of_first }) = near else { return col.typed().download(work) };
@@ -314,7 +320,7 @@ mod tests {
         let device = test_device();
         let work = Work::new(&device, None);
         let lengths = |n: usize| (0..n).map(|row| row * 7 % 5 + usize::from(row == 40) * 20).collect::<Vec<_>>();
-        // No row, one, a slice and a row more or less, empty rows alone.
+        // No row, one row, about as many rows as a slice has, and only empty rows.
         let shapes = [vec![], vec![3], lengths(31), lengths(32), lengths(33), lengths(100), vec![0; 40]];
         for (lengths, apart) in shapes.iter().flat_map(|shape| [(shape, 1), (shape, 3000), (shape, 70_000)]) {
             let begin = |row: usize| lengths[..row].iter().sum::<usize>() as u64;
@@ -323,7 +329,7 @@ mod tests {
                 lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |k| (row + k * apart) as u32));
             let pattern = Pattern::new(24 * apart + 100, lengths.len(), ptr, entries.collect())?;
             let rows = Rows::of_scalars(PatternArrays::upload(&work, &pattern)?);
-            // Less than a slice, and several.
+            // Groups of fewer items than a slice has rows, and larger ones.
             let groups = [1, 2, device.info().numbers().elementwise_group];
             for (group_size, is_whole) in groups.into_iter().flat_map(|size| [(size, true), (size, false)]) {
                 let kernels = Kernels::of_groups(&device, &rows, false, group_size)?;
@@ -349,7 +355,7 @@ mod tests {
     fn columns_are_near_if_their_distances_fit_16_bits() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        // The second slice has columns 5 and 5 + `distance`; the first is empty.
+        // The second slice has columns 5 and 5 + `distance`. The first is empty.
         for (distance, columns, near) in
             [(65_534, 80_000, true), (65_535, 80_000, false), (65_534, 65_540, true), (65_529, 65_535, true)]
         {
@@ -366,7 +372,7 @@ mod tests {
 
     #[test]
     fn a_look_at_the_rows_compiles_the_kernel_that_counts_alone() -> Result<()> {
-        // A device of its own: tests beside this one compile kernels, too.
+        // The test opens its own device, because other tests compile kernels at the same time.
         let device = Device::open(test_device().info())?;
         let work = Work::new(&device, None);
         let pattern = Pattern::new(9, 70, (0..=70).collect(), vec![5; 70])?;
@@ -378,7 +384,7 @@ mod tests {
         let kernels = Kernels::new(&device, &rows, false)?;
         let counted = kernels.count(&work, &rows)?;
         assert_eq!((made(), work.launches()), (1, 1));
-        // One kernel places, and two belong to the scan, of which a short one launches one.
+        // One kernel places, and two belong to the scan. A short scan launches one.
         kernels.sliced(&work, &rows, counted)?;
         assert_eq!((made(), work.launches()), (4, 3));
         Ok(())

@@ -1,28 +1,28 @@
-//! Where the format `hyb` splits rows: a pure function of their lengths.
+//! The width at which the format `hyb` splits rows: a pure function of their lengths.
 use super::tails::Lengths;
 use crate::{Error, Result};
 
-/// How many entries of a row the format [`hyb`](crate::plan::Format::Hyb) pads to one width; those
-/// beyond it are stored row after row. No width changes a bit.
+/// The rule for the width of the format [`hyb`](crate::plan::Format::Hyb): how many entries of each
+/// row are padded to one length. Further entries are stored row after row. No width changes a bit.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Split {
-    /// The width with the fewest bytes: for each row a value and a column for each entry of the
-    /// width, and for each entry beyond it a value, a column and a row.
+    /// The width with the fewest bytes. An entry within the width takes a value and a column in
+    /// every row; an entry beyond it takes a value, a column and a row.
     #[default]
     Bytes,
-    /// The widest at which 4096 rows, or a third of all rows if these are more, still have an entry
+    /// The widest at which 4096 rows, or a third of all rows if that is more, still have an entry
     /// (Bell and Garland 2009).
     Filled,
-    /// This fraction of the way from the average length of a row to the longest (Evtushenko 2019
-    /// has 0, 0.35 and 0.7). A fraction below 0 is 0, one above 1 is 1.
+    /// The width is this fraction of the way from the average length of a row to the longest
+    /// (Evtushenko 2019 has 0, 0.35 and 0.7). Numbers below 0 count as 0, and above 1 as 1.
     Fraction(f64),
     /// The length that this fraction of the rows does not exceed (Ginkgo's `imbalance_limit`, by
-    /// default 0.8): that of the row at this place if rows are sorted by their lengths. A fraction
-    /// below 0 is 0; 1 and above is the longest.
+    /// default 0.8). It is the length of the row at this place if rows are sorted by length.
+    /// Numbers below 0 count as 0; 1 and above give the longest.
     Quantile(f64),
-    /// The same of a third of the rows, but at most a thousandth of their number (Ginkgo's
-    /// `automatic`).
+    /// The quantile of a third of the rows, but at most a thousandth of the number of rows
+    /// (Ginkgo's `automatic`).
     Capped,
 }
 
@@ -49,8 +49,8 @@ impl Split {
             }
             Self::Quantile(fraction) => {
                 let place = (lengths.rows as f64 * fraction.max(0.0)) as u64;
-                // The row at this place has so many entries if no more rows than come before it
-                // have fewer.
+                // The row at this place has at least `width` entries if at most `place` rows have
+                // fewer.
                 let reached = |width: u64| lengths.rows - lengths.at_least(width as u32) <= place;
                 (1..=widest).take_while(|&width| reached(width)).last().unwrap_or(0) as u32
             }
@@ -120,8 +120,8 @@ mod tests {
         }
     }
 
-    /// 12 bytes for each row and entry of the width, 16 for each entry beyond: an entry of the
-    /// width pays if three rows of four have it.
+    /// An entry takes 12 bytes in each row within the width, and 16 beyond it. So a wider head pays
+    /// if three rows of four fill it.
     #[test]
     fn bytes_pad_what_three_quarters_of_the_rows_have() {
         let lengths = |long: usize| (0..100).map(|row| if row < long { 6 } else { 2 }).collect::<Vec<_>>();
@@ -145,7 +145,7 @@ mod tests {
         for (fraction, want) in [(0.0, 4), (0.35, 11), (0.7, 17), (1.0, 22)] {
             assert_eq!(width(Split::Fraction(fraction), &lengths), want);
         }
-        // A head is shorter than a piece of a sum.
+        // A head must be shorter than a piece of a sum.
         assert_eq!(width(Split::Fraction(1.0), &[5000]), Lengths::WIDEST as u32);
     }
 

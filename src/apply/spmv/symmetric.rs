@@ -1,7 +1,8 @@
-//! The rows of a symmetric matrix of which one triangle is stored: the whole pattern, and for each
-//! of its entries the number of its value in the triangle. Kernels: `cl/apply/spmv/symmetric.cl`.
+//! The rows of a symmetric matrix of which one triangle is stored: the pattern of the whole matrix,
+//! and for each of its entries the index of its value in the triangle. Kernels:
+//! `cl/apply/spmv/symmetric.cl`.
 //!
-//! Every format is then one of the whole matrix, and its sums have the bits of the whole.
+//! Every format is then made from the whole matrix, and its sums have the same bits.
 use super::{Block, Request, Rows};
 use crate::{
     BlockShape, Error, Result,
@@ -41,7 +42,7 @@ kernel! {
     }
 }
 
-/// The rows of the whole matrix, or its columns. One read of 16 bytes.
+/// Makes the rows of the whole matrix, or its columns. Reads back 16 bytes.
 pub(super) fn whole(
     work: &Work,
     arrays: &Arc<PatternArrays>,
@@ -55,7 +56,7 @@ pub(super) fn whole(
         return Err(Error::Argument(format!("A is {rows} x {lines}{blocks}, a symmetric matrix is square")));
     }
     if !is_scalar {
-        // The highest bit of their numbers says whether they are mirrored.
+        // The highest bit of an index says whether the block is transposed.
         at_most("blocks of a symmetric matrix", arrays.nnz() as u64, i32::MAX as u64)?;
     }
     let group_size = device.info().numbers().elementwise_group;
@@ -115,8 +116,9 @@ mod tests {
 
     const MIRRORED: u32 = 1 << 31;
 
-    /// The whole matrix: where each line begins, the other line of each entry, its number in the
-    /// triangle. Of blocks the highest bit says whether the line is a row of the entry.
+    /// The expected whole matrix: where each line begins, and for each entry its other index and
+    /// its index in the triangle. For blocks, the highest bit says whether the line is a row of the
+    /// stored block.
     fn model(triangle: &Pattern, is_scalar: bool, of_rows: bool) -> [Vec<u32>; 3] {
         let flag = |mirrored: bool| if mirrored && !is_scalar { MIRRORED } else { 0 };
         let mut whole = Vec::new();
@@ -139,8 +141,8 @@ mod tests {
     fn small_triangles_become_the_whole() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        // No line, one, fewer and more than a group has items. Of 150 each line has 0 to 8 others,
-        // and line 5 has more than all.
+        // No line, one, fewer than a group has items, and more. Of 150 lines, each has 0 to 8
+        // entries, and line 5 has more than any other.
         for n in [0, 1, 9, 150] {
             let others = |line: usize| (0..line).filter(move |other| (line * 7 + other * 13) % 31 < 2 || *other == 5);
             let lower: Vec<Vec<u32>> = (0..n)

@@ -1,5 +1,5 @@
-//! Rows cut at a width: padded heads, and tails in compressed rows; counted, scanned, placed on the
-//! device. Kernels: `cl/apply/spmv/tails.cl`.
+//! Rows cut at a width: padded heads, and tails in compressed rows. The device counts, scans and
+//! places them. Kernels: `cl/apply/spmv/tails.cl`.
 use super::Rows;
 use crate::{
     Result,
@@ -44,15 +44,16 @@ kernel! {
     }
 }
 
-/// The lengths of rows, as far as a split depends on them.
+/// The profile of the rows' lengths from which a split is chosen.
 pub(super) struct Lengths {
     pub rows: u64,
     pub entries: u64,
     /// Entries of the longest row.
     pub longest: u64,
-    /// Rows with as many entries or more, up to [`Lengths::WIDEST`].
+    /// The number of rows with at least so many entries, for every number up to
+    /// [`Lengths::WIDEST`].
     at_least: Vec<u64>,
-    /// Entries before each width.
+    /// The number of entries within each width.
     within: Vec<u64>,
 }
 
@@ -60,7 +61,8 @@ impl Lengths {
     /// Entries of the widest head. A head is shorter than a piece of a sum.
     pub const WIDEST: usize = RUN_PIECE - 1;
 
-    /// Of rows counted by their lengths; the last count is of all that are longer.
+    /// Makes the profile from the number of rows of each length. The last count contains all longer
+    /// rows.
     fn counted(counts: &[u64], entries: u64, longest: u64) -> Self {
         let mut at_least: Vec<_> =
             counts.iter().rev().scan(0, |sum, n| Some(std::mem::replace(sum, *sum + n) + n)).collect();
@@ -69,7 +71,7 @@ impl Lengths {
         Self { rows: at_least[0], entries, longest, within: widths.collect(), at_least }
     }
 
-    /// Of rows of these lengths.
+    /// Makes the profile of rows with these lengths.
     #[cfg(test)]
     pub fn of(lengths: &[usize]) -> Self {
         let mut counts = vec![0; Self::WIDEST + 2];
@@ -78,13 +80,13 @@ impl Lengths {
         Self::counted(&counts, lengths.iter().sum::<usize>() as u64, longest)
     }
 
-    /// Rows with at least so many entries, of which there are at most one more than
+    /// Number of rows with at least `entries` entries, which may be at most one more than
     /// [`Lengths::WIDEST`].
     pub fn at_least(&self, entries: u32) -> u64 {
         self.at_least[entries as usize]
     }
 
-    /// Entries beyond a width.
+    /// Number of entries beyond a width.
     pub fn beyond(&self, width: u32) -> u64 {
         self.entries - self.within[width as usize]
     }
@@ -95,25 +97,25 @@ pub(super) struct Parts {
     pub width: u32,
     pub col: Buffer<u32>,
     pub source: Buffer<u32>,
-    /// Tails before each row, and their number.
+    /// The number of tails before each row, and of all tails.
     pub line_before: Buffer<u32>,
-    /// Entries of tails before each tail, and their number.
+    /// The number of entries before each tail, and of all tails.
     pub tail_ptr: Buffer<u32>,
     /// The row of each tail.
     pub tail_row: Buffer<u32>,
-    /// Entries of all tails.
+    /// Number of entries of all tails.
     pub tails: usize,
 }
 
 impl Parts {
-    /// Bytes of device memory, size classes included.
+    /// Bytes of device memory, in the size classes in which it is allocated.
     pub fn bytes(&self) -> u64 {
         let Self { col, source, line_before, tail_ptr, tail_row, .. } = self;
         [col, source, line_before, tail_ptr, tail_row].into_iter().map(Buffer::bytes).sum()
     }
 }
 
-/// The kernels, compiled for rows whose values have an index or not.
+/// The kernels, compiled for rows whose values are read with an index, or without.
 pub(super) struct Kernels {
     lengths: Kernel<CountLengths<'static>>,
     tails: Kernel<CountTails<'static>>,
@@ -137,7 +139,7 @@ impl Kernels {
         })
     }
 
-    /// Counts rows by their lengths. One read of 4 KiB.
+    /// Counts rows by length. Reads back 4 KiB.
     pub fn count(&self, work: &Work, rows: &Rows) -> Result<Lengths> {
         let mut lengths = work.buffer(Lengths::WIDEST + 3)?;
         work.fill_zero(&mut lengths)?;
@@ -210,7 +212,7 @@ mod tests {
             let counted = kernels.count(&work, &rows)?;
             let longest = lengths.iter().copied().max().unwrap_or(0);
             assert_eq!(counted.longest, longest as u64);
-            // No heads, a few long rows, no tails.
+            // No heads, a few long rows, and no tails.
             for width in [0, 1, 3, longest] {
                 let heads = (0..width).flat_map(|k| (0..lengths.len()).map(move |row| (row, k)));
                 let long = (0..lengths.len()).filter(|&row| lengths[row] > width);

@@ -1,12 +1,13 @@
-//! Rows that a work-item adds, under every number of entries loaded ahead.
+//! Rows that one work-item adds, under every number of entries loaded ahead.
 use super::*;
 use crate::{Cbc, Matrix, device::test_device, generate::Random, reference, resident::DeviceCbc};
 use nalgebra::DMatrix;
 
 const F32: Elements = Elements::both(ElementType::F32);
 
-/// Columns of 0 to 19 blocks, one of several pieces, and one that ends where a piece does. Their
-/// rows have 0 to 20 blocks. The blocks of a column are `apart` rows from each other.
+/// A matrix with columns of 0 to 19 blocks, one column of several pieces, and one that ends with a
+/// full piece. Its rows have 0 to 20 blocks. The blocks of a column are `apart` rows from each
+/// other.
 fn of_all_lengths(shape: BlockShape, apart: usize) -> Result<Cbc<f32>> {
     let mut random = Random::new(5);
     let length = |col: usize| match col {
@@ -25,7 +26,7 @@ fn rows_loaded_ahead_have_the_bits_of_the_reference() -> Result<()> {
     let device = test_device();
     let work = Work::new(&device, None);
     let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
-    // Columns of a slice are near, or too far from each other for 16 bits.
+    // The columns of a slice are near, or too far from each other for 16 bits.
     for (r, c, apart) in [(1, 1, 1), (3, 2, 1), (1, 1, 40), (3, 2, 40)] {
         let host = of_all_lengths(BlockShape::new(r, c)?, apart)?;
         let a = DeviceCbc::upload(&work, host.as_cbc())?;
@@ -74,7 +75,7 @@ fn rows_loaded_ahead_have_the_bits_of_the_reference() -> Result<()> {
     Ok(())
 }
 
-/// A device whose memory has room for the matrix, the vectors and sums of rows, but not for an
+/// Simulates a device with memory for the matrix, the vectors and the sums of rows, but not for an
 /// index of the rows.
 #[test]
 fn without_room_for_an_index_of_the_rows_columns_are_used_as_they_are() -> Result<()> {

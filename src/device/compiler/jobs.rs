@@ -1,4 +1,4 @@
-//! What a thread does: loads a binary of the cache, or compiles programs as one.
+//! Jobs of a thread: to load a binary from the cache, or to compile several programs as one.
 use super::Shared;
 use crate::{
     Error, Result,
@@ -20,9 +20,9 @@ use std::{
 };
 
 pub(super) enum Job {
-    /// Parts of one binary of the cache.
+    /// Loads several kernels from one binary of the cache.
     Load(String, Vec<(Arc<Program>, KnownKernel)>),
-    /// Programs to compile as one.
+    /// Compiles these programs as one.
     Compile(Vec<Arc<Program>>),
 }
 
@@ -73,13 +73,13 @@ impl Shared {
         }
     }
 
-    /// The program of a cached binary, and the driver's share of loading it in milliseconds.
+    /// The program of a cached binary, and the milliseconds that the driver took to load it.
     fn loaded(&self, key: &str) -> Option<(Arc<ClProgram>, f64)> {
         let mut binaries = self.binaries.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(loaded) = binaries.get(key).and_then(Weak::upgrade) {
             return Some((loaded, 0.0));
         }
-        // Two threads that load the same binary at once get one program each.
+        // If two threads load the same binary at once, each gets a program of its own.
         drop(binaries);
         let binary = self.cache.as_ref()?.binary(key)?;
         let start = Instant::now();
@@ -90,7 +90,7 @@ impl Shared {
         Some((loaded, driver_ms))
     }
 
-    /// Compiles programs as one. If that fails, compiles each alone, so that each has its own
+    /// Compiles programs as one. If that fails, compiles each alone, so that each reports its own
     /// error.
     fn compile(&self, programs: &[Arc<Program>]) {
         self.report();
@@ -125,7 +125,7 @@ impl Shared {
         let start = Instant::now();
         let units: Vec<&Unit> = programs.iter().map(|program| &program.unit).collect();
         let batch = Batch::new(units.iter().copied());
-        // NVIDIA's driver crashes if it is asked for the kernels of a program without any.
+        // NVIDIA's driver crashes if it is asked for the kernels of a program that has no kernel.
         if let Some(kernel) = batch.missing {
             return Err(arguments::no_such_kernel(kernel));
         }
@@ -167,7 +167,7 @@ impl Shared {
         Ok(program)
     }
 
-    /// Reports how many kernels are compiled, of all that are to be.
+    /// Reports the number of kernels compiled so far, and of those to compile.
     fn report(&self) {
         // Under the lock, so that the last report is the newest.
         if let Some(progress) = &*self.progress.lock().unwrap_or_else(PoisonError::into_inner) {

@@ -18,7 +18,7 @@ fn launches_what_was_declared() -> Result<()> {
     let device = test_device();
     let work = Work::new(&device, None);
     let sum: Kernel<Sum<'_>> = Kernel::new(&device, &Options::group_size(16))?;
-    // No items, one, around one and around two work-groups.
+    // No item, one item, and about one and two work-groups.
     for n in [0u32, 1, 15, 16, 17, 32, 33] {
         let values: Vec<u32> = (0..n).collect();
         let (a, mut b) = (work.upload(&values)?, work.upload(&values)?);
@@ -118,7 +118,7 @@ fn a_wrong_declaration_is_refused_before_any_launch() {
     assert!(swapped.contains("argument 0 is called a, the host's is called b"), "{swapped}");
 }
 
-/// Adds `alpha` to each element; the host does not name their type.
+/// Adds `alpha` to each element. The element type is known at run time only.
 const ADD: Source = Source {
     files: &[&File {
         path: "add.cl",
@@ -138,7 +138,7 @@ fn a_kernel_is_launched_for_the_types_of_its_options() -> Result<()> {
     };
     launch(ElementType::F16, &mut halves, Number::nearest(ElementType::F16, 2.0))?;
     assert_eq!(halves.download(&work)?, [half::f16::from_f32(3.0); 3]);
-    // The kernel has `uint` for `int`.
+    // The kernel uses `uint` in place of `int`.
     launch(ElementType::I32, &mut counts, Number::of(5i32))?;
     assert_eq!(counts.download(&work)?, [6, 3, 8]);
     let refused = |launched: Result<()>| launched.unwrap_err().to_string();
@@ -169,7 +169,7 @@ fn the_log_of_a_source_that_does_not_compile_is_shown() {
     assert!(log.contains("broken.cl") && log.contains("nonsense"), "the log names file and word: {log}");
 }
 
-/// A deliberate data race: `tools/oclgrind` proves with it that its detector is on.
+/// Contains a deliberate data race. It proves that the detector of `tools/oclgrind` is on.
 #[test]
 fn a_planted_race_leaves_one_of_the_values() -> Result<()> {
     const RACE: Source = Source {

@@ -1,4 +1,4 @@
-//! Files of the cache: `MAGIC`, a checksum of the rest, the length of the header, the header as
+//! Format of a cache file: `MAGIC`, a checksum of the rest, the length of the header, the header as
 //! JSON, then the payload.
 use crate::device::arguments::KernelArguments;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -7,14 +7,14 @@ use sha2::{Digest, Sha256};
 const MAGIC: &[u8] = b"blockmul kernels 1\n";
 const CHECKSUM: usize = 32;
 
-/// Description of a kernel: the header of its file, which has no payload.
+/// The description of a kernel. It is the header of a file without payload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::device) struct KnownKernel {
-    /// The key that its file is named by.
+    /// The key from which the file's name is made.
     pub(super) key: String,
-    /// The key of the binary that contains it.
+    /// The key of the binary that contains the kernel.
     pub(in crate::device) binary: String,
-    /// Its name in that binary, and its arguments.
+    /// The kernel's name in that binary, and its arguments.
     pub(in crate::device) arguments: KernelArguments,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Binary {
     pub(super) key: String,
 }
 
-/// The bytes of a file.
+/// Encodes a file as bytes.
 pub(super) fn seal<H: Serialize>(header: &H, payload: &[u8]) -> Vec<u8> {
     let header = serde_json::to_vec(header).expect("plain data");
     let mut rest = (header.len() as u32).to_le_bytes().to_vec();
@@ -33,7 +33,7 @@ pub(super) fn seal<H: Serialize>(header: &H, payload: &[u8]) -> Vec<u8> {
     [MAGIC, Sha256::digest(&rest).as_slice(), &rest].concat()
 }
 
-/// Header and payload of a file; `None` if the bytes are not one.
+/// Decodes header and payload of a file; `None` if the bytes are not valid.
 pub(super) fn unseal<H: DeserializeOwned>(bytes: &[u8]) -> Option<(H, &[u8])> {
     let (checksum, rest) = bytes.strip_prefix(MAGIC)?.split_at_checked(CHECKSUM)?;
     if Sha256::digest(rest).as_slice() != checksum {

@@ -17,22 +17,23 @@ pub(super) const BINARY: &str = "binary";
 pub(super) const KEY_LENGTH: usize = 64;
 /// Beginning of the names of files that are being written.
 const UNFINISHED: &str = ".unfinished-";
-/// Most bytes of all files together: some hundred batches of PoCL, of about 500 KB each.
+/// Most bytes of all files together. This is room for some hundred batches of PoCL, of about 500 KB
+/// each.
 const MOST_BYTES: u64 = 256 << 20;
 /// Most bytes of one file. The cache never writes a larger one.
 const LARGEST: u64 = 64 << 20;
-/// Files in use are marked as new once in this time.
+/// The time stamps of files in use are renewed at most once in this time.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The reason why a folder is not used.
 #[derive(Debug)]
 pub(super) enum Unusable {
-    /// The system does not let it be made or looked at.
+    /// The system does not allow to create or to inspect it.
     Refused(io::Error),
     /// It belongs to another user.
     OfAnother,
     WritableByOthers,
-    /// It would be made in the home of another user.
+    /// It would be created in the home of another user.
     HomeOfAnother,
 }
 
@@ -53,8 +54,9 @@ impl Folder {
         Self { most_bytes, ..Self::new(path) }
     }
 
-    /// The folder at `path`, made if it is missing. It must belong to the user, and no other may
-    /// write to it. None is made in a `home` that is another user's: its owner could not use it.
+    /// Opens the folder at `path`, or creates it. It must belong to the user, and no other may
+    /// write to it. None is created if `home` belongs to another user, who could not use the
+    /// folder.
     pub(super) fn usable(path: PathBuf, home: Option<&Path>) -> std::result::Result<Self, Unusable> {
         if !path.is_dir() {
             let is_forbidden = |home: &Path| fs::metadata(home).is_ok_and(|about| is_anothers(&about));
@@ -75,7 +77,7 @@ impl Folder {
         self.path.join(key).with_extension(ending)
     }
 
-    /// The bytes of a file.
+    /// Reads a file.
     pub(super) fn read(&self, key: &str, ending: &str) -> Option<Vec<u8>> {
         let mut file = open(&self.file(key, ending)).ok()?;
         let about = file.metadata().ok()?;
@@ -107,8 +109,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes the least recently used files until a quarter of the bound is free, and files left
-    /// unfinished a day ago.
+    /// Removes the least recently used files until a quarter of the bound is free. Also removes
+    /// unfinished files that are older than a day.
     fn prune(&self) {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         let mut files = Vec::new();
@@ -185,8 +187,8 @@ fn kind(entry: &DirEntry) -> Kind {
     }
 }
 
-/// Opens a file to read. To open a pipe or a device could take forever, so it does not wait, and
-/// fails for a link.
+/// Opens a file for reading. It does not wait, since opening a pipe or a device could take forever,
+/// and it fails for a link.
 #[cfg(unix)]
 fn open(path: &Path) -> io::Result<File> {
     use rustix::fs::OFlags;
@@ -200,7 +202,7 @@ fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Makes the folder, and those above it, for this user alone.
+/// Creates the folder and its missing parents, for this user alone.
 fn make(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -209,7 +211,7 @@ fn make(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Whether this user owns it and no other may write to it.
+/// Whether this user owns the folder and no other may write to it.
 #[cfg(unix)]
 fn is_ours(about: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -222,14 +224,14 @@ fn is_owned(about: &fs::Metadata) -> bool {
     about.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// Whether it belongs to another user. The superuser's is a place for all, such as `/tmp`.
+/// Whether another user owns the folder. Folders of the superuser, such as `/tmp`, count as common.
 #[cfg(unix)]
 fn is_anothers(about: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     !is_owned(about) && about.uid() != 0
 }
 
-/// Without such marks the user's cache folder counts as the user's own.
+/// On systems without owners and permissions, the user's cache folder counts as the user's own.
 #[cfg(not(unix))]
 fn is_ours(_about: &fs::Metadata) -> bool {
     true

@@ -1,15 +1,15 @@
-//! The cache of kernels: binaries of compiled programs in the user's files. A process then loads in
-//! a millisecond what takes tens to compile.
+//! The cache of kernels: binaries of compiled programs in the user's files. A process loads a
+//! kernel in a millisecond, while compiling takes tens of milliseconds.
 //!
-//! A file is named by a hash of everything its contents depend on: source, options, device, driver,
-//! platform, the variables by which PoCL compiles, and the version of this crate. Files are of two
-//! kinds. One holds a binary, as the driver gave it out. The other describes one kernel: the binary
-//! that contains it, and the names and types of its arguments. These are kept because OpenCL
-//! promises them only for programs built from source.
+//! The name of a file is a hash of everything its contents depend on: source, options, device,
+//! driver, platform, the variables that control PoCL's compiler, and the version of this crate.
+//! There are two kinds of files. One holds a binary, as the driver provided it. The other describes
+//! one kernel: the binary that contains it, and the names and types of its arguments. These are
+//! stored because OpenCL promises them only for programs built from source.
 //!
-//! Any fault in a file or the folder means that programs are compiled from source, never an error.
-//! Files are written beside their place and renamed. Only their owner can write to folder and
-//! files, since drivers run what is in them. [`obstacle`] says why a folder is not used.
+//! Any fault in a file or the folder makes programs be compiled from source; it is never an error.
+//! Files are written under a temporary name and renamed. Only their owner can write to the folder
+//! and the files, since drivers execute their contents. [`obstacle`] says why a folder is not used.
 //!
 //! `BLOCKMUL_CACHE` names another folder; `off` turns the cache off.
 mod entry;
@@ -34,7 +34,7 @@ use std::{
 /// The environment variable that names the folder, or turns the cache off.
 const VARIABLE: &str = "BLOCKMUL_CACHE";
 
-/// Variables of the environment that change the code which PoCL generates.
+/// Environment variables that change the code which PoCL generates.
 const COMPILER_VARIABLES: [&str; 6] = [
     "POCL_BINARY_SPECIALIZE_WG",
     "POCL_EXTRA_BUILD_FLAGS",
@@ -44,7 +44,7 @@ const COMPILER_VARIABLES: [&str; 6] = [
     "POCL_WORK_GROUP_SPECIALIZATION",
 ];
 
-/// What [`clear`] removed.
+/// The numbers of kernels and bytes that [`clear`] removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct Cleared {
@@ -70,15 +70,15 @@ pub fn folder() -> Option<PathBuf> {
     }
 }
 
-/// The folder, made if it is missing and may be.
+/// Opens the folder, or creates it if that is allowed.
 fn usable(path: &Path) -> std::result::Result<Folder, Unusable> {
     let home = if named().is_none() { dirs::home_dir() } else { None };
     Folder::usable(path.to_owned(), home.as_deref())
 }
 
-/// Why [`folder`] is not used although it could be, and what to do about it. Every process then
-/// compiles its kernels. `None` if the folder is used, the cache is off, or the system allows no
-/// such folder.
+/// The reason why [`folder`] is not used although it could be, and what to do about it. Every
+/// process then compiles its kernels. `None` if the folder is used, the cache is off, or the system
+/// allows no such folder.
 pub fn obstacle() -> Option<String> {
     let path = folder()?;
     let elsewhere = || format!("set {VARIABLE} to another folder");
@@ -100,7 +100,7 @@ pub fn clear() -> Result<Cleared> {
     folder().map_or(Ok(Cleared::default()), |folder| Folder::new(folder).clear())
 }
 
-/// The cache as one device uses it.
+/// The cache of one device.
 pub(super) struct Cache {
     folder: Folder,
     /// The hash of everything that all programs of the device depend on.
@@ -149,7 +149,7 @@ impl Cache {
         (header.key == key && !binary.is_empty()).then(|| binary.to_vec())
     }
 
-    /// Keeps the binary of a batch and the arguments of its kernels, if the folder can be written.
+    /// Stores the binary of a batch and the arguments of its kernels, if the folder is writable.
     pub(super) fn store<'u>(
         &self,
         batch: &Batch,
@@ -172,13 +172,13 @@ impl Cache {
     }
 }
 
-/// The hash of everything that all programs of a device depend on. `variable` gives the value of an
-/// environment variable.
+/// The hash of everything that all programs of a device depend on. `variable` returns the value of
+/// an environment variable.
 fn hash_of(info: &DeviceInfo, variable: impl Fn(&str) -> Option<OsString>) -> Sha256 {
     let mut hash = Sha256::new();
     for part in [
         env!("CARGO_PKG_VERSION"),
-        // The code that joins sources into a program.
+        // The hash includes the code that joins sources into a program.
         include_str!("../batch.rs"),
         &info.platform,
         &info.platform_version,
@@ -195,7 +195,7 @@ fn hash_of(info: &DeviceInfo, variable: impl Fn(&str) -> Option<OsString>) -> Sh
     hash
 }
 
-/// Adds a text with its length, so that no two lists of texts have the same hash.
+/// Adds a text preceded by its length, so that different lists of texts have different hashes.
 fn add(hash: &mut Sha256, text: &str) {
     hash.update((text.len() as u64).to_le_bytes());
     hash.update(text);

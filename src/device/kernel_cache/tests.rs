@@ -56,7 +56,7 @@ fn programs_are_found_by_what_they_are_made_of() {
     assert_eq!(cache("1.0").find(&unit(1)).unwrap().arguments, arguments[0]);
     assert_eq!(cache("1.0").find(&unit(3)), None);
     assert_eq!(cache("1.1").find(&unit(1)), None, "another driver");
-    // A file renamed to the key of another is refused.
+    // A file that was renamed to the key of another one is refused.
     let files = names(place.path());
     let of = |ending: &str| {
         files.iter().filter(|name| name.ends_with(ending)).map(|name| place.path().join(name)).collect::<Vec<_>>()
@@ -114,7 +114,7 @@ fn folder_and_files_are_their_owners_alone() {
     assert!(matches!(refused(Path::new("/dev/null/kernels")), Some(Unusable::Refused(_))), "no place for a folder");
 }
 
-/// As `sudo` does if it keeps `HOME`.
+/// Simulates `sudo` that keeps `HOME`.
 #[test]
 #[cfg(unix)]
 fn no_folder_is_made_in_the_home_of_another_user() {
@@ -126,7 +126,7 @@ fn no_folder_is_made_in_the_home_of_another_user() {
     let usable = || Folder::usable(path.clone(), Some(home.path()));
     assert!(matches!(usable().err(), Some(Unusable::HomeOfAnother)));
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
-    // The user's own home, a folder that was asked for, and one that is there already.
+    // The user's own home, a requested folder, and a folder that exists already.
     std::os::unix::fs::chown(home.path(), Some(rustix::process::geteuid().as_raw()), None).unwrap();
     assert!(usable().is_ok());
     std::os::unix::fs::chown(home.path(), Some(12_345), None).unwrap();
@@ -134,7 +134,7 @@ fn no_folder_is_made_in_the_home_of_another_user() {
     assert!(Folder::usable(home.path().join("named"), None).is_ok());
 }
 
-/// No file but a regular one is opened: to open a pipe would take forever.
+/// Only regular files are opened: opening a pipe would take forever.
 #[test]
 #[cfg(unix)]
 fn what_is_no_file_is_not_read_and_not_waited_for() {
@@ -168,7 +168,7 @@ fn what_was_used_longest_ago_leaves_first() {
         let file = fs::File::options().write(true).open(place.path().join(format!("{number:064x}.binary"))).unwrap();
         file.set_modified(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(number)).unwrap();
     }
-    // 1000 bytes are there. Three quarters of 800 may stay, beside the file that is written then.
+    // There are 1000 bytes. Three quarters of 800 may stay, beside the file that is written then.
     write(&Folder::of_bytes(place.path().into(), 800), 10);
     let left: Vec<_> = (4..11).map(|number| format!("{number:064x}.binary")).collect();
     assert_eq!(names(place.path()), left);

@@ -1,4 +1,4 @@
-//! Device memory that is held.
+//! Handles of device memory.
 use super::{Free, Meter, Pool};
 use crate::{
     Result,
@@ -14,15 +14,16 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
 };
 
-/// A `cl_mem` that is held: from the pool, to which it returns, or the application's, retained.
+/// A `cl_mem`. It comes from the pool and returns to it, or it belongs to the application and is
+/// retained.
 pub(in crate::device) struct Memory {
     pub(super) raw: isize,
     pub(super) bytes: u64,
     pub(super) home: Home,
-    /// The queues whose commands may use it, one bit for each number.
+    /// The queues whose commands may use the memory, as bits by queue number.
     pub(super) queues: AtomicU32,
     pub(super) first_use: Arc<FirstUse>,
-    /// Whether it must not be used again.
+    /// Whether the memory must not be used again.
     pub(super) lost: AtomicBool,
 }
 
@@ -37,7 +38,7 @@ impl Memory {
         self.raw as cl_mem
     }
 
-    /// The handle, for a command of the queue of this number.
+    /// The handle, for a command of queue number `queue`.
     pub(in crate::device) fn raw_on(&self, queue: u32) -> cl_mem {
         self.queues.fetch_or(1 << queue, Relaxed);
         self.raw()
@@ -47,7 +48,7 @@ impl Memory {
         &self.first_use
     }
 
-    /// The commands behind which it is free, if no more use it.
+    /// The commands after which the memory is free, if no further ones use it.
     pub(in crate::device) fn behind(&self) -> Vec<Point> {
         match &self.home {
             Home::Pool(pool, _) => pool.commands.last_of(self.queues.load(Relaxed)),
@@ -55,7 +56,7 @@ impl Memory {
         }
     }
 
-    /// Makes the memory one for commands of `queue` alone, behind `behind`.
+    /// Assigns the memory to commands of `queue` alone, after the commands `behind`.
     pub(in crate::device) fn hand_to(&mut self, queue: &Queue, behind: Vec<Point>) {
         queue.follow(behind);
         self.queues = AtomicU32::new(1 << queue.number());
@@ -77,7 +78,7 @@ impl Memory {
         self.bytes
     }
 
-    /// Gives the handle away with one reference. The memory never returns to the pool.
+    /// Gives away the handle with one reference. The memory never returns to the pool.
     pub(in crate::device) fn into_raw(mut self) -> cl_mem {
         if let Home::Pool(pool, meter) = std::mem::replace(&mut self.home, Home::Foreign) {
             pool.state().used_bytes -= self.bytes;
@@ -88,7 +89,7 @@ impl Memory {
         raw
     }
 
-    /// Keeps the memory from serving anything else: it does not return to the pool when dropped.
+    /// Prevents reuse: the memory does not return to the pool when it is dropped.
     pub(in crate::device) fn lose(&self) {
         self.lost.store(true, Relaxed);
     }

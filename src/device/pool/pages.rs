@@ -1,9 +1,10 @@
 //! Memory of CPU devices in pages of 2 MiB.
 //!
-//! OpenCL's runtimes for CPUs take memory in pages of 4 KiB. Reading what is scattered then waits
-//! for addresses to be translated, and first touching a page costs as much as reading it many
-//! times. So large buffers lie in memory of our own, for which the system is asked for large pages.
-//! The runtime uses it where it is, and returns it when the last command that uses it has ended.
+//! OpenCL runtimes for CPUs take memory in pages of 4 KiB. Scattered reads then wait for addresses
+//! to be translated, and touching a page for the first time costs as much as reading it many times.
+//! So large buffers are placed in memory of our own, for which the system is asked for large pages.
+//! The runtime uses this memory in place, and returns it when the last command that uses it has
+//! ended.
 use opencl3::{
     memory::{self as cl, CL_MEM_READ_WRITE},
     types::{cl_context, cl_mem},
@@ -19,11 +20,11 @@ use {
 #[cfg(target_os = "linux")]
 const PAGE: usize = 2 << 20;
 
-/// Fewest bytes of a buffer in large pages: at most half as many are wasted.
+/// Fewest bytes of a buffer in large pages. At most half of that is wasted.
 #[cfg(target_os = "linux")]
 const LEAST: usize = 2 * PAGE;
 
-/// Creates a buffer of a CPU device, in large pages if it fills some and the system has any.
+/// Creates a buffer of a CPU device, in large pages if it fills some and the system provides them.
 pub(super) fn create(context: cl_context, bytes: usize) -> Result<cl_mem, i32> {
     #[cfg(target_os = "linux")]
     if bytes >= LEAST
@@ -34,7 +35,7 @@ pub(super) fn create(context: cl_context, bytes: usize) -> Result<cl_mem, i32> {
     plain(context, bytes)
 }
 
-/// Creates a buffer in memory of the runtime's.
+/// Creates a buffer in memory that the runtime allocates.
 pub(super) fn plain(context: cl_context, bytes: usize) -> Result<cl_mem, i32> {
     // SAFETY: the context outlives the pool (both live in the device); no host pointer is given.
     unsafe { cl::create_buffer(context, CL_MEM_READ_WRITE, bytes, std::ptr::null_mut()) }
@@ -49,7 +50,7 @@ struct Region {
 
 #[cfg(target_os = "linux")]
 impl Region {
-    /// Memory for `bytes` from the beginning of a large page on; `None` if the system has none.
+    /// Maps memory for `bytes` that begins at a large page; `None` if the system has none.
     fn new(bytes: usize) -> Option<Self> {
         let pages = bytes.checked_next_multiple_of(PAGE)?;
         let len = pages.checked_add(PAGE)?;
@@ -67,7 +68,7 @@ impl Region {
         self.base.map_addr(|address| address.next_multiple_of(PAGE))
     }
 
-    /// A buffer that keeps the region as long as it is in use.
+    /// Makes a buffer that keeps the region alive as long as it is in use.
     fn into_buffer(self, context: cl_context, bytes: usize) -> Option<cl_mem> {
         // SAFETY: the memory has `bytes` bytes and lives until the buffer is destroyed.
         let raw =
@@ -99,7 +100,7 @@ impl Drop for Region {
     }
 }
 
-/// Called by the runtime when it has destroyed the buffer.
+/// The runtime calls this when it has destroyed the buffer.
 #[cfg(target_os = "linux")]
 extern "C" fn unmap(_: cl_mem, region: *mut c_void) {
     // SAFETY: `into_buffer` made the pointer of a box, for this call alone.
@@ -111,7 +112,7 @@ mod tests {
     use super::*;
     use crate::{Result, device::Work, device::test_device};
 
-    /// Whether the mapping that has an address asks for large pages (`hg` among its flags).
+    /// Whether the mapping of an address has requested large pages (`hg` among its flags).
     fn is_advised(address: usize) -> bool {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut has_address = false;

@@ -1,4 +1,4 @@
-//! Tests of the pool: how much it keeps, and behind which commands it hands memory out.
+//! Tests of the pool: how much it keeps, and after which commands it hands out memory.
 use super::*;
 use crate::{
     Word,
@@ -33,7 +33,7 @@ fn what_is_kept_is_what_was_needed_lately() -> Result<()> {
         }
     }
     assert!(device.kept_bytes() >= 240 * MIB as u64, "the last is kept");
-    // After many small buffers the large ones count as unused lately.
+    // After many small buffers, the large ones count as not needed lately.
     for _ in 0..3 * SPAN {
         drop(buffer(&work, 100)?);
     }
@@ -55,7 +55,7 @@ fn the_same_again_creates_nothing() -> Result<()> {
         drop(second);
         buffer(&work, 30 * MIB).map(drop)
     };
-    // Stages that have no size in common.
+    // Stages whose buffers have no size in common.
     let stages = || -> Result<()> {
         let work = Work::new(&device, None);
         [100, 90, 80].into_iter().try_for_each(|megabytes| buffer(&work, megabytes * MIB).map(drop))
@@ -63,7 +63,7 @@ fn the_same_again_creates_nothing() -> Result<()> {
     product()?;
     stages()?;
     let created = device.counters().buffers_created;
-    // Until what was needed at first is long ago.
+    // Runs until the first buffers count as not needed lately.
     for _ in 0..SPAN {
         product()?;
         stages()?;
@@ -125,8 +125,8 @@ fn size_classes_waste_at_most_an_eighth() {
     }
 }
 
-/// Takes a command on `buffers` that does nothing until its end is set, and returns the events it
-/// waits for.
+/// Enqueues a fake command on `buffers`, which stays pending until its end is set. Returns its
+/// event and the events that it waits for.
 fn faked<T: Word>(work: &Work, buffers: &[&Buffer<T>]) -> Result<(cl_event, Vec<cl_event>)> {
     let (mut made, mut waits) = (None, Vec::new());
     for buffer in buffers {
@@ -157,7 +157,7 @@ fn memory_of_another_queue_is_waited_for_and_of_the_same_is_not() -> Result<()> 
     assert_eq!(waits, [], "the same queue keeps the order");
     drop(one);
 
-    // When taken for another queue, it is waited for once.
+    // If another queue takes the memory, it waits once.
     let one = taken(&second)?;
     assert_eq!(one.raw(), raw);
     let (_, waits) = faked(&second, &[&one])?;
@@ -165,11 +165,11 @@ fn memory_of_another_queue_is_waited_for_and_of_the_same_is_not() -> Result<()> 
     let (on_second, waits) = faked(&second, &[&one])?;
     assert_eq!(waits, []);
     drop(one);
-    // The command that uses it does not wait for queues that never used it.
+    // The command that uses the memory does not wait for queues that never used it.
     drop(taken(&second)?);
     assert_eq!(faked::<u32>(&second, &[])?.1, []);
 
-    // Taken and dropped unused, it is still behind the command on the first queue.
+    // Memory that was taken and dropped unused still waits for the command on the first queue.
     let one = taken(&first)?;
     assert_eq!(one.raw(), raw);
     drop(one);
@@ -193,14 +193,14 @@ fn memory_that_two_queues_have_used_is_free_behind_both() -> Result<()> {
     let (on_second, waits) = faked(&second, &[&one, &two])?;
     assert_eq!(waits, [on_first]);
     drop(one);
-    // The second queue's command is behind the first queue already. It has to wait for later
+    // The second queue's command already comes after the first queue's. It has to wait for later
     // commands there.
     let (later, _) = faked::<u32>(&first, &[])?;
     let one = buffer(&third, MIB)?;
     assert_eq!(one.raw(), raw);
     assert_eq!(faked(&third, &[&one])?.1, [on_first, on_second], "and not for what came since");
     drop((one, two));
-    // Each queue prefers memory of its own, even if another queue's came back later.
+    // Each queue prefers its own memory, even if another queue's came back later.
     let (one, two) = (buffer(&first, 2 * MIB)?, buffer(&second, 2 * MIB)?);
     let raws = [one.raw(), two.raw()];
     faked(&first, &[&one])?;
@@ -225,7 +225,7 @@ fn a_command_that_is_done_is_not_waited_for() -> Result<()> {
     let one = buffer(&second, MIB)?;
     set_user_event_status(on_first, 0).unwrap();
     assert_eq!(faked(&second, &[&one])?.1, []);
-    // Behind a read that has returned all is done: no event is kept.
+    // When a read has returned, all commands before it are done, so no event is kept.
     let one = first.upload(&[1u32; 100])?;
     one.download(&first)?;
     assert!(one.memory.behind().is_empty());
@@ -266,7 +266,7 @@ const STEPS: Source = Source {
 kernel! { struct Steps = "steps" in (STEPS) { a: InOut<u32>, count: u32, n: u32 } }
 kernel! { struct Number = "number" in (STEPS) { a: Out<u32>, first: u32, n: u32 } }
 
-/// A long chain of launches on one queue writes a buffer, and another queue takes its memory next.
+/// A long chain of launches on one queue writes a buffer. Then another queue takes its memory.
 #[test]
 fn memory_goes_from_queue_to_queue() -> Result<()> {
     const LEN: usize = 4096;

@@ -1,4 +1,4 @@
-//! Bookkeeping of the commands of a device, on all its queues.
+//! Bookkeeping of the commands on all queues of a device.
 use super::SharedEvent;
 use crate::{
     Error, Result,
@@ -16,51 +16,52 @@ use std::{
     },
 };
 
-/// Commands pending at which their statuses are checked without a read. A solver that never reads
-/// must not keep an event of each.
+/// With this many pending commands, statuses are checked even if nothing is read. A solver that
+/// never reads must not keep an event for each command.
 pub(super) const MOST_PENDING: usize = 1024;
 
-/// Most queues of a device: sets of them are the bits of a word. Half may be queues that keep
-/// times.
+/// Most queues of a device: a set of queues is the bits of one word. Half of them may be queues
+/// that keep times.
 const MOST_QUEUES: usize = u32::BITS as usize;
 
-/// The commands of all queues of a device whose end is not known.
+/// The pending commands of all queues of a device.
 #[derive(Default)]
 pub(in crate::device) struct Commands {
     state: Mutex<State>,
-    /// How many failures have been forgotten.
+    /// Number of failures that have been forgotten.
     forgotten: AtomicU64,
 }
 
 #[derive(Default)]
 pub(super) struct State {
-    /// Clock of the bookkeeping: counts the commands taken and the calls that set commands to wait
-    /// for.
+    /// A clock for the bookkeeping. It counts the commands taken, and the calls that make commands
+    /// wait for others.
     now: u64,
     queues: Vec<QueueState>,
     pub(super) pending: VecDeque<(&'static str, SharedEvent)>,
-    /// Number of pending commands at which their statuses are checked although nothing is read.
+    /// The number of pending commands at which statuses are checked although nothing is read.
     check_at: usize,
-    /// The first command that failed after it was taken.
+    /// The first command that failed after it was accepted.
     failed: Option<(&'static str, i32)>,
 }
 
-/// One queue.
+/// The bookkeeping of one queue.
 struct QueueState {
     raw: Arc<CommandQueue>,
     /// Whether each command waits for the one before by its event.
     by_events: bool,
-    /// The last command, with the time it was taken. There are several if threads enqueued at the
-    /// same time: which of these comes last is not known. There is none if the last is known to be
-    /// done.
+    /// The last command, with the time at which it was taken. There are several if threads enqueued
+    /// at the same time, because their order is not known. It is empty if the last command is known
+    /// to be done.
     last: Vec<(u64, SharedEvent)>,
-    /// Commands of other queues for which the next command waits, with the time this was set.
+    /// Commands of other queues that the next command waits for, with the time at which this was
+    /// set.
     awaited: Vec<(u64, Point)>,
-    /// The end of the commands without events since it was last needed.
+    /// The common event of the commands without events since it was last needed.
     silent: Option<SharedEvent>,
 }
 
-/// A command of a queue: a point in its order.
+/// A point in a queue's order: one of its commands.
 #[derive(Clone)]
 pub(in crate::device) struct Point {
     /// The number of the queue.
@@ -73,7 +74,7 @@ impl Commands {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of a new queue.
+    /// Adds a queue and returns its number.
     pub(super) fn add_queue(&self, raw: Arc<CommandQueue>, by_events: bool) -> u32 {
         let queues = &mut self.state().queues;
         assert!(queues.len() < MOST_QUEUES, "a device has at most {MOST_QUEUES} queues");
@@ -85,7 +86,8 @@ impl Commands {
         self.state().now
     }
 
-    /// The time before a command of `queue` is enqueued, and the events it has to wait for.
+    /// Returns the time before a command of `queue` is enqueued, and the events that it has to wait
+    /// for.
     ///
     /// # Errors
     /// [`Error::CommandFailed`] if a command of the device has failed.
@@ -101,7 +103,7 @@ impl Commands {
         for point in awaited {
             match point.event.status() {
                 Ok(0) => {}
-                // A device that has forgotten the failure had waited for all commands by then.
+                // If the device has forgotten the failure, it had waited for all commands before.
                 Ok(code) if code < 0 => self.check_statuses()?,
                 _ => {
                     self.flush(&point)?;
@@ -112,8 +114,8 @@ impl Commands {
         Ok((now, before))
     }
 
-    /// The end of a command of `queue` that was taken without an event. It is checked like the
-    /// event of a command, once it is needed.
+    /// The common event of commands of `queue` that have no events, for one more such command. As
+    /// soon as it is needed, it is checked like the event of a single command.
     pub(super) fn end_of_silent(&self, queue: u32, call: &'static str) -> SharedEvent {
         let mut state = self.state();
         let of_queue = &mut state.queues[queue as usize];
@@ -126,13 +128,14 @@ impl Commands {
         end
     }
 
-    /// The end of the commands of `queue` without events since it was last needed, if there are
-    /// some.
+    /// The common event of the commands of `queue` without events since it was last needed, if
+    /// there are such commands.
     pub(super) fn silent(&self, queue: u32) -> Option<SharedEvent> {
         self.state().queues[queue as usize].silent.clone().filter(|end| end.is_open())
     }
 
-    /// Records a command of `queue` that began at `begun` and was taken; it may be `done` already.
+    /// Records a command of `queue` that began at `begun` and was accepted. It may be `done`
+    /// already.
     ///
     /// # Errors
     /// As [`Commands::check_statuses`], if many statuses are unchecked.
@@ -148,16 +151,16 @@ impl Commands {
         state.now += 1;
         let now = state.now;
         let of_queue = &mut state.queues[queue as usize];
-        // The command is certain to be behind all that was there when it began, and behind nothing
+        // The command is certain to come after all that was there when it began, and after nothing
         // else.
         of_queue.last.retain(|(at, _)| *at > begun);
         of_queue.awaited.retain(|(at, _)| *at > begun);
-        // In a queue that is ordered by events the next command waits even for one that is done. A
+        // In a queue ordered by events the next command waits even for a command that is done. A
         // marker with nothing to wait for would wait for the application's commands.
         if !done || of_queue.by_events {
             of_queue.last.push((now, taken.clone()));
         }
-        // That of commands without events is pending already.
+        // The common event of commands without events is pending already.
         if taken.is_own() {
             state.pending.push_back((call, taken.clone()));
         }
@@ -168,7 +171,7 @@ impl Commands {
         Ok(())
     }
 
-    /// The points behind everything that the queues of the set `queues` have taken so far.
+    /// The last points of the queues in the set `queues`.
     pub(in crate::device) fn last_of(&self, queues: u32) -> Vec<Point> {
         let state = self.state();
         let of_set = state.queues.iter().zip(0..).filter(|(_, queue)| queues >> queue & 1 == 1);
@@ -179,8 +182,8 @@ impl Commands {
         points.collect()
     }
 
-    /// Makes the next command of `queue` wait for `points`, and so all that come after. Points of
-    /// the queue itself are before it anyway.
+    /// Makes the next command of `queue`, and so all later ones, wait for `points`. Points of the
+    /// queue itself are skipped, since they come earlier anyway.
     pub(super) fn follow(&self, queue: u32, points: Vec<Point>) {
         if points.iter().all(|point| point.queue == queue) {
             return;
@@ -197,7 +200,7 @@ impl Commands {
         }
     }
 
-    /// What is free behind the last commands of `queue` is free at once if they have ended.
+    /// If the last commands of `queue` have ended, forgets them, so that nothing waits for them.
     pub(super) fn forget_ended(&self, queue: u32) {
         let of_queue = &mut self.state().queues[queue as usize];
         if !of_queue.by_events {
@@ -205,13 +208,13 @@ impl Commands {
         }
     }
 
-    /// As [`Queue::check_statuses`](super::Queue::check_statuses).
+    /// See [`Queue::check_statuses`](super::Queue::check_statuses).
     pub(super) fn check_statuses(&self) -> Result<()> {
         self.state().check_statuses()
     }
 
-    /// Waits for every command of every queue. Queues that have none, but for the first, which may
-    /// be the application's, are left out: each would take some microseconds.
+    /// Waits for every command of every queue. A queue without commands is skipped, because it
+    /// would take some microseconds. The first queue is never skipped: it may be the application's.
     pub(super) fn finish(&self) -> Result<()> {
         let state = self.state();
         let (then, all) = (state.now, state.queues.iter().enumerate());
@@ -230,7 +233,7 @@ impl Commands {
         finished
     }
 
-    /// Forgets a failure, and the commands that were taken until `then`, which are done.
+    /// Forgets a failure, and the commands taken until `then`, which are done.
     pub(super) fn forget(&self, then: u64) {
         let mut state = self.state();
         state.failed = None;
@@ -241,24 +244,24 @@ impl Commands {
         }
     }
 
-    /// The number of failures that were forgotten. What a plan keeps in memory from one execution
-    /// to the next is lost with each.
+    /// The number of failures that were forgotten. At each failure, the contents of memory that a
+    /// plan keeps between executions are lost.
     pub(in crate::device) fn forgotten(&self) -> u64 {
         self.forgotten.load(Ordering::SeqCst)
     }
 
-    /// Waits for `points`, whether they fail or not.
+    /// Waits for `points`, even if they fail.
     pub(in crate::device) fn wait(&self, points: &[Point]) {
         for point in points {
             if !matches!(point.event.status(), Ok(..=0)) {
-                // A command that failed has ended, too. The next one is refused.
+                // A command that failed has ended, too. The next command is refused.
                 let _ = self.flush(point).and_then(|()| point.event.wait());
                 let _ = self.check_statuses();
             }
         }
     }
 
-    /// Ensures that the command at `point` will run even if its queue gets no further one.
+    /// Ensures that the command at `point` runs even if its queue gets no further command.
     fn flush(&self, point: &Point) -> Result<()> {
         let raw = self.state().queues[point.queue as usize].raw.clone();
         check("clFlush", clq::flush(raw.get()))
@@ -266,7 +269,7 @@ impl Commands {
 }
 
 impl Point {
-    /// Whether commands of `queue` are behind it without waiting.
+    /// Whether commands of `queue` come after this point without waiting.
     pub(in crate::device) fn is_of(&self, queue: u32) -> bool {
         self.queue == queue
     }
@@ -283,15 +286,15 @@ impl State {
     fn check_statuses(&mut self) -> Result<()> {
         let mut asked = Ok(());
         let Self { pending, failed, .. } = self;
-        // An end of commands without events that nothing has needed is left: what comes behind
-        // such a command fails with it.
+        // A common event that nothing has needed is skipped: if one of its commands fails, later
+        // commands fail too.
         pending.retain(|(call, event)| match event.is_known().then(|| event.status()) {
             Some(Ok(0)) => false,
             Some(Ok(code)) if code < 0 => {
                 failed.get_or_insert((call, code));
                 false
             }
-            // On its way, or an end of commands without events that nothing has needed.
+            // The command is pending, or this is a common event that nothing has needed.
             Some(Ok(_)) | None => true,
             Some(Err(error)) => {
                 asked = Err(error);

@@ -1,4 +1,4 @@
-//! Tests of commands that fail late, and of the events that commands wait for.
+//! Tests of commands that fail after they were accepted, and of the events that commands wait for.
 use super::{commands::MOST_PENDING, *};
 use crate::{
     Error,
@@ -11,7 +11,7 @@ use crate::{
 };
 use opencl3::event::set_user_event_status;
 
-/// Takes a command that does nothing until its end is set.
+/// Enqueues a fake command that stays pending until its end is set.
 fn taken(device: &Device) -> SharedEvent {
     let context = device.inner.context.get();
     let taken = device.inner.queue.enqueue("clEnqueueNDRangeKernel", &mut |_, _| fake(context));
@@ -24,7 +24,7 @@ fn fails(error: &Result<Vec<u32>>) -> bool {
 
 #[test]
 fn a_command_that_fails_after_it_was_taken_is_reported_at_every_read_until_finish() -> Result<()> {
-    // A device of its own: the failure would reach other tests too.
+    // The test opens its own device: the failure would reach other tests, too.
     let device = Device::open(test_device().info())?;
     let _end = EndFaked;
     let work = Work::new(&device, None);
@@ -49,7 +49,7 @@ fn a_command_that_fails_after_it_was_taken_is_reported_at_every_read_until_finis
     Ok(())
 }
 
-/// What comes behind a wait would run on what the failed command has not computed.
+/// Commands after a wait would compute with results that the failed command has not written.
 #[test]
 fn a_failure_is_reported_at_the_first_wait_behind_it() -> Result<()> {
     let failing = |wait: &dyn Fn(&Work) -> Result<()>| -> Result<Result<()>> {
@@ -98,14 +98,14 @@ fn an_event_that_has_failed_is_not_waited_for() -> Result<()> {
     // SAFETY: the event is valid.
     let refused = unsafe { device.wait_for(&[event.get()?]) };
     assert!(matches!(refused, Err(Error::CommandFailed { code: -5, .. })), "{refused:?}");
-    // The failure is one of another command: the device goes on.
+    // The failure belongs to another command, so the device can still be used.
     let work = Work::new(&device, None);
     assert_eq!(work.upload(&[1u32, 2])?.download(&work)?, [1, 2]);
     device.finish()
 }
 
-/// Takes a command on the queue of `work` that does nothing until its end is set; returns its event
-/// and the events it waits for.
+/// Enqueues a fake command on the queue of `work`. Returns its event and the events that it waits
+/// for.
 fn faked(work: &Work) -> Result<(SharedEvent, Vec<cl_event>)> {
     let mut waits = Vec::new();
     let context = work.device().inner.context.get();
@@ -134,7 +134,7 @@ fn the_next_command_waits_for_what_its_queue_follows_and_those_after_it_do_not()
         Err(-36)
     });
     assert!(refused.is_err());
-    // The third is behind all that the second is to wait for, though the second has taken no
+    // The third queue waits for all that the second is to wait for, though the second has taken no
     // command yet.
     third.follow(&second);
     assert_eq!(faked(&third)?.1, [last.get()?]);
@@ -172,8 +172,8 @@ fn a_queue_ordered_by_events_waits_for_its_own_last_command_too() -> Result<()> 
     Ok(())
 }
 
-/// Two threads enqueue at the same time. The driver orders the two commands and does not report the
-/// order.
+/// Two threads enqueue at the same time. The driver orders the two commands, but does not report
+/// the order.
 #[test]
 fn of_commands_enqueued_at_the_same_time_both_are_the_last() -> Result<()> {
     let device = Device::open(test_device().info())?;
@@ -191,7 +191,7 @@ fn of_commands_enqueued_at_the_same_time_both_are_the_last() -> Result<()> {
     let (last, _) = faked(&first)?;
     second.follow(&first);
     assert_eq!(faked(&second)?.1, [last.get()?]);
-    // A wait set while a command is on its way to the driver is for the next one.
+    // A wait that is set while a command is being enqueued applies to the next command.
     let (on_first, _) = faked(&first)?;
     second.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, wait| {
         assert_eq!(wait.events, []);
@@ -222,8 +222,8 @@ fn a_failure_on_one_queue_is_reported_on_all_until_finish() -> Result<()> {
     Ok(())
 }
 
-/// Kernels launched without events leave none that are checked. Another queue waits for them, and
-/// so do their reader and the application, by a marker.
+/// Kernels launched without events leave no events to check. Other queues, readers and the
+/// application wait for them by a marker.
 #[test]
 fn commands_without_events_are_waited_for_by_markers() -> Result<()> {
     let device = Device::open_silently(test_device().info(), true, true)?;
@@ -232,8 +232,8 @@ fn commands_without_events_are_waited_for_by_markers() -> Result<()> {
     let scan = Scan::<u32>::new(&device, ScanTuning::new(device.info()))?;
     let mut values = first.upload(&vec![1u32; 5000])?;
     scan.run(&first, &mut values)?;
-    // The kernels and their memory have been used, so that these launches have no events. They
-    // share one until it is needed.
+    // The kernels and their memory have been used before, so these launches have no events. They
+    // share one as soon as it is needed.
     scan.run(&first, &mut values)?;
     let (before, early) = (pending(), first.marker());
     scan.run(&first, &mut values)?;
@@ -243,7 +243,7 @@ fn commands_without_events_are_waited_for_by_markers() -> Result<()> {
     let marker = first.marker();
     second.follow(&first);
     scan.run(&second, &mut values)?;
-    // Sums of all before, four times.
+    // Prefix sums, taken four times.
     let choose = |i: u64, of: u64| (0..of).fold(1, |product, j| product * i.saturating_sub(j) / (j + 1));
     let want = |i: u64| choose(i, 4) as u32;
     first.follow(&second);
@@ -252,14 +252,14 @@ fn commands_without_events_are_waited_for_by_markers() -> Result<()> {
     assert!(marker.raw()?.is_some_and(|event| !event.is_null()));
     marker.wait()?;
     second.wait()?;
-    // A queue that keeps times has their events.
+    // On a queue that keeps times, commands have events.
     let timed = Work::timed(&device, None)?;
     scan.run(&timed, &mut values)?;
     assert!(timed.all_stage_times()?.iter().all(|stage| stage.ms.is_some()));
     device.finish()
 }
 
-/// As on NVIDIA's GPUs: the marker of an execution becomes an event when it is needed.
+/// The marker of an execution becomes an event only when it is needed, as on NVIDIA's GPUs.
 #[test]
 fn a_marker_does_not_wait_for_events_that_the_device_waits_for_later() -> Result<()> {
     let device = Device::open_silently(test_device().info(), true, true)?;
@@ -293,7 +293,7 @@ fn a_command_without_an_event_that_fails_is_reported_to_the_queue_that_waits_for
     let _end = EndFaked;
     let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
     let silent = first.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, _| Ok(std::ptr::null_mut()))?;
-    // On a queue that has ended a marker fails.
+    // On a queue that has ended, a marker fails.
     let marker = fake(device.inner.context.get()).unwrap();
     // SAFETY: the event was made for this handle.
     unsafe { silent.be_marked_by(marker) };
@@ -308,7 +308,7 @@ fn a_command_without_an_event_that_fails_is_reported_to_the_queue_that_waits_for
     device.finish()
 }
 
-/// Others may put a command that waits into the queue, and wait for a marker before they end that.
+/// Others may enqueue a command that waits, and wait for a marker before they let it run.
 #[cfg(feature = "ocl")]
 #[test]
 fn a_queue_that_is_lent_has_events_from_then_on() -> Result<()> {

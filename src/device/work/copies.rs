@@ -3,9 +3,9 @@ use super::Work;
 use crate::{Result, Word, device::Buffer};
 use opencl3::command_queue as clq;
 
-/// Most bytes of one fill; the rest is copied from there. NVIDIA's driver counts patterns by 31
-/// bits. Fills of single bytes fail from 2 GiB on. Patterns of 16 bytes fail from 32 GiB on, or
-/// never end, wherever the fill begins.
+/// Most bytes of one fill; the rest is copied from the filled part. NVIDIA's driver counts patterns
+/// in 31 bits. Fills of single bytes fail from 2 GiB on. Patterns of 16 bytes fail from 32 GiB on,
+/// or never end, at any offset.
 const FILL_BYTES: usize = 16 << 30;
 
 impl Work {
@@ -23,7 +23,7 @@ impl Work {
         self.write_bytes(bytemuck::cast_slice(values), buffer)
     }
 
-    /// As [`Work::write`], of the bytes of the values.
+    /// Does as [`Work::write`] with the bytes of the values.
     pub fn write_bytes(&self, values: &[u8], buffer: &mut Buffer) -> Result<()> {
         match values {
             [] if buffer.len() == 0 => Ok(()),
@@ -31,8 +31,8 @@ impl Work {
         }
     }
 
-    /// Enqueues a write of the bytes of all values of `buffer`. If it does not block, they are
-    /// there and stay as they are until it has ended.
+    /// Enqueues a write of all bytes of `buffer`. If it does not block, `values` must stay
+    /// unchanged until it has ended.
     pub(super) fn enqueue_write(&self, values: &[u8], buffer: &mut Buffer, blocks: bool) -> Result<()> {
         assert_eq!(values.len(), buffer.value_bytes());
         self.enqueue("clEnqueueWriteBuffer", &self.uses(&[&buffer.memory]), &mut |queue, wait| {
@@ -43,7 +43,7 @@ impl Work {
                 clq::enqueue_write_buffer(queue, memory, blocks, 0, bytes, from, wait.len(), wait.pointer())
             }
         })?;
-        // What comes behind a wait must not run on what a command before it has not computed.
+        // Commands after a wait must not use results that a failed command has not computed.
         if blocks { self.queue.check_statuses() } else { Ok(()) }
     }
 
@@ -80,12 +80,14 @@ impl Work {
         })
     }
 
-    /// Sets every value of `buffer`, which is from the pool, to zero, and a few bytes behind them.
+    /// Sets every value of `buffer`, which must come from the pool, to zero, and a few bytes after
+    /// them.
     pub fn fill_zero<T>(&self, buffer: &mut Buffer<T>) -> Result<()> {
         self.fill_zero_by(buffer.any_mut(), FILL_BYTES)
     }
 
-    /// As [`Work::fill_zero`], by commands of at most `most` bytes, a multiple of a pattern's 16.
+    /// Does as [`Work::fill_zero`] with commands of at most `most` bytes, a multiple of the
+    /// pattern's 16.
     fn fill_zero_by(&self, buffer: &mut Buffer, most: usize) -> Result<()> {
         let zero = [0u8; 16];
         let bytes = buffer.value_bytes().next_multiple_of(zero.len());
@@ -114,7 +116,7 @@ impl Work {
     }
 }
 
-/// Whether `start..start + len` lies in `0..end`; numbers that overflow do not.
+/// Whether `start..start + len` lies in `0..end`. If the sum overflows it does not.
 pub(super) fn lies_in(start: usize, len: usize, end: usize) -> bool {
     start.checked_add(len).is_some_and(|last| last <= end)
 }

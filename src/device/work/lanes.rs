@@ -1,5 +1,5 @@
-//! Lanes: works of one work on further queues of the device, so that kernels too small to fill the
-//! device overlap.
+//! Lanes: a work may be split among several queues of the device, so that kernels too small to fill
+//! the device overlap.
 use super::{StageRecord, Work};
 use crate::{Result, device::queue::Queue};
 use opencl3::command_queue as clq;
@@ -8,27 +8,28 @@ use std::{
     sync::Arc,
 };
 
-/// The work that a lane begins behind.
+/// The work from which a lane was split, and after whose commands it begins.
 pub(super) struct Home {
     queue: Arc<Queue>,
-    /// Commands it had taken by then.
+    /// Number of commands that the work had taken by then.
     commands: usize,
 }
 
 impl Home {
-    /// A work on `queue` that has taken so many commands.
+    /// A point on `queue`, after its first `commands` commands.
     pub(super) fn of(queue: &Arc<Queue>, commands: usize) -> Self {
         Self { queue: queue.clone(), commands }
     }
 }
 
 impl Work {
-    /// `lanes` works whose commands may overlap, each behind everything this work has taken so far.
-    /// They share its memory limit and begin in its stage. One lane, or none, is one lane on the
-    /// queue of this work. Commands of two lanes are in order only by [`Work::follow`].
+    /// Makes `lanes` works whose commands may overlap. Each begins after everything this work has
+    /// taken so far. They share its memory limit and begin in its stage. If `lanes` is 0 or 1,
+    /// there is one lane, on the queue of this work. Commands of two lanes are ordered only by
+    /// [`Work::follow`].
     ///
     /// [`Work::join`] brings the lanes together. They may be dropped without it, for example after
-    /// an error: the next command of this work is behind theirs.
+    /// an error: the next command of this work then comes after theirs.
     ///
     /// # Errors
     /// [`Error::OpenCl`] if the driver refuses another queue.
@@ -54,7 +55,7 @@ impl Work {
         (1..=lanes.max(1)).map(lane).collect()
     }
 
-    /// Makes the next commands run behind those of `lanes`, and counts the commands of `lanes` as
+    /// Makes the next commands run after those of `lanes`, and counts the commands of `lanes` as
     /// its own.
     ///
     /// # Errors
@@ -62,9 +63,9 @@ impl Work {
     pub fn join(&self, lanes: Vec<Work>) -> Result<()> {
         let has_commands = |lane: &&Work| lane.record.borrow().last.is_some();
         let own = |lane: &Work| lane.queue.number() == self.queue.number();
-        // The lanes start now, all of them before anything waits for one.
+        // Flushes the lanes, so that all of them start before anything waits for one.
         lanes.iter().filter(has_commands).filter(|lane| !own(lane)).try_for_each(|lane| lane.queue.flush())?;
-        // Only the queue knows the order if both have enqueued on it in turn.
+        // If both have enqueued on one queue in turn, only the queue knows their order.
         let commands = self.record.borrow().events.len();
         let in_turn = |lane: &Work| lane.home.as_ref().is_none_or(|home| home.commands != commands);
         let barrier = lanes.iter().filter(has_commands).any(|lane| !own(lane) || in_turn(lane));
@@ -89,7 +90,7 @@ impl Work {
 }
 
 impl Drop for Work {
-    /// What the home of a lane does next may use the memory that the lane used.
+    /// Later commands of the work may use the memory that the lane has used.
     fn drop(&mut self) {
         if let Some(Home { queue, .. }) = &self.home {
             queue.follow(queue.commands().last_of(1 << self.queue.number()));
@@ -159,8 +160,8 @@ mod tests {
         (0..count).fold(start, |value, _| value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
     }
 
-    /// Both buffers are written on the first queue of the work, stepped on a lane each, and summed
-    /// on the first.
+    /// Writes two buffers on the first queue of the work, runs steps on a lane for each, and adds
+    /// them on the first queue.
     fn overlapped(work: &Work, kernels: &Kernels, lanes: usize, start: u32) -> Result<()> {
         work.stage("before");
         let (mut one, mut two) = (work.upload(&[start; LEN])?, work.upload(&[start + 1; LEN])?);
@@ -177,7 +178,7 @@ mod tests {
         work.stage("after");
         let mut both = work.buffer(LEN)?;
         kernels.sum(work, &one, &two, &mut both)?;
-        // What goes back to the pool here was used by lanes.
+        // Memory that returns to the pool here was used by lanes.
         drop((one, two));
         let expected = stepped(start, 310).wrapping_add(stepped(start + 1, 250));
         assert_eq!(both.download(work)?, vec![expected; LEN], "{lanes} lanes from {start}");
@@ -190,7 +191,7 @@ mod tests {
         Ok(())
     }
 
-    /// Works on queues that keep times and works on queues that need not, one after another and in
+    /// Tests works on queues that record times and on queues that do not, one after another and in
     /// several threads.
     #[test]
     fn lanes_begin_behind_their_work_and_it_goes_on_behind_them() -> Result<()> {
@@ -267,7 +268,7 @@ mod tests {
             kernels.sum(&lanes[0], &one, &one, &mut of_lane)?;
             kernels.steps(&lanes[1], &mut two, 200)?;
             drop((lanes, of_lane));
-            // Another work of the device, on memory that the lanes have used.
+            // Another work of the device uses memory that the lanes have used.
             let other = Work::new(&device, None);
             let reused = other.upload(&[7u32; LEN])?;
             assert_eq!(one.download(&other)?, vec![stepped(round, 200); LEN]);
@@ -277,7 +278,7 @@ mod tests {
         Ok(())
     }
 
-    /// Takes a command on the queue of `work` that does nothing until its end is set.
+    /// Enqueues a fake command on the queue of `work`, which stays pending until its end is set.
     fn faked(work: &Work) -> Result<cl_event> {
         let made = Cell::new(std::ptr::null_mut());
         work.enqueue("clEnqueueNDRangeKernel", &work.uses(&[]), &mut |_, _| {
@@ -303,7 +304,7 @@ mod tests {
             waits.join().unwrap()
         })?;
         work.wait()?;
-        // Lanes without commands, and one on the same queue, need no barrier.
+        // Lanes without commands, and a lane on the same queue, need no barrier.
         let idle = Work::new(&device, None);
         idle.join(idle.fork(3)?)?;
         assert!(idle.record.borrow().last.is_none());

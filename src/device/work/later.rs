@@ -1,5 +1,5 @@
-//! Copies that are enqueued together, so that one wait serves them all: PoCL copies a few kilobytes
-//! in 5 microseconds, and takes 40 more to wake up who waits.
+//! Copies that are enqueued together, so that one wait is enough for all. PoCL copies a few
+//! kilobytes in 5 microseconds, but takes 40 more to wake up a waiting thread.
 use super::Work;
 use crate::{
     Result, Word,
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::{mem, sync::atomic::Ordering::Relaxed};
 
-/// Values that a copy reads, or writes, until it has ended.
+/// Values that a pending copy reads or writes.
 pub(crate) struct Later<'w, T> {
     work: &'w Work,
     /// The copy. `None` if there is nothing to copy.
@@ -32,7 +32,7 @@ impl<T> Drop for Later<'_, T> {
         if let Some(copy) = self.copy.take()
             && copy.wait().is_err()
         {
-            // The copy may still run, so its memory is never freed.
+            // The copy may still run, so its memory is deliberately leaked.
             mem::forget(mem::take(&mut self.values));
         }
     }
@@ -53,7 +53,8 @@ impl Work {
         Ok(later)
     }
 
-    /// A buffer, and a copy of `values` into it. Commands enqueued from here on see them.
+    /// Makes a buffer, and enqueues a copy of `values` into it. Commands enqueued from now on see
+    /// the values.
     pub fn upload_later<T: Word>(&self, values: Vec<T>) -> Result<(Buffer<T>, Later<'_, T>)> {
         let mut buffer = self.buffer::<T>(values.len())?;
         let mut later = Later { work: self, copy: None, values };
@@ -65,13 +66,13 @@ impl Work {
     }
 }
 
-/// A copy, and the memory that it reads until it has ended.
+/// A pending copy, and the memory that it reads.
 pub(crate) trait Copying {}
 
 impl<T> Copying for Later<'_, T> {}
 
 impl Work {
-    /// As [`Work::upload_later`], of elements whose type is a value.
+    /// Does as [`Work::upload_later`] for elements whose type is known at run time only.
     pub fn upload_any_later(&self, values: AnyValues) -> Result<(Buffer, Box<dyn Copying + '_>)> {
         with_values!(AnyValues, values, values => {
             let (buffer, later) = self.upload_later(values)?;

@@ -1,5 +1,5 @@
-//! Device memory as a slice on the host: a CPU device's own memory; on a GPU, host memory that is
-//! copied from the device, or to it at the end.
+//! Device memory as a slice on the host. On a CPU device it is the memory itself. On a GPU it is
+//! host memory, copied from the device first or to the device at the end.
 use super::Work;
 use crate::{
     Error, Result, Word,
@@ -25,7 +25,7 @@ use std::{
 struct Mapping<'a> {
     work: &'a Work,
     buffer: &'a Buffer,
-    /// `None` for an empty buffer, and once unmapped.
+    /// The mapped buffer; `None` if it is empty or after it was unmapped.
     pointer: Option<cl_mem>,
 }
 
@@ -50,7 +50,7 @@ impl Work {
     pub fn map<'a, T: Word>(&'a self, buffer: &'a mut Buffer<T>) -> Result<Mapped<'a, T>> {
         buffer.check::<T>();
         let mapping = Mapping::new(self, buffer, CL_MAP_WRITE_INVALIDATE_REGION, true)?;
-        // As after a blocking write.
+        // Checks for failures, as after a blocking write.
         self.queue.check_statuses()?;
         match mapping.is_aligned() {
             true => Ok(Mapped(Viewed { mapping, element: PhantomData })),
@@ -61,7 +61,8 @@ impl Work {
         }
     }
 
-    /// Enqueues a mapping of `buffer` for the host to read. `None` if its memory is not aligned.
+    /// Enqueues a mapping of `buffer` for the host to read. Returns `None` if its memory is not
+    /// aligned.
     pub fn view_later<'a, T: Word>(&'a self, buffer: &'a Buffer<T>) -> Result<Option<ViewedLater<'a, T>>> {
         buffer.check::<T>();
         let mapping = Mapping::new(self, buffer, CL_MAP_READ, false)?;
@@ -87,7 +88,8 @@ impl<'a, T: Word> ViewedLater<'a, T> {
 }
 
 impl<'a> Mapping<'a> {
-    /// If it does not block, the memory is mapped once the command has ended.
+    /// Maps the memory. If the command does not block, the memory is mapped when the command has
+    /// ended.
     fn new(work: &'a Work, buffer: &'a Buffer, flags: cl_map_flags, blocks: bool) -> Result<Self> {
         let mut pointer = None;
         if buffer.len() > 0 {
@@ -107,7 +109,8 @@ impl<'a> Mapping<'a> {
             };
             work.enqueue("clEnqueueMapBuffer", &work.uses(&[&buffer.memory]), &mut map).inspect_err(|_| {
                 if !address.get().is_null() {
-                    // The caller gets no mapping to end, so the memory must not be used again.
+                    // The caller gets no mapping that it could end, so the memory must not be used
+                    // again.
                     buffer.memory.lose();
                 }
             })?;
@@ -116,8 +119,8 @@ impl<'a> Mapping<'a> {
         Ok(Self { work, buffer, pointer })
     }
 
-    /// Whether the memory is aligned for its elements: that of an application (CL_MEM_USE_HOST_PTR)
-    /// may not be. Nothing else is to be done with it then.
+    /// Whether the memory is aligned for its elements. An application's memory
+    /// (CL_MEM_USE_HOST_PTR) may not be, and must then not be read through the mapping.
     fn is_aligned(&self) -> bool {
         self.pointer.is_none_or(|address| address.addr() % self.buffer.word().bytes() == 0)
     }
@@ -139,14 +142,15 @@ impl<'a> Mapping<'a> {
             .work
             .enqueue("clEnqueueUnmapMemObject", &uses, &mut |queue, wait| unmap(queue, wait.pointer(), wait.len()));
         if unmapped.is_err() {
-            // An earlier failure keeps further commands out. The mapping ends all the same.
+            // After an earlier failure further commands are refused. The mapping is ended all the
+            // same.
             if !ended.get()
                 && let Ok(event) = unmap(self.work.queue.raw(), std::ptr::null(), 0)
             {
                 // SAFETY: the event was made for this handle.
                 drop(unsafe { Event::from_raw(event) });
             }
-            // If it does not, the memory is still mapped: it must not serve another buffer.
+            // If unmapping fails, the memory is still mapped, so it must not be reused.
             self.buffer.memory.lose();
         }
         unmapped
@@ -154,7 +158,7 @@ impl<'a> Mapping<'a> {
 }
 
 impl<T: Word> Mapped<'_, T> {
-    /// Hands the memory back to the device. Commands enqueued from here on see what was written.
+    /// Returns the memory to the device. Commands enqueued from now on see what was written.
     pub fn unmap(mut self) -> Result<()> {
         self.0.mapping.release()
     }
@@ -194,7 +198,7 @@ impl<T: Word> DerefMut for Mapped<'_, T> {
 
 impl Drop for Mapping<'_> {
     fn drop(&mut self) {
-        // What was written is handed back by `unmap`. Here an error has no one to go to.
+        // `unmap` returns written memory and reports errors. Here an error cannot be reported.
         let _ = self.release();
     }
 }

@@ -1,4 +1,4 @@
-//! Reads: values of a buffer on the host. Each waits for the device.
+//! Reads of a buffer's values by the host. Each waits for the device.
 use super::{Work, at_most, copies::lies_in};
 use crate::{
     Result, Word,
@@ -15,8 +15,8 @@ impl Work {
         Ok(values)
     }
 
-    /// Reads a number that the device has counted, value `at` of `buffer`. Waits. The number is
-    /// checked, since memory is allocated and kernels are launched by it.
+    /// Reads a count that the device has computed: value `at` of `buffer`. Waits. The count is
+    /// checked, because memory is allocated and kernels are launched by it.
     pub fn read_count<T: Word + Into<u64>>(
         &self,
         buffer: &Buffer<T>,
@@ -27,7 +27,7 @@ impl Work {
         at_most(what, self.read(buffer, at, 1)?[0].into(), most)
     }
 
-    /// Copies values of `buffer` from `start` on, until `values` is full. Waits.
+    /// Copies values of `buffer` from index `start` on, until `values` is full. Waits.
     pub fn read_into<T: Word>(&self, buffer: &Buffer<T>, start: usize, values: &mut [T]) -> Result<()> {
         buffer.check::<T>();
         let len = values.len();
@@ -41,7 +41,7 @@ impl Work {
         self.read_bytes_from(buffer, 0, to)
     }
 
-    /// Copies bytes of `buffer` from its value `start` on, until `to` is full. Waits.
+    /// Copies bytes of `buffer` from value `start` on, until `to` is full. Waits.
     fn read_bytes_from(&self, buffer: &Buffer, start: usize, to: &mut [u8]) -> Result<()> {
         if !to.is_empty() {
             self.record.borrow_mut().read_backs += 1;
@@ -53,14 +53,14 @@ impl Work {
             if !landed {
                 self.enqueue_read(buffer, start, (to.as_mut_ptr(), to.len()), true)?;
             }
-            // Only this check shows whether the earlier commands have computed the values that were
-            // read.
+            // Only this check shows whether earlier commands have computed the values just read.
             self.queue.check_statuses()?;
         }
         Ok(())
     }
 
-    /// Whether bytes of `buffer` from its value `start` on were copied by way of `landing`.
+    /// Tries to copy bytes of `buffer` from value `start` on through `landing`. Returns whether it
+    /// did.
     fn read_by(&self, landing: &Landing, buffer: &Buffer, start: usize, to: &mut [u8]) -> Result<bool> {
         let bytes = to.len();
         landing.read((&self.device.inner.context, self.queue.raw()), to, |to| {
@@ -70,8 +70,8 @@ impl Work {
         })
     }
 
-    /// Enqueues a read of `bytes` bytes of `buffer` from its value `start` on, which lie in it, to
-    /// `to`. If it does not block, `to` is there until it has ended.
+    /// Enqueues a read of `bytes` bytes of `buffer` from value `start` on. The range must lie in
+    /// the buffer. If the read does not block, `to` must be valid until it has ended.
     pub(super) fn enqueue_read(
         &self,
         buffer: &Buffer,

@@ -1,5 +1,5 @@
-//! What the host sees of a device's memory. A CPU device's is that of the host: large arrays need
-//! no copy, whose pages would be written for the first time.
+//! Values of a device as the host sees them. A CPU device shares the host's memory, so large arrays
+//! are read in place: a copy would touch new pages for the first time.
 use super::{
     Work,
     later::Later,
@@ -13,23 +13,23 @@ use crate::{
 use half::f16;
 use std::ops::Deref;
 
-/// Bytes from which on an array is mapped. A product of 2000 with three arrays of 64 to 128 KiB
-/// takes 0.092 ms so, 0.115 if they are copied (PoCL 3.1, an EPYC). No other limit was tried.
+/// Arrays of at least this many bytes are mapped. A product of 2000 with three arrays of 64 to 128
+/// KiB takes 0.092 ms so, 0.115 if they are copied (PoCL 3.1, an EPYC). No other limit was tried.
 const MAPPED_BYTES: usize = 64 << 10;
 
-/// Values of the device, copied or where they are.
+/// Values of the device, copied to the host or read in place.
 pub(crate) enum Seen<'w, T: Word> {
     Copied(Vec<T>),
     Viewed(Viewed<'w, T>),
 }
 
-/// The same, before they are there.
+/// Values that are being copied or mapped.
 pub(crate) enum SeenLater<'w, T: Word> {
     Copied(Later<'w, T>),
     Viewed(ViewedLater<'w, T>),
 }
 
-/// Elements whose type is a value, as [`Seen`], and before they are there.
+/// Defines [`Seen`] and [`SeenLater`] for elements whose type is known at run time only.
 macro_rules! any_seen {
     ($($number:ident as $name:ident),+) => {
         pub(crate) enum AnySeen<'w> {
@@ -49,7 +49,7 @@ macro_rules! any_seen {
         }
 
         impl<'w> AnySeenLater<'w> {
-            /// As [`SeenLater::get`].
+            /// See [`SeenLater::get`].
             pub fn get(self) -> Result<AnySeen<'w>> {
                 Ok(match self {
                     $(Self::$name(values) => AnySeen::$name(values.get()?)),+
@@ -58,7 +58,7 @@ macro_rules! any_seen {
         }
 
         impl Work {
-            /// As [`Work::see_later`], of elements.
+            /// Does as [`Work::see_later`] for elements whose type is known at run time only.
             pub fn see_any_later<'w>(&'w self, buffer: &'w Buffer) -> Result<AnySeenLater<'w>> {
                 Ok(match ElementType::of(buffer.word()) {
                     $(ElementType::$name => AnySeenLater::$name(self.see_later(buffer.typed())?)),+
@@ -90,8 +90,8 @@ impl<'w, T: Word> SeenLater<'w, T> {
 }
 
 impl Work {
-    /// Enqueues what it takes for the host to see the whole of `buffer`. Nothing may write to it as
-    /// long as it is seen.
+    /// Enqueues the copy or the mapping through which the host sees the whole of `buffer`. Nothing
+    /// may write to the buffer as long as it is seen.
     pub fn see_later<'w, T: Word>(&'w self, buffer: &'w Buffer<T>) -> Result<SeenLater<'w, T>> {
         let is_large = buffer.value_bytes() >= MAPPED_BYTES;
         let is_mapped = is_large && self.device.info().kind == DeviceKind::Cpu;
@@ -128,7 +128,8 @@ mod tests {
             assert!(*other == all(len), "{len}: after the end of the other");
         }
         assert_eq!((work.read_backs(), device.counters().read_backs >= read_backs + 8), (8, true));
-        // What is not waited for ends all the same, and the memory is written again.
+        // A pending mapping that was dropped ends all the same, and the memory can be written
+        // again.
         let mut buffer = work.upload(&all(MAPPED_BYTES))?;
         drop(work.see_later(&buffer)?);
         work.write(&vec![7u64; MAPPED_BYTES], &mut buffer)?;

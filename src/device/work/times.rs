@@ -1,9 +1,9 @@
-//! The commands of a work by stage and by bin, and their times.
+//! The commands of a work by stage and by bin, with their times.
 use super::Work;
 use crate::{Result, device::queue::SharedEvent};
 use std::{collections::BTreeMap, time::Duration};
 
-/// A command, and what its time counts towards.
+/// A command with the stage and the bins towards which its time counts.
 pub(super) struct Event {
     pub stage: &'static str,
     pub bins: u64,
@@ -13,15 +13,15 @@ pub(super) struct Event {
 #[derive(Default)]
 pub(super) struct StageRecord {
     pub stage: &'static str,
-    /// Bins that commands count towards, as bits.
+    /// The bins towards which commands count, as bits.
     pub bins: u64,
     pub events: Vec<Event>,
-    /// Nanoseconds that the host computed, in which stage and for which bins.
+    /// Nanoseconds that the host computed, with stage and bins.
     pub on_host: Vec<(&'static str, u64, u64)>,
     /// The stage of each kernel launched.
     pub launches: Vec<&'static str>,
     pub read_backs: u32,
-    /// The command that ends after all others.
+    /// The command after which all others have ended.
     pub last: Option<SharedEvent>,
 }
 
@@ -31,24 +31,24 @@ pub(super) struct StageRecord {
 pub struct StageTime {
     /// Name of the stage.
     pub name: &'static str,
-    /// Busy time in milliseconds: that of its commands by the device's clock, plus that of its
-    /// computations on the host. Commands on several queues may overlap, so it may exceed the time
-    /// that passed. `None` if the queue keeps no times: an adopted one, or that of a product that
-    /// is [untimed](crate::Product::untimed).
+    /// Busy time in milliseconds: the time of its commands by the device's clock, plus that of its
+    /// computations on the host. Commands on several queues may overlap, so the sum may exceed the
+    /// elapsed time. `None` if the queue records no times, as an adopted queue may not, or if the
+    /// product is [untimed](crate::Product::untimed).
     pub ms: Option<f64>,
     /// Commands enqueued: kernels, copies, fills, reads.
     pub commands: u32,
     /// Kernels launched.
     pub launches: u32,
-    /// Least bytes that such a stage has to move between memory and the device, scattered ones in
-    /// sectors of 32; `None` if not declared.
+    /// The least number of bytes that the stage has to move between memory and the device.
+    /// Scattered accesses count as sectors of 32 bytes. `None` if not declared.
     pub bytes: Option<u64>,
     /// Floating-point operations; `None` if not declared.
     pub flops: Option<u64>,
 }
 
 impl Work {
-    /// Counts time that the host computed towards the stage.
+    /// Counts time of computations on the host towards the stage.
     pub fn count_host_time(&self, time: Duration) {
         let mut record = self.record.borrow_mut();
         let spent = (record.stage, record.bins, time.as_nanos() as u64);
@@ -70,8 +70,8 @@ impl Work {
         Ok(names.iter().map(time).collect())
     }
 
-    /// Waits for the last command and returns the time of every stage, in the order in which they
-    /// began.
+    /// Waits for the last command and returns the time of every stage, in the order in which the
+    /// stages began.
     pub fn all_stage_times(&self) -> Result<Vec<StageTime>> {
         let mut names = Vec::new();
         for event in &self.record.borrow().events {
@@ -82,8 +82,8 @@ impl Work {
         self.stage_times(&names)
     }
 
-    /// Waits for the last command and returns the busy time in milliseconds of the commands for
-    /// each set of bins that has some; `None` if the queue keeps no times.
+    /// Waits for the last command and returns the busy time of the commands in milliseconds for
+    /// each set of bins; `None` if the queue records no times.
     pub fn bin_times(&self) -> Result<Option<BTreeMap<u64, f64>>> {
         self.wait()?;
         let mut times = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! The first difference of two patterns of one size, for the error of a plan. It may take time, but
-//! must not take much memory.
+//! The first difference of two patterns of equal size, for the error of a plan. The search may take
+//! time, but must not take much memory.
 use super::PatternArrays;
 use crate::{
     Result,
@@ -9,17 +9,17 @@ use crate::{
 /// Rows that are read and compared at once.
 const AT_ONCE: usize = 1 << 20;
 
-/// A place that only one of two patterns has, counted as in the arrays.
+/// A place with an entry in only one of two patterns, in the order of the arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub row: usize,
     pub col: usize,
-    /// Whether the first pattern has it.
+    /// Whether the entry is in the first pattern.
     pub in_first: bool,
 }
 
-/// The first place, column by column, that only one of two patterns has. Both have the same number
-/// of columns.
+/// Finds the first place, column by column, with an entry in only one of two patterns. Both have
+/// the same number of columns.
 pub(super) fn first_difference(work: &Work, x: &PatternArrays, y: &PatternArrays) -> Result<Option<Place>> {
     let (x_ptr, y_ptr) = (x.col_ptr.download(work)?, y.col_ptr.download(work)?);
     let by_ends = x_ptr.iter().zip(&y_ptr).position(|(x, y)| x != y).map(|end| end - 1);
@@ -32,7 +32,7 @@ pub(super) fn first_difference(work: &Work, x: &PatternArrays, y: &PatternArrays
     let (of_x, of_y) = (column(&x_ptr, &x.row_idx)?, column(&y_ptr, &y.row_idx)?);
     let same = of_x.iter().zip(&of_y).take_while(|(x, y)| x == y).count();
     let place = |row: u32, in_first| Some(Place { row: row as usize, col, in_first });
-    // Rows ascend, so the other side lacks the smaller of two.
+    // Rows ascend, so the smaller of the two is missing on the other side.
     Ok(match (of_x.get(same), of_y.get(same)) {
         (Some(&x), Some(&y)) if y < x => place(y, false),
         (Some(&x), _) => place(x, true),
@@ -72,7 +72,7 @@ mod tests {
             (&base[..], None),
             (&[(0, 0), (4, 0), (5, 2), (7, 2), (8, 3)], place(3, 0, true)),
             (&[(0, 0), (2, 0), (5, 2), (7, 2), (8, 3)], place(2, 0, false)),
-            // The same rows, of which one has moved to the next column.
+            // The same rows, but one entry has moved to the next column.
             (&[(0, 0), (3, 1), (5, 2), (7, 2), (8, 3)], place(3, 0, true)),
             (&[(0, 0), (3, 0), (5, 1), (7, 2), (8, 3)], place(5, 1, false)),
             (&[(0, 0), (3, 0), (5, 2), (7, 2), (6, 3)], place(6, 3, false)),

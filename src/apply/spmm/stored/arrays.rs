@@ -1,4 +1,4 @@
-//! Groups of arrays of the host, checked, and these again.
+//! Groups made from arrays of the host, which are checked, and the reverse.
 use super::{
     DeviceGcoo, Grouping,
     groups::{Grouped, Groups},
@@ -9,10 +9,11 @@ use crate::{
 };
 use std::sync::{Arc, OnceLock};
 
-/// The arrays of a [`DeviceGcoo`], as the paper has them.
+/// The arrays of a [`DeviceGcoo`], as in the paper.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GcooArrays<T> {
-    /// Entries of the groups before each, and of all: `gIdxes` and, by differences, `nnzPerGroup`.
+    /// The number of entries before each group, and of all. The paper's `gIdxes` is this array, and
+    /// `nnzPerGroup` its differences.
     pub group_ptr: Vec<u32>,
     /// Row of each entry: ascending in a group of columns.
     pub rows: Vec<u32>,
@@ -22,13 +23,13 @@ pub struct GcooArrays<T> {
     pub values: Vec<T>,
 }
 
-/// The bit of an entry whose place is that of the entry before it in its group.
+/// The bit that marks an entry whose place is that of the entry before it in its group.
 const SAME: u8 = 0x80;
 
 impl<T: Element> DeviceGcoo<T> {
-    /// A matrix of `nrows` x `ncols` entries from its arrays, which are checked. In a group of rows
-    /// entries ascend by columns, and in each column by rows; in a group of columns by rows, and in
-    /// each row by columns.
+    /// Makes a matrix of `nrows` x `ncols` entries from its arrays, which are checked. In a group
+    /// of rows, entries are sorted by column, and in each column by row. In a group of columns,
+    /// they are sorted by row, and in each row by column.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -85,7 +86,7 @@ impl<T: Element> DeviceGcoo<T> {
     }
 }
 
-/// The places of [`GcooArrays`].
+/// The group offsets, rows and columns of [`GcooArrays`], without values.
 struct Coordinates<'a> {
     group_ptr: &'a [u32],
     rows: &'a [u32],
@@ -93,7 +94,7 @@ struct Coordinates<'a> {
 }
 
 impl Groups {
-    /// The rows of entries, and their columns.
+    /// The rows of all entries, and their columns.
     fn coordinates(&self, work: &Work) -> Result<[Vec<u32>; 2]> {
         let (lines, other) = (self.line_of(work)?.download(work)?, self.other.download(work)?);
         Ok(if self.grouping.of_columns() { [other, lines] } else { [lines, other] })
@@ -101,7 +102,7 @@ impl Groups {
 }
 
 impl Coordinates<'_> {
-    /// Groups of the places, whose lines were checked.
+    /// Uploads the places of entries, whose lines were checked.
     fn upload(
         &self,
         work: &Work,
@@ -125,8 +126,8 @@ impl Coordinates<'_> {
         })
     }
 
-    /// The line of each entry in its group, with [`SAME`]. Refuses arrays that are not those of
-    /// such groups.
+    /// The line of each entry in its group, with the bit [`SAME`]. Refuses arrays that do not
+    /// describe such groups.
     fn lines(
         &self,
         (nrows, ncols): (usize, usize),

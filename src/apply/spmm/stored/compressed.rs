@@ -1,4 +1,4 @@
-//! Groups made into compressed lines. Kernels: `cl/apply/spmm/coordinates.cl`.
+//! Conversion of groups to compressed lines. Kernels: `cl/apply/spmm/coordinates.cl`.
 use super::groups::{Grouped, Groups, group_size, options};
 use crate::{
     Result,
@@ -43,20 +43,20 @@ kernel! {
     }
 }
 
-/// The lines of groups, and what they have in common.
+/// The lines of groups, with counts of how much their entries share.
 pub(super) struct Counted {
     /// Entries before each line, and of all.
     pub line_ptr: Buffer<u32>,
     /// Entries of each group.
     pub group_len: Buffer<u32>,
-    /// Rows of D that groups load: places that differ within their group.
+    /// Number of rows of D that all groups load: the different places in each group, added up.
     pub loads: u32,
     /// Entries of the longest line.
     pub longest: u32,
 }
 
 impl Grouped {
-    /// The same matrix as compressed columns, or as rows.
+    /// Converts to compressed columns, or to compressed rows.
     pub fn compressed(&self, by_rows: bool) -> Result<DeviceCbc> {
         let Self { groups, values: grouped, .. } = self;
         let (device, element, shape) = (&groups.device, groups.element, groups.shape);
@@ -88,9 +88,9 @@ impl Groups {
         Ok(line_of)
     }
 
-    /// The rows, or columns, as the columns of a pattern, and the number of each of its entries
-    /// here. The sort is stable: in a line entries keep the order of groups, which is ascending in
-    /// both indices.
+    /// Compresses the rows, or the columns, to the columns of a pattern. Also returns the index of
+    /// each entry of the pattern in the groups. The sort is stable: entries of a line keep the
+    /// order of groups, which ascends in both indices.
     pub(super) fn compressed(&self, work: &Work, by_rows: bool) -> Result<Transposed> {
         let (device, entries, line_of) = (&self.device, self.nnz(), self.line_of(work)?);
         let (key, partner, lines, across) = match by_rows != self.grouping.of_columns() {

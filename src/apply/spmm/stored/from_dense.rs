@@ -1,10 +1,11 @@
-//! The elements of a dense matrix that are not 0, in groups of lines: count those of each group,
-//! scan, allocate, fill (Shi, Wang, Chu 2020, Algorithm 1). Kernels:
+//! Groups made from the nonzero elements of a dense matrix: count the elements of each group, scan
+//! the counts, allocate, fill (Shi, Wang, Chu 2020, Algorithm 1). Kernels:
 //! `cl/apply/spmm/coordinates.cl`.
 //!
-//! Counts are those of chunks of a group, so that long groups are divided among many work-items. On
-//! a GPU neighbouring items read neighbouring elements: of a matrix by rows, the places of one
-//! chunk, so that a work-group has a chunk; of one by columns, the lines of neighbouring groups.
+//! A group is counted in chunks, so that a long group is divided among many work-items. On a GPU
+//! neighbouring items read neighbouring elements. If the lines are stored one after another, these
+//! are the places of one chunk, so a work-group takes a chunk. Otherwise they are the lines of
+//! neighbouring groups.
 use super::{
     Grouping,
     groups::{Grouped, Groups, group_size, options},
@@ -73,11 +74,11 @@ kernel! {
     }
 }
 
-/// Places that an item counts if its work-group has a chunk: `ROUNDS` of the kernels. It is no
-/// number of a device: counts of 16 bits fill a word of 64.
+/// Places that an item counts if its work-group takes a chunk: `ROUNDS` of the kernels. It does not
+/// depend on the device: four counts of 16 bits fill a word of 64.
 const ROUNDS: usize = 4;
 
-/// The arrays of groups.
+/// The arrays of groups on the device.
 struct Entries {
     /// Entries before each group, and of all.
     group_ptr: Buffer<u32>,
@@ -86,23 +87,23 @@ struct Entries {
     values: Buffer,
 }
 
-/// Count and fill, requested together.
+/// The kernels that count and fill, compiled together.
 enum Kernels {
     Items(Kernel<CountDense<'static>>, Kernel<FillDense<'static>>),
     Groups(Kernel<CountRows<'static>>, Kernel<FillRows<'static>>),
 }
 
 impl Grouped {
-    /// The elements of a dense matrix that are not 0. Reads their number back.
+    /// Groups the nonzero elements of a dense matrix. Reads their number back.
     pub fn from_dense(device: &Device, d: (DenseShape, &Buffer), grouping: Grouping) -> Result<Self> {
         let numbers = device.info().numbers();
-        // Most items of a work-group would have no element of a short line.
+        // In a work-group that shares a short line, most items would have no element.
         let together = numbers.dense_lanes > 1 && across(d.0, grouping).cols > numbers.dense_chunk;
         Self::from_dense_by(device, d, grouping, together)
     }
 
-    /// As [`Grouped::from_dense`]; with `together` the items of a work-group share lines that are
-    /// stored one after another.
+    /// Does as [`Grouped::from_dense`]. With `together` the items of a work-group share lines that
+    /// are stored one after another.
     pub fn from_dense_by(
         device: &Device,
         (shape, d): (DenseShape, &Buffer),
@@ -119,13 +120,13 @@ impl Grouped {
     }
 }
 
-/// The shape whose rows are the lines that are grouped.
+/// The shape whose rows are the grouped lines.
 fn across(shape: DenseShape, grouping: Grouping) -> DenseShape {
     if grouping.of_columns() { shape.transposed() } else { shape }
 }
 
-/// The elements of groups of `group_rows` rows. Reads their number back. With `together` a
-/// work-group has a chunk of a matrix by rows.
+/// Finds the nonzero elements in groups of `group_rows` rows. Reads their number back. With
+/// `together` a work-group takes a chunk of a matrix stored by rows.
 fn entries(work: &Work, (shape, d): (DenseShape, &Buffer), group_rows: usize, together: bool) -> Result<Entries> {
     let device = work.device();
     let (d_line, d_place, together) = match shape.layout {

@@ -1,4 +1,4 @@
-//! Groups of a compressed matrix, and its new values in their order. Kernels:
+//! Groups made from a compressed matrix, and updates of their values. Kernels:
 //! `cl/apply/spmm/gcoo.cl`, `coordinates.cl`.
 use super::{
     Grouping,
@@ -22,10 +22,10 @@ kernel! {
     }
 }
 
-/// The compressed matrix that groups were made of.
+/// The compressed matrix from which groups were made.
 pub(super) struct Origin {
     pattern: DevicePattern,
-    /// The number of each entry there.
+    /// The index of each entry in the compressed matrix.
     source: Buffer<u32>,
     pack: Pack,
 }
@@ -35,25 +35,25 @@ impl Origin {
         &self.pattern
     }
 
-    /// Copies the values that the compressed matrix has now, or another one of its pattern.
+    /// Copies the current values of the compressed matrix, or those of another one on its pattern.
     pub fn update(&self, a: &DeviceCbc, values: &mut Buffer) -> Result<()> {
         self.pattern.check("A", a)?;
         let work = Work::new(self.pattern.device(), None);
         self.pack.run(&work, Some(&self.source), a.into(), values)
     }
 
-    /// Bytes of device memory held, with those of the pattern, which lives as long.
+    /// Bytes of device memory held, including those of the pattern, which this keeps alive.
     pub fn bytes(&self) -> u64 {
         self.source.bytes() + self.pattern.device_bytes()
     }
 }
 
 impl Grouped {
-    /// A matrix on `pattern` in groups.
+    /// Groups a matrix on `pattern`.
     pub fn from_matrix(pattern: &DevicePattern, a: &DeviceCbc, grouping: Grouping) -> Result<Self> {
         let (device, shape, element) = (pattern.device(), pattern.shape(), a.element());
         let work = Work::new(device, None);
-        // Rows of a row-major matrix are the columns of its arrays, whose blocks are transposes.
+        // Rows of a row-major matrix are the columns of its arrays, in which blocks are transposed.
         let index = Index::new(&work, &a.pattern, grouping.of_columns() == pattern.row_major)?;
         let Gcoo { other, line, source, .. } = Gcoo::new(&work, &index, grouping.lines(), u32::MAX as usize)?;
         let pack = match pattern.row_major {

@@ -1,10 +1,10 @@
-//! Which lines of a matrix are grouped.
+//! The lines of a matrix that are grouped.
 use crate::{BlockShape, Error, Result};
 
-/// The lines of a matrix that groups have, and how many of them a group has: p of the paper. Of a
+/// The kind of lines in a group, rows or columns, and their number in a group: p of the paper. In a
 /// matrix of blocks they are rows or columns of blocks.
 ///
-/// A·D, and D·Aᵀ, take groups of rows as they are; D·A, and Aᵀ·D, take groups of columns.
+/// A·D and D·Aᵀ read groups of rows as they are; D·A and Aᵀ·D read groups of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Grouping {
@@ -13,18 +13,18 @@ pub enum Grouping {
 }
 
 impl Grouping {
-    /// Lines of a group.
+    /// Number of lines in a group.
     pub fn lines(self) -> usize {
         let (Self::Rows(lines) | Self::Columns(lines)) = self;
         lines
     }
 
-    /// Whether they are columns.
+    /// Whether the lines are columns.
     pub fn of_columns(self) -> bool {
         matches!(self, Self::Columns(_))
     }
 
-    /// Refuses groups without lines, and those with more than a byte can number.
+    /// Refuses groups of no line, and groups of more lines than a byte can number.
     pub(super) fn check(self) -> Result<()> {
         match (1..=32).contains(&self.lines()) {
             true => Ok(()),
@@ -32,7 +32,7 @@ impl Grouping {
         }
     }
 
-    /// What the lines are, in words.
+    /// The name of the lines in messages.
     pub(super) fn name(self, shape: BlockShape) -> &'static str {
         match (self, shape == BlockShape::SCALAR) {
             (Self::Rows(_), true) => "rows",
@@ -43,7 +43,7 @@ impl Grouping {
     }
 }
 
-/// `4 rows`, `4 columns`.
+/// Shows `4 rows` or `4 columns`.
 impl std::fmt::Display for Grouping {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.lines(), self.name(BlockShape::SCALAR))

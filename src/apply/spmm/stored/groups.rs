@@ -1,4 +1,4 @@
-//! Groups whose elements the host does not name, and the places of their entries.
+//! Groups without element types, and the places of their entries.
 use super::{Grouping, from_matrix::Origin};
 use crate::{
     BlockShape, Device, Result,
@@ -8,16 +8,16 @@ use crate::{
 };
 use std::sync::{Arc, OnceLock};
 
-/// A [`DeviceGcoo`](super::DeviceGcoo) of any elements.
+/// A [`DeviceGcoo`](super::DeviceGcoo) without its element type.
 pub(super) struct Grouped {
     pub groups: Arc<Groups>,
-    /// Blocks column-major.
+    /// The values; blocks are column-major.
     pub values: Buffer,
-    /// Of a compressed matrix: how its values are read.
+    /// The compressed matrix from which the groups were made, if any.
     pub origin: Option<Box<Origin>>,
 }
 
-/// The places of the entries of groups, and the type of their elements.
+/// The places of the entries in groups, and the element type.
 pub(in crate::apply::spmm) struct Groups {
     pub device: Device,
     pub element: ElementType,
@@ -36,7 +36,7 @@ pub(super) fn group_size(device: &Device) -> usize {
     device.info().numbers().elementwise_group
 }
 
-/// Options of `cl/apply/spmm/coordinates.cl`, with so many places across the lines in a chunk.
+/// Options of `cl/apply/spmm/coordinates.cl` for chunks of `chunk` places across the lines.
 pub(super) fn options(device: &Device, element: ElementType, group_lines: usize, chunk: usize) -> Options {
     Options::group_size(group_size(device)).element(element).define("LINES", group_lines).define("CHUNK", chunk)
 }
@@ -59,7 +59,7 @@ impl Groups {
         if self.grouping.of_columns() { self.ncols } else { self.nrows }
     }
 
-    /// Places of each line.
+    /// Number of places in each line.
     pub fn across(&self) -> usize {
         if self.grouping.of_columns() { self.nrows } else { self.ncols }
     }
@@ -73,8 +73,8 @@ impl Groups {
         self.group_ptr.bytes() + self.other.bytes() + self.line.bytes()
     }
 
-    /// Whether the groups have their entries in the same places: immediately if they are the same
-    /// arrays, otherwise by fingerprints. Each is computed once (one read-back).
+    /// Whether both have their entries in the same places. The answer is immediate if they are the
+    /// same arrays. Otherwise fingerprints are compared; each is computed once (one read-back).
     pub fn same_as(self: &Arc<Self>, of: &Arc<Self>) -> Result<bool> {
         let sizes = |of: &Self| (of.nrows, of.ncols, of.shape, of.grouping, of.nnz());
         let same = Arc::ptr_eq(self, of);

@@ -1,4 +1,4 @@
-//! Products of matrices in groups with dense ones, prepared.
+//! Prepared products of matrices in groups with dense ones.
 use super::{DeviceGcoo, groups::Groups, way::Way};
 use crate::{
     Device, DeviceDense, Error, Result, Semiring,
@@ -10,15 +10,14 @@ use crate::{
 };
 use std::{marker::PhantomData, sync::Arc};
 
-/// A product of a matrix in groups ([`DeviceGcoo`]) with dense matrices, prepared for the matrix's
-/// places and the number of columns of the dense ones. It has the bits of
+/// matrix's places and the number of columns of the dense ones. Its bits are those of
 /// [`ApplyDense`](crate::plan::ApplyDense).
 ///
-/// A·D and D·Aᵀ read groups of rows as they are, D·A and Aᵀ·D groups of columns. The plan counts
-/// how often an entry of a group meets a row of D that is there already, for D·A a column of it. If
-/// that does not pay, for groups across the lines of the product, and for lines of more than 1024
-/// entries, it makes compressed lines of the groups, whose values are read where they are.
-/// [`ApplyGcoo::why`] says which.
+/// A·D and D·Aᵀ read groups of rows as they are; D·A and Aᵀ·D read groups of columns. The plan
+/// counts how often the entries of a group use each row of D (for D·A, each column) that the group
+/// loads. The plan converts the groups to compressed lines in three cases: the reuse is too low,
+/// the groups lie across the lines of the product, or a line has more than 1024 entries. Their
+/// values are read in place. [`ApplyGcoo::why`] says which way was chosen.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -45,7 +44,7 @@ pub struct ApplyGcoo<T: 'static> {
     named: PhantomData<fn() -> T>,
 }
 
-/// A product of a matrix in groups that is to be prepared; see [`ApplyGcoo::with`].
+/// Options of a product of a matrix in groups, before it is prepared; see [`ApplyGcoo::with`].
 #[derive(Debug, Clone)]
 pub struct GcooOptions<'a, T: 'static> {
     a: &'a DeviceGcoo<T>,
@@ -55,8 +54,8 @@ pub struct GcooOptions<'a, T: 'static> {
 }
 
 impl<T: 'static> GcooOptions<'_, T> {
-    /// Multiplies from the right: C = D·A, where D has as many rows as the plan has columns
-    /// otherwise.
+    /// Multiplies from the right: C = D·A. D then has the number of rows that was given to the plan
+    /// as a number of columns.
     #[allow(clippy::wrong_self_convention)] // the side that A stands on
     pub fn from_right(mut self) -> Self {
         self.side = Side::Right;
@@ -69,14 +68,13 @@ impl<T: 'static> GcooOptions<'_, T> {
         self
     }
 
-    /// Adds and multiplies in a semiring. The factors of a product are in the order of the
-    /// matrices.
+    /// Adds and multiplies in a semiring. The factors of a product keep the order of the matrices.
     pub fn semiring(mut self, semiring: Semiring) -> Self {
         self.request.semiring = semiring;
         self
     }
 
-    /// Whether groups are read as such.
+    /// Sets whether groups are read as they are ([`DenseMethod::Gcoo`]) or as compressed lines.
     pub fn method(mut self, method: DenseMethod) -> Self {
         self.request.method = method;
         self
@@ -89,7 +87,7 @@ impl<T: 'static> GcooOptions<'_, T> {
         self
     }
 
-    /// With other numbers than the device's.
+    /// Replaces the device's numbers.
     #[cfg(test)]
     pub(super) fn numbers(mut self, numbers: crate::tuning::Numbers) -> Self {
         self.request.numbers = numbers;
@@ -99,7 +97,7 @@ impl<T: 'static> GcooOptions<'_, T> {
     /// Prepares the product.
     ///
     /// # Errors
-    /// [`Error::Argument`] for an element type that the semiring does not have; [`Error::Memory`],
+    /// [`Error::Argument`] if the semiring does not support the element type; [`Error::Memory`],
     /// [`Error::Unsupported`].
     pub fn plan(self) -> Result<ApplyGcoo<T>> {
         let Self { a, side, transposed, request } = self;
@@ -109,7 +107,7 @@ impl<T: 'static> GcooOptions<'_, T> {
         let (rows, cols) = (groups.nrows * groups.shape.rows(), groups.ncols * groups.shape.cols());
         let (sides, request) = Sides::new(side, transposed, (rows, cols), request)?;
         let work = Work::new(&groups.device, None);
-        // The lines are A's rows if it is on the left, or transposed on the right.
+        // The lines of the product are A's rows if A is on the left, or transposed on the right.
         let of_rows = transposed == (side == Side::Right);
         let request = Request { across: of_rows, ..request };
         let way = Way::new(&work, groups, of_rows, request)?;
@@ -121,17 +119,17 @@ impl<T: 'static> ApplyGcoo<T> {
     /// Prepares C = A·D for matrices D of n columns by rows.
     ///
     /// # Errors
-    /// As [`GcooOptions::plan`].
+    /// See [`GcooOptions::plan`].
     pub fn new(a: &DeviceGcoo<T>, n: usize) -> Result<Self> {
         Self::with(a, n).plan()
     }
 
-    /// A product with matrices of n columns that is to be prepared, with options.
+    /// Starts the options of a product with matrices of n columns.
     pub fn with(a: &DeviceGcoo<T>, n: usize) -> GcooOptions<'_, T> {
         GcooOptions { a, side: Side::Left, transposed: false, request: Request::new(a.device(), a.element_type(), n) }
     }
 
-    /// Whether entries are read in groups.
+    /// The chosen method: [`DenseMethod::Gcoo`] if entries are read in groups.
     pub fn method(&self) -> DenseMethod {
         self.way.method()
     }
@@ -141,7 +139,7 @@ impl<T: 'static> ApplyGcoo<T> {
         matches!(self.way, Way::Groups(_))
     }
 
-    /// The reason for it, in a sentence.
+    /// The reason for the method, in a sentence.
     pub fn why(&self) -> &str {
         self.way.why()
     }
@@ -158,7 +156,7 @@ impl<T: 'static> ApplyGcoo<T> {
 }
 
 impl<T: 'static> Planned for ApplyGcoo<T> {
-    /// The matrix A, whose places are those of the plan's, and the dense matrix D.
+    /// The matrix A, with its entries where the plan expects them, and the dense matrix D.
     type Inputs<'a> = (&'a DeviceGcoo<T>, &'a DeviceDense<T>);
     /// The dense matrix C.
     type Output = DeviceDense<T>;

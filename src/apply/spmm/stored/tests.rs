@@ -1,4 +1,4 @@
-//! Groups made from every kind of matrix, and made back.
+//! Conversions from every kind of matrix to groups, and back.
 use super::*;
 use crate::{
     Bsr, Cbc, Csc, Csr, DeviceKind, Matrix, Planned, Semiring,
@@ -10,7 +10,7 @@ use crate::{
     tuning::Numbers,
 };
 
-/// Whether entries are in the groups of the arrays, in their order, and nowhere else.
+/// Whether `arrays` hold the entries in the order of groups.
 fn is_grouped(grouping: Grouping, arrays: &GcooArrays<f32>) -> bool {
     let of_entry = |(&row, &col): (&u32, &u32)| match grouping {
         Grouping::Rows(lines) => (row as usize / lines, col, row),
@@ -26,7 +26,7 @@ fn from_dense_by(d: &DeviceDense<f32>, grouping: Grouping, together: bool) -> Re
     Ok(DeviceGcoo::of(grouped))
 }
 
-/// Groups of one line, of some, and of as many as there may be.
+/// Groups of one line, of several, and of the largest number of lines.
 fn groupings() -> Vec<Grouping> {
     [1, 4, 32].into_iter().flat_map(|lines| [Grouping::Rows(lines), Grouping::Columns(lines)]).collect()
 }
@@ -36,7 +36,7 @@ fn matrices_become_groups_and_come_back() -> Result<()> {
     [[0, 3], [3, 0], [1, 1], [23, 19]].into_iter().try_for_each(|size| come_back(size, &[], &groupings()))
 }
 
-/// Each number of lines, and groups of each side.
+/// Tests matrices of few lines, with groups of rows and of columns.
 #[test]
 fn small_matrices_become_groups_and_come_back() -> Result<()> {
     come_back([0, 3], &[], &[Grouping::Columns(4)])?;
@@ -50,7 +50,7 @@ fn long_lines_become_groups_and_come_back() -> Result<()> {
     come_back([9, 1300], &[(4, 1100)], &groupings())
 }
 
-/// Checks a matrix of so many rows and columns, with long rows, in every way to groups and back.
+/// Checks all conversions of a matrix of so many rows and columns, with long rows.
 fn come_back([rows, cols]: [usize; 2], long: &[(usize, usize)], groupings: &[Grouping]) -> Result<()> {
     let device = test_device();
     let host: Csc<f32> =
@@ -101,7 +101,7 @@ fn small_matrices_without_entries_have_empty_groups() -> Result<()> {
 #[test]
 fn wrong_arrays_are_refused_with_the_entry() -> Result<()> {
     let device = test_device();
-    // The matrix of the paper's Figure 2, and what may be wrong with it.
+    // The matrix of the paper's Figure 2, and errors in its arrays.
     let right = GcooArrays {
         group_ptr: vec![0, 3, 6],
         rows: vec![0, 1, 2, 0, 3, 3],
@@ -128,7 +128,7 @@ fn wrong_arrays_are_refused_with_the_entry() -> Result<()> {
         change(&mut wrong);
         assert_eq!(made(&wrong).unwrap_err().to_string(), want);
     }
-    // Rows of a group of columns ascend; its columns alone do not.
+    // In a group of columns the rows ascend, but not the columns.
     let by_rows = DeviceGcoo::from_arrays(&device, (4, 4), BlockShape::SCALAR, Grouping::Rows(2), &right);
     assert!(by_rows.unwrap_err().to_string().starts_with("groups of 2 rows: entry 2 at (2, 0) is not in group 0"));
     Ok(())
@@ -164,7 +164,7 @@ fn blocks_become_groups_and_come_back() -> Result<()> {
     Ok(())
 }
 
-/// How a matrix in groups is multiplied.
+/// A way to multiply a matrix in groups.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     side: Side,
@@ -184,8 +184,8 @@ const PLAIN: Case = Case {
     gap: 0,
 };
 
-/// Whether a product has the reference's bits on each kind of device's numbers, by the way
-/// expected.
+/// Checks that a product has the reference's bits with the numbers of each kind of device, and that
+/// it takes the expected method.
 fn check<M: Matrix>(host: &M, grouping: Grouping, n: usize, case: Case, expected: DenseMethod) -> Result<()> {
     let device = test_device();
     let a = DeviceGcoo::from_matrix(&device.upload(host)?, grouping)?;
@@ -217,7 +217,8 @@ fn check<M: Matrix>(host: &M, grouping: Grouping, n: usize, case: Case, expected
     Ok(())
 }
 
-/// Groups as they are and as compressed lines, on both sides, with lines that are cut.
+/// Reads groups as they are and as compressed lines, with A on both sides, and with lines that are
+/// cut.
 #[test]
 fn groups_have_the_bits_of_the_reference() -> Result<()> {
     let (gcoo, rows) = (DenseMethod::Gcoo, DenseMethod::Rows);
@@ -234,7 +235,7 @@ fn groups_have_the_bits_of_the_reference() -> Result<()> {
     check(&long, of_rows(4), 6, Case { method: rows, transposed: true, ..PLAIN }, rows)
 }
 
-/// D·A and Aᵀ·D by groups of columns as they are, A·D by compressed lines of them.
+/// Reads groups of columns as they are for D·A and Aᵀ·D, and as compressed lines for A·D.
 #[test]
 fn groups_of_columns_have_the_bits_of_the_reference() -> Result<()> {
     let gcoo = DenseMethod::Gcoo;
@@ -251,7 +252,7 @@ fn groups_of_columns_have_the_bits_of_the_reference() -> Result<()> {
     check(&blocks, of_columns(1), 4, Case { transposed: true, semiring: Semiring::MaxPlus, ..PLAIN }, gcoo)
 }
 
-/// Whether groups are read as they are: not as compressed lines, which `gcoo` of a plan may be too.
+/// Checks that groups are read as they are. A plan on compressed lines may be called `gcoo`, too.
 #[test]
 fn groups_along_the_lines_of_a_product_are_not_sorted() -> Result<()> {
     let device = test_device();
@@ -339,12 +340,12 @@ fn values_change_and_places_do_not() -> Result<()> {
     let d: Vec<f64> = (0..60).map(f64::from).collect();
     let d = device.upload_dense(DenseView::new(DenseShape::new(30, 2, Layout::ByRows), &d)?)?;
     let (mut c, mut c_of_same) = (plan.output()?, plan.output()?);
-    // The same places, converted anew.
+    // Converts the same places a second time.
     let same = DeviceGcoo::from_matrix(&on_device, Grouping::Rows(4))?;
     plan.execute((&a, &d), &mut c)?;
     plan.execute((&same, &d), &mut c_of_same)?;
     assert_eq!(c_of_same.values()?, c.values()?);
-    // Groups of other rows; as many entries elsewhere.
+    // Groups of other rows, and a matrix with as many entries in other places.
     let rows = |col: usize| host.pattern().column(col).iter().map(move |&row| (19 - row as usize, col, 1.0));
     let mirrored = Csc::from_triplets(20, 30, (0..30).flat_map(rows))?;
     assert_eq!(mirrored.nnz(), host.nnz());

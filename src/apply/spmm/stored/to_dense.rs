@@ -1,4 +1,4 @@
-//! Groups made into a dense matrix. Kernel: `cl/apply/spmm/coordinates.cl`.
+//! Conversion of groups to a dense matrix. Kernel: `cl/apply/spmm/coordinates.cl`.
 use super::groups::{Grouped, group_size};
 use crate::{
     Result,
@@ -21,7 +21,7 @@ kernel! {
 }
 
 impl Grouped {
-    /// The elements of the same matrix with its zeros, in a layout.
+    /// Converts to a dense matrix in a layout.
     pub fn to_dense(&self, layout: Layout) -> Result<(DenseShape, Buffer)> {
         let Self { groups, values, .. } = self;
         let (block, device) = (groups.shape, &groups.device);

@@ -1,4 +1,4 @@
-//! The ways to read the entries of groups in a product, and the choice among them.
+//! The choice how a product reads the entries of groups.
 use super::{compressed::Counted, groups::Groups};
 use crate::{
     Result,
@@ -18,11 +18,11 @@ use crate::{
     },
 };
 
-/// How the entries are read.
+/// How a product reads the entries of groups.
 pub(super) enum Way {
-    /// As they are.
+    /// In groups, as they are stored.
     Groups(Box<AsGroups>),
-    /// By compressed lines.
+    /// As compressed lines.
     Lines(Box<Spmm>),
 }
 
@@ -38,7 +38,7 @@ impl Way {
         let along = of_rows != groups.grouping.of_columns();
         let counted = along.then(|| groups.counted(work)).transpose()?;
         let mut found = None;
-        // Longer lines are cut in pieces, which groups with their entries do not have.
+        // Longer lines are cut in pieces, which is not possible inside groups.
         if let Some(counted) = counted.filter(|counted| counted.longest as usize <= RUN_PIECE) {
             found = groups.choice(&counted, &request);
             if let Some(Choice { method: DenseMethod::Gcoo, why }) = found {
@@ -78,7 +78,8 @@ impl Way {
         }
     }
 
-    /// C = alpha·op(A)·D + beta·C for values of A in groups. The caller has checked sides.
+    /// C = alpha·op(A)·D + beta·C. The values of A are in the order of groups. The caller has
+    /// checked the sides.
     pub fn run(
         &self,
         work: &Work,
@@ -110,8 +111,8 @@ impl Way {
 }
 
 impl Groups {
-    /// Whether the entries of the groups share enough rows of D. `None` if that does not matter:
-    /// lines by themselves are wanted, or faster.
+    /// Chooses by how often the entries of a group share a row of D. Returns `None` if that does
+    /// not matter because lines by themselves are requested, or are faster.
     fn choice(&self, counted: &Counted, request: &Request) -> Option<Choice> {
         let (least, lines) = (request.numbers.dense_reuse_percent, self.grouping.lines());
         let percent = 100 * self.nnz() as u64 / u64::from(counted.loads.max(1));
@@ -126,7 +127,7 @@ impl Groups {
         }
     }
 
-    /// The arrays for kernels.
+    /// The arrays that kernels read.
     fn arrays<'a>(&'a self, counted: &'a Counted) -> GroupArrays<'a> {
         let (line_ptr, group_len, other) = (&counted.line_ptr, &counted.group_len, &self.other);
         GroupArrays { line_ptr, group_len, other, line: &self.line, source: other }

@@ -28,7 +28,7 @@ fn chosen(device: DeviceKind, profile: Profile, request: Request, in_order: bool
     let situation = situation(device, profile, request, in_order);
     let found = choose(&situation);
     assert!(found.why.starts_with(found.format.name()), "{}", *found.why);
-    // What is chosen for all lengths is chosen for these.
+    // The format chosen for all lengths must be the one chosen for these lengths.
     if let Some(foregone) = foregone(&situation) {
         assert_eq!(foregone.format, found.format, "{}", *foregone.why);
     }
@@ -69,7 +69,8 @@ fn a_cpu_adds_row_after_row() {
     for profile in [POISSON, SKEWED] {
         assert_eq!(chosen(DeviceKind::Cpu, profile, PACKED, true), Format::Csr);
     }
-    // Rows of nearly one length, whose columns are near, eight at once, if they are used often.
+    // Rows of nearly equal length whose columns are near are added eight at once, if they are used
+    // often.
     let near = Profile { near: true, ..POISSON };
     let far_on_diagonals = Profile { on_diagonals: 4_990_000, ..POISSON };
     assert_eq!(chosen(DeviceKind::Cpu, far_on_diagonals, PACKED, true), Format::SlicedEll);
@@ -81,7 +82,7 @@ fn a_cpu_adds_row_after_row() {
     ] {
         assert_eq!(chosen(DeviceKind::Cpu, near, request, true), Format::Csr);
     }
-    // One row is all of the matrix: its pieces are shared out.
+    // One row is nearly the whole matrix: its pieces are divided among work-groups.
     let dense_row = Profile {
         rows: 10,
         entries: 10_000_000,
@@ -96,7 +97,7 @@ fn a_cpu_adds_row_after_row() {
 #[test]
 fn a_gpu_pads_rows_that_are_nearly_equal_if_they_are_used_often() {
     assert!(matches!(chosen(DeviceKind::Gpu, POISSON, PACKED, true), Format::Ell | Format::SlicedEll));
-    // The fewest launches are as good as a faster product.
+    // For one execution, fewer launches are worth as much as a faster product.
     assert_eq!(chosen(DeviceKind::Gpu, POISSON, Request { uses: 1, ..PACKED }, true), Format::Csr);
     // Converting costs as much as thirty executions gain.
     for (uses, pads) in [(1, false), (10, false), (1000, true)] {
@@ -117,7 +118,8 @@ fn a_gpu_pads_rows_that_are_nearly_equal_if_they_are_used_often() {
         let situation = Situation { element_bytes: bytes, vector_bytes: bytes, ..in_f64 };
         assert_eq!(choose(&situation).format, Format::SlicedEll, "{bytes} bytes");
     }
-    // Rows that a cache does not hold while items read them one by one; those that it holds.
+    // Tests rows that the cache does not hold while items read them one by one, and rows that it
+    // holds.
     let ten = Request { uses: 10, ..PACKED };
     assert_eq!(chosen(DeviceKind::Gpu, SPACE, ten, true), Format::CsrAdaptive);
     let few = Profile { rows: 40_000, entries: 1_060_000, sliced_places: 1_080_000, ..SPACE };
@@ -139,7 +141,7 @@ fn groups_add_rows_that_are_long_in_the_mean() {
         let in_place = Request { uses, packed: false, ..PACKED };
         assert_eq!(chosen(DeviceKind::Gpu, wide(400), in_place, false), Format::Csr, "{uses}");
     }
-    // Their sums take no longer than those of rows that items add.
+    // The sums of rows in pieces take no longer than those of rows that items add.
     let cost = |longest: u64| {
         let cost = situation(DeviceKind::Gpu, wide(longest), PACKED, true).cost(Format::Csr);
         cost.unwrap() / (rows * longest)
@@ -164,10 +166,11 @@ fn orders_of_their_own_are_chosen_only_if_allowed() {
         }
     }
     assert_eq!(chosen(DeviceKind::Gpu, long, any, true), Format::CsrVector);
-    // A team would take longer for the longest row than all groups for all rows.
+    // A team would take longer for the longest row than all groups take for all rows.
     let longer = Profile { longest: 30_000, ..long };
     assert_eq!(chosen(DeviceKind::Gpu, longer, any, true), Format::CsrShared);
-    // Rows of very different lengths; rows that are nearly equal are padded in any order.
+    // Rows of very different lengths are not padded. Rows of nearly equal length are padded with
+    // any order of addition.
     assert_eq!(chosen(DeviceKind::Gpu, SKEWED, any, true), Format::CsrShared);
     assert!(matches!(chosen(DeviceKind::Gpu, POISSON, any, true), Format::Ell | Format::SlicedEll));
 }
@@ -192,7 +195,7 @@ fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
     };
     let of = |device, sizes, columns, request| foregone(&situation(device, sizes, columns, request));
     let format = |choice: Option<Choice>| choice.map(|choice| choice.format);
-    // A CPU takes compressed rows, unless one row may have all entries, or rows of nearly one
+    // A CPU takes compressed rows, unless one row may have all entries, or rows of nearly equal
     // length may be added in vectors.
     assert_eq!(format(of(DeviceKind::Cpu, [1000, 5000], 1000, PACKED)), None);
     let square = of(DeviceKind::Cpu, [1000, 5000], 1000, Request { packed: false, ..PACKED });
@@ -201,10 +204,11 @@ fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
     let once = of(DeviceKind::Gpu, [1000, 5000], 1000, Request { uses: 1, ..PACKED });
     assert!(once.as_ref().is_some_and(|choice| choice.why.ends_with("share for 1 use")), "{once:?}");
     assert_eq!(format(of(DeviceKind::Cpu, [10, 1_000_000], 1_000_000, PACKED)), None);
-    // A GPU pads rows or does not, by their lengths.
+    // Whether a GPU pads rows depends on their lengths.
     assert_eq!(format(of(DeviceKind::Gpu, [1_000_000, 5_000_000], 1_000_000, PACKED)), None);
     assert_eq!(format(of(DeviceKind::Gpu, [0, 0], 0, PACKED)), Some(Format::Csr));
-    // For one product it pads nothing, however long rows are: long ones are in pieces.
+    // For a single product a GPU pads nothing, however long the rows are. Long rows are cut in
+    // pieces.
     let few = |uses, longest| {
         let request = Request { uses, ..PACKED };
         let found = situation(DeviceKind::Gpu, [20_000, 100_000], 20_000, request);
@@ -212,7 +216,7 @@ fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
     };
     assert_eq!([few(1, None), few(1, Some(5)), few(1, Some(20_000))], [Some(Format::Csr); 3]);
     assert_eq!(few(1000, None), None);
-    // For blocks an item adds the longest row.
+    // In a matrix of blocks one item adds the longest row.
     let of_blocks = Situation {
         compute_units: 132,
         block: Block { sums: 3, depth: 3, ..Block::SCALAR },
@@ -247,11 +251,11 @@ fn a_cpu_finds_no_rows_for_a_few_products() {
     };
     assert_eq!(by_columns(DeviceKind::Cpu, 2, 1).0, Some(Format::Csc));
     assert_eq!(by_columns(DeviceKind::Cpu, 2, 1000).0, Some(Format::Csr));
-    // Each of many units would go through all columns.
+    // Each of many compute units would go through all columns.
     let (many, situation) = by_columns(DeviceKind::Cpu, 1000, 1);
     assert!(many != Some(Format::Csc) && choose(&situation).format != Format::Csc);
     assert_ne!(by_columns(DeviceKind::Gpu, 132, 1).0, Some(Format::Csc));
-    // If the rows are at hand there is nothing to save.
+    // If the rows are stored, there is nothing to save.
     let found = Situation { by_columns: false, ..by_columns(DeviceKind::Cpu, 2, 1).1 };
     assert_eq!(choose(&found).format, Format::Csr);
 }
@@ -284,14 +288,15 @@ fn blocks_take_a_format_that_was_among_the_fastest() {
         let found = format(block(6, bytes, [140_608, 3_652_264, 27, 3_796_416]));
         assert!(by_items.contains(&found), "{found} of {bytes} bytes");
     }
-    // Of blocks of 3x3 and 30 nodes a side: 17.6 us in padded rows, 25 in `csr`, 27 in tiles.
+    // Blocks of 3x3, 30 nodes a side: 17.6 us in padded rows, 25 in `csr`, 27 in tiles.
     assert_ne!(format(block(3, 8, [27_000, 681_472, 27, 729_000])), Format::CsrAdaptive);
     assert_eq!(format(block(3, 4, [27_000, 681_472, 27, 729_000])), Format::Csr);
-    // Hubs: an item would take 1.3 ms for the longest row, groups take 0.12.
+    // Hub rows: an item would take 1.3 ms for the longest row, groups take 0.12.
     assert_eq!(format(block(8, 8, [20_000, 200_000, 9000, 3_000_000])), Format::CsrAdaptive);
-    // Too few sums for the device: an item of `csr` takes less long for them than a group.
+    // The device has too few sums to be busy: an item of `csr` takes less long for them than a
+    // group.
     assert_eq!(format(block(4, 4, [10_000, 320_000, 58, 402_312])), Format::Csr);
-    // Values in place, by rows: `csr` takes 64 us, groups 88; of 3906 rows of 16 blocks 12 and 8.
+    // Values in place, by rows: `csr` takes 64 us, groups 88. For 3906 rows of 16 blocks: 12 and 8.
     let in_place = |found: Situation| Situation { request: Request { packed: false, ..PACKED }, ..found };
     assert_eq!(format(in_place(block(6, 8, [27_000, 681_472, 27, 729_000]))), Format::Csr);
     assert_eq!(format(in_place(block(4, 8, [3906, 62_496, 33, 90_000]))), Format::CsrAdaptive);
