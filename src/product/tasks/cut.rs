@@ -157,7 +157,8 @@ impl CutTasks {
         Ok(Self { count, list, tuning: *tuning, group_size, resident_bytes })
     }
 
-    /// The exclusive end of the classes that have tasks. Long columns have no tasks if ESC computes them.
+    /// The exclusive end of the classes that have tasks. Long columns have no tasks if ESC computes
+    /// them.
     fn end_class(profile: &Profile) -> u32 {
         Class::Long as u32 + u32::from(profile.of(Class::Long).columns > 0)
     }
