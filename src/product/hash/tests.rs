@@ -103,9 +103,9 @@ fn ending_with(last: u32, ranges: &[u32]) -> Vec<Vec<u32>> {
     ranges.iter().map(rows).collect()
 }
 
-/// Ranges around a window of 8 words, which are 256 rows, and around several: bitmaps of 8 words
-/// beside tables in global memory, and of the words that rows leave in local memory. 513 rows take
-/// two windows of 9 words behind 171 rows.
+/// Ranges around a window of 8 words (256 rows), and around several windows: bitmaps of 8 words
+/// beside tables in global memory, and bitmaps of the words that rows leave in local memory. 513
+/// rows take two windows of 9 words after 171 rows.
 #[test]
 fn small_windows_have_ascending_rows() -> Result<()> {
     for words in [None, Some(180), Some(700)] {

@@ -187,7 +187,7 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     // The largest product that is worth reading is given back to the device if no products merge.
     let last = (1..1000).rev().find(|&each| choice.is_worth_reading(&known(each))).expect("some");
     assert!(few(last) && !columns(last), "{last}");
-    // Products of equal size, of which more or fewer merge.
+    // Products of equal size. In some more products merge, in some fewer.
     let merging = |rows| worth(&choice, 1000, of(900, rows, Addition::Window));
     assert!(merging(200) && !merging(800));
     // Rows within a window, or beyond it. Only sums of many rows are in no cache.

@@ -304,8 +304,8 @@ fn keys_have_room_for_the_last_row() -> Result<()> {
     Ok(())
 }
 
-/// Columns of every class with more bits of rows than keys have room for: rows far apart, rows near
-/// each other behind the first ones, and such groups far apart.
+/// Columns of every class, with more bits of rows than keys have room for. Rows are far apart, or
+/// near each other after the first ones, or in groups that are far apart.
 #[test]
 fn far_rows_agree_with_the_model() -> Result<()> {
     let rows = u32::MAX as usize - 1;

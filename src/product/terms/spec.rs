@@ -57,7 +57,7 @@ impl Spec {
         Self { element, a, b, part, transposed: plain, sourced: plain, row_bits, semiring }
     }
 
-    /// The same product over a semiring.
+    /// Changes the semiring of the product.
     pub fn over(self, semiring: Semiring) -> Self {
         Self { semiring, ..self }
     }

@@ -7,7 +7,7 @@ pub(crate) struct ColumnTask<'a> {
     /// The columns, counted from the band's first column. Kernels do not read it if `listed` is
     /// false.
     pub list: &'a Buffer<u32>,
-    /// Where the task's columns begin in `list`.
+    /// The place in `list` where the task's columns begin.
     pub first: u32,
     /// Number of columns.
     pub columns: u32,

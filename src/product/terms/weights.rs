@@ -86,7 +86,7 @@ impl<I, V> Weights<I, V> {
         }
     }
 
-    /// The same weights, borrowed.
+    /// Borrows the weights.
     pub fn as_ref(&self) -> Weights<&I, &V> {
         match self {
             Self::Information(information) => Weights::Information(information),
