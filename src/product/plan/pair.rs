@@ -38,8 +38,8 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// Requests the kernels that [`Pair::new`] launches. Errors of the request are left to
-    /// [`Pair::new`].
+    /// Requests the kernels that [`Pair::new`] launches. Invalid products are refused by
+    /// [`Pair::new`] alone.
     pub fn ask(device: &Device, a: StoredFactor<'_>, b: StoredFactor<'_>, places: Places<'_>) -> Result<()> {
         let (row_major, element) = (a.pattern.row_major, a.element);
         let (first, second) = factors(a, b);
