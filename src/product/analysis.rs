@@ -1,10 +1,10 @@
-//! Setup (Polok 2015, Algorithm 1, lines 1-14), with which every method begins. It counts the
-//! products of each entry of B, finds the segments of the expansion, and reads their sizes (round
-//! trip 1). Kernels: `cl/product/analysis.cl`.
+//! Setup (Polok 2015, Algorithm 1, lines 1-14): the first step of ESC. It counts the products of
+//! each entry of B, finds the segments of the expansion, and reads their sizes (round trip 1).
+//! Kernels: `cl/product/analysis.cl`.
 //!
 //! The paper also writes the column of each entry (its line 10 marks each column's last one, which
-//! empty columns break). Here, kernels that need the column find it by bisection among the columns
-//! at hand, which saves an array and four launches.
+//! empty columns break). Here, a kernel that needs the column finds it by bisection among the
+//! columns at hand. This saves an array and four launches.
 use crate::{
     Error, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, at_most, kernel},
@@ -150,7 +150,7 @@ impl Analyser {
             longest_short: sizes.longest_short.max(of_group[5]),
             shortest_long: [sizes.shortest_long, of_group[6]].into_iter().filter(|&long| long > 0).min().unwrap_or(0),
         });
-        // An entry of B meets a column of A.
+        // An entry of B meets one column of A.
         let most = (nnz as u64).saturating_mul(a.nrows.min(a.nnz()) as u64);
         let Sizes { products, longest, chunks, shorts, in_chunks, longest_short, shortest_long } = sizes;
         at_most("products", products, most)?;
@@ -164,8 +164,8 @@ impl Analyser {
         Ok(Analysis { prods, sizes, whole: Some(BandSegments { sizes, ..segments }) })
     }
 
-    /// Products of each column of C, for cutting into bands; takes one read. Every column must have
-    /// fewer than 2^32 products.
+    /// Products of each column of C, for cutting C into bands. Takes one read. Every column must
+    /// have fewer than 2^32 products.
     pub fn column_products(&self, work: &Work, analysis: &mut Analysis) -> Result<Vec<u32>> {
         // The offsets are modulo 2^32, but their differences are exact. The bands compute their own
         // offsets.

@@ -1,5 +1,5 @@
-//! [`AnyProduct`]: a product that runs once, without its type. A·B runs by the one-shot pipeline,
-//! any other by a plan that is executed once and dropped.
+//! [`AnyProduct`]: a product that runs once, and whose type is a value. The one-shot pipeline runs
+//! A·B. A plan that is executed once and dropped runs any other product.
 use super::{
     GramParts, How, Report,
     once::{Measured, Options},
@@ -45,8 +45,8 @@ impl<'a> AnyProduct<'a> {
         self.options.check(self.of, self.given)
     }
 
-    /// The factors A and B, if the product is A·B of matrices without transposes, weights or parts;
-    /// it may have a mask.
+    /// The factors A and B, if the product is A·B of matrices without transposes, weights or parts.
+    /// The product may have a mask.
     fn plain(&self) -> Option<(DeviceView<'a>, DeviceView<'a>)> {
         let whole = !self.grouped && self.weights.is_none() && self.parts == GramParts::default();
         match &self.factors[..] {
@@ -55,12 +55,12 @@ impl<'a> AnyProduct<'a> {
         }
     }
 
-    /// The mask of a product of matrices.
+    /// The mask of a product of matrices, if it has one.
     fn mask(&self) -> Option<&DevicePattern> {
         self.mask.as_ref()?.get(0, 0)
     }
 
-    /// The product of matrices.
+    /// Computes a product of matrices.
     pub fn matrix<'w>(&self, work: &'w Work) -> Result<Measured<'w, DeviceCbc>> {
         self.check()?;
         match (self.plain(), self.mask()) {
@@ -112,7 +112,7 @@ impl<'a> AnyProduct<'a> {
         }
     }
 
-    /// The product of matrices of groups.
+    /// Computes a product of matrices of groups.
     pub fn groups<'w>(&self, work: &'w Work) -> Result<Measured<'w, GridArrays>> {
         if self.options.threshold.is_some() {
             let why = "entries of groups are not dropped: a column's largest may be in another group";

@@ -27,13 +27,13 @@ impl Bands {
         Self { cols, sizes, column_products, next_column: 0, next_product: 0, free_at_first, done: false }
     }
 
-    /// The next band: all columns if they fit, else as many as surely fit. A single column is tried
-    /// even if only a C of few entries would fit, because the number of entries is known only after
-    /// round trip 2. `limits` gives the memory that is free now; `column_products` releases what
-    /// setup holds for all columns.
+    /// The next band: all columns if they fit, or else as many as surely fit. A single column is
+    /// tried even if only a C of few entries would fit, because the number of entries is known only
+    /// after round trip 2. `limits` gives the memory that is free now. `column_products` gives the
+    /// products of each column, and releases the memory that setup holds for all columns.
     ///
     /// # Errors
-    /// [`Error::Memory`] if a single column does not fit; errors of `column_products`.
+    /// [`Error::Memory`] if a single column does not fit, and errors of `column_products`.
     pub fn next<'a>(
         &mut self,
         limits: &dyn Fn() -> Limits<'a>,
@@ -81,7 +81,7 @@ impl Bands {
         Ok(Some(band))
     }
 
-    /// Whether one band is enough. Its segments are already in the memory of setup.
+    /// Whether one band is enough. The segments of this band are already in the memory of setup.
     fn whole_fits(&self, limits: &Limits<'_>) -> bool {
         let columns = self.cols.into();
         let limits = Limits { free_bytes: limits.free_bytes.saturating_add(segment_bytes(columns)), ..*limits };
@@ -114,7 +114,7 @@ pub(super) fn too_long(column: String, products: u64, need: Need, within: Need, 
     }
 }
 
-/// The reason why no smaller band is tried, for the message.
+/// The reason for the error message: a column cannot be cut, or earlier columns hold the memory.
 fn reason(needed: u64, available: u64, kept_bytes: u64) -> String {
     match needed > available && needed - available <= kept_bytes {
         true => format!("the columns of C before it hold {kept_bytes} bytes there"),
@@ -124,7 +124,7 @@ fn reason(needed: u64, available: u64, kept_bytes: u64) -> String {
 
 impl Band {
     /// Explains an error of a band that ran out of memory. If the band is one column, which cannot
-    /// be cut, the message names that column, or the memory that earlier columns hold.
+    /// be cut, the message names that column or the memory that earlier columns hold.
     pub fn explain(&self, error: Error) -> Error {
         match error {
             Error::Memory { what, needed, available, place } if self.columns.len() == 1 => Error::Memory {

@@ -1,8 +1,8 @@
 //! The choice of methods for columns of scalars: pure functions of sizes, numbers and costs. They
 //! use no device, and equal arguments give equal choices.
 //!
-//! The device puts each column of an adaptive product into a class, by numbers. [`share_out`]
-//! decides by costs, from the sums of the classes, which method computes each class and which
+//! The device puts each column of an adaptive product into a class, by numbers. [`share_out`] uses
+//! the sums of the classes and costs. It decides which method computes each class, and which
 //! classes are computed together: a launch for few columns costs more than it saves.
 mod prices;
 #[cfg(test)]
@@ -17,8 +17,8 @@ use crate::{
     tuning::{BinSize, MethodCosts},
 };
 
-/// Classes by ascending size. The kernels of one can compute the columns of those before it; those
-/// of [`Class::Direct`] only if they are short.
+/// Classes by ascending size. The kernels of a class can compute the columns of the classes before
+/// it. They can compute columns of [`Class::Direct`] only if these are short.
 const FAMILIES: [&[Class]; 6] = [
     &[
         Class::Direct,
@@ -46,19 +46,20 @@ const FAMILIES: [&[Class]; 6] = [
     ],
     &[Class::Narrow, Class::Medium],
     &[Class::Wide, Class::Big],
-    // Tables in global memory are made for the longest of their columns.
+    // [`Class::HashedGlobal`] is apart, because its tables in global memory are made for its
+    // longest column.
     &[Class::HashedSmall, Class::HashedMedium, Class::HashedLarge],
     &[Class::HashedGlobal],
     &[Class::Long],
 ];
 
-/// Launches of a product by ESC, about.
+/// About how many launches a product by ESC takes.
 const ESC_LAUNCHES: u32 = 10;
 /// Launches that take columns out of B for ESC, and put them into C.
 const REST_LAUNCHES: u32 = 5;
 
-/// The methods that can compute the columns of a class. Which columns of dense classes are hubs,
-/// the device decides.
+/// The methods that can compute the columns of a class. The device decides which columns of dense
+/// classes are hubs.
 fn able(class: Class) -> &'static [Method] {
     match class {
         Class::Empty => &[],
@@ -70,8 +71,8 @@ fn able(class: Class) -> &'static [Method] {
     }
 }
 
-/// Kernels that the columns of a class have for themselves, because it is a bin. The sums of
-/// columns whose rows are found share theirs.
+/// Kernels launched for a class because it is a bin. If rows are found before they are summed, the
+/// sums are launched for all classes together.
 fn own_launches(class: Class) -> u32 {
     match class {
         Class::Direct => 4, // two of them scan
@@ -81,40 +82,40 @@ fn own_launches(class: Class) -> u32 {
 }
 
 /// Words of a bitmap that a group of [`Class::Wide`] clears and reads in the time of a place. If a
-/// range has several windows it is half of that, because each window meets all entries of B:
-/// 18,000 columns of 1088 products each, of which none meet, in ranges of 21,000 words take an
-/// H100 2.4 ms by bitmaps, 15,600 of 1280 products 2.1, both 1.2 by ESC.
+/// range has several windows it is half of that, because each window meets all entries of B: 18,000
+/// columns of 1088 products each, of which none meet, in ranges of 21,000 words take an H100 2.4 ms
+/// by bitmaps, 15,600 of 1280 products 2.1, both 1.2 by ESC.
 const WORDS_OF_PLACE: u64 = 600;
 
-/// Places of a column of [`Class::Wide`] that a team counts alone, two in a group.
+/// Places of a column of [`Class::Wide`] if a team counts it alone, two teams in a group.
 const PAIRED_PLACES: u64 = 3;
 
-/// Places that a kernel has for these columns, of `products` products, if `class` computes them: so
-/// many times fewer are computed at once than by the first class of the family's method. `widest`
-/// is the number of words of 32 rows in the widest range of their rows.
+/// Places of `columns` columns with `products` products in all, if `class` computes them. A column
+/// with n places takes the room of n columns of the first class of its method's family. `widest` is
+/// the widest range of their rows, in words of 32 rows.
 fn places(class: Class, [columns, products]: [u64; 2], widest: u32, prices: &Prices) -> u64 {
     let window = prices.window_words;
     let of_words = || u64::from(widest) / if widest > window { WORDS_OF_PLACE / 2 } else { WORDS_OF_PLACE };
-    // Two bitmaps have room in the place of a window.
+    // Two bitmaps have room in the memory of one window.
     let paired = class == Class::Wide && widest <= window / 2 && products <= columns * prices.paired_products;
     let of_class = if paired { PAIRED_PLACES } else { places_of(class) };
     columns * if Class::IN_WINDOWS.contains(&class) { of_class.max(of_words()) } else { of_class }
 }
 
-/// The same of columns in a range of rows that is not wider than most of their class.
+/// Places of a column whose range of rows is not wider than most of its class.
 fn places_of(class: Class) -> u64 {
     match class {
         Class::Empty | Class::Direct | Class::Rest => 1,
-        // A column has room for so many times 32 products.
+        // Up to 256 products, a column has a place for each 32 products.
         Class::Sorted32 => 1,
         Class::Sorted48 | Class::Sorted64 => 2,
         Class::Sorted96 => 3,
         Class::Sorted128 => 4,
         Class::Sorted192 => 6,
         Class::Sorted256 => 8,
-        // More than their products: a multiprocessor has registers and local memory for fewer teams
-        // that hold so many. They are what columns take on an H200, and beyond 2560 products on
-        // an H100; those of 320, 640 and 896 lie between their neighbours'.
+        // More places than products: a multiprocessor has registers and local memory for fewer
+        // teams that hold so many. The numbers are what columns take on an H200, and beyond 2560
+        // products on an H100; those of 320, 640 and 896 lie between their neighbours'.
         Class::Sorted320 => 12,
         Class::Sorted384 => 16,
         Class::Sorted512 => 20,
@@ -129,16 +130,17 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted2560 => 170,
         Class::Sorted3072 => 228,
         Class::Sorted3584 => 327,
-        // A multiprocessor of an H200 has room for the bitmaps of 64 teams, of 32, of four groups
-        // of four or, if ranges are not the widest, more; the four teams share the work of a
-        // column. A group of 16 teams has room where a smaller one has, and its teams wait for one
-        // another. Those of Wide and Big are estimates.
+        // A multiprocessor of an H200 has room for the bitmaps of 64 narrow teams, of 32 medium
+        // teams, and of four groups of four teams, or of more if ranges are not the widest. The
+        // four teams share the work of a column. A group of 16 teams has room where a smaller one
+        // has, and its teams wait for one another. The numbers of Wide and Big are estimates.
         Class::Narrow => 1,
         Class::Medium => 2,
         Class::Wide => 4,
         Class::Big | Class::Long => 32,
-        // As many groups as start, of one team; 14 of four; four of sixteen. The last have tables
-        // in global memory: an estimate.
+        // A multiprocessor has room for as many groups of one team as start, 14 groups of four
+        // teams, and four groups of sixteen. The last class has tables in global memory: its number
+        // is an estimate.
         Class::HashedSmall => 1,
         Class::HashedMedium => 2,
         Class::HashedLarge => 8,
@@ -146,27 +148,27 @@ fn places_of(class: Class) -> u64 {
     }
 }
 
-/// Shares the columns of a product out among the methods of scalars and ESC, by the sums of their
-/// classes, whose entries of C are estimated or bounded. Every class that has products is in one
-/// bin; those of dense classes have one more for their hubs. Columns of [`Class::Rest`], which only
-/// ESC can compute, are in none.
+/// Divides the columns of a product among the methods of scalars and ESC, by the sums of their
+/// classes. The entries of C in the sums are estimates or upper bounds. Every class that has
+/// products is in one bin. A dense class has one more bin for its hubs. Columns of [`Class::Rest`],
+/// which only ESC can compute, are in no bin.
 ///
-/// `None` if `esc` is allowed to compute all columns, and is predicted to take less than their
-/// bins.
+/// Returns `None` if `esc` is allowed to compute all columns, and is predicted to take less time
+/// than their bins.
 pub(super) fn share_out(sums: &ClassesSums, prices: &Prices, esc: bool) -> Option<Vec<Share>> {
     let (shares, ms) = divided(sums, prices);
     let by_esc = esc && !shares.is_empty() && prices.all_by_esc_ms(sums).is_some_and(|all| all < ms);
     (!by_esc).then_some(shares)
 }
 
-/// Whether the columns of [`Class::Long`] are predicted to take less by ESC, beside the bins of the
-/// others.
+/// Whether ESC is predicted to take less time for the columns of [`Class::Long`], beside the bins
+/// of the others.
 pub(super) fn leaves_long(sums: &ClassesSums, prices: &Prices) -> bool {
     sums[Class::Long as usize].columns > 0 && divided(&without_long(*sums), prices).1 < divided(sums, prices).1
 }
 
-/// The bins of all columns, and what they are predicted to take with those that only ESC can
-/// compute.
+/// The bins of all columns, and their predicted time. The time includes the columns that only ESC
+/// can compute.
 fn divided(sums: &ClassesSums, prices: &Prices) -> (Vec<Share>, f64) {
     let (mut shares, costs) = (Vec::new(), &prices.costs);
     for family in FAMILIES {
@@ -208,7 +210,7 @@ fn divided(sums: &ClassesSums, prices: &Prices) -> (Vec<Share>, f64) {
     (shares, ms + rest)
 }
 
-/// The predicted time of a share, which is more than any other if it is not known.
+/// The predicted time of a share. It is the largest number if it is not known.
 fn least(share: &Share) -> f64 {
     share.predicted_ms.unwrap_or(f64::MAX)
 }
@@ -223,8 +225,7 @@ fn esc_size(bands: usize, columns: u64, products: u64, entries: u64) -> BinSize 
     BinSize::new(ESC_LAUNCHES * bands as u32, products, entries, columns)
 }
 
-/// Predicts the times of bins of ESC, which has `bands` bands, a C with `nrows` rows, and a longest
-/// column of so many products.
+/// Predicts the times of the bins of ESC. The product has `bands` bands, and C has `nrows` rows.
 pub(super) fn predict_esc(
     bins: &mut [Bin],
     [bands, nrows, longest]: [u64; 3],
@@ -245,8 +246,8 @@ pub(super) fn predict_ms(costs: &MethodCosts, method: Method, size: &BinSize) ->
     costs.of(method.cost_name()).map(|cost| cost.predict_ms(size))
 }
 
-/// The classes of a family that have columns, divided into bins: the division that costs least; of
-/// equal ones that with the fewest bins.
+/// Divides the classes of a family that have columns into bins. The division costs least. Among
+/// equal ones it has the fewest bins.
 fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class; 2]> {
     let of = |class: &Class| &sums[*class as usize];
     let filled: Vec<Class> = family.iter().copied().filter(|class| of(class).columns > 0).collect();
@@ -259,7 +260,8 @@ fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class
         let size = BinSize::new(own_launches(last), products, entries, places);
         able(last).iter().filter_map(|&method| predict_ms(&prices.costs, method, &size)).fold(f64::MAX, f64::min)
     };
-    // From each class on: the least cost, how many bins it takes, and where the first of them ends.
+    // The best division from each class on: its cost, its number of bins, and the end of its first
+    // bin.
     let mut best = vec![(0.0, 0, 0); filled.len() + 1];
     for begin in (0..filled.len()).rev() {
         let ends = (begin + 1..=filled.len()).filter(|&end| can_join(sums, &filled[begin..end]));
@@ -273,14 +275,14 @@ fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class
     bins.collect()
 }
 
-/// Whether the kernels of the last of some classes can compute the columns of all. A direct column
+/// Whether the kernels of the last of these classes can compute the columns of all. A direct column
 /// may have any number of products.
 fn can_join(sums: &ClassesSums, bin: &[Class]) -> bool {
     bin[0] != Class::Direct || bin.len() == 1 || sums[Class::Direct as usize].longest <= SORTED_PRODUCTS[0]
 }
 
-/// All columns of a product, sorted by the kernels of one class, with so many products and about so
-/// many entries of C.
+/// A bin of all columns of a product, sorted by the kernels of one class. They have `products`
+/// products and about `entries` entries of C.
 pub(super) fn sorted_share(class: Class, columns: u64, [products, entries]: [u64; 2], costs: &MethodCosts) -> Share {
     let method = Method::Sort;
     let size = BinSize::new(own_launches(class), products, entries, columns * places_of(class));

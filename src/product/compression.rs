@@ -1,5 +1,5 @@
-//! Compression (Polok 2015, Algorithm 3, lines 52, 69 and 73), which runs last and which all
-//! methods share. It computes the sum of each run and writes it to its place in C. Kernels:
+//! Compression (Polok 2015, Algorithm 3, lines 52, 69 and 73): the last step of every method that
+//! sorts products. It computes the sum of each run and writes it to its place in C. Kernels:
 //! `cl/product/blocks/` for blocks, `cl/primitives/segmented_reduce.cl` for scalars.
 use super::{
     blocks::{BlockSums, Places},
@@ -12,7 +12,7 @@ use crate::{
     primitives::segmented_reduce::SegmentedReduce,
 };
 
-/// The kernels of the sums of one kind of payload.
+/// The kernels that compute the sums, for one kind of payload.
 pub(super) enum Compression {
     Values(SegmentedReduce),
     Pairs(Box<BlockSums>),
@@ -81,8 +81,8 @@ mod tests {
         product::esc::tests::{Case, edge_cases, found, tunings},
     };
 
-    /// The first entry of each column of C, the last product of each run, the sum of each run in
-    /// pieces of 1024, and its row.
+    /// Four arrays: the first entry of each column of C, the last product of each run, the sum of
+    /// each run in pieces of 1024, and its row.
     fn model(case: &Case) -> (Vec<u32>, Vec<u32>, Vec<f64>, Vec<u32>) {
         let tails = case.tails();
         let ends: Vec<usize> = (0..tails.len()).filter(|&p| tails[p]).collect();

@@ -1,5 +1,5 @@
-//! Chooses who computes A·B in one shot: the host, or one of the engines. This file names all
-//! engines, and no engine names it. An engine chooses among its own methods.
+//! Chooses what computes A·B in one shot: the host, or one of the engines. This file names all
+//! engines, and no engine names this file. An engine chooses among its own methods.
 use super::{
     adaptive::Adaptive,
     engine::Engine,
@@ -14,18 +14,19 @@ use crate::{
     tuning::MethodCosts,
 };
 
-/// Products with equal keys have the same kernels: the third is the method that was asked for, and
-/// the second has the strides of A, B and C.
+/// The key of compiled kernels: the spec, the strides of A, B and C, the requested method, and the
+/// costs. Products with equal keys have the same kernels.
 type Key = (Spec, [usize; 3], Method, MethodCosts);
 
-/// What computes a product: the host, or kernels, which serve the next one too.
+/// A one-shot product that is ready to run: on the host, or by kernels. The device keeps the
+/// kernels for the next product.
 pub(super) enum Compiled<'o> {
     Host(Box<dyn HostProduct + 'o>),
     Kernels(Box<Loan<Key, OneShot>>),
 }
 
 impl Compiled<'_> {
-    /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
+    /// Computes C = A·B, band after band. `place` takes the columns of C of each band, in order.
     pub fn multiply(self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
         let counts = match self {
             Self::Host(product) => product.multiply(work, operands, place)?,
@@ -42,8 +43,8 @@ impl Compiled<'_> {
     }
 }
 
-/// The host's product or the kernels of A·B, and a clock that starts when they are loaded. Methods
-/// are chosen by `costs`, or else by the device's.
+/// Prepares the host's product or the kernels of A·B, and starts a clock when they are loaded.
+/// Methods are chosen by `costs`, or by the device's costs if there are none.
 pub(super) fn one_shot<'o, 'w: 'o>(
     work: &'w Work,
     operands: &Operands<'o>,
@@ -61,7 +62,7 @@ pub(super) fn one_shot<'o, 'w: 'o>(
     Ok((Compiled::Kernels(Box::new(kernels)), work.clock()))
 }
 
-/// A·B in one shot, compiled.
+/// An engine with the kernels of A·B in one shot.
 pub(super) enum OneShot {
     Adaptive(Box<Adaptive>),
     Ranged(Box<Ranged<ScalarKernels>>),
@@ -70,7 +71,7 @@ pub(super) enum OneShot {
 }
 
 impl OneShot {
-    /// For operands whose blocks of A, B and C have these strides.
+    /// Compiles kernels for blocks of A, B and C that are `strides` elements apart.
     pub fn new(
         device: &Device,
         spec: &Spec,
@@ -96,7 +97,7 @@ impl OneShot {
         Ok(Self::Esc(Box::new(Engine::new(device, spec, tuning, (method, costs))?)))
     }
 
-    /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
+    /// Computes C = A·B, band after band. `place` takes the columns of C of each band, in order.
     pub fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
         match self {
             Self::Adaptive(engine) => engine.multiply(work, operands, place),

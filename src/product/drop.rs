@@ -18,8 +18,8 @@ pub(super) struct DropFilter {
 }
 
 impl Options {
-    /// Device memory that dropping needs for entries `c_stride` elements apart; `None` without a
-    /// threshold.
+    /// Device memory that dropping needs, if entries are `c_stride` elements apart. `None` without
+    /// a threshold.
     pub fn drop_memory(&self, info: &DeviceInfo, element: ElementType, c_stride: usize) -> Option<DropMemory> {
         self.threshold.map(|threshold| DropMemory::new(info, element, c_stride, threshold))
     }
@@ -36,7 +36,7 @@ impl Options {
 }
 
 impl DropFilter {
-    /// The next band without its small entries.
+    /// Removes the small entries of the next band.
     pub fn keep(&mut self, work: &Work, band: DeviceCbc) -> Result<DeviceCbc> {
         let first_col = self.column;
         self.column += band.ncols;

@@ -1,5 +1,5 @@
-//! A product, compiled. The engine of ESC: bands of columns are analysed, their runs found and
-//! summed.
+//! The engine of ESC, compiled for a product. It analyses bands of columns, finds their runs and
+//! sums them.
 use super::{
     algorithm::Algorithm,
     analysis::{Analyser, Analysis},
@@ -18,24 +18,25 @@ use crate::{
     tuning::MethodCosts,
 };
 
-/// The kernels of one product.
+/// The kernels of a product by ESC.
 pub(super) struct Engine {
     pub finder: RunFinder,
     sums: Compression,
-    /// What methods cost, for predictions.
+    /// Costs of the methods, for predictions.
     costs: MethodCosts,
 }
 
-/// The kernels that find the runs of a product. A plan has them without those of the sums.
+/// The kernels that find the runs of a product. A plan has these kernels, and not those of the
+/// sums.
 pub(super) struct RunFinder {
     pub tuning: Tuning,
     analyser: Analyser,
     esc: Esc,
-    /// For products whose columns are all short.
+    /// The kernels for products whose columns are all short.
     sorted: Option<SortedRuns>,
 }
 
-/// Takes the columns of a band of C; none if the band has no products.
+/// Takes the columns of a band of C. They are `None` if the band has no products.
 type TakeBand<'p> = &'p mut dyn FnMut(Option<FoundColumns>, &Band) -> Result<()>;
 
 impl Engine {
@@ -44,7 +45,7 @@ impl Engine {
         Ok(Self { finder: RunFinder::new(device, spec, tuning, (wanted, costs))?, sums, costs })
     }
 
-    /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
+    /// Computes C = A·B, band after band. `place` takes the columns of C of each band, in order.
     pub fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
         let area = operands.a.shape.product(operands.b.shape).area();
         let element = operands.element();
@@ -79,7 +80,8 @@ impl RunFinder {
         })
     }
 
-    /// The columns of each band for `take`; none if the band has no products.
+    /// Finds the columns of each band and gives them to `take`. They are `None` if the band has no
+    /// products.
     pub fn in_bands(
         &self,
         work: &Work,
@@ -119,7 +121,7 @@ impl RunFinder {
         Ok(counts)
     }
 
-    /// The columns of a band of at least one product.
+    /// Finds the columns of a band that has products.
     fn find_columns(
         &self,
         work: &Work,

@@ -1,10 +1,11 @@
 //! Lower bounds of each stage's work: bytes between memory and the device, and floating-point
 //! operations, computed from sizes alone.
 //!
-//! A floor counts every input and output array of a stage once; arrays used only between its own
-//! kernels do not count. The floor divided by the bandwidth of a copy is the stage's best possible
-//! time. The measured time as a multiple of that shows the cost of its kernels. If accesses are
-//! [`scattered`], each moves a sector, but memory that a cache may keep is not moved twice.
+//! A floor counts every input and output array of a stage once. Arrays that only the stage's own
+//! kernels use do not count. The floor divided by the bandwidth of a copy is the stage's best
+//! possible time. The measured time as a multiple of that shows the cost of its kernels. If
+//! accesses are [`scattered`], each moves a sector, but memory that a cache may keep is not moved
+//! twice.
 //!
 //! The list uses n entries of B in `cols` columns, p products, c entries of C, elements of e bytes
 //! and payloads of q bytes. A payload is a value of the arithmetic type, or a pair of operands of 8
@@ -21,15 +22,16 @@
 //! * compression reads run ends, 4c, and payloads, qp, and for pairs also the blocks of A and B,
 //!   scattered. It writes the values of C. Values take p operations, pairs 2p times the three
 //!   sides.
-//! * Of an adaptive product, setup reads the pattern of B, 4n + 4(cols + 1), and lengths of A's
-//!   columns. Count reads these and rows of A, scattered 4p, but those of the columns of `direct`.
+//! adaptive products: setup reads the pattern of B, 4n + 4(cols + 1), and lengths of A's columns.
+//!   Count reads the same and rows of A, scattered 4p, except for the columns of method `direct`.
 //!   Offsets reads and writes the columns of C, 4(cols + 1) each. Sums reads both patterns and the
 //!   values, scattered ep and en, and writes C, (4 + e)c; it takes 2p operations. For blocks e is
 //!   the bytes of a block, and operations are times the three sides.
-//! * On the host, read copies both operands, and multiply reads them and writes C.
-//! * Of a product in ranges, setup and sums are the same, and so is count if it takes two passes;
-//!   move reads and writes C, (4 + e)c + 4(cols + 1) each, if it takes one. If it keeps pairs,
-//!   count writes and sums reads them and the ends of runs, qp + 4c.
+//! products on the host: read copies both operands. Multiply reads them and writes C.
+//! products in ranges: setup and sums are those of adaptive products. A product in two passes has
+//!   the same count too. A product in one pass has a move, which reads and writes C, (4 + e)c +
+//!   4(cols + 1) each. If a product keeps pairs, count writes them and the ends of runs, qp + 4c,
+//!   and sums reads them.
 //! * gather reads the bits, p/8, rows at run ends, scattered 4c, and segments, 4(cols + 1). It
 //!   writes run ends and rows of C, 4c each, and its columns, 4(cols + 1).
 use super::{
@@ -74,8 +76,8 @@ pub(crate) struct FloorSizes {
 }
 
 impl FloorSizes {
-    /// Sizes of a product with `products` products, of which `merged` are left to merge, and
-    /// `c_nnz` entries of C.
+    /// The sizes of a product with `products` products and `c_nnz` entries of C. `merged` products
+    /// are left to merge.
     pub fn new(operands: &Operands<'_>, products: u64, merged: u64, c_nnz: u64) -> Self {
         let (a, b) = (operands.a, operands.b);
         let payload = PayloadKind::of(operands.strides());
@@ -95,7 +97,7 @@ impl FloorSizes {
         }
     }
 
-    /// The floors of the stages, in their order. Without products all after setup are zero.
+    /// The floors of the stages, in their order. Without products, all floors after setup are zero.
     pub fn floors(&self) -> [Floor; 6] {
         let moving = |bytes| Floor { bytes, flops: 0 };
         let setup = moving(self.setup());
@@ -113,8 +115,8 @@ impl FloorSizes {
         ]
     }
 
-    /// The floors of the stages of [`adaptive`](super::adaptive) products, in their order. So many
-    /// columns of B have one entry, whose products are counted by their number alone.
+    /// The floors of the stages of [`adaptive`](super::adaptive) products, in their order. `direct`
+    /// is the bin of columns of B with one entry. Their products are not read to be counted.
     pub fn adaptive_floors(&self, direct: Option<&Bin>) -> [Floor; 4] {
         let (columns, products) = direct.map_or((0, 0), |bin| (bin.columns, bin.products));
         let found = Self { b_nnz: self.b_nnz - columns, products: self.products - products, ..*self };
@@ -224,7 +226,7 @@ impl FloorSizes {
         self.products.div_ceil(8)
     }
 
-    /// Bytes of the first product of each segment, and of the end of the last.
+    /// Bytes of the first product of each segment, and of the end of the last segment.
     fn segments(&self) -> u64 {
         INDEX * (self.b_cols + 1)
     }
@@ -255,7 +257,7 @@ impl FloorSizes {
 }
 
 /// Bytes moved when `bytes` bytes are read in `pieces` pieces from arbitrary places of an array of
-/// `array` bytes. Each piece takes at least a sector, but all pieces together at most the array,
+/// `array` bytes. Each piece takes at least a sector. All pieces together take at most the array,
 /// which a cache may keep.
 fn scattered(pieces: u64, bytes: u64, array: u64) -> u64 {
     bytes.max(SECTOR * pieces).min(array)
@@ -268,8 +270,8 @@ mod tests {
     use super::*;
     use crate::Method;
 
-    /// A is 3 x 2 with 2 and 3 entries in its columns. B is 2 x 2: its first column has an entry
-    /// for both columns of A, its second for the first one.
+    /// A is 3 x 2 with 2 and 3 entries in its columns. B is 2 x 2. Its first column has an entry
+    /// for both columns of A, its second column for the first column of A.
     const SCALARS: FloorSizes = FloorSizes {
         a_cols: 2,
         a_nnz: 5,
@@ -291,7 +293,7 @@ mod tests {
 
     #[test]
     fn scalars_by_hand() {
-        // A is smaller than a sector for each access, so it is read once.
+        // A is smaller than all sectors of its accesses, so it is read once.
         let setup = 3 * 4 + 3 * 4 + 3 * 4 + 4 * 8 + 3 * 4;
         let expansion = 3 * 4 + 4 * 8 + 3 * 4 + 5 * 4 + (5 * 8 + 3 * 8) + 7 * (4 + 8);
         let sort = 2 * 7 * (4 + 8);
@@ -304,7 +306,7 @@ mod tests {
 
     #[test]
     fn blocks_by_hand() {
-        // Blocks of 2x3 by 3x2 in f32, those of C 8 elements apart.
+        // Blocks of 2x3 by 3x2 in f32. Blocks of C are 8 elements apart.
         let extent = FloorSizes {
             sides: [2, 3, 2],
             c_stride: 8,
@@ -348,7 +350,7 @@ mod tests {
 
     #[test]
     fn blocks_in_ranges_by_hand() {
-        // Blocks of 2x3 by 3x2 in f32, those of C 8 elements apart.
+        // Blocks of 2x3 by 3x2 in f32. Blocks of C are 8 elements apart.
         let (payload, payload_bytes) = (PayloadKind::Pairs, 8);
         let extent = FloorSizes { sides: [2, 3, 2], c_stride: 8, element_bytes: 4, payload, payload_bytes, ..SCALARS };
         let b = 3 * 4 + 3 * 4;

@@ -1,5 +1,4 @@
-//! What is formed from the words of a product by commands of the device: the transpose of a factor,
-//! and a C without entries.
+//! The transpose of a factor, and a C without entries. Commands of the device form both.
 use super::terms::{FactorPattern, Operands};
 use crate::{
     Result,
@@ -24,7 +23,7 @@ impl FactorPattern {
 }
 
 impl Operands<'_> {
-    /// `ncols` columns of C without entries, the result of an empty expansion.
+    /// Makes `ncols` columns of C without entries, for a product with an empty expansion.
     pub fn empty_product(&self, work: &Work, ncols: usize) -> Result<DeviceCbc> {
         let mut col_ptr = work.buffer(ncols + 1)?;
         work.fill_zero(&mut col_ptr)?;

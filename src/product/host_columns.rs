@@ -29,7 +29,7 @@ impl HostColumns {
     }
 
     /// Refuses a product that does not fit the host's memory, before it is computed. Patterns are
-    /// downloaded only if a dense C would not fit.
+    /// downloaded for the check only if a dense C would not fit.
     pub fn check_product(operands: &Operands<'_>) -> Result<()> {
         let (a, b) = (operands.a, operands.b);
         let entry = 4 + (operands.c_stride * operands.element().bytes()) as u64;
@@ -44,7 +44,7 @@ impl HostColumns {
     }
 
     /// Refuses a band that does not fit the host's memory. If there are earlier bands, all columns
-    /// count twice: they may have to be moved to a larger allocation.
+    /// count twice, because they may have to be moved to a larger allocation.
     pub fn check_fits(&self, band: &DeviceCbc) -> Result<()> {
         let bytes = |nnz: usize| nnz as u64 * (4 + (self.stride * self.values.element().bytes()) as u64);
         let moved = if self.bands > 0 { self.row_idx.len() + band.nnz() } else { 0 };

@@ -1,5 +1,5 @@
-//! Joining of bands: one copy makes one matrix of the bands of a product that stays on the device.
-//! Kernel: `cl/product/join.cl`.
+//! Joins the bands of a product that stays on the device into one matrix, by one copy. Kernel:
+//! `cl/product/join.cl`.
 use super::Operands;
 use crate::{
     Result,
@@ -52,8 +52,8 @@ pub(crate) fn join_patterns(
     Ok(PatternArrays::new(device, nrows, ncols, col_ptr, row_idx))
 }
 
-/// Joins successive bands of columns into one matrix, in a stage of the product. A single band is
-/// returned as it is.
+/// Joins successive bands of columns into one matrix, and counts the time towards `stage`. A single
+/// band is returned as it is.
 pub(crate) fn join(
     work: &Work,
     operands: &Operands<'_>,

@@ -1,6 +1,6 @@
-//! Limits: the device memory that a band needs, array by array, by which bands are planned. The
-//! functions are pure. Every sum here repeats the allocations of a stage, size classes included, so
-//! that a limit close to the true need is kept and not refused.
+//! Limits: the device memory that a band needs, array by array. Bands are planned by these limits.
+//! The functions are pure. Every sum here repeats the allocations of a stage, size classes
+//! included, so that a limit close to the true need is kept and not refused.
 use super::{
     analysis::RECORD,
     terms::{PayloadKind, Sizes},
@@ -19,21 +19,21 @@ pub(crate) struct Limits<'a> {
     pub tuning: &'a Tuning,
     /// Bytes that may still be allocated.
     pub free_bytes: u64,
-    /// Largest buffer.
+    /// Bytes of the largest buffer that the device allows.
     pub max_alloc_bytes: u64,
     pub entries: EntryMemory,
 }
 
-/// Bytes of each product and each entry of C.
+/// Bytes of each product and of each entry of C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryMemory {
     /// Bytes of a product's payload beside its row: a value, or a pair of operands.
     pub payload_bytes: u64,
     /// Bytes from one entry of C to the next.
     pub entry_bytes: u64,
-    /// Bytes of the sum of a piece of a run that is cut.
+    /// Bytes of the sum of one part of a run that is cut.
     pub part_bytes: u64,
-    /// Rows of C: no column has more entries.
+    /// Rows of C. No column of C has more entries.
     pub rows: u64,
     /// Extra device memory that the consumer of a band allocates while it holds that band.
     pub consumer: Option<DropMemory>,
@@ -47,8 +47,8 @@ pub(crate) struct Need {
 }
 
 impl EntryMemory {
-    /// Memory of a product of `element` whose C has `rows` rows and entries of `area` elements,
-    /// `entry_bytes` apart.
+    /// Memory of a product of `element` whose C has `rows` rows. An entry of C has `area` elements,
+    /// and entries are `entry_bytes` bytes apart.
     pub fn new(element: ElementType, tuning: &Tuning, rows: usize, entry_bytes: usize, area: usize) -> Self {
         Self {
             payload_bytes: tuning.payload.word(element).bytes() as u64,
@@ -61,8 +61,8 @@ impl EntryMemory {
 }
 
 impl<'a> Limits<'a> {
-    /// Most products of a band. Offsets inside it have 32 bits, of which one is left unused so that
-    /// sums of two offsets cannot wrap.
+    /// A band has fewer products than this. Offsets inside a band have 32 bits. One bit is left
+    /// unused so that sums of two offsets cannot wrap.
     pub const MAX_PRODUCTS: u64 = 1 << 31;
 
     /// The limits for `work` with the memory that is free now.
@@ -80,9 +80,9 @@ impl<'a> Limits<'a> {
         products.min(self.entries.rows)
     }
 
-    /// Memory that a band needs if C has `nnz` entries in it, a number that is not known before
-    /// round trip 2. With no entries this is the least, with [`Limits::most_entries`] of every
-    /// column the most.
+    /// Memory that a band needs if it has `nnz` entries of C. This number is not known before round
+    /// trip 2. The need is least without entries, and greatest with [`Limits::most_entries`] of
+    /// every column.
     pub fn need(&self, columns: u64, sizes: &Sizes, nnz: u64) -> Need {
         let (tuning, of, products) = (self.tuning, &self.entries, sizes.products);
         let mut largest = Largest(0);
@@ -97,11 +97,11 @@ impl<'a> Limits<'a> {
         }
         let payload = largest.array(of.payload_bytes * products);
         let expansion = largest.array(4 * products) + payload;
-        // Merging alternates between two expansions. Without chunks of long segments a GPU does not
-        // merge.
+        // Merging alternates between two expansions. A GPU merges only if there are chunks of long
+        // segments.
         let merges = tuning.esc == EscVariant::Global || sizes.chunks > 0;
         let between = if merges { expansion } else { 2 * pool_bytes(0) };
-        // On GPUs of NVIDIA's, whether the chunks are cut or not.
+        // GPUs of NVIDIA allocate this whether the chunks are cut or not.
         let has_cuts = tuning.chunks.is_some() && sizes.chunks > 0;
         let cuts = if has_cuts { pool_bytes(size_of::<Cut>() as u64 * sizes.chunks) } else { 0 };
         let tiles = products.div_ceil(tuning.tiles.products as u64);
@@ -128,8 +128,8 @@ impl<'a> Limits<'a> {
         Need { bytes: stages.into_iter().max().unwrap_or(0), largest: largest.0 }
     }
 
-    /// Memory of a product whose columns are all sorted in registers, by
-    /// [`SortedRuns`](super::sort::SortedRuns) and the sums.
+    /// Memory of a product whose columns are all sorted in registers: that of
+    /// [`SortedRuns`](super::sort::SortedRuns) and of the sums.
     pub fn need_sorted(&self, columns: u64, products: u64, nnz: u64) -> Need {
         let (tuning, of) = (self.tuning, &self.entries);
         let mut largest = Largest(0);
@@ -147,7 +147,7 @@ impl<'a> Limits<'a> {
         Need { bytes: stages.into_iter().max().unwrap_or(0), largest: largest.0 }
     }
 
-    /// Whether such a product fits.
+    /// Whether a product whose columns are all sorted in registers fits.
     pub fn fits_sorted(&self, columns: u64, products: u64, nnz: u64) -> bool {
         self.fits(&Sizes { products, ..Sizes::default() }, self.need_sorted(columns, products, nnz))
     }
@@ -158,7 +158,7 @@ impl<'a> Limits<'a> {
         segment_bytes(columns) + scan.max(record_bytes(self.tuning, columns))
     }
 
-    /// Most pieces of runs longer than [`Tuning::long_run`]: one for every 1024 products begun.
+    /// Upper bound of the pieces of runs longer than [`Tuning::long_run`].
     fn pieces(&self, sizes: &Sizes) -> u64 {
         let long_run = self.tuning.long_run() as u64;
         match sizes.longest > long_run {
@@ -172,19 +172,19 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// The largest of some arrays, in bytes.
+/// Bytes of the largest of some arrays.
 pub(super) struct Largest(pub u64);
 
 impl Largest {
-    /// Bytes of an array in its size class.
+    /// Adds an array of `bytes` bytes. Returns the bytes of its size class.
     pub fn array(&mut self, bytes: u64) -> u64 {
         self.0 = self.0.max(bytes);
         pool_bytes(bytes)
     }
 }
 
-/// Most pieces of runs that are cut: a run longer than 1024 products has at most twice as many
-/// pieces as thousands of products.
+/// Upper bound of the parts of runs that are cut. A run of more than 1024 products has at most two
+/// parts for every 1024 products.
 fn parts(sizes: &Sizes) -> u64 {
     if sizes.longest > RUN_PIECE as u64 { 2 * sizes.products / RUN_PIECE as u64 } else { 0 }
 }
@@ -202,7 +202,7 @@ fn record_bytes(tuning: &Tuning, columns: u64) -> u64 {
 }
 
 /// Bytes that setup allocates for a B of `nnz` entries in `columns` columns: the most at once, and
-/// those that stay until the product is complete.
+/// the bytes that stay until the product is complete.
 pub(crate) fn setup_bytes(tuning: &Tuning, columns: u64, nnz: u64) -> (u64, u64) {
     let kept = pool_bytes(8 * (nnz + 1));
     let scan = tuning.scan.scratch_bytes(8, nnz + 1);
@@ -223,12 +223,12 @@ mod tests {
     };
 
     /// Peaks of whole products with the kernels of CPUs and GPUs are exact to the byte, except for
-    /// the pieces of long runs, of which the bound counts the most possible.
+    /// the pieces of long runs. The limits count an upper bound of these pieces.
     #[test]
     fn products_take_the_memory_that_is_estimated() -> Result<()> {
         let (device, scalar) = (test_device(), BlockShape::SCALAR);
-        // Cases: short segments alone, chunks of long ones, more columns than entries, no products,
-        // runs that are cut.
+        // Cases: short segments alone, chunks of long segments, more columns than entries, no
+        // products, runs that are cut.
         let many = [vec![3; 3000], vec![0; 2000]].concat();
         for (lengths, rows) in [
             (vec![7, 0, 9], 5),

@@ -58,17 +58,17 @@ pub use times::Times;
 use crate::Result;
 use once::Options;
 
-/// C = A·B on the device that holds A and B, where C stays. Blocks of A are r x k, of B k x c, of C
-/// r x c. One of A and B may be [dense](crate::dense::DeviceDense); so is C then, in the same
-/// layout.
+/// Computes C = A·B on the device that holds A and B. C stays there. Blocks of A are r x k, of B k
+/// x c, of C r x c. One of A and B may be [dense](crate::dense::DeviceDense). Then C is dense in
+/// the same layout.
 ///
 /// Rows ascend in every column of C (columns in every row, for row-major matrices). An entry whose
-/// value comes out 0 is kept. The result is the same to the bit in every run, on every device and
-/// for every memory limit.
+/// value comes out as 0 is kept. The result is the same to the bit in every run, on every device
+/// and for every memory limit.
 ///
 /// # Errors
-/// [`Error::Dimensions`](crate::Error::Dimensions) if the inner sizes differ, for a dense factor
-/// [`Error::Argument`](crate::Error::Argument);
+/// [`Error::Dimensions`](crate::Error::Dimensions) if the inner sizes differ, or
+/// [`Error::Argument`](crate::Error::Argument) if one factor is dense;
 /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
 /// [`Error::Memory`](crate::Error::Memory), [`Error::TooLarge`](crate::Error::TooLarge).
 ///
@@ -92,9 +92,9 @@ pub fn multiply<A: Times<B>, B>(a: &A, b: &B) -> Result<A::Product> {
 /// A product of two or more factors, with options: A·B, AᵀB, JᵀJ, JᵀWJ, RᵀAR, on a mask, of groups.
 ///
 /// Operands are [`DeviceMatrix`](crate::DeviceMatrix)es or
-/// [`DeviceGroups`](crate::groups::DeviceGroups), each as it is or transposed by `t()`. Their
-/// patterns are enough for a [plan](Plan). A product that is computed repeatedly deserves a plan,
-/// because [`Product::run`] makes one each time for every product other than A·B itself.
+/// [`DeviceGroups`](crate::groups::DeviceGroups), each as it is or transposed by `t()`. Patterns
+/// are enough to make a [plan](Plan). If a product is computed repeatedly, make a plan. Otherwise
+/// [`Product::run`] makes a plan each time, for every product except A·B itself.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -129,8 +129,8 @@ impl<'a, X: Operand> Product<'a, X> {
         Self { factors, gram: false, weights: None, parts: None, mask: None, options }
     }
 
-    /// The product JᵀJ, without forming Jᵀ; with [`Product::weighted`] JᵀWJ. A row of J with k
-    /// blocks takes k(k+1)/2 block products for a triangle, and k² for the whole.
+    /// The product JᵀJ, without forming Jᵀ. With [`Product::weighted`] it is JᵀWJ. A row of J with
+    /// k blocks takes k(k+1)/2 block products for a triangle, and k² for the whole.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -165,8 +165,8 @@ impl<'a, X: Operand> Product<'a, X> {
         Self { gram: true, ..Self::of(j.t(), j) }
     }
 
-    /// Adds one more factor on the right. A chain is multiplied from the right: R·A·P is R·(A·P),
-    /// with the bits of the two products.
+    /// Adds one more factor on the right. A chain is multiplied from the right: R·A·P is computed
+    /// as R·(A·P), with the same bits as these two products.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

@@ -30,24 +30,25 @@ pub(super) struct Options {
     pub threshold: Option<Threshold>,
     /// Whether the time of each bin is measured.
     pub explained: bool,
-    /// Whether no times of stages are kept.
+    /// Whether times of stages are left out of the report.
     pub untimed: bool,
-    /// Costs to choose by, instead of the device's.
+    /// Costs by which methods are chosen. Without them the device's costs are used.
     pub costs: Option<MethodCosts>,
 }
 
 /// A product C, with the counts and the clock of its computation for the report.
 pub(super) struct Measured<'w, C> {
     pub c: C,
-    /// Started once the kernels were loaded; the device was idle or busy with earlier work.
+    /// A clock that started once the kernels were loaded. The device was then idle or busy with
+    /// earlier work.
     pub clock: Clock<'w>,
     pub counts: Counts,
-    /// Entries dropped.
+    /// Number of entries dropped.
     pub dropped: u64,
 }
 
 impl Options {
-    /// Computes C = A·B, from device to device.
+    /// Computes C = A·B. The operands are on the device, and C stays there.
     pub fn on_device<'w>(
         &self,
         work: &'w Work,
@@ -71,7 +72,7 @@ impl Options {
         Ok(Measured { c, clock, counts, dropped: filter.dropped })
     }
 
-    /// Computes C = A·B and downloads it band by band, so that C need not fit the device.
+    /// Computes C = A·B and downloads it band by band. C need not fit the device.
     pub fn to_host(&self, a: DeviceView<'_>, b: DeviceView<'_>) -> Result<(AnyMatrix, Report)> {
         let (kind, (x, y)) = (a.type_of().times(b.type_of())?.kind, in_column_order(a, b));
         let (device, operands) = (&x.device, self.operands(x, y)?);
@@ -86,7 +87,7 @@ impl Options {
         Ok((columns.finish(kind), report))
     }
 
-    /// Computes C = A·B and hands it over band by band, in order, so that C need fit neither the
+    /// Computes C = A·B and gives it to `take` band by band, in order. C need fit neither the
     /// device nor the host.
     pub fn in_bands(
         &self,
@@ -127,14 +128,14 @@ impl Options {
         Ok(report.with_floors(operands, &ran.counts))
     }
 
-    /// How the sums of the arrays' product are computed, whose factors are swapped if matrices are
-    /// row-major.
+    /// The method and the algebra for the product of the stored arrays. If matrices are row-major,
+    /// the arrays' factors are swapped.
     fn how(&self, kind: MatrixKind) -> How {
         let how = How { method: self.method, semiring: self.semiring };
         if kind.is_row_major() { how.mirrored() } else { how }
     }
 
-    /// A work for a product with a report.
+    /// A work for a product with a report. It keeps times unless the product is untimed.
     pub fn reported(&self, device: &Device) -> Result<Work> {
         match self.untimed {
             true => Ok(Work::new(device, self.memory_limit)),
@@ -142,7 +143,7 @@ impl Options {
         }
     }
 
-    /// The host's product or the kernels of A·B, and a clock that starts when they are loaded.
+    /// Prepares the host's product or the kernels of A·B, and starts a clock when they are loaded.
     fn one_shot<'o, 'w: 'o>(
         &self,
         work: &'w Work,
@@ -180,7 +181,7 @@ impl Options {
         }
     }
 
-    /// The operands, if they are on one device and their inner sizes agree.
+    /// Checks that A and B are on one device and that their inner sizes agree.
     pub fn operands<'a>(&self, a: &'a DeviceCbc, b: &'a DeviceCbc) -> Result<Operands<'a>> {
         same_device(&a.device, &b.device)?;
         if a.ncols != b.nrows || a.shape.cols() != b.shape.rows() {
@@ -220,8 +221,7 @@ impl Options {
         })
     }
 
-    /// As [`Options::report`], for a product in bands of columns; adds the lower bounds of each
-    /// stage.
+    /// Makes the report of a product in bands of columns, with the lower bounds of each stage.
     pub fn report_of_bands(
         &self,
         work: &Work,
@@ -235,16 +235,16 @@ impl Options {
     }
 }
 
-/// The operands in the order of their arrays. The arrays of row-major matrices are those of the
+/// The operands as their arrays are multiplied. The arrays of row-major matrices store the
 /// transposes, so A and B are swapped: Cᵀ = BᵀAᵀ.
 fn in_column_order<'a>(a: DeviceView<'a>, b: DeviceView<'a>) -> (&'a DeviceCbc, &'a DeviceCbc) {
     if a.kind.is_row_major() { (b.cbc, a.cbc) } else { (a.cbc, b.cbc) }
 }
 
-/// The device memory of the operands of a product, beside which C has to fit.
+/// The device memory of the operands of a product. C has to fit into the rest.
 struct HeldOperands {
     bytes: u64,
-    /// Whether B is A.
+    /// Whether A and B are one matrix.
     one: bool,
 }
 
@@ -267,7 +267,7 @@ impl HeldOperands {
         Ok(held)
     }
 
-    /// Says in an error of device memory what the operands take of it.
+    /// Adds the memory of the operands to an error of device memory.
     fn explain(&self, error: Error) -> Error {
         match error {
             Error::Memory { what, needed, available, place } if place != "host" => {

@@ -6,7 +6,7 @@ use crate::{
     matrix::HostMatrix,
 };
 
-/// A factor of a product: an operand, or its transpose by [`Factor::t`]. `&a` converts into a
+/// A factor of a product: an operand, or its transpose (see [`Factor::t`]). `&a` converts into a
 /// factor.
 #[derive(Debug)]
 pub struct Factor<'a, X> {
@@ -23,7 +23,7 @@ impl<X> Clone for Factor<'_, X> {
 impl<X> Copy for Factor<'_, X> {}
 
 impl<'a, X> Factor<'a, X> {
-    /// The transpose, which is not formed.
+    /// The transpose of the factor. It is not formed.
     pub fn t(self) -> Self {
         Self { transposed: !self.transposed, ..self }
     }
@@ -41,13 +41,13 @@ pub trait Operand: OperandTypes {}
 
 impl<X: OperandTypes> Operand for X {}
 
-/// The types of a product's options for one kind of operand. Implemented in this module only.
+/// The types of a product's options for one kind of operand. Only this module implements it.
 pub trait OperandTypes {
-    /// The pattern of an operand, and of a mask.
+    /// The pattern of an operand, and the type of a mask.
     type Pattern;
-    /// The parts of a square product that may be chosen.
+    /// The parts of a square product among which to choose.
     type Parts: Into<GramParts> + From<Part>;
-    /// Weights for the last factor; for patterns, the kind of the weights that executions will use.
+    /// Weights for the last factor. For patterns, the kind of weights that executions will use.
     type Weights<'a>: Copy
     where
         Self: 'a;
@@ -97,10 +97,10 @@ impl OperandTypes for GroupsPattern {
     }
 }
 
-/// An operand on a device, as a grid of cells; a matrix is one cell. Implemented in this module
-/// only.
+/// An operand on a device, as a grid of cells. A matrix is one cell. Only this module implements
+/// it.
 pub trait OnDevice: OperandTypes {
-    /// Whether it is a matrix of groups.
+    /// Whether the operand is a matrix of groups.
     #[doc(hidden)]
     const GROUPED: bool;
 
@@ -158,7 +158,7 @@ impl OnDevice for GroupsPattern {
     }
 }
 
-/// The grid of a matrix.
+/// The grid of a matrix: one cell.
 pub(super) fn one_cell(pattern: DevicePattern) -> Cells<DevicePattern> {
     let shape = pattern.shape();
     let rows = Group { blocks: pattern.nrows(), side: shape.rows() };
@@ -166,7 +166,7 @@ pub(super) fn one_cell(pattern: DevicePattern) -> Cells<DevicePattern> {
     Cells::one(rows, cols, pattern)
 }
 
-/// Host matrices, for estimates.
+/// Host matrices are operands of estimates.
 impl<M: HostMatrix> OperandTypes for M {
     type Pattern = crate::Pattern;
     type Parts = Part;
@@ -177,11 +177,11 @@ impl<M: HostMatrix> OperandTypes for M {
     }
 }
 
-/// Defines the transposes of operands.
+/// Defines the method `t` of operands.
 macro_rules! transposable {
     ($(<$($m:ident)?> $operand:ty),*) => {$(
         impl$(<$m: HostMatrix>)? $operand {
-            /// The transpose as a factor of a [`Product`](crate::Product); it is not formed.
+            /// The transpose as a factor of a [`Product`](crate::Product). It is not formed.
             pub fn t(&self) -> Factor<'_, Self> {
                 Factor::from(self).t()
             }

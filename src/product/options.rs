@@ -4,15 +4,15 @@ use crate::{Semiring, host::Progress, matrix::Threshold, tuning::MethodCosts};
 
 impl<'a, X: Operand> Product<'a, X> {
     /// Sets weights of the rows of the last factor: A·W·B, JᵀWJ. A matrix takes one
-    /// [`Weights`](super::Weights), a matrix of groups a slice with one for each group of rows. For
-    /// patterns the argument says which kind of weights executions will use, for the
-    /// [cost](crate::plan::Cost); executions may use other kinds.
+    /// [`Weights`](super::Weights). A matrix of groups takes a slice with one for each group of
+    /// rows. For patterns the argument says which kind of weights executions will use, for the
+    /// [cost](crate::plan::Cost). Executions may use other kinds.
     pub fn weighted(mut self, weights: X::Weights<'a>) -> Self {
         self.weights = Some(weights);
         self
     }
 
-    /// Sets the part of a square C to make: the whole, or one triangle with its diagonal. For
+    /// Sets the part of a square C to compute: the whole, or one triangle with its diagonal. For
     /// groups the argument is a [`GramParts`](super::GramParts), or a [`Part`](super::Part) of the
     /// whole.
     pub fn part(mut self, part: impl Into<X::Parts>) -> Self {
@@ -25,13 +25,16 @@ impl<'a, X: Operand> Product<'a, X> {
     ///
     /// C has exactly the mask's pattern, so that matrices of that pattern can be added and compared
     /// entry by entry. Places that receive no product are explicit zeros; the other entries have
-    /// the bits of the whole product. Products outside the mask are neither formed nor counted.
-    /// Memory is proportional to the products and to the mask; A·B of scalars on a CPU takes none
-    /// for products. For each place of the mask, the time to plan is proportional to the shorter of
-    /// its row of A and its column of B, on a CPU at most to the products of the columns that have
-    /// places. Within a memory limit the mask is cut into bands of places.
+    /// the same bits as in the whole product. Products outside the mask are neither formed nor
+    /// counted.
     ///
-    /// The mask's grid is that of C; the shape of its blocks does not matter.
+    /// Memory is proportional to the products and to the mask. A·B of scalars on a CPU takes no
+    /// memory for products. For each place of the mask, the time to plan is proportional to the
+    /// shorter of its row of A and its column of B. On a CPU it is at most proportional to the
+    /// products of the columns that have places. If there is a memory limit, the mask is cut into
+    /// bands of places.
+    ///
+    /// The mask's grid must equal that of C. The shape of the mask's blocks does not matter.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -56,10 +59,10 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Drops the entries (blocks) of C below a [`Threshold`] (for a number, an absolute one), as
-    /// approximate inverses, aggregation and Markov clustering need it. For A·B they are dropped as
-    /// soon as a band of C is complete, so that neither the device nor the host ever holds all of
-    /// them. The pattern of C then depends on values, so plans do not drop; see
+    /// Drops the entries (blocks) of C below a [`Threshold`]. A number is an absolute threshold.
+    /// Approximate inverses, aggregation and Markov clustering need this. For A·B entries are
+    /// dropped as soon as a band of C is complete, so that neither the device nor the host ever
+    /// holds all of them. The pattern of C then depends on values, so plans do not drop; see
     /// [`DeviceMatrix::drop_below`](crate::DeviceMatrix::drop_below).
     ///
     /// ```
@@ -81,8 +84,8 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Starts each block of C at a multiple of `bytes` bytes, 16, 32 or 64, for SIMD consumers (the
-    /// paper's last open point). Only for block matrices.
+    /// Starts each block of C at a multiple of `bytes` bytes (16, 32 or 64), for SIMD consumers
+    /// (the paper's last open point). Only block matrices can be aligned.
     pub fn alignment(mut self, bytes: usize) -> Self {
         self.options.alignment = Some(bytes);
         self
@@ -94,9 +97,10 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Adds and multiplies in a [`Semiring`]. Every method follows it, so the bits are those of
-    /// [`reference::multiply_over`](crate::reference::multiply_over). Places of a mask that receive
-    /// no product have the value of an empty sum. Every place of a block is an entry.
+    /// Sets the [`Semiring`] in which the product adds and multiplies. Every method follows it, so
+    /// the bits are those of [`reference::multiply_over`](crate::reference::multiply_over). Places
+    /// of a mask that receive no product have the value of an empty sum. Every place of a block is
+    /// an entry.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -115,8 +119,7 @@ impl<'a, X: Operand> Product<'a, X> {
     }
 
     /// Measures the time of each [`Bin`](super::Bin) of the report. The kernels of different bins
-    /// then follow one another instead of overlapping, so that `total_ms` may be more than without
-    /// this.
+    /// then run one after another instead of overlapping, so `total_ms` may be longer.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -137,29 +140,30 @@ impl<'a, X: Operand> Product<'a, X> {
     }
 
     /// Leaves the times of stages and bins out of the report, so that its `total_ms` is that of
-    /// [`Product::run`]. They are kept on queues of their own, whose commands take longer: on an
-    /// NVIDIA H200 by 6 microseconds each. Without such queues, as on CPUs, the times stay.
+    /// [`Product::run`]. Times are kept on queues of their own, whose commands take longer: on an
+    /// NVIDIA H200 by 6 microseconds each. Devices without such queues, such as CPUs, report the
+    /// times all the same.
     pub fn untimed(mut self) -> Self {
         self.options.untimed = true;
         self
     }
 
-    /// Chooses methods, and predicts times, by other costs than those of the device's table. No
-    /// costs change the result.
+    /// Sets costs by which methods are chosen and times predicted, instead of the device's table.
+    /// Costs never change the result.
     pub fn costs(mut self, costs: MethodCosts) -> Self {
         self.options.costs = Some(costs);
         self
     }
 
-    /// Limits the bytes of device memory held at once, operands included. The product is cut into
-    /// bands to stay below it. Plans are made within the limit.
+    /// Limits the bytes of device memory held at once, including the operands. The product is cut
+    /// into bands to stay within the limit. Plans are made within the limit.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.options.memory_limit = Some(bytes);
         self
     }
 
     /// Reports the number of complete columns (of blocks) of C to `progress`: after each band of
-    /// A·B, for other products at the end.
+    /// A·B, and once at the end of any other product.
     pub fn progress(mut self, progress: Progress) -> Self {
         self.options.progress = Some(progress);
         self

@@ -1,6 +1,6 @@
-//! Planned products: the operand pairs of all runs, and the pattern of C, are kept. A further
-//! product of the same patterns only computes the sums of the compression. A product of scalars may
-//! keep what the sums of an adaptive product take instead: less memory, and less time if many
+//! Planned products: a plan keeps the operand pairs of all runs, and the pattern of C. Each further
+//! product of the same patterns only computes the sums of the compression. A plan of scalars may
+//! keep the data of an adaptive product instead. This takes less memory, and less time if many
 //! products meet in an entry of C.
 #[cfg(test)]
 mod tests;
@@ -38,11 +38,11 @@ pub(crate) struct PlannedProduct {
     pub bins: Vec<Bin>,
 }
 
-/// What a plan keeps for its sums.
+/// The data that a plan keeps for its sums.
 pub(super) enum PlannedSums {
     /// The operand pairs of each band.
     Pairs { sums: BlockSums, bands: Vec<PlannedBand> },
-    /// Neither products nor pairs: scalars.
+    /// The data of an adaptive product of scalars, which needs neither products nor pairs.
     Columns(Box<KeptSums>),
 }
 
@@ -51,18 +51,18 @@ pub(super) struct PlannedBand {
     pub pairs: Buffer<OperandPair>,
     pub run_end: Buffer<u32>,
     pub pieces: Buffer<Piece>,
-    /// The work-groups of the runs.
+    /// The stretches of runs that work-groups take.
     pub stretches: Buffer<Stretch>,
     /// Products of the longest run.
     pub longest: u32,
-    /// Memory for the sums of the pieces of runs that are cut.
+    /// Memory for the sums of the parts of runs that are cut.
     pub parts: Scratch,
     /// Entry of C that is the sum of the first run.
     pub first: u32,
 }
 
 impl PlannedBand {
-    /// Of runs that are found; the first makes entry `first` of C.
+    /// Keeps the runs of a band. Run 0 becomes entry `first` of C.
     pub fn new(work: &Work, sums: &BlockSums, found: FoundRuns, first: u32) -> Result<Self> {
         let FoundRuns { run_end, pieces, parts, payload, longest } = found;
         let pairs = payload.into_typed();
@@ -76,8 +76,8 @@ impl PlannedProduct {
     /// Analyses a product. The caller has checked that the inner sizes agree and that both factors
     /// are on the device of `work`.
     ///
-    /// A plan of scalars keeps pairs if few products meet in an entry of C, unless there is no
-    /// memory for them.
+    /// A plan of scalars keeps pairs if few products meet in an entry of C. If there is no memory
+    /// for the pairs, it keeps the data of an adaptive product.
     pub fn new(
         work: &Work,
         element: ElementType,
@@ -112,8 +112,7 @@ impl PlannedProduct {
         }
     }
 
-    /// As [`PlannedProduct::new`], with operand pairs in every case: for plans whose pairs are
-    /// read.
+    /// Analyses a product and keeps operand pairs in every case, for plans whose pairs are read.
     pub fn of_pairs(
         work: &Work,
         element: ElementType,
@@ -127,7 +126,7 @@ impl PlannedProduct {
         Self::tuned(work, (a, b), tuning, &spec, how.method)
     }
 
-    /// As [`PlannedProduct::of_pairs`], for plans that are retargeted.
+    /// Analyses a product and keeps operand pairs, for a plan that will be retargeted.
     pub fn to_retarget(
         work: &Work,
         element: ElementType,
@@ -139,8 +138,9 @@ impl PlannedProduct {
         Self::tuned_to_retarget(work, (a, b), tuning, &spec)
     }
 
-    /// The teams that compute sums, and when a plan keeps what they take besides the case that
-    /// there is no memory for pairs. `None` if it never does.
+    /// The teams that compute sums without pairs, or `None` if a plan always keeps pairs. The rule
+    /// says when such a plan is made. Without a rule, it is made only if there is no memory for
+    /// pairs.
     fn keeping(
         device: &Device,
         (a, b): (&FactorPattern, &FactorPattern),
@@ -181,8 +181,8 @@ impl PlannedProduct {
         [a, b].into_iter().try_for_each(|factor| factor.ask_transpose(device))
     }
 
-    /// As [`PlannedProduct::ask`], for the kernels of [`PlannedProduct::to_retarget`] and of
-    /// [`PlannedProduct::retarget`], but not for those that transpose factors.
+    /// Requests the kernels of [`PlannedProduct::to_retarget`] and of [`PlannedProduct::retarget`].
+    /// Kernels that transpose factors are not requested.
     pub fn ask_retarget(device: &Device, spec: &Spec) -> Result<()> {
         let tuning = Self::tuning(device, spec, Method::Auto);
         BlockSums::with_empty_runs(device, &tuning, spec)?;
@@ -248,7 +248,7 @@ impl PlannedProduct {
         let (at, bt) = (a.transpose(work)?, b.transpose(work)?);
         let factors = Factors::of_pairs(a.multiplied(at.as_ref()), b.multiplied(bt.as_ref()));
         let (mut bands, mut patterns, mut first) = (Vec::new(), Vec::new(), 0);
-        // Besides its row, an entry of C takes the end of its run.
+        // An entry of C takes a row and the end of its run.
         let area = spec.a.product(spec.b).area();
         let entries = EntryMemory::new(spec.element, &finder.tuning, factors.a.nrows, size_of::<u32>(), area);
         let counts = finder.in_bands(work, factors, entries, &mut |found, band| {
@@ -275,8 +275,9 @@ impl PlannedProduct {
         })
     }
 
-    /// Retargets the product, one of [`PlannedProduct::to_retarget`], to a larger pattern, whose
-    /// further entries become zero. `places` gives the entry of `pattern` for each entry of C.
+    /// Retargets a product made by [`PlannedProduct::to_retarget`] to a larger pattern. Entries
+    /// that receive no product become zero. `places` gives the entry of `pattern` for each entry of
+    /// C.
     pub fn retarget(&mut self, work: &Work, places: &Buffer<u32>, pattern: Arc<PatternArrays>) -> Result<()> {
         let PlannedSums::Pairs { sums, bands } = &mut self.sums else {
             return Err(Error::Contradiction("a plan without operand pairs is retargeted".into()));
@@ -313,7 +314,7 @@ impl PlannedProduct {
         Ok(())
     }
 
-    /// The bands, if pairs are kept.
+    /// The bands. There are none if the plan keeps no pairs.
     pub(super) fn bands(&self) -> &[PlannedBand] {
         match &self.sums {
             PlannedSums::Pairs { bands, .. } => bands,
@@ -322,7 +323,7 @@ impl PlannedProduct {
     }
 
     /// Operand pairs and run ends of each band, and the entry of C that is the sum of its first
-    /// run. The plan is one [`PlannedProduct::of_pairs`].
+    /// run. The plan must come from [`PlannedProduct::of_pairs`].
     pub fn runs(&self) -> impl Iterator<Item = (&Buffer<OperandPair>, &Buffer<u32>, u32)> {
         self.bands().iter().map(|band| (&band.pairs, &band.run_end, band.first))
     }

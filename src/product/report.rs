@@ -9,7 +9,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// The method asked for.
+    /// The method that was requested.
     pub method: Method,
     /// The columns of C that each method computed together, their products and times.
     pub bins: Vec<Bin>,
@@ -19,20 +19,20 @@ pub struct Report {
     pub c_nnz: u64,
     /// Entries (blocks) dropped from C: see [`Product::drop_below`](super::Product::drop_below).
     pub dropped: u64,
-    /// Most products that sum to one entry (block) of C; `None` if a method ran that does not count
-    /// them, as those of scalars.
+    /// Most products that sum to one entry (block) of C. It is `None` if a method ran that does not
+    /// count them, such as the methods of scalars.
     pub longest_run: Option<u32>,
     /// Bands of columns into which the product was cut.
     pub bands: usize,
-    /// Most bytes of device memory in use at once, operands and size classes included. Never above
-    /// [`Estimate::peak_device_bytes`](super::Estimate::peak_device_bytes).
+    /// Most bytes of device memory in use at once, including operands and the rounding of size
+    /// classes. Never above [`Estimate::peak_device_bytes`](super::Estimate::peak_device_bytes).
     pub peak_device_bytes: u64,
     /// Most bytes held from the driver at once: the memory in use, and what the device's pool kept
     /// for later use. Never above [`Product::memory_limit`](super::Product::memory_limit).
     pub held_device_bytes: u64,
     /// Device time of each stage, and lower bounds of the bytes it moves and the operations it
     /// computes. Kernels that overlap on several queues count in full: the time of a stage is busy
-    /// time, and the sum of all may exceed `total_ms`. Keeping them takes time too: see
+    /// time, and the sum of all may exceed `total_ms`. Measuring these times takes time too: see
     /// [`Product::untimed`](super::Product::untimed).
     pub stages: Vec<StageTime>,
     /// Wall-clock milliseconds from operands on the device to C complete on the device. Transfers
@@ -56,7 +56,7 @@ impl Report {
             Pipeline::Adaptive => &sizes.adaptive_floors(direct),
             Pipeline::Host => &sizes.host_floors(),
             Pipeline::Ranges(way) => &sizes.range_floors(direct, way),
-            // None are known of a part of C.
+            // No lower bounds are known for a part of C.
             Pipeline::Masked => &[],
         };
         for (stage, floor) in self.stages.iter_mut().zip(floors) {
@@ -67,9 +67,9 @@ impl Report {
 }
 
 impl Counts {
-    /// The bins with the busy time of their commands in `work`. The time of commands for several
-    /// bins is divided by the bins' products. Of a product by ESC, on the host or on a mask, only
-    /// the time of all bins is known.
+    /// The bins with the busy time of their commands in `work`. If commands compute several bins,
+    /// their time is divided by the bins' products. A product by ESC, on the host or on a mask has
+    /// only one time for all its bins.
     pub fn measured_bins(&self, work: &Work) -> Result<Vec<Bin>> {
         let mut bins = self.bins.clone();
         let Some(times) = work.bin_times()? else { return Ok(bins) };

@@ -1,4 +1,4 @@
-//! A [`Product`] as the request for a plan.
+//! Making a plan from a [`Product`].
 use super::{
     How, Operand, Options, Plan, Plannable, Product,
     operand::OnDevice,
@@ -11,7 +11,7 @@ use crate::{
     matrix::{AnyType, HostMatrix, MatrixType},
 };
 
-/// Which options a product has besides [`Options`].
+/// The options that a product has besides [`Options`].
 #[derive(Clone, Copy)]
 pub(super) struct Given {
     pub weights: bool,
@@ -20,7 +20,7 @@ pub(super) struct Given {
 }
 
 impl Options {
-    /// Refuses options that are not compatible, for matrices of a type.
+    /// Refuses incompatible options for matrices of type `of`.
     pub(super) fn check(&self, of: AnyType, given: Given) -> Result<()> {
         let refused = |why: &str| Err(Error::Argument(why.into()));
         if self.alignment.is_some() && !of.kind.has_blocks() {
@@ -41,7 +41,7 @@ impl Options {
         }
     }
 
-    /// Refuses what a plan cannot have.
+    /// Refuses options that a plan cannot have.
     fn check_planned(&self) -> Result<()> {
         let refused = |why: &str| Err(Error::Argument(why.into()));
         match (&self.threshold, &self.progress) {

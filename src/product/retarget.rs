@@ -1,7 +1,7 @@
-//! Retargeting: the runs of a plan, moved to a larger pattern. Kernels: `cl/product/retarget.cl`.
+//! Retargeting: moves the runs of a plan to a larger pattern. Kernels: `cl/product/retarget.cl`.
 //!
 //! A run is given by its end. An entry without products ends where the entry before it ends. Its
-//! run is then empty, and the kernels of the sums need no other case.
+//! run is then empty, and the kernels of the sums need no special case.
 use crate::{
     Error, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
@@ -43,9 +43,9 @@ impl Retarget {
         Ok(Self { ends: Kernel::new(device, &options)?, pieces: Kernel::rare(device, &options)?, group_size })
     }
 
-    /// Moves a band whose first run is entry `first` of C to the larger pattern, and renumbers its
-    /// pieces. Returns the run ends, and the entry of the larger pattern that is now the first.
-    /// `place` gives the entry of the larger pattern for each entry of C.
+    /// Moves a band to the larger pattern and renumbers its pieces. The band's first run is entry
+    /// `first` of C. `place` gives the entry of the larger pattern for each entry of C. Returns the
+    /// run ends, and the number of the first entry in the larger pattern.
     pub fn run(
         &self,
         work: &Work,

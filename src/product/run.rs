@@ -27,33 +27,34 @@ impl<M: HostMatrix> Product<'_, DeviceMatrix<M>> {
         Ok(DeviceMatrix::of_any(c, product.of))
     }
 
-    /// As [`Product::run`]; waits for C, and reports time and memory. The products of a masked
-    /// product are those within the mask.
+    /// Computes C, waits for it, and reports time and memory. The report of a masked product counts
+    /// the products within the mask.
     ///
     /// # Errors
-    /// As [`Product::run`].
+    /// The errors of [`Product::run`].
     pub fn run_with_report(&self) -> Result<(DeviceMatrix<M>, Report)> {
         let product = self.views::<M>()?;
         let (c, report) = product.matrix_with_report()?;
         Ok((DeviceMatrix::of_any(c, product.of), report))
     }
 
-    /// Computes C and downloads it; reports time and memory. A·B is downloaded band by band, so
+    /// Computes C and downloads it. Reports time and memory. A·B is downloaded band by band, so
     /// that it need not fit the device.
     ///
     /// # Errors
-    /// As [`Product::run`]; [`Error::Memory`](crate::Error::Memory) if C does not fit the host.
+    /// The errors of [`Product::run`], and [`Error::Memory`](crate::Error::Memory) if C does not
+    /// fit the host.
     pub fn run_to_host(&self) -> Result<(M, Report)> {
         let (c, report) = self.views::<M>()?.to_host()?;
         Ok((M::from_any(c)?, report))
     }
 
-    /// Computes C and hands its columns (rows, if row-major) to `take`, band by band, in order;
-    /// reports time and memory. A·B in bands that `take` drops needs room for one of them alone, on
-    /// the device and on the host. Any other product, and one with a mask, is one band.
+    /// Computes C and hands its columns (rows, if row-major) to `take`, band by band, in order.
+    /// Reports time and memory. If `take` drops each band of A·B, only one band needs room at a
+    /// time, on the device and on the host. Any other product, and one with a mask, is one band.
     ///
     /// # Errors
-    /// As [`Product::run`]; those of `take`.
+    /// The errors of [`Product::run`], and those of `take`.
     pub fn run_in_bands(&self, mut take: impl FnMut(DeviceMatrix<M>) -> Result<()>) -> Result<Report> {
         let product = self.views::<M>()?;
         product.in_bands(&mut |band| take(DeviceMatrix::of_any(band, product.of)))
@@ -69,27 +70,28 @@ impl<M: HostMatrix> Product<'_, DeviceGroups<M>> {
     /// Computes C on the device, and returns without waiting for its completion.
     ///
     /// # Errors
-    /// As [`Product::plan`]; [`Error::Argument`](crate::Error::Argument) for incompatible options.
+    /// The errors of [`Product::plan`], and [`Error::Argument`](crate::Error::Argument) for
+    /// incompatible options.
     pub fn run(&self) -> Result<DeviceGroups<M>> {
         let product = self.views::<BlockGroups<M>>()?;
         let work = product.work();
         BlockGroups::of_arrays(work.device(), product.of, product.groups(&work)?.c)
     }
 
-    /// As [`Product::run`]; waits for C, and reports time and memory.
+    /// Computes C, waits for it, and reports time and memory.
     ///
     /// # Errors
-    /// As [`Product::run`].
+    /// The errors of [`Product::run`].
     pub fn run_with_report(&self) -> Result<(DeviceGroups<M>, Report)> {
         let product = self.views::<BlockGroups<M>>()?;
         let (c, report) = product.groups_with_report()?;
         Ok((BlockGroups::of_arrays(product.device, product.of, c)?, report))
     }
 
-    /// Computes C and downloads it; reports time and memory.
+    /// Computes C and downloads it. Reports time and memory.
     ///
     /// # Errors
-    /// As [`Product::run`].
+    /// The errors of [`Product::run`].
     pub fn run_to_host(&self) -> Result<(BlockGroups<M>, Report)> {
         let (c, report) = self.run_with_report()?;
         Ok((c.download()?, report))

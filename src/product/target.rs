@@ -1,4 +1,4 @@
-//! The C of sums of products of scalars: new, or with a pattern that is kept. Macros:
+//! The C of sums of products of scalars: a new C, or one with a pattern that is kept. Macros:
 //! `cl/product/target.cl`.
 use super::terms::Scaling;
 use crate::{
@@ -7,25 +7,25 @@ use crate::{
     element::{ElementType, WordType},
 };
 
-/// What C is: kernels are compiled for one of these. The numbers are those of the kernel file.
+/// The kind of C for which kernels are compiled. The kernel file uses the same numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TargetKind {
-    /// New: its rows are written too, and nothing is scaled.
+    /// C is new: its rows are written too, and nothing is scaled.
     New,
-    /// Its pattern is kept. Values of all three matrices lie side by side.
+    /// The pattern of C is kept. The values of all three matrices lie side by side.
     Kept,
-    /// Its pattern is kept. Values are any number of elements apart.
+    /// The pattern of C is kept. Values are any number of elements apart.
     Strided,
 }
 
 impl TargetKind {
-    /// Sums of `element` over a semiring into such a C.
+    /// The sums of `element` over a semiring, written into this kind of C.
     pub fn over(self, element: ElementType, semiring: Semiring) -> SumsInto {
         SumsInto { target: self, element, semiring }
     }
 }
 
-/// The sums of a product: their algebra, and what C is.
+/// The sums of a product: their element, their algebra, and the kind of C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SumsInto {
     target: TargetKind,
@@ -34,24 +34,24 @@ pub(super) struct SumsInto {
 }
 
 impl SumsInto {
-    /// The options of kernels that write such sums.
+    /// The options of kernels that write these sums.
     pub fn define(self, options: Options) -> Options {
         options.element_in(self.element, self.semiring).define("TARGET", self.target as usize)
     }
 }
 
-/// C, of which kernels write some entries.
+/// C as kernels write it. Each launch writes some of its entries.
 pub(super) struct Target<'a> {
-    /// The rows of a new C. Not written if the pattern is kept.
+    /// The rows of a new C. They are not written if the pattern is kept.
     pub row_idx: &'a mut Buffer<u32>,
     pub values: &'a mut Buffer,
     pub layout: Layout,
 }
 
-/// How values lie, and how sums are scaled.
+/// The layout of values, and the scaling of sums.
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
-    /// Where the first entry of C is, counted in entries.
+    /// The place of the first entry of C, counted in entries.
     pub first: u64,
     /// Elements from one value to the next of A, B and C.
     pub strides: [usize; 3],
@@ -59,20 +59,20 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// That of a new C of `element`.
+    /// The layout of a new C of `element`.
     pub fn new(element: ElementType) -> Self {
         Self { first: 0, strides: [1; 3], scaling: Scaling::plain(element) }
     }
 }
 
 impl Target<'_> {
-    /// The same, for one of several launches.
+    /// Borrows the target again, for one of several launches.
     pub fn again(&mut self) -> Target<'_> {
         Target { row_idx: &mut *self.row_idx, values: &mut *self.values, layout: self.layout }
     }
 }
 
-/// TARGET_ARGUMENTS of the kernel file.
+/// The arguments TARGET_ARGUMENTS of the kernel file.
 pub(super) struct InLayout;
 
 impl Param for InLayout {

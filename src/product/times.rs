@@ -2,9 +2,10 @@
 use super::Product;
 use crate::{DeviceMatrix, Result, matrix::HostMatrix};
 
-/// A left factor of [`multiply`](crate::multiply) for right factors of type `B`: two sparse
-/// matrices of one type, or a sparse matrix, compressed or [in groups](crate::dense::DeviceGcoo),
-/// and a [dense](crate::dense::DeviceDense) one, in either order.
+/// A left factor of [`multiply`](crate::multiply) for right factors of type `B`. The factors are
+/// two sparse matrices of one type, or a sparse and a [dense](crate::dense::DeviceDense) matrix in
+/// either order. Beside a dense matrix, the sparse one may be compressed or [in
+/// groups](crate::dense::DeviceGcoo).
 #[diagnostic::on_unimplemented(
     message = "`multiply` does not take `{Self}` and `{B}`",
     note = "both are on one device: matrices on the host are uploaded by `Device::upload` and `Device::upload_dense`, \

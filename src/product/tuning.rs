@@ -1,6 +1,6 @@
 //! Tuning of a product: every number with which kernels of the pipeline are compiled or launched.
-//! It is a pure function of device limits, block shapes and element type, never of a matrix's
-//! contents.
+//! It is a pure function of device limits, block shapes and element type. It never depends on the
+//! contents of a matrix.
 mod adaptive;
 mod blocks;
 
@@ -27,7 +27,8 @@ pub(crate) struct Tuning {
     pub scan: ScanTuning,
     pub sort: SortTuning,
     pub windows: WindowTuning,
-    /// If teams are warps: the sort's chunks have its size.
+    /// The chunks that are sorted in registers, if teams are warps. The chunks of the sort have
+    /// their size.
     pub chunks: Option<ChunkTuning>,
     pub tiles: TileTuning,
     pub blocks: BlockTuning,
@@ -35,17 +36,17 @@ pub(crate) struct Tuning {
     pub esc: EscVariant,
 }
 
-/// The two variants of ESC, by the memory in which products are expanded and sorted.
+/// The two variants of ESC. They differ in the memory in which products are expanded and sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EscVariant {
-    /// In global memory.
+    /// Products are expanded and sorted in global memory.
     Global,
-    /// In local memory: for GPUs.
+    /// Products are expanded and sorted in local memory: for GPUs.
     Local,
 }
 
 impl EscVariant {
-    /// The method of which it is the variant.
+    /// The method that this variant belongs to.
     pub fn method(self) -> Method {
         match self {
             Self::Global => Method::Esc,
@@ -58,8 +59,8 @@ impl EscVariant {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WindowTuning {
     pub group_size: usize,
-    /// Products of a work-item: odd, so that neighbours use different banks of local memory, and
-    /// few enough for registers.
+    /// Products of a work-item. The number is odd, so that neighbours use different banks of local
+    /// memory, and small enough for registers.
     pub items: usize,
 }
 
@@ -73,14 +74,14 @@ impl WindowTuning {
 /// Parameters for sorting the chunks of long segments in registers, before they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ChunkTuning {
-    /// Its work-items are a work-group.
+    /// The team whose work-items are a work-group.
     pub team: Teams,
     /// Products of a work-item: an odd number up to 7 times a power of two, and at least 2, since
     /// PoCL 3.1 loses barriers of loops that cannot run twice.
     pub items: usize,
     /// Most entries of a column of B whose chunks are cut by rows.
     pub entries: usize,
-    /// Products that a merge pass moves in the time of a look at an entry of B.
+    /// Products that a merge pass moves in the time of one look at an entry of B.
     pub look_products: usize,
 }
 
@@ -88,8 +89,8 @@ impl ChunkTuning {
     /// Products of a work-item in smaller work-groups.
     const ITEMS: [usize; 4] = [10, 12, 14, 16];
 
-    /// `None` if teams are no warps, or if the chunks do not suit the kernel that sorts them if
-    /// they have to be merged.
+    /// `None` if teams are not warps, or if the chunks do not suit the kernel that sorts chunks to
+    /// be merged.
     fn new(info: &DeviceInfo, sort: &SortTuning) -> Option<Self> {
         let numbers = info.numbers();
         let teams = Teams::of(info).filter(|teams| teams.are_warps() && teams.largest() >= numbers.chunk_group_size)?;
@@ -105,23 +106,23 @@ impl ChunkTuning {
         self.team.group_size(1) * self.items
     }
 
-    /// Those with less room, by ascending room.
+    /// The chunk sizes with less room, by ascending room.
     pub fn smaller(self) -> impl Iterator<Item = Self> {
         let team = move |size: usize| Self::ITEMS.map(move |items| Self { team: self.team.large(size), items, ..self });
         let teams = (Teams::SIZE.ilog2() + 1..=self.team.group_size(1).ilog2()).map(|bits| 1 << bits);
         teams.flat_map(team).filter(move |of| of.room() < self.room())
     }
 
-    /// The work-groups that cut chunks, by ascending entries of the longest column of B: those with
-    /// an item for each entry, and those that cut all. A group waits for one load after another,
-    /// and small ones take so little local memory that many wait at once.
+    /// The work-groups that cut chunks, by ascending entries of the longest column of B. The first
+    /// have an item for each entry, and the last cut all columns. A group waits for one load after
+    /// another. Small groups take so little local memory that many wait at once.
     pub fn cutting(self) -> impl Iterator<Item = Self> {
         let team = move |size: usize| Self { team: self.team.large(size), entries: size, ..self };
         let teams = (Teams::SIZE.ilog2() + 1..=self.team.group_size(1).ilog2()).map(|bits| 1 << bits);
         teams.map(team).filter(move |of| of.entries < self.entries).chain([self])
     }
 
-    /// The options of kernels for such chunks of a C whose number of rows has `row_bits` bits.
+    /// The options of kernels for these chunks. The number of rows of C has `row_bits` bits.
     pub fn options(&self, row_bits: u32) -> Options {
         let places = self.room().next_power_of_two();
         self.team
@@ -144,8 +145,8 @@ pub(crate) struct TileTuning {
 }
 
 impl TileTuning {
-    /// Used bits in each word of the flags that mark the ends of runs: one for each product of a
-    /// work-item, at most 32.
+    /// Used bits in each word of the flags that mark the ends of runs. There is one for each
+    /// product of a work-item, at most 32.
     pub fn word_bits(&self) -> usize {
         (self.products / self.group_size).min(32)
     }
@@ -162,7 +163,7 @@ impl TileTuning {
 }
 
 impl Tuning {
-    /// The numbers for A with blocks of shape `a` by B with blocks of shape `b`.
+    /// The tuning for A with blocks of shape `a` by B with blocks of shape `b`.
     pub fn new(info: &DeviceInfo, a: BlockShape, b: BlockShape) -> Self {
         let numbers = info.numbers();
         let sort = SortTuning::for_expansion(info);
@@ -195,18 +196,18 @@ impl Tuning {
         }
     }
 
-    /// The same for operands and a result whose blocks are `strides` elements apart.
+    /// Changes the tuning for blocks of A, B and C that are `strides` elements apart.
     pub fn with_strides(self, strides: [usize; 3]) -> Self {
         if PayloadKind::of(strides) == self.payload { self } else { self.keeping_pairs() }
     }
 
-    /// The same with the wanted variant of ESC, if the device has work-groups large enough for it.
+    /// Chooses the requested variant of ESC, if the device has work-groups large enough for it.
     pub fn with_method(self, info: &DeviceInfo, wanted: Method) -> Self {
         match wanted {
             Method::Esc => Self { esc: EscVariant::Global, sort: SortTuning::new(info), chunks: None, ..self },
             Method::EscLocal if info.max_group_size >= 8 => {
                 let sort = if self.sort.serial {
-                    // No more than a window's products fit local memory.
+                    // Local memory has room for at most the products of a window.
                     let items = info.numbers().sort_items.min(self.windows.items);
                     SortTuning::parallel(self.windows.group_size, items)
                 } else {
@@ -218,7 +219,7 @@ impl Tuning {
         }
     }
 
-    /// The same for a planned product: operand pairs are kept, even for scalars.
+    /// Changes the tuning for a planned product: operand pairs are kept, even for scalars.
     pub fn keeping_pairs(self) -> Self {
         Self { payload: PayloadKind::Pairs, ..self }
     }

@@ -1,12 +1,13 @@
-//! Bands of an adaptive product: ranges of columns of B, cut one after another by the memory that
-//! the methods of scalars need for them. The functions are pure.
+//! Bands of an adaptive product: ranges of columns of B. They are cut one after another, by the
+//! memory that the methods of scalars need for them. The functions are pure.
 //!
-//! Many columns are halved until the device's sums of a part say that it fits: to read numbers of
-//! each column, and to add them up on the host, would take longer than the product.
+//! If there are many columns, they are halved until the device's sums of a part show that it fits.
+//! Reading numbers of each column, and adding them up on the host, would take longer than the
+//! product.
 //!
-//! C mostly has far fewer entries than its bound. If there are samples of it, a band may be tried
-//! that fits by the entries expected. If its entries, once counted, do not fit after all, it is cut
-//! again by the bounds, and so are those after it.
+//! C mostly has far fewer entries than its upper bound. If there are samples of C, a band is tried
+//! if the expected entries fit. If the counted entries then do not fit, this band is cut again by
+//! upper bounds, and so are all bands after it.
 use super::{
     memory::{AdaptiveMemory, EntriesOfC},
     rules::{ClassRules, Column},
@@ -21,18 +22,18 @@ use crate::{
 };
 use std::ops::Range;
 
-/// What the bands of a product have in common.
+/// The data that the bands of a product have in common.
 pub(in crate::product) struct Bands<'a> {
     pub rules: &'a ClassRules,
     pub memory: &'a AdaptiveMemory<'a>,
     pub samples: [u32; 2],
-    /// Whether bands are cut by bounds alone.
+    /// Whether bands are cut by upper bounds alone.
     pub sure: bool,
     /// Free bytes before the first band.
     pub free_at_first: u64,
 }
 
-/// The bands of some columns, whose numbers are on the host.
+/// The bands of some columns whose numbers are on the host.
 pub(in crate::product) struct ColumnBands<'b, 'a> {
     pub bands: &'b mut Bands<'a>,
     /// The number of the first column.
@@ -41,27 +42,27 @@ pub(in crate::product) struct ColumnBands<'b, 'a> {
     next: usize,
 }
 
-/// Columns whose product is computed at once.
+/// A band: columns whose product is computed at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::product) struct AdaptiveBand {
     pub sizes: ClassSizes,
     /// Room for rows before their number is known.
     pub room: u64,
-    /// Whether it fits by the entries expected, and not for sure.
+    /// Whether only the expected entries fit. The upper bound of entries does not.
     pub expected: bool,
     /// Device bytes that earlier bands still hold.
     kept_bytes: u64,
 }
 
 impl Bands<'_> {
-    /// Both halves of some columns, if they are too many to be read.
+    /// The two halves of some columns, if they are too many to be read.
     pub fn halves(&self, columns: &Range<u32>) -> Option<[Range<u32>; 2]> {
         let middle = columns.start + columns.len() as u32 / 2;
         let many = columns.len() > self.memory.adaptive.read_columns;
         many.then_some([columns.start..middle, middle..columns.end])
     }
 
-    /// The columns of these sizes, if they are a band.
+    /// The band of all columns of these sizes, if they fit one band.
     pub fn band_of(&self, sizes: &ClassSizes, free_bytes: u64) -> Option<AdaptiveBand> {
         let band = AdaptiveBand::whole(self.memory, sizes, free_bytes)?;
         let kept_bytes = self.free_at_first.saturating_sub(free_bytes);
@@ -70,18 +71,18 @@ impl Bands<'_> {
 }
 
 impl<'b, 'a> ColumnBands<'b, 'a> {
-    /// The bands of these columns, of which `first` is the number of the first.
+    /// The bands of these columns. `first` is the number of the first column.
     pub fn new(bands: &'b mut Bands<'a>, first: u32, columns: Vec<Column>) -> Self {
         Self { bands, first: first as usize, columns, next: 0 }
     }
 
-    /// Cuts the columns of a band again whose entries did not fit.
+    /// Cuts the columns of a band again, after its entries did not fit.
     pub fn again(&mut self, band: &AdaptiveBand) {
         (self.next, self.bands.sure) = (band.sizes.columns.start as usize - self.first, true);
     }
 
     /// The next band: as many columns as fit `free_bytes` bytes. A single column is tried even if
-    /// only a C of few entries would fit, with room for its rows when they are counted.
+    /// only a C of few entries would fit. Room for its rows is allocated once they are counted.
     ///
     /// # Errors
     /// [`Error::Memory`] if a single column does not fit.
@@ -91,7 +92,7 @@ impl<'b, 'a> ColumnBands<'b, 'a> {
         }
         self.columns[self.next].follows = false; // its leader is in another band
         let kept_bytes = self.bands.free_at_first.saturating_sub(free_bytes);
-        // Twice as many columns at each step until they do not fit, then half as many.
+        // Each step adds twice as many columns until they do not fit, and then half as many.
         let (mut best, mut sums, mut step, mut grows) = (None, no_columns(), 1, true);
         let mut end = self.next;
         while step > 0 && end < self.columns.len() {
@@ -143,8 +144,8 @@ impl<'b, 'a> ColumnBands<'b, 'a> {
 }
 
 impl AdaptiveBand {
-    /// All columns of a product, if they may fit. Without columns for ESC that takes no more than
-    /// that their entries can be counted.
+    /// The band of all columns of a product, if they may fit. Without columns for ESC it is enough
+    /// that there is memory to count their entries.
     pub fn whole(memory: &AdaptiveMemory<'_>, sizes: &ClassSizes, free_bytes: u64) -> Option<Self> {
         let room = sizes.room(memory.adaptive.room_percent);
         let sure = memory.fits(sizes, room, free_bytes);
@@ -156,7 +157,7 @@ impl AdaptiveBand {
         fits.then(|| Self { sizes: sizes.clone(), room, expected: !sure, kept_bytes: 0 })
     }
 
-    /// Whether the band fits `free_bytes` bytes now that C is known to have so many entries in it.
+    /// Whether the band fits `free_bytes` bytes, now that its `entries` entries of C are counted.
     pub fn admits(&self, memory: &AdaptiveMemory<'_>, entries: u64, free_bytes: u64) -> bool {
         let entries = EntriesOfC::counted(&self.sizes, entries);
         !self.expected || memory.fits_with(&self.sizes, self.room, entries, free_bytes)

@@ -9,16 +9,16 @@ fn windows_of(rules: &ClassRules, sums: &ClassesSums) -> usize {
 }
 
 impl ClassSizes {
-    /// The sizes of columns with these sums. They have as many windows as the widest range of rows
-    /// that bitmaps of windows find.
+    /// The sizes of columns with these sums. The number of windows is that of the widest range of
+    /// rows whose rows are found by bitmaps of windows.
     pub fn new(rules: &ClassRules, columns: Range<u32>, sums: ClassesSums, samples: [u32; 2]) -> Self {
         let sums = if rules.leaves_long { without_long(sums) } else { sums };
         let shares_rows = rules.shares_rows(&sums);
         Self { columns, windows: windows_of(rules, &sums), sums, shares_rows, samples }
     }
 
-    /// Leaves the columns of [`Class::Long`] to ESC. The list of columns stays as it is: those are
-    /// before its own.
+    /// Leaves the columns of [`Class::Long`] to ESC. The list of columns stays as it is, because in
+    /// it they come just before the columns of ESC.
     pub fn leave_long(&mut self, rules: &ClassRules) {
         self.sums = without_long(self.sums);
         self.windows = windows_of(rules, &self.sums);

@@ -1,7 +1,7 @@
 //! Neighbouring columns of B with the same rows, such as those of the unknowns of one node of a
-//! finite element. Their columns of C have the same rows too: those of the first, the *leader*, are
-//! found, and the others, which *follow* it, share them. Kernels: `cl/product/adaptive/equal.cl`,
-//! `cl/product/adaptive/share_rows.cl`.
+//! finite element. Their columns of C have the same rows too. The rows of the first column, the
+//! *leader*, are found. The columns that *follow* it share these rows. Kernels:
+//! `cl/product/adaptive/equal.cl`, `cl/product/adaptive/share_rows.cl`.
 use crate::{
     Pattern, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel},
@@ -23,11 +23,11 @@ kernel! {
     }
 }
 
-/// Columns whose number is a multiple of this follow none, so that a leader is not far away. A
-/// multiple of 2, 3 and 6, the unknowns of a node.
+/// Columns whose number is a multiple of this never follow, so that a leader is not far away. It is
+/// a multiple of 2, 3 and 6, the unknowns of a node.
 pub(super) const LEADING: usize = 192;
 
-/// Entries of a column of B beyond which a whole group analyses it. It follows none.
+/// A column of B with more entries than this is analysed by a whole group, and never follows.
 pub(super) const LONG: usize = 512;
 
 /// Whether the word of a column says that it follows: `FOLLOWS` of the kernel file.
@@ -35,14 +35,14 @@ pub(super) fn follows(word: u32) -> bool {
     word & 0x100 != 0
 }
 
-/// Whether a column of B, if its rows of C are to be found, follows the one before it: the model of
-/// `cl/product/adaptive/profile.cl`, for the first band.
+/// Whether a column of B follows the one before it, if its rows of C are to be found. This is the
+/// model of `cl/product/adaptive/profile.cl`, for the first band.
 pub(super) fn is_equal(b: &Pattern, col: usize) -> bool {
     !col.is_multiple_of(LEADING) && b.entries(col).len() <= LONG && b.column(col) == b.column(col - 1)
 }
 
-/// Whether columns that follow share what others have found: if they are enough of those whose rows
-/// are found, and these have enough products.
+/// Whether columns that follow share the rows of their leaders. They do if they are enough of the
+/// columns whose rows are found, and these columns have enough products.
 pub(super) fn shares_rows(sums: &ClassesSums, tuning: &AdaptiveTuning) -> bool {
     let sum = |number: fn(&ClassSums) -> u64| -> u64 {
         Class::FOUND.iter().map(|&class| number(&sums[class as usize])).sum()
@@ -52,7 +52,7 @@ pub(super) fn shares_rows(sums: &ClassesSums, tuning: &AdaptiveTuning) -> bool {
     enough && sum(|sums| sums.products) >= tuning.equal_products
 }
 
-/// The kernel by which columns share rows.
+/// The kernel that shares the rows of leaders with the columns that follow.
 pub(super) struct SharedRows {
     kernel: Kernel<ShareRows<'static>>,
     group_size: usize,
@@ -63,8 +63,8 @@ impl SharedRows {
         Ok(Self { kernel: Kernel::rare(device, &Options::group_size(group_size))?, group_size })
     }
 
-    /// Gives the columns that follow others their lengths, unless only places were missing, and
-    /// their places.
+    /// Copies lengths and places from leaders to the columns that follow. Lengths are left as they
+    /// are if only places were missing.
     pub fn run(
         &self,
         work: &Work,

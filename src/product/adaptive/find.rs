@@ -1,6 +1,6 @@
-//! The entries of C: the symbolic part of an adaptive product. Its columns are divided into
-//! classes, and the entries of each are counted, by the method that suits it. Rows that were found
-//! on the way are kept. Two reads: the sums of the classes, and the entries of C.
+//! The symbolic part of an adaptive product: it finds the entries of C. The columns are divided
+//! into classes, and the entries of each class are counted by the method that suits it. Rows that
+//! are found on the way are kept. Two reads: the sums of the classes, and the entries of C.
 use super::{
     equal::SharedRows,
     numeric::lanes,
@@ -52,19 +52,19 @@ pub(super) struct Finder {
     pub tuning: AdaptiveTuning,
 }
 
-/// The entries of C, found.
+/// The entries of C that were found.
 pub(super) struct Found {
     pub columns: FoundColumns,
     /// Entries of C before each window of each column.
     pub chunk_ptr: Buffer<u32>,
     /// The rows of the columns that have tasks.
     pub rows: FoundRows,
-    /// The numbers of tasks that were taken, zeros, and where they begin.
+    /// Zeros that count the tasks taken, and their first place in the buffer.
     pub taken: (Buffer<u32>, usize),
     pub c_nnz: usize,
 }
 
-/// What the sums take besides the factors and the rows of C.
+/// The data that the sums take, besides the factors and the rows of C.
 pub(super) struct FoundColumns {
     pub lists: ClassLists,
     pub direct: Option<DirectColumns>,
@@ -72,19 +72,18 @@ pub(super) struct FoundColumns {
     pub keys: SortedKeys,
 }
 
-/// The sorted keys of the bins whose columns are sorted, if they are kept from the count for the
-/// sums.
+/// The sorted keys of each bin of sorted columns, if they are kept from the count for the sums.
 #[derive(Default)]
 pub(super) struct SortedKeys(Vec<(Class, Buffer<u32>)>);
 
 impl SortedKeys {
-    /// Those of the bin whose kernels are those of a class.
+    /// The keys of the bin that the kernels of `class` compute.
     pub fn of(&self, class: Class) -> Option<&Buffer<u32>> {
         self.0.iter().find(|(of, _)| *of == class).map(|(_, keys)| keys)
     }
 }
 
-/// A and B.
+/// The patterns of A and B.
 pub(super) type PatternPair<'a> = (&'a PatternArrays, &'a PatternArrays);
 
 impl Finder {
@@ -110,9 +109,9 @@ impl Finder {
         })
     }
 
-    /// Finds the entries of C in the columns of the profile, of which some have products. At first
+    /// Finds the entries of C in the columns of the profile, some of which have products. At first
     /// there is room for `room` rows. `rest` writes the numbers of entries of columns that were
-    /// computed elsewhere. `None` unless `admits` admits the number of all entries. One read.
+    /// computed elsewhere. Returns `None` if `admits` refuses the number of all entries. One read.
     pub fn run(
         &self,
         work: &Work,
@@ -164,8 +163,8 @@ impl Finder {
         Ok(Some(Found { columns, chunk_ptr, rows: found, taken, c_nnz }))
     }
 
-    /// Finds the entries of C in columns that are all of one class of sorted columns, and have at
-    /// most so many products. One read.
+    /// Finds the entries of C in columns that are all of one class of sorted columns, and that have
+    /// at most `products` products in all. One read.
     pub fn run_sorted(
         &self,
         work: &Work,
@@ -177,7 +176,7 @@ impl Finder {
         let (list, columns) = (&work.buffer(0)?, b.ncols as u32);
         let task =
             ColumnTask { list, first: 0, columns, listed: false, first_col: 0, windows: 1, products: 0, widest: 0 };
-        // Behind the offsets: their end, and the number of products in two words.
+        // The two words after the offsets' end hold the number of products.
         let mut col_ptr = work.buffer(b.ncols + 3)?;
         work.fill_zero(&mut col_ptr)?;
         let mut keys = keeps_keys.then(|| SortCounts::keys(work, class.sorted(), columns)).transpose()?;
@@ -215,7 +214,7 @@ impl Finder {
         self.profiler.finish(work, (a, b), (rules, columns), profiled, None)
     }
 
-    /// Analyses the columns of a band; samples of the whole product are known. One read.
+    /// Analyses the columns of a band, given the samples of the whole product. One read.
     pub fn profile_band(
         &self,
         work: &Work,
@@ -227,7 +226,7 @@ impl Finder {
         self.profiler.finish(work, patterns, (rules, columns), profiled, Some(samples))
     }
 
-    /// Counts the entries of C in the columns of all classes but those of ESC.
+    /// Counts the entries of C in the columns of all classes, except for the columns of ESC.
     fn count(
         &self,
         work: &Work,
@@ -281,7 +280,7 @@ impl Finder {
         counted
     }
 
-    /// C.col_ptr.
+    /// The `col_ptr` of C.
     pub fn column_offsets(
         &self,
         work: &Work,

@@ -1,6 +1,5 @@
-//! What an adaptive product will do, foretold on the host from the patterns of A and B: its bands,
-//! its bins, and the device memory that it takes. Rules, shares and limits are those of the product
-//! itself.
+//! Predicts an adaptive product on the host, from the patterns of A and B: its bands, its bins, and
+//! the device memory that it takes. Rules, shares and limits are those of the product itself.
 use super::{
     OTHERS,
     bands::{AdaptiveBand, Bands, ColumnBands},
@@ -22,7 +21,7 @@ use crate::{
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Foretells A·B within `free_bytes` bytes besides the operands.
+/// Predicts A·B within `free_bytes` bytes besides the operands.
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error::Memory) if a column of C does not fit.
@@ -78,8 +77,8 @@ pub(in crate::product) fn foretell(
     Ok(Foretold { counts: Some(bands.counts), peak_bytes: bands.peak_bytes })
 }
 
-/// A product of at most so many products, whose columns are all sorted by one class, unless it does
-/// not fit `free_bytes` besides the `held` ones.
+/// Predicts a product whose columns are all sorted by one class. `None` if it does not fit
+/// `free_bytes` bytes besides the `held` bytes.
 fn sorted(
     memory: &AdaptiveMemory<'_>,
     (a, b): (&Pattern, &Pattern),
@@ -133,7 +132,7 @@ fn column(rules: &ClassRules, a: &Pattern, b: &Pattern, col: usize) -> Column {
     Column { follows: found && equal::is_equal(b, col), ..alone }
 }
 
-/// Entries of C in the columns that the device samples, and the bound of them.
+/// Entries of C in the columns that the device samples, and their upper bound.
 fn sample(rules: &ClassRules, columns: &[Column], a: &Pattern, b: &Pattern) -> [u32; 2] {
     let samples = columns.len().min(ClassRules::SAMPLES);
     let sampled: Vec<_> = (0..samples)
@@ -145,14 +144,13 @@ fn sample(rules: &ClassRules, columns: &[Column], a: &Pattern, b: &Pattern) -> [
     [entries_of_columns(a, b, sampled).iter().sum(), bound]
 }
 
-/// The entries of C of a product of so many products of entries, if they are few enough to be
-/// counted.
+/// The entries of C of a product with `products` products, if they are few enough to be counted.
 pub(in crate::product) fn counted_entries(a: &Pattern, b: &Pattern, products: u64) -> Option<u64> {
     let count = || entries_of_columns(a, b, 0..b.ncols()).into_iter().map(u64::from).sum();
     (products <= COUNTED).then(count)
 }
 
-/// The columns of C, and the entries of each if they were counted.
+/// The columns of C, with the entries of each column if they were counted.
 struct CountedColumns<'a> {
     rules: &'a ClassRules,
     memory: &'a AdaptiveMemory<'a>,
@@ -160,7 +158,7 @@ struct CountedColumns<'a> {
     entries: Option<&'a [u32]>,
 }
 
-/// The bands so far.
+/// The bands predicted so far.
 struct ForetoldBands<'a> {
     columns: CountedColumns<'a>,
     free_bytes: u64,
@@ -169,7 +167,7 @@ struct ForetoldBands<'a> {
 }
 
 impl ForetoldBands<'_> {
-    /// Adds the bands of some columns that are too many for one.
+    /// Adds the bands of columns that are too many for one band.
     fn cut(&mut self, bands: &mut Bands<'_>, columns: Range<u32>) -> Result<()> {
         let part = |columns: &Range<u32>| {
             let mut part = self.columns.columns[columns.start as usize..columns.end as usize].to_vec();
@@ -199,7 +197,7 @@ impl ForetoldBands<'_> {
         Ok(())
     }
 
-    /// Adds a band, unless it was expected to fit, and its entries do not.
+    /// Adds a band. Returns false if its entries were expected to fit and do not.
     fn add(&mut self, band: &AdaptiveBand) -> bool {
         let (memory, AdaptiveBand { sizes, room, .. }) = (self.columns.memory, band);
         let (entries, of_esc) = self.columns.sizes(sizes);
@@ -212,16 +210,16 @@ impl ForetoldBands<'_> {
                 let consumed = memory.consumer.map_or(0, |consumer| consumer.peak(0, cols));
                 pool_bytes(4 * (cols + 1)) + 2 * pool_bytes(0) + consumed
             }
-            // Its rows are counted before it is given up.
+            // The rows of the band are counted before it is given up.
             _ if !admitted => {
                 let of_esc_alone = EntriesOfC { by_esc: entries.by_esc, ..EntriesOfC::default() };
                 memory.need(sizes, (*room, false), of_esc_alone, &of_esc).bytes
             }
-            // As much as admits it.
+            // The band takes as much memory as the test admits.
             _ if counted && sizes.of(Class::Rest).columns == 0 => {
                 memory.need(sizes, rows, EntriesOfC::counted(sizes, entries.all), &of_esc).bytes
             }
-            // The sizes of ESC's part are bounded until it is computed.
+            // The sizes of ESC's columns have upper bounds until they are computed.
             _ => {
                 let bounds = [EntriesOfC::expected(sizes, *room), EntriesOfC::counted(sizes, entries.all)];
                 let to_admit = bounds.map(|entries| memory.need_with(sizes, *room, entries).bytes);
@@ -229,7 +227,7 @@ impl ForetoldBands<'_> {
                 to_admit.into_iter().fold(needed, u64::max)
             }
         };
-        // A single column may be tried that fits only if C has few entries in it.
+        // A single column may be tried even if it fits only with few entries of C.
         self.peak_bytes = self.peak_bytes.max(need.min(self.free_bytes));
         if admitted {
             self.counts.bands += 1;
@@ -254,7 +252,7 @@ impl ForetoldBands<'_> {
 }
 
 impl CountedColumns<'_> {
-    /// The entries of C in a band, and the sizes of ESC's part.
+    /// The entries of C in a band, and the sizes of ESC's columns.
     fn sizes(&self, band: &ClassSizes) -> (EntriesOfC, Sizes) {
         let (mut all, mut of_esc) = (EntriesOfC::default(), Sizes::default());
         for col in band.columns.start as usize..band.columns.end as usize {

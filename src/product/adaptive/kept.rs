@@ -1,6 +1,6 @@
-//! Plans of products of scalars that keep what the sums of an adaptive product take, in place of
-//! operand pairs: the pattern of C, its columns by class, and their tasks. That is a few bytes for
-//! each entry of C and nothing for a product.
+//! Plans of products of scalars that keep the data of an adaptive product in place of operand
+//! pairs: the pattern of C, its columns by class, and their tasks. This takes a few bytes for each
+//! entry of C and nothing for a product.
 use super::{
     find::{Finder, Found, FoundColumns},
     numeric::{Numeric, RowsOfC},
@@ -20,31 +20,32 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Whether a plan keeps what sums take.
+/// The rule by which a plan keeps the data of an adaptive product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) enum KeepRule {
-    /// If there are so many products, and so many for each 100 entries of C, or more.
+    /// Keeps it if there are at least `products` products, and at least `percent` for each 100
+    /// entries of C.
     From { products: u64, percent: u64 },
-    /// Always.
+    /// Always keeps it.
     Always,
 }
 
-/// What a plan keeps for its sums.
+/// The data that a plan keeps for its sums.
 pub(in crate::product) struct KeptSums {
     contiguous: Numeric,
     strided: Numeric,
     columns: FoundColumns,
-    /// Entries of C before each window of each column, if there are several windows. Otherwise that
-    /// is C.col_ptr.
+    /// Entries of C before each window of each column, if there are several windows. With one
+    /// window the `col_ptr` of C is used instead.
     chunk_ptr: Option<Buffer<u32>>,
-    /// The tasks of each class that were taken, for one execution.
+    /// Counters of the tasks taken in each class, for one execution.
     taken: Scratch<u32>,
-    /// In the place of rows, which are not written.
+    /// An argument in the place of rows, which executions do not write.
     no_rows: Scratch<u32>,
     teams: Teams,
 }
 
-/// C, and what is kept for it.
+/// The pattern of C, and the data that is kept for it.
 pub(in crate::product) struct Kept {
     pub sums: KeptSums,
     pub c: Arc<PatternArrays>,
@@ -52,7 +53,7 @@ pub(in crate::product) struct Kept {
 }
 
 impl KeptSums {
-    /// Asks for the kernels that [`KeptSums::keep`] always launches, for a C with `nrows` rows.
+    /// Requests the kernels that [`KeptSums::keep`] always launches, for a C with `nrows` rows.
     pub fn ask(device: &Device, (element, nrows): (ElementType, usize), teams: Teams, wanted: Method) -> Result<()> {
         let (tuning, adaptive) = Self::numbers(device, (element, nrows), wanted);
         Finder::new(device, teams, (tuning.group_size, tuning.scan), &adaptive, element).map(drop)
@@ -64,8 +65,8 @@ impl KeptSums {
         (Tuning::new(info, scalar, scalar), AdaptiveTuning::new(info, (wanted, info.costs()), spec.row_bits))
     }
 
-    /// Keeps what sums of A·B take, if some method of scalars computes every column, and the rule
-    /// says so.
+    /// Keeps the data that sums of A·B take, if methods of scalars compute every column, and the
+    /// rule admits it.
     pub fn keep(
         work: &Work,
         (a, b): (&Arc<PatternArrays>, &Arc<PatternArrays>),
@@ -109,14 +110,14 @@ impl KeptSums {
         };
         let Found { columns, chunk_ptr, rows, taken: (mut numbers, first), c_nnz } = found;
         let counts = columns.lists.counts();
-        // The sums write the rows of C. Their values are not looked at.
+        // The sums write the rows of C. The values computed here are not used.
         let zeros = |pattern: &Arc<PatternArrays>| -> Result<DeviceCbc> {
             let mut values = work.buffer_of(element.word(), pattern.nnz())?;
             work.fill_zero(&mut values)?;
             Ok(DeviceCbc { pattern: pattern.clone(), shape: scalar, stride: 1, values })
         };
         let (new, contiguous) = (numeric(TargetKind::New)?, numeric(TargetKind::Kept)?);
-        // Those of executions too, so that the first one waits for none.
+        // The kernels of executions are requested too, so that the first execution waits for none.
         contiguous.ask(device, &columns);
         let mut row_idx = work.buffer(c_nnz)?;
         {
@@ -165,7 +166,7 @@ impl KeptSums {
         if self.teams.are_warps() {
             work.fill_zero(&mut taken)?;
         }
-        // The rows of C are those that were found.
+        // The `row_idx` of C holds the rows that were found.
         let chunk_ptr = self.chunk_ptr.as_ref().unwrap_or(&pattern.col_ptr);
         let rows = RowsOfC { chunk_ptr, place: chunk_ptr, rows: &pattern.row_idx };
         let taken = TakenTasks { numbers: &mut taken, first: 0 };
@@ -174,7 +175,8 @@ impl KeptSums {
         numeric.run(work, (a, b), &self.columns, rows, (taken, c))
     }
 
-    /// Bytes of device memory held besides the pattern of C, in size classes.
+    /// Bytes of device memory held besides the pattern of C, including the rounding of size
+    /// classes.
     pub fn bytes(&self) -> u64 {
         let FoundColumns { lists, direct, tasks, keys: _ } = &self.columns;
         let tasks = tasks.as_ref().map_or(0, |tasks| tasks.task.bytes());

@@ -1,6 +1,5 @@
-//! The device memory that a band of an adaptive product needs, by which bands are cut. The
-//! functions are pure. Their sums repeat the allocations, size classes included, as those of
-//! [`Limits`] do.
+//! The device memory that a band of an adaptive product needs. Bands are cut by it. The functions
+//! are pure. Their sums repeat the allocations, size classes included, as those of [`Limits`] do.
 use super::profile::Profiler;
 use crate::{
     DeviceInfo,
@@ -17,44 +16,44 @@ use crate::{
     },
 };
 
-/// What the memory of a product depends on, besides the sizes of a band.
+/// The data on which the memory of a product depends, besides the sizes of a band.
 #[derive(Clone, Copy)]
 pub(in crate::product) struct AdaptiveMemory<'a> {
     pub info: &'a DeviceInfo,
-    /// Numbers of ESC, for columns that no other method takes, and of scans.
+    /// Numbers of scans, and of ESC for columns that no other method takes.
     pub esc: &'a Tuning,
     pub adaptive: &'a AdaptiveTuning,
-    /// Bytes of an entry of A, B and C beside its row.
+    /// Bytes of the value of an entry of A, B and C.
     pub element_bytes: u64,
     /// Rows of C.
     pub rows: u64,
-    /// ESC's memory of each product and entry.
+    /// Memory of each product and entry in columns of ESC.
     pub by_esc: EntryMemory,
-    /// What the consumer of a band allocates while it holds the band.
+    /// Memory that the consumer of a band allocates while it holds the band.
     pub consumer: Option<DropMemory>,
 }
 
-/// The entries of C in a band, counted or bounded.
+/// The entries of C in a band: counted numbers or upper bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::product) struct EntriesOfC {
     pub all: u64,
-    /// Those of columns whose rows are found before they are summed.
+    /// Entries in columns whose rows are found before they are summed.
     pub of_found: u64,
-    /// Those rows, if columns that share them have them once.
+    /// Rows found for these entries. Rows that several columns share count once.
     pub found: u64,
-    /// Those of columns that ESC computes.
+    /// Entries in columns that ESC computes.
     pub by_esc: u64,
 }
 
 impl EntriesOfC {
-    /// The bounds of a band.
+    /// Upper bounds for a band.
     pub fn most(band: &ClassSizes) -> Self {
         let of = |classes: &[Class]| band.sum(classes, |sums| sums.most_entries);
         let [all, of_found, by_esc] = [of(&Class::ALL), of(&Class::FOUND), of(&[Class::Rest])];
         Self { all, of_found, found: band.most_found(), by_esc }
     }
 
-    /// The same if as many rows are found as there is room for.
+    /// Upper bounds for a band, if only `room` rows are found.
     pub fn expected(band: &ClassSizes, room: u64) -> Self {
         let most = Self::most(band);
         let of_found = u128::from(room) * u128::from(most.of_found) / u128::from(most.found.max(1));
@@ -62,7 +61,7 @@ impl EntriesOfC {
         Self { all: most.all - most.of_found + of_found, of_found, found: room, ..most }
     }
 
-    /// The bounds of a band of which all entries were counted.
+    /// Upper bounds for a band whose entries were counted: `all` in all.
     pub fn counted(band: &ClassSizes, all: u64) -> Self {
         let most = Self::most(band);
         let [of_found, found, by_esc] = [most.of_found, most.found, most.by_esc].map(|most| most.min(all));
@@ -85,7 +84,7 @@ impl<'a> AdaptiveMemory<'a> {
         Self { info, esc, adaptive, element_bytes: element.bytes() as u64, rows: rows as u64, by_esc, consumer }
     }
 
-    /// Whether a band fits `free_bytes` bytes for sure.
+    /// Whether a band surely fits `free_bytes` bytes.
     pub fn fits(&self, band: &ClassSizes, room: u64, free_bytes: u64) -> bool {
         self.fits_with(band, room, EntriesOfC::most(band), free_bytes)
     }
@@ -95,15 +94,16 @@ impl<'a> AdaptiveMemory<'a> {
         band.products() < Limits::MAX_PRODUCTS && self.is_within(&self.need_with(band, room, entries), free_bytes)
     }
 
-    /// Whether the sorted keys of a band are kept between its count and its sums: if they are a
-    /// small part of the device's memory, and there is room for them however many entries C has.
+    /// Whether the sorted keys of a band are kept between its count and its sums. They are kept if
+    /// they are a small part of the device's memory, and if there is room for them however many
+    /// entries C has.
     pub fn keeps_keys(&self, band: &ClassSizes, room: u64, free_bytes: u64) -> bool {
         let of_esc = rest_sizes(band.of(Class::Rest), self.esc);
         self.are_few(self.keys_bytes(band, &mut Largest(0)))
             && self.is_within(&self.need(band, (room, true), EntriesOfC::most(band), &of_esc), free_bytes)
     }
 
-    /// Whether keys are few enough to be kept. Where products meet they are more than C.
+    /// Whether keys are few enough to be kept. If products meet, keys take more memory than C.
     fn are_few(&self, key_bytes: u64) -> bool {
         key_bytes <= self.info.global_bytes / Self::KEYS_PART
     }
@@ -112,19 +112,19 @@ impl<'a> AdaptiveMemory<'a> {
         need.bytes <= free_bytes && need.largest <= self.info.max_alloc_bytes
     }
 
-    /// As [`AdaptiveMemory::need`] without keys, with bounds of the sizes of ESC's part.
+    /// Memory that a band needs without sorted keys, with upper bounds for ESC's columns.
     pub fn need_with(&self, band: &ClassSizes, room: u64, entries: EntriesOfC) -> Need {
         self.need(band, (room, false), entries, &rest_sizes(band.of(Class::Rest), self.esc))
     }
 
-    /// Bytes of the analysis of `columns` columns: the most at once.
+    /// Most bytes in use at once during the analysis of `columns` columns.
     pub fn profile_bytes(columns: u64) -> u64 {
         let list = pool_bytes(4 * columns).max(4 * pool_bytes(0));
         4 * pool_bytes(4 * columns) + pool_bytes(4 * Profiler::record_words() as u64) + list
     }
 
-    /// Memory that a band needs, with room for `room` rows at first, and for sorted keys if they
-    /// are kept. ESC's part of it has the sizes `of_esc`.
+    /// Memory that a band needs, with room for `room` rows at first. Sorted keys count if they are
+    /// kept. The columns of ESC have the sizes `of_esc`.
     pub fn need(
         &self,
         band: &ClassSizes,
@@ -150,7 +150,7 @@ impl<'a> AdaptiveMemory<'a> {
         let places = pool_bytes(if finds { 4 * chunks } else { 0 });
         let own_ptr = if direct > 0 { pool_bytes(4 * (direct + 1)) } else { 0 };
         let counted = chunk_ptr + places + own_ptr + pool_bytes(4);
-        // Rows without room are found again, behind the others.
+        // Rows that did not fit are found again, and written after the others.
         let missing = if entries.found > room { entries.found } else { 0 };
         let first_rows = largest.array(4 * room);
         let extended = if missing > 0 { largest.array(4 * (room + missing)) } else { 0 };
@@ -183,7 +183,7 @@ impl<'a> AdaptiveMemory<'a> {
         Need { bytes: stages.into_iter().max().unwrap_or(0), largest: largest.0 }
     }
 
-    /// Bytes that ESC needs for its columns, and those of its part of C.
+    /// Bytes that ESC needs for its columns, and bytes of its columns of C.
     fn esc_bytes(&self, of: &ClassSums, entries: u64, sizes: &Sizes, largest: &mut Largest) -> (u64, u64) {
         let columns = u64::from(of.columns);
         if columns == 0 {
@@ -201,20 +201,21 @@ impl<'a> AdaptiveMemory<'a> {
         (taken.max(b + setup.max(kept + need.bytes)), parts)
     }
 
-    /// The direct columns of a band, if they are a bin: then they have offsets of their own.
+    /// The number of direct columns of a band, if they are a bin. Then they have offsets of their
+    /// own.
     fn direct_columns(&self, band: &ClassSizes) -> u64 {
         let columns = band.of(Class::Direct).columns;
         let is_bin = || self.shares(band).iter().any(|share| share.method == Method::Direct);
         if columns > 0 && is_bin() { columns.into() } else { 0 }
     }
 
-    /// The sorted keys of each bin.
+    /// Bytes of the sorted keys of all bins.
     fn keys_bytes(&self, band: &ClassSizes, largest: &mut Largest) -> u64 {
         let sorted = self.shares(band).into_iter().filter(|share| share.method == Method::Sort);
         sorted.map(|share| self.keys_of(share.last, share.columns, largest)).sum()
     }
 
-    /// Those of so many columns that the kernels of a class sort.
+    /// Bytes of the sorted keys of `columns` columns that the kernels of a class sort.
     fn keys_of(&self, class: Class, columns: u64, largest: &mut Largest) -> u64 {
         largest.array(sort::key_bytes(class.sorted(), columns))
     }
@@ -223,8 +224,8 @@ impl<'a> AdaptiveMemory<'a> {
         choose::share_out(&band.statistics(), &self.adaptive.prices, false).unwrap_or_default()
     }
 
-    /// Most tasks of columns with so many entries: one for each window of each column, and those
-    /// that are full.
+    /// Upper bound of the tasks of columns with `entries` entries: one for each window of each
+    /// column, and one for each full piece.
     fn most_tasks(&self, band: &ClassSizes, entries: u64) -> u64 {
         let columns = |classes: &[Class]| band.sum(classes, |sums| sums.columns.into());
         let wide = columns(&Class::IN_WINDOWS);
@@ -233,8 +234,9 @@ impl<'a> AdaptiveMemory<'a> {
         windows.min(entries) + entries / least as u64
     }
 
-    /// Memory of a product whose columns are all sorted, by their kernels alone: `columns` columns
-    /// of C with at most `entries` entries. Their sorted keys are kept by a class that is given.
+    /// Memory of a product whose columns are all sorted, by their kernels alone. C has `columns`
+    /// columns with at most `entries` entries. If `keeping` is a class, the sorted keys of that
+    /// class are kept.
     pub fn need_sorted(&self, columns: u64, entries: u64, keeping: Option<Class>) -> Need {
         let mut largest = Largest(0);
         let keys = keeping.map_or(0, |class| self.keys_of(class, columns, &mut largest));
@@ -246,26 +248,27 @@ impl<'a> AdaptiveMemory<'a> {
         Need { bytes: col_ptr + (keys + counted.max(5 * nothing + c)).max(c + consumed), largest: largest.0 }
     }
 
-    /// Whether the sorted keys of such a product are kept: if they are a small part of the device's
-    /// memory, and there is room for them however many entries its `products` products make.
+    /// Whether the sorted keys of a product whose columns are all sorted are kept. They are kept if
+    /// they are a small part of the device's memory, and if there is room for them however many
+    /// entries its `products` products make.
     pub fn keeps_sorted(&self, class: Class, columns: u64, products: u64, free_bytes: u64) -> bool {
         self.are_few(self.keys_of(class, columns, &mut Largest(0)))
             && self.is_within(&self.need_sorted(columns, products, Some(class)), free_bytes)
     }
 
-    /// Whether the entries of such a product, with at most so many products, can be counted within
-    /// `free_bytes` bytes.
+    /// Whether the entries of a product whose columns are all sorted can be counted within
+    /// `free_bytes` bytes. It has at most `products` products.
     pub fn counts_sorted(&self, columns: u64, products: u64, free_bytes: u64) -> bool {
         products < Limits::MAX_PRODUCTS && self.fits_sorted(columns, 0, free_bytes)
     }
 
-    /// Whether such a product fits `free_bytes` bytes.
+    /// Whether a product whose columns are all sorted fits `free_bytes` bytes.
     pub fn fits_sorted(&self, columns: u64, entries: u64, free_bytes: u64) -> bool {
         self.is_within(&self.need_sorted(columns, entries, None), free_bytes)
     }
 }
 
-/// Bounds of the sizes of ESC's columns.
+/// Upper bounds of the sizes of ESC's columns.
 fn rest_sizes(of: &ClassSums, esc: &Tuning) -> Sizes {
     let (columns, products) = (u64::from(of.columns), of.products);
     let chunks = products.div_ceil(esc.sort.chunk as u64) + columns;

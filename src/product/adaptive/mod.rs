@@ -1,10 +1,11 @@
 //! Products of scalars in which each column of C is computed by the method that suits it (Parger
-//! 2020): analysis, entries of each column of C, their scan, sums straight into C. Two reads: the
-//! sums of the classes, and the entries of C. A product that needs more memory than there is is cut
-//! into [`bands`] of columns, each of which is analysed and computed on its own.
+//! 2020). The steps are the analysis, the entries of each column of C, their scan, and sums
+//! straight into C. Two reads: the sums of the classes, and the entries of C. A product that does
+//! not fit the memory is cut into [`bands`] of columns. Each band is analysed and computed on its
+//! own.
 //!
-//! [`find`] is the symbolic part, [`numeric`] the numeric one. A plan of scalars may keep what the
-//! first has found: [`kept`].
+//! [`find`] is the symbolic part, [`numeric`] the numeric part. A plan of scalars may keep the
+//! results of the symbolic part: [`kept`].
 mod bands;
 mod classes;
 mod equal;
@@ -47,7 +48,7 @@ pub(super) struct Adaptive {
     numeric: Numeric,
     tuning: AdaptiveTuning,
     rest: Rest,
-    /// ESC, for columns that no other method takes.
+    /// ESC computes the columns that no other method takes.
     esc: Engine,
 }
 
@@ -69,7 +70,7 @@ impl Adaptive {
         })
     }
 
-    /// C = A·B; `place` takes the columns of C, in one band or several.
+    /// Computes C = A·B. `place` takes the columns of C, in one band or several.
     pub fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         let (memory, cols) = (self.memory(work, operands), operands.b.ncols);
@@ -128,8 +129,8 @@ impl Adaptive {
         Ok(counts)
     }
 
-    /// C = A·B by one class of sorted columns, which have at most so many products in all, unless
-    /// C does not fit `free` bytes.
+    /// Computes C = A·B by one class of sorted columns, if C fits `free` bytes. The columns have at
+    /// most `products` products in all.
     fn sorted(
         &self,
         work: &Work,
@@ -149,7 +150,7 @@ impl Adaptive {
         Ok(Some(counts))
     }
 
-    /// The columns of C of a profile that is too large for a band.
+    /// Computes the columns of a profile that is too large for one band.
     fn in_bands(
         &self,
         work: &Work,
@@ -191,7 +192,7 @@ impl Adaptive {
         Ok(())
     }
 
-    /// Computes the columns of C of one of several bands, which may have no products.
+    /// Computes the columns of one of several bands, which may have no products.
     fn numbered(
         &self,
         work: &Work,
@@ -216,8 +217,8 @@ impl Adaptive {
         computed.map_err(|error| band.explain(error))
     }
 
-    /// Computes the columns of C of a band that has products. Whether it did: not if the band was
-    /// expected to fit, and its entries do not.
+    /// Computes the columns of a band that has products. Returns false if its entries were expected
+    /// to fit and do not.
     fn band(
         &self,
         work: &Work,
@@ -244,7 +245,8 @@ impl Adaptive {
         Ok(true)
     }
 
-    /// The sums of the columns that were found, and those of ESC, for `place`.
+    /// Computes the sums of the columns that were found, and gives them to `place` together with
+    /// ESC's columns.
     fn sums(
         &self,
         work: &Work,
@@ -279,8 +281,9 @@ impl Adaptive {
         AdaptiveMemory::new(work.device().info(), numbers, sizes, operands.consumer)
     }
 
-    /// The class of sorted columns that takes every column of C, and a bound of their products, if
-    /// the host knows that there is one, and their entries can be counted within `free` bytes.
+    /// The class of sorted columns that takes every column of C, and an upper bound of the
+    /// products. `None` if the host knows no such class, or if the entries cannot be counted within
+    /// `free` bytes.
     fn class_of_all(
         &self,
         (a, b): PatternPair<'_>,
@@ -293,7 +296,7 @@ impl Adaptive {
         memory.counts_sorted(b.ncols as u64, most, free).then_some((class, most))
     }
 
-    /// Columns of C by ESC: those that no other method takes.
+    /// Computes the columns that no other method takes, by ESC.
     fn esc_columns(
         &self,
         work: &Work,
@@ -324,10 +327,10 @@ impl Adaptive {
     }
 }
 
-/// The columns of ESC in an adaptive product.
+/// Describes the columns of ESC in the report of an adaptive product.
 const OTHERS: &str = "the others";
 
-/// The same work, whose next commands count towards these bins.
+/// Counts the next commands of the work towards these bins.
 fn towards(bins: u64, work: &Work) -> &Work {
     work.count_towards(bins);
     work

@@ -1,5 +1,5 @@
-//! The values of C: the numeric part of an adaptive product. One launch for each class of sorted
-//! columns and of tasks, straight into C.
+//! The numeric part of an adaptive product: the values of C. Each class of sorted columns and of
+//! tasks takes one launch, which writes straight into C.
 use super::{find::FoundColumns, towards};
 use crate::{
     Result,
@@ -25,12 +25,12 @@ pub(super) struct Numeric {
     tuning: AdaptiveTuning,
 }
 
-/// Where the rows of C are.
+/// The places of the rows of C.
 #[derive(Clone, Copy)]
 pub(super) struct RowsOfC<'a> {
     /// Entries of C before each window of each column.
     pub chunk_ptr: &'a Buffer<u32>,
-    /// Where the rows of each window of the columns that have tasks are in `rows`.
+    /// For each window of the columns that have tasks, the place of its rows in `rows`.
     pub place: &'a Buffer<u32>,
     pub rows: &'a Buffer<u32>,
 }
@@ -53,7 +53,7 @@ impl Numeric {
         })
     }
 
-    /// Asks for the kernels that compute these columns, so that they are made together.
+    /// Requests the kernels that compute these columns, so that they are compiled together.
     pub fn ask(&self, device: &Device, FoundColumns { lists, direct, tasks, keys }: &FoundColumns) {
         for (class, tasks) in
             tasks.iter().flat_map(|tasks| tasks.classes().into_iter().map(move |class| (class, tasks)))
@@ -71,7 +71,7 @@ impl Numeric {
         }
     }
 
-    /// Computes the columns of C. Those that were left to ESC are not written.
+    /// Computes the columns of C, except for the columns of ESC.
     pub fn run(
         &self,
         work: &Work,
@@ -118,7 +118,7 @@ impl Numeric {
     }
 }
 
-/// Queues for so many kernels.
+/// Number of queues for `kernels` kernels.
 pub(super) fn lanes(tuning: &AdaptiveTuning, lists: &ClassLists, kernels: usize) -> usize {
     if lists.products() < tuning.lane_products { 1 } else { kernels.min(tuning.lanes) }
 }

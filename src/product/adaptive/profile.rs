@@ -1,5 +1,5 @@
-//! The analysis of spECK (Parger 2020, section 4, "row analysis"), by columns: products and rows of
-//! each column of C, its class, and the sums of each class. Kernels:
+//! The analysis of spECK (Parger 2020, section 4, "row analysis"), by columns. It computes the
+//! products and rows of each column of C, its class, and the sums of each class. Kernels:
 //! `cl/product/adaptive/profile.cl`.
 use super::{
     equal::{self, LEADING, LONG},
@@ -43,20 +43,20 @@ kernel! {
     }
 }
 
-/// Columns of a band of C, analysed by the device.
+/// Columns of a band of C that the device has analysed.
 pub(super) struct Profiled {
     pub products: Buffer<u32>,
     pub first_row: Buffer<u32>,
     pub last_row: Buffer<u32>,
     class: Buffer<u32>,
-    /// The sums of the classes, the two numbers of the samples, and a number for each class while
+    /// The sums of the classes, the two numbers of the samples, and a counter for each class while
     /// its columns are listed.
     pub record: Buffer<u32>,
 }
 
 impl Profile {
-    /// Shares the columns out among the methods, by their costs. Whether they compute them: not if
-    /// ESC may, and is predicted to take less.
+    /// Divides the columns among the methods by their costs. Returns false if ESC may compute all
+    /// columns, and is predicted to take less time.
     pub fn share_out(&mut self, prices: &Prices, esc: bool) -> bool {
         let shares = choose::share_out(&self.statistics(), prices, esc);
         let found = shares.is_some();
@@ -65,7 +65,7 @@ impl Profile {
         found
     }
 
-    /// The columns, for cutting them into bands. Five reads.
+    /// The numbers of each column, by which columns are cut into bands. Five reads.
     pub fn column_sizes(&self, work: &Work, b: &PatternArrays) -> Result<Vec<Column>> {
         let (begin, cols) = (self.columns.start as usize, self.cols());
         let ends = work.read(&b.col_ptr, begin, cols + 1)?;
@@ -82,7 +82,7 @@ impl Profile {
 }
 
 impl ClassLists {
-    /// The columns of one bin of one class.
+    /// The profile of columns that are one bin of one class.
     pub fn of_one(work: &Work, share: Share) -> Result<Self> {
         let (columns, products) = (share.columns as u32, share.size.products);
         let mut sums = [ClassSums::default(); Class::ALL.len()];
@@ -103,7 +103,7 @@ pub(super) struct Profiler {
 impl Profiler {
     /// Work-items for each column of B.
     const PART: usize = 8;
-    /// Place in the record of the entries of C in the samples. Their bound is next.
+    /// Place of the samples in the record: their entries of C, and then their upper bound.
     pub const SAMPLED: usize = ClassSums::WORDS * Class::ALL.len();
 
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
@@ -153,8 +153,8 @@ impl Profiler {
         Ok(Profiled { products, first_row, last_row, class, record })
     }
 
-    /// Reads the sums of the classes, and lists the columns of each. The samples are those of the
-    /// record unless they are given. One read.
+    /// Reads the sums of the classes, and lists the columns of each class. Samples are taken from
+    /// the record unless they are given. One read.
     pub fn finish(
         &self,
         work: &Work,

@@ -1,5 +1,5 @@
-//! Columns that the methods of scalars do not take: taken out of B, multiplied by ESC, and put into
-//! C. Kernels: `cl/product/adaptive/rest.cl`.
+//! The columns that the methods of scalars leave to ESC. Kernels take them out of B, and put the
+//! columns that ESC computes into C. Kernels: `cl/product/adaptive/rest.cl`.
 use crate::{
     Result,
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
@@ -63,7 +63,7 @@ kernel! {
     }
 }
 
-/// The kernels that move columns. They are rare.
+/// The kernels that move columns. They are compiled when they are first needed.
 pub(super) struct Rest {
     lengths: Kernel<RestLengths<'static>>,
     entries: Kernel<RestEntries<'static>>,
@@ -73,7 +73,7 @@ pub(super) struct Rest {
     group_size: usize,
 }
 
-/// Columns of C that were computed, and the first of them in the list.
+/// Columns of C that ESC computed, and the place of the first in the list.
 pub(super) struct Part {
     pub first: u32,
     pub columns: DeviceCbc,
@@ -96,7 +96,7 @@ impl Rest {
         Grid::items(items, self.group_size)
     }
 
-    /// The listed columns of B, which have `entries` entries.
+    /// Takes the listed columns, which have `entries` entries, out of B.
     pub fn take(&self, work: &Work, b: &DeviceCbc, task: &ColumnTask<'_>, entries: usize) -> Result<DeviceCbc> {
         let &ColumnTask { list, first, columns: listed, first_col, .. } = task;
         let mut list_ptr = work.buffer(listed as usize + 1)?;

@@ -1,5 +1,6 @@
-//! The rules by which columns are put into classes. The device does that, by `class_of` of
-//! `cl/product/adaptive/profile.cl`; here is its model, by which the host foretells products.
+//! The rules that put columns into classes. On the device `class_of` of
+//! `cl/product/adaptive/profile.cl` does that. This file is its model, by which the host predicts
+//! products.
 use super::equal;
 use crate::{
     device::Options,
@@ -15,16 +16,16 @@ use crate::{
 pub(in crate::product) struct Column {
     /// Entries of the column of B.
     pub entries: u32,
-    /// Products; 2^32 - 1 stands for as many or more.
+    /// Products. The number 2^32 - 1 stands for at least so many.
     pub products: u32,
-    /// The rows between which all rows are, if they were looked at and there are any.
+    /// The first and the last row, if rows were looked at and there are any.
     pub rows: Option<(u32, u32)>,
-    /// Whether it has the rows of the column before it, which are found.
+    /// Whether the column has the same rows as the column before it, and these rows are found.
     pub follows: bool,
 }
 
 impl Column {
-    /// Bound of the entries of C.
+    /// Upper bound of the entries of C.
     pub fn most_entries(&self) -> u32 {
         self.rows.map_or(self.products, |(first, last)| self.products.min((last - first).saturating_add(1)))
     }
@@ -36,28 +37,28 @@ impl Column {
     }
 }
 
-/// The rules by which the columns of one product are put into classes. All bands have the same.
+/// The rules that put the columns of one product into classes. They are the same for all bands.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::product) struct ClassRules {
     tuning: AdaptiveTuning,
-    /// Most products of a column that is sorted.
+    /// Most products of a column that is sorted in registers.
     pub sorted_most: u32,
-    /// Words of 32 rows in the widest range whose rows bitmaps find. Columns of a wider one are
-    /// hashed, or left to ESC.
+    /// Words of 32 rows in the widest range in which bitmaps find rows. Columns of a wider range
+    /// are hashed, or left to ESC.
     pub most_words: u32,
     /// Whether entries of C are estimated from samples.
     pub sampled: bool,
-    /// Whether ESC computes the columns of [`Class::Long`]. That is known after an analysis.
+    /// Whether ESC computes the columns of [`Class::Long`]. This is known only after an analysis.
     pub leaves_long: bool,
 }
 
 impl ClassRules {
-    /// Entries of a column of B from which rows are looked at in any case.
+    /// If a column of B has this many entries or more, its rows are always looked at.
     const AT_ONCE: u32 = 64;
-    /// Columns sampled.
+    /// Number of sampled columns.
     pub const SAMPLES: usize = 256;
 
-    /// The rules for a product of which `known` is known, whose C has `nrows` rows.
+    /// The rules for a product with the facts `known`, whose C has `nrows` rows.
     pub fn new(tuning: &AdaptiveTuning, nrows: usize, known: &Known) -> Self {
         let most_words = tuning.most_words(nrows, known.columns as usize) as u32;
         let sorted_most = tuning.sorted_most(known.if_alike, known.columns);
@@ -92,7 +93,7 @@ impl ClassRules {
             .define("HUB_PIECE", tuning.piece)
     }
 
-    /// Windows of a column whose rows are in a range of so many words: see
+    /// Windows of a column whose rows are in a range of `words` words: see
     /// [`AdaptiveTuning::windows_of`].
     pub fn windows_of(&self, words: u32) -> usize {
         self.tuning.windows_of(words as usize)
@@ -141,12 +142,13 @@ impl ClassRules {
         products > 0 && 100 * u64::from(products) / u64::from(entries) < u64::from(percent) * self.pieces_of(column)
     }
 
-    /// Pieces of the rows of a column, at most.
+    /// Upper bound of the pieces of the rows of a column.
     fn pieces_of(&self, column: &Column) -> u64 {
         u64::from(column.most_entries()).div_ceil(self.tuning.piece as u64)
     }
 
-    /// Whether columns that follow share the rows of their leaders, if these are all columns.
+    /// Whether columns that follow share the rows of their leaders, in a product whose columns have
+    /// these sums.
     pub fn shares_rows(&self, sums: &ClassesSums) -> bool {
         equal::shares_rows(sums, &self.tuning)
     }
@@ -182,7 +184,7 @@ mod tests {
     use super::*;
     use crate::{device::test_device, product::terms::Method};
 
-    /// A mesh of any size: what counts is how far apart the rows of a column are.
+    /// Meshes of any size. The distance of the rows of a column decides.
     #[test]
     fn bitmaps_find_rows_that_are_near_each_other_in_a_c_of_any_size() {
         let device = test_device();

@@ -1,4 +1,5 @@
-//! Numbers of adaptive products: a pure function of device, element type and the method wanted.
+//! Numbers of adaptive products: a pure function of the device, the element type and the requested
+//! method.
 use crate::{
     DeviceInfo,
     product::{
@@ -12,27 +13,28 @@ use crate::{
     tuning::MethodCosts,
 };
 
-/// Bytes of local memory of a team that adds up a piece. The last is enough for every piece.
+/// Bytes of local memory of a team that adds up a piece. The last size is enough for every piece.
 const SLICES: [usize; 9] = [2048, 2944, 4352, 5888, 7168, 8448, 11_776, 15_616, 25_600];
 
-/// Windows of rows beyond which bitmaps are too many: each meets all entries of B.
+/// Most windows of rows for which bitmaps are used, because each window meets all entries of B.
 const MOST_WINDOWS: usize = 16;
 
 /// Bytes that a work-group of `count_wide` needs beside its bitmap: see
 /// `cl/product/dense/count.cl`.
 const WIDE_LISTS: usize = 6656;
-/// The same of `count_narrow`.
+/// Bytes that a work-group of `count_narrow` needs beside its bitmaps.
 const NARROW_LISTS: usize = 4352;
-/// The same of `count_local` and `count_global` of `cl/product/hash/count.cl`.
+/// Bytes that a work-group of `count_local` and `count_global` needs beside its table: see
+/// `cl/product/hash/count.cl`.
 const HASH_LISTS: usize = 4608;
-/// Most bitmaps of such a group, of 4 bytes a word.
+/// Most bitmaps of a work-group of `count_narrow`, of 4 bytes a word.
 const NARROW_BITMAPS: usize = 4;
-/// The same if two teams are a group.
+/// Bytes that a work-group of two teams needs beside its bitmaps.
 const PAIR_LISTS: usize = 2304;
 
 impl AdaptiveTuning {
-    /// The numbers for a product whose C has rows of `row_bits` bits. A forced method gets every
-    /// column it can compute.
+    /// The numbers for a product whose C has rows of `row_bits` bits. If a method is requested, it
+    /// gets every column that it can compute.
     pub fn new(info: &DeviceInfo, (wanted, costs): (Method, MethodCosts), row_bits: u32) -> Self {
         let (numbers, local) = (info.numbers(), info.local_bytes as usize);
         let fitting = |lists: usize, bitmaps: usize| (local.saturating_sub(lists) / (4 * bitmaps)).max(1);
@@ -74,7 +76,7 @@ impl AdaptiveTuning {
             hash_bytes: numbers.adaptive_hash_bytes as u64,
             piece: numbers.adaptive_piece,
             slices: SLICES,
-            // A work-group that takes all of it does not start on NVIDIA's devices.
+            // On NVIDIA's devices a work-group that takes all of local memory does not start.
             local_bytes: local.min(64 << 10).saturating_sub(1 << 10),
             room_percent: numbers.adaptive_room_percent as u64,
             sampled_products: numbers.adaptive_sampled_products as u64,
@@ -99,7 +101,7 @@ impl AdaptiveTuning {
         }
     }
 
-    /// Words of 32 rows in the widest range in which bitmaps find rows of a C of `nrows` rows and
+    /// Words of 32 rows in the widest range in which bitmaps find rows, for a C of `nrows` rows and
     /// `ncols` columns.
     pub fn most_words(&self, nrows: usize, ncols: usize) -> usize {
         let fitting = (Limits::MAX_PRODUCTS - 1) / ncols.max(1) as u64;
@@ -113,8 +115,8 @@ impl AdaptiveTuning {
         GlobalTables::new(info, self, [of.longest.into(), of.products], nrows)
     }
 
-    /// The class of sorted columns that takes every column of C, if there is one for columns of A
-    /// and of B with at most so many entries, and nothing else that may be chosen is expected to be
+    /// The class of sorted columns that takes every column of C. `None` if the longest columns of A
+    /// and of B are too long for all classes, or if another method is allowed and expected to be
     /// faster.
     pub fn class_of_all(&self, longest: [u32; 2], known: &Known) -> Option<Class> {
         let products = u64::from(longest[0]) * u64::from(longest[1]);
@@ -123,21 +125,21 @@ impl AdaptiveTuning {
         (!self.esc || self.prices.sorts_all(class, known)).then_some(class)
     }
 
-    /// The class of sorted columns that takes every column of a product with these sums, if that
-    /// may be chosen and is expected to be faster than their bins.
+    /// The class of sorted columns that takes every column of a product with these sums. `None` if
+    /// this is not allowed, or if the bins are expected to be faster.
     pub fn class_of_analysed(&self, sums: &ClassesSums) -> Option<Class> {
         if self.esc && self.sorts { self.prices.sorts_analysed(sums) } else { None }
     }
 
-    /// Whether ESC computes the columns of [`Class::Long`] of a product with these sums: if it may,
-    /// and is expected to take less.
+    /// Whether ESC computes the columns of [`Class::Long`] of a product with these sums. It does if
+    /// it is allowed and expected to take less time.
     pub fn leaves_long(&self, sums: &ClassesSums) -> bool {
         self.esc && choose::leaves_long(sums, &self.prices)
     }
 
     /// Most products of a column that is sorted, among `columns` columns with about `products`
-    /// products. If most columns are longer, and all are few, launches for the short ones take
-    /// longer than bitmaps of them.
+    /// products. If most columns are longer, and there are few columns, launches for the short ones
+    /// take longer than counting them by bitmaps.
     pub fn sorted_most(&self, products: u64, columns: u64) -> u32 {
         let long = products / columns.max(1) > self.long_column && columns < self.few_columns;
         if long && self.dense { 0 } else { self.sorted_most }
@@ -158,14 +160,15 @@ mod tests {
         (two + two / 4).max(base + 8 * 64)
     }
 
-    /// The same of a piece of `columns` columns, which takes two levels if one is not in any slice.
+    /// Most bytes of a piece of `columns` columns that share rows. It takes two levels if one level
+    /// does not fit any slice.
     fn equal_bytes(element: ElementType, rows: usize, columns: usize, window_words: usize) -> usize {
         let sum = element.arithmetic().bytes();
         let base = step_bytes(element) + 32 * sum * (columns - 1) + rows * columns * sum + 8;
         base + 8 * (window_words / 32 + 2) + 8 * rows.max(64)
     }
 
-    /// The same of a piece whose slots are found by hashes.
+    /// Most bytes of a piece whose slots are found by hashes.
     fn hashed_bytes(element: ElementType, rows: usize, cut: bool) -> usize {
         let sum = element.arithmetic().bytes();
         step_bytes(element) + (rows + rows / 2 + 1) * if cut { 2 * sum + 6 } else { sum + 4 } + 8
@@ -203,11 +206,14 @@ mod tests {
     #[test]
     fn the_lists_of_the_kernels_have_room() {
         let in_group = |teams: usize| 32 * teams;
-        // Extents and steps of each item, two sums for each team, a place, and the team's memory.
+        // The parts are: extents and steps of each item, two sums for each team, a place, and the
+        // team's memory.
         assert!(in_group(16) * 12 + 16 * 8 + 4 + 128 <= WIDE_LISTS);
-        // Products and entries before each item, a sum for each team, a place, the team's memory.
+        // The parts are: products and entries before each item, a sum for each team, a place, and
+        // the team's memory.
         assert!(in_group(16) * 8 + 16 * 4 + 4 + 128 <= HASH_LISTS);
-        // Two words for each of 64 touched, their number, and 64 steps of each team.
+        // The parts are: two words for each of 64 touched words, their number, and 64 steps of each
+        // team.
         let of_team = 2 * 64 * 4 + 4 + 64 * 8;
         assert!(NARROW_BITMAPS * of_team + 128 <= NARROW_LISTS && 2 * of_team + 128 <= PAIR_LISTS);
     }

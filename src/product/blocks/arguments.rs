@@ -138,16 +138,16 @@ kernel! {
     }
 }
 
-/// Everything from which the arguments of these kernels are taken.
+/// All arrays and numbers from which the arguments of these kernels are taken.
 pub(super) struct Arrays<'a> {
     pub a: &'a DeviceCbc,
     pub b: &'a DeviceCbc,
     pub places: &'a Places<'a>,
     pub scaling: Scaling,
-    /// Sums of the pieces of runs that are cut.
+    /// Sums of the parts of runs that are cut.
     pub parts: &'a mut Buffer,
     pub c_values: &'a mut Buffer,
-    /// Rows of a block of A, its columns, columns of a block of B.
+    /// Rows of a block of A, columns of a block of A, columns of a block of B.
     pub sides: [u32; 3],
 }
 
@@ -175,7 +175,8 @@ impl Arrays<'_> {
         }
     }
 
-    /// The kernel looks at `nnz` runs besides the pieces: all, or none if no run may be empty.
+    /// The kernel looks at `nnz` runs besides the pieces: at all runs, or at none if no run may be
+    /// empty.
     pub fn staged(&mut self, nnz: usize) -> SumStaged<'_> {
         let (a, b) = (self.a, self.b);
         let Places { runs, pairs, first, stride, .. } = *self.places;

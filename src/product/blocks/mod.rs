@@ -48,20 +48,21 @@ fn of_runs(options: Options, &Spec { element, transposed, semiring, .. }: &Spec,
         .define("EMPTY_RUNS", u8::from(empty_runs))
 }
 
-/// The same of one compiled for the sides of the blocks.
+/// Adds the options of kernels that are compiled for the sides of the blocks.
 fn of_sides(options: Options, &Spec { a, b, .. }: &Spec) -> Options {
     options.define("ROWS", a.rows()).define("INNER", a.cols()).define("COLS", b.cols())
 }
 
-/// The same of one whose items sum whole blocks.
+/// Adds the options of kernels whose items sum whole blocks.
 fn asking_ahead(options: Options, device: &Device) -> Options {
     let info = device.info();
     let ahead = if info.kind == DeviceKind::Cpu { info.numbers().block_pairs_ahead } else { 0 };
     options.define("PAIRS_AHEAD", ahead)
 }
 
-/// Adds to `options` those of kernels of other folders that sum runs of A·B by
-/// `cl/product/blocks/runs.cl`: for the sides of the blocks, unless they are too long for it.
+/// Adds the options of kernels of other folders that sum runs of A·B by
+/// `cl/product/blocks/runs.cl`. The kernels are compiled for the sides of the blocks, unless the
+/// sides are too long for that.
 pub(super) fn options_of_runs(options: Options, device: &Device, spec: &Spec) -> Options {
     let options = of_runs(options, spec, false);
     match sides_are_compiled(&device.info().numbers(), (spec.a, spec.b)) {
@@ -75,7 +76,7 @@ pub(super) fn options_of_runs(options: Options, device: &Device, spec: &Spec) ->
 pub(crate) struct Places<'a> {
     pub runs: Runs<'a>,
     pub pairs: &'a Buffer<OperandPair>,
-    /// Of the same runs, by [`BlockSums::stretches`].
+    /// Stretches of these runs, made by [`BlockSums::stretches`].
     pub stretches: &'a Buffer<Stretch>,
     /// Products of the longest run.
     pub longest: u32,
@@ -86,12 +87,12 @@ pub(crate) struct Places<'a> {
 }
 
 impl BlockSums {
-    /// Kernels for the shapes of a product. No run may be empty.
+    /// Kernels for the shapes of a product whose runs are never empty.
     pub fn new(device: &Device, tuning: &Tuning, spec: &Spec) -> Result<Self> {
         Self::compiled(device, tuning.blocks, spec, false)
     }
 
-    /// The same kernels for runs that may be empty. The test for empty runs costs GPUs up to a
+    /// Kernels for a product whose runs may be empty. The test for empty runs costs GPUs up to a
     /// sixth of the time.
     pub fn with_empty_runs(device: &Device, tuning: &Tuning, spec: &Spec) -> Result<Self> {
         Self::compiled(device, tuning.blocks, spec, true)
@@ -143,18 +144,19 @@ impl BlockSums {
         self.spec.element.arithmetic().word()
     }
 
-    /// Memory for the sums of `parts` pieces of runs that are cut.
+    /// Memory for the sums of the `parts` parts of runs that are cut.
     pub fn parts(&self, work: &Work, parts: usize) -> Result<Buffer> {
         work.buffer_of(self.sum_word(), parts * self.spec.a.product(self.spec.b).area())
     }
 
-    /// The same memory, reserved for executions of a plan, which then allocate nothing.
+    /// Memory for the sums of the `parts` parts of runs that are cut. It is reserved for executions
+    /// of a plan, which then allocate nothing.
     pub fn reserved_parts(&self, work: &Work, parts: usize) -> Result<Scratch> {
         Scratch::reserve_of(work, self.sum_word(), parts * self.spec.a.product(self.spec.b).area())
     }
 
-    /// The work-groups of the runs that end at `run_end`, of `products` products. Empty if the
-    /// kernels cut no stretches.
+    /// The stretches that work-groups take, of runs that end at `run_end` and have `products`
+    /// products. Empty if the kernels take no stretches.
     pub fn stretches(&self, work: &Work, run_end: &Buffer<u32>, products: usize) -> Result<Buffer<Stretch>> {
         match &self.kernels {
             Kernels::Scalars(sums) => {

@@ -1,4 +1,4 @@
-//! The sums of scalars on GPUs: work-groups take stretches of consecutive runs with about as many
+//! Sums of scalars on GPUs. Work-groups take stretches of consecutive runs with about equally many
 //! products. Kernel: `cl/product/blocks/scalars.cl`.
 use super::{Places, arguments::Arrays};
 use crate::{
@@ -50,7 +50,8 @@ pub(super) struct ScalarSums {
 }
 
 impl ScalarSums {
-    /// `options` are those of all kernels of block sums; runs longer than `long_run` are in pieces.
+    /// `options` are those of all kernels of block sums. Runs longer than `long_run` are summed in
+    /// pieces.
     pub fn new(
         device: &Device,
         options: &Options,
@@ -72,7 +73,7 @@ impl ScalarSums {
         })
     }
 
-    /// The `stretches` stretches of the runs that end at `run_end`.
+    /// Cuts the runs that end at `run_end` into `stretches` stretches.
     pub fn stretches(&self, work: &Work, run_end: &Buffer<u32>, stretches: usize) -> Result<Buffer<Stretch>> {
         let mut stretch = work.buffer(stretches)?;
         let nnz = run_end.len() as u32;
@@ -81,8 +82,8 @@ impl ScalarSums {
         Ok(stretch)
     }
 
-    /// Products that a group holds: a stretch, and what is beyond its end of the last run; or a
-    /// piece. See `PADDED` in the kernel file.
+    /// Products that a group holds. They are a stretch with the rest of its last run, or a piece.
+    /// See `PADDED` in the kernel file.
     fn held(&self, longest: usize) -> usize {
         let held = (self.numbers.stretch + longest.min(self.long_run)).max(longest.min(RUN_PIECE));
         held + held * self.sum_bytes / 128 + 1

@@ -1,5 +1,5 @@
-//! What a product of scalars is predicted to cost: before its columns are analysed, by what the
-//! host knows, and after.
+//! The predicted cost of a product of scalars: before its columns are analysed, from facts that the
+//! host knows, and after the analysis.
 use super::{REST_LAUNCHES, divided, esc_ms, least, own_launches, predict_ms, sorted_share};
 use crate::{
     primitives::segmented_sort::SortTuning,
@@ -7,40 +7,41 @@ use crate::{
     tuning::{BinSize, MethodCosts, Numbers},
 };
 
-/// What a product costs by the methods of scalars: their bins, and what comes besides.
+/// Prices of a product by the methods of scalars: the costs of their bins, and other times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::product) struct Prices {
     pub costs: MethodCosts,
-    /// Milliseconds of the analysis, and of each column in it.
+    /// Milliseconds of an analysis. `column_ms` comes in addition for each column.
     pub analysis_ms: f64,
     pub column_ms: f64,
-    /// Milliseconds that a bin takes the host, or its queues, besides its kernels.
+    /// Milliseconds that a bin takes the host or its queues, in addition to its kernels.
     pub bin_ms: f64,
     /// Milliseconds for each visit of a piece of found rows to an entry of B.
     pub visit_ms: f64,
-    /// Milliseconds for each entry of the longest column whose rows are found besides: its entries
-    /// are taken one after another.
+    /// Milliseconds in addition for each entry of the longest column whose rows are found. Its
+    /// entries are taken one after another.
     pub longest_ms: f64,
-    /// Words of 32 rows of a bitmap's window.
+    /// Window of a bitmap, in words of 32 rows.
     pub window_words: u32,
-    /// Most products of a column, on average, whose rows a team counts alone though they are in a
+    /// Most products of an average column whose rows a team counts alone even though they are in a
     /// wide range.
     pub paired_products: u64,
-    /// Found rows of a piece.
+    /// Number of found rows in a piece.
     pub piece: u64,
-    /// Products of the columns that ESC sorts whole.
+    /// Sizes of the columns that ESC sorts whole.
     pub whole: Whole,
-    /// Most products of a column that is sorted in registers beside columns that are not.
+    /// Most products of a column that is sorted in registers, if other columns are not.
     pub sorted: u64,
-    /// The same if all columns are sorted.
+    /// Most products of a column that is sorted in registers, if all columns are.
     pub most_sorted: u32,
 }
 
-/// Products of an entry of C, about, where they meet most: in the square of a stencil in space.
+/// About how many products are added to one entry of C, at most: in the square of a stencil in
+/// space.
 const MERGING: u64 = 8;
 
-/// Products for which a class of sorted columns has room, by which a product is priced whose
-/// longest column is an expectation.
+/// A product whose longest column is only expected is priced by a class of sorted columns with room
+/// for at least so many products.
 const ROOMY: u64 = 1024;
 
 impl Prices {
@@ -62,16 +63,16 @@ impl Prices {
         }
     }
 
-    /// Milliseconds for the longest column of B whose rows are found. Other columns are computed
-    /// meanwhile, those of other bins too.
+    /// Milliseconds for the longest column of B whose rows are found. Other columns are computed at
+    /// the same time, including those of other bins.
     pub(super) fn of_longest_ms(&self, sums: &ClassesSums) -> f64 {
         let longest = Class::FOUND.iter().map(|&class| sums[class as usize].longest_b).max().unwrap_or(0);
         self.longest_ms * f64::from(longest)
     }
 
-    /// Whether sorting all columns of C, which this class can take, is predicted to be as fast as
-    /// ESC. Longer columns than are sorted after an analysis may be computed faster then: it is not
-    /// known yet how many of their products meet.
+    /// Whether sorting all columns of C in this class is predicted to be as fast as ESC. If columns
+    /// are longer than those that are sorted after an analysis, the analysis may find a faster way.
+    /// How many of their products meet is not known before it.
     pub fn sorts_all(&self, class: Class, known: &Known) -> bool {
         let analysed = match u64::from(SORTED_PRODUCTS[class.sorted()]) > self.sorted {
             true => self.analysed_ms(known, known.products / MERGING),
@@ -83,8 +84,8 @@ impl Prices {
             .all(|other| self.sorted_ms(class, known) <= other)
     }
 
-    /// Whether sorting all columns of a product of blocks is predicted to be as fast as ESC, which
-    /// takes as long for the pattern of blocks as for scalars.
+    /// Whether sorting all columns of a product of blocks is predicted to be as fast as ESC. For
+    /// the pattern of blocks, ESC takes as long as for scalars.
     pub fn sorts_blocks(&self, class: Class, known: &Known) -> bool {
         self.by_esc_ms(known, known.products).is_none_or(|by_esc| self.sorted_ms(class, known) <= by_esc)
     }
@@ -93,8 +94,8 @@ impl Prices {
         least(&sorted_share(class, known.columns, [known.products; 2], &self.costs))
     }
 
-    /// The class that takes every column of an analysed product, if sorting all is predicted to be
-    /// faster than their bins and than ESC.
+    /// The class that takes every column of an analysed product. `None` unless sorting all columns
+    /// is predicted to be faster than their bins and than ESC.
     pub fn sorts_analysed(&self, sums: &ClassesSums) -> Option<Class> {
         let sum = |number: fn(&ClassSums) -> u64| sums.iter().map(number).sum::<u64>();
         let longest = sums.iter().map(|class| class.longest).max().unwrap_or(0);
@@ -112,13 +113,13 @@ impl Prices {
             .is_some_and(|by_esc| analysed.is_some_and(|analysed| by_esc <= analysed))
     }
 
-    /// The predicted time of an analysis and of the kernels behind it. C has `entries` entries, or
+    /// The predicted time of an analysis and of the kernels after it. C has `entries` entries, or
     /// rows times columns if that is less. Either one class sorts all columns, or they are divided.
-    /// Then all columns are treated like an average one: sorted if that is short enough, else
-    /// found. The longest column is only an expectation here, so a class that sorts all has room
-    /// for [`ROOMY`] products at least. If only the longest is too long to be sorted beside others,
-    /// there are two bins more: long columns that are sorted, and those that are found. A column of
-    /// too many entries may be left to ESC.
+    /// If they are divided, all columns are treated like an average one: sorted if that is short
+    /// enough, or else found. The longest column is only an expectation here, so a class that sorts
+    /// all columns has room for at least [`ROOMY`] products. If only the longest column is too long
+    /// to be sorted beside others, there are two more bins: long columns that are sorted, and
+    /// columns that are found. A column of too many entries may be left to ESC.
     fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
         let &Known { columns, rows, products, b_entries, longest_b, .. } = known;
         let entries = entries.min(columns.saturating_mul(rows));
@@ -151,13 +152,13 @@ impl Prices {
         esc_ms(&self.costs, columns, self.whole.weighed(products, columns, known.longest()), entries)
     }
 
-    /// The predicted time of some columns by ESC beside the bins of the others.
+    /// The predicted time of ESC for some columns, beside the bins of the others.
     pub(super) fn rest_ms(&self, of: &ClassSums) -> f64 {
         let moved = self.costs.of(Method::Esc.cost_name()).map_or(0.0, |cost| cost.launch_us);
         self.all_by_esc_ms(&[*of]).unwrap_or(0.0) + f64::from(REST_LAUNCHES) * moved * 1e-3
     }
 
-    /// The predicted time of all columns of some classes by ESC.
+    /// The predicted time of ESC for all columns of some classes.
     pub(super) fn all_by_esc_ms(&self, classes: &[ClassSums]) -> Option<f64> {
         let sum = |number: fn(&ClassSums) -> u64| classes.iter().map(number).sum();
         let longest = classes.iter().map(|class| u64::from(class.longest)).max();
@@ -170,9 +171,10 @@ impl Prices {
 /// Most products of the columns that ESC sorts whole, without merges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct Whole {
-    /// Of a column, whatever others have.
+    /// Most products of a column, whatever other columns have.
     pub short: u64,
-    /// If no column has more: then work-groups have the size of the longest. 0 if they have not.
+    /// Most products of a column if no column has more. Work-groups then have the size of the
+    /// longest column. 0 if work-groups have one size.
     pub longest: u64,
 }
 
@@ -190,11 +192,11 @@ impl Whole {
         Self { short, longest: if sort.serial { 0 } else { sort.chunk as u64 } }
     }
 
-    /// The products of some columns by what they cost: a fifth less if work-groups have the size of
-    /// the longest column, two fifths less if they are filled, because most columns are nearly as
-    /// long or longer; and a fifth more for each time that the sorted parts of longer columns are
-    /// merged in pairs, or instead of that are cut by rows. The average column says how many parts
-    /// there are.
+    /// The number of products, weighed by their cost. It is a fifth less if work-groups have the
+    /// size of the longest column. It is two fifths less if work-groups are filled, because most
+    /// columns are nearly as long or longer. It is a fifth more for each time that the sorted parts
+    /// of longer columns are merged in pairs, or are cut by rows instead. The average column gives
+    /// the number of parts.
     pub(super) fn weighed(&self, products: u64, columns: u64, longest: Option<u64>) -> u64 {
         let average = products / columns.max(1);
         let alike = longest.filter(|&longest| longest <= self.longest);

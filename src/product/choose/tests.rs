@@ -1,4 +1,4 @@
-//! Bins of classes: which columns are computed by which method.
+//! Tests of bins: which columns are computed by which method.
 use super::*;
 use crate::{
     Result,
@@ -9,7 +9,7 @@ use crate::{
     tuning::{MethodCost, Numbers},
 };
 
-/// The sums of classes with these numbers of columns, of `products` products each.
+/// The sums of classes with these numbers of columns. Each column has `products` products.
 fn sums(columns: [u32; Class::ALL.len()], products: [u64; Class::ALL.len()]) -> [ClassSums; Class::ALL.len()] {
     std::array::from_fn(|class| {
         let all = u64::from(columns[class]) * products[class];
@@ -18,13 +18,13 @@ fn sums(columns: [u32; Class::ALL.len()], products: [u64; Class::ALL.len()]) -> 
     })
 }
 
-/// Products of a usual column of each class.
+/// Products of a usual column in each class.
 const USUAL: [u64; Class::ALL.len()] = [
     0, 8, 16, 40, 50, 80, 100, 150, 200, 280, 350, 400, 600, 700, 800, 900, 1000, 1150, 1400, 1650, 1900, 2000, 2400,
     2800, 3300, 4000, 20_000, 700, 3000, 9000, 50_000, 90_000, 0,
 ];
 
-/// Columns or products of these classes alone, in their order.
+/// Numbers of columns or products for the classes named here, and zeros for all others.
 fn of_classes<N: Copy + Default>(numbers: &[(Class, N)]) -> [N; Class::ALL.len()] {
     let mut all = [N::default(); Class::ALL.len()];
     numbers.iter().for_each(|&(class, number)| all[class as usize] = number);
@@ -112,7 +112,7 @@ fn large_classes_are_bins_of_their_own() {
     let transposed = sorted([81_069, 20_874, 25_627, 29_554], [11, 46, 98, 182]);
     let dense = [(Narrow, 22_075, 933), (Medium, 35_373, 574), (Wide, 27_041, 1659), (Big, 31, 13_687)];
     let transposed = of(&[&transposed[..], &dense].concat());
-    // A kernel of their own would save 20,874 columns less than its launch takes.
+    // If 20,874 columns had a kernel of their own, it would save less than its launch takes.
     for (sums, bins, joined) in [(enron, 3, None), (cnr, 8, None), (transposed, 7, Some((Sorted64, Sorted128)))] {
         let shares = share_out(&sums, &priced(gpu()), true).expect("ESC takes longer");
         assert_eq!(shares.len(), bins, "{shares:?}");
@@ -130,7 +130,8 @@ fn few_columns_join_the_next_class_that_has_columns() {
     assert_eq!((shares[0].first, shares[0].last), (Sorted32, Sorted256));
     assert_eq!((shares[0].columns, shares[0].size.places), (300_300, 8 * 300_300));
     assert_eq!(shares[0].which(), "at most 256 products");
-    // Many short columns stay alone, and so do the last, which no class follows.
+    // If a class has many short columns, it is a bin of its own. So is the last class, after which
+    // there is none.
     let shares = of(&[(Sorted32, 1_000_000), (Sorted256, 3), (Narrow, 100), (Medium, 2), (Wide, 2)]);
     let bins: Vec<_> = shares.iter().map(|share| (share.first, share.last, share.method)).collect();
     assert_eq!(
@@ -183,7 +184,7 @@ fn esc_takes_all_columns_if_that_is_cheaper_and_allowed() -> Result<()> {
         assert_eq!(share_out(&sums, &priced(cheap), true).is_none(), some);
         assert!(share_out(&sums, &priced(cheap), false).is_some(), "a forced method takes what it can");
     }
-    // Once ESC has been chosen, it is for lower costs too.
+    // If ESC is chosen, it is chosen for lower costs of ESC too.
     let sums = sums(of_classes(&[(Class::Sorted32, 500), (Class::Narrow, 40)]), USUAL);
     let chosen = |factor: f64| -> Result<bool> {
         let cost = gpu().of("esc").unwrap().coefficients().map(|usual| usual * factor);
@@ -194,8 +195,8 @@ fn esc_takes_all_columns_if_that_is_cheaper_and_allowed() -> Result<()> {
     Ok(())
 }
 
-/// What the host knows of A·B with `columns` columns, if the columns of A and of B have these
-/// lengths.
+/// The facts that the host knows of A·B with `columns` columns, if the columns of A and of B have
+/// these lengths.
 fn known(columns: usize, [a_nnz, inner, b_nnz]: [usize; 3], squares: u64, longest: [u32; 2]) -> Known {
     let lengths = longest.map(|longest| Some(ColumnLengths { longest, squares }));
     Known::new(columns, [a_nnz, inner, inner], b_nnz, lengths)
@@ -203,16 +204,17 @@ fn known(columns: usize, [a_nnz, inner, b_nnz]: [usize; 3], squares: u64, longes
 
 #[test]
 fn products_are_expected_from_the_lengths_of_columns() {
-    // A stencil of 27 points, without a border.
+    // A stencil of 27 points without a border.
     assert_eq!(known(1000, [27_000, 1000, 27_000], 729_000, [27; 2]).products, 729_000);
-    // One long row and column, which meet.
+    // One long row and one long column, which meet.
     assert_eq!(known(1000, [2998, 1000, 2998], 1_003_996, [1000; 2]).products, 1_003_996);
     let unknown = Known::new(1000, [2998, 1000, 1000], 2998, [None; 2]);
     assert_eq!((unknown.products, unknown.b_entries, unknown.longest_b), (8988, 2998, None));
     assert_eq!(Known::new(0, [0, 0, 0], 0, [None; 2]).products, 0);
 }
 
-/// Families of `lab regret` on an NVIDIA H200, 2026-11-25; ms of ESC and of the other methods.
+/// Families of `lab regret` on an NVIDIA H200, 2026-11-25. Comments give the ms of ESC and of the
+/// other methods.
 #[test]
 fn columns_are_analysed_if_that_may_gain() {
     let prices = priced(gpu());
@@ -223,7 +225,7 @@ fn columns_are_analysed_if_that_may_gain() {
     // 0.56.
     assert!(by_esc(known(83_521, [234_144, 83_521, 234_144], 818_106, [104; 2])));
     assert!(by_esc(known(833_569, [2_345_684, 833_569, 2_345_684], 8_171_380, [202; 2])));
-    // One full row and column, of which the column takes long: 0.71 and 0.86.
+    // One full row and one full column. The column takes long: 0.71 and 0.86.
     assert!(by_esc(known(3162, [9484, 3162, 9484], 10_004_565, [3162; 2])));
     // A graph with hubs: 0.30 and 0.52, 1.06 and 0.94.
     assert!(by_esc(known(2465, [19_298, 2465, 19_298], 1_251_903, [444; 2])));
@@ -234,7 +236,7 @@ fn columns_are_analysed_if_that_may_gain() {
     assert!(!by_esc(known(33, [817, 33, 817], 20_977, [33; 2])));
     assert!(!by_esc(known(108, [625, 108, 625], 10_213, [52; 2])));
     assert!(by_esc(known(8464, [23_944, 8464, 23_944], 85_236, [104; 2])));
-    // Half an entry a column: the columns alone take longer than ESC.
+    // Half an entry a column. The columns alone take longer than ESC.
     let hollow = known(40_000_000, [20_000_000, 40_000_000, 20_000_000], 30_000_000, [5; 2]);
     assert!(by_esc(hollow) && !prices.sorts_all(Class::Sorted32, &hollow));
     let plane = known(400_000, [2_000_000, 400_000, 2_000_000], 10_000_000, [5; 2]);
@@ -340,7 +342,8 @@ fn merges_make_long_columns_dearer_for_esc() {
     assert_eq!((whole.weighed(0, 0, None), smallest.weighed(u64::MAX, 1, None)), (0, u64::MAX));
 }
 
-/// Two products of as many products and columns: one of them has them in one long column.
+/// Two products of equally many products and columns. One of them has its products in one long
+/// column.
 #[test]
 fn a_long_column_whose_entries_are_taken_in_turn_is_dear() {
     let mut sums = sums(of_classes(&[(Class::Narrow, 66)]), of_classes(&[(Class::Narrow, 15_000)]));
@@ -351,7 +354,7 @@ fn a_long_column_whose_entries_are_taken_in_turn_is_dear() {
         (of.longest_b, of.products) = (longest, products);
         share_out(&sums, &priced(gpu()), true).is_some()
     };
-    // ESC takes no entries in turn.
+    // ESC does not take entries one after another.
     assert_eq!([chosen(500, 10_000_000), chosen(20_000, 10_000_000), chosen(20_000, 1 << 30)], [true, false, true]);
 }
 
@@ -374,7 +377,7 @@ fn pieces_that_visit_many_entries_are_dear() {
     );
 }
 
-/// Short columns that are sorted, and one long column or many.
+/// Short columns, which are sorted, and one long column or many.
 #[test]
 fn few_long_columns_are_left_to_esc_beside_others() -> Result<()> {
     let leaves = |columns: u32, entries: u32, prices: &Prices| {

@@ -1,6 +1,6 @@
 //! Method `dense` (Parger 2020, section 4.3, "dense accumulator"), changed so that sums have one
-//! order. A bitmap finds the rows of a column of C, ascending. Then each row has a slot, to which
-//! products are added: [`tasks`](super::tasks). Kernels: `cl/product/dense/count.cl`.
+//! order. A bitmap finds the rows of a column of C in ascending order. Then each row has a slot, to
+//! which products are added: [`tasks`](super::tasks). Kernels: `cl/product/dense/count.cl`.
 use super::{
     tasks::{FoundRows, Patterns, Purpose, RowArrays},
     terms::{Class, ColumnTask},
@@ -62,7 +62,7 @@ kernel! {
     }
 }
 
-/// Most products of a sample: others would take longer than all else.
+/// Most products of a sampled column. Longer columns would take longer than all other samples.
 pub(super) const SAMPLE_PRODUCTS: u32 = 1 << 16;
 
 /// The kernels that find rows.
@@ -95,9 +95,9 @@ impl DenseCounts {
         })
     }
 
-    /// Counts the entries of C in `samples` columns, spread evenly over all, and adds them to
-    /// `sums` at `at`, and the bound of them to the next number. Columns whose rows are in a range
-    /// of more than `most_words` words of 32 rows are left out.
+    /// Counts the entries of C in `samples` columns, spread evenly over all columns. Adds them to
+    /// number `at` of `sums`, and their upper bound to the next number. Columns whose rows are in a
+    /// range of more than `most_words` words of 32 rows are left out.
     pub fn sample(
         &self,
         work: &Work,
@@ -115,7 +115,7 @@ impl DenseCounts {
         self.in_windows(work, (&self.big, Self::BIG_TEAMS), patterns, task, Purpose::Sample, into)
     }
 
-    /// Finds the rows of columns of a class.
+    /// Finds the rows of the columns of a class.
     pub fn run(
         &self,
         work: &Work,
@@ -140,7 +140,7 @@ impl DenseCounts {
         }
     }
 
-    /// By a bitmap of `words` words for each of the `teams` teams of a group.
+    /// Finds rows by a bitmap of `words` words for each of the `teams` teams of a group.
     fn in_range(
         &self,
         work: &Work,
@@ -179,7 +179,7 @@ impl DenseCounts {
         kernel.launch(work, Grid::groups(groups, group_size), args)
     }
 
-    /// By a bitmap of a window for each group of `teams` teams.
+    /// Finds rows by a bitmap of a window for each group of `teams` teams.
     fn in_windows(
         &self,
         work: &Work,

@@ -1,9 +1,9 @@
 //! Method `direct` (Parger 2020, section 4.3, "single entry rows of A"): columns of B with one
-//! entry. Such a column of C is a column of A, scaled: its length is known, and its rows are not
-//! looked at before they are copied. Kernels: `cl/product/direct/direct.cl`.
+//! entry. Their column of C is a scaled column of A. So its length is known, and its rows are
+//! copied without a look at them. Kernels: `cl/product/direct/direct.cl`.
 //!
-//! Work-groups take equal stretches of the entries of all such columns, so that long columns are
-//! divided among many, and short ones share one.
+//! Work-groups take equal stretches of the entries of all these columns. Long columns are thus
+//! divided among many groups, and short ones share a group.
 use super::{
     target::{InLayout, SumsInto, Target},
     terms::{ColumnTask, Factors},
@@ -49,25 +49,26 @@ kernel! {
     }
 }
 
-/// Entries that a work-item copies: enough that looking up the columns of a tile is a small part.
+/// Entries that a work-item copies. With so many, looking up the columns of a tile is a small part
+/// of the work.
 const ITEMS: usize = 8;
 
-/// Direct columns that were counted.
+/// Direct columns whose entries were counted.
 pub(super) struct DirectColumns {
-    /// Entries before each of the columns, unless these are all columns of C.
+    /// Entries before each of the columns. `None` if these are all columns of C.
     own_ptr: Buffer<u32>,
-    /// Entries of all of them.
+    /// Entries of all direct columns.
     entries: u64,
 }
 
 impl DirectColumns {
-    /// Bytes of device memory, in size classes.
+    /// Bytes of device memory, including the rounding of size classes.
     pub fn bytes(&self) -> u64 {
         self.own_ptr.bytes()
     }
 }
 
-/// Counts the entries of C.
+/// The kernels that count the entries of C.
 pub(super) struct DirectCounts {
     count: Kernel<CountDirect<'static>>,
     scan: Scan<u32>,
@@ -84,8 +85,9 @@ impl DirectCounts {
         Ok(Self { count, scan: Scan::new(device, scan)?, group_size })
     }
 
-    /// Writes the number of entries of C in each column of the task to `lengths`, by columns of the
-    /// band. `products` has the products of each column of the band, the task's together `entries`.
+    /// Writes the number of entries of C in each column of the task to `lengths`, which has the
+    /// columns of the band. `products` has the products of each column of the band. The columns of
+    /// the task have `entries` products in all.
     pub fn run(
         &self,
         work: &Work,
@@ -113,7 +115,7 @@ impl DirectCounts {
     }
 }
 
-/// Computes columns of C.
+/// The kernel that computes columns of C.
 pub(super) struct DirectSums {
     sums: Kernel<SumDirect<'static>>,
     group_size: usize,
@@ -124,7 +126,7 @@ impl DirectSums {
         Ok(Self { sums: Kernel::rare(device, &target.define(options(group_size)))?, group_size })
     }
 
-    /// Asks for the kernel.
+    /// Requests the kernel.
     pub fn ask(&self, device: &Device) {
         self.sums.ask(device);
     }

@@ -1,6 +1,6 @@
 //! The engine of ESC in one band and in several, with empty and long columns and runs that are cut:
-//! in one shot, of scalars and of padded blocks; planned, in parts of C. Results are those of the
-//! reference, to the bit.
+//! in one shot, for scalars and for padded blocks, and planned, for parts of C. Results equal the
+//! reference to the bit.
 use super::*;
 use crate::{
     BlockShape, Cbc, Csc, Element, Matrix,
@@ -14,8 +14,8 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// A·B in one shot within `limit` bytes, blocks of C aligned to so many bytes; how many bands it
-/// took.
+/// Computes A·B in one shot within `limit` bytes. Blocks of C are aligned to `alignment` bytes.
+/// Returns the number of bands.
 fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64>) -> Result<usize> {
     let device = test_device();
     let want = reference::multiply(a, b)?;
@@ -49,7 +49,7 @@ fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64
     assert!(bits(&values) == bits(want.values()), "aligned {alignment:?}, within {limit:?}");
     Ok(counts.bands)
 }
-/// A with a dense row, which makes runs that are cut; B with columns from none to thousands of
+/// A has a dense row, which makes runs that are cut. Columns of B have from zero to thousands of
 /// products.
 fn operands(left: BlockShape, right: BlockShape) -> Result<(Cbc<f64>, Cbc<f64>)> {
     let n = 1500;
@@ -66,7 +66,7 @@ fn blocks(rows: usize, cols: usize, shape: BlockShape, mut places: Vec<(usize, u
     places.dedup();
     let ones = places.into_iter().map(|(row, col)| (row, col, 1.0));
     let pattern = Csc::from_triplets(rows, cols, ones)?.pattern().clone();
-    // Reals whose sums depend on their order.
+    // Real numbers whose sums depend on their order.
     let value = |i: usize| ((i * 2_654_435_761) % 1_000_003) as f64 * 2f64.powi((i % 41) as i32 - 20);
     let values = (0..pattern.nnz() * shape.area()).map(value).collect();
     Cbc::new(pattern, shape, values)

@@ -3,7 +3,7 @@
 //!
 //! It runs before compression, because the sums need the ends of runs and are then written to their
 //! places in C. This is the fusion that the paper suggests at the end of "Implementation". Kernels:
-//! `cl/product/esc/gather.cl`; the cuts `cl/product/pieces.cl`.
+//! `cl/product/esc/gather.cl`. Cuts: `cl/product/pieces.cl`.
 use super::tail_counts::Tails;
 use crate::{
     Result,

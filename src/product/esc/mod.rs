@@ -10,17 +10,17 @@
 //! | gather | Algorithm 3, lines 50-51, 53-68, 70-72 and 74 | `esc/gather.rs` |
 //! | compression | Algorithm 3, lines 52, 69 and 73 | `product/compression.rs`, `product/blocks/` |
 //!
-//! The stages run in this order. The paper compresses first and then gathers (lines 70-74); here
-//! compression needs the ends of runs and writes the sums to their places in C. The stages pass on:
+//! The stages run in this order. The paper compresses first and then gathers (lines 70-74). Here
+//! compression needs the ends of runs and writes the sums to their places in C. The stages make:
 //!
 //! * setup: products of each entry of B, and segments, one for each column of C;
 //! * expansion: rows and payloads of all products;
-//! * segmented sort: the same, sorted;
+//! segmented sort: rows and payloads in sorted order;
 //! * tail counts: run ends in each tile;
 //! * gather: columns, rows and run ends of C;
 //! * compression: values of C.
 //!
-//! Empty columns of A, B and C need no case of their own.
+//! Empty columns of A, B and C need no special case.
 mod expansion;
 mod gather;
 mod sorted_chunks;
@@ -42,7 +42,7 @@ use gather::Gather;
 use sorted_expansion::InLocalMemory;
 use tail_counts::{TailCounts, Tails};
 
-/// A task: columns of B to multiply A by. They have at least one product.
+/// A task: columns of B by which A is multiplied. They have at least one product.
 pub(super) struct Columns<'a> {
     pub factors: Factors<'a>,
     pub analyser: &'a Analyser,
@@ -51,7 +51,7 @@ pub(super) struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// Where the products of each column begin.
+    /// The first product of each column.
     pub fn segments(&mut self, work: &Work) -> Result<BandSegments> {
         self.analyser.segments(work, self.factors.b, self.analysis, self.band)
     }
@@ -64,14 +64,14 @@ pub(super) struct Esc {
     gather: Gather,
 }
 
-/// Expansion and segmented sort, which make and sort the products.
+/// The variants of expansion and segmented sort, which make and sort the products.
 enum Front {
     Global(InGlobalMemory),
     Local(InLocalMemory),
 }
 
 impl Front {
-    /// The sorted products of columns that have at least one.
+    /// The sorted products of columns that have at least one product.
     fn products(&self, work: &Work, task: &Columns<'_>, segments: &BandSegments) -> Result<Products> {
         match self {
             Self::Global(front) => front.sort(work, segments, front.expand(work, task)?),
@@ -80,7 +80,7 @@ impl Front {
     }
 }
 
-/// The products of an expansion, or of a part of it.
+/// The products of an expansion or of a part of it.
 pub(super) struct Products {
     pub rows: Buffer<u32>,
     pub payload: Buffer,
@@ -97,7 +97,7 @@ pub(super) struct Counted {
 }
 
 impl Esc {
-    /// Asks for the kernels.
+    /// Requests the kernels.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         Ok(Self {
             front: match tuning.esc {
@@ -109,7 +109,7 @@ impl Esc {
         })
     }
 
-    /// Products of a task that the sort moves once more, for the report.
+    /// Products of a task that the sort moves again after the expansion, for the report.
     pub fn merged(&self, task: &Columns<'_>) -> u64 {
         match &self.front {
             Front::Global(_) => task.band.sizes.products,

@@ -1,5 +1,5 @@
 //! Expansion and sort of the chunks of long segments in registers, for devices whose teams are
-//! warps. Columns of A are cut by rows first, if that is cheaper than to merge the chunks. Kernels:
+//! warps. Columns of A are first cut by rows, if that is cheaper than merging the chunks. Kernels:
 //! `cl/product/esc/sorted_chunks.cl`.
 use super::{Columns, Products};
 use crate::{
@@ -55,14 +55,15 @@ kernel! {
 /// The kernel that sorts chunks, for one size of work-groups.
 type Sort = Kernel<SortChunks<'static>>;
 
-/// Rows and payloads in the place of products of which an odd number of passes merges chunks.
+/// Rows and payloads of the products that take an odd number of merge passes.
 type Between<'a> = (&'a mut Buffer<u32>, &'a mut Buffer);
 
 /// The kernels for chunks of one size.
 pub(super) struct SortedChunks {
-    /// By ascending entries of the longest column of B; the last cuts all that are cut.
+    /// The kernels that cut chunks, by ascending entries of the longest column of B. The last
+    /// kernel cuts all columns that are cut.
     cut: Vec<(ChunkTuning, Kernel<CutChunks<'static>>)>,
-    /// By ascending room; the last sorts whole chunks.
+    /// The kernels that sort chunks, by ascending room. The last kernel sorts whole chunks.
     sort: Vec<(ChunkTuning, Sort)>,
     chunks: ChunkTuning,
     merge: SortTuning,
@@ -94,10 +95,10 @@ impl SortedChunks {
         Ok(Some(Self { cut, sort, chunks, merge: tuning.sort }))
     }
 
-    /// Whether no chunks are merged: because no column has two, or because they are cut by rows.
-    /// They are if the columns of B are short enough, as far as the host knows, and if that is
-    /// cheaper. Each chunk looks at all entries of its column, which is taken to have as many as an
-    /// average one.
+    /// Whether no chunks are merged, because every column has one chunk, or because chunks are cut
+    /// by rows. Chunks are cut by rows if the columns of B are short enough, as far as the host
+    /// knows, and if that is cheaper. Each chunk then looks at all entries of its column, which is
+    /// taken to be of average length.
     pub fn are_whole(&self, task: &Columns<'_>) -> bool {
         let (b, sizes) = (task.factors.b, task.band.sizes);
         let looks = sizes.chunks * b.nnz() as u64 / b.ncols.max(1) as u64;
@@ -106,8 +107,8 @@ impl SortedChunks {
         merged == 0 || is_short && looks * self.chunks.look_products as u64 <= merged
     }
 
-    /// Writes the products of long segments, sorted, or their sorted chunks to `between` and
-    /// `products`.
+    /// Writes the products of long segments. If chunks are whole, the products are sorted.
+    /// Otherwise the chunks are sorted, and are written to `between` and `products`.
     pub fn run(
         &self,
         work: &Work,
@@ -169,14 +170,14 @@ impl SortedChunks {
         Ok(())
     }
 
-    /// The kernels that sort all chunks, by ascending room: the smallest that has room for the
-    /// longest; before it those for a third of a chunk and two, if chunks are less than three
-    /// quarters full.
+    /// The kernels that sort all chunks, by ascending room. The last is the smallest with room for
+    /// the longest chunk. If chunks are less than three quarters full, kernels for a third and for
+    /// two thirds of a chunk come before it.
     fn kernels(&self, sizes: &Sizes, by_rows: bool) -> impl Iterator<Item = &(ChunkTuning, Sort)> {
         let of = |room: u64| self.sort.iter().position(|(of, _)| of.room() as u64 >= room);
         let chunk = self.chunks.room() as u64;
-        // Cut by rows into as many chunks, columns have none that are longer than those of the
-        // longest.
+        // If the longest column is cut by rows into this many chunks, no other column has longer
+        // chunks.
         let each = sizes.longest.div_ceil(chunk).max(1);
         let alike = by_rows && sizes.shortest_long.div_ceil(chunk) == each;
         let most = if alike { sizes.longest.div_ceil(each) } else { sizes.longest.min(chunk) };

@@ -1,8 +1,8 @@
 //! Expansion and segmented sort (Polok 2015, Algorithm 2, lines 15-39) for devices with fast local
 //! memory. Products are sorted before they are written for the first time: short segments whole,
-//! long ones by chunks. On devices with warps chunks are sorted in registers
-//! ([`super::sorted_chunks`]). Elsewhere, and if columns of B are very long, they are sorted like
-//! short segments, and the segmented sort merges them. Kernel:
+//! long segments by chunks. On devices with warps chunks are sorted in registers
+//! ([`super::sorted_chunks`]). On other devices, and if columns of B are very long, chunks are
+//! sorted like short segments, and the segmented sort merges them. Kernel:
 //! `cl/product/esc/sorted_expansion.cl`.
 use super::{Columns, Products, sorted_chunks::SortedChunks};
 use crate::{
@@ -40,11 +40,12 @@ kernel! {
     }
 }
 
-/// Work-groups that sort chunks have so many eighths of their work-items if the longest segment has
-/// room there: one of 1088 products keeps 128 items of 11 busy, but not 256.
+/// Sizes of the work-groups that sort chunks, in eighths of the full size. The smallest in which
+/// the longest segment has room is used: a segment of 1088 products keeps 128 items of 11 products
+/// busy, but not 256.
 const EIGHTHS: [usize; 5] = [2, 3, 4, 6, 8];
 
-/// Least work-items of a group: the fewest that this variant of ESC asks for.
+/// Fewest work-items of a group for which this variant of ESC is used.
 const LEAST_GROUP: usize = 8;
 
 /// The kernel, of windows or of chunks, for one size of work-groups.
@@ -53,7 +54,8 @@ type Sort = Kernel<SortExpansion<'static>>;
 /// Expansion and segmented sort in local memory.
 pub(crate) struct InLocalMemory {
     of_windows: Sort,
-    /// By ascending size of their work-groups; the last sorts whole chunks.
+    /// The kernels that sort chunks, by ascending size of their work-groups. The last kernel sorts
+    /// whole chunks.
     of_chunks: Vec<(usize, Sort)>,
     in_registers: Option<SortedChunks>,
     merge: SegmentedSort,
@@ -64,8 +66,8 @@ pub(crate) struct InLocalMemory {
 }
 
 impl InLocalMemory {
-    /// The smallest work-groups that sort segments of at most `longest` products as they would be
-    /// cut for the largest, and their kernel.
+    /// The smallest work-groups with room for `longest` products, and their kernel. If none have
+    /// room, the largest work-groups, which sort whole chunks.
     fn of_chunks(&self, longest: usize) -> (usize, &Sort) {
         let items = self.sort.chunk / self.sort.group_size;
         let (last, smaller) = self.of_chunks.split_last().expect("the last sorts whole chunks");
@@ -74,11 +76,11 @@ impl InLocalMemory {
     }
 }
 
-/// Sorted short segments, and long ones or chunks of them.
+/// Sorted short segments, and long segments or their chunks.
 pub(crate) struct SortedParts {
     pub(super) products: Products,
-    /// Rows and payloads of the chunks that take an odd number of merge passes. `None` if there is
-    /// nothing to merge.
+    /// Rows and payloads of the chunks that take an odd number of merge passes. `None` if nothing
+    /// is to be merged.
     between: Option<(Buffer<u32>, Buffer)>,
 }
 
@@ -131,9 +133,9 @@ impl InLocalMemory {
         let (rows, payload) = (work.buffer(products)?, work.buffer_of(self.payload, products)?);
         let tile_segment = work.buffer(self.tiles.count(products as u32) + 1)?;
         let mut all = Products { rows, payload, tile_segment };
-        // All short segments that begin in a window must fit a work-group, and nothing begins in it
-        // behind a long one. So windows are wider if short segments are shorter and long ones
-        // longer.
+        // All short segments that begin in a window must fit a work-group, and no segment begins in
+        // a window after a long one. So windows are wider if short segments are shorter and long
+        // ones longer.
         let Sizes { longest_short, shortest_long, .. } = band.sizes;
         let room = self.windows.room() - longest_short as usize;
         let window = if shortest_long > 0 { room.min(shortest_long as usize) } else { room }.max(1);

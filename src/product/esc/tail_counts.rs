@@ -35,7 +35,7 @@ pub(super) struct Tails {
     /// One bit per product, set if the product ends a run.
     pub tail_flags: Buffer<u32>,
     /// Run ends before each tile. The next element counts all run ends and begins the record. The
-    /// two words behind the record are for the counts of [`Gather`](super::gather::Gather).
+    /// two words after the record are for the counts of [`Gather`](super::gather::Gather).
     pub tail_ptr: Buffer<u32>,
 }
 
@@ -88,8 +88,8 @@ mod tests {
         },
     };
 
-    /// Run ends before each tile of `tile` products and in all; the longest run; the pieces of long
-    /// runs; the pieces of runs longer than a piece.
+    /// The results: run ends before each tile of `tile` products and in all, the longest run, the
+    /// pieces of long runs, and the pieces of runs longer than a piece.
     fn model(case: &Case, tile: usize, long_run: usize) -> (Vec<u32>, u32, usize, usize) {
         let tails = case.tails();
         let ends: Vec<usize> = (0..tails.len()).filter(|&p| tails[p]).collect();
@@ -107,7 +107,7 @@ mod tests {
     fn agrees_with_its_model() -> Result<()> {
         for case in edge_cases()? {
             let [parallel, serial] = tunings(BlockShape::SCALAR, BlockShape::SCALAR);
-            // A tile of one whole word and a part.
+            // A tile of one whole word and a part of a word.
             let odd = Tuning { tiles: TileTuning { group_size: 1, products: 33 }, ..serial.clone() };
             for tuning in [parallel, serial, odd] {
                 let (sorted, _, tails, tally) = counted(&case, &tuning)?;

@@ -30,7 +30,7 @@ pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
         windows: WindowTuning { group_size: 8, items: 7 },
         tiles: TileTuning { group_size: 8, products: 16 },
         esc: EscVariant::Local,
-        // A device's chunks in registers are of another size.
+        // The device's own chunks in registers would have another size.
         chunks: None,
         ..base.clone()
     };
@@ -43,8 +43,8 @@ pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
     [parallel, serial]
 }
 
-/// Chunks of which each item of a portable team sorts so many products, cut by rows if columns of B
-/// have at most so many entries.
+/// A tuning with chunks that a portable team sorts in registers. Each work-item sorts `items`
+/// products. Chunks are cut by rows if columns of B have at most `entries` entries.
 pub(crate) fn in_registers(team: Teams, entries: usize, items: usize) -> Tuning {
     let [parallel, _] = tunings(BlockShape::SCALAR, BlockShape::SCALAR);
     let chunks = ChunkTuning { team, items, entries, look_products: 0 };
@@ -93,7 +93,7 @@ impl Case {
         (0..self.sorted.len()).map(|p| key(p) != key(p + 1)).collect()
     }
 
-    /// All columns as one band.
+    /// All columns as a single band.
     pub fn band(&self, sizes: Sizes) -> Band {
         Band { columns: 0..self.b.ncols as u32, first_product: 0, sizes, kept_bytes: 0 }
     }
@@ -110,7 +110,7 @@ pub(crate) fn products(
     products_of_part(case, tuning, (before, row_bits, Part::Full), sort)
 }
 
-/// The same of a part of C.
+/// The products of a part of C, sorted or not, and its segments.
 pub(crate) fn products_of_part(
     case: &Case,
     tuning: &Tuning,
@@ -197,14 +197,15 @@ pub(crate) fn edge_cases() -> Result<Vec<Case>> {
     }
     cases.push(with_segments(&[1; 40], 1)?);
     cases.push(with_segments(&[0, 2, 0, 1, 16, 16, 0, 3, 32, 1], 3)?);
-    // Runs longer than a piece, near one tile and across many; a run that begins before its tile.
+    // Runs longer than a piece, near one tile and across many, and a run that begins before its
+    // tile.
     cases.push(with_segments(&[5, 1024, 1025, 1], 1)?);
     Ok(cases)
 }
 
-/// The fewest of these cases that reach every branch of a kernel, for a simulator: one tile and
-/// several, the second level of a scan, empty columns, columns that end in a tile, a run in pieces
-/// behind another.
+/// The fewest of the edge cases that reach every branch of a kernel, for a simulator: one tile and
+/// several, the second level of a scan, empty columns, columns that end in a tile, and a run in
+/// pieces after another run.
 pub(crate) fn few_cases() -> Result<Vec<Case>> {
     let lengths = [&[1][..], &[0, 5, 0, 0, 12, 0], &[0, 2, 0, 1, 16, 16, 0, 3, 32, 1], &[257]];
     lengths.into_iter().map(|lengths| with_segments(lengths, 4)).chain([with_segments(&[1, 1025], 1)]).collect()
@@ -356,8 +357,8 @@ fn every_device_s_tuning_gives_the_same_bits_here() -> Result<()> {
 fn blocks_of_large_and_odd_sides_have_the_same_bits_on_a_gpu_s_tuning() -> Result<()> {
     let mut info = test_device().info().clone();
     info.kind = crate::DeviceKind::Gpu;
-    // Blocks that registers hold, and larger ones; rows that 8 divides, and a prime number of rows;
-    // a single column or row.
+    // Blocks that registers hold, and larger blocks; numbers of rows that 8 divides, and a prime
+    // number; a single column or row.
     for [rows, inner, cols] in [[5, 5, 5], [9, 9, 9], [10, 10, 10], [16, 16, 16], [16, 16, 1], [1, 16, 16], [13, 11, 7]]
     {
         let (left, right) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);

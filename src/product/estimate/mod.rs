@@ -1,5 +1,5 @@
 //! Estimates of a product, made on the host. They use the tuning, limits and bands of the product
-//! itself, with sizes counted from the operands' patterns.
+//! itself. Sizes are counted from the patterns of the operands.
 mod product;
 #[cfg(test)]
 mod tests;
@@ -28,15 +28,15 @@ use crate::{
 };
 use std::cell::Cell;
 
-/// Memory, bands and bins that a product will have on a device.
+/// Memory, bands and bins of a product on a device, estimated before it is computed.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// Products of entries (blocks): the expansion size.
+    /// Number of products of entries (blocks): the expansion size.
     pub products: u64,
     /// Bands of columns the product is cut into.
     pub bands: usize,
-    /// Most bytes of device memory in use at once, operands included. This is an upper bound. The
+    /// Most bytes of device memory in use at once, including operands. This is an upper bound. The
     /// entries of C are counted if other methods than ESC compute it and it has at most 2^26
     /// products; otherwise they are bounded. A device's pool may keep more for later use if no
     /// limit forbids it.
@@ -63,7 +63,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// What an estimate depends on besides the operands.
+/// The conditions of an estimate besides the operands.
 pub(crate) struct Conditions<'a> {
     pub info: &'a DeviceInfo,
     /// Most bytes that may be used.
@@ -71,13 +71,13 @@ pub(crate) struct Conditions<'a> {
     pub element: ElementType,
     /// Bytes of an entry of C.
     pub entry_bytes: usize,
-    /// The memory of the consumer of a band.
+    /// Memory of the consumer of a band.
     pub consumer: Option<DropMemory>,
     pub method: Method,
     pub costs: MethodCosts,
 }
 
-/// Estimates A·B in column order, with C leaving the device band by band. `b` is `None` if B is A.
+/// Estimates A·B in column order, if C leaves the device band by band. `b` is `None` if B is A.
 pub(crate) fn estimate(conditions: &Conditions<'_>, a: Stored<'_>, b: Option<Stored<'_>>) -> Result<Estimate> {
     let &Conditions { info, limit, element, entry_bytes, consumer, method, costs } = conditions;
     let right = b.unwrap_or(a);
@@ -123,7 +123,7 @@ pub(crate) fn estimate(conditions: &Conditions<'_>, a: Stored<'_>, b: Option<Sto
     Ok(Estimate { peak_device_bytes: by_esc.peak_device_bytes.max(before_esc), ..by_esc })
 }
 
-/// The same of a product that the host computes; `None` if it does not.
+/// Estimates a product on the host. `None` if the host does not compute it.
 fn estimate_on_host(
     &Conditions { info, limit, element, entry_bytes, consumer, method, costs }: &Conditions<'_>,
     operand_bytes: u64,
@@ -172,7 +172,7 @@ fn estimate_on_host(
     Some(Estimate { products: sums.products, bands, peak_device_bytes, operand_bytes, bins })
 }
 
-/// The same of a product by ESC.
+/// Estimates a product by ESC.
 fn estimate_by_esc(
     &Conditions { info, limit, element, entry_bytes, consumer, method, costs }: &Conditions<'_>,
     tuning: &Tuning,
@@ -227,7 +227,7 @@ fn estimate_by_esc(
         let need = limits(0).need(band.columns.len() as u64, &band.sizes, most);
         counts.bands += 1;
         counts.longest = counts.longest.max(band.sizes.longest);
-        // A single column may be tried that fits only if C has few entries in it.
+        // A single column may be tried even if it fits only with few entries of C.
         peak_device_bytes = peak_device_bytes.max((kept + need.bytes).min(limit));
         if band.sizes.products > 0 {
             counts.add(tuning.esc.method(), band.columns.len() as u64, band.sizes.products);

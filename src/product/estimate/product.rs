@@ -8,13 +8,13 @@ use crate::{
 
 impl<M: HostMatrix> Product<'_, M> {
     /// Estimates the memory that [`Product::run_to_host`] of A·B will need on a device, and
-    /// foretells which method will compute which columns. It uses the host only, and plans as the
-    /// product itself does. A and B may be the same matrix, which is then counted once.
+    /// predicts which method will compute which columns. The estimate uses the host only, and plans
+    /// as the product itself does. If A and B are the same matrix, it is counted once.
     ///
     /// # Errors
     /// [`Error::Memory`] if a column of C or the operands do not fit; [`Error::Unsupported`] for
     /// `f64` on a device without it; [`Error::Argument`] for weights, parts, masks and chains,
-    /// which cannot be estimated; else as [`Product::run`].
+    /// which cannot be estimated; and the errors of [`Product::run`].
     ///
     /// ```
     /// use blockmul::{Csc, Device, Product};
@@ -116,7 +116,7 @@ mod tests {
         check(&w, &w.transpose())
     }
 
-    /// Bands are a matter of the host alone, so a GPU's can be counted without one.
+    /// Bands depend on the host alone, so the bands of a GPU can be counted without a GPU.
     #[test]
     fn the_estimated_peak_is_a_limit_that_keeps_one_band() -> Result<()> {
         let mut nvidia = test_device().info().clone();
@@ -161,7 +161,7 @@ mod tests {
         Ok(())
     }
 
-    /// Every product is an entry of C, so that the upper bound is the memory allocated.
+    /// Every product is an entry of C, so the upper bound is the memory that is allocated.
     #[test]
     fn an_estimate_is_exact_if_no_products_meet() -> Result<()> {
         let device = test_device();
@@ -197,7 +197,8 @@ mod tests {
     }
 
     /// Checks that a limit that was enough once is enough again, for any number of bands. If
-    /// entries are dropped, that is the estimate: how many stay is not known before.
+    /// entries are dropped, the limit is the estimate, because the number of entries that stay is
+    /// not known before.
     fn check_limits<M: Matrix + PartialEq>(a: &M, b: &M, method: Method, threshold: Option<Threshold>) -> Result<()> {
         let device = test_device();
         let run = |limit: u64| {
@@ -251,7 +252,7 @@ mod tests {
             let a: Cbc<f64> = generate::uniform(rows, inner, per_column.min(rows), left, real, seed)?;
             let b = generate::uniform(inner, cols, per_column, right, real, !seed)?;
             check_limits(&a, &b, Method::Auto, threshold)?;
-            // A few long columns beside many short ones.
+            // A few long columns and many short ones.
             let nodes = 1 << nodes;
             let p = generate::power_law(nodes, 4 * nodes, BlockShape::SCALAR, real, seed)?.to_scalars();
             check_limits(&p, &p, Method::Auto, threshold)?;

@@ -1,4 +1,4 @@
-//! Estimates of products by methods of scalars, against products.
+//! Compares estimates of products by methods of scalars with products.
 use crate::{
     BlockShape, Cbc, Csc, DeviceMatrix, Error, Method, Result,
     device::test_device,
@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Matrices of several families: graphs, rows in a narrow range, one dense column and row, long
-/// columns over single entries, and none.
+/// columns over single entries, and an empty one.
 fn families() -> Result<Vec<(&'static str, Csc<f64>)>> {
     let (one, real) = (BlockShape::SCALAR, Default::default());
     let uniform: Cbc<f64> = generate::uniform(3000, 3000, 9, one, real, 2)?;
@@ -32,7 +32,7 @@ fn power_law(nodes: usize) -> Result<Csc<f64>> {
     Ok(graph.to_scalars())
 }
 
-/// A·A from host to host, as estimated, within `limit` bytes.
+/// Computes A·A from host to host within `limit` bytes, and compares it with its estimate.
 fn as_estimated(
     (name, a): (&str, &Csc<f64>),
     method: Method,
@@ -73,12 +73,12 @@ fn bins_bands_and_memory_are_those_of_the_product() -> Result<()> {
             assert_eq!(whole.bands, 1);
             let operands = Product::of(&a, &a).estimate(test_device().info())?.operand_bytes;
             let room = whole.peak_device_bytes - operands;
-            // Less room may be enough for another way to the same band.
+            // With less room, another way to the same band may be found.
             let rooms = std::iter::successors(Some(room / 5 * 3), |room| Some(room / 5 * 4));
             let banded = rooms.map(|room| as_estimated((name, &a), method, operands + room, None));
             let cut = |result: &Result<Report>| result.as_ref().map_or(true, |report| report.bands > 1);
             match banded.take(30).find(cut) {
-                // Of small products most memory does not depend on the band.
+                // In small products most memory does not depend on the band.
                 None => assert!(whole.products < 100_000, "{name} by {method}"),
                 Some(Err(Error::Memory { needed, available, .. })) if whole.products < 100_000 => {
                     assert!(needed > available, "{name} by {method}");
@@ -136,14 +136,15 @@ fn tables_in_global_memory_are_estimated() -> Result<()> {
     };
     let whole = within(Method::Hash, u64::MAX)?;
     assert_eq!((whole.bands, whole.bins[0].method), (1, Method::Hash));
-    // With less room there are fewer columns at once, whose tables take less.
+    // With less room fewer columns are computed at once, and their tables take less memory.
     let operands = Product::of(&a, &b).estimate(device.info())?.operand_bytes;
     let banded = within(Method::Hash, operands + (whole.peak_device_bytes - operands) / 3 * 2)?;
     assert!(banded.bands > 1 && banded.bins.iter().all(|bin| bin.method == Method::Hash), "{banded:?}");
     Ok(())
 }
 
-/// Blocks whose columns are all short are sorted, if `sort` is asked for, and others not.
+/// Blocks whose columns are all short are sorted if method `sort` is requested. Other blocks are
+/// not.
 #[test]
 fn short_columns_of_blocks_are_foretold() -> Result<()> {
     let (device, shape) = (test_device(), BlockShape::new(2, 2)?);

@@ -1,10 +1,12 @@
 //! Method `hash` (Parger 2020, section 4.3), changed so that sums have one order. A hash table
-//! finds the rows of a column of C, which are then put in order. In pieces of them another finds
-//! the place of each, and products are added to these places in ascending k:
-//! [`tasks`](super::tasks). Only rows are put into tables by atomics. Kernels: `cl/product/hash/`.
+//! finds the rows of a column of C, which are then put in order and cut into pieces. In each piece
+//! another table finds the place of each row, and products are added to these places in ascending
+//! k: [`tasks`](super::tasks). Only rows are put into tables by atomics. Kernels:
+//! `cl/product/hash/`.
 //!
-//! The tables of columns with few rows are in local memory. For others each work-group has one in
-//! global memory, which serves one column after another, so that no group waits for a table.
+//! The tables of columns with few rows are in local memory. For columns with more rows, each
+//! work-group has a table in global memory. The table serves one column after another, so no group
+//! waits for a table.
 #[cfg(test)]
 mod tests;
 
@@ -71,7 +73,7 @@ kernel! {
     }
 }
 
-/// Most rows of a column whose table is in local memory and has so many words: it is four fifths
+/// Most rows of a column whose table in local memory has `words` words. Such a table is four fifths
 /// full.
 pub(super) fn most_rows(words: usize) -> usize {
     words / 5 * 4
@@ -82,45 +84,46 @@ pub(super) fn most_rows(words: usize) -> usize {
 pub(super) struct GlobalTables {
     /// Most rows of a column; 0 if no column needs a table.
     entries: u64,
-    /// Most tables: no more work-groups are resident.
+    /// Most tables. No more work-groups than this are resident.
     groups: u64,
-    /// Most bytes of all, unless one takes more.
+    /// Most bytes of all tables. If a single table takes more, there is one.
     most_bytes: u64,
 }
 
 impl GlobalTables {
-    /// Work-groups of a compute unit, each with a table: they fit local memory together.
+    /// Work-groups of a compute unit, each with a table. Their local memory fits together.
     const RESIDENT: u64 = 4;
 
-    /// The tables for columns with so many products: one of them has at most `longest`, all of them
-    /// `products`. C has `nrows` rows.
+    /// The tables for columns with `products` products in all and at most `longest` each. C has
+    /// `nrows` rows.
     pub fn new(info: &DeviceInfo, tuning: &AdaptiveTuning, [longest, products]: [u64; 2], nrows: usize) -> Self {
         let entries = longest.min(nrows as u64);
         Self {
             entries: if entries > most_rows(tuning.hash_words[2]) as u64 { entries } else { 0 },
             groups: Self::RESIDENT * u64::from(info.compute_units),
-            // No more than tables for all columns would take if no products met in a row. Half of
-            // the largest buffer, because bytes are rounded up.
+            // The tables take no more memory than tables for all columns would, if no products met
+            // in a row. They take at most half of the largest buffer, because bytes are rounded up.
             most_bytes: tuning.hash_bytes.min(8 * products).min(info.max_alloc_bytes / 2),
         }
     }
 
-    /// Words of a table. Those of two lists of its rows, if they are merged, replace its places.
+    /// Words of a table. If two lists of its rows are merged, the words of the lists replace its
+    /// places.
     fn table_words(&self) -> u64 {
         2 * self.entries
     }
 
-    /// How many there are.
+    /// Number of tables.
     fn count(&self) -> u64 {
         (self.most_bytes / (4 * self.table_words())).clamp(1, self.groups)
     }
 
-    /// Words of all of them.
+    /// Words of all tables.
     fn words(&self) -> u64 {
         self.count() * self.table_words()
     }
 
-    /// Bytes that are allocated, in their size class.
+    /// Bytes that are allocated for all tables, including the rounding of the size class.
     pub fn bytes(&self) -> u64 {
         if self.entries > 0 { pool_bytes(4 * self.words()) + pool_bytes(4) } else { 0 }
     }
@@ -136,7 +139,7 @@ pub(super) struct HashCounts {
 }
 
 impl HashCounts {
-    /// Teams of a work-group of each class; the last are those of tables in global memory too.
+    /// Teams of a work-group of each class. The last number is also for tables in global memory.
     const TEAMS: [usize; 3] = [1, 4, 16];
 
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
@@ -150,8 +153,8 @@ impl HashCounts {
         })
     }
 
-    /// Finds the rows of columns of a class. Those of [`Class::HashedGlobal`] have at most as many
-    /// rows as `tables` were made for.
+    /// Finds the rows of the columns of a class. Columns of [`Class::HashedGlobal`] have at most as
+    /// many rows as `tables` were made for.
     pub fn run(
         &self,
         work: &Work,

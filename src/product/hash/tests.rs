@@ -3,15 +3,16 @@ use super::*;
 use crate::{device::test_device, generate::Random, product::terms::Method, resident::PatternArrays};
 use std::{collections::BTreeSet, sync::Arc};
 
-/// The rows of each column, found with local tables of so many words, or in global memory.
+/// The rows of each column, found with local tables of `words` words, or in global memory.
 fn found(columns: &[Vec<u32>], nrows: u32, words: Option<usize>) -> Result<Vec<Vec<u32>>> {
     let device = test_device();
     let work = Work::new(&device, None);
     let teams = Teams::of(device.info()).expect("work-groups of 32 items");
     let numbers = AdaptiveTuning::new(device.info(), (Method::Hash, device.info().costs()), 32);
-    // Few words beside global tables too, so that columns have many windows, and parts to merge.
+    // Global tables are tested with few words too, so that columns have many windows, and parts to
+    // merge.
     let tuning = AdaptiveTuning { hash_words: [words.unwrap_or(8); 3], ..numbers };
-    // Every column meets its rows in columns of A of three rows, and all of them twice.
+    // Every column meets its rows in columns of A with three rows. It meets each row twice.
     let (mut a_ptr, mut a_rows, mut b_ptr) = (vec![0], Vec::new(), vec![0]);
     for rows in columns {
         for part in rows.chunks(3).chain(rows.chunks(3)) {
@@ -63,13 +64,14 @@ fn check(columns: &[Vec<u32>], nrows: u32, words: Option<usize>) -> Result<()> {
     Ok(())
 }
 
-/// As many rows as words, in any order, also with the same hash.
+/// As many rows as words, in any order, also with equal hashes.
 #[test]
 fn small_full_tables_hold_every_row() -> Result<()> {
     let mut random = Random::new(1);
     for words in [1_usize, 2, 31, 33, 70] {
         let spread: Vec<u32> = random.distinct(words as u64, 1 << 20).into_iter().map(|row| row as u32).collect();
-        // Products with the inverse of the factor of the hash: all hashes begin at the first place.
+        // The rows are products with the inverse of the hash's factor, so all hashes begin at the
+        // first place.
         let inverse = (0..5).fold(1_u32, |x, _| x.wrapping_mul(2_u32.wrapping_sub(x.wrapping_mul(2_654_435_761))));
         let alike: Vec<u32> = (0..words as u32).map(|hash| hash.wrapping_mul(inverse)).collect();
         assert!(alike.iter().all(|row| row.wrapping_mul(2_654_435_761) < words as u32 && *row < u32::MAX - 1));
@@ -89,8 +91,8 @@ fn tables_in_global_memory_hold_every_row() -> Result<()> {
     check(&columns, 1 << 30, None)
 }
 
-/// A column for each range of rows that ends with `last`: its ends, and a third of those between
-/// them.
+/// A column for each range of rows that ends with `last`. It has both ends of the range and a third
+/// of the rows between them.
 fn ending_with(last: u32, ranges: &[u32]) -> Vec<Vec<u32>> {
     let mut random = Random::new(u64::from(last));
     let rows = |&range: &u32| -> Vec<u32> {
@@ -101,9 +103,9 @@ fn ending_with(last: u32, ranges: &[u32]) -> Vec<Vec<u32>> {
     ranges.iter().map(rows).collect()
 }
 
-/// Ranges around a window of 8 words, which are 256 rows, and around several: bitmaps of 8 words
-/// beside tables in global memory, and of the words that rows leave in local memory. 513 rows take
-/// two windows of 9 words behind 171 rows.
+/// Ranges around a window of 8 words (256 rows), and around several windows: bitmaps of 8 words
+/// beside tables in global memory, and bitmaps of the words that rows leave in local memory. 513
+/// rows take two windows of 9 words after 171 rows.
 #[test]
 fn small_windows_have_ascending_rows() -> Result<()> {
     for words in [None, Some(180), Some(700)] {
@@ -112,7 +114,7 @@ fn small_windows_have_ascending_rows() -> Result<()> {
     Ok(())
 }
 
-/// Up to the last row that a pattern can have.
+/// Rows up to the last row that a pattern can have.
 #[test]
 fn rows_of_several_windows_are_ascending() -> Result<()> {
     let nrows = u32::MAX - 1;
@@ -121,7 +123,7 @@ fn rows_of_several_windows_are_ascending() -> Result<()> {
         for words in [None, Some(700), Some(800)] {
             check(&columns, nrows, words)?;
         }
-        // A row alone, rows in windows far apart, and all rows of a range.
+        // A single row, rows in windows far apart, and all rows of a range.
         let sparse = (0..200).map(|i| last - i * (last / 200)).collect();
         check(&[vec![last], sparse, (last - 699..=last).collect()], nrows, None)?;
     }

@@ -1,7 +1,7 @@
 //! Method `hub`: columns of B with many entries over short columns of A. Rows of C are found, and
 //! cut into pieces, as by method `dense`. A team then takes the products of many entries at once,
-//! and sorts them in registers by row and by their order, so that its work-items have work although
-//! each entry has few products. Each run is added in ascending k. Kernels: `cl/product/hub/`.
+//! and sorts them in registers by row and by their order. So its work-items have work although each
+//! entry has few products. Each run is added in ascending k. Kernels: `cl/product/hub/`.
 use super::{
     target::{InLayout, SumsInto, Target},
     tasks::{Factors, TakenTasks, TaskTeams, Tasks},
@@ -39,18 +39,18 @@ kernel! {
     }
 }
 
-/// Products that a team sorts at once, and entries of B whose products it takes.
+/// Products that a team sorts at once. It takes the products of as many entries of B.
 const AT_ONCE: usize = 256;
-/// Those of an item.
+/// Products that a work-item sorts at once.
 const HELD: usize = 8;
 
-/// Bytes of local memory of a team beside those of its slots: two values and two words for each
-/// product, and its padded key.
+/// Bytes of local memory of a team besides its slots: two values and two words for each product,
+/// and its padded key.
 pub(super) fn hub_bytes(element: ElementType) -> usize {
     AT_ONCE * (2 * element.arithmetic().bytes() + 2 * size_of::<u32>()) + (AT_ONCE + AT_ONCE / HELD) * size_of::<u32>()
 }
 
-/// The kernels, by the number of levels, for some sizes of work-groups.
+/// The kernels by the number of levels, each for some sizes of work-groups.
 pub(super) struct HubSums {
     levels: [[Kernel<SumHub<'static>>; TaskTeams::SIZES.len()]; 2],
     groups: TaskTeams,
@@ -78,14 +78,14 @@ impl HubSums {
         Ok(Self { levels: [sizes(0)?, sizes(1)?], groups: TaskTeams::new(device, teams, tuning), tuning: *tuning })
     }
 
-    /// Asks for the kernel that sums up the tasks of a class.
+    /// Requests the kernel that sums up the tasks of a class.
     pub fn ask(&self, device: &Device, tasks: &Tasks, class: usize) {
         let slices = self.tuning.slices.len();
         let (size, ..) = self.groups.grid(tasks.counts[class], self.tuning.slices[class % slices]);
         self.levels[class / slices % 2][size].ask(device);
     }
 
-    /// Sums up the tasks of a class: of kind [`Tasks::FIRST_HUB`] or the next.
+    /// Sums up the tasks of a class, whose kind is [`Tasks::FIRST_HUB`] or the next.
     pub fn run(
         &self,
         work: &Work,

@@ -1,4 +1,4 @@
-//! The probes of a mask, and its places in bands of so many. Kernels:
+//! The probes of a mask's places, and the cut of the places into bands. Kernels:
 //! `cl/product/masked/masked.cl`.
 use crate::{
     Error, Result,
@@ -30,8 +30,8 @@ kernel! {
     }
 }
 
-/// Most probes of a band: offsets are 32 bits, of which one is left so that sums of two cannot
-/// wrap.
+/// Most probes of a band. Offsets have 32 bits. One bit is left unused so that sums of two offsets
+/// cannot wrap.
 pub(super) const MAX_PROBES: u64 = (1 << 31) - 1;
 
 /// The kernel that cuts bands.
@@ -52,11 +52,11 @@ pub(super) struct ProbedMask<'a> {
     pub row_idx: &'a Buffer<u32>,
     /// Column of each place.
     pub col: Buffer<u32>,
-    /// Probes of all places before each; one more, all of them.
+    /// Number of probes before each place; the last element is the number of all probes.
     pub probe_ptr: Buffer<u64>,
 }
 
-/// Places of the mask that are taken at once.
+/// Places of the mask that are computed at once.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Band {
     pub first: u32,
@@ -70,7 +70,7 @@ impl MaskAnalyser {
         Ok(Self { probes: Kernel::new(device, options)?, scan: Scan::new(device, scan)?, group_size })
     }
 
-    /// Counts the probes of each place. A of `factors` is Aᵀ. Reads nothing back.
+    /// Counts the probes of each place. The A of `factors` is Aᵀ. Reads nothing back.
     pub fn run<'a>(&self, work: &Work, factors: Factors<'_>, mask: &'a PatternArrays) -> Result<ProbedMask<'a>> {
         work.stage("setup");
         let nnz = mask.nnz();
@@ -96,8 +96,9 @@ impl BandCutter {
         Ok(Self { bands: Kernel::rare(device, options)?, group_size })
     }
 
-    /// The places in bands of `most` probes, or whatever `probe_ptr` counts, more only if a place
-    /// alone has half as many. One read, one more if there are several bands.
+    /// Cuts the places into bands of at most `most` probes, or of other things that `probe_ptr`
+    /// counts. A band has more only if a single place has half as many. One read, and one more if
+    /// there are several bands.
     pub fn cut(&self, work: &Work, probe_ptr: &Buffer<u64>, most: u64) -> Result<Vec<Band>> {
         let nnz = probe_ptr.len() as u32 - 1;
         if nnz == 0 {
@@ -107,7 +108,7 @@ impl BandCutter {
         if probes <= most {
             return Ok(vec![Band { first: 0, places: nnz, probes: probes as u32 }]);
         }
-        // A band has less than a share and the probes of its last place.
+        // A band has less than a share, besides the probes of its last place.
         let share = most.div_ceil(2).max(1);
         let bands = probes.div_ceil(share);
         let mut band = work.buffer(2 * bands as usize + 2)?;

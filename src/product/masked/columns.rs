@@ -1,9 +1,9 @@
-//! Columns of a masked product, one after another, by work-groups of one work-item: on CPUs. The
-//! mask's column is a bitmap, by which the products that fall on it are found among those of the
+//! A masked product on CPUs: work-groups of one work-item compute one column after another. The
+//! mask's column is a bitmap. By it the products that fall on the mask are found among those of the
 //! whole product. Kernels: `cl/product/masked/hits.cl`, `cl/product/masked/steps.cl`.
 //!
-//! Columns are cut into ranges of equal *steps*. A step is the time of one row of A that is looked
-//! at; [`ColumnTuning`] says what else takes how many.
+//! Columns are cut into ranges of equal *steps*. A step is the time to look at one row of A.
+//! [`ColumnTuning`] gives the steps of other work.
 use crate::{
     DeviceInfo, Result,
     device::{Buffer, Device, DeviceKind, Grid, Kernel, Options, Out, Work, at_most, kernel},
@@ -24,32 +24,33 @@ kernel! {
 
 /// Words of each part in the record of `mask_steps`.
 const RECORD: usize = 2;
-/// Steps of an entry of B besides the rows of its column of A, and of a place of the mask: both are
-/// a few loads.
+/// Steps of an entry of B besides the rows of its column of A, and steps of a place of the mask.
+/// Both are a few loads.
 const ENTRY_STEPS: usize = 4;
 const PLACE_STEPS: usize = 4;
 
 /// The numbers of a device that computes masked products by columns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ColumnTuning {
-    /// Most work-groups: each has a bitmap, and sums of all rows.
+    /// Most work-groups. Each has a bitmap, and sums of all rows.
     pub groups: usize,
-    /// Ranges of columns, which groups take one after another; also parts, whose steps are counted
-    /// at once.
+    /// Ranges of columns, which groups take one after another. Steps are counted in as many parts.
     pub ranges: usize,
-    /// Entries of B before which a column of A is asked for; 0 if none is.
+    /// Number of entries of B by which a column of A is prefetched; 0 if none is.
     pub ahead: usize,
-    /// Steps of each halving of a column of A in which a row of the mask is looked up.
+    /// Steps of each halving of a column of A when a row of the mask is looked up in it.
     pub lookup: usize,
-    /// Steps of a probe of [`masked.cl`](super), and of an entry of A that is transposed for them.
+    /// Steps of a probe of [`masked.cl`](super). `transpose` gives the steps of an entry of A that
+    /// is transposed for probes.
     pub probe: usize,
     pub transpose: usize,
-    /// Products for each that falls on the mask, below which all products of a column are added.
+    /// Number of products for each product that falls on the mask. If a column has fewer, all its
+    /// products are added.
     pub hit_products: usize,
 }
 
 impl ColumnTuning {
-    /// `None` if a device computes no product in ranges of columns.
+    /// `None` if the device computes no products in ranges of columns.
     pub fn new(info: &DeviceInfo) -> Option<Self> {
         let (numbers, units) = (info.numbers(), info.compute_units.max(1) as usize);
         (numbers.range_shares > 0).then(|| Self {
@@ -63,7 +64,7 @@ impl ColumnTuning {
         })
     }
 
-    /// What all kernels of columns are compiled with.
+    /// The options of all kernels of columns.
     pub fn options(&self) -> Options {
         Options::group_size(1)
             .define("AHEAD", self.ahead)
@@ -72,28 +73,29 @@ impl ColumnTuning {
             .define("PLACE_STEPS", PLACE_STEPS)
     }
 
-    /// Steps in which the same product is computed from the places of its mask: A is transposed,
-    /// and for each place the shorter of a row of A and a column of B is looked up in the other,
-    /// both of average length.
+    /// Steps of the same product from the places of its mask. A is transposed. For each place the
+    /// shorter of a row of A and a column of B is looked up in the other. Both count as of average
+    /// length.
     pub fn steps_from_places(&self, a: &PatternArrays, b: &PatternArrays, places: usize) -> u64 {
         let average = |entries: usize, lines: usize| entries.div_ceil(lines.max(1)).max(1);
         let probes = average(a.nnz(), a.nrows).min(average(b.nnz(), b.ncols)) as u64 * places as u64;
         probes.saturating_mul(self.probe as u64).saturating_add((a.nnz() * self.transpose) as u64)
     }
 
-    /// Steps of a range.
+    /// Steps of one range.
     pub fn share(&self, steps: &Steps) -> u64 {
         steps.all / self.ranges as u64
     }
 
-    /// Work-groups for `free_bytes` bytes, whose arrays take `each` bytes: all take at most a
-    /// fourth of it. None if those of one take more.
+    /// Number of work-groups whose arrays take `each` bytes. All arrays take at most a fourth of
+    /// `free_bytes`. It is 0 if the arrays of one group take more.
     pub fn groups(&self, each: u64, free_bytes: u64) -> usize {
         (free_bytes / 4 / each.max(1)).min(self.groups as u64) as usize
     }
 }
 
-/// Places for the rows of A in an array by row: whole words of a bitmap, and whole cache lines.
+/// Places for the rows of A in an array by row. They fill whole words of a bitmap, and whole cache
+/// lines.
 pub(super) fn places_of_rows(nrows: usize) -> usize {
     nrows.next_multiple_of(512)
 }
@@ -106,11 +108,11 @@ pub(super) struct ColumnAnalyser {
 
 /// The steps of columns.
 pub(super) struct Steps {
-    /// Those of the columns of a part before each.
+    /// Steps before each column, in the column's part.
     pub of_columns: Buffer<u64>,
     pub record: Buffer<u64>,
     pub all: u64,
-    /// Most entries of a column of B that has places.
+    /// Most entries of a column of B, among columns that have places in the mask.
     pub longest_b: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The runs of places: their counts, and the pieces of those that are long. Kernels:
+//! The runs of places: their counts, and the pieces of long runs. Kernels:
 //! `cl/product/masked/run_record.cl`, `cl/product/masked/long_pieces.cl`.
 use crate::{
     Result,
@@ -25,14 +25,14 @@ kernel! {
     }
 }
 
-/// The kernels.
+/// The kernels of runs.
 pub(super) struct LongRuns {
     record: Kernel<RunRecord<'static>>,
     cut: Kernel<LongPieces<'static>>,
     group_size: usize,
 }
 
-/// What the kernels that know runs are compiled with.
+/// The options of kernels that handle runs.
 pub(super) fn options_of_runs(tuning: &Tuning) -> Options {
     tuning.tiles.options().define("LONG_RUN", tuning.long_run()).define("RUN_PIECE", RUN_PIECE)
 }
@@ -61,7 +61,7 @@ impl LongRuns {
         Ok(record)
     }
 
-    /// The pieces of long runs, so many by their record.
+    /// The pieces of long runs. The record gives their number.
     pub fn pieces(
         &self,
         work: &Work,

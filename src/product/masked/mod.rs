@@ -1,12 +1,12 @@
-//! The product on the places of a mask, `C<M> = A·B`: products are looked for from C's side, so
-//! that those outside the mask are never formed. Kernels: `cl/product/masked/`; the sums are those
-//! of `cl/product/blocks/`.
+//! The product on the places of a mask, `C<M> = A·B`. Products are looked for from the places of C,
+//! so that products outside the mask are never formed. Kernels: `cl/product/masked/`. Sums are
+//! computed by `cl/product/blocks/`.
 //!
-//! A place (i, j) sums the products of row i of A and column j of B. What both have in common is
-//! found by looking up the entries of the shorter in the longer: a *probe* each. Probes are scanned
-//! and shared out as the expansion shares out products. The hits are written in the order of the
-//! probes, which is that of C and of ascending k, so nothing is sorted. Memory follows the mask and
-//! the hits, time the probes: for each place the shorter of row and column.
+//! A place (i, j) sums the products of row i of A and column j of B. Common entries are found by
+//! looking up the entries of the shorter in the longer: each lookup is a *probe*. Probes are
+//! scanned and divided as the expansion divides products. The hits are written in the order of the
+//! probes. This is the order of C and of ascending k, so nothing is sorted. Memory is proportional
+//! to the mask and the hits, time to the probes: for each place the shorter of row and column.
 //!
 //! | step | file | reads |
 //! |---|---|---|
@@ -16,9 +16,9 @@
 //! | hits summed, or kept for it | `masked/once.rs`, `masked/planned.rs` | |
 //!
 //! On a CPU a probe costs as much as tens of products. There the columns of C are computed one
-//! after another: of the products of a whole column those on the mask are found by a bitmap of its
-//! rows, and the others are skipped. Scalars in one shot are summed as they are found. Few places
-//! of long columns are left to probes.
+//! after another. Among the products of a whole column, a bitmap of the mask's rows finds those on
+//! the mask, and the others are skipped. Scalars in one shot are summed as they are found. If long
+//! columns have few places, they are left to probes.
 //!
 //! | step | file | reads |
 //! |---|---|---|
@@ -95,7 +95,7 @@ kernel! {
     }
 }
 
-/// The method, compiled.
+/// The kernels of the method.
 pub(super) struct Masked {
     count: Kernel<CountHits<'static>>,
     record: Kernel<MaskRecord<'static>>,
@@ -107,7 +107,7 @@ pub(super) struct Masked {
 
 /// A task: places of a mask.
 pub(super) struct Places<'a> {
-    /// A is Aᵀ, whose columns are the rows of A.
+    /// The factors. A is Aᵀ, whose columns are the rows of A.
     factors: Factors<'a>,
     mask: &'a ProbedMask<'a>,
     band: Band,
@@ -115,13 +115,13 @@ pub(super) struct Places<'a> {
 
 /// Places whose hits are counted.
 pub(super) struct Counted {
-    /// Hits before each work-item.
+    /// Number of hits before each work-item.
     hits: Buffer<u32>,
     record: Buffer<u32>,
 }
 
 impl Masked {
-    /// Asks for the kernels.
+    /// Requests the kernels.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         let options = options(spec, tuning);
         Ok(Self {
@@ -206,7 +206,7 @@ impl Algorithm for Masked {
     }
 }
 
-/// What all kernels but those of runs are compiled with.
+/// The options of all kernels except those of runs.
 fn options(spec: &Spec, tuning: &Tuning) -> Options {
     PayloadKind::Pairs.define(options_of_runs(tuning), spec)
 }

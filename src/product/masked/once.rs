@@ -15,8 +15,9 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A·B on the places of `mask`, once. Scalars on CPUs are summed as their products are found.
-/// Blocks of C are `stride` elements apart. The clock was started when the kernels were there.
+/// Computes A·B on the places of `mask` once. Scalars on CPUs are summed as their products are
+/// found. Blocks of C are `stride` elements apart. The clock was started when the kernels were
+/// loaded.
 pub(crate) fn multiply_masked<'w>(
     work: &'w Work,
     (a, b): (&DeviceCbc, &DeviceCbc),
@@ -39,8 +40,8 @@ pub(crate) fn multiply_masked<'w>(
     }
 }
 
-/// The same by operand pairs, which are found by columns if there are numbers for that; those of a
-/// band are given back before the next is begun.
+/// Computes A·B on the places of the mask by operand pairs. Pairs are found by columns if `columns`
+/// are given. The pairs of a band are freed before the next band begins.
 fn of_pairs<'w>(
     work: &'w Work,
     (a, b): (&DeviceCbc, &DeviceCbc),
@@ -56,7 +57,7 @@ fn of_pairs<'w>(
     if stride > shape.area() {
         work.fill_zero(&mut values)?; // the padding between blocks
     }
-    // Half of what is left: places and probes take their part, and pieces.
+    // Pairs take at most half of the free memory. Places, probes and pieces need the rest.
     let most = |work: &Work| most_probes((work.free_bytes() / 2).min(work.device().info().max_alloc_bytes));
     let counts = product.in_bands(work, factors, mask, most, |found, first| {
         work.stage("compression");

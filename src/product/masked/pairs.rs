@@ -1,5 +1,5 @@
-//! The operand pairs on the places of a mask, by columns: the hits of each place are counted, and
-//! written in a second pass. Kernels: `cl/product/masked/pairs.cl`.
+//! The operand pairs on the places of a mask, by columns. The first pass counts the hits of each
+//! place, and the second pass writes them. Kernels: `cl/product/masked/pairs.cl`.
 use super::{
     bands::Band,
     columns::{ColumnAnalyser, ColumnTuning, Steps, places_of_rows},
@@ -64,7 +64,7 @@ kernel! {
     }
 }
 
-/// The kernels.
+/// The kernels that find operand pairs by columns.
 pub(super) struct ColumnPairs {
     analyser: ColumnAnalyser,
     hits: Kernel<ColumnHits<'static>>,
@@ -80,7 +80,7 @@ pub(super) struct CountedColumns<'a> {
     mask: &'a PatternArrays,
     steps: Steps,
     room: Room,
-    /// Hits of all places before each; one more, all of them.
+    /// Number of hits before each place; the last element is the number of all hits.
     pub hit_ptr: Buffer<u64>,
 }
 
@@ -99,7 +99,7 @@ impl Room {
         Ok(Self { groups, places, words: work.buffer(all / 64)?, next: work.buffer(all)?, list: work.buffer(all)? })
     }
 
-    /// Bytes of one group.
+    /// Bytes of the arrays of one group.
     fn bytes(places: usize) -> u64 {
         (places / 8 + 2 * places * size_of::<u32>()) as u64
     }
@@ -118,8 +118,8 @@ impl ColumnPairs {
         })
     }
 
-    /// Counts the hits of A·B. `None` if it is expected to take longer than from the places of the
-    /// mask, or if there is no memory. One read.
+    /// Counts the hits of A·B. `None` if this is expected to take longer than a product from the
+    /// places of the mask, or if there is no memory. One read.
     pub fn count<'a>(
         &self,
         work: &Work,
@@ -158,7 +158,7 @@ impl ColumnPairs {
         Ok(Some(CountedColumns { factors, mask, steps, room, hit_ptr }))
     }
 
-    /// The runs of the places of a band, which counts hits. One read.
+    /// Finds the runs of the places of a band. The band counts hits. One read.
     pub fn place(&self, work: &Work, counted: &mut CountedColumns<'_>, band: Band) -> Result<FoundRuns> {
         work.stage("expansion");
         let CountedColumns { factors, mask, steps, room, hit_ptr } = counted;

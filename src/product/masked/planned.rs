@@ -1,4 +1,4 @@
-//! A product on a mask, compiled and planned.
+//! A product on a mask: its kernels and its plan.
 use super::{
     Masked, Places,
     bands::{BandCutter, MAX_PROBES, MaskAnalyser},
@@ -22,11 +22,11 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// op(A)·op(B) on a mask, compiled.
+/// The kernels of op(A)·op(B) on a mask.
 pub(super) struct OnMask {
-    /// If the device computes by columns.
+    /// The kernels by columns, if the device computes masked products by columns.
     columns: Option<ColumnPairs>,
-    /// If it does not.
+    /// The kernels from places, if the device does not compute by columns.
     places: Option<FromPlaces>,
     cutter: BandCutter,
     spec: Spec,
@@ -41,9 +41,10 @@ struct FromPlaces {
 }
 
 impl FromPlaces {
-    /// For a product of factors that `spec` names.
+    /// Compiles kernels for the factors of `spec`.
     fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
-        // The rows of A are looked up: entries of Aᵀ, which is transposed if A is not.
+        // The rows of A are looked up. They are columns of Aᵀ, which is made by a transpose if A is
+        // not stored transposed.
         let spec = Spec { sourced: Transposed { a: !spec.transposed.a, b: spec.transposed.b }, ..*spec };
         Ok(Self {
             analyser: MaskAnalyser::new(device, &options(&spec, tuning), tuning.scan, tuning.tiles.group_size)?,
@@ -52,7 +53,7 @@ impl FromPlaces {
     }
 }
 
-/// Two factors, transposed where they are stored the other way.
+/// Two factors. A factor that is stored the other way is transposed.
 struct Lines<'a> {
     left: &'a FactorPattern,
     right: &'a FactorPattern,
@@ -73,7 +74,7 @@ impl<'a> Lines<'a> {
 }
 
 impl OnMask {
-    /// By columns if there are numbers for that.
+    /// Compiles kernels by columns if `columns` are given, or else from places.
     pub fn new(
         device: &Device,
         (a, b): (&FactorPattern, &FactorPattern),
@@ -95,8 +96,9 @@ impl OnMask {
         })
     }
 
-    /// The runs of all places of `mask`, in bands of so many probes or hits as `most` says when the
-    /// factors are there; `take` gets those of each band, and its first place.
+    /// Finds the runs of all places of `mask`, in bands of at most `most` probes or hits. `most` is
+    /// called when the factors are on the device. `take` gets the runs of each band, and its first
+    /// place.
     pub fn in_bands(
         &self,
         work: &Work,
@@ -119,7 +121,8 @@ impl OnMask {
         Ok(counts)
     }
 
-    /// Whether the products were found by columns.
+    /// Finds the runs by columns. Returns false if they are to be found from the places of the
+    /// mask.
     fn by_columns(
         &self,
         work: &Work,
@@ -148,7 +151,7 @@ impl OnMask {
         let made;
         let FromPlaces { analyser, method } = match &self.places {
             Some(places) => places,
-            // Rare on devices that compute by columns.
+            // Devices that compute by columns rarely need these kernels.
             None => {
                 made = FromPlaces::new(work.device(), &self.spec, &self.tuning)?;
                 &made
@@ -167,18 +170,18 @@ impl OnMask {
     }
 }
 
-/// The numbers of op(A)·op(B) on a mask.
+/// The tuning of op(A)·op(B) on a mask.
 pub(super) fn tuned(device: &Device, a: &FactorPattern, b: &FactorPattern) -> Tuning {
     Tuning::new(device.info(), a.op_shape(), b.op_shape()).keeping_pairs()
 }
 
-/// Probes whose hits, all of them, fit so many bytes.
+/// Number of probes that fit `bytes` bytes if every probe is a hit.
 pub(super) fn most_probes(bytes: u64) -> u64 {
     (bytes / size_of::<OperandPair>() as u64).clamp(1, MAX_PROBES)
 }
 
 impl PlannedProduct {
-    /// op(A)·op(B) on the places of `mask`, whose sizes fit: the caller has looked.
+    /// Plans op(A)·op(B) on the places of `mask`. The caller has checked the sizes.
     pub fn masked(
         work: &Work,
         a: &FactorPattern,
@@ -191,7 +194,7 @@ impl PlannedProduct {
         Self::masked_in_bands(work, (a, b), mask, (numbers, of), most)
     }
 
-    /// The same in bands of `most` probes or hits.
+    /// Plans op(A)·op(B) on the places of `mask`, in bands of `most` probes or hits.
     pub(super) fn masked_in_bands(
         work: &Work,
         (a, b): (&FactorPattern, &FactorPattern),

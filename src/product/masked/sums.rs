@@ -1,5 +1,5 @@
-//! A masked product of scalars by columns: a product that falls on the mask is added to the sum of
-//! its row as it is met, and no other is kept. Kernel: `cl/product/masked/sums.cl`.
+//! A masked product of scalars by columns. A product that falls on the mask is added to the sum of
+//! its row as soon as it is met. No product is kept. Kernel: `cl/product/masked/sums.cl`.
 use super::columns::{ColumnAnalyser, ColumnTuning, Steps, places_of_rows};
 use crate::{
     Result, Semiring,
@@ -35,7 +35,7 @@ kernel! {
     }
 }
 
-/// A·B on a mask, of scalars by columns, compiled.
+/// The kernels of A·B on a mask, for scalars by columns.
 pub(super) struct ColumnSums {
     analyser: ColumnAnalyser,
     sums: Kernel<MaskSums<'static>>,
@@ -49,8 +49,9 @@ impl ColumnSums {
         Ok(Self { analyser: ColumnAnalyser::new(device, &tuning)?, sums, tuning })
     }
 
-    /// The values of C, and its counts. `None` if it is expected to take longer than from the
-    /// places of the mask, or if there is no memory for the sums of all rows. Two reads.
+    /// Computes the values of C and its counts. `None` if this is expected to take longer than a
+    /// product from the places of the mask, or if there is no memory for the sums of all rows. Two
+    /// reads.
     pub fn multiply(
         &self,
         work: &Work,
@@ -72,7 +73,7 @@ impl ColumnSums {
         Ok(Some((values, counts)))
     }
 
-    /// Writes the values of C. Returns the products, and those of the longest run.
+    /// Writes the values of C. Returns the number of products, and that of the longest run.
     fn sums(
         &self,
         work: &Work,

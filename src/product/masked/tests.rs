@@ -1,4 +1,4 @@
-//! The pairs on each place, with the tunings of other devices, in any number of bands.
+//! Tests of the pairs on each place, with the tunings of other devices, in any number of bands.
 mod columns;
 
 use super::{bands::MAX_PROBES, columns::ColumnTuning, *};
@@ -19,7 +19,7 @@ use crate::{
     resident::{DeviceCbc, PatternArrays},
 };
 
-/// The operands that meet on each place of the mask, and where its run ends.
+/// The operands that meet on each place of the mask, and the end of its run.
 fn model(a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern) -> (Vec<OperandPair>, Vec<u32>) {
     let (mut pairs, mut ends) = (Vec::new(), Vec::new());
     for col in 0..mask.ncols() {
@@ -35,7 +35,7 @@ fn model(a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern) -> (Vec<OperandPair>, Vec<u
     (pairs, ends)
 }
 
-/// From the places, or by columns. Returns the number of bands.
+/// Checks a product from the places, or by columns. Returns the number of bands.
 fn check(
     work: &Work,
     (a, b): (&Csc<f64>, &Csc<f64>),
@@ -62,8 +62,8 @@ fn check(
         ((tuning, columns), (ElementType::F64, Semiring::PlusTimes)),
         most,
     )?;
-    // The longest row of A if counted, or steps; probes or hits, where bands end if there are
-    // several, and the record of each band.
+    // Reads: the longest row of A if it is counted, or steps; probes or hits; the ends of bands if
+    // there are several; and the record of each band.
     let bands = planned.bands().len() as u32;
     let first = if columns.is_some() { 1 } else { transposing };
     assert_eq!(work.read_backs() - reads, first + bands + u32::from(bands > 0) + u32::from(bands > 1));
@@ -89,8 +89,8 @@ fn check(
     Ok(planned.bands().len())
 }
 
-/// `pieces` are these in some order: the run of each, its first product, and where the run ends.
-/// Those of a run that is cut are parts, numbered one after another.
+/// Checks that `pieces` are these in some order: the run of each, its first product, and its end.
+/// The pieces of a run that is cut are parts, numbered one after another.
 fn check_pieces(mut pieces: Vec<Piece>, want: &[(u32, u32, u32)]) {
     pieces.sort_by_key(|piece| (piece.run, piece.begin));
     assert_eq!(pieces.len(), want.len());
@@ -111,7 +111,7 @@ fn check_pieces(mut pieces: Vec<Piece>, want: &[(u32, u32, u32)]) {
     assert!(parts.iter().enumerate().all(|(i, &part)| part == i as u32), "{parts:?}");
 }
 
-/// From the places and by columns.
+/// The two ways: from the places, and by columns.
 fn ways() -> [Option<ColumnTuning>; 2] {
     [None, Some(self::columns::tuning())]
 }
@@ -172,7 +172,7 @@ fn long_runs_are_cut() -> Result<()> {
     let places = (0..lengths.len()).flat_map(|i| [(i, i, 1.0), (i, 5, 1.0)]);
     let mask = Csc::from_triplets(lengths.len(), lengths.len(), places)?;
     for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR).map(Tuning::keeping_pairs) {
-        // Where scalars are summed in stretches, no run of one may be long.
+        // If scalars are summed in stretches, a run of one product may not be long.
         let least = if let BlockKernel::Scalars(numbers) = tuning.blocks.kernel { numbers.stretch } else { 0 };
         for long_run in [0, 7, RUN_PIECE].map(|long_run| long_run.max(least)) {
             let blocks = BlockTuning { long_run, ..tuning.blocks };

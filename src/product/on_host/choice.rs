@@ -1,6 +1,7 @@
-//! Whether the host computes a product in place of a CPU device: pure functions of sizes, numbers
-//! and costs. The predicted time of the host is compared with that of the device, first by what is
-//! known before anything is read, then by the products of the patterns that were read.
+//! Decides whether the host computes a product in place of a CPU device. These are pure functions
+//! of sizes, numbers and costs. The predicted time of the host is compared with that of the device.
+//! The first comparison uses facts that are known before anything is read. The second uses the
+//! products of the patterns that were read.
 use crate::{
     BlockShape, DeviceInfo, DeviceKind,
     element::ElementType,
@@ -14,7 +15,7 @@ use crate::{
     tuning::{BinSize, MethodCosts, Numbers},
 };
 
-/// How often the host waits for copies: of the operands, and of C.
+/// Number of times that the host waits for copies: once for the operands, and once for C.
 const WAITS: u32 = 2;
 
 /// The sizes of a product that are known without its patterns.
@@ -23,10 +24,10 @@ pub(in crate::product) struct HostSize {
     /// Rows and columns of C.
     pub rows: u64,
     pub columns: u64,
-    /// Entries and columns that the host goes through: those of B, and of an A whose elements it
-    /// has to widen. Of others it sees those that B meets.
+    /// Entries and columns that the host goes through: all of B, and all of an A whose elements it
+    /// has to widen. It reads only the columns of any other A that B meets.
     pub read: u64,
-    /// Whether C has blocks, or products are pairs of them.
+    /// The kind of payload. It is pairs if C has blocks, or if products are pairs of blocks.
     pub payload: PayloadKind,
     pub shapes: (BlockShape, BlockShape),
 }
@@ -38,30 +39,30 @@ pub(in crate::product) struct HostChoice {
     /// The numbers by which the device's product is predicted.
     ranges: RangeTuning,
     numbers: Numbers,
-    /// Most entries that C may have if the host computes it.
+    /// Most entries of a C that the host computes.
     most: u64,
 }
 
-/// Bytes of the sums of all rows of C, at most, if the host needs them: as many as it allocates
-/// without a look at the memory that is free.
+/// Most bytes of the sums of all rows of C, if the host needs them. It allocates so many without
+/// checking the free memory.
 const MOST_SUMS: u64 = 64 << 20;
 
-/// Sums of rows in a line of a cache.
+/// Sums of rows in a cache line.
 const SUMS_OF_A_LINE: u64 = 8;
 
-/// Products for each entry of C, at most, of the largest products that the host computes.
+/// Most products for each entry of C in the largest products that the host computes.
 const MERGING: u64 = 4;
 
-/// Products for each entry and column that is read, at least, of a product that is read although it
-/// has so many that the host computes it only if they merge.
+/// If a product has so many products that the host computes it only if they merge, it is read only
+/// if it has at least this many products for each entry and column that is read.
 const MANY: u64 = 16;
 
-/// Columns of C whose entries are counted, at most, and most of their products: that takes less
-/// time than a command.
+/// Most columns of C whose entries are counted, and most products of these columns. Counting them
+/// takes less time than a command.
 const SAMPLES: usize = 16;
 const SAMPLED_PRODUCTS: u64 = 8192;
 
-/// The columns to sample, evenly spaced, and their products.
+/// The sampled columns, evenly spaced, and their products.
 fn sample(columns: &[HostColumn]) -> (Vec<usize>, u64) {
     let samples = columns.len().min(SAMPLES);
     let (mut sampled, mut products) = (Vec::new(), 0);
@@ -74,20 +75,20 @@ fn sample(columns: &[HostColumn]) -> (Vec<usize>, u64) {
     (sampled, products)
 }
 
-/// A column of C, once the patterns are known.
+/// The numbers of a column of C, once the patterns are known.
 #[derive(Clone, Copy)]
 pub(in crate::product) struct HostColumn {
     /// Entries of the column of B.
     pub entries: u64,
     pub products: u64,
-    /// Rows from the first to the last: the column has no more entries.
+    /// Rows from the first to the last. The column has no more entries than this.
     pub rows: u64,
-    /// In what the host adds scalars.
+    /// The structure in which the host adds the column's scalars.
     pub addition: Addition,
 }
 
 impl HostColumn {
-    /// Of column `col` of A·B.
+    /// The numbers of column `col` of A·B.
     pub fn of(a: Columns<'_>, b: Columns<'_>, col: usize) -> Self {
         let entries = b.entries(col).len() as u64;
         let (rows, addition) = a.range_of(b, col);
@@ -99,11 +100,12 @@ impl HostColumn {
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::product) struct HostSums {
     pub products: u64,
-    /// Of them all, those of columns whose rows are far apart.
+    /// Products of columns whose rows are far apart.
     pub far: u64,
-    /// Whether some columns are added in sums of all rows, as those whose runs may be cut are, too.
+    /// Whether some columns are added in sums of all rows. This includes columns whose runs may be
+    /// cut.
     pub in_all_rows: bool,
-    /// The entries of C are not more.
+    /// Upper bound of the entries of C.
     pub most_entries: u64,
 }
 
@@ -117,7 +119,8 @@ impl HostSums {
 }
 
 impl HostSize {
-    /// Of A·B: the rows, columns and entries of A and of B, and whether they are the same matrix.
+    /// The sizes of A·B: rows, columns and entries of A and of B, and whether A and B are the same
+    /// matrix.
     pub fn of(
         element: ElementType,
         ([rows, a_cols, a_nnz], [_, columns, b_nnz], is_square): ([usize; 3], [usize; 3], bool),
@@ -136,7 +139,7 @@ impl HostSize {
         self.rows.saturating_mul(area * size_of::<f64>() as u64)
     }
 
-    /// The bins of the host's product: one, if there are products.
+    /// The bins of the host's product: one bin, or none without products.
     pub fn bins(&self, costs: &MethodCosts, numbers: &Numbers, sums: &HostSums) -> Vec<Bin> {
         let size = (self.payload == PayloadKind::Values).then(|| self.of_bin(WAITS, sums.products));
         let besides = self.besides_ms(sums, numbers);
@@ -145,12 +148,12 @@ impl HostSize {
         if sums.products > 0 { vec![bin] } else { Vec::new() }
     }
 
-    /// Milliseconds that the entries of C take besides the products; those products whose rows are
-    /// so far apart that their sums are in no cache; and the first writes to these.
+    /// Milliseconds besides those of the products: for the entries of C, for products whose rows
+    /// are so far apart that their sums are in no cache, and for the first writes to these sums.
     fn besides_ms(&self, sums: &HostSums, numbers: &Numbers) -> f64 {
         let entries_ps = sums.most_entries as f64 * numbers.host_entry_ps as f64;
         let not_cached = |rows: u64| rows.saturating_sub(CACHED_ROWS) as f64;
-        // An entry of C brings its line of the sums into the cache.
+        // Each entry of C brings one line of the sums into the cache.
         let met = self.rows.min(sums.most_entries.saturating_mul(SUMS_OF_A_LINE));
         let missed = sums.far as f64 * not_cached(met) / met.max(1) as f64;
         let first = if sums.in_all_rows { not_cached(self.rows) } else { 0.0 };
@@ -164,8 +167,8 @@ impl HostSize {
 }
 
 impl HostChoice {
-    /// `None` if there is no choice: the device is no CPU, the operands are large, or the host has
-    /// no costs.
+    /// `None` if there is no choice: the device is not a CPU, the operands are large, or the host
+    /// has no costs.
     pub fn new(info: &DeviceInfo, numbers: &Numbers, costs: MethodCosts, size: HostSize) -> Option<Self> {
         // Blocks are always added in sums of all rows.
         let has_room = size.payload == PayloadKind::Values || size.sums_bytes() <= MOST_SUMS;
@@ -177,36 +180,39 @@ impl HostChoice {
         Some(Self { size, costs, ranges, numbers: *numbers, most: numbers.host_products as u64 })
     }
 
-    /// Whether the host is predicted to take less, before the operands are read.
+    /// Whether the host is predicted to take less time, before the operands are read.
     pub fn is_worth_reading(&self, known: &Known) -> bool {
         let longest_b = known.longest_b.map_or(u64::MAX, u64::from);
         let profile = Profile {
             products: known.products,
-            // As many for an entry of B as there are for an average one.
+            // An entry of B in the longest column has as many products as an average one.
             longest: longest_b.saturating_mul(known.products).div_ceil(known.b_entries.max(1)).min(known.products),
             columns: known.columns.min(known.b_entries),
             longest_b,
             ..Profile::default()
         };
-        // How many entries C has is not known yet. It is worth little to read so much for it.
+        // The number of entries of C is not known yet. Reading this much to find it is not worth
+        // the time.
         let in_vain = profile.products > self.most && profile.products / MANY < self.size.read;
         !in_vain && self.is_faster(WAITS, &profile, &HostSums::default())
     }
 
-    /// The same once they have been read, which is not undone. If it depends on how many products
-    /// merge, `entries_of` counts the entries of C in a few of its columns.
+    /// Whether the host is predicted to take less time, after the operands have been read. If the
+    /// number of products that merge decides, `entries_of` counts the entries of C in a few
+    /// columns.
     pub fn is_worth_it(&self, columns: &[HostColumn], entries_of: impl FnOnce(Vec<usize>) -> u64) -> bool {
         let (mut profile, mut sums) = (Profile::default(), HostSums::default());
         for column in columns {
             profile.add_column(column.entries, column.products, &self.ranges);
             sums.add(column);
         }
-        // The device takes least if all products merge, the host longest if none do.
+        // If all products merge, the device takes least time. If none merge, the host takes most
+        // time.
         let merged = Profile { sampled: [1, profile.products], ..profile };
         if self.is_faster(WAITS - 1, &merged, &sums) {
             return true;
         }
-        // A set of rows has a bit for each of them. Without samples every product is an entry.
+        // A set of rows takes a bit for each row. Without samples every product counts as an entry.
         if self.size.sums_bytes() <= MOST_SUMS {
             let (sampled, products) = sample(columns);
             profile.sampled = [if products > 0 { entries_of(sampled) } else { 0 }, products];
@@ -221,18 +227,18 @@ impl HostChoice {
         Sides { rows: self.size.rows, columns: self.size.columns }
     }
 
-    /// Whether the host takes less for a product of this profile, if it waits so many times yet.
-    /// Of the sums only what is known is not 0.
+    /// Whether the host is predicted to take less time for a product of this profile, if it still
+    /// waits `waits` times. Sums that are not known yet are 0.
     fn is_faster(&self, waits: u32, profile: &Profile, sums: &HostSums) -> bool {
         let multiplications = self.ranges.multiplications.unwrap_or(0).saturating_mul(profile.products);
         let of_blocks = multiplications as f64 * self.numbers.host_multiplication_ps as f64 * 1e-9;
         let besides = of_blocks + self.size.besides_ms(sums, &self.numbers);
         let mut of_host = self.size.of_bin(waits, profile.products);
         if profile.longest_b <= 1 {
-            // Every product is an entry of C, and takes the host about as long as one of B.
+            // Every product is an entry of C, which takes the host about as long as an entry of B.
             of_host.entries = of_host.entries.saturating_add(profile.products);
         }
-        // One thread computes a column, in two passes if its runs may be cut; the costs are those
+        // One thread computes a column, in two passes if its runs may be cut. The costs are those
         // of two threads that share the work.
         let passes = if profile.longest_b > RUN_PIECE as u64 { 2.0 } else { 1.0 };
         let alone = (2.0 * passes * profile.longest as f64 / profile.products.max(1) as f64).max(1.0);

@@ -1,7 +1,7 @@
-//! In which bands the host computes a product: pure functions of sizes.
+//! The bands in which the host computes a product: pure functions of sizes.
 use crate::{DeviceInfo, device::pool_bytes, primitives::drop_entries::DropMemory};
 
-/// Bytes of the arrays of C.
+/// The device memory of the arrays of C.
 pub(in crate::product) struct HostMemory {
     entry_bytes: u64,
     consumer: Option<DropMemory>,
@@ -9,27 +9,27 @@ pub(in crate::product) struct HostMemory {
 }
 
 impl HostMemory {
-    /// For a C with entries so many bytes apart.
+    /// The memory of a C whose entries are `entry_bytes` bytes apart.
     pub fn new(info: &DeviceInfo, entry_bytes: usize, consumer: Option<DropMemory>) -> Self {
         Self { entry_bytes: entry_bytes as u64, consumer, max_alloc_bytes: info.max_alloc_bytes }
     }
 
-    /// Device memory for columns with so many entries.
+    /// Device memory of `columns` columns with `entries` entries.
     pub fn need(&self, columns: u64, entries: u64) -> u64 {
         let arrays = [4 * (columns + 1), 4 * entries, self.entry_bytes.saturating_mul(entries)];
         arrays.into_iter().map(pool_bytes).fold(0, u64::saturating_add)
             + self.consumer.map_or(0, |consumer| consumer.peak(entries, columns))
     }
 
-    /// Whether columns with so many entries fit `free` bytes.
+    /// Whether `columns` columns with `entries` entries fit `free` bytes.
     pub fn fits(&self, columns: u64, entries: u64, free: u64) -> bool {
         let largest = pool_bytes(self.entry_bytes.max(4).saturating_mul(entries));
         // Offsets in a band have 32 bits.
         entries < 1 << 31 && largest <= self.max_alloc_bytes && self.need(columns, entries) <= free
     }
 
-    /// The columns of the next band, of those that begin and end here: as many as fit `free` bytes,
-    /// but at least one if there is one.
+    /// Number of columns in the next band. `col_ptr` says where the remaining columns begin and
+    /// end. The band has as many columns as fit `free` bytes, and at least one if any remain.
     pub fn band(&self, col_ptr: &[u64], free: u64) -> usize {
         let columns = col_ptr.len() - 1;
         let fits = |columns: &usize| self.fits(*columns as u64, col_ptr[*columns] - col_ptr[0], free);

@@ -1,9 +1,9 @@
-//! A·B on the host, between arrays of the device. The sums are those of
+//! Computes A·B on the host, between arrays of the device. The sums are those of
 //! [`gustavson`](crate::gustavson), with the bits of every other method.
 //!
-//! The operands' small arrays are read, and C's are written, by copies that are enqueued together:
-//! to wait for one takes longer than all copies of a small product. Large arrays of a CPU device
-//! are seen where they are.
+//! Small arrays of the operands are read, and those of C are written, by copies that are enqueued
+//! together. Waiting for a single copy takes longer than all copies of a small product. Large
+//! arrays of a CPU device are read where they are.
 mod choice;
 mod memory;
 #[cfg(test)]
@@ -28,12 +28,12 @@ use std::time::Instant;
 
 /// A product on the host.
 pub(super) trait HostProduct {
-    /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
+    /// Computes C = A·B, band after band. `place` takes the columns of C of each band, in order.
     fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts>;
 }
 
-/// Reads the operands, if the host is to compute the product: asked for by name, or because it is
-/// predicted to be faster by `costs`.
+/// Reads the operands if the host is to compute the product. It does if method `host` is requested,
+/// or if it is predicted to be faster by `costs`.
 pub(super) fn on_host<'w>(
     work: &'w Work,
     operands: &Operands<'w>,
@@ -47,13 +47,13 @@ pub(super) fn on_host<'w>(
 /// A product whose operands have been read.
 struct OnHost<'w> {
     a: HostArrays<'w>,
-    /// `None` if B is A.
+    /// The arrays of B; `None` if B is A.
     b: Option<HostArrays<'w>>,
     /// Products of each column of C.
     products: Vec<u64>,
     sums: HostSums,
     size: HostSize,
-    /// What methods cost, for predictions.
+    /// Costs of the methods, for predictions.
     costs: MethodCosts,
     semiring: Semiring,
 }
@@ -68,7 +68,7 @@ struct HostArrays<'w> {
     values: AnySeen<'w>,
 }
 
-/// The arrays of a factor, before they are there.
+/// The arrays of a factor while they are being copied.
 struct Arriving<'w> {
     col_ptr: SeenLater<'w, u32>,
     row_idx: SeenLater<'w, u32>,
@@ -148,7 +148,7 @@ impl HostProduct for OnHost<'_> {
         let began = Instant::now();
         let factors = |of_b| Factors::new(a.factor(a.columns()), b.factor(of_b), *semiring);
         let of_all = factors(b.columns())?;
-        // If C has one band in any case, its sums are computed with its rows.
+        // If C surely has one band, its sums are computed together with its rows.
         let one_band = memory.fits(products.len() as u64, sums.products, work.free_bytes());
         let found = if one_band {
             of_all.multiply(&|entries| fits(entries, element.arithmetic().bytes()))?
@@ -159,13 +159,14 @@ impl HostProduct for OnHost<'_> {
         work.count_host_time(began.elapsed());
         let mut found = Some(found);
         let mut begin = 0;
-        // A product without columns has one band, too.
+        // A product without columns has one band too.
         while begin < products.len() || counts.bands == 0 {
             let free = work.free_bytes();
             let end = begin + memory.band(&col_ptr[begin..], free);
             let columns = b.columns();
             let factors = factors(Columns { col_ptr: columns.col_ptr.of_columns(begin..end), ..columns })?;
-            // The rows found serve the only band. For each of several they are found again.
+            // The rows found are used if there is only one band. For each of several bands they are
+            // found again.
             let found = found.take().filter(|_| end - begin == products.len());
             work.stage("multiply");
             place(band(work, operands, &factors, found, &col_ptr[begin..=end])?)?;
@@ -178,17 +179,17 @@ impl HostProduct for OnHost<'_> {
     }
 }
 
-/// The rows of C.
+/// Finds the rows of C.
 fn find(factors: &Factors<'_>) -> Result<Found> {
     factors.find(&|entries| fits(entries, 0))
 }
 
-/// Refuses entries of C if their rows, and a sum of so many bytes for each, do not fit.
+/// Refuses `entries` entries of C if their rows and `bytes` bytes of sums for each do not fit.
 fn fits(entries: u64, bytes: usize) -> Result<()> {
     check_large(|| "the rows of the product".into(), entries.saturating_mul((4 + bytes) as u64))
 }
 
-/// The columns of A·B of a band, which begin and end at `col_ptr` in C.
+/// Computes the columns of a band of A·B. In C they begin and end at `col_ptr`.
 fn band(
     work: &Work,
     operands: &Operands<'_>,

@@ -10,7 +10,8 @@ use crate::{
     tuning::Numbers,
 };
 
-/// A·B by `Method::Host`, against the reference; within `limit` bytes for C.
+/// Computes A·B by `Method::Host` within `limit` bytes for C, and compares it with the reference.
+/// Returns the number of bands.
 fn check<M: Matrix + PartialEq>(a: &M, b: &M, limit: Option<u64>) -> Result<usize> {
     let (device, want) = (test_device(), reference::multiply(a, b)?);
     let x = device.upload(a)?;
@@ -84,14 +85,14 @@ fn a_column_that_does_not_fit_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// A device of two cores, and the numbers and costs of the table for CPUs.
+/// A CPU device with two cores, and the numbers and costs of the table for CPUs.
 fn cpu() -> (DeviceInfo, Numbers, MethodCosts) {
     let mut info = test_device().info().clone();
     (info.kind, info.compute_units) = (DeviceKind::Cpu, 2);
     (info, Numbers::of(DeviceKind::Cpu), MethodCosts::of_kind(DeviceKind::Cpu))
 }
 
-/// Of A·A with as many entries in each of its columns.
+/// The sizes of A·A, if every column of A has `each` entries.
 fn size(columns: u64, each: u64, shape: BlockShape) -> (HostSize, Known) {
     let nnz = (columns * each) as usize;
     let payload = PayloadKind::of([shape.area(); 3]);
@@ -112,17 +113,17 @@ fn auto_takes_small_products_on_cpus_alone() -> Result<()> {
         HostChoice::new(info, &numbers, costs, size).is_some_and(|choice| choice.is_worth_reading(&known))
     };
     assert!(on(&cpu, 100, 4, scalar) && !on(&gpu, 100, 4, scalar));
-    // A product grows: the host takes it until the device does, once.
+    // Products of growing size: the host computes small ones, and the device all from some size on.
     let host: Vec<bool> = (0..12).map(|power| on(&cpu, 10 << power, 8, scalar)).collect();
     assert!(host.is_sorted_by(|one, next| one >= next) && host[5] && !host[9], "{host:?}");
     // 1600 products: 0.07 ms and 0.33 of 2x2, 0.08 and 0.37 of 6x6; of 12x12 ten times as many
     // multiplications.
     let blocks = [2, 12].map(|side| on(&cpu, 100, 4, BlockShape::new(side, side).unwrap()));
     assert_eq!(blocks, [true, false]);
-    // Few products in many columns, which the device copies.
+    // Few products in many columns are copied by the device.
     assert!(on(&cpu, 100, 1, scalar) && !on(&cpu, 12_000, 1, scalar));
     assert!(HostChoice::new(&cpu, &numbers, costs.without("host")?, size(10, 4, scalar).0).is_none());
-    // Not even a B without columns.
+    // The host computes no products, not even with a B without columns.
     let none = Numbers { host_entries: 0, ..numbers };
     assert!(HostChoice::new(&cpu, &none, costs, size(0, 0, scalar).0).is_none());
     assert!(HostChoice::new(&cpu, &numbers, costs, size(0, 0, scalar).0).is_some());
@@ -143,7 +144,7 @@ fn the_host_is_compared_with_esc_if_there_are_no_ranges() -> Result<()> {
     let sizes = [(1600, 8), (4000, 1), (40_000, 1)];
     assert_eq!(sizes.map(|(columns, each)| on(costs, columns, each)), [true, false, false]);
     assert_eq!(sizes.map(|(columns, each)| on(by_esc, columns, each)), [true, true, false]);
-    // Nothing to compare with.
+    // Without costs of ESC there is nothing to compare with.
     assert!(!on(by_esc.without("esc")?, 1600, 8));
     Ok(())
 }
@@ -167,7 +168,7 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     let (cpu, numbers, costs) = cpu();
     let (size, known) = size(1000, 8, BlockShape::SCALAR);
     let choice = HostChoice::new(&cpu, &numbers, costs, size).expect("a choice");
-    // As many columns alike, of which as many products merge as rows allow.
+    // A product of `columns` equal columns. As many products merge as rows allow.
     let worth = |choice: &HostChoice, columns: usize, column: HostColumn| {
         let each = column.products.min(column.rows);
         let columns: Vec<_> = std::iter::repeat_n(column, columns).collect();
@@ -175,21 +176,21 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     };
     let of = |products, rows, addition| HostColumn { entries: 8, products, rows, addition };
     let columns = |products| worth(&choice, 1000, of(products, 1000, Addition::Window));
-    // Reading is a part of the host's time, so that what was worth reading remains so, if C has as
-    // few entries as were expected.
+    // Reading is a part of the host's time. So a product that was worth reading is still computed
+    // by the host afterwards, if C has as few entries as expected.
     let known = |each: u64| Known { products: 1000 * each, ..known };
     let few = |products| worth(&choice, 1000, of(products, 1, Addition::Window));
     for each in 1..200 {
         assert!(few(each) || !choice.is_worth_reading(&known(each)), "{each}");
     }
     assert!(columns(8) && !columns(1000));
-    // The most that are worth reading are given back if none merge.
+    // The largest product that is worth reading is given back to the device if no products merge.
     let last = (1..1000).rev().find(|&each| choice.is_worth_reading(&known(each))).expect("some");
     assert!(few(last) && !columns(last), "{last}");
-    // As many products that merge more or less.
+    // Products of equal size. In some more products merge, in some fewer.
     let merging = |rows| worth(&choice, 1000, of(900, rows, Addition::Window));
     assert!(merging(200) && !merging(800));
-    // Rows within a window, or beyond it; only the sums of many rows are in no cache.
+    // Rows within a window, or beyond it. Only sums of many rows are in no cache.
     let of_rows = |rows, addition| {
         let choice = HostChoice::new(&cpu, &numbers, costs, HostSize { rows, ..size }).expect("a choice");
         worth(&choice, 1000, of(200, 1000, addition))
@@ -197,8 +198,8 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     let additions = [Addition::Window, Addition::AllRows, Addition::Sorted];
     assert_eq!(additions.map(|addition| of_rows(1000, addition)), [true; 3]);
     assert_eq!(additions.map(|addition| of_rows(1 << 20, addition)), [true, false, false]);
-    // If products merge, the sums of few rows are met, and they are cached: 33 columns of a stencil
-    // of three unknowns a node in a range of 185,000 rows take 0.19 ms, in ranges 0.30.
+    // If products merge, the sums of few rows are used, and these are cached: 33 columns of a
+    // stencil of three unknowns a node in a range of 185,000 rows take 0.19 ms, in ranges 0.30.
     let of_stencil = |merged: u64| {
         let size = HostSize { rows: 185_385, columns: 33, read: 2706, ..size };
         let choice = HostChoice::new(&cpu, &numbers, costs, size).expect("a choice");
@@ -206,8 +207,8 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
         choice.is_worth_it(&[column; 33], |sampled| 6561 * sampled.len() as u64 / merged)
     };
     assert_eq!([17, 1].map(of_stencil), [true, false]);
-    // Columns are sampled if it is not clear without, but not of a C with so many rows that their
-    // bits take more memory than small products should.
+    // Columns are sampled if the choice is not clear without samples. They are not sampled if C has
+    // so many rows that their bits take more memory than small products should.
     let sampled = |products, rows| {
         let choice = HostChoice::new(&cpu, &numbers, costs, HostSize { rows, ..size }).expect("a choice");
         let (columns, count) = (vec![of(products, 1000, Addition::Window); 1000], std::cell::Cell::new(0));
@@ -218,7 +219,7 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
         count.get()
     };
     assert_eq!([sampled(1, 1000), sampled(300, 1000), sampled(900, 1000), sampled(300, 1 << 30)], [0, 16, 9, 0]);
-    // Few products, sorted or in sums of all rows, whose first writes take longer.
+    // Few products, sorted or in sums of all rows. The first writes to these sums take longer.
     let of_few = |rows, addition| {
         let choice = HostChoice::new(&cpu, &numbers, costs, HostSize { rows, columns: 2, read: 602, ..size });
         let column = HostColumn { entries: 300, products: 4800, rows, addition };

@@ -1,4 +1,5 @@
-//! One cell of a product of grids: a plan for each inner group, and how their products are added.
+//! One cell of a product of grids: it has a plan for each inner group, and a plan of the sum of
+//! their products.
 use super::{
     kind::Arrays,
     pair::{Pair, Places, StoredFactor},
@@ -13,15 +14,15 @@ use crate::{
     resident::{DeviceCbc, PatternArrays},
 };
 
-/// A row and a column of groups.
+/// The row and the column of a cell, counted in groups.
 pub(super) type Place = (usize, usize);
 
 /// A cell of C.
 pub(super) struct CellPlan {
     pub at: Place,
-    /// The products that are added, at least one.
+    /// The products that are added; there is at least one.
     pub terms: Vec<Term>,
-    /// How to add the products, if there are several.
+    /// The sum of the products, if there are several.
     pub sum: Option<GroupSum>,
 }
 
@@ -50,7 +51,7 @@ pub struct FactorGrid<'a> {
 }
 
 impl<'a> FactorGrid<'a> {
-    /// A factor of these cells as they are, of such matrices.
+    /// A factor of these cells as they are stored, and of matrices of this kind.
     pub(super) fn of(self, cells: &Cells<DevicePattern>) -> FactorGrid<'_> {
         FactorGrid { cells, transposed: false, row_major: self.row_major, element: self.element }
     }
@@ -68,7 +69,7 @@ impl<'a> FactorGrid<'a> {
         StoredFactor { pattern, transposed: self.transposed, element: self.element }
     }
 
-    /// Where cell (`row`, `col`) is stored, if there is one.
+    /// The place where cell (`row`, `col`) is stored, if there is such a cell.
     fn find(self, row: usize, col: usize) -> Option<(Place, StoredFactor<'a>)> {
         let at = if self.transposed { (col, row) } else { (row, col) };
         Some((at, self.stored(self.cells.get(at.0, at.1)?)))
@@ -76,7 +77,7 @@ impl<'a> FactorGrid<'a> {
 }
 
 impl CellPlan {
-    /// Asks for the kernels of cell `at`, so that those of all cells are made together.
+    /// Requests the kernels of cell `at`, so that the kernels of all cells are compiled together.
     pub fn ask(work: &Work, a: FactorGrid<'_>, b: FactorGrid<'_>, at: Place, places: Places<'_>) -> Result<()> {
         (0..a.cols().len()).try_for_each(|k| match (a.find(at.0, k), b.find(k, at.1)) {
             (Some((_, x)), Some((_, y))) => Pair::ask(work.device(), x, y, places),
@@ -84,8 +85,8 @@ impl CellPlan {
         })
     }
 
-    /// Plans cell `at` of A·B. `None` if it has no inner group; a masked product has every cell of
-    /// the mask.
+    /// Plans cell `at` of A·B. `None` if the cell has no inner group. A masked product has every
+    /// cell of the mask.
     pub fn new(
         work: &Work,
         (a, b): (FactorGrid<'_>, FactorGrid<'_>),

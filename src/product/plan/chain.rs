@@ -1,4 +1,4 @@
-//! The products of a plan, of the cells' arrays: a chain, which is multiplied from the right.
+//! The products of a plan, on the arrays of cells. A chain is multiplied from the right.
 use super::{
     cell::FactorGrid,
     grid::{GridPlaces, GridProduct},
@@ -24,13 +24,13 @@ pub(super) struct Chain {
     /// The counts of planning.
     pub counts: Counts,
     weighing: Option<Weighing>,
-    /// All products but the last to be made, from the right.
+    /// All products except the last, from the right.
     inner: Vec<Inner>,
     /// The product that makes C.
     outer: GridProduct,
 }
 
-/// A product of a chain that another factor is multiplied by.
+/// A product inside a chain. The next factor is multiplied by it.
 struct Inner {
     product: GridProduct,
     c: Cells<ScratchMatrix>,
@@ -38,9 +38,9 @@ struct Inner {
 
 /// A chain to plan.
 pub(super) struct WantedChain<'a> {
-    /// From left to right; two or more.
+    /// The factors from left to right, at least two.
     pub factors: Vec<FactorGrid<'a>>,
-    /// Which weights there will be, for each group of rows.
+    /// The kind of weights for each group of rows.
     pub weights: Option<&'a [Weights<(), ()>]>,
     pub parts: GramParts,
     pub mask: Option<Cells<DevicePattern>>,
@@ -92,12 +92,13 @@ impl Chain {
         &self.outer.c
     }
 
-    /// The patterns of the weights, of each group of rows of the last factor.
+    /// The patterns of the weights for each group of rows of the last factor.
     pub fn weights_patterns(&self) -> Option<&[DevicePattern]> {
         self.weighing.as_ref().map(|weighing| &weighing.patterns[..])
     }
 
-    /// Enqueues C = alpha·A·…·Z + beta·C. The caller has checked the arrays, but not the weights.
+    /// Enqueues C = alpha·A·…·Z + beta·C. The caller has checked the arrays. The weights are
+    /// checked here.
     pub fn enqueue(
         &self,
         work: &Work,
@@ -139,8 +140,8 @@ fn check_inner(grouped: bool, a: FactorGrid<'_>, b: FactorGrid<'_>) -> Result<()
     Ok(())
 }
 
-/// The right factor of the next product of a chain: what was made, or the last factor as it is
-/// stored.
+/// The right factor of the next product of a chain: the product made before, or the last factor as
+/// it is stored.
 fn made_or<'a>(made: &'a Option<Cells<TakenMatrix<'_>>>, stored: &'a Arrays<'_>) -> Arrays<'a> {
     made.as_ref().map_or_else(|| stored.map(|cell| *cell), |made| made.map(|cell| &**cell))
 }

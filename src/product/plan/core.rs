@@ -27,7 +27,7 @@ pub(in crate::product) struct PlanCore {
     factors: Vec<Cells<DevicePattern>>,
     /// Whether both factors are J.
     gram: bool,
-    /// Whether matrices are of groups.
+    /// Whether the matrices are matrices of groups.
     grouped: bool,
     alignment: Option<usize>,
     semiring: Semiring,
@@ -37,11 +37,11 @@ pub(in crate::product) struct PlanCore {
 /// A product to plan.
 pub(in crate::product) struct Wanted {
     pub of: AnyType,
-    /// From left to right, and whether each is transposed; two or more.
+    /// The factors from left to right, at least two. The flag says whether a factor is transposed.
     pub factors: Vec<(Cells<DevicePattern>, bool)>,
     pub gram: bool,
     pub grouped: bool,
-    /// Which weights there will be, for each group of rows.
+    /// The kind of weights for each group of rows.
     pub weights: Option<Vec<Weights<(), ()>>>,
     pub parts: GramParts,
     pub mask: Option<Cells<DevicePattern>>,
@@ -100,7 +100,7 @@ impl PlanCore {
         &self.chain.counts
     }
 
-    /// The patterns of the weights, of each group of rows of the last factor.
+    /// The patterns of the weights for each group of rows of the last factor.
     pub fn weights_patterns(&self) -> Option<&[DevicePattern]> {
         self.chain.weights_patterns()
     }
@@ -110,7 +110,7 @@ impl PlanCore {
         Ok(GridArrays(self.c().try_map(|cell| zeros(work, self.of.element, cell, self.alignment))?))
     }
 
-    /// Refuses inputs and an output that are not the plan's.
+    /// Checks that the inputs and the output belong to the plan.
     pub fn prepare<'a>(&self, inputs: Views<'a>, c: &GridView<'_>, [alpha, beta]: [f64; 2]) -> Result<Prepared<'a>> {
         let Views { factors, weights } = inputs;
         let count = self.factors.len();
@@ -144,7 +144,7 @@ impl PlanCore {
         self.chain.enqueue(work, &inputs.factors, &inputs.weights, inputs.scaling, &mut c.0)
     }
 
-    /// As [`PlanCore::enqueue`] on zeros, for inputs that have been planned for.
+    /// Computes C for inputs that have been planned for, into new zeros.
     pub fn run(&self, work: &Work, inputs: Views<'_>) -> Result<GridArrays> {
         let mut c = self.zeros(work)?;
         let kind = self.of.kind;

@@ -1,4 +1,4 @@
-//! One product of two grids of cells, planned: C(g, h) is the sum of A(g, k)·B(k, h) over the inner
+//! One planned product of two grids of cells: C(g, h) is the sum of A(g, k)·B(k, h) over the inner
 //! groups k.
 use super::{
     cell::{CellPlan, FactorGrid},
@@ -15,7 +15,7 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// The entries of a grid C that a product computes, and how.
+/// The entries of a grid C that a product computes, and the method or mask.
 #[derive(Clone, Copy)]
 pub(super) enum GridPlaces<'a> {
     /// A part of the groups.
@@ -78,7 +78,7 @@ pub(super) struct GridProduct {
     pub element: ElementType,
     cells: Vec<CellPlan>,
     /// Scratch for the products of one cell before they are added: one after another, without
-    /// padding. `None` if no cell adds any.
+    /// padding. `None` if no cell adds products.
     parts: Option<Scratch>,
 }
 

@@ -3,8 +3,7 @@ use super::{Plannable, Views};
 use crate::product::Operand;
 
 /// The factors of a product, and its weights if it has any: `(&a, &b)`, `&j` for a gram, `(&r, &a,
-/// &r)`, or an array of as many factors as there are. A plan with weights takes
-/// `Inputs::of(&j).weights(w)`.
+/// &r)`, or an array of all factors. For a plan with weights they are `Inputs::of(&j).weights(w)`.
 pub struct Inputs<'a, X: Operand + 'a> {
     pub(crate) factors: Vec<&'a X>,
     pub(crate) weights: Option<X::Weights<'a>>,
@@ -16,8 +15,9 @@ impl<'a, X: Operand> Inputs<'a, X> {
         factors.into()
     }
 
-    /// The weights, before the last factor: one [`Weights`](crate::product::Weights) for a matrix,
-    /// a slice of them for the groups of rows of [`DeviceGroups`](crate::groups::DeviceGroups).
+    /// Sets the weights, which stand before the last factor: one
+    /// [`Weights`](crate::product::Weights) for a matrix, or a slice of them for the groups of rows
+    /// of [`DeviceGroups`](crate::groups::DeviceGroups).
     pub fn weights(mut self, weights: X::Weights<'a>) -> Self {
         self.weights = Some(weights);
         self

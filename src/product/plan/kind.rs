@@ -36,13 +36,13 @@ pub struct GridMut<'a>(pub(crate) Cells<&'a mut DeviceCbc>);
 /// The arrays of a grid.
 pub struct GridArrays(pub(crate) Cells<DeviceCbc>);
 
-/// Matrices as grids of cells. Implemented here only.
+/// Matrices as grids of cells. Only this module implements it.
 pub trait Grid: Sized + 'static {
     /// The host matrix of each cell.
     type Matrix: HostMatrix;
     /// The matrix on a device.
     type Device: OnDevice<Pattern = Self::Pattern> + 'static;
-    /// Its pattern.
+    /// The pattern of the matrix.
     type Pattern: OnDevice + Clone + std::fmt::Debug;
 
     #[doc(hidden)]
@@ -120,10 +120,10 @@ impl<'a> GridView<'a> {
     }
 }
 
-/// The groups of a matrix where their sizes are not used.
+/// A group in the place of those of a matrix, where sizes are not used.
 const NO_GROUP: Group = Group { blocks: 0, side: 1 };
 
-/// The cell of a grid of one.
+/// The only cell of a grid of one cell.
 pub(in crate::product) fn only<X>(cells: Cells<X>) -> Result<X> {
     let found = cells.into_cells().pop().flatten();
     found.ok_or_else(|| Error::Contradiction("a product of two matrices has no cell".into()))

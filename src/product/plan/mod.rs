@@ -1,9 +1,9 @@
 //! Planned products: structure once, values many times.
 //!
-//! A [`Plan`] keeps what depends on the patterns only: which pairs of entries (blocks) meet, or for
-//! scalars how columns are summed without pairs; where their sums go; the pattern of the result. An
-//! execution computes the sums alone. Every product is planned as one of grids of cells. A matrix
-//! is a grid of one cell.
+//! A [`Plan`] keeps the data that depends on the patterns only: the pairs of entries (blocks) that
+//! meet, the places of their sums, and the pattern of the result. A plan of scalars may keep, in
+//! place of pairs, the way in which columns are summed. An execution only computes the sums. Every
+//! product is planned as a product of grids of cells. A matrix is a grid of one cell.
 mod cell;
 mod chain;
 mod core;
@@ -30,27 +30,28 @@ use crate::{
 };
 
 /// A product of matrices whose patterns stay the same, prepared by
-/// [`Product::plan`](super::Product::plan): of matrices (`Plan<Cbc<f64>>`), or of groups
+/// [`Product::plan`](super::Product::plan). The matrices are plain (`Plan<Cbc<f64>>`) or of groups
 /// (`Plan<BlockGroups<Cbc<f64>>>`).
 ///
 /// An execution takes [`Inputs`]: `(&a, &b)`, `&j` for JᵀJ, `(&r, &a, &r)` for RᵀAR,
 /// `Inputs::of(&j).weights(w)`.
 ///
-/// A chain is multiplied from the right. Its bits are those of the products one after the other. In
-/// `f16` each of them is rounded to `f16`.
+/// A chain is multiplied from the right. Its bits are those of its products one after another. In
+/// `f16` each of these products is rounded to `f16`.
 ///
 /// With weights W the right factor B becomes T = W·B first. With information matrices an element of
 /// T is a sum over the block's inner index in ascending order. Each multiplication is rounded
 /// before it is added, and the sum is multiplied by the weight if there is one. With weights alone
-/// it is an element of B multiplied by its weight. T is rounded to the element type.
+/// an element of T is an element of B multiplied by its weight. T is rounded to the element type.
 /// [`reference::gram_weighted`](crate::reference::gram_weighted) has the same bits. Two elements of
-/// JᵀWJ that mirror each other are rounded apart, so that it need not be symmetric to the last bit.
+/// JᵀWJ that mirror each other are rounded separately, so JᵀWJ may differ from its transpose in the
+/// last bit.
 ///
 /// In a product of groups, C(g, h) is the sum of A(g, k)·B(k, h) over the inner groups k. Its
 /// pattern is the union of the products' patterns. Each product is summed by itself and rounded to
-/// the element type. Then the products are added in ascending k and the sum is rounded. With one k
-/// nothing is added. [`reference::multiply_groups`](crate::reference::multiply_groups) and
-/// [`reference::gram_groups`](crate::reference::gram_groups) have the same bits.
+/// the element type. Then the products are added in ascending k and the sum is rounded. If there is
+/// only one k, nothing is added. [`reference::multiply_groups`](crate::reference::multiply_groups)
+/// and [`reference::gram_groups`](crate::reference::gram_groups) have the same bits.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -88,9 +89,9 @@ impl<K: Plannable> Plan<K> {
         &self.c
     }
 
-    /// The patterns of W as block-diagonal matrices, one for each group of rows of the last factor
-    /// (a matrix is one group): for [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros). None
-    /// without weights.
+    /// The patterns of W as block-diagonal matrices, for
+    /// [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros). There is one for each group of rows of
+    /// the last factor (a matrix is one group). The slice is empty without weights.
     pub fn weights_patterns(&self) -> &[DevicePattern] {
         self.core.weights_patterns().unwrap_or_default()
     }

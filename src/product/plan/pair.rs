@@ -1,4 +1,4 @@
-//! One product of two matrices, planned. Cells of a planned product are sums of these.
+//! One planned product of two matrices. Cells of a planned product are sums of such products.
 use crate::{
     DevicePattern, Error, Part, Result, Semiring,
     device::{Device, Work},
@@ -18,7 +18,7 @@ pub(super) struct StoredFactor<'a> {
     pub element: ElementType,
 }
 
-/// The entries of C that a product computes, and how.
+/// The entries of C that a product computes, and the method or mask.
 #[derive(Clone, Copy)]
 pub(super) enum Places<'a> {
     /// A part of C.
@@ -38,7 +38,8 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// Asks for the kernels that [`Pair::new`] launches. Refuses nothing: that is left to it.
+    /// Requests the kernels that [`Pair::new`] launches. Invalid products are refused by
+    /// [`Pair::new`] alone.
     pub fn ask(device: &Device, a: StoredFactor<'_>, b: StoredFactor<'_>, places: Places<'_>) -> Result<()> {
         let (row_major, element) = (a.pattern.row_major, a.element);
         let (first, second) = factors(a, b);
@@ -97,8 +98,8 @@ impl Pair {
     }
 }
 
-/// The same in the arrays: above and below, and the factors, trade places if matrices are
-/// row-major.
+/// The part and the algebra for the stored arrays. If matrices are row-major, above and below are
+/// swapped, and so are the factors.
 fn of_arrays(row_major: bool, part: Part, how: How) -> (Part, How) {
     match (row_major, part) {
         (false, part) => (part, how),
@@ -108,7 +109,7 @@ fn of_arrays(row_major: bool, part: Part, how: How) -> (Part, How) {
     }
 }
 
-/// The factors in the order of their arrays: those of row-major matrices are the transposes',
+/// The factors in the order of their arrays. The arrays of row-major matrices store the transposes:
 /// Cᵀ = op(B)ᵀ·op(A)ᵀ.
 fn factors(a: StoredFactor<'_>, b: StoredFactor<'_>) -> (FactorPattern, FactorPattern) {
     let row_major = a.pattern.row_major;
@@ -121,7 +122,7 @@ fn factors(a: StoredFactor<'_>, b: StoredFactor<'_>) -> (FactorPattern, FactorPa
     if row_major { (b, a) } else { (a, b) }
 }
 
-/// Refuses a mask whose arrays are not those of `rows` x `cols` entries.
+/// Refuses a mask whose arrays do not have `rows` x `cols` entries.
 pub(crate) fn check_mask(
     mask: &DevicePattern,
     device: &Device,

@@ -1,7 +1,8 @@
-//! The sum of products of several inner groups, whose patterns differ. Kernel: `cl/product/sum.cl`.
+//! The sum of the products of several inner groups, which have different patterns. Kernel:
+//! `cl/product/sum.cl`.
 //!
-//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …]. The operand pairs of that
-//! product, planned once, name the blocks of each sum in ascending order. The product itself is not
+//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …]. The operand pairs of this product
+//! are planned once. They name the blocks of each sum in ascending order. The product itself is not
 //! computed.
 use crate::{
     BlockShape, DevicePattern, OperandPair, Pattern, Result, Semiring,
@@ -27,7 +28,7 @@ kernel! {
     }
 }
 
-/// Which blocks of several matrices sum to which block of C.
+/// The blocks of several matrices that sum to each block of C.
 pub(crate) struct GroupSum {
     kernel: Kernel<SumGroups<'static>>,
     union: PlannedProduct,
@@ -37,8 +38,8 @@ pub(crate) struct GroupSum {
 }
 
 impl GroupSum {
-    /// Plans the sum, in a semiring, of matrices with these patterns: at least two, of one size and
-    /// block shape.
+    /// Plans the sum, in a semiring, of matrices with these patterns. There are at least two, of
+    /// one size and block shape.
     pub fn new(work: &Work, patterns: &[&DevicePattern], (element, semiring): (ElementType, Semiring)) -> Result<Self> {
         let (device, first) = (work.device(), patterns[0]);
         let columns = patterns.iter().map(|p| p.arrays.clone().into_buffers(work)).collect::<Result<Vec<_>>>()?;
@@ -68,8 +69,8 @@ impl GroupSum {
         &self.union.c
     }
 
-    /// C = alpha·(P0 + P1 + …) + beta·C. `parts` holds the blocks of P0, P1, … one after another,
-    /// without padding.
+    /// Computes C = alpha·(P0 + P1 + …) + beta·C. `parts` holds the blocks of P0, P1, … one after
+    /// another, without padding.
     pub fn run(&self, work: &Work, parts: &Buffer, scaling: Scaling, c: Destination<'_>) -> Result<()> {
         let Scaling { alpha, beta } = scaling;
         for (pair, run_end, first) in self.union.runs() {
@@ -91,7 +92,7 @@ impl GroupSum {
         Ok(())
     }
 
-    /// Bytes of device memory held, size classes included.
+    /// Bytes of device memory held, including the rounding of size classes.
     pub fn bytes(&self) -> u64 {
         self.union.bytes()
     }

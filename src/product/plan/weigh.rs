@@ -1,5 +1,5 @@
-//! T = W·J for a block-diagonal W: J's blocks scaled, on J's pattern.
-//! Kernels: `cl/product/weigh.cl`.
+//! T = W·J for a block-diagonal W. The blocks of J are scaled, and T has J's pattern. Kernels:
+//! `cl/product/weigh.cl`.
 use crate::{
     BlockShape, DevicePattern, DeviceVector, Error, Pattern, Result,
     device::{Buffer, Device, Elem, Grid, In, Kernel, Options, Out, Work, kernel},
@@ -35,7 +35,7 @@ kernel! {
 /// W·J, prepared: the kernel, and scratch for T.
 pub(crate) struct ApplyWeights {
     kernel: Kernel<WeighEntries<'static>>,
-    /// The block row of each entry if matrices are row-major; otherwise it is in the arrays.
+    /// The block row of each entry if matrices are row-major. Otherwise the arrays of J contain it.
     rows_by_entry: Option<Buffer<u32>>,
     /// The pattern of W.
     weights: DevicePattern,
@@ -78,7 +78,7 @@ impl ApplyWeights {
         })
     }
 
-    /// Refuses weights that are not J's, called `name`.
+    /// Refuses weights that do not match J. `name` is their name in the message.
     pub fn check(&self, name: &str, weights: ArrayWeights<'_>) -> Result<()> {
         if let Some(information) = weights.information() {
             self.weights.check(name, information)?;
@@ -118,7 +118,7 @@ impl ApplyWeights {
         Ok(t)
     }
 
-    /// The weights beside information matrices, and how many scalar rows share one.
+    /// The weights besides information matrices, and the number of scalar rows that share a weight.
     fn vector<'a>(&self, weights: ArrayWeights<'a>) -> Option<(&'a DeviceVector<Any>, usize)> {
         match weights {
             Weights::Information(_) => None,
@@ -143,8 +143,8 @@ impl ApplyWeights {
         (self.t.pattern().nnz() * self.shape.area()) as u64 * of_element
     }
 
-    /// Bytes of device memory held, size classes included. The patterns of T and W belong to
-    /// others.
+    /// Bytes of device memory held, including the rounding of size classes. The patterns of T and W
+    /// are not counted.
     pub fn bytes(&self) -> u64 {
         let rows = self.rows_by_entry.as_ref().map_or(0, Buffer::bytes);
         rows + self.t.bytes()
@@ -158,7 +158,8 @@ pub(crate) fn block_diagonal(work: &Work, n: usize, side: usize, row_major: bool
     Ok(DevicePattern { arrays, array_shape: BlockShape::new(side, side)?, row_major })
 }
 
-/// The pattern of one column of `n` blocks of `side` x 1, all stored: that of a vector of rows.
+/// The pattern of one column of `n` blocks of `side` x 1, all stored. A vector of rows has this
+/// pattern.
 pub(crate) fn one_column(work: &Work, n: usize, side: usize, row_major: bool) -> Result<DevicePattern> {
     let (host, shape) = match row_major {
         true => (Pattern::trusted(1, n, (0..=n as u64).collect(), vec![0; n]), BlockShape::new(1, side)?),

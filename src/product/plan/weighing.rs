@@ -10,7 +10,7 @@ use crate::{
 };
 
 pub(super) struct Weighing {
-    /// The transpose of B, if the weights multiply that.
+    /// The transpose of B, if op(B) is Bᵀ.
     turned: Option<Cells<Turned>>,
     weigh: Cells<ApplyWeights>,
     /// The pattern of W as a block-diagonal matrix, for each group of rows of op(B).
@@ -48,7 +48,7 @@ impl Weighing {
         Ok(Self { turned, weigh, patterns, bytes })
     }
 
-    /// The patterns of T's cells, and its groups.
+    /// The patterns of T's cells, and the groups of T.
     pub fn pattern(&self) -> Cells<DevicePattern> {
         self.weigh.map(|weigh| weigh.t.pattern().clone())
     }
@@ -58,7 +58,7 @@ impl Weighing {
         self.weigh.iter().map(|((row, _), cell)| kinds.get(row).map_or(0, |kind| cell.flops(kind))).sum()
     }
 
-    /// Refuses weights that are not those of op(B)'s rows.
+    /// Refuses weights that do not match the rows of op(B).
     pub fn check(&self, weights: &[ArrayWeights<'_>]) -> Result<()> {
         let (found, expected) = (weights.len(), self.patterns.len());
         if found != expected {

@@ -1,4 +1,4 @@
-//! Tests of kept products: in bands, by every kernel, on larger patterns.
+//! Tests of products whose plan keeps pairs: in bands, by every kernel, on larger patterns.
 use super::*;
 use crate::{
     Cbc, Element, Matrix, Pattern,
@@ -48,7 +48,7 @@ fn kernels_agree_on_transposed_operands() -> Result<()> {
         for transposed in [Transposed { a: true, b: false }, Transposed { a: false, b: true }] {
             let factor = |transposed| FactorPattern { pattern: a.pattern.clone(), shape, transposed };
             let (left, right) = (factor(transposed.a), factor(transposed.b));
-            // Runs of all lengths from one product up, the longest in pieces.
+            // Runs of all lengths from one product up. The longest are in pieces.
             let executed = |kernel, group_size, long_run| -> Result<Vec<f64>> {
                 let blocks = BlockTuning { kernel, group_size, long_run };
                 let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
@@ -78,7 +78,7 @@ fn further_entries_are_sums_of_nothing() -> Result<()> {
     let triangle = |col: usize| (col * (2 * n + 1 - col) / 2) as u64;
     let rows = (0..n as u32).flat_map(|col| col..n as u32).collect();
     let triangle = Pattern::new(n, n, (0..=n).map(triangle).collect(), rows)?;
-    // Runs of one to seven products; those with more than two are in pieces.
+    // Runs of one to seven products. Runs with more than two are in pieces.
     let scalars = BlockKernel::Scalars(ScalarNumbers { ahead: 2, stretch: 2 });
     for (kernel, group_size, long_run, sides) in [
         (BlockKernel::Tiles, 64, 2, (2, 3)),

@@ -1,11 +1,11 @@
-//! The device memory between the kernels of ranges.
+//! The device memory that passes from one kernel of ranges to the next.
 use super::{Profile, RangeTuning};
 use crate::{
     Result,
     device::{Buffer, Work, pool_bytes},
 };
 
-/// The kernels that take ranges, each with a count of those taken.
+/// The kernels that take ranges. Each has a counter of the ranges taken.
 #[derive(Clone, Copy)]
 pub(super) enum Phase {
     Count,
@@ -17,29 +17,28 @@ impl Phase {
     pub const ALL: usize = Self::Move as usize + 1;
 }
 
-/// Words of 64 bits in a bitmap of so many rows, and lines of 64 words with tops of 64 lines: whole
-/// cache lines.
+/// Words of a bitmap of `nrows` rows, and words of its lines and tops. A bitmap has words of 64
+/// bits, lines of 64 words and tops of 64 lines. Both numbers fill whole cache lines.
 pub(super) fn bitmap_words(nrows: usize) -> [usize; 2] {
     let above = |words: usize| words.div_ceil(64).next_multiple_of(8);
     let words = nrows.div_ceil(64).next_multiple_of(8);
     [words, above(words) + above(above(words))]
 }
 
-/// Places of the sums of so many rows, and one for the identity: whole cache lines.
+/// Places of the sums of `nrows` rows, and one place for the identity. They fill whole cache lines.
 pub(super) fn sum_places(nrows: usize) -> usize {
     (nrows + 1).next_multiple_of(16)
 }
 
-/// Words of the record of an analysis by `groups` groups, with so many samples.
+/// Words of the record of an analysis by `groups` groups with `samples` samples.
 pub(super) fn record_words(tuning: &RangeTuning, groups: usize, samples: usize) -> usize {
     Profile::WORDS * tuning.parts + if samples > 0 { 2 * groups } else { 0 }
 }
 
-/// Ranges of columns: where they begin, where their entries do, and how many were taken.
+/// Ranges of columns: their first columns, their first entries, and the number of ranges taken.
 pub(super) struct Ranges {
     pub begin: Buffer<u32>,
-    /// Where the entries of each range begin: a bound of their number before each until they are
-    /// counted.
+    /// The first entry of each range. Until entries are counted, these are upper bounds.
     pub from: Buffer<u32>,
     pub taken: Buffer<u32>,
 }
@@ -50,7 +49,7 @@ impl Ranges {
         Ok(Self { begin: array()?, from: array()?, taken: work.buffer(Phase::ALL)? })
     }
 
-    /// The ranges that begin with these columns and entries; last come the ends.
+    /// Uploads ranges that begin with these columns and entries. The last elements are the ends.
     pub fn upload(work: &Work, begin: &[u32], from: &[u32]) -> Result<Self> {
         Ok(Self { begin: work.upload(begin)?, from: work.upload(from)?, taken: work.upload(&[0; Phase::ALL])? })
     }
@@ -59,7 +58,7 @@ impl Ranges {
         self.begin.len() as u32 - 1
     }
 
-    /// Bytes of so many ranges, in size classes.
+    /// Bytes of `ranges` ranges, including the rounding of size classes.
     pub fn bytes(ranges: usize) -> u64 {
         2 * pool_bytes(4 * (ranges as u64 + 1)) + pool_bytes(4 * Phase::ALL as u64)
     }
@@ -79,7 +78,7 @@ impl Bitmaps {
     }
 }
 
-/// Columns of C from their first on, to be written.
+/// The arrays of some columns of C, to be written. They begin with the first of these columns.
 pub(in crate::product) struct ColumnsOfC<'c> {
     pub first_col: u32,
     pub col_ptr: &'c mut Buffer<u32>,

@@ -101,15 +101,15 @@ pub(in crate::product) struct BlockKernels {
 
 /// The runs of the columns that work-groups compute.
 pub(in crate::product) struct ColumnRuns {
-    /// By row: the place of the next product.
+    /// The place of the next product in each row.
     next: Buffer<u32>,
-    /// The products of the longest column, run by run.
+    /// The products of one column, run by run, with room for the longest column.
     pair: Buffer<OperandPair>,
     /// Products for which a group has room.
     room: usize,
 }
 
-/// The runs of all columns.
+/// The runs of all columns of C.
 pub(in crate::product) struct AllRuns {
     row: Buffer<u32>,
     end: Buffer<u32>,

@@ -1,5 +1,5 @@
-//! What a product in ranges will do, foretold on the host from the patterns of A and B: its bands,
-//! its bins, and the device memory that it takes.
+//! Predicts a product in ranges on the host, from the patterns of A and B: its bands, its bins, and
+//! the device memory that it takes.
 use super::{Profile, RangeMemory, RangeTuning, Sides, cuts::band_end, memory::Groups};
 use crate::{
     Error, Pattern, Result,
@@ -12,7 +12,7 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// Foretells A·B within `free_bytes` bytes besides the operands.
+/// Predicts A·B within `free_bytes` bytes besides the operands.
 ///
 /// # Errors
 /// [`Error::Memory`] if a column of C does not fit.
@@ -63,7 +63,7 @@ pub(in crate::product) fn foretell(
     Ok(Foretold { counts: Some(counts), peak_bytes: setup.max(whole.bytes) })
 }
 
-/// The profile that the device finds.
+/// The profile that the device would find.
 pub(super) fn profile_of(
     tuning: &RangeTuning,
     (a, b): (&Pattern, &Pattern),
@@ -84,8 +84,8 @@ pub(super) fn profile_of(
     profile
 }
 
-/// Adds what comes after counting to what was foretold: all columns, or bands. `exactly` counts the
-/// entries of a column if the lengths are bounds.
+/// Adds the steps after counting to the prediction: all columns, or bands. If the lengths are upper
+/// bounds, `exactly` counts the entries of a column.
 fn in_two_passes(
     memory: &RangeMemory<'_>,
     ((mut lengths, products), exactly): ((Vec<u32>, &[u64]), impl Fn(usize) -> Option<u32>),

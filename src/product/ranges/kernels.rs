@@ -1,5 +1,5 @@
-//! The kernels of ranges, and the device memory between them. A work-group is one work-item with a
-//! bitmap of its own, and takes whichever range of columns is next. Kernels: `cl/product/ranges/`.
+//! The kernels of ranges. A work-group is one work-item with a bitmap of its own. It takes one
+//! range of columns after another. Kernels: `cl/product/ranges/`.
 use super::{
     Profile, RangeTuning,
     arrays::{Bitmaps, Phase, Ranges, record_words},
@@ -67,19 +67,19 @@ kernel! {
     }
 }
 
-/// A and B.
+/// The patterns of A and B.
 pub(super) type PatternPair<'a> = (&'a PatternArrays, &'a PatternArrays);
 
-/// Columns analysed by the device.
+/// Columns that the device has analysed.
 pub(super) struct Analysed {
     pub profile: Profile,
-    /// Products of each column; 2^32 - 1 stands for as many or more.
+    /// Products of each column. The number 2^32 - 1 stands for at least so many.
     pub products: Buffer<u32>,
     pub ranges: Ranges,
     pub bitmaps: Bitmaps,
 }
 
-/// The kernels.
+/// The kernels of products in ranges.
 pub(super) struct RangeKernels<S> {
     products: Kernel<RangeProducts<'static>>,
     cuts: Kernel<RangeCuts<'static>>,
@@ -149,7 +149,7 @@ impl<S: RangeSums> RangeKernels<S> {
         Ok(Analysed { profile, products, ranges: of_ranges, bitmaps })
     }
 
-    /// Counts the entries of each column of C, and those of each range. One read.
+    /// Counts the entries of each column of C and of each range. One read.
     pub fn count(
         &self,
         work: &Work,

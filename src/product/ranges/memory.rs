@@ -1,5 +1,6 @@
-//! The device memory that a product in ranges needs: by it the way of the product is chosen, and
-//! bands are cut. The functions are pure. Their sums repeat the allocations, size classes included.
+//! The device memory that a product in ranges needs. It decides how entries of C are found, and
+//! where bands are cut. The functions are pure. Their sums repeat the allocations, size classes
+//! included.
 use super::{
     Profile, RangeTuning, Sides,
     arrays::{Ranges, bitmap_words, record_words, sum_places},
@@ -15,26 +16,26 @@ use crate::{
     },
 };
 
-/// What the memory of a product depends on, besides the sizes of a band.
+/// The data on which the memory of a product depends, besides the sizes of a band.
 #[derive(Clone, Copy)]
 pub(in crate::product) struct RangeMemory<'a> {
     pub info: &'a DeviceInfo,
     pub tuning: &'a RangeTuning,
-    /// Bytes from one entry of C to the next, and of a sum.
+    /// Bytes from one entry of C to the next, and bytes of a sum.
     pub entry_bytes: u64,
     pub sum_bytes: u64,
     /// Rows of C.
     pub rows: usize,
-    /// What the consumer of a band allocates while it holds the band.
+    /// Memory that the consumer of a band allocates while it holds the band.
     pub consumer: Option<DropMemory>,
 }
 
-/// The work-groups that there is memory for.
+/// The numbers of work-groups for which there is memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct Groups {
-    /// With bitmaps.
+    /// Groups with bitmaps, which count.
     pub counting: usize,
-    /// With bitmaps and rooms.
+    /// Groups with bitmaps and rooms, which sum.
     pub summing: usize,
     /// Whether runs may have more than [`RUN_PIECE`] products.
     pub cut: bool,
@@ -43,7 +44,8 @@ pub(in crate::product) struct Groups {
 }
 
 impl Groups {
-    /// The same in one pass: the products of a column lie among those of all.
+    /// The groups of a product in one pass, in which the products of a column lie among those of
+    /// all columns.
     pub fn in_one_pass(self) -> Self {
         Self { longest: 0, ..self }
     }
@@ -61,8 +63,8 @@ impl<'a> RangeMemory<'a> {
         Self { info, tuning, entry_bytes, sum_bytes, rows, consumer }
     }
 
-    /// Work-groups for `free_bytes` bytes: their bitmaps and rooms take a fourth of it, or those of
-    /// one group half of it. None if these take more.
+    /// The number of work-groups within `free_bytes` bytes. Their bitmaps and rooms take at most a
+    /// fourth of these bytes. One group may take half of them. It is 0 if that is too little.
     fn groups(&self, cut: bool, longest: u64, free_bytes: u64) -> usize {
         let bitmap = bitmap_words(self.rows).iter().sum::<usize>() as u64 * 8;
         let each = self.rooms(cut, longest).into_iter().fold(bitmap, u64::saturating_add);
@@ -70,7 +72,7 @@ impl<'a> RangeMemory<'a> {
         if fitting == 0 && each <= free_bytes / 2 { 1 } else { fitting }
     }
 
-    /// Bytes of the arrays of each group besides its bitmap: those of
+    /// Bytes of each array of a group besides its bitmap: the arrays of
     /// [`Rooms`](super::sums::RangeSums::Rooms).
     fn rooms(&self, cut: bool, longest: u64) -> Vec<u64> {
         let places = sum_places(self.rows) as u64;
@@ -89,14 +91,14 @@ impl<'a> RangeMemory<'a> {
         }
     }
 
-    /// Work-groups for a B with `cols` columns of which `samples` are sampled, if its analysis fits
-    /// too.
+    /// The number of work-groups that count, for a B with `cols` columns and `samples` sampled
+    /// columns. `None` if the analysis does not fit.
     pub(super) fn counting_groups(&self, cols: u64, samples: usize, free_bytes: u64) -> Option<usize> {
         let groups = self.groups(false, 0, free_bytes);
         (groups > 0 && self.fits(self.need_of_setup(cols, groups, samples), free_bytes)).then_some(groups)
     }
 
-    /// How a C with `cols` columns is computed within `free_bytes` bytes.
+    /// Chooses how the entries of a C with `cols` columns are found within `free_bytes` bytes.
     pub(super) fn way(&self, profile: &Profile, cols: u64, counting: usize, free_bytes: u64) -> (Way, Groups) {
         let cut = profile.longest_b > RUN_PIECE as u64;
         let summing = self.groups(cut, profile.longest, free_bytes).min(counting);
@@ -120,7 +122,7 @@ impl<'a> RangeMemory<'a> {
         need.bytes <= free_bytes && need.largest <= self.info.max_alloc_bytes
     }
 
-    /// Whether `entries` entries of C in `columns` columns, once counted, can be computed within
+    /// Whether `entries` counted entries of C in `columns` columns can be computed within
     /// `free_bytes` bytes.
     pub(super) fn fits_sums(&self, columns: u64, entries: u64, groups: Groups, free_bytes: u64) -> bool {
         entries < Limits::MAX_PRODUCTS && self.fits(self.need_of_sums(columns, entries, groups), free_bytes)
@@ -142,7 +144,7 @@ impl<'a> RangeMemory<'a> {
         Need { bytes: bytes + Ranges::bytes(self.tuning.ranges), largest: largest.0 }
     }
 
-    /// Memory of `entries` entries of C whose places are known, in `columns` columns.
+    /// Memory of `entries` entries of C in `columns` columns, once their places are known.
     pub(super) fn need_of_sums(&self, columns: u64, entries: u64, groups: Groups) -> Need {
         let mut largest = Largest(0);
         let working = self.working(groups, &mut largest);
@@ -150,7 +152,7 @@ impl<'a> RangeMemory<'a> {
         Need { bytes: (working + c).max(c + self.consumed(columns, entries)), largest: largest.0 }
     }
 
-    /// Memory of so many products in one pass, if C has `entries` entries.
+    /// Memory of `products` products in one pass, if C has `entries` entries.
     pub(super) fn need_of_one_pass(&self, columns: u64, products: u64, entries: u64, groups: Groups) -> Need {
         let mut largest = Largest(0);
         let working = self.working(groups.in_one_pass(), &mut largest);
@@ -171,7 +173,7 @@ impl<'a> RangeMemory<'a> {
         bitmap_words(self.rows).iter().map(|&words| largest.array(8 * (groups * words) as u64)).sum()
     }
 
-    /// Ranges, bitmaps, rooms, and the numbers of entries.
+    /// Bytes of ranges, bitmaps, rooms, and the numbers of entries.
     fn working(&self, groups: Groups, largest: &mut Largest) -> u64 {
         let rooms = self.rooms(groups.cut, groups.longest as u64);
         let rooms: u64 = rooms.into_iter().map(|each| largest.array(groups.summing as u64 * each)).sum();

@@ -1,12 +1,13 @@
 //! Products on CPUs, column by column: methods `dense` and `direct` for work-groups of one
-//! work-item. The columns of C are cut into ranges of equal products. A group takes a range after
-//! the other. It has a bitmap of the rows that a column has, from which they come out sorted, and
-//! for each row a sum, or of blocks the number of its products. Nothing is sorted.
+//! work-item. The columns of C are cut into ranges of equal products. A group takes one range after
+//! another. It has a bitmap of the rows of a column, which gives the rows in ascending order. For
+//! each row it has a sum, or for blocks the number of its products. Nothing is sorted.
 //!
-//! The entries of C are found in one pass, which writes them to places with room for all products,
-//! or in two, of which the first counts them. Of blocks the one pass writes the operands of all
-//! products, run by run, which are summed when C is allocated. The places are filled from their
-//! begin on, and no memory behind the entries is touched. [`Way`] says which.
+//! The entries of C are found in one pass or in two. One pass writes them to places with room for
+//! all products. Of two passes, the first counts the entries. For blocks, one pass writes the
+//! operands of all products, run by run, and they are summed when C is allocated. The places are
+//! filled from their start, and memory after the last entry is not touched. [`Way`] says how the
+//! entries are found.
 mod arrays;
 mod blocks;
 mod cuts;
@@ -50,7 +51,7 @@ pub(super) struct Ranged<S> {
     kernels: RangeKernels<S>,
     tuning: RangeTuning,
     spec: Spec,
-    /// Numbers of ESC, which computes what ranges cannot.
+    /// Numbers of ESC, which computes the products that ranges cannot.
     of_esc: Tuning,
 }
 
@@ -59,7 +60,7 @@ impl<S: RangeSums> Ranged<S> {
         Ok(Self { kernels: RangeKernels::new(device, spec, tuning)?, tuning: *tuning, spec: *spec, of_esc })
     }
 
-    /// C = A·B; `place` takes the columns of C, in one band or several.
+    /// Computes C = A·B. `place` takes the columns of C, in one band or several.
     pub fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
         let (a, b, free) = (&*operands.a.pattern, &*operands.b.pattern, work.free_bytes());
         let memory = self.memory(work, operands);
@@ -114,15 +115,15 @@ impl<S: RangeSums> Ranged<S> {
         RangeMemory::new(work.device().info(), &self.tuning, operands.element(), sizes, operands.consumer)
     }
 
-    /// C by ESC.
+    /// Computes C by ESC.
     fn by_esc(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
-        // Rare, so that its kernels are not compiled for every product.
+        // ESC is rare here, so its kernels are not compiled for every product.
         let wanted = (Method::Auto, self.tuning.costs);
         let esc = Engine::new(work.device(), &self.spec, self.of_esc.clone(), wanted)?;
         esc.multiply(work, operands, place)
     }
 
-    /// C, of which every product is an entry.
+    /// Computes C if every product is an entry.
     fn exactly(&self, work: &Work, operands: &Operands<'_>, analysed: Analysed, groups: Groups) -> Result<DeviceCbc> {
         let Analysed { profile, products, mut ranges, bitmaps } = analysed;
         drop(products);
@@ -130,7 +131,7 @@ impl<S: RangeSums> Ranged<S> {
         self.sums(work, operands, (&mut ranges, bitmaps), columns, (work.buffer(operands.b.ncols + 1)?, groups))
     }
 
-    /// C, whose entries were counted, range by range.
+    /// Computes C, range by range, once its entries are counted.
     fn counted(
         &self,
         work: &Work,
@@ -147,7 +148,8 @@ impl<S: RangeSums> Ranged<S> {
         self.sums(work, operands, (&mut ranges, bitmaps), columns, (col_ptr, groups))
     }
 
-    /// Columns of C whose entries have known places: the first, their number, and their entries.
+    /// Computes columns of C whose entries have known places. `first` and `columns` say which,
+    /// `entries` how many entries they have.
     fn sums(
         &self,
         work: &Work,
@@ -171,7 +173,7 @@ impl<S: RangeSums> Ranged<S> {
         Ok(operands.product(col_ptr, row_idx, values))
     }
 
-    /// C by way of places for all products.
+    /// Computes C in places for all products, and then moves it.
     fn in_one_pass(
         &self,
         work: &Work,
@@ -205,7 +207,7 @@ impl<S: RangeSums> Ranged<S> {
         Ok(operands.product(col_ptr, row_idx, values))
     }
 
-    /// C in bands of columns with these entries and products; how many there are.
+    /// Computes C in bands of columns with these entries and products. Returns the number of bands.
     fn in_bands(
         &self,
         work: &Work,
@@ -261,7 +263,7 @@ impl<S: RangeSums> Ranged<S> {
     }
 }
 
-/// Where the entries of each range begin, and the end of the last.
+/// The first entry of each range, and the end of the last range.
 fn begins(entries: &[u64]) -> Vec<u32> {
     let mut before = 0;
     let begin = |of: &u64| {

@@ -1,4 +1,4 @@
-//! What is known of the columns of C before they are computed, and their bins.
+//! Facts about the columns of C that are known before they are computed, and their bins.
 use super::tuning::RangeTuning;
 use crate::{
     Result,
@@ -18,13 +18,13 @@ pub(in crate::product) struct Profile {
     pub longest: u64,
     /// Columns that have products.
     pub columns: u64,
-    /// Of these, those of one entry of B, if they are copied.
+    /// Columns of B with one entry, if they are copied.
     pub direct: u64,
-    /// Their products.
+    /// Products of the columns that are copied.
     pub of_direct: u64,
     /// Entries of the longest column of B.
     pub longest_b: u64,
-    /// Entries of C in the samples, and their products; zeros without samples.
+    /// Entries of C in the samples, and products in the samples. Zeros without samples.
     pub sampled: [u64; 2],
 }
 
@@ -35,17 +35,18 @@ pub(in crate::product) struct Sides {
     pub columns: u64,
 }
 
-/// Rows that cost nothing of their own: the sums of so many stay in a core's cache. 2000 products
-/// take 0.28 ms with 92,000 rows and with 156,000, 45,000 products 0.66 with 200,000 and with a
-/// million.
+/// Number of rows that cost nothing: their sums stay in a core's cache. 2000 products take 0.28 ms
+/// with 92,000 rows and with 156,000, 45,000 products 0.66 with 200,000 and with a million.
 pub(in crate::product) const CACHED_ROWS: u64 = 1 << 17;
 
-/// Further rows that cost as much as a column: sums are met farther apart. With 225,000 products
-/// 500,000 to 8 million rows take 0.18 ns each (two cores of an EPYC, 2026-11-26). By that ESC
-/// begins where it is about as fast: with 450,000 products at 14 to 22 million rows (2026-11-28).
+/// Number of further rows that cost as much as a column, because their sums lie farther apart. With
+/// 225,000 products 500,000 to 8 million rows take 0.18 ns each (two cores of an EPYC, 2026-11-26).
+/// With this number ESC is chosen from where it is about as fast: with 450,000 products at 14 to 22
+/// million rows (2026-11-28).
 const ROWS_OF_A_COLUMN: u64 = 48;
 
-/// Launches of a product in ranges, about, and of one whose products are all entries of C.
+/// About how many launches a product in ranges takes. The second number is for products that are
+/// all entries of C.
 const LAUNCHES: u32 = 4;
 const EXACT_LAUNCHES: u32 = 2;
 
@@ -53,8 +54,8 @@ impl Profile {
     /// Words of a part in the device's record.
     pub(super) const WORDS: usize = 6;
 
-    /// From the records of parts, and of groups that sampled from word `sampled` on. The sizes of A
-    /// and B bound them.
+    /// Reads the profile from the records of parts. The records of groups that sampled begin at
+    /// word `sampled`. No number may exceed what A and B admit.
     pub(super) fn of_record(
         words: &[u64],
         sampled: usize,
@@ -90,7 +91,7 @@ impl Profile {
         Ok(profile)
     }
 
-    /// Adds other columns.
+    /// Adds the numbers of other columns.
     pub(super) fn add(&mut self, other: &Self) {
         self.products = self.products.saturating_add(other.products);
         self.longest = self.longest.max(other.longest);
@@ -100,7 +101,7 @@ impl Profile {
         self.longest_b = self.longest_b.max(other.longest_b);
     }
 
-    /// Adds a column of B with so many entries, whose products are so many.
+    /// Adds a column of B with `entries` entries and `products` products.
     pub fn add_column(&mut self, entries: u64, products: u64, tuning: &RangeTuning) {
         let direct = tuning.direct && entries == 1 && products > 0;
         let (direct, of_direct) = (u64::from(direct), if direct { products } else { 0 });
@@ -116,8 +117,8 @@ impl Profile {
         });
     }
 
-    /// Entries of so many columns of C, which have `nrows` rows and so many products: estimated
-    /// from the samples, or bounded.
+    /// Entries of C in columns with so many products: estimated from the samples, or an upper
+    /// bound. C has `nrows` rows.
     pub fn entries(&self, [columns, products]: [u64; 2], nrows: u64) -> u64 {
         let [entries, of] = self.sampled.map(|number| u128::from(number.max(1)));
         ((u128::from(products) * entries).div_ceil(of) as u64).min(columns.saturating_mul(nrows))
@@ -133,8 +134,8 @@ impl Profile {
         BinSize::new(self.launches(), self.products, entries, self.places(self.columns, of_c))
     }
 
-    /// Places for so many columns with products, for all of C's, which setup visits, and for its
-    /// rows. If every product is an entry of C, there are no sums.
+    /// Places for `columns` columns with products, for all columns of C, which setup visits, and
+    /// for the rows of C. If every product is an entry of C, there are no sums.
     fn places(&self, columns: u64, of_c: Sides) -> u64 {
         match self.longest_b {
             0 | 1 => columns,
@@ -145,8 +146,8 @@ impl Profile {
         }
     }
 
-    /// The bins of C's columns: those of one entry of B, which are copied, and the others. Times of
-    /// blocks are not predicted.
+    /// The bins of C's columns: columns of B with one entry, which are copied, and the other
+    /// columns. Times of blocks are not predicted.
     pub(super) fn bins(&self, tuning: &RangeTuning, of_c: Sides) -> Vec<Bin> {
         let bin = |which, method, [columns, products]: [u64; 2], entries, launches| {
             let places = if method == Method::Dense { self.places(columns, of_c) } else { columns };
@@ -156,7 +157,7 @@ impl Profile {
         };
         let others = [self.columns - self.direct, self.products - self.of_direct];
         let both = self.direct > 0 && others[0] > 0;
-        // The kernels are the same: their launches count once.
+        // Both bins have the same kernels, whose launches count once.
         let launches = if both { 0 } else { self.launches() };
         let direct = || bin("one entry of B", Method::Direct, [self.direct, self.of_direct], self.of_direct, launches);
         let entries = self.entries(others, of_c.rows);

@@ -1,6 +1,6 @@
-//! Sums of scalars: a product is added to the sum of its row as it is met. In one pass they go to
-//! places with room for all products, and are moved. Kernels: `cl/product/ranges/sums.cl`,
-//! `cl/product/ranges/move.cl`.
+//! Sums of scalars: a product is added to the sum of its row as soon as it is met. In one pass the
+//! sums go to places with room for all products, and are then moved. Kernels:
+//! `cl/product/ranges/sums.cl`, `cl/product/ranges/move.cl`.
 use super::{
     arrays::{ColumnsOfC, Phase, sum_places},
     memory::Groups,
@@ -65,7 +65,7 @@ pub(in crate::product) struct ScalarKernels {
 /// The sums of all work-groups, by row.
 pub(in crate::product) struct RowSums {
     sum: Buffer,
-    /// Only if some runs may have more than [`RUN_PIECE`] products.
+    /// Allocated only if some runs may have more than [`RUN_PIECE`] products.
     done: Buffer,
     terms: Buffer<u32>,
 }

@@ -1,5 +1,5 @@
-//! What differs between scalars and blocks: the kernels that sum the products of ranges, and the
-//! device memory that they need.
+//! The trait of the parts in which scalars and blocks differ: the kernels that sum the products of
+//! ranges, and the device memory that they need.
 use super::{
     arrays::{Bitmaps, ColumnsOfC, Ranges},
     memory::Groups,
@@ -10,19 +10,19 @@ use crate::{
     product::terms::{Operands, Spec},
 };
 
-/// The kernels of sums of the products of ranges: of scalars, or of blocks.
+/// The kernels that sum the products of ranges, for scalars or for blocks.
 pub(in crate::product) trait RangeSums: Sized {
-    /// What all work-groups need besides bitmaps.
+    /// The memory that all work-groups need besides bitmaps.
     type Rooms;
-    /// What is known of the entries of C before their number is, with room for all products.
+    /// The data of C's entries before they are counted, with room for all products.
     type Places;
-    /// Asks for the kernels.
+    /// Requests the kernels.
     fn new(device: &Device, spec: &Spec, options: Options) -> Result<Self>;
     fn rooms(&self, work: &Work, groups: &Groups, nrows: usize) -> Result<Self::Rooms>;
     fn places(&self, work: &Work, products: usize) -> Result<Self::Places>;
-    /// Writes columns of C, the entries of each range from its place on.
+    /// Writes columns of C. The entries of each range begin at its place.
     fn sum(&self, work: &Work, task: RangeTask<'_, Self::Rooms>, c: ColumnsOfC<'_>) -> Result<()>;
-    /// Writes what is known of C to places, and where its columns begin there.
+    /// Writes the data of C's entries to places, and the places where its columns begin.
     fn fill(
         &self,
         work: &Work,
@@ -30,7 +30,7 @@ pub(in crate::product) trait RangeSums: Sized {
         c_col_ptr: &mut Buffer<u32>,
         places: &mut Self::Places,
     ) -> Result<()>;
-    /// Completes C, whose ranges belong `to` these entries.
+    /// Completes C. The entries of each range belong to the places `to`.
     fn collect(&self, work: &Work, filled: FilledRanges<'_, Self::Places>, c: ColumnsOfC<'_>) -> Result<()>;
 }
 
@@ -50,11 +50,11 @@ impl<R> RangeTask<'_, R> {
     }
 }
 
-/// Ranges of columns whose entries have places.
+/// Ranges of columns whose entries are in places with room for all products.
 pub(in crate::product) struct FilledRanges<'t, P> {
     pub(super) operands: &'t Operands<'t>,
     pub(super) ranges: &'t mut Ranges,
-    /// Where the entries of each range belong, and their end.
+    /// The first entry of C of each range, and the end of the last range.
     pub(super) to: &'t Buffer<u32>,
     pub(super) places: &'t P,
     pub(super) groups: usize,

@@ -1,4 +1,4 @@
-//! Products in ranges, on whatever device there is, against the reference and against models.
+//! Products in ranges, on any device, compared with the reference and with models.
 mod blocks;
 
 use super::{
@@ -22,7 +22,7 @@ use crate::{
     tuning::MethodCosts,
 };
 
-/// Numbers for small matrices: ESC takes nothing, and all columns are sampled.
+/// Numbers for small matrices: ESC is never chosen, and all columns are sampled.
 fn small() -> RangeTuning {
     RangeTuning {
         groups: 2,
@@ -39,12 +39,12 @@ fn small() -> RangeTuning {
     }
 }
 
-/// The same in two passes.
+/// Numbers for small matrices, with two passes.
 fn in_two_passes() -> RangeTuning {
     RangeTuning { one_pass_percent: 101, ..small() }
 }
 
-/// A matrix whose columns have these rows, and values whose sums depend on their order.
+/// A matrix whose columns have these rows. The sums of its values depend on their order.
 fn matrix<T: Element>(nrows: usize, columns: &[Vec<u64>]) -> Result<Csc<T>> {
     let value = |i: usize| ((i * 2_654_435_761) % 1009) as f64 * 2f64.powi((i % 5) as i32 - 8) - 1.5;
     let of_column =
@@ -54,8 +54,8 @@ fn matrix<T: Element>(nrows: usize, columns: &[Vec<u64>]) -> Result<Csc<T>> {
     Csc::from_triplets(nrows, columns.len(), entries)
 }
 
-/// Columns of A in `nrows` rows: none, one row, neighbours, words, lines and tops that just begin
-/// and just end, any.
+/// Columns of A in `nrows` rows: empty, one row, neighbours, any rows, and rows just before and
+/// after the borders of words, lines and tops.
 fn a<T: Element>(nrows: u64, ncols: u64) -> Result<Csc<T>> {
     let mut random = Random::new(7);
     let edges: Vec<u64> = [0, 63, 64, 65, 127, 4095, 4096, 4097, 262_143, 262_144, nrows - 1]
@@ -100,12 +100,12 @@ fn run<T: Element, S: RangeSums>(
     Ok((c.finish(MatrixKind::Cbc).typed()?, counts, work.most_used_bytes()))
 }
 
-/// C as the reference has it, to the bit, and as foretold; its counts.
+/// Compares C with the reference, to the bit, and with its prediction. Returns its counts.
 fn check<T: Element>(factors: (&Csc<T>, &Csc<T>), tuning: &RangeTuning, limit: u64) -> Result<(Counts, u64)> {
     check_payload::<Csc<T>, ScalarKernels>(factors, tuning, (1, limit))
 }
 
-/// The same of any matrices, with a C whose entries are `c_stride` elements apart.
+/// Compares a product of any matrices in the same ways. Entries of C are `c_stride` elements apart.
 fn check_payload<M: Matrix, S: RangeSums>(
     factors: (&M, &M),
     tuning: &RangeTuning,
@@ -156,7 +156,7 @@ fn small_products_in_ranges_have_the_bits_of_the_reference() -> Result<()> {
     Ok(())
 }
 
-/// Both ways, with copied columns and without, in several numbers of groups and ranges.
+/// One pass and two, with copied columns and without, in several numbers of groups and ranges.
 fn check_all<T: Element>(a: &Csc<T>, b: &Csc<T>) -> Result<()> {
     for tuning in [small(), in_two_passes()] {
         check((a, b), &tuning, u64::MAX)?;
@@ -191,8 +191,8 @@ fn long_columns_are_cut_as_in_the_reference() -> Result<()> {
     check_all(&halves(&a(3000)?)?, &halves(&b(3000, &lengths)?)?)
 }
 
-/// Columns that have far fewer products than there are lines of rows, with one among them whose
-/// runs are cut.
+/// Columns that have far fewer products than there are lines of rows. One of them has runs that are
+/// cut.
 #[test]
 fn sparse_columns_have_the_bits_of_the_reference() -> Result<()> {
     let a = matrix::<f64>(1_200_000, &(0..1100).map(|k| vec![7, 100 + 1000 * k]).collect::<Vec<_>>())?;
@@ -220,14 +220,14 @@ fn nothing_times_something_is_empty() -> Result<()> {
     {
         check_all(&a, &b)?;
     }
-    // So many rows for no product are ESC's, if there is a product.
+    // ESC would compute a C with so many rows if it had products. This one has none.
     let wide = test_device().upload(&Csc::from_triplets(1 << 21, 1 << 21, [(0, 1, 1.0)])?)?;
     let (c, report) = crate::Product::of(&wide, &wide).run_with_report()?;
     assert_eq!((c.nnz(), report.products), (0, 0));
     Ok(())
 }
 
-/// The device's analysis, and its ranges, are those of the models.
+/// The device's analysis and ranges equal those of the models.
 #[test]
 fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
     let device = test_device();
@@ -251,7 +251,7 @@ fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
         let begin = cuts(&narrow, tuning.ranges);
         let bound: Vec<u32> = begin.iter().map(|&col| narrow[..col].iter().sum()).collect();
         let begin: Vec<u32> = begin.into_iter().map(|col| col as u32).collect();
-        // Without products there is nothing to share out.
+        // Without products there are no ranges to compare.
         if bound[tuning.ranges] > 0 {
             assert_eq!((analysed.ranges.begin.download(&work)?, analysed.ranges.from.download(&work)?), (begin, bound));
         }
@@ -261,7 +261,7 @@ fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
     Ok(())
 }
 
-/// Less and less memory: one pass, two, bands, an error or ESC.
+/// Limits of less and less memory: one pass, two passes, bands, and an error or ESC.
 #[test]
 fn a_limit_changes_the_way_and_no_bit() -> Result<()> {
     let (a, b) = (a::<f64>(3000, 600)?, b(600, &(0..400).map(|i| i * 7 % 60).collect::<Vec<_>>())?);

@@ -1,4 +1,4 @@
-//! The work-groups that sort columns.
+//! The division of sorted columns among work-groups.
 use crate::{
     device::{Grid, Options, Teams},
     primitives::segmented_reduce::RUN_PIECE,
@@ -8,37 +8,39 @@ use crate::{
 /// Least products that a work-item holds in registers.
 const HELD: u32 = 8;
 
-/// Most products that a work-item holds in registers: more leave a multiprocessor room for fewer
-/// work-items.
+/// Most products that a work-item holds in registers. With more, a multiprocessor has room for
+/// fewer work-items.
 const MOST_HELD: u32 = 16;
 
-/// Teams of a work-group. Those of at most 256 products a column need 14 KiB of local memory for
-/// doubles: 16 groups fit a multiprocessor, and these are all the work-items that it runs.
+/// Teams of a work-group. If columns have at most 256 products, a group needs 14 KiB of local
+/// memory for doubles. Then 16 groups fit a multiprocessor, and these are all the work-items that
+/// it runs.
 const TEAMS: usize = 4;
 
-/// How columns are divided among work-groups.
+/// The division of columns among work-groups.
 #[derive(Clone, Copy)]
 pub(super) struct ColumnGroups {
     pub teams: Teams,
-    /// Bits of a number of rows. A key has 32: those of a row and, if it must be found again, of
-    /// the place of a product.
+    /// Bits of a number of rows. A key has 32 bits. They hold a row and, if the product must be
+    /// found again, its place.
     pub row_bits: u32,
     /// Most work-groups of a launch.
     pub groups: usize,
 }
 
 impl ColumnGroups {
-    /// The options of the kernels of a class that make something of its products.
+    /// The options of kernels that use the products of a class. `most` is the largest number of
+    /// products of a column in the class.
     pub fn options(&self, most: u32) -> Options {
         self.with_places(most).define("KEPT_KEYS", 0)
     }
 
-    /// The options of the kernels of a class that count runs: their keys are rows.
+    /// The options of kernels that only count the runs of a class. Their keys are rows.
     pub fn counting(&self, most: u32) -> Options {
         self.define(most, 1).define("FAR_ROWS", 0).define("KEPT_KEYS", 0)
     }
 
-    /// The options of the kernels of a class that share sorted keys.
+    /// The options of the kernels that write and read the sorted keys of a class.
     pub fn keeping(&self, most: u32) -> Options {
         self.with_places(most).define("KEPT_KEYS", 1)
     }
@@ -68,8 +70,8 @@ impl ColumnGroups {
     }
 }
 
-/// Local memory of a work-group of one team, at most, if kernels keep so many bytes of each product
-/// beside its key.
+/// Most local memory of a work-group of one team, if kernels keep `bytes` bytes of each product
+/// besides its key.
 pub(super) fn local_bytes(most: u32, bytes: usize) -> u64 {
     let (places, items) = (u64::from(most), team_size(most) as u64);
     let lanes = (most / held(most)) as u64;
@@ -81,14 +83,14 @@ pub(super) fn team_size(most: u32) -> usize {
     (most / held(most)).max(Teams::SIZE as u32) as usize
 }
 
-/// Products that a work-item holds, of a class of at most `most` products: the odd divisor of the
+/// Products that a work-item holds, in a class of at most `most` products: the odd divisor of the
 /// class times a power of two.
 fn held(most: u32) -> u32 {
     let (odd, team) = (odd(most), (most / MOST_HELD).next_power_of_two().max(Teams::SIZE as u32));
     (odd * HELD.div_ceil(odd).next_power_of_two()).max(most / team)
 }
 
-/// The odd divisor of a class, at most 7.
+/// The odd divisor of the number of products of a class. It is at most 7.
 fn odd(most: u32) -> u32 {
     most >> most.trailing_zeros()
 }

@@ -1,4 +1,4 @@
-//! The number of entries of C in columns. Kernel: `cl/product/sort/count_sorted.cl`.
+//! Counts the entries of C in sorted columns. Kernel: `cl/product/sort/count_sorted.cl`.
 use super::columns::ColumnGroups;
 use crate::{
     Result,
@@ -26,14 +26,14 @@ kernel! {
 /// The kernels, one for each class.
 pub(in crate::product) struct SortCounts {
     kernels: Vec<Kernel<CountSorted<'static>>>,
-    /// Those that keep the sorted keys.
+    /// The kernels that also keep the sorted keys.
     keeping: Vec<Kernel<CountSorted<'static>>>,
     columns: ColumnGroups,
 }
 
 impl SortCounts {
-    /// The kernels for a C whose number of rows has `row_bits` bits. `groups` is the most
-    /// work-groups of a launch.
+    /// The kernels for a C whose number of rows has `row_bits` bits. A launch has at most `groups`
+    /// work-groups.
     pub fn new(device: &Device, teams: Teams, (row_bits, groups): (u32, usize)) -> Result<Self> {
         let columns = ColumnGroups { teams, row_bits, groups };
         let kernel = |&most: &u32| Kernel::rare(device, &columns.counting(most));
@@ -42,15 +42,15 @@ impl SortCounts {
         Ok(Self { kernels, keeping: SORTED_PRODUCTS.iter().map(keeping).collect::<Result<_>>()?, columns })
     }
 
-    /// Room for the sorted keys of so many columns of a class.
+    /// Room for the sorted keys of `columns` columns of a class.
     pub fn keys(work: &Work, class: usize, columns: u32) -> Result<Buffer<u32>> {
         work.buffer(columns as usize * SORTED_PRODUCTS[class] as usize)
     }
 
-    /// Writes the number of entries of C in each column of the task to `lengths`, by columns of the
-    /// band. The columns have at most `SORTED_PRODUCTS[class]` products. If
-    /// `sum_at` is not 0, the number of products is added to the two words of `lengths` from there
-    /// on, the low one first.
+    /// Writes the number of entries of C in each column of the task to `lengths`, which has the
+    /// columns of the band. The columns have at most `SORTED_PRODUCTS[class]` products. If `sum_at`
+    /// is not 0, the number of products is added to the two words of `lengths` from there on, the
+    /// low word first.
     pub fn run(
         &self,
         work: &Work,

@@ -1,10 +1,11 @@
-//! Columns of C with at most 3584 products, each sorted by row in the registers of up to 256
-//! work-items; the products of a run are then added in ascending k. Kernels: `cl/product/sort/`.
+//! Columns of C with at most 3584 products. Each column is sorted by row in the registers of up to
+//! 256 work-items. The products of a run are then added in ascending k. Kernels:
+//! `cl/product/sort/`.
 //!
 //! There is a kernel for each class of columns. A column of at most 256 products takes an eighth or
-//! a twelfth of the class's products as work-items, so one team of 32 serves 8, 4, 2 columns, or 1.
-//! Of longer ones each item holds 10 to 16 products, and beyond 512, 1024 and 2048 teams have 64,
-//! 128 and 256 items.
+//! a twelfth of the class's products as work-items, so one team of 32 serves 8, 4 or 2 columns, or
+//! 1. For longer columns each item holds 10 to 16 products. Beyond 512, 1024 and 2048 products,
+//! teams have 64, 128 and 256 items.
 mod columns;
 mod count;
 mod runs;
@@ -18,19 +19,21 @@ pub(super) use count::SortCounts;
 pub(super) use runs::{ShortRule, SortedRuns};
 pub(super) use sums::SortSums;
 
-/// Most products of a column that a device sorts and sums: 0, or one of them.
+/// Most products of a column that a device sorts and sums: 0, or one of
+/// [`SORTED_PRODUCTS`].
 pub(in crate::product) fn most_of(info: &DeviceInfo) -> u32 {
     most_within(info, size_of::<f64>())
 }
 
-/// The same if local memory holds so many bytes for each product, beside its key.
+/// Most products of a column that is sorted, if local memory holds `bytes` bytes for each product
+/// besides its key.
 fn most_within(info: &DeviceInfo, bytes: usize) -> u32 {
     let largest = Teams::of(info).map_or(0, Teams::largest);
     let fits = |most| columns::team_size(most) <= largest && columns::local_bytes(most, bytes) <= info.local_bytes;
     SORTED_PRODUCTS.into_iter().rev().find(|&most| fits(most)).unwrap_or(0)
 }
 
-/// Bytes of the sorted keys of so many columns of a class.
+/// Bytes of the sorted keys of `columns` columns of a class.
 pub(in crate::product) fn key_bytes(class: usize, columns: u64) -> u64 {
     4 * columns * u64::from(SORTED_PRODUCTS[class])
 }

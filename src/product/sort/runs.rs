@@ -1,6 +1,7 @@
-//! The runs of products of blocks, and of plans with operand pairs, if every column of C is short
-//! and so are its runs: each column is sorted in registers, once to count and once to place. One
-//! read. Kernels: `cl/product/sort/count_runs.cl`, `cl/product/sort/place_runs.cl`.
+//! The runs of products that are operand pairs (of blocks, and of plans), if all columns of C and
+//! all runs are short. Each column is sorted in registers twice: once to count its runs and once to
+//! place its products. One read. Kernels: `cl/product/sort/count_runs.cl`,
+//! `cl/product/sort/place_runs.cl`.
 use super::{columns::ColumnGroups, most_within};
 use crate::{
     DeviceInfo, Result,
@@ -60,30 +61,30 @@ pub(in crate::product) struct ShortRule {
     teams: Teams,
     /// Most products of a column.
     most: u32,
-    /// By which long columns are left to ESC, unless all are to be sorted.
+    /// The prices by which long columns are left to ESC. `None` if all columns are to be sorted.
     prices: Option<Prices>,
-    /// Most products of a run: longer ones are summed in pieces.
+    /// Most products of a run. Longer runs would be summed in pieces.
     longest: u32,
 }
 
-/// Bytes that local memory has for a product: the entry of B, a payload of two words, and the row.
+/// Bytes of local memory for a product: the entry of B, a payload of two words, and the row.
 const OF_PRODUCT: usize = 16;
 
-/// A product of which every column belongs to one class. What bounds it is known to the host.
+/// A product whose columns all belong to one class. The host knows upper bounds of its sizes.
 #[derive(Clone, Copy)]
 pub(in crate::product) struct ShortColumns {
     class: usize,
-    /// Most products of a run.
+    /// Upper bound of the products of a run.
     longest: u32,
-    /// Most products.
+    /// Upper bound of the number of products.
     products: u64,
 }
 
-/// The number of products, and what is made of them, if there are any.
+/// The number of products, and the columns of C if there are products.
 type Sorted = (u64, Option<FoundColumns>);
 
 impl ShortRule {
-    /// `None` if the product, or the method wanted, leaves all columns to ESC.
+    /// `None` if the product or the requested method leaves all columns to ESC.
     pub fn new(
         info: &DeviceInfo,
         spec: &Spec,
@@ -98,8 +99,8 @@ impl ShortRule {
         Some(Self { teams, most, prices, longest: tuning.long_run() as u32 })
     }
 
-    /// The class of all columns, if there is one for columns of A and of B with at most so many
-    /// entries, and their runs can be counted within `limits`.
+    /// The class of all columns. The longest columns of A and of B have `of_a` and `of_b` entries.
+    /// `None` if there is no such class, or if its runs cannot be counted within `limits`.
     pub fn short_columns(&self, [of_a, of_b]: [u32; 2], known: &Known, limits: &Limits<'_>) -> Option<ShortColumns> {
         let (longest, products) = (u64::from(of_a) * u64::from(of_b), u64::from(of_a) * known.b_entries);
         let class = sorted_class(longest, self.most).filter(|_| of_b <= self.longest)?;
@@ -112,7 +113,7 @@ impl ShortRule {
 }
 
 impl SortedRuns {
-    /// `None` if the product, or the method wanted, leaves all columns to ESC.
+    /// `None` if the product or the requested method leaves all columns to ESC.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning, how: (Method, MethodCosts)) -> Result<Option<Self>> {
         let Some(rule) = ShortRule::new(device.info(), spec, tuning, how) else { return Ok(None) };
         let info = device.info();
@@ -132,14 +133,14 @@ impl SortedRuns {
         }))
     }
 
-    /// The class of all columns, if the host knows that there is one.
+    /// The class of all columns, if the host knows one.
     pub fn short_columns(&self, factors: &Factors<'_>, limits: &Limits<'_>) -> Option<ShortColumns> {
         let (a, b) = (factors.a, factors.b);
         let known = Known::new(b.ncols, [a.nnz(), a.ncols, a.nrows], b.nnz(), [a.lengths, b.lengths]);
         self.rule.short_columns([a.lengths?.longest, b.lengths?.longest], &known, limits)
     }
 
-    /// Finds the columns of C, `None` if they do not fit within `limits`.
+    /// Finds the columns of C. `None` if they do not fit within `limits`.
     pub fn run(
         &self,
         work: &Work,

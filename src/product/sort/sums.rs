@@ -1,4 +1,4 @@
-//! Columns of C. Kernel: `cl/product/sort/sum_sorted.cl`.
+//! Computes columns of C by sorting. Kernel: `cl/product/sort/sum_sorted.cl`.
 use super::columns::ColumnGroups;
 use crate::{
     Result,
@@ -33,14 +33,14 @@ kernel! {
 /// The kernels, one for each class.
 pub(in crate::product) struct SortSums {
     kernels: Vec<Kernel<SumSorted<'static>>>,
-    /// Those that go on from the keys that were kept.
+    /// The kernels that continue from the keys that were kept.
     from_keys: Vec<Kernel<SumSorted<'static>>>,
     columns: ColumnGroups,
 }
 
 impl SortSums {
-    /// The kernels for a C whose number of rows has `row_bits` bits. `groups` is the most
-    /// work-groups of a launch.
+    /// The kernels for a C whose number of rows has `row_bits` bits. A launch has at most `groups`
+    /// work-groups.
     pub fn new(device: &Device, teams: Teams, (row_bits, groups): (u32, usize), target: SumsInto) -> Result<Self> {
         let columns = ColumnGroups { teams, row_bits, groups };
         let kernel = |&most: &u32| Kernel::rare(device, &target.define(columns.options(most)));
@@ -49,7 +49,7 @@ impl SortSums {
         Ok(Self { kernels, from_keys: SORTED_PRODUCTS.iter().map(from_keys).collect::<Result<_>>()?, columns })
     }
 
-    /// Asks for the kernel of a class.
+    /// Requests the kernel of a class.
     pub fn ask(&self, device: &Device, class: usize, keys: bool) {
         self.kernel(class, keys).ask(device);
     }
@@ -59,7 +59,7 @@ impl SortSums {
     }
 
     /// Computes the task's columns of C. `col_ptr` has the entries of C before each column of the
-    /// band; `keys` are those that were kept while the entries were counted, if they were.
+    /// band. `keys` are the sorted keys, if they were kept while the entries were counted.
     pub fn run(
         &self,
         work: &Work,

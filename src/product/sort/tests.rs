@@ -1,5 +1,5 @@
-//! Tests against a model that adds the products of each row in ascending k, cut every 1024, on
-//! columns at the borders of classes, lanes and rounds of entries.
+//! Compares sorted columns with a model that adds the products of each row in ascending k, cut
+//! every 1024. The columns are at the borders of classes, lanes and rounds of entries.
 use super::*;
 use crate::{
     Csc, Element, Result, Semiring,
@@ -21,7 +21,7 @@ struct Case {
     b: Csc<f64>,
 }
 
-/// Words for each column; only the first is written.
+/// Words for each column. Only the first word is written.
 const WINDOWS: usize = 2;
 
 /// The lengths of `columns` columns before they are counted.
@@ -29,7 +29,7 @@ fn uncounted(columns: usize) -> Vec<u32> {
     [u32::MAX, 0].repeat(columns)
 }
 
-/// What comes before each word.
+/// The sum of the words before each word.
 fn scan(lengths: &[u32]) -> Vec<u32> {
     let mut before = vec![0];
     lengths.iter().for_each(|length| before.push(before[before.len() - 1] + length));
@@ -54,7 +54,7 @@ impl Share {
 type Expected<T> = (Vec<u32>, Vec<u32>, Vec<T>);
 
 impl Case {
-    /// A column of B for each list of columns of A, each a list of rows.
+    /// Makes a column of B for each list of columns of A. A column of A is a list of rows.
     fn new(rows: usize, columns: &[Vec<Vec<usize>>]) -> Result<Self> {
         let (mut a, mut b, mut k) = (Vec::new(), Vec::new(), 0);
         // Sums of these depend on their order.
@@ -74,7 +74,7 @@ impl Case {
         b.entries(column).map(|entry| a.entries(b.row_idx()[entry] as usize).len() as u32).sum()
     }
 
-    /// The columns `first..`.
+    /// The columns from `first` on.
     fn model<T: Element>(&self, first: usize) -> Expected<T> {
         let (a, b) = (self.a.cast::<T>(), self.b.cast::<T>());
         let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -96,8 +96,8 @@ impl Case {
         (col_ptr, row_idx, values)
     }
 
-    /// The words of a list, and the tasks of each class. A list has the columns of each class in
-    /// descending order, behind a word that is no column.
+    /// The words of a list, and the tasks of each class. The list has the columns of each class in
+    /// descending order, after one word that is not a column.
     fn tasks(&self, first_col: usize, listed: bool) -> (Vec<u32>, [Share; SORTED_PRODUCTS.len()]) {
         let columns = self.b.ncols() - first_col;
         let class = |column: usize| SORTED_PRODUCTS.partition_point(|&most| most < self.products(first_col + column));
@@ -114,7 +114,7 @@ impl Case {
         (words, shares)
     }
 
-    /// C from column `first_col` on, by tasks of each class if `listed`, else by one. A
+    /// C from column `first_col` on, by a task for each class if `listed`, or else by one task. A
     /// launch has at most 3 groups.
     fn sorted<T: Element>(&self, (first_col, listed): (usize, bool), keeps: bool) -> Result<Expected<T>> {
         let device = test_device();
@@ -161,8 +161,8 @@ impl Case {
     }
 }
 
-/// A column with `products` products in runs of `length`, by entries of `per_entry` rows. Every
-/// third entry meets an empty column of A.
+/// A column with `products` products in runs of `length`. Its entries have `per_entry` rows, and
+/// every third entry meets an empty column of A.
 fn column(products: usize, length: usize, per_entry: usize) -> Vec<Vec<usize>> {
     let runs = products.div_ceil(length);
     // Entry by entry: the rows of an entry are distinct, so it has at most one product of each run.
@@ -187,7 +187,7 @@ fn column(products: usize, length: usize, per_entry: usize) -> Vec<Vec<usize>> {
     entries
 }
 
-/// Columns with all products in one run, with all rows distinct, and between.
+/// Columns with all products in one run, columns with distinct rows, and columns between these.
 fn columns(products: &[usize]) -> Vec<Vec<Vec<usize>>> {
     products.iter().flat_map(|&products| shapes(products)).collect()
 }
@@ -241,7 +241,7 @@ fn columns_at_the_borders_of_classes_agree_with_the_model() -> Result<()> {
     let case = Case::new(2100, &columns(&[256, 0, 32, 129, 1, 1000, 64, 255, 1200, 33, 128, 31, 65, 2000, 40, 700]))?;
     case.check::<f64>(0, true)?;
     case.check::<f64>(5, true)?;
-    // Columns of half a team and of a whole one, and of several items' registers.
+    // Columns of half a team, of a whole team, and of several items' registers.
     Case::new(2100, &columns(&[33, 0, 65, 129, 1, 1000]))?.check::<f32>(0, true)?;
     Case::new(300, &columns(&[255, 128, 65, 129]))?.check::<f16>(0, true)
 }
@@ -280,14 +280,14 @@ fn devices_sort_what_their_work_groups_have_room_for() {
     };
     let most = |items| within(items, 48 << 10, 8);
     assert_eq!([16, 32, 63, 64, 127, 128, 1024].map(most), [0, 512, 512, 1024, 1024, 2048, 3584]);
-    // Sums of doubles, and pairs.
+    // The bytes are those of sums of doubles, and of pairs.
     let of_local = |local_bytes| [8, 16].map(|bytes| within(1024, local_bytes, bytes));
     assert_eq!([48 << 10, 32 << 10, 16 << 10].map(of_local), [[3584, 2048], [2048, 1280], [1024, 640]]);
 }
 
-/// The highest row that a key has room for, one more, and the highest of all. In columns of as many
-/// products as a class sorts the last place belongs to the last row. The classes are the powers of
-/// two, whose places use every bit, and three between them.
+/// The highest row that a key has room for, one more, and the highest row of all. In columns of as
+/// many products as a class sorts, the last place belongs to the last row. The classes are the
+/// powers of two, whose places use every bit, and three between them.
 #[test]
 fn keys_have_room_for_the_last_row() -> Result<()> {
     for most in SORTED_PRODUCTS
@@ -304,8 +304,8 @@ fn keys_have_room_for_the_last_row() -> Result<()> {
     Ok(())
 }
 
-/// Columns of every class with more bits of rows than keys have room for: rows far apart, rows near
-/// each other behind the first ones, and such groups far apart.
+/// Columns of every class, with more bits of rows than keys have room for. Rows are far apart, or
+/// near each other after the first ones, or in groups that are far apart.
 #[test]
 fn far_rows_agree_with_the_model() -> Result<()> {
     let rows = u32::MAX as usize - 1;
@@ -318,14 +318,14 @@ fn far_rows_agree_with_the_model() -> Result<()> {
     let lengths = [256, 0, 32, 129, 1, 1000, 64, 500, 48, 96, 300, 380, 600, 768, 890, 1100, 2048, 2500, 3000, 3400];
     let shapes = lengths.map(shapes);
     for (number, spread) in spreads.into_iter().enumerate() {
-        // Every second shape of each length; the next spread has the others.
+        // Columns of every second shape of each length. The next spread has the other shapes.
         let mut columns =
             shapes.iter().flat_map(|shapes| shapes[number % 2..].iter().step_by(2).cloned()).collect::<Vec<_>>();
         columns.iter_mut().flatten().flatten().for_each(|row| *row = spread(*row));
         let case = Case::new(rows, &columns)?;
         case.check::<f64>(0, true)?;
     }
-    // Sums of another type, by a class of each number of words in a key's place.
+    // Sums of another type, by one class for each number of words in a key's place.
     let mut columns = self::columns(&[256, 0, 32, 129, 1, 1000]);
     columns.iter_mut().flatten().flatten().for_each(|row| *row = spreads[3](*row));
     Case::new(rows, &columns)?.check::<f32>(3, true)

@@ -1,4 +1,4 @@
-//! The tasks of the sums: columns of C, cut into pieces that fit local memory. Kernel:
+//! The tasks of the sums: columns of C are cut into pieces that fit local memory. Kernel:
 //! `cl/product/tasks/cut.cl`.
 use super::{FoundRows, step_bytes};
 use crate::{
@@ -48,17 +48,19 @@ kernel! {
     }
 }
 
-/// Kernels for which tasks are sorted: of columns that are no hubs, by the number of levels, and
-/// whether runs are cut; then of several equal columns, by the number of levels; then of columns
-/// whose slots are found by hashes, by whether runs are cut; then of hubs, by the number of levels.
-/// Each has a class for every slice.
+/// Number of kinds of tasks, which differ in their kernel. First come tasks of columns that are no
+/// hubs, by the number of levels, and by whether runs are cut. Next come tasks of several equal
+/// columns, by the number of levels; then tasks whose slots are found by hashes, by whether runs
+/// are cut; then tasks of hubs, by the number of levels. Each kind has a class for every slice.
 const KINDS: usize = 10;
 
-/// The part of the device's local memory that tasks may take more, to save a launch: an estimate.
+/// Tasks may take this part of the device's local memory in addition, to save a launch. The number
+/// is an estimate.
 const MORE_MEMORY: usize = 4;
 
-/// The tasks of each class, after those of each have joined the next larger ones of their kind, if
-/// that takes all of them at most `more` bytes of local memory. They are listed one after another.
+/// The number of tasks of each class, after small classes have joined larger ones. The tasks of a
+/// class join the next larger class of their kind if this takes at most `more` bytes of local
+/// memory for all of them. Classes are listed one after another.
 fn joined(mut counts: Vec<usize>, slices: &[usize], more: usize) -> Vec<usize> {
     for kind in counts.chunks_mut(slices.len()) {
         for class in 0..kind.len() {
@@ -74,11 +76,11 @@ fn joined(mut counts: Vec<usize>, slices: &[usize], more: usize) -> Vec<usize> {
 /// The sizes of the tasks.
 pub(in crate::product) struct Cut {
     record: Buffer<u32>,
-    /// The number of tasks of each class, with those of smaller classes that joined it.
+    /// The number of tasks of each class, including smaller classes that joined it.
     pub counts: Vec<usize>,
-    /// Entries of C, of all columns.
+    /// Number of entries of C in all columns.
     pub c_nnz: usize,
-    /// Entries whose rows found no place.
+    /// Number of entries whose rows found no place.
     pub missing: usize,
 }
 
@@ -88,18 +90,19 @@ pub(in crate::product) struct Tasks {
     pub counts: Vec<usize>,
 }
 
-/// The number of tasks of each class that teams have taken, from `first` on. Zeros before the sums.
+/// The number of tasks of each class that teams have taken, from `first` on. The numbers are zero
+/// before the sums.
 pub(in crate::product) struct TakenTasks<'a> {
     pub numbers: &'a mut Buffer<u32>,
     pub first: usize,
 }
 
 impl Tasks {
-    /// The first of [`KINDS`] for several columns.
+    /// The first of the [`KINDS`] of several equal columns.
     pub const FIRST_EQUAL: usize = 4;
-    /// The first of them whose slots are found by hashes.
+    /// The first of the [`KINDS`] whose slots are found by hashes.
     pub const FIRST_HASHED: usize = 6;
-    /// The first of them for hubs.
+    /// The first of the [`KINDS`] of hubs.
     pub const FIRST_HUB: usize = 8;
 
     /// The method of a kind of tasks.
@@ -111,7 +114,8 @@ impl Tasks {
         }
     }
 
-    /// The classes that have tasks: those of hubs first, which take longest, and the largest first.
+    /// The classes that have tasks. Classes of hubs come first, because they take longest. In each
+    /// group the largest come first.
     pub fn classes(&self) -> Vec<usize> {
         (0..self.counts.len()).rev().filter(|&class| self.counts[class] > 0).collect()
     }
@@ -130,8 +134,8 @@ pub(in crate::product) struct CutTasks {
 impl CutTasks {
     const FIRST_CLASS: u32 = Class::FOUND[0] as u32;
 
-    /// For products of `element`. A team of a hub's task takes `hub_bytes` bytes of local memory
-    /// beside those of its slots.
+    /// The kernels for products of `element`. A team of a hub's task takes `hub_bytes` bytes of
+    /// local memory besides its slots.
     pub fn new(device: &Device, tuning: &AdaptiveTuning, element: ElementType, hub_bytes: usize) -> Result<Self> {
         let group_size = device.info().numbers().group_size;
         let slices = tuning.slices.map(|bytes| bytes.to_string()).join(", ");
@@ -153,7 +157,8 @@ impl CutTasks {
         Ok(Self { count, list, tuning: *tuning, group_size, resident_bytes })
     }
 
-    /// The end of the classes that have tasks. Long columns have none if ESC computes them.
+    /// The exclusive end of the classes that have tasks. Long columns have no tasks if ESC computes
+    /// them.
     fn end_class(profile: &Profile) -> u32 {
         Class::Long as u32 + u32::from(profile.of(Class::Long).columns > 0)
     }
@@ -200,8 +205,8 @@ impl CutTasks {
         })
     }
 
-    /// Lists the tasks that were counted. With them come zeros for [`TakenTasks`], and where they
-    /// begin.
+    /// Lists the tasks that were counted. Also returns zeros for [`TakenTasks`], and the place of
+    /// the first zero.
     pub fn list(
         &self,
         work: &Work,

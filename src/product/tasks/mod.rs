@@ -1,9 +1,9 @@
-//! Columns of C that are computed in two passes, whatever method finds their rows. The rows are
-//! kept, ascending, column after column in any order, in memory sized by an estimate. Rows that did
-//! not fit are found once more when their number is known. Then the columns are cut into tasks: at
-//! most so many rows, each of which has a slot in local memory. Teams of work-items add the
-//! products of one entry of B after another to the slots: ascending k, no atomics on values.
-//! Kernels: `cl/product/tasks/`.
+//! Columns of C that are computed in two passes, whichever method finds their rows. The first pass
+//! finds the rows. They are kept in memory sized by an estimate: ascending in each column, with the
+//! columns in any order. Rows that did not fit are found once more when their number is known. Then
+//! the columns are cut into tasks of a limited number of rows. Each row of a task has a slot in
+//! local memory. Teams of work-items add the products of one entry of B after another to the slots:
+//! in ascending k, without atomics on values. Kernels: `cl/product/tasks/`.
 mod cut;
 mod sums;
 
@@ -18,27 +18,28 @@ pub(super) use sums::{SlotSums, TaskTeams};
 
 /// The rows that were found.
 pub(super) struct FoundRows {
-    /// Where the rows of each window of each column are in `rows`.
+    /// For each window of each column, the place of its rows in `rows`.
     pub place: Buffer<u32>,
     pub rows: Buffer<u32>,
-    /// One number: how many of `rows` are taken.
+    /// The number of `rows` that are taken.
     top: Buffer<u32>,
 }
 
 impl FoundRows {
-    /// Room for `room` rows; `place` is for each window, and empty if no rows are looked for.
+    /// Makes room for `room` rows. `place` has a word for each window, and is empty if no rows are
+    /// to be found.
     pub fn new(work: &Work, place: Buffer<u32>, room: usize) -> Result<Self> {
         let mut top = work.buffer(place.len().min(1))?;
         work.fill_zero(&mut top)?;
         Ok(Self { place, rows: work.buffer(room)?, top })
     }
 
-    /// The same with room for `missing` rows that found no place.
+    /// Adds room for `missing` rows that found no place.
     pub fn extended(self, work: &Work, missing: usize) -> Result<Self> {
         let room = self.rows.len();
         let mut rows = work.buffer(room + missing)?;
         work.copy(&self.rows, 0, &mut rows, 0, room)?;
-        // What lies behind the last row that was placed is given up.
+        // Rows after the last row that was placed are given up.
         Ok(Self { rows, top: work.upload(&[room as u32])?, place: self.place })
     }
 
@@ -49,7 +50,7 @@ impl FoundRows {
     }
 }
 
-/// The patterns of the factors, and where the rows of each column of C are.
+/// The patterns of the factors, and the places of the rows of each column of C.
 #[derive(Clone, Copy)]
 pub(super) struct Patterns<'a> {
     pub a: &'a PatternArrays,
@@ -59,18 +60,18 @@ pub(super) struct Patterns<'a> {
     pub products: &'a Buffer<u32>,
 }
 
-/// What rows are found for. The numbers are those of `cl/product/tasks/found.cl`.
+/// The columns whose rows are found. The numbers are those of `cl/product/tasks/found.cl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// All columns of a task.
     All,
-    /// Those whose rows found no place.
+    /// The columns whose rows found no place.
     Missing,
-    /// Samples, which are only counted.
+    /// Samples, whose rows are only counted.
     Sample,
 }
 
-/// The arrays that finding rows writes to.
+/// The arrays to which the rows are written.
 pub(super) struct RowArrays<'a> {
     pub lengths: &'a mut Buffer<u32>,
     pub place: &'a mut Buffer<u32>,
@@ -79,12 +80,12 @@ pub(super) struct RowArrays<'a> {
     pub top_at: usize,
 }
 
-/// The operands of the sums, and where their rows are.
+/// The operands of the sums, and the places of their rows.
 pub(super) struct Factors<'a> {
     pub a: &'a DeviceCbc,
     pub b: &'a DeviceCbc,
     pub chunk_ptr: &'a Buffer<u32>,
-    /// Where the rows of each window of each column are in `rows`.
+    /// For each window of each column, the place of its rows in `rows`.
     pub place: &'a Buffer<u32>,
     pub rows: &'a Buffer<u32>,
     /// The band's first column of B.

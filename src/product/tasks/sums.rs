@@ -1,4 +1,4 @@
-//! The sums of the tasks, straight into C. Kernel: `cl/product/tasks/sums.cl`.
+//! Computes the sums of the tasks, straight into C. Kernel: `cl/product/tasks/sums.cl`.
 use super::{Factors, TakenTasks, Tasks, step_bytes};
 use crate::{
     Result,
@@ -35,7 +35,7 @@ kernel! {
     }
 }
 
-/// The work-groups that sum up tasks: as many teams as have room in local memory.
+/// The work-groups that sum up tasks. There are as many teams as local memory has room for.
 pub(in crate::product) struct TaskTeams {
     teams: Teams,
     local_bytes: usize,
@@ -44,7 +44,7 @@ pub(in crate::product) struct TaskTeams {
 }
 
 impl TaskTeams {
-    /// Most teams of a work-group: a kernel is compiled for each.
+    /// The numbers of teams of a work-group. A kernel is compiled for each.
     pub const SIZES: [usize; 3] = [4, 2, 1];
 
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Self {
@@ -56,25 +56,25 @@ impl TaskTeams {
         }
     }
 
-    /// For `tasks` tasks that take `bytes` bytes each: which of [`TaskTeams::SIZES`], the teams of
-    /// a group, and the groups.
+    /// The work-groups for `tasks` tasks that take `bytes` bytes each: the number of the size in
+    /// [`TaskTeams::SIZES`], the teams of a group, and the groups.
     pub fn grid(&self, tasks: usize, bytes: usize) -> (usize, usize, Grid) {
         let fits = |&at: &usize| self.teams.in_group(Self::SIZES[at]) * bytes <= self.local_bytes;
         let size = (0..Self::SIZES.len()).find(fits).unwrap_or(Self::SIZES.len() - 1);
         let in_group = self.teams.in_group(Self::SIZES[size]);
-        // As many groups as are resident; each takes tasks until there are none.
+        // There are as many groups as are resident. Each takes tasks until there are none left.
         let resident = (self.resident_bytes / (in_group * bytes)).clamp(1, 64 / in_group);
         let groups = tasks.div_ceil(in_group).min(resident * self.compute_units);
         (size, in_group, Grid::groups(groups, self.teams.group_size(Self::SIZES[size])))
     }
 }
 
-/// The kernels of one class of tasks: compiled for some sizes of work-groups.
+/// The kernels of one class of tasks, each for one size of work-groups.
 struct Variant([Kernel<SumSlots<'static>>; TaskTeams::SIZES.len()]);
 
 /// The kernels that sum up tasks.
 pub(in crate::product) struct SlotSums {
-    /// The first kinds of tasks, in their order: see [`Tasks`].
+    /// The kernels of the first kinds of tasks, in the order of the kinds: see [`Tasks`].
     variants: Vec<Variant>,
     groups: TaskTeams,
     tuning: AdaptiveTuning,
@@ -109,7 +109,7 @@ impl SlotSums {
         })
     }
 
-    /// Asks for the kernel that sums up the tasks of a class.
+    /// Requests the kernel that sums up the tasks of a class.
     pub fn ask(&self, device: &Device, tasks: &Tasks, class: usize) {
         let (slices, Variant(kernels)) = (&self.tuning.slices, &self.variants[class / self.tuning.slices.len()]);
         kernels[self.groups.grid(tasks.counts[class], slices[class % slices.len()]).0].ask(device);

@@ -1,14 +1,16 @@
-//! Classes of columns of C, by which methods are chosen.
+//! Classes of columns of C. A method is chosen for each class.
 
-/// How a column of C is computed. The numbers are those of `class_of` in the kernel file.
+/// The class of a column of C: how it is computed. `class_of` in the kernel file uses the same
+/// numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(usize)]
 pub(crate) enum Class {
-    /// Without products.
+    /// Columns without products.
     Empty,
-    /// Products of one entry of B.
+    /// Columns whose column of B has one entry.
     Direct,
-    /// At most 32 products; sorted in registers, as all up to [`Class::Sorted3584`].
+    /// Columns of at most 32 products. All classes up to [`Class::Sorted3584`] are sorted in
+    /// registers.
     Sorted32,
     Sorted48,
     Sorted64,
@@ -30,26 +32,27 @@ pub(crate) enum Class {
     Sorted2560,
     Sorted3072,
     Sorted3584,
-    /// Rows in a small range; counted by a bitmap, as all up to [`Class::Big`].
+    /// Columns with rows in a small range. All classes up to [`Class::Big`] are counted by a
+    /// bitmap.
     Narrow,
-    /// Rows in a range of some ten thousand.
+    /// Columns with rows in a range of some ten thousand.
     Medium,
-    /// Rows in any range.
+    /// Columns with rows in any range.
     Wide,
-    /// Rows in any range, and many products.
+    /// Columns with rows in any range, and many products.
     Big,
-    /// Rows in any range, few enough for a table of 4 KiB; found by hashes, as all up to
-    /// [`Class::HashedGlobal`].
+    /// Columns with rows in any range, few enough for a table of 4 KiB. The rows of all classes up
+    /// to [`Class::HashedGlobal`] are found by hashes.
     HashedSmall,
     HashedMedium,
-    /// As many rows as fit local memory.
+    /// Columns with as many rows as fit local memory.
     HashedLarge,
-    /// More.
+    /// Columns with more rows than fit local memory.
     HashedGlobal,
-    /// More entries of B than are taken one after another in a short time; counted as
-    /// [`Class::Big`], or left to ESC with the next class.
+    /// Columns with more entries of B than are taken one after another in a short time. They are
+    /// counted as [`Class::Big`], or computed by ESC with the next class.
     Long,
-    /// What no other class takes.
+    /// Columns that no other class takes.
     Rest,
 }
 
@@ -89,7 +92,8 @@ impl Class {
         Self::Long,
         Self::Rest,
     ];
-    /// Those of columns that are sorted in registers, of up to [`SORTED_PRODUCTS`] products.
+    /// The classes of columns that are sorted in registers. Their columns have up to
+    /// [`SORTED_PRODUCTS`] products.
     pub const SORTED: [Self; SORTED_PRODUCTS.len()] = {
         let mut sorted = [Self::Sorted32; SORTED_PRODUCTS.len()];
         let mut at = 0;
@@ -100,19 +104,19 @@ impl Class {
         assert!(matches!(sorted[sorted.len() - 1], Self::Sorted3584));
         sorted
     };
-    /// Most entries of a column of B that is not long: as many as take an H100 0.3 to 0.5 ms one
+    /// Most entries of a column of B that is not long. An H100 takes so many 0.3 to 0.5 ms one
     /// after another. ESC is priced 0.19 ms for a few columns, besides their products.
     pub const MOST_ENTRIES: u32 = 1024;
 
-    /// The number of a sorted class among these.
+    /// The number of a sorted class among [`Class::SORTED`].
     pub fn sorted(self) -> usize {
         self as usize - Self::Sorted32 as usize
     }
 
     pub const HASHED: [Self; 4] = [Self::HashedSmall, Self::HashedMedium, Self::HashedLarge, Self::HashedGlobal];
-    /// Those whose rows are found by bitmaps of windows.
+    /// The classes whose rows are found by bitmaps of windows.
     pub const IN_WINDOWS: [Self; 3] = [Self::Wide, Self::Big, Self::Long];
-    /// Those whose rows are found before they are summed.
+    /// The classes whose rows are found before they are summed.
     pub const FOUND: [Self; 9] = [
         Self::Narrow,
         Self::Medium,
@@ -125,26 +129,27 @@ impl Class {
         Self::Long,
     ];
 
-    /// Whether rows are found by bitmaps.
+    /// Whether the rows of the class are found by bitmaps.
     pub fn is_dense(self) -> bool {
         matches!(self, Self::Narrow | Self::Medium | Self::Wide | Self::Big | Self::Long)
     }
 }
 
-/// Most products of a column of each class of columns that are sorted in registers.
+/// Most products of a column, for each of the classes [`Class::SORTED`].
 pub(crate) const SORTED_PRODUCTS: [u32; 21] =
     [32, 48, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584];
 
-/// The last of them.
+/// Most products of a column that is sorted in registers.
 #[cfg(test)]
 pub(crate) const MOST_SORTED_PRODUCTS: u32 = SORTED_PRODUCTS[SORTED_PRODUCTS.len() - 1];
 
-/// The class of columns of at most `products` products, among the first that sort at most `most`.
+/// The number of the smallest sorted class that has room for `products` products; `None` if its
+/// room is larger than `most`.
 pub(crate) fn sorted_class(products: u64, most: u32) -> Option<usize> {
     SORTED_PRODUCTS.iter().position(|&class| products <= class.into() && class <= most)
 }
 
-/// Most products of a column that is sorted, at most `wanted`: 0, or one of [`SORTED_PRODUCTS`].
+/// The largest of [`SORTED_PRODUCTS`] that is at most `wanted`; 0 if there is none.
 pub(crate) fn most_sorted_products(wanted: u32) -> u32 {
     SORTED_PRODUCTS.iter().rev().find(|&&most| most <= wanted).copied().unwrap_or(0)
 }

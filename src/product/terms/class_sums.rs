@@ -1,13 +1,14 @@
-//! Sums of columns by their classes.
+//! Sums over the columns of each class.
 use super::Class;
 use std::ops::Range;
 
-/// The sums of one class.
+/// Sums over the columns of one class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct ClassSums {
     pub columns: u32,
     pub products: u64,
-    /// Bound of the entries of C: no column has more than products, or rows in its range.
+    /// Upper bound of the entries of C. A column has no more entries than products, or than rows in
+    /// its range.
     pub most_entries: u64,
     /// Entries of the longest column of B.
     pub longest_b: u32,
@@ -15,23 +16,24 @@ pub(crate) struct ClassSums {
     pub longest: u32,
     /// Entries of B.
     pub b_entries: u32,
-    /// Columns of dense classes that are hubs: the columns of method `hub`.
+    /// Columns that are hubs, in dense classes. Method `hub` computes them.
     pub hub_columns: u32,
     pub hub_products: u64,
-    /// Columns that follow another one, see `adaptive/equal.rs`, and the bound of their entries of
-    /// C.
+    /// Columns that follow another one (see `adaptive/equal.rs`), and the upper bound of their
+    /// entries of C.
     pub followers: u32,
     pub follower_entries: u64,
-    /// Words of 32 rows in the widest range of rows of a column, of those whose rows are looked at.
+    /// The widest range of rows of a column, in words of 32 rows, among columns whose rows are
+    /// looked at.
     pub widest: u32,
-    /// Of columns whose rows are found: entries of B, each once for each piece of its column's rows
-    /// that it may meet; and those of hubs.
+    /// Entries of B in columns whose rows are found. An entry counts once for each piece of its
+    /// column's rows that it may meet. `hub_visits` is the share of hubs.
     pub visits: u64,
     pub hub_visits: u64,
 }
 
 impl ClassSums {
-    /// Words of the device's record.
+    /// Words that the device records for a class.
     pub(crate) const WORDS: usize = 19;
 
     pub(crate) fn new(words: &[u32]) -> Self {
@@ -54,7 +56,7 @@ impl ClassSums {
         }
     }
 
-    /// The sums of a class whose columns ESC computes, with columns of class [`Class::Long`].
+    /// Adds columns of class [`Class::Long`] to a class whose columns ESC computes.
     fn with_long(&self, long: &Self) -> Self {
         Self {
             columns: self.columns + long.columns,
@@ -72,12 +74,12 @@ impl ClassSums {
 /// The sums of all classes.
 pub(crate) type ClassesSums = [ClassSums; Class::ALL.len()];
 
-/// Those of no columns.
+/// The sums of a product without columns.
 pub(crate) fn no_columns() -> ClassesSums {
     [ClassSums::default(); Class::ALL.len()]
 }
 
-/// The same if ESC computes the columns of [`Class::Long`].
+/// Moves the columns of [`Class::Long`] to [`Class::Rest`], which ESC computes.
 pub(crate) fn without_long(mut sums: ClassesSums) -> ClassesSums {
     let long = std::mem::take(&mut sums[Class::Long as usize]);
     let rest = &mut sums[Class::Rest as usize];
@@ -88,14 +90,14 @@ pub(crate) fn without_long(mut sums: ClassesSums) -> ClassesSums {
 /// The sizes of a band of C, by classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ClassSizes {
-    /// The columns of B.
+    /// The band's columns of B.
     pub columns: Range<u32>,
     /// Windows of rows of each column.
     pub windows: usize,
     pub sums: ClassesSums,
     /// Whether columns that follow share the rows of their leaders.
     pub shares_rows: bool,
-    /// Entries of C in the samples, and the bound of them.
+    /// Entries of C in the sampled columns, and their upper bound.
     pub samples: [u32; 2],
 }
 
@@ -108,7 +110,7 @@ impl ClassSizes {
         &self.sums[class as usize]
     }
 
-    /// The sum of a number over some classes.
+    /// The sum of `number` over some classes.
     pub fn sum(&self, classes: &[Class], number: impl Fn(&ClassSums) -> u64) -> u64 {
         classes.iter().map(|&class| number(self.of(class))).sum()
     }
@@ -117,35 +119,35 @@ impl ClassSizes {
         self.sum(&Class::ALL, |sums| sums.products)
     }
 
-    /// Whether some columns are left for other methods than ESC.
+    /// Whether ESC leaves some columns for other methods.
     pub fn are_taken(&self) -> bool {
         (self.of(Class::Rest).columns as usize) < self.cols().max(1)
     }
 
-    /// Bound of the rows of C that are found.
+    /// Upper bound of the rows of C that are found.
     pub fn most_found(&self) -> u64 {
         let shared = |sums: &ClassSums| if self.shares_rows { sums.follower_entries } else { 0 };
         self.sum(&Class::FOUND, |sums| sums.most_entries - shared(sums))
     }
 
-    /// Columns that have room in a list: none if all are of one class, and share no rows. Those of
-    /// ESC are listed to be taken out.
+    /// Number of columns that need room in a list. It is 0 if all are of one class and share no
+    /// rows. Columns for ESC are always listed, because they are taken out.
     pub fn listed(&self) -> usize {
         let all = |class: &Class| self.of(*class).columns as usize == self.cols();
         let others = &Class::ALL[..Class::Rest as usize];
         if !self.shares_rows && others.iter().any(all) { 0 } else { self.cols() }
     }
 
-    /// Room for the rows of C that are found: so many percent of their number estimated from
-    /// samples, at most their bound.
+    /// Room for the rows of C that are found: `percent` percent of the number that is estimated
+    /// from samples, at most their upper bound.
     pub fn room(&self, percent: u64) -> u64 {
         let bound = u128::from(self.most_found());
         let [entries, of] = self.samples.map(|number| u128::from(number.max(1)));
         (bound * entries * u128::from(percent)).div_ceil(100 * of).min(bound) as u64
     }
 
-    /// The sums of the classes. The entries of C in columns whose rows are found, and so their
-    /// pieces, are estimated from samples.
+    /// The sums of the classes, with estimates from samples in place of bounds: entries of C in
+    /// columns whose rows are found, and visits.
     pub fn statistics(&self) -> ClassesSums {
         let [entries, of] = self.samples.map(|number| u64::from(number.max(1)));
         let mut sums = self.sums;

@@ -6,28 +6,28 @@ use crate::tuning::BinSize;
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Bin {
-    /// Which columns these are, in words.
+    /// Describes the columns in words.
     pub which: &'static str,
     /// The method.
     pub method: Method,
     /// Columns of C that it computed.
     pub columns: u64,
-    /// Their products of entries (blocks).
+    /// Products of entries (blocks) of these columns.
     pub products: u64,
     /// The sizes by which the time was predicted.
     #[serde(skip)]
     pub size: Option<BinSize>,
-    /// Milliseconds predicted from sizes by the [costs](crate::tuning::MethodCosts) of the method;
-    /// `None` for blocks, plans, and methods without costs.
+    /// Milliseconds predicted from sizes by the [costs](crate::tuning::MethodCosts) of the method.
+    /// It is `None` for blocks, plans, and methods without costs.
     pub predicted_ms: Option<f64>,
-    /// Milliseconds that the kernels of these columns were busy; `None` unless the product was
-    /// [explained](crate::Product::explained). The time of kernels that compute columns of several
-    /// bins is divided by the bins' products.
+    /// Milliseconds that the kernels of these columns were busy. It is `None` unless the product
+    /// was [explained](crate::Product::explained). If kernels compute columns of several bins,
+    /// their time is divided by the bins' products.
     pub measured_ms: Option<f64>,
 }
 
 impl Bin {
-    /// Columns whose time is neither predicted nor measured.
+    /// A bin whose time is neither predicted nor measured.
     pub(crate) fn of(which: &'static str, method: Method, columns: u64, products: u64) -> Self {
         Self { which, method, columns, products, size: None, predicted_ms: None, measured_ms: None }
     }
@@ -47,7 +47,7 @@ impl Bin {
 /// Counts collected while multiplying, for the report.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Counts {
-    /// Expansion size.
+    /// Number of products: the expansion size.
     pub products: u64,
     /// Products of the longest column that ESC computes.
     pub longest: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// The stages, as the report names them.
+    /// Names of the stages in the report.
     pub fn stages(&self) -> &'static [&'static str] {
         self.pipeline.stages()
     }
@@ -72,12 +72,12 @@ impl Counts {
         self.stages().last().copied().unwrap_or("setup")
     }
 
-    /// The number of the bin of these columns, or of the next new one.
+    /// The number of the bin with these columns, or of the next new bin.
     pub fn number_of(&self, which: &str) -> usize {
         self.bins.iter().position(|bin| bin.which == which).unwrap_or(self.bins.len())
     }
 
-    /// Adds a bin to that of the same columns in earlier bands, and returns its number.
+    /// Adds a bin to the bin of the same columns in earlier bands. Returns its number.
     pub fn add_bin(&mut self, bin: &Bin) -> usize {
         let same = |known: &Bin| (known.which, known.method) == (bin.which, bin.method);
         match self.bins.iter().position(same) {

@@ -37,8 +37,8 @@ impl FactorPattern {
         if self.transposed { self.shape.transpose() } else { self.shape }
     }
 
-    /// The pattern that is multiplied, `transpose` if there is one, and then the stored entry
-    /// behind each of its entries.
+    /// The pattern that is multiplied: `transpose` if there is one. For a transpose, it comes with
+    /// the number of the stored entry for each of its entries.
     pub fn multiplied<'a>(
         &'a self,
         transpose: Option<&'a transpose::Transposed>,
@@ -47,7 +47,7 @@ impl FactorPattern {
     }
 }
 
-/// The patterns of A and B, and the words that are read for their entries.
+/// The patterns of A and B, and the words that kernels read for their entries.
 #[derive(Clone, Copy)]
 pub(crate) struct Factors<'a> {
     pub a: &'a PatternArrays,
@@ -57,13 +57,14 @@ pub(crate) struct Factors<'a> {
 }
 
 impl<'a> Factors<'a> {
-    /// Factors of products whose values are formed in the expansion.
+    /// The factors, if the expansion computes the values of products.
     pub fn of_values(a: &'a DeviceCbc, b: &'a DeviceCbc) -> Self {
         Self { a: &a.pattern, b: &b.pattern, a_operand: &a.values, b_operand: &b.values }
     }
 
-    /// Factors of products that are pairs of entries. Each pattern may come with a source, which
-    /// gives the number of the stored entry for each entry; without it an entry has its own number.
+    /// The factors, if products are pairs of entries. A pattern may come with a source: the number
+    /// of the stored entry for each of its entries. Without a source, entries are numbered in their
+    /// order.
     pub fn of_pairs(
         (a, a_source): (&'a PatternArrays, Option<&'a Buffer<u32>>),
         (b, b_source): (&'a PatternArrays, Option<&'a Buffer<u32>>),
@@ -95,7 +96,7 @@ impl Operands<'_> {
         self.on(PatternArrays::new(&self.a.device, nrows, ncols, col_ptr, row_idx), values)
     }
 
-    /// Elements from one block to the next of A, B and C.
+    /// Elements from one block to the next, in A, B and C.
     pub fn strides(&self) -> [usize; 3] {
         [self.a.stride, self.b.stride, self.c_stride]
     }

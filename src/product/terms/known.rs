@@ -1,29 +1,29 @@
-//! What is known of a product before it is analysed.
+//! Facts about a product that are known before it is analysed.
 use crate::resident::ColumnLengths;
 
-/// What the host knows of a product before its columns are analysed.
+/// Facts about a product that the host knows before its columns are analysed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Known {
     pub columns: u64,
     /// Rows of C.
     pub rows: u64,
-    /// Products, about.
+    /// Approximate number of products.
     pub products: u64,
-    /// The same if all columns of A were alike.
+    /// Number of products if all columns of A had equally many entries.
     pub if_alike: u64,
     /// Entries of B.
     pub b_entries: u64,
-    /// Those of its longest column, if that is known.
+    /// Entries of the longest column of B, if known.
     pub longest_b: Option<u32>,
 }
 
 impl Known {
-    /// Of a product with `columns` columns, of an A with `a_nnz` entries in `inner` columns and
-    /// `rows` rows, and a B with `b_nnz` entries; `lengths` are those of their columns, if known.
+    /// A has `a_nnz` entries in `inner` columns and `rows` rows. B has `b_nnz` entries in `columns`
+    /// columns. `of_a` and `of_b` are the lengths of their columns, if known.
     ///
-    /// The products are as many as if entries of B met each column of A as often as it has entries:
-    /// those of the square of a symmetric matrix. Otherwise, if lengths are not known, as if all
-    /// columns were alike.
+    /// The number of products assumes that B meets each column of A as often as that column has
+    /// entries. This is exact for the square of a symmetric matrix. If the lengths of A's columns
+    /// are not known, all columns of A count as equally long.
     pub fn new(
         columns: usize,
         [a_nnz, inner, rows]: [usize; 3],
@@ -38,7 +38,7 @@ impl Known {
         Self { columns, rows, products, if_alike, b_entries, longest_b }
     }
 
-    /// Products of the longest column, as far as they can be expected.
+    /// Expected products of the longest column, if the longest column of B is known.
     pub fn longest(&self) -> Option<u64> {
         self.longest_b.map(|longest| u64::from(longest) * self.products / self.b_entries.max(1))
     }

@@ -5,13 +5,13 @@ use std::ops::Deref;
 
 /// The columns of each class.
 pub(crate) struct ClassLists {
-    /// The columns by class, unless all of them are of one class; if rows are shared, without those
-    /// that follow.
+    /// The columns by class; empty if all columns are of one class. If rows are shared, columns
+    /// that follow are left out.
     pub list: Buffer<u32>,
     pub sizes: ClassSizes,
-    /// The bins of the columns, none of which has columns of [`Class::Rest`].
+    /// The bins of the columns. Columns of [`Class::Rest`] are in no bin.
     pub shares: Vec<Share>,
-    /// The number of each bin among those of the product, by which its time is measured.
+    /// The number of each bin in the whole product. Its time is measured under this number.
     pub numbers: Vec<usize>,
 }
 
@@ -29,7 +29,7 @@ impl ClassLists {
         Counts { products: self.products(), bands: 1, pipeline: Pipeline::Adaptive, bins, ..Counts::default() }
     }
 
-    /// The columns of neighbouring classes that are listed.
+    /// The listed columns of neighbouring classes.
     pub fn task(&self, first: Class, last: Class) -> ColumnTask<'_> {
         let listed = |sums: &ClassSums| sums.columns - if self.shares_rows { sums.followers } else { 0 };
         let columns = |classes: &[ClassSums]| classes.iter().map(listed).sum();
@@ -51,14 +51,14 @@ impl ClassLists {
         self.bins(|share| (share.first..=share.last).contains(&class))
     }
 
-    /// The bins for which `wanted` holds, in the same way.
+    /// The bins for which `wanted` holds, as bits of [`Work::count_towards`].
     pub fn bins(&self, wanted: impl Fn(&Share) -> bool) -> u64 {
         let bit = |(share, &number)| u64::from(wanted(share)) << number;
         self.shares.iter().zip(&self.numbers).map(bit).sum()
     }
 
-    /// The columns of each bin among the neighbouring `classes`, the larger ones first, and the
-    /// class whose kernels compute them.
+    /// The columns of each bin among the neighbouring `classes`, larger classes first. Each comes
+    /// with the class whose kernels compute it.
     pub fn tasks(&self, classes: &[Class]) -> Vec<(Class, ColumnTask<'_>)> {
         let of_classes = self.shares.iter().filter(|share| classes.contains(&share.last));
         let mut bins: Vec<_> = of_classes.map(|share| (share.last, share.first)).collect();
@@ -68,7 +68,7 @@ impl ClassLists {
     }
 }
 
-/// Columns of a band of C, and what is known of them.
+/// Columns of a band of C: their products, ranges of rows and classes.
 pub(crate) struct Profile {
     pub products: Buffer<u32>,
     pub first_row: Buffer<u32>,
@@ -85,7 +85,7 @@ impl Deref for Profile {
 }
 
 impl Profile {
-    /// Bytes of device memory held, in size classes.
+    /// Bytes of device memory held, including the rounding of size classes.
     pub fn bytes(&self) -> u64 {
         let Self { products, first_row, last_row, class, lists } = self;
         [products, first_row, last_row, class, &lists.list].map(Buffer::bytes).iter().sum()

@@ -1,11 +1,11 @@
-//! Methods: the list of all.
+//! Methods: the list of all methods.
 use crate::{Error, Result};
 
-/// Every method: variant, name, documentation. Those of columns are ESC's
-/// ([`Esc`](crate::product::esc::Esc)). Those of scalars, which add products as they meet them, are
-/// compiled by [`Adaptive`](crate::product::adaptive::Adaptive), for CPUs `Dense` and `Direct` by
-/// [`Ranged`](crate::product::ranges::Ranged), those of a mask with their masks; the host needs
-/// none.
+/// The list of methods: variant, name, documentation. [`Esc`](crate::product::esc::Esc) compiles
+/// the methods under `columns`. [`Adaptive`](crate::product::adaptive::Adaptive) compiles those
+/// under `scalars`, which add products as they meet them. On CPUs
+/// [`Ranged`](crate::product::ranges::Ranged) compiles `Dense` and `Direct`. The methods under
+/// `mask` are compiled with their masks. The host needs no kernels.
 macro_rules! methods {
     (
         columns { $( $method:ident = $name:literal, $doc:literal, )+ }
@@ -13,12 +13,12 @@ macro_rules! methods {
         host { $( $host:ident = $host_name:literal, $host_doc:literal, )+ }
         mask { $( $masked:ident = $masked_name:literal, $masked_doc:literal, )+ }
     ) => {
-        /// How a product is computed.
+        /// A method that computes a product.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
         #[serde(rename_all = "kebab-case")]
         #[non_exhaustive]
         pub enum Method {
-            /// The fastest known for each column.
+            /// The fastest known method for each column.
             #[default]
             Auto,
             $( #[doc = $doc] $method, )+
@@ -28,15 +28,15 @@ macro_rules! methods {
         }
 
         impl Method {
-            /// Every method, without the choice among them.
+            /// Every method except `Auto`.
             pub const ALL: &[Self] = &[$( Self::$method, )+ $( Self::$scalar, )+ $( Self::$host, )+ $( Self::$masked, )+];
 
-            /// Whether it computes only products that have a mask.
+            /// Whether the method computes only products that have a mask.
             pub fn needs_mask(self) -> bool {
                 matches!(self, $( Self::$masked )|+)
             }
 
-            /// The name the command and the report use.
+            /// The method's name in the command and in the report.
             pub fn name(self) -> &'static str {
                 match self {
                     Self::Auto => "auto",
@@ -47,12 +47,13 @@ macro_rules! methods {
                 }
             }
 
-            /// Its name in the table of costs: both variants of ESC have the same.
+            /// The method's name in the table of costs. Both variants of ESC have the same name
+            /// there.
             pub(crate) fn cost_name(self) -> &'static str {
                 if self == Self::EscLocal { Self::Esc.name() } else { self.name() }
             }
 
-            /// Whether it computes columns of scalars, and adds products as it meets them.
+            /// Whether the method computes columns of scalars and adds products as it meets them.
             pub(crate) fn is_of_scalars(self) -> bool {
                 matches!(self, $( Self::$scalar )|+)
             }

@@ -1,6 +1,6 @@
-//! The words of a product: types that several of its modules name, without kernels, launches or
-//! choices. They name no other module of `product`. What computes with a word is where it is
-//! computed.
+//! The words of a product: types that several modules of `product` name. They have no kernels,
+//! launches or choices, and name no other module of `product`. Code that computes with a word lives
+//! in the module that does the computation.
 mod band;
 mod class;
 mod class_sums;

@@ -1,7 +1,7 @@
-//! The part of a product of groups that is computed: [`GramParts`].
+//! [`GramParts`]: the part of a product of groups that is computed.
 use crate::Part;
 
-/// The part that is computed of a square C with several groups, such as JᵀJ.
+/// The part of a square C with several groups, such as JᵀJ, that is computed.
 ///
 /// With J = [J_camera | J_point]: U = JcᵀJc and V = JpᵀJp are the diagonal groups, W = JcᵀJp stands
 /// above and Wᵀ below. A [`Part`] converts to itself in both places: `Part::Lower` computes exactly
@@ -10,7 +10,7 @@ use crate::Part;
 pub struct GramParts {
     /// The part of the groups on the diagonal.
     pub diagonal: Part,
-    /// The groups beside the diagonal that are computed, each of them whole.
+    /// The groups above and below the diagonal that are computed. Each is computed whole.
     pub between: Part,
 }
 

@@ -9,21 +9,22 @@ use crate::{
 /// The data that the sort moves with the row of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PayloadKind {
-    /// The product's value: for scalars, whose values are no larger than a pair of operands.
+    /// The product's value. It is used for scalars, whose values are no larger than a pair of
+    /// operands.
     Values,
-    /// The pair of operands, which is multiplied at compression: for blocks, and for plans, which
-    /// multiply repeatedly.
+    /// The pair of operands, which compression multiplies. It is used for blocks, and for plans,
+    /// which multiply repeatedly.
     Pairs,
 }
 
 impl PayloadKind {
-    /// The payload of a product whose operands and result have blocks `strides` elements apart.
-    /// Values need contiguous scalars, since their kernels support no stride.
+    /// Chooses the payload if the blocks of A, B and C are `strides` elements apart. Values need
+    /// contiguous scalars, since their kernels support no stride.
     pub fn of(strides: [usize; 3]) -> Self {
         if strides == [1; 3] { Self::Values } else { Self::Pairs }
     }
 
-    /// The type of the word that is sorted with each row, in a product of `element`.
+    /// The type of the word that is sorted with each row, for elements of type `element`.
     pub(crate) fn word(self, element: ElementType) -> WordType {
         match self {
             Self::Values => element.arithmetic().word(),
@@ -31,7 +32,7 @@ impl PayloadKind {
         }
     }
 
-    /// Adds the macros by which kernels make payloads; `spec` says whether the entries of an
+    /// Adds the macros by which kernels make payloads. `spec` says whether the entries of an
     /// operand have explicit numbers.
     pub(crate) fn define(self, options: Options, spec: &Spec) -> Options {
         let word = self.word(spec.element);

@@ -1,23 +1,23 @@
-//! What computed a product, and the stages of its report.
+//! The pipeline that computed a product, and its stages in the report.
 
-/// The stages of a product, by what computed it.
+/// The pipeline that computed a product. Each has its own stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Pipeline {
-    /// [`Engine`](crate::product::engine::Engine).
+    /// ESC, by [`Engine`](crate::product::engine::Engine).
     #[default]
     Esc,
-    /// [`Adaptive`](crate::product::adaptive::Adaptive).
+    /// Methods of scalars, by [`Adaptive`](crate::product::adaptive::Adaptive).
     Adaptive,
-    /// [`OnHost`](crate::product::on_host::OnHost).
+    /// The host's cores, by [`OnHost`](crate::product::on_host::OnHost).
     Host,
-    /// [`Ranged`](crate::product::ranges::Ranged).
+    /// Ranges of columns on CPUs, by [`Ranged`](crate::product::ranges::Ranged).
     Ranges(Way),
     /// A masked product by columns.
     Masked,
 }
 
 impl Pipeline {
-    /// The stages, as the report names them.
+    /// Names of the stages in the report.
     pub fn stages(self) -> &'static [&'static str] {
         match self {
             Pipeline::Esc => &STAGES,
@@ -29,36 +29,37 @@ impl Pipeline {
     }
 }
 
-/// Those of ESC.
+/// Stages of ESC.
 const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts", "compression", "gather"];
 
-/// The same of an adaptive product. ESC's, if it has some of the columns, count towards none.
+/// Stages of an adaptive product. If ESC computes some of its columns, their time counts towards no
+/// stage.
 const ADAPTIVE_STAGES: [&str; 4] = ["setup", "count", "offsets", "sums"];
 
-/// The same of a product on the host.
+/// Stages of a product on the host.
 const HOST_STAGES: [&str; 2] = ["read", "multiply"];
 
-/// The same of a product on a mask, by columns.
+/// Stages of a product on a mask, by columns.
 const MASKED_STAGES: [&str; 2] = ["setup", "sums"];
 
-/// How the entries of C are found.
+/// The way in which the entries of C are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// By ESC.
+    /// ESC finds them.
     Esc,
-    /// Every product is an entry: no column of B has two.
+    /// Every product is an entry of C, because no column of B has two entries.
     Exact,
-    /// Sums go to places with room for all products, from where they are moved.
+    /// Sums are written to room for all products, and then moved to their places.
     OnePass,
-    /// The operands of all products are put in the order of their runs, which are summed once the
-    /// entries are counted: for blocks.
+    /// For blocks: the operands of all products are put in the order of their runs. Once the
+    /// entries are counted, the runs are summed.
     Kept,
-    /// Entries are counted first.
+    /// A first pass counts the entries; a second pass computes the sums.
     TwoPasses,
 }
 
 impl Way {
-    /// The stages, as the report names them.
+    /// Names of the stages in the report.
     pub fn stages(self) -> &'static [&'static str] {
         match self {
             Self::Esc => &[],

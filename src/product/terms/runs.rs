@@ -7,7 +7,7 @@ pub(crate) struct CPattern {
     pub row_idx: Buffer<u32>,
 }
 
-/// Some columns of C.
+/// The pattern and the runs of some columns of C.
 pub(crate) struct FoundColumns {
     pub pattern: CPattern,
     pub runs: FoundRuns,
@@ -17,19 +17,19 @@ pub(crate) struct FoundColumns {
 pub(crate) struct FoundRuns {
     /// The last product of each run.
     pub run_end: Buffer<u32>,
-    /// The pieces of runs longer than
+    /// The pieces of long runs: of runs with more products than
     /// [`Tuning::long_run`](crate::product::tuning::Tuning::long_run).
     pub pieces: Buffer<Piece>,
-    /// Number of these pieces that are parts of a run that is cut.
+    /// Number of pieces that belong to a run of several pieces.
     pub parts: usize,
-    /// The products, run after run.
+    /// The payload of each product, run after run.
     pub payload: Buffer,
     /// Products of the longest run.
     pub longest: u32,
 }
 
 impl FoundRuns {
-    /// As sums take them.
+    /// The runs as the kernels of sums take them.
     pub fn as_runs(&self) -> Runs<'_> {
         Runs { end: &self.run_end, pieces: &self.pieces }
     }

@@ -7,22 +7,22 @@ use crate::tuning::BinSize;
 pub(crate) struct Share {
     pub method: Method,
     pub first: Class,
-    /// The largest of the classes that has columns: its kernels compute those of all.
+    /// The largest class that has columns. Its kernels compute the whole bin.
     pub last: Class,
     pub columns: u64,
     pub size: BinSize,
-    /// `None` if the method has no costs.
+    /// Predicted milliseconds; `None` if the method has no costs.
     pub predicted_ms: Option<f64>,
 }
 
 impl Share {
-    /// For the report.
+    /// The bin in the report.
     pub fn bin(&self) -> Bin {
         let &Self { method, columns, size, predicted_ms, .. } = self;
         Bin { size: Some(size), predicted_ms, ..Bin::of(self.which(), method, columns, size.products) }
     }
 
-    /// Which columns these are, for the report.
+    /// Describes the columns in words, for the report.
     pub fn which(&self) -> &'static str {
         match (self.last, self.method == Method::Hub) {
             (Class::Direct, _) => "one entry of B",

@@ -4,7 +4,7 @@ use crate::primitives::segmented_sort::SortTuning;
 /// The sizes of the products of some columns, from which allocations and launches follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Sizes {
-    /// Expansion size.
+    /// Number of products: the expansion size.
     pub products: u64,
     /// Products of the longest segment.
     pub longest: u64,
@@ -12,9 +12,9 @@ pub(crate) struct Sizes {
     pub chunks: u64,
     /// Non-empty segments that the sort does not cut.
     pub shorts: u64,
-    /// Products of the longest of these.
+    /// Products of the longest segment that the sort does not cut.
     pub longest_short: u64,
-    /// Products of the shortest segment that the sort cuts, 0 if there is none.
+    /// Products of the shortest segment that the sort cuts; 0 if it cuts no segment.
     pub shortest_long: u64,
     /// Products of segments of more than one chunk.
     pub in_chunks: u64,

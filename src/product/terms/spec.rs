@@ -1,17 +1,17 @@
-//! What kernels of a product are compiled for, and how its sums are computed.
+//! The properties for which kernels of a product are compiled, and the way its sums are computed.
 use super::{FactorPattern, Method};
 use crate::{BlockShape, Part, Semiring, element::ElementType};
 
-/// How the sums of a product are computed.
+/// The method and the algebra of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct How {
     pub method: Method,
-    /// The algebra, of which the first factor is A's.
+    /// The algebra of the sums. Its first factor is an entry of A.
     pub semiring: Semiring,
 }
 
 impl How {
-    /// The same of the product of the factors swapped.
+    /// Swaps the two factors of the algebra, for a product whose matrices are swapped.
     pub fn mirrored(self) -> Self {
         Self { semiring: self.semiring.mirrored(), ..self }
     }
@@ -30,7 +30,8 @@ pub(crate) struct Transposed {
     pub b: bool,
 }
 
-/// The properties of a product for which kernels are compiled, besides numbers.
+/// The properties for which kernels of a product are compiled. Numbers of the device are not among
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spec {
     pub element: ElementType,
@@ -44,7 +45,7 @@ pub(crate) struct Spec {
     pub sourced: Transposed,
     /// Bits needed for the number of rows of C.
     pub row_bits: u32,
-    /// The algebra of the sums, of which the first factor is A's.
+    /// The algebra of the sums. Its first factor is an entry of A.
     pub semiring: Semiring,
 }
 
@@ -56,7 +57,7 @@ impl Spec {
         Self { element, a, b, part, transposed: plain, sourced: plain, row_bits, semiring }
     }
 
-    /// The same product over a semiring.
+    /// Changes the semiring of the product.
     pub fn over(self, semiring: Semiring) -> Self {
         Self { semiring, ..self }
     }
@@ -68,7 +69,7 @@ impl Spec {
         Self { part, transposed, sourced: transposed, ..whole }
     }
 
-    /// A part of A·Aᵀ, of an A that is stored.
+    /// A part of A·Aᵀ, if A is stored.
     pub fn of_square(element: ElementType, a: BlockShape, nrows: usize, part: Part) -> Self {
         let transposed = Transposed { a: false, b: true };
         Self { part, transposed, sourced: transposed, ..Self::new(element, a, a.transpose(), nrows) }

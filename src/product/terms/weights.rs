@@ -11,14 +11,15 @@ use crate::{
 /// `I` is a block-diagonal matrix and `V` a vector: [`DeviceMatrix`] and [`DeviceVector`] for
 /// products on a device, host types for
 /// [`reference::gram_weighted`](crate::reference::gram_weighted), `()` for plans of patterns.
-/// Blocks of W are used as they are; their symmetry is not checked.
+/// Blocks of W are used as they are, without a check of their symmetry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Weights<I, V> {
-    /// A full information matrix for each block row (edge, observation): with J of n block rows of
-    /// r scalar rows, n x n blocks of r x r, all on the diagonal and none missing.
+    /// A full information matrix for each block row (edge, observation). If J has n block rows of r
+    /// scalar rows, this is a matrix of n x n blocks of r x r, with all blocks of the diagonal and
+    /// no others.
     Information(I),
-    /// Information matrices, each multiplied by a number, as for robust losses on Mahalanobis
-    /// distances. `weights` has n elements.
+    /// Information matrices, each multiplied by a number. Robust losses on Mahalanobis distances
+    /// need this. `weights` has n elements.
     Scaled {
         /// The information matrices.
         information: I,
@@ -27,17 +28,17 @@ pub enum Weights<I, V> {
     },
     /// A number for each block row: n elements.
     BlockRows(V),
-    /// A number for each scalar row, each residual: n·r elements.
+    /// A number for each scalar row (each residual): n·r elements.
     Rows(V),
 }
 
 /// Weights on a device.
 pub(crate) type DeviceWeights<'a, M> = Weights<&'a DeviceMatrix<M>, &'a DeviceVector<<M as HostMatrix>::Word>>;
 
-/// The same, of types that are values.
+/// Weights on a device, whose element type is a value.
 pub(crate) type ViewWeights<'a> = Weights<DeviceView<'a>, &'a DeviceVector<Any>>;
 
-/// Their arrays.
+/// The arrays of weights on a device.
 pub(crate) type ArrayWeights<'a> = Weights<&'a DeviceCbc, &'a DeviceVector<Any>>;
 
 impl<I, V> Weights<I, V> {
@@ -59,7 +60,7 @@ impl<'a, M: HostMatrix> Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>> 
 }
 
 impl<'a> ViewWeights<'a> {
-    /// The arrays, if they have the elements and the order of the matrices.
+    /// The arrays, if they have the element type and the order of the matrices.
     pub(crate) fn arrays(self, of: AnyType) -> Result<ArrayWeights<'a>> {
         let (information, weights) = self.parts();
         if let Some(w) = information {
@@ -73,7 +74,7 @@ impl<'a> ViewWeights<'a> {
 }
 
 impl<I, V> Weights<I, V> {
-    /// The same kind of weights, of another matrix and another vector.
+    /// The same kind of weights, with another matrix and another vector.
     pub fn map<J, W>(self, matrix: impl FnOnce(I) -> J, vector: impl FnOnce(V) -> W) -> Weights<J, W> {
         match self {
             Self::Information(information) => Weights::Information(matrix(information)),
@@ -85,7 +86,7 @@ impl<I, V> Weights<I, V> {
         }
     }
 
-    /// The same weights, borrowed.
+    /// Borrows the weights.
     pub fn as_ref(&self) -> Weights<&I, &V> {
         match self {
             Self::Information(information) => Weights::Information(information),
@@ -97,10 +98,10 @@ impl<I, V> Weights<I, V> {
 }
 
 impl<I, V> Weights<Result<I>, Result<V>> {
-    /// The weights, or why one of their parts could not be made, as by an upload.
+    /// The weights, or the error of one of their parts, such as that of an upload.
     ///
     /// # Errors
-    /// That of the matrix, else that of the vector.
+    /// The error of the matrix, or else the error of the vector.
     pub fn transpose(self) -> Result<Weights<I, V>> {
         Ok(match self {
             Self::Information(information) => Weights::Information(information?),

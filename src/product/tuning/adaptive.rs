@@ -1,4 +1,4 @@
-//! The numbers of products of scalars by columns, which all their methods read. The engine
+//! The numbers of products of scalars by columns. All their methods read them. The engine
 //! `adaptive` makes them.
 use crate::{
     DeviceInfo,
@@ -15,79 +15,85 @@ pub(in crate::product) struct AdaptiveTuning {
     pub sorts: bool,
     /// Most products of a column that the device sorts.
     pub most_sorted: u32,
-    /// Most products of a column that is sorted beside others that are not: 0, or one of
+    /// Most products of a column that is sorted if other columns are not: 0, or one of
     /// [`SORTED_PRODUCTS`](crate::product::terms::SORTED_PRODUCTS).
     pub sorted_most: u32,
     /// Bits of the number of rows of C.
     pub row_bits: u32,
-    /// Whether the others are counted by bitmaps.
+    /// Whether columns that are not sorted are counted by bitmaps.
     pub dense: bool,
-    /// Words of 32 rows in the range of a narrow column.
+    /// Most words of 32 rows in the range of rows of a narrow column.
     pub narrow_words: usize,
-    /// The same of a medium one.
+    /// Most words of 32 rows in the range of rows of a medium column.
     pub medium_words: usize,
-    /// Words in a window of rows of a wide or big one.
+    /// Words in a window of rows of a wide or big column.
     pub wide_words: usize,
-    /// Products of an average wide column, at most, for which teams count columns alone, two in a
+    /// Most products of an average wide column for which teams count columns alone, two teams in a
     /// group.
     pub paired_products: u64,
-    /// Words of a bitmap of each of these, at most.
+    /// Most words of the bitmap of a wide column that a team counts alone.
     pub paired_words: usize,
-    /// Products from which a column is big.
+    /// A column with more products than this is big.
     pub big_products: u32,
-    /// Whether the rows of columns that are left are found by hashes.
+    /// Whether the rows of columns that no other method takes are found by hashes.
     pub hash: bool,
     /// Words of the tables of local memory for hashed columns.
     pub hash_words: [usize; 3],
-    /// Words of 32 rows from which columns of at most [`AdaptiveTuning::far_products`] are sorted
-    /// although bitmaps would find their rows.
+    /// If the range of rows of a column has more words of 32 rows than this, and the column has at
+    /// most [`AdaptiveTuning::far_products`] products, it is sorted although bitmaps would find its
+    /// rows.
     pub far_words: usize,
-    /// See there: at most [`AdaptiveTuning::most_sorted`].
+    /// Most products of a column that is sorted because of [`AdaptiveTuning::far_words`]. At most
+    /// [`AdaptiveTuning::most_sorted`].
     pub far_products: usize,
-    /// Most products of a hashed column: a work-group takes all of them.
+    /// Most products of a hashed column. A work-group takes all of them.
     pub hash_products: u32,
-    /// Most bytes of all tables in global memory, for columns that do not fit these, unless one
-    /// takes more.
+    /// Most bytes of all tables in global memory, which are for columns that do not fit local
+    /// memory. If a single table takes more, there is one.
     pub hash_bytes: u64,
     /// Entries of C that a team adds up at once.
     pub piece: usize,
-    /// Bytes of local memory of a team that adds up a piece. The last is enough for every piece.
+    /// Bytes of local memory of a team that adds up a piece. The last size is enough for every
+    /// piece.
     pub slices: [usize; 9],
     /// Bytes of local memory that a work-group may have.
     pub local_bytes: usize,
     /// Memory for rows, in percent of their estimated number. Rows that do not fit are found twice.
     pub room_percent: u64,
-    /// Products from which that number is estimated: the bound of fewer takes little memory.
+    /// If there are at least so many products, the number of rows is estimated. The upper bound of
+    /// fewer products takes little memory.
     pub sampled_products: u64,
-    /// A column of B is a hub if an entry of it has less than so many hundredths of a product with
-    /// a piece of the column's rows, on average.
+    /// A column of B is a hub if, on average, an entry of it has less than so many hundredths of a
+    /// product with a piece of the column's rows.
     pub hub_percent: u32,
-    /// Columns that follow another one, in percent of the columns whose rows are found, from which
-    /// they share its rows.
+    /// Columns share rows if at least so many percent of the columns whose rows are found follow
+    /// another column.
     pub equal_percent: u64,
-    /// Products of these from which they do.
+    /// Columns share rows if those whose rows are found have at least so many products.
     pub equal_products: u64,
-    /// Most columns that share rows whose products are added up together.
+    /// Most columns whose products are added up together because they share rows.
     pub equal_columns: usize,
-    /// Rows of a piece of such columns.
+    /// Rows of a piece of columns that share rows.
     pub equal_piece: usize,
-    /// What the methods cost.
+    /// Prices of the methods.
     pub prices: Prices,
     /// Whether ESC may compute all columns, if that costs less.
     pub esc: bool,
-    /// Products of an average column, and columns, for which [`AdaptiveTuning::sorted_most`] is 0.
+    /// If an average column has more products than this, and there are fewer than
+    /// [`AdaptiveTuning::few_columns`] columns, [`AdaptiveTuning::sorted_most`] is 0.
     pub long_column: u64,
-    /// See there.
+    /// Number of columns below which [`AdaptiveTuning::long_column`] applies.
     pub few_columns: u64,
     /// Queues on which kernels of different classes may overlap.
     pub lanes: usize,
-    /// Products from which they do: fork and join take as long as some launches.
+    /// If there are at least so many products, several queues are used. Fork and join take as long
+    /// as some launches.
     pub lane_products: u64,
     /// Bytes of local memory of a compute unit, for all its work-groups.
     pub resident_bytes: usize,
-    /// Work-groups for each compute unit, if they process columns in a stride.
+    /// Work-groups for each compute unit, if each group takes several columns in a stride.
     pub groups: usize,
-    /// Most columns whose numbers are read to cut them into bands.
+    /// If there are more columns than this, their numbers are not read to cut them into bands.
     pub read_columns: usize,
 }
 
@@ -97,13 +103,14 @@ impl AdaptiveTuning {
         self.groups * info.compute_units as usize
     }
 
-    /// Windows of a column whose rows are in a range of so many words of 32 rows.
+    /// Windows of a column whose rows are in a range of `words` words of 32 rows.
     pub fn windows_of(&self, words: usize) -> usize {
         words.div_ceil(self.wide_words).max(1)
     }
 }
 
-/// The teams of a device on which `wanted` makes products of scalars adaptive.
+/// The teams that compute products of scalars on a device. `None` if method `wanted` does not make
+/// these products adaptive there.
 pub(in crate::product) fn teams_for(info: &DeviceInfo, wanted: Method) -> Option<Teams> {
     Teams::of(info).filter(|teams| match wanted {
         Method::Auto => teams.are_warps(),

@@ -8,14 +8,14 @@ use crate::{
 pub(crate) struct BlockTuning {
     pub kernel: BlockKernel,
     pub group_size: usize,
-    /// Products from which a run gets a work-group to itself.
+    /// A run with more products than this gets a work-group to itself.
     pub long_run: usize,
 }
 
 /// Bytes of local memory of every device.
 const LEAST_LOCAL_BYTES: usize = 32 << 10;
 
-/// Bytes of local memory of a kernel besides its arrays, at most.
+/// Most bytes of local memory of a kernel besides its arrays.
 const OTHER_LOCAL_BYTES: usize = 64;
 
 /// Division of blocks among the work-items of [`BlockKernel::Tiles`].
@@ -25,20 +25,20 @@ pub(crate) struct BlockTiles {
     pub cols: usize,
     /// Runs that a team sums one after another.
     pub batch: usize,
-    /// Rows of C for each item if the run is long; a divisor of the rows of a block.
+    /// Rows of C for each item if the run is long. The number divides the rows of a block.
     pub piece_rows: usize,
     /// Pieces of long runs that a group sums at once.
     pub piece_teams: usize,
-    /// Products of each piece in local memory at once.
+    /// Products of each piece that are in local memory at once.
     pub piece_depth: usize,
 }
 
 /// Division of blocks among the work-items of [`BlockKernel::Staged`]: each item has a tile of C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StagedTiles {
-    /// Rows of a tile; the last tile of a column may reach beyond the block.
+    /// Rows of a tile. The last tile of a column may reach beyond the block.
     pub rows: usize,
-    /// Columns of a tile, at most those of a block.
+    /// Columns of a tile. They are at most those of a block.
     pub cols: usize,
     /// Pieces that a group sums at once.
     pub teams: usize,
@@ -58,7 +58,7 @@ pub(crate) struct StagedNumbers {
 pub(crate) struct ScalarNumbers {
     /// Operand pairs that a work-item loads at once.
     pub ahead: usize,
-    /// Products and runs, together, of a work-group; at most [`BlockTuning::long_run`].
+    /// Products plus runs of a work-group. At most [`BlockTuning::long_run`].
     pub stretch: usize,
 }
 
@@ -67,8 +67,8 @@ pub(crate) struct ScalarNumbers {
 pub(crate) enum BlockKernel {
     /// Compiled for the three sides, with [`BlockTiles`] in registers.
     Tiles,
-    /// The same for larger blocks, with [`StagedTiles`] in registers and operands in local memory.
-    /// Every run is a piece.
+    /// Compiled for the three sides of larger blocks, with [`StagedTiles`] in registers and
+    /// operands in local memory. Every run is a piece.
     Staged(StagedNumbers),
     /// For blocks of one element: work-groups take stretches of runs.
     Scalars(ScalarNumbers),
@@ -116,7 +116,7 @@ impl BlockTuning {
         }
     }
 
-    /// Stretches of the runs of `products` products that make `nnz` entries of C.
+    /// Number of stretches for runs with `products` products that make `nnz` entries of C.
     pub fn stretches(&self, products: u64, nnz: u64) -> u64 {
         match self.kernel {
             BlockKernel::Scalars(numbers) if nnz > 0 => (products + nnz).div_ceil(numbers.stretch as u64),
@@ -137,7 +137,7 @@ impl BlockTiles {
         let fits = |n: &usize| rows.is_multiple_of(*n) && rows / n * cols <= group_size;
         let piece_rows = (1..=rows).find(fits).unwrap_or(rows);
         let room = group_size / (rows / piece_rows * cols);
-        // Registers in which each item holds the next blocks; groups with short runs pay for them
+        // Registers in which each item holds the next blocks. Groups with short runs pay for them
         // too. 16 are best, for the smallest blocks 8 (3x3 floats: 0.23 ms, with 32 registers
         // 0.44). But there are at least eight products at once, because otherwise a run of a
         // thousand takes longer than all others.
@@ -178,8 +178,8 @@ impl StagedTiles {
         Self { rows: tile_rows, cols: tile_cols, teams: (numbers.group / team).min(fitting).max(1) }
     }
 
-    /// Most bytes of local memory of a team in `cl/product/blocks/staged.cl`: a vector behind each
-    /// column, or the block of C; two pairs.
+    /// Most bytes of local memory of a team in `cl/product/blocks/staged.cl`. They hold two pairs,
+    /// and the operands with a vector after each column or the block of C.
     fn team_bytes(tile_rows: usize, element: usize, a: BlockShape, b: BlockShape) -> usize {
         let vectors = 2 * a.rows().max(a.cols()) + 2 * b.cols().max(b.rows());
         let operands = (a.area() + b.area() + tile_rows) * element + vectors * 16;
@@ -197,8 +197,8 @@ mod tests {
     fn local_bytes(element: ElementType, group_size: usize, a: BlockShape, b: BlockShape) -> usize {
         let tiles = BlockTiles::new(element, group_size, a, b);
         let element = element.arithmetic().bytes();
-        // At most a vector of 16 bytes between blocks; a pair for each slot; two words for each
-        // piece, and three for each run; the classes.
+        // The parts are: at most a vector of 16 bytes between blocks; a pair for each slot; two
+        // words for each piece, and three for each run; the classes.
         let slots = tiles.piece_teams * tiles.piece_depth;
         let runs = group_size / (b.cols() / tiles.cols) * tiles.batch;
         slots * ((a.area() + b.area()) * element + 2 * 16 + 8) + 8 * tiles.piece_teams + 12 * runs + 4 * 40 + 64
@@ -214,7 +214,8 @@ mod tests {
         assert!(bytes <= LEAST_LOCAL_BYTES, "{a} by {b}: {bytes} bytes, {tiles:?}");
     }
 
-    /// With the numbers of the table, and with those that take the most local memory.
+    /// Blocks are checked with the numbers of the table, and with the numbers that take the most
+    /// local memory.
     #[test]
     fn blocks_of_every_shape_fit_the_smallest_local_memory() -> crate::Result<()> {
         let table = Numbers::of(DeviceKind::Gpu);

@@ -2,8 +2,8 @@
 use super::{foretold::check_foretold, *};
 use crate::Error;
 
-/// C = A·B within several limits, compared with the reference and with what is foretold; the most
-/// bands that it was cut into.
+/// Computes C = A·B within several limits, and compares it with the reference and with the
+/// prediction. Returns the largest number of bands.
 fn check_bands<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> Result<usize> {
     let (work, want) = (Work::new(&test_device(), None), reference::multiply(a, b)?);
     let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
@@ -40,7 +40,7 @@ fn bands_of_every_method_have_the_bits_of_the_reference() -> Result<()> {
         let (a, b) = operands::<f64>(spread, wide)?;
         let b = repeated(&b, 2)?;
         for method in [Method::Auto, Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash] {
-            // All columns are read, halves or quarters, and few.
+            // All columns are read, or halves or quarters of them, or few.
             for read_columns in [b.ncols(), b.ncols() / 3, 5] {
                 let bands = check_bands(&a, &b, &AdaptiveTuning { read_columns, ..tuning(method) })?;
                 assert!(bands > 1, "{method}");
@@ -72,13 +72,14 @@ fn bands_leave_their_long_columns_to_esc() -> Result<()> {
     Ok(())
 }
 
-/// The columns of `b` so many times side by side.
+/// The columns of `b`, `times` times side by side.
 fn repeated<T: Element>(b: &Csc<T>, times: usize) -> Result<Csc<T>> {
     let columns = |_| (0..b.ncols()).map(|col| b.pattern().column(col).iter().map(|&row| row.into()).collect());
     matrix(b.nrows(), (0..times).flat_map(columns).collect::<Vec<_>>())
 }
 
-/// 512 columns of C with 1600 products each: `alike` ones of 40 rows, the others of 1600.
+/// 512 columns of C with 1600 products each. Columns that are `alike` have 40 rows, the others
+/// 1600.
 fn columns_of(alike: impl Fn(usize) -> bool) -> Result<(Csc<f64>, Csc<f64>)> {
     let row = |k: u64, i: u64| if k < 40 { 40 * i } else { 40 * (k - 40) + i };
     let a = matrix(1600, (0..80).map(|k| (0..40).map(|i| row(k, i)).collect()).collect::<Vec<_>>())?;
@@ -86,10 +87,10 @@ fn columns_of(alike: impl Fn(usize) -> bool) -> Result<(Csc<f64>, Csc<f64>)> {
     Ok((a, matrix(80, (0..512).map(|col| of_b(col).collect()).collect::<Vec<_>>())?))
 }
 
-/// Every column is sampled, or every second: that of an even number.
+/// The samples are every column, or every second column: those of even numbers.
 #[test]
 fn samples_make_fewer_bands_if_they_are_right() -> Result<()> {
-    // Columns that share no rows.
+    // No columns share rows.
     let sampled = AdaptiveTuning { sampled_products: 0, equal_percent: 101, ..tuning(Method::Dense) };
     let unsampled = AdaptiveTuning { sampled_products: u64::MAX, ..sampled };
     let bands = |alike: fn(usize) -> bool, tuning, megabytes: u64| -> Result<usize> {
@@ -103,9 +104,9 @@ fn samples_make_fewer_bands_if_they_are_right() -> Result<()> {
         check_foretold((&a, &b), tuning, megabytes << 20, (&counts, used - of_operands))?;
         Ok(counts.bands)
     };
-    // Bounds of C and its rows take 13 MB.
+    // The upper bounds of C and its rows take 13 MB.
     assert_eq!([bands(|_| true, &sampled, 2)?, bands(|_| true, &unsampled, 2)?], [1, 7]);
-    // Only half of the columns are as those that were sampled.
+    // Only half of the columns are like the sampled ones.
     let every_second = |col: usize| col.is_multiple_of(2);
     assert_eq!(bands(every_second, &sampled, 10)?, 1);
     assert_eq!([bands(every_second, &sampled, 4)?, bands(every_second, &unsampled, 4)?], [4, 4]);

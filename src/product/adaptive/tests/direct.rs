@@ -1,8 +1,8 @@
 //! Columns of B with one entry.
 use super::*;
 
-/// Columns of A of many lengths, and a B whose columns have one entry, but for some with none, with
-/// two, and with an entry that meets an empty column of A.
+/// Columns of A of many lengths, and a B whose columns mostly have one entry. Some have none or
+/// two, and some have an entry that meets an empty column of A.
 fn operands<T: Element>(lengths: &[u64], single: bool) -> Result<(Csc<T>, Csc<T>)> {
     let mut random = Random::new(5);
     let rows = 4000_u64;
@@ -55,11 +55,12 @@ fn zeros_of_single_entries_keep_their_sign() -> Result<()> {
     Ok(())
 }
 
-/// Few short direct columns join sorted ones; long ones, or many, do not.
+/// Few short direct columns are sorted with others. Long or many direct columns are not.
 #[test]
 fn few_single_entries_are_sorted() -> Result<()> {
     let usual = tuning(Method::Auto);
-    // Columns of B with one entry meet the first columns of A, others one of 200 rows.
+    // Columns of B with one entry meet the first columns of A. The other columns of B meet one
+    // column of 200 rows.
     let operands = |longest: u64| -> Result<(Csc<f64>, Csc<f64>)> {
         let (mut random, lengths) = (Random::new(3), [3, 0, longest, 1, 200]);
         let a = matrix(900, lengths.map(|length| random.distinct(length, 900)))?;
@@ -73,7 +74,7 @@ fn few_single_entries_are_sorted() -> Result<()> {
     Ok(())
 }
 
-/// Beside columns of several windows of rows.
+/// Direct columns and columns of several windows of rows.
 #[test]
 fn single_entries_beside_windows() -> Result<()> {
     let (a, b) = super::operands::<f64>(300, 900_000)?;

@@ -2,8 +2,8 @@
 use super::*;
 use crate::element::ElementType;
 
-/// The A of [`super::operands`], and a B of runs of equal columns: 1 to 7 of some lengths, between
-/// empty ones, ones that are equal but for the last entry, and ones that are as long.
+/// The A of [`super::operands`], and a B of runs of 1 to 7 equal columns. Between the runs there
+/// are empty columns, columns that differ only in the last entry, and columns of the same length.
 pub(super) fn operands<T: Element>(spread: u64, wide: u64, lengths: &[u64]) -> Result<(Csc<T>, Csc<T>)> {
     let (a, _) = super::operands(spread, wide)?;
     let (mut random, n) = (Random::new(3), a.ncols() as u64);
@@ -21,7 +21,7 @@ pub(super) fn operands<T: Element>(spread: u64, wide: u64, lengths: &[u64]) -> R
     Ok((a, matrix(n as usize, columns)?))
 }
 
-/// Lengths of columns of every class, short of those that take long.
+/// Lengths of columns of every class, except for the classes that take long.
 pub(super) const LENGTHS: [u64; 14] = [40, 33, 64, 9, 65, 100, 31, 200, 3, 70, 513, 40, 300, 64];
 
 #[test]
@@ -69,7 +69,7 @@ fn equal_columns_in_windows_and_without_room() -> Result<()> {
     Ok(())
 }
 
-/// More equal columns than follow one leader, and all of one class.
+/// Runs of more equal columns than may follow one leader, all of one class.
 #[test]
 fn many_equal_columns() -> Result<()> {
     let mut random = Random::new(4);
@@ -80,7 +80,7 @@ fn many_equal_columns() -> Result<()> {
     Ok(())
 }
 
-/// No more rows are kept than leaders have.
+/// The rows kept are those of the leaders alone.
 #[test]
 fn rows_of_equal_columns_are_kept_once() -> Result<()> {
     let (device, mut random) = (test_device(), Random::new(4));

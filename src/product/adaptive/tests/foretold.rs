@@ -1,9 +1,9 @@
-//! Products foretold on the host, against products.
+//! Compares predictions of the host with products.
 use super::*;
 use crate::product::adaptive::{AdaptiveMemory, find::Finder, foretell, foretell::HostProfile};
 
-/// Checks that the bins, the bands and the memory of A·B are as foretold: bins and bands exactly,
-/// memory within half as much again.
+/// Checks the prediction of A·B. Bins and bands must be equal, and the memory within half as much
+/// again.
 pub(super) fn check_foretold<T: Element>(
     (a, b): (&Csc<T>, &Csc<T>),
     tuning: &AdaptiveTuning,
@@ -73,7 +73,7 @@ fn sorted_keys_are_kept_if_there_is_room() {
         assert!(with > without, "{columns}");
         memory.keeps_sorted(Class::Sorted64, columns, 100, free_bytes)
     };
-    // 256 bytes a column: at most a 64th of 64 MB.
+    // Keys take 256 bytes a column. At most a 64th of 64 MB is kept.
     assert_eq!([4000, 4096, 5000].map(|columns| keeps(columns, u64::MAX)), [true, true, false]);
     assert_eq!([1 << 20, 2 << 20].map(|free_bytes| keeps(4000, free_bytes)), [false, true]);
 }

@@ -1,9 +1,9 @@
 //! Columns of B with many entries over short columns of A.
 use super::*;
 
-/// Short columns of A: most have a row or two of the first three, so that runs have more than 1024
-/// terms; some are empty, some have several of `rows` rows. Columns of B have up to all rows, and
-/// one entry.
+/// Short columns of A. Most have a row or two of the first three, so that runs have more than 1024
+/// terms. Some are empty, and some have several of `rows` rows. Columns of B have one entry, or up
+/// to all rows.
 pub(super) fn operands<T: Element>(rows: u64) -> Result<(Csc<T>, Csc<T>)> {
     let mut random = Random::new(11);
     let n = 2600_u64;
@@ -25,7 +25,7 @@ fn hubs_have_the_bits_of_the_reference() -> Result<()> {
     let (a, b) = operands::<f64>(40_000)?;
     let some = AdaptiveTuning { hub_percent: 100, ..tuning(Method::Auto) };
     assert_eq!(check(&a, &b, &some)?, [Method::Direct, Method::Dense, Method::Hub]);
-    // None if each entry would have to have none.
+    // No column is a hub if the limit is 0 percent.
     let none = AdaptiveTuning { hub_percent: 0, ..some };
     assert_eq!(check(&a, &b, &none)?, [Method::Direct, Method::Dense]);
     assert_eq!(check(&a, &b, &tuning(Method::Hub))?, [Method::Hub]);

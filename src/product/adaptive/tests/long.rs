@@ -1,7 +1,8 @@
-//! Few columns of B with so many entries that ESC computes them, beside many short ones.
+//! Many short columns of B, and a few with so many entries that ESC computes them.
 use super::*;
 
-/// Columns of A of 1 to 9 rows, and columns of B of 2 to 9 entries; one in 1000 of `long` entries.
+/// Columns of A with 1 to 9 rows, and columns of B with 2 to 9 entries. One column of B in 1000 has
+/// `long` entries.
 pub(super) fn operands<T: Element>(long: u64) -> Result<(Csc<T>, Csc<T>)> {
     let mut random = Random::new(13);
     let n = 1200_u64;
@@ -10,7 +11,8 @@ pub(super) fn operands<T: Element>(long: u64) -> Result<(Csc<T>, Csc<T>)> {
     Ok((a, matrix(n as usize, (0..n).map(|col| random.distinct(length(col), n)).collect::<Vec<_>>())?))
 }
 
-/// ESC is dear for each product, and other methods for each entry of the longest column.
+/// Numbers with which ESC is dear for each product, and other methods for each entry of the longest
+/// column.
 pub(super) fn tuning() -> Result<AdaptiveTuning> {
     let usual = super::tuning(Method::Auto);
     let costs = usual.prices.costs.with("esc", MethodCost::new([0.0, 5e7, 0.0, 0.0])?)?;
@@ -27,7 +29,7 @@ fn few_long_columns_are_left_to_esc() -> Result<()> {
     let methods = check(&a, &b, &tuning()?)?;
     assert!(methods.contains(&Method::Sort) && methods.iter().any(is_esc), "{methods:?}");
     assert!(!methods.contains(&Method::Dense) && !methods.contains(&Method::Hub), "{methods:?}");
-    // Rows of other columns are found beside.
+    // The rows of other columns are found too.
     let methods = check(&a, &b, &AdaptiveTuning { sorted_most: 0, sorts: false, ..tuning()? })?;
     assert!(methods.contains(&Method::Dense) && methods.iter().any(is_esc), "{methods:?}");
     Ok(())

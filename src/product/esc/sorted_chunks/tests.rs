@@ -8,9 +8,8 @@ use crate::{
     },
 };
 
-/// Checks the sorted products of a case, all in one band or behind 2^33 others, with rows that fit
-/// a key and rows that do not.
-/// Products before those of the case, and the bits of a row.
+/// Numbers of products before a case, and bits of a row. The case is a band of its own or comes
+/// after 2^33 products, and its rows fit a key or do not.
 const BEFORE: [(u64, u32); 3] = [(0, 20), (1 << 33, 20), (0, 32)];
 
 fn check(case: &Case, tuning: &Tuning, before: &[(u64, u32)]) -> Result<()> {
@@ -41,7 +40,8 @@ fn check(case: &Case, tuning: &Tuning, before: &[(u64, u32)]) -> Result<()> {
 
 fn agree(cases: Vec<Case>) -> Result<()> {
     for case in cases {
-        // Columns of B that all are short enough, and some that are not, whose chunks are merged.
+        // Limits for which all columns of B are short enough, or some are not, whose chunks are
+        // then merged.
         for (entries, items) in [(300, 2), (40, 2), (300, 5)] {
             check(&case, &in_registers(Teams::PORTABLE, entries, items), &BEFORE)?;
             check(&case, &in_registers(Teams::PORTABLE, entries, items).keeping_pairs(), &BEFORE)?;
@@ -50,7 +50,7 @@ fn agree(cases: Vec<Case>) -> Result<()> {
     Ok(())
 }
 
-/// A column of B that meets all columns of A, whose rows these are.
+/// A column of B that meets all columns of A, which have these rows.
 fn of_one_column(nrows: usize, columns: &[Vec<u32>]) -> Result<Case> {
     let ends = columns.iter().scan(0, |end, rows| {
         *end += rows.len() as u64;
@@ -68,7 +68,7 @@ fn chunks_agree_with_the_model() -> Result<()> {
     agree(edge_cases()?.into_iter().chain([cut_inside_rows()?]).collect())
 }
 
-/// Each kind of chunk with one payload. Each kind meets each of [`BEFORE`] in two cases.
+/// Tests each kind of chunk with one payload, and with each of [`BEFORE`] in two cases.
 #[test]
 fn small_chunks_agree_with_the_model() -> Result<()> {
     for (number, case) in few_cases()?.iter().chain([&cut_inside_rows()?]).enumerate() {
@@ -81,8 +81,8 @@ fn small_chunks_agree_with_the_model() -> Result<()> {
     Ok(())
 }
 
-/// Three chunks, each of which begins inside a row: before some of its products, behind all of
-/// others, and where some columns of A are empty or have a single entry.
+/// Three chunks that begin inside a row: before some of its products, after all others, and at
+/// columns of A that are empty or have a single entry.
 fn cut_inside_rows() -> Result<Case> {
     let rows = |k: u32| match k % 5 {
         0 => vec![3],
@@ -96,7 +96,7 @@ fn cut_inside_rows() -> Result<Case> {
 
 #[test]
 fn rows_longer_than_a_chunk_are_cut() -> Result<()> {
-    // 250 products in one row; the same between rows below and above; in the last row.
+    // 250 products: all in one row, in one row between rows below and above, and in the last row.
     let in_row = |row: u32| move |_: usize| vec![row];
     let between = |k: usize| if k.is_multiple_of(10) { vec![1, 5, 8] } else { vec![5] };
     agree(vec![
@@ -108,7 +108,7 @@ fn rows_longer_than_a_chunk_are_cut() -> Result<()> {
 
 #[test]
 fn columns_of_very_different_length_are_cut() -> Result<()> {
-    // One long column among short ones, as in a graph with a hub, before and behind them.
+    // Short columns before and after one long column, as in a graph with a hub.
     let long: Vec<u32> = (0..300).map(|i| i * 3).collect();
     for place in [0, 7, 15] {
         let of = |k: u32| if k == place { long.clone() } else { vec![k, k + 40 * (k % 3 + 1), 890] };
@@ -119,7 +119,7 @@ fn columns_of_very_different_length_are_cut() -> Result<()> {
     agree(vec![with_segments(&lengths, 17)?])
 }
 
-/// One chunk for each size of work-groups, and two.
+/// Columns of one chunk for each size of work-groups, and of two.
 #[test]
 fn work_groups_of_every_size_agree_with_the_model() -> Result<()> {
     let tuning = |entries| in_registers(Teams::PORTABLE.large(256), entries, 12);
@@ -138,7 +138,7 @@ fn work_groups_of_every_size_agree_with_the_model() -> Result<()> {
     Ok(())
 }
 
-/// Columns of B with as many entries as groups of each size cut, and one more.
+/// Columns of B with as many entries as groups of each size can cut, and one more.
 #[test]
 fn columns_of_b_of_every_length_are_cut() -> Result<()> {
     let tuning = in_registers(Teams::PORTABLE.large(256), 1100, 12);
@@ -158,7 +158,7 @@ fn columns_of_b_of_every_length_are_cut() -> Result<()> {
 
 #[test]
 fn parts_of_c_have_their_products() -> Result<()> {
-    // Columns of A with 5 to 34 entries; columns of C with some 400 products.
+    // Columns of A have 5 to 34 entries. Columns of C have about 400 products.
     let place = |k: usize, i: usize| ((i + k) % 40, k, 1.0 + (i % 5) as f64);
     let places = (0..40).flat_map(|k| (0..5 + k * 3 / 4).map(move |i| place(k, i)));
     let a = Csc::from_triplets(40, 40, places)?;

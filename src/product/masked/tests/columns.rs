@@ -1,4 +1,4 @@
-//! Masked products by columns, with numbers by which every way to find hits is taken.
+//! Masked products by columns, with numbers by which every way of finding hits is used.
 use super::super::{bands::MAX_PROBES, columns::ColumnTuning, sums::ColumnSums};
 use crate::{
     BlockShape, Csc, DeviceKind, Element, Pattern, Result, Semiring,
@@ -12,15 +12,15 @@ use crate::{
 };
 use half::f16;
 
-/// By columns in every case, however few places there are.
+/// Numbers with which products are always computed by columns, however few places there are.
 pub(super) fn tuning() -> ColumnTuning {
-    // As everywhere, only kernels of CPUs ask for memory.
+    // As elsewhere, only kernels of CPUs prefetch.
     let ahead = if test_device().info().kind == DeviceKind::Cpu { 3 } else { 0 };
     ColumnTuning { groups: 2, ranges: 8, ahead, lookup: 4, probe: 1 << 20, transpose: 1 << 20, hit_products: 8 }
 }
 
-/// Few ranges and many, rows that are always looked up and never, products that are all added from
-/// the second column on and never.
+/// The cases: few ranges and many, rows that are always looked up or never, products that are all
+/// added from the second column on or never.
 fn tunings() -> Vec<ColumnTuning> {
     let mut all = vec![ColumnTuning { groups: 1, ranges: 1, ahead: 0, ..tuning() }];
     for (groups, ranges) in [(1, 3), (2, 8), (5, 200)] {
@@ -31,13 +31,13 @@ fn tunings() -> Vec<ColumnTuning> {
     all
 }
 
-/// The bits of values; all NaN are one.
+/// The bits of values. All NaN have equal bits.
 fn bits<T: Element>(values: &[T]) -> Vec<Vec<u8>> {
     let one = |value: &T| if value.to_f64().is_nan() { Vec::new() } else { bytemuck::bytes_of(value).to_vec() };
     values.iter().map(one).collect()
 }
 
-/// Products of A·B that fall on the mask, and those of the longest run.
+/// The number of products of A·B that fall on the mask, and that of the longest run.
 fn hits(a: &Pattern, b: &Pattern, mask: &Pattern) -> (u64, u32) {
     let (mut all, mut longest) = (0, 0);
     for col in 0..mask.ncols() {
@@ -91,12 +91,12 @@ fn pattern(rows: usize, cols: usize, entries: impl IntoIterator<Item = (usize, u
     Ok(Csc::<f64>::from_triplets(rows, cols, entries)?.pattern().clone())
 }
 
-/// Roundings, both signs and zeros.
+/// Numbers with roundings, both signs and zeros.
 const NUMBERS: [f64; 9] = [1.0 / 3.0, -7.0 / 11.0, 0.0, 1e3 / 7.0, -0.0, 5.0, -1.0 / 1024.0, 3.0, -2.5];
 
 #[test]
 fn no_number_changes_a_bit() -> Result<()> {
-    // Rows on both sides of the words of a bitmap, and in its last.
+    // Rows on both sides of the words of a bitmap, and in its last word.
     let (a, b) = (uniform(520, 300, 40, 1)?, uniform(300, 90, 25, 2)?);
     let edges = [0, 63, 64, 127, 128, 511, 512, 519];
     let whole = reference::multiply(&with_cycle::<f64>(&a, &NUMBERS)?, &with_cycle(&b, &NUMBERS)?)?;
@@ -105,14 +105,14 @@ fn no_number_changes_a_bit() -> Result<()> {
         uniform(520, 90, 1, 4)?,
         uniform(520, 90, 400, 5)?,
         whole.pattern().clone(),
-        // Every place.
+        // All places are in the mask.
         pattern(520, 90, (0..520).flat_map(|row| (0..90).map(move |col| (row, col))))?,
-        // No column but every seventh, and none.
+        // Every seventh column has places.
         pattern(520, 90, edges.into_iter().flat_map(|row| (0..90).step_by(7).map(move |col| (row, col))))?,
         pattern(520, 90, [])?,
-        // One column has all places.
+        // A single column has all places.
         pattern(520, 90, (0..520).map(|row| (row, 41)))?,
-        // Each row of the edges in a column of its own.
+        // Each row of the edges has its place in another column.
         pattern(520, 90, edges.into_iter().enumerate().map(|(col, row)| (row, 11 * col)))?,
     ];
     for mask in &masks {
@@ -148,7 +148,8 @@ fn no_number_changes_the_pairs() -> Result<()> {
 
 #[test]
 fn runs_of_more_than_1024_products_are_cut() -> Result<()> {
-    // Rows of 1, 1023 and so on entries, which columns 1 and 2 of B meet all and half of.
+    // Rows with 1, 1023 and so on entries. Column 1 of B meets all of them, and column 2 half of
+    // them.
     let lengths = [1, 1023, 1024, 1025, 2048, 2049, 3000];
     let a = pattern(70, 3000, lengths.iter().enumerate().flat_map(|(i, &of)| (0..of).map(move |k| (10 * i, k))))?;
     let b = pattern(3000, 4, (0..3000).flat_map(|k| [(k, 1), (k / 2 * 2, 2), (k / 3 * 3, 3)]))?;
@@ -197,7 +198,7 @@ fn small_matrices_without_rows_or_columns_or_products() -> Result<()> {
             (full(rows, inner)?, none(inner, cols)?),
         ] {
             for mask in [full(rows, cols)?, none(rows, cols)?] {
-                // The only product is a negative zero, which differs from no product.
+                // The only product is a negative zero, which differs from the sum of no products.
                 let (a, b) = (with_cycle::<f64>(&a, &[1.0])?, with_cycle(&b, &[-0.0])?);
                 check(Semiring::PlusTimes, &a, &b, &mask, &[tuning()])?;
             }
@@ -219,7 +220,7 @@ fn few_places_of_long_columns_are_left_to_lookups_and_so_is_a_lack_of_memory() -
                 .is_some())
         };
     let tuning = ColumnTuning { probe: 200, transpose: 28, ..tuning() };
-    // Rows of A with an entry each, and full columns of B.
+    // Rows of A with one entry each, and full columns of B.
     let (a, b) = (
         pattern(4000, 4000, (0..4000).map(|i| (i, i)))?,
         pattern(4000, 100, (0..4000).flat_map(|k| (0..100).map(move |col| (k, col))))?,

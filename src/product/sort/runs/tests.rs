@@ -1,4 +1,4 @@
-//! Products of blocks whose columns are all short, against the reference, to the bit.
+//! Products of blocks whose columns are all short, compared with the reference, to the bit.
 use super::{OF_PRODUCT, most_within};
 use crate::{
     BlockShape, Cbc, Element, Pattern, Planned, Result,
@@ -8,7 +8,7 @@ use crate::{
     reference,
 };
 
-/// A matrix of blocks whose columns have so many entries, at random rows.
+/// A matrix of blocks whose columns have these numbers of entries, at random rows.
 fn matrix<T: Element>(nrows: u64, lengths: &[u64], shape: (usize, usize), seed: u64) -> Result<Cbc<T>> {
     let mut random = Random::new(seed);
     let (mut col_ptr, mut row_idx) = (vec![0], Vec::new());
@@ -23,7 +23,8 @@ fn matrix<T: Element>(nrows: u64, lengths: &[u64], shape: (usize, usize), seed: 
     Cbc::new(Pattern::new(nrows as usize, lengths.len(), col_ptr, row_idx)?, shape, values)
 }
 
-/// C = A·B by registers, in one shot and by a plan, and whether it was.
+/// Computes C = A·B in registers, in one shot and by a plan, and compares it with the reference.
+/// `sorted` says whether the product is expected to be sorted.
 fn check<T: Element>(a: &Cbc<T>, b: &Cbc<T>, sorted: bool) -> Result<()> {
     let device = test_device();
     let want = reference::multiply(a, b)?;
