@@ -11,11 +11,11 @@ pub struct PatternMismatch {
     pub difference: PatternDifference,
 }
 
-/// The first difference found; the checks have this order.
+/// The first difference that was found. The variants are in the order of the checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatternDifference {
-    /// They are on different devices, with these names.
+    /// The matrix and the plan are on different devices, with these names.
     Device {
         /// Device of the matrix.
         found: String,
@@ -29,8 +29,8 @@ pub enum PatternDifference {
         /// Size of the plan's pattern.
         expected: PatternSize,
     },
-    /// Only one of them has an entry (block) at a place. It is the first such place column by
-    /// column (row by row for row-major matrices).
+    /// Only one of the patterns has an entry (block) at a place. It is the first such place, column
+    /// by column (row by row for row-major matrices).
     Entry {
         /// Size of both patterns.
         size: PatternSize,

@@ -137,7 +137,7 @@ impl<'a> AnyDenseView<'a> {
     /// A matrix over these elements, which may be more than it has.
     ///
     /// # Errors
-    /// As [`AnyDense::new`].
+    /// See [`AnyDense::new`].
     pub fn new(shape: DenseShape, values: &'a AnyValues) -> Result<Self> {
         with_values!(AnyValues, values, values => Ok(DenseView::new(shape, values)?.into()))
     }

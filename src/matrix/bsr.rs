@@ -22,7 +22,7 @@ impl<T: Element> Bsr<T> {
     /// elements in total.
     ///
     /// # Errors
-    /// As [`Csr::new`].
+    /// See [`Csr::new`].
     pub fn new(
         nrows: usize,
         ncols: usize,
@@ -49,7 +49,7 @@ impl<T: Element> Bsr<T> {
     /// ```
     ///
     /// # Errors
-    /// As [`Cbc::from_triplets`].
+    /// See [`Cbc::from_triplets`].
     pub fn from_triplets<R: Dim, C: Dim, S: RawStorage<T, R, C>>(
         nrows: usize,
         ncols: usize,

@@ -65,7 +65,7 @@ impl<T: Element> Csc<T> {
     /// Makes a matrix of the nonzero elements of a dense matrix.
     ///
     /// # Errors
-    /// As [`Csc::from_triplets`].
+    /// See [`Csc::from_triplets`].
     pub fn from_dense(dense: &DMatrix<T>) -> Result<Self> {
         Self::from_triplets(dense.nrows(), dense.ncols(), nonzeros(dense))
     }

@@ -41,7 +41,7 @@ impl<T: Element> Csr<T> {
     /// in the order given.
     ///
     /// # Errors
-    /// As [`Csc::from_triplets`].
+    /// See [`Csc::from_triplets`].
     pub fn from_triplets(
         nrows: usize,
         ncols: usize,
@@ -53,7 +53,7 @@ impl<T: Element> Csr<T> {
     /// Makes a matrix of the nonzero elements of a dense matrix.
     ///
     /// # Errors
-    /// As [`Csr::from_triplets`].
+    /// See [`Csr::from_triplets`].
     pub fn from_dense(dense: &DMatrix<T>) -> Result<Self> {
         Self::from_triplets(dense.nrows(), dense.ncols(), nonzeros(dense))
     }

@@ -207,10 +207,10 @@ pub struct DenseViewMut<'a, T> {
 }
 
 impl<'a, T: Element> DenseViewMut<'a, T> {
-    /// As [`DenseView::new`].
+    /// See [`DenseView::new`].
     ///
     /// # Errors
-    /// As [`DenseView::new`].
+    /// See [`DenseView::new`].
     pub fn new(shape: DenseShape, values: &'a mut [T]) -> Result<Self> {
         shape.check_array(values.len())?;
         Ok(Self { shape, values })

@@ -211,7 +211,7 @@ impl RadixSort {
     /// Sorts the entries of compressed columns with offsets `col_ptr`.
     ///
     /// # Errors
-    /// As [`RadixSort::run`].
+    /// See [`RadixSort::run`].
     pub fn run_columns(
         &self,
         work: &Work,

@@ -174,7 +174,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// ```
     ///
     /// # Errors
-    /// As [`Scanner::inclusive`].
+    /// See [`Scanner::inclusive`].
     pub fn exclusive(&self, values: &mut DeviceVector<T>) -> Result<()> {
         self.exclusive_within(&Segments::whole(&self.core.device, values.len())?, values)
     }
@@ -192,7 +192,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// The exclusive scan of each segment, in place. Returns when it is enqueued.
     ///
     /// # Errors
-    /// As [`Scanner::inclusive_within`].
+    /// See [`Scanner::inclusive_within`].
     pub fn exclusive_within(&self, segments: &Segments, values: &mut DeviceVector<T>) -> Result<()> {
         self.core.check(segments, values.device(), values.len())?;
         self.core.run(segments, &mut values.values, false)
@@ -201,7 +201,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// The combination of the elements of each segment. Returns when it is enqueued.
     ///
     /// # Errors
-    /// As [`Scanner::inclusive_within`].
+    /// See [`Scanner::inclusive_within`].
     pub fn reduce(&self, segments: &Segments, values: &DeviceVector<T>) -> Result<DeviceVector<T>> {
         self.core.check(segments, values.device(), values.len())?;
         let sums = self.core.reduce(segments, &values.values)?.into_typed();

@@ -97,7 +97,7 @@ impl<M: HostMatrix> Permute<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`Permute::new`].
+    /// See [`Permute::new`].
     pub fn of(a: &DeviceMatrix<M>, rows: &[usize], cols: &[usize]) -> Result<Self> {
         Self::of_type(&a.pattern(), a.type_of(), [rows, cols])
     }
@@ -106,7 +106,7 @@ impl<M: HostMatrix> Permute<M> {
     /// run time only.
     ///
     /// # Errors
-    /// As [`Permute::symmetric`].
+    /// See [`Permute::symmetric`].
     pub fn symmetric_of(s: &DeviceMatrix<M>, order: &[usize], stored: Part) -> Result<Self> {
         let grid = Elementwise::new(s.device().info(), s.cbc.shape);
         Self::symmetric_tuned((&s.pattern(), s.type_of()), order, stored, grid)

@@ -83,7 +83,7 @@ impl ScalarMap {
     /// finds the pattern of its factor in the upper triangle, and the values in the lower one.
     ///
     /// # Errors
-    /// As [`ScalarMap::lower`].
+    /// See [`ScalarMap::lower`].
     pub fn full<M: HostMatrix>(h: &M) -> Result<Self> {
         Self::of(h.view(), Part::Full)
     }
@@ -145,7 +145,7 @@ impl ScalarMap {
     /// ```
     ///
     /// # Errors
-    /// As [`ScalarMap::copy_values`].
+    /// See [`ScalarMap::copy_values`].
     pub fn any_values(&self, h: &AnyMatrix) -> Result<AnyValues> {
         let view = h.view();
         self.check(view.pattern, view.shape, view.kind.is_row_major())?;

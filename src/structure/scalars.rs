@@ -84,7 +84,7 @@ impl<M: Matrix> Scalars<M> {
     /// Maps to both triangles, see [`ScalarMap::full`]. Reads the pattern of the blocks back once.
     ///
     /// # Errors
-    /// As [`Scalars::lower`].
+    /// See [`Scalars::lower`].
     pub fn full(h: &DevicePattern) -> Result<Self> {
         Self::tuned((h, MatrixType::OF), Part::Full, Elementwise::new(h.device().info(), h.array_shape))
     }
@@ -108,7 +108,7 @@ impl<M: HostMatrix> Scalars<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`Scalars::lower`].
+    /// See [`Scalars::lower`].
     pub fn lower_of(h: &DeviceMatrix<M>) -> Result<Self> {
         let grid = Elementwise::new(h.device().info(), h.cbc.shape);
         Self::tuned((&h.pattern(), h.type_of()), Part::Lower, grid)
@@ -118,7 +118,7 @@ impl<M: HostMatrix> Scalars<M> {
     /// time only.
     ///
     /// # Errors
-    /// As [`Scalars::lower`].
+    /// See [`Scalars::lower`].
     pub fn full_of(h: &DeviceMatrix<M>) -> Result<Self> {
         let grid = Elementwise::new(h.device().info(), h.cbc.shape);
         Self::tuned((&h.pattern(), h.type_of()), Part::Full, grid)

@@ -70,7 +70,7 @@ impl<M: HostMatrix> Transpose<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`Transpose::new`].
+    /// See [`Transpose::new`].
     pub fn of(a: &DeviceMatrix<M>) -> Result<Self> {
         Self::tuned(&a.pattern(), a.type_of(), Elementwise::new(a.device().info(), a.cbc.shape))
     }
@@ -143,7 +143,7 @@ impl<M: HostMatrix> DeviceMatrix<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`Transpose::new`].
+    /// See [`Transpose::new`].
     pub fn transposed(&self) -> Result<Self> {
         let plan = Transpose::of(self)?;
         let mut c = plan.output()?;
